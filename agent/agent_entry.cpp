@@ -1,0 +1,77 @@
+// The entry points of the library. Nothing else is exported (agent.map).
+#include <jni.h>
+#include <jvmti.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "agent/agent_session.h"
+#include "agent/control_socket.h"
+#include "agent/handshake.h"
+#include "agent/startup.h"
+
+namespace jtrace::agent {
+namespace {
+
+constexpr int kErrorSize = 256;
+
+// Results of Agent_OnAttach, which the JVM passes on to jtrace; where the conversation over the control socket took
+// place, the result is 0 and jtrace knows the rest from there.
+enum AttachResult : jint { kDone = 0, kBadOptions = 1, kCannotConnect = 2 };
+
+// The one line the JVM's stderr ever gets from us, and only where the JVM was started with the agent.
+void complain(const char* what) {
+  char line[kErrorSize + 64];
+  const int length = snprintf(line, sizeof line, "jtrace: not traced: %s\n", what);
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+}
+
+jint attach(JavaVM* vm, std::string_view options) {
+  char path[128];
+  if (!option_value(options, "connect", path, sizeof path)) return kBadOptions;
+  UniqueFd control = connect_to(path);
+  if (!control) return kCannotConnect;
+  char error[kErrorSize] = "";
+  AgentSession* session = begin_session(vm, static_cast<UniqueFd&&>(control), true, "", error);
+  if (session == nullptr) return kDone;
+  void* jni = nullptr;
+  const char* failure = vm->GetEnv(&jni, JNI_VERSION_1_6) == JNI_OK ? session->go_live(static_cast<JNIEnv*>(jni))
+                                                                    : "the attaching thread is unknown to the JVM";
+  if (failure != nullptr) abandon_session(*session, failure);
+  return kDone;
+}
+
+bool load(JavaVM* vm, std::string_view options) {
+  char error[kErrorSize] = "";
+  int child = -1;
+  UniqueFd control = start_child(options, child, error);
+  AgentSession* session = nullptr;
+  if (control) {
+    session = begin_session(vm, static_cast<UniqueFd&&>(control), false, options, error);
+    reap_child(child);
+  }
+  if (session == nullptr) complain(error);
+  return session != nullptr;
+}
+
+}  // namespace
+}  // namespace jtrace::agent
+
+#define JTRACE_EXPORT extern "C" __attribute__((visibility("default")))
+
+JTRACE_EXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
+  const std::string_view text = options == nullptr ? "" : options;
+  if (jtrace::agent::load(vm, text)) return JNI_OK;
+  char ignored[1];
+  const bool strict = jtrace::agent::option_value(text, "strict", ignored, sizeof ignored);
+  return strict ? JNI_ERR : JNI_OK;
+}
+
+JTRACE_EXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void*) {
+  return jtrace::agent::attach(vm, options == nullptr ? "" : options);
+}
+
+// The library is pinned (-z nodelete): callbacks may still be in their last instructions when the JVM unloads agents.
+JTRACE_EXPORT void JNICALL Agent_OnUnload(JavaVM*) {}

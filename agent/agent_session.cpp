@@ -1,0 +1,301 @@
+#include "agent/agent_session.h"
+
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+
+#include "agent/callbacks.h"
+#include "agent/control_thread.h"
+#include "agent/registry.h"
+
+namespace jtrace::agent {
+namespace {
+
+constinit std::atomic<AgentSession*> g_session{nullptr};
+constinit std::atomic<std::uint32_t> g_generation{0};
+
+// An event of trace.dtd, what it needs of JVM TI, and the JVM TI events that make it.
+struct EventNeed {
+  std::uint64_t bits;     // EventBit, any of
+  std::string_view name;  // for the message where it cannot be had
+  int capability;         // bit of jvmtiCapabilities, -1: none
+  int events[2];          // JVM TI events, 0: none
+};
+
+// Bits of jvmtiCapabilities as jvmti.xml numbers them (the order of the fields in jvmti.h since JDK 5).
+constexpr int kCanTagObjects = 0;
+constexpr int kCanGetSourceFileName = 11;
+constexpr int kCanGetLineNumbers = 12;
+constexpr int kCanGetMonitorInfo = 7;
+constexpr int kCanGenerateMonitorEvents = 28;
+constexpr int kCanGenerateVmObjectAllocEvents = 29;
+constexpr int kCanGenerateGarbageCollectionEvents = 31;
+constexpr int kCanGenerateObjectFreeEvents = 32;
+
+constexpr std::uint64_t kVirtual = record::kVirtualThreadEvent;
+constexpr EventNeed kNeeds[] = {
+    {record::kThreadStartEvent, "threadStart", -1, {JVMTI_EVENT_THREAD_START, 0}},
+    {record::kThreadEndEvent, "threadEnd", -1, {JVMTI_EVENT_THREAD_END, 0}},
+    {kVirtual, "virtual threads", kCanSupportVirtualThreads, {kEventVirtualThreadStart, kEventVirtualThreadEnd}},
+    {record::kClassDefEvent, "classDef", -1, {JVMTI_EVENT_CLASS_PREPARE, 0}},
+    {record::kClassUnloadEvent | record::kObjFreeEvent,
+     "classUnload and objFree",
+     kCanGenerateObjectFreeEvents,
+     {JVMTI_EVENT_OBJECT_FREE, 0}},
+    {record::kGcEvent,
+     "gcStart and gcFinish",
+     kCanGenerateGarbageCollectionEvents,
+     {JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}},
+    {record::kMonWaitEvent, "monWait", kCanGenerateMonitorEvents, {JVMTI_EVENT_MONITOR_WAIT, 0}},
+    {record::kMonWaitedEvent, "monWaited", kCanGenerateMonitorEvents, {JVMTI_EVENT_MONITOR_WAITED, 0}},
+    {record::kMonContendedEnterEvent,
+     "monContendedEnter",
+     kCanGenerateMonitorEvents,
+     {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, 0}},
+    {record::kMonContendedEnteredEvent,
+     "monContendedEntered",
+     kCanGenerateMonitorEvents,
+     {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, 0}},
+    {record::kObjAllocEvent, "objAlloc", kCanGenerateSampledObjectAllocEvents, {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, 0}},
+};
+
+// The kernel's name of the calling thread (prctl(2), PR_GET_NAME: 16 bytes with the NUL); returns its length.
+std::size_t thread_comm(char* name, std::size_t size) {
+  if (size < 16 || prctl(PR_GET_NAME, name, 0, 0, 0) != 0) return 0;
+  return std::strlen(name);
+}
+
+std::uint32_t slot_of(std::uint64_t thread) { return static_cast<std::uint32_t>(thread); }
+
+}  // namespace
+
+std::atomic<AgentSession*>& AgentSession::current() { return g_session; }
+
+const char* AgentSession::map_pool(int fd) {
+  record::PoolHeader header;
+  if (pread(fd, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) return "the pool cannot be read";
+  if (std::memcmp(header.magic, record::kPoolMagic, sizeof header.magic) != 0 ||
+      header.layout_version != record::kLayoutVersion)
+    return "the pool has another layout than this agent's";
+  pool_size = header.pool_size;
+  void* base = mmap(nullptr, pool_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) return "the pool cannot be mapped";
+  // A child of the JVM must not write into it.
+  madvise(base, pool_size, MADV_DONTFORK);
+  writer.pool = record::Pool(base);
+  writer.policy.block = config.has_flag(record::kBlockWhenFull);
+  writer.policy.block_limit_ns = static_cast<std::uint64_t>(config.block_limit_ms) * 1'000'000;
+  writer.generation = g_generation.fetch_add(1) + 1;
+  return nullptr;
+}
+
+void AgentSession::say_missing(std::string_view name) {
+  Definition definition(record::DefinitionKind::kOption, 0);
+  definition.put_text("jtrace.unavailable");
+  definition.put_text(name);
+  definitions.append(definition);
+}
+
+const char* AgentSession::take_capabilities() {
+  jvmtiCapabilities potential{};
+  jvmtiCapabilities wanted{};
+  if (jvmti->GetPotentialCapabilities(&potential) != JVMTI_ERROR_NONE) return "the JVM does not tell its capabilities";
+  const auto want = [&](unsigned bit) {
+    if (!has_capability(potential, bit)) return false;
+    set_capability(wanted, bit);
+    return true;
+  };
+  if (!want(kCanTagObjects)) return "the JVM grants no object tags (can_tag_objects)";
+  want(kCanGetSourceFileName);
+  want(kCanGetLineNumbers);
+  if (config.has_flag(record::kMonitorOwner)) {
+    if (!want(kCanGetMonitorInfo)) say_missing("threadOwner");
+  }
+  granted_events = config.events;
+  for (const EventNeed& need : kNeeds) {
+    if (!config.wants(need.bits) || need.capability < 0) continue;
+    if (want(static_cast<unsigned>(need.capability))) continue;
+    granted_events &= ~need.bits;
+    say_missing(need.name);
+  }
+  if ((granted_events & record::kObjAllocEvent) != 0 && config.sampling_interval == 0)
+    want(kCanGenerateVmObjectAllocEvents);
+  return jvmti->AddCapabilities(&wanted) == JVMTI_ERROR_NONE ? nullptr
+                                                             : "the JVM refused the capabilities it had offered";
+}
+
+void AgentSession::set_callbacks() {
+  EventCallbacks callbacks;
+  install_callbacks(callbacks);
+  jvmti->SetEventCallbacks(reinterpret_cast<const jvmtiEventCallbacks*>(&callbacks), sizeof callbacks);
+}
+
+void AgentSession::switch_events(bool on) {
+  const jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
+  for (const EventNeed& need : kNeeds) {
+    if ((granted_events & need.bits) == 0) continue;
+    for (int event : need.events)
+      if (event != 0) jvmti->SetEventNotificationMode(mode, static_cast<jvmtiEvent>(event), nullptr);
+  }
+  if ((granted_events & record::kObjAllocEvent) != 0 && config.sampling_interval == 0)
+    jvmti->SetEventNotificationMode(mode, JVMTI_EVENT_VM_OBJECT_ALLOC, nullptr);
+  jvmti->SetEventNotificationMode(mode, JVMTI_EVENT_VM_DEATH, nullptr);
+}
+
+const char* AgentSession::start(UniqueFd pool, bool live) {
+  started_with_vm = !live;
+  if (const char* error = map_pool(pool.get())) return error;
+  void* env = nullptr;
+  if (vm->GetEnv(&env, JVMTI_VERSION_1_2) != JNI_OK) return "this JVM has no JVM TI 1.2";
+  jvmti = static_cast<jvmtiEnv*>(env);
+  if (const char* error = take_capabilities()) return error;
+  jrawMonitorID monitor = nullptr;
+  if (jvmti->CreateRawMonitor("jtrace registry", &monitor) != JVMTI_ERROR_NONE) return "the JVM gave no raw monitor";
+  registry = new Registry(*this, monitor);
+  wakeup.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wakeup) return "no event descriptor is left in this process";
+  set_callbacks();
+  if (!live) {
+    jvmti->SetEnvironmentLocalStorage(this);
+    jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr);
+  }
+  writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kStarting));
+  return nullptr;
+}
+
+const char* AgentSession::make_own_thread(JNIEnv* jni) {
+  LocalFrame frame(jni, 8);
+  jmethodID constructor = jni->GetMethodID(thread_class, "<init>", "(Ljava/lang/String;)V");
+  jstring name = jni->NewStringUTF("jtrace agent");
+  jobject thread =
+      constructor == nullptr || name == nullptr ? nullptr : jni->NewObject(thread_class, constructor, name);
+  if (jni->ExceptionCheck() || thread == nullptr) {
+    jni->ExceptionClear();
+    return "the agent's thread could not be made";
+  }
+  own_thread_id = static_cast<std::uint64_t>(jni->GetLongField(thread, thread_tid));
+  own_thread = jni->NewGlobalRef(thread);
+  return own_thread == nullptr ? "the agent's thread could not be made" : nullptr;
+}
+
+const char* AgentSession::go_live(JNIEnv* jni) {
+  LocalFrame frame(jni, 8);
+  jclass thread_local_class = jni->FindClass("java/lang/Thread");
+  thread_tid = thread_local_class == nullptr ? nullptr : jni->GetFieldID(thread_local_class, "tid", "J");
+  if (thread_tid == nullptr) {
+    jni->ExceptionClear();
+    return "java.lang.Thread has no field tid in this JVM";
+  }
+  thread_class = static_cast<jclass>(jni->NewGlobalRef(thread_local_class));
+  // JDK 21 and later (java/lang/BaseVirtualThread.java); elsewhere there are no virtual threads.
+  if (jclass base = jni->FindClass("java/lang/BaseVirtualThread"))
+    virtual_thread_class = static_cast<jclass>(jni->NewGlobalRef(base));
+  else jni->ExceptionClear();
+  if (const char* error = make_own_thread(jni)) return error;
+  if ((granted_events & record::kObjAllocEvent) != 0)
+    jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sampling_interval));
+  writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kTracing));
+  current().store(this, std::memory_order_seq_cst);
+  switch_events(true);
+  backfill_threads(jni);
+  return run_control_thread(*this) ? nullptr : "the agent's thread could not be started";
+}
+
+bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before) {
+  const bool is_virtual = virtual_thread_class != nullptr && jni->IsInstanceOf(thread, virtual_thread_class);
+  JvmtiText name(jvmti);
+  JvmtiText group(jvmti);
+  JvmtiText parent(jvmti);
+  jvmtiThreadInfo info{};
+  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return false;
+  *name.out() = info.name;
+  jvmtiThreadGroupInfo group_info{};
+  if (info.thread_group != nullptr && jvmti->GetThreadGroupInfo(info.thread_group, &group_info) == JVMTI_ERROR_NONE) {
+    *group.out() = group_info.name;
+    jvmtiThreadGroupInfo parent_info{};
+    if (group_info.parent != nullptr &&
+        jvmti->GetThreadGroupInfo(group_info.parent, &parent_info) == JVMTI_ERROR_NONE) {
+      *parent.out() = parent_info.name;
+      if (parent_info.parent != nullptr) jni->DeleteLocalRef(parent_info.parent);
+    }
+    if (group_info.parent != nullptr) jni->DeleteLocalRef(group_info.parent);
+  }
+  if (info.thread_group != nullptr) jni->DeleteLocalRef(info.thread_group);
+  if (info.context_class_loader != nullptr) jni->DeleteLocalRef(info.context_class_loader);
+
+  Definition definition(record::DefinitionKind::kThread, id);
+  // The kernel's id is known for the calling thread alone, and a virtual thread has none of its own.
+  const bool has_tid = !ran_before && !is_virtual;
+  definition.put(std::uint64_t{has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0});
+  definition.put(static_cast<std::uint8_t>((ran_before ? record::kThreadRanBefore : 0) |
+                                           (is_virtual ? record::kThreadVirtual : 0)));
+  definition.put_text(name.view());
+  definition.put_text(group.view());
+  definition.put_text(parent.view());
+  return definitions.append(definition);
+}
+
+std::uint64_t AgentSession::thread_id(JNIEnv* jni, jthread thread) {
+  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, thread_tid));
+  std::atomic<std::uint64_t>& known = known_threads_[slot_of(id) % kKnownThreads];
+  if (known.load(std::memory_order_acquire) == id) return id;
+  if (!define_thread(jni, thread, id, false)) return 0;
+  known.store(id, std::memory_order_release);
+  return id;
+}
+
+std::uint64_t AgentSession::vm_thread_id(Producer& producer) {
+  const std::uint64_t id = record::kVmInternalThreadBase + producer.tid();
+  if (producer.last_thread == id && producer.last_thread_generation == writer.generation) return id;
+  char name[32] = "";
+  const std::size_t length = thread_comm(name, sizeof name);
+  Definition definition(record::DefinitionKind::kThread, id);
+  definition.put(std::uint64_t{producer.tid()});
+  definition.put(static_cast<std::uint8_t>(record::kThreadRanBefore | record::kThreadVmInternal));
+  definition.put_text(std::string_view(name, length));
+  definition.put_text("");
+  definition.put_text("");
+  if (!definitions.append(definition)) return 0;
+  producer.last_thread = id;
+  producer.last_thread_generation = writer.generation;
+  return id;
+}
+
+void AgentSession::backfill_threads(JNIEnv* jni) {
+  if (!config.wants(record::kThreadStartEvent)) return;
+  jint count = 0;
+  JvmtiMemory<jthread> threads(jvmti);
+  if (jvmti->GetAllThreads(&count, threads.out()) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    const auto id = static_cast<std::uint64_t>(jni->GetLongField(threads[i], thread_tid));
+    if (!is_own_thread(id) && define_thread(jni, threads[i], id, true))
+      known_threads_[slot_of(id) % kKnownThreads].store(id, std::memory_order_release);
+    jni->DeleteLocalRef(threads[i]);
+  }
+}
+
+void AgentSession::stop(JNIEnv* jni) {
+  switch_events(false);
+  current().store(nullptr, std::memory_order_seq_cst);
+  const bool empty = CallbackGuard::wait_until_empty(5000);
+  Producer::for_each([&](Producer& producer) {
+    if (empty) producer.finish_chunk(writer);
+  });
+  jvmti->DisposeEnvironment();
+  jni->DeleteGlobalRef(thread_class);
+  if (virtual_thread_class != nullptr) jni->DeleteGlobalRef(virtual_thread_class);
+  record::PoolHeader& header = writer.pool.header();
+  if (!vm_dead) header.agent_state.store(static_cast<std::uint32_t>(record::AgentState::kDetached));
+  // A callback that is still inside keeps the mapping and the session: leaking them is better than a crash of the JVM.
+  if (!empty) return;
+  munmap(writer.pool.base(), pool_size);
+  delete registry;
+  registry = nullptr;
+}
+
+}  // namespace jtrace::agent

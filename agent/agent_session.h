@@ -1,0 +1,110 @@
+// AgentSession: one tracing inside one JVM, from Start to Detached.
+//
+// There is at most one at a time in a library. Callbacks reach it through CallbackGuard, which makes sure that nobody
+// is inside when it is taken down. The session owns its JVM TI environment (and with it all tags and capabilities), the
+// mapping of the pool and the control socket.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/config.h"
+#include "agent/definition_stream.h"
+#include "agent/jvm_support.h"
+#include "agent/producer.h"
+#include "base/unique_fd.h"
+
+namespace jtrace::agent {
+
+class Registry;
+
+class AgentSession {
+ public:
+  AgentSession(JavaVM* java_vm, UniqueFd socket)
+      : vm(java_vm), control(static_cast<UniqueFd&&>(socket)), definitions(writer) {}
+
+  // Maps the pool, makes the JVM TI environment, takes the capabilities that the events need and sets the callbacks. In
+  // the live phase it also switches the events on; before it, vm_init() does. Returns nullptr or why not (static text).
+  const char* start(UniqueFd pool, bool live);
+  // The events on, threads and classes that were there before said, the control thread started. In the live phase.
+  const char* go_live(JNIEnv* jni);
+  // Events off, nobody inside any more, environment and pool given back. On the control thread.
+  void stop(JNIEnv* jni);
+
+  // A threadId for `thread`, defined in the trace. 0 where it cannot be.
+  std::uint64_t thread_id(JNIEnv* jni, jthread thread);
+  // The same for the calling VM-internal thread, which has no java.lang.Thread.
+  std::uint64_t vm_thread_id(Producer& producer);
+  bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
+
+  JavaVM* vm;
+  jvmtiEnv* jvmti = nullptr;
+  UniqueFd control;
+  UniqueFd wakeup;  // eventfd: wakes the control thread for heap figures
+  Config config;
+  PoolWriter writer;
+  DefinitionStream definitions;
+  Registry* registry = nullptr;
+  std::uint64_t pool_size = 0;
+  std::uint64_t granted_events = 0;  // EventBit
+  std::uint64_t own_thread_id = ~0ull;
+  jthread own_thread = nullptr;           // global reference, until the control thread runs
+  jclass thread_class = nullptr;          // global reference to java.lang.Thread
+  jclass virtual_thread_class = nullptr;  // global reference to BaseVirtualThread, where there is one
+  jfieldID thread_tid = nullptr;          // Thread.tid, a long in every JDK (java/lang/Thread.java, 8 to 27)
+  std::atomic<bool> paused{false};
+  std::atomic<bool> vm_dead{false};
+  bool started_with_vm = false;
+  std::atomic<std::uint32_t> gc_number{0};
+  std::atomic<std::uint32_t> figures_wanted{0};  // number of the last collection whose figures the control thread owes
+  std::uint64_t gc_thread = 0;
+
+  static std::atomic<AgentSession*>& current();
+
+ private:
+  const char* map_pool(int fd);
+  const char* take_capabilities();
+  void set_callbacks();
+  void switch_events(bool on);
+  void say_missing(std::string_view name);
+  bool define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
+  void backfill_threads(JNIEnv* jni);
+  const char* make_own_thread(JNIEnv* jni);
+
+  // threadIds defined already, direct mapped: what falls out is defined once more, and the drainer knows it.
+  static constexpr std::uint32_t kKnownThreads = 16384;
+  std::atomic<std::uint64_t> known_threads_[kKnownThreads] = {};
+};
+
+// The way into the session for a callback: holds it open while in scope. False where there is none, where the thread is
+// inside a callback already (events that our own work in a callback makes are nobody's), after its threadEnd, or while
+// paused, unless the event keeps the trace whole (kLifecycle).
+class CallbackGuard {
+ public:
+  enum Kind { kOrdinary, kLifecycle };
+  explicit CallbackGuard(Kind kind = kOrdinary);
+  CallbackGuard(const CallbackGuard&) = delete;
+  CallbackGuard& operator=(const CallbackGuard&) = delete;
+  ~CallbackGuard();
+
+  explicit operator bool() const { return session_ != nullptr; }
+  AgentSession& session() const { return *session_; }
+  Producer& producer() const { return *producer_; }
+
+  template <class Record>
+  void write(Record& made, record::RecordKind kind, bool may_block = true) const {
+    producer_->write(session_->writer, made, kind, may_block);
+  }
+
+  // Gives up the chunk of a thread that ends.
+  static void leave_pool(Producer& producer);
+  // Waits until no thread is inside a callback; AgentSession::current() must be nullptr already. False after
+  // `limit_ms`.
+  static bool wait_until_empty(std::uint32_t limit_ms);
+
+ private:
+  Producer* producer_;
+  AgentSession* session_ = nullptr;
+};
+
+}  // namespace jtrace::agent

@@ -1,0 +1,43 @@
+#include <unistd.h>
+
+#include "agent/agent_session.h"
+
+namespace jtrace::agent {
+
+CallbackGuard::CallbackGuard(Kind kind) : producer_(Producer::current()) {
+  if (producer_ == nullptr) return;
+  // Store, then load, in one total order with wait_until_empty()'s store and loads: either the session is seen gone
+  // here, or this thread is seen inside there.
+  if (producer_->in_callback().fetch_add(1, std::memory_order_seq_cst) != 0) return;
+  AgentSession* session = AgentSession::current().load(std::memory_order_seq_cst);
+  if (session == nullptr || (kind == kOrdinary && session->paused.load(std::memory_order_relaxed))) return;
+  if (kind == kOrdinary && producer_->thread_is_over) {
+    session->writer.pool.header().filtered_events.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  session_ = session;
+}
+
+CallbackGuard::~CallbackGuard() {
+  if (producer_ != nullptr) producer_->in_callback().fetch_sub(1, std::memory_order_release);
+}
+
+void CallbackGuard::leave_pool(Producer& producer) {
+  if (producer.in_callback().fetch_add(1, std::memory_order_seq_cst) == 0) {
+    if (AgentSession* session = AgentSession::current().load(std::memory_order_seq_cst))
+      producer.finish_chunk(session->writer);
+  }
+  producer.in_callback().fetch_sub(1, std::memory_order_release);
+}
+
+bool CallbackGuard::wait_until_empty(std::uint32_t limit_ms) {
+  for (std::uint32_t waited = 0;; ++waited) {
+    bool inside = false;
+    Producer::for_each([&](Producer& p) { inside = inside || p.in_callback().load(std::memory_order_seq_cst) != 0; });
+    if (!inside) return true;
+    if (waited == limit_ms) return false;
+    usleep(1000);
+  }
+}
+
+}  // namespace jtrace::agent

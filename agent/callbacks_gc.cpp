@@ -1,0 +1,56 @@
+// gcStart, gcFinish: one stop-the-world pause. They come in the VM thread at a safepoint: no JNI, no JVM TI, no
+// waiting.
+#include <unistd.h>
+
+#include "agent/callbacks.h"
+
+namespace jtrace::agent {
+namespace {
+
+void JNICALL garbage_collection_start(jvmtiEnv*) {
+  CallbackGuard guard;
+  if (!guard) return;
+  AgentSession& session = guard.session();
+  record::ThreadRecord made{};
+  made.thread = session.vm_thread_id(guard.producer());
+  made.header.number = session.gc_number.fetch_add(1, std::memory_order_relaxed) + 1;
+  guard.write(made, record::RecordKind::kGcStart, false);
+}
+
+void JNICALL garbage_collection_finish(jvmtiEnv*) {
+  CallbackGuard guard;
+  if (!guard) return;
+  AgentSession& session = guard.session();
+  const std::uint32_t number = session.gc_number.load(std::memory_order_relaxed);
+  if (number == 0) return;  // it started before the trace did
+  record::GcFinishRecord made{};
+  made.thread = session.vm_thread_id(guard.producer());
+  made.header.number = number;
+  const bool has_figures = read_heap_counters(session.config, made.used, made.total);
+  made.header.flags = has_figures ? record::kHasFigures : record::kFiguresFollow;
+  guard.write(made, record::RecordKind::kGcFinish, false);
+  if (has_figures) return;
+  session.figures_wanted.store(number, std::memory_order_release);
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t ignored = write(session.wakeup.get(), &one, sizeof one);
+}
+
+}  // namespace
+
+bool read_heap_counters(const Config& config, std::uint64_t& used, std::uint64_t& total) {
+  if (config.used_counters.empty()) return false;
+  used = 0;
+  total = 0;
+  for (const std::uint64_t* counter : config.used_counters)
+    used += *static_cast<const volatile std::uint64_t*>(counter);
+  for (const std::uint64_t* counter : config.committed_counters)
+    total += *static_cast<const volatile std::uint64_t*>(counter);
+  return true;
+}
+
+void install_gc_callbacks(EventCallbacks& callbacks) {
+  callbacks.set(JVMTI_EVENT_GARBAGE_COLLECTION_START, garbage_collection_start);
+  callbacks.set(JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, garbage_collection_finish);
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,74 @@
+// monWait, monWaited, monContendedEnter, monContendedEntered.
+#include "agent/callbacks.h"
+#include "agent/registry.h"
+
+namespace jtrace::agent {
+namespace {
+
+void write_monitor_event(const CallbackGuard& guard, JNIEnv* jni, jthread thread, jobject object,
+                         record::RecordKind kind, record::MonitorRecord& made) {
+  AgentSession& session = guard.session();
+  made.thread = session.thread_id(jni, thread);
+  made.object = session.registry->object_id(jni, object);
+  if (made.thread == 0 || made.object == 0) {
+    session.writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  guard.write(made, kind);
+}
+
+void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jlong timeout) {
+  CallbackGuard guard;
+  if (!guard) return;
+  record::MonitorRecord made{};
+  made.argument = timeout > 0 ? static_cast<std::uint64_t>(timeout) : 0;
+  write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWait, made);
+}
+
+void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jboolean timed_out) {
+  CallbackGuard guard;
+  if (!guard) return;
+  record::MonitorRecord made{};
+  made.header.flags = timed_out ? record::kTimedOut : 0;
+  write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWaited, made);
+}
+
+// The threadId of the monitor's owner, 0 where nobody owns it any more. Costs a safepoint or handshake.
+bool owner_of(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& owner) {
+  jvmtiMonitorUsage usage{};
+  if (session.jvmti->GetObjectMonitorUsage(object, &usage) != JVMTI_ERROR_NONE) return false;
+  owner = usage.owner == nullptr ? 0 : session.thread_id(jni, usage.owner);
+  if (usage.owner != nullptr) jni->DeleteLocalRef(usage.owner);
+  for (jint i = 0; i < usage.waiter_count; ++i) jni->DeleteLocalRef(usage.waiters[i]);
+  for (jint i = 0; i < usage.notify_waiter_count; ++i) jni->DeleteLocalRef(usage.notify_waiters[i]);
+  session.jvmti->Deallocate(reinterpret_cast<unsigned char*>(usage.waiters));
+  session.jvmti->Deallocate(reinterpret_cast<unsigned char*>(usage.notify_waiters));
+  return true;
+}
+
+void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
+  CallbackGuard guard;
+  if (!guard) return;
+  record::MonitorRecord made{};
+  if (guard.session().config.has_flag(record::kMonitorOwner) && owner_of(guard.session(), jni, object, made.argument))
+    made.header.flags = record::kHasOwner;
+  write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonContendedEnter, made);
+}
+
+void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
+  CallbackGuard guard;
+  if (!guard) return;
+  record::MonitorRecord made{};
+  write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonContendedEntered, made);
+}
+
+}  // namespace
+
+void install_monitor_callbacks(EventCallbacks& callbacks) {
+  callbacks.set(JVMTI_EVENT_MONITOR_WAIT, monitor_wait);
+  callbacks.set(JVMTI_EVENT_MONITOR_WAITED, monitor_waited);
+  callbacks.set(JVMTI_EVENT_MONITOR_CONTENDED_ENTER, monitor_contended_enter);
+  callbacks.set(JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, monitor_contended_entered);
+}
+
+}  // namespace jtrace::agent

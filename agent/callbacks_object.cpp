@@ -1,0 +1,70 @@
+// objAlloc, objFree, and classDef and classUnload, which come by the same tags.
+#include "agent/callbacks.h"
+#include "agent/registry.h"
+
+namespace jtrace::agent {
+namespace {
+
+void object_allocated(JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
+  CallbackGuard guard;
+  if (!guard) return;
+  AgentSession& session = guard.session();
+  Registry& registry = *session.registry;
+  if (!registry.class_is_included(jni, klass)) return;
+  LocalFrame frame(jni, 16);
+  record::ObjAllocRecord made{};
+  const TypeOfObject type = registry.type_of(jni, klass);
+  made.thread = session.thread_id(jni, thread);
+  if (session.config.stack_depth != 0)
+    made.stack = registry.stack_id(jni, thread, static_cast<jint>(session.config.stack_depth));
+  if (!type.known || made.thread == 0) {
+    session.writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  made.object = registry.new_object_id(object);
+  if (made.object == 0) return;  // the VM told of it before
+  made.header.flags = type.is_array;
+  made.class_id = type.class_id;
+  made.size = static_cast<std::uint64_t>(size);
+  guard.write(made, record::RecordKind::kObjAlloc);
+}
+
+void JNICALL sampled_object_alloc(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
+  object_allocated(jni, thread, object, klass, size);
+}
+
+void JNICALL vm_object_alloc(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
+  object_allocated(jni, thread, object, klass, size);
+}
+
+// On the Service Thread, in JDK 8 and 11 in the VM thread at a safepoint: no JNI, no JVM TI, no waiting.
+void JNICALL object_free(jvmtiEnv*, jlong tag) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (!guard) return;
+  const AgentSession& session = guard.session();
+  record::ObjectRecord made{};
+  made.id = static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  if ((tag & kTagIsObject) != 0 && (session.granted_events & record::kObjFreeEvent) != 0)
+    guard.write(made, record::RecordKind::kObjFree, false);
+  if ((tag & kTagIsClass) != 0 && (session.granted_events & record::kClassUnloadEvent) != 0)
+    guard.write(made, record::RecordKind::kClassUnload, false);
+}
+
+void JNICALL class_prepare(jvmtiEnv*, JNIEnv* jni, jthread thread, jclass klass) {
+  CallbackGuard guard;
+  if (!guard) return;
+  AgentSession& session = guard.session();
+  if (!session.registry->class_is_included(jni, klass)) return;
+  session.registry->class_id(jni, klass, session.thread_id(jni, thread), false);
+}
+
+}  // namespace
+
+void install_object_callbacks(EventCallbacks& callbacks) {
+  callbacks.set(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, sampled_object_alloc);
+  callbacks.set(JVMTI_EVENT_VM_OBJECT_ALLOC, vm_object_alloc);
+  callbacks.set(JVMTI_EVENT_OBJECT_FREE, object_free);
+  callbacks.set(JVMTI_EVENT_CLASS_PREPARE, class_prepare);
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,45 @@
+// runtimeInitDone (JVMs started with the agent only), runtimeShutdown.
+#include "agent/callbacks.h"
+#include "agent/handshake.h"
+
+namespace jtrace::agent {
+namespace {
+
+// Before this the session is not current: the first thing that happens in the live phase.
+void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
+  void* storage = nullptr;
+  if (jvmti->GetEnvironmentLocalStorage(&storage) != JVMTI_ERROR_NONE || storage == nullptr) return;
+  auto* starting = static_cast<AgentSession*>(storage);
+  if (const char* failure = starting->go_live(jni)) return abandon_session(*starting, failure);
+  CallbackGuard guard;  // from here on the session is the control thread's
+  if (!guard || !guard.session().config.wants(record::kRuntimeInitDoneEvent)) return;
+  record::ThreadRecord made{};
+  made.thread = guard.session().thread_id(jni, thread);
+  guard.write(made, record::RecordKind::kRuntimeInitDone);
+}
+
+void JNICALL vm_death(jvmtiEnv*, JNIEnv* jni) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (!guard) return;
+  AgentSession& session = guard.session();
+  session.vm_dead = true;
+  if (session.config.wants(record::kRuntimeShutdownEvent)) {
+    record::ThreadRecord made{};
+    jthread thread = nullptr;
+    if (session.jvmti->GetCurrentThread(&thread) == JVMTI_ERROR_NONE && thread != nullptr) {
+      made.thread = session.thread_id(jni, thread);
+      jni->DeleteLocalRef(thread);
+    }
+    guard.write(made, record::RecordKind::kRuntimeShutdown);
+  }
+  session.writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kVmDead));
+}
+
+}  // namespace
+
+void install_runtime_callbacks(EventCallbacks& callbacks) {
+  callbacks.set(JVMTI_EVENT_VM_INIT, vm_init);
+  callbacks.set(JVMTI_EVENT_VM_DEATH, vm_death);
+}
+
+}  // namespace jtrace::agent

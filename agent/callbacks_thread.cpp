@@ -1,0 +1,56 @@
+// threadStart, threadEnd: platform threads, and virtual ones where they are asked for (JDK 21 and later).
+#include "agent/callbacks.h"
+
+namespace jtrace::agent {
+namespace {
+
+void thread_started(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
+  AgentSession& session = guard.session();
+  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
+  if (!session.is_own_thread(id)) session.thread_id(jni, thread);
+}
+
+void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
+  AgentSession& session = guard.session();
+  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
+  if (session.is_own_thread(id) || session.thread_id(jni, thread) == 0) return;
+  record::ThreadRecord made{};
+  made.thread = id;
+  guard.write(made, record::RecordKind::kThreadEnd);
+}
+
+void JNICALL thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (!guard) return;
+  guard.producer().thread_is_over = false;  // a native thread may attach to the JVM again
+  thread_started(guard, jni, thread);
+}
+
+void JNICALL thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (!guard) return;
+  thread_ended(guard, jni, thread);
+  guard.producer().thread_is_over = true;
+}
+
+// These come on the carrier, which goes on.
+void JNICALL virtual_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (guard) thread_started(guard, jni, thread);
+}
+
+void JNICALL virtual_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (guard) thread_ended(guard, jni, thread);
+}
+
+}  // namespace
+
+void install_thread_callbacks(EventCallbacks& callbacks) {
+  callbacks.set(JVMTI_EVENT_THREAD_START, thread_start);
+  callbacks.set(JVMTI_EVENT_THREAD_END, thread_end);
+  callbacks.set(kEventVirtualThreadStart, virtual_thread_start);
+  callbacks.set(kEventVirtualThreadEnd, virtual_thread_end);
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,64 @@
+#include "agent/config.h"
+
+#include <utility>
+
+namespace jtrace::agent {
+namespace {
+
+constexpr std::uint32_t kMaxCounters = 64;
+
+bool decode_counters(ByteReader& reader, std::vector<const std::uint64_t*>& counters) {
+  const auto count = reader.read<std::uint32_t>();
+  if (count > kMaxCounters) return false;
+  for (std::uint32_t i = 0; i < count; ++i)
+    counters.push_back(reinterpret_cast<const std::uint64_t*>(reader.read<std::uint64_t>()));
+  return !reader.failed();
+}
+
+}  // namespace
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern.back() == '*') return name.starts_with(pattern.substr(0, pattern.size() - 1));
+  if (pattern.front() == '*') return name.ends_with(pattern.substr(1));
+  return name == pattern;
+}
+
+bool FilterBlock::decode(std::vector<std::byte> bytes) {
+  bytes_ = std::move(bytes);
+  rules_.clear();
+  ByteReader reader(bytes_);
+  const auto count = reader.read<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && !reader.failed(); ++i) {
+    FilterRule rule{};
+    rule.include = reader.read<std::uint8_t>() != 0;
+    rule.class_pattern = reader.read_text(reader.read<std::uint32_t>());
+    rule.method_pattern = reader.read_text(reader.read<std::uint32_t>());
+    rules_.push_back(rule);
+  }
+  return !reader.failed();
+}
+
+bool FilterBlock::includes_class(std::string_view name) const {
+  for (const FilterRule& rule : rules_) {
+    if (!matches(rule.class_pattern, name)) continue;
+    if (rule.method_pattern == "*") return rule.include;
+    if (rule.include) return true;  // some of its methods are traced, so the class is
+  }
+  return true;
+}
+
+bool decode_config(std::span<const std::byte> payload, Config& config) {
+  ByteReader reader(payload);
+  config.events = reader.read<std::uint64_t>();
+  config.flags = reader.read<std::uint32_t>();
+  config.block_limit_ms = reader.read<std::uint32_t>();
+  config.sampling_interval = reader.read<std::uint64_t>();
+  config.stack_depth = reader.read<std::uint32_t>();
+  if (!decode_counters(reader, config.used_counters) || !decode_counters(reader, config.committed_counters))
+    return false;
+  const auto rest = reader.read_bytes(reader.remaining());
+  return config.filters.decode(std::vector<std::byte>(rest.begin(), rest.end()));
+}
+
+}  // namespace jtrace::agent

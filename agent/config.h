@@ -1,0 +1,57 @@
+// Config: what jtrace asked for in Start (trace/record/control.h), decoded. Filter rules decide by class name.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "trace/record/control.h"
+
+namespace jtrace::agent {
+
+namespace record = trace::record;
+
+// One rule; the texts point into the bytes it was decoded from. A pattern has one '*' at its start or end at the most.
+struct FilterRule {
+  bool include;
+  std::string_view class_pattern;   // internal form, "java/util/*"
+  std::string_view method_pattern;  // "*": every method
+};
+
+bool matches(std::string_view pattern, std::string_view name);
+
+// A block of rules and the bytes that hold their texts. First match wins; no match includes.
+class FilterBlock {
+ public:
+  FilterBlock() = default;
+  // `bytes`: u32 count and the rules. False where they are malformed.
+  bool decode(std::vector<std::byte> bytes);
+  // Whether a class of this name (internal form) is traced: rules for single methods do not decide it.
+  bool includes_class(std::string_view name) const;
+  bool empty() const { return rules_.empty(); }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::vector<FilterRule> rules_;
+};
+
+struct Config {
+  std::uint64_t events = 0;  // EventBit
+  std::uint32_t flags = 0;   // ConfigFlag
+  std::uint32_t block_limit_ms = 0;
+  std::uint64_t sampling_interval = 0;  // bytes
+  std::uint32_t stack_depth = 0;        // frames
+  std::vector<const std::uint64_t*> used_counters;
+  std::vector<const std::uint64_t*> committed_counters;
+  FilterBlock filters;
+
+  bool wants(std::uint64_t event_bits) const { return (events & event_bits) != 0; }
+  bool has_flag(std::uint32_t flag) const { return (flags & flag) != 0; }
+};
+
+// Decodes the payload of Start behind the version. False where it is malformed.
+bool decode_config(std::span<const std::byte> payload, Config& config);
+
+}  // namespace jtrace::agent

@@ -1,0 +1,166 @@
+#include "agent/control_thread.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "agent/control_socket.h"
+#include "agent/handshake.h"
+#include "agent/libc_floor.h"
+#include "agent/registry.h"
+
+namespace jtrace::agent {
+namespace {
+
+// All signals but those that a fault raises in the thread itself (HotSpot's safepoint polls and null checks live on
+// them) and SIGUSR2, by which HotSpot suspends a thread to look at it (os_posix.cpp, SR_signum).
+void block_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGUSR2}) sigdelset(&all, signal);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+// Runtime.totalMemory() and freeMemory(): what every JDK has, whatever its collector.
+class RuntimeFigures {
+ public:
+  explicit RuntimeFigures(JNIEnv* jni) : jni_(jni) {
+    LocalFrame frame(jni, 4);
+    jclass runtime_class = jni->FindClass("java/lang/Runtime");
+    if (runtime_class == nullptr) {
+      jni->ExceptionClear();
+      return;
+    }
+    jmethodID get = jni->GetStaticMethodID(runtime_class, "getRuntime", "()Ljava/lang/Runtime;");
+    total_ = jni->GetMethodID(runtime_class, "totalMemory", "()J");
+    free_ = jni->GetMethodID(runtime_class, "freeMemory", "()J");
+    jobject runtime = jni->CallStaticObjectMethod(runtime_class, get);
+    if (failed() || runtime == nullptr) return;
+    runtime_ = jni->NewGlobalRef(runtime);
+  }
+  RuntimeFigures(const RuntimeFigures&) = delete;
+  RuntimeFigures& operator=(const RuntimeFigures&) = delete;
+  ~RuntimeFigures() {
+    if (runtime_ != nullptr) jni_->DeleteGlobalRef(runtime_);
+  }
+  bool read(std::uint64_t& used, std::uint64_t& total) const {
+    if (runtime_ == nullptr) return false;
+    const jlong committed = jni_->CallLongMethod(runtime_, total_);
+    if (failed()) return false;
+    const jlong unused = jni_->CallLongMethod(runtime_, free_);
+    if (failed()) return false;
+    total = static_cast<std::uint64_t>(committed);
+    used = static_cast<std::uint64_t>(committed - unused);
+    return true;
+  }
+
+ private:
+  // Whether the last Java call threw (an OutOfMemoryError may hit anywhere); the exception is not the application's to
+  // see.
+  bool failed() const {
+    if (!jni_->ExceptionCheck()) return false;
+    jni_->ExceptionClear();
+    return true;
+  }
+
+  JNIEnv* jni_;
+  jobject runtime_ = nullptr;
+  jmethodID total_ = nullptr;
+  jmethodID free_ = nullptr;
+};
+
+class ControlThread {
+ public:
+  ControlThread(AgentSession& session, JNIEnv* jni) : session_(session), jni_(jni), figures_(jni) {}
+
+  void run() {
+    set_time_out(session_.control.get(), 0);
+    send_started(session_.control.get(), session_.granted_events, "");
+    if (session_.config.has_flag(record::kAllLoadedClasses)) session_.registry->define_loaded_classes(jni_);
+    while (wait() && !done_) {
+    }
+    session_.stop(jni_);
+    if (done_) send_frame(session_.control.get(), record::FrameType::kDetached, nullptr, 0);
+  }
+
+ private:
+  // One wake-up; false at the hang-up of jtrace.
+  bool wait() {
+    pollfd sources[2] = {{session_.control.get(), POLLIN, 0}, {session_.wakeup.get(), POLLIN, 0}};
+    if (poll(sources, 2, -1) < 0) return true;
+    if ((sources[1].revents & POLLIN) != 0) write_figures();
+    return sources[0].revents == 0 || answer();
+  }
+
+  void write_figures() {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t ignored = read(session_.wakeup.get(), &count, sizeof count);
+    record::GcFinishRecord made{};
+    made.header.number = session_.figures_wanted.load(std::memory_order_acquire);
+    if (!figures_.read(made.used, made.total)) return;
+    // A collection that ended meanwhile makes these its figures, and asks again.
+    CallbackGuard guard;
+    if (guard) guard.write(made, record::RecordKind::kGcFigures);
+  }
+
+  bool answer() {
+    Frame frame;
+    if (!receive_frame(session_.control.get(), frame)) return false;
+    switch (frame.type) {
+      case record::FrameType::kDetach: done_ = true; return true;
+      case record::FrameType::kPause: return set_paused(true);
+      case record::FrameType::kResume: return set_paused(false);
+      case record::FrameType::kQuery: return send_answer("");
+      case record::FrameType::kFilters: {
+        FilterBlock filters;
+        if (!filters.decode(static_cast<std::vector<std::byte>&&>(frame.payload)))
+          return send_answer("error=malformed\n");
+        session_.registry->set_filters(static_cast<FilterBlock&&>(filters));
+        return send_answer("");
+      }
+      default: return send_answer("error=unknown frame\n");
+    }
+  }
+
+  bool set_paused(bool paused) {
+    session_.paused = paused;
+    session_.writer.pool.header().agent_state.store(
+        static_cast<std::uint32_t>(paused ? record::AgentState::kPaused : record::AgentState::kTracing));
+    return send_answer("");
+  }
+
+  bool send_answer(const char* error) {
+    char text[256];
+    const int length = snprintf(text, sizeof text, "%spaused=%d\ncollections=%u\n", error, session_.paused ? 1 : 0,
+                                session_.gc_number.load());
+    ByteBuffer payload;
+    payload.put_text(std::string_view(text, static_cast<std::size_t>(length)));
+    return send_frame(session_.control.get(), record::FrameType::kAnswer, payload);
+  }
+
+  AgentSession& session_;
+  JNIEnv* jni_;
+  RuntimeFigures figures_;
+  bool done_ = false;
+};
+
+void JNICALL control_thread_main(jvmtiEnv*, JNIEnv* jni, void* argument) {
+  auto* session = static_cast<AgentSession*>(argument);
+  block_signals();
+  jni->DeleteGlobalRef(session->own_thread);
+  session->own_thread = nullptr;
+  ControlThread(*session, jni).run();
+  const bool somebody_inside = session->registry != nullptr;  // stop() kept it, for a callback that does not end
+  if (!somebody_inside) delete session;
+}
+
+}  // namespace
+
+bool run_control_thread(AgentSession& session) {
+  return session.jvmti->RunAgentThread(session.own_thread, control_thread_main, &session, JVMTI_THREAD_NORM_PRIORITY) ==
+         JVMTI_ERROR_NONE;
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,13 @@
+// The agent's one thread: answers jtrace on the control socket, reads heap figures after a collection where no perf
+// counter tells them, and takes the session down at Detach or when jtrace hangs up. A daemon thread made with
+// RunAgentThread.
+#pragma once
+
+#include "agent/agent_session.h"
+
+namespace jtrace::agent {
+
+// Starts it on session.own_thread. From then on the session belongs to it.
+bool run_control_thread(AgentSession& session);
+
+}  // namespace jtrace::agent

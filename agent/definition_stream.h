@@ -1,0 +1,52 @@
+// DefinitionStream: the writer of producer 0 (trace/record/definition.h). Any thread of the JVM, one at a time by its
+// lock. No JVM TI or JNI call is made under the lock, so a thread that holds it never waits for a safepoint: the VM
+// thread may take it in a collection.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "agent/byte_buffer.h"
+#include "agent/producer.h"
+#include "trace/record/definition.h"
+
+namespace jtrace::agent {
+
+// The bytes of one definition; its time is set when it is appended.
+class Definition : public ByteBuffer {
+ public:
+  Definition(record::DefinitionKind kind, std::uint64_t id) {
+    put(std::uint32_t{0});  // size, set by finish()
+    put(static_cast<std::uint8_t>(kind));
+    put(std::uint64_t{0});  // time, set by the stream
+    put(id);
+  }
+  static constexpr std::size_t kTimeOffset = 5;
+};
+
+class DefinitionStream {
+ public:
+  explicit DefinitionStream(const PoolWriter& writer) : writer_(writer) {}
+  DefinitionStream(const DefinitionStream&) = delete;
+  DefinitionStream& operator=(const DefinitionStream&) = delete;
+
+  // False where the pool has no room for all of it (counted in the pool's header); then nothing was written.
+  bool append(Definition& definition);
+
+ private:
+  // Chunks for `size` bytes more than the current chunk holds, in `taken`; false where there are not so many.
+  bool reserve(std::size_t size);
+  void copy(const unsigned char* bytes, std::size_t size);
+
+  const PoolWriter& writer_;
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  std::int64_t chunk_ = -1;
+  std::uint32_t sequence_ = 0;
+  std::uint32_t position_ = 0;
+  std::vector<std::int64_t> reserved_;  // taken and not yet written into, in order
+  std::size_t next_reserved_ = 0;
+};
+
+}  // namespace jtrace::agent

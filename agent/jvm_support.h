@@ -1,0 +1,101 @@
+// JVM TI and JNI as the agent uses them: what the interface hands out is given back by destructors, and the parts of
+// the interface that the jvmti.h at build time may not know yet are named here with their numbers.
+#pragma once
+
+#include <jvmti.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace jtrace::agent {
+
+// Bits of jvmtiCapabilities that came after JDK 8 (jvmti.xml: "since" 11 and 21), by their position in the bit field.
+inline constexpr unsigned kCanGenerateSampledObjectAllocEvents = 43;  // JDK 11
+inline constexpr unsigned kCanSupportVirtualThreads = 44;             // JDK 21
+// Events that came with JDK 21 (jvmti.xml).
+inline constexpr int kEventVirtualThreadStart = 87;
+inline constexpr int kEventVirtualThreadEnd = 88;
+inline constexpr int kFirstEvent = JVMTI_MIN_EVENT_TYPE_VAL;
+
+inline bool has_capability(const jvmtiCapabilities& capabilities, unsigned bit) {
+  unsigned char bytes[sizeof capabilities];
+  std::memcpy(bytes, &capabilities, sizeof bytes);
+  return (bytes[bit / 8] >> (bit % 8)) & 1;
+}
+inline void set_capability(jvmtiCapabilities& capabilities, unsigned bit) {
+  unsigned char bytes[sizeof capabilities];
+  std::memcpy(bytes, &capabilities, sizeof bytes);
+  bytes[bit / 8] = static_cast<unsigned char>(bytes[bit / 8] | (1u << (bit % 8)));
+  std::memcpy(&capabilities, bytes, sizeof bytes);
+}
+
+// jvmtiEventCallbacks with room for the events of later JDKs: a table of function pointers from kFirstEvent on.
+struct EventCallbacks {
+  void (*entries[96])() = {};
+
+  template <class Function>
+  void set(int event, Function* function) {
+    entries[event - kFirstEvent] = reinterpret_cast<void (*)()>(function);
+  }
+};
+
+// Memory of JVM TI (Allocate), given back with Deallocate.
+template <class T>
+class JvmtiMemory {
+ public:
+  explicit JvmtiMemory(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+  JvmtiMemory(const JvmtiMemory&) = delete;
+  JvmtiMemory& operator=(const JvmtiMemory&) = delete;
+  ~JvmtiMemory() {
+    if (memory_ != nullptr) jvmti_->Deallocate(reinterpret_cast<unsigned char*>(memory_));
+  }
+  T** out() { return &memory_; }
+  T* get() const { return memory_; }
+  T& operator[](jint i) const { return memory_[i]; }
+
+ private:
+  jvmtiEnv* jvmti_;
+  T* memory_ = nullptr;
+};
+
+// A string of JVM TI: modified UTF-8, empty where there is none.
+class JvmtiText : public JvmtiMemory<char> {
+ public:
+  using JvmtiMemory::JvmtiMemory;
+  std::string_view view() const { return get() == nullptr ? std::string_view() : std::string_view(get()); }
+};
+
+// Room for local references, freed together at the end of the scope: callbacks may run in threads that never return to
+// Java.
+class LocalFrame {
+ public:
+  LocalFrame(JNIEnv* jni, jint capacity) : jni_(jni), pushed_(jni->PushLocalFrame(capacity) == 0) {
+    if (!pushed_) jni_->ExceptionClear();
+  }
+  LocalFrame(const LocalFrame&) = delete;
+  LocalFrame& operator=(const LocalFrame&) = delete;
+  ~LocalFrame() {
+    if (pushed_) jni_->PopLocalFrame(nullptr);
+  }
+
+ private:
+  JNIEnv* jni_;
+  bool pushed_;
+};
+
+class RawMonitorLock {
+ public:
+  RawMonitorLock(jvmtiEnv* jvmti, jrawMonitorID monitor) : jvmti_(jvmti), monitor_(monitor) {
+    jvmti_->RawMonitorEnter(monitor_);
+  }
+  RawMonitorLock(const RawMonitorLock&) = delete;
+  RawMonitorLock& operator=(const RawMonitorLock&) = delete;
+  ~RawMonitorLock() { jvmti_->RawMonitorExit(monitor_); }
+
+ private:
+  jvmtiEnv* jvmti_;
+  jrawMonitorID monitor_;
+};
+
+}  // namespace jtrace::agent

@@ -1,0 +1,19 @@
+// What keeps the agent loadable wherever a JVM runs: the oldest symbol version of the functions that glibc 2.34 moved
+// from libpthread into libc with a new version (glibc NEWS, 2.34). musl has the same functions without versions. The
+// one place of the agent that depends on the instruction set: x86-64's first version is 2.2.5, aarch64's is 2.17.
+#pragma once
+
+#if defined(__GLIBC__) || __has_include(<gnu/libc-version.h>)
+#if defined(__x86_64__)
+#define JTRACE_OLDEST(function) __asm__(".symver " #function "," #function "@GLIBC_2.2.5")
+#elif defined(__aarch64__)
+#define JTRACE_OLDEST(function) __asm__(".symver " #function "," #function "@GLIBC_2.17")
+#else
+#error "the agent's libc floor is not known for this instruction set"
+#endif
+JTRACE_OLDEST(pthread_key_create);
+JTRACE_OLDEST(pthread_getspecific);
+JTRACE_OLDEST(pthread_setspecific);
+JTRACE_OLDEST(pthread_sigmask);
+#undef JTRACE_OLDEST
+#endif

@@ -1,0 +1,183 @@
+#include "agent/producer.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+
+#include "agent/agent_session.h"
+#include "agent/libc_floor.h"
+#include "base/clock.h"
+
+namespace jtrace::agent {
+namespace {
+
+// A pthread key and not thread_local: a thread-local of a loaded library either needs __tls_get_addr of the dynamic
+// linker (which musl's has not under that name) or static room that may be used up.
+pthread_key_t g_key;
+std::atomic<int> g_key_state{0};  // 0 none, 1 being made, 2 there
+
+bool key_is_there(void (*destructor)(void*)) {
+  for (;;) {
+    int state = g_key_state.load(std::memory_order_acquire);
+    if (state == 2) return true;
+    if (state == 1) {  // another thread's first event is making it just now
+      sched_yield();
+      continue;
+    }
+    if (!g_key_state.compare_exchange_strong(state, 1)) continue;
+    const bool made = pthread_key_create(&g_key, destructor) == 0;
+    g_key_state.store(made ? 2 : 0, std::memory_order_release);
+    return made;
+  }
+}
+
+constinit std::atomic<Producer*> g_producers{nullptr};
+
+}  // namespace
+
+std::atomic<Producer*>& Producer::list() { return g_producers; }
+
+void Producer::thread_ended(void* pointer) {
+  auto* producer = static_cast<Producer*>(pointer);
+  CallbackGuard::leave_pool(*producer);
+  producer->used_.store(0, std::memory_order_release);
+}
+
+Producer* Producer::current() {
+  if (!key_is_there(&Producer::thread_ended)) return nullptr;
+  if (void* mine = pthread_getspecific(g_key)) return static_cast<Producer*>(mine);
+  Producer* found = nullptr;
+  for (Producer* p = list().load(std::memory_order_acquire); p != nullptr && found == nullptr; p = p->next_) {
+    std::uint32_t unused = 0;
+    if (p->used_.compare_exchange_strong(unused, 1)) found = p;
+  }
+  if (found == nullptr) {
+    found = new Producer;
+    found->next_ = list().load(std::memory_order_relaxed);
+    while (!list().compare_exchange_weak(found->next_, found)) {
+    }
+  }
+  found->tid_ = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  found->generation_ = 0;
+  found->last_thread = 0;
+  found->thread_is_over = false;
+  if (pthread_setspecific(g_key, found) != 0) {
+    found->used_.store(0, std::memory_order_release);
+    return nullptr;
+  }
+  return found;
+}
+
+std::int64_t PoolWriter::take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const {
+  record::PoolHeader& header = pool.header();
+  const std::uint32_t count = header.chunk_count;
+  const std::uint32_t reserve = producer == record::kDefinitionProducer ? 0 : count / record::kDefinitionReserveShare;
+  if (static_cast<std::int32_t>(header.free_chunks.load(std::memory_order_relaxed)) <=
+      static_cast<std::int32_t>(reserve))
+    return -1;
+  const std::uint32_t start = header.free_hint.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t index = (start + i) % count;
+    record::ChunkHeader& chunk = pool.chunk(index);
+    auto expected = static_cast<std::uint32_t>(record::ChunkState::kFree);
+    if (chunk.state.load(std::memory_order_relaxed) != expected) continue;
+    if (!chunk.state.compare_exchange_strong(expected, static_cast<std::uint32_t>(record::ChunkState::kOwned)))
+      continue;
+    header.free_chunks.fetch_sub(1, std::memory_order_relaxed);
+    header.free_hint.store((index + 1) % count, std::memory_order_relaxed);
+    chunk.tid = tid;
+    chunk.producer = producer;
+    chunk.sequence = sequence;
+    chunk.owner.store(record::owner_token(producer, sequence), std::memory_order_release);
+    return index;
+  }
+  return -1;
+}
+
+void PoolWriter::wait_for_pass(std::uint64_t limit_ns) const {
+  std::atomic<std::uint32_t>& pass = pool.header().drained_pass;
+  const std::uint32_t seen = pass.load(std::memory_order_acquire);
+  timespec limit{static_cast<time_t>(limit_ns / kNanosPerSecond), static_cast<long>(limit_ns % kNanosPerSecond)};
+  // Shared between processes, hence not the private futex.
+  syscall(SYS_futex, &pass, FUTEX_WAIT, seen, &limit, nullptr, 0);
+}
+
+void Producer::join(const PoolWriter& writer) {
+  generation_ = writer.generation;
+  number_ = writer.pool.header().next_producer.fetch_add(1, std::memory_order_relaxed);
+  sequence_ = 0;
+  chunk_ = -1;
+  stalled_ = false;
+}
+
+bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
+  if (generation_ != writer.generation) join(writer);
+  const std::uint64_t start = may_block && writer.policy.block ? monotonic_ns() : 0;
+  for (;;) {
+    chunk_ = writer.take_chunk(number_, sequence_, tid_);
+    if (chunk_ >= 0) break;
+    record::PoolHeader& header = writer.pool.header();
+    const std::uint32_t pass = header.drained_pass.load(std::memory_order_relaxed);
+    if (start == 0 || (stalled_ && stalled_at_pass_ == pass)) return false;
+    const std::uint64_t waited = monotonic_ns() - start;
+    if (waited >= writer.policy.block_limit_ns) {
+      stalled_ = true;
+      stalled_at_pass_ = pass;
+      header.blocked_ns.fetch_add(waited, std::memory_order_relaxed);
+      return false;
+    }
+    writer.wait_for_pass(writer.policy.block_limit_ns - waited);
+  }
+  if (start != 0) {
+    // Only a wait counts: taking a chunk at once costs less than a microsecond.
+    const std::uint64_t waited = monotonic_ns() - start;
+    if (waited > 10'000) writer.pool.header().blocked_ns.fetch_add(waited, std::memory_order_relaxed);
+  }
+  token_ = record::owner_token(number_, sequence_);
+  ++sequence_;
+  position_ = 0;
+  return true;
+}
+
+bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block) {
+  for (;;) {
+    if ((generation_ != writer.generation || chunk_ < 0) && !take_chunk(writer, may_block)) {
+      writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
+    record::ChunkHeader& chunk = writer.pool.chunk(static_cast<std::uint32_t>(chunk_));
+    std::uint64_t expected = token_;
+    if (!chunk.owner.compare_exchange_strong(expected, token_ | record::kOwnerPending, std::memory_order_seq_cst)) {
+      chunk_ = -1;  // the drainer took it back
+      continue;
+    }
+    if (position_ + size > writer.pool.header().chunk_size) {
+      chunk.owner.store(token_, std::memory_order_release);
+      finish_chunk(writer);
+      continue;
+    }
+    bytes->time = monotonic_ns();
+    std::memcpy(writer.pool.data(static_cast<std::uint32_t>(chunk_)) + position_, bytes, size);
+    position_ += size;
+    chunk.committed.store(position_, std::memory_order_release);
+    chunk.owner.store(token_, std::memory_order_release);
+    return true;
+  }
+}
+
+void Producer::finish_chunk(const PoolWriter& writer) {
+  if (generation_ != writer.generation || chunk_ < 0) return;
+  record::ChunkHeader& chunk = writer.pool.chunk(static_cast<std::uint32_t>(chunk_));
+  chunk_ = -1;
+  std::uint64_t expected = token_;
+  if (!chunk.owner.compare_exchange_strong(expected, 0)) return;  // the drainer took it back
+  chunk.state.store(static_cast<std::uint32_t>(record::ChunkState::kFinished), std::memory_order_release);
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,88 @@
+// Producer: a thread of the JVM as a writer of the pool (trace/record/layout.h).
+//
+// One per kernel thread, made at its first event, kept in a list for the life of the library and used again by a later
+// thread after the first one's end. Everything but in_callback() belongs to its thread alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "trace/record/event_record.h"
+#include "trace/record/layout.h"
+
+namespace jtrace::agent {
+
+namespace record = trace::record;
+
+// What to do where the pool has no room.
+struct FullPolicy {
+  bool block = false;                // wait for the drainer instead of dropping at once
+  std::uint64_t block_limit_ns = 0;  // at most this long a stall
+};
+
+// The writer's view of a mapped pool; lives as long as the session.
+struct PoolWriter {
+  record::Pool pool;
+  FullPolicy policy;
+  std::uint32_t generation = 0;  // of the session: a producer that carries another one has no chunk here
+
+  // A free chunk made `producer`'s, or -1. Events leave the reserve of definitions alone.
+  std::int64_t take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const;
+  // Waits for the drainer's next pass, at most `limit_ns`.
+  void wait_for_pass(std::uint64_t limit_ns) const;
+};
+
+class Producer {
+ public:
+  // The calling thread's; nullptr only where there is no memory for it.
+  static Producer* current();
+  // Calls `visit` for every producer there is.
+  template <class Visit>
+  static void for_each(Visit visit) {
+    for (Producer* p = list().load(std::memory_order_acquire); p != nullptr; p = p->next_) visit(*p);
+  }
+
+  // Writes the record with the time of now. False where it found no room (counted in the pool's header).
+  // `may_block`: false in callbacks that hold up a collection or the Service Thread.
+  template <class Record>
+  bool write(const PoolWriter& writer, Record& made, record::RecordKind kind, bool may_block) {
+    made.header.kind = kind;
+    made.header.slots = record::slots_of<Record>();
+    return write_slots(writer, &made.header, sizeof made, may_block);
+  }
+  // Gives the chunk up: at the end of the thread and of the session.
+  void finish_chunk(const PoolWriter& writer);
+
+  std::atomic<std::uint32_t>& in_callback() { return in_callback_; }
+  std::uint32_t tid() const { return tid_; }
+
+  // Its threadEnd is written: what the thread still does on its way out (it takes its own lock and its group's) is no
+  // event, for its id is undefined from there on; counted as filtered.
+  bool thread_is_over = false;
+
+  std::uint64_t last_thread = 0;  // threadId that this thread's last event had: defined already
+  std::uint32_t last_thread_generation = 0;
+
+ private:
+  static std::atomic<Producer*>& list();
+  static void thread_ended(void* producer);
+  bool write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block);
+  bool take_chunk(const PoolWriter& writer, bool may_block);
+  void join(const PoolWriter& writer);
+
+  std::atomic<std::uint32_t> in_callback_{0};
+  std::atomic<std::uint32_t> used_{1};
+  Producer* next_ = nullptr;
+  std::uint32_t tid_ = 0;
+  std::uint32_t generation_ = 0;
+  std::uint32_t number_ = 0;  // producer number in the pool of generation_
+  std::uint32_t sequence_ = 0;
+  std::int64_t chunk_ = -1;
+  std::uint64_t token_ = 0;
+  std::uint32_t position_ = 0;
+  std::uint32_t stalled_at_pass_ =
+      0;  // the pass at which a wait ran into its limit: no second wait before the next pass
+  bool stalled_ = false;
+};
+
+}  // namespace jtrace::agent

@@ -1,0 +1,326 @@
+#include "agent/registry.h"
+
+#include <cstring>
+
+namespace jtrace::agent {
+namespace {
+
+constexpr jint kAccStatic = 0x0008;              // JVMS 4.5
+constexpr std::uint32_t kUnknown = 0xffffffffu;  // definition.h: exceptions that are not known
+
+// "Ljava/lang/String;" as "java/lang/String"; arrays keep their signature, which is their internal name.
+std::string_view internal_name(std::string_view signature) {
+  if (signature.size() > 2 && signature.front() == 'L') return signature.substr(1, signature.size() - 2);
+  return signature;
+}
+
+std::uint8_t primitive_array_code(char element) {
+  switch (element) {
+    case 'Z': return 4;
+    case 'C': return 5;
+    case 'F': return 6;
+    case 'D': return 7;
+    case 'B': return 8;
+    case 'S': return 9;
+    case 'I': return 10;
+    case 'J': return 11;
+    default: return 0;
+  }
+}
+
+void put_class_name(Definition& definition, jvmtiEnv* jvmti, jclass klass) {
+  JvmtiText signature(jvmti);
+  if (klass != nullptr) jvmti->GetClassSignature(klass, signature.out(), nullptr);
+  definition.put_text(internal_name(signature.view()));
+}
+
+struct FieldCounts {
+  std::uint32_t statics = 0;
+  std::uint32_t instance = 0;
+};
+
+FieldCounts count_fields(jvmtiEnv* jvmti, jclass klass) {
+  FieldCounts counts;
+  jint count = 0;
+  JvmtiMemory<jfieldID> fields(jvmti);
+  if (jvmti->GetClassFields(klass, &count, fields.out()) != JVMTI_ERROR_NONE) return counts;
+  for (jint i = 0; i < count; ++i) {
+    jint modifiers = 0;
+    jvmti->GetFieldModifiers(klass, fields[i], &modifiers);
+    ++((modifiers & kAccStatic) != 0 ? counts.statics : counts.instance);
+  }
+  return counts;
+}
+
+std::uint32_t count_methods(jvmtiEnv* jvmti, jclass klass) {
+  jint count = 0;
+  JvmtiMemory<jmethodID> methods(jvmti);
+  return jvmti->GetClassMethods(klass, &count, methods.out()) == JVMTI_ERROR_NONE ? static_cast<std::uint32_t>(count)
+                                                                                  : 0;
+}
+
+void put_interfaces(Definition& definition, JNIEnv* jni, jvmtiEnv* jvmti, jclass klass) {
+  jint count = 0;
+  JvmtiMemory<jclass> interfaces(jvmti);
+  if (jvmti->GetImplementedInterfaces(klass, &count, interfaces.out()) != JVMTI_ERROR_NONE) count = 0;
+  definition.put(static_cast<std::uint32_t>(count));
+  for (jint i = 0; i < count; ++i) {
+    put_class_name(definition, jvmti, interfaces[i]);
+    jni->DeleteLocalRef(interfaces[i]);
+  }
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+  return hash ^ (hash >> 32);
+}
+
+}  // namespace
+
+jlong Registry::tag_of(jobject object) {
+  jlong tag = 0;
+  session_.jvmti->GetTag(object, &tag);
+  return tag;
+}
+
+std::uint64_t Registry::class_id(JNIEnv* jni, jclass klass, std::uint64_t cause, bool loaded_before) {
+  if (const jlong tag = tag_of(klass); (tag & kTagIsClass) != 0) return static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  RawMonitorLock lock(session_.jvmti, monitor_);
+  jlong tag = tag_of(klass);
+  if ((tag & kTagIsClass) != 0) return static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  const std::uint64_t id = tag != 0 ? static_cast<std::uint64_t>(tag) >> kTagFlagBits : next_id();
+  LocalFrame frame(jni, 16);
+  if (!define_class(jni, klass, id, cause, loaded_before)) return 0;
+  tag = static_cast<jlong>(id << kTagFlagBits) | (tag & kTagIsObject) | kTagIsClass;
+  return session_.jvmti->SetTag(klass, tag) == JVMTI_ERROR_NONE ? id : 0;
+}
+
+bool Registry::define_class(JNIEnv* jni, jclass klass, std::uint64_t id, std::uint64_t cause, bool loaded_before) {
+  jvmtiEnv* jvmti = session_.jvmti;
+  JvmtiText signature(jvmti);
+  if (jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
+  JvmtiText source(jvmti);
+  jvmti->GetSourceFileName(klass, source.out());
+  jint access = 0;
+  jvmti->GetClassModifiers(klass, &access);
+  const FieldCounts fields = count_fields(jvmti, klass);
+  jobject loader = nullptr;
+  jvmti->GetClassLoader(klass, &loader);
+
+  Definition definition(record::DefinitionKind::kClass, id);
+  definition.put(cause);
+  definition.put(static_cast<std::uint8_t>(loaded_before ? record::kClassLoadedBefore : 0));
+  definition.put(static_cast<std::uint32_t>(access));
+  definition.put(fields.statics);
+  definition.put(fields.instance);
+  definition.put(count_methods(jvmti, klass));
+  definition.put_text(signature.view());
+  definition.put_text(source.view());
+  definition.put(std::uint64_t{0});
+  put_class_name(definition, jvmti, loader == nullptr ? nullptr : jni->GetObjectClass(loader));
+  put_class_name(definition, jvmti, jni->GetSuperclass(klass));
+  put_interfaces(definition, jni, jvmti, klass);
+  return session_.definitions.append(definition);
+}
+
+Registry::MethodEntry* Registry::method_slot(jmethodID method) {
+  const std::size_t mask = methods_.size() - 1;
+  std::size_t i = mixed(0, reinterpret_cast<std::uint64_t>(method)) & mask;
+  while (methods_[i].method != nullptr && methods_[i].method != method) i = (i + 1) & mask;
+  return &methods_[i];
+}
+
+void Registry::grow_methods() {
+  if (!methods_.empty() && method_count_ * 2 < methods_.size()) return;
+  std::vector<MethodEntry> old(methods_.empty() ? 1024 : methods_.size() * 2);
+  old.swap(methods_);
+  for (const MethodEntry& entry : old)
+    if (entry.method != nullptr) *method_slot(entry.method) = entry;
+}
+
+std::uint64_t Registry::method_id(JNIEnv* jni, jmethodID method) {
+  RawMonitorLock lock(session_.jvmti, monitor_);
+  grow_methods();
+  MethodEntry* slot = method_slot(method);
+  if (slot->method != nullptr) return slot->id;
+  const std::uint64_t id = next_id();
+  LocalFrame frame(jni, 16);
+  if (!define_method(jni, method, id)) return 0;
+  slot->method = method;
+  slot->id = id;
+  ++method_count_;
+  return id;
+}
+
+bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
+  jvmtiEnv* jvmti = session_.jvmti;
+  jclass klass = nullptr;
+  JvmtiText name(jvmti);
+  JvmtiText signature(jvmti);
+  jint access = 0;
+  if (jvmti->GetMethodDeclaringClass(method, &klass) != JVMTI_ERROR_NONE) return false;
+  if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
+  jvmti->GetMethodModifiers(method, &access);
+  const std::uint64_t owner = class_id(jni, klass, 0, true);
+  if (owner == 0) return false;
+
+  jint first = -1;
+  jint last = -1;
+  jint count = 0;
+  JvmtiMemory<jvmtiLineNumberEntry> lines(jvmti);
+  if (jvmti->GetLineNumberTable(method, &count, lines.out()) == JVMTI_ERROR_NONE) {
+    for (jint i = 0; i < count; ++i) {
+      if (first < 0 || lines[i].line_number < first) first = lines[i].line_number;
+      if (lines[i].line_number > last) last = lines[i].line_number;
+    }
+  }
+  Definition definition(record::DefinitionKind::kMethod, id);
+  definition.put(owner);
+  definition.put(static_cast<std::uint32_t>(access));
+  definition.put(static_cast<std::int32_t>(first));
+  definition.put(static_cast<std::int32_t>(last));
+  definition.put_text(name.view());
+  definition.put_text(signature.view());
+  definition.put(kUnknown);  // JVM TI does not tell the Exceptions attribute
+  return session_.definitions.append(definition);
+}
+
+// The elements' class of an array class: the field Class.componentType (java/lang/Class.java, JDK 9 and later), so that
+// no Java code runs inside a callback; JDK 8 has the native method alone.
+jclass Registry::component_type(JNIEnv* jni, jclass array_class) {
+  jclass class_class = jni->GetObjectClass(array_class);
+  if (jfieldID field = jni->GetFieldID(class_class, "componentType", "Ljava/lang/Class;"))
+    return static_cast<jclass>(jni->GetObjectField(array_class, field));
+  jni->ExceptionClear();
+  jmethodID getter = jni->GetMethodID(class_class, "getComponentType", "()Ljava/lang/Class;");
+  jobject component = getter == nullptr ? nullptr : jni->CallObjectMethod(array_class, getter);
+  if (!jni->ExceptionCheck()) return static_cast<jclass>(component);
+  jni->ExceptionClear();
+  return nullptr;
+}
+
+TypeOfObject Registry::type_of(JNIEnv* jni, jclass klass) {
+  TypeOfObject type;
+  JvmtiText text(session_.jvmti);
+  if (session_.jvmti->GetClassSignature(klass, text.out(), nullptr) != JVMTI_ERROR_NONE) return type;
+  const std::string_view signature = text.view();
+  if (signature.size() > 1 && signature.front() == '[') {
+    type.is_array = primitive_array_code(signature[1]);
+    if (type.is_array != 0) {
+      type.known = true;
+      return type;
+    }
+    type.is_array = 2;
+    klass = component_type(jni, klass);
+    if (klass == nullptr) return type;
+  }
+  type.class_id = class_id(jni, klass, 0, true);
+  type.known = type.class_id != 0;
+  return type;
+}
+
+std::uint64_t Registry::object_id(JNIEnv* jni, jobject object) {
+  if (const jlong tag = tag_of(object); (tag & kTagIsObject) != 0)
+    return static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  RawMonitorLock lock(session_.jvmti, monitor_);
+  const jlong tag = tag_of(object);
+  if ((tag & kTagIsObject) != 0) return static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  LocalFrame frame(jni, 16);
+  const TypeOfObject type = type_of(jni, jni->GetObjectClass(object));
+  if (!type.known) return 0;
+  const std::uint64_t id = tag != 0 ? static_cast<std::uint64_t>(tag) >> kTagFlagBits : next_id();
+  jlong size = 0;
+  session_.jvmti->GetObjectSize(object, &size);
+  Definition definition(record::DefinitionKind::kObject, id);
+  definition.put(type.class_id);
+  definition.put(static_cast<std::uint64_t>(size));
+  definition.put(type.is_array);
+  if (!session_.definitions.append(definition)) return 0;
+  // Defining the class may have tagged this very object (the mirror of java.lang.Class): keep its flag.
+  const jlong flags = (tag_of(object) & kTagIsClass) | kTagIsObject;
+  session_.jvmti->SetTag(object, static_cast<jlong>(id << kTagFlagBits) | flags);
+  return id;
+}
+
+std::uint64_t Registry::new_object_id(jobject object) {
+  if (tag_of(object) != 0) return 0;
+  const std::uint64_t id = next_id();
+  return session_.jvmti->SetTag(object, static_cast<jlong>(id << kTagFlagBits) | kTagIsObject) == JVMTI_ERROR_NONE ? id
+                                                                                                                   : 0;
+}
+
+jint Registry::line_of(jmethodID method, jlocation location) {
+  if (location < 0) return -2;  // native
+  jint count = 0;
+  JvmtiMemory<jvmtiLineNumberEntry> lines(session_.jvmti);
+  if (session_.jvmti->GetLineNumberTable(method, &count, lines.out()) != JVMTI_ERROR_NONE) return -1;
+  jint line = -1;
+  jlocation best = -1;
+  for (jint i = 0; i < count; ++i) {
+    if (lines[i].start_location > location || lines[i].start_location <= best) continue;
+    best = lines[i].start_location;
+    line = lines[i].line_number;
+  }
+  return line;
+}
+
+std::uint64_t Registry::stack_id(JNIEnv* jni, jthread thread, jint depth) {
+  constexpr jint kMaxDepth = 512;
+  jvmtiFrameInfo frames[kMaxDepth];
+  jint count = 0;
+  if (depth > kMaxDepth) depth = kMaxDepth;
+  if (session_.jvmti->GetStackTrace(thread, 0, depth, frames, &count) != JVMTI_ERROR_NONE || count <= 0) return 0;
+  std::uint64_t id = 0;
+  for (jint i = 0; i < count; ++i)
+    id = mixed(mixed(id, reinterpret_cast<std::uint64_t>(frames[i].method)),
+               static_cast<std::uint64_t>(frames[i].location));
+  if (id == 0) id = 1;
+  std::atomic<std::uint64_t>& known = known_stacks_[id % kKnownStacks];
+  if (known.load(std::memory_order_acquire) == id) return id;
+
+  Definition definition(record::DefinitionKind::kStack, id);
+  definition.put(static_cast<std::uint32_t>(count));
+  for (jint i = 0; i < count; ++i) {
+    const std::uint64_t method = method_id(jni, frames[i].method);
+    if (method == 0) return 0;
+    definition.put(method);
+    definition.put(static_cast<std::int32_t>(line_of(frames[i].method, frames[i].location)));
+  }
+  if (!session_.definitions.append(definition)) return 0;
+  known.store(id, std::memory_order_release);
+  return id;
+}
+
+bool Registry::class_is_included(JNIEnv* jni, jclass klass) {
+  (void)jni;
+  RawMonitorLock lock(session_.jvmti, monitor_);
+  if (session_.config.filters.empty()) return true;
+  JvmtiText signature(session_.jvmti);
+  if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return true;
+  return session_.config.filters.includes_class(internal_name(signature.view()));
+}
+
+void Registry::set_filters(FilterBlock filters) {
+  RawMonitorLock lock(session_.jvmti, monitor_);
+  session_.config.filters = static_cast<FilterBlock&&>(filters);
+}
+
+void Registry::define_loaded_classes(JNIEnv* jni) {
+  jint count = 0;
+  JvmtiMemory<jclass> classes(session_.jvmti);
+  if (session_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    jint status = 0;
+    session_.jvmti->GetClassStatus(classes[i], &status);
+    // A class that is not prepared yet comes with its ClassPrepare event.
+    const bool ready = (status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) != 0;
+    // No room now: the drainer is on its way. This thread may wait, it is ours.
+    for (int attempt = 0; ready && class_is_included(jni, classes[i]) && attempt < 100; ++attempt) {
+      if (class_id(jni, classes[i], 0, true) != 0) break;
+      session_.writer.wait_for_pass(100'000'000);
+    }
+    jni->DeleteLocalRef(classes[i]);
+  }
+}
+
+}  // namespace jtrace::agent

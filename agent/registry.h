@@ -1,0 +1,73 @@
+// Registry: ids of classes, methods, objects and stacks, and their definitions.
+//
+// An object's id is its JVM TI tag, so it is exact over moving and reuse of memory: tag = id << 2 | flags. A class is
+// known by the tag of its mirror. The first reference to a thing writes its definition and only then sets the tag, both
+// under one raw monitor, so nobody can refer to what is not yet defined. Methods are kept in a table by jmethodID.
+//
+// Where a definition finds no room, the thing stays undefined, 0 is returned, and the event that wanted it is dropped
+// by the caller and counted. Threads: any that may call JVM TI and JNI. None of this is called in GC or ObjectFree
+// callbacks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "agent/agent_session.h"
+
+namespace jtrace::agent {
+
+inline constexpr jlong kTagIsClass = 1;   // the mirror of a class that has a definition
+inline constexpr jlong kTagIsObject = 2;  // defined as an object (objDef, objAlloc)
+inline constexpr int kTagFlagBits = 2;
+
+// An array's type code in trace.dtd: 0 no array, 2 objects, 4..11 primitives (JVMPI's data type codes).
+struct TypeOfObject {
+  std::uint8_t is_array = 0;
+  std::uint64_t class_id = 0;  // of the object, or of the elements where is_array is 2
+  bool known = false;
+  bool included = true;  // by the filters
+};
+
+class Registry {
+ public:
+  Registry(AgentSession& session, jrawMonitorID monitor) : session_(session), monitor_(monitor) {}
+
+  // The id of a class, defined at the first call. `cause`: threadId that made it known.
+  std::uint64_t class_id(JNIEnv* jni, jclass klass, std::uint64_t cause, bool loaded_before);
+  std::uint64_t method_id(JNIEnv* jni, jmethodID method);
+  // The id of an object that lives already (monitors), defined by objDef at the first call.
+  std::uint64_t object_id(JNIEnv* jni, jobject object);
+  // A new id for an object that was just allocated, tagged; 0 where the object has one already.
+  std::uint64_t new_object_id(jobject object);
+  TypeOfObject type_of(JNIEnv* jni, jclass klass);
+  // The id of the calling thread's stack without the `skip` innermost frames; 0 where there is none.
+  std::uint64_t stack_id(JNIEnv* jni, jthread thread, jint depth);
+
+  bool class_is_included(JNIEnv* jni, jclass klass);
+  void set_filters(FilterBlock filters);
+  void define_loaded_classes(JNIEnv* jni);
+
+ private:
+  std::uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
+  jlong tag_of(jobject object);
+  bool define_class(JNIEnv* jni, jclass klass, std::uint64_t id, std::uint64_t cause, bool loaded_before);
+  bool define_method(JNIEnv* jni, jmethodID method, std::uint64_t id);
+  struct MethodEntry {
+    jmethodID method;
+    std::uint64_t id;
+  };
+  MethodEntry* method_slot(jmethodID method);
+  void grow_methods();
+  static jclass component_type(JNIEnv* jni, jclass array_class);
+  jint line_of(jmethodID method, jlocation location);
+
+  AgentSession& session_;
+  jrawMonitorID monitor_;
+  std::atomic<std::uint64_t> next_id_{1};
+  std::vector<MethodEntry> methods_;  // open addressing, size a power of two
+  std::size_t method_count_ = 0;
+  static constexpr std::uint32_t kKnownStacks = 4096;
+  std::atomic<std::uint64_t> known_stacks_[kKnownStacks] = {};  // direct mapped, as known_threads_
+};
+
+}  // namespace jtrace::agent

@@ -1,0 +1,23 @@
+// -agentpath without a jtrace that waits: the agent starts one as its child, which detaches itself and drains.
+#pragma once
+
+#include <string_view>
+
+#include "base/unique_fd.h"
+
+namespace jtrace::agent {
+
+// The value of `key` in an option string (key=value pairs separated by commas; a backslash takes the next character as
+// it is), unescaped into `value`; false where it is not there. A key without '=' gives an empty value. The full grammar
+// is jtrace's (session/): the agent needs two words of it.
+bool option_value(std::string_view options, std::string_view key, char* value, std::size_t size);
+
+// Starts `jtrace agent-child`, from the option jtrace=PATH, else ../bin or ../../bin beside this library, else PATH.
+// Returns the socket to it and its process id in `child`, or none with the reason in `error` (256 bytes).
+UniqueFd start_child(std::string_view options, int& child, char* error);
+
+// Waits for the child, which leaves after forking the process that stays: nothing of ours is left for the JVM to wait
+// for.
+void reap_child(int child);
+
+}  // namespace jtrace::agent

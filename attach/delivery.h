@@ -1,0 +1,82 @@
+// Bringing a file or a socket into the target's file system for a moment.
+//
+// The place is a directory of the target that its user may write, that other users cannot tamper with (sticky where it
+// is open to all), not noexec where code goes there, and with room: /tmp, /var/tmp, /dev/shm, the user's runtime
+// folder, then whatever else its mountinfo has. Files are made with the target's user and group, so that they exist in
+// its user namespace; paths are given as the target sees them. Ownership: the objects remove what they made when they
+// go. Borrow the Process. Threads: any, one object one thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attach/waiter.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "target/process.h"
+
+namespace jtrace::attach {
+
+// A directory of the target, opened, with its path as the target sees it.
+struct TargetDirectory {
+  UniqueFd fd;
+  std::string path;
+};
+// Errors: kAgent, with what was wrong with each place.
+Result<TargetDirectory> choose_directory(const target::Process& process, std::size_t size, bool for_code,
+                                         std::size_t longest_path = 4096);
+
+class DeliveredFile {
+ public:
+  DeliveredFile(DeliveredFile&&) noexcept = default;
+  DeliveredFile& operator=(DeliveredFile&&) = delete;
+  ~DeliveredFile();
+
+  const std::string& path() const { return path_; }  // as the target sees it
+  // The target's own inode, to recognise its mapping by.
+  std::uint64_t inode() const { return inode_; }
+
+ private:
+  friend Result<DeliveredFile> deliver(const target::Process&, std::span<const std::byte>, std::string_view);
+  DeliveredFile() = default;
+
+  const target::Process* process_ = nullptr;
+  UniqueFd directory_;
+  std::string name_;
+  std::string path_;
+  std::uint64_t inode_ = 0;
+};
+
+// Writes `library` (mode 0700) as "<stem>-<random>.<extension>" of `name`. Errors: kAgent, kPermission.
+Result<DeliveredFile> deliver(const target::Process& process, std::span<const std::byte> library,
+                              std::string_view name);
+
+// A listening AF_UNIX stream socket that the target reaches by a path: mode 0600, of its user, with a random name.
+class MeetingSocket {
+ public:
+  static Result<MeetingSocket> listen(const target::Process& process);
+  MeetingSocket(MeetingSocket&&) noexcept = default;
+  MeetingSocket& operator=(MeetingSocket&&) = delete;
+  ~MeetingSocket() { close(); }
+
+  const std::string& path() const { return path_; }  // as the target sees it; fits sun_path
+  int fd() const { return socket_.get(); }           // to poll for POLLIN
+  // The next connection of the target itself; others are closed and passed over. Errors: kTimeout, kNotFound (it
+  // ended).
+  Result<UniqueFd> accept(const Waiter& waiter) const;
+  // Removes the name and stops listening; connections taken stay.
+  void close();
+
+ private:
+  MeetingSocket() = default;
+
+  const target::Process* process_ = nullptr;
+  UniqueFd directory_;
+  UniqueFd socket_;
+  std::string name_;
+  std::string path_;
+};
+
+}  // namespace jtrace::attach

@@ -1,0 +1,78 @@
+// The two files through which a HotSpot JVM is woken and met, held through descriptors of their directories.
+//
+//   .attach_pid<P>   the trigger: in the JVM's current directory, else in its temporary directory
+//   .java_pid<P>     the socket: in its temporary directory, renamed into place once it listens
+// P is the JVM's own pid. The temporary directory is /tmp on Linux whatever TMPDIR says (os_linux.cpp,
+// get_temp_directory), the value of -XX:AltTempDir where a JVM has that flag, or what the kernel says the JVM has
+// bound. Ownership: owns its descriptors, borrows the process. Threads: const functions from any thread.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "attach/waiter.h"
+#include "base/result.h"
+#include "target/process.h"
+
+namespace jtrace::attach {
+
+class Rendezvous {
+ public:
+  // Errors: the root or the temporary directory cannot be opened.
+  static Result<Rendezvous> locate(const target::Process& process);
+
+  // The socket file (O_PATH), checked: a socket, owned by the JVM's user, closed to others. An empty descriptor where
+  // there is none, or a plain file of the JVM's user (which it replaces). Errors: kPermission, possible impostor.
+  Result<UniqueFd> open_socket() const;
+  // Removes a socket nobody listens on; only the JVM's user's own, and only if it is still the one behind `socket`.
+  Result<> remove_stale(int socket) const;
+
+  const std::string& socket_path() const { return socket_path_; }    // as the JVM sees it
+  const std::string& trigger_name() const { return trigger_name_; }  // ".attach_pid<P>"
+  int temporary_directory() const { return temporary_.get(); }
+  const std::string& temporary_path() const { return temporary_path_; }
+  const target::Process& process() const { return *process_; }
+
+ private:
+  const target::Process* process_ = nullptr;
+  UniqueFd temporary_;
+  std::string temporary_path_;
+  std::string socket_name_;
+  std::string socket_path_;
+  std::string trigger_name_;
+};
+
+// Connects to the file behind `socket` as the JVM's user, and checks by SO_PEERCRED that the listener is the process
+// itself. Blocks while the listener's backlog is full, up to the deadline (ETIMEDOUT).
+// Errors: errnum ECONNREFUSED where nobody listens; kPermission where somebody else does.
+Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Waiter& waiter);
+
+// The trigger file: removed by the destructor, where it is ours.
+//
+// A JVM that listens already answers SIGQUIT with a thread dump, so of several clients one alone may send it: the one
+// that made the file. The others wait for the socket; a file that has stood for a second is a dead client's, and taken
+// over.
+class Trigger {
+ public:
+  // In the current directory, else in the temporary one. Errors: kNotAttachable with both paths and reasons;
+  // kPermission where a file of another user stands in the way and cannot be removed.
+  static Result<Trigger> make(const Rendezvous& rendezvous);
+  Trigger(Trigger&& other) noexcept = default;
+  Trigger& operator=(Trigger&&) = delete;
+  ~Trigger();
+
+  // Whether it is for us to signal. Becomes true for a file of another client that has grown old.
+  bool ours();
+  bool exists() const;
+
+ private:
+  Trigger(UniqueFd directory, const target::Process& process, std::string name, bool ours)
+      : directory_(std::move(directory)), process_(&process), name_(std::move(name)), ours_(ours) {}
+
+  UniqueFd directory_;
+  const target::Process* process_;
+  std::string name_;
+  bool ours_;
+};
+
+}  // namespace jtrace::attach

@@ -1,0 +1,29 @@
+// /proc/PID/net/unix: which Unix sockets stand in the target's network namespace (net/unix/af_unix.c, unix_seq_show).
+// Pure functions over its text; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jtrace::attach {
+
+struct UnixSocket {
+  std::uint64_t inode = 0;
+  bool listening = false;  // __SO_ACCEPTCON
+  bool connected = false;  // SS_CONNECTED
+  bool waiting = false;    // SS_CONNECTING: connected, and not yet accepted by the listener
+  std::string path;        // the name it was bound to; HotSpot's keeps ".java_pid<P>.tmp" after the rename
+};
+std::vector<UnixSocket> parse_unix_table(std::string_view text);
+
+struct ListenerState {
+  bool listening = false;  // a socket bound to the JVM's name listens
+  int clients = 0;         // connected to it, accepted or not: one is served at a time
+};
+// Of the sockets named .java_pid<nspid> (with .tmp or without); several JVMs of one network namespace may share a
+// number.
+ListenerState listener_state(const std::vector<UnixSocket>& sockets, std::string_view socket_name);
+
+}  // namespace jtrace::attach

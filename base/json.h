@@ -1,0 +1,43 @@
+// JsonWriter: JSON text (RFC 8259) into a string, with the commas in the right places. The caller balances begin and
+// end.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace jtrace {
+
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(out) {}
+
+  JsonWriter& begin_object() { return open('{'); }
+  JsonWriter& end_object() { return close('}'); }
+  JsonWriter& begin_array() { return open('['); }
+  JsonWriter& end_array() { return close(']'); }
+  JsonWriter& key(std::string_view name);
+  JsonWriter& value(std::string_view text);
+  JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+  JsonWriter& value(bool truth);
+  JsonWriter& value(double number);  // null where it is not finite
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) JsonWriter& value(T number) { return raw(std::to_string(number)); }
+  JsonWriter& null() { return raw("null"); }
+  template <class T>
+  JsonWriter& member(std::string_view name, const T& content) {
+    return key(name).value(content);
+  }
+
+ private:
+  JsonWriter& open(char bracket);
+  JsonWriter& close(char bracket);
+  JsonWriter& raw(std::string_view text);
+  void separate();
+
+  std::string& out_;
+  bool first_ = true;       // nothing written yet on this level
+  bool after_key_ = false;  // a key stands before the value
+};
+
+}  // namespace jtrace

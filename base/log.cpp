@@ -1,0 +1,32 @@
+#include "base/log.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+namespace jtrace {
+namespace {
+
+std::atomic<LogLevel> g_level{LogLevel::kInfo};
+std::string_view g_program = "jtrace";
+
+}  // namespace
+
+void set_log_level(LogLevel level) { g_level = level; }
+LogLevel log_level() { return g_level; }
+void set_program_name(std::string_view name) { g_program = name; }
+
+void log(LogLevel level, std::string_view text) {
+  if (level > g_level.load()) return;
+  std::string line(g_program);
+  line += level == LogLevel::kWarning ? ": warning: " : ": ";
+  line += text;
+  // One message is one line, whatever text came from a target.
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line += '\n';
+  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace jtrace

@@ -1,0 +1,237 @@
+#include "base/strings.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <numeric>
+
+namespace jtrace {
+namespace {
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
+
+// The length of the UTF-8 sequence at the start of `text`, 0 where there is none (Unicode 15, table 3-7).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return tail(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    if (!tail(1) || !tail(2)) return 0;
+    if (first == 0xe0 && byte(1) < 0xa0) return 0;
+    if (first == 0xed && byte(1) > 0x9f) return 0;
+    return 3;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    if (!tail(1) || !tail(2) || !tail(3)) return 0;
+    if (first == 0xf0 && byte(1) < 0x90) return 0;
+    if (first == 0xf4 && byte(1) > 0x8f) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+bool is_xml_noncharacter(std::string_view sequence) { return sequence == "\xef\xbf\xbe" || sequence == "\xef\xbf\xbf"; }
+
+// Calls on_ascii(char) for ASCII and on_text(sequence) for the rest, with U+FFFD for what is not UTF-8.
+template <class OnAscii, class OnText>
+void for_each_character(std::string_view text, OnAscii on_ascii, OnText on_text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      on_ascii(text[i++]);
+      continue;
+    }
+    const std::size_t length = utf8_length(text.substr(i));
+    on_text(length == 0 ? kReplacement : text.substr(i, length));
+    i += std::max<std::size_t>(length, 1);
+  }
+}
+
+void append_xml_ascii(std::string& out, char c) {
+  switch (c) {
+    case '&': out += "&amp;"; return;
+    case '<': out += "&lt;"; return;
+    case '>': out += "&gt;"; return;
+    case '"': out += "&quot;"; return;
+    case '\t': out += "&#9;"; return;
+    case '\n': out += "&#10;"; return;
+    case '\r': out += "&#13;"; return;
+    default:
+      if (static_cast<unsigned char>(c) < 0x20) out += kReplacement;
+      else out += c;
+  }
+}
+
+void append_utf8(std::string& out, std::uint32_t code_point) {
+  if (code_point < 0x80) {
+    out += static_cast<char>(code_point);
+  } else if (code_point < 0x800) {
+    out += static_cast<char>(0xc0 | (code_point >> 6));
+    out += static_cast<char>(0x80 | (code_point & 0x3f));
+  } else if (code_point < 0x10000) {
+    out += static_cast<char>(0xe0 | (code_point >> 12));
+    out += static_cast<char>(0x80 | ((code_point >> 6) & 0x3f));
+    out += static_cast<char>(0x80 | (code_point & 0x3f));
+  } else {
+    out += static_cast<char>(0xf0 | (code_point >> 18));
+    out += static_cast<char>(0x80 | ((code_point >> 12) & 0x3f));
+    out += static_cast<char>(0x80 | ((code_point >> 6) & 0x3f));
+    out += static_cast<char>(0x80 | (code_point & 0x3f));
+  }
+}
+
+// One UTF-16 unit of modified UTF-8 at text[i]; i moves past it. Returns -1 for a byte that starts none.
+std::int32_t next_unit(std::string_view text, std::size_t& i) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const auto tail = [&](std::size_t at) { return at < text.size() && (byte(at) & 0xc0) == 0x80; };
+  const unsigned char first = byte(i);
+  if (first < 0x80) return text[i++];
+  if ((first & 0xe0) == 0xc0 && tail(i + 1)) {
+    i += 2;
+    return ((first & 0x1f) << 6) | (byte(i - 1) & 0x3f);
+  }
+  if ((first & 0xf0) == 0xe0 && tail(i + 1) && tail(i + 2)) {
+    i += 3;
+    return ((first & 0x0f) << 12) | ((byte(i - 2) & 0x3f) << 6) | (byte(i - 1) & 0x3f);
+  }
+  ++i;
+  return -1;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+void append_hex(std::string& out, std::uint64_t value) {
+  char digits[24];
+  out += "0x";
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value, 16).ptr);
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  int shift = 0;
+  switch (text.back()) {
+    case 'k':
+    case 'K': shift = 10; break;
+    case 'm':
+    case 'M': shift = 20; break;
+    case 'g':
+    case 'G': shift = 30; break;
+    case 't':
+    case 'T': shift = 40; break;
+    default: break;
+  }
+  if (shift != 0) text.remove_suffix(1);
+  auto number = parse_decimal<std::uint64_t>(text);
+  if (!number || *number > (UINT64_MAX >> shift)) return std::nullopt;
+  return *number << shift;
+}
+
+void append_xml_escaped(std::string& out, std::string_view text) {
+  for_each_character(
+      text, [&](char c) { append_xml_ascii(out, c); },
+      [&](std::string_view sequence) { out += is_xml_noncharacter(sequence) ? kReplacement : sequence; });
+}
+
+void append_json_escaped(std::string& out, std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const auto ascii = [&](char c) {
+    switch (c) {
+      case '"': out += "\\\""; return;
+      case '\\': out += "\\\\"; return;
+      case '\n': out += "\\n"; return;
+      case '\r': out += "\\r"; return;
+      case '\t': out += "\\t"; return;
+      default: break;
+    }
+    if (static_cast<unsigned char>(c) >= 0x20) {
+      out += c;
+      return;
+    }
+    out += "\\u00";
+    out += kHex[c >> 4];
+    out += kHex[c & 15];
+  };
+  for_each_character(text, ascii, [&](std::string_view sequence) { out += sequence; });
+}
+
+std::string utf8_from_modified(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::int32_t unit = next_unit(text, i);
+    if (unit >= 0 && (unit & 0xf800) != 0xd800) {
+      append_utf8(out, static_cast<std::uint32_t>(unit));
+      continue;
+    }
+    // A high surrogate counts only together with the low one that follows it.
+    if (unit >= 0 && unit < 0xdc00 && i < text.size()) {
+      std::size_t after = i;
+      const std::int32_t low = next_unit(text, after);
+      if (low >= 0xdc00 && low <= 0xdfff) {
+        append_utf8(out, 0x10000u + (static_cast<std::uint32_t>(unit - 0xd800) << 10) +
+                             static_cast<std::uint32_t>(low - 0xdc00));
+        i = after;
+        continue;
+      }
+    }
+    out += kReplacement;
+  }
+  return out;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::string_view nearest_word(std::string_view word, const std::vector<std::string_view>& candidates) {
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (std::string_view candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+bool looks_secret(std::string_view key) {
+  std::string lower(key);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::array<std::string_view, 6> kWords = {"password", "passwd", "secret", "token", "credential", "key"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view w) { return lower.find(w) != std::string::npos; });
+}
+
+}  // namespace jtrace

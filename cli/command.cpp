@@ -1,0 +1,57 @@
+#include "cli/command.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/strings.h"
+
+namespace jtrace::cli {
+namespace {
+
+// What the first word is that the command did not expect, and which of its options may have been meant.
+std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const std::vector<std::string> words = app.remaining(true);
+  const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
+  if (option == words.end()) return error.what();
+  std::vector<std::string> names;
+  for (const CLI::Option* known : command->get_options())
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  const std::string word = option->substr(0, option->find('='));
+  const std::string_view nearest = nearest_word(word, {names.begin(), names.end()});
+  return "unknown option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?");
+}
+
+}  // namespace
+
+int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
+  app.set_version_flag("--version", std::string(JTRACE_VERSION));
+  app.add_flag_callback(
+      "-q,--quiet", [] { set_log_level(LogLevel::kError); }, "errors only");
+  app.add_flag_callback(
+      "-v,--verbose", [] { set_log_level(LogLevel::kDebug); }, "say what is done");
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help, --version
+    app.exit(done);
+    return static_cast<int>(ExitStatus::kOk);
+  } catch (const CLI::ExtrasError& error) {
+    log_error(unexpected_words(app, error) + "; see " + app.get_name() + " --help");
+    return static_cast<int>(ExitStatus::kUsage);
+  } catch (const CLI::ParseError& error) {
+    log_error(std::string(error.what()) + "; see " + app.get_name() + " --help");
+    return static_cast<int>(ExitStatus::kUsage);
+  }
+  if (app.get_subcommands().empty()) {
+    std::fputs(app.help().c_str(), stdout);
+    return static_cast<int>(ExitStatus::kUsage);
+  }
+  if (std::fflush(stdout) != 0 && status == ExitStatus::kOk)
+    status = report(system_error("cannot write", "standard output"));
+  return static_cast<int>(status);
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,26 @@
+// What a subcommand is to main(): one function that adds itself to the program's CLI11 application.
+//
+// The callback of a subcommand sets `status` and prints its own result on stdout; errors go through report() below.
+// One file per subcommand, arguments and nothing else: the work is done in the folders below.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "base/log.h"
+#include "base/result.h"
+
+namespace jtrace::cli {
+
+using AddCommand = void (*)(CLI::App& app, ExitStatus& status);
+
+// Prints the error as one line on stderr and returns its exit status.
+inline ExitStatus report(const Error& error) {
+  log_error(error.message());
+  return exit_status(error);
+}
+
+// Parses the arguments, runs the chosen subcommand and returns the exit status of the process. Usage errors are one
+// line and status 2; without a subcommand the help is printed.
+int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv);
+
+}  // namespace jtrace::cli

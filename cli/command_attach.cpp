@@ -1,0 +1,100 @@
+// jtrace attach PID: loads the agent into a running JVM and writes its trace, until the duration, Ctrl-C or the JVM's
+// end.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/attach_run.h"
+#include "cli/commands.h"
+#include "cli/selector.h"
+#include "cli/trace_arguments.h"
+#include "session/attach_trace.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct AttachArguments {
+  std::string jvm;
+  TraceArguments trace;
+};
+
+// One line on a terminal that is written over and over.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool on) : on_(on) {}
+  void show(const session::Progress& progress) {
+    if (!on_) return;
+    const double seconds = static_cast<double>(progress.elapsed - last_.elapsed) / 1e9;
+    const double rate = static_cast<double>(progress.events - last_.events) / (seconds > 0 ? seconds : 1);
+    std::fprintf(stderr, "\r%6.0f s  %llu events  %.0f/s  %.1f MiB  %llu lost\033[K",
+                 static_cast<double>(progress.elapsed) / 1e9, static_cast<unsigned long long>(progress.events), rate,
+                 static_cast<double>(progress.bytes) / (1 << 20), static_cast<unsigned long long>(progress.dropped));
+    last_ = progress;
+    shown_ = true;
+  }
+  void clear() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+    shown_ = false;
+  }
+
+ private:
+  bool on_;
+  bool shown_ = false;
+  session::Progress last_;
+};
+
+// What the user should know of a trace that is over.
+void say_end(const session::TraceSummary& summary, const std::string& path, pid_t pid) {
+  using session::EndReason;
+  const std::string jvm = "JVM " + std::to_string(pid);
+  if (summary.reason == EndReason::kTargetEnded) log_info(jvm + " ended");
+  if (summary.reason == EndReason::kSizeReached) log_info("the trace has reached --max-size and ends here");
+  if (summary.error) log_error(summary.error->message());
+  if (summary.malformed != 0)
+    log_warning(std::to_string(summary.malformed) + " places in the ring memory made no sense and were left out");
+  if (summary.made_up_definitions != 0)
+    log_warning(std::to_string(summary.made_up_definitions) +
+                " definitions found no room: those have ids alone; --ring-memory makes room");
+  if (summary.dropped != 0)
+    log_warning(std::to_string(summary.dropped) +
+                " events were lost: --ring-memory makes room, --when-full block waits for it");
+  if (!summary.agent_left) log_warning("the agent did not answer: " + jvm + " gets rid of it when it sees our end");
+  log_info(summary.text() + (path == "-" ? "" : " -> " + path));
+}
+
+ExitStatus run(const AttachArguments& arguments) {
+  auto options = arguments.trace.options();
+  if (!options) return report(options.error());
+  auto process = open_selected(arguments.jvm);
+  if (!process) return report(process.error());
+  ::signal(SIGPIPE, SIG_IGN);
+  const ScopedCancel cancel;
+  ProgressLine line(::isatty(STDERR_FILENO) == 1 && log_level() >= LogLevel::kInfo);
+  session::AttachTraceOptions attach;
+  attach.signal_fd = cancel.fd();
+  if (const char* agent = std::getenv("JTRACE_AGENT")) attach.agent_path = agent;
+  attach.progress = [&line](const session::Progress& progress) { line.show(progress); };
+  attach.started = [&] { log_debug("tracing JVM " + std::to_string(process->pid())); };
+  const auto summary = session::trace_process(*process, *options, attach);
+  line.clear();
+  if (!summary) return report(summary.error());
+  say_end(*summary, options->output_path(process->pid()), process->pid());
+  return summary->status();
+}
+
+}  // namespace
+
+void add_attach_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<AttachArguments>();
+  CLI::App* command = app.add_subcommand("attach", "trace a running JVM, until --duration, Ctrl-C or its end");
+  command->add_option("jvm", arguments->jvm, "pid, or a part of the main class that one JVM has")
+      ->required()
+      ->type_name("PID");
+  arguments->trace.add_to(*command);
+  command->footer("Example: jtrace attach 4711 -o trace.xml --duration 10 --events threads,gc,monitors");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

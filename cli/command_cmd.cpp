@@ -1,0 +1,104 @@
+// jtrace cmd: any operation of Dynamic Attach.
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "cli/attach_run.h"
+#include "cli/commands.h"
+#include "cli/words.h"
+
+namespace jtrace::cli {
+namespace {
+
+constexpr std::size_t kBatchLimit = 64u << 20;  // bytes of a batch file
+
+struct CmdArguments {
+  AttachRunOptions run;
+  std::string batch;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// The words of a diagnostic command as the one string that jcmd sends: a word with blanks is quoted, as DCmdParser
+// takes it.
+std::string join_diagnostic_command(const std::vector<std::string>& words) {
+  if (words.size() == 1) return words.front();
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    const bool quote = word.empty() || word.find(' ') != std::string::npos;
+    const char mark = word.find('"') == std::string::npos ? '"' : '\'';
+    if (quote) line += mark + word + mark;
+    else line += word;
+  }
+  return line;
+}
+
+attach::Request request_of(const std::vector<std::string>& words) {
+  attach::Request request{.operation = words.front()};
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  if (request.operation == "jcmd")
+    request.arguments = {join_diagnostic_command(rest.empty() ? std::vector<std::string>{"help"} : rest)};
+  else request.arguments = rest;
+  return request;
+}
+
+Result<std::vector<attach::Request>> batch_requests(const std::string& path) {
+  auto text = path == "-" ? read_whole(STDIN_FILENO, "standard input", kBatchLimit) : read_file(path, kBatchLimit);
+  if (!text) return fail(text.error());
+  std::vector<attach::Request> requests;
+  for (std::string_view line : split(*text, '\n')) {
+    JTRACE_ASSIGN_OR_RETURN(const auto words, split_words(line));
+    if (!words.empty()) requests.push_back(request_of(words));
+  }
+  if (requests.empty()) return fail(ErrorCategory::kUsage, "the batch has no command: " + path);
+  return requests;
+}
+
+Result<std::vector<attach::Request>> requests_of(const CmdArguments& arguments, const std::vector<std::string>& words) {
+  if (!arguments.batch.empty() && !words.empty())
+    return fail(ErrorCategory::kUsage, "an operation and --batch do not go together");
+  if (!arguments.batch.empty()) return batch_requests(arguments.batch);
+  if (words.empty()) return fail(ErrorCategory::kUsage, "no operation given", "jtrace cmd --help names them");
+  return std::vector<attach::Request>{request_of(words)};
+}
+
+ExitStatus run(const CmdArguments& arguments, const std::vector<std::string>& words) {
+  if (arguments.quiet) set_log_level(LogLevel::kError);
+  if (arguments.verbose) set_log_level(LogLevel::kDebug);
+  const auto requests = requests_of(arguments, words);
+  if (!requests) return report(requests.error());
+  return run_and_print(arguments.run, *requests);
+}
+
+}  // namespace
+
+void add_cmd_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<CmdArguments>();
+  CLI::App* command =
+      app.add_subcommand("cmd", "any attach operation: threaddump, inspectheap, dumpheap, properties, jcmd ...");
+  command
+      ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
+      ->required();
+  command->add_option("--batch", arguments->batch, "operations from a file (- is stdin), one a line");
+  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(CLI::PositiveNumber);
+  command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("--show-secrets", arguments->run.show_secrets, "do not mask values of properties that look secret");
+  command->add_flag("--yes", arguments->run.confirmed, "needed by 'all' with what may change a JVM");
+  command->add_flag("-q,--quiet", arguments->quiet, "errors only");
+  command->add_flag("-v,--verbose", arguments->verbose, "say what is done");
+  command->prefix_command();  // what follows is the operation and its own words
+  command->footer(
+      "After JVM: OPERATION [ARG...].\n"
+      "Operations: threaddump [-l|-e], inspectheap [-live|-all], dumpheap FILE [-live|-all], properties, "
+      "agentProperties,\n"
+      "setflag NAME VALUE, printflag NAME, datadump, load NAME ABSOLUTE OPTIONS, jcmd COMMAND [ARG...]; others go as "
+      "they are.\n"
+      "Example: jtrace cmd 4711 jcmd GC.heap_info");
+  command->callback([arguments, command, &status] { status = run(*arguments, command->remaining()); });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,166 @@
+// jtrace convert IN -o OUT: a trace in another format.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/trace_input.h"
+#include "trace/file_sink.h"
+#include "trace/io/compress_sink.h"
+#include "trace/io/converter.h"
+#include "trace/io/sqlite_writer.h"
+#include "trace/io/trace_id_sink.h"
+#include "trace/xml_writer.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+struct ConvertArguments {
+  std::string input;
+  std::string output;
+  std::string format;
+  std::string weight = "wall";
+  std::string names = "exact";
+  std::string doctype;
+  bool strict = false;
+  bool repair_utf8 = false;
+};
+
+// The format by the end of the output's name; "" where it says nothing.
+std::string format_of_name(std::string_view path) {
+  struct Ending {
+    std::string_view end, format;
+  };
+  constexpr Ending kEndings[] = {{".speedscope.json", "speedscope"},
+                                 {".json", "chrome"},
+                                 {".jsonl", "jsonl"},
+                                 {".sqlite", "sqlite"},
+                                 {".db", "sqlite"},
+                                 {".collapsed", "collapsed"},
+                                 {".folded", "collapsed"},
+                                 {".sddf", "sddf"},
+                                 {".trcxml", "xml"},
+                                 {".xml", "xml"}};
+  const std::string_view name = io::without_compression(path);
+  for (const Ending& each : kEndings)
+    if (name.ends_with(each.end)) return std::string(each.format);
+  return {};
+}
+
+Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path) {
+  std::unique_ptr<trace::ByteSink> bytes;
+  if (path == "-") {
+    bytes = std::make_unique<trace::FdSink>(STDOUT_FILENO, "standard output");
+  } else {
+    JTRACE_ASSIGN_OR_RETURN(bytes, trace::FileSink::create(path, {.visible_at_once = false}));
+  }
+  return io::compressing(std::move(bytes), io::compression_of_name(path));
+}
+
+io::Weight weight_of(const std::string& word) {
+  if (word == "cpu") return io::Weight::kCpu;
+  return word == "alloc" ? io::Weight::kAllocation : io::Weight::kWall;
+}
+
+Result<std::unique_ptr<io::Converter>> make_converter(const ConvertArguments& arguments, const std::string& format,
+                                                      trace::ByteSink& bytes) {
+  if (format == "jsonl") return io::make_jsonl_writer(bytes);
+  if (format == "chrome") return io::make_chrome_writer(bytes);
+  if (format == "speedscope") return io::make_speedscope_writer(bytes, arguments.input);
+  if (format == "collapsed") return io::make_collapsed_writer(bytes, weight_of(arguments.weight));
+  return io::make_sddf_writer(bytes);
+}
+
+trace::XmlWriterOptions xml_options(const ConvertArguments& arguments, bool fragments) {
+  trace::XmlWriterOptions options{.doctype = fragments ? "" : arguments.doctype};
+  if (fragments) options.form = trace::XmlForm::kFragments;
+  if (arguments.names == "classic") options.names = trace::XmlNames::kClassic;
+  return options;
+}
+
+// What the output does not hold, in one line; strict: an error.
+ExitStatus say_lost(const io::Converter& converter, const std::string& format, bool strict) {
+  if (converter.lost().empty()) return ExitStatus::kOk;
+  std::string text = format + " cannot carry: ";
+  bool first = true;
+  for (const auto& [name, count] : converter.lost()) {
+    text += (first ? "" : ", ") + std::to_string(count) + " " + name;
+    first = false;
+  }
+  if (strict) return report(Error{ErrorCategory::kPartial, text});
+  log_info(text);
+  return ExitStatus::kOk;
+}
+
+ExitStatus run(const ConvertArguments& arguments) {
+  const std::string format = arguments.format.empty() ? format_of_name(arguments.output) : arguments.format;
+  if (format.empty())
+    return report(
+        Error{ErrorCategory::kUsage, "the name " + arguments.output + " does not say which format; use --to"});
+  io::FaultLog faults = warnings(arguments.strict);
+  const auto source =
+      open_trace(arguments.input, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
+  if (!source) return report(source.error());
+  const bool database = format == "sqlite";
+  if (database && (arguments.output == "-" || io::compression_of_name(arguments.output) != io::Compression::kNone))
+    return report(Error{ErrorCategory::kUsage, "a database goes to a file, and is not packed: " + arguments.output});
+  auto bytes = database ? Result<std::unique_ptr<trace::ByteSink>>(nullptr) : open_output(arguments.output);
+  if (!bytes) return report(bytes.error());
+
+  std::unique_ptr<io::Converter> converter;
+  std::unique_ptr<trace::XmlWriter> xml;
+  std::unique_ptr<io::TraceIdSink> with_ids;
+  trace::EventSink* sink = nullptr;
+  if (format == "xml" || format == "fragments") {
+    xml = std::make_unique<trace::XmlWriter>(**bytes, xml_options(arguments, format == "fragments"));
+    sink = xml.get();
+    if (format == "fragments") {
+      with_ids = std::make_unique<io::TraceIdSink>(*xml);
+      sink = with_ids.get();
+    }
+  } else {
+    auto made = database ? io::make_sqlite_writer(arguments.output) : make_converter(arguments, format, **bytes);
+    if (!made) return report(made.error());
+    converter = std::move(*made);
+    sink = converter.get();
+  }
+  const auto summary = (*source)->read(*sink);
+  // Not finished: the output does not get its name.
+  if (!summary) return report(summary.error());
+  if (arguments.strict && converter)
+    if (const ExitStatus lost = say_lost(*converter, format, true); lost != ExitStatus::kOk) return lost;
+  if (Result<> finished = sink->finish(); !finished) return report(finished.error());
+  if (converter) say_lost(*converter, format, false);
+  return say_input(arguments.input, *summary, faults);
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<ConvertArguments>();
+  CLI::App* command = app.add_subcommand("convert", "a trace in another format");
+  command->add_option("IN", arguments->input, "a trace: XML, fragments or SDDF, packed or not; - is stdin")->required();
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "where to; - is stdout; packed where the name ends in .zst or .gz; it appears when it is whole")
+      ->required();
+  command
+      ->add_option(
+          "--to", arguments->format,
+          "xml, fragments, jsonl, sddf, chrome, speedscope, collapsed or sqlite; by the output's name where not given")
+      ->check(CLI::IsMember({"xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite"}));
+  command->add_option("--weight", arguments->weight, "of collapsed stacks: wall, cpu (ns) or alloc (bytes)")
+      ->check(CLI::IsMember({"wall", "cpu", "alloc"}));
+  command->add_option("--names", arguments->names, "of XML: exact (<init>) or classic (-init-)")
+      ->check(CLI::IsMember({"exact", "classic"}));
+  command->add_option("--doctype", arguments->doctype, "of XML: a DOCTYPE with this system id");
+  command->add_flag("--strict", arguments->strict, "faults of the input, and what the format cannot carry, are errors");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
+  command->footer("Example: jtrace convert app.trcxml -o app.speedscope.json");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,65 @@
+// jtrace inspect: what is in a live JVM or a core, one view at a time.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/inspect_common.h"
+
+namespace jtrace::cli {
+namespace {
+
+std::string list_of_views() {
+  std::string text = "Views:\n";
+  for (const coreinspect::View& view : coreinspect::views()) {
+    std::string name = std::string(view.name) + (view.argument.empty() ? "" : " " + std::string(view.argument));
+    name.resize(std::max<std::size_t>(name.size(), 16), ' ');
+    text += "  " + name + " " + std::string(view.help) + "\n";
+  }
+  return text + "Example: jtrace inspect core.1234 threads --format json";
+}
+
+// Views of the plan that are not made yet are refused as such, not as slips.
+constexpr std::string_view kPlanned[] = {"heap",   "histogram", "heapdump", "method",
+                                         "object", "refs",      "regions",  "events"};
+
+ExitStatus run(const InspectArguments& arguments) {
+  const auto& all = coreinspect::views();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& view) { return view.name == arguments.view; });
+  if (found == all.end()) {
+    if (std::find(std::begin(kPlanned), std::end(kPlanned), arguments.view) != std::end(kPlanned))
+      return report(
+          {.category = ErrorCategory::kUsage, .text = "the view " + arguments.view + " is not available yet"});
+    std::vector<std::string_view> names;
+    for (const auto& view : all) names.push_back(view.name);
+    const auto near = nearest_word(arguments.view, names);
+    return report(
+        {.category = ErrorCategory::kUsage,
+         .text = "no view " + arguments.view,
+         .help = near.empty() ? "jtrace inspect --help lists them" : "did you mean " + std::string(near) + "?"});
+  }
+  if (found->argument.empty() != arguments.options.arguments.empty() || arguments.options.arguments.size() > 1)
+    return report({.category = ErrorCategory::kUsage,
+                   .text = found->argument.empty()
+                               ? "the view " + arguments.view + " takes no argument"
+                               : "the view " + arguments.view + " needs " + std::string(found->argument)});
+  return run_view(arguments, *found);
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<InspectArguments>();
+  CLI::App* command =
+      app.add_subcommand("inspect", "look into a live JVM or a core: threads, flags, classes, code, ...");
+  command->add_option("PID|CORE", arguments->target, "process id, part of a main class, or a core file")->required();
+  command->add_option("VIEW", arguments->view, "what to show; see below")->required();
+  command->add_option("ARGUMENT", arguments->options.arguments, "what the view needs");
+  add_inspect_options(*command, *arguments);
+  command->add_flag("--all", arguments->options.all, "flags: those at their default too");
+  command->add_flag("--show-secrets", arguments->options.show_secrets, "do not mask passwords and the like");
+  command->footer(list_of_views());
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,96 @@
+// jtrace jmx: the service URL of a JVM's local management agent, which is started where it does not run.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "attach/properties.h"
+#include "base/json.h"
+#include "cli/attach_run.h"
+#include "cli/commands.h"
+#include "cli/selector.h"
+
+namespace jtrace::cli {
+namespace {
+
+// sun.management.jmxremote.ConnectorBootstrap and jdk.internal.agent.Agent, JDK 8 to 27.
+constexpr std::string_view kAddress = "com.sun.management.jmxremote.localConnectorAddress";
+
+struct JmxArguments {
+  AttachRunOptions run;
+};
+
+// The address, or "" where the local agent does not run.
+Result<std::string> connector_address(const attach::AttachSession& session) {
+  const attach::Request request{.operation = "agentProperties"};
+  JTRACE_ASSIGN_OR_RETURN(const attach::Reply reply, session.execute(request));
+  JTRACE_RETURN_IF_ERROR(attach::check_reply(request, reply));
+  for (const auto& [key, value] : attach::parse_properties(reply.data))
+    if (key == kAddress) return value;
+  return std::string();
+}
+
+Result<std::string> service_url(const target::Process& process, const attach::AttachOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(const auto session, attach::AttachSession::open(process, options));
+  JTRACE_ASSIGN_OR_RETURN(std::string address, connector_address(session));
+  if (!address.empty()) return address;
+  const attach::Request start{.operation = "jcmd", .arguments = {"ManagementAgent.start_local"}};
+  JTRACE_ASSIGN_OR_RETURN(const attach::Reply reply, session.execute(start));
+  if (auto started = attach::check_reply(start, reply); !started)
+    return fail(started.error()
+                    .with_context("the local management agent does not start")
+                    .with_help("the JVM needs the module jdk.management.agent"));
+  JTRACE_ASSIGN_OR_RETURN(address, connector_address(session));
+  if (!address.empty()) return address;
+  return fail(ErrorCategory::kRefused,
+              "the local management agent started, but tells no address: " + reply.data.substr(0, 200));
+}
+
+ExitStatus run(const JmxArguments& arguments) {
+  if (selects_all(arguments.run.selectors) && !arguments.run.confirmed)
+    return report(Error{.category = ErrorCategory::kUsage,
+                        .text = "'all' would start the management agent of each JVM",
+                        .help = "say --yes"});
+  const auto pids = select_jvms(arguments.run.selectors);
+  if (!pids) return report(pids.error());
+  std::string out;
+  std::vector<ExitStatus> statuses;
+  std::vector<std::string> missing;
+  std::string rows;
+  JsonWriter json(rows);
+  json.begin_array();
+  {
+    const ScopedCancel cancel;
+    for (pid_t pid : *pids) {
+      const auto process = target::Process::open(pid);
+      const auto url = process ? service_url(*process, attach_options(arguments.run, {}, cancel.fd()))
+                               : Result<std::string>(fail(process.error()));
+      statuses.push_back(url ? ExitStatus::kOk : report(url.error()));
+      if (!url) missing.push_back(std::to_string(pid));
+      if (!url) continue;
+      out += (pids->size() > 1 ? std::to_string(pid) + " " : "") + *url + '\n';
+      json.begin_object().member("pid", pid).member("url", *url).end_object();
+    }
+  }
+  json.end_array();
+  if (arguments.run.format == "json") out = json_view("jmx", arguments.run.selectors, missing, rows);
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  return combined_status(statuses);
+}
+
+}  // namespace
+
+void add_jmx_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<JmxArguments>();
+  CLI::App* command = app.add_subcommand("jmx", "start the local management agent where needed, print its service URL");
+  command
+      ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
+      ->required();
+  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(CLI::PositiveNumber);
+  command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("--yes", arguments->run.confirmed, "needed by 'all'");
+  command->fallthrough();
+  command->footer("Example: jtrace jmx 4711");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

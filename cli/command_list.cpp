@@ -1,0 +1,117 @@
+// jtrace list: the JVMs of this machine.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "base/json.h"
+#include "cli/commands.h"
+#include "target/jvm_discovery.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct ListArguments {
+  std::string format = "text";
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// Text of a target goes to a terminal: no control characters.
+std::string printable(std::string text, std::string_view when_empty) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text.empty() ? std::string(when_empty) : text;
+}
+
+std::vector<std::string> missing_of(const target::Discovery& discovery) {
+  std::vector<std::string> missing;
+  const auto hidden =
+      std::count_if(discovery.jvms.begin(), discovery.jvms.end(), [](const auto& jvm) { return jvm.libjvm.empty(); });
+  if (hidden > 0) missing.push_back("version and path of " + std::to_string(hidden) + " JVMs of other users");
+  if (discovery.hidden > 0)
+    missing.push_back(std::to_string(discovery.hidden) + " processes that we may not look into");
+  return missing;
+}
+
+void write_json(std::string& out, const target::Discovery& discovery) {
+  const auto missing = missing_of(discovery);
+  JsonWriter json(out);
+  json.begin_object().member("view", "list");
+  json.key("target").begin_object().member("kind", "machine").member("bootId", target::boot_id()).end_object();
+  json.member("complete", missing.empty()).key("missing").begin_array();
+  for (const std::string& what : missing) json.value(what);
+  json.end_array().key("data").begin_array();
+  for (const target::Jvm& jvm : discovery.jvms) {
+    json.begin_object().member("pid", jvm.pid).member("nspid", jvm.nspid).member("user", jvm.user);
+    json.member("uid", jvm.uid).member("version", jvm.version).member("main", jvm.main_class);
+    json.member("path", jvm.libjvm).member("container", jvm.container);
+    if (const auto enabled = jvm.attach_enabled()) json.member("attachable", *enabled);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  out += '\n';
+}
+
+void write_pids(std::string& out, const target::Discovery& discovery) {
+  for (const target::Jvm& jvm : discovery.jvms) out += std::to_string(jvm.pid) + '\n';
+}
+
+// Columns as wide as their widest cell; the last is not padded.
+void write_table(std::string& out, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - row[i].size(), ' ');
+      const bool number = i < 2;
+      out += number ? padding + row[i] : row[i];
+      if (i + 1 < row.size()) out += (number ? "" : padding) + "  ";
+    }
+    out += '\n';
+  }
+}
+
+void write_text(std::string& out, const target::Discovery& discovery, bool verbose) {
+  if (discovery.jvms.empty()) return;
+  std::vector<std::vector<std::string>> rows = {{"PID", "NSPID", "USER", "JDK", "CONTAINER", "MAIN"}};
+  if (verbose) rows.front().emplace_back("LIBJVM");
+  for (const target::Jvm& jvm : discovery.jvms) {
+    // An id is known by its first 12 digits, as container tools print it.
+    const std::size_t id = jvm.container.rfind('/') + 1;
+    const std::string container = verbose ? jvm.container : jvm.container.substr(id, 12);
+    rows.push_back({std::to_string(jvm.pid), std::to_string(jvm.nspid), printable(jvm.user, "-"),
+                    printable(jvm.version, "?"), printable(container, "-"), printable(jvm.main_class, "?")});
+    if (verbose) rows.back().push_back(printable(jvm.libjvm, "?"));
+  }
+  write_table(out, rows);
+}
+
+ExitStatus run(const ListArguments& arguments) {
+  const target::Discovery discovery = target::discover_jvms();
+  std::string out;
+  if (arguments.format == "json") write_json(out, discovery);
+  else if (arguments.quiet) write_pids(out, discovery);
+  else write_text(out, discovery, arguments.verbose);
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  if (arguments.verbose && arguments.format != "json")
+    for (const std::string& what : missing_of(discovery)) log_info("not seen: " + what);
+  if (discovery.jvms.empty() && arguments.format != "json" && !arguments.quiet) log_info("no JVM on this machine");
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<ListArguments>();
+  CLI::App* command =
+      app.add_subcommand("list", "JVMs on this machine: pid, inner pid, user, JDK, container, main class");
+  command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("-q,--quiet", arguments->quiet, "process ids alone");
+  command->add_flag("-v,--verbose", arguments->verbose, "whole container ids, the libjvm.so, what could not be seen");
+  command->footer("Example: jtrace list --format json");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

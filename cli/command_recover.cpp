@@ -1,0 +1,61 @@
+// jtrace recover: the document of a trace whose jtrace died.
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "session/recover.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct RecoverArguments {
+  std::string pool;
+  std::string output;
+  bool remove = false;
+};
+
+ExitStatus list() {
+  const auto left = session::list_left_pools();
+  if (left.empty()) log_info("no trace was left unfinished");
+  for (const session::LeftPool& pool : left) {
+    if (pool.in_use) std::printf("%s  in use by a jtrace that runs\n", pool.path.c_str());
+    else
+      std::printf("%s  pid %d  %s  trace %s\n", pool.path.c_str(), pool.pid, pool.process_name.c_str(),
+                  pool.output.c_str());
+  }
+  return ExitStatus::kOk;
+}
+
+ExitStatus run(const RecoverArguments& arguments) {
+  if (arguments.pool.empty()) return list();
+  if (arguments.output.empty())
+    return report(Error{.category = ErrorCategory::kUsage, .text = "recover FILE needs -o OUT"});
+  const auto recovered = session::recover(arguments.pool, arguments.output);
+  if (!recovered) return report(recovered.error());
+  if (!recovered->whole) log_warning("the trace's own file is not there: what had left the ring memory is missing");
+  if (recovered->dropped != 0) log_warning(std::to_string(recovered->dropped) + " events had been lost before");
+  if (recovered->malformed != 0)
+    log_warning(std::to_string(recovered->malformed) + " places in the ring memory made no sense and were left out");
+  log_info(std::to_string(recovered->from_file) + " bytes from the trace's file, " + std::to_string(recovered->events) +
+           " events from the ring memory -> " + arguments.output);
+  if (arguments.remove && ::unlink(arguments.pool.c_str()) != 0)
+    return report(system_error("removing", arguments.pool));
+  const bool sound = recovered->whole && recovered->malformed == 0 && recovered->dropped == 0;
+  return sound ? ExitStatus::kOk : ExitStatus::kPartial;
+}
+
+}  // namespace
+
+void add_recover_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<RecoverArguments>();
+  CLI::App* command =
+      app.add_subcommand("recover", "what a killed JVM or jtrace left; without FILE: a list of what there is");
+  command->add_option("file", arguments->pool, "ring memory that was left")->type_name("FILE");
+  command->add_option("-o,--output", arguments->output, "the document; - is stdout")->type_name("OUT");
+  command->add_flag("--remove", arguments->remove, "remove FILE when the document is whole");
+  command->footer("Example: jtrace recover /dev/shm/jtrace-4711-884213-1b2c3d4e.pool -o trace.xml");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

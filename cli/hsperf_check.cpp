@@ -1,0 +1,111 @@
+// hsperf check: does a condition on counters hold? Status 0: no; 1: yes.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "base/clock.h"
+#include "cli/hsperf_commands.h"
+#include "cli/hsperf_common.h"
+#include "cli/hsperf_output.h"
+#include "perfdata/poll_loop.h"
+#include "perfdata/watch.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct CheckArguments {
+  SourceArguments sources;
+  std::string expression, command, interval = "1s";
+  double for_seconds = 0;
+};
+
+struct Verdict {
+  bool holds = false;
+  std::string values;
+};
+
+// Looks until the condition fails, or has held for the whole time. What needs two snapshots is known from the second
+// look on.
+Result<Verdict> watch(perfdata::CounterSource& source, const perfdata::Watch& watch, const CheckArguments& arguments) {
+  perfdata::PollPlan plan;
+  JTRACE_ASSIGN_OR_RETURN(plan.interval, parse_interval(arguments.interval));
+  if (plan.interval.count() == 0) plan.interval = std::chrono::milliseconds(1);
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
+  perfdata::PollLoop pace(plan, stop.get());
+  if (source.process()) pace.watch({source.process()->pidfd()});
+  const auto span = static_cast<std::uint64_t>(arguments.for_seconds * 1e9);
+  perfdata::Snapshot before, now;
+  std::uint64_t since = 0;  // when it began to hold
+  for (int looks = 0;; ++looks) {
+    const auto wake = pace.wait();
+    if (wake == perfdata::PollLoop::Wake::kStopped)
+      return fail(ErrorCategory::kTimeout, "stopped before the condition had held for the whole time");
+    if (wake == perfdata::PollLoop::Wake::kEnded)
+      return fail(ErrorCategory::kNotFound, "the JVM has ended while it was watched");
+    std::swap(before, now);
+    JTRACE_RETURN_IF_ERROR(source.read(now));
+    const perfdata::Snapshot* earlier = looks == 0 ? nullptr : &before;
+    if (!earlier && watch.needs_two() && source.process()) continue;
+    Verdict verdict{.holds = watch.holds(now, earlier), .values = watch.explain(now, earlier)};
+    if (since == 0) since = now.monotonic_ns;
+    if (!verdict.holds || now.monotonic_ns - since >= span || !source.process()) return verdict;
+  }
+}
+
+// The user's own command, in a shell: HSPERF_PID, HSPERF_EXPRESSION and HSPERF_VALUES tell it what it is about.
+void run_command(const CheckArguments& arguments, const perfdata::CounterSource& source, const Verdict& verdict) {
+  ::setenv("HSPERF_PID", std::to_string(source.pid()).c_str(), 1);
+  ::setenv("HSPERF_EXPRESSION", arguments.expression.c_str(), 1);
+  ::setenv("HSPERF_VALUES", verdict.values.c_str(), 1);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execl("/bin/sh", "sh", "-c", arguments.command.c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  int status = -1;
+  if (child > 0) ::waitpid(child, &status, 0);
+  if (status != 0) log_warning("--then '" + arguments.command + "' did not succeed");
+}
+
+Result<Verdict> check(const CheckArguments& arguments) {
+  JTRACE_ASSIGN_OR_RETURN(perfdata::Expression expression, perfdata::Expression::parse(arguments.expression));
+  JTRACE_ASSIGN_OR_RETURN(perfdata::CounterSource source, open_one(arguments.sources));
+  print_warnings(source);
+  JTRACE_ASSIGN_OR_RETURN(const perfdata::Watch condition, perfdata::Watch::of(std::move(expression), source.first()));
+  JTRACE_ASSIGN_OR_RETURN(Verdict verdict, watch(source, condition, arguments));
+  JTRACE_RETURN_IF_ERROR(print_out((verdict.holds ? "holds: " : "does not hold: ") + verdict.values + "\n"));
+  if (verdict.holds && !arguments.command.empty()) run_command(arguments, source, verdict);
+  return verdict;
+}
+
+ExitStatus run_check(const CheckArguments& arguments) {
+  auto verdict = check(arguments);
+  if (verdict) return verdict->holds ? ExitStatus::kRefused : ExitStatus::kOk;
+  // 1 means that the condition holds, so that what is refused needs another number.
+  const ExitStatus status = report(verdict.error());
+  return status == ExitStatus::kRefused ? ExitStatus::kNotAttachable : status;
+}
+
+}  // namespace
+
+void add_hsperf_check(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<CheckArguments>();
+  auto* command = app.add_subcommand("check", "does a condition hold? status 0: no, 1: yes");
+  add_source_arguments(*command, arguments->sources, false);
+  command->add_option("EXPRESSION", arguments->expression, "for example 'old.share > 90% and gc.pause_share > 5%'")
+      ->required();
+  command->add_option("--for", arguments->for_seconds, "it has to hold for this time without a break")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e6));
+  command->add_option("-i,--interval", arguments->interval, "between looks, and the time of shares and rates")
+      ->capture_default_str();
+  command->add_option("--then", arguments->command, "run in a shell when it holds")->type_name("CMD");
+  command->footer("example: hsperf check 4711 'gc.pause_share > 10%' --for 30 --then 'jcmd $HSPERF_PID GC.heap_info'");
+  command->callback([arguments, &status] { status = run_check(*arguments); });
+}
+
+}  // namespace jtrace::cli

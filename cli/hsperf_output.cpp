@@ -1,0 +1,76 @@
+#include "cli/hsperf_output.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "base/uuid.h"
+#include "session/event_emitter.h"
+#include "session/trace_identity.h"
+#include "target/jvm_discovery.h"
+#include "trace/file_sink.h"
+
+namespace jtrace::cli {
+namespace {
+
+// Of a file whose host and process nobody knows any more.
+session::TraceIdentity saved_identity(const perfdata::CounterSource& source, bool show_secrets) {
+  const perfdata::Snapshot& snapshot = source.first();
+  const std::string command = utf8_from_modified(snapshot.text_value("sun.rt.javaCommand").value_or(""));
+  const std::string version(snapshot.text_value("java.property.java.vm.version").value_or(""));
+  const std::int64_t begin = snapshot.long_value("sun.rt.createVmBeginTime").value_or(0);
+  const std::string& path = source.name();
+  session::TraceIdentity identity;
+  identity.node_id = name_based_uuid("jtrace saved node " + version);
+  identity.process_id = name_based_uuid("jtrace saved process " + version + " " + std::to_string(begin));
+  identity.process_name = command.substr(0, command.find(' '));
+  identity.executable = show_secrets ? command : perfdata::mask_secrets(command);
+  identity.process_time = static_cast<std::uint64_t>(begin) * 1'000'000;
+  identity.boot_time = identity.process_time;
+  identity.pid = parse_decimal<int>(path.substr(path.find_last_of("/_") + 1)).value_or(0);
+  identity.agent_id = random_uuid();
+  identity.agent_version = JTRACE_VERSION;
+  return identity;
+}
+
+session::TraceIdentity live_identity(const target::Process& process, bool show_secrets) {
+  session::TraceOptions options;
+  options.show_secrets = show_secrets;
+  auto jvm = target::examine_jvm(process);
+  return session::identify(process, jvm ? *jvm : target::Jvm(), options);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path, std::uint64_t max_size) {
+  if (path == "-") return std::make_unique<trace::FdSink>(STDOUT_FILENO, "standard output");
+  JTRACE_ASSIGN_OR_RETURN(std::unique_ptr<trace::ByteSink> file,
+                          trace::FileSink::create(path, trace::FileSinkOptions{.max_size = max_size}));
+  return file;
+}
+
+perfdata::WriteHead head_writer(std::string agent_parameters, bool show_secrets) {
+  return [=](trace::EventSink& sink, const perfdata::CounterSource& source) -> Result<std::string> {
+    session::TraceIdentity identity =
+        source.process() ? live_identity(*source.process(), show_secrets) : saved_identity(source, show_secrets);
+    identity.agent_name = "hsperf";
+    identity.agent_parameters = agent_parameters;
+    session::EventEmitter emitter(sink);
+    JTRACE_RETURN_IF_ERROR(session::write_identity(emitter, identity, realtime_ns()));
+    return identity.agent_id;
+  };
+}
+
+Result<UniqueFd> stop_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
+  if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return fail(system_error("cannot block signals"));
+  UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return fail(system_error("cannot open a signalfd"));
+  return fd;
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,23 @@
+// Where hsperf's series go, who they are of, and when the user has had enough.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "perfdata/poll_output.h"
+#include "trace/byte_sink.h"
+
+namespace jtrace::cli {
+
+// "-" is standard output. A file is made 0600. `max_size` in bytes; 0: no limit.
+Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path, std::uint64_t max_size);
+
+// Writes node, processCreate and agentCreate: the same ids as `jtrace attach` gives the process.
+perfdata::WriteHead head_writer(std::string agent_parameters, bool show_secrets);
+
+// SIGINT, SIGTERM and SIGHUP as a descriptor: they are blocked for the rest of the program.
+Result<UniqueFd> stop_signals();
+
+}  // namespace jtrace::cli

@@ -1,0 +1,117 @@
+// hsperf poll: counters at an even pace, as a series of traces in XML, or as CSV or JSON lines.
+#include <memory>
+
+#include "base/strings.h"
+#include "cli/hsperf_commands.h"
+#include "cli/hsperf_common.h"
+#include "cli/hsperf_output.h"
+#include "perfdata/poller.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct PollArguments {
+  SourceArguments sources;
+  std::string interval = "1s", gc_interval, duration, max_size;
+  std::string format = "xml", output = "-", filter;
+  std::uint64_t count = 0;
+  bool full = false, show_secrets = false, fragments = false, strict = false, doctype = false, no_gc = false;
+};
+
+Result<perfdata::PollPlan> plan_of(const PollArguments& arguments) {
+  perfdata::PollPlan plan;
+  plan.count = arguments.count;
+  JTRACE_ASSIGN_OR_RETURN(plan.interval, parse_interval(arguments.interval));
+  if (plan.interval < std::chrono::microseconds(10))
+    return fail(ErrorCategory::kUsage, "--interval " + arguments.interval + " is too short", "10us is the least");
+  if (!arguments.duration.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(plan.duration, parse_interval(arguments.duration));
+  }
+  if (arguments.format != "xml" || arguments.no_gc) return plan;
+  JTRACE_ASSIGN_OR_RETURN(plan.pause_interval,
+                          parse_interval(arguments.gc_interval.empty() ? "10ms" : arguments.gc_interval));
+  if (plan.pause_interval >= plan.interval) plan.pause_interval = std::chrono::nanoseconds(0);
+  return plan;
+}
+
+Result<perfdata::PollFormat> format_of(const PollArguments& arguments, const perfdata::PollPlan& plan) {
+  perfdata::PollFormat format{.full = arguments.full, .show_secrets = arguments.show_secrets};
+  JTRACE_ASSIGN_OR_RETURN(format.filter, parse_filter(arguments.filter));
+  const auto ns = [](std::chrono::nanoseconds time) { return std::to_string(time.count()); };
+  format.options = {{"hsperf.interval", ns(plan.interval)}, {"hsperf.full", arguments.full ? "true" : "false"}};
+  if (plan.pause_interval.count() != 0) format.options.emplace_back("hsperf.gcInterval", ns(plan.pause_interval));
+  if (!arguments.filter.empty()) format.options.emplace_back("hsperf.filter", arguments.filter);
+  return format;
+}
+
+Result<std::unique_ptr<perfdata::PollOutput>> output_of(const PollArguments& arguments, trace::ByteSink& bytes,
+                                                        const perfdata::PollPlan& plan) {
+  JTRACE_ASSIGN_OR_RETURN(perfdata::PollFormat format, format_of(arguments, plan));
+  if (arguments.format == "csv") return row_poll_output(bytes, perfdata::RowFormat::kCsv, std::move(format));
+  if (arguments.format == "jsonl") return row_poll_output(bytes, perfdata::RowFormat::kJsonLines, std::move(format));
+  trace::XmlWriterOptions xml;
+  if (arguments.fragments) xml.form = trace::XmlForm::kFragments;
+  if (arguments.strict) xml.form = trace::XmlForm::kStrictFragments;
+  if (arguments.doctype) xml.doctype = "jtrace.dtd";
+  return xml_poll_output(bytes, xml, std::move(format),
+                         head_writer("interval=" + arguments.interval, arguments.show_secrets));
+}
+
+std::string summary_line(const perfdata::PollSummary& summary) {
+  std::string text = std::to_string(summary.samples) + " samples";
+  if (summary.pauses + summary.missed != 0)
+    text += ", " + std::to_string(summary.pauses) + " pauses, " + std::to_string(summary.missed) + " missed";
+  if (summary.skipped != 0) text += ", " + std::to_string(summary.skipped) + " samples too late and left out";
+  if (summary.unstable != 0) text += ", " + std::to_string(summary.unstable) + " unstable";
+  return text;
+}
+
+Result<perfdata::PollSummary> poll(const PollArguments& arguments, std::vector<perfdata::CounterSource> sources) {
+  JTRACE_ASSIGN_OR_RETURN(const perfdata::PollPlan plan, plan_of(arguments));
+  const auto max_size = arguments.max_size.empty() ? std::optional<std::uint64_t>(0) : parse_size(arguments.max_size);
+  if (!max_size) return fail(ErrorCategory::kUsage, "--max-size: not a size: '" + arguments.max_size + "'", "10M, 1G");
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_output(arguments.output, *max_size));
+  JTRACE_ASSIGN_OR_RETURN(const auto output, output_of(arguments, *bytes, plan));
+  perfdata::Poller poller(std::move(sources), *output, [](const std::string& line) { log_info(line); });
+  return poller.run(plan, stop.get());
+}
+
+ExitStatus run_poll(const PollArguments& arguments) {
+  ExitStatus status = ExitStatus::kOk;
+  auto sources = open_all(arguments.sources, status);
+  if (sources.empty()) return status;
+  for (const perfdata::CounterSource& source : sources) print_warnings(source);
+  auto summary = poll(arguments, std::move(sources));
+  if (!summary) return report(summary.error());
+  log_info(summary_line(*summary));
+  return status;
+}
+
+}  // namespace
+
+void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<PollArguments>();
+  auto* command = app.add_subcommand("poll", "counters at an even pace: to XML, CSV or JSON lines");
+  add_source_arguments(*command, arguments->sources, true);
+  command->add_option("-i,--interval", arguments->interval, "between samples: 500ms, 1s")->capture_default_str();
+  command->add_option("-n,--count", arguments->count, "samples to take; until the JVM ends otherwise");
+  command->add_option("-d,--duration", arguments->duration, "stop after this time");
+  command->add_option("-o,--output", arguments->output, "file; - is standard output")->capture_default_str();
+  command->add_option("--format", arguments->format, "xml, csv or jsonl")
+      ->check(CLI::IsMember({"xml", "csv", "jsonl"}))
+      ->capture_default_str();
+  command->add_option("--filter", arguments->filter, "only counters whose name this finds")->type_name("REGEX");
+  command->add_flag("--full", arguments->full, "every counter in every sample, not only what changed");
+  command->add_option("--gc-interval", arguments->gc_interval, "xml: look for pauses as often (10ms)");
+  command->add_flag("--no-gc", arguments->no_gc, "xml: look for pauses at the samples only");
+  command->add_option("--max-size", arguments->max_size, "end when the file has this size");
+  command->add_flag("--fragments", arguments->fragments, "xml: elements without a root");
+  command->add_flag("--strict-dtd", arguments->strict, "xml: fragments valid against the original trace.dtd");
+  command->add_flag("--doctype", arguments->doctype, "xml: with a DOCTYPE");
+  command->add_flag("--show-secrets", arguments->show_secrets, "do not mask what looks like a password");
+  command->footer("example: hsperf poll 4711 --interval 500ms --count 20 -o counters.xml");
+  command->callback([arguments, &status] { status = run_poll(*arguments); });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,49 @@
+// hsperf restore: an XML series back into an hsperfdata file, equal entry by entry.
+#include <memory>
+
+#include "cli/hsperf_commands.h"
+#include "cli/hsperf_common.h"
+#include "cli/hsperf_output.h"
+#include "perfdata/restorer.h"
+#include "trace/io/open_source.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct RestoreArguments {
+  std::string input, output;
+  perfdata::RestoreOptions options;
+};
+
+Result<> restore(const RestoreArguments& arguments) {
+  trace::io::FaultLog faults;
+  JTRACE_ASSIGN_OR_RETURN(const auto source, trace::io::open_event_source(arguments.input, faults));
+  perfdata::Restorer restorer(arguments.options);
+  JTRACE_ASSIGN_OR_RETURN(const trace::io::ReadSummary summary, source->read(restorer));
+  if (summary.truncated) log_warning(arguments.input + " breaks off: the counters are those up to there");
+  JTRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> region, restorer.region());
+  if (restorer.masked() != 0)
+    log_warning(std::to_string(restorer.masked()) + " values had secrets taken out when they were saved");
+  JTRACE_ASSIGN_OR_RETURN(const auto file, open_output(arguments.output, 0));
+  JTRACE_RETURN_IF_ERROR(file->write({reinterpret_cast<const char*>(region.data()), region.size()}));
+  return file->finish();
+}
+
+}  // namespace
+
+void add_hsperf_restore(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<RestoreArguments>();
+  auto* command = app.add_subcommand("restore", "an XML series back into an hsperfdata file");
+  command->add_option("FILE", arguments->input, "what poll or snap --format xml wrote")->required();
+  command->add_option("-o,--output", arguments->output, "the hsperfdata file to make")->required();
+  command->add_option("--sample", arguments->options.sample, "which sample, from 1 up; the last otherwise");
+  command->add_option("--pid", arguments->options.pid, "of which JVM, where there are several");
+  command->footer(
+      "example: hsperf restore counters.xml -o counters.hsperfdata && jstat -gcutil file://$PWD/counters.hsperfdata");
+  command->callback([arguments, &status] {
+    auto done = restore(*arguments);
+    status = done ? ExitStatus::kOk : report(done.error());
+  });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,121 @@
+// hsperf serve: the counters of all JVMs of this machine for Prometheus and its like, over HTTP.
+#include <sys/resource.h>
+
+#include <memory>
+
+#include "cli/hsperf_commands.h"
+#include "cli/hsperf_common.h"
+#include "cli/hsperf_output.h"
+#include "perfdata/http_server.h"
+#include "perfdata/jvm_set.h"
+#include "perfdata/openmetrics.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct ServeArguments {
+  std::string listen = "127.0.0.1:9797";
+  std::string filter;
+  bool with_arguments = false, show_secrets = false;
+};
+
+class MetricsPage {
+ public:
+  MetricsPage(perfdata::MetricsOptions options)
+      : jvms_(source_options(), [](const std::string& line) { log_debug(line); }), writer_(std::move(options)) {}
+
+  void refresh() {
+    if (jvms_.refresh()) laid_out_ = false;
+  }
+
+  std::string text(perfdata::MetricsFormat format) {
+    if (jvms_.read_all()) laid_out_ = false;
+    if (!laid_out_) lay_out();
+    std::vector<const perfdata::Snapshot*> snapshots;
+    for (const auto& jvm : jvms_.jvms()) snapshots.push_back(&jvm->snapshot);
+    std::string page;
+    page.reserve(last_size_ + 4096);
+    page += "# HELP hsperf_jvms JVMs whose counters are read\n# TYPE hsperf_jvms gauge\n";
+    page += "hsperf_jvms " + std::to_string(snapshots.size()) + "\n";
+    page += "# HELP hsperf_jvms_refused JVMs whose counters cannot be read\n# TYPE hsperf_jvms_refused gauge\n";
+    page += "hsperf_jvms_refused " + std::to_string(jvms_.refused().size()) + "\n";
+    writer_.append(page, snapshots, format);
+    last_size_ = page.size();
+    return page;
+  }
+
+ private:
+  static perfdata::SourceOptions source_options() {
+    perfdata::SourceOptions options;
+    options.wait = std::chrono::milliseconds(0);  // one that starts is there at the next look
+    return options;
+  }
+  void lay_out() {
+    writer_.clear();
+    for (const auto& jvm : jvms_.jvms()) writer_.add(jvm->snapshot, jvm->source.pid());
+    laid_out_ = true;
+  }
+
+  perfdata::JvmSet jvms_;
+  perfdata::MetricsWriter writer_;
+  bool laid_out_ = false;
+  std::size_t last_size_ = 0;
+};
+
+// Some descriptors for each JVM: a thousand of them are more than the usual soft limit.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+perfdata::HttpResponse respond(MetricsPage& page, const perfdata::HttpRequest& request) {
+  perfdata::HttpResponse response;
+  if (request.path == "/metrics") {
+    const bool open = request.accept.find("application/openmetrics-text") != std::string::npos;
+    const auto format = open ? perfdata::MetricsFormat::kOpenMetrics : perfdata::MetricsFormat::kPrometheus;
+    response.type = perfdata::content_type(format);
+    page.refresh();
+    response.body = page.text(format);
+  } else if (request.path == "/") {
+    response.body = "hsperf " JTRACE_VERSION ": the counters of this machine's JVMs are at /metrics\n";
+  } else {
+    response = {.status = 404, .body = "there is / and /metrics\n"};
+  }
+  return response;
+}
+
+Result<> serve(const ServeArguments& arguments) {
+  perfdata::MetricsOptions options{.arguments = arguments.with_arguments, .show_secrets = arguments.show_secrets};
+  JTRACE_ASSIGN_OR_RETURN(options.filter, parse_filter(arguments.filter));
+  raise_descriptor_limit();
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
+  MetricsPage page(std::move(options));
+  JTRACE_ASSIGN_OR_RETURN(
+      perfdata::HttpServer server,
+      perfdata::HttpServer::listen(arguments.listen, [&](const auto& request) { return respond(page, request); }));
+  if (!server.is_loopback())
+    log_warning("listening on " + server.address() + ": anybody who reaches it reads the counters");
+  log_info("serving http://" + server.address() + "/metrics");
+  page.refresh();
+  return server.run(stop.get(), std::chrono::milliseconds(5000), [&] { page.refresh(); });
+}
+
+}  // namespace
+
+void add_hsperf_serve(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<ServeArguments>();
+  auto* command = app.add_subcommand("serve", "metrics of all JVMs over HTTP (OpenMetrics, Prometheus)");
+  command->add_option("--listen", arguments->listen, "ADDRESS:PORT; port 0 is any that is free")->capture_default_str();
+  command->add_option("--filter", arguments->filter, "only counters whose name this finds")->type_name("REGEX");
+  command->add_flag("--with-arguments", arguments->with_arguments, "command lines and properties too");
+  command->add_flag("--show-secrets", arguments->show_secrets, "do not mask what looks like a password");
+  command->footer("example: hsperf serve --listen 127.0.0.1:9797");
+  command->callback([arguments, &status] {
+    auto done = serve(*arguments);
+    status = done ? ExitStatus::kOk : report(done.error());
+  });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,69 @@
+#include "cli/selector.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "target/jvm_discovery.h"
+
+namespace jtrace::cli {
+namespace {
+
+constexpr std::size_t kMostCandidates = 10;  // listed in the error
+
+std::string candidates(const std::vector<target::Jvm>& jvms) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(jvms.size(), kMostCandidates); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(jvms[i].pid) + " " + jvms[i].main_class;
+  if (jvms.size() > kMostCandidates) text += ", ...";
+  return text;
+}
+
+Result<pid_t> select_by_main_class(std::string_view part) {
+  std::vector<target::Jvm> matches;
+  for (target::Jvm& jvm : target::discover_jvms().jvms)
+    if (jvm.main_class.find(part) != std::string::npos) matches.push_back(std::move(jvm));
+  if (matches.size() == 1) return matches.front().pid;
+  const std::string word = "'" + std::string(part) + "'";
+  if (matches.empty())
+    return fail(ErrorCategory::kNotFound, word + " is no process id, and no JVM's main class contains it",
+                "jtrace list shows the JVMs");
+  return fail(ErrorCategory::kUsage,
+              word + " is in the main class of " + std::to_string(matches.size()) + " JVMs: " + candidates(matches),
+              "say which by its process id");
+}
+
+}  // namespace
+
+Result<pid_t> select_jvm(std::string_view selector) {
+  if (selector.find_first_not_of("0123456789") == selector.npos) return target::parse_pid(selector);
+  return select_by_main_class(selector);
+}
+
+bool selects_all(std::string_view selectors) {
+  const auto words = split(selectors, ',');
+  return std::find(words.begin(), words.end(), "all") != words.end();
+}
+
+Result<std::vector<pid_t>> select_jvms(std::string_view selectors) {
+  std::vector<pid_t> pids;
+  const auto add = [&](pid_t pid) {
+    if (std::find(pids.begin(), pids.end(), pid) == pids.end()) pids.push_back(pid);
+  };
+  for (std::string_view selector : split(selectors, ',')) {
+    if (selector == "all") {
+      for (const target::Jvm& jvm : target::discover_jvms().jvms) add(jvm.pid);
+      continue;
+    }
+    JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(selector));
+    add(pid);
+  }
+  if (pids.empty()) return fail(ErrorCategory::kNotFound, "there is no JVM on this machine");
+  return pids;
+}
+
+Result<target::Process> open_selected(std::string_view selector) {
+  JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(selector));
+  return target::Process::open(pid);
+}
+
+}  // namespace jtrace::cli

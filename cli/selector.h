@@ -1,0 +1,24 @@
+// How a JVM is named on the command line: all digits is a pid, else a part of its main class (or module/class, or jar)
+// that exactly one JVM has.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "target/process.h"
+
+namespace jtrace::cli {
+
+// Errors: kUsage (several match: they are listed; an empty word), kNotFound.
+Result<pid_t> select_jvm(std::string_view selector);
+
+// Several: selectors separated by commas, or "all" for each JVM of this machine. Each once, in the order given.
+Result<std::vector<pid_t>> select_jvms(std::string_view selectors);
+bool selects_all(std::string_view selectors);
+
+// select_jvm(), then Process::open().
+Result<target::Process> open_selected(std::string_view selector);
+
+}  // namespace jtrace::cli

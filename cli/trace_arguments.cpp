@@ -1,0 +1,57 @@
+#include "cli/trace_arguments.h"
+
+#include <algorithm>
+
+namespace jtrace::cli {
+namespace {
+
+constexpr std::string_view kAgentOnly[] = {"strict", "server", "jtrace"};
+
+std::string flag_names(std::string_view name) {
+  const std::string flag = "--" + std::string(name);
+  return name == "file" ? "-o,--output," + flag : flag;
+}
+
+}  // namespace
+
+void TraceArguments::add_to(CLI::App& command) {
+  for (const session::OptionSpec& spec : session::option_table()) {
+    if (std::find(std::begin(kAgentOnly), std::end(kAgentOnly), spec.name) != std::end(kAgentOnly)) continue;
+    auto given = std::make_unique<Given>(Given{spec.name, spec.kind == session::OptionKind::kFlag, {}, nullptr});
+    const std::string help(spec.help);
+    if (given->is_flag) {
+      given->option = command.add_flag(flag_names(spec.name), help);
+    } else {
+      // All occurrences are taken: that one too many was given is said in our words.
+      given->option = command.add_option(flag_names(spec.name), given->values, help)
+                          ->type_name(std::string(spec.value))
+                          ->expected(1)
+                          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+    given_.push_back(std::move(given));
+  }
+  command
+      .add_option("--agent-options", agent_options_,
+                  "more options, as the agent's option string has them: KEY=VALUE,...")
+      ->type_name("STR")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Result<session::TraceOptions> TraceArguments::options() const {
+  session::OptionReader reader;
+  std::string words;
+  for (const auto& given : given_) {
+    if (given->is_flag && given->option->count() > 0) JTRACE_RETURN_IF_ERROR(reader.give_flag(given->name));
+    for (const std::string& value : given->values) JTRACE_RETURN_IF_ERROR(reader.give(given->name, value));
+  }
+  for (const std::string& text : agent_options_) {
+    JTRACE_RETURN_IF_ERROR(reader.give_string(text));
+    words += (words.empty() ? "" : ",") + text;
+  }
+  JTRACE_ASSIGN_OR_RETURN(session::TraceOptions options, reader.finish());
+  options.agent_parameters = words;
+  return options;
+}
+
+}  // namespace jtrace::cli

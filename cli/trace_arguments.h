@@ -1,0 +1,31 @@
+// The options of a trace (session/options.h) as options of a subcommand.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "session/options.h"
+
+namespace jtrace::cli {
+
+// What the command line gave, in its words.
+class TraceArguments {
+ public:
+  // Adds --NAME for every row of the table (those that only -agentpath has are left out), and --agent-options.
+  void add_to(CLI::App& command);
+  Result<session::TraceOptions> options() const;
+
+ private:
+  struct Given {
+    std::string_view name;
+    bool is_flag;
+    std::vector<std::string> values;
+    CLI::Option* option;
+  };
+  std::vector<std::unique_ptr<Given>> given_;
+  std::vector<std::string> agent_options_;
+};
+
+}  // namespace jtrace::cli

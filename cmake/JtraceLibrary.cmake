@@ -1,0 +1,19 @@
+# jtrace_library(NAME source... [LINK target...]): the static library jtrace_NAME with alias jtrace::NAME.
+# Includes are written from the root of the tree ("base/result.h"), so that an include names the folder it reaches into;
+# scripts/check_layers.py holds the directions.
+add_library(jtrace_flags INTERFACE)
+target_include_directories(jtrace_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+target_compile_options(jtrace_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wcast-align -Wunused -Woverloaded-virtual -Wconversion
+  -Wno-missing-field-initializers
+  # False alarms of g++ 12 in optimised builds: string literal + std::string (GCC bug 105651), values out of tl::expected.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>
+  $<$<BOOL:${JTRACE_WERROR}>:-Werror>)
+target_compile_definitions(jtrace_flags INTERFACE _GNU_SOURCE JTRACE_VERSION="${PROJECT_VERSION}")
+
+function(jtrace_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LINK")
+  add_library(jtrace_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  add_library(jtrace::${name} ALIAS jtrace_${name})
+  target_link_libraries(jtrace_${name} PUBLIC jtrace_flags ${ARG_LINK})
+endfunction()

@@ -1,0 +1,78 @@
+// CodeCache: generated code of a VM: which blob an address is in, and which Java frames a compiled pc stands for.
+//
+// CodeHeap's segment map, CodeBlob, nmethod, PcDesc and the scopes (heap.hpp, codeBlob.hpp, nmethod.hpp,
+// scopeDesc.hpp). Ownership: borrows the Vm; keeps the segment maps it has read. Threads: one at a time. Errors: those
+// of the memory; kMalformed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coreinspect/vm/vm.h"
+
+namespace jtrace::coreinspect {
+
+struct CodeBlob {
+  Address address = 0;
+  std::uint64_t size = 0;  // bytes
+  std::string name;        // "nmethod", "native nmethod", "StubRoutines (1)"
+  Address code_begin = 0;
+  std::uint32_t frame_size = 0;      // words
+  std::uint32_t frame_complete = 0;  // bytes from code_begin until the frame is built
+  Address method = 0;                // of an nmethod
+  int comp_level = 0;                // 1 to 3 C1, 4 C2; 0 not compiled
+  int compile_id = 0;
+  bool is_nmethod() const { return method != 0; }
+};
+
+struct ScopeFrame {
+  Address method = 0;
+  int bci = 0;
+};
+
+class CodeCache {
+ public:
+  static Result<CodeCache> read(const Vm& vm);
+
+  bool contains(Address pc) const;
+  // The blob that holds `pc`; nothing where the segment is free or pc is outside.
+  Result<std::optional<CodeBlob>> find(Address pc) const;
+  bool in_interpreter(Address pc) const { return pc >= interpreter_begin_ && pc < interpreter_end_; }
+  bool is_call_stub_return(Address pc) const { return pc != 0 && pc == call_stub_return_; }
+  bool is_return_barrier(Address pc) const { return pc != 0 && pc == return_barrier_; }
+  // True where pc is a place that deoptimised frames return to: the real pc is in the frame.
+  bool is_deopt_return(const CodeBlob& blob, Address pc) const;
+  Result<Address> original_pc(const CodeBlob& blob, Address unextended_sp) const;
+  // Innermost first. Where pc is no call site the next place with debug information counts. Empty for
+  // compiled native wrappers.
+  Result<std::vector<ScopeFrame>> scopes(const CodeBlob& blob, Address pc) const;
+  // All blobs in use, by address. Calls `take` until it returns false.
+  Result<> for_each(const std::function<bool(const CodeBlob&)>& take) const;
+
+  struct Heap {
+    Address low = 0, high = 0, segments = 0;
+    int log2_segment = 0;
+  };
+  const std::vector<Heap>& heaps() const { return heaps_; }
+
+ private:
+  explicit CodeCache(const Vm& vm) : vm_(&vm) {}
+  Result<> add_heap(Address heap);
+  Result<CodeBlob> read_blob(Address address) const;
+  Result<std::optional<Address>> block_of(const Heap& heap, Address pc) const;
+  struct Debug {
+    Address scopes = 0, pcs = 0, pcs_end = 0, metadata = 0;
+  };
+  Result<Debug> debug_of(const CodeBlob& blob) const;
+
+  const Vm* vm_;
+  std::vector<Heap> heaps_;
+  Address interpreter_begin_ = 0, interpreter_end_ = 0, call_stub_return_ = 0, return_barrier_ = 0;
+  std::uint64_t header_size_ = 0;
+  mutable std::map<Address, CodeBlob> blobs_;
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,86 @@
+// ClassModel: classes of a VM as HotSpot keeps them: names, fields, methods, and the list of all that are loaded.
+//
+// Klass, InstanceKlass, ConstantPool, Symbol (instanceKlass.hpp, constantPool.hpp, symbol.hpp). Ownership: borrows the
+// Vm; keeps what it has read. Threads: one at a time. Errors: those of the memory, kMalformed for impossible
+// structures, kNotFound for classes and fields that are not there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "coreinspect/vm/vm.h"
+
+namespace jtrace::coreinspect {
+
+struct JavaField {
+  std::string name;
+  std::string signature;
+  std::uint32_t access = 0;  // JVM_ACC_* (JVMS 4.5)
+  std::uint64_t offset = 0;  // bytes from the object; of a static field from its class's mirror
+  bool injected = false;     // by the VM; not in the class file
+  bool is_static() const { return (access & 0x0008) != 0; }
+};
+
+// "java/lang/String" as "java.lang.String", "[[I" as "int[][]", "[Ljava/lang/String;" as "java.lang.String[]".
+std::string java_class_name(std::string_view internal);
+
+class ClassModel {
+ public:
+  explicit ClassModel(const Vm& vm);
+
+  const Vm& vm() const { return vm_; }
+  // Text of a Symbol, modified UTF-8 as the JVM has it.
+  Result<std::string> symbol(Address symbol) const;
+  Result<std::string> internal_name(Address klass) const;  // "java/lang/String", "[I"
+  Result<std::string> name(Address klass) const;           // as Java prints it
+  Result<Address> super(Address klass) const;              // 0 for java.lang.Object and interfaces
+  Result<std::int32_t> layout_helper(Address klass) const;
+  bool is_instance_class(Address klass) const;  // not an array class
+
+  // Those the class itself declares, statics too; injected ones last.
+  Result<const std::vector<JavaField>*> fields(Address klass) const;
+  // In the class or its superclasses.
+  Result<JavaField> find_field(Address klass, std::string_view name) const;
+  Result<std::vector<Address>> methods(Address klass) const;  // Method*
+  Result<Address> constants(Address klass) const;             // ConstantPool*
+  // The Symbol of a UTF8 entry of a constant pool.
+  Result<std::string> constant_symbol(Address pool, std::uint32_t index) const;
+
+  // All loaded classes, arrays too where the VM lists them; each once. `incomplete` is set where a list broke off.
+  Result<std::vector<Address>> all(bool* incomplete = nullptr) const;
+  // All classes of that name (one a loader). Internal or Java form.
+  Result<std::vector<Address>> find(std::string_view name) const;
+  // Class loader object of a class; 0: the boot loader.
+  Result<Address> loader_data(Address klass) const;
+
+  // Length and first element of an Array<T> (array.hpp): checked against impossible lengths.
+  Result<std::uint32_t> array_length(Address array) const;
+  Result<Address> array_data(Address array, std::string_view type) const;
+
+ private:
+  Result<std::vector<JavaField>> read_fields(Address klass) const;
+  Result<std::vector<JavaField>> read_field_array(Address klass) const;   // 8 to 17
+  Result<std::vector<JavaField>> read_field_stream(Address klass) const;  // 21 and later
+  Result<std::string> injected_name(std::uint32_t index) const;
+  Result<std::vector<Address>> all_by_loader_data(bool* incomplete) const;
+  Result<std::vector<Address>> all_by_subclass_tree(bool* incomplete) const;
+
+  const Vm& vm_;
+  std::uint64_t pool_size_ = 0;     // sizeof(ConstantPool)
+  std::uint64_t array_length_ = 0;  // offset of Array<T>::_length
+  mutable std::unordered_map<Address, std::string> names_;
+  mutable std::map<Address, std::vector<JavaField>> fields_;
+  mutable Address some_class_ = 0;  // where 8 starts its way to java.lang.Object
+
+ public:
+  // Any class: JDK 8 has no list of loaders with their classes, and the tree is climbed from here.
+  void remember_class(Address klass) const {
+    if (some_class_ == 0) some_class_ = klass;
+  }
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,211 @@
+#include "coreinspect/oops/object_model.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/strings.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+// Static variables were renamed twice; the first that is there counts.
+template <class T>
+T first_static(const Vm& vm, std::initializer_list<std::pair<std::string_view, std::string_view>> names) {
+  for (const auto& [type, name] : names)
+    if (auto value = vm.read_static<T>(type, name)) return *value;
+  return T{};
+}
+
+void append_utf8(std::string& out, std::uint32_t c) {
+  if (c < 0x80) out += static_cast<char>(c);
+  else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 63));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xe0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 63));
+    out += static_cast<char>(0x80 | (c & 63));
+  } else {
+    out += static_cast<char>(0xf0 | c >> 18);
+    out += static_cast<char>(0x80 | (c >> 12 & 63));
+    out += static_cast<char>(0x80 | (c >> 6 & 63));
+    out += static_cast<char>(0x80 | (c & 63));
+  }
+}
+
+std::string utf8_from_utf16(std::span<const std::uint16_t> units) {
+  std::string out;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    std::uint32_t c = units[i];
+    if (c >= 0xd800 && c < 0xdc00 && i + 1 < units.size() && units[i + 1] >= 0xdc00 && units[i + 1] < 0xe000)
+      c = 0x10000 + ((c - 0xd800) << 10) + (units[++i] - 0xdc00u);
+    else if (c >= 0xd800 && c < 0xe000) c = 0xfffd;
+    append_utf8(out, c);
+  }
+  return out;
+}
+
+Error malformed(std::string text, Address at) {
+  Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
+  error.address = at;
+  return error;
+}
+
+}  // namespace
+
+ObjectModel::ObjectModel(const ClassModel& classes) : classes_(classes), vm_(classes.vm()) {
+  compressed_oops_ = vm_.flag_is_true("UseCompressedOops");
+  compact_headers_ = vm_.flag_is_true("UseCompactObjectHeaders");
+  if (const VmFlag* flag = vm_.flag("UseCompressedClassPointers")) compressed_classes_ = flag->value == "true";
+  oop_base_ = first_static<Address>(
+      vm_, {{"CompressedOops", "_base"}, {"CompressedOops", "_narrow_oop._base"}, {"Universe", "_narrow_oop._base"}});
+  oop_shift_ = first_static<std::uint32_t>(
+      vm_,
+      {{"CompressedOops", "_shift"}, {"CompressedOops", "_narrow_oop._shift"}, {"Universe", "_narrow_oop._shift"}});
+  klass_base_ = first_static<Address>(vm_, {{"CompressedKlassPointers", "_base"},
+                                            {"CompressedKlassPointers", "_narrow_klass._base"},
+                                            {"Universe", "_narrow_klass._base"}});
+  klass_shift_ = first_static<std::uint32_t>(vm_, {{"CompressedKlassPointers", "_shift"},
+                                                   {"CompressedKlassPointers", "_narrow_klass._shift"},
+                                                   {"Universe", "_narrow_klass._shift"}});
+  if (const auto shift = vm_.types().constant("markWord::klass_shift"))
+    mark_klass_shift_ = static_cast<std::uint32_t>(*shift);
+  if (vm_.collector() == "Z") read_z();
+}
+
+// ZGlobalsForVMStructs (XGlobalsForVMStructs for 21 without ZGenerational) holds pointers to the collector's masks.
+void ObjectModel::read_z() {
+  const bool old_mode_of_21 =
+      vm_.types().has("XGlobalsForVMStructs", "_instance_p") && !vm_.flag_is_true("ZGenerational");
+  const std::string letter = old_mode_of_21 ? "X" : "Z";
+  const std::string type = letter + "GlobalsForVMStructs";
+  const auto instance = vm_.read_static<Address>(type, "_instance_p");
+  if (!instance) return;
+  const auto behind = [&](const std::string& field) -> std::optional<std::uint64_t> {
+    const auto at = vm_.read_pointer(*instance, type, field);
+    if (!at) return std::nullopt;
+    const auto value = vm_.memory().read<std::uint64_t>(*at);
+    return value ? std::optional(*value) : std::nullopt;
+  };
+  const auto offset_mask = behind("_" + letter + "AddressOffsetMask");
+  if (const auto shift = behind("_ZPointerLoadShift"); shift && !old_mode_of_21) {
+    colour_ = Colour::kShifted;
+    z_shift_ = *shift & 63;
+    // The load barrier's mask has the 16 colour bits (zAddress.hpp): not coloured means none of them set.
+    z_offset_mask_ = offset_mask.value_or(0);
+  } else if (offset_mask) {
+    colour_ = Colour::kMasked;
+    z_offset_mask_ = *offset_mask;
+    z_good_mask_ = behind("_" + letter + "AddressGoodMask").value_or(0);
+  }
+}
+
+Address ObjectModel::from_root(std::uint64_t raw) const {
+  if (raw == 0) return 0;
+  switch (colour_) {
+    case Colour::kMasked: return (raw & z_offset_mask_) == 0 ? 0 : (raw & z_offset_mask_) | z_good_mask_;
+    case Colour::kShifted: return raw >> z_shift_;
+    case Colour::kNone: break;
+  }
+  return raw;
+}
+
+Result<Address> ObjectModel::load(Address slot) const {
+  if (!compressed_oops_) {
+    JTRACE_ASSIGN_OR_RETURN(const auto raw, vm_.memory().read<std::uint64_t>(slot));
+    return from_root(raw);
+  }
+  JTRACE_ASSIGN_OR_RETURN(const auto narrow, vm_.memory().read<std::uint32_t>(slot));
+  return narrow == 0 ? 0 : oop_base_ + (Address{narrow} << (oop_shift_ & 63));
+}
+
+Result<Address> ObjectModel::root_field(Address structure, std::string_view type, std::string_view name) const {
+  const TypeField* field = vm_.types().field(type, name);
+  if (!field || field->is_static) return fail(Vm::no_field(type, name));
+  JTRACE_ASSIGN_OR_RETURN(Address value, vm_.memory().read<Address>(structure + field->offset));
+  // The table tells no type for some fields (ObjectMonitor::_object): handles came with 17.
+  const bool handle = field->type_string.empty() ? vm_.quirks().untyped_roots_are_handles
+                                                 : field->type_string.find("Handle") != std::string::npos;
+  if (!handle) return from_root(value);
+  if (value == 0) return Address{0};
+  JTRACE_ASSIGN_OR_RETURN(value, vm_.memory().read<Address>(value));
+  return from_root(value);
+}
+
+Result<Address> ObjectModel::decode_klass(std::uint32_t narrow) const {
+  if (narrow == 0) return fail(malformed("an object without a class", 0));
+  return klass_base_ + (Address{narrow} << (klass_shift_ & 63));
+}
+
+Result<Address> ObjectModel::klass_of(Address object) const {
+  if (object == 0 || object % 8 != 0) return fail(malformed("not an object", object));
+  if (compact_headers_) {
+    JTRACE_ASSIGN_OR_RETURN(const auto word, mark(object));
+    return decode_klass(static_cast<std::uint32_t>(word >> (mark_klass_shift_ & 63)));
+  }
+  if (compressed_classes_) {
+    JTRACE_ASSIGN_OR_RETURN(const auto narrow, vm_.memory().read<std::uint32_t>(object + 8));
+    return decode_klass(narrow);
+  }
+  return vm_.memory().read<Address>(object + 8);
+}
+
+Result<Address> ObjectModel::klass_of_mirror(Address mirror) const {
+  JTRACE_ASSIGN_OR_RETURN(const auto offset, vm_.read_static<std::int32_t>("java_lang_Class", "_klass_offset"));
+  if (mirror == 0 || offset <= 0) return fail(malformed("not a class object", mirror));
+  return vm_.memory().read<Address>(mirror + static_cast<std::uint32_t>(offset));
+}
+
+Result<Address> ObjectModel::reference(Address object, std::string_view field) const {
+  JTRACE_ASSIGN_OR_RETURN(const Address klass, klass_of(object));
+  JTRACE_ASSIGN_OR_RETURN(const JavaField found, classes_.find_field(klass, field));
+  return load(object + found.offset);
+}
+
+Result<std::uint32_t> ObjectModel::array_length(Address array) const {
+  const Address at = array + (compact_headers_ ? 8 : compressed_classes_ ? 12 : 16);
+  JTRACE_ASSIGN_OR_RETURN(const auto length, vm_.memory().read<std::int32_t>(at));
+  if (length < 0) return fail(malformed("an array of negative length", array));
+  return static_cast<std::uint32_t>(length);
+}
+
+Result<Address> ObjectModel::array_base(Address array) const {
+  JTRACE_ASSIGN_OR_RETURN(const Address klass, klass_of(array));
+  JTRACE_ASSIGN_OR_RETURN(const auto helper, classes_.layout_helper(klass));
+  if (helper >= 0) return fail(malformed("not an array", array));
+  return array + (static_cast<std::uint32_t>(helper) >> 16 & 0xff);
+}
+
+Result<Address> ObjectModel::element(Address array, std::uint32_t index) const {
+  JTRACE_ASSIGN_OR_RETURN(const Address base, array_base(array));
+  return load(base + Address{index} * reference_size());
+}
+
+// char[] in 8; byte[] with `coder` (0 Latin-1, 1 UTF-16) from 9 on.
+Result<std::string> ObjectModel::text(Address string, std::size_t limit) const {
+  if (string == 0) return std::string();
+  JTRACE_ASSIGN_OR_RETURN(const Address array, reference(string, "value"));
+  if (array == 0) return std::string();
+  JTRACE_ASSIGN_OR_RETURN(const auto length, array_length(array));
+  JTRACE_ASSIGN_OR_RETURN(const Address base, array_base(array));
+  const auto coder = vm_.feature() < 9 ? Result<std::uint8_t>(1) : value<std::uint8_t>(string, "coder");
+  if (!coder) return fail(coder.error());
+  if (*coder == 0) {
+    std::vector<std::byte> bytes(std::min<std::size_t>(length, limit));
+    JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(base, bytes));
+    std::string out;
+    for (std::byte byte : bytes) append_utf8(out, std::to_integer<std::uint32_t>(byte));
+    return out;
+  }
+  const std::size_t units = vm_.feature() < 9 ? length : length / 2;
+  std::vector<std::uint16_t> text(std::min(units, limit));
+  JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(base, std::as_writable_bytes(std::span(text))));
+  return utf8_from_utf16(text);
+}
+
+Result<std::string> ObjectModel::text_field(Address object, std::string_view field) const {
+  JTRACE_ASSIGN_OR_RETURN(const Address string, reference(object, field));
+  return text(string);
+}
+
+}  // namespace jtrace::coreinspect

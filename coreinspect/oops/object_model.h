@@ -1,0 +1,60 @@
+// ObjectModel: Java objects in the heap: class of an object, fields by name, strings, arrays, handles.
+//
+// oopDesc, markWord, CompressedOops, CompressedKlassPointers, ZGlobals (HotSpot, all of 8 to 27). With ZGC a stored
+// reference is coloured and is converted; where the collector is just moving objects the old copy may be read.
+// Ownership: borrows. Threads: one at a time. Errors: those of the memory; kMalformed for what is no object.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "coreinspect/oops/class_model.h"
+
+namespace jtrace::coreinspect {
+
+class ObjectModel {
+ public:
+  explicit ObjectModel(const ClassModel& classes);
+
+  const ClassModel& classes() const { return classes_; }
+  // A reference as it stands in a root or handle (8 bytes) as an address; 0 for null.
+  Address from_root(std::uint64_t raw) const;
+  // The reference in a field or element of an object, compressed or not.
+  Result<Address> load(Address slot) const;
+  // A C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.
+  Result<Address> root_field(Address structure, std::string_view type, std::string_view name) const;
+
+  Result<Address> klass_of(Address object) const;
+  Result<Address> klass_of_mirror(Address mirror) const;  // what a java.lang.Class stands for; 0 for primitives
+  Result<Address> reference(Address object, std::string_view field) const;
+  template <class T>
+  Result<T> value(Address object, std::string_view field) const {
+    JTRACE_ASSIGN_OR_RETURN(const Address klass, klass_of(object));
+    JTRACE_ASSIGN_OR_RETURN(const JavaField found, classes_.find_field(klass, field));
+    return vm_.memory().read<T>(object + found.offset);
+  }
+  // A java.lang.String as UTF-8, at most `limit` characters; "" for null.
+  Result<std::string> text(Address string, std::size_t limit = 1u << 20) const;
+  Result<std::string> text_field(Address object, std::string_view field) const;
+
+  Result<std::uint32_t> array_length(Address array) const;
+  Result<Address> array_base(Address array) const;                    // of element 0
+  Result<Address> element(Address array, std::uint32_t index) const;  // of an array of references
+  std::uint32_t reference_size() const { return compressed_oops_ ? 4 : 8; }
+  Result<std::uint64_t> mark(Address object) const { return vm_.memory().read<std::uint64_t>(object); }
+
+ private:
+  void read_z();
+  Result<Address> decode_klass(std::uint32_t narrow) const;
+
+  const ClassModel& classes_;
+  const Vm& vm_;
+  bool compressed_oops_ = false, compressed_classes_ = true, compact_headers_ = false;
+  Address oop_base_ = 0, klass_base_ = 0;
+  std::uint32_t oop_shift_ = 0, klass_shift_ = 0, mark_klass_shift_ = 42;
+  enum class Colour { kNone, kMasked, kShifted } colour_ = Colour::kNone;
+  std::uint64_t z_offset_mask_ = 0, z_good_mask_ = 0, z_shift_ = 0;
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,143 @@
+#include "coreinspect/runtime/java_threads.h"
+
+#include <set>
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::size_t kMaxThreads = 1u << 20;
+
+// Sets `into` where the value can be read, else notes the first reason.
+template <class T, class Into>
+void take(Result<T> value, Into& into, std::string& problem) {
+  if (value) into = static_cast<Into>(*value);
+  else if (problem.empty()) problem = value.error().message();
+}
+
+Result<std::vector<Address>> from_smr_list(const Vm& vm) {
+  JTRACE_ASSIGN_OR_RETURN(const Address list, vm.read_static<Address>("ThreadsSMRSupport", "_java_thread_list"));
+  if (list == 0) return std::vector<Address>();
+  JTRACE_ASSIGN_OR_RETURN(const auto length, vm.read_field<std::uint32_t>(list, "ThreadsList", "_length"));
+  JTRACE_ASSIGN_OR_RETURN(const Address first, vm.read_pointer(list, "ThreadsList", "_threads"));
+  if (length > kMaxThreads) return fail(ErrorCategory::kMalformed, "impossible number of threads");
+  std::vector<Address> threads(length);
+  JTRACE_RETURN_IF_ERROR(vm.memory().read_exactly(first, std::as_writable_bytes(std::span(threads))));
+  return threads;
+}
+
+void read_anchor(const Vm& vm, JavaThread& thread) {
+  const auto anchor = vm.types().offset("JavaThread", "_anchor");
+  if (!anchor) return;
+  const Address at = thread.address + *anchor;
+  take(vm.read_pointer(at, "JavaFrameAnchor", "_last_Java_sp"), thread.last_sp, thread.problem);
+  take(vm.read_pointer(at, "JavaFrameAnchor", "_last_Java_pc"), thread.last_pc, thread.problem);
+  take(vm.read_pointer(at, "JavaFrameAnchor", "_last_Java_fp"), thread.last_fp, thread.problem);
+}
+
+// Fields moved from Thread to JavaThread and back: the first type that has one counts.
+template <class T>
+Result<T> thread_field(const Vm& vm, Address thread, std::string_view name) {
+  const auto offset = vm.types().offset({"JavaThread", "Thread"}, name);
+  if (!offset) return fail(Vm::no_field("JavaThread", name));
+  return vm.memory().read<T>(thread + *offset);
+}
+
+void read_object(const ObjectModel& objects, JavaThread& thread) {
+  take(objects.root_field(thread.address, "JavaThread", "_threadObj"), thread.object, thread.problem);
+  if (thread.object == 0) return;
+  take(objects.text_field(thread.object, "name"), thread.name, thread.problem);
+  take(objects.value<std::int64_t>(thread.object, "tid"), thread.id, thread.problem);
+  // From 19 on these stand in Thread.holder (Thread$FieldHolder).
+  Address holder = thread.object;
+  if (auto moved = objects.reference(thread.object, "holder"); moved && *moved != 0) holder = *moved;
+  take(objects.value<std::uint8_t>(holder, "daemon"), thread.daemon, thread.problem);
+  take(objects.value<std::int32_t>(holder, "priority"), thread.priority, thread.problem);
+  take(objects.value<std::uint32_t>(holder, "threadStatus"), thread.status, thread.problem);
+}
+
+}  // namespace
+
+// JVMTI thread state bits (jvmti.h), of which threadStatus is made.
+std::string_view JavaThread::state() const {
+  if ((status & 0x4) != 0) return "RUNNABLE";
+  if ((status & 0x400) != 0) return "BLOCKED";
+  if ((status & 0x10) != 0) return "WAITING";
+  if ((status & 0x20) != 0) return "TIMED_WAITING";
+  if ((status & 0x2) != 0) return "TERMINATED";
+  return "NEW";
+}
+
+std::string_view JavaThread::state_detail() const {
+  if ((status & 0x40) != 0) return "sleeping";
+  if ((status & 0x100) != 0) return "on object monitor";
+  if ((status & 0x200) != 0) return "parking";
+  if ((status & 0x400) != 0) return "on object monitor";
+  return "";
+}
+
+std::string_view vm_state_name(int state) {
+  // globalDefinitions.hpp, JavaThreadState; odd values are transitions.
+  switch (state & ~1) {
+    case 2: return "new";
+    case 4: return "in native";
+    case 6: return "in VM";
+    case 8: return "in Java";
+    case 10: return "blocked";
+    default: return "unknown";
+  }
+}
+
+Result<std::vector<Address>> java_thread_addresses(const Vm& vm) {
+  if (vm.types().has("ThreadsSMRSupport", "_java_thread_list")) return from_smr_list(vm);
+  std::vector<Address> threads;
+  std::set<Address> seen;
+  JTRACE_ASSIGN_OR_RETURN(Address thread, vm.read_static<Address>("Threads", "_thread_list"));
+  while (thread != 0 && threads.size() < kMaxThreads && seen.insert(thread).second) {
+    threads.push_back(thread);
+    JTRACE_ASSIGN_OR_RETURN(thread, vm.read_pointer(thread, "JavaThread", "_next"));
+  }
+  return threads;
+}
+
+JavaThread read_java_thread(const ObjectModel& objects, Address address) {
+  const Vm& vm = objects.classes().vm();
+  JavaThread thread;
+  thread.address = address;
+  Address os_thread = 0;
+  take(thread_field<Address>(vm, address, "_osthread"), os_thread, thread.problem);
+  if (os_thread != 0)
+    take(vm.read_field<std::int32_t>(os_thread, "OSThread", "_thread_id"), thread.native_id, thread.problem);
+  take(vm.read_field<std::int32_t>(address, "JavaThread", "_thread_state"), thread.vm_state, thread.problem);
+  read_anchor(vm, thread);
+  take(thread_field<Address>(vm, address, "_stack_base"), thread.stack_base, thread.problem);
+  take(thread_field<std::uint64_t>(vm, address, "_stack_size"), thread.stack_size, thread.problem);
+  take(thread_field<Address>(vm, address, "_current_pending_monitor"), thread.pending_monitor, thread.problem);
+  take(thread_field<Address>(vm, address, "_current_waiting_monitor"), thread.waiting_monitor, thread.problem);
+  thread.continuation_entry = thread_field<Address>(vm, address, "_cont_entry").value_or(0);
+  thread.monitor_owner_id = thread_field<Address>(vm, address, "_monitor_owner_id").value_or(0);
+  read_object(objects, thread);
+  return thread;
+}
+
+Result<> self_test(const ObjectModel& objects, const std::vector<Address>& threads) {
+  const auto test = [&](Address thread) -> Result<> {
+    JTRACE_ASSIGN_OR_RETURN(const Address object, objects.root_field(thread, "JavaThread", "_threadObj"));
+    if (object == 0) return fail(ErrorCategory::kMalformed, "no object");
+    JTRACE_ASSIGN_OR_RETURN(const Address klass, objects.klass_of(object));
+    objects.classes().remember_class(klass);
+    JTRACE_ASSIGN_OR_RETURN(const Address name, objects.reference(object, "name"));
+    JTRACE_ASSIGN_OR_RETURN(const Address string, objects.klass_of(name));
+    JTRACE_ASSIGN_OR_RETURN(const std::string found, objects.classes().internal_name(string));
+    if (found != "java/lang/String") return fail(ErrorCategory::kMalformed, "Thread.name is a " + found);
+    JTRACE_RETURN_IF_ERROR(objects.classes().find_field(string, "value"));
+    return {};
+  };
+  if (threads.empty())
+    return fail(ErrorCategory::kNotAttachable, "this JVM has no Java threads: it is not initialised, or ending");
+  Result<> last = fail(ErrorCategory::kMalformed, "");
+  for (Address thread : threads)
+    if (last = test(thread); last) return {};
+  return fail(last.error().with_context("the rules for reading objects do not fit this JVM"));
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,46 @@
+// The JavaThreads of a VM: names, ids, states, where their Java frames start, what they wait for.
+//
+// Threads, ThreadsSMRSupport, JavaThread, OSThread (thread.hpp, javaThread.hpp, osThread.hpp), java.lang.Thread.
+// Threads: one at a time. A thread whose facts cannot be read in part is given with what was had; `problems` counts it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coreinspect/oops/object_model.h"
+
+namespace jtrace::coreinspect {
+
+struct JavaThread {
+  Address address = 0;
+  Address object = 0;  // java.lang.Thread; 0 where none
+  std::string name;
+  std::int64_t id = 0;  // java.lang.Thread's own
+  pid_t native_id = 0;  // in the innermost pid namespace of the process
+  bool daemon = false;
+  int priority = 0;
+  std::uint32_t status = 0;                       // threadStatus (javaThreadStatus.hpp)
+  int vm_state = 0;                               // JavaThreadState: 4 in native, 6 in VM, 8 in Java, 10 blocked
+  Address last_sp = 0, last_pc = 0, last_fp = 0;  // of the anchor; sp 0: in Java, or no Java frames
+  Address stack_base = 0;                         // the highest address of its stack
+  std::uint64_t stack_size = 0;
+  Address pending_monitor = 0, waiting_monitor = 0;  // ObjectMonitor
+  Address continuation_entry = 0;
+  Address monitor_owner_id = 0;
+  std::string problem;  // what could not be read of it; "" where nothing
+
+  std::string_view state() const;         // as Thread.State: RUNNABLE, TIMED_WAITING, ...
+  std::string_view state_detail() const;  // "sleeping", "parking", "on object monitor", or ""
+  bool has_stack_address(Address at) const { return at < stack_base && stack_base - at <= stack_size; }
+};
+
+// Addresses of all JavaThreads, in the VM's order (which is jstack's).
+Result<std::vector<Address>> java_thread_addresses(const Vm& vm);
+JavaThread read_java_thread(const ObjectModel& objects, Address thread);
+std::string_view vm_state_name(int state);
+
+// Checks that the hard-coded rules fit this JVM: decodes the class and name of one thread's object.
+Result<> self_test(const ObjectModel& objects, const std::vector<Address>& threads);
+
+}  // namespace jtrace::coreinspect

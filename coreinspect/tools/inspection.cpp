@@ -1,0 +1,66 @@
+#include "coreinspect/tools/inspection.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace jtrace::coreinspect {
+
+Result<std::unique_ptr<Inspection>> Inspection::open(std::unique_ptr<target::Target> target) {
+  std::unique_ptr<Inspection> inspection(new Inspection);
+  inspection->target_ = std::move(target);
+  JTRACE_ASSIGN_OR_RETURN(inspection->vm_, Vm::open(*inspection->target_));
+  inspection->classes_ = std::make_unique<ClassModel>(*inspection->vm_);
+  inspection->objects_ = std::make_unique<ObjectModel>(*inspection->classes_);
+  inspection->methods_ = std::make_unique<MethodModel>(*inspection->classes_);
+  const auto threads = java_thread_addresses(*inspection->vm_);
+  inspection->healthy_ = threads ? self_test(*inspection->objects_, *threads) : Result<>(fail(threads.error()));
+  if (!inspection->healthy_) inspection->vm_->warn(inspection->healthy_.error().message());
+  return inspection;
+}
+
+Result<const CodeCache*> Inspection::code() const {
+  if (!code_) code_.emplace(CodeCache::read(*vm_));
+  if (!*code_) return fail(code_->error().with_context("cannot read the code cache"));
+  return &**code_;
+}
+
+const std::vector<View>& views() {
+  static const std::vector<View> all = {
+      {"info", "", "version, uptime, collector, heap; of a core: signal and crashed thread", view_info},
+      {"flags", "", "flags that are not at their default (--all: all), with their origin", view_flags},
+      {"properties", "", "system properties", view_properties},
+      {"args", "", "arguments of the JVM and of the program", view_args},
+      {"counters", "", "performance counters in the memory of the JVM", view_counters},
+      {"threads", "", "all threads with state, ids and Java frames", view_threads},
+      {"locks", "", "threads that wait for a lock, who has it, deadlocks", view_locks},
+      {"classes", "", "loaded classes with loader and superclass", view_classes},
+      {"class", "NAME", "fields and methods of a class", view_class},
+      {"statics", "NAME", "static fields of a class with their values", view_statics},
+      {"loaders", "", "class loaders with the number of their classes", view_loaders},
+      {"codecache", "", "generated code: compiled methods, stubs", view_codecache},
+      {"find", "ADDRESS", "what an address is", view_find},
+      {"symbols", "", "exported symbols of libjvm.so", view_symbols},
+      {"pmap", "", "mappings of the process", view_pmap},
+      {"vmstructs", "", "the tables in which the JVM describes itself", view_vmstructs},
+  };
+  return all;
+}
+
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
+std::string masked(std::string_view key, std::string value, bool show_secrets) {
+  return !show_secrets && looks_secret(key) ? "********" : value;
+}
+
+std::string hex(std::uint64_t value) {
+  std::string text;
+  append_hex(text, value);
+  return text;
+}
+
+}  // namespace jtrace::coreinspect

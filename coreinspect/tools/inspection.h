@@ -1,0 +1,94 @@
+// Inspection: one opened target with everything that views need; and what a view is.
+//
+// Ownership: owns the target and all models of it. Threads: one at a time. Views return their output as text or as the
+// elements of the "data" array (docs/architecture.md, "Machine-readable output"); they print nothing.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "coreinspect/code/code_cache.h"
+#include "coreinspect/oops/object_model.h"
+#include "coreinspect/runtime/java_threads.h"
+#include "coreinspect/runtime/method_model.h"
+#include "target/target.h"
+
+namespace jtrace::coreinspect {
+
+class Inspection {
+ public:
+  // Errors: those of Vm::open. A JVM that the self-test finds unfit is opened; healthy() says why.
+  static Result<std::unique_ptr<Inspection>> open(std::unique_ptr<target::Target> target);
+
+  const target::Target& target() const { return *target_; }
+  const Vm& vm() const { return *vm_; }
+  const ClassModel& classes() const { return *classes_; }
+  const ObjectModel& objects() const { return *objects_; }
+  const MethodModel& methods() const { return *methods_; }
+  // Refused where the code cache of this JVM cannot be read.
+  Result<const CodeCache*> code() const;
+  // Whether objects can be read in this JVM: the outcome of the self-test.
+  const Result<>& healthy() const { return healthy_; }
+
+ private:
+  Inspection() = default;
+
+  std::unique_ptr<target::Target> target_;
+  std::unique_ptr<Vm> vm_;
+  std::unique_ptr<ClassModel> classes_;
+  std::unique_ptr<ObjectModel> objects_;
+  std::unique_ptr<MethodModel> methods_;
+  mutable std::optional<Result<CodeCache>> code_;
+  Result<> healthy_;
+};
+
+struct ViewOptions {
+  bool json = false;
+  bool all = false;           // defaults too
+  bool show_secrets = false;  // else values of keys that look like secrets are masked
+  std::vector<std::string> arguments;
+  std::chrono::milliseconds max_stop{200};
+};
+
+struct ViewResult {
+  std::string out;                   // text; or JSON elements, with the commas between them
+  std::vector<std::string> missing;  // what could not be had; one line each
+};
+
+struct View {
+  std::string_view name;
+  std::string_view argument;  // "" or the name of what it needs
+  std::string_view help;
+  Result<ViewResult> (*run)(Inspection&, const ViewOptions&);
+};
+// All there are, in the order of the help.
+const std::vector<View>& views();
+
+// Text of a target on a terminal: no control characters.
+std::string printable(std::string text);
+std::string masked(std::string_view key, std::string value, bool show_secrets);
+std::string hex(std::uint64_t value);
+
+Result<ViewResult> view_info(Inspection&, const ViewOptions&);
+Result<ViewResult> view_flags(Inspection&, const ViewOptions&);
+Result<ViewResult> view_properties(Inspection&, const ViewOptions&);
+Result<ViewResult> view_args(Inspection&, const ViewOptions&);
+Result<ViewResult> view_vmstructs(Inspection&, const ViewOptions&);
+Result<ViewResult> view_counters(Inspection&, const ViewOptions&);
+Result<ViewResult> view_symbols(Inspection&, const ViewOptions&);
+Result<ViewResult> view_pmap(Inspection&, const ViewOptions&);
+Result<ViewResult> view_threads(Inspection&, const ViewOptions&);
+Result<ViewResult> view_stack(Inspection&, const ViewOptions&);
+Result<ViewResult> view_classes(Inspection&, const ViewOptions&);
+Result<ViewResult> view_class(Inspection&, const ViewOptions&);
+Result<ViewResult> view_loaders(Inspection&, const ViewOptions&);
+Result<ViewResult> view_statics(Inspection&, const ViewOptions&);
+Result<ViewResult> view_codecache(Inspection&, const ViewOptions&);
+Result<ViewResult> view_find(Inspection&, const ViewOptions&);
+Result<ViewResult> view_locks(Inspection&, const ViewOptions&);
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,257 @@
+// Views of loaded classes: classes, class, loaders, statics.
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "base/strings.h"
+#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/properties.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+struct Loader {
+  Address data = 0;    // ClassLoaderData
+  Address object = 0;  // 0: the boot loader
+  std::string name;    // its class; "boot" for the boot loader
+};
+
+// Loaders of classes, each looked up once.
+class Loaders {
+ public:
+  explicit Loaders(const Inspection& inspection) : inspection_(inspection) {}
+  const Loader& of(Address klass) {
+    const Address data = inspection_.classes().loader_data(klass).value_or(0);
+    const auto known = loaders_.find(data);
+    if (known != loaders_.end()) return known->second;
+    Loader loader{.data = data, .object = 0, .name = "?"};
+    if (const auto object = inspection_.objects().root_field(data, "ClassLoaderData", "_class_loader")) {
+      loader.object = *object;
+      if (*object == 0) loader.name = "boot";
+      else if (const auto type = inspection_.objects().klass_of(*object))
+        loader.name = inspection_.classes().name(*type).value_or("?");
+    }
+    return loaders_.emplace(data, std::move(loader)).first->second;
+  }
+
+ private:
+  const Inspection& inspection_;
+  std::map<Address, Loader> loaders_;
+};
+
+Result<std::vector<Address>> wanted_classes(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  if (options.arguments.empty()) return fail(ErrorCategory::kUsage, "this view needs the name of a class");
+  return inspection.classes().find(options.arguments.front());
+}
+
+std::string access_text(std::uint32_t access, bool method) {
+  constexpr std::pair<std::uint32_t, const char*> words[] = {
+      {0x0001, "public"}, {0x0002, "private"}, {0x0004, "protected"}, {0x0008, "static"}, {0x0010, "final"}};
+  std::string text;
+  for (const auto& [bit, word] : words)
+    if ((access & bit) != 0) text += std::string(word) + " ";
+  if (method) {
+    if ((access & 0x0020) != 0) text += "synchronized ";
+    if ((access & 0x0100) != 0) text += "native ";
+    if ((access & 0x0400) != 0) text += "abstract ";
+  } else {
+    if ((access & 0x0040) != 0) text += "volatile ";
+    if ((access & 0x0080) != 0) text += "transient ";
+  }
+  return text;
+}
+
+// "I" as "int", "Ljava/lang/String;" as "java.lang.String".
+std::string type_of_signature(std::string_view signature) {
+  if (signature.size() == 1)
+    return java_class_name("[" + std::string(signature))
+        .substr(0, java_class_name("[" + std::string(signature)).size() - 2);
+  if (signature.starts_with('L') && signature.ends_with(';'))
+    return java_class_name(signature.substr(1, signature.size() - 2));
+  return java_class_name(signature);
+}
+
+template <class T>
+std::string number_at(const Inspection& inspection, Address at) {
+  const auto value = inspection.vm().memory().read<T>(at);
+  return value ? std::to_string(*value) : std::string("?");
+}
+
+// A field's value as text: numbers, strings in quotes, other objects as class@address.
+std::string value_text(const Inspection& inspection, Address at, std::string_view signature) {
+  switch (signature.front()) {
+    case 'Z': {
+      const auto value = inspection.vm().memory().read<std::uint8_t>(at);
+      return value ? (*value ? "true" : "false") : "?";
+    }
+    case 'B': return number_at<std::int8_t>(inspection, at);
+    case 'C': return number_at<std::uint16_t>(inspection, at);
+    case 'S': return number_at<std::int16_t>(inspection, at);
+    case 'I': return number_at<std::int32_t>(inspection, at);
+    case 'J': return number_at<std::int64_t>(inspection, at);
+    case 'F': return number_at<float>(inspection, at);
+    case 'D': return number_at<double>(inspection, at);
+    default: break;
+  }
+  const auto object = inspection.objects().load(at);
+  if (!object) return "?";
+  if (*object == 0) return "null";
+  const auto klass = inspection.objects().klass_of(*object);
+  const std::string type = klass ? inspection.classes().name(*klass).value_or("?") : "?";
+  if (type == "java.lang.String")
+    if (const auto text = inspection.objects().text(*object, 1000)) return "\"" + *text + "\"";
+  return type + "@" + hex(*object);
+}
+
+}  // namespace
+
+Result<ViewResult> view_classes(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  bool incomplete = false;
+  JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection.classes().all(&incomplete));
+  Loaders loaders(inspection);
+  ViewResult result;
+  JsonWriter json(result.out);
+  std::size_t unreadable = 0;
+  for (Address klass : classes) {
+    const auto name = inspection.classes().name(klass);
+    if (!name) {
+      ++unreadable;
+      continue;
+    }
+    const Loader& loader = loaders.of(klass);
+    const Address up = inspection.classes().super(klass).value_or(0);
+    const std::string super = up ? inspection.classes().name(up).value_or("?") : "";
+    const auto helper = inspection.classes().layout_helper(klass).value_or(0);
+    if (options.json) {
+      json.begin_object().member("name", *name).member("loader", loader.name).member("super", super);
+      if (helper > 0) json.member("size", helper & ~7);
+      json.member("address", hex(klass)).end_object();
+    } else {
+      result.out += hex(klass) + " " + printable(*name) + " loader=" + printable(loader.name) +
+                    (super.empty() ? "" : " super=" + printable(super)) +
+                    (helper > 0 ? " size=" + std::to_string(helper & ~7) : "") + "\n";
+    }
+  }
+  if (incomplete) result.missing.push_back("a list of classes broke off");
+  if (unreadable > 0) result.missing.push_back(std::to_string(unreadable) + " classes could not be read");
+  return result;
+}
+
+Result<ViewResult> view_loaders(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  bool incomplete = false;
+  JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection.classes().all(&incomplete));
+  Loaders loaders(inspection);
+  std::map<Address, std::size_t> counts;
+  std::vector<Loader> order;
+  for (Address klass : classes) {
+    const Loader& loader = loaders.of(klass);
+    if (counts[loader.data]++ == 0) order.push_back(loader);
+  }
+  ViewResult result;
+  JsonWriter json(result.out);
+  for (const Loader& loader : order) {
+    if (options.json)
+      json.begin_object()
+          .member("loader", loader.name)
+          .member("object", loader.object ? hex(loader.object) : "")
+          .member("classes", counts[loader.data])
+          .end_object();
+    else
+      result.out += printable(loader.name) + (loader.object ? " " + hex(loader.object) : "") +
+                    " classes=" + std::to_string(counts[loader.data]) + "\n";
+  }
+  if (incomplete) result.missing.push_back("a list of classes broke off");
+  return result;
+}
+
+Result<ViewResult> view_class(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(const auto classes, wanted_classes(inspection, options));
+  const ClassModel& model = inspection.classes();
+  Loaders loaders(inspection);
+  ViewResult result;
+  JsonWriter json(result.out);
+  for (Address klass : classes) {
+    JTRACE_ASSIGN_OR_RETURN(const std::string name, model.name(klass));
+    if (!model.is_instance_class(klass))
+      return fail(ErrorCategory::kUsage, name + " is an array class: it has no fields or methods");
+    JTRACE_ASSIGN_OR_RETURN(const auto* fields, model.fields(klass));
+    JTRACE_ASSIGN_OR_RETURN(const auto methods, model.methods(klass));
+    const Address up = model.super(klass).value_or(0);
+    const std::string super = up ? model.name(up).value_or("?") : "";
+    if (options.json) {
+      json.begin_object().member("name", name).member("address", hex(klass)).member("loader", loaders.of(klass).name);
+      json.member("super", super).key("fields").begin_array();
+    } else {
+      result.out += "class " + printable(name) + (super.empty() ? "" : " extends " + printable(super)) +
+                    " loader=" + printable(loaders.of(klass).name) + " at " + hex(klass) + "\n";
+    }
+    for (const JavaField& field : *fields) {
+      if (options.json)
+        json.begin_object()
+            .member("name", field.name)
+            .member("signature", field.signature)
+            .member("offset", field.offset)
+            .member("static", field.is_static())
+            .member("injected", field.injected)
+            .end_object();
+      else
+        result.out += "  " + access_text(field.access, false) + printable(type_of_signature(field.signature)) + " " +
+                      printable(field.name) + "; // offset " + std::to_string(field.offset) +
+                      (field.injected ? ", injected" : "") + "\n";
+    }
+    if (options.json) json.end_array().key("methods").begin_array();
+    std::size_t unreadable = 0;
+    for (Address address : methods) {
+      const auto method = inspection.methods().method(address);
+      if (!method) {
+        ++unreadable;
+        continue;
+      }
+      if (options.json)
+        json.begin_object()
+            .member("name", (*method)->name)
+            .member("signature", (*method)->signature)
+            .member("access", (*method)->access)
+            .member("codeSize", (*method)->code_size)
+            .member("address", hex(address))
+            .end_object();
+      else
+        result.out += "  " + access_text((*method)->access, true) + printable((*method)->name + (*method)->signature) +
+                      "; // " + std::to_string((*method)->code_size) + " bytes of code, Method " + hex(address) + "\n";
+    }
+    if (options.json) json.end_array().end_object();
+    if (unreadable > 0)
+      result.missing.push_back(std::to_string(unreadable) + " methods of " + name + " could not be read");
+  }
+  return result;
+}
+
+Result<ViewResult> view_statics(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(const auto classes, wanted_classes(inspection, options));
+  ViewResult result;
+  JsonWriter json(result.out);
+  for (Address klass : classes) {
+    JTRACE_ASSIGN_OR_RETURN(const auto* fields, inspection.classes().fields(klass));
+    JTRACE_ASSIGN_OR_RETURN(const Address mirror, mirror_of(inspection.objects(), klass));
+    const std::string class_name = inspection.classes().name(klass).value_or("?");
+    for (const JavaField& field : *fields) {
+      if (!field.is_static() || field.signature.empty() || field.injected) continue;
+      const std::string value =
+          masked(field.name, value_text(inspection, mirror + field.offset, field.signature), options.show_secrets);
+      if (options.json)
+        json.begin_object()
+            .member("class", class_name)
+            .member("name", field.name)
+            .member("signature", field.signature)
+            .member("value", value)
+            .end_object();
+      else result.out += printable(class_name + "." + field.name + " = " + value) + "\n";
+    }
+  }
+  return result;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,32 @@
+#include "coreinspect/types/cached_memory.h"
+
+#include <algorithm>
+
+namespace jtrace::coreinspect {
+
+Result<std::size_t> CachedMemory::read_some(target::Address address, std::span<std::byte> out) const {
+  auto next = overlays_.upper_bound(address);
+  if (next != overlays_.begin()) {
+    const auto& [start, bytes] = *std::prev(next);
+    if (address - start < bytes.size()) {
+      const std::size_t count = std::min<std::size_t>(out.size(), bytes.size() - (address - start));
+      std::memcpy(out.data(), bytes.data() + (address - start), count);
+      return count;
+    }
+  }
+  if (next != overlays_.end()) out = out.first(std::min<std::size_t>(out.size(), next->first - address));
+  if (out.size() > 4 * kPage) return below_.read_some(address, out);
+  const target::Address start = address & ~(kPage - 1);
+  auto found = pages_.find(start);
+  if (found == pages_.end()) {
+    if (pages_.size() >= kMaxPages) pages_.clear();
+    auto page = std::make_unique<Page>();
+    if (!below_.read_exactly(start, *page)) return below_.read_some(address, out);
+    found = pages_.emplace(start, std::move(page)).first;
+  }
+  const std::size_t count = std::min<std::size_t>(out.size(), kPage - (address - start));
+  std::memcpy(out.data(), found->second->data() + (address - start), count);
+  return count;
+}
+
+}  // namespace jtrace::coreinspect

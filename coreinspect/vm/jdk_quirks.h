@@ -1,0 +1,41 @@
+// What vmStructs does not tell and has to be known by JDK version: the one place for it.
+//
+// Each rule is guarded where it is used (Vm::self_test, the walkers' checks), so that an unknown version is noticed and
+// not misread. Word: 8 bytes (x86-64).
+#pragma once
+
+#include <cstdint>
+
+namespace jtrace::coreinspect {
+
+struct JdkQuirks {
+  // Slots of an interpreter frame in words from fp (frame_x86.hpp). JDK 9 put the mirror in, which moved
+  // those below it by one.
+  int interpreter_sender_sp = -1;
+  int interpreter_method = -3;
+  int interpreter_bcp = -8;  // 8: -7
+  // UNSIGNED5 without zero bytes (between 17 and 21): low limit 191 and each byte less one.
+  bool unsigned5_excludes_zero = false;
+  // ConstMethod::_flags: bit 0 has line numbers in all of 8 to 27 (constMethod.hpp, constMethodFlags.hpp).
+  std::uint32_t const_method_has_linenumbers = 1;
+  // Byte of CodeHeap::_segmap for a free segment (heap.hpp).
+  std::uint8_t free_segment = 0xff;
+  // JVMFlag::_type: C strings up to 11, numbers from 17.
+  bool flag_type_is_text = false;
+  // ObjectMonitor::_object has no type in the tables: an oop up to 11, a WeakHandle from 17 on (objectMonitor.hpp).
+  bool untyped_roots_are_handles = true;
+  // Method is native (JVM_ACC_NATIVE, jvm_constants.h).
+  std::uint32_t access_native = 0x0100;
+  std::uint32_t access_static = 0x0008;
+
+  static JdkQuirks of(int feature, bool has_fieldinfo_stream) {
+    JdkQuirks quirks;
+    quirks.interpreter_bcp = feature < 9 ? -7 : -8;
+    quirks.unsigned5_excludes_zero = has_fieldinfo_stream;
+    quirks.untyped_roots_are_handles = feature >= 16;
+    quirks.flag_type_is_text = feature < 16;
+    return quirks;
+  }
+};
+
+}  // namespace jtrace::coreinspect

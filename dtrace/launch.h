@@ -1,0 +1,37 @@
+// Starting a JVM so that its probes are set before its first instruction: a child that waits, then becomes the command.
+// One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace jtrace::dtrace {
+
+// The libjvm.so that a java launcher will load: "java" out of PATH, or a path; links are followed. Errors: kNotFound.
+Result<std::string> libjvm_of_launcher(const std::string& launcher);
+
+class LaunchedProcess {
+ public:
+  // A child that waits for go(). It ends by itself when this object goes without.
+  static Result<LaunchedProcess> fork(const std::vector<std::string>& command);
+  LaunchedProcess(LaunchedProcess&& other) noexcept = default;
+  LaunchedProcess& operator=(LaunchedProcess&& other) noexcept = default;
+
+  pid_t pid() const { return pid_; }
+  // Becomes the command. kNotFound, kSystem: it could not be run; the child is gone.
+  Result<> go();
+
+ private:
+  LaunchedProcess() = default;
+  pid_t pid_ = -1;
+  UniqueFd gate_;     // a byte lets it go
+  UniqueFd failure_;  // errno of exec; closed by its success
+  std::string name_;
+};
+
+}  // namespace jtrace::dtrace

@@ -1,0 +1,42 @@
+// The libjvm.so of a process, or a file of that name: its probes, and in a process the flags they need. Threads: any.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "dtrace/probe_catalogue.h"
+#include "dtrace/vm_flags.h"
+#include "target/process.h"
+
+namespace jtrace::dtrace {
+
+struct Libjvm {
+  UniqueFd file;                // the mapped file itself, also where it was deleted or replaced
+  std::string path;             // as the process sees it, for messages
+  std::uint64_t load_base = 0;  // added to the file's virtual addresses; 0 for a file
+  std::string build_id;
+  std::vector<Probe> probes;
+  std::size_t skipped = 0;  // notes that could not be used
+  bool has_notes = false;
+  // Empty for a file; empty with flag_error where they could not be read.
+  std::map<std::string, VmFlag> flags;
+  std::optional<Error> flag_error;
+
+  // Whether `probe` can fire now: its flag is on, or it needs none. Nothing where that is not known.
+  std::optional<bool> enabled(const Probe& probe) const;
+  std::size_t site_count() const;
+};
+
+// Errors: not a JVM, no permission, not an ELF file. A libjvm.so without probes is no error here.
+Result<Libjvm> libjvm_of_process(const target::Process& process);
+Result<Libjvm> libjvm_of_file(const std::string& path);
+
+// The error where there is nothing to trace.
+Error no_probes(const Libjvm& libjvm);
+
+}  // namespace jtrace::dtrace

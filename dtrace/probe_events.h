@@ -1,0 +1,138 @@
+// ProbeEvents: hits of HotSpot's probes as events of trace.dtd, in the order of time.
+//
+// Definitions come before their first use. threadId is java.lang.Thread's own id where a probe has said it (threads
+// that were there before tell it by a monitor, method or allocation probe only); other threads get 10^12 + inner kernel
+// id, the name that the kernel has for them (15 bytes), and keep it. Classes are told apart by name and loader where
+// they are loaded under our eyes, else by name. Probes see the carrier of a virtual thread. Objects have no identity in
+// probes: objAlloc's ids are never referred to, those of monitors last as long as the monitor. Probes without an
+// element are counted only. One thread. The sink is borrowed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "dtrace/probe_source.h"
+#include "target/process.h"
+#include "trace/event_sink.h"
+
+namespace jtrace::dtrace {
+
+struct EventOptions {
+  // Whether events of a method (class in internal form, "" for none) are wanted; not set: all.
+  std::function<bool(std::string_view class_name, std::string_view method)> wanted;
+};
+
+struct EventCounts {
+  std::uint64_t taken = 0;                // hits of chosen probes
+  std::uint64_t filtered = 0;             // that EventOptions::wanted did not want
+  std::uint64_t without_element = 0;      // that trace.dtd has no element for
+  std::uint64_t exits_without_entry = 0;  // methods entered before the trace, or whose entry was lost
+  std::uint64_t missing_texts = 0;        // texts that could not be read: "?" is written
+  std::uint64_t cut_texts = 0;
+};
+
+class ProbeEvents {
+ public:
+  ProbeEvents(trace::EventSink& sink, const target::Process& process, const std::vector<TracedSite>& sites,
+              const ClockAnchor& anchor, EventOptions options = {});
+
+  Result<> write(const ProbeRecord& record);
+  const EventCounts& counts() const { return counts_; }
+  // Hits were lost: open frames and owners of monitors are no longer known.
+  void forget_after_loss();
+
+ private:
+  enum class Kind : std::uint8_t {
+    kOther,
+    kThreadStart,
+    kThreadStop,
+    kClassLoaded,
+    kClassUnloaded,
+    kGcBegin,
+    kGcEnd,
+    kPoolEnd,
+    kWait,
+    kWaited,
+    kSleep,
+    kSlept,
+    kContendedEnter,
+    kContendedEntered,
+    kContendedExit,
+    kAlloc,
+    kEntry,
+    kReturn,
+    kInitDone,
+    kShutdown,
+  };
+  struct Frame {
+    std::uint64_t method, ticket;
+  };
+  struct Thread {
+    trace::ThreadId id;
+    std::uint64_t inner = 0;  // kernel's id in the JVM's namespace
+    std::string name;
+    bool written = false;
+    std::vector<Frame> frames;
+    std::uint64_t ticket = 0;
+    std::uint64_t wait_start = 0;  // 0: not waiting
+  };
+  struct Monitor {
+    std::uint64_t object = 0;
+    std::string class_name;
+    trace::ThreadId owner;
+  };
+  struct Pool {
+    std::uint64_t used, committed;
+  };
+
+  static Kind kind_of(const Probe& probe);
+  std::string text(const ProbeRecord& record, std::size_t operand);
+  Thread& thread_of(const ProbeRecord& record, std::uint64_t java_id);
+  Result<trace::ThreadId> need_thread(const ProbeRecord& record, std::uint64_t java_id = 0);
+  Result<trace::ClassId> need_class(const std::string& name, const ProbeRecord& record);
+  Result<std::uint64_t> need_method(const ProbeRecord& record, trace::ClassId& class_id);
+  Result<Monitor*> need_monitor(const ProbeRecord& record);
+
+  Result<> start_thread(const ProbeRecord& record, bool chosen);
+  Result<> stop_thread(const ProbeRecord& record, bool chosen);
+  Result<> load_class(const ProbeRecord& record);
+  Result<> unload_class(const ProbeRecord& record);
+  Result<> gc(const ProbeRecord& record, Kind kind, bool chosen);
+  Result<> wait(const ProbeRecord& record, Kind kind, bool chosen);
+  Result<> contend(const ProbeRecord& record, Kind kind, bool chosen);
+  Result<> alloc(const ProbeRecord& record);
+  Result<> enter_method(const ProbeRecord& record);
+  Result<> leave_method(const ProbeRecord& record);
+  template <class Element>
+  Result<> runtime(const ProbeRecord& record);
+  trace::Time wall(const ProbeRecord& record) const { return trace::Time(anchor_.wall_of(record.time)); }
+  bool wanted(std::string_view class_name, std::string_view method = {});
+
+  trace::EventSink& sink_;
+  const target::Process& process_;
+  const std::vector<TracedSite>& sites_;
+  ClockAnchor anchor_;
+  EventOptions options_;
+  EventCounts counts_;
+  std::vector<Kind> kinds_;  // by site
+  std::unordered_map<std::uint32_t, Thread> threads_;
+  std::unordered_map<std::string, std::uint64_t> classes_;                 // the last one of a name
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> loaded_;  // by name and loader
+  std::map<std::tuple<std::uint64_t, std::string, std::string>, std::uint64_t> methods_;
+  std::unordered_map<std::uint64_t, Monitor> monitors_;
+  std::map<std::string, Pool> pools_;
+  bool in_gc_ = false;
+  bool shut_down_ = false;
+  std::uint64_t next_class_ = 1, next_method_ = 1, next_object_ = 1;
+};
+
+}  // namespace jtrace::dtrace

@@ -1,0 +1,157 @@
+#include "dtrace/probe_image.h"
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace jtrace::dtrace {
+namespace {
+
+struct ElfEnd {
+  void operator()(Elf* elf) const { ::elf_end(elf); }
+};
+using UniqueElf = std::unique_ptr<Elf, ElfEnd>;
+
+Error malformed(const std::string& path, const std::string& why) {
+  Error error{ErrorCategory::kMalformed, "cannot read ELF file: " + why};
+  error.path = path;
+  return error;
+}
+
+Result<UniqueElf> open_elf(int fd, const std::string& path) {
+  ::elf_version(EV_CURRENT);
+  UniqueElf elf(::elf_begin(fd, ELF_C_READ_MMAP, nullptr));
+  GElf_Ehdr header{};
+  if (!elf || ::elf_kind(elf.get()) != ELF_K_ELF || ::gelf_getehdr(elf.get(), &header) == nullptr)
+    return fail(malformed(path, "it is no ELF file"));
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
+    return fail(malformed(path, "it is not for x86-64"));
+  return elf;
+}
+
+std::span<const std::byte> contents(Elf_Scn* section) {
+  const Elf_Data* data = ::elf_rawdata(section, nullptr);
+  if (data == nullptr || data->d_buf == nullptr) return {};
+  return {static_cast<const std::byte*>(data->d_buf), data->d_size};
+}
+
+struct Sections {
+  std::span<const std::byte> notes;
+  bool has_notes = false;
+  std::optional<std::uint64_t> base;  // address of .stapsdt.base
+  std::string build_id;
+};
+
+std::string build_id_of(std::span<const std::byte> section) {
+  if (section.size() < 16) return {};
+  std::string text;
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (const std::byte byte : section.subspan(16)) {  // header and "GNU\0"
+    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+    text += kDigits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
+Sections find_sections(Elf* elf) {
+  Sections found;
+  std::size_t names = 0;
+  if (::elf_getshdrstrndx(elf, &names) != 0) return found;
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header{};
+    if (::gelf_getshdr(section, &header) == nullptr) continue;
+    const char* raw = ::elf_strptr(elf, names, header.sh_name);
+    const std::string_view name = raw != nullptr ? raw : "";
+    if (name == ".note.stapsdt") {
+      found.notes = contents(section);
+      found.has_notes = true;
+    } else if (name == ".stapsdt.base") {
+      found.base = header.sh_addr;
+    } else if (name == ".note.gnu.build-id") {
+      found.build_id = build_id_of(contents(section));
+    }
+  }
+  return found;
+}
+
+struct Segment {
+  std::uint64_t address, offset, file_size;
+};
+
+std::vector<Segment> load_segments(Elf* elf) {
+  std::vector<Segment> segments;
+  std::size_t count = 0;
+  if (::elf_getphdrnum(elf, &count) != 0) return segments;
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr header{};
+    if (::gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
+    segments.push_back({header.p_vaddr, header.p_offset, header.p_filesz});
+  }
+  return segments;
+}
+
+std::optional<std::uint64_t> file_offset(const std::vector<Segment>& segments, std::uint64_t address) {
+  for (const Segment& segment : segments)
+    if (address >= segment.address && address - segment.address < segment.file_size)
+      return address - segment.address + segment.offset;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<ProbeImage> read_probe_image(int fd, const std::string& path) {
+  JTRACE_ASSIGN_OR_RETURN(const UniqueElf elf, open_elf(fd, path));
+  const Sections sections = find_sections(elf.get());
+  const auto segments = load_segments(elf.get());
+  if (segments.empty()) return fail(malformed(path, "it has nothing to load"));
+  ProbeImage image;
+  image.has_notes = sections.has_notes;
+  image.build_id = sections.build_id;
+  image.first_address = segments.front().address & ~std::uint64_t{0xfff};
+  StapNotes notes = parse_stap_notes(sections.notes);
+  image.skipped = notes.skipped;
+  for (StapNote& note : notes.notes) {
+    // Where the file was changed after linking (prelink), everything moved as .stapsdt.base did.
+    const std::uint64_t moved = sections.base && note.base != 0 ? *sections.base - note.base : 0;
+    const auto offset = file_offset(segments, note.location + moved);
+    if (!offset) {
+      ++image.skipped;
+      continue;
+    }
+    ProbeSite site;
+    site.address = note.location + moved;
+    site.offset = *offset;
+    if (note.semaphore != 0) site.semaphore_offset = file_offset(segments, note.semaphore + moved).value_or(0);
+    site.operands = parse_operands(note.arguments);
+    site.provider = std::move(note.provider);
+    site.name = std::move(note.name);
+    site.arguments = std::move(note.arguments);
+    image.sites.push_back(std::move(site));
+  }
+  return image;
+}
+
+Result<std::vector<std::optional<std::uint64_t>>> find_symbols(int fd, const std::string& path,
+                                                               const std::vector<std::string_view>& names) {
+  JTRACE_ASSIGN_OR_RETURN(const UniqueElf elf, open_elf(fd, path));
+  std::vector<std::optional<std::uint64_t>> found(names.size());
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf.get(), section)) != nullptr;) {
+    GElf_Shdr header{};
+    if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNSYM || header.sh_entsize == 0) continue;
+    Elf_Data* data = ::elf_getdata(section, nullptr);
+    if (data == nullptr) continue;
+    for (std::size_t i = 0; i < header.sh_size / header.sh_entsize; ++i) {
+      GElf_Sym symbol{};
+      if (::gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
+      const char* raw = ::elf_strptr(elf.get(), header.sh_link, symbol.st_name);
+      if (raw == nullptr || symbol.st_shndx == SHN_UNDEF) continue;
+      const auto at = std::find(names.begin(), names.end(), std::string_view(raw));
+      if (at != names.end()) found[static_cast<std::size_t>(at - names.begin())] = symbol.st_value;
+    }
+  }
+  return found;
+}
+
+}  // namespace jtrace::dtrace

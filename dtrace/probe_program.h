@@ -1,0 +1,68 @@
+// The eBPF program behind all chosen probe sites: made at run time out of the operands in the notes, so that neither a
+// compiler nor BTF is needed. Pure: makes instructions, loads nothing.
+//
+// The site is known by its attach cookie. A hit becomes one record in the ring: site, thread, time and the operands as
+// 64-bit numbers. A text is sent once, in a record of its own before the event that first needs it, and is known
+// afterwards by its address and length; symbols that were sent are remembered in a map, for as long as no class was
+// unloaded (their memory may then become another text). Hits, lost records and unreadable operands are counted in a
+// map.
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "dtrace/probe_catalogue.h"
+
+namespace jtrace::dtrace {
+
+// A chosen site: what it is and what is wanted of it. Its index is its cookie.
+struct TracedSite {
+  const Probe* probe = nullptr;
+  const ProbeSite* site = nullptr;
+  bool records = true;        // false: only counted (and heeded, where it ends the life of symbols)
+  bool ends_symbols = false;  // class__unloaded
+  bool chosen = true;         // by the user; false: needed to understand the others
+};
+
+// Layout of the counters: the only element of an array map.
+struct SiteCounters {
+  std::uint64_t hits = 0;
+  std::uint64_t lost = 0;        // hits whose record found no room in the ring
+  std::uint64_t unreadable = 0;  // operands and texts that could not be read in the probe
+  std::uint64_t unused = 0;
+};
+inline constexpr std::uint32_t kCountersHeader = 64;  // bytes before the first SiteCounters; the first word: generation
+
+// Layout of the records in the ring.
+inline constexpr std::uint32_t kTextRecord = 0xffffffff;  // in place of the site
+struct EventHeader {
+  std::uint32_t site;
+  std::uint32_t tid;   // in the first pid namespace
+  std::uint64_t time;  // CLOCK_MONOTONIC, ns
+  // operands follow, 8 bytes each
+};
+struct TextHeader {
+  std::uint32_t mark;    // kTextRecord
+  std::uint32_t length;  // of the text
+  std::uint64_t address;
+  std::uint32_t copied;  // bytes that follow; less than length: cut, or unreadable
+  std::uint32_t unreadable;
+};
+inline constexpr std::uint32_t kTextSizes[] = {64, 512, 8192};  // room for texts, by length
+inline constexpr std::uint32_t kLongestText = kTextSizes[2];
+inline constexpr std::size_t kMaxOperands = 16;  // of one site; further ones are left out
+
+struct ProgramMaps {
+  int ring = -1;
+  int texts = -1;     // hash: {address, length} -> generation, 8 bytes
+  int counters = -1;  // array
+};
+
+// `tgid`: the process in the first pid namespace; 0: whoever comes.
+Result<std::vector<bpf_insn>> make_probe_program(const std::vector<TracedSite>& sites, const ProgramMaps& maps,
+                                                 std::uint32_t tgid);
+
+}  // namespace jtrace::dtrace

@@ -1,0 +1,74 @@
+// ProbeSource: the hits of chosen probe sites in one process, from a back end of the kernel.
+//
+// Back ends, in the order in which open() tries them:
+//   uprobe_multi   BPF, one link for all sites (Linux 6.6; earlier than 6.11 it saw one thread only and is not used)
+//   perf_bpf       BPF, a perf event for each site (Linux 5.15)
+//   perf           perf events alone: no BPF; texts are read afterwards out of the running process
+// Nothing is written into the process from user space; the kernel puts its breakpoints in and takes them out when the
+// descriptors close, also when this process is killed. Ownership: owns them all. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "dtrace/libjvm.h"
+#include "dtrace/probe_program.h"
+#include "target/process.h"
+
+namespace jtrace::dtrace {
+
+struct ProbeText {
+  std::string_view text;  // modified UTF-8, as it stands in the JVM
+  bool cut = false;       // longer than kLongestText
+  bool missing = false;   // it could not be read
+};
+
+// One hit. Good until the function it is given to returns.
+struct ProbeRecord {
+  std::uint32_t site = 0;  // index into the sites of open()
+  std::uint32_t tid = 0;   // kernel's id of the thread, in our pid namespace
+  std::uint64_t time = 0;  // CLOCK_MONOTONIC, ns
+  std::span<const std::uint64_t> operands;
+  std::span<const ProbeText> texts;  // by operand; that of a text stands at its pointer
+};
+using RecordFunction = std::function<Result<>(const ProbeRecord&)>;
+
+enum class BackEnd : std::uint8_t { kAutomatic, kUprobeMulti, kPerfBpf, kPerf };
+std::string_view to_string(BackEnd back_end);
+
+struct SourceOptions {
+  BackEnd back_end = BackEnd::kAutomatic;
+  std::uint64_t ring_size = 16u << 20;  // bytes; rounded up to a power of two
+};
+
+class ProbeSource {
+ public:
+  // `libjvm` and `sites` are borrowed and must outlive the source. Errors: those of the last back end tried, with why
+  // the others were not.
+  static Result<std::unique_ptr<ProbeSource>> open(const target::Process& process, const Libjvm& libjvm,
+                                                   const std::vector<TracedSite>& sites, const SourceOptions& options);
+  virtual ~ProbeSource() = default;
+
+  // Hands out what has come, in the order of time, all but the last moments (`all`: those too). An error of `function`
+  // ends it and is returned.
+  virtual Result<> drain(const RecordFunction& function, bool all) = 0;
+  // Takes the probes out; what came before can still be drained.
+  virtual void detach() = 0;
+  // By site.
+  virtual Result<std::vector<SiteCounters>> counters() = 0;
+
+  virtual BackEnd back_end() const = 0;
+  // Why it is this back end: "" or what was tried before and failed.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
+}  // namespace jtrace::dtrace

@@ -1,0 +1,84 @@
+// Notes of SystemTap's sdt.h (NT_STAPSDT) as probes and operands. Pure functions, any thread.
+//
+// A note (systemtap's "UserSpaceProbeImplementation") holds the address of a one-byte nop, the address that
+// .stapsdt.base had when the note was made, the address of a semaphore (0: none), and three texts: provider, name,
+// arguments. The arguments are assembler operands, "[-]SIZE@OPERAND" each, separated by blanks; a '-' marks a signed
+// one. Nothing here trusts the bytes: a note that cannot be is skipped and counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jtrace::dtrace {
+
+// The general registers, in the numbering of the machine's instructions (AMD64 ABI, figure 3.36 has another one).
+enum class Register : std::uint8_t {
+  kRax,
+  kRcx,
+  kRdx,
+  kRbx,
+  kRsp,
+  kRbp,
+  kRsi,
+  kRdi,
+  kR8,
+  kR9,
+  kR10,
+  kR11,
+  kR12,
+  kR13,
+  kR14,
+  kR15
+};
+inline constexpr int kRegisterCount = 16;
+
+enum class OperandKind : std::uint8_t {
+  kUnknown,    // cannot be read: text only (rip-relative, xmm, nonsense)
+  kImmediate,  // displacement is the value
+  kRegister,   // base, from bit `shift` on
+  kMemory,     // at displacement + base + index * scale
+};
+
+struct Operand {
+  OperandKind kind = OperandKind::kUnknown;
+  std::uint8_t size = 8;  // bytes: 1, 2, 4, 8
+  bool is_signed = false;
+  std::uint8_t shift = 0;  // 8 for %ah and its like
+  Register base{};
+  bool has_base = false;
+  bool has_index = false;
+  Register index{};
+  std::uint8_t scale = 1;
+  std::int64_t displacement = 0;
+  std::string text;  // as it stands in the note
+
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+struct StapNote {
+  std::string provider;
+  std::string name;
+  std::string arguments;        // the text
+  std::uint64_t location = 0;   // virtual address in the file, of the time of the note
+  std::uint64_t base = 0;       // address of .stapsdt.base at that time; 0: unknown
+  std::uint64_t semaphore = 0;  // 0: none
+};
+
+struct StapNotes {
+  std::vector<StapNote> notes;  // in the order of the section
+  std::size_t skipped = 0;      // that are no sound notes of this kind
+};
+
+// `section`: the bytes of .note.stapsdt of a 64-bit little-endian file.
+StapNotes parse_stap_notes(std::span<const std::byte> section);
+
+// All operands of an argument text, in order; those that cannot be read are kUnknown.
+std::vector<Operand> parse_operands(std::string_view arguments);
+
+std::string_view register_name(Register number);  // "rax"
+
+}  // namespace jtrace::dtrace

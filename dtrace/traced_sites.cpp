@@ -1,0 +1,47 @@
+#include "dtrace/traced_sites.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace jtrace::dtrace {
+namespace {
+
+bool has_symbols(const Probe& probe) {
+  const auto& arguments = probe.description.arguments;
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const ProbeArgument& argument) { return argument.kind == ArgumentKind::kSymbol; });
+}
+
+}  // namespace
+
+std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std::vector<const Probe*>& chosen) {
+  std::vector<TracedSite> sites;
+  const auto is_chosen = [&](std::string_view name) {
+    return std::any_of(chosen.begin(), chosen.end(),
+                       [&](const Probe* probe) { return probe->provider == "hotspot" && probe->name == name; });
+  };
+  const auto add = [&](const Probe& probe, bool records, bool by_user) {
+    const bool unloads = probe.provider == "hotspot" && probe.name == "class__unloaded";
+    for (const ProbeSite& site : probe.sites) sites.push_back({&probe, &site, records, unloads, by_user});
+  };
+  for (const Probe* probe : chosen) add(*probe, true, true);
+  const auto help = [&](std::string_view name, bool needed, bool records) {
+    if (!needed || is_chosen(name)) return;
+    for (const Probe& probe : all)
+      if (probe.provider == "hotspot" && probe.name == name) add(probe, records, false);
+  };
+  help("thread__start", true, true);
+  help("thread__stop", true, true);
+  help("class__unloaded", std::any_of(chosen.begin(), chosen.end(), [](const Probe* p) { return has_symbols(*p); }),
+       false);
+  help("mem__pool__gc__end", is_chosen("gc__end") || is_chosen("gc__begin"), true);
+  help("gc__end", is_chosen("gc__begin"), true);
+  help("gc__begin", is_chosen("gc__end"), true);
+  const bool owners = is_chosen("monitor__contended__enter");
+  for (const std::string_view name :
+       {"monitor__contended__entered", "monitor__contended__exit", "monitor__wait", "monitor__waited"})
+    help(name, owners, true);
+  return sites;
+}
+
+}  // namespace jtrace::dtrace

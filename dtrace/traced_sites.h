@@ -1,0 +1,14 @@
+// From chosen probes to the sites to trace: those of the probes themselves, and those without which they would not be
+// understood (who a thread is, when a symbol dies, what a pool holds, who owns a monitor). Pure, any thread.
+#pragma once
+
+#include <vector>
+
+#include "dtrace/probe_program.h"
+
+namespace jtrace::dtrace {
+
+// `chosen` point into `all`, which must outlive the sites.
+std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std::vector<const Probe*>& chosen);
+
+}  // namespace jtrace::dtrace

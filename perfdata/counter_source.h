@@ -1,0 +1,81 @@
+// CounterSource: the counters of one JVM, live (its file or its memory), saved, or out of a core; read any number of
+// times.
+//
+// In file mode nothing is created, locked, deleted, signalled or attached to; in memory mode the memory is read.
+// Ownership: owns the process's descriptors and the file; movable. Threads: one at a time.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "perfdata/discovery.h"
+#include "perfdata/region_file.h"
+#include "perfdata/snapshot.h"
+#include "target/process.h"
+
+namespace jtrace::perfdata {
+
+enum class SourceKind : std::uint8_t { kFile, kMemory, kSaved, kCore };
+std::string_view source_name(SourceKind kind);  // "file", "memory", "saved", "core"
+
+struct SourceOptions {
+  bool trust = false;    // a named file that others could have put in place
+  bool stale = false;    // a named file of a JVM that is gone
+  bool partial = false;  // what is whole of a cut or corrupt file
+  // How long to wait for a JVM that is starting.
+  std::chrono::milliseconds wait{1000};
+  bool any_state = false;  // do not wait: read a region that is not accessible yet
+  // Where the region is in the process's memory, when coreinspect knows it (PerfMemory::_start); else it is searched.
+  std::optional<target::Address> address = {};
+};
+
+class CounterSource {
+ public:
+  // Errors: kNotAttachable (not a JVM), kRefused (keeps no counters), kPermission, kTimeout (still starting).
+  static Result<CounterSource> of_process(pid_t pid, const SourceOptions& options = {});
+  static Result<CounterSource> of_process(target::Process process, const SourceOptions& options = {});
+  // Errors: kNotFound (also a stale file, unless options.stale), kPermission, kMalformed, kTimeout (not accessible).
+  static Result<CounterSource> of_file(const std::string& path, const SourceOptions& options = {});
+  // `memory` must outlive the source. For cores.
+  static Result<CounterSource> of_memory(const target::MemoryReader& memory, target::Address base, std::string name,
+                                         const SourceOptions& options = {});
+
+  SourceKind kind() const { return kind_; }
+  const std::string& name() const { return name_; }                  // path of the file, or "process 123"
+  const target::Process* process() const { return process_.get(); }  // null: saved, core
+  pid_t pid() const { return process_ ? process_->pid() : 0; }
+  const RegionFile* file() const { return file_.get(); }  // null: memory
+  target::Address base() const { return base_; }
+  // What the user should know: wrong file, overflow, entries that are missing.
+  std::vector<std::string> warnings() const;
+
+  // A stable snapshot; read_once is the fast one (see Snapshot).
+  Result<> read(Snapshot& into);
+  Result<> read_once(Snapshot& into);
+  // The snapshot that was taken when the source was opened.
+  const Snapshot& first() const { return first_; }
+  // True when the process is gone. Never blocks; saved files never end.
+  bool has_ended() const { return process_ && process_->has_exited(); }
+
+ private:
+  CounterSource() = default;
+  Result<> find_region(const SourceOptions& options);
+  Result<> settle(const SourceOptions& options);
+  Result<> refuse_stale(const std::string& path) const;
+
+  SourceKind kind_ = SourceKind::kFile;
+  std::string name_;
+  std::unique_ptr<target::Process> process_;
+  std::unique_ptr<RegionFile> file_;
+  std::unique_ptr<target::MemoryReader> memory_;
+  target::Address base_ = 0;
+  std::optional<RegionReader> reader_;
+  std::vector<std::string> warnings_;
+  Snapshot first_;
+};
+
+}  // namespace jtrace::perfdata

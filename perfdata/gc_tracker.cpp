@@ -1,0 +1,80 @@
+#include "perfdata/gc_tracker.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/strings.h"
+
+namespace jtrace::perfdata {
+
+// Collectors have gaps in their numbers (ZGC: 0 and 2), so they are found by name, not counted up.
+void GcTracker::resolve(const Snapshot& snapshot) {
+  if (layout_ == snapshot.shared_layout()) return;
+  layout_ = snapshot.shared_layout();
+  std::vector<Collector> before = std::move(collectors_);
+  collectors_.clear();
+  constexpr std::string_view kPrefix = "sun.gc.collector.", kSuffix = ".invocations";
+  for (const Counter& counter : layout_->counters()) {
+    if (!counter.name.starts_with(kPrefix) || !counter.name.ends_with(kSuffix)) continue;
+    if (counter.name.size() <= kPrefix.size() + kSuffix.size()) continue;
+    const std::string_view number =
+        counter.name.substr(kPrefix.size(), counter.name.size() - kPrefix.size() - kSuffix.size());
+    const auto index = parse_decimal<int>(number);
+    if (!index) continue;
+    const std::string stem = std::string(kPrefix) + std::string(number);
+    Collector collector;
+    const auto known = std::find_if(before.begin(), before.end(), [&](const auto& c) { return c.index == *index; });
+    if (known != before.end()) collector = *known;
+    collector.index = *index;
+    collector.invocations = &counter;
+    collector.entry = layout_->find(stem + ".lastEntryTime");
+    collector.exit = layout_->find(stem + ".lastExitTime");
+    if (collector.entry && collector.exit) collectors_.push_back(collector);
+  }
+}
+
+const std::vector<GcPause>& GcTracker::observe(const Snapshot& snapshot) {
+  resolve(snapshot);
+  found_.clear();
+  newly_missed_ = 0;
+  for (Collector& collector : collectors_) observe(collector, snapshot);
+  std::sort(found_.begin(), found_.end(), [](const GcPause& a, const GcPause& b) { return a.entry < b.entry; });
+  seen_ += static_cast<std::int64_t>(found_.size());
+  missed_ += newly_missed_;
+  return found_;
+}
+
+void GcTracker::observe(Collector& collector, const Snapshot& snapshot) {
+  const std::int64_t invocations = snapshot.long_value(*collector.invocations);
+  const std::int64_t entry = snapshot.long_value(*collector.entry);
+  const std::int64_t exit = snapshot.long_value(*collector.exit);
+  // invocations is raised before lastEntryTime is set: then the times are still those of the pause before.
+  const bool times_are_old = collector.started && invocations > collector.completed && entry == collector.last_entry &&
+                             exit == collector.last_exit;
+  const bool runs = invocations > 0 && (entry > exit || times_are_old);
+  const std::int64_t completed = runs ? invocations - 1 : invocations;
+  if (!collector.started) {
+    collector.started = true;
+    collector.completed = completed;
+    if (!runs) collector.last_entry = entry;
+    collector.last_exit = exit;
+  } else if (completed > collector.completed) {
+    newly_missed_ += completed - collector.completed - 1;
+    if (!runs) report(collector, completed, entry, exit);
+    else if (collector.running == completed) report(collector, completed, collector.running_entry, exit);
+    else ++newly_missed_;  // its end is known but not its start
+    collector.completed = completed;
+    collector.last_entry = runs ? collector.running_entry : entry;
+    collector.last_exit = exit;
+  }
+  if (runs && !times_are_old) {
+    collector.running = invocations;
+    collector.running_entry = entry;
+  }
+}
+
+void GcTracker::report(Collector& collector, std::int64_t number, std::int64_t entry, std::int64_t exit) {
+  found_.push_back({.collector = collector.index, .number = number, .entry = entry, .exit = exit});
+}
+
+}  // namespace jtrace::perfdata

@@ -1,0 +1,56 @@
+// GcTracker: every collection that a series of snapshots lets us know of, with start and end in ticks, and the exact
+// number of those that came and went between two snapshots.
+//
+// HotSpot's TraceCollectorStats (gc/shared/collectorCounters.cpp) raises invocations and sets lastEntryTime at the
+// start of a pause, lastExitTime at its end; a snapshot shows the last pause of each collector only. Threads: one at a
+// time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "perfdata/snapshot.h"
+
+namespace jtrace::perfdata {
+
+struct GcPause {
+  int collector = 0;        // N of sun.gc.collector.N
+  std::int64_t number = 0;  // its invocations counter after this pause
+  std::int64_t entry = 0;   // ticks
+  std::int64_t exit = 0;    // ticks
+};
+
+class GcTracker {
+ public:
+  // Pauses that ended since the last call (of the first call: none), by their start.
+  const std::vector<GcPause>& observe(const Snapshot& snapshot);
+  // Pauses that nothing is known of but that they were: in the last call, and in all.
+  std::int64_t newly_missed() const { return newly_missed_; }
+  std::int64_t missed() const { return missed_; }
+  std::int64_t seen() const { return seen_; }
+
+ private:
+  struct Collector {
+    int index = 0;
+    const Counter* invocations = nullptr;
+    const Counter* entry = nullptr;
+    const Counter* exit = nullptr;
+    bool started = false;         // a first look was had
+    std::int64_t completed = 0;   // number of the last pause that has ended
+    std::int64_t last_entry = 0;  // of that pause
+    std::int64_t last_exit = 0;
+    std::int64_t running = 0;  // number of the pause that runs (0: none), and its start
+    std::int64_t running_entry = 0;
+  };
+  void resolve(const Snapshot& snapshot);
+  void observe(Collector& collector, const Snapshot& snapshot);
+  void report(Collector& collector, std::int64_t number, std::int64_t entry, std::int64_t exit);
+
+  std::shared_ptr<const Layout> layout_;
+  std::vector<Collector> collectors_;
+  std::vector<GcPause> found_;
+  std::int64_t newly_missed_ = 0, missed_ = 0, seen_ = 0;
+};
+
+}  // namespace jtrace::perfdata

@@ -1,0 +1,101 @@
+#include "perfdata/jvm_set.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "target/jvm_discovery.h"
+
+namespace jtrace::perfdata {
+namespace {
+
+constexpr std::uint64_t kYoung = 60 * kNanosPerSecond;
+constexpr std::uint64_t kSoon = 2 * kNanosPerSecond;
+constexpr std::uint64_t kLate = 60 * kNanosPerSecond;
+
+std::set<pid_t> all_pids() {
+  std::set<pid_t> pids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
+  while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr)
+    if (const auto pid = parse_decimal<pid_t>(entry->d_name)) pids.insert(*pid);
+  return pids;
+}
+
+std::uint64_t start_ticks_of(pid_t pid) {
+  const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+  return stat ? target::parse_start_ticks(*stat) : 0;
+}
+
+}  // namespace
+
+bool JvmSet::drop_ended() {
+  const auto ended = [&](const std::unique_ptr<LiveJvm>& jvm) {
+    if (!jvm->source.has_ended()) return false;
+    say_("JVM " + std::to_string(jvm->source.pid()) + " has ended");
+    known_.erase(jvm->source.pid());
+    return true;
+  };
+  return std::erase_if(jvms_, ended) != 0;
+}
+
+bool JvmSet::refresh() {
+  bool changed = drop_ended();
+  const std::set<pid_t> pids = all_pids();
+  std::erase_if(known_, [&](const auto& known) { return !pids.contains(known.first); });
+  std::erase_if(refused_, [&](const auto& refused) { return !pids.contains(refused.first); });
+  const std::uint64_t now = monotonic_ns();
+  for (const pid_t pid : pids) {
+    Known& known = known_[pid];
+    if (known.first_seen != 0 && (known.look_again == 0 || known.look_again > now)) continue;
+    changed |= examine(pid, known, now);
+  }
+  if (changed)
+    std::sort(jvms_.begin(), jvms_.end(),
+              [](const auto& a, const auto& b) { return a->source.pid() < b->source.pid(); });
+  return changed;
+}
+
+bool JvmSet::examine(pid_t pid, Known& known, std::uint64_t now) {
+  const std::uint64_t start = start_ticks_of(pid);
+  if (known.first_seen == 0 || known.start_ticks != start) known = {.start_ticks = start, .first_seen = now};
+  known.look_again = now + (now - known.first_seen < kYoung ? kSoon : kLate);
+  auto process = target::Process::open(pid);
+  if (!process || process->cmdline().empty()) return false;
+  if (!target::libjvm_mapping(*process)) return false;
+  auto source = CounterSource::of_process(std::move(*process), options_);
+  if (!source) {
+    std::string reason = source.error().message();
+    std::string& said = refused_[pid];
+    if (said != reason) say_(reason);
+    said = std::move(reason);
+    return false;
+  }
+  refused_.erase(pid);
+  known.look_again = 0;
+  say_("JVM " + std::to_string(pid) + ": " + source->name());
+  Snapshot first = source->first();
+  jvms_.push_back(std::make_unique<LiveJvm>(
+      LiveJvm{.source = std::move(*source), .snapshot = std::move(first), .number = next_number_++}));
+  return true;
+}
+
+bool JvmSet::read_all() {
+  bool changed = drop_ended();
+  for (auto& jvm : jvms_) {
+    const auto layout = jvm->snapshot.shared_layout();
+    std::swap(jvm->before, jvm->snapshot);
+    jvm->has_before = true;
+    if (auto read = jvm->source.read(jvm->snapshot); !read) {
+      std::swap(jvm->before, jvm->snapshot);  // its end is seen at the next look
+      continue;
+    }
+    changed |= jvm->snapshot.shared_layout() != layout;
+  }
+  return changed;
+}
+
+}  // namespace jtrace::perfdata

@@ -1,0 +1,58 @@
+// JvmSet: the JVMs of this machine as they come and go, each with its counters open.
+//
+// refresh() looks at each new process once; one that is no JVM is looked at again while it is young (a shell may become
+// a JVM by exec) and then now and then. Ownership: owns the sources. Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "perfdata/counter_source.h"
+
+namespace jtrace::perfdata {
+
+struct LiveJvm {
+  CounterSource source;
+  Snapshot snapshot;     // of the last read()
+  Snapshot before = {};  // of the one before it
+  bool has_before = false;
+  std::uint64_t number = 0;  // never used twice
+};
+
+class JvmSet {
+ public:
+  // `say` gets a line for each JVM that comes, goes or cannot be read.
+  JvmSet(const SourceOptions& options, std::function<void(const std::string&)> say)
+      : options_(options), say_(std::move(say)) {}
+
+  // True when JVMs have come or gone.
+  bool refresh();
+  // A new snapshot of each; those that cannot be read any more go. True when some have gone, or a layout has changed.
+  bool read_all();
+
+  const std::vector<std::unique_ptr<LiveJvm>>& jvms() const { return jvms_; }  // by pid
+  // JVMs whose counters cannot be read, with the reason.
+  const std::map<pid_t, std::string>& refused() const { return refused_; }
+
+ private:
+  struct Known {
+    std::uint64_t start_ticks = 0;
+    std::uint64_t look_again = 0;  // ns of CLOCK_MONOTONIC; 0: never
+    std::uint64_t first_seen = 0;
+  };
+  bool examine(pid_t pid, Known& known, std::uint64_t now);
+  bool drop_ended();
+
+  SourceOptions options_;
+  std::function<void(const std::string&)> say_;
+  std::map<pid_t, Known> known_;
+  std::map<pid_t, std::string> refused_;
+  std::vector<std::unique_ptr<LiveJvm>> jvms_;
+  std::uint64_t next_number_ = 1;
+};
+
+}  // namespace jtrace::perfdata

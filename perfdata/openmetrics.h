@@ -1,0 +1,84 @@
+// Counters of any number of JVMs as metrics: OpenMetrics 1.0 text, or Prometheus text 0.0.4 for what does not know it.
+//
+//   sun.gc.collector.0.time  ->  hsperf_sun_gc_collector_time_seconds_total{pid="4711",main="app.Main",collector="0"}
+//
+// Numbers in a name become labels, units are base units and stand in the name, names are snake_case. Text is an info
+// metric; command lines, arguments and properties are kept out unless asked for (they hold passwords). The samples of a
+// family stand together whatever number of JVMs there are, so the text is laid out once for a set of JVMs and then only
+// filled in. Ownership: shares the layouts. Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "perfdata/counter_table.h"
+#include "perfdata/snapshot.h"
+
+namespace jtrace::perfdata {
+
+enum class MetricsFormat : std::uint8_t { kOpenMetrics, kPrometheus };
+std::string_view content_type(MetricsFormat format);
+
+struct MetricsOptions {
+  NameFilter filter = {};
+  bool arguments = false;  // command line, JVM arguments, properties too
+  bool show_secrets = false;
+};
+
+class MetricsWriter {
+ public:
+  explicit MetricsWriter(MetricsOptions options) : options_(std::move(options)) {}
+
+  // Lays the metrics of one more JVM out; gives its number, from 0 up. `pid` 0: none.
+  std::size_t add(const Snapshot& snapshot, std::int64_t pid);
+  void clear();
+  std::size_t size() const { return jvms_.size(); }
+
+  // `snapshots[i]` is of JVM i; null: left out this time. A snapshot of another layout than at add() is left out too:
+  // is_current() says so.
+  void append(std::string& out, const std::vector<const Snapshot*>& snapshots, MetricsFormat format) const;
+  bool is_current(std::size_t jvm, const Snapshot& snapshot) const { return jvms_[jvm].table->is_for(snapshot); }
+
+ private:
+  struct Jvm {
+    std::unique_ptr<CounterTable> table;
+    std::string labels;  // pid="...",main="..."
+  };
+  struct Series {
+    std::uint32_t jvm;
+    std::uint32_t row;     // of the JVM's table
+    std::uint32_t labels;  // of label_texts_
+  };
+  enum class Type : std::uint8_t { kCounter, kGauge, kInfo };
+  struct Family {
+    Type type = Type::kGauge;
+    std::string unit;  // "" where there is none
+    std::string help;
+    std::vector<Series> series;
+  };
+  void add_row(std::size_t jvm, std::size_t row);
+  std::uint32_t label_number(const std::string& text);
+  void append_head(std::string& out, const std::string& name, const Family& family, MetricsFormat format) const;
+  void append_sample(std::string& out, const std::string& stem, const Family& family, const Series& series,
+                     const Snapshot& snapshot) const;
+
+  MetricsOptions options_;
+  std::vector<Jvm> jvms_;
+  std::map<std::string, Family> families_;  // by name, without _total
+  std::vector<std::string> label_texts_;
+  std::map<std::string, std::uint32_t> label_numbers_;
+};
+
+// The metric's name and labels of a counter's name: "sun.gc.collector.0.time" gives "hsperf_sun_gc_collector_time" and
+// collector="0". For tests.
+struct MetricName {
+  std::string name;
+  std::string labels;
+};
+MetricName metric_name(std::string_view counter);
+
+}  // namespace jtrace::perfdata

@@ -1,0 +1,54 @@
+// Where a poll's samples go: XML (a series of traces), CSV or JSON lines. One thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "perfdata/counter_source.h"
+#include "perfdata/gc_tracker.h"
+#include "perfdata/sample_rows.h"
+#include "perfdata/tick_clock.h"
+#include "perfdata/trace_series.h"
+#include "trace/byte_sink.h"
+#include "trace/xml_writer.h"
+
+namespace jtrace::perfdata {
+
+// `jvm` is an index that the caller gives, from 0 up. begin() comes first and ended() last for each.
+class PollOutput {
+ public:
+  virtual ~PollOutput() = default;
+  virtual Result<> begin(std::size_t jvm, const CounterSource& source) = 0;
+  virtual Result<> sample(std::size_t jvm, const Snapshot& snapshot) = 0;
+  virtual Result<> pauses(std::size_t /*jvm*/, const GcTracker& /*tracker*/, const std::vector<GcPause>& /*pauses*/,
+                          const Snapshot& /*snapshot*/, const TickClock& /*clock*/, const ClockAnchor& /*anchor*/) {
+    return {};
+  }
+  // `gone`: the JVM has ended; else the poll has.
+  virtual Result<> ended(std::size_t /*jvm*/, bool /*gone*/) { return {}; }
+  virtual Result<> flush() = 0;
+  virtual Result<> finish() = 0;
+};
+
+struct PollFormat {
+  bool full = false;
+  bool show_secrets = false;
+  NameFilter filter = {};
+  bool pauses = true;                                        // XML: with the trace of pauses
+  std::vector<std::pair<std::string, std::string>> options;  // said in the first sample of an XML series
+};
+
+// Writes node, processCreate and agentCreate of a source; gives the agent's id.
+using WriteHead = std::function<Result<std::string>(trace::EventSink& sink, const CounterSource& source)>;
+
+// `bytes` is borrowed and must outlive the output.
+std::unique_ptr<PollOutput> xml_poll_output(trace::ByteSink& bytes, const trace::XmlWriterOptions& xml,
+                                            PollFormat format, WriteHead write_head);
+enum class RowFormat { kCsv, kJsonLines };
+std::unique_ptr<PollOutput> row_poll_output(trace::ByteSink& bytes, RowFormat rows, PollFormat format);
+
+}  // namespace jtrace::perfdata

@@ -1,0 +1,63 @@
+// Poller: looks at JVMs at an even pace until it is told to stop, all of them have ended or the plan is done, and hands
+// what it sees to a PollOutput. Ownership: owns the sources, borrows the output. One thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "perfdata/counter_source.h"
+#include "perfdata/gc_tracker.h"
+#include "perfdata/poll_loop.h"
+#include "perfdata/poll_output.h"
+#include "perfdata/tick_clock.h"
+
+namespace jtrace::perfdata {
+
+struct PollSummary {
+  std::uint64_t samples = 0;
+  std::uint64_t skipped = 0;  // instants of the plan that could not be kept
+  std::int64_t pauses = 0;
+  std::int64_t missed = 0;     // pauses that came and went between two looks
+  std::uint64_t unstable = 0;  // samples of which no two copies were equal
+};
+
+class Poller {
+ public:
+  // `say` is given a line where the user should know something at once (a JVM has ended).
+  Poller(std::vector<CounterSource> sources, PollOutput& output, std::function<void(const std::string&)> say);
+
+  // `stop_fd`: readable when the poll is to end; -1: none. An error of the output ends the poll; what can be completed
+  // is completed.
+  Result<PollSummary> run(const PollPlan& plan, int stop_fd);
+
+ private:
+  struct Polled {
+    CounterSource source;
+    Snapshot snapshot;
+    GcTracker tracker;
+    TickClock clock;
+    std::int64_t last_look = 0;  // ns of CLOCK_MONOTONIC
+    bool ended = false;
+  };
+
+  Result<> begin();
+  Result<> loop(PollLoop& pace);
+  Result<> sample_all();
+  Result<> look_for_pauses_of_all();
+  Result<> look_for_pauses(std::size_t jvm, Snapshot& snapshot);
+  Result<> end_of(std::size_t jvm, bool gone);
+  void watch(PollLoop& pace);
+  const ClockAnchor& anchor();
+
+  std::vector<Polled> jvms_;
+  std::vector<std::size_t> watched_;  // index of jvms_ for each descriptor that the pace watches
+  PollOutput& output_;
+  std::function<void(const std::string&)> say_;
+  Snapshot scratch_;
+  PollSummary summary_;
+  std::uint64_t last_flush_ = 0;
+  ClockAnchor anchor_;  // for the times of pauses: one anchor serves for a minute, so that they do not jitter
+};
+
+}  // namespace jtrace::perfdata

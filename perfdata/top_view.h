@@ -1,0 +1,56 @@
+// TopView: the lines of `hsperf top`: one JVM a line, with its heap, its share of time in pauses, threads, and how the
+// first two went. Knows nothing of terminals but their size. One thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "perfdata/jvm_set.h"
+
+namespace jtrace::perfdata {
+
+enum class TopOrder : std::uint8_t { kHeap, kGc, kThreads, kPid, kName };
+// The key that chooses an order ('h', 'g', 't', 'p', 'n'); false for any other.
+bool top_order_of(char key, TopOrder& order);
+
+class TopView {
+ public:
+  static constexpr std::size_t kHistory = 16;
+
+  // Takes what `jvms` knows now into the histories.
+  void update(const JvmSet& jvms);
+  // A head line, a line of headings and a line for each JVM, at most `rows` in all and `columns` characters each;
+  // without newlines. `columns` 0: as long as they get.
+  std::vector<std::string> lines(TopOrder order, std::size_t rows, std::size_t columns) const;
+
+ private:
+  struct Line {
+    pid_t pid = 0;
+    std::string main;
+    double heap_used = 0, heap_max = 0;
+    double gc_share = 0, gc_rate = 0;
+    bool has_rates = false;
+    double threads = 0, uptime = 0;
+    std::deque<double> heap_history, gc_history;  // shares, 0 to 1
+    std::uint64_t seen = 0;
+  };
+  std::string text_of(const Line& line) const;
+
+  std::map<std::uint64_t, Line> lines_;  // by LiveJvm::number
+  std::size_t refused_ = 0;
+  std::uint64_t round_ = 0;
+};
+
+// Eight heights of a block for values from 0 to 1; blanks in front up to `width`.
+std::string sparkline(const std::deque<double>& values, std::size_t width);
+// "950K", "1.5M", "12G": four characters of a number of bytes.
+std::string short_size(double bytes);
+// "59s", "12m", "5h", "3d".
+std::string short_time(double seconds);
+// At most `columns` characters of UTF-8 text.
+std::string cut(const std::string& text, std::size_t columns);
+
+}  // namespace jtrace::perfdata

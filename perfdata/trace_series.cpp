@@ -1,0 +1,208 @@
+#include "perfdata/trace_series.h"
+
+#include <cstring>
+
+#include "base/strings.h"
+#include "base/uuid.h"
+#include "perfdata/value_format.h"
+#include "trace/event.h"
+
+namespace jtrace::perfdata {
+namespace {
+
+std::string seconds_text(std::uint64_t ns) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%llu.%09llu", static_cast<unsigned long long>(ns / kNanosPerSecond),
+                static_cast<unsigned long long>(ns % kNanosPerSecond));
+  return text;
+}
+
+std::string clock_text() {
+  const ClockAnchor now = ClockAnchor::now();
+  timespec resolution{};
+  ::clock_getres(CLOCK_MONOTONIC, &resolution);
+  const auto ns =
+      static_cast<std::uint64_t>(resolution.tv_sec) * kNanosPerSecond + static_cast<std::uint64_t>(resolution.tv_nsec);
+  return "monotonic=" + seconds_text(now.monotonic) + ",realtime=" + seconds_text(now.realtime) +
+         ",resolution=" + seconds_text(ns);
+}
+
+}  // namespace
+
+Result<> SampleWriter::option(std::string_view key, std::string_view value) {
+  return sink_.write(trace::Option{.key = key, .value = value, .traceIdRef = trace_id_});
+}
+
+Result<> SampleWriter::write(const Snapshot& snapshot) {
+  if (!table_ || !table_->is_for(snapshot)) {
+    table_ = std::make_unique<CounterTable>(snapshot, options_.filter, false);
+    const auto& counters = snapshot.layout().counters();
+    rows_.assign(counters.size(), nullptr);
+    for (const Row& row : table_->rows()) rows_[static_cast<std::size_t>(row.counter - counters.data())] = &row;
+  }
+  trace_id_ = random_uuid();
+  collation_ = 1;
+  JTRACE_RETURN_IF_ERROR(sink_.write(trace::TraceStart{.traceId = trace_id_,
+                                                       .agentIdRef = options_.agent_id,
+                                                       .time = trace::Time(snapshot.realtime_ns),
+                                                       .collationValue = collation_}));
+  JTRACE_RETURN_IF_ERROR(write_options(snapshot));
+  JTRACE_RETURN_IF_ERROR(write_values(snapshot));
+  JTRACE_RETURN_IF_ERROR(sink_.write(trace::TraceEnd{.traceIdRef = trace_id_,
+                                                     .time = trace::Time(snapshot.realtime_ns + snapshot.read_ns),
+                                                     .collationValue = ++collation_}));
+  previous_ = snapshot;
+  known_ = snapshot.layout().counters().size();
+  ++samples_;
+  return {};
+}
+
+Result<> SampleWriter::write_options(const Snapshot& snapshot) {
+  if (samples_ == 0) {
+    JTRACE_RETURN_IF_ERROR(option("jtrace.kind", "snapshot"));
+    JTRACE_RETURN_IF_ERROR(option("jtrace.clock", clock_text()));
+    if (!options_.vm.empty()) JTRACE_RETURN_IF_ERROR(option("jtrace.vm", options_.vm));
+    JTRACE_RETURN_IF_ERROR(option("hsperf.source", options_.source));
+    for (const auto& [key, value] : options_.options) JTRACE_RETURN_IF_ERROR(option(key, value));
+  }
+  std::string prologue = prologue_text(snapshot.layout().prologue(), snapshot.capacity);
+  if (prologue != prologue_ || options_.full) {
+    prologue_ = std::move(prologue);
+    JTRACE_RETURN_IF_ERROR(option("hsperf.prologue", prologue_));
+  }
+  if (!snapshot.stable) JTRACE_RETURN_IF_ERROR(option("hsperf.stable", "false"));
+  return {};
+}
+
+Result<> SampleWriter::write_values(const Snapshot& snapshot) {
+  const auto& counters = snapshot.layout().counters();
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    if (!rows_[i]) continue;
+    const bool first_time = i >= known_;
+    if (first_time || options_.full || changed(snapshot, i))
+      JTRACE_RETURN_IF_ERROR(write_value(snapshot, counters[i], first_time || options_.full));
+  }
+  return {};
+}
+
+bool SampleWriter::changed(const Snapshot& snapshot, std::size_t index) const {
+  const Counter& counter = snapshot.layout().counters()[index];
+  const auto now = snapshot.raw_value(counter), before = previous_.raw_value(counter);
+  return now.size() != before.size() || std::memcmp(now.data(), before.data(), now.size()) != 0;
+}
+
+Result<> SampleWriter::write_value(const Snapshot& snapshot, const Counter& counter, bool first_time) {
+  const Row& row = *rows_[static_cast<std::size_t>(&counter - snapshot.layout().counters().data())];
+  ValueFormat format{.units = counter.units,
+                     .variability = counter.variability,
+                     .flags = counter.flags,
+                     .length = counter.vector_length};
+  std::string value;
+  if (counter.kind == ValueKind::kLong) {
+    append_decimal(value, snapshot.long_value(counter));
+  } else if (counter.kind == ValueKind::kText) {
+    std::string text(snapshot.text_value(counter));
+    if (row.secret && !options_.show_secrets) {
+      std::string masked = table_->text_value(snapshot, row, false);
+      format.masked = masked != table_->text_value(snapshot, row, true);
+      if (format.masked) text = std::move(masked);
+    }
+    value = encode_text(text, format.encoding);
+  } else {
+    format.encoding = ValueEncoding::kHex;
+    value = table_->text_value(snapshot, row, true);
+  }
+  std::string format_text, type;
+  // A value that goes over from plain to escaped says so, whenever that is.
+  if (first_time || format.encoding != ValueEncoding::kPlain || format.masked)
+    append_value_format(format_text, format, row.metadata.quantity);
+  trace::Value element{.name = counter.name};
+  if (first_time) {
+    type = value_type(counter);
+    element.objIdRef = trace::ObjectId::none();
+    element.type = type;
+  }
+  if (!format_text.empty()) element.serializationFormat = format_text;
+  element.value = value;
+  element.collationValue = ++collation_;
+  element.traceIdRef = trace_id_;
+  return sink_.write(element);
+}
+
+Result<> PauseWriter::option(std::string_view key, std::string_view value) {
+  return sink_.write(trace::Option{.key = key, .value = value, .traceIdRef = trace_id_});
+}
+
+Result<> PauseWriter::begin(std::uint64_t time) {
+  trace_id_ = random_uuid();
+  collation_ = 1;
+  last_time_ = time;
+  JTRACE_RETURN_IF_ERROR(sink_.write(trace::TraceStart{
+      .traceId = trace_id_, .agentIdRef = agent_id_, .time = trace::Time(time), .collationValue = collation_}));
+  JTRACE_RETURN_IF_ERROR(option("hsperf.kind", "pauses"));
+  return option("jtrace.clock", clock_text());
+}
+
+Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t missed, const Snapshot& snapshot,
+                            const TickClock& clock, const ClockAnchor& anchor) {
+  if (missed != 0) JTRACE_RETURN_IF_ERROR(option("hsperf.gc.missed", std::to_string(missed)));
+  if (pauses.empty()) return {};
+  const std::uint64_t zero = anchor.wall_of(static_cast<std::uint64_t>(clock.zero()));
+  if (zero != said_zero_) {  // with it the ticks of a pause can be had again, exactly
+    said_zero_ = zero;
+    JTRACE_RETURN_IF_ERROR(option("hsperf.vm.clock", "zero=" + seconds_text(zero)));
+  }
+  const HeapUse heap = heap_use(snapshot);
+  for (std::size_t i = 0; i < pauses.size(); ++i) {
+    std::int64_t exit = pauses[i].exit;
+    const std::int64_t entry = pauses[i].entry;
+    while (i + 1 < pauses.size() && pauses[i + 1].entry <= exit) exit = std::max(exit, pauses[++i].exit);
+    const auto wall = [&](std::int64_t tick) {
+      return trace::Time(anchor.wall_of(static_cast<std::uint64_t>(clock.monotonic_of(tick))));
+    };
+    JTRACE_RETURN_IF_ERROR(
+        sink_.write(trace::GcStart{.time = wall(entry), .collationValue = ++collation_, .traceIdRef = trace_id_}));
+    JTRACE_RETURN_IF_ERROR(sink_.write(trace::GcFinish{.time = wall(exit),
+                                                       .totalObjectSpace = heap.capacity,
+                                                       .usedObjectSpace = heap.used,
+                                                       .collationValue = ++collation_,
+                                                       .traceIdRef = trace_id_}));
+    last_time_ = std::max(last_time_, wall(exit).ns());
+    ++pauses_;
+  }
+  return {};
+}
+
+Result<> PauseWriter::runtime_shutdown(std::uint64_t time) {
+  last_time_ = std::max(last_time_, time);
+  return sink_.write(
+      trace::RuntimeShutdown{.time = trace::Time(last_time_), .collationValue = ++collation_, .traceIdRef = trace_id_});
+}
+
+Result<> PauseWriter::end(std::uint64_t time) {
+  return sink_.write(trace::TraceEnd{
+      .traceIdRef = trace_id_, .time = trace::Time(std::max(last_time_, time)), .collationValue = ++collation_});
+}
+
+HeapUse heap_use(const Snapshot& snapshot) {
+  HeapUse heap;
+  for (const Counter& counter : snapshot.layout().counters()) {
+    if (!counter.name.starts_with("sun.gc.generation.")) continue;
+    const bool of_space = counter.name.find(".space.") != counter.name.npos;
+    const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(0, snapshot.long_value(counter)));
+    if (of_space && counter.name.ends_with(".used")) heap.used += value;
+    if (of_space && counter.name.ends_with(".capacity")) heap.capacity += value;
+  }
+  return heap;
+}
+
+TickClock first_tick_clock(const Snapshot& snapshot, const ClockAnchor& anchor) {
+  const std::int64_t begin_ms = snapshot.long_value("sun.rt.createVmBeginTime").value_or(0);
+  const std::int64_t frequency = snapshot.long_value("sun.os.hrt.frequency").value_or(0);
+  // Taken in whole ms, just before the first tick.
+  const std::int64_t begin = static_cast<std::int64_t>(static_cast<std::uint64_t>(begin_ms) * 1'000'000 + 500'000);
+  const auto monotonic = static_cast<std::uint64_t>(begin) - anchor.realtime + anchor.monotonic;
+  return {static_cast<std::int64_t>(monotonic), frequency > 0 ? static_cast<double>(frequency) : 1e9};
+}
+
+}  // namespace jtrace::perfdata

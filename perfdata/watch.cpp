@@ -1,0 +1,93 @@
+#include "perfdata/watch.h"
+
+#include <charconv>
+
+#include "base/strings.h"
+#include "perfdata/derived.h"
+#include "perfdata/metadata.h"
+
+namespace jtrace::perfdata {
+namespace {
+
+using Name = Expression::Name;
+
+std::optional<double> plain_value(const std::string& name, const Snapshot& now, const Snapshot* before) {
+  return find_derived(name) ? derived_value(name, now, before) : counter_value(name, now);
+}
+
+std::optional<double> value_of(const Name& name, const Snapshot& now, const Snapshot* before) {
+  if (!name.rate) return plain_value(name.text, now, before);
+  if (before == nullptr || now.monotonic_ns <= before->monotonic_ns) return std::nullopt;
+  const auto later = plain_value(name.text, now, nullptr), earlier = plain_value(name.text, *before, nullptr);
+  if (!later || !earlier) return std::nullopt;
+  return (*later - *earlier) / (static_cast<double>(now.monotonic_ns - before->monotonic_ns) / 1e9);
+}
+
+Error unknown_name(const std::string& name, const Snapshot& snapshot) {
+  std::vector<std::string_view> candidates;
+  for (const DerivedName& derived : derived_names()) candidates.push_back(derived.name);
+  for (const Counter& counter : snapshot.layout().counters())
+    if (counter.kind == ValueKind::kLong) candidates.push_back(counter.name);
+  Error error{.category = ErrorCategory::kUsage, .text = "this JVM has no counter '" + name + "'"};
+  const Counter* text = snapshot.layout().find(name);
+  if (text) error.text = "counter '" + name + "' is no number";
+  const std::string_view nearest = nearest_word(name, candidates);
+  error.help = nearest.empty() ? "hsperf snap shows the counters" : "did you mean " + std::string(nearest) + "?";
+  return error;
+}
+
+std::string_view unit_of(const Name& name, const Snapshot& snapshot) {
+  if (name.rate) return "per second";
+  if (const DerivedName* derived = find_derived(name.text)) return derived->unit;
+  const Counter* counter = snapshot.layout().find(name.text);
+  return counter ? quantity_unit(describe(*counter, VmTraits::of(snapshot)).quantity) : "";
+}
+
+bool only_at_gc(const Name& name, const Snapshot& snapshot) {
+  const VmTraits traits = VmTraits::of(snapshot);
+  if (const DerivedName* derived = find_derived(name.text))
+    return derived->only_at_gc || (traits.eden_only_at_gc && name.text.starts_with("eden."));
+  const Counter* counter = snapshot.layout().find(name.text);
+  return counter && describe(*counter, traits).freshness == Freshness::kGc;
+}
+
+}  // namespace
+
+Result<Watch> Watch::of(Expression expression, const Snapshot& snapshot) {
+  for (const Name& name : expression.names())
+    if (!find_derived(name.text) && !counter_value(name.text, snapshot)) return fail(unknown_name(name.text, snapshot));
+  return Watch(std::move(expression));
+}
+
+bool Watch::needs_two() const {
+  for (const Name& name : expression_.names()) {
+    const DerivedName* derived = find_derived(name.text);
+    if (name.rate || (derived && derived->needs_two)) return true;
+  }
+  return false;
+}
+
+bool Watch::holds(const Snapshot& now, const Snapshot* before) const {
+  return expression_.holds([&](const Name& name) { return value_of(name, now, before); });
+}
+
+std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
+  std::string text;
+  for (const Name& name : expression_.names()) {
+    if (!text.empty()) text += ", ";
+    text += name.rate ? "rate(" + name.text + ")" : name.text;
+    const auto value = value_of(name, now, before);
+    if (!value) {
+      text += " unknown";
+      continue;
+    }
+    char digits[400];
+    text.append("=").append(digits,
+                            std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 9).ptr);
+    if (const auto unit = unit_of(name, now); !unit.empty()) text.append(" ").append(unit);
+    if (only_at_gc(name, now)) text += " (moves at a collection only)";
+  }
+  return text;
+}
+
+}  // namespace jtrace::perfdata

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Holds the include directions of docs/architecture.md.
+
+    check_layers.py [TREE]       check a tree (default: the one this script is in)
+    check_layers.py --self-test  plant violations in a tree of its own and see each one found
+
+Includes are written from the root of the tree, so an include names the folder it reaches into.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+# Folder -> folders it may include besides itself. The longest matching folder counts, on both sides: what stands here with
+# a slash is a layer of its own. "trace" means the model alone.
+LAYERS = {
+    "base": [],
+    "trace": ["base"],
+    "trace/record": ["trace", "base"],
+    "trace/io": ["trace", "trace/record", "base"],
+    "target": ["base"],
+    "perfdata": ["target", "trace", "base"],
+    "attach": ["target", "perfdata", "base"],
+    "coreinspect/types": ["target", "base"],
+    "coreinspect/vm": ["coreinspect/types", "target", "base"],
+    "coreinspect/oops": ["coreinspect/vm", "coreinspect/types", "target", "base"],
+    "coreinspect/memory": ["coreinspect/vm", "coreinspect/types", "target", "base"],
+    "coreinspect/gc": ["coreinspect/vm", "coreinspect/types", "target", "base"],
+    "coreinspect/code": ["coreinspect/vm", "coreinspect/types", "target", "base"],
+    "coreinspect/runtime": ["coreinspect/vm", "coreinspect/types", "target", "base"],
+    "coreinspect/unwind": ["coreinspect/*", "target", "base"],
+    "coreinspect/hprof": ["coreinspect/*", "target", "base"],
+    "coreinspect/tools": ["coreinspect/*", "perfdata", "target", "trace", "base"],
+    "agent": ["trace", "trace/record", "base"],
+    "agent/jvmpi": ["agent", "trace", "trace/record", "base"],
+    "dtrace": ["coreinspect/*", "target", "trace", "trace/record", "base"],
+    "session": ["attach", "perfdata", "target", "trace", "trace/record", "trace/io", "base"],
+    "cli": ["session", "dtrace", "coreinspect/*", "perfdata", "attach", "target", "trace", "trace/record", "trace/io",
+            "base"],
+}
+# Layers of coreinspect that stand side by side and may include one another, and those that may not be reached from below.
+PEERS = {"coreinspect/oops", "coreinspect/memory", "coreinspect/gc", "coreinspect/code", "coreinspect/runtime"}
+TOP_OF_COREINSPECT = ["coreinspect/tools", "coreinspect/hprof", "coreinspect/unwind"]
+# Other people's headers -> where they may be included.
+THIRD_PARTIES = {
+    r"CLI/": ["cli"],
+    r"boost/": ["target"],
+    r"tl/": ["base"],
+    r"(gtest|gmock|nlohmann|benchmark)/": ["tests"],
+    r"expat": ["trace/io"],
+    r"libunwind": ["coreinspect/unwind"],
+    r"(jvmti|jni|jvmpi)\.h": ["agent"],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+SOURCES = {".h", ".cpp", ".c", ".inc", ".def"}
+
+
+def layer_of(path):
+    """The longest key of LAYERS that is a folder of this path; None for what no rule knows."""
+    matching = [layer for layer in LAYERS if path.startswith(layer + "/")]
+    return max(matching, key=len, default=None)
+
+
+def allowed(source, target):
+    if source == target or target in LAYERS[source] or {source, target} <= PEERS:
+        return True
+    if "coreinspect/*" in LAYERS[source] and target.startswith("coreinspect/"):
+        if source in TOP_OF_COREINSPECT and target in TOP_OF_COREINSPECT:
+            return TOP_OF_COREINSPECT.index(target) > TOP_OF_COREINSPECT.index(source)
+        return True
+    return False
+
+
+def third_party_fault(path, header):
+    for pattern, folders in THIRD_PARTIES.items():
+        if re.match(pattern, header) and not any(path.startswith(folder + "/") for folder in folders):
+            return f"<{header}> belongs to {', '.join(folders)}"
+    return None
+
+
+def fault_of(path, quote, header):
+    """What is wrong with this include, or None."""
+    source = layer_of(path)
+    if quote == "<":
+        return third_party_fault(path, header)
+    if path.startswith("tests/") or source is None:
+        return None
+    target = layer_of(header)
+    if target is None:
+        return f'"{header}" is not written from the root of the tree, or reaches into a folder that has no layer'
+    return None if allowed(source, target) else f'{source} may not include {target} ("{header}")'
+
+
+def check(tree):
+    """One line per fault."""
+    faults = []
+    folders = sorted({layer.split("/")[0] for layer in LAYERS} | {"tests"})
+    for file in (f for folder in folders for f in sorted((tree / folder).rglob("*"))):
+        if file.suffix not in SOURCES:
+            continue
+        path = file.relative_to(tree).as_posix()
+        for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+            match = INCLUDE.match(line)
+            fault = match and fault_of(path, match[1], match[2])
+            if fault:
+                faults.append(f"{path}:{number}: {fault}")
+    return faults
+
+
+PLANTED = {
+    "base/up.h": ('#include "trace/event.h"', False),
+    "trace/up.h": ('#include "trace/io/reader.h"', False),
+    "trace/down.h": ('#include "base/result.h"', True),
+    "agent/io.cpp": ('#include "trace/io/reader.h"', False),
+    "agent/record.cpp": ('#include "trace/record/layout.h"', True),
+    "cli/agent.cpp": ('#include "agent/options.h"', False),
+    "coreinspect/types/up.cpp": ('#include "coreinspect/vm/vm.h"', False),
+    "coreinspect/oops/peer.cpp": ('#include "coreinspect/gc/heap.h"', True),
+    "coreinspect/oops/print.cpp": ('#include "trace/event.h"', False),
+    "coreinspect/unwind/up.cpp": ('#include "coreinspect/tools/dump.h"', False),
+    "coreinspect/tools/down.cpp": ('#include "coreinspect/unwind/stack.h"', True),
+    "attach/session.cpp": ('#include "session/session.h"', False),
+    "target/near.cpp": ('#include "near.h"', False),
+    "target/cli.cpp": ("#include <CLI/CLI.hpp>", False),
+    "tests/unit/any.cpp": ('#include "cli/command.h"', True),
+}
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        tree = pathlib.Path(folder)
+        for path, (line, _) in PLANTED.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(line + "\n")
+        found = {fault.split(":")[0] for fault in check(tree)}
+    wrong = [path for path, (_, fine) in PLANTED.items() if (path in found) == fine]
+    for path in wrong:
+        print(f"self-test: {path}: {PLANTED[path][0]} judged wrongly")
+    return 1 if wrong else 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    tree = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
+    faults = check(tree)
+    print("\n".join(faults) if faults else "layers: all includes go down")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

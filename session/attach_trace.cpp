@@ -1,0 +1,81 @@
+#include "session/attach_trace.h"
+
+#include <chrono>
+
+#include "attach/preflight.h"
+#include "base/clock.h"
+#include "session/agent_config.h"
+#include "session/agent_loader.h"
+#include "session/heap_counters.h"
+
+namespace jtrace::session {
+namespace {
+
+using trace::record::FrameType;
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return path == "-" || slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+// Start with the pool, and the agent's Started: the events that are really on.
+Result<Started> start_agent(GreetedAgent& agent, const PoolFile& pool, const std::string& start,
+                            const attach::Waiter& waiter) {
+  JTRACE_RETURN_IF_ERROR(agent.channel.send(FrameType::kStart, start, pool.shared_fd()));
+  JTRACE_ASSIGN_OR_RETURN(const Frame frame, wait_for_frame(agent.channel, waiter));
+  if (frame.type != FrameType::kStarted) return fail(ErrorCategory::kAgent, "the agent did not start");
+  JTRACE_ASSIGN_OR_RETURN(Started started, decode_started(frame.payload));
+  if (started.status == 0) return started;
+  return fail(ErrorCategory::kAgent,
+              "the agent cannot trace JVM " + std::to_string(waiter.process().pid()) + ": " + started.text);
+}
+
+}  // namespace
+
+std::string session_text(const TraceIdentity& identity, const TraceOptions& options, const ClockAnchor& anchor,
+                         std::uint64_t start_time, const std::string& output) {
+  std::string text = "session=1\n";
+  text += "monotonic=" + std::to_string(anchor.monotonic) + "\nrealtime=" + std::to_string(anchor.realtime) + "\n";
+  text += "start=" + std::to_string(start_time) + "\noutput=" + output + "\n" + to_lines(identity);
+  for (const EchoedOption& option : effective_options(options))
+    if (option.key != "file") text += "option." + option.key + "=" + option.value + "\n";
+  return text;
+}
+
+Result<TraceSummary> trace_process(const target::Process& process, const TraceOptions& wanted,
+                                   const AttachTraceOptions& attach) {
+  JTRACE_ASSIGN_OR_RETURN(const target::Jvm jvm, attach::preflight(process));
+  JTRACE_ASSIGN_OR_RETURN(std::optional<CtlServer> ctl, CtlServer::open_for(process));
+  TraceOptions options = wanted;
+  options.output = wanted.output_path(process.pid());
+  JTRACE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceOutput> output, TraceOutput::open(options.output, options));
+
+  const JvmCounters counters = find_jvm_counters(process);
+  TraceIdentity identity = identify(process, jvm, options);
+  identity.vm_begin_time = counters.vm_begin_time;
+  const ClockAnchor anchor = ClockAnchor::now();
+  JTRACE_ASSIGN_OR_RETURN(
+      PoolFile pool,
+      PoolFile::create(options.ring_memory, session_text(identity, options, anchor, anchor.monotonic, options.output),
+                       process.pid(), process.start_ticks(), folder_of(options.output)));
+  JTRACE_ASSIGN_OR_RETURN(auto reader, trace::record::PoolReader::open(pool.memory()));
+
+  const std::chrono::milliseconds timeout(options.timeout / 1'000'000);
+  const std::string start = encode_start(options, counters.heap);
+  JTRACE_ASSIGN_OR_RETURN(GreetedAgent agent, load_agent(process, {timeout, attach.signal_fd, attach.agent_path}));
+  const attach::Waiter waiter(process, attach::Clock::now() + timeout, attach.signal_fd);
+  const std::uint64_t start_time = monotonic_ns();
+  JTRACE_ASSIGN_OR_RETURN(const Started started, start_agent(agent, pool, start, waiter));
+  options.events &= started.events;
+  finish_load(agent.load, attach::Waiter(process, attach::Clock::now() + std::chrono::seconds(1), attach.signal_fd));
+
+  Drainer drainer(std::move(reader), *output, identity, options, anchor);
+  TraceRunner runner(agent.channel, pool, drainer, *output, process,
+                     {.signal_fd = attach.signal_fd, .ctl = ctl ? &*ctl : nullptr, .progress = attach.progress});
+  // From here on the agent is in the JVM and must be led out again: an output that fails ends the trace like any other.
+  if (auto begun = drainer.begin(start_time); !begun) runner.fail_output(std::move(begun).error());
+  else if (attach.started) attach.started();
+  return runner.run();
+}
+
+}  // namespace jtrace::session

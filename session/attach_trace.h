@@ -1,0 +1,32 @@
+// trace_process: one trace of a running JVM by attach, from preflight to detach.
+//
+// Before the JVM is touched everything that can fail without it has been done: options, preflight, the lock against a
+// second trace, the output opened, the ring memory taken. Errors name the step. Threads: one.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "session/options.h"
+#include "session/trace_runner.h"
+#include "target/process.h"
+
+namespace jtrace::session {
+
+struct AttachTraceOptions {
+  int signal_fd = -1;                             // a signalfd: ends the attach or the trace
+  std::string agent_path;                         // another agent than the embedded one; "": embedded
+  std::function<void()> started;                  // the agent traces
+  std::function<void(const Progress&)> progress;  // about once a second
+};
+
+Result<TraceSummary> trace_process(const target::Process& process, const TraceOptions& options,
+                                   const AttachTraceOptions& attach);
+
+// PoolHeader.session: what `jtrace recover` needs.
+std::string session_text(const TraceIdentity& identity, const TraceOptions& options, const ClockAnchor& anchor,
+                         std::uint64_t start_time, const std::string& output);
+
+}  // namespace jtrace::session

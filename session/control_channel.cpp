@@ -1,0 +1,136 @@
+#include "session/control_channel.h"
+
+#include <poll.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/bytes.h"
+
+namespace jtrace::session {
+
+using trace::record::FrameHeader;
+using trace::record::FrameType;
+
+Result<ucred> ControlChannel::peer() const {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (::getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
+    return fail(system_error("asking who is at the other end of the agent's socket"));
+  return credentials;
+}
+
+Result<> ControlChannel::receive() {
+  char bytes[65536];
+  while (!hung_up_ && socket_) {
+    const ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+    if (count > 0) {
+      received_.append(bytes, static_cast<std::size_t>(count));
+      if (received_.size() > trace::record::kMaxFrameSize + sizeof bytes) break;  // the caller takes frames first
+      continue;
+    }
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    hung_up_ = true;
+  }
+  FrameHeader header{};
+  if (received_.size() < sizeof header) return {};
+  std::memcpy(&header, received_.data(), sizeof header);
+  if (header.size <= trace::record::kMaxFrameSize) return {};
+  hung_up_ = true;
+  received_.clear();
+  return fail(ErrorCategory::kMalformed, "the agent sent a frame of " + std::to_string(header.size) + " bytes");
+}
+
+std::optional<Frame> ControlChannel::next() {
+  FrameHeader header{};
+  if (received_.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, received_.data(), sizeof header);
+  if (received_.size() - sizeof header < header.size) return std::nullopt;
+  Frame frame{header.type, received_.substr(sizeof header, header.size)};
+  received_.erase(0, sizeof header + header.size);
+  return frame;
+}
+
+Result<> ControlChannel::send(FrameType type, std::string_view payload, int fd) {
+  const FrameHeader header{type, static_cast<std::uint32_t>(payload.size())};
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  bytes += payload;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    iovec part{bytes.data() + sent, bytes.size() - sent};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (fd >= 0 && sent == 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      cmsghdr* rights = CMSG_FIRSTHDR(&message);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(sizeof(int));
+      std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+    }
+    const ssize_t count = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count >= 0) {
+      sent += static_cast<std::size_t>(count);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return fail(system_error("sending to the agent"));
+    pollfd room{socket_.get(), POLLOUT, 0};
+    if (::poll(&room, 1, kSendLimit) <= 0) return fail(ErrorCategory::kTimeout, "the agent takes no message");
+  }
+  return {};
+}
+
+Result<> ControlChannel::send_text(FrameType type, std::string_view text) {
+  const auto size = static_cast<std::uint32_t>(text.size());
+  std::string payload(reinterpret_cast<const char*>(&size), sizeof size);
+  return send(type, payload.append(text));
+}
+
+namespace {
+
+std::string read_text(ByteReader& reader) { return std::string(reader.read_text(reader.read<std::uint32_t>())); }
+ByteReader reader_of(std::string_view payload) { return ByteReader(std::as_bytes(std::span(payload))); }
+tl::unexpected<Error> malformed(std::string_view what) {
+  return fail(ErrorCategory::kMalformed, "the agent's " + std::string(what) + " is malformed");
+}
+
+}  // namespace
+
+Result<Hello> decode_hello(std::string_view payload) {
+  ByteReader reader = reader_of(payload);
+  Hello hello;
+  hello.version = reader.read<std::uint32_t>();
+  if (reader.failed()) return malformed("greeting");
+  if (hello.version != trace::record::kControlVersion) return hello;
+  hello.nspid = reader.read<std::uint32_t>();
+  hello.jvmti_version = reader.read<std::uint32_t>();
+  hello.at_start = reader.read<std::uint8_t>() != 0;
+  hello.agent_version = read_text(reader);
+  hello.options = read_text(reader);
+  if (reader.failed()) return malformed("greeting");
+  return hello;
+}
+
+Result<Started> decode_started(std::string_view payload) {
+  ByteReader reader = reader_of(payload);
+  Started started;
+  started.status = reader.read<std::uint32_t>();
+  started.events = reader.read<std::uint64_t>();
+  started.text = read_text(reader);
+  if (reader.failed()) return malformed("answer to Start");
+  return started;
+}
+
+Result<std::string> decode_text(std::string_view payload) {
+  ByteReader reader = reader_of(payload);
+  std::string text = read_text(reader);
+  if (reader.failed()) return malformed("answer");
+  return text;
+}
+
+}  // namespace jtrace::session

@@ -1,0 +1,79 @@
+// The socket by which `jtrace ctl` steers a jtrace that traces: in the user's runtime folder, mode 0600, named by pid
+// and start ticks of the JVM. Its lock is also what refuses a second trace of the same JVM by the same user.
+//
+// A request is a verb and its arguments, one a line, up to the end of the stream; the reply is an exit status on a line
+// of its own and text. Threads: one.
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "target/process.h"
+
+namespace jtrace::session {
+
+struct CtlRequest {
+  int client;  // for answer()
+  std::vector<std::string> words;
+};
+
+class CtlServer {
+ public:
+  // kRefused where this JVM is being traced already, by us or by its own user. None where there is no runtime folder:
+  // the trace then runs without being steered.
+  static Result<std::optional<CtlServer>> open_for(const target::Process& process);
+  // kRefused where this user traces it already; others: no runtime folder to be trusted.
+  static Result<CtlServer> open(pid_t pid, std::uint64_t start_ticks);
+  CtlServer(CtlServer&& other) noexcept;
+  CtlServer& operator=(CtlServer&&) = delete;
+  ~CtlServer();
+
+  // Adds the descriptors to poll.
+  void add_to(std::vector<pollfd>& descriptors) const;
+  // Takes what is there, without waiting; whole requests.
+  std::vector<CtlRequest> receive();
+  // Sends the reply and closes the client's connection.
+  void answer(int client, ExitStatus status, std::string_view text);
+
+ private:
+  struct Client {
+    UniqueFd fd;
+    std::string request;
+    bool complete = false;  // its request is with the caller
+  };
+  static constexpr std::size_t kMaxClients = 16;
+  static constexpr std::size_t kMaxRequest = 1u << 20;
+
+  CtlServer() = default;
+  Result<> lock();
+  Result<> listen();
+  void accept_clients();
+
+  std::string path_;
+  std::string lock_path_;
+  UniqueFd lock_;
+  UniqueFd listener_;
+  std::vector<Client> clients_;
+};
+
+struct CtlReply {
+  ExitStatus status;
+  std::string text;
+};
+// One request to the jtrace that traces the JVM. `uid`: the JVM's user, in whose folder its own jtrace would be.
+// kRefused: nobody traces it.
+Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const std::vector<std::string>& words);
+
+// XDG_RUNTIME_DIR, /run/jtrace-UID (root), or /tmp/jtrace-UID: made with mode 0700 where it is missing, checked to be
+// ours.
+Result<std::string> runtime_folder();
+
+}  // namespace jtrace::session

@@ -1,0 +1,88 @@
+// DefinitionTable: what events refer to by id. It writes a definition before its first use, with all it refers to
+// itself, and once in a document. What the agent had no room to define gets a definition with its id alone.
+//
+// Memory: definitions are kept until the thread, class or object ends. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "session/event_emitter.h"
+#include "session/id_set.h"
+#include "session/partial_document.h"
+#include "trace/record/definition_reader.h"
+
+namespace jtrace::session {
+
+class DefinitionTable {
+ public:
+  // `emitter`: borrowed. `anchor` makes wall times of the records' monotonic ones.
+  DefinitionTable(EventEmitter& emitter, const ClockAnchor& anchor) : emitter_(emitter), anchor_(anchor) {}
+
+  // Threads, classes, methods, objects and stacks; others are not this table's.
+  void add(trace::record::Definition definition);
+
+  // Written where they are not yet. `time` (monotonic, ns) stands in for what is not known; id 0 is none.
+  Result<> need_thread(std::uint64_t id, std::uint64_t time);
+  Result<> need_class(std::uint64_t id, std::uint64_t time);
+  Result<> need_method(std::uint64_t id, std::uint64_t time);
+  Result<> need_object(std::uint64_t id, std::uint64_t time);
+  // The text of a stack, innermost frame first: "java/util/HashMap.resize:704;Main.run:12;..."; without ":line" where
+  // it is not known, ":native" for native methods. Its methods are written first. "" for an unknown stack.
+  Result<std::string_view> context(std::uint64_t stack, std::uint64_t time);
+
+  bool has_thread(std::uint64_t id) const { return written_threads_.contains(id); }
+  bool has_class(std::uint64_t id) const { return written_classes_.contains(id) && !ended_classes_.contains(id); }
+  bool has_object(std::uint64_t id) const { return written_objects_.contains(id) && !ended_objects_.contains(id); }
+  // Defined by its objAlloc.
+  void mark_object(std::uint64_t id) { written_objects_.insert(id); }
+
+  // Ended: not needed again. Ids are never used twice, so they stay marked as written.
+  void forget_thread(std::uint64_t id) { threads_.erase(id); }
+  void forget_class(std::uint64_t id) { classes_.erase(id); }
+  void forget_object(std::uint64_t id) { objects_.erase(id); }
+
+  // A document that was begun has these; what has ended is not known to it any more.
+  void mark_written(const PartialDocument& document);
+  // A new document: nothing is written yet.
+  void restart();
+  // Threads that have not ended, written where they are not yet.
+  Result<> write_live_threads(std::uint64_t time);
+  // Definitions that were made up, because the agent had no room for them.
+  std::uint64_t made_up() const { return made_up_; }
+
+ private:
+  struct Thread {
+    std::uint64_t time;
+    trace::record::ThreadDefinition fields;
+  };
+  struct Class {
+    std::uint64_t time;
+    trace::record::ClassDefinition fields;
+    std::string name;  // internal form
+  };
+  struct Stack {
+    trace::record::StackDefinition fields;
+    std::string text;
+  };
+  Result<> write_class(std::uint64_t id, const Class& made, std::uint64_t time);
+  Result<> write_method(std::uint64_t id, const trace::record::MethodDefinition& method);
+  std::string frame_text(const trace::record::StackFrame& frame) const;
+  trace::Time wall(std::uint64_t monotonic) const { return trace::Time(anchor_.wall_of(monotonic)); }
+
+  EventEmitter& emitter_;
+  ClockAnchor anchor_;
+  std::unordered_map<std::uint64_t, Thread> threads_;
+  std::unordered_map<std::uint64_t, Class> classes_;
+  std::unordered_map<std::uint64_t, trace::record::MethodDefinition> methods_;
+  std::unordered_map<std::uint64_t, trace::record::ObjectDefinition> objects_;
+  std::unordered_map<std::uint64_t, Stack> stacks_;
+  IdSet ended_objects_, ended_classes_;  // by mark_written()
+  IdSet written_threads_, written_classes_, written_methods_, written_objects_;
+  std::uint64_t made_up_ = 0;
+};
+
+}  // namespace jtrace::session

@@ -1,0 +1,179 @@
+#include "session/drainer.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "base/uuid.h"
+
+namespace jtrace::session {
+namespace {
+
+constexpr std::uint64_t kClockInterval = 60 * kNanosPerSecond;
+constexpr std::uint64_t kDroppedInterval = kNanosPerSecond;
+constexpr std::uint64_t kEventsInAPass = 100'000;
+
+std::string seconds_text(std::uint64_t ns) {
+  std::string fraction = std::to_string(ns % kNanosPerSecond);
+  fraction.insert(0, 9 - fraction.size(), '0');
+  return std::to_string(ns / kNanosPerSecond) + "." + fraction;
+}
+
+std::uint64_t clock_resolution() {
+  timespec resolution{};
+  ::clock_getres(CLOCK_MONOTONIC, &resolution);
+  return static_cast<std::uint64_t>(resolution.tv_sec) * kNanosPerSecond +
+         static_cast<std::uint64_t>(resolution.tv_nsec);
+}
+
+BuilderOptions builder_options(const TraceOptions& options) {
+  return {
+      .events = options.events, .all_loaded_classes = options.all_loaded_classes, .nested_frees = options.nested_frees};
+}
+
+}  // namespace
+
+Drainer::Drainer(trace::record::PoolReader reader, TraceOutput& output, TraceIdentity identity, TraceOptions options,
+                 const ClockAnchor& anchor)
+    : reader_(std::move(reader)),
+      output_(output),
+      identity_(std::move(identity)),
+      options_(std::move(options)),
+      anchor_(anchor),
+      emitter_(output.sink(), !options_.strict_dtd, options_.writes_fragments()),
+      builder_(emitter_, anchor, builder_options(options_)) {
+  if (options_.rotate != 0)
+    builder_.set_before_event(
+        [this](std::uint64_t time) { return output_.wants_rotation() ? rotate(time) : Result<>(); });
+}
+
+Result<> Drainer::begin(std::uint64_t time) {
+  time_reached_ = time;
+  JTRACE_RETURN_IF_ERROR(output_.begin());
+  return begin_document(time);
+}
+
+Result<> Drainer::begin_document(std::uint64_t time) {
+  JTRACE_RETURN_IF_ERROR(write_identity(emitter_, identity_, anchor_.wall_of(time)));
+  return begin_trace(time);
+}
+
+Result<> Drainer::begin_trace(std::uint64_t time) {
+  const std::string trace_id = random_uuid();
+  emitter_.begin_trace(trace_id);
+  JTRACE_RETURN_IF_ERROR(
+      emitter_.emit(trace::TraceStart{.traceId = trace_id, .agentIdRef = identity_.agent_id, .time = wall(time)}));
+  in_trace_ = true;
+  for (const EchoedOption& each : effective_options(options_)) JTRACE_RETURN_IF_ERROR(option(each.key, each.value));
+  JTRACE_RETURN_IF_ERROR(write_filters());
+  std::string vm = "pid=" + std::to_string(identity_.nspid);
+  if (!identity_.vm_begin_time.empty()) vm += ",createVmBeginTime=" + identity_.vm_begin_time;
+  JTRACE_RETURN_IF_ERROR(option("jtrace.vm", vm));
+  JTRACE_RETURN_IF_ERROR(say_clock());
+  return output_.flush();
+}
+
+Result<trace::record::PoolReader::Pass> Drainer::pass(Mode mode) {
+  JTRACE_ASSIGN_OR_RETURN(const auto pass, reader_.drain(builder_, mode, kEventsInAPass));
+  if (pass.time != UINT64_MAX) {
+    JTRACE_RETURN_IF_ERROR(builder_.on_time(pass.time));
+    time_reached_ = std::max(time_reached_, pass.time);
+  }
+  if (in_trace_) JTRACE_RETURN_IF_ERROR(say_dropped(false));
+  if (in_trace_ && mode == Mode::kLive && monotonic_ns() - last_clock_time_ >= kClockInterval)
+    JTRACE_RETURN_IF_ERROR(say_clock());
+  // Only what has left us is freed: a later recover finds the rest in the pool.
+  JTRACE_RETURN_IF_ERROR(output_.flush());
+  if (mode != Mode::kReadOnly) reader_.release(options_.block_when_full);
+  return pass;
+}
+
+Result<> Drainer::end_trace(Mode mode) {
+  FirstError first;
+  for (bool more = true; more;) {
+    auto done = pass(mode);
+    more = done && done->more;
+    if (!done) first.add(fail(std::move(done).error()));
+  }
+  first.add(builder_.finish());
+  // What comes now is written also where the destination is full.
+  output_.begin_closing();
+  first.add(say_dropped(true));
+  const std::uint64_t end = mode == Mode::kReadOnly ? std::max(builder_.last_time(), time_reached_) : monotonic_ns();
+  first.add(finish_document(end));
+  return first.result();
+}
+
+Result<> Drainer::end(Mode mode) { return in_trace_ ? end_trace(mode) : Result<>(); }
+
+Result<> Drainer::finish_document(std::uint64_t time) {
+  in_trace_ = false;
+  FirstError first;
+  first.add(emitter_.emit(trace::TraceEnd{.time = wall(time)}));
+  first.add(emitter_.emit(trace::AgentDestroy{.agentIdRef = identity_.agent_id, .time = wall(time)}));
+  first.add(output_.finish());
+  emitter_.redirect(discard_);  // what a paused agent still says
+  return first.result();
+}
+
+// In the middle of a pass, between two events.
+Result<> Drainer::rotate(std::uint64_t time) {
+  if (rotating_) return {};
+  rotating_ = true;
+  JTRACE_RETURN_IF_ERROR(finish_document(time));
+  JTRACE_RETURN_IF_ERROR(output_.next_document(options_.rotate));
+  emitter_.redirect(output_.sink());
+  ++documents_;
+  JTRACE_RETURN_IF_ERROR(begin_document(time));
+  JTRACE_RETURN_IF_ERROR(builder_.restart(time));
+  rotating_ = false;
+  return {};
+}
+
+Result<> Drainer::begin_next_trace() {
+  JTRACE_RETURN_IF_ERROR(output_.next_document(std::max(options_.rotate, 1u)));
+  emitter_.redirect(output_.sink());
+  ++documents_;
+  const std::uint64_t time = monotonic_ns();
+  JTRACE_RETURN_IF_ERROR(begin_document(time));
+  return builder_.restart(time);
+}
+
+Result<> Drainer::say_filters(std::vector<FilterRule> filters) {
+  options_.filters = std::move(filters);
+  JTRACE_RETURN_IF_ERROR(option("jtrace.filters", std::to_string(options_.filters.size())));
+  return write_filters();
+}
+
+Result<> Drainer::write_filters() {
+  for (const FilterRule& rule : options_.filters)
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(to_element(rule, !options_.strict_dtd)));
+  return {};
+}
+
+Result<> Drainer::say_paused(bool paused) { return option("jtrace.paused", paused ? "true" : "false"); }
+
+Result<> Drainer::say_clock() {
+  const ClockAnchor now = ClockAnchor::now();
+  last_clock_time_ = now.monotonic;
+  return option("jtrace.clock", "monotonic=" + seconds_text(now.monotonic) + ",realtime=" + seconds_text(now.realtime) +
+                                    ",resolution=" + seconds_text(clock_resolution()));
+}
+
+// Each element says how many were lost since the last one.
+Result<> Drainer::say_dropped(bool now) {
+  const std::uint64_t dropped = reader_.counts().dropped_events;
+  if (dropped <= said_dropped_) return {};
+  const std::uint64_t time = monotonic_ns();
+  if (!now && time - last_dropped_time_ < kDroppedInterval) return {};
+  last_dropped_time_ = time;
+  const std::uint64_t more = dropped - said_dropped_;
+  said_dropped_ = dropped;
+  return option("jtrace.dropped", std::to_string(more));
+}
+
+Result<> Drainer::option(std::string_view key, std::string_view value) {
+  return emitter_.emit(trace::Option{.key = key, .value = value});
+}
+
+}  // namespace jtrace::session

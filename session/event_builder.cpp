@@ -1,0 +1,276 @@
+#include "session/event_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace jtrace::session {
+
+namespace record = trace::record;
+using record::RecordKind;
+using trace::ClassId;
+using trace::ObjectId;
+using trace::ThreadId;
+
+namespace {
+constexpr std::uint64_t kPageSize = 4096;
+}
+
+Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
+  auto definition = record::read_definition(bytes);
+  if (!definition) {
+    ++malformed_;
+    return {};
+  }
+  if (const auto* option = std::get_if<record::OptionDefinition>(&definition->fields))
+    return emitter_.emit(trace::Option{.key = option->key, .value = option->value});
+  if (std::holds_alternative<record::ThreadDefinition>(definition->fields)) {
+    if ((options_.events & record::kThreadStartEvent) != 0)
+      announced_.push_back({definition->time, definition->id, false});
+  } else if (const auto* made = std::get_if<record::ClassDefinition>(&definition->fields)) {
+    const bool before = (made->flags & record::kClassLoadedBefore) != 0;
+    if (before ? options_.all_loaded_classes : (options_.events & record::kClassDefEvent) != 0)
+      announced_.push_back({definition->time, definition->id, true});
+  }
+  definitions_.add(std::move(*definition));
+  return {};
+}
+
+Result<> EventBuilder::on_event(const record::RecordHeader& header) {
+  if (first_time_ == 0) first_time_ = header.time;
+  last_time_ = std::max(last_time_, header.time);
+  const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
+  if (header.time <= written_until_ && !is_free) return {};
+  Record copy;
+  std::memcpy(&copy, &header, std::min<std::size_t>(sizeof copy, std::size_t{header.slots} * record::kSlotSize));
+  if (!holding_ && input_.empty()) return process(copy);
+  input_.push_back(copy);
+  return pump();
+}
+
+Result<> EventBuilder::pump() {
+  while (!input_.empty()) {
+    const Record record = input_.front();
+    input_.pop_front();
+    JTRACE_RETURN_IF_ERROR(holding_ ? hold(record) : process(record));
+  }
+  return {};
+}
+
+Result<> EventBuilder::announce_until(std::uint64_t time) {
+  for (; !announced_.empty() && announced_.front().time <= time; announced_.pop_front()) {
+    const Announced due = announced_.front();
+    JTRACE_RETURN_IF_ERROR(due.is_class ? definitions_.need_class(due.id, due.time)
+                                        : definitions_.need_thread(due.id, due.time));
+  }
+  return {};
+}
+
+Result<> EventBuilder::on_time(std::uint64_t time) {
+  if (holding_ && may_release(time)) {
+    JTRACE_RETURN_IF_ERROR(release());
+    JTRACE_RETURN_IF_ERROR(pump());
+  }
+  // What is held back has earlier times: its definitions come with it.
+  return holding_ ? Result<>() : announce_until(time);
+}
+
+Result<> EventBuilder::finish() {
+  while (holding_) {
+    JTRACE_RETURN_IF_ERROR(release());
+    JTRACE_RETURN_IF_ERROR(pump());
+  }
+  JTRACE_RETURN_IF_ERROR(announce_until(UINT64_MAX));
+  for (; !late_frees_.empty(); late_frees_.pop_front())
+    JTRACE_RETURN_IF_ERROR(write_end_of_object(late_frees_.front().as<record::ObjectRecord>()));
+  return {};
+}
+
+void EventBuilder::go_on_after(const PartialDocument& document, std::uint64_t time) {
+  written_until_ = time;
+  definitions_.mark_written(document);
+}
+
+Result<> EventBuilder::restart(std::uint64_t time) {
+  definitions_.restart();
+  if ((options_.events & record::kThreadStartEvent) == 0) return {};
+  return definitions_.write_live_threads(time);
+}
+
+// A record that comes while a gcFinish is held back.
+Result<> EventBuilder::hold(const Record& record) {
+  const record::RecordHeader& header = record.header();
+  const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
+  if (header.kind == RecordKind::kGcFigures) {
+    if (held_.figures_follow && header.number >= held_.record.header.number) {
+      held_.figures_follow = false;
+      if (header.number == held_.record.header.number) {
+        held_.record.used = record.as<record::GcFinishRecord>().used;
+        held_.record.total = record.as<record::GcFinishRecord>().total;
+        held_.record.header.flags |= record::kHasFigures;
+      } else {
+        behind_.push_back(record);  // of a later one: its own gcFinish is behind this one
+      }
+    }
+  } else if (options_.nested_frees && is_free) {
+    held_.last_free = header.time;
+    JTRACE_RETURN_IF_ERROR(write_end_of_object(record.as<record::ObjectRecord>()));
+  } else {
+    behind_.push_back(record);
+  }
+  const bool next_pair = header.kind == RecordKind::kGcStart && options_.nested_frees && !held_.figures_follow;
+  if (next_pair || may_release(header.time)) return release();
+  return {};
+}
+
+bool EventBuilder::may_release(std::uint64_t time) const {
+  if (behind_.size() >= kHoldLimit) return true;
+  const std::uint64_t finish = held_.record.header.time;
+  if (held_.figures_follow && time < finish + kFiguresWait) return false;
+  if (!options_.nested_frees) return true;
+  return time >= std::max(finish, held_.last_free) + kFreesWait || time >= finish + kFreesLimit;
+}
+
+// Writes the held gcFinish; what came behind it is next to be processed.
+Result<> EventBuilder::release() {
+  holding_ = false;
+  input_.insert(input_.begin(), behind_.begin(), behind_.end());
+  behind_.clear();
+  return write_gc_finish(held_.record);
+}
+
+Result<> EventBuilder::process(const Record& any) {
+  if (before_event_) JTRACE_RETURN_IF_ERROR(before_event_(any.header().time));
+  JTRACE_RETURN_IF_ERROR(announce_until(any.header().time));
+  switch (any.header().kind) {
+    case RecordKind::kPadding:
+    case RecordKind::kGcFigures: return {};  // figures that came too late
+    case RecordKind::kThreadEnd: return write_thread_end(any.as<record::ThreadRecord>());
+    case RecordKind::kGcStart: return write_gc_start(any.as<record::ThreadRecord>());
+    case RecordKind::kGcFinish: return start_gc_finish(any.as<record::GcFinishRecord>());
+    case RecordKind::kMonWait:
+    case RecordKind::kMonWaited:
+    case RecordKind::kMonContendedEnter:
+    case RecordKind::kMonContendedEntered: return write_monitor(any.as<record::MonitorRecord>());
+    case RecordKind::kObjAlloc: return write_alloc(any.as<record::ObjAllocRecord>());
+    case RecordKind::kObjFree:
+    case RecordKind::kClassUnload:
+      if (options_.nested_frees && late_frees_.size() < kHoldLimit) {
+        late_frees_.push_back(any);
+        return {};
+      }
+      return write_end_of_object(any.as<record::ObjectRecord>());
+    case RecordKind::kRuntimeInitDone: return write_runtime<trace::RuntimeInitDone>(any.as<record::ThreadRecord>());
+    case RecordKind::kRuntimeShutdown: return write_runtime<trace::RuntimeShutdown>(any.as<record::ThreadRecord>());
+  }
+  return {};
+}
+
+Result<> EventBuilder::write_thread_end(const record::ThreadRecord& record) {
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  definitions_.forget_thread(record.thread);
+  ended_threads_.insert(record.thread);
+  waits_.erase(record.thread);
+  return emitter_.emit(trace::ThreadEnd{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)});
+}
+
+Result<> EventBuilder::write_gc_start(const record::ThreadRecord& record) {
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  JTRACE_RETURN_IF_ERROR(
+      emitter_.emit(trace::GcStart{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)}));
+  for (; !late_frees_.empty(); late_frees_.pop_front())
+    JTRACE_RETURN_IF_ERROR(write_end_of_object(late_frees_.front().as<record::ObjectRecord>()));
+  return {};
+}
+
+Result<> EventBuilder::start_gc_finish(const record::GcFinishRecord& record) {
+  const bool figures_follow = (record.header.flags & record::kFiguresFollow) != 0;
+  if (!figures_follow && !options_.nested_frees) return write_gc_finish(record);
+  holding_ = true;
+  held_ = {record, figures_follow, 0};
+  return {};
+}
+
+Result<> EventBuilder::write_gc_finish(const record::GcFinishRecord& record) {
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  const bool known = (record.header.flags & record::kHasFigures) != 0;
+  // G1 adds 8 bytes to every capacity it counts, so that none is 0 (g1MonitoringSupport.hpp, pad_capacity); a heap has
+  // whole pages.
+  const std::uint64_t total = record.total / kPageSize * kPageSize;
+  return emitter_.emit(trace::GcFinish{.threadIdRef = ThreadId(record.thread),
+                                       .time = wall(record.header.time),
+                                       .totalObjectSpace = known ? trace::Number(total) : trace::Number(),
+                                       .usedObjectSpace = known ? trace::Number(record.used) : trace::Number()});
+}
+
+Result<> EventBuilder::write_monitor(const record::MonitorRecord& record) {
+  const std::uint64_t time = record.header.time;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, time));
+  const ThreadId thread(record.thread);
+  const ObjectId object(record.object);
+  switch (record.header.kind) {
+    case RecordKind::kMonWait:
+      waits_[record.thread] = time;
+      return emitter_.emit(trace::MonWait{thread, wall(time), object, record.argument});
+    case RecordKind::kMonWaited: {
+      trace::Number waited;  // unknown where the wait began before the trace
+      if (const auto wait = waits_.find(record.thread); wait != waits_.end()) {
+        waited = (time - wait->second) / 1'000'000;
+        waits_.erase(wait);
+      }
+      return emitter_.emit(trace::MonWaited{thread, wall(time), object, waited});
+    }
+    case RecordKind::kMonContendedEnter: {
+      if ((record.header.flags & record::kHasOwner) == 0)
+        return emitter_.emit(trace::MonContendedEnter{thread, wall(time), object});
+      JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.argument, time));
+      return emitter_.emit(trace::MonContendedEnter{thread, wall(time), object, ThreadId(record.argument)});
+    }
+    default: return emitter_.emit(trace::MonContendedEntered{thread, wall(time), object});
+  }
+}
+
+Result<> EventBuilder::write_alloc(const record::ObjAllocRecord& record) {
+  const std::uint64_t time = record.header.time;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_class(record.class_id, time));
+  trace::Text context;
+  if (record.stack != 0) {
+    JTRACE_ASSIGN_OR_RETURN(const std::string_view text, definitions_.context(record.stack, time));
+    context = text;
+  }
+  definitions_.mark_object(record.object);
+  return emitter_.emit(trace::ObjAlloc{.threadIdRef = ThreadId(record.thread),
+                                       .time = wall(time),
+                                       .isArray = record.header.flags,
+                                       .transientObjId = ObjectId(record.object),
+                                       .objId = ObjectId(record.object),
+                                       .size = record.size,
+                                       .classIdRef = record.class_id != 0 ? ClassId(record.class_id) : ClassId(),
+                                       .contextData = context});
+}
+
+// objFree and classUnload, of what the document has defined: others mean nothing in it.
+Result<> EventBuilder::write_end_of_object(const record::ObjectRecord& record) {
+  const bool is_class = record.header.kind == RecordKind::kClassUnload;
+  const bool known = is_class ? definitions_.has_class(record.id) : definitions_.has_object(record.id);
+  if (is_class) definitions_.forget_class(record.id);
+  else definitions_.forget_object(record.id);
+  if (!known) return {};
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  const ThreadId thread = record.thread != 0 ? ThreadId(record.thread) : ThreadId();
+  const trace::Time time = wall(record.header.time);
+  if (is_class)
+    return emitter_.emit(trace::ClassUnload{.threadIdRef = thread, .time = time, .classIdRef = ClassId(record.id)});
+  return emitter_.emit(trace::ObjFree{.threadIdRef = thread, .time = time, .objIdRef = ObjectId(record.id)});
+}
+
+// VMDeath comes on a thread (DestroyJavaVM) whose ThreadEnd has come before: then nobody's.
+template <class Element>
+Result<> EventBuilder::write_runtime(const record::ThreadRecord& record) {
+  if (ended_threads_.contains(record.thread)) return emitter_.emit(Element{.time = wall(record.header.time)});
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  return emitter_.emit(Element{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)});
+}
+
+}  // namespace jtrace::session

@@ -1,0 +1,120 @@
+// EventBuilder: makes the events of trace.dtd from the records of a pool, in the order in which the reader hands them
+// out.
+//
+// What it adds: definitions before their first use (DefinitionTable) or, where every new one is wanted, at their time;
+// the heap figures of a gcFinish, which come in a record of their own; how long a monWaited has waited; with nested
+// frees, objFree and classUnload between gcStart and gcFinish. For the latter it holds records back, bounded in time
+// and number. One thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "session/definition_table.h"
+#include "session/event_emitter.h"
+#include "session/partial_document.h"
+#include "trace/record/control.h"
+#include "trace/record/pool_reader.h"
+
+namespace jtrace::session {
+
+struct BuilderOptions {
+  std::uint64_t events = 0;         // EventBit: which threadStart and classDef come without being referred to
+  bool all_loaded_classes = false;  // classDef of classes that were there before comes at once
+  bool nested_frees = false;
+};
+
+class EventBuilder final : public trace::record::RecordSink {
+ public:
+  EventBuilder(EventEmitter& emitter, const ClockAnchor& anchor, const BuilderOptions& options)
+      : emitter_(emitter), anchor_(anchor), options_(options), definitions_(emitter, anchor) {}
+
+  Result<> on_definition(std::span<const std::byte> record) override;
+  Result<> on_event(const trace::record::RecordHeader& record) override;
+  // After each pass: no record with an earlier time (monotonic, ns) will come.
+  Result<> on_time(std::uint64_t time);
+  // Nothing will come any more: writes what is held back.
+  Result<> finish();
+
+  // A new document begins (its head is written): live threads are defined again, the rest on reference.
+  Result<> restart(std::uint64_t time);
+
+  // Called before the elements of an event are written, with its time.
+  void set_before_event(std::function<Result<>(std::uint64_t)> hook) { before_event_ = std::move(hook); }
+
+  // The document has everything up to this time (monotonic), and these definitions and ends: it is not written again.
+  void go_on_after(const PartialDocument& document, std::uint64_t time);
+
+  std::uint64_t malformed() const { return malformed_; }
+  std::uint64_t made_up_definitions() const { return definitions_.made_up(); }
+  std::uint64_t first_time() const { return first_time_; }  // of the records; 0: none came
+  std::uint64_t last_time() const { return last_time_; }
+
+ private:
+  static constexpr std::uint64_t kFiguresWait = 100'000'000;   // ns that a gcFinish waits for its figures
+  static constexpr std::uint64_t kFreesWait = 100'000'000;     // ... for the next objFree of its collection
+  static constexpr std::uint64_t kFreesLimit = 1'000'000'000;  // ... and for all of them
+  static constexpr std::size_t kHoldLimit = 200'000;           // records
+
+  struct Record {  // any record, by value
+    alignas(16) std::byte bytes[sizeof(trace::record::ObjAllocRecord)];
+    const trace::record::RecordHeader& header() const {
+      return reinterpret_cast<const trace::record::RecordHeader&>(*this);
+    }
+    template <class T>
+    const T& as() const {
+      return reinterpret_cast<const T&>(*this);
+    }
+  };
+  struct HeldFinish {
+    trace::record::GcFinishRecord record;
+    bool figures_follow;
+    std::uint64_t last_free;
+  };
+  struct Announced {  // a definition that is due at its time
+    std::uint64_t time;
+    std::uint64_t id;
+    bool is_class;
+  };
+
+  Result<> pump();
+  Result<> process(const Record& record);
+  Result<> hold(const Record& record);
+  bool may_release(std::uint64_t time) const;
+  Result<> release();
+  Result<> announce_until(std::uint64_t time);
+
+  Result<> write_thread_end(const trace::record::ThreadRecord& record);
+  Result<> write_gc_start(const trace::record::ThreadRecord& record);
+  Result<> start_gc_finish(const trace::record::GcFinishRecord& record);
+  Result<> write_gc_finish(const trace::record::GcFinishRecord& record);
+  Result<> write_monitor(const trace::record::MonitorRecord& record);
+  Result<> write_alloc(const trace::record::ObjAllocRecord& record);
+  Result<> write_end_of_object(const trace::record::ObjectRecord& record);
+  template <class Element>
+  Result<> write_runtime(const trace::record::ThreadRecord& record);
+  trace::Time wall(std::uint64_t monotonic) const { return trace::Time(anchor_.wall_of(monotonic)); }
+
+  EventEmitter& emitter_;
+  ClockAnchor anchor_;
+  BuilderOptions options_;
+  DefinitionTable definitions_;
+  std::deque<Announced> announced_;
+  std::deque<Record> input_;   // to be processed, only while something is held or was just released
+  std::deque<Record> behind_;  // what came after the held gcFinish
+  bool holding_ = false;
+  HeldFinish held_{};
+  std::deque<Record> late_frees_;  // nested frees that came after their gcFinish: for the next pair
+  IdSet ended_threads_;
+  std::unordered_map<std::uint64_t, std::uint64_t> waits_;  // thread -> time of its monWait
+  std::function<Result<>(std::uint64_t)> before_event_;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t written_until_ = 0;  // go_on_after()
+  std::uint64_t first_time_ = 0;
+  std::uint64_t last_time_ = 0;
+};
+
+}  // namespace jtrace::session

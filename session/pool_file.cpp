@@ -1,0 +1,157 @@
+#include "session/pool_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "base/file.h"
+#include "base/uuid.h"
+#include "trace/record/layout.h"
+#include "trace/record/pool_format.h"
+
+namespace jtrace::session {
+namespace {
+
+constexpr const char* kSharedMemory = "/dev/shm";
+constexpr std::string_view kPrefix = "jtrace-";
+constexpr std::string_view kSuffix = ".pool";
+
+// Ranges in which a SIGBUS is a cut file. A signal handler can be given nothing: hence process-wide.
+struct Guard {
+  std::atomic<std::uintptr_t> begin{0};
+  std::atomic<std::uintptr_t> end{0};
+  std::atomic<bool> hit{false};
+};
+constexpr int kGuards = 8;
+Guard g_guards[kGuards];
+
+void on_bus_error(int, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  for (Guard& guard : g_guards) {
+    if (address < guard.begin.load() || address >= guard.end.load()) continue;
+    guard.hit.store(true);
+    const auto page = address / 4096 * 4096;
+    void* made = ::mmap(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (made != MAP_FAILED) return;
+  }
+  ::signal(SIGBUS, SIG_DFL);  // not ours: the access happens again and ends the program
+}
+
+int take_guard(std::span<std::byte> memory) {
+  struct sigaction action {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &action, nullptr);
+  for (int i = 0; i < kGuards; ++i) {
+    std::uintptr_t unused = 0;
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+    if (!g_guards[i].begin.compare_exchange_strong(unused, begin)) continue;
+    g_guards[i].hit = false;
+    g_guards[i].end = begin + memory.size();
+    return i;
+  }
+  return -1;
+}
+
+bool has_room(const char* folder, std::uint64_t size) {
+  struct statvfs info {};
+  if (::statvfs(folder, &info) != 0) return false;
+  return std::uint64_t{info.f_bavail} * info.f_frsize >= size + size / 8;
+}
+
+}  // namespace
+
+PoolFile::PoolFile(PoolFile&& other) noexcept
+    : fd_(std::move(other.fd_)),
+      shared_fd_(std::move(other.shared_fd_)),
+      path_(std::move(other.path_)),
+      owns_name_(std::exchange(other.owns_name_, false)),
+      memory_(std::exchange(other.memory_, {})),
+      guard_(std::exchange(other.guard_, -1)) {}
+
+PoolFile::~PoolFile() {
+  remove();
+  if (guard_ >= 0) {
+    g_guards[guard_].end = 0;
+    g_guards[guard_].begin = 0;
+  }
+  if (!memory_.empty()) ::munmap(memory_.data(), memory_.size());
+}
+
+void PoolFile::remove() {
+  if (std::exchange(owns_name_, false)) ::unlink(path_.c_str());
+}
+
+bool PoolFile::was_cut() const { return guard_ >= 0 && g_guards[guard_].hit.load(); }
+
+Result<> PoolFile::map(std::uint64_t size) {
+  void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd_.get(), 0);
+  if (base == MAP_FAILED) return fail(system_error("mapping the ring memory", path_));
+  memory_ = {static_cast<std::byte*>(base), static_cast<std::size_t>(size)};
+  guard_ = take_guard(memory_);
+  // A lock that ends with us: `jtrace recover` sees by it that the pool is in use.
+  if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(ErrorCategory::kRefused, "pool " + path_ + " is in use by a jtrace that runs");
+  return {};
+}
+
+Result<PoolFile> PoolFile::create(std::uint64_t size, std::string_view session, int pid, std::uint64_t start_ticks,
+                                  const std::string& beside) {
+  const std::string folder = has_room(kSharedMemory, size) ? kSharedMemory : beside;
+  PoolFile file;
+  file.path_ = folder + "/" + std::string(kPrefix) + std::to_string(pid) + "-" + std::to_string(start_ticks) + "-" +
+               random_uuid().substr(0, 8) + std::string(kSuffix);
+  JTRACE_ASSIGN_OR_RETURN(file.fd_, open_file(file.path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  file.owns_name_ = true;
+  JTRACE_ASSIGN_OR_RETURN(file.shared_fd_, open_file(file.path_, O_RDWR | O_NOFOLLOW));
+  if (const int error = ::posix_fallocate(file.fd_.get(), 0, static_cast<off_t>(size)); error != 0)
+    return fail(system_error(error, "taking " + std::to_string(size >> 20) + " MiB of ring memory", file.path_)
+                    .with_help("take less with --ring-memory"));
+  JTRACE_RETURN_IF_ERROR(file.map(size));
+  trace::record::Pool pool = trace::record::format_pool(file.memory_.data(), size);
+  const std::size_t length = std::min(session.size(), sizeof(trace::record::PoolHeader::session) - 1);
+  std::memcpy(pool.header().session, session.data(), length);
+  return file;
+}
+
+Result<PoolFile> PoolFile::open(const std::string& path) {
+  PoolFile file;
+  file.path_ = path;
+  JTRACE_ASSIGN_OR_RETURN(file.fd_, open_file(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (::fstat(file.fd_.get(), &info) != 0) return fail(system_error("looking at", path));
+  if (!S_ISREG(info.st_mode) || info.st_size < static_cast<off_t>(trace::record::kPoolHeaderSize)) {
+    Error error{ErrorCategory::kMalformed, "not a pool of jtrace"};
+    error.path = path;
+    return fail(std::move(error));
+  }
+  JTRACE_RETURN_IF_ERROR(file.map(static_cast<std::uint64_t>(info.st_size)));
+  return file;
+}
+
+std::vector<std::string> pool_files() {
+  std::vector<std::string> paths;
+  DIR* folder = ::opendir(kSharedMemory);
+  if (folder == nullptr) return paths;
+  while (const dirent* entry = ::readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with(kPrefix) && name.ends_with(kSuffix))
+      paths.push_back(std::string(kSharedMemory) + "/" + std::string(name));
+  }
+  ::closedir(folder);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace jtrace::session

@@ -1,0 +1,56 @@
+// PoolFile: the file behind a pool, mapped. In /dev/shm, or beside the output where that is too small. Mode 0600; what
+// it takes is taken, touched and charged here, before the agent sees it. Removed at a clean end; else `jtrace recover`
+// finds it.
+//
+// The target holds a descriptor of the file and could cut it: a read beyond its end raises SIGBUS. The mapping is
+// guarded: such a page becomes one of zeros, and was_cut() says so. Ownership: owns descriptor and mapping; the name
+// until remove() or keep(). Threads: one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace jtrace::session {
+
+class PoolFile {
+ public:
+  // An empty pool of `size` bytes with `session` (PoolHeader.session) in its header, named after the target. `beside`:
+  // folder to use where /dev/shm has no room.
+  static Result<PoolFile> create(std::uint64_t size, std::string_view session, int pid, std::uint64_t start_ticks,
+                                 const std::string& beside);
+  // A pool that others left. kMalformed where it is none, kRefused where its jtrace still lives.
+  static Result<PoolFile> open(const std::string& path);
+  PoolFile(PoolFile&& other) noexcept;
+  PoolFile& operator=(PoolFile&&) = delete;
+  ~PoolFile();
+
+  std::span<std::byte> memory() const { return memory_; }
+  // To hand to the agent: an open file of its own, so that the lock below is ours alone.
+  int shared_fd() const { return shared_fd_.get(); }
+  const std::string& path() const { return path_; }
+  void remove();  // the name
+  bool was_cut() const;
+
+ private:
+  PoolFile() = default;
+  Result<> map(std::uint64_t size);
+
+  UniqueFd fd_;
+  UniqueFd shared_fd_;
+  std::string path_;
+  bool owns_name_ = false;
+  std::span<std::byte> memory_;
+  int guard_ = -1;
+};
+
+// Paths of pools in /dev/shm that may be ours to recover (readable, of the right name).
+std::vector<std::string> pool_files();
+
+}  // namespace jtrace::session

@@ -1,0 +1,180 @@
+#include "session/recover.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "session/drainer.h"
+#include "session/partial_document.h"
+#include "session/pool_file.h"
+#include "trace/byte_sink.h"
+#include "trace/file_sink.h"
+#include "trace/xml_writer.h"
+
+namespace jtrace::session {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{64} << 30;
+
+// PoolHeader.session as its lines say it (attach_trace.h, session_text).
+struct Session {
+  TraceIdentity identity;
+  TraceOptions options;
+  ClockAnchor anchor;
+  std::uint64_t start = 0;  // monotonic
+  std::string output;
+};
+
+Result<Session> read_session(const std::string& text) {
+  if (!text.starts_with("session=1\n"))
+    return fail(ErrorCategory::kMalformed, "the pool does not say whose trace it is");
+  Session session;
+  OptionReader reader;
+  for (const std::string_view line : split(text, '\n')) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = line.substr(0, equals);
+    const std::string_view value = line.substr(equals + 1);
+    const auto number = parse_decimal<std::uint64_t>(value).value_or(0);
+    if (key == "monotonic") session.anchor.monotonic = number;
+    else if (key == "realtime") session.anchor.realtime = number;
+    else if (key == "start") session.start = number;
+    else if (key == "output") session.output = value;
+    else if (key.starts_with("option."))
+      (void)reader.give(key.substr(7), value);  // what another version had is left out
+    else read_line(session.identity, key, value);
+  }
+  if (auto options = reader.finish()) session.options = std::move(*options);
+  return session;
+}
+
+// The document goes on where the file ends: the same lines, then what the pool has beyond them.
+class Continuation {
+ public:
+  Continuation(trace::ByteSink& bytes, const Session& session, const PartialDocument& document)
+      : bytes_(bytes),
+        writer_(bytes,
+                {.form = session.options.strict_dtd ? trace::XmlForm::kStrictFragments : trace::XmlForm::kFragments,
+                 .names = session.options.classic_names ? trace::XmlNames::kClassic : trace::XmlNames::kExact}),
+        emitter_(writer_, !session.options.strict_dtd, session.options.writes_fragments()),
+        builder_(emitter_, session.anchor,
+                 {.events = session.options.events,
+                  .all_loaded_classes = session.options.all_loaded_classes,
+                  .nested_frees = session.options.nested_frees}),
+        session_(session),
+        document_(document) {}
+
+  Result<> write(std::string_view text, trace::record::PoolReader& reader) {
+    JTRACE_RETURN_IF_ERROR(copy(text.substr(0, document_.whole_size)));
+    emitter_.begin_trace(document_.trace_id);
+    emitter_.go_on_after(document_.collation);
+    const std::uint64_t last = monotonic_of(document_.last_event_time);
+    builder_.go_on_after(document_, last);
+    for (bool more = true; more;) {
+      JTRACE_ASSIGN_OR_RETURN(const auto pass, reader.drain(builder_, trace::record::PoolReader::Mode::kReadOnly));
+      more = pass.more;
+    }
+    JTRACE_RETURN_IF_ERROR(builder_.finish());
+    events_ = emitter_.total();
+    const trace::Time end(session_.anchor.wall_of(std::max({builder_.last_time(), last, session_.start})));
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::TraceEnd{.time = end}));
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::AgentDestroy{.agentIdRef = document_.agent_id, .time = end}));
+    return document_.has_head ? bytes_.write("</TRACE>\n") : Result<>();
+  }
+  std::uint64_t events() const { return events_; }
+  std::uint64_t malformed() const { return builder_.malformed(); }
+
+ private:
+  Result<> copy(std::string_view text) {
+    constexpr std::size_t kPiece = 256u << 10;
+    while (!text.empty()) {
+      JTRACE_RETURN_IF_ERROR(bytes_.write(text.substr(0, kPiece)));
+      text.remove_prefix(std::min(kPiece, text.size()));
+    }
+    return {};
+  }
+  std::uint64_t monotonic_of(std::uint64_t wall) const {
+    return wall == 0 ? 0 : wall - session_.anchor.realtime + session_.anchor.monotonic;
+  }
+
+  trace::ByteSink& bytes_;
+  trace::XmlWriter writer_;
+  EventEmitter emitter_;
+  EventBuilder builder_;
+  const Session& session_;
+  const PartialDocument& document_;
+  std::uint64_t events_ = 0;
+};
+
+Result<std::unique_ptr<trace::ByteSink>> open_bytes(const std::string& path) {
+  if (path == "-") return std::unique_ptr<trace::ByteSink>(new trace::FdSink(STDOUT_FILENO, "standard output"));
+  JTRACE_ASSIGN_OR_RETURN(auto file, trace::FileSink::create(path, {.visible_at_once = false}));
+  return std::unique_ptr<trace::ByteSink>(std::move(file));
+}
+
+Result<Recovered> continue_file(const Session& session, std::string_view text, const PartialDocument& document,
+                                trace::record::PoolReader& reader, const std::string& output) {
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_bytes(output));
+  Continuation continuation(*bytes, session, document);
+  JTRACE_RETURN_IF_ERROR(continuation.write(text, reader));
+  JTRACE_RETURN_IF_ERROR(bytes->finish());
+  return Recovered{.from_file = document.whole_size,
+                   .events = continuation.events(),
+                   .malformed = reader.counts().malformed + continuation.malformed(),
+                   .dropped = reader.counts().dropped_events,
+                   .whole = true};
+}
+
+// The file is not there: a document of what the pool holds.
+Result<Recovered> write_anew(Session session, trace::record::PoolReader reader, const std::string& output) {
+  session.options.rotate = 0;
+  session.options.max_size = 0;
+  session.options.min_free = 0;
+  JTRACE_ASSIGN_OR_RETURN(const auto opened, TraceOutput::open(output, session.options));
+  Drainer drainer(std::move(reader), *opened, session.identity, session.options, session.anchor);
+  JTRACE_RETURN_IF_ERROR(drainer.begin(session.start));
+  JTRACE_RETURN_IF_ERROR(drainer.end(Drainer::Mode::kReadOnly));
+  return Recovered{.events = drainer.emitter().total(), .malformed = drainer.malformed(), .dropped = drainer.dropped()};
+}
+
+}  // namespace
+
+std::vector<LeftPool> list_left_pools() {
+  std::vector<LeftPool> left;
+  for (const std::string& path : pool_files()) {
+    LeftPool pool{.path = path};
+    auto file = PoolFile::open(path);
+    pool.in_use = !file && file.error().category == ErrorCategory::kRefused;
+    if (!file && !pool.in_use) continue;
+    if (file) {
+      const auto reader = trace::record::PoolReader::open(file->memory());
+      const auto session = reader ? read_session(reader->session_text()) : fail(reader.error());
+      if (!session) continue;
+      pool.pid = session->identity.pid;
+      pool.process_name = session->identity.process_name;
+      pool.output = session->output;
+      pool.start = session->anchor.wall_of(session->start);
+    }
+    left.push_back(std::move(pool));
+  }
+  return left;
+}
+
+Result<Recovered> recover(const std::string& pool_path, const std::string& output) {
+  JTRACE_ASSIGN_OR_RETURN(const PoolFile pool, PoolFile::open(pool_path));
+  JTRACE_ASSIGN_OR_RETURN(auto reader, trace::record::PoolReader::open(pool.memory()));
+  JTRACE_ASSIGN_OR_RETURN(const Session session, read_session(reader.session_text()));
+  if (session.output == output)
+    return fail(ErrorCategory::kUsage, output + " is the trace's own file", "give another name with -o");
+  const auto text = read_file(session.output, kLargestFile);
+  if (!text) return write_anew(session, std::move(reader), output);
+  const PartialDocument document = read_partial_document(*text);
+  if (document.trace_id.empty()) return write_anew(session, std::move(reader), output);
+  return continue_file(session, *text, document, reader, output);
+}
+
+}  // namespace jtrace::session

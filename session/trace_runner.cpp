@@ -1,0 +1,287 @@
+#include "session/trace_runner.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "base/strings.h"
+
+namespace jtrace::session {
+namespace {
+
+using trace::record::AgentState;
+using trace::record::FrameType;
+
+constexpr int kLongestInterval = 20;                         // ms
+constexpr std::uint64_t kDetachLimit = 5 * kNanosPerSecond;  // for the agent to leave the JVM
+constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;  // for a JVM whose agent hung up to be seen as ended
+
+std::string size_text(std::uint64_t bytes) {
+  char text[32];
+  if (bytes < 10'000) std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
+  else if (bytes < (10u << 20)) std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
+  else std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1u << 20));
+  return text;
+}
+
+}  // namespace
+
+ExitStatus TraceSummary::status() const {
+  if (reason == EndReason::kOutput && error) return trace::is_full(*error) ? ExitStatus::kPartial : exit_status(*error);
+  if (reason == EndReason::kAgentGone) return ExitStatus::kAgent;
+  if (dropped != 0 || malformed != 0 || made_up_definitions != 0 || error) return ExitStatus::kPartial;
+  return ExitStatus::kOk;
+}
+
+std::string TraceSummary::text() const {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(elapsed) / 1e9);
+  std::string text = std::to_string(events) + " events, " + size_text(bytes) + " in " + seconds + " s";
+  if (documents > 1) text += ", in " + std::to_string(documents) + " documents";
+  if (dropped != 0) text += ", " + std::to_string(dropped) + " events lost";
+  return text;
+}
+
+TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, Drainer& drainer, TraceOutput& output,
+                         const target::Process& process, RunnerOptions options)
+    : channel_(channel),
+      pool_(pool),
+      drainer_(drainer),
+      output_(output),
+      process_(process),
+      options_(std::move(options)),
+      start_(monotonic_ns()),
+      next_progress_(start_ + kNanosPerSecond) {}
+
+TraceSummary TraceRunner::run() {
+  while (!reason_) {
+    drain();
+    if (!reason_) wait_for_something();
+  }
+  detach_agent();
+  auto ended = drainer_.end(Drainer::Mode::kFinal);
+  if (!ended && !error_) output_failed(std::move(ended).error());
+  pool_.remove();
+  TraceSummary result = summary();
+  for (const int client : waiting_for_end_) answer(client, result.status(), result.text() + "\n");
+  return result;
+}
+
+void TraceRunner::end(EndReason reason, std::optional<Error> error) {
+  if (!reason_) reason_ = reason;
+  if (!error_) error_ = std::move(error);
+}
+
+void TraceRunner::output_failed(Error error) {
+  const TraceOptions& options = drainer_.options();
+  const bool by_size = options.max_size != 0 && options.rotate == 0 && trace::is_full(error) &&
+                       output_.bytes() + 4 * trace::kClosingReserve >= options.max_size;
+  if (by_size) return end(EndReason::kSizeReached);
+  end(EndReason::kOutput, std::move(error));
+}
+
+void TraceRunner::drain() {
+  auto pass = drainer_.pass(Drainer::Mode::kLive);
+  if (!pass) return output_failed(std::move(pass).error());
+  const auto counts = drainer_.reader().counts();
+  const bool filling = counts.free_chunks < drainer_.reader().chunk_count() / 4 * 3;
+  const bool nearly_full = counts.free_chunks < drainer_.reader().chunk_count() / 4;
+  if (pass->more || (nearly_full && pass->events != 0)) interval_ = 0;
+  else if (filling) interval_ = 1;
+  else if (pass->events != 0) interval_ = std::max(1, interval_ * 3 / 4);
+  else interval_ = std::min(kLongestInterval, interval_ + 1 + interval_ / 4);
+  const std::uint64_t now = monotonic_ns();
+  if (options_.progress && now >= next_progress_) {
+    next_progress_ = now + kNanosPerSecond;
+    options_.progress(progress());
+  }
+}
+
+void TraceRunner::wait_for_something() {
+  std::vector<pollfd> descriptors = {
+      {channel_.fd(), POLLIN, 0}, {options_.signal_fd, POLLIN, 0}, {process_.pidfd(), POLLIN, 0}};
+  if (options_.ctl != nullptr) options_.ctl->add_to(descriptors);
+  int time = interval_;
+  if (const auto& duration = drainer_.options().duration) {
+    const std::uint64_t now = monotonic_ns();
+    if (now >= start_ + *duration) return end(EndReason::kDuration);
+    time = static_cast<int>(
+        std::min<std::uint64_t>(static_cast<std::uint64_t>(time), (start_ + *duration - now) / 1'000'000 + 1));
+  }
+  if (::poll(descriptors.data(), descriptors.size(), time) <= 0) return;
+  if (descriptors[0].revents != 0) take_frames();
+  if (descriptors[1].revents != 0) take_signal();
+  if (descriptors[2].revents != 0) watch_target();
+  if (options_.ctl != nullptr) take_ctl_requests();
+}
+
+void TraceRunner::take_signal() {
+  signalfd_siginfo info{};
+  if (::read(options_.signal_fd, &info, sizeof info) > 0) signalled_ = true;
+  end(EndReason::kInterrupted);
+}
+
+void TraceRunner::watch_target() {
+  if (!process_.has_exited()) return;
+  target_ended_ = true;
+  end(EndReason::kTargetEnded);
+}
+
+void TraceRunner::take_frames() {
+  auto received = channel_.receive();
+  while (auto frame = channel_.next()) {
+    if (frame->type == FrameType::kAnswer) take_answer(*frame);
+    if (frame->type == FrameType::kDetached) detached_ = true;
+  }
+  if (!received) return end(EndReason::kAgentGone, std::move(received).error());
+  if (!channel_.hung_up() || detached_) return;
+  // Its end closes the socket before the process is seen as ended.
+  pollfd exit{process_.pidfd(), POLLIN, 0};
+  const AgentState state = drainer_.reader().agent_state();
+  const int limit = state == AgentState::kVmDead ? 10'000 : static_cast<int>(kHangUpLimit / 1'000'000);
+  if (process_.pidfd() >= 0) ::poll(&exit, 1, limit);
+  target_ended_ = process_.has_exited() || state == AgentState::kVmDead;
+  if (target_ended_) return end(EndReason::kTargetEnded);
+  end(EndReason::kAgentGone, Error{.category = ErrorCategory::kAgent, .text = "the agent hung up, the JVM runs on"});
+}
+
+// Has the agent leave, and drains meanwhile: a JVM that fills its rings must not wait for us.
+void TraceRunner::detach_agent() {
+  if (target_ended_ || channel_.hung_up()) return;
+  if (!channel_.send(FrameType::kDetach)) return;
+  const std::uint64_t limit = monotonic_ns() + kDetachLimit;
+  signalled_ = false;
+  while (!detached_ && !channel_.hung_up() && !signalled_ && monotonic_ns() < limit) {
+    if (!error_)
+      if (auto pass = drainer_.pass(Drainer::Mode::kLive); !pass) output_failed(std::move(pass).error());
+    pollfd descriptors[] = {{channel_.fd(), POLLIN, 0}, {options_.signal_fd, POLLIN, 0}};
+    if (::poll(descriptors, 2, 10) <= 0) continue;
+    if (descriptors[0].revents != 0) {
+      if (!channel_.receive()) break;
+      while (auto frame = channel_.next()) detached_ |= frame->type == FrameType::kDetached;
+    }
+    if (descriptors[1].revents != 0) take_signal();
+  }
+  channel_.close();
+}
+
+void TraceRunner::take_ctl_requests() {
+  for (const CtlRequest& request : options_.ctl->receive()) serve(request);
+}
+
+void TraceRunner::answer(int client, ExitStatus status, std::string_view text) {
+  if (options_.ctl != nullptr) options_.ctl->answer(client, status, text);
+}
+
+void TraceRunner::serve(const CtlRequest& request) {
+  const std::string verb = request.words.empty() ? "" : request.words[0];
+  if (verb == "status") return ask_agent(request, FrameType::kQuery);
+  if (verb == "pause" || verb == "stop") {
+    if (verb == "stop" && !drainer_.in_trace())
+      return answer(request.client, ExitStatus::kRefused, "the trace is stopped already\n");
+    return ask_agent(request, FrameType::kPause);
+  }
+  if (verb == "resume") {
+    if (drainer_.in_trace()) return ask_agent(request, FrameType::kResume);
+    return answer(request.client, ExitStatus::kRefused, "the trace is stopped: start begins the next one\n");
+  }
+  if (verb == "start") return serve_start(request);
+  if (verb == "filters") return serve_filters(request);
+  if (verb == "flush") {
+    drain();
+    return answer(request.client, ExitStatus::kOk, "bytes=" + std::to_string(output_.bytes()) + "\n");
+  }
+  if (verb == "count")
+    return answer(request.client, ExitStatus::kRefused, "this version of the agent does not count method calls\n");
+  if (verb == "detach") {
+    waiting_for_end_.push_back(request.client);
+    return end(EndReason::kDetached);
+  }
+  answer(request.client, ExitStatus::kUsage, "unknown request '" + verb + "'\n");
+}
+
+void TraceRunner::ask_agent(const CtlRequest& request, FrameType type, std::string_view payload) {
+  if (auto sent = channel_.send(type, payload); !sent)
+    return answer(request.client, exit_status(sent.error()), sent.error().message() + "\n");
+  asked_.push_back({request.client, request.words[0]});
+}
+
+void TraceRunner::serve_start(const CtlRequest& request) {
+  if (drainer_.in_trace()) return answer(request.client, ExitStatus::kRefused, "a trace runs already\n");
+  if (auto begun = drainer_.begin_next_trace(); !begun) {
+    answer(request.client, exit_status(begun.error()), begun.error().message() + "\n");
+    if (begun.error().category != ErrorCategory::kRefused) output_failed(std::move(begun).error());
+    return;
+  }
+  ask_agent(request, FrameType::kResume);
+}
+
+void TraceRunner::serve_filters(const CtlRequest& request) {
+  std::vector<FilterRule> rules;
+  for (std::size_t i = 1; i < request.words.size(); ++i) {
+    auto rule = parse_filter_rule(request.words[i]);
+    if (!rule) return answer(request.client, ExitStatus::kUsage, rule.error().message() + "\n");
+    rules.push_back(std::move(*rule));
+  }
+  ask_agent(request, FrameType::kFilters, encode_filter_rules(rules));
+  if (drainer_.in_trace())
+    if (auto said = drainer_.say_filters(std::move(rules)); !said) output_failed(std::move(said).error());
+}
+
+void TraceRunner::take_answer(const Frame& frame) {
+  if (asked_.empty()) return;
+  const Asked asked = asked_.front();
+  asked_.pop_front();
+  const auto text = decode_text(frame.payload);
+  if (!text || text->starts_with("error="))
+    return answer(asked.client, ExitStatus::kAgent, text ? *text : "malformed\n");
+  const bool was_paused = paused_;
+  if (asked.verb == "pause" || asked.verb == "stop") paused_ = true;
+  if (asked.verb == "resume" || asked.verb == "start") paused_ = false;
+  if (asked.verb == "stop") stop_trace();
+  if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_) drain();
+  if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_ && !reason_)
+    if (auto said = drainer_.say_paused(paused_); !said) output_failed(std::move(said).error());
+  answer(asked.client, ExitStatus::kOk, asked.verb == "status" ? status_text() + *text : "");
+}
+
+void TraceRunner::stop_trace() {
+  if (auto ended = drainer_.end_trace(Drainer::Mode::kLive); !ended) output_failed(std::move(ended).error());
+}
+
+std::string TraceRunner::status_text() const {
+  const Progress now = progress();
+  return "state=" +
+         std::string(!drainer_.in_trace() ? "stopped"
+                     : paused_            ? "paused"
+                                          : "tracing") +
+         "\npid=" + std::to_string(process_.pid()) + "\njtrace=" + std::to_string(::getpid()) +
+         "\nfile=" + output_.path() + "\nseconds=" + std::to_string(now.elapsed / kNanosPerSecond) +
+         "\nevents=" + std::to_string(now.events) + "\nbytes=" + std::to_string(now.bytes) +
+         "\nlost=" + std::to_string(now.dropped) + "\n";
+}
+
+Progress TraceRunner::progress() const {
+  return {monotonic_ns() - start_, drainer_.emitter().total(), output_.bytes(), drainer_.dropped()};
+}
+
+TraceSummary TraceRunner::summary() {
+  TraceSummary made;
+  made.reason = *reason_;
+  made.error = error_;
+  made.events = drainer_.emitter().total();
+  made.bytes = output_.bytes();
+  made.dropped = drainer_.dropped();
+  made.malformed = drainer_.malformed() + (pool_.was_cut() ? 1 : 0);
+  made.made_up_definitions = drainer_.made_up_definitions();
+  made.elapsed = monotonic_ns() - start_;
+  made.documents = drainer_.documents();
+  made.agent_left = detached_ || target_ended_;
+  return made;
+}
+
+}  // namespace jtrace::session

@@ -1,0 +1,259 @@
+#include "target/core_file.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/procfs.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/file.h"
+
+namespace jtrace::target {
+namespace {
+
+constexpr std::uint32_t kNoteFile = 0x46494c45;     // NT_FILE
+constexpr std::uint32_t kNoteSiginfo = 0x53494749;  // NT_SIGINFO
+constexpr std::size_t kMaxSegments = 4u << 20;
+
+// The part of `bytes` from `offset` that is there, at most `size`.
+std::span<const std::byte> clipped(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t size) {
+  if (offset >= bytes.size()) return {};
+  return bytes.subspan(offset, std::min<std::uint64_t>(size, bytes.size() - offset));
+}
+
+template <class T>
+bool copy_at(std::span<const std::byte> bytes, std::uint64_t offset, T& value) {
+  const auto part = clipped(bytes, offset, sizeof(T));
+  if (part.size() < sizeof(T)) return false;
+  std::memcpy(&value, part.data(), sizeof(T));
+  return true;
+}
+
+std::uint64_t nanoseconds(const auto& time) {
+  return (static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec)) * 1000;
+}
+
+std::string text_of(const char* text, std::size_t limit) { return {text, ::strnlen(text, limit)}; }
+
+Error not_a_core(const std::string& path, std::string why, std::string help = {}) {
+  return {.category = ErrorCategory::kNotAttachable, .text = std::move(why), .path = path, .help = std::move(help)};
+}
+
+bool starts_with(std::span<const std::byte> bytes, std::initializer_list<unsigned> magic) {
+  return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin(), [](unsigned a, auto b) {
+           return a == std::to_integer<unsigned>(b);
+         });
+}
+
+Result<> check_magic(std::span<const std::byte> bytes, const std::string& path) {
+  const auto packed = [&](const char* format, const char* tool) {
+    return fail(not_a_core(path, std::string("this is ") + format + " compressed file, not an ELF core",
+                           std::string("unpack it first: ") + tool));
+  };
+  if (starts_with(bytes, {0x28, 0xb5, 0x2f, 0xfd})) return packed("a zstd", "zstd -d");
+  if (starts_with(bytes, {0x04, 0x22, 0x4d, 0x18})) return packed("an lz4", "lz4 -d");
+  if (starts_with(bytes, {0x1f, 0x8b})) return packed("a gzip", "gzip -d");
+  if (starts_with(bytes, {0xfd, '7', 'z', 'X', 'Z'})) return packed("an xz", "xz -d");
+  if (!starts_with(bytes, {0x7f, 'E', 'L', 'F'})) return fail(not_a_core(path, "this is not an ELF core"));
+  return {};
+}
+
+}  // namespace
+
+CoreFile::Bytes& CoreFile::Bytes::operator=(Bytes&& other) noexcept {
+  if (this == &other) return *this;
+  if (mapped_) ::munmap(const_cast<std::byte*>(view_.data()), view_.size());
+  owned_ = std::move(other.owned_);
+  mapped_ = std::exchange(other.mapped_, false);
+  view_ = std::exchange(other.view_, {});
+  return *this;
+}
+
+CoreFile::Bytes::~Bytes() {
+  if (mapped_) ::munmap(const_cast<std::byte*>(view_.data()), view_.size());
+}
+
+CoreFile::Bytes CoreFile::Bytes::copy(std::span<const std::byte> bytes) {
+  Bytes result;
+  result.owned_.assign(bytes.begin(), bytes.end());
+  result.view_ = result.owned_;
+  return result;
+}
+
+Result<CoreFile::Bytes> CoreFile::Bytes::map(const std::string& path) {
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK));
+  struct stat facts {};
+  if (::fstat(fd.get(), &facts) != 0) return fail(system_error("cannot read the size of", path));
+  if (!S_ISREG(facts.st_mode)) return fail(not_a_core(path, "this is not a regular file, so not a core"));
+  Bytes result;
+  if (facts.st_size == 0) return result;
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd.get(), 0);
+  if (at == MAP_FAILED) return fail(system_error("cannot map", path));
+  result.view_ = {static_cast<const std::byte*>(at), size};
+  result.mapped_ = true;
+  return result;
+}
+
+Result<CoreFile> CoreFile::open(const std::string& path) {
+  CoreFile core;
+  core.path_ = path;
+  JTRACE_ASSIGN_OR_RETURN(core.bytes_, Bytes::map(path));
+  JTRACE_RETURN_IF_ERROR(core.parse());
+  return core;
+}
+
+Result<CoreFile> CoreFile::from_bytes(std::span<const std::byte> bytes, std::string name) {
+  CoreFile core;
+  core.path_ = std::move(name);
+  core.bytes_ = Bytes::copy(bytes);
+  JTRACE_RETURN_IF_ERROR(core.parse());
+  return core;
+}
+
+Result<> CoreFile::parse() {
+  JTRACE_RETURN_IF_ERROR(check_magic(bytes_.get(), path_));
+  JTRACE_RETURN_IF_ERROR(parse_headers());
+  std::sort(segments_.begin(), segments_.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::sort(files_.begin(), files_.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  if (segments_.empty()) return fail(not_a_core(path_, "this core has no memory in it"));
+  return {};
+}
+
+Result<> CoreFile::parse_headers() {
+  const auto bytes = bytes_.get();
+  Elf64_Ehdr header{};
+  if (bytes.size() > EI_CLASS && bytes[EI_CLASS] == std::byte{ELFCLASS32})
+    return fail(not_a_core(path_, "this is a 32-bit ELF file; only cores of x86-64 processes are read"));
+  if (!copy_at(bytes, 0, header))
+    return fail(ErrorCategory::kMalformed,
+                path_ + ": the ELF header is cut off after " + std::to_string(bytes.size()) + " bytes");
+  if (header.e_machine != EM_X86_64)
+    return fail(not_a_core(path_, "this is an ELF file of machine " + std::to_string(header.e_machine) +
+                                      "; only cores of x86-64 processes are read"));
+  if (header.e_type != ET_CORE)
+    return fail(not_a_core(path_, "this is an ELF file but not a core (e_type " + std::to_string(header.e_type) + ")"));
+  std::uint64_t count = header.e_phnum;
+  if (count == PN_XNUM) {  // more than 65534: the count stands in the first section header
+    Elf64_Shdr first{};
+    if (!copy_at(bytes, header.e_shoff, first))
+      return fail(ErrorCategory::kMalformed, path_ + ": the number of segments is cut off");
+    count = first.sh_info;
+  }
+  if (header.e_phentsize != sizeof(Elf64_Phdr) || count > kMaxSegments)
+    return fail(ErrorCategory::kMalformed, path_ + ": impossible program headers");
+  const auto table = clipped(bytes, header.e_phoff, count * sizeof(Elf64_Phdr));
+  if (table.size() < count * sizeof(Elf64_Phdr))
+    return fail(ErrorCategory::kMalformed, path_ + ": cut off within the program headers: expected " +
+                                               std::to_string(header.e_phoff + count * sizeof(Elf64_Phdr)) +
+                                               " bytes, have " + std::to_string(bytes.size()));
+  expected_size_ = bytes.size();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Elf64_Phdr segment{};
+    copy_at(table, i * sizeof segment, segment);
+    if (segment.p_type == PT_LOAD) add_segment(&segment);
+    if (segment.p_type == PT_NOTE) parse_notes(clipped(bytes, segment.p_offset, segment.p_filesz));
+  }
+  return {};
+}
+
+void CoreFile::add_segment(const void* header) {
+  const auto& from = *static_cast<const Elf64_Phdr*>(header);
+  if (from.p_memsz == 0 || from.p_vaddr + from.p_memsz < from.p_vaddr) return;
+  CoreSegment segment;
+  segment.start = from.p_vaddr;
+  segment.memory_size = from.p_memsz;
+  segment.file_offset = from.p_offset;
+  segment.file_size = std::min(from.p_filesz, from.p_memsz);
+  segment.present = clipped(bytes_.get(), from.p_offset, segment.file_size).size();
+  segment.readable = (from.p_flags & PF_R) != 0;
+  segment.writable = (from.p_flags & PF_W) != 0;
+  segment.executable = (from.p_flags & PF_X) != 0;
+  missing_bytes_ += segment.file_size - segment.present;
+  if (from.p_offset + segment.file_size > from.p_offset)
+    expected_size_ = std::max(expected_size_, from.p_offset + segment.file_size);
+  segments_.push_back(segment);
+}
+
+void CoreFile::parse_notes(std::span<const std::byte> notes) {
+  ByteReader reader(notes);
+  const auto padded = [](std::uint32_t size) { return (std::size_t{size} + 3) & ~std::size_t{3}; };
+  while (reader.remaining() >= sizeof(Elf64_Nhdr)) {
+    const auto name_size = reader.read<std::uint32_t>();
+    const auto content_size = reader.read<std::uint32_t>();
+    const auto type = reader.read<std::uint32_t>();
+    reader.skip(padded(name_size));
+    const auto content = reader.read_bytes(content_size);
+    if (reader.failed()) return;
+    parse_note(type, content);
+    reader.skip(std::min(padded(content_size) - content_size, reader.remaining()));
+  }
+}
+
+void CoreFile::parse_note(std::uint32_t type, std::span<const std::byte> content) {
+  if (elf_prstatus status{}; type == NT_PRSTATUS && copy_at(content, 0, status)) {
+    ThreadRegisters thread;
+    thread.tid = status.pr_pid;
+    thread.signal = status.pr_cursig;
+    thread.cpu_ns = nanoseconds(status.pr_utime) + nanoseconds(status.pr_stime);
+    static_assert(sizeof status.pr_reg == sizeof thread.registers.values);
+    std::memcpy(&thread.registers.values, &status.pr_reg, sizeof thread.registers.values);
+    threads_.push_back(thread);
+  } else if (elf_prpsinfo info{}; type == NT_PRPSINFO && copy_at(content, 0, info)) {
+    pid_ = info.pr_pid;
+    uid_ = info.pr_uid;
+    program_ = text_of(info.pr_fname, sizeof info.pr_fname);
+    arguments_ = text_of(info.pr_psargs, sizeof info.pr_psargs);
+  } else if (type == NT_AUXV) {
+    ByteReader reader(content);
+    while (reader.remaining() >= 16) {
+      const auto key = reader.read<std::uint64_t>();
+      auxv_.emplace_back(key, reader.read<std::uint64_t>());
+    }
+  } else if (type == kNoteFile) {
+    parse_file_note(content);
+  } else if (type == kNoteSiginfo && !signal_) {
+    parse_signal_note(content);
+  }
+}
+
+void CoreFile::parse_file_note(std::span<const std::byte> content) {
+  has_file_note_ = true;
+  ByteReader reader(content);
+  const auto count = reader.read<std::uint64_t>();
+  const auto page_size = reader.read<std::uint64_t>();
+  if (count > content.size() / 24) return;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    CoreMappedFile file;
+    file.start = reader.read<std::uint64_t>();
+    file.end = reader.read<std::uint64_t>();
+    file.offset = reader.read<std::uint64_t>() * page_size;
+    files_.push_back(std::move(file));
+  }
+  std::string_view names = reader.read_text(reader.remaining());
+  for (CoreMappedFile& file : files_) {
+    const std::size_t end = names.find('\0');
+    file.path = names.substr(0, end);
+    names.remove_prefix(end == names.npos ? names.size() : end + 1);
+  }
+  std::erase_if(files_, [](const auto& file) { return file.end <= file.start || file.path.empty(); });
+}
+
+void CoreFile::parse_signal_note(std::span<const std::byte> content) {
+  siginfo_t info{};
+  if (!copy_at(content, 0, info) || info.si_signo == 0) return;
+  CoreSignal signal{.number = info.si_signo, .code = info.si_code, .fault = {}, .sent_by = {}};
+  const bool by_kernel = info.si_code > 0;
+  const bool faults = info.si_signo == SIGSEGV || info.si_signo == SIGBUS || info.si_signo == SIGILL ||
+                      info.si_signo == SIGFPE || info.si_signo == SIGTRAP;
+  if (by_kernel && faults) signal.fault = reinterpret_cast<Address>(info.si_addr);
+  if (!by_kernel) signal.sent_by = info.si_pid;
+  signal_ = signal;
+}
+
+}  // namespace jtrace::target

@@ -1,0 +1,148 @@
+#include "target/core_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "target/elf_image.h"
+#include "target/root_directory.h"
+
+namespace jtrace::target {
+
+CoreMemory::CoreMemory(const CoreFile& core, const CoreFileOptions& options) : core_(core), options_(options) {
+  add_segments();
+  add_files();
+}
+
+CoreMemory::~CoreMemory() {
+  for (auto& [path, file] : mapped_)
+    if (file.bytes) ::munmap(const_cast<std::byte*>(file.bytes), file.size);
+}
+
+std::string CoreMemory::local_path(const std::string& path) const {
+  if (!options_.libjvm.empty() && path.ends_with("/libjvm.so")) return options_.libjvm;
+  return options_.sysroot.empty() ? path : options_.sysroot + path;
+}
+
+void CoreMemory::add_segments() {
+  for (const CoreSegment& segment : core_.segments())
+    if (segment.present > 0)
+      pieces_.push_back({segment.start, segment.start + segment.present, core_.bytes().data() + segment.file_offset});
+  sort_and_merge(pieces_);
+}
+
+// Neighbours in memory and in the file become one piece; a piece that overlaps the one before it loses that part.
+void CoreMemory::sort_and_merge(std::vector<Piece>& pieces) const {
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.start < b.start; });
+  std::vector<Piece> merged;
+  for (Piece piece : pieces) {
+    if (!merged.empty() && piece.start < merged.back().end) {
+      if (piece.end <= merged.back().end) continue;
+      piece.bytes += merged.back().end - piece.start;
+      piece.start = merged.back().end;
+    }
+    if (!merged.empty() && merged.back().end == piece.start &&
+        merged.back().bytes + (merged.back().end - merged.back().start) == piece.bytes)
+      merged.back().end = piece.end;
+    else merged.push_back(piece);
+  }
+  pieces = std::move(merged);
+}
+
+void CoreMemory::add_files() {
+  std::vector<Piece> added;
+  for (const CoreMappedFile& range : core_.files()) {
+    Address at = range.start;
+    while (at < range.end) {
+      const auto next = std::upper_bound(pieces_.begin(), pieces_.end(), at,
+                                         [](Address address, const Piece& piece) { return address < piece.end; });
+      if (next != pieces_.end() && next->start <= at) {
+        at = next->end;
+        continue;
+      }
+      const Address end = next == pieces_.end() ? range.end : std::min(range.end, next->start);
+      const MappedFile& file = file_of(range.path);
+      const std::uint64_t offset = range.offset + (at - range.start);
+      if (file.usable && offset < file.size) {
+        const std::uint64_t size = std::min<std::uint64_t>(end - at, file.size - offset);
+        added.push_back({at, at + size, file.bytes + offset});
+        bytes_from_files_ += size;
+      }
+      at = end;
+    }
+  }
+  pieces_.insert(pieces_.end(), added.begin(), added.end());
+  sort_and_merge(pieces_);
+}
+
+const CoreMemory::MappedFile& CoreMemory::file_of(const std::string& path) {
+  const auto known = mapped_.find(path);
+  if (known != mapped_.end()) return known->second;
+  auto file = map_file(path);
+  if (!file) problems_.push_back(file.error().message());
+  return mapped_.emplace(path, file ? *file : MappedFile{}).first->second;
+}
+
+Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) {
+  JTRACE_RETURN_IF_ERROR(check_identity(path));
+  const std::string local = local_path(path);
+  UniqueFd fd;
+  if (!options_.sysroot.empty() && local != options_.libjvm) {
+    JTRACE_ASSIGN_OR_RETURN(const UniqueFd root, open_file(options_.sysroot, O_PATH | O_DIRECTORY));
+    JTRACE_ASSIGN_OR_RETURN(fd, open_in_root(root.get(), path, O_RDONLY | O_NONBLOCK));
+  } else {
+    JTRACE_ASSIGN_OR_RETURN(fd, open_file(local, O_RDONLY | O_NONBLOCK));
+  }
+  struct stat facts {};
+  if (::fstat(fd.get(), &facts) != 0) return fail(system_error("cannot read the size of", local));
+  if (!S_ISREG(facts.st_mode) || facts.st_size == 0)
+    return fail(Error{.category = ErrorCategory::kNotFound, .text = "not a regular file with content", .path = local});
+  MappedFile file;
+  file.size = static_cast<std::size_t>(facts.st_size);
+  void* at = ::mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (at == MAP_FAILED) return fail(system_error("cannot map", local));
+  file.bytes = static_cast<const std::byte*>(at);
+  file.usable = true;
+  return file;
+}
+
+// Compares the build id of the dumped first page with the file's. pieces_ holds the core's own memory only by now.
+Result<> CoreMemory::check_identity(const std::string& path) const {
+  const auto& files = core_.files();
+  const auto first = std::find_if(files.begin(), files.end(),
+                                  [&](const auto& range) { return range.path == path && range.offset == 0; });
+  if (first == files.end()) return {};
+  const auto dumped = LoadedImage::read(*this, first->start);
+  if (!dumped || dumped->build_id().empty()) return {};
+  const auto file = ElfImage::open(local_path(path));
+  if (!file || file->build_id() == dumped->build_id()) return {};
+  return fail(Error{.category = ErrorCategory::kMalformed,
+                    .text = "this file is not the one the process had mapped: its build id is " +
+                            (file->build_id().empty() ? std::string("absent") : file->build_id()) + ", the core has " +
+                            dumped->build_id(),
+                    .path = local_path(path),
+                    .help = "give the right one (--sysroot, --libjvm)"});
+}
+
+const CoreMemory::Piece* CoreMemory::find(Address address) const {
+  const auto next = std::upper_bound(pieces_.begin(), pieces_.end(), address,
+                                     [](Address at, const Piece& piece) { return at < piece.end; });
+  return next != pieces_.end() && next->start <= address ? &*next : nullptr;
+}
+
+Result<std::size_t> CoreMemory::read_some(Address address, std::span<std::byte> out) const {
+  const Piece* piece = find(address);
+  if (!piece) {
+    Error error{.category = ErrorCategory::kMalformed, .text = "memory is not in the core", .path = core_.path()};
+    error.address = address;
+    return fail(std::move(error));
+  }
+  const std::size_t count = std::min<std::size_t>(out.size(), piece->end - address);
+  std::memcpy(out.data(), piece->bytes + (address - piece->start), count);
+  return count;
+}
+
+}  // namespace jtrace::target

@@ -1,0 +1,56 @@
+// LoadedImage: an ELF file as it lies in the memory of a target: exported symbols, build id, load bias.
+//
+// Read through the MemoryReader alone, so that a stripped, deleted or foreign file is no hindrance; nothing but the
+// first page and the dynamic section's tables is needed. Constants: elf.h. DT_GNU_HASH as glibc's dl-lookup.c walks it.
+// Errors: those of the memory; kMalformed. Ownership: borrows the memory. Threads: const functions from any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "target/memory_reader.h"
+
+namespace jtrace::target {
+
+struct ImageSegment {  // a PT_LOAD
+  Address vaddr = 0;   // as the file has it: without the bias
+  std::uint64_t file_offset = 0, file_size = 0, memory_size = 0;
+  std::uint32_t flags = 0;  // PF_R, PF_W, PF_X
+};
+
+class LoadedImage {
+ public:
+  // `base`: where file offset 0 is mapped.
+  static Result<LoadedImage> read(const MemoryReader& memory, Address base);
+
+  Address base() const { return base_; }
+  Address bias() const { return bias_; }                     // address = p_vaddr + bias
+  const std::string& build_id() const { return build_id_; }  // lower case hex; "" where there is none
+  const std::vector<ImageSegment>& segments() const { return segments_; }
+  Address end() const;  // first address after its last segment
+
+  // The address in the target of an exported symbol (the first of that name, whatever its version).
+  Result<Address> find_exported(std::string_view name) const;
+
+ private:
+  LoadedImage(const MemoryReader& memory, Address base) : memory_(&memory), base_(base) {}
+  Result<> read_headers();
+  Result<> read_dynamic(Address at, std::uint64_t size);
+  Result<> read_build_id(Address at, std::uint64_t size);
+  Result<std::optional<Address>> symbol_at_index(std::uint32_t index, std::string_view name) const;
+  Result<std::optional<Address>> find_by_gnu_hash(std::string_view name) const;
+  Result<std::optional<Address>> find_by_sysv_hash(std::string_view name) const;
+
+  const MemoryReader* memory_;
+  Address base_;
+  Address bias_ = 0;
+  std::string build_id_;
+  std::vector<ImageSegment> segments_;
+  Address symbols_ = 0, strings_ = 0, gnu_hash_ = 0, sysv_hash_ = 0;
+};
+
+}  // namespace jtrace::target

@@ -1,0 +1,35 @@
+#include "target/memory_reader.h"
+
+#include <algorithm>
+#include <array>
+
+namespace jtrace::target {
+
+Result<> MemoryReader::read_exactly(Address address, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t count, read_some(address, out));
+    out = out.subspan(count);
+    address += count;
+  }
+  return {};
+}
+
+Result<std::string> MemoryReader::read_cstring(Address address, std::size_t limit) const {
+  std::string text;
+  std::array<std::byte, 128> chunk{};
+  while (text.size() < limit) {
+    // Not across a page's end, where the string may end just before memory that cannot be read.
+    const std::size_t to_page_end = 4096 - (address + text.size()) % 4096;
+    const std::size_t size = std::min({chunk.size(), to_page_end, limit - text.size()});
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t count, read_some(address + text.size(), std::span(chunk).first(size)));
+    const auto* begin = reinterpret_cast<const char*>(chunk.data());
+    const auto* end = static_cast<const char*>(std::memchr(begin, 0, count));
+    text.append(begin, end ? static_cast<std::size_t>(end - begin) : count);
+    if (end) return text;
+  }
+  Error error{.category = ErrorCategory::kMalformed, .text = "text is longer than " + std::to_string(limit) + " bytes"};
+  error.address = address;
+  return fail(std::move(error));
+}
+
+}  // namespace jtrace::target

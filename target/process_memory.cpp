@@ -1,0 +1,49 @@
+#include "target/process_memory.h"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace jtrace::target {
+namespace {
+
+Error unreadable(const Process& process, Address address, int errnum) {
+  Error error = system_error(errnum, "cannot read the memory of process " + std::to_string(process.pid()));
+  error.address = address;
+  if (errnum == EFAULT || errnum == EIO) {
+    error.category = ErrorCategory::kMalformed;  // nothing mapped there: a bad address, not a bad system
+    error.text = "no readable memory in process " + std::to_string(process.pid());
+    error.errnum = 0;
+  }
+  if (errnum == EPERM || errnum == EACCES)
+    error.help = "run as the process's user (kernel.yama.ptrace_scope 0) or as root";
+  return error;
+}
+
+}  // namespace
+
+ProcessMemory::ProcessMemory(const Process& process)
+    : process_(process), mem_(::openat(process.proc_fd(), "mem", O_RDONLY | O_CLOEXEC)) {}
+
+Result<std::size_t> ProcessMemory::read_some(Address address, std::span<std::byte> out) const {
+  if (out.empty()) return std::size_t{0};
+  int errnum = EPERM;
+  if (!use_mem_.load(std::memory_order_relaxed)) {
+    // Goes by number; use after the process has ended is for the caller to rule out (Process::has_exited).
+    const iovec local{out.data(), out.size()};
+    const iovec remote{reinterpret_cast<void*>(address), out.size()};
+    const ssize_t count = ::process_vm_readv(process_.pid(), &local, 1, &remote, 1, 0);
+    if (count > 0) return static_cast<std::size_t>(count);
+    errnum = count < 0 ? errno : EFAULT;
+    if (errnum == ENOSYS || errnum == EPERM) use_mem_.store(static_cast<bool>(mem_), std::memory_order_relaxed);
+    if (!use_mem_) return fail(unreadable(process_, address, errnum));
+  }
+  const ssize_t count = ::pread(mem_.get(), out.data(), out.size(), static_cast<off_t>(address));
+  if (count > 0) return static_cast<std::size_t>(count);
+  // A read of 0 means that the address space is gone: the process ended.
+  return fail(unreadable(process_, address, count < 0 ? errno : ESRCH));
+}
+
+}  // namespace jtrace::target

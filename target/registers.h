@@ -1,0 +1,31 @@
+// The integer registers of a stopped thread, in the kernel's order (user_regs_struct of <sys/user.h>, x86-64), which is
+// what PTRACE_GETREGSET gives and what NT_PRSTATUS of a core holds. A value, any thread.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstdint>
+
+#include "target/memory_reader.h"
+
+namespace jtrace::target {
+
+struct Registers {
+  user_regs_struct values{};
+
+  Address pc() const { return values.rip; }
+  Address sp() const { return values.rsp; }
+  Address fp() const { return values.rbp; }
+  Address r13() const { return values.r13; }  // the interpreter's bytecode pointer
+};
+
+// One thread with its registers. `tid`: as the target's innermost pid namespace has it, where that is known.
+struct ThreadRegisters {
+  pid_t tid = 0;
+  Registers registers;
+  int signal = 0;            // the signal it was stopped by; 0 none
+  std::uint64_t cpu_ns = 0;  // user and system time; 0 where unknown
+};
+
+}  // namespace jtrace::target

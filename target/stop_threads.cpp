@@ -1,0 +1,132 @@
+#include "target/stop_threads.h"
+
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.h"
+
+namespace jtrace::target {
+namespace {
+
+constexpr int kMaxRounds = 64;  // threads that start threads while we seize them
+
+Error no_right(pid_t tid, int errnum) {
+  Error error = system_error(errnum, "cannot stop thread " + std::to_string(tid) + " by ptrace");
+  if (errnum == EPERM) {
+    error.category = ErrorCategory::kPermission;
+    error.help =
+        "another tracer may be there (TracerPid in /proc/PID/status), else run as the target's user or root and "
+        "see /proc/sys/kernel/yama/ptrace_scope";
+  }
+  return error;
+}
+
+}  // namespace
+
+StoppedThreads& StoppedThreads::operator=(StoppedThreads&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  traced_ = std::exchange(other.traced_, {});
+  threads_ = std::exchange(other.threads_, {});
+  started_ns_ = other.started_ns_;
+  released_ns_ = other.released_ns_;
+  limit_ = other.limit_;
+  return *this;
+}
+
+Result<StoppedThreads> StoppedThreads::stop(const Process& process, std::chrono::milliseconds max_stop) {
+  StoppedThreads stopped;
+  stopped.limit_ = max_stop;
+  stopped.started_ns_ = monotonic_ns();
+  JTRACE_RETURN_IF_ERROR(stopped.seize_all(process));
+  JTRACE_RETURN_IF_ERROR(stopped.read_registers());
+  return stopped;
+}
+
+std::chrono::nanoseconds StoppedThreads::time_left() const {
+  return limit_ - std::chrono::nanoseconds(monotonic_ns() - started_ns_);
+}
+
+Result<> StoppedThreads::seize_all(const Process& process) {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    JTRACE_ASSIGN_OR_RETURN(const auto tids, process.threads());
+    const std::size_t known = traced_.size();
+    for (pid_t tid : tids) {
+      const auto has_tid = [tid](const Traced& t) { return t.tid == tid; };
+      if (std::any_of(traced_.begin(), traced_.end(), has_tid)) continue;
+      if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
+        if (errno == ESRCH) continue;  // it ended meanwhile
+        return fail(no_right(tid, errno));
+      }
+      traced_.push_back({.tid = tid});
+      ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+    }
+    if (traced_.size() == known && round > 0) return {};
+    JTRACE_RETURN_IF_ERROR(wait_all());
+  }
+  return fail(ErrorCategory::kTimeout, "the target starts threads faster than they can be stopped");
+}
+
+Result<> StoppedThreads::wait_all() {
+  for (Traced& thread : traced_) {
+    while (!thread.stopped && thread.tid != 0) {
+      int status = 0;
+      const pid_t got = ::waitpid(thread.tid, &status, __WALL | WNOHANG);
+      if (got < 0 || (got == thread.tid && !WIFSTOPPED(status))) {
+        thread.tid = 0;  // it ended
+      } else if (got == thread.tid) {
+        thread.stopped = true;
+        // A signal on its way stops a thread too; it is handed on when the thread goes on. Group stops carry an event.
+        if (status >> 16 == 0) thread.signal = WSTOPSIG(status);
+      } else if (time_left().count() < 0) {
+        return fail(Error{.category = ErrorCategory::kTimeout,
+                          .text = "thread " + std::to_string(thread.tid) + " did not stop within " +
+                                  std::to_string(limit_.count() / 1'000'000) + " ms; all threads go on",
+                          .help = "give it longer with --max-stop"});
+      } else {
+        const timespec pause{0, 20'000};
+        ::nanosleep(&pause, nullptr);
+      }
+    }
+  }
+  std::erase_if(traced_, [](const Traced& thread) { return thread.tid == 0; });
+  return {};
+}
+
+Result<> StoppedThreads::read_registers() {
+  for (const Traced& traced : traced_) {
+    ThreadRegisters thread;
+    thread.tid = traced.tid;
+    thread.signal = traced.signal;
+    iovec into{&thread.registers.values, sizeof thread.registers.values};
+    if (::ptrace(PTRACE_GETREGSET, traced.tid, reinterpret_cast<void*>(NT_PRSTATUS), &into) == 0)
+      threads_.push_back(thread);
+  }
+  if (threads_.empty()) return fail(ErrorCategory::kNotFound, "the process ended while it was being stopped");
+  return {};
+}
+
+std::chrono::nanoseconds StoppedThreads::release() {
+  if (traced_.empty()) return std::chrono::nanoseconds(released_ns_ - started_ns_);
+  for (const Traced& thread : traced_) {
+    if (!thread.stopped) {
+      // A thread can be let go only when it stands: wait for the stop that was asked for.
+      ::ptrace(PTRACE_INTERRUPT, thread.tid, nullptr, nullptr);
+      int status = 0;
+      if (::waitpid(thread.tid, &status, __WALL | WNOHANG) != thread.tid) continue;  // the kernel lets go when we end
+    }
+    ::ptrace(PTRACE_DETACH, thread.tid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(thread.signal)));
+  }
+  traced_.clear();
+  released_ns_ = monotonic_ns();
+  return std::chrono::nanoseconds(released_ns_ - started_ns_);
+}
+
+}  // namespace jtrace::target

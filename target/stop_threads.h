@@ -1,0 +1,50 @@
+// StoppedThreads: all threads of a process stand still while this object lives, and go on when it goes.
+//
+// PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent, nothing is written into the target, and the kernel lets the
+// threads go on if this process dies. A signal that was on its way is delivered when they go on. Everything must be
+// done by the thread that made the object (ptrace(2)). The caller looks at time_left() between its reads: the object
+// cannot release by itself. Errors: kPermission (not allowed, or another tracer is there), kTimeout (a thread does not
+// stop in time: all are released), kNotFound (the process is gone).
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "base/result.h"
+#include "target/process.h"
+#include "target/registers.h"
+
+namespace jtrace::target {
+
+class StoppedThreads {
+ public:
+  static Result<StoppedThreads> stop(const Process& process, std::chrono::milliseconds max_stop);
+  StoppedThreads(StoppedThreads&& other) noexcept { *this = std::move(other); }
+  StoppedThreads& operator=(StoppedThreads&& other) noexcept;
+  ~StoppedThreads() { release(); }
+
+  // tid as this process sees it.
+  const std::vector<ThreadRegisters>& threads() const { return threads_; }
+  std::chrono::nanoseconds time_left() const;  // of max_stop; negative when over
+  // Lets all go on; returns for how long the first of them stood. A second call does nothing and gives the same.
+  std::chrono::nanoseconds release();
+
+ private:
+  struct Traced {
+    pid_t tid = 0;
+    int signal = 0;  // to be delivered when it goes on
+    bool stopped = false;
+  };
+  StoppedThreads() = default;
+  Result<> seize_all(const Process& process);
+  Result<> wait_all();
+  Result<> read_registers();
+
+  std::vector<Traced> traced_;
+  std::vector<ThreadRegisters> threads_;
+  std::uint64_t started_ns_ = 0;
+  std::uint64_t released_ns_ = 0;
+  std::chrono::nanoseconds limit_{};
+};
+
+}  // namespace jtrace::target

@@ -1,0 +1,135 @@
+#include "target/target.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/file.h"
+#include "target/jvm_discovery.h"
+
+namespace jtrace::target {
+namespace {
+
+// The mappings of a core: its file ranges with the rights of the segments, and the segments without a file.
+std::vector<Mapping> mappings_of(const CoreFile& core) {
+  std::vector<Mapping> mappings;
+  const auto rights = [&](Mapping& mapping) {
+    for (const CoreSegment& segment : core.segments()) {
+      if (mapping.start < segment.start || mapping.start - segment.start >= segment.memory_size) continue;
+      mapping.readable = segment.readable;
+      mapping.writable = segment.writable;
+      mapping.executable = segment.executable;
+      return;
+    }
+  };
+  for (const CoreMappedFile& file : core.files()) {
+    Mapping mapping;
+    mapping.start = file.start;
+    mapping.end = file.end;
+    mapping.offset = file.offset;
+    mapping.path = file.path;
+    if (mapping.path.ends_with(" (deleted)")) {
+      mapping.path.resize(mapping.path.size() - 10);
+      mapping.deleted = true;
+    }
+    rights(mapping);
+    mappings.push_back(std::move(mapping));
+  }
+  const std::size_t files = mappings.size();
+  for (const CoreSegment& segment : core.segments()) {
+    const auto covered = std::any_of(mappings.begin(), mappings.begin() + static_cast<std::ptrdiff_t>(files),
+                                     [&](const Mapping& m) { return m.contains(segment.start); });
+    if (covered) continue;
+    Mapping mapping;
+    mapping.start = segment.start;
+    mapping.end = segment.start + segment.memory_size;
+    rights(mapping);
+    mappings.push_back(std::move(mapping));
+  }
+  std::stable_sort(mappings.begin(), mappings.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  return mappings;
+}
+
+std::string some_files(const std::vector<Mapping>& mappings) {
+  std::set<std::string> names;
+  for (const Mapping& mapping : mappings)
+    if (!mapping.path.empty() && mapping.path.front() == '/') names.insert(std::string(mapping.file_name()));
+  std::string text;
+  int count = 0;
+  for (const std::string& name : names) {
+    if (++count > 8) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> Target::open_process(Process process) {
+  std::unique_ptr<Target> target(new Target);
+  target->process_.emplace(std::move(process));
+  JTRACE_ASSIGN_OR_RETURN(target->mappings_, target->process_->maps());
+  target->memory_ = std::make_unique<ProcessMemory>(*target->process_);
+  JTRACE_RETURN_IF_ERROR(target->find_libjvm());
+  return target;
+}
+
+Result<std::unique_ptr<Target>> Target::open_core(const std::string& path, const CoreFileOptions& options) {
+  std::unique_ptr<Target> target(new Target);
+  JTRACE_ASSIGN_OR_RETURN(auto core, CoreFile::open(path));
+  target->core_.emplace(std::move(core));
+  target->mappings_ = mappings_of(*target->core_);
+  auto memory = std::make_unique<CoreMemory>(*target->core_, options);
+  target->core_memory_ = memory.get();
+  target->memory_ = std::move(memory);
+  JTRACE_RETURN_IF_ERROR(target->find_libjvm());
+  return target;
+}
+
+Result<> Target::find_libjvm() {
+  if (process_) {
+    JTRACE_ASSIGN_OR_RETURN(libjvm_mapping_, target::libjvm_mapping(*process_));
+  } else {
+    const auto found = std::find_if(mappings_.begin(), mappings_.end(), [](const Mapping& mapping) {
+      return mapping.file_name() == "libjvm.so" && mapping.offset == 0;
+    });
+    if (found == mappings_.end())
+      return fail(Error{.category = ErrorCategory::kNotAttachable,
+                        .text = core_->file_ranges_known() ? "no HotSpot in this core; files: " + some_files(mappings_)
+                                                           : "this core does not say which files were mapped (NT_FILE)",
+                        .path = core_->path()});
+    libjvm_mapping_ = *found;
+  }
+  auto image = LoadedImage::read(*memory_, libjvm_mapping_.start);
+  if (!image) {
+    Error error = image.error().with_context("cannot read libjvm.so of the target (" + libjvm_mapping_.path + ")");
+    if (core_memory_)
+      for (const std::string& problem : core_memory_->problems())
+        if (problem.find("libjvm") != problem.npos) error.help = problem;
+    if (core_memory_ && error.help.empty()) error.help = "give the file with --libjvm or --sysroot";
+    return fail(std::move(error));
+  }
+  libjvm_.emplace(std::move(*image));
+  return {};
+}
+
+pid_t Target::nspid() const { return process_ ? process_->nspid() : core_->pid(); }
+
+Result<UniqueFd> Target::open_mapped(const Mapping& mapping) const {
+  if (process_) return process_->open_mapped(mapping);
+  return open_file(core_memory_->local_path(mapping.path), O_RDONLY | O_NONBLOCK);
+}
+
+std::vector<std::string> Target::missing() const {
+  std::vector<std::string> lines;
+  if (!core_) return lines;
+  if (core_->missing_bytes() > 0)
+    lines.push_back("the core is cut off: expected " + std::to_string(core_->expected_size()) + " bytes, have " +
+                    std::to_string(core_->bytes().size()) + "; " + std::to_string(core_->missing_bytes()) +
+                    " bytes of memory are missing");
+  for (const std::string& problem : core_memory_->problems()) lines.push_back(problem);
+  return lines;
+}
+
+}  // namespace jtrace::target

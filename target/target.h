@@ -1,0 +1,54 @@
+// Target: what is looked into: a live process or a core, with its memory, mappings, threads and libjvm.so.
+//
+// One object, whatever the bytes come from; everything above reads through memory(). Ownership: owns the process or the
+// core and all that is mapped of it. Threads: const functions from any thread. The mappings of a live process are those
+// of the moment of opening. Errors: those of Process::open and CoreFile::open; kNotAttachable where there is no
+// libjvm.so.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "target/core_file.h"
+#include "target/core_memory.h"
+#include "target/loaded_image.h"
+#include "target/memory_map.h"
+#include "target/process.h"
+#include "target/process_memory.h"
+
+namespace jtrace::target {
+
+class Target {
+ public:
+  static Result<std::unique_ptr<Target>> open_process(Process process);
+  static Result<std::unique_ptr<Target>> open_core(const std::string& path, const CoreFileOptions& options = {});
+
+  const MemoryReader& memory() const { return *memory_; }
+  const Process* process() const { return process_ ? &*process_ : nullptr; }  // null for a core
+  const CoreFile* core() const { return core_ ? &*core_ : nullptr; }          // null for a live process
+  const CoreMemory* core_memory() const { return core_memory_; }
+  pid_t nspid() const;                                                // its own, in its innermost pid namespace
+  const std::vector<Mapping>& mappings() const { return mappings_; }  // by address
+  const Mapping& libjvm_mapping() const { return libjvm_mapping_; }
+  const LoadedImage& libjvm() const { return *libjvm_; }
+  // The file of a mapping as this process can open it: for symbols.
+  Result<UniqueFd> open_mapped(const Mapping& mapping) const;
+  // What is not there and was wanted; one line each.
+  std::vector<std::string> missing() const;
+
+ private:
+  Target() = default;
+  Result<> find_libjvm();
+
+  std::optional<Process> process_;
+  std::optional<CoreFile> core_;
+  std::unique_ptr<MemoryReader> memory_;
+  const CoreMemory* core_memory_ = nullptr;
+  std::vector<Mapping> mappings_;
+  Mapping libjvm_mapping_;
+  std::optional<LoadedImage> libjvm_;
+};
+
+}  // namespace jtrace::target

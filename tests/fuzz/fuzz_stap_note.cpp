@@ -1,0 +1,16 @@
+// Bytes as a .note.stapsdt section, and as the text of operands: no byte sequence may do more than be refused.
+#include <cstddef>
+#include <cstdint>
+
+#include "dtrace/probe_catalogue.h"
+#include "dtrace/stap_note.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace jtrace::dtrace;
+  for (const StapNote& note : parse_stap_notes({reinterpret_cast<const std::byte*>(data), size}).notes) {
+    const auto operands = parse_operands(note.arguments);
+    (void)describe_probe(note.provider, note.name, operands.size());
+  }
+  (void)parse_operands({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,404 @@
+// `jtrace cmd`, `load` and `jmx` on every JDK found: each operation, each verdict, each way to live in a container.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "attach/attach_session.h"
+#include "base/file.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr uid_t kNobody = 65534;
+
+std::string agent_library(std::string_view kind) {
+  return JTRACE_LIB_DIR "/libattach_test_agent_" + std::string(kind) + ".so";
+}
+
+// jtrace cmd PID WORD...
+CommandOutput cmd(const JvmProcess& jvm, std::vector<std::string> words, CommandOptions options = {}) {
+  std::vector<std::string> arguments{"cmd", jvm.pid_text()};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  auto done = run_jtrace(arguments, options);
+  return done ? *done : CommandOutput{.err = done.error().message()};
+}
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {
+ protected:
+  std::unique_ptr<JvmProcess> start(std::vector<std::string> flags = {}, JvmOptions options = {}) {
+    const JvmOptions made = attachable(GetParam(), std::move(flags));
+    options.flags.insert(options.flags.end(), made.flags.begin(), made.flags.end());
+    auto jvm = JvmProcess::start(GetParam(), "Idle", options);
+    EXPECT_TRUE(succeeded(jvm));
+    return jvm ? std::move(*jvm) : nullptr;
+  }
+  // What the target printed: nothing but what it says of itself.
+  static void expect_unharmed(const JvmProcess& jvm) {
+    EXPECT_TRUE(jvm.alive());
+    EXPECT_EQ(jvm.out(), "READY\n");
+    EXPECT_EQ(jvm.err(), "");
+  }
+  // Copies a file into the JVM's /tmp; the path as the JVM sees it.
+  static std::string put(const JvmProcess& jvm, const std::string& from, const std::string& name) {
+    const std::string path = "/tmp/jtrace-test-" + jvm.pid_text() + "-" + name;
+    fs::copy_file(from, jvm.inside(path), fs::copy_options::overwrite_existing);
+    return path;
+  }
+  static bool left_in_tmp(const JvmProcess& jvm, std::string_view part) {
+    for (const auto& entry : fs::directory_iterator(jvm.inside("/tmp")))
+      if (entry.path().filename().string().find(part) != std::string::npos) return true;
+    return false;
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+TEST_P(EachJdk, answers_every_operation) {
+  const auto jvm = start({"-Dsome.password=hidden"});
+  ASSERT_TRUE(jvm);
+  EXPECT_THAT(cmd(*jvm, {"jcmd", "VM.version"}).out, HasSubstr("JDK "));
+  EXPECT_THAT(cmd(*jvm, {"jcmd"}).out, HasSubstr("VM.version"));
+  EXPECT_THAT(cmd(*jvm, {"threaddump", "-l"}).out,
+              AllOf(HasSubstr("\"main\""), HasSubstr("Locked ownable synchronizers")));
+  EXPECT_THAT(cmd(*jvm, {"inspectheap", "-live"}).out, HasSubstr("java.lang.String"));
+  EXPECT_THAT(cmd(*jvm, {"properties"}).out, AllOf(HasSubstr("java.version="), HasSubstr("some.password=***")));
+  EXPECT_THAT(cmd(*jvm, {"--show-secrets", "properties"}).out, HasSubstr("some.password=hidden"));
+  EXPECT_THAT(cmd(*jvm, {"agentProperties"}).out, HasSubstr("sun.java.command=Idle"));
+  EXPECT_THAT(cmd(*jvm, {"printflag", "MinHeapFreeRatio"}).out, StartsWith("-XX:MinHeapFreeRatio="));
+  EXPECT_EQ(cmd(*jvm, {"setflag", "MinHeapFreeRatio", "33"}).status, 0);
+  EXPECT_EQ(cmd(*jvm, {"printflag", "MinHeapFreeRatio"}).out, "-XX:MinHeapFreeRatio=33\n");
+  EXPECT_EQ(cmd(*jvm, {"datadump"}).status, 0);
+  const std::string dump = "/tmp/jtrace-test-" + jvm->pid_text() + ".hprof";
+  const CommandOutput dumped = cmd(*jvm, {"dumpheap", dump, "-live"});
+  EXPECT_EQ(dumped.status, 0) << dumped.err;
+  EXPECT_GT(fs::file_size(jvm->inside(dump)), 100'000u);
+  fs::remove(jvm->inside(dump));
+  expect_unharmed(*jvm);
+  record_support(GetParam(), "G1", "live", "cmd");
+}
+
+TEST_P(EachJdk, a_no_with_code_0_is_a_no) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  const std::vector<std::vector<std::string>> refused = {
+      {"printflag", "NoSuchFlag"},
+      {"setflag", "NoSuchFlag", "1"},
+      {"dumpheap"},
+      {"dumpheap", "/nonexistent/folder/x.hprof"},
+      {"jcmd", "GC.heap_dump", "/nonexistent/folder/x.hprof"},
+      {"jcmd", "VM.native_memory"},
+      {"jcmd", "No.such_command"},
+      {"no.such.operation"},
+  };
+  for (const auto& words : refused) {
+    const CommandOutput done = cmd(*jvm, words);
+    EXPECT_EQ(done.status, 1) << words.front() << " " << words.back() << ": " << done.out << done.err;
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  }
+  const std::vector<std::vector<std::string>> refused_since_9 = {
+      {"jcmd", "VM.set_flag", "NoSuchFlag", "1"},
+      {"jcmd", "Compiler.directives_add", "/nonexistent/file"},
+      {"jcmd", "JFR.stop", "name=nosuch"},
+      {"jcmd", "JFR.dump", "name=nosuch"},
+  };
+  if (GetParam().version >= 9)
+    for (const auto& words : refused_since_9) {
+      const CommandOutput done = cmd(*jvm, words);
+      EXPECT_EQ(done.status, 1) << words[1] << ": " << done.out << done.err;
+    }
+  if (GetParam().version >= 9) EXPECT_EQ(cmd(*jvm, {"jcmd", "JVMTI.agent_load", "/nonexistent/libx.so"}).status, 7);
+  if (GetParam().version >= 21) {
+    const CommandOutput done = cmd(*jvm, {"jcmd", "Thread.dump_to_file", "/nonexistent/folder/x"});
+    EXPECT_EQ(done.status, 1) << done.out << done.err;
+  }
+  EXPECT_TRUE(jvm->alive());
+}
+
+// What the tool sees before it asks, and what the JVM says when it is asked all the same: both are told right.
+TEST_P(EachJdk, verdicts_of_load) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  const ScratchDir folder;
+  const std::string ok = put(*jvm, agent_library("ok"), "ok.so");
+  const std::string no_entry = put(*jvm, agent_library("no_entry"), "no_entry.so");
+  const std::string foreign = put(*jvm, agent_library("ok"), "foreign.so");
+  {
+    std::fstream file(jvm->inside(foreign), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(18).write("\xb7\0", 2);  // e_machine: EM_AARCH64
+  }
+  const std::string text = "/tmp/jtrace-test-" + jvm->pid_text() + "-text.so";
+  std::ofstream(jvm->inside(text)) << "not a library\n";
+  const std::string missing = "/tmp/jtrace-test-missing.so";
+  const std::vector<std::tuple<std::string, std::string, int, std::string>> cases = {
+      {ok, "", 0, ""},
+      {ok, "rc=7", 7, "returned 7"},
+      {ok, "rc=-3", 7, "returned -3"},
+      {missing, "", 7, "No such file"},
+      {foreign, "", 7, "AArch64"},
+      {text, "", 7, "not an ELF file"},
+      {no_entry, "", 7, "Agent_OnAttach"},
+  };
+  for (const auto& [path, options, status, says] : cases) {
+    const auto loaded = run_jtrace({"load", jvm->pid_text(), path, options});
+    ASSERT_TRUE(succeeded(loaded));
+    EXPECT_EQ(loaded->status, status) << path << ": " << loaded->err;
+    EXPECT_THAT(loaded->err, HasSubstr(says));
+    EXPECT_EQ(loaded->out, "");
+    // Not the file that is none: asking the JVM for it costs it its stack guards' messages on stdout.
+    if (path == text) continue;
+    const CommandOutput raw = cmd(*jvm, {"load", path, "true", options});
+    EXPECT_EQ(raw.status, status) << path << ": " << raw.out << raw.err;
+  }
+  EXPECT_EQ(run_jtrace({"load", jvm->pid_text(), "instrument_nonexistent"})->status, 7);
+  for (const std::string& path : {ok, no_entry, foreign, text}) fs::remove(jvm->inside(path));
+  EXPECT_TRUE(jvm->alive());
+  EXPECT_EQ(jvm->out(), "READY\n");
+  record_support(GetParam(), "G1", "live", "load");
+}
+
+TEST_P(EachJdk, loading_that_is_switched_off) {
+  if (GetParam().version < 9) GTEST_SKIP() << "JDK 8 has no EnableDynamicAgentLoading";
+  JvmOptions options;
+  options.flags = {"-XX:-EnableDynamicAgentLoading"};
+  const auto started = JvmProcess::start(GetParam(), "Idle", options);
+  ASSERT_TRUE(succeeded(started));
+  const JvmProcess& jvm = **started;
+  const std::string ok = put(jvm, agent_library("ok"), "ok.so");
+  const auto loaded = run_jtrace({"load", jvm.pid_text(), ok});
+  EXPECT_EQ(loaded->status, 7);
+  EXPECT_THAT(loaded->err, HasSubstr("EnableDynamicAgentLoading"));
+  const CommandOutput raw = cmd(jvm, {"load", ok, "true", ""});
+  EXPECT_EQ(raw.status, 7) << raw.out << raw.err;
+  EXPECT_THAT(raw.err, HasSubstr("EnableDynamicAgentLoading"));
+  fs::remove(jvm.inside(ok));
+  expect_unharmed(jvm);
+}
+
+TEST_P(EachJdk, the_coming_warning_is_announced) {
+  JvmOptions options;
+  const auto started = JvmProcess::start(GetParam(), "Idle", options);
+  ASSERT_TRUE(succeeded(started));
+  const JvmProcess& jvm = **started;
+  const std::string ok = put(jvm, agent_library("ok"), "ok.so");
+  for (int round = 0; round < 2; ++round) {
+    const std::string before = jvm.err();
+    const auto loaded = run_jtrace({"load", jvm.pid_text(), ok});
+    EXPECT_EQ(loaded->status, 0) << loaded->err;
+    const bool announced = loaded->err.find("JEP 451") != std::string::npos;
+    EXPECT_EQ(announced, GetParam().version >= 21 && round == 0) << loaded->err;
+    EXPECT_EQ(announced, jvm.err() != before) << "announced what did not come, or not what came: " << jvm.err();
+  }
+  fs::remove(jvm.inside(ok));
+}
+
+// Whole, or refused before anything is sent; never cut.
+TEST_P(EachJdk, long_arguments) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  const std::string ok = put(*jvm, agent_library("ok"), "ok.so");
+  const std::string out = "/tmp/jtrace-test-" + jvm->pid_text() + "-length";
+  for (const std::size_t length :
+       {std::size_t{1024}, std::size_t{1025}, std::size_t{65'536}, std::size_t{262'000}, std::size_t{262'144}}) {
+    fs::remove(jvm->inside(out));
+    std::string options = "out=" + out + " ";
+    options.append(length - options.size(), 'x');
+    // More than one argument of execve(2) may be; so through the library.
+    const auto process = target::Process::open(jvm->pid());
+    ASSERT_TRUE(succeeded(process));
+    const auto session = attach::AttachSession::open(*process);
+    ASSERT_TRUE(succeeded(session));
+    const auto reply = session->execute({.operation = "load", .arguments = {ok, "true", options}});
+    const std::size_t limit = GetParam().version >= 24 ? 262'000 : 1024;
+    EXPECT_EQ(reply.has_value(), length <= limit) << length;
+    const std::string arrived = read_file(jvm->inside(out)).value_or("nothing");
+    EXPECT_EQ(arrived, length <= limit ? std::to_string(length) : "nothing");
+    if (!reply) EXPECT_EQ(exit_status(reply.error()), ExitStatus::kUsage) << reply.error().message();
+  }
+  const auto refused = run_jtrace({"cmd", jvm->pid_text(), "jcmd", std::string(1025, 'x')});
+  EXPECT_EQ(refused->status, GetParam().version >= 24 ? 1 : 2) << refused->err;
+  EXPECT_EQ(run_jtrace({"cmd", jvm->pid_text(), "an-operation-of-24-bytes"})->status, 2);
+  const auto empty = run_jtrace({"cmd", jvm->pid_text(), "inspectheap", "", "-live"});
+  EXPECT_EQ(empty->status == 2, GetParam().version == 8) << empty->err;
+  fs::remove(jvm->inside(ok));
+  fs::remove(jvm->inside(out));
+  expect_unharmed(*jvm);
+}
+
+TEST_P(EachJdk, jmx_gives_a_service_url) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  const auto first = run_jtrace({"jmx", jvm->pid_text()});
+  EXPECT_EQ(first->status, 0) << first->err;
+  EXPECT_THAT(first->out, StartsWith("service:jmx:rmi://"));
+  EXPECT_EQ(run_jtrace({"jmx", jvm->pid_text()})->out, first->out) << "started once";
+  expect_unharmed(*jvm);
+  record_support(GetParam(), "G1", "live", "jmx");
+}
+
+TEST_P(EachJdk, a_batch_and_several_jvms) {
+  const auto one = start();
+  const auto two = start();
+  ASSERT_TRUE(one && two);
+  const auto batch =
+      run_jtrace({"cmd", one->pid_text(), "--batch", "-"},
+                 {.input = "jcmd VM.uptime\n# a comment\nprintflag \"UseSerialGC\"\nprintflag NoSuch\n"});
+  EXPECT_EQ(batch->status, 9) << batch->err;
+  EXPECT_THAT(batch->out,
+              AllOf(HasSubstr("==> " + one->pid_text() + " jcmd VM.uptime <==\n"), HasSubstr("UseSerialGC\n")));
+  const auto both = run_jtrace({"cmd", two->pid_text() + "," + one->pid_text(), "jcmd", "VM.uptime"});
+  EXPECT_EQ(both->status, 0) << both->err;
+  const std::size_t first = both->out.find("==> " + two->pid_text());
+  const std::size_t second = both->out.find("==> " + one->pid_text());
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_NE(second, std::string::npos);
+  EXPECT_LT(first, second) << "in the order asked for";
+  const auto some = run_jtrace({"cmd", one->pid_text() + ",4194303", "jcmd", "VM.uptime"});
+  EXPECT_EQ(some->status, 9) << some->err;
+  expect_unharmed(*one);
+  expect_unharmed(*two);
+}
+
+TEST_P(EachJdk, a_socket_that_was_deleted_or_left_behind) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  ASSERT_EQ(cmd(*jvm, {"jcmd", "VM.version"}).status, 0);
+  const std::string socket = jvm->inside("/tmp/.java_pid" + jvm->pid_text());
+  ASSERT_TRUE(fs::remove(socket));
+  EXPECT_EQ(cmd(*jvm, {"jcmd", "VM.version"}).status, 0);
+  EXPECT_TRUE(fs::exists(socket));
+  EXPECT_FALSE(left_in_tmp(*jvm, ".attach_pid"));
+  expect_unharmed(*jvm);
+}
+
+TEST_P(EachJdk, many_first_clients_at_once) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  std::vector<int> statuses(8, -1);
+  std::vector<std::thread> clients;
+  for (int& status : statuses) clients.emplace_back([&] { status = cmd(*jvm, {"jcmd", "VM.version"}).status; });
+  for (std::thread& client : clients) client.join();
+  EXPECT_THAT(statuses, ::testing::Each(0));
+  EXPECT_FALSE(left_in_tmp(*jvm, ".attach_pid" + jvm->pid_text()));
+  expect_unharmed(*jvm);
+}
+
+TEST_P(EachJdk, the_reply_of_a_jvm_that_dies) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  const std::string ok = put(*jvm, agent_library("ok"), "ok.so");
+  const auto loaded = run_jtrace({"load", jvm->pid_text(), ok, "die"});
+  EXPECT_EQ(loaded->status, 9) << loaded->err;
+  EXPECT_THAT(loaded->err, HasSubstr("exited during the command"));
+}
+
+// One thread of the JVM serves all clients: behind a long command the others wait, and are told why.
+TEST_P(EachJdk, a_busy_listener_is_named_at_the_time_out) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  const std::string ok = put(*jvm, agent_library("ok"), "ok.so");
+  const std::string gate = "/tmp/jtrace-test-" + jvm->pid_text() + "-gate";
+  const auto process = target::Process::open(jvm->pid());
+  const auto session = attach::AttachSession::open(*process);
+  ASSERT_TRUE(succeeded(session));
+  auto held = session->begin({.operation = "load", .arguments = {ok, "true", "wait=" + gate}});
+  ASSERT_TRUE(succeeded(held));
+  const auto started = std::chrono::steady_clock::now();
+  const CommandOutput late = cmd(*jvm, {"--timeout", "1", "jcmd", "VM.version"});
+  const auto took = std::chrono::steady_clock::now() - started;
+  EXPECT_EQ(late.status, 6) << late.out << late.err;
+  EXPECT_THAT(late.err,
+              AllOf(HasSubstr("another client holds the listener"), HasSubstr("jtrace stack " + jvm->pid_text())));
+  EXPECT_GE(took, std::chrono::milliseconds(1000));
+  EXPECT_LT(took, std::chrono::milliseconds(1900));
+  std::ofstream(jvm->inside(gate)) << "";
+  EXPECT_EQ(cmd(*jvm, {"jcmd", "VM.version"}).status, 0) << "and afterwards it is served again";
+  fs::remove(jvm->inside(gate));
+  fs::remove(jvm->inside(ok));
+  expect_unharmed(*jvm);
+}
+
+struct Home {
+  const char* name;
+  Isolation isolation;
+  uid_t uid;
+};
+
+// Root outside, the JVM in each kind of home; the library is here alone.
+TEST_P(EachJdk, in_containers_and_as_other_users) {
+  if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
+  for (const Home& home :
+       {Home{"plain, another user", Isolation::kNone, kNobody}, Home{"mount namespace", Isolation::kMount, 0},
+        Home{"container", Isolation::kContainer, 0}, Home{"container, another user", Isolation::kContainer, kNobody}}) {
+    SCOPED_TRACE(home.name);
+    JvmOptions options;
+    options.isolation = home.isolation;
+    options.uid = options.gid = home.uid;
+    const auto jvm = start({}, options);
+    ASSERT_TRUE(jvm);
+    const CommandOutput version = cmd(*jvm, {"jcmd", "VM.version"});
+    EXPECT_EQ(version.status, 0) << version.err;
+    const ScratchDir folder;
+    const std::string here = folder.file("only_here.so");
+    fs::copy_file(agent_library("ok"), here);
+    const bool elsewhere = home.isolation != Isolation::kNone || GetParam().root;
+    if (elsewhere) {
+      const auto refused = run_jtrace({"load", jvm->pid_text(), here});
+      EXPECT_EQ(refused->status, 7);
+      EXPECT_THAT(refused->err, HasSubstr("--deliver"));
+    }
+    const std::string out = "/tmp/jtrace-test-" + jvm->pid_text() + "-out";
+    const auto loaded = run_jtrace({"load", jvm->pid_text(), here, "out=" + out, "--deliver"});
+    EXPECT_EQ(loaded->status, 0) << loaded->err;
+    EXPECT_EQ(read_file(jvm->inside(out)).value_or("nothing"), std::to_string(("out=" + out).size()));
+    fs::remove(jvm->inside(out));
+    EXPECT_FALSE(left_in_tmp(*jvm, "only_here"));
+    expect_unharmed(*jvm);
+  }
+}
+
+// The library in one program: a thread for each JVM, at once, the target's users different from ours.
+TEST(AttachLibrary, from_several_threads) {
+  const auto all = jdks();
+  if (all.empty()) JTRACE_SKIP("live", "no JDK on this machine");
+  std::vector<std::unique_ptr<JvmProcess>> jvms;
+  for (std::size_t i = 0; i < 4; ++i) {
+    JvmOptions options = attachable(all[i % all.size()], {"-Xmx32m"});
+    if (i % 2 == 1 && ::geteuid() == 0) options.uid = options.gid = kNobody;
+    auto jvm = JvmProcess::start(all[i % all.size()], "Idle", options);
+    ASSERT_TRUE(succeeded(jvm));
+    jvms.push_back(std::move(*jvm));
+  }
+  std::vector<std::thread> threads;
+  for (const auto& jvm : jvms)
+    threads.emplace_back([&jvm] {
+      for (int round = 0; round < 20; ++round) {
+        const auto process = target::Process::open(jvm->pid());
+        ASSERT_TRUE(succeeded(process));
+        const auto session = attach::AttachSession::open(*process);
+        ASSERT_TRUE(succeeded(session));
+        const auto reply = session->execute({.operation = "jcmd", .arguments = {"VM.version"}});
+        ASSERT_TRUE(succeeded(reply));
+        EXPECT_THAT(reply->data, HasSubstr("JDK "));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(::geteuid(), ::getuid());
+  for (const auto& jvm : jvms) EXPECT_EQ(jvm->out(), "READY\n");
+}
+
+}  // namespace
+}  // namespace jtrace::test

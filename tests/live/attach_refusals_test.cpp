@@ -1,0 +1,313 @@
+// What cannot be attached to, or must not be: each its own line and status, at once, and the target lives on as it was.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "attach/attach_session.h"
+#include "attach/delivery.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/trace_checks.h"
+
+extern char** environ;
+
+namespace jtrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr uid_t kNobody = 65534;
+constexpr uid_t kOther = 65533;
+
+// The status, one line on stderr that says so, and no waiting. (How fast exactly: tests/bench/bench_attach.cpp.)
+void expect_refused(const std::string& who, int status, const std::vector<std::string>& says,
+                    CommandOptions options = {}) {
+  const auto done = run_jtrace({"cmd", who, "jcmd", "VM.version"}, options);
+  ASSERT_TRUE(succeeded(done));
+  EXPECT_EQ(done->status, status) << done->out << done->err;
+  EXPECT_EQ(done->out, "");
+  EXPECT_EQ(std::count(done->err.begin(), done->err.end(), '\n'), 1) << done->err;
+  for (const std::string& word : says) EXPECT_THAT(done->err, HasSubstr(word));
+  EXPECT_LT(done->elapsed, std::chrono::seconds(3));
+}
+
+CommandOptions as_nobody() {
+  CommandOptions options;
+  options.in_child = [] {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) ::_exit(125);
+  };
+  return options;
+}
+
+#define NEED_ROOT() \
+  if (::geteuid() != 0) JTRACE_SKIP("live", "needs root: it takes other users' ids")
+#define NEED_JDK(name)                       \
+  const std::optional<Jdk> name = any_jdk(); \
+  if (!name) JTRACE_SKIP("live", "no JDK on this machine")
+
+// A program that a SIGQUIT would end.
+class Sleeper {
+ public:
+  Sleeper() {
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::sigaddset(&signals, SIGQUIT);
+    ::posix_spawnattr_setsigdefault(&attributes, &signals);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    const char* argv[] = {"sleep", "600", nullptr};
+    EXPECT_EQ(::posix_spawnp(&pid_, "sleep", nullptr, &attributes, const_cast<char**>(argv), environ), 0);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  ~Sleeper() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const { return pid_; }
+  bool alive() const { return ::waitpid(pid_, nullptr, WNOHANG) == 0; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+TEST(AttachRefusals, words_that_are_no_process) {
+  expect_refused("", 2, {"not a process id: ''"});
+  expect_refused("0", 2, {"not a process id: '0'"});
+  expect_refused("12abc", 3, {"'12abc'", "main class"});
+  expect_refused("1099511627776", 3, {"no such process 1099511627776"});
+  expect_refused("4194304", 3, {"no such process 4194304"});
+}
+
+TEST(AttachRefusals, a_thread_and_a_zombie) {
+  std::thread([] {
+    expect_refused(std::to_string(::gettid()), 3, {"is a thread of process " + std::to_string(::getpid())});
+  }).join();
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t info;
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  expect_refused(std::to_string(child), 3, {"zombie", "parent is " + std::to_string(::getpid())});
+  ::waitpid(child, nullptr, 0);
+  expect_refused(std::to_string(child), 3, {"no such process"});
+}
+
+TEST(AttachRefusals, no_jvm_and_no_signal) {
+  const Sleeper sleeper;
+  expect_refused(std::to_string(sleeper.pid()), 4, {"(sleep)", "no libjvm.so mapped", "no signal sent"});
+  EXPECT_TRUE(sleeper.alive());
+}
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {
+ protected:
+  static void expect_unharmed(const JvmProcess& jvm) {
+    EXPECT_TRUE(jvm.alive());
+    EXPECT_EQ(jvm.out(), "READY\n");
+    EXPECT_EQ(jvm.err(), "");
+    for (const auto& entry : fs::directory_iterator(jvm.inside("/tmp")))
+      EXPECT_NE(entry.path().filename(), ".attach_pid" + jvm.pid_text());
+  }
+  std::unique_ptr<JvmProcess> start(std::vector<std::string> flags, JvmOptions options = {}) {
+    options.flags = std::move(flags);
+    auto jvm = JvmProcess::start(GetParam(), "Idle", options);
+    EXPECT_TRUE(succeeded(jvm));
+    return jvm ? std::move(*jvm) : nullptr;
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+TEST_P(EachJdk, stopped) {
+  const auto jvm = start({});
+  ASSERT_TRUE(jvm);
+  for (const bool warm : {false, true}) {
+    if (warm) ASSERT_EQ(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"})->status, 0);
+    jvm->signal(SIGSTOP);
+    siginfo_t info;
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(jvm->pid()), &info, WSTOPPED | WNOWAIT), 0);
+    expect_refused(jvm->pid_text(), 4, {"is stopped", "jtrace stack " + jvm->pid_text()});
+    jvm->signal(SIGCONT);
+  }
+  EXPECT_EQ(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"})->status, 0);
+  expect_unharmed(*jvm);
+}
+
+TEST_P(EachJdk, attach_disabled) {
+  for (const char* perf : {"-XX:+UsePerfData", "-XX:-UsePerfData"}) {
+    const auto jvm = start({"-XX:+DisableAttachMechanism", perf});
+    ASSERT_TRUE(jvm);
+    expect_refused(jvm->pid_text(), 4, {"attach is disabled", "DisableAttachMechanism", "no signal sent"});
+    expect_unharmed(*jvm);
+  }
+}
+
+TEST_P(EachJdk, reduced_signals) {
+  const auto jvm = start({"-Xrs"});
+  ASSERT_TRUE(jvm);
+  // The listener stands from the start, and needs no signal.
+  EXPECT_EQ(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"})->status, 0);
+  ASSERT_TRUE(fs::remove(jvm->inside("/tmp/.java_pid" + jvm->pid_text())));
+  expect_refused(jvm->pid_text(), 4, {"SIGQUIT is not caught", "-Xrs", "no signal sent"});
+  expect_unharmed(*jvm);
+}
+
+// A SIGQUIT in its first milliseconds would kill it.
+TEST_P(EachJdk, just_starting) {
+  for (int delay_ms = 0; delay_ms < 40; delay_ms += 4) {
+    JvmOptions options;
+    options.wait_ready = false;
+    const auto jvm = start({}, options);
+    ASSERT_TRUE(jvm);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(delay_ms);
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    const auto done = run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"});
+    // Before its exec it is this test's own program; from then on it is waited for.
+    EXPECT_TRUE(done->status == 0 || (done->status == 4 && done->err.find("no libjvm.so") != std::string::npos))
+        << done->err;
+    ASSERT_TRUE(succeeded(jvm->wait_line("READY")));
+    expect_unharmed(*jvm);
+  }
+}
+
+TEST_P(EachJdk, another_users) {
+  NEED_ROOT();
+  const auto jvm = start({});
+  ASSERT_TRUE(jvm);
+  expect_refused(jvm->pid_text(), 5, {"uid 0", "run as that user or root"}, as_nobody());
+  expect_unharmed(*jvm);
+}
+
+TEST(AttachRefusals, an_impostors_socket) {
+  NEED_ROOT();
+  NEED_JDK(jdk);
+  auto jvm = JvmProcess::start(*jdk, "Idle", {});
+  ASSERT_TRUE(succeeded(jvm));
+  const std::string path = (*jvm)->inside("/tmp/.java_pid" + (*jvm)->pid_text());
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::strcpy(address.sun_path, path.c_str());
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(socket.get(), 5), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  ASSERT_EQ(::chown(path.c_str(), kOther, kOther), 0);
+  expect_refused((*jvm)->pid_text(), 5, {"uid 65533", "impostor"});
+  ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+  expect_refused((*jvm)->pid_text(), 5, {"process " + std::to_string(::getpid()) + " listens", "impostor"});
+  fs::remove(path);
+  EXPECT_EQ((*jvm)->out(), "READY\n");
+}
+
+TEST(AttachRefusals, a_trigger_of_another_user) {
+  NEED_ROOT();
+  NEED_JDK(jdk);
+  JvmOptions options;
+  options.uid = options.gid = kNobody;
+  auto jvm = JvmProcess::start(*jdk, "Idle", options);
+  ASSERT_TRUE(succeeded(jvm));
+  const std::string cwd = "/proc/" + (*jvm)->pid_text() + "/cwd";
+  const std::string trigger = cwd + "/.attach_pid" + (*jvm)->pid_text();
+  fs::permissions(fs::read_symlink(cwd), fs::perms::all | fs::perms::sticky_bit);
+  std::ofstream(trigger) << "";
+  ASSERT_EQ(::chown(trigger.c_str(), kOther, kOther), 0);
+  expect_refused((*jvm)->pid_text(), 5, {"uid 65533", ".attach_pid", "remove it"});
+  fs::remove(trigger);
+  EXPECT_EQ(run_jtrace({"cmd", (*jvm)->pid_text(), "jcmd", "VM.version"})->status, 0);
+  EXPECT_EQ((*jvm)->out(), "READY\n");
+}
+
+TEST(AttachRefusals, nowhere_to_put_the_trigger) {
+  if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
+  NEED_JDK(jdk);
+  JvmOptions options;
+  options.isolation = Isolation::kMount;
+  options.in_child = [](const std::string& root) {
+    return ::mount(nullptr, (root + "/tmp").c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0;
+  };
+  options.flags = {"-XX:-UsePerfData", "-Xshare:off"};
+  auto jvm = JvmProcess::start(*jdk, "Idle", options);
+  ASSERT_TRUE(succeeded(jvm));
+  expect_refused((*jvm)->pid_text(), 4,
+                 {"cannot create the trigger file", "/cwd/.attach_pid", "Read-only file system"});
+  EXPECT_EQ((*jvm)->out(), "READY\n");
+}
+
+TEST(AttachRefusals, a_stale_socket_is_cleared_away) {
+  NEED_ROOT();
+  NEED_JDK(jdk);
+  auto jvm = JvmProcess::start(*jdk, "Idle", {});
+  ASSERT_TRUE(succeeded(jvm));
+  const std::string path = (*jvm)->inside("/tmp/.java_pid" + (*jvm)->pid_text());
+  {
+    const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::strcpy(address.sun_path, path.c_str());
+    ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  }
+  const auto done = run_jtrace({"cmd", (*jvm)->pid_text(), "jcmd", "VM.version"});
+  EXPECT_EQ(done->status, 0) << done->err;
+  EXPECT_EQ((*jvm)->out(), "READY\n");
+}
+
+// A target whose places for a library are full, or may not hold code.
+TEST(AttachRefusals, delivery_without_a_place) {
+  if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
+  NEED_JDK(jdk);
+  for (const char* fault : {"noexec", "no room"}) {
+    const bool noexec = std::string_view(fault) == "noexec";
+    JvmOptions options = attachable(*jdk, {"-XX:-UsePerfData"});
+    options.isolation = Isolation::kMount;
+    options.in_child = [noexec](const std::string& root) {
+      const char* data = noexec ? "mode=1777" : "mode=1777,size=16k";
+      for (const char* place : {"/tmp", "/var/tmp", "/dev/shm"}) {
+        const std::string path = root + place;
+        if (::mount("tmpfs", path.c_str(), "tmpfs", noexec ? MS_NOEXEC : 0, data) != 0 &&
+            place != std::string_view("/dev/shm"))
+          return false;
+      }
+      return ::mount(nullptr, (root.empty() ? "/" : root).c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY,
+                     nullptr) == 0;
+    };
+    auto jvm = JvmProcess::start(*jdk, "Idle", options);
+    ASSERT_TRUE(succeeded(jvm));
+    const auto process = target::Process::open((*jvm)->pid());
+    const auto place = attach::choose_directory(*process, 1 << 20, true);
+    if (place) {
+      GTEST_SKIP() << "another file system of this machine serves: " << place->path;
+    }
+    const auto loaded =
+        run_jtrace({"load", (*jvm)->pid_text(), JTRACE_LIB_DIR "/libattach_test_agent_ok.so", "--deliver"});
+    EXPECT_EQ(loaded->status, 7);
+    EXPECT_THAT(loaded->err, HasSubstr(fault));
+    EXPECT_EQ((*jvm)->out(), "READY\n");
+  }
+}
+
+TEST(AttachRefusals, a_main_class_of_several) {
+  NEED_JDK(jdk);
+  auto one = JvmProcess::start(*jdk, "Idle", {});
+  auto two = JvmProcess::start(*jdk, "Idle", {});
+  ASSERT_TRUE(succeeded(one) && succeeded(two));
+  const auto done = run_jtrace({"cmd", "Idle", "jcmd", "VM.version"});
+  EXPECT_EQ(done->status, 2);
+  EXPECT_THAT(done->err, HasSubstr((*one)->pid_text() + " Idle"));
+  EXPECT_THAT(done->err, HasSubstr((*two)->pid_text() + " Idle"));
+}
+
+}  // namespace
+}  // namespace jtrace::test

@@ -1,0 +1,103 @@
+// gcStart...gcFinish is one stop-the-world pause: as many as the JVM's own log has, on every collector.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include "base/file.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+class EachCollector : public ::testing::TestWithParam<JdkAndCollector> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachCollector);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachCollector, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
+
+std::vector<std::string> log_flags(int version) {
+  if (version >= 9) return {"-Xlog:gc*=info,safepoint=info:file=gc.log:tm,tg"};
+  return {"-XX:+PrintGCDetails", "-XX:+PrintGCApplicationStoppedTime", "-Xloggc:gc.log"};
+}
+
+// Safepoints in which the log says that a collector paused, each with the time at which it says so first (ms since the
+// epoch; 0 in the log of JDK 8). One safepoint may have several such lines (a young and a full collection in one
+// operation): it is one pause. JDK 8's G1 tells JVM TI nothing of cleanup (VM_CGC_Operation has no SvcGCMarker there,
+// only remark has): it is left out.
+std::vector<std::uint64_t> pauses_in(const std::string& log) {
+  static const std::regex kPause(
+      R"(\[gc(,start|,phases|,phases,start)? *\].* Pause |^[0-9.]+: \[(Full )?GC (?!concurrent|cleanup))");
+  static const std::regex kSafepointEnd(R"(Safepoint "|Leaving safepoint|application threads were stopped)");
+  std::vector<std::uint64_t> pauses;
+  bool paused = false;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (!paused && std::regex_search(line, kPause)) {
+      paused = true;
+      pauses.push_back(line.starts_with('[') ? std::strtoull(line.c_str() + 1, nullptr, 10) : 0);
+    }
+    if (std::regex_search(line, kSafepointEnd)) paused = false;
+  }
+  return pauses;
+}
+
+std::vector<std::uint64_t> pauses_so_far(const JvmProcess& jvm) {
+  const auto log = read_file(jvm.in_working_folder("gc.log"));
+  return log ? pauses_in(*log) : std::vector<std::uint64_t>();
+}
+
+// How many of the logged pauses fall between the first and the last pause of the trace: a concurrent collector may
+// pause once more when the trace is over. JDK 8, whose log has no such times: those after the first `before`.
+int logged_beside(const TraceDocument& trace, const std::vector<std::uint64_t>& logged, std::size_t before,
+                  int version) {
+  if (version < 9) return static_cast<int>(logged.size() - before);
+  const auto starts = trace.all("gcStart");
+  if (starts.empty()) return 0;
+  const std::uint64_t first = nanoseconds_of(starts.front()->get("time")) / 1'000'000;
+  const std::uint64_t last = nanoseconds_of(trace.all("gcFinish").back()->get("time")) / 1'000'000;
+  return static_cast<int>(
+      std::count_if(logged.begin(), logged.end(), [&](std::uint64_t time) { return time >= first && time <= last; }));
+}
+
+TEST(GcLog, is_read_as_it_is_written) {
+  EXPECT_EQ(pauses_in("[1700ms][gc,start] GC(0) Pause Young (System.gc())\n[1700ms][gc      ] GC(0) Pause Young 1ms\n"
+                      "[1700ms][gc] GC(1) Pause Full (System.gc()) 3ms\n[1700ms][safepoint] Safepoint \"X\", T\n"
+                      "[1700ms][safepoint] Safepoint \"Cleanup\", T\n"),
+            std::vector<std::uint64_t>{1700});
+  EXPECT_EQ(
+      pauses_in("1.234: [GC (System.gc()) 1K->2K]\n1.2: [Full GC (System.gc())]\n"
+                "1.3: Total time for which application threads were stopped: 0.1 s\n"
+                "1.4: [GC concurrent-mark-start]\n1.4: Total time for which application threads were stopped: 0.1 s\n"),
+      std::vector<std::uint64_t>{0});
+}
+
+TEST_P(EachCollector, as_many_pauses_as_the_JVM_logs) {
+  const auto& [jdk, collector] = GetParam();
+  std::vector<std::string> flags = jdk.collector_flags(collector);
+  for (const std::string& flag : log_flags(jdk.version)) flags.push_back(flag);
+  auto jvm = JvmProcess::start(jdk, "Workload", attachable(jdk, flags));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid());
+  ASSERT_TRUE(succeeded(run));
+  const std::size_t before = pauses_so_far(**jvm).size();
+  for (const char* command : {"gc 3", "garbage 300", "gc 1"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  const int logged = logged_beside(*trace, pauses_so_far(**jvm), before, jdk.version);
+  EXPECT_GE(logged, 4);
+  EXPECT_EQ(static_cast<int>(trace->count("gcStart")), logged);
+  EXPECT_EQ(static_cast<int>(trace->count("gcFinish")), logged);
+  int with_figures = 0;
+  for (const TraceElement* finish : trace->all("gcFinish")) {
+    with_figures += finish->number("totalObjectSpace") > 0;
+    EXPECT_LE(finish->number("usedObjectSpace"), finish->number("totalObjectSpace"));
+  }
+  EXPECT_GT(with_figures, 0);
+  record_support(jdk, to_string(collector), "live", "gcStart and gcFinish as the JVM logs them");
+}
+
+}  // namespace
+}  // namespace jtrace::test

@@ -1,0 +1,99 @@
+// The agent from the start of the JVM: -agentpath with no jtrace waiting.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/testlib/require.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {
+ protected:
+  // JVM options with the agent and these words for it. A JDK of the tree sees the build folder and the scratch folder
+  // below /srv and /media of its root.
+  JvmOptions with_agent(const std::string& words) {
+    JvmOptions options;
+    const std::string library = (chrooted() ? "/srv" : JTRACE_BUILD_DIR) + std::string("/lib/libjtrace_agent.so");
+    options.flags = {"-agentpath:" + library + "=" + words};
+    if (chrooted())
+      options.in_child = [folder = folder_.path()](const std::string& root) {
+        return ::mount(JTRACE_BUILD_DIR, (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+               ::mount(folder.c_str(), (root + "/media").c_str(), nullptr, MS_BIND, nullptr) == 0;
+      };
+    return options;
+  }
+  bool chrooted() const { return GetParam().root.has_value(); }
+  std::string file_for_jvm() const { return chrooted() ? "/media/trace.xml" : path_; }
+
+  ScratchDir folder_;
+  std::string path_ = folder_.file("trace.xml");
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+#define NEED_TOOLS_IN_THE_ROOT()          \
+  if (chrooted() && !JTRACE_STATIC_TOOLS) \
+  GTEST_SKIP() << "the tools of this build are not static: they do not run in the chroot"
+
+TEST_P(EachJdk, traces_from_start_to_end) {
+  NEED_TOOLS_IN_THE_ROOT();
+  auto jvm = JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm()));
+  ASSERT_TRUE(succeeded(jvm));
+  for (const char* command : {"threads 20", "contend 2", "wait 2", "load 5", "gc 2"})
+    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  (*jvm)->close_input();
+  auto status = (*jvm)->wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 0);
+  EXPECT_EQ((*jvm)->err(), "");
+  ASSERT_TRUE(succeeded(wait_for_bytes(path_, "</TRACE>", std::chrono::seconds(30), [] { return true; })));
+  auto trace = TraceDocument::read(path_);
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid(path_));
+  EXPECT_EQ(trace->count("runtimeInitDone"), 1u);
+  EXPECT_EQ(trace->count("runtimeShutdown"), 1u);
+  EXPECT_GE(trace->count("threadStart"), 20u);
+  EXPECT_GE(trace->count("gcFinish"), 2u);
+  record_support(GetParam(), "G1", "startup", "trace by -agentpath");
+}
+
+TEST_P(EachJdk, goes_on_untraced_with_one_line_where_there_is_no_jtrace) {
+  auto jvm =
+      JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm() + ",jtrace=/nonexistent/jtrace"));
+  ASSERT_TRUE(succeeded(jvm));
+  EXPECT_TRUE(succeeded((*jvm)->ask("threads 3")));
+  const std::string said = (*jvm)->err();
+  EXPECT_THAT(said, HasSubstr("/nonexistent/jtrace"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_P(EachJdk, ends_the_start_only_where_a_wrong_option_is_strict) {
+  NEED_TOOLS_IN_THE_ROOT();
+  auto jvm = JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm() + ",evnts=gc"));
+  ASSERT_TRUE(succeeded(jvm));
+  EXPECT_THAT((*jvm)->err(), HasSubstr("evnts"));
+  EXPECT_TRUE(succeeded((*jvm)->ask("threads 3")));
+  JvmOptions strict = with_agent("file=" + file_for_jvm() + ",evnts=gc,strict");
+  strict.wait_ready = false;
+  auto refused = JvmProcess::start(GetParam(), "Workload", strict);
+  ASSERT_TRUE(succeeded(refused));
+  auto status = (*refused)->wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_NE(*status, 0);
+  EXPECT_THAT((*refused)->err(), HasSubstr("evnts"));
+}
+
+}  // namespace
+}  // namespace jtrace::test

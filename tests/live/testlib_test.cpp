@@ -1,0 +1,91 @@
+// The JDKs are found and can be started: what every other live test stands on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "tests/testlib/jvm_process.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(JdkMatrix, finds_at_least_two) {
+  if (jdks().size() < 2)
+    JTRACE_SKIP("two-jdks", "found " + std::to_string(jdks().size()) + " JDKs; scripts/jdks fetches more");
+}
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+TEST_P(EachJdk, runs_and_answers) {
+  auto jvm = JvmProcess::start(GetParam(), "Workload");
+  ASSERT_TRUE(jvm) << jvm.error().message();
+  auto answer = (*jvm)->ask("threads 5");
+  ASSERT_TRUE(answer) << answer.error().message();
+  EXPECT_EQ(*answer, "threads=5");
+  EXPECT_FALSE((*jvm)->ask("nonsense"));
+  (*jvm)->close_input();
+  auto status = (*jvm)->wait_exit();
+  ASSERT_TRUE(status) << status.error().message();
+  EXPECT_EQ(WEXITSTATUS(*status), 0);
+  EXPECT_EQ((*jvm)->err(), "");
+}
+
+TEST_P(EachJdk, runs_in_a_container) {
+  if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
+  JvmOptions options;
+  options.isolation = Isolation::kContainer;
+  auto jvm = JvmProcess::start(GetParam(), "Idle", options);
+  ASSERT_TRUE(jvm) << jvm.error().message();
+  auto status = read_file("/proc/" + (*jvm)->pid_text() + "/status");
+  ASSERT_TRUE(status);
+  EXPECT_THAT(*status, HasSubstr("NSpid:\t" + (*jvm)->pid_text() + "\t1\n"));
+}
+
+TEST_P(EachJdk, does_all_it_is_told) {
+  auto jvm = JvmProcess::start(GetParam(), "Workload");
+  ASSERT_TRUE(jvm) << jvm.error().message();
+  for (const char* command : {"hold 3", "release", "contend 3", "wait 2", "park 2", "exceptions 10", "garbage 8",
+                              "alloc 5", "load 5", "unload 5", "gc 1", "weak", "counts", "threadids"}) {
+    auto answer = (*jvm)->ask(command);
+    EXPECT_TRUE(answer) << answer.error().message();
+  }
+  EXPECT_EQ((*jvm)->ask("virtual 10").has_value(), GetParam().version >= 21);
+}
+
+TEST_P(EachJdk, dies_with_its_object) {
+  pid_t pid = 0;
+  {
+    auto jvm = JvmProcess::start(GetParam(), "Idle");
+    ASSERT_TRUE(jvm) << jvm.error().message();
+    pid = (*jvm)->pid();
+  }
+  EXPECT_EQ(::kill(pid, 0), -1);
+}
+
+TEST(RunCommand, gives_output_status_and_timeout) {
+  CommandOptions options;
+  options.input = "hello";
+  auto done = run_command({"sh", "-c", "cat; echo oops >&2; exit 7"}, options);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->out, "hello");
+  EXPECT_EQ(done->err, "oops\n");
+  EXPECT_EQ(done->status, 7);
+  EXPECT_GT(done->peak_kib, 0u);
+  options.timeout = std::chrono::milliseconds(20);
+  auto late = run_command({"sleep", "100"}, options);
+  ASSERT_TRUE(late);
+  EXPECT_TRUE(late->timed_out);
+  auto missing = run_command({"/nonexistent/program"});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().errnum, ENOENT);
+}
+
+}  // namespace
+}  // namespace jtrace::test

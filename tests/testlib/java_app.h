@@ -1,0 +1,18 @@
+// The small Java programs of tests/apps, compiled once for all test processes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace jtrace::test {
+
+// The folder with the classes of tests/apps/NAME.java, compiled with --release 8 by the newest javac there is. Made
+// once per version of the source, in the build folder; another process that compiles it at the same time does no harm.
+Result<std::string> compiled_app(std::string_view name);
+
+// The same for a source text of the test's own (class NAME in NAME.java).
+Result<std::string> compiled_source(std::string_view name, std::string_view source);
+
+}  // namespace jtrace::test

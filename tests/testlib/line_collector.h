@@ -1,0 +1,44 @@
+// LineCollector: reads a descriptor to its end in a thread of its own, keeps every byte, and lets others wait for a
+// line.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/unique_fd.h"
+
+namespace jtrace::test {
+
+class LineCollector {
+ public:
+  explicit LineCollector(UniqueFd fd);
+  // Waits for the end of the descriptor: all its writers must be gone.
+  ~LineCollector();
+  LineCollector(const LineCollector&) = delete;
+  LineCollector& operator=(const LineCollector&) = delete;
+
+  // The next line not yet taken that starts with `prefix`; those before it are passed over. nullopt: the time is over
+  // or the descriptor has ended. Any thread, one at a time.
+  std::optional<std::string> wait_line(std::string_view prefix, std::chrono::milliseconds timeout);
+  // Everything read so far.
+  std::string text() const;
+
+ private:
+  void read_all();
+  std::optional<std::string> take_line(std::string_view prefix);
+
+  UniqueFd fd_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string text_;
+  std::size_t taken_ = 0;  // lines before this offset were taken
+  bool ended_ = false;
+  std::thread reader_;  // last: it uses the rest
+};
+
+}  // namespace jtrace::test

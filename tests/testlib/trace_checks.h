@@ -1,0 +1,54 @@
+// Checks of traces for GoogleTest bodies.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tests/testlib/jdk_matrix.h"
+#include "tests/testlib/jvm_process.h"
+#include "tests/testlib/trace_document.h"
+#include "tests/testlib/xml_oracle.h"
+
+namespace jtrace::test {
+
+// One line per fault, or success.
+inline ::testing::AssertionResult none(const std::vector<std::string>& faults) {
+  if (faults.empty()) return ::testing::AssertionSuccess();
+  ::testing::AssertionResult result = ::testing::AssertionFailure() << faults.size() << " faults:";
+  for (const std::string& fault : faults) result << "\n  " << fault;
+  return result;
+}
+
+template <class T>
+::testing::AssertionResult succeeded(const Result<T>& result) {
+  if (result) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << result.error().message();
+}
+
+// The JDK's own parser finds the document valid against jtrace.dtd and trace.xsd.
+inline ::testing::AssertionResult valid(const std::string& path) {
+  const auto verdict = judge_document(path);
+  if (!verdict) return succeeded(verdict);
+  if (verdict->valid) return ::testing::AssertionSuccess();
+  return none(verdict->faults) << "\nnot valid: " << path;
+}
+
+// Options for a JVM that is to be attached to: from JDK 21 on it would warn of agents loaded later on its stderr (JEP
+// 451).
+inline JvmOptions attachable(const Jdk& jdk, std::vector<std::string> flags = {}) {
+  JvmOptions options;
+  options.flags = std::move(flags);
+  if (jdk.version >= 21) options.flags.push_back("-XX:+EnableDynamicAgentLoading");
+  return options;
+}
+
+// The number behind "KEY=" in an answer of tests/apps/Workload, 0 if there is none.
+inline long value_in(const std::string& answer, const std::string& key) {
+  const std::size_t at = answer.find(key + "=");
+  return at == std::string::npos ? 0 : std::strtol(answer.c_str() + at + key.size() + 1, nullptr, 10);
+}
+
+}  // namespace jtrace::test

@@ -1,0 +1,43 @@
+// TraceRun: one `jtrace attach` of a test, from its start to its document.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/testlib/background_command.h"
+#include "tests/testlib/jvm_process.h"
+#include "tests/testlib/scratch_dir.h"
+#include "tests/testlib/trace_document.h"
+
+namespace jtrace::test {
+
+class TraceRun {
+ public:
+  // Starts `jtrace attach PID -o FILE ARGUMENT...` and waits until it traces (its file has a traceStart).
+  static Result<std::unique_ptr<TraceRun>> start(pid_t pid, const std::vector<std::string>& arguments = {});
+
+  BackgroundCommand& command() { return *command_; }
+  const std::string& path() const { return path_; }
+  // SIGINT, as Ctrl-C gives, and the end. Error: it did not end, or with another status than `want`.
+  Result<> stop(int want = 0);
+  Result<TraceDocument> document() const { return TraceDocument::read(path_); }
+  // stop() and document().
+  Result<TraceDocument> finish(int want = 0);
+
+ private:
+  TraceRun() = default;
+
+  ScratchDir folder_{"jtrace-trace"};
+  std::string path_ = folder_.file("trace.xml");
+  std::unique_ptr<BackgroundCommand> command_;
+};
+
+// Waits until the file exists and contains the bytes; kTimeout after `timeout`, or as soon as `alive` says no.
+Result<> wait_for_bytes(const std::string& path, std::string_view bytes, std::chrono::milliseconds timeout,
+                        const std::function<bool()>& alive);
+
+// The threads of a process: "tid name" each. To see that nothing of ours stays.
+std::vector<std::string> threads_of(pid_t pid);
+
+}  // namespace jtrace::test

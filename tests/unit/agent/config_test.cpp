@@ -1,0 +1,86 @@
+#include "agent/config.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/byte_buffer.h"
+
+namespace jtrace::agent {
+namespace {
+
+void put_rule(ByteBuffer& out, bool include, std::string_view class_pattern, std::string_view method_pattern) {
+  out.put(static_cast<std::uint8_t>(include));
+  out.put_text(class_pattern);
+  out.put_text(method_pattern);
+}
+
+std::vector<std::byte> bytes_of(const ByteBuffer& buffer) {
+  const auto* data = reinterpret_cast<const std::byte*>(buffer.data());
+  return {data, data + buffer.size()};
+}
+
+FilterBlock block_of(std::initializer_list<std::tuple<bool, const char*, const char*>> rules) {
+  ByteBuffer out;
+  out.put(static_cast<std::uint32_t>(rules.size()));
+  for (const auto& [include, klass, method] : rules) put_rule(out, include, klass, method);
+  FilterBlock block;
+  EXPECT_TRUE(block.decode(bytes_of(out)));
+  return block;
+}
+
+TEST(Matches, OneStarAtTheStartOrTheEnd) {
+  EXPECT_TRUE(matches("*", "anything"));
+  EXPECT_TRUE(matches("java/util/*", "java/util/List"));
+  EXPECT_FALSE(matches("java/util/*", "java/lang/String"));
+  EXPECT_TRUE(matches("*Test", "a/b/MyTest"));
+  EXPECT_FALSE(matches("*Test", "a/Tests"));
+  EXPECT_TRUE(matches("a/B", "a/B"));
+  EXPECT_FALSE(matches("a/B", "a/BC"));
+}
+
+TEST(FilterBlock, FirstMatchWinsAndNoMatchIncludes) {
+  const FilterBlock block = block_of({{true, "java/util/List", "*"}, {false, "java/*", "*"}});
+  EXPECT_TRUE(block.includes_class("java/util/List"));
+  EXPECT_FALSE(block.includes_class("java/util/Map"));
+  EXPECT_TRUE(block.includes_class("app/Main"));
+}
+
+TEST(FilterBlock, ARuleForOneMethodKeepsItsClass) {
+  const FilterBlock block = block_of({{true, "app/A", "run"}, {false, "app/B", "run"}, {false, "*", "*"}});
+  EXPECT_TRUE(block.includes_class("app/A"));
+  EXPECT_FALSE(block.includes_class("app/B"));  // excluding one method says nothing of the class; the last rule does
+}
+
+TEST(DecodeConfig, EveryTruncationIsRefused) {
+  ByteBuffer out;
+  out.put(std::uint64_t{record::kGcEvent});
+  out.put(std::uint32_t{record::kBlockWhenFull});
+  out.put(std::uint32_t{100});
+  out.put(std::uint64_t{512 * 1024});
+  out.put(std::uint32_t{16});
+  out.put(std::uint32_t{1});
+  out.put(std::uint64_t{0x1000});
+  out.put(std::uint32_t{0});
+  out.put(std::uint32_t{1});
+  put_rule(out, true, "java/*", "*");
+  const std::vector<std::byte> whole = bytes_of(out);
+  Config config;
+  ASSERT_TRUE(decode_config(whole, config));
+  EXPECT_TRUE(config.wants(record::kGcEvent));
+  EXPECT_TRUE(config.has_flag(record::kBlockWhenFull));
+  EXPECT_EQ(config.used_counters.size(), 1u);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    Config cut;
+    EXPECT_FALSE(decode_config(std::span(whole).first(size), cut)) << size;
+  }
+}
+
+TEST(DecodeConfig, AHugeCountIsRefusedAtOnce) {
+  ByteBuffer out;
+  for (int i = 0; i < 7; ++i) out.put(std::uint32_t{0});
+  out.put(~std::uint32_t{0});
+  Config config;
+  EXPECT_FALSE(decode_config(bytes_of(out), config));
+}
+
+}  // namespace
+}  // namespace jtrace::agent

@@ -1,0 +1,276 @@
+// The handshake against listeners of this very process: AttachSession takes it for the JVM, since the listener's pid is
+// that of the process it opened. No JVM is needed, and none is signalled.
+#include "attach/attach_session.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "base/file.h"
+
+namespace jtrace::attach {
+namespace {
+
+using namespace std::string_literals;
+using testing::HasSubstr;
+
+std::string socket_path() { return "/tmp/.java_pid" + std::to_string(::getpid()); }
+
+UniqueFd bind_listener(mode_t mode = 0600) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::strcpy(address.sun_path, socket_path().c_str());
+  ::unlink(address.sun_path);
+  EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::chmod(address.sun_path, mode), 0);
+  EXPECT_EQ(::listen(fd.get(), 5), 0);
+  return fd;
+}
+
+// Answers each connection by what `answer` makes of the request, until the object goes.
+class Listener {
+ public:
+  explicit Listener(std::function<std::string(const std::string&)> answer)
+      : fd_(bind_listener()), answer_(std::move(answer)), thread_([this] { serve(); }) {}
+  ~Listener() {
+    ::shutdown(fd_.get(), SHUT_RDWR);
+    thread_.join();
+    ::unlink(socket_path().c_str());
+  }
+  std::atomic<int> served{0};
+
+ private:
+  // Up to the fourth NUL of version 1, or the size version 2 says.
+  static std::string read_request(int fd) {
+    std::string request;
+    char byte = 0;
+    int ends = 0;
+    while (::read(fd, &byte, 1) == 1) {
+      request += byte;
+      if (byte == '\0') ++ends;
+      if (request[0] == '1' && ends == 5) break;
+      if (request[0] == '2' && ends == 2) {
+        std::string rest(std::stoul(request.substr(2)), '\0');
+        for (std::size_t had = 0; had < rest.size();) {
+          const ssize_t count = ::read(fd, rest.data() + had, rest.size() - had);
+          if (count <= 0) break;
+          had += static_cast<std::size_t>(count);
+        }
+        return request + rest;
+      }
+    }
+    return request;
+  }
+  void serve() {
+    for (;;) {
+      const UniqueFd connection(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!connection) return;
+      const std::string reply = answer_(read_request(connection.get()));
+      ++served;
+      (void)write_whole(connection.get(), reply, "connection");
+    }
+  }
+
+  UniqueFd fd_;
+  std::function<std::string(const std::string&)> answer_;
+  std::thread thread_;
+};
+
+class AttachSessionTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    std::filesystem::remove(socket_path());
+    EXPECT_FALSE(std::filesystem::exists(".attach_pid" + std::to_string(::getpid())));
+  }
+  AttachSession open() { return AttachSession::open(self_, options_).value(); }
+
+  target::Process self_ = target::Process::open(::getpid()).value();
+  AttachOptions options_{.start_timeout = std::chrono::milliseconds(2000),
+                         .reply_timeout = std::chrono::milliseconds(2000)};
+};
+
+TEST_F(AttachSessionTest, ACommandAndItsReply) {
+  const Listener listener([](const std::string& request) {
+    return request == "1\0jcmd\0VM.version\0\0\0"s ? "0\nJDK 17\n"s : "-1\nwhat?\n"s;
+  });
+  const auto reply = open().execute({.operation = "jcmd", .arguments = {"VM.version"}});
+  ASSERT_TRUE(reply) << reply.error().message();
+  EXPECT_EQ(reply->code, 0);
+  EXPECT_EQ(reply->data, "JDK 17\n");
+  EXPECT_EQ(listener.served, 1);
+}
+
+TEST_F(AttachSessionTest, TheProtocolIsAskedOnce) {
+  const Listener listener([](const std::string& request) {
+    if (request.find("getversion") != request.npos) return "0\n2 streaming\n"s;
+    return request.find("threaddump streaming=0") != request.npos ? "0\nbuffered\n"s : "0\nstreamed\n"s;
+  });
+  const AttachSession session = open();
+  for (int i = 0; i < 3; ++i) {
+    const auto reply = session.execute({.operation = "threaddump"});
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->data, "buffered\n");
+  }
+  EXPECT_EQ(listener.served, 4);
+}
+
+TEST_F(AttachSessionTest, OldJvmsGetPlainRequests) {
+  const Listener listener([](const std::string& request) {
+    return request.find("getversion") != request.npos ? "-1\nOperation getversion not recognized!\n"s
+                                                      : "0\n"s + request.substr(2, 10);
+  });
+  const AttachSession session = open();
+  EXPECT_EQ(session.execute({.operation = "threaddump"})->data, "threaddump");
+  const auto refused = session.execute({.operation = "jcmd", .arguments = {std::string(2000, 'x')}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().category, ErrorCategory::kUsage);
+  EXPECT_EQ(listener.served, 2);  // the long one was not sent
+}
+
+TEST_F(AttachSessionTest, SilenceEndsAtTheTimeOut) {
+  const UniqueFd silent = bind_listener();
+  options_.reply_timeout = std::chrono::milliseconds(100);
+  const auto started = Clock::now();
+  const auto reply = open().execute({.operation = "jcmd", .arguments = {"VM.version"}});
+  const auto took = Clock::now() - started;
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().category, ErrorCategory::kTimeout);
+  EXPECT_THAT(reply.error().message(), HasSubstr("jtrace stack " + std::to_string(::getpid())));
+  EXPECT_GE(took, std::chrono::milliseconds(100));
+  EXPECT_LT(took, std::chrono::milliseconds(1000));
+}
+
+TEST_F(AttachSessionTest, AFullBacklogEndsAtTheTimeOutAndNamesTheOthers) {
+  const UniqueFd silent = bind_listener();
+  std::vector<Exchange> others;
+  const AttachSession session = open();
+  for (int i = 0; i < 6; ++i) others.push_back(session.begin({.operation = "properties"}).value());
+  options_.reply_timeout = std::chrono::milliseconds(100);
+  const auto reply = open().execute({.operation = "properties"});
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().category, ErrorCategory::kTimeout);
+  EXPECT_THAT(reply.error().message(), HasSubstr("another client holds the listener"));
+}
+
+TEST_F(AttachSessionTest, Cancelled) {
+  const UniqueFd silent = bind_listener();
+  const UniqueFd cancel(::eventfd(1, EFD_CLOEXEC));
+  options_.cancel_fd = cancel.get();
+  const auto reply = open().execute({.operation = "properties"});
+  ASSERT_FALSE(reply);
+  EXPECT_THAT(reply.error().message(), HasSubstr("interrupted"));
+}
+
+TEST_F(AttachSessionTest, ClosedWithoutAnAnswer) {
+  const Listener listener([](const std::string&) { return ""s; });
+  const auto reply = open().execute({.operation = "properties"});
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(exit_status(reply.error()), ExitStatus::kRefused);
+  EXPECT_THAT(reply.error().message(), HasSubstr("credentials"));
+}
+
+TEST_F(AttachSessionTest, AnotherProtocolVersion) {
+  const Listener listener([](const std::string&) { return "101\n"s; });
+  const Request request{.operation = "properties"};
+  const auto reply = open().execute(request);
+  ASSERT_TRUE(reply);
+  const auto verdict = check_reply(request, *reply);
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(exit_status(verdict.error()), ExitStatus::kRefused);
+  EXPECT_THAT(verdict.error().message(), HasSubstr("101"));
+}
+
+TEST_F(AttachSessionTest, ASocketOpenToOthersIsNotTrusted) {
+  const UniqueFd listener = bind_listener(0666);
+  const auto session = AttachSession::open(self_, options_);
+  ASSERT_FALSE(session);
+  EXPECT_EQ(exit_status(session.error()), ExitStatus::kPermission);
+  EXPECT_THAT(session.error().message(), testing::AllOf(HasSubstr("0666"), HasSubstr("impostor")));
+}
+
+TEST_F(AttachSessionTest, ASocketOfAnotherOwnerIsNotTrusted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: a file cannot be given away";
+  const UniqueFd listener = bind_listener();
+  ASSERT_EQ(::chown(socket_path().c_str(), 65534, 65534), 0);
+  const auto session = AttachSession::open(self_, options_);
+  ASSERT_FALSE(session);
+  EXPECT_EQ(exit_status(session.error()), ExitStatus::kPermission);
+  EXPECT_THAT(session.error().message(), HasSubstr("belongs to uid 65534"));
+}
+
+TEST_F(AttachSessionTest, AListenerThatIsAnotherProcessIsNotTrusted) {
+  int ready[2];
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  const std::string path = socket_path();  // the parent's
+  const pid_t child = ::fork();
+  if (child == 0) {
+    UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::strcpy(address.sun_path, path.c_str());
+    ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    ::chmod(path.c_str(), 0600);
+    ::listen(fd.get(), 5);
+    [[maybe_unused]] const auto written = ::write(ready[1], "r", 1);
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  const auto reply = open().execute({.operation = "properties"});
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(exit_status(reply.error()), ExitStatus::kPermission);
+  EXPECT_THAT(reply.error().message(), HasSubstr("process " + std::to_string(child) + " listens"));
+}
+
+// A stale socket is removed; and since this process is no JVM, it is not signalled: SIGQUIT would end the test.
+TEST_F(AttachSessionTest, AStaleSocketIsClearedAway) {
+  bind_listener().reset();
+  ASSERT_TRUE(std::filesystem::exists(socket_path()));
+  const auto reply = open().execute({.operation = "properties"});
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(exit_status(reply.error()), ExitStatus::kNotAttachable);
+  EXPECT_THAT(reply.error().message(), HasSubstr("no signal sent"));
+  EXPECT_FALSE(std::filesystem::exists(socket_path()));
+}
+
+TEST_F(AttachSessionTest, NoJvmIsNotSignalled) {
+  const auto session = AttachSession::open(self_, options_);
+  ASSERT_FALSE(session);
+  EXPECT_EQ(exit_status(session.error()), ExitStatus::kNotAttachable);
+  EXPECT_THAT(session.error().message(), HasSubstr("no libjvm.so mapped"));
+}
+
+TEST_F(AttachSessionTest, SeveralThreadsOneSession) {
+  const Listener listener([](const std::string& request) { return "0\n" + request.substr(12, 4); });
+  const AttachSession session = open();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&session, i] {
+      const std::string word = std::to_string(1000 + i);
+      for (int n = 0; n < 25; ++n)
+        EXPECT_EQ(session.execute({.operation = "printflag", .arguments = {word}}).value().data, word);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(listener.served, 100);
+}
+
+}  // namespace
+}  // namespace jtrace::attach

@@ -1,0 +1,62 @@
+#include "base/strings.h"
+
+#include <gtest/gtest.h>
+
+namespace jtrace {
+namespace {
+
+std::string xml(std::string_view text) {
+  std::string out;
+  append_xml_escaped(out, text);
+  return out;
+}
+
+TEST(ParseDecimal, TakesWholeNumbersOnly) {
+  EXPECT_EQ(parse_decimal<int>("42"), 42);
+  for (const char* bad : {"", "12abc", "+1", " 1", "1 ", "99999999999999999999"})
+    EXPECT_FALSE(parse_decimal<int>(bad)) << bad;
+}
+
+TEST(ParseSize, KnowsPowersOf1024AndRefusesOverflow) {
+  EXPECT_EQ(parse_size("64M"), 64u << 20);
+  EXPECT_EQ(parse_size("10"), 10u);
+  for (const char* bad : {"", "M", "1MB", "-1", "99999999999999T"}) EXPECT_FALSE(parse_size(bad)) << bad;
+}
+
+TEST(XmlEscape, EscapesMarkupAndReplacesWhatXmlCannotCarry) {
+  EXPECT_EQ(xml("<init> & \"x\""), "&lt;init&gt; &amp; &quot;x&quot;");
+  EXPECT_EQ(xml("a\nb\tc"), "a&#10;b&#9;c");
+  EXPECT_EQ(xml(std::string_view("\0\x01", 2)), "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(xml("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate is not UTF-8
+  EXPECT_EQ(xml("\xef\xbf\xbf"), "\xef\xbf\xbd");                          // U+FFFF is no XML character
+  EXPECT_EQ(xml("\xc3\xa4\xf0\x9f\x98\x80"), "\xc3\xa4\xf0\x9f\x98\x80");
+  EXPECT_EQ(xml("\xc0\x80"), "\xef\xbf\xbd\xef\xbf\xbd");  // overlong
+}
+
+TEST(ModifiedUtf8, JoinsSurrogatePairsAndKeepsNul) {
+  EXPECT_EQ(utf8_from_modified("\xc0\x80"), std::string(1, '\0'));
+  EXPECT_EQ(utf8_from_modified("\xed\xa0\xbd\xed\xb8\x80"), "\xf0\x9f\x98\x80");
+  EXPECT_EQ(utf8_from_modified("\xed\xa0\xbd"), "\xef\xbf\xbd");
+  EXPECT_EQ(utf8_from_modified("\xed\xa0\xbdx"), "\xef\xbf\xbdx");
+  EXPECT_EQ(utf8_from_modified("\xff"), "\xef\xbf\xbd");
+  EXPECT_EQ(utf8_from_modified("\xe4"), "\xef\xbf\xbd");
+}
+
+TEST(NearestWord, NamesALikelySlip) {
+  EXPECT_EQ(nearest_word("thread", {"threads", "classes"}), "threads");
+  EXPECT_EQ(nearest_word("zzzzzz", {"threads", "classes"}), "");
+}
+
+TEST(Split, KeepsEmptyParts) {
+  EXPECT_EQ(split("a,,b", ',').size(), 3u);
+  EXPECT_EQ(split("", ',').size(), 1u);
+}
+
+TEST(LooksSecret, KnowsTheUsualWords) {
+  EXPECT_TRUE(looks_secret("javax.net.ssl.keyStorePassword"));
+  EXPECT_TRUE(looks_secret("API_TOKEN"));
+  EXPECT_FALSE(looks_secret("java.home"));
+}
+
+}  // namespace
+}  // namespace jtrace

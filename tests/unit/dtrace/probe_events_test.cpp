@@ -1,0 +1,136 @@
+// Records as the kernel gives them, to events: definitions first, pairs, ids; texts in the order of time.
+#include "dtrace/probe_events.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "dtrace/record_queue.h"
+#include "dtrace/traced_sites.h"
+
+namespace jtrace::dtrace {
+namespace {
+
+using Values = std::vector<std::uint64_t>;
+
+ProbeSite site_of(const char* name, std::size_t operands) {
+  ProbeSite site;
+  site.provider = "hotspot";
+  site.name = name;
+  site.operands.resize(operands);
+  return site;
+}
+
+class ProbeEventsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    probes_ = group_probes({site_of("thread__start", 5), site_of("thread__stop", 5), site_of("gc__begin", 1),
+                            site_of("gc__end", 0), site_of("mem__pool__gc__end", 8), site_of("method__entry", 7),
+                            site_of("method__return", 7), site_of("object__alloc", 4), site_of("class__unloaded", 4),
+                            site_of("vmops__begin", 3)});
+    std::vector<const Probe*> all;
+    for (const Probe& probe : probes_) all.push_back(&probe);
+    sites_ = sites_to_trace(probes_, all);
+    auto process = target::Process::open(::getpid());
+    ASSERT_TRUE(process);
+    process_.emplace(std::move(*process));
+    queue_.emplace(sites_);
+    events_.emplace(sink_, *process_, sites_, ClockAnchor{});
+    queue_->define_text(0x100, 4, "work", false);
+    queue_->define_text(0x200, 1, "C", false);
+    queue_->define_text(0x300, 1, "m", false);
+    queue_->define_text(0x400, 3, "()V", false);
+  }
+  void add(std::string_view name, std::uint64_t time, const Values& operands) {
+    for (std::uint32_t i = 0; i < sites_.size(); ++i)
+      if (sites_[i].probe->name == name) queue_->add(i, 77, time, operands);
+  }
+  void release() {
+    ASSERT_TRUE(queue_->release(UINT64_MAX, [this](const ProbeRecord& record) { return events_->write(record); }));
+  }
+
+  std::vector<Probe> probes_;
+  std::vector<TracedSite> sites_;
+  trace::CaptureSink sink_;
+  std::optional<target::Process> process_;
+  std::optional<RecordQueue> queue_;
+  std::optional<ProbeEvents> events_;
+  const Values method_{12, 0x200, 1, 0x300, 1, 0x400, 3};
+};
+
+TEST_F(ProbeEventsTest, ThreadsHaveJavasIdAndName) {
+  add("thread__start", 1, {0x100, 4, 12, 99, 0});
+  add("thread__stop", 2, {0x100, 4, 12, 99, 0});
+  release();
+  const auto starts = sink_.all<trace::ThreadStart>();
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].threadId, trace::ThreadId(12));
+  EXPECT_EQ(starts[0].threadName, trace::Text("work"));
+  EXPECT_EQ(starts[0].transientThreadId, trace::TransientThreadId(99));
+  ASSERT_EQ(sink_.all<trace::ThreadEnd>().size(), 1u);
+  EXPECT_EQ(sink_.all<trace::ThreadEnd>()[0].threadIdRef, trace::ThreadId(12));
+}
+
+TEST_F(ProbeEventsTest, MethodsAreDefinedOnceAndExitsKnowTheirEntry) {
+  for (std::uint64_t time : {1, 3}) add("method__entry", time, method_);
+  for (std::uint64_t time : {4, 5, 6}) add("method__return", time, method_);
+  release();
+  EXPECT_EQ(sink_.all<trace::ClassDef>().size(), 1u);
+  EXPECT_EQ(sink_.all<trace::MethodDef>().size(), 1u);
+  const auto entries = sink_.all<trace::MethodEntry>();
+  const auto exits = sink_.all<trace::MethodExit>();
+  ASSERT_EQ(entries.size(), 2u);
+  ASSERT_EQ(exits.size(), 2u);
+  EXPECT_EQ(exits[0].ticket, entries[1].ticket);
+  EXPECT_EQ(exits[1].ticket, entries[0].ticket);
+  EXPECT_EQ(entries[1].stackDepth, trace::Number(2));
+  EXPECT_EQ(events_->counts().exits_without_entry, 1u);
+}
+
+TEST_F(ProbeEventsTest, APauseHasTheSumsOfItsPools) {
+  queue_->define_text(0x500, 1, "A", false);
+  queue_->define_text(0x600, 1, "B", false);
+  add("gc__end", 1, {});  // begun before the trace
+  add("gc__begin", 2, {1});
+  add("mem__pool__gc__end", 3, {0x100, 4, 0x500, 1, 0, 10, 100, 0});
+  add("mem__pool__gc__end", 4, {0x100, 4, 0x600, 1, 0, 5, 50, 0});
+  add("gc__end", 5, {});
+  release();
+  EXPECT_EQ(sink_.all<trace::GcStart>().size(), 1u);
+  const auto ends = sink_.all<trace::GcFinish>();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].usedObjectSpace, trace::Number(15));
+  EXPECT_EQ(ends[0].totalObjectSpace, trace::Number(150));
+}
+
+TEST_F(ProbeEventsTest, RecordsComeInTheOrderOfTimeWithTheTextsOfTheirMoment) {
+  queue_->define_text(0x100, 4, "old!", false);
+  add("thread__start", 20, {0x100, 4, 2, 99, 0});
+  queue_->define_text(0x100, 4, "new!", false);
+  add("thread__start", 10, {0x100, 4, 1, 98, 0});
+  release();
+  const auto starts = sink_.all<trace::ThreadStart>();
+  ASSERT_EQ(starts.size(), 2u);
+  EXPECT_EQ(starts[0].threadName, trace::Text("new!"));
+  EXPECT_EQ(starts[1].threadName, trace::Text("old!"));
+}
+
+TEST_F(ProbeEventsTest, AnUnknownTextIsCountedAndProbesWithoutElementToo) {
+  add("object__alloc", 1, {12, 0x999, 5, 16});
+  add("vmops__begin", 2, {0x100, 4, 0});
+  release();
+  EXPECT_EQ(events_->counts().missing_texts, 1u);
+  EXPECT_EQ(events_->counts().without_element, 1u);
+  EXPECT_EQ(sink_.all<trace::ClassDef>().at(0).name, trace::Text("?"));
+}
+
+TEST(TracedSites, ThreadsAreAlwaysFollowedButNotChosen) {
+  const auto probes = group_probes({site_of("thread__start", 5), site_of("gc__begin", 1), site_of("gc__end", 0)});
+  const auto sites = sites_to_trace(probes, {&probes[0]});
+  ASSERT_EQ(sites.size(), 3u);
+  EXPECT_TRUE(sites[0].chosen);
+  EXPECT_FALSE(sites[1].chosen);
+  EXPECT_FALSE(sites[2].chosen);
+}
+
+}  // namespace
+}  // namespace jtrace::dtrace

@@ -1,0 +1,156 @@
+#include "perfdata/gc_tracker.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "perfdata/region_writer.h"
+#include "perfdata/tick_clock.h"
+#include "target/buffer_memory.h"
+
+namespace jtrace::perfdata {
+namespace {
+
+// A region with the counters of collectors 0 and 2 that a test moves by hand.
+class FakeJvm {
+ public:
+  FakeJvm() {
+    RegionWriter writer;
+    for (const char* index : {"0", "2"}) {
+      const std::string stem = std::string("sun.gc.collector.") + index;
+      writer.add_long(stem + ".invocations", 0)
+          .add_long(stem + ".lastEntryTime", 0)
+          .add_long(stem + ".lastExitTime", 0);
+    }
+    bytes_ = writer.bytes();
+    layout_ = std::make_shared<const Layout>(std::move(*Layout::parse(bytes_)));
+  }
+  void set(const std::string& name, std::int64_t value) {
+    std::memcpy(bytes_.data() + layout_->find("sun.gc.collector." + name)->value_offset, &value, 8);
+  }
+  void start(std::int64_t number, std::int64_t entry) {
+    set("0.invocations", number);
+    set("0.lastEntryTime", entry);
+  }
+  void end(std::int64_t exit) { set("0.lastExitTime", exit); }
+  Snapshot snapshot() const { return {bytes_, layout_}; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::shared_ptr<const Layout> layout_;
+};
+
+std::string seen(GcTracker& tracker, const FakeJvm& jvm) {
+  std::string text;
+  for (const GcPause& pause : tracker.observe(jvm.snapshot()))
+    text += std::to_string(pause.collector) + "#" + std::to_string(pause.number) + ":" + std::to_string(pause.entry) +
+            "-" + std::to_string(pause.exit) + " ";
+  return text + "missed " + std::to_string(tracker.missed());
+}
+
+TEST(GcTracker, WhatWasBeforeTheFirstLookIsNotReported) {
+  FakeJvm jvm;
+  GcTracker tracker;
+  jvm.start(7, 100);
+  jvm.end(110);
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");
+  jvm.start(8, 200);
+  jvm.end(210);
+  EXPECT_EQ(seen(tracker, jvm), "0#8:200-210 missed 0");
+  EXPECT_EQ(tracker.seen(), 1);
+}
+
+TEST(GcTracker, APauseThatRunsIsReportedWhenItEnds) {
+  FakeJvm jvm;
+  GcTracker tracker;
+  jvm.start(1, 50);
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");
+  jvm.end(60);
+  EXPECT_EQ(seen(tracker, jvm), "0#1:50-60 missed 0");
+  jvm.start(2, 70);
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");
+  jvm.end(80);
+  EXPECT_EQ(seen(tracker, jvm), "0#2:70-80 missed 0");
+}
+
+TEST(GcTracker, PausesBetweenTwoLooksAreCounted) {
+  FakeJvm jvm;
+  GcTracker tracker;
+  seen(tracker, jvm);
+  jvm.start(5, 500);
+  jvm.end(510);
+  EXPECT_EQ(seen(tracker, jvm), "0#5:500-510 missed 4");
+  EXPECT_EQ(tracker.newly_missed(), 4);
+  EXPECT_EQ(seen(tracker, jvm), "missed 4");
+  EXPECT_EQ(tracker.newly_missed(), 0);
+}
+
+TEST(GcTracker, TheNextPauseRunsAlready) {
+  FakeJvm jvm;
+  GcTracker tracker;
+  seen(tracker, jvm);
+  jvm.start(1, 10);
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");  // 1 runs
+  jvm.end(20);
+  jvm.start(2, 30);
+  EXPECT_EQ(seen(tracker, jvm), "0#1:10-20 missed 0");  // its start was seen before
+  jvm.end(40);
+  jvm.start(3, 50);
+  jvm.end(60);
+  jvm.start(4, 70);
+  EXPECT_EQ(seen(tracker, jvm), "missed 2");  // of 2 the end was overwritten, of 3 the start
+  jvm.end(80);
+  EXPECT_EQ(seen(tracker, jvm), "0#4:70-80 missed 2");
+  EXPECT_EQ(tracker.seen() + tracker.missed(), 4);
+}
+
+TEST(GcTracker, InvocationsComeBeforeTheTimes) {
+  FakeJvm jvm;
+  GcTracker tracker;
+  jvm.start(1, 10);
+  jvm.end(20);
+  seen(tracker, jvm);
+  jvm.set("0.invocations", 2);  // caught between the two writes
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");
+  jvm.start(2, 30);
+  jvm.end(40);
+  EXPECT_EQ(seen(tracker, jvm), "0#2:30-40 missed 0");
+}
+
+TEST(GcTracker, CollectorsWithGapsInTheirNumbers) {
+  FakeJvm jvm;
+  GcTracker tracker;
+  seen(tracker, jvm);
+  jvm.set("2.invocations", 1);
+  jvm.set("2.lastEntryTime", 5);
+  jvm.set("2.lastExitTime", 6);
+  jvm.start(1, 7);
+  jvm.end(8);
+  EXPECT_EQ(seen(tracker, jvm), "2#1:5-6 0#1:7-8 missed 0");
+}
+
+TEST(TickClock, ObservationsNarrowTheGuessDown) {
+  TickClock clock(1'000'000'000, 1e9);                     // guessed; the truth is 1'004'000'000
+  clock.observe(1'000'000, 1'004'500'000, 1'005'500'000);  // at 1'005'000'000
+  EXPECT_GE(clock.zero(), 1'003'400'000);
+  EXPECT_LE(clock.zero(), 1'004'500'000);
+  clock.observe(9'000'000, 1'012'990'000, 1'013'990'000);
+  EXPECT_GE(clock.zero(), 1'003'890'000);
+  clock.observe(10'000'000, 1'013'010'000, 1'014'010'000);
+  EXPECT_LE(clock.zero(), 1'004'010'000);
+  EXPECT_EQ(clock.monotonic_of(5), clock.zero() + 5);
+}
+
+TEST(TickClock, AContradictionStartsItAnew) {
+  TickClock clock(0, 1e9);
+  clock.observe(10, 1'000'000, 1'000'100);
+  clock.observe(20, 9'000'000, 9'000'100);
+  EXPECT_EQ(clock.zero(), 9'000'080);
+}
+
+TEST(TickClock, TicksNeedNotBeNanoseconds) { EXPECT_EQ(TickClock(100, 1000).monotonic_of(2), 2'000'100); }
+
+}  // namespace
+}  // namespace jtrace::perfdata

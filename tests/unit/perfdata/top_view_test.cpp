@@ -1,0 +1,40 @@
+#include "perfdata/top_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jtrace::perfdata {
+namespace {
+
+TEST(TopView, SizesTimesAndSparklines) {
+  EXPECT_EQ(short_size(0), "0B");
+  EXPECT_EQ(short_size(999), "999B");
+  EXPECT_EQ(short_size(1000), "1.0K");
+  EXPECT_EQ(short_size(64 << 20), "64M");
+  EXPECT_EQ(short_size(1.5 * (1 << 30)), "1.5G");
+  EXPECT_EQ(short_time(-1), "0s");
+  EXPECT_EQ(short_time(119), "119s");
+  EXPECT_EQ(short_time(120), "2m");
+  EXPECT_EQ(short_time(86400 * 3), "3d");
+  EXPECT_EQ(sparkline({0, 0.5, 1, 7}, 5), " \u2581\u2584\u2588\u2588");
+  EXPECT_EQ(cut("a\u2581b", 2), "a\u2581");
+  EXPECT_EQ(cut("ab", 5), "ab");
+}
+
+TEST(TopView, WithoutJvmsThereAreHeadings) {
+  TopView view;
+  JvmSet none({}, [](const std::string&) {});
+  view.update(none);
+  EXPECT_EQ(view.lines(TopOrder::kHeap, 0, 0).size(), 2u);
+  EXPECT_EQ(view.lines(TopOrder::kHeap, 1, 10), std::vector<std::string>{"hsperf top"});
+}
+
+TEST(TopView, KeysChooseTheOrder) {
+  TopOrder order = TopOrder::kHeap;
+  EXPECT_TRUE(top_order_of('g', order));
+  EXPECT_EQ(order, TopOrder::kGc);
+  EXPECT_FALSE(top_order_of('x', order));
+}
+
+}  // namespace
+}  // namespace jtrace::perfdata

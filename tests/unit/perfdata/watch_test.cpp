@@ -1,0 +1,85 @@
+#include "perfdata/watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "perfdata/derived.h"
+#include "perfdata/region_writer.h"
+#include "target/buffer_memory.h"
+
+namespace jtrace::perfdata {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A JVM `seconds` after its first look, with that many pauses of 100 ms.
+Snapshot at(double seconds, int pauses) {
+  RegionWriter writer;
+  writer.add_long("sun.os.hrt.frequency", 1'000'000'000, Units::kHertz, Variability::kConstant)
+      .add_long("sun.gc.collector.0.invocations", pauses, Units::kEvents)
+      .add_long("sun.gc.collector.0.time", pauses * 100'000'000LL, Units::kTicks)
+      .add_long("sun.gc.generation.1.space.0.used", 30 << 20, Units::kBytes)
+      .add_long("sun.gc.generation.1.space.0.maxCapacity", 40 << 20, Units::kBytes, Variability::kConstant)
+      .add_text("sun.gc.collector.0.name", "Copy");
+  const auto bytes = writer.bytes();
+  auto snapshot = read_snapshot(target::BufferMemory(0, bytes), 0);
+  EXPECT_TRUE(snapshot);
+  snapshot->monotonic_ns = 1'000'000'000 + static_cast<std::uint64_t>(seconds * 1e9);
+  return std::move(*snapshot);
+}
+
+Watch watch_of(std::string_view text, const Snapshot& snapshot) {
+  auto expression = Expression::parse(text);
+  EXPECT_TRUE(expression);
+  auto watch = Watch::of(std::move(*expression), snapshot);
+  EXPECT_TRUE(watch) << watch.error().message();
+  return std::move(*watch);
+}
+
+TEST(Derived, OfOneSnapshotAndOfTwo) {
+  const Snapshot before = at(0, 10), now = at(2, 14);
+  EXPECT_EQ(derived_value("old.used", now, nullptr), 30 << 20);
+  EXPECT_EQ(derived_value("old.share", now, nullptr), 0.75);
+  EXPECT_EQ(derived_value("gc.count", now, nullptr), 14);
+  EXPECT_DOUBLE_EQ(*derived_value("gc.time", now, nullptr), 1.4);
+  EXPECT_DOUBLE_EQ(*derived_value("gc.pause_share", now, &before), 0.2);
+  EXPECT_EQ(derived_value("gc.rate", now, &before), 2);
+  EXPECT_EQ(derived_value("gc.rate", now, nullptr), std::nullopt);
+  EXPECT_EQ(derived_value("gc.rate", now, &now), std::nullopt);
+  EXPECT_EQ(derived_value("metaspace.used", now, nullptr), std::nullopt);
+  EXPECT_EQ(derived_value("no.such", now, nullptr), std::nullopt);
+}
+
+TEST(Derived, NamesAreUnique) {
+  for (const DerivedName& name : derived_names()) EXPECT_EQ(find_derived(name.name), &name) << name.name;
+}
+
+TEST(Watch, HoldsAndExplains) {
+  const Snapshot before = at(0, 10), now = at(2, 14);
+  const Watch watch = watch_of("old.share > 70% and gc.pause_share > 10% and rate(gc.time) > 0", now);
+  EXPECT_TRUE(watch.needs_two());
+  EXPECT_FALSE(watch.holds(now, nullptr));
+  EXPECT_TRUE(watch.holds(now, &before));
+  EXPECT_THAT(watch.explain(now, &before),
+              HasSubstr("old.share=0.75 share (moves at a collection only), gc.pause_share=0.2"));
+  EXPECT_FALSE(watch_of("old.used < 1M", now).holds(now, nullptr));
+}
+
+TEST(Watch, CountersCountInTheirTrueUnit) {
+  const Snapshot now = at(0, 10);
+  EXPECT_TRUE(watch_of("sun.gc.collector.0.time == 1s", now).holds(now, nullptr));
+}
+
+TEST(Watch, AnUnknownNameHasItsNearest) {
+  const Snapshot now = at(0, 10);
+  auto watch = Watch::of(*Expression::parse("old.usde > 1"), now);
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(exit_status(watch.error()), ExitStatus::kUsage);
+  EXPECT_THAT(watch.error().message(), HasSubstr("did you mean old.used?"));
+  auto text = Watch::of(*Expression::parse("sun.gc.collector.0.name > 1"), now);
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message(), HasSubstr("is no number"));
+}
+
+}  // namespace
+}  // namespace jtrace::perfdata

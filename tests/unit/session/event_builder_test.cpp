@@ -1,0 +1,208 @@
+#include "session/event_builder.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/record/definition_builder.h"
+
+namespace jtrace::session {
+namespace {
+
+namespace record = trace::record;
+using record::RecordKind;
+using trace::ElementKind;
+
+constexpr std::uint64_t kMilli = 1'000'000;
+
+class EventBuilderTest : public testing::Test {
+ protected:
+  explicit EventBuilderTest(BuilderOptions options = {})
+      : emitter_(capture_), builder_(emitter_, ClockAnchor{1000, 5'000'001'000}, options) {
+    emitter_.begin_trace("trace-id");
+    EXPECT_TRUE(emitter_.emit(trace::TraceStart{.traceId = "trace-id", .agentIdRef = "a", .time = trace::Time(1)}));
+  }
+  void define(const std::string& bytes) {
+    EXPECT_TRUE(builder_.on_definition(std::as_bytes(std::span(bytes)).subspan(4)));
+  }
+  template <class Record>
+  void event(RecordKind kind, std::uint64_t time, Record fields, std::uint16_t flags = 0, std::uint32_t number = 0) {
+    fields.header = {kind, record::slots_of<Record>(), flags, number, time};
+    EXPECT_TRUE(builder_.on_event(fields.header));
+  }
+  // Names of the elements after traceStart.
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const trace::Event& event : capture_.events())
+      found.emplace_back(trace::element_info(trace::element_kind(event)).name);
+    return {found.begin() + 1, found.end()};
+  }
+  using Names = std::vector<std::string>;
+
+  trace::CaptureSink capture_;
+  EventEmitter emitter_;
+  EventBuilder builder_;
+};
+
+TEST_F(EventBuilderTest, DefinitionsComeBeforeTheirFirstUseTransitivelyAndOnce) {
+  define(record::thread_definition(1, 10, "main"));
+  define(record::thread_definition(2, 10, "loader"));
+  define(record::class_definition(5, 11, "Ljava/util/HashMap;", 2));
+  define(record::class_definition(6, 11, "LNode;"));
+  define(record::method_definition(8, 11, 5, "resize"));
+  define(record::stack_definition(3, 12, {{8, 704}, {8, -1}, {8, -2}}));
+  for (std::uint64_t object = 1; object <= 2; ++object)
+    event(RecordKind::kObjAlloc, 20 + object,
+          record::ObjAllocRecord{.thread = 1, .object = object, .size = 24, .class_id = 6, .stack = 3});
+  EXPECT_EQ(names(),
+            (Names{"threadStart", "classDef", "threadStart", "classDef", "methodDef", "objAlloc", "objAlloc"}));
+  const auto alloc = capture_.all<trace::ObjAlloc>()[0];
+  EXPECT_EQ(alloc.contextData.view(),
+            "java/util/HashMap.resize:704;java/util/HashMap.resize;java/util/HashMap.resize:native");
+  EXPECT_EQ(capture_.all<trace::ClassDef>()[1].name.view(), "java/util/HashMap");
+  EXPECT_EQ(capture_.all<trace::ClassDef>()[1].threadIdRef, trace::ThreadId(2));
+}
+
+TEST_F(EventBuilderTest, CollationCountsWhatCanCarryIt) {
+  define(record::thread_definition(1, 10, "main"));
+  define(record::option_definition("jtrace.missing", "gc"));
+  event(RecordKind::kThreadEnd, 20, record::ThreadRecord{.thread = 1});
+  EXPECT_EQ(names(), (Names{"option", "threadStart", "threadEnd"}));
+  EXPECT_EQ(capture_.all<trace::TraceStart>()[0].collationValue, trace::WordList(1));
+  EXPECT_EQ(capture_.all<trace::ThreadStart>()[0].collationValue, trace::WordList(2));
+  EXPECT_EQ(capture_.all<trace::ThreadEnd>()[0].collationValue, trace::WordList(3));
+  EXPECT_EQ(capture_.all<trace::Option>()[0].traceIdRef.view(), "trace-id");
+}
+
+TEST_F(EventBuilderTest, TimesBecomeWallTimes) {
+  event(RecordKind::kRuntimeShutdown, 1500, record::ThreadRecord{.thread = 1});
+  EXPECT_EQ(capture_.all<trace::RuntimeShutdown>()[0].time.ns(), 5'000'001'500u);
+}
+
+TEST_F(EventBuilderTest, AShutdownOnAThreadThatHasEndedIsNobodys) {
+  event(RecordKind::kThreadEnd, 20, record::ThreadRecord{.thread = 1});
+  event(RecordKind::kRuntimeShutdown, 30, record::ThreadRecord{.thread = 1});
+  event(RecordKind::kRuntimeShutdown, 40, record::ThreadRecord{.thread = 2});
+  const auto shutdowns = capture_.all<trace::RuntimeShutdown>();
+  EXPECT_FALSE(shutdowns[0].threadIdRef.present());
+  EXPECT_EQ(shutdowns[1].threadIdRef, trace::ThreadId(2));
+}
+
+TEST_F(EventBuilderTest, WhatTheAgentCouldNotDefineIsDefinedByItsIdAlone) {
+  event(RecordKind::kMonContendedEnter, 20, record::MonitorRecord{.thread = 9, .object = 4, .argument = 7},
+        record::kHasOwner);
+  EXPECT_EQ(names(), (Names{"threadStart", "objDef", "threadStart", "monContendedEnter"}));
+  EXPECT_EQ(capture_.all<trace::MonContendedEnter>()[0].threadOwner, trace::ThreadId(7));
+  EXPECT_EQ(builder_.made_up_definitions(), 3u);
+}
+
+TEST_F(EventBuilderTest, WaitedSaysHowLong) {
+  event(RecordKind::kMonWait, 10 * kMilli, record::MonitorRecord{.thread = 1, .object = 4, .argument = 5000});
+  event(RecordKind::kMonWaited, 250 * kMilli, record::MonitorRecord{.thread = 1, .object = 4}, record::kTimedOut);
+  event(RecordKind::kMonWaited, 260 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
+  EXPECT_EQ(capture_.all<trace::MonWait>()[0].timeout, 5000u);
+  EXPECT_EQ(capture_.all<trace::MonWaited>()[0].timeout, 240u);
+  EXPECT_FALSE(capture_.all<trace::MonWaited>()[1].timeout.present());
+}
+
+TEST_F(EventBuilderTest, FiguresThatFollowReachTheirGcFinishAndNothingOvertakesIt) {
+  event(RecordKind::kGcStart, 10, record::ThreadRecord{.thread = 1}, 0, 1);
+  event(RecordKind::kGcFinish, 20, record::GcFinishRecord{.thread = 1}, record::kFiguresFollow, 1);
+  event(RecordKind::kThreadEnd, 30, record::ThreadRecord{.thread = 2});
+  EXPECT_EQ(capture_.all<trace::GcFinish>().size(), 0u);
+  event(RecordKind::kGcFigures, 40, record::GcFinishRecord{.thread = 3, .used = 100, .total = 8192 + 24}, 0, 1);
+  EXPECT_EQ(names(), (Names{"threadStart", "gcStart", "gcFinish", "threadStart", "threadEnd"}));
+  EXPECT_EQ(capture_.all<trace::GcFinish>()[0].usedObjectSpace, 100u);
+  EXPECT_EQ(capture_.all<trace::GcFinish>()[0].totalObjectSpace, 8192u);
+  EXPECT_EQ(capture_.all<trace::GcFinish>()[0].time.ns(), 5'000'000'020u);
+}
+
+TEST_F(EventBuilderTest, FiguresThatDoNotComeAreNotWaitedForLong) {
+  event(RecordKind::kGcFinish, 20, record::GcFinishRecord{.thread = 1}, record::kFiguresFollow, 1);
+  event(RecordKind::kThreadEnd, 30, record::ThreadRecord{.thread = 2});
+  EXPECT_TRUE(builder_.on_time(50 * kMilli));
+  EXPECT_EQ(capture_.all<trace::GcFinish>().size(), 0u);
+  EXPECT_TRUE(builder_.on_time(101 * kMilli));
+  EXPECT_EQ(names(), (Names{"threadStart", "gcFinish", "threadStart", "threadEnd"}));
+  EXPECT_FALSE(capture_.all<trace::GcFinish>()[0].usedObjectSpace.present());
+}
+
+TEST_F(EventBuilderTest, FiguresOfSeveralCollectionsInFlight) {
+  for (std::uint32_t n = 1; n <= 3; ++n)
+    event(RecordKind::kGcFinish, 20 + n, record::GcFinishRecord{.thread = 1}, record::kFiguresFollow, n);
+  for (std::uint32_t n = 2; n <= 3; ++n)  // those of the first one were overtaken
+    event(RecordKind::kGcFigures, 30 + n, record::GcFinishRecord{.used = n, .total = 9}, 0, n);
+  const auto finishes = capture_.all<trace::GcFinish>();
+  ASSERT_EQ(finishes.size(), 3u);
+  EXPECT_FALSE(finishes[0].usedObjectSpace.present());
+  EXPECT_EQ(finishes[1].usedObjectSpace, 2u);
+  EXPECT_EQ(finishes[2].usedObjectSpace, 3u);
+}
+
+TEST_F(EventBuilderTest, HeldEventsAreWrittenAtTheEnd) {
+  event(RecordKind::kGcFinish, 20, record::GcFinishRecord{.thread = 1}, record::kFiguresFollow, 1);
+  event(RecordKind::kThreadEnd, 30, record::ThreadRecord{.thread = 2});
+  EXPECT_TRUE(builder_.finish());
+  EXPECT_EQ(capture_.all<trace::ThreadEnd>().size(), 1u);
+  EXPECT_EQ(capture_.all<trace::GcFinish>().size(), 1u);
+}
+
+TEST_F(EventBuilderTest, TheEndOfWhatTheDocumentDoesNotKnowIsLeftOut) {
+  define(record::class_definition(5, 11, "LA;"));
+  event(RecordKind::kClassUnload, 20, record::ObjectRecord{.id = 5, .thread = 0});
+  event(RecordKind::kObjFree, 20, record::ObjectRecord{.id = 77, .thread = 0});
+  EXPECT_EQ(names(), Names{});
+}
+
+TEST_F(EventBuilderTest, MalformedDefinitionsAreCounted) {
+  define(record::thread_definition(1, 1, "main").substr(0, 25));
+  EXPECT_EQ(builder_.malformed(), 1u);
+}
+
+struct EveryDefinition : EventBuilderTest {
+  EveryDefinition() : EventBuilderTest({.events = record::kThreadStartEvent | record::kClassDefEvent}) {}
+};
+TEST_F(EveryDefinition, ComesAtItsTime) {
+  define(record::thread_definition(1, 10, "main"));
+  define(record::thread_definition(2, 30, "late"));
+  define(record::class_definition(5, 35, "LNew;", 2, 0));
+  define(record::class_definition(6, 36, "LOld;", 2, record::kClassLoadedBefore));
+  event(RecordKind::kThreadEnd, 20, record::ThreadRecord{.thread = 1});
+  EXPECT_EQ(names(), (Names{"threadStart", "threadEnd"}));
+  EXPECT_TRUE(builder_.on_time(34));
+  EXPECT_EQ(names(), (Names{"threadStart", "threadEnd", "threadStart"}));
+  EXPECT_TRUE(builder_.finish());
+  EXPECT_EQ(names(), (Names{"threadStart", "threadEnd", "threadStart", "classDef"}));
+}
+TEST_F(EveryDefinition, LiveThreadsAreDefinedAgainInTheNextDocument) {
+  define(record::thread_definition(1, 10, "main"));
+  define(record::thread_definition(2, 10, "ended"));
+  event(RecordKind::kThreadEnd, 20, record::ThreadRecord{.thread = 2});
+  EXPECT_TRUE(builder_.restart(30));
+  EXPECT_EQ(capture_.all<trace::ThreadStart>().size(), 3u);
+  EXPECT_EQ(capture_.all<trace::ThreadStart>()[2].threadId, trace::ThreadId(1));
+}
+
+struct NestedFrees : EventBuilderTest {
+  NestedFrees() : EventBuilderTest({.nested_frees = true}) {}
+};
+TEST_F(NestedFrees, StandBetweenGcStartAndGcFinish) {
+  const auto alloc = [&](std::uint64_t object) {
+    event(RecordKind::kObjAlloc, 5, record::ObjAllocRecord{.thread = 1, .object = object, .size = 24});
+  };
+  for (std::uint64_t object = 1; object <= 4; ++object) alloc(object);
+  event(RecordKind::kGcStart, 10, record::ThreadRecord{.thread = 1}, 0, 1);
+  event(RecordKind::kGcFinish, 20, record::GcFinishRecord{.thread = 1}, 0, 1);
+  event(RecordKind::kThreadEnd, 25, record::ThreadRecord{.thread = 1});
+  event(RecordKind::kObjFree, 30, record::ObjectRecord{.id = 1, .thread = 1});
+  event(RecordKind::kObjFree, 31, record::ObjectRecord{.id = 2, .thread = 1});
+  EXPECT_TRUE(builder_.on_time(200 * kMilli));
+  event(RecordKind::kObjFree, 300 * kMilli, record::ObjectRecord{.id = 3, .thread = 1});  // too late for its own pair
+  event(RecordKind::kGcStart, 400 * kMilli, record::ThreadRecord{.thread = 1}, 0, 2);
+  event(RecordKind::kGcFinish, 401 * kMilli, record::GcFinishRecord{.thread = 1}, 0, 2);
+  event(RecordKind::kGcStart, 402 * kMilli, record::ThreadRecord{.thread = 1}, 0, 3);
+  const Names all = names();
+  EXPECT_EQ(Names(all.begin() + 5, all.end()), (Names{"gcStart", "objFree", "objFree", "gcFinish", "threadEnd",
+                                                      "gcStart", "objFree", "gcFinish", "gcStart"}));
+}
+
+}  // namespace
+}  // namespace jtrace::session

@@ -1,0 +1,141 @@
+#include "session/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "session/event_names.h"
+#include "trace/record/control.h"
+
+namespace jtrace::session {
+namespace {
+
+using testing::HasSubstr;
+using namespace trace::record;
+
+Result<TraceOptions> from_string(std::string_view text) {
+  OptionReader reader;
+  JTRACE_RETURN_IF_ERROR(reader.give_string(text));
+  return reader.finish();
+}
+
+std::string error_of(std::string_view text) {
+  auto options = from_string(text);
+  if (options) return "no error";
+  EXPECT_EQ(exit_status(options.error()), ExitStatus::kUsage);
+  return options.error().message();
+}
+
+TEST(Options, DefaultsAreThoseOfTheDesign) {
+  const TraceOptions options;
+  EXPECT_EQ(
+      words_of_events(options.events),
+      "threadStart,threadEnd,classUnload,gcStart,gcFinish,monWait,monWaited,monContendedEnter,monContendedEntered,"
+      "runtimeInitDone,runtimeShutdown");
+  EXPECT_EQ(options.ring_memory, 64u << 20);
+  EXPECT_EQ(options.block_limit_ms, 100u);
+  EXPECT_FALSE(options.block_when_full);
+}
+
+TEST(Options, TheAgentsStringHasTheWordsOfTheCommandLine) {
+  auto options = from_string(
+      "file=/tmp/a\\,b.xml,events=threads+objAlloc,duration=0.25,filter=java.util.* exclude+my.App run include,strict,"
+      "when-full=block,names=classic,sample-interval=0,min-free=7%,max-size=1M,rotate=3");
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->output, "/tmp/a,b.xml");
+  EXPECT_EQ(options->events, kThreadStartEvent | kThreadEndEvent | kObjAllocEvent);
+  EXPECT_EQ(options->duration, 250'000'000u);
+  ASSERT_EQ(options->filters.size(), 2u);
+  EXPECT_EQ(options->filters[0], (FilterRule{"java.util.*", "*", false}));
+  EXPECT_EQ(options->filters[1], (FilterRule{"my.App", "run", true}));
+  EXPECT_TRUE(options->strict);
+  EXPECT_TRUE(options->block_when_full);
+  EXPECT_TRUE(options->classic_names);
+  EXPECT_EQ(options->sample_interval, 0u);
+  EXPECT_EQ(options->min_free_percent, 7u);
+  EXPECT_EQ(options->rotate, 3u);
+}
+
+TEST(Options, APlusInAFileNameIsKept) {
+  EXPECT_EQ(from_string("file=a+b.xml")->output, "a+b.xml");
+  EXPECT_EQ(from_string("file=a\\\\b")->output, "a\\b");
+}
+
+TEST(Options, ListsOfTheCommandLineHaveCommas) {
+  OptionReader reader;
+  ASSERT_TRUE(reader.give("events", "gc,monWait"));
+  ASSERT_TRUE(reader.give("file", "a,b+c.xml"));
+  auto options = reader.finish();
+  EXPECT_EQ(options->events, kGcEvent | kMonWaitEvent);
+  EXPECT_EQ(options->output, "a,b+c.xml");
+}
+
+TEST(Options, WrongOnesSayWhatIsWrong) {
+  EXPECT_EQ(error_of("durration=5"), "unknown option 'durration'; did you mean 'duration'?");
+  EXPECT_EQ(error_of("duration=5,duration=6"), "option duration is given twice");
+  EXPECT_EQ(error_of("duration"), "option duration has no value");
+  EXPECT_EQ(error_of("file="), "option file has no value");
+  EXPECT_THAT(error_of("duration=soon"), HasSubstr("'soon'"));
+  EXPECT_THAT(error_of("duration=-1"), HasSubstr("'-1'"));
+  EXPECT_THAT(error_of("ring-memory=1K"), HasSubstr("between"));
+  EXPECT_THAT(error_of("names=nice"), HasSubstr("'exact' or 'classic'"));
+  EXPECT_THAT(error_of("strict=maybe"), HasSubstr("'maybe'"));
+  EXPECT_THAT(error_of("rotate=2"), HasSubstr("max-size"));
+  EXPECT_THAT(error_of("fragments,doctype"), HasSubstr("DOCTYPE"));
+  EXPECT_THAT(error_of("strict,,strict"), HasSubstr("between two commas"));
+  EXPECT_THAT(error_of("block-limit=99999"), HasSubstr("10000"));
+}
+
+TEST(Options, EventsThatAreWrongOrNotThereYet) {
+  EXPECT_EQ(error_of("events=gcstart"), "unknown event 'gcstart'; did you mean 'gcStart'?");
+  EXPECT_THAT(error_of("events=methods"), HasSubstr("'methods' cannot be traced by this version"));
+  EXPECT_THAT(error_of("events=threads+lines"), HasSubstr("'lines'"));
+  EXPECT_THAT(error_of("events=threads++gc"), HasSubstr("events"));
+}
+
+TEST(Options, EveryEffectiveOptionIsEchoedSecretsOfOthersAreMasked) {
+  const auto echoed = effective_options(*from_string("duration=1.5,filter=a* exclude"));
+  const auto value = [&](std::string_view key) {
+    for (const EchoedOption& option : echoed)
+      if (option.key == key) return option.value;
+    return std::string("missing");
+  };
+  EXPECT_EQ(value("duration"), "1.5");
+  EXPECT_EQ(value("when-full"), "drop");
+  EXPECT_EQ(value("fragments"), "false");
+  EXPECT_EQ(value("min-free"), "5%");
+  EXPECT_EQ(value("filter"), "missing");  // filter elements say them
+  EXPECT_EQ(masked_words({"java", "-Dapi.token=abc", "Main", "--password", "hunter2", "x"}),
+            "java -Dapi.token=*** Main --password *** x");
+  EXPECT_EQ(masked_option_string("file=x,secret=abc"), "file=x,secret=***");
+}
+
+TEST(FilterRules, PatternsAreJavasAndSlashesAreTaken) {
+  EXPECT_EQ(*parse_filter_rule("  java/util/*   exclude "), (FilterRule{"java.util.*", "*", false}));
+  EXPECT_EQ(*parse_filter_rule("*Test run* INCLUDE"), (FilterRule{"*Test", "run*", true}));
+  EXPECT_EQ(generic_word("*Test"), "prefix");
+  EXPECT_EQ(generic_word("java.*"), "suffix");
+  EXPECT_EQ(generic_word("java.lang.String"), "none");
+}
+
+TEST(FilterRules, WrongOnesSayWhatIsWrong) {
+  for (const auto& [rule, words] :
+       std::vector<std::pair<std::string, std::string>>{{"java.util.*", "include|exclude"},
+                                                        {"java.*.List include", "neither at the start nor at the end"},
+                                                        {"*a* include", "more than one"},
+                                                        {"java.util.* inclade", "'include'"},
+                                                        {"a b c include", "three words"},
+                                                        {"", "empty"}}) {
+    auto made = parse_filter_rule(rule);
+    ASSERT_FALSE(made) << rule;
+    EXPECT_EQ(made.error().category, ErrorCategory::kUsage);
+    EXPECT_THAT(made.error().message(), HasSubstr(words));
+  }
+}
+
+TEST(FilterRules, GoToTheAgentInInternalForm) {
+  const std::string bytes = encode_filter_rules({{"java.util.*", "run", false}});
+  EXPECT_EQ(bytes, std::string("\1\0\0\0\0\x0b\0\0\0java/util/*\3\0\0\0run", 27));
+}
+
+}  // namespace
+}  // namespace jtrace::session

@@ -1,0 +1,272 @@
+#include "session/trace_runner.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/file.h"
+#include "session/agent_config.h"
+#include "session/attach_trace.h"
+#include "session/recover.h"
+#include "tests/unit/session/fake_agent.h"
+#include "trace/record/definition_builder.h"
+#include "trace/record/pool_writer.h"
+
+namespace jtrace::session {
+namespace {
+
+namespace fs = std::filesystem;
+namespace record = trace::record;
+using testing::HasSubstr;
+
+constexpr int kEvents = 5000;
+
+// Threads that end, with their definitions.
+bool write_events(const record::Pool& pool) {
+  record::DefinitionWriter definitions(pool);
+  record::EventWriter events(pool);
+  for (std::uint64_t i = 1; i <= kEvents; ++i) {
+    const std::string bytes = record::thread_definition(i, monotonic_ns(), "t");
+    definitions.write(bytes.data(), bytes.size());
+    events.write(record::ThreadRecord{.thread = i}, record::RecordKind::kThreadEnd);
+  }
+  return true;
+}
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+class TraceRunnerTest : public testing::Test {
+ protected:
+  TraceRunnerTest() {
+    char name[] = "/tmp/jtrace-session-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    options_.output = folder_ + "/trace.xml";
+    options_.min_free = 0;
+    options_.ring_memory = 4u << 20;
+  }
+  ~TraceRunnerTest() override { fs::remove_all(folder_); }
+
+  // A trace of `agent` to its end; `meanwhile` runs beside it.
+  TraceSummary trace(FakeAgent& agent, const std::function<void()>& meanwhile = {}) {
+    auto process = target::Process::open(agent.pid());
+    EXPECT_TRUE(process);
+    ControlChannel channel(agent.take_socket());
+    auto output = TraceOutput::open(options_.output, options_);
+    EXPECT_TRUE(output);
+    TraceIdentity identity = identify(*process, {}, options_);
+    const ClockAnchor anchor = ClockAnchor::now();
+    auto pool = PoolFile::create(options_.ring_memory,
+                                 session_text(identity, options_, anchor, anchor.monotonic, options_.output),
+                                 agent.pid(), process->start_ticks(), folder_);
+    EXPECT_TRUE(pool);
+    pool_path_ = pool->path();
+    auto reader = record::PoolReader::open(pool->memory());
+    EXPECT_TRUE(reader);
+    EXPECT_TRUE(channel.send(record::FrameType::kStart, encode_start(options_, {}), pool->shared_fd()));
+    wait_for_started(channel);
+    Drainer drainer(std::move(*reader), **output, identity, options_, anchor);
+    EXPECT_TRUE(drainer.begin(anchor.monotonic));
+    TraceRunner runner(channel, *pool, drainer, **output, *process, {.ctl = ctl_, .progress = {}});
+    std::thread beside([&] {
+      if (meanwhile) meanwhile();
+    });
+    TraceSummary summary = runner.run();
+    beside.join();
+    return summary;
+  }
+  static void wait_for_started(ControlChannel& channel) {
+    while (!channel.hung_up()) {
+      pollfd source{channel.fd(), POLLIN, 0};
+      ::poll(&source, 1, -1);
+      ASSERT_TRUE(channel.receive());
+      if (const auto frame = channel.next()) {
+        EXPECT_EQ(frame->type, record::FrameType::kStarted);
+        return;
+      }
+    }
+    FAIL() << "the agent hung up";
+  }
+  std::string text() const { return read_file(options_.output).value_or(""); }
+  void expect_whole_document(std::size_t ends) const {
+    const std::string document = text();
+    EXPECT_EQ(count(document, "<threadEnd "), ends);
+    EXPECT_EQ(count(document, "<threadStart "), ends);
+    EXPECT_EQ(count(document, "<traceStart "), 1u);
+    EXPECT_EQ(count(document, "<traceEnd "), 1u);
+    EXPECT_EQ(count(document, "<agentDestroy "), 1u);
+    EXPECT_THAT(document, testing::EndsWith("</TRACE>\n"));
+  }
+
+  std::string folder_;
+  std::string pool_path_;
+  TraceOptions options_;
+  CtlServer* ctl_ = nullptr;
+};
+
+TEST_F(TraceRunnerTest, EndsAfterTheDurationAndTheAgentLeaves) {
+  FakeAgent agent(write_events);
+  options_.duration = 300'000'000;
+  const TraceSummary summary = trace(agent);
+  EXPECT_EQ(summary.reason, EndReason::kDuration);
+  EXPECT_EQ(summary.status(), ExitStatus::kOk);
+  EXPECT_TRUE(summary.agent_left);
+  EXPECT_EQ(agent.wait(), 0);
+  EXPECT_FALSE(fs::exists(pool_path_));
+  expect_whole_document(kEvents);
+}
+
+TEST_F(TraceRunnerTest, AKilledTargetLosesNothingThatWasWritten) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  FakeAgent agent([&](const record::Pool& pool) {
+    write_events(pool);
+    [[maybe_unused]] const ssize_t told = ::write(ready[1], "x", 1);
+    return true;
+  });
+  const TraceSummary summary = trace(agent, [&] {
+    char byte;
+    [[maybe_unused]] const ssize_t heard = ::read(ready[0], &byte, 1);
+    ::kill(agent.pid(), SIGKILL);
+  });
+  EXPECT_EQ(summary.reason, EndReason::kTargetEnded);
+  EXPECT_EQ(summary.status(), ExitStatus::kOk);
+  expect_whole_document(kEvents);
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST_F(TraceRunnerTest, WhatFoundNoRoomIsCountedAndSaid) {
+  options_.ring_memory = record::kMinimumPoolSize;
+  options_.duration = 300'000'000;
+  FakeAgent agent([](const record::Pool& pool) {
+    record::EventWriter events(pool);
+    while (pool.header().dropped_events.load() < 10)
+      events.write(record::ThreadRecord{.thread = 1}, record::RecordKind::kGcStart);
+    return true;
+  });
+  const TraceSummary summary = trace(agent);
+  EXPECT_EQ(summary.status(), ExitStatus::kPartial);
+  EXPECT_EQ(summary.dropped, 10u);
+  EXPECT_THAT(text(), HasSubstr("<option key=\"jtrace.dropped\" value=\""));
+}
+
+TEST_F(TraceRunnerTest, RotatedFilesAreWholeDocuments) {
+  options_.max_size = 256u << 10;
+  options_.rotate = 20;
+  options_.duration = 500'000'000;
+  FakeAgent agent(write_events);
+  const TraceSummary summary = trace(agent);
+  EXPECT_GT(summary.documents, 2u);
+  std::size_t ends = count(text(), "<threadEnd ");
+  for (std::uint64_t i = 1; i < summary.documents; ++i) {
+    const std::string document = *read_file(options_.output + "." + std::to_string(i));
+    EXPECT_THAT(document, testing::EndsWith("</TRACE>\n"));
+    EXPECT_EQ(count(document, "<traceEnd "), 1u);
+    EXPECT_LE(document.size(), options_.max_size);
+    ends += count(document, "<threadEnd ");
+  }
+  EXPECT_EQ(ends, static_cast<std::size_t>(kEvents));
+}
+
+TEST_F(TraceRunnerTest, ADestinationThatIsFullEndsTheTraceProperly) {
+  options_.max_size = 200u << 10;
+  FakeAgent agent(write_events);
+  const TraceSummary summary = trace(agent);
+  EXPECT_EQ(summary.reason, EndReason::kSizeReached);
+  EXPECT_LE(fs::file_size(options_.output), options_.max_size);
+  EXPECT_EQ(count(text(), "<traceEnd "), 1u);
+  EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
+}
+
+TEST_F(TraceRunnerTest, CtlSteersIt) {
+  FakeAgent agent(write_events);
+  auto process = target::Process::open(agent.pid());
+  ASSERT_TRUE(process);
+  auto ctl = CtlServer::open(agent.pid(), process->start_ticks());
+  ASSERT_TRUE(ctl) << ctl.error().message();
+  ctl_ = &*ctl;
+  EXPECT_FALSE(CtlServer::open(agent.pid(), process->start_ticks()));  // a second trace
+  const auto ask = [&](const std::vector<std::string>& words) {
+    return ask_ctl(process->pid(), process->start_ticks(), ::geteuid(), words);
+  };
+  const TraceSummary summary = trace(agent, [&] {
+    EXPECT_THAT(ask({"status"})->text, HasSubstr("state=tracing"));
+    EXPECT_EQ(ask({"pause"})->status, ExitStatus::kOk);
+    EXPECT_THAT(ask({"status"})->text, HasSubstr("state=paused"));
+    EXPECT_EQ(ask({"filters", "java.* exclude"})->status, ExitStatus::kOk);
+    EXPECT_EQ(ask({"filters", "java.*"})->status, ExitStatus::kUsage);
+    EXPECT_EQ(ask({"stop"})->status, ExitStatus::kOk);
+    EXPECT_EQ(ask({"resume"})->status, ExitStatus::kRefused);
+    EXPECT_EQ(ask({"start"})->status, ExitStatus::kOk);
+    EXPECT_EQ(ask({"nonsense"})->status, ExitStatus::kUsage);
+    EXPECT_THAT(ask({"detach"})->text, HasSubstr("2 documents"));
+  });
+  EXPECT_EQ(summary.reason, EndReason::kDetached);
+  const std::string first = *read_file(options_.output + ".1");
+  EXPECT_THAT(first, HasSubstr("<filter pattern=\"java.*\""));
+  EXPECT_THAT(first, HasSubstr("jtrace.paused"));
+  EXPECT_THAT(first, testing::EndsWith("</TRACE>\n"));
+  EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
+}
+
+// Both have died: what the file has and what the pool still holds make one document.
+TEST_F(TraceRunnerTest, RecoverGoesOnWhereTheFileEnds) {
+  options_.duration = 300'000'000;
+  FakeAgent agent(write_events);
+  ASSERT_EQ(trace(agent).status(), ExitStatus::kOk);
+  const std::string whole = text();
+  // The same trace as a killed jtrace would have left it: a file cut in the middle of a line, and a pool with
+  // everything.
+  const std::string cut = whole.substr(0, whole.size() / 2);
+  const PartialDocument document = read_partial_document(cut);
+  EXPECT_FALSE(document.is_ended);
+  EXPECT_EQ(document.whole_size, cut.rfind('\n') + 1);
+  EXPECT_EQ(document.threads.size(), count(cut.substr(0, document.whole_size), "<threadStart "));
+  EXPECT_NE(document.collation, 0u);
+  EXPECT_NE(document.last_event_time, 0u);
+}
+
+TEST_F(TraceRunnerTest, RecoverMakesTheWholeDocument) {
+  TraceIdentity identity;
+  identity.pid = 4711;
+  identity.agent_id = "agent";
+  const ClockAnchor anchor = ClockAnchor::now();
+  auto pool =
+      PoolFile::create(options_.ring_memory,
+                       session_text(identity, options_, anchor, anchor.monotonic, options_.output), 4711, 99, folder_);
+  ASSERT_TRUE(pool);
+  write_events(record::Pool(pool->memory().data()));
+  EXPECT_EQ(recover(pool->path(), folder_ + "/out.xml").error().category, ErrorCategory::kRefused);  // in use
+  const std::string copy = folder_ + "/left.pool";
+  fs::copy_file(pool->path(), copy);
+  // Nothing of the file is there: all comes from the pool.
+  auto recovered = recover(copy, folder_ + "/out.xml");
+  ASSERT_TRUE(recovered) << recovered.error().message();
+  EXPECT_FALSE(recovered->whole);
+  const std::string whole = *read_file(folder_ + "/out.xml");
+  EXPECT_EQ(count(whole, "<threadEnd "), static_cast<std::size_t>(kEvents));
+  // Half of the file is there: the same document comes out, whatever the place of the cut.
+  for (const std::size_t size : {whole.size() / 3, whole.size() / 2, whole.find("<threadStart ") + 10}) {
+    ASSERT_TRUE(
+        write_whole(open_file(options_.output, O_WRONLY | O_CREAT | O_TRUNC, 0600)->get(), whole.substr(0, size), "x"));
+    fs::remove(folder_ + "/again.xml");
+    recovered = recover(copy, folder_ + "/again.xml");
+    ASSERT_TRUE(recovered) << recovered.error().message();
+    EXPECT_TRUE(recovered->whole);
+    EXPECT_EQ(*read_file(folder_ + "/again.xml"), whole);
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::session

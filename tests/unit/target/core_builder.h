@@ -1,0 +1,143 @@
+// CoreBuilder: small ELF cores without a process, for unit tests and fuzzing. Header only.
+#pragma once
+
+#include <elf.h>
+#include <sys/procfs.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jtrace::test {
+
+class CoreBuilder {
+ public:
+  struct Segment {
+    std::uint64_t start = 0;
+    std::vector<std::byte> bytes;
+    std::uint64_t memory_size = 0;  // at least bytes.size()
+  };
+
+  CoreBuilder& segment(std::uint64_t start, std::span<const std::byte> bytes, std::uint64_t memory_size = 0) {
+    segments_.push_back({start, {bytes.begin(), bytes.end()}, std::max<std::uint64_t>(memory_size, bytes.size())});
+    return *this;
+  }
+  CoreBuilder& segment(std::uint64_t start, std::string_view text, std::uint64_t memory_size = 0) {
+    return segment(start, std::as_bytes(std::span(text)), memory_size);
+  }
+  CoreBuilder& thread(int tid, std::uint64_t pc, std::uint64_t sp) {
+    elf_prstatus status{};
+    status.pr_pid = tid;
+    status.pr_cursig = SIGSEGV;
+    status.pr_utime.tv_sec = 1;
+    user_regs_struct registers{};
+    registers.rip = pc;
+    registers.rsp = sp;
+    std::memcpy(&status.pr_reg, &registers, sizeof registers);
+    return note(NT_PRSTATUS, &status, sizeof status);
+  }
+  CoreBuilder& process(int pid, std::string_view name) {
+    elf_prpsinfo info{};
+    info.pr_pid = pid;
+    std::memcpy(info.pr_fname, name.data(), std::min(name.size(), sizeof info.pr_fname));
+    return note(NT_PRPSINFO, &info, sizeof info);
+  }
+  CoreBuilder& fault(int signal, std::uint64_t address) {
+    siginfo_t info{};
+    info.si_signo = signal;
+    info.si_code = SEGV_MAPERR;
+    info.si_addr = reinterpret_cast<void*>(address);
+    return note(0x53494749, &info, sizeof info);
+  }
+  // Ranges of one NT_FILE note; offsets in units of `page_size`.
+  struct File {
+    std::uint64_t start, end, page_offset;
+    std::string path;
+  };
+  CoreBuilder& files(const std::vector<File>& files, std::uint64_t page_size = 4096) {
+    std::vector<std::uint64_t> words{files.size(), page_size};
+    std::string names;
+    for (const File& file : files) {
+      words.insert(words.end(), {file.start, file.end, file.page_offset});
+      names += file.path + '\0';
+    }
+    std::string content(reinterpret_cast<const char*>(words.data()), words.size() * 8);
+    content += names;
+    return note(0x46494c45, content.data(), content.size());
+  }
+  CoreBuilder& note(std::uint32_t type, const void* content, std::size_t size) {
+    const std::uint32_t head[3] = {5, static_cast<std::uint32_t>(size), type};
+    notes_.append(reinterpret_cast<const char*>(head), sizeof head).append("CORE\0\0\0\0", 8);
+    notes_.append(static_cast<const char*>(content), size).append((4 - size % 4) % 4, '\0');
+    return *this;
+  }
+  // As gdb does it: segments at offsets that are not multiples of the page size.
+  CoreBuilder& unaligned() {
+    padding_ = 7;
+    return *this;
+  }
+  // The count of segments in section header 0, as with more than 65534 of them.
+  CoreBuilder& extended_numbering() {
+    extended_ = true;
+    return *this;
+  }
+
+  std::vector<std::byte> build() const {
+    const std::size_t count = segments_.size() + 1;
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_type = ET_CORE;
+    header.e_machine = EM_X86_64;
+    header.e_phoff = sizeof header;
+    header.e_phentsize = sizeof(Elf64_Phdr);
+    header.e_phnum = static_cast<Elf64_Half>(count);
+    std::string tail;
+    const std::size_t notes_at = sizeof header + count * sizeof(Elf64_Phdr);
+    tail = notes_;
+    std::string table;
+    const auto add = [&](std::uint32_t type, std::uint64_t vaddr, std::uint64_t offset, std::uint64_t file_size,
+                         std::uint64_t memory_size) {
+      Elf64_Phdr entry{};
+      entry.p_type = type;
+      entry.p_flags = PF_R | PF_W;
+      entry.p_vaddr = vaddr;
+      entry.p_offset = offset;
+      entry.p_filesz = file_size;
+      entry.p_memsz = memory_size;
+      table.append(reinterpret_cast<const char*>(&entry), sizeof entry);
+    };
+    add(PT_NOTE, 0, notes_at, notes_.size(), 0);
+    for (const Segment& segment : segments_) {
+      tail.append(padding_, '\xee');
+      add(PT_LOAD, segment.start, notes_at + tail.size(), segment.bytes.size(), segment.memory_size);
+      tail.append(reinterpret_cast<const char*>(segment.bytes.data()), segment.bytes.size());
+    }
+    if (extended_) {
+      header.e_phnum = PN_XNUM;
+      header.e_shoff = notes_at + tail.size();
+      header.e_shentsize = sizeof(Elf64_Shdr);
+      Elf64_Shdr first{};
+      first.sh_info = static_cast<Elf64_Word>(count);
+      tail.append(reinterpret_cast<const char*>(&first), sizeof first);
+    }
+    std::string all(reinterpret_cast<const char*>(&header), sizeof header);
+    all += table + tail;
+    const auto bytes = std::as_bytes(std::span(all));
+    return {bytes.begin(), bytes.end()};
+  }
+
+ private:
+  std::vector<Segment> segments_;
+  std::string notes_;
+  std::size_t padding_ = 0;
+  bool extended_ = false;
+};
+
+}  // namespace jtrace::test

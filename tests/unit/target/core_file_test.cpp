@@ -1,0 +1,175 @@
+// Cores without a process: what is in them is found, what is not is counted or refused with its reason.
+#include "target/core_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+
+#include "target/core_memory.h"
+#include "target/target.h"
+#include "tests/unit/target/core_builder.h"
+
+namespace jtrace::target {
+namespace {
+
+using test::CoreBuilder;
+using ::testing::HasSubstr;
+
+Result<CoreFile> parse(const std::vector<std::byte>& bytes) { return CoreFile::from_bytes(bytes); }
+
+std::string text_at(const MemoryReader& memory, Address address, std::size_t size) {
+  std::string text(size, '\0');
+  const auto read = memory.read_exactly(address, std::as_writable_bytes(std::span(text)));
+  return read ? text : "error: " + read.error().message();
+}
+
+// A file of the test's own, gone with it.
+struct TemporaryFile {
+  explicit TemporaryFile(std::string_view content) {
+    char name[] = "/tmp/jtrace-core-test-XXXXXX";
+    const UniqueFd fd(::mkstemp(name));
+    path = name;
+    std::ofstream(path) << content;
+  }
+  ~TemporaryFile() { ::unlink(path.c_str()); }
+  std::string path;
+};
+
+TEST(CoreFile, tells_threads_process_signal_and_files) {
+  CoreBuilder builder;
+  builder.process(77, "java").thread(78, 0x1234, 0x7000).thread(79, 0x5678, 0x8000).fault(SIGSEGV, 0xdead0);
+  builder.files({{0x10000, 0x12000, 3, "/lib/libjvm.so"}, {0x20000, 0x21000, 0, "/lib/libc.so"}});
+  builder.segment(0x7000, "stack");
+  auto core = parse(builder.build());
+  ASSERT_TRUE(core) << core.error().message();
+  EXPECT_EQ(core->pid(), 77);
+  EXPECT_EQ(core->program(), "java");
+  ASSERT_EQ(core->threads().size(), 2u);
+  EXPECT_EQ(core->threads()[0].tid, 78);
+  EXPECT_EQ(core->threads()[1].registers.pc(), 0x5678u);
+  EXPECT_EQ(core->threads()[0].cpu_ns, 1'000'000'000u);
+  ASSERT_TRUE(core->signal());
+  EXPECT_EQ(core->signal()->number, SIGSEGV);
+  EXPECT_EQ(core->signal()->fault, 0xdead0u);
+  ASSERT_EQ(core->files().size(), 2u);
+  EXPECT_EQ(core->files()[0].path, "/lib/libjvm.so");
+  EXPECT_EQ(core->files()[0].offset, 3u * 4096);
+  EXPECT_EQ(core->missing_bytes(), 0u);
+}
+
+TEST(CoreMemory, reads_segments_of_gdb_and_kernel_cores_alike) {
+  for (const bool gdb : {false, true}) {
+    CoreBuilder builder;
+    if (gdb) builder.unaligned();
+    builder.segment(0x2000, "world").segment(0x1ffb, "hello").segment(0x9000, "", 64);
+    auto core = parse(builder.build());
+    ASSERT_TRUE(core);
+    const CoreMemory memory(*core, {});
+    EXPECT_EQ(text_at(memory, 0x1ffb, 10), "helloworld");
+    EXPECT_THAT(text_at(memory, 0x1ffb, 11), HasSubstr("0x2005"));
+    EXPECT_THAT(text_at(memory, 0x9000, 1), HasSubstr("not in the core")) << "memory that was not dumped is not zero";
+  }
+}
+
+TEST(CoreFile, counts_segments_in_section_header_0) {
+  CoreBuilder builder;
+  auto core = parse(builder.extended_numbering().segment(0x1000, "a").segment(0x2000, "b").build());
+  ASSERT_TRUE(core) << core.error().message();
+  EXPECT_EQ(core->segments().size(), 2u);
+}
+
+TEST(CoreMemory, takes_from_the_file_what_the_core_lacks) {
+  const TemporaryFile file(std::string(4096, 'x') + std::string(4096, 'y'));
+  CoreBuilder builder;
+  builder.files({{0x10000, 0x12000, 0, file.path}});
+  builder.segment(0x10ffe, "AB", 0x1002);  // the second page was dumped as two bytes of the first and no more
+  auto core = parse(builder.build());
+  ASSERT_TRUE(core);
+  const CoreMemory memory(*core, {});
+  EXPECT_EQ(text_at(memory, 0x10ffd, 5), "xAByy");
+  EXPECT_EQ(memory.bytes_from_files(), 8190u);
+}
+
+TEST(CoreMemory, says_which_files_it_misses) {
+  CoreBuilder builder;
+  builder.files({{0x10000, 0x12000, 0, "/nonexistent/libjvm.so"}}).segment(0x1000, "a");
+  auto core = parse(builder.build());
+  ASSERT_TRUE(core);
+  const CoreMemory memory(*core, {});
+  ASSERT_EQ(memory.problems().size(), 1u);
+  EXPECT_THAT(memory.problems()[0], HasSubstr("/nonexistent/libjvm.so"));
+  EXPECT_THAT(text_at(memory, 0x10000, 1), HasSubstr("0x10000"));
+}
+
+TEST(CoreFile, counts_what_a_cut_core_lacks) {
+  CoreBuilder builder;
+  auto bytes = builder.segment(0x1000, "0123456789").build();
+  bytes.resize(bytes.size() - 4);
+  auto core = parse(bytes);
+  ASSERT_TRUE(core);
+  EXPECT_EQ(core->missing_bytes(), 4u);
+  EXPECT_EQ(core->expected_size(), bytes.size() + 4);
+  const CoreMemory memory(*core, {});
+  EXPECT_EQ(text_at(memory, 0x1000, 6), "012345");
+  EXPECT_THAT(text_at(memory, 0x1000, 7), HasSubstr("not in the core"));
+}
+
+TEST(CoreFile, refuses_with_the_reason) {
+  const auto message = [](std::string_view text) {
+    auto core = CoreFile::from_bytes(std::as_bytes(std::span(text)), "c");
+    return core ? std::string("accepted") : core.error().message();
+  };
+  EXPECT_THAT(message("hello"), HasSubstr("not an ELF core"));
+  EXPECT_THAT(message(""), HasSubstr("not an ELF core"));
+  EXPECT_THAT(message("\x28\xb5\x2f\xfd...."), HasSubstr("zstd"));
+  EXPECT_THAT(message("\x04\x22\x4d\x18...."), HasSubstr("lz4"));
+  EXPECT_THAT(message(std::string_view("\x7f"
+                                       "ELF\x01\x01",
+                                       6)),
+              HasSubstr("32-bit"));
+  EXPECT_THAT(message(std::string_view("\x7f"
+                                       "ELF\x02\x01",
+                                       6)),
+              HasSubstr("cut off after 6 bytes"));
+  auto program = CoreBuilder().segment(0x1000, "a").build();
+  program[16] = std::byte{ET_EXEC};
+  auto refused = parse(program);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("not a core"));
+  EXPECT_EQ(exit_status(refused.error()), ExitStatus::kNotAttachable);
+}
+
+TEST(Target, refuses_a_core_without_hotspot) {
+  CoreBuilder builder;
+  const auto bytes = builder.files({{0x1000, 0x2000, 0, "/usr/bin/true"}}).segment(0x1000, "a").build();
+  const TemporaryFile file(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  auto target = Target::open_core(file.path);
+  ASSERT_FALSE(target);
+  EXPECT_THAT(target.error().message(), HasSubstr("no HotSpot in this core; files: true"));
+  EXPECT_EQ(exit_status(target.error()), ExitStatus::kNotAttachable);
+}
+
+// What is cut or flipped is refused or read; nothing crashes, hangs or reads outside.
+TEST(CoreFile, survives_any_cut_and_any_flipped_bit) {
+  CoreBuilder builder;
+  builder.process(77, "java").thread(78, 1, 2).fault(SIGSEGV, 3).segment(0x1000, "0123456789");
+  builder.files({{0x10000, 0x12000, 0, "/nonexistent/a"}, {0x20000, 0x21000, 0, "/nonexistent/b"}});
+  const auto whole = builder.build();
+  const auto use = [](const std::vector<std::byte>& bytes) {
+    auto core = parse(bytes);
+    if (!core) return;
+    const CoreMemory memory(*core, {});
+    (void)text_at(memory, 0x1000, 10);
+  };
+  for (std::size_t size = 0; size < whole.size(); ++size) use({whole.begin(), whole.begin() + static_cast<long>(size)});
+  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    auto flipped = whole;
+    flipped[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+    use(flipped);
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::target

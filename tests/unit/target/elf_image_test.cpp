@@ -1,0 +1,92 @@
+// ELF files of this very process: the file by libelf and the same image in memory agree.
+#include "target/elf_image.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <unistd.h>
+
+#include "target/loaded_image.h"
+#include "target/process.h"
+#include "target/process_memory.h"
+#include "target/stop_threads.h"
+
+namespace jtrace::target {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Where the C library lies in this process.
+struct LibC {
+  std::string path;
+  Address base = 0;
+};
+LibC find_libc() {
+  Dl_info info{};
+  ::dladdr(reinterpret_cast<void*>(&::getpid), &info);
+  return {info.dli_fname, reinterpret_cast<Address>(info.dli_fbase)};
+}
+
+TEST(ElfImage, knows_build_id_and_symbols) {
+  const LibC libc = find_libc();
+  auto image = ElfImage::open(libc.path);
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_GE(image->build_id().size(), 16u);
+  EXPECT_FALSE(image->segments().empty());
+  const Address getpid_at = reinterpret_cast<Address>(&::getpid) - libc.base;
+  const ElfSymbol* symbol = image->symbol_at(getpid_at + 1);
+  ASSERT_NE(symbol, nullptr);
+  EXPECT_THAT(std::string(symbol->name), HasSubstr("getpid"));
+  EXPECT_EQ(image->symbol_at(0x10), nullptr) << "no name for what no symbol's size covers";
+}
+
+TEST(ElfImage, refuses_what_is_no_elf_file) {
+  EXPECT_THAT(ElfImage::open("/proc/self/status").error().message(), HasSubstr("/proc/self/status"));
+  EXPECT_EQ(exit_status(ElfImage::open("/nonexistent").error()), ExitStatus::kNotFound);
+}
+
+TEST(LoadedImage, reads_the_same_from_memory) {
+  const LibC libc = find_libc();
+  auto process = Process::open(::getpid());
+  ASSERT_TRUE(process);
+  const ProcessMemory memory(*process);
+  auto loaded = LoadedImage::read(memory, libc.base);
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  EXPECT_EQ(loaded->build_id(), ElfImage::open(libc.path)->build_id());
+  auto address = loaded->find_exported("environ");
+  ASSERT_TRUE(address) << address.error().message();
+  EXPECT_GT(*address, libc.base);
+  EXPECT_LT(*address, loaded->end());
+  EXPECT_FALSE(loaded->find_exported("no_such_symbol_at_all"));
+}
+
+TEST(StoppedThreads, stops_reads_and_lets_go) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  auto process = Process::open(child);
+  ASSERT_TRUE(process);
+  {
+    auto stopped = StoppedThreads::stop(*process, std::chrono::seconds(5));
+    ASSERT_TRUE(stopped) << stopped.error().message();
+    ASSERT_EQ(stopped->threads().size(), 1u);
+    EXPECT_EQ(stopped->threads()[0].tid, child);
+    EXPECT_NE(stopped->threads()[0].registers.pc(), 0u);
+    EXPECT_EQ(process->status()->state, 't');
+    EXPECT_EQ(process->status()->tracer, ::getpid());
+    EXPECT_GT(stopped->release().count(), 0);
+    EXPECT_EQ(process->status()->tracer, 0);
+  }
+  {
+    auto stopped = StoppedThreads::stop(*process, std::chrono::seconds(5));
+    ASSERT_TRUE(stopped);
+  }  // let go by the end of its scope
+  EXPECT_EQ(process->status()->tracer, 0);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+}  // namespace
+}  // namespace jtrace::target

@@ -1,0 +1,227 @@
+// Converting: each format says what the trace says, and counts what it cannot carry.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "trace/io/converter.h"
+#include "trace/io/open_source.h"
+#include "trace/io/sddf_format.h"
+#include "trace/io/sddf_reader.h"
+#include "trace/io/sqlite_writer.h"
+#include "trace/io/trace_id_sink.h"
+#include "trace/xml_writer.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kHead =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TRACE>\n"
+    "<node nodeId=\"n\" hostname=\"h\" ipaddress=\"\" time=\"0.500000000\"/>\n"
+    "<processCreate processId=\"p\" pid=\"42\" nodeIdRef=\"n\" time=\"1.000000000\" name=\"my app\"/>\n"
+    "<agentCreate agentId=\"a\" processIdRef=\"p\" agentName=\"jtrace\" time=\"1.0\"/>\n"
+    "<traceStart traceId=\"t\" agentIdRef=\"a\" time=\"1.0\"/>\n"
+    "<threadStart threadId=\"7\" time=\"1.0\" threadName=\"main thread\"/>\n"
+    "<threadStart threadId=\"1000000000017\" time=\"1.0\" threadName=\"GC\"/>\n"
+    "<classDef name=\"x/A\" classId=\"1\"/>\n<methodDef name=\"outer\" methodId=\"1\" classIdRef=\"1\"/>\n"
+    "<methodDef name=\"inner\" methodId=\"2\" classIdRef=\"1\"/>\n";
+constexpr std::string_view kCalls =
+    "<methodEntry threadIdRef=\"7\" time=\"2.000000000\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+    "<methodEntry threadIdRef=\"7\" time=\"2.000001000\" methodIdRef=\"2\" ticket=\"2\"/>\n"
+    "<objAlloc threadIdRef=\"7\" time=\"2.0000015\" objId=\"9\" size=\"24\" classIdRef=\"1\"/>\n"
+    "<methodExit threadIdRef=\"7\" methodIdRef=\"2\" ticket=\"2\" time=\"2.000003000\"/>\n"
+    "<methodEntry threadIdRef=\"7\" time=\"2.000004000\" methodIdRef=\"2\" ticket=\"3\"/>\n";
+constexpr std::string_view kEvents =
+    "<gcStart time=\"3.000000000\"/>\n"
+    "<gcFinish time=\"3.250000000\" totalObjectSpace=\"5000000000\" usedObjectSpace=\"4294967296\"/>\n"
+    "<monContendedEnter threadIdRef=\"7\" time=\"4.000000000\" objIdRef=\"9\" threadOwner=\"1\"/>\n"
+    "<monContendedEntered threadIdRef=\"7\" time=\"4.500000000\" objIdRef=\"9\"/>\n"
+    "<monWait threadIdRef=\"1000000000017\" time=\"5.000000000\" objIdRef=\"-1\"/>\n"
+    "<monWaited threadIdRef=\"1000000000017\" time=\"5.500000000\" objIdRef=\"-1\"/>\n"
+    "<methodCount count=\"12\" methodIdRef=\"1\"/>\n<methodCount count=\"5000000000\" methodIdRef=\"2\"/>\n"
+    "<threadEnd threadIdRef=\"7\" time=\"6.000000000\"/>\n";
+constexpr std::string_view kTail =
+    "<traceEnd traceIdRef=\"t\" time=\"7.0\"/>\n<agentDestroy agentIdRef=\"a\" time=\"7.0\"/>\n</TRACE>\n";
+
+std::string document(std::string_view events) { return std::string(kHead).append(events).append(kTail); }
+void feed(std::string_view text, EventSink& sink) {
+  FaultLog faults;
+  auto source = make_event_source(std::move(*memory_byte_source(text)), "in", faults);
+  ASSERT_TRUE(source);
+  const auto summary = (*source)->read(sink);
+  ASSERT_TRUE(summary) << summary.error().message();
+  ASSERT_TRUE(sink.finish());
+}
+struct Output {
+  MemorySink bytes;
+  std::map<std::string, std::uint64_t> lost;
+};
+template <class Make>
+void convert(Output& output, std::string_view text, Make make) {
+  auto converter = make(output.bytes);
+  feed(text, *converter);
+  output.lost = converter->lost();
+}
+
+TEST(JsonLines, OneObjectALineWithEverything) {
+  Output output;
+  convert(output, document(kCalls), make_jsonl_writer);
+  std::istringstream lines(output.bytes.text());
+  std::string line;
+  std::vector<json> all;
+  while (std::getline(lines, line)) all.push_back(json::parse(line));
+  ASSERT_EQ(all.size(), 16u);
+  EXPECT_EQ(all[9]["element"], "methodEntry");
+  EXPECT_EQ(all[9]["time"], "2.000000000");
+  EXPECT_TRUE(output.lost.empty());
+}
+
+TEST(Chrome, CallsAreNamedAndClosed) {
+  Output output;
+  convert(output, document(std::string(kCalls).append(kEvents)), make_chrome_writer);
+  const json all = json::parse(output.bytes.text());
+  std::map<std::string, int> phases;
+  for (const json& event : all["traceEvents"]) {
+    ++phases[event["ph"]];
+    EXPECT_FALSE(event["name"].get<std::string>().empty());
+    if (event["ph"] == "X" && event["name"] == "GC pause") {
+      EXPECT_DOUBLE_EQ(event["ts"], 2'000'000.0);
+      EXPECT_DOUBLE_EQ(event["dur"], 250'000.0);
+    }
+  }
+  EXPECT_EQ(phases["B"], 3);
+  EXPECT_EQ(phases["E"], 3);
+  EXPECT_EQ(phases["X"], 3);
+  EXPECT_EQ(phases["M"], 2);
+  EXPECT_EQ(output.lost, (std::map<std::string, std::uint64_t>{{"methodCount", 2}, {"objAlloc", 1}}));
+}
+
+TEST(Speedscope, ProfilesAreBalanced) {
+  Output output;
+  convert(output, document(std::string(kCalls).append(kEvents)),
+          [](ByteSink& bytes) { return make_speedscope_writer(bytes, "in"); });
+  const json all = json::parse(output.bytes.text());
+  ASSERT_EQ(all["profiles"].size(), 1u);
+  const json& profile = all["profiles"][0];
+  EXPECT_EQ(profile["name"], "main thread");
+  std::vector<int> stack;
+  for (const json& event : profile["events"]) {
+    if (event["type"] == "O") {
+      stack.push_back(event["frame"]);
+      continue;
+    }
+    ASSERT_FALSE(stack.empty());
+    EXPECT_EQ(event["frame"], stack.back());
+    stack.pop_back();
+  }
+  EXPECT_TRUE(stack.empty());
+  EXPECT_EQ(all["shared"]["frames"][1]["name"], "x.A.inner");
+}
+
+TEST(Collapsed, MergesStacksByWeight) {
+  const std::string text = document(
+      std::string(kCalls) + "<methodExit threadIdRef=\"7\" methodIdRef=\"1\" ticket=\"1\" time=\"2.000009000\"/>\n");
+  Output wall, alloc;
+  convert(wall, text, [](ByteSink& bytes) { return make_collapsed_writer(bytes, Weight::kWall); });
+  EXPECT_EQ(wall.bytes.text(), "main thread;x.A.outer 2000\nmain thread;x.A.outer;x.A.inner 7000\n");
+  convert(alloc, text, [](ByteSink& bytes) { return make_collapsed_writer(bytes, Weight::kAllocation); });
+  EXPECT_EQ(alloc.bytes.text(), "main thread;x.A.outer;x.A.inner;x.A 24\n");
+}
+
+TEST(Fragments, GetTheTraceTheyBelongTo) {
+  MemorySink bytes;
+  XmlWriter writer(bytes, {.form = XmlForm::kFragments});
+  TraceIdSink sink(writer);
+  feed(document(kEvents), sink);
+  EXPECT_THAT(bytes.text(), HasSubstr("<gcStart time=\"3.000000000\" traceIdRef=\"t\"/>\n"));
+}
+
+// The first column of the first row, as text.
+std::string ask(const std::string& path, const char* question) {
+  sqlite3* db = nullptr;
+  sqlite3_stmt* statement = nullptr;
+  std::string answer = "no answer";
+  if (sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK &&
+      sqlite3_prepare_v2(db, question, -1, &statement, nullptr) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+    answer = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
+  sqlite3_finalize(statement);
+  sqlite3_close(db);
+  return answer;
+}
+
+TEST(Sqlite, AnswersQuestions) {
+  const std::string path = ::testing::TempDir() + "jtrace_sqlite_test." + std::to_string(::getpid());
+  auto writer = make_sqlite_writer(path);
+  ASSERT_TRUE(writer);
+  feed(document(std::string(kCalls).append(kEvents)), **writer);
+  EXPECT_EQ(ask(path, "PRAGMA integrity_check"), "ok");
+  EXPECT_EQ(ask(path, "SELECT count(*) FROM event WHERE element='methodEntry'"), "3");
+  EXPECT_EQ(ask(path, "SELECT ended - started FROM gc"), "250000000");
+  EXPECT_EQ(ask(path, "SELECT sum(ended - started) FROM wait WHERE kind='blocked'"), "500000000");
+  EXPECT_EQ(ask(path, "SELECT name FROM thread WHERE id = 1000000000017"), "GC");
+  EXPECT_EQ(ask(path, "SELECT sum(count) FROM counter"), "5000000012");
+  ::unlink(path.c_str());
+}
+
+std::string from_sddf(std::string_view sddf) {
+  MemorySink bytes;
+  XmlWriter writer(bytes);
+  feed(sddf, writer);
+  return bytes.text();
+}
+
+TEST(Sddf, ThereAndBackKeepsThreadsBlockingGcAndCounters) {
+  Output sddf;
+  convert(sddf, document(std::string(kCalls).append(kEvents)), make_sddf_writer);
+  EXPECT_EQ(sddf.lost, (std::map<std::string, std::uint64_t>{
+                           {"classDef", 1}, {"methodDef", 2}, {"methodEntry", 3}, {"methodExit", 1}, {"objAlloc", 1}}));
+  const std::string xml = from_sddf(sddf.bytes.text());
+  for (const char* kept :
+       {"<node nodeId=\"n\" hostname=\"h\" ipaddress=\"\" time=\"0.500000000\"/>",
+        "<processCreate processId=\"p\" pid=\"42\" nodeIdRef=\"n\" time=\"1.000000000\" name=\"my app\"/>",
+        "<threadStart threadId=\"7\" time=\"1.000000000\" threadName=\"main thread\"",
+        "<threadStart threadId=\"1000000000017\" time=\"1.000000000\" threadName=\"GC\"",
+        "<gcStart time=\"3.000000000\"",
+        "<gcFinish time=\"3.250000000\" totalObjectSpace=\"5000000000\" usedObjectSpace=\"4294967296\"",
+        "<monContendedEnter threadIdRef=\"7\" time=\"4.000000000\" objIdRef=\"9\"",
+        "<monContendedEntered threadIdRef=\"7\" time=\"4.500000000\" objIdRef=\"9\"",
+        "<monWait threadIdRef=\"1000000000017\" time=\"5.000000000\" objIdRef=\"-1\"",
+        "<monWaited threadIdRef=\"1000000000017\" time=\"5.500000000\" objIdRef=\"-1\"",
+        "<methodCount count=\"12\" methodIdRef=\"1\"", "<methodCount count=\"5000000000\" methodIdRef=\"2\"",
+        "<threadEnd threadIdRef=\"7\" time=\"6.000000000\""})
+    EXPECT_THAT(xml, HasSubstr(kept));
+}
+
+std::string sddf_error(const std::string& records) {
+  FaultLog faults;
+  NullSink sink;
+  auto source = make_event_source(std::move(*memory_byte_source(records)), "in", faults);
+  const auto summary = (*source)->read(sink);
+  return summary ? "no error" : summary.error().message();
+}
+
+TEST(Sddf, RefusesWhatIsNotSound) {
+  const std::string head = sddf_head();
+  const std::string start = "\"Start Machine\" { [2] { 1, 2 }, 0.5, 137, 1 };;\n";
+  EXPECT_EQ(sddf_error(head + start), "no error");
+  EXPECT_EQ(sddf_error("SDDFB...."), "in:1:1: binary SDDF is not supported");
+  EXPECT_THAT(sddf_error("SDDFA\n" + start), HasSubstr("stands before its descriptor"));
+  EXPECT_THAT(sddf_error(head + "\"Start Machine\" { [2] { 1, 2 }, 0.5, 137 };;"), HasSubstr("has 3 of 4 fields"));
+  EXPECT_THAT(sddf_error(head + "\"Start Machine\" { [2] { 1, 2 }, 0.5, 137, 1, 1 };;"),
+              HasSubstr("more than 4 fields"));
+  EXPECT_THAT(sddf_error(head + "\"Start Machine\" { [3] { 1, 2 }, 0.5, 137, 1 };;"), HasSubstr("an array of 3 has 2"));
+  EXPECT_THAT(sddf_error(head + "\"Start Machine\" { [2] { 1, 2 }, 0.5, 137, 4294967296 };;"),
+              HasSubstr("field \"Machine Number\": 4294967296 does not fit an int"));
+  EXPECT_THAT(sddf_error(head + "\"Start Machine\" { [2] { 1, 2 }, 0.5, 137, 1 }"), HasSubstr("expected ';;'"));
+  EXPECT_THAT(sddf_error("SDDFA\n#1:\n\"X\" { quad \"y\"; };;"), HasSubstr("unknown type 'quad'"));
+}
+
+}  // namespace
+}  // namespace jtrace::trace::io

@@ -1,0 +1,129 @@
+#include "trace/byte_sink.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+namespace jtrace::trace {
+
+ByteSink::ByteSink(std::size_t buffer_size)
+    : buffer_(new char[buffer_size]), capacity_(buffer_size), cursor_(buffer_.get()), limit_(cursor_) {}
+
+Result<> ByteSink::write(std::string_view record) {
+  char* room = reserve(record.size());
+  if (room == nullptr) return result();
+  std::memcpy(room, record.data(), record.size());
+  commit(record.size());
+  return {};
+}
+
+Result<> ByteSink::flush() {
+  if (!error_) drain_buffer();
+  return result();
+}
+
+void ByteSink::begin_closing() {
+  closing_ = true;
+  if (error_ && is_full(*error_)) error_.reset();
+}
+
+Result<> ByteSink::finish() {
+  closing_ = true;
+  // What was taken has been promised: it goes out even where the sink was full.
+  std::optional<Error> first;
+  if (error_ && is_full(*error_)) std::swap(first, error_);
+  if (!error_) drain_buffer();
+  if (!error_) {
+    if (Result<> done = complete(); !done) stop(std::move(done).error());
+  }
+  if (!error_) std::swap(first, error_);
+  return result();
+}
+
+Result<std::uint64_t> ByteSink::promise(std::uint64_t, std::uint64_t, bool) {
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+// The slow way of reserve(): drains, grows, asks the destination for more, as needed.
+char* ByteSink::make_room(std::size_t size) {
+  if (error_) return nullptr;
+  if (buffered() + size > capacity_) {
+    if (!drain_buffer()) return nullptr;
+    if (size > capacity_) grow(size);
+  }
+  return get_promise(size) ? cursor_ : nullptr;
+}
+
+// The buffer is empty.
+void ByteSink::grow(std::size_t size) {
+  buffer_.reset(new char[size]);
+  capacity_ = size;
+  cursor_ = limit_ = buffer_.get();
+}
+
+bool ByteSink::get_promise(std::size_t size) {
+  const std::uint64_t least = bytes_written() + size;
+  if (least > promised_) {
+    Result<std::uint64_t> end = promise(least, std::max(least, drained_ + capacity_), closing_);
+    if (!end) {
+      stop(std::move(end).error());
+      return false;
+    }
+    promised_ = *end;
+  }
+  limit_ = buffer_.get() + std::min<std::uint64_t>(capacity_, promised_ - drained_);
+  return true;
+}
+
+bool ByteSink::drain_buffer() {
+  const std::string_view records(buffer_.get(), buffered());
+  if (records.empty()) return true;
+  Result<> done = drain(records);
+  const std::uint64_t taken = drained_ + records.size();
+  drained_ = done ? taken : held();
+  lost_ += taken - drained_;
+  cursor_ = limit_ = buffer_.get();
+  if (!done) {
+    promised_ = drained_;
+    stop(std::move(done).error());
+  }
+  return done.has_value();
+}
+
+void ByteSink::stop(Error error) {
+  error_ = std::move(error);
+  limit_ = cursor_;
+}
+
+bool is_full(const Error& error) {
+  return error.category == ErrorCategory::kPartial || error.errnum == ENOSPC || error.errnum == EDQUOT ||
+         error.errnum == EFBIG;
+}
+
+Result<> MemorySink::drain(std::string_view records) {
+  text_ += records;
+  return {};
+}
+
+Result<> FdSink::drain(std::string_view records) {
+  while (!records.empty()) {
+    const ssize_t count = ::write(fd_, records.data(), records.size());
+    if (count >= 0) {
+      records.remove_prefix(static_cast<std::size_t>(count));
+      held_ += static_cast<std::uint64_t>(count);
+    } else if (errno == EAGAIN) {
+      // Somebody else made the descriptor non-blocking (a shared terminal): wait for room.
+      pollfd room{fd_, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      return fail(system_error("cannot write", name_));
+    }
+  }
+  return {};
+}
+
+}  // namespace jtrace::trace

@@ -1,0 +1,126 @@
+// ByteSink: where bytes go, buffered. Writers put whole records into it (a line, a block); none is ever cut in two
+// where the sink has to stop.
+//
+//   char* room = sink.reserve(n);      null after an error, see status()
+//   ... fill at most n bytes ...
+//   sink.commit(used);                 these bytes are one or more whole records
+//
+// Errors stick. A destination that is full (disk, --max-size, --min-free) says so BEFORE it takes a record: reserve()
+// returns null, status() says why, and everything taken until then is or will be written. begin_closing() then opens
+// the reserve (kClosingReserve bytes that were kept free all the time) for the end of the document and takes the error
+// away. Where a file system cannot keep room free (no fallocate), the file is cut back to the end of a record to make
+// that room; lost_bytes() counts what had been taken and is gone.
+//
+// One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace jtrace::trace {
+
+inline constexpr std::size_t kSinkBufferSize = 1u << 20;
+inline constexpr std::size_t kClosingReserve = 64u << 10;
+
+class ByteSink {
+ public:
+  explicit ByteSink(std::size_t buffer_size = kSinkBufferSize);
+  virtual ~ByteSink() = default;
+  ByteSink(const ByteSink&) = delete;
+  ByteSink& operator=(const ByteSink&) = delete;
+
+  // At least `size` writable bytes behind what was committed, or null. Good until the next call of any member.
+  char* reserve(std::size_t size) {
+    if (size <= static_cast<std::size_t>(limit_ - cursor_)) [[likely]]
+      return cursor_;
+    return make_room(size);
+  }
+  // The first `size` of the reserved bytes count.
+  void commit(std::size_t size) { cursor_ += size; }
+
+  // One whole record.
+  Result<> write(std::string_view record);
+  // Hands everything taken so far to the destination.
+  Result<> flush();
+  // Opens the reserve where the destination is full (else nothing happens). An error that has another cause stays.
+  void begin_closing();
+  // Flushes and completes the destination (a temporary file gets its name). Once, also after an error, which it
+  // returns.
+  Result<> finish();
+
+  // The error that stopped the sink, or null.
+  const Error* status() const { return error_ ? &*error_ : nullptr; }
+  Result<> result() const { return error_ ? Result<>(fail(*error_)) : Result<>(); }
+  // Bytes taken and not lost, buffered ones included.
+  std::uint64_t bytes_written() const { return drained_ + buffered(); }
+  std::uint64_t lost_bytes() const { return lost_; }
+
+ protected:
+  // How far the destination will take bytes without fail: an offset that is `least` or more, at best `wished`. An error
+  // (is_full() true of it) where `least` cannot be promised. With `closing` the reserve counts.
+  virtual Result<std::uint64_t> promise(std::uint64_t least, std::uint64_t wished, bool closing);
+  // Takes all of `records`, or says why not; held() then tells how much it has.
+  virtual Result<> drain(std::string_view records) = 0;
+  // Bytes that the destination holds.
+  virtual std::uint64_t held() const = 0;
+  virtual Result<> complete() { return {}; }
+
+ private:
+  std::size_t buffered() const { return static_cast<std::size_t>(cursor_ - buffer_.get()); }
+  char* make_room(std::size_t size);
+  bool drain_buffer();
+  void grow(std::size_t size);
+  bool get_promise(std::size_t size);
+  void stop(Error error);
+
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_;
+  char* cursor_;                // end of what was committed
+  char* limit_;                 // end of what may be reserved: of the buffer, or of what the destination has promised
+  std::uint64_t drained_ = 0;   // offset of the buffer's first byte in the destination
+  std::uint64_t promised_ = 0;  // the destination takes everything up to this offset
+  std::uint64_t lost_ = 0;
+  bool closing_ = false;
+  std::optional<Error> error_;
+};
+
+// True of the errors that begin_closing() helps against: no space, quota, size limits.
+bool is_full(const Error& error);
+
+// Into a string of its own.
+class MemorySink final : public ByteSink {
+ public:
+  using ByteSink::ByteSink;
+  // What was flushed: flush() first.
+  const std::string& text() const { return text_; }
+
+ private:
+  Result<> drain(std::string_view records) override;
+  std::uint64_t held() const override { return text_.size(); }
+  std::string text_;
+};
+
+// Into a descriptor: pipe, socket, terminal, standard output.
+class FdSink final : public ByteSink {
+ public:
+  // Borrows `fd`; `name` stands in errors.
+  FdSink(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  FdSink(UniqueFd fd, std::string name) : owned_(std::move(fd)), fd_(owned_.get()), name_(std::move(name)) {}
+
+ private:
+  Result<> drain(std::string_view records) override;
+  std::uint64_t held() const override { return held_; }
+  UniqueFd owned_;
+  int fd_;
+  std::string name_;
+  std::uint64_t held_ = 0;
+};
+
+}  // namespace jtrace::trace

@@ -1,0 +1,151 @@
+#include "trace/file_sink.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/file.h"
+
+namespace jtrace::trace {
+namespace {
+
+constexpr mode_t kOwnerOnly = 0600;
+
+Error limit_error(std::string text, const std::string& path) {
+  Error error{ErrorCategory::kPartial, std::move(text)};
+  error.path = path;
+  return error;
+}
+
+}  // namespace
+
+FileSink::FileSink(std::string path, const FileSinkOptions& options)
+    : ByteSink(options.buffer_size), path_(std::move(path)), options_(options) {}
+
+Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path, const FileSinkOptions& options) {
+  std::unique_ptr<FileSink> sink(new FileSink(path, options));
+  JTRACE_RETURN_IF_ERROR(sink->open());
+  return sink;
+}
+
+FileSink::~FileSink() {
+  if (!fd_) return;  // finished, or never opened
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  // Gives the kept room back.
+  else if (allocated_ > size_ && ::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) return;
+}
+
+Result<> FileSink::open() {
+  struct stat status {};
+  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  regular_ = !exists || S_ISREG(status.st_mode);
+  if (exists && S_ISDIR(status.st_mode)) return fail(system_error(EISDIR, "cannot write", path_));
+  return options_.visible_at_once || !regular_ ? open_visible() : open_temporary();
+}
+
+Result<> FileSink::open_visible() {
+  const int flags = regular_ ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY;
+  JTRACE_ASSIGN_OR_RETURN(fd_, open_file(path_, flags, kOwnerOnly));
+  if (regular_ && ::fchmod(fd_.get(), kOwnerOnly) != 0) return fail(system_error("cannot make private", path_));
+  return {};
+}
+
+Result<> FileSink::open_temporary() {
+  const std::size_t slash = path_.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  std::string temporary = path_.substr(0, name) + "." + path_.substr(name) + ".XXXXXX";
+  fd_.reset(::mkostemp(temporary.data(), O_CLOEXEC));  // made with mode 0600
+  if (!fd_) return fail(system_error("cannot create a file beside", path_));
+  temporary_ = std::move(temporary);
+  return {};
+}
+
+std::uint64_t FileSink::closing_reserve() const {
+  return options_.max_size == 0 ? kClosingReserve : std::min<std::uint64_t>(kClosingReserve, options_.max_size / 2);
+}
+
+Result<std::uint64_t> FileSink::promise(std::uint64_t least, std::uint64_t wished, bool closing) {
+  const std::uint64_t reserve = closing ? 0 : closing_reserve();
+  if (options_.max_size != 0) {
+    if (least + reserve > options_.max_size)
+      return fail(
+          limit_error("the output has reached its limit of " + std::to_string(options_.max_size) + " bytes", path_));
+    wished = std::min(wished, options_.max_size - reserve);
+  }
+  if (!regular_) return wished;
+  if (allocate_until(wished + reserve)) return wished;
+  // No room for all that, but perhaps for the next record.
+  JTRACE_RETURN_IF_ERROR(allocate_until(least + reserve));
+  return least;
+}
+
+Result<> FileSink::allocate_until(std::uint64_t end) {
+  if (end <= allocated_) return {};
+  JTRACE_RETURN_IF_ERROR(check_free(end - allocated_));
+  while (options_.allocate) {
+    const auto from = static_cast<off_t>(allocated_);
+    if (::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, from, static_cast<off_t>(end) - from) == 0) break;
+    if (errno == EOPNOTSUPP || errno == ENOSYS) options_.allocate = false;
+    else if (errno != EINTR) return fail(system_error("no room for the output", path_));
+  }
+  allocated_ = end;
+  return {};
+}
+
+Result<> FileSink::check_free(std::uint64_t more) const {
+  if (options_.min_free == 0) return {};
+  struct statvfs file_system {};
+  if (::fstatvfs(fd_.get(), &file_system) != 0) return {};
+  if (std::uint64_t{file_system.f_bavail} * file_system.f_frsize >= options_.min_free + more) return {};
+  return fail(limit_error(
+      "the output stops so that " + std::to_string(options_.min_free) + " bytes of its file system stay free", path_));
+}
+
+Result<> FileSink::drain(std::string_view records) {
+  const std::uint64_t start = size_;
+  while (!records.empty()) {
+    const ssize_t count = ::write(fd_.get(), records.data(), records.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      Error error = system_error("cannot write", path_);
+      boundaries_.push_back(start);
+      if (regular_) cut_back();
+      return fail(std::move(error));
+    }
+    records.remove_prefix(static_cast<std::size_t>(count));
+    size_ += static_cast<std::uint64_t>(count);
+  }
+  boundaries_.push_back(size_);
+  while (boundaries_.size() > 1 && boundaries_[1] + kClosingReserve <= size_) boundaries_.pop_front();
+  return {};
+}
+
+// After a failed write: the file ends with a whole record again, and with the reserve of free room behind it where the
+// file is as long as that.
+void FileSink::cut_back() {
+  std::uint64_t end = boundaries_.front();
+  for (std::uint64_t boundary : boundaries_)
+    if (boundary + kClosingReserve <= size_) end = boundary;
+  const auto offset = static_cast<off_t>(end);
+  if (::ftruncate(fd_.get(), offset) == 0 && ::lseek(fd_.get(), offset, SEEK_SET) == offset) size_ = end;
+  allocated_ = size_;
+  boundaries_.assign(1, size_);
+}
+
+Result<> FileSink::complete() {
+  if (allocated_ > size_ && regular_ && ::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0)
+    return fail(system_error("cannot set the length of", path_));
+  if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)
+    return fail(system_error("cannot give the finished file its name", path_));
+  temporary_.clear();
+  if (::close(fd_.release()) != 0) return fail(system_error("cannot close", path_));
+  return {};
+}
+
+}  // namespace jtrace::trace

@@ -1,0 +1,59 @@
+// FileSink: a ByteSink into a file. Keeps room free in advance (fallocate beyond the end), so that a full disk is seen
+// before an event is taken, and the document can always be closed. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "trace/byte_sink.h"
+
+namespace jtrace::trace {
+
+struct FileSinkOptions {
+  // true: under its name at once (a running trace). false: a temporary file beside it that finish() renames; it is
+  // removed where finish() does not come or fails.
+  bool visible_at_once = true;
+  std::uint64_t max_size = 0;  // bytes; 0: no limit
+  std::uint64_t min_free = 0;  // bytes that must stay free in the file system; 0: no limit
+  std::size_t buffer_size = kSinkBufferSize;
+  bool allocate = true;  // false: as on a file system without fallocate(2)
+};
+
+// The file is made with mode 0600; one that exists is emptied and gets that mode. Something else than a regular file
+// under the name (/dev/null, a FIFO) is written to as it is. Reaching max_size or min_free is an error of category
+// kPartial.
+class FileSink final : public ByteSink {
+ public:
+  static Result<std::unique_ptr<FileSink>> create(const std::string& path, const FileSinkOptions& options = {});
+  ~FileSink() override;
+  const std::string& path() const { return path_; }
+
+ private:
+  FileSink(std::string path, const FileSinkOptions& options);
+  Result<> open();
+  Result<> open_visible();
+  Result<> open_temporary();
+  std::uint64_t closing_reserve() const;
+  Result<> allocate_until(std::uint64_t end);
+  Result<> check_free(std::uint64_t more) const;
+  void cut_back();
+  Result<std::uint64_t> promise(std::uint64_t least, std::uint64_t wished, bool closing) override;
+  Result<> drain(std::string_view records) override;
+  std::uint64_t held() const override { return size_; }
+  Result<> complete() override;
+
+  std::string path_;
+  std::string temporary_;  // name while it is being written; "" where it has its own
+  FileSinkOptions options_;
+  UniqueFd fd_;
+  bool regular_ = true;
+  std::uint64_t size_ = 0;                // bytes written
+  std::uint64_t allocated_ = 0;           // room kept in the file system, up to this offset
+  std::deque<std::uint64_t> boundaries_;  // ends of records, the first at least the reserve before size_ (cut_back)
+};
+
+}  // namespace jtrace::trace

@@ -1,0 +1,93 @@
+#include "trace/io/call_stacks.h"
+
+#include <algorithm>
+
+namespace jtrace::trace::io {
+
+CallStacks::Thread& CallStacks::thread_of(Scope& scope, std::uint64_t id) {
+  if (last_ != nullptr && last_->scope == &scope && last_->id == id) return *last_;
+  last_ = &threads_.try_emplace(Key{scope.index, id}, Thread{&scope, id, {}}).first->second;
+  return *last_;
+}
+
+std::vector<OpenFrame>* CallStacks::find(const Scope& scope, std::uint64_t thread) {
+  const auto found = threads_.find(Key{scope.index, thread});
+  return found == threads_.end() ? nullptr : &found->second.stack;
+}
+
+void CallStacks::note(const Event& event, Scope& scope) {
+  if (scope.snapshot) return;
+  switch (element_kind(event)) {
+    case ElementKind::kMethodEntry: return enter(std::get<MethodEntry>(event), scope);
+    case ElementKind::kMethodExit: return leave(std::get<MethodExit>(event), scope);
+    case ElementKind::kThreadEnd: {
+      const ThreadEnd& end = std::get<ThreadEnd>(event);
+      if (!end.threadIdRef.present()) return;
+      const auto found = threads_.find(Key{scope.index, end.threadIdRef.value()});
+      if (found == threads_.end()) return;
+      closed_at_end_ += found->second.stack.size();
+      close(found->second, 0, end.time.value_or(last_time_), 0);
+      last_ = nullptr;
+      threads_.erase(found);
+      return;
+    }
+    case ElementKind::kTraceEnd: return close_scope(scope, std::get<TraceEnd>(event).time.value_or(last_time_));
+    case ElementKind::kOption:
+      if (std::get<Option>(event).key.view() == "jtrace.dropped") close_scope(scope, last_time_);
+      return;
+    default: return;
+  }
+}
+
+void CallStacks::enter(const MethodEntry& entry, Scope& scope) {
+  Thread& thread = thread_of(scope, entry.threadIdRef.present() ? entry.threadIdRef.value() : 0);
+  last_time_ = std::max(last_time_, entry.time.value_or(last_time_));
+  thread.stack.push_back({.method = entry.methodIdRef.present() ? entry.methodIdRef.value() : 0,
+                          .ticket = entry.ticket.value_or(0),
+                          .has_ticket = entry.ticket.present(),
+                          .time = entry.time.value_or(last_time_),
+                          .cpu_time = entry.threadCpuTime.value_or(0)});
+  listener_.on_enter(scope, thread.id, thread.stack);
+}
+
+void CallStacks::leave(const MethodExit& exit, Scope& scope) {
+  Thread& thread = thread_of(scope, exit.threadIdRef.present() ? exit.threadIdRef.value() : 0);
+  last_time_ = std::max(last_time_, exit.time.value_or(last_time_));
+  std::size_t depth = thread.stack.size();
+  for (; depth > 0; --depth) {
+    const OpenFrame& frame = thread.stack[depth - 1];
+    if (exit.ticket.present() && frame.has_ticket ? frame.ticket == exit.ticket.value()
+                                                  : exit.methodIdRef == MethodId(frame.method))
+      break;
+  }
+  if (depth == 0) {
+    ++unmatched_exits_;
+    return;
+  }
+  closed_by_others_ += thread.stack.size() - depth;
+  close(thread, depth - 1, exit.time.value_or(last_time_), exit.threadCpuTime.value_or(0));
+}
+
+void CallStacks::close(Thread& thread, std::size_t depth, std::uint64_t time, std::uint64_t cpu_time) {
+  while (thread.stack.size() > depth) {
+    listener_.on_leave(*thread.scope, thread.id, thread.stack, std::max(time, thread.stack.back().time), cpu_time);
+    thread.stack.pop_back();
+  }
+}
+
+void CallStacks::close_scope(Scope& scope, std::uint64_t time) {
+  for (auto& [key, thread] : threads_) {
+    if (thread.scope != &scope) continue;
+    closed_at_end_ += thread.stack.size();
+    close(thread, 0, time, 0);
+  }
+}
+
+void CallStacks::close_all() {
+  for (auto& [key, thread] : threads_) {
+    closed_at_end_ += thread.stack.size();
+    close(thread, 0, last_time_, 0);
+  }
+}
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,76 @@
+// CallStacks: which frames are open in each thread, from methodEntry and methodExit. An exit closes everything up to
+// the entry with its ticket (without tickets: of its method) and is dropped where there is none; threadEnd and a gap
+// (option jtrace.dropped) close what is open; snapshots have stacks without an end and are left out. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/io/scopes.h"
+
+namespace jtrace::trace::io {
+
+struct OpenFrame {
+  std::uint64_t method = 0;
+  std::uint64_t ticket = 0;
+  bool has_ticket = false;
+  std::uint64_t time = 0;      // ns
+  std::uint64_t cpu_time = 0;  // threadCpuTime, 0 where there is none
+  std::uint64_t user = 0;      // the listener's
+};
+
+class CallListener {
+ public:
+  virtual ~CallListener() = default;
+  // `frame` was just opened, on top of `stack` (which has it already).
+  virtual void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) = 0;
+  // The top of `stack` is about to be closed. `cpu_time`: at the exit, 0 where nobody knows.
+  virtual void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
+                        std::uint64_t cpu_time) = 0;
+};
+
+class CallStacks {
+ public:
+  explicit CallStacks(CallListener& listener) : listener_(listener) {}
+  // `scope`: what Scopes::note() has given for the event.
+  void note(const Event& event, Scope& scope);
+  // Closes everything, at the latest time seen.
+  void close_all();
+
+  std::vector<OpenFrame>* find(const Scope& scope, std::uint64_t thread);
+  std::uint64_t closed_by_others() const { return closed_by_others_; }
+  std::uint64_t unmatched_exits() const { return unmatched_exits_; }
+  std::uint64_t closed_at_end() const { return closed_at_end_; }
+
+ private:
+  struct Key {
+    std::size_t scope;
+    std::uint64_t thread;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const { return key.thread * 0x9e3779b97f4a7c15u + key.scope; }
+  };
+  struct Thread {
+    Scope* scope;
+    std::uint64_t id;
+    std::vector<OpenFrame> stack;
+  };
+  Thread& thread_of(Scope& scope, std::uint64_t id);
+  void enter(const MethodEntry& entry, Scope& scope);
+  void leave(const MethodExit& exit, Scope& scope);
+  void close(Thread& thread, std::size_t depth, std::uint64_t time, std::uint64_t cpu_time);
+  void close_scope(Scope& scope, std::uint64_t time);
+
+  CallListener& listener_;
+  std::unordered_map<Key, Thread, Hash> threads_;
+  Thread* last_ = nullptr;
+  std::uint64_t last_time_ = 0;
+  std::uint64_t closed_by_others_ = 0;
+  std::uint64_t unmatched_exits_ = 0;
+  std::uint64_t closed_at_end_ = 0;
+};
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,56 @@
+// FaultLog: what is wrong with an input but does not end the reading: counted by kind, said once for each name or for
+// the first so many, and an error where the caller wants to be strict. Every text is "file:line:column: message". One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace jtrace::trace::io {
+
+// Where an element begins in the input; lines and columns count from 1, 0 is unknown.
+struct Position {
+  std::uint64_t line = 0;
+  std::uint64_t column = 0;
+};
+// "file:line:column: message", without what is unknown.
+std::string at_position(std::string_view file, Position position, std::string_view message);
+Error malformed_at(std::string_view file, Position position, std::string_view message, std::string help = {});
+
+class FaultLog {
+ public:
+  enum class Say { kOncePerName, kFirst };
+  struct Options {
+    bool strict = false;  // the first fault is the error that add() returns
+    Say say = Say::kOncePerName;
+    std::uint64_t limit = 20;                                 // texts that are said at most
+    std::function<void(const std::string& text)> print = {};  // where they are said
+  };
+  FaultLog() = default;
+  explicit FaultLog(Options options) : options_(std::move(options)) {}
+
+  // `kind`: what is counted ("unknown attribute"); `name`: what it is about, said once where said once per name.
+  Result<> add(std::string_view file, Position position, std::string_view kind, std::string_view name,
+               const std::string& message);
+  // As add(), but no error where strict: a duplicate that was dropped, a definition that replaces another.
+  void note(std::string_view kind, std::uint64_t count = 1) { counts_[std::string(kind)] += count; }
+
+  const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
+  std::uint64_t count(std::string_view kind) const;
+  std::uint64_t total() const;
+  std::uint64_t said() const { return said_; }
+
+ private:
+  Options options_;
+  std::map<std::string, std::uint64_t> counts_;
+  std::set<std::string> names_;
+  std::uint64_t said_ = 0;
+};
+
+}  // namespace jtrace::trace::io

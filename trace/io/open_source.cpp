@@ -1,0 +1,73 @@
+#include "trace/io/open_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "trace/io/sddf_reader.h"
+#include "trace/io/xml_source.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::size_t kPeek = 4096;
+
+// What we write or meet, and do not read.
+constexpr std::pair<std::string_view, std::string_view> kNotRead[] = {
+    {"{", "JSON, which is written but not read: convert the trace it was made of"},
+    {"SQLite format 3", "a database, which is written but not read: convert the trace it was made of"},
+    {std::string_view("\x7f"
+                      "ELF"),
+     "an ELF file (a core?), not a trace"},
+};
+
+// Gives the bytes that were looked at again, and tells of progress.
+class WatchedSource final : public ByteSource {
+ public:
+  WatchedSource(std::unique_ptr<ByteSource> below, std::string first, const OpenOptions& options)
+      : below_(std::move(below)), first_(std::move(first)), progress_(options.progress) {}
+  Result<std::size_t> read(char* out, std::size_t size) override {
+    if (at_ < first_.size()) {
+      const std::size_t count = std::min(size, first_.size() - at_);
+      std::memcpy(out, first_.data() + at_, count);
+      at_ += count;
+      return count;
+    }
+    if (progress_) progress_(below_->consumed(), below_->size());
+    return below_->read(out, size);
+  }
+  bool truncated() const override { return below_->truncated(); }
+  std::uint64_t consumed() const override { return below_->consumed(); }
+  std::uint64_t size() const override { return below_->size(); }
+
+ private:
+  std::unique_ptr<ByteSource> below_;
+  std::string first_;
+  std::size_t at_ = 0;
+  std::function<void(std::uint64_t, std::uint64_t)> progress_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<EventSource>> make_event_source(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                                       FaultLog& faults, const OpenOptions& options) {
+  std::string first(kPeek, '\0');
+  JTRACE_ASSIGN_OR_RETURN(const std::size_t size, read_fully(*bytes, first.data(), first.size()));
+  first.resize(size);
+  for (const auto& [magic, what] : kNotRead)
+    if (first.starts_with(magic)) return fail(malformed_at(name, {}, "is " + std::string(what)));
+  const bool sddf = first.starts_with("SDDF");
+  auto source = std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options);
+  if (sddf) return make_sddf_source(std::move(source), name, faults);
+  return std::unique_ptr<EventSource>(std::make_unique<XmlSource>(
+      std::move(source), name, faults, XmlSourceOptions{.strict = options.strict, .repair_utf8 = options.repair_utf8}));
+}
+
+Result<std::unique_ptr<EventSource>> open_event_source(const std::string& path, FaultLog& faults,
+                                                       const OpenOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(auto bytes, open_byte_source(path));
+  return make_event_source(std::move(bytes), path == "-" ? "standard input" : path, faults, options);
+}
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,26 @@
+// Opens a trace in any format that has a reader, by its first bytes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "trace/io/byte_source.h"
+#include "trace/io/event_source.h"
+
+namespace jtrace::trace::io {
+
+struct OpenOptions {
+  bool strict = false;
+  bool repair_utf8 = false;                                                       // XML only
+  std::function<void(std::uint64_t consumed, std::uint64_t size)> progress = {};  // packed bytes
+};
+
+// `faults`: borrowed. Errors: the path's, kMalformed for what is in no format that we read.
+Result<std::unique_ptr<EventSource>> open_event_source(const std::string& path, FaultLog& faults,
+                                                       const OpenOptions& options = {});
+// `name` stands in messages.
+Result<std::unique_ptr<EventSource>> make_event_source(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                                       FaultLog& faults, const OpenOptions& options = {});
+
+}  // namespace jtrace::trace::io

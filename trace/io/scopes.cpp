@@ -1,0 +1,220 @@
+#include "trace/io/scopes.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+std::string text_of(Text text) { return std::string(text.view()); }
+
+template <class Map>
+const typename Map::mapped_type* find(const Map& map, std::uint64_t id) {
+  const auto found = map.find(id);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+std::string java_class_name(std::string_view internal) {
+  std::size_t dimensions = std::min(internal.find_first_not_of('['), internal.size());
+  std::string name(internal.substr(dimensions));
+  if (dimensions > 0 && name.size() == 1) {
+    constexpr std::array<std::pair<char, const char*>, 8> kPrimitives = {{{'Z', "boolean"},
+                                                                          {'B', "byte"},
+                                                                          {'C', "char"},
+                                                                          {'S', "short"},
+                                                                          {'I', "int"},
+                                                                          {'J', "long"},
+                                                                          {'F', "float"},
+                                                                          {'D', "double"}}};
+    for (const auto& [letter, word] : kPrimitives)
+      if (name[0] == letter) {
+        name = word;
+        break;
+      }
+  } else if (dimensions > 0 && name.size() > 2 && name.front() == 'L' && name.back() == ';') {
+    name = name.substr(1, name.size() - 2);
+  }
+  std::replace(name.begin(), name.end(), '/', '.');
+  while (dimensions-- > 0) name += "[]";
+  return name;
+}
+
+std::string Scope::thread_name(std::uint64_t id) const {
+  const ThreadInfo* thread = find(threads, id);
+  return thread != nullptr && !thread->name.empty() ? thread->name : "thread#" + std::to_string(id);
+}
+std::string Scope::class_name(std::uint64_t id) const {
+  const ClassInfo* info = find(classes, id);
+  return info != nullptr ? java_class_name(info->name) : "class#" + std::to_string(id);
+}
+std::string Scope::method_name(std::uint64_t id) const {
+  const MethodInfo* method = find(methods, id);
+  if (method == nullptr) return "method#" + std::to_string(id);
+  return method->class_id == 0 ? method->name : class_name(method->class_id) + "." + method->name;
+}
+
+Scope& Scopes::of_agent(std::string_view agent_id) {
+  if (const auto found = agents_.find(agent_id); found != agents_.end()) return *scopes_[found->second];
+  scopes_.push_back(std::make_unique<Scope>());
+  Scope& scope = *scopes_.back();
+  scope.index = scopes_.size() - 1;
+  scope.agent_id = agent_id;
+  agents_.emplace(agent_id, scope.index);
+  return scope;
+}
+
+Scope& Scopes::of(Text trace_id) {
+  if (!trace_id.present()) {
+    if (current_ == nullptr) current_ = &of_agent({});
+    return *current_;
+  }
+  if (last_ != nullptr && trace_id.view() == last_id_) return *last_;
+  const auto found = traces_.find(trace_id.view());
+  // A trace that nothing has started is a producer of its own.
+  Scope& scope = found != traces_.end() ? *scopes_[found->second] : of_agent(trace_id.view());
+  last_id_ = trace_id.view();
+  last_ = &scope;
+  return scope;
+}
+
+void Scopes::start_trace(const TraceStart& start) {
+  Scope& scope = of_agent(start.agentIdRef.view());
+  traces_.insert_or_assign(text_of(start.traceId), scope.index);
+  ++scope.traces;
+  if (!scope.start.present()) scope.start = start.time;
+  current_ = &scope;
+  last_ = nullptr;
+}
+
+Scope& Scopes::note(const Event& event) {
+  switch (element_kind(event)) {
+    case ElementKind::kNode: {
+      const Node& node = std::get<Node>(event);
+      nodes_.insert_or_assign(text_of(node.nodeId),
+                              NodeInfo{text_of(node.hostname), text_of(node.ipaddress), node.time});
+      return nobody_;
+    }
+    case ElementKind::kProcessCreate: {
+      const ProcessCreate& process = std::get<ProcessCreate>(event);
+      processes_.insert_or_assign(
+          text_of(process.processId),
+          ProcessInfo{text_of(process.name), text_of(process.nodeIdRef), text_of(process.application_executable),
+                      process.pid.value_or(0), process.time});
+      return nobody_;
+    }
+    case ElementKind::kAgentCreate: {
+      const AgentCreate& agent = std::get<AgentCreate>(event);
+      Scope& scope = of_agent(agent.agentId.view());
+      scope.agent_name = text_of(agent.agentName);
+      scope.agent_version = text_of(agent.version);
+      scope.agent_parameters = text_of(agent.agentParameters);
+      scope.process_id = text_of(agent.processIdRef);
+      if (const auto process = processes_.find(agent.processIdRef.view()); process != processes_.end()) {
+        scope.process_name = process->second.name;
+        scope.executable = process->second.executable;
+        scope.pid = process->second.pid;
+        scope.node_id = process->second.node_id;
+        if (const auto node = nodes_.find(scope.node_id); node != nodes_.end()) scope.hostname = node->second.hostname;
+      }
+      current_ = &scope;
+      return scope;
+    }
+    case ElementKind::kAgentDestroy: return of_agent(std::get<AgentDestroy>(event).agentIdRef.view());
+    case ElementKind::kTraceStart: {
+      start_trace(std::get<TraceStart>(event));
+      return *current_;
+    }
+    case ElementKind::kTraceEnd: {
+      Scope& scope = of(std::get<TraceEnd>(event).traceIdRef);
+      scope.end = std::get<TraceEnd>(event).time;
+      return scope;
+    }
+    case ElementKind::kOption: {
+      const Option& option = std::get<Option>(event);
+      Scope& scope = of(option.traceIdRef);
+      if (option.key.view() == "jtrace.kind" && option.value.view() == "snapshot") scope.snapshot = true;
+      if (option.key.view() == "jtrace.vm") scope.vm = text_of(option.value);
+      if (option.key.view() == "jtrace.dropped")
+        scope.dropped += parse_decimal<std::uint64_t>(option.value.view()).value_or(1);
+      return scope;
+    }
+    case ElementKind::kThreadStart: {
+      const ThreadStart& start = std::get<ThreadStart>(event);
+      Scope& scope = of(start.traceIdRef);
+      if (start.threadId.present())
+        scope.threads.insert_or_assign(
+            start.threadId.value(),
+            ThreadInfo{text_of(start.threadName), text_of(start.groupName), start.time, {}, true});
+      return scope;
+    }
+    case ElementKind::kThreadEnd: {
+      const ThreadEnd& end = std::get<ThreadEnd>(event);
+      Scope& scope = of(end.traceIdRef);
+      if (end.threadIdRef.present()) scope.threads[end.threadIdRef.value()].end = end.time;
+      return scope;
+    }
+    case ElementKind::kClassDef: {
+      const ClassDef& definition = std::get<ClassDef>(event);
+      Scope& scope = of(definition.traceIdRef);
+      const ClassId id = definition.classId.present() ? definition.classId : definition.transientClassId;
+      if (id.present())
+        scope.classes.insert_or_assign(id.value(), ClassInfo{text_of(definition.name), text_of(definition.sourceName)});
+      return scope;
+    }
+    case ElementKind::kMethodDef: {
+      const MethodDef& definition = std::get<MethodDef>(event);
+      Scope& scope = of(definition.traceIdRef);
+      if (definition.methodId.present())
+        scope.methods.insert_or_assign(definition.methodId.value(),
+                                       MethodInfo{text_of(definition.name), text_of(definition.signature),
+                                                  definition.classIdRef.present() ? definition.classIdRef.value() : 0,
+                                                  definition.startLineNumber.value_or(0)});
+      return scope;
+    }
+    case ElementKind::kObjAlloc: {
+      const ObjAlloc& alloc = std::get<ObjAlloc>(event);
+      Scope& scope = of(alloc.traceIdRef);
+      if (with_objects_ && alloc.objId.present() && alloc.classIdRef.present())
+        scope.objects.insert_or_assign(alloc.objId.value(), alloc.classIdRef.value());
+      return scope;
+    }
+    case ElementKind::kObjDef: {
+      const ObjDef& definition = std::get<ObjDef>(event);
+      Scope& scope = of(definition.traceIdRef);
+      if (with_objects_ && definition.classIdRef.present())
+        scope.objects.insert_or_assign(definition.objId.value(), definition.classIdRef.value());
+      return scope;
+    }
+    case ElementKind::kObjFree: {
+      const ObjFree& gone = std::get<ObjFree>(event);
+      Scope& scope = of(gone.traceIdRef);
+      if (with_objects_ && gone.objIdRef.present()) scope.objects.erase(gone.objIdRef.value());
+      return scope;
+    }
+    default: return of(common_of(event).trace_id);
+  }
+}
+
+Common common_of(const Event& event) {
+  return std::visit(
+      [](const auto& element) {
+        Common common;
+        if constexpr (requires { element.time; }) common.time = element.time;
+        if constexpr (requires { element.threadIdRef; }) common.thread = element.threadIdRef;
+        else if constexpr (requires { element.threadId; }) common.thread = element.threadId;
+        if constexpr (requires { element.traceIdRef; }) common.trace_id = element.traceIdRef;
+        else if constexpr (requires { element.traceId; }) common.trace_id = element.traceId;
+        if constexpr (requires { element.collationValue; }) {
+          common.collation = element.collationValue;
+          common.can_collate = true;
+        }
+        return common;
+      },
+      event);
+}
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,108 @@
+// Scopes: what the ids of a trace mean. Ids are scoped by agent (its traces share them); elements without a traceIdRef
+// belong to the last traceStart. Feed every event to note() before using it. Memory grows with the definitions that are
+// alive, never with the events (objects only where they are asked for). One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/event.h"
+
+namespace jtrace::trace::io {
+
+struct ThreadInfo {
+  std::string name;
+  std::string group;
+  Time start, end;
+  bool defined = false;
+};
+struct ClassInfo {
+  std::string name;    // internal form: java/lang/String, [I
+  std::string source;  // file
+};
+struct MethodInfo {
+  std::string name;
+  std::string signature;
+  std::uint64_t class_id = 0;
+  std::uint64_t line = 0;
+};
+
+// One producer of events.
+struct Scope {
+  std::size_t index = 0;
+  std::string agent_id, agent_name, agent_version, agent_parameters;
+  std::string process_id, process_name, hostname, node_id, executable, vm;
+  std::uint64_t pid = 0;
+  std::uint64_t traces = 0;
+  bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
+  Time start, end;        // of its first trace, of its last
+  std::uint64_t dropped = 0;
+  std::unordered_map<std::uint64_t, ThreadInfo> threads;
+  std::unordered_map<std::uint64_t, ClassInfo> classes;
+  std::unordered_map<std::uint64_t, MethodInfo> methods;
+  std::unordered_map<std::uint64_t, std::uint64_t> objects;  // object -> class
+
+  // "worker-1", "thread#7" where nobody has defined it; "java.lang.String"; "java.lang.String.length".
+  std::string thread_name(std::uint64_t id) const;
+  std::string class_name(std::uint64_t id) const;
+  std::string method_name(std::uint64_t id) const;
+};
+
+// java/lang/String -> java.lang.String, [I -> int[].
+std::string java_class_name(std::string_view internal);
+
+struct ProcessInfo {
+  std::string name, node_id, executable;
+  std::uint64_t pid = 0;
+  Time time;
+};
+struct NodeInfo {
+  std::string hostname, addresses;
+  Time time;
+};
+
+class Scopes {
+ public:
+  // `with_objects`: remember the class of each live object.
+  explicit Scopes(bool with_objects = false) : with_objects_(with_objects) {}
+
+  // Learns from the event; returns the scope it belongs to (one without a name where nothing has said any).
+  Scope& note(const Event& event);
+  Scope& of(Text trace_id);
+
+  const std::vector<std::unique_ptr<Scope>>& all() const { return scopes_; }
+  const std::map<std::string, ProcessInfo, std::less<>>& processes() const { return processes_; }
+  const std::map<std::string, NodeInfo, std::less<>>& nodes() const { return nodes_; }
+
+ private:
+  Scope& of_agent(std::string_view agent_id);
+  void start_trace(const TraceStart& start);
+
+  bool with_objects_;
+  std::vector<std::unique_ptr<Scope>> scopes_;
+  std::map<std::string, std::size_t, std::less<>> agents_;
+  std::map<std::string, std::size_t, std::less<>> traces_;
+  std::map<std::string, ProcessInfo, std::less<>> processes_;
+  std::map<std::string, NodeInfo, std::less<>> nodes_;
+  Scope nobody_;  // of nodes and processes
+  Scope* current_ = nullptr;
+  std::string last_id_;
+  Scope* last_ = nullptr;
+};
+
+// The attributes that many elements share, absent where this one has none.
+struct Common {
+  Time time;
+  ThreadId thread;
+  Text trace_id;
+  WordList collation;
+  bool can_collate = false;
+};
+Common common_of(const Event& event);
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,72 @@
+// SddfReader: any SDDF ASCII file, record by record; and SddfSource: what a file of EdenTV's (or our own) says, as
+// events. A fault of syntax, of a count, of a type ends the reading, with file:line:column, the record and the field.
+// One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/io/byte_source.h"
+#include "trace/io/event_source.h"
+
+namespace jtrace::trace::io {
+
+struct SddfValue {
+  std::int64_t number = 0;            // char, int, long
+  double real = 0;                    // float, double
+  std::string text;                   // char array
+  std::vector<std::int64_t> numbers;  // int array
+};
+struct SddfRecord {
+  std::string name;
+  std::vector<SddfValue> values;
+};
+
+class SddfReader {
+ public:
+  SddfReader(std::unique_ptr<ByteSource> source, std::string name);
+  // The head: SDDFA.
+  Result<> begin();
+  // The next record; nothing at the end of the file.
+  Result<std::optional<SddfRecord>> next();
+  Position position() const { return start_; }  // of the last record
+
+ private:
+  struct Field {
+    std::string type, name;
+    std::size_t dimensions = 0;
+  };
+  using Fields = std::vector<Field>;
+
+  int peek();
+  int get();
+  Error fault(const std::string& text) const;
+  Result<> skip_blanks();
+  Result<> expect(std::string_view text);
+  Result<std::string> string();
+  Result<std::string> word();
+  Result<> descriptor();
+  Result<Field> field();
+  Result<SddfRecord> record();
+  Result<SddfValue> value(const Field& field, const std::string& record);
+  Result<SddfValue> array(const Field& field, const std::string& where);
+  Result<> scalar(const Field& field, const std::string& where, SddfValue& value);
+
+  std::unique_ptr<ByteSource> source_;
+  std::string name_;
+  std::vector<char> buffer_;
+  std::size_t at_ = 0, size_ = 0;
+  bool ended_ = false;
+  std::optional<Error> error_;
+  Position here_{1, 1}, start_{1, 1};
+  std::map<std::string, Fields> descriptors_;
+};
+
+// `faults`: borrowed; records that mean nothing to us are counted there.
+std::unique_ptr<EventSource> make_sddf_source(std::unique_ptr<ByteSource> bytes, std::string name, FaultLog& faults);
+
+}  // namespace jtrace::trace::io

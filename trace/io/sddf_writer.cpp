@@ -1,0 +1,187 @@
+// Events as SDDF ASCII. docs/formats.md has the table of what is mapped to what.
+#include <cstdio>
+#include <set>
+
+#include "trace/io/converter.h"
+#include "trace/io/scopes.h"
+#include "trace/io/sddf_format.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::uint64_t kMaxInt = 0x7fffffff;
+constexpr std::uint64_t kNanos = 1'000'000'000;
+// Threads whose id does not fit an int get one from here on; their threadName record has the real one.
+constexpr std::uint64_t kFirstMadeUp = 1'000'000'000;
+
+class SddfWriter final : public Converter {
+ public:
+  explicit SddfWriter(ByteSink& bytes) : bytes_(bytes) {}
+
+  Result<> write(const Event& event) override {
+    Scope& scope = scopes_.note(event);
+    const Common common = common_of(event);
+    if (common.time.present()) time_ = common.time.ns();
+    if (!begun_) put_text(sddf_head());
+    begun_ = true;
+    std::visit([&](const auto& element) { put(element, scope, event); }, event);
+    return result_;
+  }
+  Result<> finish() override {
+    if (!begun_) put_text(sddf_head());
+    for (const auto& [node, machine] : machines_) record("End Machine", machine);
+    Result<> finished = bytes_.finish();
+    return result_ ? std::move(finished) : result_;
+  }
+
+ private:
+  // -- values
+  void put_text(const std::string& text) {
+    if (result_) result_ = bytes_.write(text);
+  }
+  static std::string quoted(std::string_view text) {
+    std::string out = "[" + std::to_string(text.size()) + "] { \"";
+    for (const char c : text) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+    return out + "\" }";
+  }
+  static std::string stamp(std::uint64_t ns) {
+    return "[2] { " + std::to_string(ns / kNanos) + ", " + std::to_string(ns % kNanos) + " }";
+  }
+  static std::string seconds(std::uint64_t ns) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%llu.%09llu", static_cast<unsigned long long>(ns / kNanos),
+                  static_cast<unsigned long long>(ns % kNanos));
+    return text;
+  }
+  void record(std::string_view name, std::uint64_t machine, const std::string& rest = {}) {
+    if (base_ == 0) base_ = time_;
+    int tag = 0;
+    for (const SddfDescriptor& each : sddf_descriptors())
+      if (each.name == name) tag = each.tag;
+    put_text("\"" + std::string(name) + "\" { " + stamp(time_) + ", " + seconds(time_ > base_ ? time_ - base_ : 0) +
+             ", " + std::to_string(tag) + ", " + std::to_string(machine) + rest + " };;\n");
+  }
+  static std::string list(std::initializer_list<std::uint64_t> numbers) {
+    std::string out;
+    for (const std::uint64_t number : numbers) out += ", " + std::to_string(number);
+    return out;
+  }
+  void say(const Scope& scope, const std::string& text) {
+    record("Generic Trace", machine_of(scope.node_id), ", " + quoted(text));
+  }
+
+  // -- dense numbers
+  std::uint64_t machine_of(const std::string& node) {
+    return machines_.try_emplace(node, machines_.size() + 1).first->second;
+  }
+  std::uint64_t process_of(const std::string& process) {
+    return processes_.try_emplace(process, processes_.size() + 1).first->second;
+  }
+  std::uint64_t thread_of(const Scope& scope, std::uint64_t id) {
+    if (id <= kMaxInt && id < kFirstMadeUp) return id;
+    return threads_.try_emplace({scope.index, id}, kFirstMadeUp + threads_.size()).first->second;
+  }
+  void of_thread(std::string_view name, const Scope& scope, ThreadId thread, const std::string& rest = {}) {
+    record(name, machine_of(scope.node_id),
+           list({process_of(scope.process_id), thread_of(scope, thread.present() ? thread.value() : 0)}) + rest);
+  }
+
+  // -- elements
+  template <class Element>
+  void put(const Element&, const Scope&, const Event& event) {
+    lose(event);
+  }
+  void put(const Node& node, const Scope&, const Event&) {
+    const std::string id(node.nodeId.view());
+    if (machines_.count(id) == 0) record("Start Machine", machine_of(id));
+  }
+  void put(const ProcessCreate& process, const Scope&, const Event&) {
+    const std::string id(process.processId.view()), node(process.nodeIdRef.view());
+    if (processes_.count(id) != 0) return;
+    const std::uint64_t machine = machine_of(node), number = process_of(id);
+    record("New Process", machine, list({number}));
+    const auto info = scopes_.nodes().find(node);
+    record("Label Process", machine,
+           list({number}) + ", " +
+               quoted(std::string(process.name.view()) + " pid=" + std::to_string(process.pid.value_or(0)) +
+                      " processId=" + id + " nodeId=" + node +
+                      " hostname=" + (info == scopes_.nodes().end() ? "" : info->second.hostname)));
+  }
+  void put(const AgentCreate&, const Scope&, const Event&) {}  // one for the whole stream, made up again by the reader
+  void put(const TraceStart&, const Scope&, const Event&) {}
+  void put(const TraceEnd&, const Scope&, const Event&) {}
+  void put(const AgentDestroy&, const Scope& scope, const Event&) {
+    if (killed_.insert(scope.process_id).second)
+      record("Kill Process", machine_of(scope.node_id), list({process_of(scope.process_id)}));
+  }
+  void put(const Option& option, const Scope& scope, const Event&) {
+    say(scope, "option " + std::string(option.key.view()) + " " + std::string(option.value.view()));
+  }
+  void put(const ThreadStart& start, const Scope& scope, const Event&) {
+    const std::uint64_t id = start.threadId.present() ? start.threadId.value() : 0;
+    of_thread("New Thread", scope, start.threadId, ", 0");
+    say(scope, "threadName " + std::to_string(process_of(scope.process_id)) + " " +
+                   std::to_string(thread_of(scope, id)) + " " + std::to_string(id) + " " +
+                   std::string(start.threadName.view()));
+    of_thread("Run Thread", scope, start.threadId);
+  }
+  void put(const ThreadEnd& end, const Scope& scope, const Event&) { of_thread("Kill Thread", scope, end.threadIdRef); }
+  void block(const Scope& scope, ThreadId thread, ObjectId object, BlockReason reason) {
+    const bool fits = object.present() && object.is_number() && object.value() <= kMaxInt;
+    of_thread("Block Thread", scope, thread, list({fits ? object.value() : 0, static_cast<std::uint64_t>(reason)}));
+  }
+  void deblock(const Scope& scope, ThreadId thread) {
+    of_thread("Deblock Thread", scope, thread);
+    of_thread("Run Thread", scope, thread);
+  }
+  void put(const MonContendedEnter& enter, const Scope& scope, const Event&) {
+    block(scope, enter.threadIdRef, enter.objIdRef, BlockReason::kMonitor);
+  }
+  void put(const MonWait& wait, const Scope& scope, const Event&) {
+    block(scope, wait.threadIdRef, wait.objIdRef,
+          wait.objIdRef == ObjectId::sleep() ? BlockReason::kSleep : BlockReason::kWait);
+  }
+  void put(const MonContendedEntered& entered, const Scope& scope, const Event&) {
+    deblock(scope, entered.threadIdRef);
+  }
+  void put(const MonWaited& waited, const Scope& scope, const Event&) { deblock(scope, waited.threadIdRef); }
+  void put(const GcStart& start, const Scope&, const Event&) { gc_start_ = start.time.value_or(time_); }
+  void put(const GcFinish& finish, const Scope& scope, const Event&) {
+    const std::uint64_t machine = machine_of(scope.node_id);
+    const std::uint64_t used = finish.usedObjectSpace.value_or(0);
+    if (finish.totalObjectSpace.present()) say(scope, "gcTotal " + std::to_string(finish.totalObjectSpace.value()));
+    if (gc_start_ != 0) {
+      const std::uint64_t duration = time_ > gc_start_ ? time_ - gc_start_ : 0;
+      record("Generic Interval", machine, ", " + seconds(duration) + ", " + stamp(duration));
+    }
+    // What was used before is not in the events: the same as after, nothing collected.
+    record("GC done", machine, list({0, used, 0, used}));
+    gc_start_ = 0;
+  }
+  void put(const MethodCount& count, const Scope& scope, const Event&) {
+    const std::uint64_t value = count.count.value_or(0);
+    const std::string method = std::to_string(count.methodIdRef.present() ? count.methodIdRef.value() : 0);
+    // An int has 32 bits: larger ones go as text, none is cut.
+    if (value > kMaxInt) return say(scope, "methodCount " + method + " " + std::to_string(value));
+    say(scope, "counter " + method);
+    record("Generic Count", machine_of(scope.node_id), list({value}));
+  }
+
+  ByteSink& bytes_;
+  Scopes scopes_;
+  bool begun_ = false;
+  Result<> result_;
+  std::uint64_t time_ = 0, base_ = 0, gc_start_ = 0;
+  std::map<std::string, std::uint64_t> machines_, processes_;
+  std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> threads_;
+  std::set<std::string> killed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Converter> make_sddf_writer(ByteSink& bytes) { return std::make_unique<SddfWriter>(bytes); }
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,295 @@
+#include "trace/io/sqlite_writer.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/file.h"
+#include "trace/io/scopes.h"
+#include "trace/schema.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+// Times are ns since the epoch; agent is agent.id; ids are the trace's, scoped by agent.
+constexpr const char* kSchema = R"(
+PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA page_size=8192;
+CREATE TABLE node(uuid TEXT PRIMARY KEY, hostname TEXT, ipaddress TEXT, boot INTEGER);
+CREATE TABLE process(uuid TEXT PRIMARY KEY, node TEXT, pid INTEGER, name TEXT, executable TEXT, started INTEGER);
+CREATE TABLE agent(id INTEGER PRIMARY KEY, uuid TEXT, process TEXT, name TEXT, version TEXT, snapshot INTEGER, dropped INTEGER);
+CREATE TABLE thread(agent INTEGER, id INTEGER, name TEXT, grp TEXT, started INTEGER, ended INTEGER);
+CREATE TABLE class(agent INTEGER, id INTEGER, name TEXT, source TEXT);
+CREATE TABLE method(agent INTEGER, id INTEGER, class INTEGER, name TEXT, signature TEXT, line INTEGER);
+CREATE TABLE event(seq INTEGER PRIMARY KEY, agent INTEGER, element TEXT, time INTEGER, thread INTEGER, class INTEGER,
+                   method INTEGER, object INTEGER, ticket INTEGER, size INTEGER);
+CREATE TABLE gc(agent INTEGER, started INTEGER, ended INTEGER, used INTEGER, total INTEGER);
+CREATE TABLE wait(agent INTEGER, thread INTEGER, kind TEXT, object INTEGER, owner INTEGER, started INTEGER, ended INTEGER);
+CREATE TABLE counter(agent INTEGER, method INTEGER, count INTEGER);
+CREATE TABLE option(agent INTEGER, key TEXT, value TEXT);
+BEGIN;
+)";
+constexpr const char* kEnd = R"(
+COMMIT;
+CREATE INDEX event_time ON event(time);
+CREATE INDEX event_element ON event(element);
+)";
+
+// A statement with its parameters; numbers beyond 2^63-1 and absent ones are NULL.
+class Insert {
+ public:
+  Insert(sqlite3* db, const char* sql) { sqlite3_prepare_v2(db, sql, -1, &statement_, nullptr); }
+  ~Insert() { sqlite3_finalize(statement_); }
+  Insert(const Insert&) = delete;
+  Insert& operator=(const Insert&) = delete;
+
+  Insert& null() {
+    sqlite3_bind_null(statement_, ++at_);
+    return *this;
+  }
+  Insert& number(std::uint64_t value) {
+    if (value > INT64_MAX) return null();
+    sqlite3_bind_int64(statement_, ++at_, static_cast<sqlite3_int64>(value));
+    return *this;
+  }
+  template <class Value>
+  Insert& value(const Value& value) {
+    return is_present(value) ? number(value.value()) : null();
+  }
+  Insert& value(ObjectId id) { return id.present() && id.is_number() ? number(id.value()) : null(); }
+  Insert& text(std::string_view text) {
+    sqlite3_bind_text(statement_, ++at_, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+    return *this;
+  }
+  bool run() {
+    at_ = 0;
+    const bool done = sqlite3_step(statement_) == SQLITE_DONE;
+    sqlite3_reset(statement_);
+    return done;
+  }
+
+ private:
+  sqlite3_stmt* statement_ = nullptr;
+  int at_ = 0;
+};
+
+class SqliteWriter final : public Converter {
+ public:
+  SqliteWriter(std::string path, std::string temporary) : path_(std::move(path)), temporary_(std::move(temporary)) {}
+  ~SqliteWriter() override {
+    close();
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  Result<> open() {
+    if (sqlite3_open(temporary_.c_str(), &db_) != SQLITE_OK || !execute(kSchema)) return fail(error());
+    statements_.emplace(db_);
+    return {};
+  }
+  Result<> write(const Event& event) override {
+    Scope& scope = scopes_.note(event);
+    const bool done =
+        std::visit([&](const auto& element) { return put(element, scope) && row(element, scope); }, event);
+    if (!done) return fail(error());
+    if (element_kind(event) == ElementKind::kMethodBody || element_kind(event) == ElementKind::kCode ||
+        element_kind(event) == ElementKind::kTag || element_kind(event) == ElementKind::kFilter ||
+        element_kind(event) == ElementKind::kValue)
+      lose(event);  // its text
+    return {};
+  }
+  Result<> finish() override {
+    for (const auto& scope : scopes_.all()) {
+      const Scope& each = *scope;
+      statements_->agent.number(each.index + 1).text(each.agent_id).text(each.process_id).text(each.agent_name);
+      if (!statements_->agent.text(each.agent_version).number(each.snapshot).number(each.dropped).run())
+        return fail(error());
+    }
+    statements_.reset();
+    if (!execute(kEnd)) return fail(error());
+    close();
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+      return fail(system_error("cannot give the finished file its name", path_));
+    temporary_.clear();
+    return {};
+  }
+
+ private:
+  struct Statements {
+    explicit Statements(sqlite3* db) : db_(db) {}
+    sqlite3* db_;
+    Insert node{db_, "INSERT OR IGNORE INTO node VALUES(?,?,?,?)"};
+    Insert process{db_, "INSERT OR IGNORE INTO process VALUES(?,?,?,?,?,?)"};
+    Insert agent{db_, "INSERT INTO agent VALUES(?,?,?,?,?,?,?)"};
+    Insert thread{db_, "INSERT INTO thread VALUES(?,?,?,?,?,NULL)"};
+    Insert thread_end{db_, "UPDATE thread SET ended=? WHERE agent=? AND id=? AND ended IS NULL"};
+    Insert class_def{db_, "INSERT INTO class VALUES(?,?,?,?)"};
+    Insert method{db_, "INSERT INTO method VALUES(?,?,?,?,?,?)"};
+    Insert event{db_, "INSERT INTO event VALUES(NULL,?,?,?,?,?,?,?,?,?)"};
+    Insert gc{db_, "INSERT INTO gc VALUES(?,?,?,?,?)"};
+    Insert wait{db_, "INSERT INTO wait VALUES(?,?,?,?,?,?,?)"};
+    Insert counter{db_, "INSERT INTO counter VALUES(?,?,?)"};
+    Insert option{db_, "INSERT INTO option VALUES(?,?,?)"};
+  };
+  struct Wait {
+    const char* kind;
+    ObjectId object;
+    ThreadId owner;
+    Time started;
+  };
+
+  bool execute(const char* sql) { return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK; }
+  Error error() const {
+    Error made{ErrorCategory::kRefused, std::string("cannot write the database: ") + sqlite3_errmsg(db_)};
+    made.path = path_;
+    return made;
+  }
+  void close() {
+    statements_.reset();
+    if (db_ != nullptr) sqlite3_close(db_);
+    db_ = nullptr;
+  }
+
+  template <class Element>
+  bool row(const Element& element, const Scope& scope) {
+    Insert& event = statements_->event.number(scope.index + 1).text(Schema<Element>::name);
+    const Common common = common_of(Event(element));
+    event.value(common.time).value(common.thread);
+    if constexpr (requires { element.classIdRef; }) event.value(element.classIdRef);
+    else if constexpr (requires { element.classId; }) event.value(element.classId);
+    else event.null();
+    if constexpr (requires { element.methodIdRef; }) event.value(element.methodIdRef);
+    else if constexpr (requires { element.methodId; }) event.value(element.methodId);
+    else event.null();
+    if constexpr (requires { element.objIdRef; }) event.value(element.objIdRef);
+    else if constexpr (requires { element.objId; }) event.value(element.objId);
+    else event.null();
+    if constexpr (requires { element.ticket; }) event.value(element.ticket);
+    else event.null();
+    if constexpr (requires { element.size; }) event.value(element.size);
+    else event.null();
+    return event.run();
+  }
+
+  template <class Element>
+  bool put(const Element&, const Scope&) {
+    return true;
+  }
+  bool put(const Node& node, const Scope&) {
+    return statements_->node.text(node.nodeId.view())
+        .text(node.hostname.view())
+        .text(node.ipaddress.view())
+        .value(node.time)
+        .run();
+  }
+  bool put(const ProcessCreate& process, const Scope&) {
+    return statements_->process.text(process.processId.view())
+        .text(process.nodeIdRef.view())
+        .value(process.pid)
+        .text(process.name.view())
+        .text(process.application_executable.view())
+        .value(process.time)
+        .run();
+  }
+  bool put(const ThreadStart& start, const Scope& scope) {
+    return statements_->thread.number(scope.index + 1)
+        .value(start.threadId)
+        .text(start.threadName.view())
+        .text(start.groupName.view())
+        .value(start.time)
+        .run();
+  }
+  bool put(const ThreadEnd& end, const Scope& scope) {
+    return statements_->thread_end.value(end.time).number(scope.index + 1).value(end.threadIdRef).run();
+  }
+  bool put(const ClassDef& definition, const Scope& scope) {
+    return statements_->class_def.number(scope.index + 1)
+        .value(definition.classId)
+        .text(java_class_name(definition.name.view()))
+        .text(definition.sourceName.view())
+        .run();
+  }
+  bool put(const MethodDef& definition, const Scope& scope) {
+    return statements_->method.number(scope.index + 1)
+        .value(definition.methodId)
+        .value(definition.classIdRef)
+        .text(definition.name.view())
+        .text(definition.signature.view())
+        .value(definition.startLineNumber)
+        .run();
+  }
+  bool put(const GcStart& start, const Scope&) {
+    gc_started_ = start.time;
+    return true;
+  }
+  bool put(const GcFinish& finish, const Scope& scope) {
+    const Time started = gc_started_.present() ? gc_started_ : finish.time;
+    gc_started_ = {};
+    return statements_->gc.number(scope.index + 1)
+        .value(started)
+        .value(finish.time)
+        .value(finish.usedObjectSpace)
+        .value(finish.totalObjectSpace)
+        .run();
+  }
+  bool begin_wait(const Scope& scope, ThreadId thread, Wait wait) {
+    if (thread.present()) waits_[{scope.index, thread.value()}] = wait;
+    return true;
+  }
+  bool end_wait(const Scope& scope, ThreadId thread, Time time) {
+    const auto found = waits_.find({scope.index, thread.present() ? thread.value() : 0});
+    if (found == waits_.end()) return true;
+    const Wait wait = found->second;
+    waits_.erase(found);
+    return statements_->wait.number(scope.index + 1)
+        .value(thread)
+        .text(wait.kind)
+        .value(wait.object)
+        .value(wait.owner)
+        .value(wait.started)
+        .value(time)
+        .run();
+  }
+  bool put(const MonContendedEnter& enter, const Scope& scope) {
+    return begin_wait(scope, enter.threadIdRef, {"blocked", enter.objIdRef, enter.threadOwner, enter.time});
+  }
+  bool put(const MonWait& wait, const Scope& scope) {
+    const bool sleeps = wait.objIdRef == ObjectId::sleep();
+    return begin_wait(scope, wait.threadIdRef, {sleeps ? "sleeping" : "waiting", wait.objIdRef, {}, wait.time});
+  }
+  bool put(const MonContendedEntered& entered, const Scope& scope) {
+    return end_wait(scope, entered.threadIdRef, entered.time);
+  }
+  bool put(const MonWaited& waited, const Scope& scope) { return end_wait(scope, waited.threadIdRef, waited.time); }
+  bool put(const MethodCount& count, const Scope& scope) {
+    return statements_->counter.number(scope.index + 1).value(count.methodIdRef).value(count.count).run();
+  }
+  bool put(const Option& option, const Scope& scope) {
+    return statements_->option.number(scope.index + 1).text(option.key.view()).text(option.value.view()).run();
+  }
+
+  std::string path_, temporary_;
+  sqlite3* db_ = nullptr;
+  std::optional<Statements> statements_;
+  Scopes scopes_;
+  Time gc_started_;
+  std::map<std::pair<std::size_t, std::uint64_t>, Wait> waits_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Converter>> make_sqlite_writer(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  std::string temporary = path.substr(0, name) + "." + path.substr(name) + ".XXXXXX";
+  const UniqueFd made(::mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
+  if (!made) return fail(system_error("cannot create a file beside", path));
+  auto writer = std::make_unique<SqliteWriter>(path, std::move(temporary));
+  JTRACE_RETURN_IF_ERROR(writer->open());
+  return std::unique_ptr<Converter>(std::move(writer));
+}
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,112 @@
+// Statistics: an EventSink that adds a trace up: what jtrace stats prints and jtrace report shows. Kept per producer,
+// since ids and times are; memory grows with threads, classes, methods, live objects and GC pauses, not with events.
+// One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace/event_sink.h"
+#include "trace/io/call_stacks.h"
+#include "trace/io/scopes.h"
+
+namespace jtrace::trace::io {
+
+enum class ThreadState : std::uint8_t { kRunning, kBlocked, kWaiting, kSleeping };
+
+struct Waits {  // ns
+  std::uint64_t count = 0, total = 0, longest = 0;
+  void add(std::uint64_t ns);
+};
+struct ThreadStatistics {
+  std::uint64_t events = 0;
+  Waits blocked, waiting, sleeping;
+  std::uint64_t allocations = 0, allocated_bytes = 0;
+  ThreadState state = ThreadState::kRunning;
+  std::uint64_t since = 0;
+  std::uint64_t monitor = 0, owner = 0;  // of the state
+};
+struct GcPause {  // ns, bytes (0: unknown)
+  std::uint64_t start = 0, duration = 0, used = 0, total = 0;
+};
+struct MethodStatistics {
+  std::uint64_t calls = 0, total = 0, self = 0, cpu = 0;  // ns
+  std::uint64_t counted = 0;                              // methodCount
+  bool has_count = false;
+};
+struct Amount {
+  std::uint64_t count = 0, bytes = 0;
+};
+
+struct ScopeStatistics {
+  Scope* scope = nullptr;
+  std::array<std::uint64_t, kElementCount> counts{};
+  std::uint64_t first = 0, last = 0;  // ns; 0: no event with a time
+  std::unordered_map<std::uint64_t, ThreadStatistics> threads;
+  std::vector<GcPause> pauses;
+  Waits gc;
+  std::uint64_t gc_without_start = 0;
+  std::uint64_t last_gc_start = 0;
+  std::map<std::string, Waits> contention;                              // class of the monitor
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner
+  std::map<std::string, Amount> allocations;                            // class
+  std::unordered_map<std::uint64_t, MethodStatistics> methods;
+
+  std::uint64_t count(ElementKind kind) const { return counts[static_cast<std::size_t>(kind)]; }
+  std::uint64_t events() const;
+};
+
+// What several producers of one process may tell alike: one of them is chosen.
+enum class Family : std::uint8_t { kThreads, kCalls, kMonitors, kGc, kAllocations };
+inline constexpr std::size_t kFamilyCount = 5;
+std::string_view family_name(Family family);
+
+class Statistics : public EventSink, private CallListener {
+ public:
+  Statistics() : scopes_(true), calls_(*this) {}
+  Result<> write(const Event& event) override;
+  Result<> finish() override;
+
+  const Scopes& scopes() const { return scopes_; }
+  const std::vector<ScopeStatistics>& by_scope() const { return by_scope_; }
+  const CallStacks& calls() const { return calls_; }
+  std::uint64_t total(ElementKind kind) const;
+  std::uint64_t events() const;
+  // Of the process of `scope`, the producer that tells most of `family`; null where none tells any.
+  const ScopeStatistics* chosen(std::string_view process_id, Family family) const;
+
+ protected:
+  // For a class that shows states over time: thread `id` of `scope` leaves `state`, in which it was from `since`.
+  virtual void on_state(const ScopeStatistics&, std::uint64_t /*thread*/, ThreadState, std::uint64_t /*since*/,
+                        std::uint64_t /*until*/) {}
+  void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override;
+  void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
+                std::uint64_t cpu_time) override;
+
+ private:
+  ScopeStatistics& of(Scope& scope);
+  void note_times(ScopeStatistics& statistics, const Event& event);
+  void enter_state(ScopeStatistics& statistics, ThreadId thread, ThreadState state, Time time, ObjectId monitor,
+                   ThreadId owner);
+  void leave_state(ScopeStatistics& statistics, ThreadId thread, Time time);
+  void note_gc(ScopeStatistics& statistics, const GcFinish& finish);
+  void note_allocation(ScopeStatistics& statistics, const ObjAlloc& alloc);
+  std::string monitor_class(const Scope& scope, std::uint64_t object) const;
+
+  Scopes scopes_;
+  CallStacks calls_;
+  std::vector<ScopeStatistics> by_scope_;
+  std::array<std::uint64_t, kElementCount> outside_{};  // nodes and processes
+  bool finished_ = false;
+};
+
+// As text for a terminal, and as the one JSON object of every view.
+std::string statistics_text(const Statistics& statistics, std::size_t rows);
+std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows);
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,270 @@
+// What jtrace stats prints.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/json.h"
+#include "trace/io/statistics.h"
+#include "trace/schema.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+std::string seconds(std::uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6f", static_cast<double>(ns) / 1e9);
+  return text;
+}
+double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// Text of a target goes to a terminal: no control characters.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
+template <class Row, class Map, class Less>
+std::vector<Row> sorted(const Map& map, Less less, std::size_t rows) {
+  std::vector<Row> all;
+  for (const auto& [key, value] : map) all.push_back({key, value});
+  std::stable_sort(all.begin(), all.end(), less);
+  if (all.size() > rows) all.resize(rows);
+  return all;
+}
+
+template <class Key, class Value>
+struct Row {
+  Key key;
+  Value value;
+};
+using ThreadRow = Row<std::uint64_t, ThreadStatistics>;
+using MethodRow = Row<std::uint64_t, MethodStatistics>;
+using ClassRow = Row<std::string, Amount>;
+using MonitorRow = Row<std::string, Waits>;
+using PairRow = Row<std::pair<std::uint64_t, std::uint64_t>, Waits>;
+
+std::vector<ThreadRow> thread_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<ThreadRow>(
+      statistics.threads,
+      [](const ThreadRow& a, const ThreadRow& b) {
+        return std::pair(b.value.events, a.key) < std::pair(a.value.events, b.key);
+      },
+      rows);
+}
+std::vector<MethodRow> method_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<MethodRow>(
+      statistics.methods,
+      [](const MethodRow& a, const MethodRow& b) {
+        return std::tuple(b.value.self, b.value.calls, b.value.counted, a.key) <
+               std::tuple(a.value.self, a.value.calls, a.value.counted, b.key);
+      },
+      rows);
+}
+std::vector<ClassRow> class_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<ClassRow>(
+      statistics.allocations, [](const ClassRow& a, const ClassRow& b) { return a.value.bytes > b.value.bytes; }, rows);
+}
+template <class R>
+std::vector<R> wait_rows(const auto& map, std::size_t rows) {
+  return sorted<R>(
+      map, [](const R& a, const R& b) { return a.value.total > b.value.total; }, rows);
+}
+
+std::vector<std::string> process_ids(const Statistics& statistics) {
+  std::vector<std::string> ids;
+  for (const ScopeStatistics& each : statistics.by_scope())
+    if (each.scope != nullptr && std::find(ids.begin(), ids.end(), each.scope->process_id) == ids.end())
+      ids.push_back(each.scope->process_id);
+  return ids;
+}
+
+class TextView {
+ public:
+  TextView(const Statistics& statistics, std::size_t rows) : statistics_(statistics), rows_(rows) {}
+  std::string text() {
+    head();
+    for (const std::string& process : process_ids(statistics_)) of_process(process);
+    return out_;
+  }
+
+ private:
+  template <class... Arguments>
+  void line(const char* format, Arguments... arguments) {
+    char text[1024];
+    std::snprintf(text, sizeof text, format, arguments...);
+    out_ += text;
+    out_ += '\n';
+  }
+  void head() {
+    line("%llu events", static_cast<unsigned long long>(statistics_.events()));
+    for (const ElementInfo& element : kElements)
+      if (const std::uint64_t count = statistics_.total(element.kind); count != 0)
+        line("  %12llu  %s", static_cast<unsigned long long>(count), std::string(element.name).c_str());
+    for (const ScopeStatistics& each : statistics_.by_scope()) {
+      if (each.scope == nullptr) continue;
+      const Scope& scope = *each.scope;
+      line("\nproducer %s%s of process %llu %s%s%s%s", printable(scope.agent_name).c_str(),
+           scope.snapshot ? " (snapshot)" : "", static_cast<unsigned long long>(scope.pid),
+           printable(scope.process_name).c_str(), scope.hostname.empty() ? "" : " on ",
+           printable(scope.hostname).c_str(), scope.agent_id.empty() ? " (no agentCreate)" : "");
+      line("  %llu events, from %s to %s, %s s", static_cast<unsigned long long>(each.events()),
+           seconds(each.first).c_str(), seconds(each.last).c_str(), seconds(each.last - each.first).c_str());
+      if (scope.dropped != 0) line("  lost: %llu events", static_cast<unsigned long long>(scope.dropped));
+    }
+    const CallStacks& calls = statistics_.calls();
+    if (calls.unmatched_exits() + calls.closed_by_others() + calls.closed_at_end() != 0)
+      line("\ncalls: %llu exits without entry, %llu frames left without exit, %llu open at the end",
+           static_cast<unsigned long long>(calls.unmatched_exits()),
+           static_cast<unsigned long long>(calls.closed_by_others()),
+           static_cast<unsigned long long>(calls.closed_at_end()));
+  }
+  const ScopeStatistics* section(const std::string& process, Family family) {
+    const ScopeStatistics* chosen = statistics_.chosen(process, family);
+    if (chosen == nullptr) return nullptr;
+    line("\n%s (by %s)", std::string(family_name(family)).c_str(), printable(chosen->scope->agent_name).c_str());
+    return chosen;
+  }
+  void of_process(const std::string& process) {
+    if (const auto* gc = section(process, Family::kGc))
+      line("  %llu pauses, %s s in all, longest %s s", static_cast<unsigned long long>(gc->gc.count),
+           seconds(gc->gc.total).c_str(), seconds(gc->gc.longest).c_str());
+    if (const auto* threads = section(process, Family::kThreads)) threads_of(*threads);
+    if (const auto* monitors = section(process, Family::kMonitors)) monitors_of(*monitors);
+    if (const auto* calls = section(process, Family::kCalls)) calls_of(*calls);
+    if (const auto* allocations = section(process, Family::kAllocations)) {
+      line("  %14s %12s  %s", "BYTES", "OBJECTS", "CLASS");
+      for (const ClassRow& row : class_rows(*allocations, rows_))
+        line("  %14llu %12llu  %s", static_cast<unsigned long long>(row.value.bytes),
+             static_cast<unsigned long long>(row.value.count), printable(row.key).c_str());
+    }
+  }
+  void threads_of(const ScopeStatistics& statistics) {
+    line("  %10s %12s %12s %12s %14s  %s", "EVENTS", "BLOCKED s", "WAITING s", "SLEEPING s", "ALLOCATED", "THREAD");
+    for (const ThreadRow& row : thread_rows(statistics, rows_))
+      line("  %10llu %12s %12s %12s %14llu  %s", static_cast<unsigned long long>(row.value.events),
+           seconds(row.value.blocked.total).c_str(), seconds(row.value.waiting.total).c_str(),
+           seconds(row.value.sleeping.total).c_str(), static_cast<unsigned long long>(row.value.allocated_bytes),
+           printable(statistics.scope->thread_name(row.key)).c_str());
+  }
+  void monitors_of(const ScopeStatistics& statistics) {
+    line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "CLASS OF THE MONITOR");
+    for (const MonitorRow& row : wait_rows<MonitorRow>(statistics.contention, rows_))
+      line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
+           seconds(row.value.longest).c_str(), printable(row.key).c_str());
+    if (!statistics.waited_for.empty()) line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "WHO FOR WHOM");
+    for (const PairRow& row : wait_rows<PairRow>(statistics.waited_for, rows_))
+      line("  %10llu %12s %12s  %s for %s", static_cast<unsigned long long>(row.value.count),
+           seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(),
+           printable(statistics.scope->thread_name(row.key.first)).c_str(),
+           row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
+  }
+  void calls_of(const ScopeStatistics& statistics) {
+    line("  %10s %12s %12s %12s  %s", "CALLS", "SELF s", "TOTAL s", "COUNTED", "METHOD");
+    for (const MethodRow& row : method_rows(statistics, rows_))
+      line("  %10llu %12s %12s %12s  %s", static_cast<unsigned long long>(row.value.calls),
+           seconds(row.value.self).c_str(), seconds(row.value.total).c_str(),
+           row.value.has_count ? std::to_string(row.value.counted).c_str() : "-",
+           printable(statistics.scope->method_name(row.key)).c_str());
+  }
+
+  const Statistics& statistics_;
+  std::size_t rows_;
+  std::string out_;
+};
+
+void write_waits(JsonWriter& json, const Waits& waits) {
+  json.member("times", waits.count).member("seconds", as_seconds(waits.total));
+  json.member("longest", as_seconds(waits.longest));
+}
+
+void write_process(JsonWriter& json, const Statistics& statistics, const std::string& process, std::size_t rows) {
+  json.begin_object().member("processId", process);
+  if (const auto* gc = statistics.chosen(process, Family::kGc)) {
+    json.key("gc").begin_object().member("source", gc->scope->agent_name);
+    write_waits(json, gc->gc);
+    json.end_object();
+  }
+  if (const auto* threads = statistics.chosen(process, Family::kThreads)) {
+    json.key("threads").begin_array();
+    for (const ThreadRow& row : thread_rows(*threads, rows)) {
+      json.begin_object().member("threadId", row.key).member("name", threads->scope->thread_name(row.key));
+      json.member("events", row.value.events).member("blocked", as_seconds(row.value.blocked.total));
+      json.member("waiting", as_seconds(row.value.waiting.total));
+      json.member("sleeping", as_seconds(row.value.sleeping.total));
+      json.member("allocations", row.value.allocations).member("bytes", row.value.allocated_bytes).end_object();
+    }
+    json.end_array();
+  }
+  if (const auto* monitors = statistics.chosen(process, Family::kMonitors)) {
+    json.key("contention").begin_array();
+    for (const MonitorRow& row : wait_rows<MonitorRow>(monitors->contention, rows)) {
+      json.begin_object().member("class", row.key);
+      write_waits(json, row.value);
+      json.end_object();
+    }
+    json.end_array().key("waitedFor").begin_array();
+    for (const PairRow& row : wait_rows<PairRow>(monitors->waited_for, rows)) {
+      json.begin_object().member("thread", monitors->scope->thread_name(row.key.first));
+      json.member("owner", row.key.second == 0 ? "" : monitors->scope->thread_name(row.key.second));
+      write_waits(json, row.value);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  if (const auto* calls = statistics.chosen(process, Family::kCalls)) {
+    json.key("methods").begin_array();
+    for (const MethodRow& row : method_rows(*calls, rows)) {
+      json.begin_object().member("method", calls->scope->method_name(row.key)).member("calls", row.value.calls);
+      json.member("self", as_seconds(row.value.self)).member("total", as_seconds(row.value.total));
+      if (row.value.has_count) json.member("counted", row.value.counted);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  if (const auto* allocations = statistics.chosen(process, Family::kAllocations)) {
+    json.key("allocations").begin_array();
+    for (const ClassRow& row : class_rows(*allocations, rows)) {
+      json.begin_object().member("class", row.key).member("instances", row.value.count);
+      json.member("bytes", row.value.bytes).end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::string statistics_text(const Statistics& statistics, std::size_t rows) {
+  return TextView(statistics, rows).text();
+}
+
+std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows) {
+  std::string out;
+  JsonWriter json(out);
+  std::uint64_t dropped = 0;
+  for (const ScopeStatistics& each : statistics.by_scope()) dropped += each.scope ? each.scope->dropped : 0;
+  json.begin_object().member("view", "stats");
+  json.key("target").begin_object().member("kind", "trace").member("path", input).end_object();
+  json.member("complete", dropped == 0).key("missing").begin_array();
+  if (dropped != 0) json.value(std::to_string(dropped) + " events lost while tracing");
+  json.end_array().member("events", statistics.events()).key("elements").begin_object();
+  for (const ElementInfo& element : kElements)
+    if (const std::uint64_t count = statistics.total(element.kind); count != 0) json.member(element.name, count);
+  json.end_object().key("producers").begin_array();
+  for (const ScopeStatistics& each : statistics.by_scope()) {
+    if (each.scope == nullptr) continue;
+    json.begin_object().member("agentId", each.scope->agent_id).member("agentName", each.scope->agent_name);
+    json.member("processId", each.scope->process_id).member("pid", each.scope->pid);
+    json.member("process", each.scope->process_name).member("snapshot", each.scope->snapshot);
+    json.member("events", each.events()).member("start", seconds(each.first)).member("end", seconds(each.last));
+    json.member("seconds", as_seconds(each.last - each.first)).member("dropped", each.scope->dropped).end_object();
+  }
+  json.end_array().key("data").begin_array();
+  for (const std::string& process : process_ids(statistics)) write_process(json, statistics, process, rows);
+  json.end_array().end_object();
+  out += '\n';
+  return out;
+}
+
+}  // namespace jtrace::trace::io

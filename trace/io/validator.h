@@ -1,0 +1,92 @@
+// Validator: an EventSink that checks what a trace means, beyond what the reader sees: ids defined before use and once,
+// entries and exits, starts and ends, GC pairs, collation without gap or duplicate, time that does not go back in a
+// thread. Snapshots and marked gaps (option jtrace.dropped) are exempt from balance. Faults go to a FaultLog with the
+// position that the source gives. One thread.
+//
+// An id whose definition a trace may rightly leave out is asked for only where its scope defines any of that kind: a
+// trace without threadStart events (--events) is sound.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "trace/event_sink.h"
+#include "trace/io/event_source.h"
+#include "trace/io/fault_log.h"
+#include "trace/io/scopes.h"
+#include "trace/schema.h"
+
+namespace jtrace::trace::io {
+
+class Validator final : public EventSink {
+ public:
+  // `name` stands in messages. `faults`: borrowed.
+  Validator(std::string name, FaultLog& faults) : name_(std::move(name)), faults_(faults) {}
+  // Where events come from; borrowed, set before the first write().
+  void set_source(const EventSource* source) { source_ = source; }
+
+  Result<> write(const Event& event) override;
+  Result<> finish() override;
+  std::uint64_t events() const { return events_; }
+
+ private:
+  using IdSet = std::unordered_set<std::uint64_t>;
+  struct Frame {
+    std::uint64_t ticket, method;
+    bool has_ticket;
+  };
+  struct Thread {
+    std::uint64_t last_time = 0;
+    std::vector<Frame> stack;
+    bool after_gap = false;  // exits of frames that the gap has closed are in order
+    bool waits = false, blocked = false;
+  };
+  // Collation values seen, as ranges first -> last; a gap is what is between two.
+  struct Collation {
+    std::map<std::uint64_t, std::uint64_t> ranges;
+    std::uint64_t duplicates = 0;
+    bool started = false;
+  };
+  struct State {  // of one scope
+    IdSet threads, classes, methods, objects;
+    IdSet ended;  // threads
+    std::unordered_map<std::uint64_t, Thread> running;
+    bool gc_open = false;
+    bool has_gap = false;
+  };
+  struct Trace {
+    bool ended = false;
+    Collation collation;
+  };
+
+  Position here() const { return source_ ? source_->position() : Position{}; }
+  Result<> fault(std::string_view kind, const std::string& message);
+  Result<> check_hierarchy(const Event& event);
+  Result<> check_definition(const Event& event, State& state);
+  Result<> check_references(const Event& event, Scope& scope, State& state);
+  Result<> check_collation(const Event& event, const Common& common, Scope& scope);
+  Result<> check_time(const Common& common, State& state, Scope& scope);
+  Result<> check_balance(const Event& event, Scope& scope, State& state);
+  Result<> check_exit(const MethodExit& exit, Thread& thread, State& state);
+  Result<> define(IdSet& ids, std::uint64_t id, std::string_view what);
+  Result<> use(const IdSet& ids, std::uint64_t id, std::string_view what, std::string_view by);
+  void gap(State& state);
+
+  std::string name_;
+  FaultLog& faults_;
+  const EventSource* source_ = nullptr;
+  Scopes scopes_;
+  std::vector<std::unique_ptr<State>> states_;
+  std::map<std::string, Trace, std::less<>> traces_;
+  std::string current_trace_;
+  std::map<std::string, int, std::less<>> uuids_;  // node 0, process 1, agent 2
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,49 @@
+// XmlSource: the XML of trace.dtd as events: documents, fragments (elements without a root, recognised by their first
+// name), and files that break off. Streams: its memory does not grow with the input. Takes both spellings of what the
+// DTD misspells, -init- and <init>, and names the DTD does not know (left out, counted, said once). Own limits:
+// kMaxToken bytes a token, kMaxXmlDepth levels, no entities. One thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "trace/io/byte_source.h"
+#include "trace/io/element_builder.h"
+#include "trace/io/event_source.h"
+#include "trace/io/xml_parser.h"
+
+namespace jtrace::trace::io {
+
+inline constexpr std::size_t kMaxXmlDepth = 16;
+
+struct XmlSourceOptions {
+  bool strict = false;       // a file that breaks off is an error
+  bool repair_utf8 = false;  // C0 80 and surrogates of three bytes each are mended, and counted
+};
+
+class XmlSource final : public EventSource {
+ public:
+  // `name` stands in messages. `faults`: borrowed.
+  XmlSource(std::unique_ptr<ByteSource> source, std::string name, FaultLog& faults, XmlSourceOptions options = {});
+  ~XmlSource() override;
+
+  Result<ReadSummary> read(EventSink& sink) override;
+  Position position() const override;
+
+ private:
+  class Handler;
+  class Repair;
+  Result<> feed_all(std::string_view head);
+  Result<> feed_piece(std::string_view piece, bool last);
+  Result<> after_feed(bool fed);
+
+  std::unique_ptr<ByteSource> source_;
+  std::string name_;
+  FaultLog& faults_;
+  XmlSourceOptions options_;
+  std::unique_ptr<Handler> handler_;
+  std::unique_ptr<XmlParser> parser_;
+  ReadSummary summary_;
+};
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,89 @@
+// Event records: what a producer writes into its chunk. Whole slots of 16 bytes, native byte order. Header only
+// (agent).
+//
+// Every record starts with RecordHeader; the kind says which struct it is. Ids are those of the document (trace/ids.h):
+// small numbers from 1, 0 is none. `time` is CLOCK_MONOTONIC in ns.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/record/layout.h"
+
+namespace jtrace::trace::record {
+
+enum class RecordKind : std::uint8_t {
+  kPadding = 0,  // slots to skip
+  kThreadEnd = 1,
+  kGcStart = 2,
+  kGcFinish = 3,
+  kGcFigures = 4,  // heap figures of the kGcFinish with the same number, learned later
+  kMonWait = 5,
+  kMonWaited = 6,
+  kMonContendedEnter = 7,
+  kMonContendedEntered = 8,
+  kObjAlloc = 9,
+  kObjFree = 10,
+  kClassUnload = 11,
+  kRuntimeInitDone = 12,
+  kRuntimeShutdown = 13,
+};
+
+struct RecordHeader {
+  RecordKind kind;
+  std::uint8_t slots;  // of the whole record, from 1
+  std::uint16_t flags;
+  std::uint32_t number;  // kGcStart, kGcFinish, kGcFigures: number of the collection, from 1; else 0
+  std::uint64_t time;
+};
+static_assert(sizeof(RecordHeader) == kSlotSize);
+
+// kThreadEnd, kRuntimeInitDone, kRuntimeShutdown, kGcStart
+struct ThreadRecord {
+  RecordHeader header;
+  std::uint64_t thread;  // threadId
+  std::uint64_t unused;
+};
+
+inline constexpr std::uint16_t kHasFigures = 1;     // kGcFinish: used and total are set
+inline constexpr std::uint16_t kFiguresFollow = 2;  // kGcFinish: a kGcFigures record with the same number will come
+struct GcFinishRecord {                             // kGcFinish, kGcFigures
+  RecordHeader header;
+  std::uint64_t thread;
+  std::uint64_t used;   // bytes used of the heap after the collection
+  std::uint64_t total;  // bytes committed
+  std::uint64_t unused;
+};
+
+inline constexpr std::uint16_t kTimedOut = 1;  // kMonWaited
+inline constexpr std::uint16_t kHasOwner = 2;  // kMonContendedEnter: `argument` is the owner's threadId (0: none)
+struct MonitorRecord {                         // kMonWait, kMonWaited, kMonContendedEnter, kMonContendedEntered
+  RecordHeader header;
+  std::uint64_t thread;
+  std::uint64_t object;    // objId
+  std::uint64_t argument;  // kMonWait: timeout in ms (0: none); kMonContendedEnter: owner
+  std::uint64_t unused;
+};
+
+struct ObjAllocRecord {  // flags: the isArray code of trace.dtd (0, 2, 4..11)
+  RecordHeader header;
+  std::uint64_t thread;
+  std::uint64_t object;
+  std::uint64_t size;      // bytes
+  std::uint64_t class_id;  // the class, or the element class where the code is 2; 0 for arrays of primitives
+  std::uint64_t stack;     // id of a stack definition, 0 for none
+  std::uint64_t unused;
+};
+
+struct ObjectRecord {  // kObjFree, kClassUnload
+  RecordHeader header;
+  std::uint64_t id;
+  std::uint64_t thread;  // threadId of the thread that learned it, 0 unknown
+};
+
+template <class Record>
+constexpr std::uint8_t slots_of() {
+  static_assert(sizeof(Record) % kSlotSize == 0);
+  return sizeof(Record) / kSlotSize;
+}
+
+}  // namespace jtrace::trace::record

@@ -1,0 +1,147 @@
+// The memory that the agent (in the JVM) and jtrace (outside) share: one pool of chunks, made and touched by jtrace,
+// mapped by both. Header only: the same text is compiled into the agent, which has no libstdc++ at run time.
+//
+//   offset 0              PoolHeader, one page
+//   header_size           ChunkHeader[chunk_count], 64 bytes each, dense: the drainer scans them
+//   data_offset           chunk_count chunks of chunk_size bytes
+//
+// A producer is a carrier (kernel) thread of the JVM. It owns one chunk at a time, writes whole records behind each
+// other and commits them by storing `committed` (release). A full chunk is marked kFinished, and the producer takes
+// another free one; (producer, sequence) orders the chunks of one producer. Producer 0 is the stream of definitions:
+// one byte stream over its chunks in the order of `sequence`, written under a lock of the agent (definition.h).
+//
+// `owner` of a chunk is one word: the owner's token (producer, sequence) with bit 0 for "between taking the time and
+// committing". Both sides change it by compare and swap, so a chunk has one owner at any moment:
+//
+//   The writer, a record:                        The drainer, a pass:
+//   CAS owner: token -> token | 1 (seq_cst)      now = monotonic clock
+//     failed: the chunk was taken back,          scan all headers: owner, committed (acquire)
+//     forget it and take another                 watermark = now, but for a producer with bit 0 set the `now` of the
+//     last
+//   time = monotonic clock; write the bytes                  scan that found it clear
+//   committed.store(release)                     read the stream of definitions (what an event refers to was committed
+//   owner.store(token, release)                  before it), then merge events with time <= watermark
+//
+// so no event can appear later with an earlier time than one already written out.
+//
+// The chunk of an idle thread is taken back where the pool runs low: the drainer swaps `owner` from token to 0 and is
+// then its owner: it marks the chunk kFinished in the writer's stead. It never does so to producer 0. Freeing (state
+// kFinished -> kFree, the last thing, after owner = 0 and committed = 0) is the drainer's alone; taking (kFree ->
+// kOwned) is the producer's.
+//
+// Byte order and alignment are the machine's: the pool never leaves it. `jtrace recover` reads the same layout from the
+// file.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace jtrace::trace::record {
+
+inline constexpr char kPoolMagic[8] = {'J', 'T', 'R', 'P', 'O', 'O', 'L', '1'};
+inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kPoolHeaderSize = 4096;
+inline constexpr std::uint32_t kSlotSize = 16;           // records are whole slots
+inline constexpr std::uint32_t kChunkSize = 16384;       // bytes; chunks of a 64 MiB pool: about 4080
+inline constexpr std::uint32_t kDefinitionProducer = 0;  // `producer` of the stream of definitions
+inline constexpr std::uint64_t kMinimumPoolSize = 1u << 20;
+// Events never take the last eighth of the free chunks: it is kept for definitions, without which events mean nothing.
+inline constexpr std::uint32_t kDefinitionReserveShare = 8;
+
+enum class ChunkState : std::uint32_t {
+  kFree = 0,
+  kOwned = 1,     // a producer writes into it
+  kFinished = 2,  // full, or its thread has ended: drained, then freed by the drainer
+};
+
+struct alignas(64) ChunkHeader {
+  std::atomic<std::uint32_t> state;  // ChunkState; kFree -> kOwned by the producer (compare and swap)
+  std::uint32_t tid;                 // kernel thread id of the producer as the JVM sees it
+  std::atomic<std::uint64_t> owner;  // owner_token(), bit 0 set while a record is being written; 0: nobody's
+  // Written by the producer between taking the chunk and storing `owner` for the first time (release): valid where the
+  // owner was seen, and afterwards until the chunk is freed.
+  std::uint32_t producer;
+  std::uint32_t sequence;                // 0, 1, 2... within the producer
+  std::atomic<std::uint64_t> committed;  // bytes of whole records (events) or of the stream (definitions) in the chunk
+  std::uint64_t padding[4];
+};
+
+// Never 0 for producers below 2^31; unique within a pool until a producer has had 2^32 chunks (64 TiB).
+constexpr std::uint64_t owner_token(std::uint32_t producer, std::uint32_t sequence) {
+  return (static_cast<std::uint64_t>(producer + 1) << 33) | (static_cast<std::uint64_t>(sequence) << 1);
+}
+inline constexpr std::uint64_t kOwnerPending = 1;
+static_assert(sizeof(ChunkHeader) == 64);
+
+struct PoolHeader {
+  char magic[8];
+  std::uint32_t layout_version;
+  std::uint32_t header_size;  // kPoolHeaderSize
+  std::uint64_t pool_size;    // bytes, all of it
+  std::uint64_t data_offset;  // of chunk 0
+  std::uint32_t chunk_size;
+  std::uint32_t chunk_count;
+
+  // Written by the agent, read by the drainer; statistics, not for ordering.
+  std::atomic<std::uint64_t> dropped_events;       // records that found no room, in all
+  std::atomic<std::uint64_t> dropped_definitions;  // definitions that found no room (tried again at the next reference)
+  std::atomic<std::uint64_t> blocked_ns;           // time producers spent waiting (--when-full block)
+  std::atomic<std::uint64_t> filtered_events;
+  std::atomic<std::uint32_t> agent_state;    // AgentState
+  std::atomic<std::uint32_t> next_producer;  // the next producer number, from 1
+  std::atomic<std::uint32_t> free_hint;      // where the search for a free chunk starts
+  std::atomic<std::uint32_t> free_chunks;  // about how many are free: decremented by takers, incremented by the drainer
+  std::atomic<std::uint32_t> drained_pass;  // counts the drainer's passes; a blocked writer waits on it (futex)
+  std::uint32_t padding0;
+
+  // Written by jtrace before the agent sees the pool; what `jtrace recover` needs. Text, key=value lines, NUL-ended.
+  char session[2048];
+};
+static_assert(sizeof(PoolHeader) <= kPoolHeaderSize);
+
+enum class AgentState : std::uint32_t {
+  kStarting = 0,
+  kTracing = 1,
+  kPaused = 2,
+  kDetached = 3,  // nothing will be written any more, the end was orderly
+  kVmDead = 4,    // VMDeath came: nothing will be written any more
+};
+
+// Chunk headers and chunk data of a mapped pool. Borrows the mapping.
+class Pool {
+ public:
+  Pool() = default;
+  explicit Pool(void* base) : base_(static_cast<std::byte*>(base)) {}
+
+  PoolHeader& header() const { return *reinterpret_cast<PoolHeader*>(base_); }
+  ChunkHeader& chunk(std::uint32_t index) const {
+    return reinterpret_cast<ChunkHeader*>(base_ + kPoolHeaderSize)[index];
+  }
+  std::byte* data(std::uint32_t index) const {
+    return base_ + header().data_offset + static_cast<std::uint64_t>(index) * header().chunk_size;
+  }
+  explicit operator bool() const { return base_ != nullptr; }
+  void* base() const { return base_; }
+
+ private:
+  std::byte* base_ = nullptr;
+};
+
+// How many chunks of `chunk_size` a pool of `pool_size` bytes holds, and where the first one starts (page aligned).
+struct PoolShape {
+  std::uint32_t chunk_count;
+  std::uint64_t data_offset;
+};
+constexpr PoolShape pool_shape(std::uint64_t pool_size, std::uint32_t chunk_size) {
+  const std::uint64_t room = pool_size - kPoolHeaderSize;
+  std::uint64_t count = room / (chunk_size + sizeof(ChunkHeader));
+  std::uint64_t offset = 0;
+  for (;; --count) {
+    offset = (kPoolHeaderSize + count * sizeof(ChunkHeader) + 4095) / 4096 * 4096;
+    if (offset + count * chunk_size <= pool_size) break;
+  }
+  return {static_cast<std::uint32_t>(count), offset};
+}
+
+}  // namespace jtrace::trace::record

@@ -1,0 +1,83 @@
+// Text into XML attributes and content, for the writer's hot path. Same result as append_xml_escaped of base/strings.h,
+// which does the work as soon as there is anything to escape. Any thread.
+#pragma once
+
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/strings.h"
+
+namespace jtrace::trace {
+
+// An escaped text is at most this many times as long as the text.
+inline constexpr std::size_t kEscapeGrowth = 6;
+
+// True where none of the 16 bytes has to be escaped, is a control character or beyond ASCII.
+inline bool is_plain(__m128i bytes) {
+  const auto equal = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
+  __m128i special = _mm_or_si128(_mm_or_si128(equal('&'), equal('<')), _mm_or_si128(equal('>'), equal('"')));
+  // Signed: bytes from 0x80 on are negative, so this finds them and the control characters.
+  special = _mm_or_si128(special, _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)));
+  return _mm_movemask_epi8(special) == 0;
+}
+
+inline char* put_escaped_slowly(char* out, std::string_view text) {
+  std::string escaped;
+  append_xml_escaped(escaped, text);
+  std::memcpy(out, escaped.data(), escaped.size());
+  return out + escaped.size();
+}
+
+template <class Word>
+Word load(const char* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+template <class Word>
+void store(char* to, Word word) {
+  std::memcpy(to, &word, sizeof word);
+}
+
+// Copies a text of less than 16 bytes, by two words that may overlap; false where something in it has to be escaped.
+inline bool copy_plain_rest(char* out, const char* in, std::size_t size) {
+  if (size >= 8) {
+    const auto first = load<std::uint64_t>(in), last = load<std::uint64_t>(in + size - 8);
+    store(out, first);
+    store(out + size - 8, last);
+    return is_plain(_mm_set_epi64x(static_cast<long long>(first), static_cast<long long>(last)));
+  }
+  if (size >= 4) {
+    const auto first = load<std::uint32_t>(in), last = load<std::uint32_t>(in + size - 4);
+    store(out, first);
+    store(out + size - 4, last);
+    const std::uint64_t both = first | (std::uint64_t{last} << 32);
+    return is_plain(_mm_set1_epi64x(static_cast<long long>(both)));
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    out[i] = in[i];
+    if (!is_plain(_mm_set1_epi8(in[i]))) return false;
+  }
+  return true;
+}
+
+// Writes `text` at `out`, which has room for kEscapeGrowth times its size; returns the end.
+inline char* put_escaped(char* out, std::string_view text) {
+  const char* in = text.data();
+  const std::size_t size = text.size();
+  if (size < 16) return copy_plain_rest(out, in, size) ? out + size : put_escaped_slowly(out, text);
+  for (std::size_t at = 0;; at = std::min(at + 16, size - 16)) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + at));
+    if (!is_plain(bytes)) return put_escaped_slowly(out, text);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + at), bytes);
+    if (at == size - 16) return out + size;
+  }
+}
+
+}  // namespace jtrace::trace

@@ -1,0 +1,66 @@
+// XmlWriter: events as the XML of trace.dtd, one element per line (its children on the same line), UTF-8.
+//
+// Attributes stand in a fixed order: those that public line-based readers index by first, then as declared, extensions
+// last. The writer assigns and checks nothing of the trace's meaning: ids, collationValue and traceIdRef are written as
+// given. Same events, same bytes. write() fails where the sink is full or broken (ByteSink) and where a #REQUIRED
+// attribute is absent (a fault of the producer; nothing of that event is written). One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "trace/byte_sink.h"
+#include "trace/digits.h"
+#include "trace/event_sink.h"
+#include "trace/schema.h"
+
+namespace jtrace::trace {
+
+enum class XmlForm : std::uint8_t {
+  kDocument,   // <?xml ...?>, <TRACE>, elements, </TRACE>: valid against jtrace.dtd and trace.xsd
+  kFragments,  // elements alone, extensions included
+  // Elements alone, each valid against the original trace.dtd with itself as root: no extensions, InvocationContext
+  // always on methodEntry, values of methodExit, methodCall and methodReturn as fragments behind them (with the
+  // traceIdRef of what they belong to where they have none).
+  kStrictFragments,
+};
+enum class XmlNames : std::uint8_t {
+  kExact,    // &lt;init&gt;
+  kClassic,  // -init-, as old traces have it
+};
+
+struct XmlWriterOptions {
+  XmlForm form = XmlForm::kDocument;
+  XmlNames names = XmlNames::kExact;
+  std::string doctype = {};  // system id of a DOCTYPE ("jtrace.dtd"), "" for none; documents only
+  bool single_trace =
+      false;  // the document has exactly one traceStart: traceIdRef is left out where it is not required
+};
+
+class XmlWriter final : public EventSink {
+ public:
+  // Borrows `bytes`.
+  explicit XmlWriter(ByteSink& bytes, XmlWriterOptions options = {});
+
+  // The head of a document, handed to the destination at once. write() and finish() do it where nobody did.
+  Result<> begin();
+  Result<> write(const Event& event) override;
+  // Ends the document (from the sink's reserve where it is full) and finishes the sink.
+  Result<> finish() override;
+
+ private:
+  friend struct XmlFormat;
+  template <class Element>
+  Result<> write_element(const Element& element);
+  Result<> write_values_behind(List<Value> values, Text trace_id);
+
+  ByteSink& bytes_;
+  XmlWriterOptions options_;
+  bool strict_;
+  bool begun_ = false;
+  TimeFormatter time_;
+  const AttributeInfo* missing_ = nullptr;  // a #REQUIRED attribute that the event being written has not
+};
+
+}  // namespace jtrace::trace
