@@ -120,7 +120,9 @@ TEST_P(EachJdk, a_no_with_code_0_is_a_no) {
       const CommandOutput done = cmd(*jvm, words);
       EXPECT_EQ(done.status, 1) << words[1] << ": " << done.out << done.err;
     }
-  if (GetParam().version >= 9) EXPECT_EQ(cmd(*jvm, {"jcmd", "JVMTI.agent_load", "/nonexistent/libx.so"}).status, 7);
+  if (GetParam().version >= 9) {
+    EXPECT_EQ(cmd(*jvm, {"jcmd", "JVMTI.agent_load", "/nonexistent/libx.so"}).status, 7);
+  }
   if (GetParam().version >= 21) {
     const CommandOutput done = cmd(*jvm, {"jcmd", "Thread.dump_to_file", "/nonexistent/folder/x"});
     EXPECT_EQ(done.status, 1) << done.out << done.err;
@@ -226,7 +228,9 @@ TEST_P(EachJdk, long_arguments) {
     EXPECT_EQ(reply.has_value(), length <= limit) << length;
     const std::string arrived = read_file(jvm->inside(out)).value_or("nothing");
     EXPECT_EQ(arrived, length <= limit ? std::to_string(length) : "nothing");
-    if (!reply) EXPECT_EQ(exit_status(reply.error()), ExitStatus::kUsage) << reply.error().message();
+    if (!reply) {
+      EXPECT_EQ(exit_status(reply.error()), ExitStatus::kUsage) << reply.error().message();
+    }
   }
   const auto refused = run_jtrace({"cmd", jvm->pid_text(), "jcmd", std::string(1025, 'x')});
   EXPECT_EQ(refused->status, GetParam().version >= 24 ? 1 : 2) << refused->err;

@@ -136,7 +136,9 @@ TEST_P(EachJdk, stopped) {
   const auto jvm = start({});
   ASSERT_TRUE(jvm);
   for (const bool warm : {false, true}) {
-    if (warm) ASSERT_EQ(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"})->status, 0);
+    if (warm) {
+      ASSERT_EQ(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"})->status, 0);
+    }
     jvm->signal(SIGSTOP);
     siginfo_t info;
     ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(jvm->pid()), &info, WSTOPPED | WNOWAIT), 0);
