@@ -260,7 +260,7 @@ std::uint64_t AgentSession::vm_thread_id(Producer& producer) {
   definition.put_text(std::string_view(name, length));
   definition.put_text("");
   definition.put_text("");
-  if (!definitions.append(definition)) return 0;
+  if (!definitions.append(definition, false)) return 0;  // in a collection
   producer.last_thread = id;
   producer.last_thread_generation = writer.generation;
   return id;

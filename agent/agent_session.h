@@ -35,6 +35,10 @@ class AgentSession {
   std::uint64_t thread_id(JNIEnv* jni, jthread thread);
   // The same for the calling VM-internal thread, which has no java.lang.Thread.
   std::uint64_t vm_thread_id(Producer& producer);
+  // Events that found no room, or whose definition did not.
+  void count_dropped(std::uint64_t events) {
+    writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
+  }
   bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
 
   JavaVM* vm;

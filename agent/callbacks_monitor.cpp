@@ -11,7 +11,7 @@ void write_monitor_event(const CallbackGuard& guard, JNIEnv* jni, jthread thread
   made.thread = session.thread_id(jni, thread);
   made.object = session.registry->object_id(jni, object);
   if (made.thread == 0 || made.object == 0) {
-    session.writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
+    session.count_dropped(1);
     return;
   }
   guard.write(made, kind);

@@ -18,7 +18,7 @@ void object_allocated(JNIEnv* jni, jthread thread, jobject object, jclass klass,
   if (session.config.stack_depth != 0)
     made.stack = registry.stack_id(jni, thread, static_cast<jint>(session.config.stack_depth));
   if (!type.known || made.thread == 0) {
-    session.writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
+    session.count_dropped(1);
     return;
   }
   made.object = registry.new_object_id(object);
@@ -55,7 +55,7 @@ void JNICALL class_prepare(jvmtiEnv*, JNIEnv* jni, jthread thread, jclass klass)
   if (!guard) return;
   AgentSession& session = guard.session();
   if (!session.registry->class_is_included(jni, klass)) return;
-  session.registry->class_id(jni, klass, session.thread_id(jni, thread), false);
+  if (session.registry->class_id(jni, klass, session.thread_id(jni, thread), false) == 0) session.count_dropped(1);
 }
 
 }  // namespace

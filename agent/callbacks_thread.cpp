@@ -13,7 +13,12 @@ void thread_started(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
 void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
   AgentSession& session = guard.session();
   const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
-  if (session.is_own_thread(id) || session.thread_id(jni, thread) == 0) return;
+  if (session.is_own_thread(id)) return;
+  if (session.thread_id(jni, thread) == 0) {
+    // Its definition found no room all its life: neither its start nor its end is in the trace.
+    session.count_dropped(session.config.wants(record::kThreadStartEvent) ? 2 : 1);
+    return;
+  }
   record::ThreadRecord made{};
   made.thread = id;
   guard.write(made, record::RecordKind::kThreadEnd);

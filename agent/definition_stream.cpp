@@ -45,8 +45,7 @@ void DefinitionStream::copy(const unsigned char* bytes, std::size_t size) {
   }
 }
 
-bool DefinitionStream::append(Definition& definition) {
-  definition.overwrite(0, static_cast<std::uint32_t>(definition.size() - sizeof(std::uint32_t)));
+bool DefinitionStream::try_append(Definition& definition) {
   pthread_mutex_lock(&lock_);
   const bool room = reserve(definition.size());
   if (room) {
@@ -54,7 +53,34 @@ bool DefinitionStream::append(Definition& definition) {
     copy(definition.data(), definition.size());
   }
   pthread_mutex_unlock(&lock_);
-  if (!room) writer_.pool.header().dropped_definitions.fetch_add(1, std::memory_order_relaxed);
+  return room;
+}
+
+// Waits for the drainer's next pass; false where the wait that began at `since` has reached the policy's limit.
+bool DefinitionStream::wait_for_room(std::uint64_t since) {
+  record::PoolHeader& header = writer_.pool.header();
+  const std::uint64_t pass = std::uint64_t{header.drained_pass.load(std::memory_order_relaxed)} + 1;
+  if (stalled_at_pass_.load(std::memory_order_relaxed) == pass) return false;
+  const std::uint64_t waited = monotonic_ns() - since;
+  if (waited < writer_.policy.block_limit_ns) {
+    writer_.wait_for_pass(writer_.policy.block_limit_ns - waited);
+    return true;
+  }
+  stalled_at_pass_.store(pass, std::memory_order_relaxed);
+  return false;
+}
+
+bool DefinitionStream::append(Definition& definition, bool may_block) {
+  definition.overwrite(0, static_cast<std::uint32_t>(definition.size() - sizeof(std::uint32_t)));
+  if (try_append(definition)) return true;
+  record::PoolHeader& header = writer_.pool.header();
+  bool room = false;
+  if (may_block && writer_.policy.block) {
+    const std::uint64_t since = monotonic_ns();
+    while (!room && wait_for_room(since)) room = try_append(definition);
+    header.blocked_ns.fetch_add(monotonic_ns() - since, std::memory_order_relaxed);
+  }
+  if (!room) header.dropped_definitions.fetch_add(1, std::memory_order_relaxed);
   return room;
 }
 

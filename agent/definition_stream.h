@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -32,10 +33,13 @@ class DefinitionStream {
   DefinitionStream(const DefinitionStream&) = delete;
   DefinitionStream& operator=(const DefinitionStream&) = delete;
 
-  // False where the pool has no room for all of it (counted in the pool's header); then nothing was written.
-  bool append(Definition& definition);
+  // False where the pool has no room for all of it (counted in the pool's header); then nothing was written. Where the
+  // policy says so and `may_block` allows it, it waits for room first, without the lock.
+  bool append(Definition& definition, bool may_block = true);
 
  private:
+  bool try_append(Definition& definition);
+  bool wait_for_room(std::uint64_t since);
   // Chunks for `size` bytes more than the current chunk holds, in `taken`; false where there are not so many.
   bool reserve(std::size_t size);
   void copy(const unsigned char* bytes, std::size_t size);
@@ -47,6 +51,8 @@ class DefinitionStream {
   std::uint32_t position_ = 0;
   std::vector<std::int64_t> reserved_;  // taken and not yet written into, in order
   std::size_t next_reserved_ = 0;
+  // The pass at which a wait ran into its limit, plus one: no second wait before the next pass. 0: none did.
+  std::atomic<std::uint64_t> stalled_at_pass_{0};
 };
 
 }  // namespace jtrace::agent

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "base/file.h"
@@ -23,30 +24,30 @@ std::vector<std::string> log_flags(int version) {
   return {"-XX:+PrintGCDetails", "-XX:+PrintGCApplicationStoppedTime", "-Xloggc:gc.log"};
 }
 
-// Safepoints in which the log says that a collector paused, each with the time at which it says so first (ms since the
-// epoch; 0 in the log of JDK 8). One safepoint may have several such lines (a young and a full collection in one
-// operation): it is one pause. JDK 8's G1 tells JVM TI nothing of cleanup (VM_CGC_Operation has no SvcGCMarker there,
-// only remark has): it is left out.
-std::vector<std::uint64_t> pauses_in(const std::string& log) {
+// The pauses in a log, each with the time at which the log has it first (ms since the epoch; 0 in the log of JDK 8). A
+// young and a full collection may follow each other within one safepoint: one pause, except with G1
+// (`each_collection`), whose collections tell JVM TI one by one (SvcGCMarker stands in
+// do_collection_pause_at_safepoint_helper and G1FullGCScope, with the others in the VM operation). JDK 8's G1 tells it
+// nothing of cleanup (VM_CGC_Operation has no SvcGCMarker there, only remark has): it is left out.
+std::vector<std::uint64_t> pauses_in(const std::string& log, bool each_collection = false) {
   static const std::regex kPause(
-      R"(\[gc(,start|,phases|,phases,start)? *\].* Pause |^[0-9.]+: \[(Full )?GC (?!concurrent|cleanup))");
+      R"(\[gc(?:,start|,phases|,phases,start)? *\] *(GC\(\d+\))?.* Pause |^[0-9.]+: \[(?:Full )?GC (?!concurrent|cleanup))");
   static const std::regex kSafepointEnd(R"(Safepoint "|Leaving safepoint|application threads were stopped)");
   std::vector<std::uint64_t> pauses;
-  bool paused = false;
+  std::set<std::string> seen;  // in this safepoint
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
-    if (!paused && std::regex_search(line, kPause)) {
-      paused = true;
+    std::smatch match;
+    if (std::regex_search(line, match, kPause) && seen.insert(each_collection ? match[1].str() : "").second)
       pauses.push_back(line.starts_with('[') ? std::strtoull(line.c_str() + 1, nullptr, 10) : 0);
-    }
-    if (std::regex_search(line, kSafepointEnd)) paused = false;
+    if (std::regex_search(line, kSafepointEnd)) seen.clear();
   }
   return pauses;
 }
 
-std::vector<std::uint64_t> pauses_so_far(const JvmProcess& jvm) {
+std::vector<std::uint64_t> pauses_so_far(const JvmProcess& jvm, Collector collector) {
   const auto log = read_file(jvm.in_working_folder("gc.log"));
-  return log ? pauses_in(*log) : std::vector<std::uint64_t>();
+  return log ? pauses_in(*log, collector == Collector::kG1) : std::vector<std::uint64_t>();
 }
 
 // How many of the logged pauses fall between the first and the last pause of the trace: a concurrent collector may
@@ -68,6 +69,11 @@ TEST(GcLog, is_read_as_it_is_written) {
                       "[1700ms][safepoint] Safepoint \"Cleanup\", T\n"),
             std::vector<std::uint64_t>{1700});
   EXPECT_EQ(
+      pauses_in("[5ms][gc,start] GC(0) Pause Young (Normal)\n[6ms][gc] GC(0) Pause Young (Normal) 1ms\n"
+                "[7ms][gc,start] GC(1) Pause Full\n[9ms][gc] GC(1) Pause Full 3ms\n[9ms][safepoint] Safepoint \"X\"\n",
+                true),
+      (std::vector<std::uint64_t>{5, 7}));
+  EXPECT_EQ(
       pauses_in("1.234: [GC (System.gc()) 1K->2K]\n1.2: [Full GC (System.gc())]\n"
                 "1.3: Total time for which application threads were stopped: 0.1 s\n"
                 "1.4: [GC concurrent-mark-start]\n1.4: Total time for which application threads were stopped: 0.1 s\n"),
@@ -82,11 +88,11 @@ TEST_P(EachCollector, as_many_pauses_as_the_JVM_logs) {
   ASSERT_TRUE(succeeded(jvm));
   auto run = TraceRun::start((*jvm)->pid());
   ASSERT_TRUE(succeeded(run));
-  const std::size_t before = pauses_so_far(**jvm).size();
+  const std::size_t before = pauses_so_far(**jvm, collector).size();
   for (const char* command : {"gc 3", "garbage 300", "gc 1"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
   auto trace = (*run)->finish();
   ASSERT_TRUE(succeeded(trace));
-  const int logged = logged_beside(*trace, pauses_so_far(**jvm), before, jdk.version);
+  const int logged = logged_beside(*trace, pauses_so_far(**jvm, collector), before, jdk.version);
   EXPECT_GE(logged, 4);
   EXPECT_EQ(static_cast<int>(trace->count("gcStart")), logged);
   EXPECT_EQ(static_cast<int>(trace->count("gcFinish")), logged);

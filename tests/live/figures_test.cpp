@@ -1,0 +1,111 @@
+// The figures of a trace equal what the same JVM says of itself: the heap in its own log, threads and classes in its
+// MXBeans.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+#include <sstream>
+
+#include "base/file.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+class EachCollector : public ::testing::TestWithParam<JdkAndCollector> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachCollector);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachCollector, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+struct HeapFigures {
+  double used = 0;  // bytes
+  double total = 0;
+  double unit = 0;  // to which the log rounds
+};
+
+// "5M->1M(20M)" in the last line of a full collection, as every stop-the-world collector's log has it.
+std::vector<HeapFigures> full_collections(const std::string& log) {
+  static const std::regex kFull(R"((Pause Full|\[Full GC).*?\b\d+[KM]->(\d+)([KM])\((\d+)([KM])\))");
+  std::vector<HeapFigures> result;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (!std::regex_search(line, match, kFull)) continue;
+    const double unit = match[3] == "K" ? 1024 : 1024 * 1024;
+    result.push_back({std::stod(match[2]) * unit, std::stod(match[4]) * (match[5] == "K" ? 1024 : 1024 * 1024), unit});
+  }
+  return result;
+}
+
+TEST_P(EachCollector, the_heap_after_full_collections_is_the_logs) {
+  const auto& [jdk, collector] = GetParam();
+  if (collector == Collector::kZ || collector == Collector::kShenandoah)
+    GTEST_SKIP() << "a concurrent collector's log has no heap figures of a pause";
+  std::vector<std::string> flags = jdk.collector_flags(collector);
+  flags.push_back(jdk.version >= 9 ? "-Xlog:gc:file=gc.log" : "-XX:+PrintGC");
+  if (jdk.version < 9) flags.push_back("-Xloggc:gc.log");
+  auto jvm = JvmProcess::start(jdk, "Workload", attachable(jdk, flags));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), {"--events", "gc"});
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(succeeded((*jvm)->ask("gc 5")));
+  const auto log = read_file((*jvm)->in_working_folder("gc.log"));
+  ASSERT_TRUE(succeeded(log));
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  const auto logged = full_collections(*log);
+  const auto traced = trace->all("gcFinish");
+  ASSERT_EQ(logged.size(), 5u);
+  ASSERT_EQ(traced.size(), collector == Collector::kParallel ? traced.size() : 5u);
+  // Parallel collects the young generation before the old one; the log's "Pause Full" is the second of the pair.
+  const std::size_t step = traced.size() / logged.size();
+  ASSERT_EQ(traced.size() % logged.size(), 0u);
+  for (std::size_t i = 0; i < logged.size(); ++i) {
+    const TraceElement& finish = *traced[i * step + step - 1];
+    EXPECT_NEAR(static_cast<double>(finish.number("usedObjectSpace")), logged[i].used, logged[i].unit) << i;
+    EXPECT_NEAR(static_cast<double>(finish.number("totalObjectSpace")), logged[i].total, logged[i].unit) << i;
+  }
+  record_support(jdk, to_string(collector), "live", "gcFinish's heap as the JVM logs it");
+}
+
+TEST_P(EachJdk, threads_and_classes_are_the_mxbeans) {
+  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  ASSERT_TRUE(succeeded((*jvm)->ask("load 1")));  // what the command itself needs
+  ASSERT_TRUE(succeeded((*jvm)->ask("counts")));
+  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,classes"});
+  ASSERT_TRUE(succeeded(run));
+  const auto before = (*jvm)->ask("counts");
+  ASSERT_TRUE(succeeded(before));
+  for (const char* command : {"threads 25", "hold 7", "load 50"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+  const auto after = (*jvm)->ask("counts");
+  ASSERT_TRUE(succeeded(after));
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  long plugins = 0;
+  for (const TraceElement* made : trace->all("classDef")) plugins += made->get("name") == "Workload$Plugin";
+  EXPECT_EQ(plugins, 50);
+  // Classes of hidden and generated code (lambda forms) load when they like: no fewer than the program's.
+  EXPECT_GE(value_in(*after, "loaded") - value_in(*before, "loaded"), plugins);
+  long started = 0;
+  long lives = 0;
+  for (const TraceElement* thread : trace->all("threadStart")) {
+    const std::string name = thread->get("threadName");
+    const bool hidden = name.find("CompilerThread") != std::string::npos;  // of ThreadMXBean, not of JVM TI
+    started += name.starts_with("worker-") || name.starts_with("held-");
+    lives += !hidden;
+  }
+  EXPECT_EQ(started, value_in(*after, "started") - value_in(*before, "started"));
+  lives -= static_cast<long>(trace->count("threadEnd"));
+  EXPECT_EQ(lives, value_in(*after, "threads"));
+}
+
+}  // namespace
+}  // namespace jtrace::test
