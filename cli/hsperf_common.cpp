@@ -28,11 +28,15 @@ perfdata::SourceOptions SourceArguments::options() const {
 }
 
 void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool several) {
-  auto* jvm = command.add_option(
-      "JVM", arguments.selectors,
-      several ? "pid, hsperfdata file, part of a main class, or all" : "pid, hsperfdata file or part of a main class");
-  jvm->required();
-  if (!several) jvm->expected(1);
+  if (several)
+    command.add_option("JVM", arguments.selectors, "pid, hsperfdata file, core, part of a main class, or all")
+        ->required();
+  else  // of one string: a list would take the words of the positionals that follow
+    command
+        .add_option_function<std::string>(
+            "JVM", [&arguments](const std::string& word) { arguments.selectors = {word}; },
+            "pid, hsperfdata file, core or part of a main class")
+        ->required();
   command.add_flag("--trust", arguments.trust, "read a file that others could have put in place");
   command.add_flag("--stale", arguments.stale, "read the file of a JVM that is gone");
   command.add_flag("--partial", arguments.partial, "give what is whole of a cut or corrupt file");
@@ -41,6 +45,8 @@ void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool se
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  command.add_option("--sysroot", arguments.core.sysroot, "of a core: where the files that were mapped are looked up");
+  command.add_option("--libjvm", arguments.core.libjvm, "of a core: the libjvm.so that the process had mapped");
 }
 
 namespace {
@@ -73,14 +79,11 @@ Result<std::vector<CounterSource>> just(Result<CounterSource> source) {
   return sources;
 }
 
-Result<> refuse_core(const std::string& path) {
+// hsperfdata never begins like an ELF file.
+bool is_elf(const std::string& path) {
   const auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   char magic[4] = {};
-  if (!fd || ::pread(fd->get(), magic, 4, 0) != 4 || std::string_view(magic, 4) != "\177ELF") return {};
-  Error error{.category = ErrorCategory::kNotAttachable,
-              .text = "an ELF file: the counters of a core cannot be read yet",
-              .path = path};
-  return fail(std::move(error));
+  return fd && ::pread(fd->get(), magic, 4, 0) == 4 && std::string_view(magic, 4) == "\177ELF";
 }
 
 }  // namespace
@@ -90,8 +93,7 @@ Result<std::vector<CounterSource>> open_selector(const std::string& selector, co
   if (selector == "all") return open_everything(options);
   const std::string path = selector.starts_with("file://") ? selector.substr(7) : selector;
   if (is_path(path)) {
-    JTRACE_RETURN_IF_ERROR(refuse_core(path));
-    return just(CounterSource::of_file(path, options));
+    return just(is_elf(path) ? open_core_counters(path, arguments) : CounterSource::of_file(path, options));
   }
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(selector));
   return just(CounterSource::of_process(pid, options));

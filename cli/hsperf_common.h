@@ -9,22 +9,28 @@
 #include "cli/command.h"
 #include "perfdata/counter_source.h"
 #include "perfdata/counter_table.h"
+#include "target/core_memory.h"
 
 namespace jtrace::cli {
 
 struct SourceArguments {
-  std::vector<std::string> selectors;  // a pid, a file, a part of a main class, or "all"
+  std::vector<std::string> selectors;  // a pid, a file, a core, a part of a main class, or "all"
   bool trust = false;
   bool stale = false;
   bool partial = false;
   bool any_state = false;
   double wait_seconds = 1;
+  target::CoreFileOptions core;
 
   perfdata::SourceOptions options() const;
 };
 
 // The positional JVM... (several) or JVM, and --trust, --stale, --partial, --any-state, --wait.
 void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool several);
+
+// The counters in a core, through the PerfMemory that its vmStructs name. Errors: those of Target::open_core and of the
+// parser; kRefused where the JVM kept none.
+Result<perfdata::CounterSource> open_core_counters(const std::string& path, const SourceArguments& arguments);
 
 // One selector as the JVMs it means. Errors: kNotFound (no match), kUsage (several match; they are listed).
 Result<std::vector<perfdata::CounterSource>> open_selector(const std::string& selector,

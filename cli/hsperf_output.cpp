@@ -23,13 +23,19 @@ session::TraceIdentity saved_identity(const perfdata::CounterSource& source, boo
   const std::int64_t begin = snapshot.long_value("sun.rt.createVmBeginTime").value_or(0);
   const std::string& path = source.name();
   session::TraceIdentity identity;
-  identity.node_id = name_based_uuid("jtrace saved node " + version);
-  identity.process_id = name_based_uuid("jtrace saved process " + version + " " + std::to_string(begin));
+  if (const perfdata::CoreRegion* core = source.core()) {
+    identity.node_id = session::core_node_uuid(core->libjvm_build_id);
+    identity.process_id = session::core_process_uuid(core->libjvm_build_id, core->nspid, begin);
+    identity.pid = core->nspid;
+  } else {  // a file does not say which libjvm.so it is of, but which version
+    identity.node_id = name_based_uuid("jtrace saved node " + version);
+    identity.process_id = name_based_uuid("jtrace saved process " + version + " " + std::to_string(begin));
+    identity.pid = parse_decimal<int>(path.substr(path.find_last_of("/_") + 1)).value_or(0);
+  }
   identity.process_name = command.substr(0, command.find(' '));
   identity.executable = show_secrets ? command : perfdata::mask_secrets(command);
   identity.process_time = static_cast<std::uint64_t>(begin) * 1'000'000;
   identity.boot_time = identity.process_time;
-  identity.pid = parse_decimal<int>(path.substr(path.find_last_of("/_") + 1)).value_or(0);
   identity.agent_id = random_uuid();
   identity.agent_version = JTRACE_VERSION;
   return identity;

@@ -67,9 +67,8 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
   const target::Process& process = *process_;
   if (options.address) {
     kind_ = SourceKind::kMemory;
-    base_ = *options.address;
     memory_ = std::make_unique<target::ProcessMemory>(process);
-    reader_.emplace(*memory_, base_);
+    reader_.emplace(*memory_, *options.address);
     return {};
   }
   JTRACE_ASSIGN_OR_RETURN(auto mappings, process.maps());
@@ -88,10 +87,10 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
     mapping = find_region_mapping(mappings);
   }
   if (!mapping) {
-    JTRACE_ASSIGN_OR_RETURN(base_, scan_private_region(process, mappings));
+    JTRACE_ASSIGN_OR_RETURN(const target::Address base, scan_private_region(process, mappings));
     kind_ = SourceKind::kMemory;
     memory_ = std::make_unique<target::ProcessMemory>(process);
-    reader_.emplace(*memory_, base_);
+    reader_.emplace(*memory_, base);
     return {};
   }
   JTRACE_ASSIGN_OR_RETURN(RegionFile file, open_mapped_region(process, *mapping));
@@ -132,13 +131,13 @@ Result<> CounterSource::refuse_stale(const std::string& path) const {
   return fail(std::move(error));
 }
 
-Result<CounterSource> CounterSource::of_memory(const target::MemoryReader& memory, target::Address base,
-                                               std::string name, const SourceOptions& options) {
+Result<CounterSource> CounterSource::of_core(CoreRegion region, const SourceOptions& options) {
   CounterSource source;
   source.kind_ = SourceKind::kCore;
-  source.name_ = std::move(name);
-  source.base_ = base;
-  source.reader_.emplace(memory, base, ParseOptions{.partial = options.partial});
+  source.name_ = region.name;
+  source.core_ = std::make_unique<CoreRegion>(std::move(region));
+  source.reader_.emplace(*source.core_->memory, source.core_->base, ParseOptions{.partial = options.partial},
+                         source.core_->capacity);
   SourceOptions no_wait = options;
   no_wait.any_state = true;  // a core does not get any further
   JTRACE_RETURN_IF_ERROR(source.settle(no_wait));
@@ -178,7 +177,8 @@ std::vector<std::string> CounterSource::warnings() const {
     all.push_back(std::to_string(overflow) +
                   " bytes of counters did not fit and are missing: start the JVM with -XX:PerfDataMemorySize=64k");
   all.insert(all.end(), layout.warnings().begin(), layout.warnings().end());
-  if (!layout.complete() && kind_ == SourceKind::kSaved) all.push_back(layout.incomplete_reason());
+  if (!layout.complete() && (kind_ == SourceKind::kSaved || kind_ == SourceKind::kCore))
+    all.push_back(layout.incomplete_reason());
   if (kind_ == SourceKind::kSaved)
     for (std::string_view name : duplicate_names(layout))
       all.push_back("counter " + std::string(name) + " stands twice");

@@ -33,6 +33,16 @@ struct SourceOptions {
   std::optional<target::Address> address = {};
 };
 
+// A region in memory that is nobody's any more: of a core, whose PerfMemory coreinspect has found.
+struct CoreRegion {
+  std::shared_ptr<const target::MemoryReader> memory;
+  target::Address base = 0;     // PerfMemory::_start
+  std::uint64_t capacity = 0;   // bytes from there to PerfMemory::_end; 0: unknown
+  std::string name;             // the core's path
+  pid_t nspid = 0;              // the JVM's own pid
+  std::string libjvm_build_id;  // "" where unknown
+};
+
 class CounterSource {
  public:
   // Errors: kNotAttachable (not a JVM), kRefused (keeps no counters), kPermission, kTimeout (still starting).
@@ -40,16 +50,15 @@ class CounterSource {
   static Result<CounterSource> of_process(target::Process process, const SourceOptions& options = {});
   // Errors: kNotFound (also a stale file, unless options.stale), kPermission, kMalformed, kTimeout (not accessible).
   static Result<CounterSource> of_file(const std::string& path, const SourceOptions& options = {});
-  // `memory` must outlive the source. For cores.
-  static Result<CounterSource> of_memory(const target::MemoryReader& memory, target::Address base, std::string name,
-                                         const SourceOptions& options = {});
+  // Errors: those of Layout::parse and of the memory.
+  static Result<CounterSource> of_core(CoreRegion region, const SourceOptions& options = {});
 
   SourceKind kind() const { return kind_; }
   const std::string& name() const { return name_; }                  // path of the file, or "process 123"
   const target::Process* process() const { return process_.get(); }  // null: saved, core
   pid_t pid() const { return process_ ? process_->pid() : 0; }
   const RegionFile* file() const { return file_.get(); }  // null: memory
-  target::Address base() const { return base_; }
+  const CoreRegion* core() const { return core_.get(); }  // null: not of a core
   // What the user should know: wrong file, overflow, entries that are missing.
   std::vector<std::string> warnings() const;
 
@@ -72,7 +81,7 @@ class CounterSource {
   std::unique_ptr<target::Process> process_;
   std::unique_ptr<RegionFile> file_;
   std::unique_ptr<target::MemoryReader> memory_;
-  target::Address base_ = 0;
+  std::unique_ptr<CoreRegion> core_;
   std::optional<RegionReader> reader_;
   std::vector<std::string> warnings_;
   Snapshot first_;

@@ -118,6 +118,16 @@ std::string process_uuid(std::string_view boot_id, std::uint64_t pid_namespace, 
   return name_based_uuid(name.append(std::to_string(nspid)).append(" ").append(std::to_string(start_ticks)));
 }
 
+std::string core_node_uuid(std::string_view build_id) {
+  return name_based_uuid("jtrace core node " + std::string(build_id));
+}
+
+std::string core_process_uuid(std::string_view build_id, int nspid, std::int64_t vm_begin_time) {
+  std::string name = "jtrace core process ";
+  name.append(build_id).append(" ").append(std::to_string(nspid)).append(" ");
+  return name_based_uuid(name.append(std::to_string(vm_begin_time)));
+}
+
 TraceIdentity identify(const target::Process& process, const target::Jvm& jvm, const TraceOptions& options) {
   TraceIdentity identity;
   identity.node_id = target::boot_id();

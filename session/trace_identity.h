@@ -41,6 +41,9 @@ std::string to_lines(const TraceIdentity& identity);
 void read_line(TraceIdentity& identity, std::string_view key, std::string_view value);
 
 std::uint32_t minutes_west(long seconds_east);
+// Of a core, whose host nobody knows: by the build id of libjvm.so, the inner pid and createVmBeginTime (ms).
+std::string core_node_uuid(std::string_view build_id);
+std::string core_process_uuid(std::string_view build_id, int nspid, std::int64_t vm_begin_time);
 std::string process_uuid(std::string_view boot_id, std::uint64_t pid_namespace, int nspid, std::uint64_t start_ticks);
 
 }  // namespace jtrace::session

@@ -1,0 +1,23 @@
+// The counters of a core: coreinspect knows where PerfMemory is, perfdata reads what lies there.
+#include "cli/hsperf_common.h"
+#include "coreinspect/vm/vm.h"
+
+namespace jtrace::cli {
+
+Result<perfdata::CounterSource> open_core_counters(const std::string& path, const SourceArguments& arguments) {
+  JTRACE_ASSIGN_OR_RETURN(std::shared_ptr<target::Target> target, target::Target::open_core(path, arguments.core));
+  JTRACE_ASSIGN_OR_RETURN(const auto vm, coreinspect::Vm::open(*target));
+  JTRACE_ASSIGN_OR_RETURN(const auto start, vm->read_static<target::Address>("PerfMemory", "_start"));
+  if (start == 0)
+    return fail(ErrorCategory::kRefused, path + ": its JVM kept no counters (-XX:-UsePerfData), or had none yet");
+  const auto end = vm->read_static<target::Address>("PerfMemory", "_end");
+  perfdata::CoreRegion region{.memory = {target, &target->memory()},
+                              .base = start,
+                              .capacity = end && *end > start ? *end - start : 0,
+                              .name = path,
+                              .nspid = target->nspid(),
+                              .libjvm_build_id = target->libjvm().build_id()};
+  return perfdata::CounterSource::of_core(std::move(region), arguments.options());
+}
+
+}  // namespace jtrace::cli
