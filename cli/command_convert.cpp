@@ -1,12 +1,10 @@
 // jtrace convert IN -o OUT: a trace in another format.
-#include <unistd.h>
-
 #include <cstdio>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/trace_input.h"
-#include "trace/file_sink.h"
+#include "cli/trace_output.h"
 #include "trace/io/compress_sink.h"
 #include "trace/io/converter.h"
 #include "trace/io/sqlite_writer.h"
@@ -48,16 +46,6 @@ std::string format_of_name(std::string_view path) {
   for (const Ending& each : kEndings)
     if (name.ends_with(each.end)) return std::string(each.format);
   return {};
-}
-
-Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path) {
-  std::unique_ptr<trace::ByteSink> bytes;
-  if (path == "-") {
-    bytes = std::make_unique<trace::FdSink>(STDOUT_FILENO, "standard output");
-  } else {
-    JTRACE_ASSIGN_OR_RETURN(bytes, trace::FileSink::create(path, {.visible_at_once = false}));
-  }
-  return io::compressing(std::move(bytes), io::compression_of_name(path));
 }
 
 io::Weight weight_of(const std::string& word) {
@@ -107,7 +95,7 @@ ExitStatus run(const ConvertArguments& arguments) {
   const bool database = format == "sqlite";
   if (database && (arguments.output == "-" || io::compression_of_name(arguments.output) != io::Compression::kNone))
     return report(Error{ErrorCategory::kUsage, "a database goes to a file, and is not packed: " + arguments.output});
-  auto bytes = database ? Result<std::unique_ptr<trace::ByteSink>>(nullptr) : open_output(arguments.output);
+  auto bytes = database ? Result<std::unique_ptr<trace::ByteSink>>(nullptr) : open_trace_output(arguments.output);
   if (!bytes) return report(bytes.error());
 
   std::unique_ptr<io::Converter> converter;

@@ -1,12 +1,19 @@
 #include "cli/trace_input.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "cli/trace_output.h"
+#include "session/recover.h"
 #include "trace/io/open_source.h"
+#include "trace/record/layout.h"
 
 namespace jtrace::cli {
 
@@ -39,6 +46,46 @@ class Progress {
   bool shown_ = false;
 };
 
+// The agent's spill: the ring memory that a trace which was killed has left.
+bool is_pool(const std::string& path) {
+  char magic[sizeof trace::record::kPoolMagic];
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return fd && ::pread(fd.get(), magic, sizeof magic, 0) == sizeof magic &&
+         std::memcmp(magic, trace::record::kPoolMagic, sizeof magic) == 0;
+}
+
+// The recovered document as a source; what it lacks is as if it had been cut off.
+class RecoveredSource final : public io::EventSource {
+ public:
+  RecoveredSource(std::unique_ptr<io::EventSource> document, bool whole)
+      : document_(std::move(document)), whole_(whole) {}
+  Result<io::ReadSummary> read(trace::EventSink& sink) override {
+    auto summary = document_->read(sink);
+    if (summary) summary->truncated = summary->truncated || !whole_;
+    return summary;
+  }
+  io::Position position() const override { return document_->position(); }
+
+ private:
+  std::unique_ptr<io::EventSource> document_;
+  bool whole_;
+};
+
+Result<std::unique_ptr<io::EventSource>> open_pool(const std::string& path, io::FaultLog& faults,
+                                                   const io::OpenOptions& options) {
+  std::string folder = folder_of_output("-") + "/jtrace-pool.XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) return fail(system_error("cannot create a folder", folder));
+  const std::string document = folder + "/document.xml";
+  const auto recovered = session::recover(path, document);
+  auto source = recovered ? io::open_event_source(document, faults, options)
+                          : Result<std::unique_ptr<io::EventSource>>(fail(recovered.error()));
+  ::unlink(document.c_str());
+  ::rmdir(folder.c_str());
+  if (!source) return source;
+  const bool whole = recovered->whole && recovered->malformed == 0;
+  return std::unique_ptr<io::EventSource>(std::make_unique<RecoveredSource>(std::move(*source), whole));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<io::EventSource>> open_trace(const std::string& path, io::FaultLog& faults,
@@ -48,7 +95,7 @@ Result<std::unique_ptr<io::EventSource>> open_trace(const std::string& path, io:
     auto progress = std::make_shared<Progress>(path);
     open.progress = [progress](std::uint64_t consumed, std::uint64_t size) { progress->at(consumed, size); };
   }
-  return io::open_event_source(path, faults, open);
+  return path != "-" && is_pool(path) ? open_pool(path, faults, open) : io::open_event_source(path, faults, open);
 }
 
 io::FaultLog warnings(bool strict) {

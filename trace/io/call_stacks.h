@@ -19,6 +19,8 @@ struct OpenFrame {
   std::uint64_t time = 0;      // ns
   std::uint64_t cpu_time = 0;  // threadCpuTime, 0 where there is none
   std::uint64_t user = 0;      // the listener's
+  std::uint64_t user_cpu = 0;
+  std::uint32_t node = 0;  // the listener's: where in a tree it stands
 };
 
 class CallListener {

@@ -190,16 +190,21 @@ Result<SddfValue> SddfReader::value(const Field& field, const std::string& recor
   return made;
 }
 
+std::string SddfReader::unexpected(const Field& field, const std::string& text) {
+  const std::string wanted = "expected a number of type " + field.type;
+  return wanted + (text.empty() && peek() < 0 ? ", the file ends" : ", got '" + text + "'");
+}
+
 Result<> SddfReader::scalar(const Field& field, const std::string& where, SddfValue& value) {
   JTRACE_ASSIGN_OR_RETURN(const std::string text, word());
   if (field.type == "float" || field.type == "double") {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value.real);
     if (error != std::errc() || end != text.data() + text.size() || text.empty())
-      return fail(fault(where + "expected a " + field.type + ", got '" + text + "'"));
+      return fail(fault(where + unexpected(field, text)));
     return {};
   }
   const auto number = parse_decimal<std::int64_t>(text);
-  if (!number) return fail(fault(where + "expected a " + field.type + ", got '" + text + "'"));
+  if (!number) return fail(fault(where + unexpected(field, text)));
   if (field.type == "int" &&
       (*number > std::numeric_limits<std::int32_t>::max() || *number < std::numeric_limits<std::int32_t>::min()))
     return fail(fault(where + text + " does not fit an int of 32 bits"));

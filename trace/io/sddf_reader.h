@@ -54,6 +54,7 @@ class SddfReader {
   Result<SddfRecord> record();
   Result<SddfValue> value(const Field& field, const std::string& record);
   Result<SddfValue> array(const Field& field, const std::string& where);
+  std::string unexpected(const Field& field, const std::string& text);
   Result<> scalar(const Field& field, const std::string& where, SddfValue& value);
 
   std::unique_ptr<ByteSource> source_;

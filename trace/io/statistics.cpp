@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/strings.h"
+
 namespace jtrace::trace::io {
 namespace {
 
@@ -12,15 +14,24 @@ std::uint64_t sum(const std::array<std::uint64_t, kElementCount>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
+// A snapshot tells nothing that lasts; its threads stand in for those of nobody else.
 std::uint64_t amount(const ScopeStatistics& statistics, Family family) {
+  const bool snapshot = statistics.scope->snapshot;
   switch (family) {
-    case Family::kThreads: return statistics.threads.size() + statistics.count(ElementKind::kThreadStart);
+    case Family::kThreads:
+      return snapshot ? !statistics.stacks.empty()
+                      : statistics.threads.size() + statistics.count(ElementKind::kThreadStart);
     case Family::kCalls:
+      if (snapshot) return 0;
       return statistics.count(ElementKind::kMethodEntry) + statistics.count(ElementKind::kMethodCount);
     case Family::kMonitors:
+      if (snapshot) return 0;
       return statistics.count(ElementKind::kMonContendedEnter) + statistics.count(ElementKind::kMonWait);
     case Family::kGc: return statistics.gc.count;
     case Family::kAllocations: return statistics.count(ElementKind::kObjAlloc);
+    case Family::kCounters: return statistics.counters.size();
+    case Family::kHeap: return statistics.heap.size();
+    case Family::kStacks: return statistics.stacks.size();
   }
   return 0;
 }
@@ -33,6 +44,21 @@ void Waits::add(std::uint64_t ns) {
   longest = std::max(longest, ns);
 }
 
+std::string_view state_name(ThreadState state) {
+  constexpr std::array<std::string_view, 4> kNames = {"running", "blocked", "waiting", "sleeping"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+Coverage coverage_of(const ScopeStatistics& statistics) {
+  Coverage coverage;
+  for (const auto& [id, method] : statistics.methods) {
+    if (!method.has_count) continue;
+    ++coverage.counted;
+    coverage.ran += method.counted != 0;
+  }
+  return coverage;
+}
+
 std::string_view family_name(Family family) {
   switch (family) {
     case Family::kThreads: return "threads";
@@ -40,6 +66,9 @@ std::string_view family_name(Family family) {
     case Family::kMonitors: return "monitors";
     case Family::kGc: return "gc";
     case Family::kAllocations: return "allocations";
+    case Family::kCounters: return "counters";
+    case Family::kHeap: return "heap";
+    case Family::kStacks: return "stacks";
   }
   return {};
 }
@@ -83,34 +112,13 @@ Result<> Statistics::write(const Event& event) {
   ++statistics.counts[event.index()];
   note_times(statistics, event);
   calls_.note(event, scope);
+  if (scope.snapshot) note_snapshot(statistics, event);
+  else note_states(statistics, event);
   switch (kind) {
-    case ElementKind::kMonContendedEnter: {
-      const auto& enter = std::get<MonContendedEnter>(event);
-      enter_state(statistics, enter.threadIdRef, ThreadState::kBlocked, enter.time, enter.objIdRef, enter.threadOwner);
+    case ElementKind::kTraceStart:
+      statistics.trace_time = std::get<TraceStart>(event).time.value_or(0);
+      statistics.stacks.clear();
       break;
-    }
-    case ElementKind::kMonContendedEntered: {
-      const auto& entered = std::get<MonContendedEntered>(event);
-      leave_state(statistics, entered.threadIdRef, entered.time);
-      break;
-    }
-    case ElementKind::kMonWait: {
-      const auto& wait = std::get<MonWait>(event);
-      const bool sleeps = wait.objIdRef == ObjectId::sleep();
-      enter_state(statistics, wait.threadIdRef, sleeps ? ThreadState::kSleeping : ThreadState::kWaiting, wait.time,
-                  sleeps ? ObjectId(0) : wait.objIdRef, {});
-      break;
-    }
-    case ElementKind::kMonWaited: {
-      const auto& waited = std::get<MonWaited>(event);
-      leave_state(statistics, waited.threadIdRef, waited.time);
-      break;
-    }
-    case ElementKind::kThreadEnd: {
-      const auto& end = std::get<ThreadEnd>(event);
-      leave_state(statistics, end.threadIdRef, end.time);
-      break;
-    }
     case ElementKind::kGcStart: statistics.last_gc_start = std::get<GcStart>(event).time.value_or(0); break;
     case ElementKind::kGcFinish: note_gc(statistics, std::get<GcFinish>(event)); break;
     case ElementKind::kObjAlloc: note_allocation(statistics, std::get<ObjAlloc>(event)); break;
@@ -124,7 +132,111 @@ Result<> Statistics::write(const Event& event) {
     }
     default: break;
   }
+  on_event(event, statistics);
   return {};
+}
+
+void Statistics::note_states(ScopeStatistics& statistics, const Event& event) {
+  if (const auto* enter = std::get_if<MonContendedEnter>(&event)) {
+    enter_state(statistics, enter->threadIdRef, ThreadState::kBlocked, enter->time, enter->objIdRef,
+                enter->threadOwner);
+  } else if (const auto* entered = std::get_if<MonContendedEntered>(&event)) {
+    leave_state(statistics, entered->threadIdRef, entered->time);
+  } else if (const auto* wait = std::get_if<MonWait>(&event)) {
+    const bool sleeps = wait->objIdRef == ObjectId::sleep();
+    enter_state(statistics, wait->threadIdRef, sleeps ? ThreadState::kSleeping : ThreadState::kWaiting, wait->time,
+                sleeps ? ObjectId(0) : wait->objIdRef, {});
+  } else if (const auto* waited = std::get_if<MonWaited>(&event)) {
+    leave_state(statistics, waited->threadIdRef, waited->time);
+  } else if (const auto* end = std::get_if<ThreadEnd>(&event)) {
+    leave_state(statistics, end->threadIdRef, end->time);
+  }
+}
+
+// One moment: nothing lasts.
+void Statistics::note_snapshot(ScopeStatistics& statistics, const Event& event) {
+  constexpr std::size_t kMaxFrames = 1024;
+  const auto thread_of = [&](ThreadId id) -> SnapshotThread& {
+    return statistics.stacks[id.present() ? id.value() : 0];
+  };
+  if (const auto* start = std::get_if<ThreadStart>(&event)) {
+    thread_of(start->threadId);
+  } else if (const auto* entry = std::get_if<MethodEntry>(&event)) {
+    std::vector<std::uint64_t>& frames = thread_of(entry->threadIdRef).frames;
+    if (frames.size() < kMaxFrames) frames.push_back(entry->methodIdRef.present() ? entry->methodIdRef.value() : 0);
+  } else if (const auto* wait = std::get_if<MonWait>(&event)) {
+    SnapshotThread& thread = thread_of(wait->threadIdRef);
+    thread.state = wait->objIdRef == ObjectId::sleep() ? ThreadState::kSleeping : ThreadState::kWaiting;
+    thread.monitor = wait->objIdRef.present() && wait->objIdRef.is_number() ? wait->objIdRef.value() : 0;
+  } else if (const auto* enter = std::get_if<MonContendedEnter>(&event)) {
+    SnapshotThread& thread = thread_of(enter->threadIdRef);
+    thread.state = ThreadState::kBlocked;
+    thread.monitor = enter->objIdRef.present() && enter->objIdRef.is_number() ? enter->objIdRef.value() : 0;
+    thread.owner = enter->threadOwner.present() ? enter->threadOwner.value() : 0;
+  } else if (const auto* value = std::get_if<Value>(&event)) {
+    note_value(statistics, *value);
+  }
+}
+
+// Counters and class totals (docs/trace_format.md, "Counters and class totals as value").
+void Statistics::note_value(ScopeStatistics& statistics, const Value& value) {
+  const std::string_view format = value.serializationFormat.view();
+  const auto number = parse_decimal<std::int64_t>(value.value.view());
+  constexpr std::string_view kHistogram = "histogram instances=";
+  if (format.starts_with(kHistogram)) {
+    const std::string_view rest = format.substr(kHistogram.size());
+    Amount& amount = statistics.heap[java_class_name(value.name.view())];
+    amount.count += parse_decimal<std::uint64_t>(rest.substr(0, rest.find(' '))).value_or(0);
+    amount.bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(number.value_or(0), 0));
+    return;
+  }
+  CounterSeries& series = statistics.counters[std::string(value.name.view())];
+  if (number) series.add(statistics.trace_time, *number);
+  else series.text = value.value.view();
+}
+
+void CounterSeries::add(std::uint64_t time, std::int64_t value) {
+  constexpr std::size_t kMaxPoints = 1024;
+  if (samples == 0) first = least = greatest = value;
+  last = value;
+  least = std::min(least, value);
+  greatest = std::max(greatest, value);
+  if (samples++ % stride_ != 0) return;
+  points.emplace_back(time, value);
+  if (points.size() < kMaxPoints) return;
+  for (std::size_t i = 0; i < points.size() / 2; ++i) points[i] = points[2 * i];
+  points.resize(points.size() / 2);
+  stride_ *= 2;
+}
+
+std::vector<std::vector<std::uint64_t>> ScopeStatistics::deadlocks() const {
+  std::vector<std::vector<std::uint64_t>> found;
+  std::map<std::uint64_t, std::size_t> seen;  // thread -> the walk that came by
+  std::size_t walk = 0;
+  for (const auto& [start, thread] : stacks) {
+    ++walk;
+    std::vector<std::uint64_t> path;
+    for (std::uint64_t at = start;;) {
+      const auto next = stacks.find(at);
+      if (next == stacks.end() || next->second.owner == 0) break;
+      const auto [visited, fresh] = seen.emplace(at, walk);
+      if (!fresh) {
+        if (visited->second == walk) found.emplace_back(std::find(path.begin(), path.end(), at), path.end());
+        break;
+      }
+      path.push_back(at);
+      at = next->second.owner;
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> Statistics::process_ids() const {
+  std::vector<std::string> ids;
+  for (const ScopeStatistics& each : by_scope_)
+    if (each.scope != nullptr && std::find(ids.begin(), ids.end(), each.scope->process_id) == ids.end())
+      ids.push_back(each.scope->process_id);
+  return ids;
 }
 
 void Statistics::note_times(ScopeStatistics& statistics, const Event& event) {
@@ -163,7 +275,7 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
   each.state = ThreadState::kRunning;
 }
 
-std::string Statistics::monitor_class(const Scope& scope, std::uint64_t object) const {
+std::string Statistics::monitor_class(const Scope& scope, std::uint64_t object) {
   const auto found = scope.objects.find(object);
   return found == scope.objects.end() ? "?" : scope.class_name(found->second);
 }

@@ -18,6 +18,7 @@
 namespace jtrace::trace::io {
 
 enum class ThreadState : std::uint8_t { kRunning, kBlocked, kWaiting, kSleeping };
+std::string_view state_name(ThreadState state);  // "running" ...
 
 struct Waits {  // ns
   std::uint64_t count = 0, total = 0, longest = 0;
@@ -42,6 +43,23 @@ struct MethodStatistics {
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
 };
+// A counter over time (`value` in snapshots). Points are thinned out evenly where there are many.
+struct CounterSeries {
+  std::uint64_t samples = 0;
+  std::int64_t first = 0, last = 0, least = 0, greatest = 0;
+  std::string text;                                            // of one that is no number: the last
+  std::vector<std::pair<std::uint64_t, std::int64_t>> points;  // ns, value
+  void add(std::uint64_t time, std::int64_t value);
+
+ private:
+  std::uint64_t stride_ = 1;
+};
+// What a snapshot says of a thread: frames (method ids, outermost first) and what it waits for.
+struct SnapshotThread {
+  std::vector<std::uint64_t> frames;
+  ThreadState state = ThreadState::kRunning;
+  std::uint64_t monitor = 0, owner = 0;
+};
 
 struct ScopeStatistics {
   Scope* scope = nullptr;
@@ -56,14 +74,26 @@ struct ScopeStatistics {
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner
   std::map<std::string, Amount> allocations;                            // class
   std::unordered_map<std::uint64_t, MethodStatistics> methods;
+  std::map<std::string, CounterSeries, std::less<>> counters;
+  std::map<std::string, Amount> heap;              // class: a histogram of what lives
+  std::map<std::uint64_t, SnapshotThread> stacks;  // of the last snapshot
+  std::uint64_t trace_time = 0;                    // of the last traceStart
 
+  // Threads that wait for one another in a circle, each for the next; of the last snapshot.
+  std::vector<std::vector<std::uint64_t>> deadlocks() const;
   std::uint64_t count(ElementKind kind) const { return counts[static_cast<std::size_t>(kind)]; }
   std::uint64_t events() const;
 };
 
+// Of the methods that have a methodCount.
+struct Coverage {
+  std::uint64_t ran = 0, counted = 0;
+};
+Coverage coverage_of(const ScopeStatistics& statistics);
+
 // What several producers of one process may tell alike: one of them is chosen.
-enum class Family : std::uint8_t { kThreads, kCalls, kMonitors, kGc, kAllocations };
-inline constexpr std::size_t kFamilyCount = 5;
+enum class Family : std::uint8_t { kThreads, kCalls, kMonitors, kGc, kAllocations, kCounters, kHeap, kStacks };
+inline constexpr std::size_t kFamilyCount = 8;
 std::string_view family_name(Family family);
 
 class Statistics : public EventSink, private CallListener {
@@ -75,12 +105,18 @@ class Statistics : public EventSink, private CallListener {
   const Scopes& scopes() const { return scopes_; }
   const std::vector<ScopeStatistics>& by_scope() const { return by_scope_; }
   const CallStacks& calls() const { return calls_; }
+  // "java.lang.Object"; "?" where the trace does not say.
+  static std::string monitor_class(const Scope& scope, std::uint64_t object);
+  // Each once, in the order of their producers.
+  std::vector<std::string> process_ids() const;
   std::uint64_t total(ElementKind kind) const;
   std::uint64_t events() const;
   // Of the process of `scope`, the producer that tells most of `family`; null where none tells any.
   const ScopeStatistics* chosen(std::string_view process_id, Family family) const;
 
  protected:
+  // After the event was added.
+  virtual void on_event(const Event&, ScopeStatistics&) {}
   // For a class that shows states over time: thread `id` of `scope` leaves `state`, in which it was from `since`.
   virtual void on_state(const ScopeStatistics&, std::uint64_t /*thread*/, ThreadState, std::uint64_t /*since*/,
                         std::uint64_t /*until*/) {}
@@ -96,7 +132,9 @@ class Statistics : public EventSink, private CallListener {
   void leave_state(ScopeStatistics& statistics, ThreadId thread, Time time);
   void note_gc(ScopeStatistics& statistics, const GcFinish& finish);
   void note_allocation(ScopeStatistics& statistics, const ObjAlloc& alloc);
-  std::string monitor_class(const Scope& scope, std::uint64_t object) const;
+  void note_states(ScopeStatistics& statistics, const Event& event);
+  void note_snapshot(ScopeStatistics& statistics, const Event& event);
+  void note_value(ScopeStatistics& statistics, const Value& value);
 
   Scopes scopes_;
   CallStacks calls_;

@@ -42,6 +42,8 @@ using ThreadRow = Row<std::uint64_t, ThreadStatistics>;
 using MethodRow = Row<std::uint64_t, MethodStatistics>;
 using ClassRow = Row<std::string, Amount>;
 using MonitorRow = Row<std::string, Waits>;
+using HeapRow = Row<std::string, Amount>;
+using CounterRow = Row<std::string, CounterSeries>;
 using PairRow = Row<std::pair<std::uint64_t, std::uint64_t>, Waits>;
 
 std::vector<ThreadRow> thread_rows(const ScopeStatistics& statistics, std::size_t rows) {
@@ -65,18 +67,23 @@ std::vector<ClassRow> class_rows(const ScopeStatistics& statistics, std::size_t 
   return sorted<ClassRow>(
       statistics.allocations, [](const ClassRow& a, const ClassRow& b) { return a.value.bytes > b.value.bytes; }, rows);
 }
+std::vector<HeapRow> heap_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<HeapRow>(
+      statistics.heap, [](const HeapRow& a, const HeapRow& b) { return a.value.bytes > b.value.bytes; }, rows);
+}
+// Those that changed first.
+std::vector<CounterRow> counter_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<CounterRow>(
+      statistics.counters,
+      [](const CounterRow& a, const CounterRow& b) {
+        return (a.value.least != a.value.greatest) > (b.value.least != b.value.greatest);
+      },
+      rows);
+}
 template <class R>
 std::vector<R> wait_rows(const auto& map, std::size_t rows) {
   return sorted<R>(
       map, [](const R& a, const R& b) { return a.value.total > b.value.total; }, rows);
-}
-
-std::vector<std::string> process_ids(const Statistics& statistics) {
-  std::vector<std::string> ids;
-  for (const ScopeStatistics& each : statistics.by_scope())
-    if (each.scope != nullptr && std::find(ids.begin(), ids.end(), each.scope->process_id) == ids.end())
-      ids.push_back(each.scope->process_id);
-  return ids;
 }
 
 class TextView {
@@ -84,7 +91,7 @@ class TextView {
   TextView(const Statistics& statistics, std::size_t rows) : statistics_(statistics), rows_(rows) {}
   std::string text() {
     head();
-    for (const std::string& process : process_ids(statistics_)) of_process(process);
+    for (const std::string& process : statistics_.process_ids()) of_process(process);
     return out_;
   }
 
@@ -138,6 +145,39 @@ class TextView {
         line("  %14llu %12llu  %s", static_cast<unsigned long long>(row.value.bytes),
              static_cast<unsigned long long>(row.value.count), printable(row.key).c_str());
     }
+    if (const auto* heap = section(process, Family::kHeap)) {
+      line("  %14s %12s  %s", "BYTES", "INSTANCES", "CLASS");
+      for (const HeapRow& row : heap_rows(*heap, rows_))
+        line("  %14llu %12llu  %s", static_cast<unsigned long long>(row.value.bytes),
+             static_cast<unsigned long long>(row.value.count), printable(row.key).c_str());
+    }
+    if (const auto* counters = section(process, Family::kCounters)) counters_of(*counters);
+    if (const auto* stacks = section(process, Family::kStacks)) stacks_of(*stacks);
+  }
+  void counters_of(const ScopeStatistics& statistics) {
+    line("  %20s %20s %20s %20s  %s", "FIRST", "LAST", "LEAST", "GREATEST", "COUNTER");
+    for (const CounterRow& row : counter_rows(statistics, rows_)) {
+      const CounterSeries& series = row.value;
+      if (series.samples == 0) line("  %s = %s", printable(row.key).c_str(), printable(series.text).c_str());
+      else
+        line("  %20lld %20lld %20lld %20lld  %s", static_cast<long long>(series.first),
+             static_cast<long long>(series.last), static_cast<long long>(series.least),
+             static_cast<long long>(series.greatest), printable(row.key).c_str());
+    }
+  }
+  void stacks_of(const ScopeStatistics& statistics) {
+    line("  %10s %-9s  %s", "FRAMES", "STATE", "THREAD");
+    std::size_t count = 0;
+    for (const auto& [id, thread] : statistics.stacks) {
+      if (++count > rows_) break;
+      line("  %10zu %-9s  %s", thread.frames.size(), std::string(state_name(thread.state)).c_str(),
+           printable(statistics.scope->thread_name(id)).c_str());
+    }
+    for (const auto& circle : statistics.deadlocks()) {
+      std::string text = "  deadlock:";
+      for (const std::uint64_t id : circle) text += " " + printable(statistics.scope->thread_name(id)) + " ->";
+      line("%s %s", text.c_str(), printable(statistics.scope->thread_name(circle.front())).c_str());
+    }
   }
   void threads_of(const ScopeStatistics& statistics) {
     line("  %10s %12s %12s %12s %14s  %s", "EVENTS", "BLOCKED s", "WAITING s", "SLEEPING s", "ALLOCATED", "THREAD");
@@ -166,12 +206,36 @@ class TextView {
            seconds(row.value.self).c_str(), seconds(row.value.total).c_str(),
            row.value.has_count ? std::to_string(row.value.counted).c_str() : "-",
            printable(statistics.scope->method_name(row.key)).c_str());
+    const Coverage coverage = coverage_of(statistics);
+    if (coverage.counted != 0)
+      line("  %llu of %llu counted methods ran", static_cast<unsigned long long>(coverage.ran),
+           static_cast<unsigned long long>(coverage.counted));
   }
 
   const Statistics& statistics_;
   std::size_t rows_;
   std::string out_;
 };
+
+void write_stacks(JsonWriter& json, const ScopeStatistics& statistics, std::size_t rows) {
+  json.key("stacks").begin_array();
+  std::size_t count = 0;
+  for (const auto& [id, thread] : statistics.stacks) {
+    if (++count > rows) break;
+    json.begin_object().member("threadId", id).member("name", statistics.scope->thread_name(id));
+    json.member("state", state_name(thread.state)).key("frames").begin_array();
+    for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame)
+      json.value(statistics.scope->method_name(*frame));
+    json.end_array().end_object();
+  }
+  json.end_array().key("deadlocks").begin_array();
+  for (const auto& circle : statistics.deadlocks()) {
+    json.begin_array();
+    for (const std::uint64_t id : circle) json.value(statistics.scope->thread_name(id));
+    json.end_array();
+  }
+  json.end_array();
+}
 
 void write_waits(JsonWriter& json, const Waits& waits) {
   json.member("times", waits.count).member("seconds", as_seconds(waits.total));
@@ -221,6 +285,9 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
       json.end_object();
     }
     json.end_array();
+    const Coverage coverage = coverage_of(*calls);
+    if (coverage.counted != 0)
+      json.key("coverage").begin_object().member("ran", coverage.ran).member("methods", coverage.counted).end_object();
   }
   if (const auto* allocations = statistics.chosen(process, Family::kAllocations)) {
     json.key("allocations").begin_array();
@@ -230,6 +297,25 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
     }
     json.end_array();
   }
+  if (const auto* heap = statistics.chosen(process, Family::kHeap)) {
+    json.key("heap").begin_array();
+    for (const HeapRow& row : heap_rows(*heap, rows)) {
+      json.begin_object().member("class", row.key).member("instances", row.value.count);
+      json.member("bytes", row.value.bytes).end_object();
+    }
+    json.end_array();
+  }
+  if (const auto* counters = statistics.chosen(process, Family::kCounters)) {
+    json.key("counters").begin_array();
+    for (const CounterRow& row : counter_rows(*counters, rows)) {
+      json.begin_object().member("name", row.key).member("samples", row.value.samples);
+      if (row.value.samples == 0) json.member("text", row.value.text);
+      else json.member("first", row.value.first).member("last", row.value.last);
+      json.member("least", row.value.least).member("greatest", row.value.greatest).end_object();
+    }
+    json.end_array();
+  }
+  if (const auto* stacks = statistics.chosen(process, Family::kStacks)) write_stacks(json, *stacks, rows);
   json.end_object();
 }
 
@@ -261,7 +347,7 @@ std::string statistics_json(const Statistics& statistics, std::string_view input
     json.member("seconds", as_seconds(each.last - each.first)).member("dropped", each.scope->dropped).end_object();
   }
   json.end_array().key("data").begin_array();
-  for (const std::string& process : process_ids(statistics)) write_process(json, statistics, process, rows);
+  for (const std::string& process : statistics.process_ids()) write_process(json, statistics, process, rows);
   json.end_array().end_object();
   out += '\n';
   return out;

@@ -1,0 +1,101 @@
+// jtrace merge IN... -o OUT: several streams as one.
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/trace_input.h"
+#include "cli/trace_output.h"
+#include "trace/io/merger.h"
+#include "trace/xml_writer.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+struct MergeArguments {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string names = "exact";
+  bool fragments = false;
+  bool renumber = false;
+  bool strict = false;
+  bool repair_utf8 = false;
+};
+
+constexpr std::size_t kGapsSaid = 20;
+
+// What the merged stream lacks: gaps, one a line; the rest in one line. True where something is missing.
+bool say(const io::MergeSummary& summary) {
+  for (std::size_t i = 0; i < std::min(summary.gaps.size(), kGapsSaid); ++i) {
+    const io::CollationGap& gap = summary.gaps[i];
+    log_warning("trace " + gap.trace_id + " lacks the collationValues " + std::to_string(gap.first) + " to " +
+                std::to_string(gap.last));
+  }
+  if (summary.gaps.size() > kGapsSaid)
+    log_warning("... and " + std::to_string(summary.gaps.size() - kGapsSaid) + " more gaps");
+  for (const std::string& difference : summary.differences) log_warning(difference + "; the first holds");
+  if (summary.remote_unknown != 0)
+    log_warning(std::to_string(summary.remote_unknown) + " remote calls come from callers that no input has");
+  if (summary.remote_circular != 0)
+    log_warning(std::to_string(summary.remote_circular) + " remote calls wait for one another: left in order of time");
+  std::string text = std::to_string(summary.elements) + " elements of " + std::to_string(summary.traces) + " traces";
+  if (summary.duplicates != 0) text += ", " + std::to_string(summary.duplicates) + " duplicates dropped";
+  if (summary.remote_calls != 0)
+    text += ", " + std::to_string(summary.remote_calls) + " remote calls behind their callers";
+  if (summary.joined_processes != 0)
+    text += ", " + std::to_string(summary.joined_processes) + " processes joined by jtrace.vm";
+  log_info(text);
+  return !summary.gaps.empty();
+}
+
+ExitStatus run(const MergeArguments& arguments) {
+  io::Merger merger({.spool_folder = folder_of_output(arguments.output), .renumber = arguments.renumber});
+  ExitStatus status = ExitStatus::kOk;
+  for (const std::string& input : arguments.inputs) {
+    io::FaultLog faults = warnings(arguments.strict);
+    const auto source = open_trace(input, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
+    if (!source) return report(source.error());
+    const auto read = merger.add(**source, input);
+    if (!read) return report(read.error());
+    if (const ExitStatus said = say_input(input, *read, faults); said != ExitStatus::kOk) status = said;
+  }
+  const auto bytes = open_trace_output(arguments.output);
+  if (!bytes) return report(bytes.error());
+  trace::XmlWriterOptions options{.single_trace = merger.trace_count() == 1 && !arguments.fragments};
+  if (arguments.fragments) options.form = trace::XmlForm::kFragments;
+  if (arguments.names == "classic") options.names = trace::XmlNames::kClassic;
+  trace::XmlWriter writer(**bytes, options);
+  const auto summary = merger.write(writer);
+  if (!summary) return report(summary.error());
+  if (arguments.strict && !summary->gaps.empty()) {
+    const io::CollationGap& gap = summary->gaps.front();
+    return report(Error{ErrorCategory::kMalformed, "trace " + gap.trace_id + " lacks the collationValues " +
+                                                       std::to_string(gap.first) + " to " + std::to_string(gap.last)});
+  }
+  if (Result<> finished = writer.finish(); !finished) return report(finished.error());
+  return say(*summary) ? ExitStatus::kPartial : status;
+}
+
+}  // namespace
+
+void add_merge_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<MergeArguments>();
+  CLI::App* command =
+      app.add_subcommand("merge", "several streams as one: by collationValue within a trace, by clock across traces");
+  command->add_option("IN", arguments->inputs, "traces: XML, fragments or SDDF, packed or not")->required();
+  command->add_option("-o,--output", arguments->output, "the document; - is stdout; it appears when it is whole")
+      ->required();
+  command->add_flag("--fragments", arguments->fragments, "elements without a root");
+  command->add_flag("--renumber", arguments->renumber,
+                    "thread, class, method and object ids that are unique in the document, not only in their agent");
+  command->add_option("--names", arguments->names, "exact (<init>) or classic (-init-)")
+      ->check(CLI::IsMember({"exact", "classic"}));
+  command->add_flag("--strict", arguments->strict, "faults of the inputs, and gaps, are errors");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
+  command->footer(
+      "Exit status 9: something is missing (gaps, inputs that break off).\n"
+      "Example: jtrace merge app.trcxml counters.xml core.xml -o all.trcxml");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

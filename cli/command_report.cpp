@@ -1,0 +1,56 @@
+// jtrace report IN -o report.html: a page that opens anywhere.
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/trace_input.h"
+#include "cli/trace_output.h"
+#include "trace/io/report.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+struct ReportArguments {
+  std::string input;
+  std::string output;
+  std::string title;
+  bool strict = false;
+  bool repair_utf8 = false;
+};
+
+ExitStatus run(const ReportArguments& arguments) {
+  io::FaultLog faults = warnings(arguments.strict);
+  const auto source =
+      open_trace(arguments.input, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
+  if (!source) return report(source.error());
+  const auto bytes = open_trace_output(arguments.output);
+  if (!bytes) return report(bytes.error());
+  const auto collector = io::make_report_collector();
+  const auto summary = (*source)->read(*collector);
+  if (!summary) return report(summary.error());
+  if (Result<> finished = collector->finish(); !finished) return report(finished.error());
+  const std::string title = arguments.title.empty() ? arguments.input : arguments.title;
+  Result<> written =
+      collector->write(**bytes, {.title = title, .faults = faults.counts(), .truncated = summary->truncated});
+  if (written) written = (*bytes)->finish();
+  if (!written) return report(written.error());
+  return say_input(arguments.input, *summary, faults);
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* command = app.add_subcommand("report", "a trace as one HTML page: timeline, flame graph, tables");
+  command->add_option("IN", arguments->input, "a trace: XML, fragments or SDDF, packed or not; - is stdin")->required();
+  command->add_option("-o,--output", arguments->output, "the page; - is stdout; it appears when it is whole")
+      ->required();
+  command->add_option("--title", arguments->title, "of the page (the name of the trace)");
+  command->add_flag("--strict", arguments->strict, "an input with faults is an error");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
+  command->footer("Example: jtrace report app.trcxml -o report.html");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

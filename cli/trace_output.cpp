@@ -1,0 +1,32 @@
+#include "cli/trace_output.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "trace/file_sink.h"
+#include "trace/io/compress_sink.h"
+
+namespace jtrace::cli {
+
+Result<std::unique_ptr<trace::ByteSink>> open_trace_output(const std::string& path) {
+  std::unique_ptr<trace::ByteSink> bytes;
+  if (path == "-") {
+    bytes = std::make_unique<trace::FdSink>(STDOUT_FILENO, "standard output");
+  } else {
+    JTRACE_ASSIGN_OR_RETURN(bytes, trace::FileSink::create(path, {.visible_at_once = false}));
+  }
+  return trace::io::compressing(std::move(bytes), trace::io::compression_of_name(path));
+}
+
+std::string folder_of_output(const std::string& path) {
+  if (path == "-") {
+    const char* folder = std::getenv("TMPDIR");
+    return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+  }
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace jtrace::cli

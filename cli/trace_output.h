@@ -1,0 +1,18 @@
+// Where the commands that make traces write to: a file that appears when it is whole, or standard output; packed by its
+// name.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "trace/byte_sink.h"
+
+namespace jtrace::cli {
+
+// "-": standard output.
+Result<std::unique_ptr<trace::ByteSink>> open_trace_output(const std::string& path);
+// For files of the moment: where the output is; "-": TMPDIR, else /tmp.
+std::string folder_of_output(const std::string& path);
+
+}  // namespace jtrace::cli

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The page of jtrace report: report_page.py JTRACE TRACE
+
+It names nothing outside itself; a headless Chromium shows it without an error on its console, with the views that the trace
+(data/views.trcxml) has, and paints it (a screenshot). Exit status: 0 so it is, 1 not, 77 there is no Chromium (1 where
+JTRACE_REQUIRE names chromium).
+"""
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+EXPECTED = [
+    # summary, producers
+    "Nothing was lost.", "shop.Main --port 80", "jtrace inspect (snapshot)",
+    # sections
+    'id="timeline"', 'id="flame"', 'id="contention"', 'id="methods"', 'id="threads"', 'id="gc"', 'id="allocations"',
+    'id="heap"', 'id="counters"', 'id="stacks"',
+    # contention: 100 ms; methods: add alone 200 ms of 300 ms; coverage; the heap; counters; the deadlock
+    "100.000 ms", "shop.Cart.add", "200.000 ms", "2 of 3 counted methods ran (66.7 %)", "2 pauses, 50.000 ms in all",
+    "4,096", "java.threads.live", "-Xmx8m", "Deadlock: main waits for worker waits for main", "shop.Cart.checkout",
+    "worker &lt;/script&gt;",
+]
+
+
+def colors(png):
+    """How many colors the first lines of an 8 bit RGB(A) picture have: one of a blank page."""
+    width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
+    assert depth == 8 and kind in (2, 6), "unexpected kind of PNG"
+    size, data, at = (3 if kind == 2 else 4), b"", 8
+    while at < len(png):
+        length, = struct.unpack(">I", png[at:at + 4])
+        if png[at + 4:at + 8] == b"IDAT":
+            data += png[at + 8:at + 8 + length]
+        at += length + 12
+    raw = zlib.decompress(data)
+    assert len(raw) == height * (width * size + 1), "a cut picture"
+    return len({raw[i:i + 64] for i in range(0, len(raw), 64)})
+
+
+def main():
+    jtrace, trace = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder, "report.html")
+        subprocess.run([jtrace, "report", trace, "-o", page], check=True)
+        text = page.read_text()
+        foreign = re.findall(r"""(?:https?:|//[a-z]|src\s*=|@import|url\()[^\n]{0,40}""",
+                             re.sub(r"^\s*//.*|  // .*", "", text, flags=re.MULTILINE))
+        assert not foreign, f"the page names what is not in it: {foreign}"
+        chromium = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+        if chromium is None:
+            print("skipped: there is no chromium on the PATH")
+            return 1 if "chromium" in os.environ.get("JTRACE_REQUIRE", "") else 77
+
+        def show(*options):
+            return subprocess.run(
+                [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
+                 f"--user-data-dir={folder}/profile", "--window-size=1200,2400", *options, page.as_uri()],
+                capture_output=True, text=True, timeout=120)
+
+        shown = show("--dump-dom")
+        spoken = [line for line in shown.stderr.splitlines() if ":CONSOLE" in line]
+        assert not spoken, f"on the console: {spoken}"
+        assert 'data-state="ready"' in shown.stdout, f"the page did not get ready: {shown.stdout[:300]} {shown.stderr[-300:]}"
+        body = shown.stdout.split("<main>")[1].split('id="data"')[0] + shown.stdout.split("<main>")[0]
+        missing = [each for each in EXPECTED if each not in body]
+        assert not missing, f"not on the page: {missing}"
+        picture = pathlib.Path(folder, "page.png")
+        show(f"--screenshot={picture}")
+        assert picture.exists() and colors(picture.read_bytes()) > 100, "the page is blank"
+        print(f"shown by {chromium}: {page.stat().st_size} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,389 @@
+'use strict';
+// The page of jtrace report: everything it shows is in the element #data (trace/io/report_json.cpp writes it).
+const root = document.documentElement;
+window.onerror = (message) => { root.dataset.state = 'failed'; document.getElementById('summary').textContent = message; };
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const main = document.querySelector('main'), nav = document.querySelector('nav'), tip = document.getElementById('tip');
+
+// -- Small helpers
+function make(tag, parent, text, attributes) {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  Object.assign(element, attributes || {});
+  if (parent) parent.append(element);
+  return element;
+}
+const color = (name) => getComputedStyle(root).getPropertyValue('--' + name).trim();
+const count = (n) => n.toLocaleString('en');
+function micros(us) {  // a duration
+  if (us >= 1e6) return (us / 1e6).toFixed(3) + ' s';
+  return us >= 1e3 ? (us / 1e3).toFixed(3) + ' ms' : us + ' µs';
+}
+const nanos = (ns) => ns < 1e3 ? ns + ' ns' : micros(Math.round(ns / 1e3));
+function bytes(n) {
+  for (const unit of ['B', 'KiB', 'MiB', 'GiB']) {
+    if (Math.abs(n) < 1024) return (unit === 'B' ? n : n.toFixed(1)) + ' ' + unit;
+    n /= 1024;
+  }
+  return n.toFixed(1) + ' TiB';
+}
+function show(event, text) {
+  tip.hidden = !text;
+  if (!text) return;
+  tip.textContent = text;
+  tip.style.left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8) + 'px';
+  tip.style.top = Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8) + 'px';
+}
+function section(id, title, note) {
+  const element = make('section', main, undefined, {id});
+  make('h2', element, title);
+  if (note) make('p', element, note, {className: 'note'});
+  make('a', nav, title, {href: '#' + id});
+  return element;
+}
+
+// A canvas as wide as its parent; draw(context, width) whenever that changes.
+let drawings = [];
+window.onresize = () => drawings.forEach((redraw) => redraw());
+function drawing(parent, height, draw) {
+  const canvas = make('canvas', parent);
+  const redraw = () => {
+    const ratio = devicePixelRatio || 1, width = canvas.clientWidth, tall = typeof height === 'function' ? height() : height;
+    canvas.style.height = tall + 'px';
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(tall * ratio);
+    const context = canvas.getContext('2d');
+    context.scale(ratio, ratio);
+    context.font = '11px system-ui, sans-serif';
+    context.textBaseline = 'middle';
+    draw(context, width);
+  };
+  drawings.push(redraw);
+  redraw();
+  canvas.onmouseleave = (event) => show(event, '');
+  return {canvas, redraw};
+}
+
+// columns: [title, function of the row that gives the text, is it a number, function that gives what to sort by]
+function table(parent, columns, rows) {
+  let order = -1, down = true, word = '', all = false;
+  const bar = make('div', parent, undefined, {className: 'bar'});
+  const search = make('input', bar, undefined, {placeholder: 'filter'});
+  const info = make('span', bar, '', {className: 'note'});
+  const body = make('div', parent, undefined, {className: 'scroll'});
+  const element = make('table', body), head = make('tr', make('thead', element)), list = make('tbody', element);
+  const first = 100;
+  function fill() {
+    let found = rows.filter((row) => !word || columns.some((c) => !c[2] && String(c[1](row)).toLowerCase().includes(word)));
+    if (order >= 0) {
+      const key = columns[order][3] || columns[order][1];
+      const less = (a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0);
+      found = found.slice().sort((a, b) => (down ? less(b, a) : less(a, b)));
+    }
+    const shown = all ? found : found.slice(0, first);
+    list.replaceChildren(...shown.map((row) => {
+      const line = make('tr');
+      for (const c of columns) make('td', line, c[1](row), {className: c[2] ? 'n' : ''});
+      return line;
+    }));
+    info.textContent = shown.length < found.length ? `${shown.length} of ${found.length} rows` : `${found.length} rows`;
+  }
+  columns.forEach((c, i) => {
+    make('th', head, c[0], {className: c[2] ? 'n' : ''}).onclick = () => {
+      down = order === i ? !down : Boolean(c[2]);
+      order = i;
+      fill();
+    };
+  });
+  if (rows.length > first) make('button', bar, 'all').onclick = () => { all = !all; fill(); };
+  search.oninput = () => { word = search.value.toLowerCase(); fill(); };
+  fill();
+}
+
+// -- Timeline: a lane for each thread, pauses across all of them
+const kStates = ['blocked', 'waiting', 'sleeping'];
+function timeline(process) {
+  const threads = (process.threads ? process.threads.rows : []).filter((t) => t.bars || t.start !== undefined);
+  const gc = process.gc ? process.gc.pauses : [];
+  if (!threads.length && !gc.length) return;
+  const lanes = threads.slice().sort((a, b) => (a.start || 0) - (b.start || 0)).slice(0, 200);
+  const more = process.threads ? process.threads.all - lanes.length : 0;
+  const part = section('timeline', 'Timeline', 'Drag to zoom, double-click for all of it.' +
+      (more > 0 ? ` ${more} more threads, with fewer events, are not shown.` : ''));
+  const keys = make('div', part, undefined, {className: 'bar'});
+  for (const name of ['running', ...kStates, 'gc']) {
+    const label = make('span', keys);
+    make('i', label, undefined, {className: 'key'}).style.background = color(name);
+    label.append(name === 'gc' ? 'GC pause' : name);
+  }
+  const left = 180, top = 22, row = 15, span = Math.max(process.span, 1);
+  let from = 0, to = span, drag = null;
+  let wideNow = 1;
+  const width = () => wideNow;
+  const x = (us) => left + (us - from) / (to - from) * width();
+  const us = (px) => from + (px - left) / width() * (to - from);
+  const view = drawing(make('div', part, undefined, {className: 'scroll'}), () => top + lanes.length * row + 8, (g, wide) => {
+    wideNow = wide - left;
+    g.fillStyle = color('dim');
+    const step = (to - from) / 6;
+    for (let i = 0; i <= 6; i++) g.fillText(micros(Math.round(from + i * step)), left + (wide - left) * i / 6 - (i === 6 ? 60 : 0), 9);
+    g.save();
+    g.beginPath();
+    g.rect(left, 0, wide - left, 1e6);
+    g.clip();
+    lanes.forEach((lane, i) => {
+      const y = top + i * row, start = x(lane.start || 0), end = x(lane.end === undefined ? span : lane.end);
+      g.fillStyle = color('running');
+      g.fillRect(start, y + 2, Math.max(end - start, 1), row - 4);
+      for (let b = 0; lane.bars && b < lane.bars.length; b += 5) bar(g, lane.bars, b, y);
+    });
+    g.fillStyle = color('gc');
+    g.globalAlpha = 0.55;
+    for (let i = 0; i < gc.length; i += 3) g.fillRect(x(gc[i]), top - 6, Math.max(x(gc[i] + gc[i + 1]) - x(gc[i]), 1), lanes.length * row + 8);
+    g.globalAlpha = 0.25;
+    if (drag) g.fillRect(Math.min(drag.from, drag.to), top, Math.abs(drag.to - drag.from), lanes.length * row);
+    g.restore();
+    g.fillStyle = color('ink');
+    lanes.forEach((lane, i) => g.fillText(lane.name.slice(0, 28), 4, top + i * row + row / 2, left - 8));
+  });
+  // A stretch with several states in it is divided by their shares; what is left of it the thread ran.
+  function bar(g, bars, at, y) {
+    const begin = x(bars[at]), wide = Math.max(x(bars[at] + bars[at + 1]) - begin, 0.7), whole = Math.max(bars[at + 1], 1);
+    let used = 0;
+    kStates.forEach((state, i) => {
+      const share = Math.min(bars[at + 2 + i] / whole, 1) * (row - 4);
+      if (!share) return;
+      g.fillStyle = color(state);
+      g.fillRect(begin, y + 2 + used, wide, share);
+      used += share;
+    });
+  }
+  function describe(event) {
+    const px = event.offsetX, time = us(px), lane = lanes[Math.floor((event.offsetY - top) / row)];
+    for (let i = 0; i < gc.length; i += 3)
+      if (px >= x(gc[i]) - 1 && px <= x(gc[i] + gc[i + 1]) + 1)
+        return `GC pause of ${micros(gc[i + 1])} at ${micros(gc[i])}` + (gc[i + 2] ? `\n${bytes(gc[i + 2])} used after it` : '');
+    if (!lane || px < left) return lane ? `${lane.name} (thread ${lane.id}${lane.group ? ', group ' + lane.group : ''})` : '';
+    for (let b = 0; lane.bars && b < lane.bars.length; b += 5) {
+      if (time < lane.bars[b] || time > lane.bars[b] + lane.bars[b + 1]) continue;
+      const states = kStates.map((s, i) => [s, lane.bars[b + 2 + i]]).filter((s) => s[1]).map((s) => `${s[0]} ${micros(s[1])}`);
+      return `${lane.name}\n${micros(lane.bars[b + 1])} from ${micros(lane.bars[b])}: ${states.join(', ')}`;
+    }
+    return `${lane.name}\n${micros(Math.round(time))}`;
+  }
+  view.canvas.onmousedown = (event) => { drag = {from: event.offsetX, to: event.offsetX}; };
+  view.canvas.onmousemove = (event) => {
+    if (drag) { drag.to = event.offsetX; view.redraw(); } else show(event, describe(event));
+  };
+  view.canvas.onmouseup = () => {
+    if (drag && Math.abs(drag.to - drag.from) > 4)
+      [from, to] = [Math.max(us(Math.min(drag.from, drag.to)), 0), Math.min(us(Math.max(drag.from, drag.to)), span)];
+    drag = null;
+    view.redraw();
+  };
+  view.canvas.ondblclick = () => { from = 0; to = span; view.redraw(); };
+}
+
+// -- Flame graph of the merged calls
+function flame(process) {
+  if (!process.flame) return;
+  const {nodes, names} = process.flame, each = 7, size = nodes.length / each;
+  const weights = [['wall', 3, nanos], ['cpu', 4, nanos], ['allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
+  if (!weights.length) return;
+  const part = section('flame', 'Flame graph', `By ${process.flame.source}. Click a frame to see it alone, the lowest for all.` +
+      (process.flame.frames >= size ? ` The ${count(size - 1)} greatest of ${count(process.flame.frames)} frames.` : ''));
+  const children = Array.from({length: size}, () => []), depth = new Array(size).fill(0);
+  for (let i = 1; i < size; i++) {
+    children[nodes[i * each]].push(i);
+    depth[i] = depth[nodes[i * each]] + 1;
+  }
+  const bar = make('div', part, undefined, {className: 'bar'});
+  const choose = make('select', bar), search = make('input', bar, undefined, {placeholder: 'find a frame'}), info = make('span', bar);
+  for (const w of weights) make('option', choose, w[0]);
+  let weight = weights[0], top = 0, boxes = [];
+  const row = 17, name = (i) => names[nodes[i * each + 1]], value = (i) => nodes[i * each + weight[1]];
+  const tall = () => { let most = 0; const walk = [top]; while (walk.length) { const i = walk.pop(); most = Math.max(most, depth[i]); walk.push(...children[i]); } return Math.min(most - depth[top] + 1, 200) * row + 2; };
+  const view = drawing(make('div', part, undefined, {className: 'scroll'}), tall, (g, wide) => {
+    boxes = [];
+    const word = search.value.toLowerCase(), walk = [[top, 0, wide]];
+    let found = 0;
+    while (walk.length) {
+      const [i, left, width] = walk.pop(), y = (depth[i] - depth[top]) * row, hit = word && name(i).toLowerCase().includes(word);
+      boxes.push([i, left, y, width]);
+      if (hit) found += 1;
+      let hue = 0;
+      for (const c of name(i)) hue = (hue * 31 + c.charCodeAt(0)) % 50;
+      g.fillStyle = hit ? '#c04ad0' : `hsl(${10 + hue} 75% 62%)`;
+      g.fillRect(left, y, Math.max(width - 0.5, 0.5), row - 1);
+      if (width > 40) {
+        g.fillStyle = '#201510';
+        const fits = Math.floor(width / 5.6);
+        g.fillText(name(i).length > fits ? name(i).slice(0, fits - 1) + '…' : name(i), left + 3, y + row / 2, width - 5);
+      }
+      let at = left;
+      for (const child of children[i].slice().sort((a, b) => (name(a) < name(b) ? -1 : 1))) {
+        const share = width * value(child) / Math.max(value(i), 1);
+        if (share >= 0.3) walk.push([child, at, share]);
+        at += share;
+      }
+    }
+    info.textContent = word ? `${found} frames` : '';
+  });
+  const hit = (event) => boxes.find((b) => event.offsetX >= b[1] && event.offsetX < b[1] + b[3] && event.offsetY >= b[2] && event.offsetY < b[2] + row);
+  view.canvas.onmousemove = (event) => {
+    const box = hit(event);
+    if (!box) return show(event, '');
+    const share = (100 * value(box[0]) / Math.max(value(0), 1)).toFixed(1);
+    show(event, `${name(box[0])}\n${weight[0]} ${weight[2](value(box[0]))} (${share} %)` + (nodes[box[0] * each + 2] ? `, ${count(nodes[box[0] * each + 2])} calls` : ''));
+  };
+  view.canvas.onclick = (event) => {
+    const box = hit(event);
+    if (!box) return;
+    top = box[0] === top ? 0 : box[0];
+    view.redraw();
+  };
+  choose.onchange = () => { weight = weights[choose.selectedIndex]; view.redraw(); };
+  search.oninput = view.redraw;
+}
+
+// -- Tables
+function threads(process) {
+  if (!process.threads) return;
+  const part = section('threads', 'Threads', `By ${process.threads.source}; ${count(process.threads.all)} in all.`);
+  table(part, [['thread', (t) => t.name], ['id', (t) => t.id, true, (t) => Number(t.id)], ['group', (t) => t.group || ''],
+    ['events', (t) => count(t.events), true, (t) => t.events],
+    ['blocked', (t) => micros(t.blocked || 0), true, (t) => t.blocked || 0], ['waiting', (t) => micros(t.waiting || 0), true, (t) => t.waiting || 0],
+    ['sleeping', (t) => micros(t.sleeping || 0), true, (t) => t.sleeping || 0],
+    ['allocated', (t) => bytes(t.bytes), true, (t) => t.bytes]], process.threads.rows);
+}
+function contention(process) {
+  if (!process.monitors) return;
+  const part = section('contention', 'Contention', `By ${process.monitors.source}: waits for a monitor that another thread had.`);
+  const waits = (n) => [['times', (r) => count(r[n]), true, (r) => r[n]], ['blocked', (r) => micros(r[n + 1]), true, (r) => r[n + 1]],
+    ['longest', (r) => micros(r[n + 2]), true, (r) => r[n + 2]]];
+  make('h3', part, 'Who waited for whom');
+  table(part, [['thread', (r) => r[0]], ['waited for', (r) => r[1]], ...waits(2)], process.monitors.pairs);
+  make('h3', part, 'For which class of monitor');
+  table(part, [['class', (r) => r[0]], ...waits(1)], process.monitors.classes);
+}
+function methods(process) {
+  if (!process.calls) return;
+  const part = section('methods', 'Methods', `By ${process.calls.source}; ${count(process.calls.all)} methods.` +
+      (process.calls.counted ? ` Coverage: ${count(process.calls.ran)} of ${count(process.calls.counted)} counted methods ran` +
+        ` (${(100 * process.calls.ran / process.calls.counted).toFixed(1)} %).` : ''));
+  table(part, [['method', (r) => r[0]], ['calls', (r) => count(r[1]), true, (r) => r[1]], ['self', (r) => nanos(r[2]), true, (r) => r[2]],
+    ['total', (r) => nanos(r[3]), true, (r) => r[3]], ['cpu', (r) => nanos(r[4]), true, (r) => r[4]],
+    ['counted', (r) => (r[5] === null ? '' : count(r[5])), true, (r) => (r[5] === null ? -1 : r[5])]], process.calls.rows);
+  if (!process.calls.coverage.length) return;
+  make('h3', part, 'Coverage by class');
+  table(part, [['class', (r) => r[0]], ['methods that ran', (r) => count(r[1]), true, (r) => r[1]], ['methods', (r) => count(r[2]), true, (r) => r[2]],
+    ['covered', (r) => (100 * r[1] / r[2]).toFixed(1) + ' %', true, (r) => r[1] / r[2]]], process.calls.coverage);
+}
+function classes(process, key, id, title, objects) {
+  if (!process[key]) return;
+  const part = section(id, title, `By ${process[key].source}; ${count(process[key].all)} classes.`);
+  table(part, [['class', (r) => r[0]], [objects, (r) => count(r[1]), true, (r) => r[1]], ['bytes', (r) => count(r[2]), true, (r) => r[2]]], process[key].rows);
+}
+function pauses(process) {
+  if (!process.gc) return;
+  const {count: times, total, longest, pauses: list, source} = process.gc;
+  const part = section('gc', 'GC', `By ${source}: ${count(times)} pauses, ${micros(total)} in all, the longest ${micros(longest)}.`);
+  const points = [];
+  for (let i = 0; i < list.length; i += 3) if (list[i + 2]) points.push(list[i], list[i + 2]);
+  if (points.length > 2) chart(part, 'heap used after a pause', points, bytes);
+}
+
+// -- Counters
+function chart(parent, title, points, text) {
+  const head = make('p', parent, title, {className: 'note'}), high = 120;
+  let least = Infinity, greatest = -Infinity;
+  for (let i = 1; i < points.length; i += 2) { least = Math.min(least, points[i]); greatest = Math.max(greatest, points[i]); }
+  const start = points[0], span = Math.max(points[points.length - 2] - start, 1), high_of = (v) => high - 8 - (v - least) / Math.max(greatest - least, 1) * (high - 16);
+  const view = drawing(make('div', parent), high, (g, wide) => {
+    g.strokeStyle = color('accent');
+    g.beginPath();
+    for (let i = 0; i < points.length; i += 2) g.lineTo((points[i] - start) / span * wide, high_of(points[i + 1]));
+    g.stroke();
+    g.fillStyle = color('dim');
+    g.fillText(text(greatest), 4, 8);
+    g.fillText(text(least), 4, high - 6);
+  });
+  view.canvas.onmousemove = (event) => {
+    const time = start + event.offsetX / view.canvas.clientWidth * span;
+    let best = 0;
+    for (let i = 0; i < points.length; i += 2) if (Math.abs(points[i] - time) < Math.abs(points[best] - time)) best = i;
+    show(event, `${text(points[best + 1])} at ${micros(points[best])}`);
+  };
+  return [head, view.canvas.parentElement];
+}
+function counters(process) {
+  if (!process.counters) return;
+  const {series, all, source} = process.counters, curves = series.filter((s) => s.points);
+  const part = section('counters', 'Counters', `By ${source}: ${count(all)} counters, ${count(curves.length)} of them changed.`);
+  if (curves.length) {
+    const bar = make('div', part, undefined, {className: 'bar'}), choose = make('select', bar), place = make('div', part);
+    for (const s of curves) make('option', choose, s.name);
+    choose.onchange = () => { place.replaceChildren(); chart(place, curves[choose.selectedIndex].name, curves[choose.selectedIndex].points, count); };
+    choose.onchange();
+  }
+  const value = (s) => (s.text !== undefined ? s.text : count(s.last));
+  table(part, [['counter', (s) => s.name], ['value', value, true, (s) => (s.text !== undefined ? -1 : s.last)],
+    ['least', (s) => (s.text !== undefined ? '' : count(s.least)), true, (s) => s.least], ['greatest', (s) => (s.text !== undefined ? '' : count(s.greatest)), true, (s) => s.greatest]], series);
+}
+
+// -- The stacks of a snapshot
+function stacks(process) {
+  if (!process.stacks) return;
+  const {rows, all, deadlocks, source} = process.stacks;
+  const part = section('stacks', 'Stacks', `By ${source}: ${count(all)} threads at one moment.`);
+  for (const circle of deadlocks) make('p', part, 'Deadlock: ' + [...circle, circle[0]].join(' waits for '), {className: 'bad'});
+  for (const thread of rows) {
+    const box = make('details', part);
+    make('summary', box, `${thread.name}: ${thread.state}` + (thread.monitor ? ' for ' + thread.monitor : '') +
+        (thread.owner ? ', which ' + thread.owner + ' has' : '') + ` (${thread.frames.length} frames)`);
+    make('pre', box, thread.frames.join('\n') || 'no Java frames');
+    if (deadlocks.some((circle) => circle.includes(thread.name))) box.open = true;
+  }
+}
+
+// -- The whole
+function overview(process) {
+  const part = section('producers', 'Producers', process.start === '0' ? '' :
+      `From ${new Date(Number(process.start.slice(0, -6))).toISOString()}, ${micros(process.span)}.`);
+  table(part, [['agent', (p) => p.agent + (p.snapshot ? ' (snapshot)' : '')], ['process', (p) => p.process], ['pid', (p) => p.pid, true], ['host', (p) => p.host],
+    ['command', (p) => p.command], ['events', (p) => count(p.events), true, (p) => p.events], ['lost', (p) => count(p.dropped), true, (p) => p.dropped],
+    ['from', (p) => micros(p.from), true, (p) => p.from], ['to', (p) => micros(p.to), true, (p) => p.to]], process.producers);
+  table(part, [['element', (r) => r[0]], ['count', (r) => count(r[1]), true, (r) => r[1]]], data.elements);
+}
+function summary() {
+  document.title = data.title + ' - jtrace report';
+  document.querySelector('h1').textContent = data.title;
+  const place = document.getElementById('summary');
+  place.textContent = `${count(data.events)} events, jtrace ${data.version}. `;
+  const losses = Object.entries(data.faults).map(([kind, times]) => `${count(times)} ${kind}`);
+  const lost = data.processes.reduce((sum, p) => sum + p.producers.reduce((s, x) => s + x.dropped, 0), 0);
+  if (lost) losses.push(`${count(lost)} events lost while tracing`);
+  if (data.truncated) losses.push('the trace breaks off');
+  make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
+}
+function view(process) {
+  main.replaceChildren();
+  nav.replaceChildren();
+  drawings = [];
+  if (!process) return;
+  for (const part of [overview, timeline, flame, contention, methods, threads, pauses]) part(process);
+  classes(process, 'allocations', 'allocations', 'Allocations by class', 'objects');
+  classes(process, 'heap', 'heap', 'Heap by class', 'instances');
+  counters(process);
+  stacks(process);
+  drawings.forEach((redraw) => redraw());  // a scroll bar may have come since
+}
+summary();
+if (data.processes.length > 1) {
+  const choose = make('select', make('div', document.querySelector('header'), 'process ', {className: 'bar'}));
+  data.processes.forEach((p) => make('option', choose, p.producers.map((x) => `${x.process} ${x.pid}`)[0]));
+  choose.onchange = () => view(data.processes[choose.selectedIndex]);
+}
+view(data.processes[0]);
+root.dataset.state = 'ready';

@@ -1,0 +1,173 @@
+#include "trace/io/report.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "trace/io/report_page.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::size_t kMaxBars = 1'000'000;  // of all lanes
+constexpr std::size_t kMaxBarsOfLane = 4096;
+
+void add(LaneBar& bar, ThreadState state, std::uint64_t ns) {
+  if (state == ThreadState::kBlocked) bar.blocked += ns;
+  else if (state == ThreadState::kWaiting) bar.waiting += ns;
+  else if (state == ThreadState::kSleeping) bar.sleeping += ns;
+}
+
+}  // namespace
+
+// Neighbours become one: first those that are nearest to each other would be better, by turns is enough.
+void Lane::thin_out(std::size_t limit) {
+  while (bars.size() > std::max<std::size_t>(limit, 1)) {
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < bars.size(); i += 2) {
+      LaneBar bar = bars[i];
+      if (i + 1 < bars.size()) {
+        const LaneBar& next = bars[i + 1];
+        bar.end = std::max(bar.end, next.end);
+        bar.blocked += next.blocked;
+        bar.waiting += next.waiting;
+        bar.sleeping += next.sleeping;
+      }
+      bars[out++] = bar;
+    }
+    bars.resize(out);
+  }
+}
+
+std::uint32_t CallTree::name_of(const std::string& text) {
+  const auto [at, fresh] = name_ids_.emplace(text, static_cast<std::uint32_t>(names.size()));
+  if (fresh) names.push_back(text);
+  return at->second;
+}
+
+std::uint32_t CallTree::child(std::uint32_t parent, std::uint32_t name) {
+  const std::uint64_t key = (std::uint64_t{parent} << 32) | name;
+  if (const auto found = children_.find(key); found != children_.end()) return found->second;
+  if (nodes.size() >= kMaxTreeNodes) {
+    ++folded;
+    return parent;
+  }
+  const auto made = static_cast<std::uint32_t>(nodes.size());
+  nodes.push_back({.parent = parent, .name = name});
+  children_.emplace(key, made);
+  return made;
+}
+
+ReportCollector::OfScope& ReportCollector::of(const Scope& scope) {
+  if (of_scope_.size() <= scope.index) of_scope_.resize(scope.index + 1);
+  if (!of_scope_[scope.index]) of_scope_[scope.index] = std::make_unique<OfScope>();
+  return *of_scope_[scope.index];
+}
+
+const std::map<std::uint64_t, Lane>* ReportCollector::lanes(const ScopeStatistics& statistics) const {
+  const std::size_t index = statistics.scope->index;
+  return index < of_scope_.size() && of_scope_[index] ? &of_scope_[index]->lanes : nullptr;
+}
+const CallTree* ReportCollector::tree(const ScopeStatistics& statistics) const {
+  const std::size_t index = statistics.scope->index;
+  return index < of_scope_.size() && of_scope_[index] ? &of_scope_[index]->tree : nullptr;
+}
+
+void ReportCollector::on_state(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state,
+                               std::uint64_t since, std::uint64_t until) {
+  auto& lanes = of(*statistics.scope).lanes;
+  const auto [at, fresh] = lanes.try_emplace(thread);
+  lane_count_ += fresh;
+  Lane& lane = at->second;
+  LaneBar bar{.start = since, .end = until};
+  add(bar, state, until - since);
+  lane.bars.push_back(bar);
+  const std::size_t limit = std::clamp<std::size_t>(kMaxBars / lane_count_, 64, kMaxBarsOfLane);
+  if (lane.bars.size() > limit) lane.thin_out(limit / 2);
+}
+
+// A method that is not yet defined gets its name when it is (producers define before use).
+std::uint32_t ReportCollector::method_name_id(const Scope& scope, CallTree& tree, std::uint64_t method) {
+  auto& names = of(scope).method_names;
+  if (const auto found = names.find(method); found != names.end()) return found->second;
+  return names.emplace(method, tree.name_of(scope.method_name(method))).first->second;
+}
+
+void ReportCollector::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
+  Statistics::on_enter(scope, thread, stack);
+  OfScope& mine = of(scope);
+  const std::uint32_t parent = stack.size() > 1 ? stack[stack.size() - 2].node : 0;
+  stack.back().node = mine.tree.child(parent, method_name_id(scope, mine.tree, stack.back().method));
+  mine.tops[thread] = stack.back().node;
+}
+
+void ReportCollector::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
+                               std::uint64_t cpu_time) {
+  const OpenFrame frame = stack.back();  // user: what its callees took, until Statistics adds it to the caller's
+  OfScope& mine = of(scope);
+  CallTree::Node& node = mine.tree.nodes[frame.node];
+  const std::uint64_t wall = time - frame.time;
+  ++node.calls;
+  node.wall += wall - std::min(wall, frame.user);
+  if (cpu_time > frame.cpu_time) {
+    const std::uint64_t cpu = cpu_time - frame.cpu_time;
+    node.cpu += cpu - std::min(cpu, frame.user_cpu);
+    if (stack.size() > 1) stack[stack.size() - 2].user_cpu += cpu;
+  }
+  mine.tops[thread] = stack.size() > 1 ? stack[stack.size() - 2].node : 0;
+  Statistics::on_leave(scope, thread, stack, time, cpu_time);
+}
+
+// On the stack it says itself (contextData, innermost first), else on the calls that are open.
+void ReportCollector::allocate(Scope& scope, const ObjAlloc& alloc) {
+  OfScope& mine = of(scope);
+  std::uint32_t node = 0;
+  if (alloc.contextData.present() && !alloc.contextData.view().empty()) {
+    const auto frames = split(alloc.contextData.view(), ';');
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      std::string name(frame->substr(0, frame->rfind(':')));
+      std::replace(name.begin(), name.end(), '/', '.');
+      node = mine.tree.child(node, mine.tree.name_of(name));
+    }
+  } else if (alloc.threadIdRef.present()) {
+    if (const auto top = mine.tops.find(alloc.threadIdRef.value()); top != mine.tops.end()) node = top->second;
+  }
+  if (alloc.classIdRef.present())
+    node = mine.tree.child(node, mine.tree.name_of(scope.class_name(alloc.classIdRef.value())));
+  mine.tree.nodes[node].bytes += alloc.size.value_or(0);
+}
+
+// The stacks of a snapshot that has ended, each as one sample.
+void ReportCollector::sample(const ScopeStatistics& statistics) {
+  OfScope& mine = of(*statistics.scope);
+  for (const auto& [id, thread] : statistics.stacks) {
+    if (thread.frames.empty()) continue;
+    std::uint32_t node = 0;
+    for (const std::uint64_t method : thread.frames)
+      node = mine.tree.child(node, method_name_id(*statistics.scope, mine.tree, method));
+    ++mine.tree.nodes[node].samples;
+  }
+}
+
+void ReportCollector::on_event(const Event& event, ScopeStatistics& statistics) {
+  if (const auto* alloc = std::get_if<ObjAlloc>(&event)) allocate(*statistics.scope, *alloc);
+  if (std::holds_alternative<TraceEnd>(event) && statistics.scope->snapshot) sample(statistics);
+}
+
+Result<> ReportCollector::finish() { return Statistics::finish(); }
+
+std::unique_ptr<ReportCollector> make_report_collector() { return std::make_unique<ReportCollector>(); }
+
+Result<> ReportCollector::write(ByteSink& bytes, const ReportOptions& options) const {
+  const std::string_view page = report_page();
+  const std::size_t at = page.find(kReportDataMark);
+  std::string json;
+  for (std::size_t scale = 1; scale <= 256; scale *= 2) {
+    json = report_json(*this, options, scale);
+    if (json.size() + page.size() <= kMaxPage) break;
+  }
+  JTRACE_RETURN_IF_ERROR(bytes.write(page.substr(0, at)));
+  JTRACE_RETURN_IF_ERROR(bytes.write(json));
+  return bytes.write(page.substr(at + kReportDataMark.size()));
+}
+
+}  // namespace jtrace::trace::io

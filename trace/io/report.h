@@ -1,0 +1,98 @@
+// Report: a trace as one HTML page that opens anywhere, without a network: what jtrace stats says, a timeline for each
+// thread, a flame graph, counters over time, the stacks of a snapshot. The page (trace/io/page) is built into the
+// program; the data stand in it as JSON, thinned out so that the page stays below kMaxPage bytes whatever the trace.
+//
+// Memory grows with threads, classes, methods and distinct call stacks (at most kMaxTreeNodes), not with events. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/byte_sink.h"
+#include "trace/io/statistics.h"
+
+namespace jtrace::trace::io {
+
+inline constexpr std::size_t kMaxPage = 2'000'000;
+inline constexpr std::size_t kMaxTreeNodes = 1'000'000;
+
+// A stretch of a lane in which a thread did not run all the time; ns. Short ones that stand close together share one.
+struct LaneBar {
+  std::uint64_t start = 0, end = 0;
+  std::uint64_t blocked = 0, waiting = 0, sleeping = 0;
+};
+struct Lane {
+  std::vector<LaneBar> bars;
+  // Halves the number of bars until there are `limit`.
+  void thin_out(std::size_t limit);
+};
+
+// The merged call tree: node 0 is the root.
+struct CallTree {
+  struct Node {
+    std::uint32_t parent = 0, name = 0;
+    std::uint64_t calls = 0, wall = 0, cpu = 0, bytes = 0, samples = 0;  // its own, without its children's
+  };
+  std::vector<Node> nodes{Node{}};
+  std::vector<std::string> names{"all"};
+  std::uint64_t folded = 0;  // frames that were counted for their caller, since the tree was full
+
+  std::uint32_t name_of(const std::string& text);
+  std::uint32_t child(std::uint32_t parent, std::uint32_t name);
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> name_ids_;
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;  // parent, name
+};
+
+struct ReportOptions {
+  std::string title;
+  std::map<std::string, std::uint64_t> faults = {};  // of the input
+  bool truncated = false;
+};
+
+// Collects what the page shows. finish() before write().
+class ReportCollector final : public Statistics {
+ public:
+  Result<> finish() override;
+  // The whole page. The sink is not finished.
+  Result<> write(ByteSink& bytes, const ReportOptions& options) const;
+  using Statistics::write;
+
+  const std::map<std::uint64_t, Lane>* lanes(const ScopeStatistics& statistics) const;
+  const CallTree* tree(const ScopeStatistics& statistics) const;
+
+ private:
+  void on_event(const Event& event, ScopeStatistics& statistics) override;
+  void on_state(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state, std::uint64_t since,
+                std::uint64_t until) override;
+  void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override;
+  void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
+                std::uint64_t cpu_time) override;
+  void allocate(Scope& scope, const ObjAlloc& alloc);
+  void sample(const ScopeStatistics& statistics);
+  std::uint32_t method_name_id(const Scope& scope, CallTree& tree, std::uint64_t method);
+
+  struct OfScope {
+    std::map<std::uint64_t, Lane> lanes;
+    CallTree tree;
+    std::unordered_map<std::uint64_t, std::uint32_t> method_names;
+    std::unordered_map<std::uint64_t, std::uint32_t> tops;  // thread -> node of the innermost open call
+  };
+  OfScope& of(const Scope& scope);
+
+  std::vector<std::unique_ptr<OfScope>> of_scope_;
+  std::size_t lane_count_ = 0;
+};
+
+std::unique_ptr<ReportCollector> make_report_collector();
+
+// The data of the page as JSON. `scale`: 1 is full detail, 2 half of it...
+std::string report_json(const ReportCollector& report, const ReportOptions& options, std::size_t scale);
+
+}  // namespace jtrace::trace::io

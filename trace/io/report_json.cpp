@@ -1,0 +1,354 @@
+// The data of the report's page. Times are us since the start of the process's trace; weights of the flame graph ns and
+// bytes. Long lists are flat arrays: they are most of the page.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/json.h"
+#include "trace/io/report.h"
+#include "trace/schema.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::size_t kLanes = 200, kBars = 24'000, kPauses = 4'000, kTreeNodes = 6'000;
+constexpr std::size_t kRows = 300, kSeries = 300, kPoints = 24'000, kStacks = 400, kFrames = 40'000;
+
+// The greatest `limit` of a table by `weight`, greatest first, ties by key.
+template <class Map, class Weight>
+auto greatest(const Map& map, std::size_t limit, Weight weight) {
+  std::vector<const typename Map::value_type*> rows;
+  for (const auto& row : map) rows.push_back(&row);
+  const auto less = [&](const auto* a, const auto* b) {
+    const auto left = weight(*a), right = weight(*b);
+    return left != right ? left > right : a->first < b->first;
+  };
+  limit = std::min(limit, rows.size());
+  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(limit), rows.end(), less);
+  rows.resize(limit);
+  return rows;
+}
+
+class Page {
+ public:
+  Page(const ReportCollector& report, const ReportOptions& options, std::size_t scale)
+      : report_(report), options_(options), scale_(scale), json_(out_) {}
+
+  std::string text() {
+    json_.begin_object().member("title", options_.title).member("version", JTRACE_VERSION);
+    json_.member("events", report_.events()).member("truncated", options_.truncated);
+    json_.key("faults").begin_object();
+    for (const auto& [kind, count] : options_.faults) json_.member(kind, count);
+    json_.end_object().key("elements").begin_array();
+    for (const ElementInfo& element : kElements)
+      if (const std::uint64_t count = report_.total(element.kind); count != 0)
+        json_.begin_array().value(element.name).value(count).end_array();
+    json_.end_array().key("processes").begin_array();
+    for (const std::string& id : report_.process_ids()) process(id);
+    json_.end_array().end_object();
+    escape_tags();
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t limit(std::size_t full) const { return std::max<std::size_t>(full / scale_, 4); }
+  // Nothing in the data may end the script element that they stand in.
+  void escape_tags() {
+    std::string safe;
+    safe.reserve(out_.size());
+    for (const char c : out_) {
+      if (c == '<') safe += "\\u003c";
+      else safe += c;
+    }
+    out_ = std::move(safe);
+  }
+  std::uint64_t us(std::uint64_t ns) const { return ns > start_ ? (ns - start_) / 1000 : 0; }
+  static std::uint64_t us_of(std::uint64_t duration) { return (duration + 500) / 1000; }
+
+  void process(const std::string& id) {
+    start_ = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t end = 0;
+    for (const ScopeStatistics& each : report_.by_scope()) {
+      if (each.scope == nullptr || each.scope->process_id != id || each.first == 0) continue;
+      start_ = std::min(start_, each.first);
+      end = std::max(end, each.last);
+    }
+    if (end == 0) start_ = 0;
+    json_.begin_object().member("id", id).member("start", std::to_string(start_)).member("span", us(end));
+    json_.key("producers").begin_array();
+    for (const ScopeStatistics& each : report_.by_scope())
+      if (each.scope != nullptr && each.scope->process_id == id) producer(each);
+    json_.end_array();
+    const auto section = [&](Family family, auto&& put) {
+      const ScopeStatistics* chosen = report_.chosen(id, family);
+      if (chosen == nullptr) return;
+      json_.key(family_name(family)).begin_object().member("source", chosen->scope->agent_name);
+      put(*chosen);
+      json_.end_object();
+    };
+    const ScopeStatistics* monitors = report_.chosen(id, Family::kMonitors);
+    section(Family::kThreads,
+            [&](const ScopeStatistics& each) { threads(each, monitors != nullptr ? *monitors : each); });
+    section(Family::kMonitors, [&](const ScopeStatistics& each) { contention(each); });
+    section(Family::kGc, [&](const ScopeStatistics& each) { pauses(each); });
+    section(Family::kCalls, [&](const ScopeStatistics& each) { methods(each); });
+    section(Family::kAllocations, [&](const ScopeStatistics& each) { classes(each.allocations); });
+    section(Family::kHeap, [&](const ScopeStatistics& each) { classes(each.heap); });
+    section(Family::kCounters, [&](const ScopeStatistics& each) { counters(each); });
+    section(Family::kStacks, [&](const ScopeStatistics& each) { stacks(each); });
+    flame(id);
+    json_.end_object();
+  }
+
+  void producer(const ScopeStatistics& each) {
+    const Scope& scope = *each.scope;
+    json_.begin_object().member("agent", scope.agent_name).member("version", scope.agent_version);
+    json_.member("parameters", scope.agent_parameters).member("process", scope.process_name).member("pid", scope.pid);
+    json_.member("host", scope.hostname).member("command", scope.executable).member("snapshot", scope.snapshot);
+    json_.member("events", each.events()).member("dropped", scope.dropped).member("traces", scope.traces);
+    json_.member("from", us(each.first)).member("to", us(each.last)).end_object();
+  }
+
+  // Those with most events; lanes in the order of their start.
+  void threads(const ScopeStatistics& statistics, const ScopeStatistics& states) {
+    const auto rows =
+        greatest(statistics.threads, limit(kLanes * 2), [](const auto& row) { return row.second.events; });
+    json_.member("all", statistics.threads.size()).key("rows").begin_array();
+    const auto* lanes = report_.lanes(states);
+    const std::size_t shown = std::min(rows.size(), limit(kLanes));
+    const std::size_t bars = std::max<std::size_t>(limit(kBars) / std::max<std::size_t>(shown, 1), 4);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto& [id, thread] = *rows[i];
+      const auto info = statistics.scope->threads.find(id);
+      json_.begin_object().member("name", statistics.scope->thread_name(id)).member("id", std::to_string(id));
+      json_.member("events", thread.events).member("allocations", thread.allocations);
+      json_.member("bytes", thread.allocated_bytes);
+      if (info != statistics.scope->threads.end()) {
+        json_.member("group", info->second.group);
+        if (info->second.start.present()) json_.member("start", us(info->second.start.ns()));
+        if (info->second.end.present()) json_.member("end", us(info->second.end.ns()));
+      }
+      const auto state = states.threads.find(id);
+      if (state != states.threads.end()) {
+        json_.member("blocked", us_of(state->second.blocked.total))
+            .member("waiting", us_of(state->second.waiting.total));
+        json_.member("sleeping", us_of(state->second.sleeping.total));
+      }
+      if (lanes != nullptr && i < shown)
+        if (const auto lane = lanes->find(id); lane != lanes->end()) lane_of(lane->second, bars);
+      json_.end_object();
+    }
+    json_.end_array();
+  }
+  // start, duration, blocked, waiting, sleeping; start, ...
+  void lane_of(Lane lane, std::size_t bars) {
+    lane.thin_out(bars);
+    json_.key("bars").begin_array();
+    for (const LaneBar& bar : lane.bars)
+      json_.value(us(bar.start))
+          .value(us_of(bar.end - bar.start))
+          .value(us_of(bar.blocked))
+          .value(us_of(bar.waiting))
+          .value(us_of(bar.sleeping));
+    json_.end_array();
+  }
+
+  void contention(const ScopeStatistics& statistics) {
+    const auto by_total = [](const auto& row) { return row.second.total; };
+    const auto put = [&](const Waits& waits) {
+      json_.value(waits.count).value(us_of(waits.total)).value(us_of(waits.longest)).end_array();
+    };
+    json_.key("classes").begin_array();
+    for (const auto* row : greatest(statistics.contention, limit(kRows), by_total))
+      put((json_.begin_array().value(row->first), row->second));
+    json_.end_array();
+    // Threads come and go: those of one name are one here.
+    std::map<std::pair<std::string, std::string>, Waits> pairs;
+    for (const auto& [key, waits] : statistics.waited_for) {
+      const Scope& scope = *statistics.scope;
+      Waits& all = pairs[{scope.thread_name(key.first), key.second == 0 ? "?" : scope.thread_name(key.second)}];
+      all.count += waits.count;
+      all.total += waits.total;
+      all.longest = std::max(all.longest, waits.longest);
+    }
+    json_.key("pairs").begin_array();
+    for (const auto* row : greatest(pairs, limit(kRows), by_total))
+      put((json_.begin_array().value(row->first.first).value(row->first.second), row->second));
+    json_.end_array();
+  }
+
+  void pauses(const ScopeStatistics& statistics) {
+    json_.member("count", statistics.gc.count).member("total", us_of(statistics.gc.total));
+    json_.member("longest", us_of(statistics.gc.longest)).key("pauses").begin_array();
+    // start, duration, used after it (bytes; 0: unknown); of neighbours the longest where there are too many
+    const std::size_t each = statistics.pauses.size() / limit(kPauses) + 1;
+    for (std::size_t i = 0; i < statistics.pauses.size(); i += each) {
+      const auto from = statistics.pauses.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto to =
+          statistics.pauses.begin() + static_cast<std::ptrdiff_t>(std::min(i + each, statistics.pauses.size()));
+      const auto longest =
+          std::max_element(from, to, [](const GcPause& a, const GcPause& b) { return a.duration < b.duration; });
+      json_.value(us(longest->start)).value(us_of(longest->duration)).value(longest->used);
+    }
+    json_.end_array();
+  }
+
+  void methods(const ScopeStatistics& statistics) {
+    const auto weight = [](const auto& row) {
+      return std::tuple(row.second.self, row.second.calls, row.second.counted);
+    };
+    json_.key("rows").begin_array();  // name, calls, self, total, cpu (ns), methodCount or null
+    for (const auto* row : greatest(statistics.methods, limit(kRows * 2), weight)) {
+      const MethodStatistics& method = row->second;
+      json_.begin_array().value(statistics.scope->method_name(row->first)).value(method.calls).value(method.self);
+      json_.value(method.total).value(method.cpu);
+      if (method.has_count) json_.value(method.counted);
+      else json_.null();
+      json_.end_array();
+    }
+    json_.end_array().member("all", statistics.methods.size());
+    const Coverage all = coverage_of(statistics);
+    json_.member("counted", all.counted).member("ran", all.ran).key("coverage").begin_array();  // class, ran, methods
+    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> by_class;
+    for (const auto& [id, method] : statistics.methods) {
+      if (!method.has_count) continue;
+      const auto info = statistics.scope->methods.find(id);
+      auto& [ran, counted] =
+          by_class[info == statistics.scope->methods.end() ? "?" : statistics.scope->class_name(info->second.class_id)];
+      ++counted;
+      ran += method.counted != 0;
+    }
+    for (const auto* row : greatest(by_class, limit(kRows), [](const auto& each) { return each.second.second; }))
+      json_.begin_array().value(row->first).value(row->second.first).value(row->second.second).end_array();
+    json_.end_array();
+  }
+
+  void classes(const std::map<std::string, Amount>& table) {
+    json_.member("all", table.size()).key("rows").begin_array();  // class, objects, bytes
+    for (const auto* row : greatest(table, limit(kRows), [](const auto& each) { return each.second.bytes; }))
+      json_.begin_array().value(row->first).value(row->second.count).value(row->second.bytes).end_array();
+    json_.end_array();
+  }
+
+  // Those that changed first: as curves; of the others the value.
+  void counters(const ScopeStatistics& statistics) {
+    const auto rows = greatest(statistics.counters, limit(kSeries * 2), [](const auto& row) {
+      return std::pair(row.second.least != row.second.greatest, row.second.samples != 0);
+    });
+    const auto curves = static_cast<std::size_t>(std::count_if(
+        rows.begin(), rows.end(), [](const auto* row) { return row->second.least != row->second.greatest; }));
+    const std::size_t points = std::max<std::size_t>(limit(kPoints) / std::max<std::size_t>(curves, 1), 8);
+    json_.member("all", statistics.counters.size()).key("series").begin_array();
+    for (const auto* row : rows) {
+      const CounterSeries& series = row->second;
+      json_.begin_object().member("name", row->first);
+      if (series.samples == 0) json_.member("text", series.text);
+      else json_.member("last", series.last).member("least", series.least).member("greatest", series.greatest);
+      if (series.least != series.greatest) {
+        json_.key("points").begin_array();  // us, value
+        const std::size_t step = series.points.size() / points + 1;
+        for (std::size_t i = 0; i < series.points.size(); i += step)
+          json_.value(us(series.points[i].first)).value(series.points[i].second);
+        json_.end_array();
+      }
+      json_.end_object();
+    }
+    json_.end_array();
+  }
+
+  void stacks(const ScopeStatistics& statistics) {
+    json_.member("all", statistics.stacks.size()).key("rows").begin_array();
+    std::size_t count = 0, frames = 0;
+    for (const auto& [id, thread] : statistics.stacks) {
+      if (++count > limit(kStacks)) break;
+      json_.begin_object().member("name", statistics.scope->thread_name(id)).member("state", state_name(thread.state));
+      if (thread.monitor != 0) json_.member("monitor", Statistics::monitor_class(*statistics.scope, thread.monitor));
+      if (thread.owner != 0) json_.member("owner", statistics.scope->thread_name(thread.owner));
+      json_.key("frames").begin_array();
+      for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend() && frames < limit(kFrames);
+           ++frame, ++frames)
+        json_.value(statistics.scope->method_name(*frame));
+      json_.end_array().end_object();
+    }
+    json_.end_array().key("deadlocks").begin_array();
+    for (const auto& circle : statistics.deadlocks()) {
+      json_.begin_array();
+      for (const std::uint64_t id : circle) json_.value(statistics.scope->thread_name(id));
+      json_.end_array();
+    }
+    json_.end_array();
+  }
+
+  // Of the producer that tells most calls, allocations or stacks.
+  void flame(const std::string& id) {
+    for (const Family family : {Family::kCalls, Family::kAllocations, Family::kStacks}) {
+      const ScopeStatistics* chosen = report_.chosen(id, family);
+      const CallTree* tree = chosen == nullptr ? nullptr : report_.tree(*chosen);
+      if (tree == nullptr || tree->nodes.size() < 2) continue;
+      json_.key("flame").begin_object().member("source", chosen->scope->agent_name);
+      put_tree(*tree);
+      json_.end_object();
+      return;
+    }
+  }
+
+  static constexpr std::array<std::uint64_t CallTree::Node::*, 5> kWeights = {
+      &CallTree::Node::calls, &CallTree::Node::wall, &CallTree::Node::cpu, &CallTree::Node::bytes,
+      &CallTree::Node::samples};
+  // Frames that matter most by any of the weights; what is left out stays in their callers' totals. Children follow
+  // their parents: a node's total is added to its parent's from the end.
+  void put_tree(const CallTree& tree) {
+    std::vector<std::array<std::uint64_t, kWeights.size()>> totals(tree.nodes.size());
+    for (std::size_t i = tree.nodes.size(); i-- > 0;) {
+      for (std::size_t w = 0; w < kWeights.size(); ++w) {
+        totals[i][w] += tree.nodes[i].*kWeights[w];
+        if (i != 0 && w != 0) totals[tree.nodes[i].parent][w] += totals[i][w];
+      }
+    }
+    std::vector<std::pair<double, std::uint32_t>> order;
+    for (std::uint32_t i = 1; i < tree.nodes.size(); ++i) {
+      double share = 0;
+      for (std::size_t w = 1; w < kWeights.size(); ++w)
+        if (totals[0][w] != 0)
+          share = std::max(share, static_cast<double>(totals[i][w]) / static_cast<double>(totals[0][w]));
+      order.emplace_back(-share, i);
+    }
+    const std::size_t kept = std::min(order.size(), limit(kTreeNodes));
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());
+    order.resize(kept);
+    // A parent's share is no less than its child's and its number is smaller: it is kept where the child is.
+    std::vector<std::uint32_t> nodes{0};
+    for (const auto& [share, node] : order) nodes.push_back(node);
+    std::sort(nodes.begin(), nodes.end());
+    std::unordered_map<std::uint32_t, std::size_t> place;
+    std::vector<std::uint32_t> names;
+    std::unordered_map<std::uint32_t, std::size_t> name_place;
+    json_.member("frames", tree.nodes.size() - 1).member("folded", tree.folded);
+    json_.key("nodes").begin_array();  // parent, name, calls, and totals: wall, cpu, bytes, samples
+    for (const std::uint32_t node : nodes) {
+      place.emplace(node, place.size());
+      const auto [name, fresh] = name_place.try_emplace(tree.nodes[node].name, names.size());
+      if (fresh) names.push_back(tree.nodes[node].name);
+      json_.value(place[tree.nodes[node].parent]).value(name->second);
+      for (const std::uint64_t total : totals[node]) json_.value(total);
+    }
+    json_.end_array().key("names").begin_array();
+    for (const std::uint32_t name : names) json_.value(tree.names[name]);
+    json_.end_array();
+  }
+
+  const ReportCollector& report_;
+  const ReportOptions& options_;
+  std::size_t scale_;
+  std::string out_;
+  JsonWriter json_;
+  std::uint64_t start_ = 0;
+};
+
+}  // namespace
+
+std::string report_json(const ReportCollector& report, const ReportOptions& options, std::size_t scale) {
+  return Page(report, options, scale).text();
+}
+
+}  // namespace jtrace::trace::io

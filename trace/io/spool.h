@@ -1,0 +1,48 @@
+// Spool: events as lines in a file without a name, to be read again in another order. One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "trace/byte_sink.h"
+#include "trace/xml_writer.h"
+
+namespace jtrace::trace::io {
+
+class Spool {
+ public:
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint32_t size = 0;
+  };
+  // `folder`: where the file is. It is gone with the Spool, and with the process.
+  static Result<std::unique_ptr<Spool>> create(const std::string& folder);
+
+  // The event as a fragment, a line with its newline.
+  Result<Place> write(const Event& event);
+  // All is written: reading may begin.
+  Result<> finish();
+  // Good until the next call with the same `stream` (a small number: places of one stream mostly follow each other).
+  Result<std::string_view> read(Place place, std::size_t stream);
+  std::uint64_t size() const { return bytes_->bytes_written(); }
+
+ private:
+  struct Window {
+    std::uint64_t offset = 0;
+    std::string bytes;
+  };
+  Spool(UniqueFd fd, std::string folder);
+
+  UniqueFd fd_;
+  std::string folder_;
+  std::unique_ptr<FdSink> bytes_;
+  std::unique_ptr<XmlWriter> writer_;
+  std::vector<Window> windows_;
+};
+
+}  // namespace jtrace::trace::io
