@@ -36,13 +36,16 @@ std::string random_hex() {
   return text.substr(2);
 }
 
+// Mounts that look like storage and are the kernel's (a tmpfs above the cgroups).
+bool is_kernels(std::string_view path) { return path.starts_with("/sys/") || path.starts_with("/proc/"); }
+
 // In the order of trial, each once; all absolute, as the target sees them.
 std::vector<std::string> candidates(const target::Process& process) {
   std::vector<std::string> paths = {"/tmp", "/var/tmp", "/dev/shm", "/run/user/" + std::to_string(process.uid())};
   constexpr std::string_view kStorage[] = {"tmpfs", "ext4", "ext3", "ext2", "xfs", "btrfs", "overlay", "zfs", "f2fs"};
   if (const auto mounts = process.mounts())
     for (const target::MountEntry& mount : *mounts)
-      if (mount.writable && std::find(std::begin(kStorage), std::end(kStorage), mount.type) != std::end(kStorage) &&
+      if (mount.writable && !is_kernels(mount.point) && std::find(std::begin(kStorage), std::end(kStorage), mount.type) != std::end(kStorage) &&
           std::find(paths.begin(), paths.end(), mount.point) == paths.end())
         paths.push_back(mount.point);
   return paths;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -69,12 +70,18 @@ Result<> check_dynamic_loading(const target::Process& process, const target::Jvm
   return {};
 }
 
+bool is_mapped(const target::Process& process, const Agent& agent) {
+  const auto mappings = process.maps();
+  const std::string of_name = "lib" + agent.path + ".so";
+  return mappings && std::any_of(mappings->begin(), mappings->end(), [&](const target::Mapping& mapping) {
+           return agent.by_name ? mapping.file_name() == of_name : process.path_inside(mapping.path) == agent.path;
+         });
+}
+
 // Said just before it happens. A library that is mapped already does not make the JVM warn again.
-void announce_warning(const target::Process& process, const target::Jvm& jvm, const std::string& path) {
+void announce_warning(const target::Process& process, const target::Jvm& jvm, const Agent& agent) {
   if (jvm.feature < kFirstToWarn || attach::options_of(process, &jvm).flag("EnableDynamicAgentLoading", false)) return;
-  if (const auto mappings = process.maps())
-    for (const target::Mapping& mapping : *mappings)
-      if (mapping.path == path) return;
+  if (!agent.jar && is_mapped(process, agent)) return;
   log_warning("process " + std::to_string(process.pid()) + " (JDK " + std::to_string(jvm.feature) +
               ") will print a warning about the dynamically loaded agent on its stderr (JEP 451); started with "
               "-XX:+EnableDynamicAgentLoading it would not");
@@ -123,7 +130,7 @@ Result<> load(pid_t pid, Agent agent, const LoadArguments& arguments, int cancel
   JTRACE_RETURN_IF_ERROR(attach::check_words(request));
   JTRACE_ASSIGN_OR_RETURN(const auto session,
                           attach::AttachSession::open(process, attach_options(arguments.run, {request}, cancel_fd)));
-  announce_warning(process, jvm, agent.path);
+  announce_warning(process, jvm, agent);
   JTRACE_ASSIGN_OR_RETURN(const attach::Reply reply, session.execute(request));
   return judge(reply, request, agent);
 }

@@ -362,7 +362,7 @@ void bench_stream() {
       if (!write_whole(fd.get(), chunk, "socket")) return;
   });
   const auto start_time = Clock::now();
-  attach::Exchange exchange(UniqueFd(ends[0]), *self, 8u << 20);
+  attach::Exchange exchange{UniqueFd{ends[0]}, *self, 8u << 20};
   const attach::Waiter waiter(*self, Clock::now() + std::chrono::minutes(10), -1);
   Result<bool> done = false;
   while (done && !*done && waiter.wait_fd(exchange.fd(), 1) == attach::Woken::kReady) done = exchange.advance();

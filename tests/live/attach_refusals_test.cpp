@@ -18,7 +18,6 @@
 #include <thread>
 
 #include "attach/attach_session.h"
-#include "attach/delivery.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
@@ -113,7 +112,7 @@ TEST(AttachRefusals, no_jvm_and_no_signal) {
   EXPECT_TRUE(sleeper.alive());
 }
 
-class EachJdk : public ::testing::TestWithParam<Jdk> {
+class RefusingJdk : public ::testing::TestWithParam<Jdk> {
  protected:
   static void expect_unharmed(const JvmProcess& jvm) {
     EXPECT_TRUE(jvm.alive());
@@ -129,10 +128,10 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     return jvm ? std::move(*jvm) : nullptr;
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RefusingJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, RefusingJdk, ::testing::ValuesIn(jdks()), NameOf());
 
-TEST_P(EachJdk, stopped) {
+TEST_P(RefusingJdk, stopped) {
   const auto jvm = start({});
   ASSERT_TRUE(jvm);
   for (const bool warm : {false, true}) {
@@ -149,7 +148,7 @@ TEST_P(EachJdk, stopped) {
   expect_unharmed(*jvm);
 }
 
-TEST_P(EachJdk, attach_disabled) {
+TEST_P(RefusingJdk, attach_disabled) {
   for (const char* perf : {"-XX:+UsePerfData", "-XX:-UsePerfData"}) {
     const auto jvm = start({"-XX:+DisableAttachMechanism", perf});
     ASSERT_TRUE(jvm);
@@ -158,7 +157,7 @@ TEST_P(EachJdk, attach_disabled) {
   }
 }
 
-TEST_P(EachJdk, reduced_signals) {
+TEST_P(RefusingJdk, reduced_signals) {
   const auto jvm = start({"-Xrs"});
   ASSERT_TRUE(jvm);
   // The listener stands from the start, and needs no signal.
@@ -169,7 +168,7 @@ TEST_P(EachJdk, reduced_signals) {
 }
 
 // A SIGQUIT in its first milliseconds would kill it.
-TEST_P(EachJdk, just_starting) {
+TEST_P(RefusingJdk, just_starting) {
   for (int delay_ms = 0; delay_ms < 40; delay_ms += 4) {
     JvmOptions options;
     options.wait_ready = false;
@@ -186,7 +185,7 @@ TEST_P(EachJdk, just_starting) {
   }
 }
 
-TEST_P(EachJdk, another_users) {
+TEST_P(RefusingJdk, another_users) {
   NEED_ROOT();
   const auto jvm = start({});
   ASSERT_TRUE(jvm);
@@ -274,24 +273,16 @@ TEST(AttachRefusals, delivery_without_a_place) {
     const bool noexec = std::string_view(fault) == "noexec";
     JvmOptions options = attachable(*jdk, {"-XX:-UsePerfData"});
     options.isolation = Isolation::kMount;
+    options.own_root = true;
     options.in_child = [noexec](const std::string& root) {
-      const char* data = noexec ? "mode=1777" : "mode=1777,size=16k";
-      for (const char* place : {"/tmp", "/var/tmp", "/dev/shm"}) {
-        const std::string path = root + place;
-        if (::mount("tmpfs", path.c_str(), "tmpfs", noexec ? MS_NOEXEC : 0, data) != 0 &&
-            place != std::string_view("/dev/shm"))
-          return false;
-      }
-      return ::mount(nullptr, (root.empty() ? "/" : root).c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY,
-                     nullptr) == 0;
+      mount_attr read_only{};
+      read_only.attr_set = MOUNT_ATTR_RDONLY;
+      return ::mount_setattr(AT_FDCWD, root.c_str(), AT_RECURSIVE, &read_only, sizeof read_only) == 0 &&
+             ::mount("tmpfs", (root + "/tmp").c_str(), "tmpfs", noexec ? MS_NOEXEC : 0,
+                     noexec ? "mode=1777" : "mode=1777,size=16k") == 0;
     };
     auto jvm = JvmProcess::start(*jdk, "Idle", options);
     ASSERT_TRUE(succeeded(jvm));
-    const auto process = target::Process::open((*jvm)->pid());
-    const auto place = attach::choose_directory(*process, 1 << 20, true);
-    if (place) {
-      GTEST_SKIP() << "another file system of this machine serves: " << place->path;
-    }
     const auto loaded =
         run_jtrace({"load", (*jvm)->pid_text(), JTRACE_LIB_DIR "/libattach_test_agent_ok.so", "--deliver"});
     EXPECT_EQ(loaded->status, 7);

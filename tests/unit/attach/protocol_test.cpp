@@ -189,6 +189,9 @@ TEST(ReportedFailure, CodeZeroThatMeansNo) {
                  "Dumping heap to /no/x ...\nUnable to create /no/x: No such file or directory\n"),
             "Unable to create /no/x: No such file or directory");
   EXPECT_EQ(told({.operation = "jcmd", .arguments = {"GC.heap_dump /x"}}, "Heap dump file created\n"), "");
+  EXPECT_EQ(told({.operation = "dumpheap", .arguments = {"/no/x"}}, "/no/x: No such file or directory\n"),
+            "/no/x: No such file or directory");
+  EXPECT_NE(told({.operation = "dumpheap", .arguments = {"/x"}}, ""), "");
   // The same words in another command's output are data.
   EXPECT_EQ(told({.operation = "jcmd", .arguments = {"VM.log"}}, "Unable to create\n"), "");
 }
