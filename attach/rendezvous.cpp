@@ -153,8 +153,13 @@ Error foreign_trigger(const std::string& path, uid_t owner, const target::Proces
   error.text = "the trigger file belongs to uid " + std::to_string(owner) + ", so that the JVM (uid " +
                std::to_string(process.uid()) + ") will not trust it";
   error.path = path;
-  error.help = "remove it, or run as root";
+  error.help = "remove it";
   return error;
+}
+
+bool stands_in(int directory, const std::string& name) {
+  struct stat facts {};
+  return ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 }  // namespace
@@ -166,14 +171,16 @@ Result<Trigger> Trigger::make(const Rendezvous& rendezvous) {
   // A second descriptor, so that the trigger outlives the rendezvous.
   UniqueFd temporary(::fcntl(rendezvous.temporary_directory(), F_DUPFD_CLOEXEC, 0));
   JTRACE_ASSIGN_OR_RETURN(const auto as_user, ScopedCredentials::become_or_stay_root(process.uid(), process.gid()));
+  // The JVM looks into its current directory first: what stands there hides a good one elsewhere.
+  const bool in_the_way = cwd && stands_in(cwd->get(), name);
+  TriggerAttempt in_temporary{.errnum = EEXIST};
+  if (!in_the_way) in_temporary = make_trigger(temporary.get(), name, process);
+  if (!in_the_way && in_temporary.errnum == 0) return Trigger(std::move(temporary), process, name, in_temporary.made);
   const TriggerAttempt in_cwd =
       cwd ? make_trigger(cwd->get(), name, process) : TriggerAttempt{.errnum = cwd.error().errnum};
   if (in_cwd.errnum == 0) return Trigger(std::move(*cwd), process, name, in_cwd.made);
-  // The JVM looks into its current directory first: what stands there hides a good one elsewhere.
   if (in_cwd.errnum == EEXIST)
     return fail(foreign_trigger(process.proc_path("cwd/") + name, in_cwd.foreign_owner, process));
-  const TriggerAttempt in_temporary = make_trigger(temporary.get(), name, process);
-  if (in_temporary.errnum == 0) return Trigger(std::move(temporary), process, name, in_temporary.made);
   const std::string path = process.proc_path("root") + rendezvous.temporary_path() + "/" + name;
   if (in_temporary.errnum == EEXIST) return fail(foreign_trigger(path, in_temporary.foreign_owner, process));
   return fail(ErrorCategory::kNotAttachable,

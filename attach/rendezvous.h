@@ -1,6 +1,6 @@
 // The two files through which a HotSpot JVM is woken and met, held through descriptors of their directories.
 //
-//   .attach_pid<P>   the trigger: in the JVM's current directory, else in its temporary directory
+//   .attach_pid<P>   the trigger: the JVM looks in its current directory, then in its temporary directory
 //   .java_pid<P>     the socket: in its temporary directory, renamed into place once it listens
 // P is the JVM's own pid. The temporary directory is /tmp on Linux whatever TMPDIR says (os_linux.cpp,
 // get_temp_directory), the value of -XX:AltTempDir where a JVM has that flag, or what the kernel says the JVM has
@@ -54,7 +54,8 @@ Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Wait
 // over.
 class Trigger {
  public:
-  // In the current directory, else in the temporary one. Errors: kNotAttachable with both paths and reasons;
+  // In the temporary directory, else in the current one: a JVM that is starting goes to its hsperfdata folder and back
+  // (perfMemory_posix.cpp, open_directory_secure_cwd), and would not find what was left for it there. Errors: kNotAttachable with both paths and reasons;
   // kPermission where a file of another user stands in the way and cannot be removed.
   static Result<Trigger> make(const Rendezvous& rendezvous);
   Trigger(Trigger&& other) noexcept = default;
