@@ -45,7 +45,8 @@ std::vector<std::string> candidates(const target::Process& process) {
   constexpr std::string_view kStorage[] = {"tmpfs", "ext4", "ext3", "ext2", "xfs", "btrfs", "overlay", "zfs", "f2fs"};
   if (const auto mounts = process.mounts())
     for (const target::MountEntry& mount : *mounts)
-      if (mount.writable && !is_kernels(mount.point) && std::find(std::begin(kStorage), std::end(kStorage), mount.type) != std::end(kStorage) &&
+      if (mount.writable && !is_kernels(mount.point) &&
+          std::find(std::begin(kStorage), std::end(kStorage), mount.type) != std::end(kStorage) &&
           std::find(paths.begin(), paths.end(), mount.point) == paths.end())
         paths.push_back(mount.point);
   return paths;

@@ -55,8 +55,9 @@ Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Wait
 class Trigger {
  public:
   // In the temporary directory, else in the current one: a JVM that is starting goes to its hsperfdata folder and back
-  // (perfMemory_posix.cpp, open_directory_secure_cwd), and would not find what was left for it there. Errors: kNotAttachable with both paths and reasons;
-  // kPermission where a file of another user stands in the way and cannot be removed.
+  // (perfMemory_posix.cpp, open_directory_secure_cwd), and would not find what was left for it there. Errors:
+  // kNotAttachable with both paths and reasons; kPermission where a file of another user stands in the way and cannot
+  // be removed.
   static Result<Trigger> make(const Rendezvous& rendezvous);
   Trigger(Trigger&& other) noexcept = default;
   Trigger& operator=(Trigger&&) = delete;

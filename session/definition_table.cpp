@@ -199,7 +199,8 @@ void DefinitionTable::restart() {
 
 Result<> DefinitionTable::write_live_threads(std::uint64_t time) {
   std::vector<std::uint64_t> ids;
-  for (const auto& [id, thread] : threads_) ids.push_back(id);
+  for (const auto& [id, thread] : threads_)
+    if (thread.time <= time) ids.push_back(id);  // definitions run ahead of events
   std::sort(ids.begin(), ids.end());
   for (const std::uint64_t id : ids) JTRACE_RETURN_IF_ERROR(need_thread(id, time));
   return {};

@@ -49,7 +49,7 @@ class DefinitionTable {
   void mark_written(const PartialDocument& document);
   // A new document: nothing is written yet.
   void restart();
-  // Threads that have not ended, written where they are not yet.
+  // Threads that have started by `time` and not ended, written where they are not yet.
   Result<> write_live_threads(std::uint64_t time);
   // Definitions that were made up, because the agent had no room for them.
   std::uint64_t made_up() const { return made_up_; }

@@ -126,6 +126,7 @@ Result<> Drainer::rotate(std::uint64_t time) {
   ++documents_;
   JTRACE_RETURN_IF_ERROR(begin_document(time));
   JTRACE_RETURN_IF_ERROR(builder_.restart(time));
+  output_.head_is_written();
   rotating_ = false;
   return {};
 }

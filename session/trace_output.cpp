@@ -80,12 +80,17 @@ Result<> TraceOutput::begin() {
 }
 
 bool TraceOutput::wants_rotation() const {
-  return options_.rotate != 0 && bytes_->bytes_written() + kRotationMargin >= options_.max_size;
+  if (options_.rotate == 0) return false;
+  const std::uint64_t size = bytes_->bytes_written();
+  return size + kRotationMargin >= options_.max_size && size >= head_size_ + kRotationMargin;
 }
+
+void TraceOutput::head_is_written() { head_size_ = bytes_->bytes_written(); }
 
 Result<> TraceOutput::next_document(std::uint32_t keep) {
   if (!is_file_) return fail(ErrorCategory::kRefused, path_ + " is no file: it takes one document");
   earlier_bytes_ += bytes_->bytes_written();
+  head_size_ = 0;
   for (std::uint32_t number = keep; number > 0; --number) {
     const std::string from = number == 1 ? path_ : path_ + "." + std::to_string(number - 1);
     const std::string to = path_ + "." + std::to_string(number);

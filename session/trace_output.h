@@ -32,7 +32,10 @@ class TraceOutput {
   Result<> next_document(std::uint32_t keep);
 
   bool is_file() const { return is_file_; }
-  bool wants_rotation() const;  // --rotate, and the document is nearly at --max-size
+  // --rotate, and the document is nearly at --max-size. Where its head alone (every thread that lives) is that long,
+  // each document gets some events all the same.
+  bool wants_rotation() const;
+  void head_is_written();  // of a further document
   const std::string& path() const { return path_; }
   std::uint64_t bytes() const { return earlier_bytes_ + bytes_->bytes_written(); }
   std::uint64_t lost_bytes() const { return bytes_->lost_bytes(); }
@@ -47,6 +50,7 @@ class TraceOutput {
   bool remove_if_unused_ = false;
   std::unique_ptr<trace::ByteSink> bytes_;
   std::unique_ptr<trace::XmlWriter> writer_;
+  std::uint64_t head_size_ = 0;      // bytes
   std::uint64_t earlier_bytes_ = 0;  // of documents that are finished
 };
 

@@ -124,7 +124,7 @@ TEST_F(ExchangeTest, TheSpoolHoldsWhatMemoryMayNot) {
 TEST_F(ExchangeTest, MemoryStaysBounded) {
   const std::uint64_t kSize = 48ull << 20;
   Pair pair = Pair::make();
-  std::thread writer([fd = pair.theirs.get(), kSize] {
+  std::thread writer([fd = pair.theirs.get()] {
     const std::string chunk(1 << 20, 'x');
     EXPECT_TRUE(write_whole(fd, "0\n", "pair"));
     for (std::uint64_t sent = 0; sent < kSize; sent += chunk.size()) EXPECT_TRUE(write_whole(fd, chunk, "pair"));

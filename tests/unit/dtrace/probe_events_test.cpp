@@ -71,8 +71,8 @@ TEST_F(ProbeEventsTest, ThreadsHaveJavasIdAndName) {
 }
 
 TEST_F(ProbeEventsTest, MethodsAreDefinedOnceAndExitsKnowTheirEntry) {
-  for (std::uint64_t time : {1, 3}) add("method__entry", time, method_);
-  for (std::uint64_t time : {4, 5, 6}) add("method__return", time, method_);
+  for (const std::uint64_t time : {1u, 3u}) add("method__entry", time, method_);
+  for (const std::uint64_t time : {4u, 5u, 6u}) add("method__return", time, method_);
   release();
   EXPECT_EQ(sink_.all<trace::ClassDef>().size(), 1u);
   EXPECT_EQ(sink_.all<trace::MethodDef>().size(), 1u);

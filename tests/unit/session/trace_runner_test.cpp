@@ -170,7 +170,9 @@ TEST_F(TraceRunnerTest, RotatedFilesAreWholeDocuments) {
   EXPECT_GT(summary.documents, 2u);
   std::size_t ends = count(text(), "<threadEnd ");
   for (std::uint64_t i = 1; i < summary.documents; ++i) {
-    const std::string document = *read_file(options_.output + "." + std::to_string(i));
+    const auto read = read_file(options_.output + "." + std::to_string(i));
+    ASSERT_TRUE(read) << read.error().message() << " of " << summary.documents << " documents";
+    const std::string& document = *read;
     EXPECT_THAT(document, testing::EndsWith("</TRACE>\n"));
     EXPECT_EQ(count(document, "<traceEnd "), 1u);
     EXPECT_LE(document.size(), options_.max_size);
