@@ -95,13 +95,15 @@ void PoolFile::remove() {
 
 bool PoolFile::was_cut() const { return guard_ >= 0 && g_guards[guard_].hit.load(); }
 
-Result<> PoolFile::map(std::uint64_t size) {
-  void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd_.get(), 0);
+// The owner takes the file whole at once and locks it for itself; those who look at what was left share it.
+Result<> PoolFile::map(std::uint64_t size, bool owner) {
+  const int flags = MAP_SHARED | (owner ? MAP_POPULATE : 0);
+  void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, fd_.get(), 0);
   if (base == MAP_FAILED) return fail(system_error("mapping the ring memory", path_));
   memory_ = {static_cast<std::byte*>(base), static_cast<std::size_t>(size)};
   guard_ = take_guard(memory_);
   // A lock that ends with us: `jtrace recover` sees by it that the pool is in use.
-  if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0)
+  if (::flock(fd_.get(), (owner ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
     return fail(ErrorCategory::kRefused, "pool " + path_ + " is in use by a jtrace that runs");
   return {};
 }
@@ -118,7 +120,7 @@ Result<PoolFile> PoolFile::create(std::uint64_t size, std::string_view session, 
   if (const int error = ::posix_fallocate(file.fd_.get(), 0, static_cast<off_t>(size)); error != 0)
     return fail(system_error(error, "taking " + std::to_string(size >> 20) + " MiB of ring memory", file.path_)
                     .with_help("take less with --ring-memory"));
-  JTRACE_RETURN_IF_ERROR(file.map(size));
+  JTRACE_RETURN_IF_ERROR(file.map(size, true));
   trace::record::Pool pool = trace::record::format_pool(file.memory_.data(), size);
   const std::size_t length = std::min(session.size(), sizeof(trace::record::PoolHeader::session) - 1);
   std::memcpy(pool.header().session, session.data(), length);
@@ -136,7 +138,7 @@ Result<PoolFile> PoolFile::open(const std::string& path) {
     error.path = path;
     return fail(std::move(error));
   }
-  JTRACE_RETURN_IF_ERROR(file.map(static_cast<std::uint64_t>(info.st_size)));
+  JTRACE_RETURN_IF_ERROR(file.map(static_cast<std::uint64_t>(info.st_size), false));
   return file;
 }
 

@@ -40,7 +40,7 @@ class PoolFile {
 
  private:
   PoolFile() = default;
-  Result<> map(std::uint64_t size);
+  Result<> map(std::uint64_t size, bool owner);
 
   UniqueFd fd_;
   UniqueFd shared_fd_;
