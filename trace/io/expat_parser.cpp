@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "trace/io/xml_parser.h"
@@ -13,13 +14,18 @@ namespace {
 
 class ExpatParser final : public XmlParser {
  public:
-  explicit ExpatParser(XmlHandler& handler) : handler_(handler), parser_(XML_ParserCreate("UTF-8")) {
+  ExpatParser(XmlHandler& handler, const XmlStart& start)
+      : handler_(handler), start_(start), parser_(XML_ParserCreate("UTF-8")) {
     XML_SetUserData(parser_, this);
     XML_SetElementHandler(parser_, start_element, end_element);
     XML_SetCharacterDataHandler(parser_, character_data);
     XML_SetEntityDeclHandler(parser_, entity_declaration);
     XML_SetExternalEntityRefHandler(parser_, external_entity);
     XML_SetSkippedEntityHandler(parser_, skipped_entity);
+    if (!start_.in_root) return;
+    swallow_root_ = true;
+    fed_ = kRoot.size();
+    XML_Parse(parser_, kRoot.data(), static_cast<int>(kRoot.size()), XML_FALSE);
   }
   ~ExpatParser() override { XML_ParserFree(parser_); }
 
@@ -40,15 +46,19 @@ class ExpatParser final : public XmlParser {
   }
   const std::optional<Fault>& fault() const override { return fault_; }
   Position position() const override {
-    return {XML_GetCurrentLineNumber(parser_), XML_GetCurrentColumnNumber(parser_) + 1};
+    const Position at{XML_GetCurrentLineNumber(parser_), XML_GetCurrentColumnNumber(parser_) + 1};
+    if (at.line != 1) return {start_.position.line + at.line - 1, at.column};
+    const std::uint64_t root = start_.in_root ? kRoot.size() : 0;
+    return {start_.position.line, start_.position.column - 1 + (at.column > root ? at.column - root : 1)};
   }
 
  private:
+  static constexpr std::string_view kRoot = "<TRACE>";
   static ExpatParser& self(void* data) { return *static_cast<ExpatParser*>(data); }
 
   static void XMLCALL start_element(void* data, const XML_Char* name, const XML_Char** attributes) {
     ExpatParser& parser = self(data);
-    if (parser.fault_ || parser.stopped_) return;
+    if (parser.fault_ || parser.stopped_ || std::exchange(parser.swallow_root_, false)) return;
     parser.attributes_.clear();
     for (; *attributes != nullptr; attributes += 2) {
       const std::string_view value(attributes[1]);
@@ -66,7 +76,6 @@ class ExpatParser final : public XmlParser {
   static void XMLCALL character_data(void* data, const XML_Char* text, int size) {
     ExpatParser& parser = self(data);
     if (parser.fault_ || parser.stopped_) return;
-    if (size == 1 && *text == '\n') return;  // between the lines
     parser.go_on(parser.handler_.on_text({text, static_cast<std::size_t>(size)}));
   }
   static void XMLCALL entity_declaration(void* data, const XML_Char*, int, const XML_Char*, int, const XML_Char*,
@@ -119,7 +128,8 @@ class ExpatParser final : public XmlParser {
     if (rest.empty()) return;
     char text[64];
     std::snprintf(text, sizeof text, ": byte 0x%02x at offset %lld", static_cast<unsigned char>(rest[0]),
-                  static_cast<long long>(XML_GetCurrentByteIndex(parser_)));
+                  static_cast<long long>(start_.offset) + XML_GetCurrentByteIndex(parser_) -
+                      (start_.in_root ? static_cast<long long>(kRoot.size()) : 0));
     fault.text += text;
     const auto byte = static_cast<unsigned char>(rest[0]);
     if (byte == '<') fault.help = "in names it must be escaped (&lt;init&gt;) or written -init-";
@@ -131,7 +141,9 @@ class ExpatParser final : public XmlParser {
   }
 
   XmlHandler& handler_;
+  XmlStart start_;
   XML_Parser parser_;
+  bool swallow_root_ = false;
   std::vector<XmlAttribute> attributes_;
   std::optional<Fault> fault_;
   bool stopped_ = false;
@@ -141,6 +153,8 @@ class ExpatParser final : public XmlParser {
 
 }  // namespace
 
-std::unique_ptr<XmlParser> make_expat_parser(XmlHandler& handler) { return std::make_unique<ExpatParser>(handler); }
+std::unique_ptr<XmlParser> make_expat_parser(XmlHandler& handler, const XmlStart& start) {
+  return std::make_unique<ExpatParser>(handler, start);
+}
 
 }  // namespace jtrace::trace::io

@@ -61,7 +61,9 @@ Result<std::unique_ptr<EventSource>> make_event_source(std::unique_ptr<ByteSourc
   auto source = std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options);
   if (sddf) return make_sddf_source(std::move(source), name, faults);
   return std::unique_ptr<EventSource>(std::make_unique<XmlSource>(
-      std::move(source), name, faults, XmlSourceOptions{.strict = options.strict, .repair_utf8 = options.repair_utf8}));
+      std::move(source), name, faults,
+      XmlSourceOptions{
+          .strict = options.strict, .expat_only = options.expat_only, .repair_utf8 = options.repair_utf8}));
 }
 
 Result<std::unique_ptr<EventSource>> open_event_source(const std::string& path, FaultLog& faults,

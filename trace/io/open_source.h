@@ -12,6 +12,7 @@ namespace jtrace::trace::io {
 
 struct OpenOptions {
   bool strict = false;
+  bool expat_only = false;                                                        // XML only
   bool repair_utf8 = false;                                                       // XML only
   std::function<void(std::uint64_t consumed, std::uint64_t size)> progress = {};  // packed bytes
 };

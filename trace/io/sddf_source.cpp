@@ -8,6 +8,7 @@
 #include "base/uuid.h"
 #include "trace/io/sddf_format.h"
 #include "trace/io/sddf_reader.h"
+#include "trace/io/xml_source.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -37,7 +38,10 @@ class SddfSource final : public EventSource {
     std::string node_id, process_id, agent_id, trace_id, name, hostname;
     std::uint64_t pid = 0;
     Time created;
-    bool said = false, ended = false;
+    bool said = false;     // node and processCreate
+    bool traced = false;   // has an agent and a trace, its own or made up
+    bool made_up = false;  // ... made up
+    bool ended = false;
     std::map<std::int64_t, std::uint64_t> threads;  // SDDF's number -> threadId
     std::map<std::int64_t, std::int64_t> blocked;   // thread -> reason
     std::map<std::int64_t, ObjectId> waits_on;
@@ -87,10 +91,13 @@ class SddfSource final : public EventSource {
     }
     if (name == "Label Process" && v.size() == 6) {
       read_label(process, v[5].text);
-      return need(key);
+      return create(key);
+    }
+    if (name == "Kill Process") {
+      JTRACE_RETURN_IF_ERROR(create(key));
+      return end(key);
     }
     JTRACE_RETURN_IF_ERROR(need(key));
-    if (name == "Kill Process") return end(key);
     if (v.size() < 6) return unmapped(record);
     const std::int64_t thread = v[5].number;
     if (name == "New Thread") {
@@ -121,25 +128,33 @@ class SddfSource final : public EventSource {
     }
   }
 
-  // node, processCreate, agentCreate, traceStart, once for each process.
-  Result<> need(const Key& key) {
+  // node and processCreate, once for each process.
+  Result<> create(const Key& key) {
     Process& process = processes_[key];
     if (std::exchange(process.said, true)) return {};
     if (process.node_id.empty()) process.node_id = uuid("node", key.first);
     if (process.process_id.empty()) process.process_id = uuid("process", key.first, key.second);
-    process.agent_id = uuid("agent", key.first, key.second);
-    process.trace_id = uuid("trace", key.first, key.second);
+    keys_.try_emplace(process.process_id, key);
     if (!process.created.present()) process.created = Time(time_);
     if (nodes_.insert(process.node_id).second)
       JTRACE_RETURN_IF_ERROR(emit(Node{.nodeId = process.node_id,
                                        .hostname = process.hostname,
                                        .ipaddress = "",
                                        .time = machine_start_[key.first]}));
-    JTRACE_RETURN_IF_ERROR(emit(ProcessCreate{.processId = process.process_id,
-                                              .name = process.name,
-                                              .pid = process.pid,
-                                              .nodeIdRef = process.node_id,
-                                              .time = process.created}));
+    return emit(ProcessCreate{.processId = process.process_id,
+                              .name = process.name,
+                              .pid = process.pid,
+                              .nodeIdRef = process.node_id,
+                              .time = process.created});
+  }
+  // The process, and an agent and a trace of it: those that the file names, else made up.
+  Result<> need(const Key& key) {
+    JTRACE_RETURN_IF_ERROR(create(key));
+    Process& process = processes_[key];
+    if (std::exchange(process.traced, true)) return {};
+    process.made_up = true;
+    process.agent_id = uuid("agent", key.first, key.second);
+    process.trace_id = uuid("trace", key.first, key.second);
     JTRACE_RETURN_IF_ERROR(emit(AgentCreate{
         .agentId = process.agent_id, .processIdRef = process.process_id, .agentName = "sddf", .time = Time(time_)}));
     return emit(TraceStart{.traceId = process.trace_id, .agentIdRef = process.agent_id, .time = Time(time_)});
@@ -148,6 +163,7 @@ class SddfSource final : public EventSource {
     Process& process = processes_[key];
     if (!process.said || std::exchange(process.ended, true)) return {};
     while (!process.fresh.empty()) JTRACE_RETURN_IF_ERROR(start_thread(process, process.fresh.begin()->first, {}));
+    if (!process.made_up) return {};
     JTRACE_RETURN_IF_ERROR(emit(TraceEnd{.traceIdRef = process.trace_id, .time = Time(time_)}));
     return emit(AgentDestroy{.agentIdRef = process.agent_id, .time = Time(time_)});
   }
@@ -180,9 +196,16 @@ class SddfSource final : public EventSource {
     process.waits_on[thread] = on;
     const ThreadId id(id_of(process, thread));
     if (reason == static_cast<std::int64_t>(BlockReason::kMonitor))
-      return emit(
-          MonContendedEnter{.threadIdRef = id, .time = Time(time_), .objIdRef = on, .traceIdRef = process.trace_id});
-    return emit(MonWait{.threadIdRef = id, .time = Time(time_), .objIdRef = on, .traceIdRef = process.trace_id});
+      return emit(MonContendedEnter{.threadIdRef = id,
+                                    .time = Time(time_),
+                                    .objIdRef = on,
+                                    .threadOwner = std::exchange(owner_, ThreadId()),
+                                    .traceIdRef = process.trace_id});
+    return emit(MonWait{.threadIdRef = id,
+                        .time = Time(time_),
+                        .objIdRef = on,
+                        .timeout = std::exchange(timeout_, Number()),
+                        .traceIdRef = process.trace_id});
   }
   Result<> deblock(Process& process, std::int64_t thread) {
     const ThreadId id(id_of(process, thread));
@@ -194,11 +217,19 @@ class SddfSource final : public EventSource {
     if (monitor)
       return emit(
           MonContendedEntered{.threadIdRef = id, .time = Time(time_), .objIdRef = on, .traceIdRef = process.trace_id});
-    return emit(MonWaited{.threadIdRef = id, .time = Time(time_), .objIdRef = on, .traceIdRef = process.trace_id});
+    return emit(MonWaited{.threadIdRef = id,
+                          .time = Time(time_),
+                          .objIdRef = on,
+                          .timeout = std::exchange(timeout_, Number()),
+                          .traceIdRef = process.trace_id});
   }
 
-  // Records of a machine belong to its only process (the first, where there are several).
+  // Records of a machine belong to the process whose trace was named last; else to its first.
   Result<Process*> process_of_machine() {
+    if (current_ && current_->first == machine_) {
+      JTRACE_RETURN_IF_ERROR(need(*current_));
+      return &processes_[*current_];
+    }
     auto found = processes_.lower_bound(Key(machine_, std::numeric_limits<std::int64_t>::min()));
     if (found == processes_.end() || found->first.first != machine_)
       found = processes_.emplace(Key(machine_, 1), Process{}).first;
@@ -239,12 +270,26 @@ class SddfSource final : public EventSource {
     return emit(MethodCount{.count = value, .methodIdRef = MethodId(method), .traceIdRef = process->trace_id});
   }
   Result<> take_text(const SddfRecord& record, const std::string& text) {
+    if (text.starts_with("<")) return take_element(text);
     const auto words = split(text, ' ');
     const auto number = [&](std::size_t i) {
       return i < words.size() ? parse_decimal<std::uint64_t>(words[i]) : std::nullopt;
     };
     if (words[0] == "gcTotal" && number(1)) {
       gc_total_ = *number(1);
+      return {};
+    }
+    if (words[0] == "threadOwner" && number(1)) {
+      owner_ = ThreadId(*number(1));
+      return {};
+    }
+    if (words[0] == "timeout" && number(1)) {
+      timeout_ = *number(1);
+      return {};
+    }
+    if (words[0] == "trace" && words.size() == 2 && traces_.count(std::string(words[1])) != 0) {
+      current_ = traces_[std::string(words[1])];
+      processes_[*current_].trace_id = words[1];
       return {};
     }
     if (words[0] == "counter" && number(1)) {
@@ -267,6 +312,44 @@ class SddfSource final : public EventSource {
       return emit(
           Option{.key = words[1], .value = std::string_view(text).substr(value), .traceIdRef = process->trace_id});
     }
+    return take_plain(text);
+  }
+
+  // An element as XML, as our writer puts what SDDF has no record for. Something else that begins with '<' is text.
+  Result<> take_element(const std::string& text) {
+    CaptureSink sink;
+    FaultLog faults;
+    JTRACE_ASSIGN_OR_RETURN(auto bytes, memory_byte_source(text));
+    XmlSource source(std::move(bytes), name_, faults);
+    const auto read = source.read(sink);
+    if (!read || read->truncated || faults.total() != 0 || sink.events().size() != 1) return take_plain(text);
+    Event event = sink.events().front();
+    if (const auto* agent = std::get_if<AgentCreate>(&event)) {
+      const auto key = keys_.find(agent->processIdRef.view());
+      if (key == keys_.end()) return take_plain(text);
+      processes_[key->second].agent_id = agent->agentId.view();
+      agents_.insert_or_assign(std::string(agent->agentId.view()), key->second);
+    } else if (const auto* start = std::get_if<TraceStart>(&event)) {
+      const auto key = agents_.find(start->agentIdRef.view());
+      if (key == agents_.end()) return take_plain(text);
+      current_ = key->second;
+      Process& process = processes_[key->second];
+      process.trace_id = start->traceId.view();
+      process.traced = true;
+      traces_.insert_or_assign(process.trace_id, key->second);
+    } else if (!std::holds_alternative<TraceEnd>(event) && !std::holds_alternative<AgentDestroy>(event)) {
+      JTRACE_ASSIGN_OR_RETURN(Process * process, process_of_machine());
+      std::visit(
+          [&](auto& element) {
+            if constexpr (requires { element.traceIdRef; }) element.traceIdRef = process->trace_id;
+          },
+          event);
+    }
+    ++summary_.elements;
+    return sink_->write(event);
+  }
+  Result<> take_plain(const std::string& text) {
+    JTRACE_ASSIGN_OR_RETURN(Process * process, process_of_machine());
     return emit(Option{.key = "sddf.text", .value = text, .traceIdRef = process->trace_id});
   }
 
@@ -282,7 +365,11 @@ class SddfSource final : public EventSource {
   std::set<std::string> nodes_;
   std::optional<std::uint64_t> interval_, counter_;
   std::uint64_t interval_time_ = 0;
-  Number gc_total_;
+  Number gc_total_, timeout_;
+  ThreadId owner_;
+  std::map<std::string, Key, std::less<>> keys_, agents_;  // by processId, agentId
+  std::map<std::string, Key> traces_;
+  std::optional<Key> current_;
 };
 
 }  // namespace

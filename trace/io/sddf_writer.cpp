@@ -1,10 +1,13 @@
 // Events as SDDF ASCII. docs/formats.md has the table of what is mapped to what.
 #include <cstdio>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "trace/io/converter.h"
 #include "trace/io/scopes.h"
 #include "trace/io/sddf_format.h"
+#include "trace/xml_writer.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -13,6 +16,26 @@ constexpr std::uint64_t kMaxInt = 0x7fffffff;
 constexpr std::uint64_t kNanos = 1'000'000'000;
 // Threads whose id does not fit an int get one from here on; their threadName record has the real one.
 constexpr std::uint64_t kFirstMadeUp = 1'000'000'000;
+constexpr std::uint64_t kDataMessage = 87;  // EdenTV's tag of a message with data
+constexpr std::size_t kMaxCalls = 100'000;  // methodCalls that a callee may still come to
+
+// What no record of SDDF has: carried as XML in a Generic Trace.
+template <class Element>
+constexpr bool kAsText = false;
+template <>
+constexpr bool kAsText<AgentCreate> = true;
+template <>
+constexpr bool kAsText<TraceStart> = true;
+template <>
+constexpr bool kAsText<TraceEnd> = true;
+template <>
+constexpr bool kAsText<Value> = true;
+template <>
+constexpr bool kAsText<Filter> = true;
+template <>
+constexpr bool kAsText<RuntimeInitDone> = true;
+template <>
+constexpr bool kAsText<RuntimeShutdown> = true;
 
 class SddfWriter final : public Converter {
  public:
@@ -24,6 +47,7 @@ class SddfWriter final : public Converter {
     if (common.time.present()) time_ = common.time.ns();
     if (!begun_) put_text(sddf_head());
     begun_ = true;
+    say_trace(event, common, scope);
     std::visit([&](const auto& element) { put(element, scope, event); }, event);
     return result_;
   }
@@ -72,6 +96,42 @@ class SddfWriter final : public Converter {
   void say(const Scope& scope, const std::string& text) {
     record("Generic Trace", machine_of(scope.node_id), ", " + quoted(text));
   }
+  void say_element(const Scope& scope, const Event& event) {
+    MemorySink text;
+    XmlWriter writer(text, {.form = XmlForm::kFragments});
+    if (!writer.write(event) || !writer.finish()) return;
+    say(scope, text.text().substr(0, text.text().size() - 1));
+  }
+  // Records do not say which trace they are of: a Generic Trace does where it is another than before.
+  void say_trace(const Event& event, const Common& common, const Scope& scope) {
+    if (const auto* start = std::get_if<TraceStart>(&event)) {
+      said_trace_ = start->traceId.view();
+      return;
+    }
+    if (!common.trace_id.present() || common.trace_id.view() == said_trace_ || !is_carried(event)) return;
+    said_trace_ = common.trace_id.view();
+    say(scope, "trace " + said_trace_);
+  }
+  static bool is_carried(const Event& event) {
+    switch (element_kind(event)) {
+      case ElementKind::kClassDef:
+      case ElementKind::kClassUnload:
+      case ElementKind::kMethodDef:
+      case ElementKind::kMethodEntry:
+      case ElementKind::kMethodExit:
+      case ElementKind::kMethodCall:
+      case ElementKind::kMethodReturn:
+      case ElementKind::kInvocationContext:
+      case ElementKind::kLine:
+      case ElementKind::kObjAlloc:
+      case ElementKind::kObjDef:
+      case ElementKind::kObjFree:
+      case ElementKind::kObjMove:
+      case ElementKind::kThrow:
+      case ElementKind::kCatch: return false;
+      default: return true;
+    }
+  }
 
   // -- dense numbers
   std::uint64_t machine_of(const std::string& node) {
@@ -91,8 +151,9 @@ class SddfWriter final : public Converter {
 
   // -- elements
   template <class Element>
-  void put(const Element&, const Scope&, const Event& event) {
-    lose(event);
+  void put(const Element&, const Scope& scope, const Event& event) {
+    if constexpr (kAsText<Element>) say_element(scope, event);
+    else lose(event);
   }
   void put(const Node& node, const Scope&, const Event&) {
     const std::string id(node.nodeId.view());
@@ -110,12 +171,53 @@ class SddfWriter final : public Converter {
                       " processId=" + id + " nodeId=" + node +
                       " hostname=" + (info == scopes_.nodes().end() ? "" : info->second.hostname)));
   }
-  void put(const AgentCreate&, const Scope&, const Event&) {}  // one for the whole stream, made up again by the reader
-  void put(const TraceStart&, const Scope&, const Event&) {}
-  void put(const TraceEnd&, const Scope&, const Event&) {}
-  void put(const AgentDestroy&, const Scope& scope, const Event&) {
+  // A process ends with the last of its agents.
+  void put(const AgentDestroy& destroy, const Scope& scope, const Event& event) {
+    say_element(scope, event);
+    ended_agents_.insert(std::string(destroy.agentIdRef.view()));
+    for (const auto& each : scopes_.all())
+      if (each->process_id == scope.process_id && ended_agents_.count(each->agent_id) == 0) return;
     if (killed_.insert(scope.process_id).second)
       record("Kill Process", machine_of(scope.node_id), list({process_of(scope.process_id)}));
+  }
+  void put(const ProcessSuspend&, const Scope& scope, const Event& event) {
+    say_element(scope, event);
+    all_threads("Suspend Thread", scope);
+  }
+  void put(const ProcessResume&, const Scope& scope, const Event& event) {
+    say_element(scope, event);
+    all_threads("Run Thread", scope);
+  }
+  void all_threads(std::string_view name, const Scope& scope) {
+    std::set<std::uint64_t> alive;
+    for (const auto& [id, thread] : scope.threads)
+      if (!thread.end.present()) alive.insert(id);
+    for (const std::uint64_t id : alive) of_thread(name, scope, ThreadId(id));
+  }
+  // A call from another agent: a message, sent where the caller's methodCall stood, received at the entry.
+  void put(const MethodCall& call, const Scope& scope, const Event& event) {
+    lose(event);
+    if (call.threadIdRef.present() && call.ticket.present() && calls_.size() < kMaxCalls)
+      calls_.emplace(std::tuple(scope.agent_id, call.threadIdRef.value(), call.ticket.value()), time_);
+  }
+  void put(const MethodEntry& entry, const Scope& scope, const Event& event) {
+    lose(event);
+    const InvocationContext* from = entry.invocationContext;
+    if (from == nullptr || !from->nodeIdRef.present() || !from->processIdRef.present()) return;
+    const std::uint64_t sender = machine_of(std::string(from->nodeIdRef.view()));
+    const std::uint64_t process = process_of(std::string(from->processIdRef.view()));
+    const std::uint64_t out = from->ticket.value_or(0) & kMaxInt, in = entry.ticket.value_or(0) & kMaxInt;
+    const std::uint64_t machine = machine_of(scope.node_id), own = process_of(scope.process_id);
+    const auto call =
+        calls_.find(std::tuple(std::string(from->agentIdRef.view()),
+                               from->threadIdRef.present() ? from->threadIdRef.value() : 0, from->ticket.value_or(0)));
+    if (call != calls_.end()) {
+      const std::uint64_t now = std::exchange(time_, call->second);
+      record("Send Message", sender, list({process, out, machine, own, in, kDataMessage}));
+      time_ = now;
+      calls_.erase(call);
+    }
+    record("Receive Message", machine, list({own, in, sender, process, out, kDataMessage, 0}));
   }
   void put(const Option& option, const Scope& scope, const Event&) {
     say(scope, "option " + std::string(option.key.view()) + " " + std::string(option.value.view()));
@@ -137,29 +239,40 @@ class SddfWriter final : public Converter {
     of_thread("Deblock Thread", scope, thread);
     of_thread("Run Thread", scope, thread);
   }
+  // What a record has no field for stands in front of it.
+  void with(const Scope& scope, const char* name, std::uint64_t value) {
+    say(scope, std::string(name) + " " + std::to_string(value));
+  }
   void put(const MonContendedEnter& enter, const Scope& scope, const Event&) {
+    if (enter.threadOwner.present()) with(scope, "threadOwner", enter.threadOwner.value());
     block(scope, enter.threadIdRef, enter.objIdRef, BlockReason::kMonitor);
   }
   void put(const MonWait& wait, const Scope& scope, const Event&) {
+    if (wait.timeout.present()) with(scope, "timeout", wait.timeout.value());
     block(scope, wait.threadIdRef, wait.objIdRef,
           wait.objIdRef == ObjectId::sleep() ? BlockReason::kSleep : BlockReason::kWait);
   }
   void put(const MonContendedEntered& entered, const Scope& scope, const Event&) {
     deblock(scope, entered.threadIdRef);
   }
-  void put(const MonWaited& waited, const Scope& scope, const Event&) { deblock(scope, waited.threadIdRef); }
-  void put(const GcStart& start, const Scope&, const Event&) { gc_start_ = start.time.value_or(time_); }
+  void put(const MonWaited& waited, const Scope& scope, const Event&) {
+    if (waited.timeout.present()) with(scope, "timeout", waited.timeout.value());
+    deblock(scope, waited.threadIdRef);
+  }
+  void put(const GcStart& start, const Scope& scope, const Event&) {
+    gc_start_[scope.index] = start.time.value_or(time_);
+  }
   void put(const GcFinish& finish, const Scope& scope, const Event&) {
     const std::uint64_t machine = machine_of(scope.node_id);
     const std::uint64_t used = finish.usedObjectSpace.value_or(0);
     if (finish.totalObjectSpace.present()) say(scope, "gcTotal " + std::to_string(finish.totalObjectSpace.value()));
-    if (gc_start_ != 0) {
-      const std::uint64_t duration = time_ > gc_start_ ? time_ - gc_start_ : 0;
+    if (const std::uint64_t start = gc_start_[scope.index]; start != 0) {
+      const std::uint64_t duration = time_ > start ? time_ - start : 0;
       record("Generic Interval", machine, ", " + seconds(duration) + ", " + stamp(duration));
     }
     // What was used before is not in the events: the same as after, nothing collected.
     record("GC done", machine, list({0, used, 0, used}));
-    gc_start_ = 0;
+    gc_start_.erase(scope.index);
   }
   void put(const MethodCount& count, const Scope& scope, const Event&) {
     const std::uint64_t value = count.count.value_or(0);
@@ -174,10 +287,14 @@ class SddfWriter final : public Converter {
   Scopes scopes_;
   bool begun_ = false;
   Result<> result_;
-  std::uint64_t time_ = 0, base_ = 0, gc_start_ = 0;
+  std::uint64_t time_ = 0, base_ = 0;
+  std::map<std::size_t, std::uint64_t> gc_start_;  // of the pause that goes on, by scope
+  std::string said_trace_;
   std::map<std::string, std::uint64_t> machines_, processes_;
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> threads_;
-  std::set<std::string> killed_;
+  std::set<std::string> killed_, ended_agents_;
+  std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, std::uint64_t>
+      calls_;  // agent, thread, ticket -> time
 };
 
 }  // namespace

@@ -52,7 +52,15 @@ class XmlParser {
   virtual Position position() const = 0;
 };
 
+// Where a parser begins that takes over in the midst of a document.
+struct XmlStart {
+  Position position{1, 1};
+  std::uint64_t offset = 0;
+  bool in_root = false;  // what comes stands in the root element, whose start the handler has had
+};
 // `handler`: borrowed.
-std::unique_ptr<XmlParser> make_expat_parser(XmlHandler& handler);
+std::unique_ptr<XmlParser> make_expat_parser(XmlHandler& handler, const XmlStart& start = {});
+// For the plain XML of traces, faster; goes over to expat by itself for everything else.
+std::unique_ptr<XmlParser> make_fast_parser(XmlHandler& handler);
 
 }  // namespace jtrace::trace::io

@@ -183,7 +183,7 @@ XmlSource::XmlSource(std::unique_ptr<ByteSource> source, std::string name, Fault
       faults_(faults),
       options_(options),
       handler_(std::make_unique<Handler>(*this)),
-      parser_(make_expat_parser(*handler_)) {}
+      parser_(options.expat_only ? make_expat_parser(*handler_) : make_fast_parser(*handler_)) {}
 XmlSource::~XmlSource() = default;
 
 Position XmlSource::position() const {

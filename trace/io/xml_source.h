@@ -18,6 +18,7 @@ inline constexpr std::size_t kMaxXmlDepth = 16;
 
 struct XmlSourceOptions {
   bool strict = false;       // a file that breaks off is an error
+  bool expat_only = false;   // not the faster parser (tests compare the two)
   bool repair_utf8 = false;  // C0 80 and surrogates of three bytes each are mended, and counted
 };
 

@@ -190,13 +190,68 @@ TEST(Sddf, ThereAndBackKeepsThreadsBlockingGcAndCounters) {
         "<threadStart threadId=\"1000000000017\" time=\"1.000000000\" threadName=\"GC\"",
         "<gcStart time=\"3.000000000\"",
         "<gcFinish time=\"3.250000000\" totalObjectSpace=\"5000000000\" usedObjectSpace=\"4294967296\"",
-        "<monContendedEnter threadIdRef=\"7\" time=\"4.000000000\" objIdRef=\"9\"",
+        "<monContendedEnter threadIdRef=\"7\" time=\"4.000000000\" objIdRef=\"9\" threadOwner=\"1\"",
         "<monContendedEntered threadIdRef=\"7\" time=\"4.500000000\" objIdRef=\"9\"",
         "<monWait threadIdRef=\"1000000000017\" time=\"5.000000000\" objIdRef=\"-1\"",
         "<monWaited threadIdRef=\"1000000000017\" time=\"5.500000000\" objIdRef=\"-1\"",
         "<methodCount count=\"12\" methodIdRef=\"1\"", "<methodCount count=\"5000000000\" methodIdRef=\"2\"",
         "<threadEnd threadIdRef=\"7\" time=\"6.000000000\""})
     EXPECT_THAT(xml, HasSubstr(kept));
+}
+
+TEST(Sddf, SeveralProducersAndWhatOnlyTextCarries) {
+  const std::string text = document(
+      "<monWait threadIdRef=\"7\" time=\"2.0\" objIdRef=\"9\" timeout=\"50\"/>\n<monWaited threadIdRef=\"7\" "
+      "time=\"2.1\" "
+      "objIdRef=\"9\" timeout=\"99\"/>\n<processSuspend time=\"3.0\"/>\n<processResume time=\"3.5\"/>\n"
+      "<agentCreate agentId=\"h\" processIdRef=\"p\" agentName=\"hsperf\" time=\"4.0\"/>\n"
+      "<traceStart traceId=\"u\" agentIdRef=\"h\" time=\"4.0\"/>\n<option key=\"jtrace.kind\" value=\"snapshot\" "
+      "traceIdRef=\"u\"/>\n"
+      "<value name=\"a.b\" value=\"&quot;x&quot; y\" traceIdRef=\"u\"/>\n"
+      "<threadEnd threadIdRef=\"7\" time=\"5.0\" traceIdRef=\"t\"/>\n<traceEnd traceIdRef=\"u\" time=\"6.0\"/>\n"
+      "<agentDestroy agentIdRef=\"h\" time=\"6.0\"/>\n");
+  Output sddf;
+  convert(sddf, text, make_sddf_writer);
+  const std::string xml = from_sddf(sddf.bytes.text());
+  for (const char* kept :
+       {"<agentCreate agentId=\"a\" processIdRef=\"p\" agentName=\"jtrace\"",
+        "<traceStart traceId=\"t\" agentIdRef=\"a\"",
+        "<monWait threadIdRef=\"7\" time=\"2.000000000\" objIdRef=\"9\" timeout=\"50\" traceIdRef=\"t\"/>",
+        "<monWaited threadIdRef=\"7\" time=\"2.100000000\" objIdRef=\"9\" timeout=\"99\" traceIdRef=\"t\"/>",
+        "<processSuspend time=\"3.000000000\" traceIdRef=\"t\"/>",
+        "<processResume time=\"3.500000000\" traceIdRef=\"t\"/>",
+        "<option key=\"jtrace.kind\" value=\"snapshot\" traceIdRef=\"u\"/>",
+        "<value name=\"a.b\" value=\"&quot;x&quot; y\" traceIdRef=\"u\"/>",
+        "<threadEnd threadIdRef=\"7\" time=\"5.000000000\" traceIdRef=\"t\"/>",
+        "<traceEnd traceIdRef=\"u\" time=\"6.000000000\"/>", "<agentDestroy agentIdRef=\"h\" time=\"6.000000000\"/>",
+        "<agentDestroy agentIdRef=\"a\" time=\"7.000000000\"/>"})
+    EXPECT_THAT(xml, HasSubstr(kept));
+  // Two threads stood still.
+  EXPECT_THAT(sddf.bytes.text(),
+              HasSubstr("\"Suspend Thread\" { [2] { 3, 0 }, 2.500000000, 193, 1, 1, 7 };;\n"
+                        "\"Suspend Thread\" { [2] { 3, 0 }, 2.500000000, 193, 1, 1, 1000000000 };;"));
+  // There and back once more: nothing changes any more.
+  Output again;
+  convert(again, xml, make_sddf_writer);
+  EXPECT_EQ(from_sddf(again.bytes.text()), xml);
+}
+
+TEST(Sddf, ACallFromAnotherProcessIsAMessage) {
+  const std::string context =
+      "<InvocationContext nodeIdRef=\"n\" processIdRef=\"p\" agentIdRef=\"a\" threadIdRef=\"7\" ticket=\"4\"/>";
+  const std::string text = document(
+      "<methodCall threadIdRef=\"7\" time=\"2.0\" ticket=\"4\"/>\n"
+      "<node nodeId=\"m\" hostname=\"i\" ipaddress=\"\"/>\n<processCreate processId=\"q\" pid=\"1\" "
+      "nodeIdRef=\"m\" time=\"1.0\"/>\n<agentCreate agentId=\"b\" processIdRef=\"q\" agentName=\"x\" "
+      "time=\"1.0\"/>\n<traceStart traceId=\"u\" agentIdRef=\"b\" time=\"1.0\"/>\n<methodEntry "
+      "threadIdRef=\"3\" time=\"3.0\" ticket=\"9\" traceIdRef=\"u\">" +
+      context + "</methodEntry>\n");
+  Output sddf;
+  convert(sddf, text, make_sddf_writer);
+  EXPECT_THAT(sddf.bytes.text(),
+              HasSubstr("\"Send Message\" { [2] { 2, 0 }, 1.500000000, 217, 1, 1, 4, 2, 2, 9, 87 };;"));
+  EXPECT_THAT(sddf.bytes.text(),
+              HasSubstr("\"Receive Message\" { [2] { 3, 0 }, 2.500000000, 225, 2, 2, 9, 1, 1, 4, 87, 0 };;"));
 }
 
 std::string sddf_error(const std::string& records) {

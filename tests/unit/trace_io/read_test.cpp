@@ -162,6 +162,72 @@ TEST(Read, BadInputsAreRefusedWithTheirPlace) {
   EXPECT_THAT(error_of("<TRACE></TRACE><TRACE></TRACE>"), HasSubstr("several documents in one file"));
 }
 
+// What was said and what was read, by both parsers.
+std::string told(std::string_view text, bool expat_only, bool strict) {
+  const Outcome outcome = read(text, XmlForm::kDocument, {.strict = strict, .expat_only = expat_only});
+  std::string all = outcome.summary ? std::to_string(outcome.summary->elements) + " elements" +
+                                          (outcome.summary->truncated ? ", truncated" : "")
+                                    : outcome.summary.error().message();
+  for (const std::string& line : outcome.said) all += "\n" + line;
+  return all + "\n" + outcome.xml;
+}
+
+TEST(Read, TheFastParserSaysWhatExpatSays) {
+  const std::string every = every_element(XmlForm::kDocument);
+  std::vector<std::string> texts = {every, every_element(XmlForm::kFragments), "<TRACE></TRACE>", "<TRACE>",
+                                    "<TRACE/>"};
+  for (const char* body : {"<tag name='a\"b' value=\"it's\"/>",
+                           "<tag name=\"\xc3\xa9 \xe2\x82\xac &lt;&#10;&amp;x\"/>",
+                           "<tag name=\"&#233;&#x41;\"/>",
+                           "<tag name=\"a\tb\nc\"/>",
+                           "<!-- a comment --><tag/>",
+                           "<![CDATA[ ]]><tag/>",
+                           "<?pi?><tag/>",
+                           "<tag  name = \"a\" />",
+                           "<tag\n  name=\"a\"\n  foo=\"b\"\n/><gcStart time=\"x\"/>",
+                           "<tag name=\"a\"name=\"b\"/>",
+                           "<tag name=\"a\" name=\"b\"/>",
+                           "<tag name=\"a<b\"/>",
+                           "<tag name=\"a&b\"/>",
+                           "<tag name=\"a",
+                           "<tag name=\"\xff\"/>",
+                           "<tag name=\"\xef\xbf\xbe\"/>",
+                           "<tag name=\"\x7f\"/>",
+                           "<t\xc3\xa9g/>",
+                           "<tag></tga>",
+                           "<tag></tag >",
+                           "<tag>text</tag>",
+                           "text",
+                           "<value>one\ntwo &amp; ]]&gt;</value>",
+                           "<value>]]></value>",
+                           "<value>a\r\nb</value>",
+                           "<methodEntry threadIdRef=\"1\">\n  <InvocationContext ticket=\"1,1\"/>\n\t<value "
+                           "foo=\"1\"/>\n</methodEntry><foo/>",
+                           "<methodExit><value><value/></value></methodExit><tag/>",
+                           "<foo><bar name=\"x\">y</bar></foo><tag name=\"z\"/>",
+                           "\xc3\xa9<foo/>",
+                           "   <foo/>\xe2\x82\xac",
+                           "<tag name=\"\xe2\x82\xac\"/><foo/><gcStart time=\"\xc3\xa9\"/><foo2/>",
+                           "<tag name=\"\x01\"/>",
+                           "</TRACE><tag/>",
+                           "<tag/",
+                           "<",
+                           "</tag>",
+                           "<methodBody><code/><value>x</value></methodBody><oh/>"}) {
+    texts.push_back(document(body));
+    texts.push_back(document("<tag name=\"first\"/>\n" + std::string(body) + "<tag name=\"next\"/>\n"));
+    texts.push_back("<TRACE>" + std::string(body));
+    texts.push_back(body);
+  }
+  for (const std::string& text : texts)
+    for (const bool strict : {false, true}) EXPECT_EQ(told(text, false, strict), told(text, true, strict)) << text;
+  // Cut everywhere.
+  const std::string some = document(
+      "<tag name=\"&lt;\xc3\xa9\"/>\n<methodExit threadIdRef=\"1\"><value name=\"a\">b</value></methodExit>\n");
+  for (std::size_t size = 1; size < some.size(); ++size)
+    EXPECT_EQ(told(some.substr(0, size), false, false), told(some.substr(0, size), true, false)) << size;
+}
+
 TEST(Read, FaultsAreCountedAndStrictRefusesThem) {
   const std::string text = document(
       "<foo/>\n<foo/>\n<gcStart bar=\"1\"/>\n<gcStart time=\"soon\" collationValue=\"1,2,3\"/>\n<node "
