@@ -1,9 +1,10 @@
 // Merged stacks, one a line.
 #include <algorithm>
 #include <map>
+#include <vector>
 
-#include "base/strings.h"
 #include "trace/io/call_stacks.h"
+#include "trace/io/call_tree.h"
 #include "trace/io/converter.h"
 
 namespace jtrace::trace::io {
@@ -36,65 +37,68 @@ class CollapsedWriter final : public Converter, private CallListener {
   Result<> finish() override {
     calls_.close_all();
     Result<> written;
-    for (const auto& [stack, weight] : weights_) {
-      if (weight == 0 || !written) continue;
-      written = bytes_.write(stack + " " + std::to_string(weight) + "\n");
-    }
+    for (std::uint32_t node = 1; node < weights_.size() && written; ++node)
+      if (weights_[node] != 0) written = bytes_.write(line_of(node));
     Result<> finished = bytes_.finish();
     return written ? std::move(finished) : std::move(written);
   }
 
  private:
   // A name within a line: separators of the format become others.
-  static std::string clean(std::string name) {
-    for (char& c : name)
-      if (c == ';' || c == '\n' || c == '\r') c = ':';
-    return name;
+  static void append_clean(std::string& line, std::string_view name) {
+    for (const char c : name) line += c == ';' || c == '\n' || c == '\r' ? ':' : c;
   }
-  void append_frame(std::string& path, std::string name) { path.append(";").append(clean(std::move(name))); }
-
-  std::string& path_of(const Scope& scope, std::uint64_t thread) {
-    std::string& path = paths_[{scope.index, thread}];
-    if (path.empty()) path = clean(scope.thread_name(thread));
-    return path;
+  std::string line_of(std::uint32_t node) const {
+    std::vector<std::uint32_t> path;
+    for (std::uint32_t at = node; at != 0; at = tree_.nodes[at].parent) path.push_back(at);
+    std::string line;
+    for (auto at = path.rbegin(); at != path.rend(); ++at) {
+      if (at != path.rbegin()) line += ';';
+      append_clean(line, tree_.names[tree_.nodes[*at].name]);
+    }
+    return line + " " + std::to_string(weights_[node]) + "\n";
+  }
+  void add(std::uint32_t node, std::uint64_t weight) {
+    if (weights_.size() < tree_.nodes.size()) weights_.resize(tree_.nodes.size());
+    weights_[node] += weight;
+  }
+  // Of the innermost open call of the thread; its name where there is none.
+  std::uint32_t& top_of(const Scope& scope, std::uint64_t thread) {
+    std::uint32_t& top = tops_[{scope.index, thread}];
+    if (top == 0) top = tree_.child(0, tree_.name_of(scope.thread_name(thread)));
+    return top;
   }
   // OpenFrame::user: what its callees took.
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override {
-    append_frame(path_of(scope, thread), scope.method_name(stack.back().method));
+    std::uint32_t& top = top_of(scope, thread);
+    top = stack.back().node = tree_.child(top, tree_.name_of(scope, stack.back().method));
   }
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t cpu_time) override {
     const OpenFrame& frame = stack.back();
-    std::string& path = path_of(scope, thread);
     std::uint64_t whole = time - frame.time;
     if (weight_ == Weight::kCpu) whole = cpu_time > frame.cpu_time ? cpu_time - frame.cpu_time : 0;
-    if (weight_ != Weight::kAllocation) weights_[path] += whole - std::min(whole, frame.user);
+    if (weight_ != Weight::kAllocation) add(frame.node, whole - std::min(whole, frame.user));
     if (stack.size() > 1) stack[stack.size() - 2].user += whole;
-    path.resize(path.rfind(';'));
+    top_of(scope, thread) = tree_.nodes[frame.node].parent;
   }
   void allocate(Scope& scope, const ObjAlloc& alloc) {
     const std::uint64_t thread = alloc.threadIdRef.present() ? alloc.threadIdRef.value() : 0;
-    std::string path = clean(scope.thread_name(thread));
-    if (alloc.contextData.present() && !alloc.contextData.view().empty()) {
-      const auto frames = split(alloc.contextData.view(), ';');  // innermost first
-      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-        std::string name(frame->substr(0, frame->rfind(':')));
-        std::replace(name.begin(), name.end(), '/', '.');
-        append_frame(path, std::move(name));
-      }
-    } else {
-      path = path_of(scope, thread);
-    }
-    append_frame(path, alloc.classIdRef.present() ? scope.class_name(alloc.classIdRef.value()) : "?");
-    weights_[path] += alloc.size.value_or(0);
+    std::uint32_t node = top_of(scope, thread);
+    if (alloc.contextData.present() && !alloc.contextData.view().empty())
+      node = tree_.descend(tree_.child(0, tree_.name_of(scope.thread_name(thread))), alloc.contextData.view());
+    node =
+        tree_.child(node, tree_.name_of(alloc.classIdRef.present() ? scope.class_name(alloc.classIdRef.value()) : "?"));
+    add(node, alloc.size.value_or(0));
   }
 
   ByteSink& bytes_;
   Weight weight_;
   Scopes scopes_;
   CallStacks calls_;
-  std::map<std::pair<std::size_t, std::uint64_t>, std::string> paths_;
-  std::map<std::string, std::uint64_t> weights_;
+  CallTree tree_;
+  std::map<std::pair<std::size_t, std::uint64_t>, std::uint32_t> tops_;
+  std::vector<std::uint64_t> weights_;  // of the tree's nodes
 };
 
 }  // namespace

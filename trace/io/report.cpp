@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/strings.h"
 #include "trace/io/report_page.h"
 
 namespace jtrace::trace::io {
@@ -38,25 +37,6 @@ void Lane::thin_out(std::size_t limit) {
   }
 }
 
-std::uint32_t CallTree::name_of(const std::string& text) {
-  const auto [at, fresh] = name_ids_.emplace(text, static_cast<std::uint32_t>(names.size()));
-  if (fresh) names.push_back(text);
-  return at->second;
-}
-
-std::uint32_t CallTree::child(std::uint32_t parent, std::uint32_t name) {
-  const std::uint64_t key = (std::uint64_t{parent} << 32) | name;
-  if (const auto found = children_.find(key); found != children_.end()) return found->second;
-  if (nodes.size() >= kMaxTreeNodes) {
-    ++folded;
-    return parent;
-  }
-  const auto made = static_cast<std::uint32_t>(nodes.size());
-  nodes.push_back({.parent = parent, .name = name});
-  children_.emplace(key, made);
-  return made;
-}
-
 ReportCollector::OfScope& ReportCollector::of(const Scope& scope) {
   if (of_scope_.size() <= scope.index) of_scope_.resize(scope.index + 1);
   if (!of_scope_[scope.index]) of_scope_[scope.index] = std::make_unique<OfScope>();
@@ -85,18 +65,11 @@ void ReportCollector::on_state(const ScopeStatistics& statistics, std::uint64_t 
   if (lane.bars.size() > limit) lane.thin_out(limit / 2);
 }
 
-// A method that is not yet defined gets its name when it is (producers define before use).
-std::uint32_t ReportCollector::method_name_id(const Scope& scope, CallTree& tree, std::uint64_t method) {
-  auto& names = of(scope).method_names;
-  if (const auto found = names.find(method); found != names.end()) return found->second;
-  return names.emplace(method, tree.name_of(scope.method_name(method))).first->second;
-}
-
 void ReportCollector::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
   Statistics::on_enter(scope, thread, stack);
   OfScope& mine = of(scope);
   const std::uint32_t parent = stack.size() > 1 ? stack[stack.size() - 2].node : 0;
-  stack.back().node = mine.tree.child(parent, method_name_id(scope, mine.tree, stack.back().method));
+  stack.back().node = mine.tree.child(parent, mine.tree.name_of(scope, stack.back().method));
   mine.tops[thread] = stack.back().node;
 }
 
@@ -122,12 +95,7 @@ void ReportCollector::allocate(Scope& scope, const ObjAlloc& alloc) {
   OfScope& mine = of(scope);
   std::uint32_t node = 0;
   if (alloc.contextData.present() && !alloc.contextData.view().empty()) {
-    const auto frames = split(alloc.contextData.view(), ';');
-    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-      std::string name(frame->substr(0, frame->rfind(':')));
-      std::replace(name.begin(), name.end(), '/', '.');
-      node = mine.tree.child(node, mine.tree.name_of(name));
-    }
+    node = mine.tree.descend(node, alloc.contextData.view());
   } else if (alloc.threadIdRef.present()) {
     if (const auto top = mine.tops.find(alloc.threadIdRef.value()); top != mine.tops.end()) node = top->second;
   }
@@ -143,7 +111,7 @@ void ReportCollector::sample(const ScopeStatistics& statistics) {
     if (thread.frames.empty()) continue;
     std::uint32_t node = 0;
     for (const std::uint64_t method : thread.frames)
-      node = mine.tree.child(node, method_name_id(*statistics.scope, mine.tree, method));
+      node = mine.tree.child(node, mine.tree.name_of(*statistics.scope, method));
     ++mine.tree.nodes[node].samples;
   }
 }

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "trace/byte_sink.h"
+#include "trace/io/call_tree.h"
 #include "trace/io/statistics.h"
 
 namespace jtrace::trace::io {
@@ -30,24 +31,6 @@ struct Lane {
   std::vector<LaneBar> bars;
   // Halves the number of bars until there are `limit`.
   void thin_out(std::size_t limit);
-};
-
-// The merged call tree: node 0 is the root.
-struct CallTree {
-  struct Node {
-    std::uint32_t parent = 0, name = 0;
-    std::uint64_t calls = 0, wall = 0, cpu = 0, bytes = 0, samples = 0;  // its own, without its children's
-  };
-  std::vector<Node> nodes{Node{}};
-  std::vector<std::string> names{"all"};
-  std::uint64_t folded = 0;  // frames that were counted for their caller, since the tree was full
-
-  std::uint32_t name_of(const std::string& text);
-  std::uint32_t child(std::uint32_t parent, std::uint32_t name);
-
- private:
-  std::unordered_map<std::string, std::uint32_t> name_ids_;
-  std::unordered_map<std::uint64_t, std::uint32_t> children_;  // parent, name
 };
 
 struct ReportOptions {
@@ -76,12 +59,10 @@ class ReportCollector final : public Statistics {
                 std::uint64_t cpu_time) override;
   void allocate(Scope& scope, const ObjAlloc& alloc);
   void sample(const ScopeStatistics& statistics);
-  std::uint32_t method_name_id(const Scope& scope, CallTree& tree, std::uint64_t method);
 
   struct OfScope {
     std::map<std::uint64_t, Lane> lanes;
-    CallTree tree;
-    std::unordered_map<std::uint64_t, std::uint32_t> method_names;
+    CallTree tree{kMaxTreeNodes};
     std::unordered_map<std::uint64_t, std::uint32_t> tops;  // thread -> node of the innermost open call
   };
   OfScope& of(const Scope& scope);

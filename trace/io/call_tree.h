@@ -1,0 +1,45 @@
+// CallTree: call stacks merged: a node for each distinct stack, with what it took by itself. Memory: about 120 bytes a
+// node. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/io/scopes.h"
+
+namespace jtrace::trace::io {
+
+class CallTree {
+ public:
+  // Node 0 is the root; a node stands behind its parent.
+  struct Node {
+    std::uint32_t parent = 0, name = 0;
+    std::uint64_t calls = 0, wall = 0, cpu = 0, bytes = 0, samples = 0;  // without its children's; ns, bytes
+  };
+  // Beyond `max_nodes` a frame counts for its caller.
+  explicit CallTree(std::size_t max_nodes = std::numeric_limits<std::uint32_t>::max()) : max_nodes_(max_nodes) {}
+
+  std::vector<Node> nodes{Node{}};
+  std::vector<std::string> names{"all"};
+  std::uint64_t folded = 0;  // frames that were counted for their caller
+
+  std::uint32_t child(std::uint32_t parent, std::uint32_t name);
+  std::uint32_t name_of(const std::string& text);
+  // Of a method as its scope calls it when it is first met (producers define before use).
+  std::uint32_t name_of(const Scope& scope, std::uint64_t method);
+  // Below `node`, the frames that an objAlloc says itself (contextData: "class.method:line;...", innermost first).
+  std::uint32_t descend(std::uint32_t node, std::string_view context_data);
+
+ private:
+  std::size_t max_nodes_;
+  std::unordered_map<std::string, std::uint32_t> name_ids_;
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;              // parent, name
+  std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> methods_;  // by scope
+};
+
+}  // namespace jtrace::trace::io
