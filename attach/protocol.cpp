@@ -115,10 +115,8 @@ std::string_view ReplyParser::feed(std::string_view bytes) {
   if (malformed_) return {};
   const std::size_t newline = bytes.find('\n');
   line_.append(bytes.substr(0, std::min(newline, kCodeLineLimit + 1)));
-  if (newline == bytes.npos) {
-    malformed_ = line_.size() > kCodeLineLimit;
-    return {};
-  }
+  malformed_ = line_.size() > kCodeLineLimit;
+  if (malformed_ || newline == bytes.npos) return {};
   take_code_line();
   return malformed_ ? std::string_view() : bytes.substr(newline + 1);
 }
