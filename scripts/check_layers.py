@@ -47,7 +47,7 @@ THIRD_PARTIES = {
     r"boost/": ["target"],
     r"tl/": ["base"],
     r"(gtest|gmock|nlohmann|benchmark)/": ["tests"],
-    r"expat": ["trace/io"],
+    r"expat": ["trace/io", "tests/bench"],
     r"libunwind": ["coreinspect/unwind"],
     r"(jvmti|jni|jvmpi)\.h": ["agent"],
 }

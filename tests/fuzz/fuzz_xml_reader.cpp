@@ -22,7 +22,7 @@ std::string read(std::string_view bytes, bool strict, bool expat_only) {
   FaultLog faults({.strict = strict, .limit = 1000, .print = [&](const std::string& text) { said += text + "\n"; }});
   Validator validator("in", faults);
   Statistics statistics;
-  MemorySink out;
+  MemorySink out(16u << 10);
   XmlWriter writer(out);
   TeeSink all({&writer, &validator, &statistics});
   auto input = memory_byte_source(bytes);

@@ -225,16 +225,21 @@ class FastParser final : public XmlParser {
       return Step::kDone;
     }
   }
+  // In pieces, as expat gives it: each newline is one.
   Step text() {
-    here_.at = cursor_;
-    const std::size_t start = cursor_;
-    const Place place = here_;
-    for (; cursor_ < end_ && !is(peek(), kTextStop); ++cursor_)
-      if (peek() == '\n') newline();
-    if (cursor_ == end_) return Step::kMore;
-    if (peek() != '<') return Step::kStrange;
-    if (cursor_ != start) parts_.push_back({Part::kText, {bytes_.data() + start, cursor_ - start}, 0, 0, place});
-    return Step::kDone;
+    for (;;) {
+      here_.at = cursor_;
+      const std::size_t start = cursor_;
+      const Place place = here_;
+      while (cursor_ < end_ && !is(peek(), kTextStop) && peek() != '\n') ++cursor_;
+      if (cursor_ == end_) return Step::kMore;
+      if (cursor_ == start && peek() == '\n') {
+        newline();
+        ++cursor_;
+      }
+      if (cursor_ == start) return peek() == '<' ? Step::kDone : Step::kStrange;
+      parts_.push_back({Part::kText, {bytes_.data() + start, cursor_ - start}, 0, 0, place});
+    }
   }
   Step attribute(std::size_t first) {
     std::string_view key;

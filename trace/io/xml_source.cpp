@@ -91,8 +91,11 @@ class XmlSource::Handler final : public XmlHandler {
   std::optional<Error> error;
   std::size_t depth = 0;
 
+  Position position() const { return delivers_ ? start_ : source_.parser_->position(); }
+
   bool on_start(std::string_view name, std::span<const XmlAttribute> attributes) override {
     if (++depth == 1) return start_root(name);
+    if (depth == 2) start_ = source_.parser_->position();
     if (depth > kMaxXmlDepth) return stop("nested deeper than " + std::to_string(kMaxXmlDepth) + " levels");
     if (skipping_ != 0) {
       ++skipping_;
@@ -123,7 +126,9 @@ class XmlSource::Handler final : public XmlHandler {
     const Event* event = builder_.end();
     if (event == nullptr) return true;
     ++source_.summary_.elements;
+    delivers_ = true;
     Result<> written = sink->write(*event);
+    delivers_ = false;
     if (!written) error = std::move(written).error();
     return !error;
   }
@@ -173,6 +178,8 @@ class XmlSource::Handler final : public XmlHandler {
   }
 
   XmlSource& source_;
+  Position start_;         // of the element of the root
+  bool delivers_ = false;  // ... which the sink is being given
   ElementBuilder builder_;
   std::size_t skipping_ = 0;  // depth inside an element that is left out
 };
@@ -187,7 +194,7 @@ XmlSource::XmlSource(std::unique_ptr<ByteSource> source, std::string name, Fault
 XmlSource::~XmlSource() = default;
 
 Position XmlSource::position() const {
-  Position position = parser_->position();
+  Position position = handler_->position();
   if (summary_.fragments && position.line == 1)
     position.column -= std::min<std::uint64_t>(kSyntheticRoot.size(), position.column - 1);
   return position;
