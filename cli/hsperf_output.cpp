@@ -4,6 +4,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "base/clock.h"
 #include "base/strings.h"
 #include "base/uuid.h"
@@ -48,6 +50,21 @@ session::TraceIdentity live_identity(const target::Process& process, bool show_s
   return session::identify(process, jvm ? *jvm : target::Jvm(), options);
 }
 
+// Passes on what it is given but for a node that was defined before: several JVMs of one host are one node.
+class NodesOnce final : public trace::EventSink {
+ public:
+  NodesOnce(trace::EventSink& next, std::set<std::string>& known) : next_(next), known_(known) {}
+  Result<> write(const trace::Event& event) override {
+    const auto* node = std::get_if<trace::Node>(&event);
+    if (node && !known_.insert(std::string(node->nodeId.view())).second) return {};
+    return next_.write(event);
+  }
+
+ private:
+  trace::EventSink& next_;
+  std::set<std::string>& known_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path, std::uint64_t max_size) {
@@ -58,12 +75,14 @@ Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path, st
 }
 
 perfdata::WriteHead head_writer(std::string agent_parameters, bool show_secrets) {
-  return [=](trace::EventSink& sink, const perfdata::CounterSource& source) -> Result<std::string> {
+  return [=, nodes = std::make_shared<std::set<std::string>>()](
+             trace::EventSink& sink, const perfdata::CounterSource& source) -> Result<std::string> {
     session::TraceIdentity identity =
         source.process() ? live_identity(*source.process(), show_secrets) : saved_identity(source, show_secrets);
     identity.agent_name = "hsperf";
     identity.agent_parameters = agent_parameters;
-    session::EventEmitter emitter(sink);
+    NodesOnce once(sink, *nodes);
+    session::EventEmitter emitter(once);
     JTRACE_RETURN_IF_ERROR(session::write_identity(emitter, identity, realtime_ns()));
     return identity.agent_id;
   };

@@ -58,7 +58,7 @@ Result<> Poller::loop(PollLoop& pace) {
         watch(pace);
         break;
       case PollLoop::Wake::kStopped:
-      case PollLoop::Wake::kDone: return {};
+      case PollLoop::Wake::kDone: return look_for_pauses_of_all();  // those since the last look count too
     }
     if (std::all_of(jvms_.begin(), jvms_.end(), [](const Polled& jvm) { return jvm.ended; })) return {};
     constexpr std::uint64_t kFlushInterval = 100'000'000;  // ns: somebody may be reading along

@@ -147,19 +147,19 @@ Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t mis
                             const TickClock& clock, const ClockAnchor& anchor) {
   if (missed != 0) JTRACE_RETURN_IF_ERROR(option("hsperf.gc.missed", std::to_string(missed)));
   if (pauses.empty()) return {};
-  const std::uint64_t zero = anchor.wall_of(static_cast<std::uint64_t>(clock.zero()));
-  if (zero != said_zero_) {  // with it the ticks of a pause can be had again, exactly
-    said_zero_ = zero;
-    JTRACE_RETURN_IF_ERROR(option("hsperf.vm.clock", "zero=" + seconds_text(zero)));
-  }
+  JTRACE_RETURN_IF_ERROR(
+      set_zero(anchor.wall_of(static_cast<std::uint64_t>(clock.zero())), pauses.front().entry, clock));
+  const auto wall = [&](std::int64_t tick) {
+    return trace::Time(zero_ + static_cast<std::uint64_t>(clock.ns_of(tick)));
+  };
   const HeapUse heap = heap_use(snapshot);
   for (std::size_t i = 0; i < pauses.size(); ++i) {
+    // What reaches into a pause that is written already is the same one: at most its rest is new.
+    const std::int64_t entry = std::max(pauses[i].entry, last_exit_);
     std::int64_t exit = pauses[i].exit;
-    const std::int64_t entry = pauses[i].entry;
     while (i + 1 < pauses.size() && pauses[i + 1].entry <= exit) exit = std::max(exit, pauses[++i].exit);
-    const auto wall = [&](std::int64_t tick) {
-      return trace::Time(anchor.wall_of(static_cast<std::uint64_t>(clock.monotonic_of(tick))));
-    };
+    if (exit <= last_exit_) continue;
+    last_exit_ = exit;
     JTRACE_RETURN_IF_ERROR(
         sink_.write(trace::GcStart{.time = wall(entry), .collationValue = ++collation_, .traceIdRef = trace_id_}));
     JTRACE_RETURN_IF_ERROR(sink_.write(trace::GcFinish{.time = wall(exit),
@@ -167,10 +167,20 @@ Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t mis
                                                        .usedObjectSpace = heap.used,
                                                        .collationValue = ++collation_,
                                                        .traceIdRef = trace_id_}));
-    last_time_ = std::max(last_time_, wall(exit).ns());
+    last_pause_end_ = wall(exit).ns();
+    last_time_ = std::max(last_time_, last_pause_end_);
     ++pauses_;
   }
   return {};
+}
+
+// A better guess of when tick 0 was is taken, unless it would put the pause before the end of the one before it; it is
+// said, so that the ticks of a pause can be had again exactly.
+Result<> PauseWriter::set_zero(std::uint64_t zero, std::int64_t next_entry, const TickClock& clock) {
+  const bool goes_back = zero + static_cast<std::uint64_t>(clock.ns_of(next_entry)) < last_pause_end_;
+  if (zero == zero_ || (zero_ != 0 && goes_back)) return {};
+  zero_ = zero;
+  return option("hsperf.vm.clock", "zero=" + seconds_text(zero));
 }
 
 Result<> PauseWriter::runtime_shutdown(std::uint64_t time) {

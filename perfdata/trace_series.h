@@ -77,6 +77,7 @@ class PauseWriter {
 
  private:
   Result<> option(std::string_view key, std::string_view value);
+  Result<> set_zero(std::uint64_t zero, std::int64_t next_entry, const TickClock& clock);
 
   trace::EventSink& sink_;
   std::string agent_id_;
@@ -84,7 +85,9 @@ class PauseWriter {
   std::uint64_t collation_ = 0;
   std::uint64_t pauses_ = 0;
   std::uint64_t last_time_ = 0;
-  std::uint64_t said_zero_ = 0;
+  std::uint64_t last_pause_end_ = 0;
+  std::int64_t last_exit_ = INT64_MIN;  // ticks
+  std::uint64_t zero_ = 0;              // wall time of tick 0, as it was said last
 };
 
 // Sums over the spaces of all generations, in bytes: what gcFinish says of the heap.
