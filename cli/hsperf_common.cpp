@@ -23,6 +23,7 @@ perfdata::SourceOptions SourceArguments::options() const {
   options.stale = stale;
   options.partial = partial;
   options.any_state = any_state;
+  options.mapped = mapped;
   options.wait = std::chrono::milliseconds(static_cast<std::int64_t>(wait_seconds * 1000));
   return options;
 }

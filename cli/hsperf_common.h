@@ -19,6 +19,7 @@ struct SourceArguments {
   bool stale = false;
   bool partial = false;
   bool any_state = false;
+  bool mapped = false;  // read often: see SourceOptions
   double wait_seconds = 1;
   target::CoreFileOptions core;
 

@@ -17,7 +17,11 @@ Result<perfdata::CounterSource> open_core_counters(const std::string& path, cons
                               .name = path,
                               .nspid = target->nspid(),
                               .libjvm_build_id = target->libjvm().build_id()};
-  return perfdata::CounterSource::of_core(std::move(region), arguments.options());
+  auto source = perfdata::CounterSource::of_core(std::move(region), arguments.options());
+  if (source || target->memory().read<std::uint8_t>(start)) return source;
+  const Error error = source.error().with_context(
+      "the core lacks the counters: they are in a shared mapping, which coredump_filter has left out (JDK 8)");
+  return fail(error.with_help("hsperf snap --stale FILE reads the file itself where it is still there"));
 }
 
 }  // namespace jtrace::cli

@@ -92,6 +92,7 @@ ExitStatus run_poll(const PollArguments& arguments) {
 
 void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<PollArguments>();
+  arguments->sources.mapped = true;
   auto* command = app.add_subcommand("poll", "counters at an even pace: to XML, CSV or JSON lines");
   add_source_arguments(*command, arguments->sources, true);
   command->add_option("-i,--interval", arguments->interval, "between samples: 500ms, 1s")->capture_default_str();

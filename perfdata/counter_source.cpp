@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "perfdata/mapped_file.h"
 #include "target/jvm_discovery.h"
 #include "target/process_memory.h"
 
@@ -34,6 +35,15 @@ std::string when(std::int64_t ns) {
 bool keeps_no_counters(const target::Process& process) {
   const auto& words = process.cmdline();
   return std::find(words.begin(), words.end(), "-XX:-UsePerfData") != words.end();
+}
+
+// A process that we may not look into is somebody else's.
+Result<std::vector<target::Mapping>> maps_of(const target::Process& process) {
+  auto mappings = process.maps();
+  if (mappings || exit_status(mappings.error()) != ExitStatus::kPermission) return mappings;
+  const Error error = mappings.error().with_context("process " + std::to_string(process.pid()) + " (" + process.comm() +
+                                                    ") is of user " + std::to_string(process.uid()));
+  return fail(error.with_help("run as that user, as root or with CAP_SYS_PTRACE"));
 }
 
 bool keeps_them_private(const target::Process& process) {
@@ -68,10 +78,11 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
   if (options.address) {
     kind_ = SourceKind::kMemory;
     memory_ = std::make_unique<target::ProcessMemory>(process);
-    reader_.emplace(*memory_, *options.address);
+    address_ = *options.address;
+    reader_.emplace(*memory_, address_);
     return {};
   }
-  JTRACE_ASSIGN_OR_RETURN(auto mappings, process.maps());
+  JTRACE_ASSIGN_OR_RETURN(auto mappings, maps_of(process));
   const auto* mapping = find_region_mapping(mappings);
   if (!mapping) {
     JTRACE_RETURN_IF_ERROR(target::libjvm_mapping(process));
@@ -87,10 +98,10 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
     mapping = find_region_mapping(mappings);
   }
   if (!mapping) {
-    JTRACE_ASSIGN_OR_RETURN(const target::Address base, scan_private_region(process, mappings));
+    JTRACE_ASSIGN_OR_RETURN(address_, scan_private_region(process, mappings));
     kind_ = SourceKind::kMemory;
     memory_ = std::make_unique<target::ProcessMemory>(process);
-    reader_.emplace(*memory_, base);
+    reader_.emplace(*memory_, address_);
     return {};
   }
   JTRACE_ASSIGN_OR_RETURN(RegionFile file, open_mapped_region(process, *mapping));
@@ -98,6 +109,12 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
   file_ = std::make_unique<RegionFile>(std::move(file));
   name_ = file_->path();
   reader_.emplace(*file_, 0, ParseOptions{}, file_->facts().size);
+  if (options.mapped && file_->facts().size != 0) {
+    if (auto mapping_of_file = MappedFile::map(*file_)) {
+      memory_ = std::make_unique<MappedFile>(std::move(*mapping_of_file));
+      reader_.emplace(*memory_, 0, ParseOptions{}, file_->facts().size);
+    }
+  }
   if (process.nspid() != process.pid())
     if (const auto other = other_mapper(file_->facts(), process.pid()))
       warnings_.push_back("process " + std::to_string(*other) + " maps " + name_ +
@@ -135,6 +152,7 @@ Result<CounterSource> CounterSource::of_core(CoreRegion region, const SourceOpti
   CounterSource source;
   source.kind_ = SourceKind::kCore;
   source.name_ = region.name;
+  source.address_ = region.base;
   source.core_ = std::make_unique<CoreRegion>(std::move(region));
   source.reader_.emplace(*source.core_->memory, source.core_->base, ParseOptions{.partial = options.partial},
                          source.core_->capacity);
@@ -166,9 +184,18 @@ Result<> CounterSource::settle(const SourceOptions& options) {
   }
 }
 
-Result<> CounterSource::read(Snapshot& into) { return reader_->read_stable(into); }
+// A mapping fails when the file was cut: then the file itself says what is wrong, or is whole again.
+Result<> CounterSource::read_by(Result<> (RegionReader::*how)(Snapshot&), Snapshot& into) {
+  auto done = ((*reader_).*how)(into);
+  if (done || !file_ || !memory_) return done;
+  memory_.reset();
+  reader_.emplace(*file_, 0, ParseOptions{}, file_->facts().size);
+  return ((*reader_).*how)(into);
+}
 
-Result<> CounterSource::read_once(Snapshot& into) { return reader_->read_once(into); }
+Result<> CounterSource::read(Snapshot& into) { return read_by(&RegionReader::read_stable, into); }
+
+Result<> CounterSource::read_once(Snapshot& into) { return read_by(&RegionReader::read_once, into); }
 
 std::vector<std::string> CounterSource::warnings() const {
   std::vector<std::string> all = warnings_;

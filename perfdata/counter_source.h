@@ -29,6 +29,8 @@ struct SourceOptions {
   // How long to wait for a JVM that is starting.
   std::chrono::milliseconds wait{1000};
   bool any_state = false;  // do not wait: read a region that is not accessible yet
+  // Map the file of a live JVM: for who reads it often (see MappedFile).
+  bool mapped = false;
   // Where the region is in the process's memory, when coreinspect knows it (PerfMemory::_start); else it is searched.
   std::optional<target::Address> address = {};
 };
@@ -58,6 +60,7 @@ class CounterSource {
   const target::Process* process() const { return process_.get(); }  // null: saved, core
   pid_t pid() const { return process_ ? process_->pid() : 0; }
   const RegionFile* file() const { return file_.get(); }  // null: memory
+  target::Address address() const { return address_; }    // of the region in the process's or core's memory; 0: a file
   const CoreRegion* core() const { return core_.get(); }  // null: not of a core
   // What the user should know: wrong file, overflow, entries that are missing.
   std::vector<std::string> warnings() const;
@@ -74,13 +77,15 @@ class CounterSource {
   CounterSource() = default;
   Result<> find_region(const SourceOptions& options);
   Result<> settle(const SourceOptions& options);
+  Result<> read_by(Result<> (RegionReader::*how)(Snapshot&), Snapshot& into);
   Result<> refuse_stale(const std::string& path) const;
 
   SourceKind kind_ = SourceKind::kFile;
   std::string name_;
   std::unique_ptr<target::Process> process_;
   std::unique_ptr<RegionFile> file_;
-  std::unique_ptr<target::MemoryReader> memory_;
+  std::unique_ptr<target::MemoryReader> memory_;  // of the process, or its file mapped
+  target::Address address_ = 0;
   std::unique_ptr<CoreRegion> core_;
   std::optional<RegionReader> reader_;
   std::vector<std::string> warnings_;

@@ -26,7 +26,9 @@ std::string snake_case(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     const bool upper = std::isupper(c) != 0;
-    const bool after_lower = i > 0 && (std::islower(static_cast<unsigned char>(text[i - 1])) != 0);
+    // A last letter by itself ("PrivateB") would be taken for a unit.
+    const bool after_lower =
+        i > 0 && i + 1 < text.size() && (std::islower(static_cast<unsigned char>(text[i - 1])) != 0);
     const bool before_lower =
         i > 0 && i + 1 < text.size() && std::islower(static_cast<unsigned char>(text[i + 1])) != 0;
     if (upper && (after_lower || before_lower) && !snake.empty() && snake.back() != '_') snake += '_';

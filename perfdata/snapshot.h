@@ -62,7 +62,8 @@ class RegionReader {
   // entry_count or accessible changed. Errors: as Layout::parse, and those of the memory.
   Result<> read_once(Snapshot& into);
   // Copies until two copies in a row are equal, at most `attempts` pairs; `into.stable` says whether that was reached.
-  Result<> read_stable(Snapshot& into, int attempts = 4);
+  Result<> read_stable(Snapshot& into, int attempts);
+  Result<> read_stable(Snapshot& into) { return read_stable(into, 4); }
 
  private:
   Result<std::size_t> copy_region(std::vector<std::byte>& into);

@@ -38,6 +38,7 @@ TEST(MetricName, NumbersBecomeLabelsAndNamesSnakeCase) {
   EXPECT_EQ(metric_name("sun.rt._sync_MonExtant").name, "hsperf_sun_rt_sync_mon_extant");
   EXPECT_EQ(metric_name("sun.cls.classInitTime.self").name, "hsperf_sun_cls_class_init_time_self");
   EXPECT_EQ(metric_name("a.URLThing\xff.1x").name, "hsperf_a_url_thing_1x");
+  EXPECT_EQ(metric_name("sun.rt._sync_PrivateB").name, "hsperf_sun_rt_sync_privateb");
   EXPECT_EQ(metric_name("").name, "hsperf");
   EXPECT_EQ(metric_name("7.8").labels, "index=\"7\",index=\"8\"");
 }

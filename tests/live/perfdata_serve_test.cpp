@@ -1,0 +1,249 @@
+// hsperf serve, top and check as they are used: scraped by promtool and a Prometheus server, on a terminal, in a
+// script.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/live/perfdata_support.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The answer's head and body; "" where nobody listens.
+std::string http_get(std::uint16_t port, const std::string& path, const std::string& accept = "") {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return {};
+  std::string request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n";
+  if (!accept.empty()) request += "Accept: " + accept + "\r\n";
+  request += "Connection: close\r\n\r\n";
+  if (::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) return {};
+  std::string answer;
+  char buffer[65536];
+  for (ssize_t count; (count = ::recv(fd.get(), buffer, sizeof buffer, 0)) > 0;)
+    answer.append(buffer, static_cast<std::size_t>(count));
+  return answer;
+}
+
+std::string body_of(const std::string& answer) {
+  const std::size_t end = answer.find("\r\n\r\n");
+  return end == answer.npos ? "" : answer.substr(end + 4);
+}
+
+class Server {
+ public:
+  static Result<std::unique_ptr<Server>> start(const std::vector<std::string>& words = {}) {
+    auto server = std::unique_ptr<Server>(new Server);
+    std::vector<std::string> argv{hsperf_binary(), "serve", "--listen", "127.0.0.1:0"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    JTRACE_ASSIGN_OR_RETURN(server->command_, BackgroundCommand::start(argv));
+    const auto line = server->command_->wait_err_line("hsperf: serving http://127.0.0.1:", seconds(60));
+    if (!line) return fail(ErrorCategory::kRefused, "hsperf serve: " + server->command_->err());
+    server->port_ = static_cast<std::uint16_t>(std::stoi(line->substr(line->rfind(':') + 1)));
+    return server;
+  }
+  std::string metrics(const std::string& accept = "") const { return body_of(http_get(port_, "/metrics", accept)); }
+  std::uint16_t port() const { return port_; }
+  BackgroundCommand& command() { return *command_; }
+
+ private:
+  Server() = default;
+  std::unique_ptr<BackgroundCommand> command_;
+  std::uint16_t port_ = 0;
+};
+
+constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0";
+
+std::string label_of(const JvmProcess& jvm) { return "pid=\"" + jvm.pid_text() + "\""; }
+
+TEST(Serve, JVMs_come_and_go_and_their_secrets_stay) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  auto server = Server::start();
+  ASSERT_TRUE(succeeded(server));
+  auto jvm =
+      JvmProcess::start(*jdk, "Workload", {.flags = {"-Dsome.password=hidden"}, .arguments = {"argument-of-main"}});
+  ASSERT_TRUE(succeeded(jvm));
+  // A process that was looked at before it was a JVM is looked at again after two seconds.
+  std::string page;
+  for (int i = 0; i < 600 && page.find(label_of(**jvm)) == page.npos; ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    page = (*server)->metrics(kOpenMetrics);
+  }
+  EXPECT_THAT(page, HasSubstr("hsperf_sun_gc_collector_time_seconds_total{" + label_of(**jvm) +
+                              ",main=\"Workload\",collector=\"0\"} "));
+  EXPECT_TRUE(page.ends_with("# EOF\n"));
+  EXPECT_THAT(page, Not(HasSubstr("some.password")));
+  EXPECT_THAT(page, Not(HasSubstr("argument-of-main")));
+  EXPECT_THAT(http_get((*server)->port(), "/nothing"), HasSubstr("HTTP/1.1 404"));
+  EXPECT_THAT(http_get((*server)->port(), "/metrics"), HasSubstr("Content-Type: text/plain; version=0.0.4"));
+  (*jvm)->close_input();
+  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+  EXPECT_THAT((*server)->metrics(), Not(HasSubstr(label_of(**jvm))));
+  (*server)->command().signal(SIGTERM);
+  const auto status = (*server)->command().wait_exit();
+  EXPECT_TRUE(status && *status == 0);
+}
+
+TEST(Serve, arguments_are_given_when_asked_for_and_secrets_masked) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  auto jvm = JvmProcess::start(*jdk, "Workload", {.flags = {"-Dsome.password=hidden"}, .arguments = {"shown"}});
+  ASSERT_TRUE(succeeded(jvm));
+  auto server = Server::start({"--with-arguments"});
+  ASSERT_TRUE(succeeded(server));
+  const std::string page = (*server)->metrics();
+  EXPECT_THAT(page, HasSubstr("Workload shown"));
+  EXPECT_THAT(page, Not(HasSubstr("=hidden")));
+}
+
+TEST(Serve, promtool_finds_no_fault_whatever_the_JDK) {
+  const auto promtool = run_command({"promtool", "--version"});
+  if (!promtool || promtool->status != 0) JTRACE_SKIP("prometheus", "promtool (Debian package prometheus) is not here");
+  std::vector<std::unique_ptr<JvmProcess>> jvms;
+  for (const Jdk& jdk : jdks()) {
+    auto jvm = JvmProcess::start(jdk, "Workload", {.flags = jdk.collector_flags(jdk.collectors().back())});
+    ASSERT_TRUE(succeeded(jvm));
+    jvms.push_back(std::move(*jvm));
+  }
+  if (jvms.empty()) JTRACE_SKIP("live", "no JDK");
+  auto server = Server::start();
+  ASSERT_TRUE(succeeded(server));
+  const std::string page = (*server)->metrics();
+  for (const auto& jvm : jvms) EXPECT_THAT(page, HasSubstr(label_of(*jvm)));
+  const auto checked = run_command({"promtool", "check", "metrics"}, {.input = page});
+  ASSERT_TRUE(succeeded(checked));
+  EXPECT_EQ(checked->status, 0) << checked->out << checked->err;
+}
+
+std::uint16_t free_port() {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size);
+  ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
+}
+
+TEST(Serve, a_Prometheus_server_scrapes_it) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto there = run_command({"prometheus", "--version"});
+  if (!there || there->status != 0) JTRACE_SKIP("prometheus", "the Debian package prometheus is not here");
+  auto jvm = JvmProcess::start(*jdk, "Workload");
+  ASSERT_TRUE(succeeded(jvm));
+  auto server = Server::start();
+  ASSERT_TRUE(succeeded(server));
+  const ScratchDir folder;
+  std::ofstream(folder.file("prometheus.yml"))
+      << "global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: hsperf\n    static_configs:\n"
+      << "      - targets: ['127.0.0.1:" << (*server)->port() << "']\n";
+  const std::uint16_t port = free_port();
+  auto prometheus = BackgroundCommand::start({"prometheus", "--config.file=" + folder.file("prometheus.yml"),
+                                              "--storage.tsdb.path=" + folder.file("data"),
+                                              "--web.listen-address=127.0.0.1:" + std::to_string(port)});
+  ASSERT_TRUE(succeeded(prometheus));
+  json result;
+  for (int i = 0; i < 600 && result.empty() && (*prometheus)->alive(); ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const std::string body = body_of(http_get(
+        port, "/api/v1/query?query=hsperf_sun_gc_collector_invocations_total{pid=%22" + (*jvm)->pid_text() + "%22}"));
+    const json answer = json::parse(body.substr(std::min(body.find('{'), body.size())), nullptr, false);
+    if (answer.is_object() && answer.contains("data")) result = answer["data"]["result"];
+  }
+  ASSERT_FALSE(result.empty()) << (*prometheus)->err();
+  EXPECT_EQ(result[0]["metric"]["main"], "Workload");
+  const std::string up = body_of(http_get(port, "/api/v1/query?query=up"));
+  EXPECT_THAT(up, HasSubstr("\"1\"]"));
+  (*prometheus)->signal(SIGTERM);
+  (void)(*prometheus)->wait_exit();
+}
+
+TEST(Check, its_status_is_its_answer) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  auto jvm = JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+UseSerialGC"}});
+  ASSERT_TRUE(succeeded(jvm));
+  ASSERT_TRUE(succeeded((*jvm)->ask("hold 5")));
+  const auto check = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"check", (*jvm)->pid_text()});
+    return run_hsperf(words);
+  };
+  EXPECT_EQ(check({"threads.live > 5 and heap.share < 99%"})->status, 1);
+  EXPECT_EQ(check({"threads.live > 5000 or old.used > 1T"})->status, 0);
+  EXPECT_EQ(check({"gc.pause_share > 100%", "-i", "20ms"})->status, 0);
+  EXPECT_EQ(check({"java.threads.live == threads.live"})->status, 1);
+  const auto held =
+      check({"threads.live > 5", "--for", "0.2", "-i", "50ms", "--then", "echo \"$HSPERF_PID $HSPERF_VALUES\""});
+  EXPECT_EQ(held->status, 1);
+  EXPECT_THAT(held->out, HasSubstr((*jvm)->pid_text() + " threads.live="));
+  EXPECT_EQ(check({"no.such.counter > 5"})->status, 2);
+  ASSERT_TRUE(succeeded((*jvm)->ask("release")));
+}
+
+// What a program on a terminal of its own prints until it has printed `wanted`, or ends.
+std::string read_until(int terminal, const std::string& wanted) {
+  std::string text;
+  pollfd polled{.fd = terminal, .events = POLLIN, .revents = 0};
+  while (text.find(wanted) == text.npos && ::poll(&polled, 1, 60'000) > 0) {
+    char buffer[65536];
+    const ssize_t count = ::read(terminal, buffer, sizeof buffer);
+    if (count <= 0) break;
+    text.append(buffer, static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+TEST(Top, shows_the_JVMs_sorts_by_a_key_and_quits) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  auto jvm = JvmProcess::start(*jdk, "Workload");
+  ASSERT_TRUE(succeeded(jvm));
+  winsize size{.ws_row = 50, .ws_col = 160, .ws_xpixel = 0, .ws_ypixel = 0};
+  const std::string tool = hsperf_binary();
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::execl(tool.c_str(), "hsperf", "top", "-i", "50ms", static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  const UniqueFd closes(terminal);
+  const std::string row = (*jvm)->pid_text() + " ";
+  EXPECT_THAT(read_until(terminal, row), HasSubstr("\033[?1049h"));
+  ASSERT_EQ(::write(terminal, "p", 1), 1);
+  EXPECT_THAT(read_until(terminal, row), HasSubstr("sort: "));
+  ASSERT_EQ(::write(terminal, "q", 1), 1);
+  EXPECT_THAT(read_until(terminal, "\033[?1049l"), HasSubstr("\033[?1049l"));  // the screen as it was
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+}  // namespace
+}  // namespace jtrace::test
