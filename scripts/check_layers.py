@@ -44,7 +44,7 @@ TOP_OF_COREINSPECT = ["coreinspect/tools", "coreinspect/hprof", "coreinspect/unw
 # Other people's headers -> where they may be included.
 THIRD_PARTIES = {
     r"CLI/": ["cli"],
-    r"boost/": ["target"],
+    r"boost/": ["target", "perfdata"],
     r"tl/": ["base"],
     r"(gtest|gmock|nlohmann|benchmark)/": ["tests"],
     r"expat": ["trace/io", "tests/bench"],
