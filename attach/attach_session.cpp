@@ -18,6 +18,9 @@ constexpr int kStreamingBit = 0x100;
 // Until the socket appears: a JVM needs about 1 ms. Closing an inotify descriptor costs more at exit than polling does.
 constexpr std::chrono::microseconds kFirstPause{100};
 constexpr std::chrono::microseconds kLongestPause{5'000};
+// A JVM that is just starting removes the socket of an earlier process of its number, and may meet its own
+// (AttachListener::vm_start): looked for after this long without an answer to the signal.
+constexpr std::chrono::milliseconds kSecondLook{200};
 
 std::chrono::milliseconds milliseconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(to - from);
@@ -58,6 +61,7 @@ Result<> AttachSession::start_listener(const Waiter& waiter) const {
   JTRACE_RETURN_IF_ERROR(wait_until_signallable(process(), waiter));
   std::optional<Trigger> trigger;
   bool signalled = false;
+  Clock::time_point next_look;
   for (auto pause = kFirstPause;; pause = std::min(pause * 5 / 4, kLongestPause)) {
     // Another client that was quicker has removed its file; ours is made before we look for the socket that it left.
     if (!trigger) {
@@ -66,9 +70,15 @@ Result<> AttachSession::start_listener(const Waiter& waiter) const {
     }
     JTRACE_ASSIGN_OR_RETURN(const UniqueFd socket, rendezvous_->open_socket());
     if (socket) return {};
-    if (!signalled && trigger->ours()) {
+    bool signal_now = !signalled && trigger->ours();
+    if (signalled && Clock::now() >= next_look) {
+      signal_now = rendezvous_->socket_was_deleted();
+      next_look = Clock::now() + kSecondLook;
+    }
+    if (signal_now) {
       JTRACE_RETURN_IF_ERROR(process().send_signal(SIGQUIT));
       signalled = true;
+      next_look = Clock::now() + kSecondLook;
     }
     const Woken woken = waiter.pause(pause);
     if (woken == Woken::kExited) return fail(ended(process()));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include "attach/freezer.h"
 #include "attach/unix_table.h"
 #include "base/strings.h"
 
@@ -49,6 +50,7 @@ std::string diagnose(const Rendezvous& rendezvous, bool connected) {
   if (status->is_stopped())
     add(causes,
         status->tracer != 0 ? "the JVM is stopped by tracer " + std::to_string(status->tracer) : "the JVM is stopped");
+  if (is_frozen(process)) add(causes, "the JVM is frozen by its control group");
   if (status->has_pending(SIGQUIT)) add(causes, "SIGQUIT is still pending");
   add_listener(causes, rendezvous, connected);
   const char vm_thread = vm_thread_state(process);

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -14,11 +16,19 @@ namespace jtrace::attach {
 namespace {
 
 constexpr std::size_t kChunk = 64 * 1024;
+constexpr std::uint64_t kKeepFree = 1u << 30;      // bytes left on the spool's disk, or 5 % of it
+constexpr std::uint64_t kSpoolStep = 16u << 20;    // bytes between two looks at the room
 constexpr std::size_t kKeptOfSpooled = 64 * 1024;  // enough to judge a reply by its text
 
-Result<UniqueFd> make_spool() {
+// /var/tmp is for large files and on a disk (file-hierarchy(7)); /tmp is often memory.
+std::string spool_directory() {
   const char* configured = std::getenv("TMPDIR");
-  const std::string directory = configured && *configured == '/' ? configured : "/tmp";
+  if (configured && *configured == '/') return configured;
+  return ::access("/var/tmp", W_OK | X_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
+Result<UniqueFd> make_spool() {
+  const std::string directory = spool_directory();
   UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (file) return file;
   std::string name = directory + "/jtrace-spool-XXXXXX";
@@ -27,6 +37,18 @@ Result<UniqueFd> make_spool() {
     return fail(system_error("cannot make a spool file", directory).with_help("set TMPDIR to a place with room"));
   ::unlink(name.c_str());
   return file;
+}
+
+// A JVM may answer without end: the disk is not to be filled.
+Result<> check_room(int spool, std::uint64_t spooled) {
+  struct statvfs system {};
+  if (::fstatvfs(spool, &system) != 0) return {};
+  const std::uint64_t unit = system.f_frsize;
+  const std::uint64_t keep_free = std::min<std::uint64_t>(kKeepFree, system.f_blocks * unit / 20);
+  if (system.f_bavail * unit > keep_free + kSpoolStep) return {};
+  return fail(ErrorCategory::kPartial,
+              "the reply is too long for " + spool_directory() + ": " + std::to_string(spooled) + " bytes came so far",
+              "set TMPDIR to a place with room");
 }
 
 // A process that was killed closes its connections with its address space already gone (kernel/exit.c: exit_mm before
@@ -84,6 +106,8 @@ Result<> Exchange::spool(std::string_view data) {
       reply_.data.shrink_to_fit();
     }
   }
+  if (reply_.size / kSpoolStep != (reply_.size - data.size()) / kSpoolStep)
+    JTRACE_RETURN_IF_ERROR(check_room(reply_.spool.get(), reply_.size));
   // The beginning stays at hand, to judge the reply by.
   if (reply_.data.size() < kKeptOfSpooled) reply_.data += data.substr(0, kKeptOfSpooled - reply_.data.size());
   return write_whole(reply_.spool.get(), data, kName);

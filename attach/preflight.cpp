@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "attach/freezer.h"
 #include "base/strings.h"
 #include "target/java_command.h"
 
@@ -53,6 +54,13 @@ Error signals_reduced(const target::Process& process, std::string_view why) {
                ") and there is no attach socket, which may have been deleted: cannot attach to " + who(process) +
                "; no signal sent";
   error.help = "jtrace stack " + std::to_string(process.pid()) + " needs no cooperation";
+  return error;
+}
+
+Error frozen(const target::Process& process) {
+  Error error{.category = ErrorCategory::kNotAttachable};
+  error.text = who(process) + " is frozen by its control group; no signal sent";
+  error.help = "thaw it (docker unpause, systemctl thaw)";
   return error;
 }
 
@@ -129,7 +137,7 @@ JvmOptions options_of(const target::Process& process, const target::Jvm* jvm) {
 Result<> check_state(const target::Process& process) {
   const auto status = process.status();
   if (!status || status->has_exited()) return fail(exited(process));
-  if (!status->is_stopped()) return {};
+  if (!status->is_stopped()) return is_frozen(process) ? fail(frozen(process)) : Result<>();
   Error error{.category = ErrorCategory::kNotAttachable};
   error.text = who(process) + " is stopped (" +
                (status->tracer != 0 ? "by tracer " + std::to_string(status->tracer) : "by SIGSTOP or a tracer") +

@@ -9,23 +9,40 @@
 #include <cerrno>
 #include <cstring>
 
+#include "attach/bound_socket.h"
 #include "attach/credentials.h"
+#include "attach/preflight.h"
 #include "attach/unix_table.h"
 #include "base/clock.h"
 #include "base/strings.h"
+#include "target/jvm_discovery.h"
 
 namespace jtrace::attach {
 namespace {
 
+bool stands_in(int directory, const std::string& name) {
+  struct stat facts {};
+  return ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 std::string fd_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-// -XX:AltTempDir=DIR, the last one of the command line.
-std::string alternative_temporary(const target::Process& process) {
+// -XX:AltTempDir=DIR, the last one; "" where there is none.
+std::string alternative_temporary(const std::vector<std::string>& words) {
   constexpr std::string_view kFlag = "-XX:AltTempDir=";
   std::string directory;
-  for (const std::string& argument : process.cmdline())
-    if (argument.starts_with(kFlag)) directory = argument.substr(kFlag.size());
+  for (const std::string& word : words)
+    if (word.starts_with(kFlag)) directory = word.substr(kFlag.size());
   return directory.starts_with('/') ? directory : std::string();
+}
+
+// Where the socket is not in the directory that the command line tells: the kernel knows the name that is bound, and
+// more options stand in the environment and in the counters.
+std::string hidden_temporary(const target::Process& process, std::string_view socket_name) {
+  if (const auto bound = bound_socket(process, socket_name))
+    return bound->substr(0, std::max<std::size_t>(bound->rfind('/'), 1));
+  const auto jvm = target::examine_jvm(process);
+  return alternative_temporary(options_of(process, jvm ? &*jvm : nullptr).words);
 }
 
 Error impostor(const Rendezvous& rendezvous, std::string text) {
@@ -58,9 +75,16 @@ Result<Rendezvous> Rendezvous::locate(const target::Process& process) {
   const std::string number = std::to_string(process.nspid());
   rendezvous.socket_name_ = ".java_pid" + number;
   rendezvous.trigger_name_ = ".attach_pid" + number;
-  rendezvous.temporary_path_ = alternative_temporary(process);
+  rendezvous.temporary_path_ = alternative_temporary(process.cmdline());
   if (rendezvous.temporary_path_.empty()) rendezvous.temporary_path_ = "/tmp";
   auto directory = process.open_in_root(rendezvous.temporary_path_, O_PATH | O_DIRECTORY);
+  if (!directory || !stands_in(directory->get(), rendezvous.socket_name_)) {
+    const std::string hidden = hidden_temporary(process, rendezvous.socket_name_);
+    if (!hidden.empty() && hidden != rendezvous.temporary_path_) {
+      rendezvous.temporary_path_ = hidden;
+      directory = process.open_in_root(hidden, O_PATH | O_DIRECTORY);
+    }
+  }
   if (!directory) {
     Error error = directory.error().with_context("cannot reach the JVM's temporary directory");
     const bool denied = error.errnum == EACCES || error.errnum == EPERM;
@@ -80,6 +104,12 @@ Result<UniqueFd> Rendezvous::open_socket() const {
   if (::fstat(socket.get(), &facts) != 0) return fail(system_error("cannot look at the attach socket", socket_path_));
   JTRACE_RETURN_IF_ERROR(check_socket(*this, facts));
   return S_ISSOCK(facts.st_mode) ? std::move(socket) : UniqueFd();
+}
+
+bool Rendezvous::socket_was_deleted() const {
+  if (!bound_socket(*process_, socket_name_)) return false;
+  // In the order in which HotSpot makes them: it binds the one and renames it to the other.
+  return !stands_in(temporary_.get(), socket_name_ + ".tmp") && !stands_in(temporary_.get(), socket_name_);
 }
 
 Result<> Rendezvous::remove_stale(int socket) const {
@@ -155,11 +185,6 @@ Error foreign_trigger(const std::string& path, uid_t owner, const target::Proces
   error.path = path;
   error.help = "remove it";
   return error;
-}
-
-bool stands_in(int directory, const std::string& name) {
-  struct stat facts {};
-  return ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 }  // namespace

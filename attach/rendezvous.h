@@ -27,6 +27,10 @@ class Rendezvous {
   // Removes a socket nobody listens on; only the JVM's user's own, and only if it is still the one behind `socket`.
   Result<> remove_stale(int socket) const;
 
+  // True where the JVM listens, but on a name that is gone: SIGQUIT beside a trigger then makes it listen anew
+  // (JDK-8225690).
+  bool socket_was_deleted() const;
+
   const std::string& socket_path() const { return socket_path_; }    // as the JVM sees it
   const std::string& trigger_name() const { return trigger_name_; }  // ".attach_pid<P>"
   int temporary_directory() const { return temporary_.get(); }

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <string>
 
@@ -23,8 +22,12 @@ void log(LogLevel level, std::string_view text) {
   std::string line(g_program);
   line += level == LogLevel::kWarning ? ": warning: " : ": ";
   line += text;
-  // One message is one line, whatever text came from a target.
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  // One message is one line, whatever text came from a target, and steers no terminal.
+  for (char& c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
+    else if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
   line += '\n';
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }

@@ -6,17 +6,14 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
-#include <thread>
 
 #include "attach/properties.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/in_parallel.h"
 #include "cli/selector.h"
 
 namespace jtrace::cli {
@@ -24,7 +21,7 @@ namespace {
 
 using attach::command_of;
 using attach::Request;
-constexpr std::size_t kAtOnce = 16;  // JVMs; each keeps one thread of ours waiting
+constexpr double kLongest = 1e8;  // seconds, about three years: more would not fit a clock
 
 bool may_take_long(const Request& request) {
   constexpr std::array<std::string_view, 6> kLong = {"dumpheap",           "GC.heap_dump", "inspectheap",
@@ -115,44 +112,6 @@ class Printer {
   JsonWriter json_{rows_};
 };
 
-// Several JVMs: each worker takes the next; the caller prints them in order.
-class Workers {
- public:
-  Workers(const std::vector<pid_t>& pids, const std::vector<Request>& requests, const AttachRunOptions& options,
-          int cancel_fd)
-      : pids_(pids), outcomes_(pids.size()), done_(pids.size()) {
-    for (std::size_t i = 0; i < std::min(kAtOnce, pids.size()); ++i)
-      threads_.emplace_back([this, &requests, &options, cancel_fd] { work(requests, options, cancel_fd); });
-  }
-  ~Workers() {
-    for (std::thread& thread : threads_) thread.join();
-  }
-  std::vector<Outcome> wait(std::size_t index) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_[index]; });
-    return std::move(outcomes_[index]);
-  }
-
- private:
-  void work(const std::vector<Request>& requests, const AttachRunOptions& options, int cancel_fd) {
-    for (std::size_t i = next_++; i < pids_.size(); i = next_++) {
-      auto outcomes = run_requests(pids_[i], requests, options, cancel_fd, {});
-      const std::lock_guard lock(mutex_);
-      outcomes_[i] = std::move(outcomes);
-      done_[i] = true;
-      changed_.notify_all();
-    }
-  }
-
-  const std::vector<pid_t>& pids_;
-  std::vector<std::vector<Outcome>> outcomes_;
-  std::vector<bool> done_;
-  std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::thread> threads_;
-};
-
 Result<> check_confirmed(const AttachRunOptions& options, const std::vector<Request>& requests) {
   if (!selects_all(options.selectors) || options.confirmed) return {};
   const auto changing = std::find_if(requests.begin(), requests.end(), [](const Request& r) { return !reads_only(r); });
@@ -226,7 +185,7 @@ attach::AttachOptions attach_options(const AttachRunOptions& options, const std:
   attach.cancel_fd = cancel_fd;
   if (options.timeout) {
     attach.start_timeout = attach.reply_timeout =
-        std::chrono::milliseconds(static_cast<std::int64_t>(*options.timeout * 1000));
+        std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*options.timeout, kLongest) * 1000));
   } else if (std::any_of(requests.begin(), requests.end(), may_take_long)) {
     attach.reply_timeout = std::chrono::minutes(30);
   }
@@ -292,7 +251,8 @@ ExitStatus run_and_print(const AttachRunOptions& options, const std::vector<Requ
     if (!keep_going) printer.print(outcomes.front());
     return printer.finish();
   }
-  Workers workers(*pids, requests, options, cancel->fd());
+  InParallel<std::vector<Outcome>> workers(
+      pids->size(), [&](std::size_t i) { return run_requests((*pids)[i], requests, options, cancel->fd(), {}); });
   for (std::size_t i = 0; i < pids->size(); ++i)
     for (Outcome& outcome : workers.wait(i)) printer.print(outcome);
   return printer.finish();

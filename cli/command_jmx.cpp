@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
+#include "cli/in_parallel.h"
 #include "cli/selector.h"
 
 namespace jtrace::cli {
@@ -29,7 +30,8 @@ Result<std::string> connector_address(const attach::AttachSession& session) {
   return std::string();
 }
 
-Result<std::string> service_url(const target::Process& process, const attach::AttachOptions& options) {
+Result<std::string> service_url(pid_t pid, const attach::AttachOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(pid));
   JTRACE_ASSIGN_OR_RETURN(const auto session, attach::AttachSession::open(process, options));
   JTRACE_ASSIGN_OR_RETURN(std::string address, connector_address(session));
   if (!address.empty()) return address;
@@ -60,11 +62,14 @@ ExitStatus run(const JmxArguments& arguments) {
   json.begin_array();
   {
     const ScopedCancel cancel;
-    for (pid_t pid : *pids) {
-      const auto process = target::Process::open(pid);
-      const auto url = process ? service_url(*process, attach_options(arguments.run, {}, cancel.fd()))
-                               : Result<std::string>(fail(process.error()));
-      statuses.push_back(url ? ExitStatus::kOk : report(url.error()));
+    InParallel<Result<std::string>> urls(pids->size(), [&](std::size_t i) {
+      return service_url((*pids)[i], attach_options(arguments.run, {}, cancel.fd()));
+    });
+    for (std::size_t i = 0; i < pids->size(); ++i) {
+      const pid_t pid = (*pids)[i];
+      const auto url = urls.wait(i);
+      statuses.push_back(url ? ExitStatus::kOk : exit_status(url.error()));
+      if (!url) report(pids->size() > 1 ? url.error().with_context("process " + std::to_string(pid)) : url.error());
       if (!url) missing.push_back(std::to_string(pid));
       if (!url) continue;
       out += (pids->size() > 1 ? std::to_string(pid) + " " : "") + *url + '\n';

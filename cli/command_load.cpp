@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
+#include "cli/in_parallel.h"
 #include "cli/selector.h"
 #include "target/buffer_memory.h"
 
@@ -148,10 +149,14 @@ ExitStatus run(const LoadArguments& arguments) {
   if (!pids) return report(pids.error());
   const ScopedCancel cancel;
   std::vector<ExitStatus> statuses;
-  for (pid_t pid : *pids) {
-    const auto loaded = load(pid, *agent, arguments, cancel.fd());
-    statuses.push_back(loaded ? ExitStatus::kOk : report(loaded.error()));
-    if (loaded) log_info("process " + std::to_string(pid) + " loaded " + agent->name + ": Agent_OnAttach returned 0");
+  InParallel<Result<>> loads(pids->size(),
+                             [&](std::size_t i) { return load((*pids)[i], *agent, arguments, cancel.fd()); });
+  for (std::size_t i = 0; i < pids->size(); ++i) {
+    const auto loaded = loads.wait(i);
+    const std::string who = "process " + std::to_string((*pids)[i]);
+    if (loaded) log_info(who + " loaded " + agent->name + ": Agent_OnAttach returned 0");
+    else report(pids->size() > 1 ? loaded.error().with_context(who) : loaded.error());
+    statuses.push_back(loaded ? ExitStatus::kOk : exit_status(loaded.error()));
   }
   return combined_status(statuses);
 }

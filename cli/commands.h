@@ -1,6 +1,8 @@
 // The subcommands of jtrace, in the order of its help.
 #pragma once
 
+#include <string_view>
+
 #include "cli/command.h"
 
 namespace jtrace::cli {
@@ -23,11 +25,18 @@ void add_report_command(CLI::App& app, ExitStatus& status);
 void add_validate_command(CLI::App& app, ExitStatus& status);
 void add_stats_command(CLI::App& app, ExitStatus& status);
 
-inline constexpr AddCommand kCommands[] = {
-    add_list_command,     add_attach_command,      add_ctl_command,     add_recover_command, add_cmd_command,
-    add_load_command,     add_jmx_command,         add_inspect_command, add_stack_command,   add_probes_command,
-    add_probe_command,    add_agent_child_command, add_convert_command, add_merge_command,   add_report_command,
-    add_validate_command, add_stats_command,
+struct NamedCommand {
+  std::string_view name;
+  AddCommand add;
+};
+
+inline constexpr NamedCommand kCommands[] = {
+    {"list", add_list_command},         {"attach", add_attach_command},   {"ctl", add_ctl_command},
+    {"recover", add_recover_command},   {"cmd", add_cmd_command},         {"load", add_load_command},
+    {"jmx", add_jmx_command},           {"inspect", add_inspect_command}, {"stack", add_stack_command},
+    {"probes", add_probes_command},     {"probe", add_probe_command},     {"agent-child", add_agent_child_command},
+    {"convert", add_convert_command},   {"merge", add_merge_command},     {"report", add_report_command},
+    {"validate", add_validate_command}, {"stats", add_stats_command},
 };
 
 }  // namespace jtrace::cli

@@ -1,9 +1,17 @@
 // jtrace: one subcommand, one file (command_NAME.cpp).
+#include <algorithm>
+#include <iterator>
+
 #include "cli/commands.h"
 
 int main(int argc, char** argv) {
   CLI::App app("looks into HotSpot JVMs from outside", "jtrace");
   jtrace::ExitStatus status = jtrace::ExitStatus::kOk;
-  for (jtrace::cli::AddCommand add : jtrace::cli::kCommands) add(app, status);
+  // To set up every command's options takes longer than most commands: the one that is named first will do.
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  const auto is_it = [&](const jtrace::cli::NamedCommand& command) { return command.name == word; };
+  const bool named = std::any_of(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);
+  for (const jtrace::cli::NamedCommand& command : jtrace::cli::kCommands)
+    if (!named || is_it(command)) command.add(app, status);
   return jtrace::cli::run_program(app, status, argc, argv);
 }

@@ -1,15 +1,21 @@
 // `jtrace cmd`, `load` and `jmx` on every JDK found: each operation, each verdict, each way to live in a container.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "attach/attach_session.h"
 #include "base/file.h"
+#include "tests/testlib/java_app.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
@@ -27,6 +33,17 @@ constexpr uid_t kNobody = 65534;
 
 std::string agent_library(std::string_view kind) {
   return JTRACE_LIB_DIR "/libattach_test_agent_" + std::string(kind) + ".so";
+}
+
+// A jar with these lines in its manifest; made by the JDK's own tool.
+std::string java_agent(const std::string& classes, const std::string& manifest, const ScratchDir& folder) {
+  const std::string lines = folder.file("manifest");
+  const std::string jar = folder.file("agent.jar");
+  std::ofstream(lines) << manifest;
+  const auto jdk = any_jdk();
+  const auto done = run_command({jdk->host_path("bin/jar"), "cfm", jar, lines, "-C", classes, "AttachAgent.class"});
+  EXPECT_TRUE(done && done->status == 0) << (done ? done->err : done.error().message());
+  return jar;
 }
 
 // jtrace cmd PID WORD...
@@ -177,6 +194,35 @@ TEST_P(EachJdk, verdicts_of_load) {
   record_support(GetParam(), "G1", "live", "load");
 }
 
+// A Java agent goes through the JVM's own `instrument` library, whose codes are told in words.
+TEST_P(EachJdk, java_agents) {
+  const auto jvm = start();
+  ASSERT_TRUE(jvm);
+  const auto classes = compiled_app("AttachAgent");
+  ASSERT_TRUE(succeeded(classes));
+  const ScratchDir folder;
+  const std::string good = put(*jvm, java_agent(*classes, "Agent-Class: AttachAgent\n", folder), "good.jar");
+  const std::string nameless = put(*jvm, java_agent(*classes, "X: y\n", folder), "nameless.jar");
+  const std::string wrong = put(*jvm, java_agent(*classes, "Agent-Class: NoSuchClass\n", folder), "wrong.jar");
+  const std::vector<std::tuple<std::string, std::string, int, std::string>> cases = {
+      {good, "said=hello", 0, "returned 0"},
+      {good, "throw", 7, "agentmain threw an exception"},
+      {nameless, "", 7, "no Agent-Class"},
+      {wrong, "", 7, "the agent class was not found"},
+      {"/tmp/jtrace-test-missing.jar", "", 7, "No such file"},
+  };
+  for (const auto& [path, options, status, says] : cases) {
+    const auto loaded = run_jtrace({"load", jvm->pid_text(), path, options});
+    EXPECT_EQ(loaded->status, status) << path << ": " << loaded->err;
+    EXPECT_THAT(loaded->err, HasSubstr(says));
+    EXPECT_EQ(std::count(loaded->err.begin(), loaded->err.end(), '\n'), 1) << loaded->err;
+  }
+  EXPECT_THAT(cmd(*jvm, {"properties"}).out, HasSubstr("attach.agent=said\\=hello"));
+  for (const std::string& path : {good, nameless, wrong}) fs::remove(jvm->inside(path));
+  EXPECT_TRUE(jvm->alive());
+  EXPECT_EQ(jvm->out(), "READY\n");
+}
+
 TEST_P(EachJdk, loading_that_is_switched_off) {
   if (GetParam().version < 9) GTEST_SKIP() << "JDK 8 has no EnableDynamicAgentLoading";
   JvmOptions options;
@@ -275,6 +321,12 @@ TEST_P(EachJdk, a_batch_and_several_jvms) {
   EXPECT_NE(first, std::string::npos);
   EXPECT_NE(second, std::string::npos);
   EXPECT_LT(first, second) << "in the order asked for";
+  const auto json =
+      run_jtrace({"cmd", two->pid_text() + "," + one->pid_text(), "--format", "json", "jcmd", "VM.uptime"});
+  EXPECT_THAT(json->out, AllOf(HasSubstr("\"complete\":true"), HasSubstr("\"pid\":" + one->pid_text())));
+  const auto urls = run_jtrace({"jmx", one->pid_text() + "," + two->pid_text()});
+  EXPECT_THAT(urls->out,
+              AllOf(StartsWith(one->pid_text() + " service:"), HasSubstr("\n" + two->pid_text() + " service:")));
   const auto some = run_jtrace({"cmd", one->pid_text() + ",4194303", "jcmd", "VM.uptime"});
   EXPECT_EQ(some->status, 9) << some->err;
   expect_unharmed(*one);
@@ -343,38 +395,66 @@ TEST_P(EachJdk, a_busy_listener_is_named_at_the_time_out) {
 struct Home {
   const char* name;
   Isolation isolation;
-  uid_t uid;
+  bool user_namespace = false;
 };
 
-// Root outside, the JVM in each kind of home; the library is here alone.
-TEST_P(EachJdk, in_containers_and_as_other_users) {
+// A user namespace of its own, as rootless containers have: root inside is `kNobody` outside.
+bool enter_user_namespace(const std::string& root) {
+  const auto put = [&root](const char* file, const char* text) {
+    const UniqueFd fd(::open((root + "/proc/self/" + file).c_str(), O_WRONLY | O_CLOEXEC));
+    return ::write(fd.get(), text, std::strlen(text)) > 0;
+  };
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+         ::setresuid(kNobody, kNobody, kNobody) == 0 && ::prctl(PR_SET_DUMPABLE, 1) == 0 &&
+         ::unshare(CLONE_NEWUSER) == 0 && put("setgroups", "deny") && put("uid_map", "0 65534 1") &&
+         put("gid_map", "0 65534 1");
+}
+
+CommandOptions as_nobody() {
+  CommandOptions options;
+  options.in_child = [] {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) ::_exit(125);
+  };
+  return options;
+}
+
+// The JVM in each kind of home, the client root or the same user, each first to attach once; the library is here alone.
+TEST_P(EachJdk, in_containers_as_root_and_as_the_same_user) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
+  const ScratchDir folder;
+  fs::permissions(folder.path(), fs::perms::all);
+  const std::string here = folder.file("only_here.so");
+  fs::copy_file(agent_library("ok"), here);
   for (const Home& home :
-       {Home{"plain, another user", Isolation::kNone, kNobody}, Home{"mount namespace", Isolation::kMount, 0},
-        Home{"container", Isolation::kContainer, 0}, Home{"container, another user", Isolation::kContainer, kNobody}}) {
-    SCOPED_TRACE(home.name);
+       {Home{"plain", Isolation::kNone}, Home{"mount namespace", Isolation::kMount},
+        Home{"container", Isolation::kContainer}, Home{"user namespace", Isolation::kContainer, true}}) {
     JvmOptions options;
     options.isolation = home.isolation;
-    options.uid = options.gid = home.uid;
+    if (home.user_namespace) options.in_child = enter_user_namespace;
+    else options.uid = options.gid = kNobody;
     const auto jvm = start({}, options);
-    ASSERT_TRUE(jvm);
-    const CommandOutput version = cmd(*jvm, {"jcmd", "VM.version"});
-    EXPECT_EQ(version.status, 0) << version.err;
-    const ScratchDir folder;
-    const std::string here = folder.file("only_here.so");
-    fs::copy_file(agent_library("ok"), here);
-    const bool elsewhere = home.isolation != Isolation::kNone || GetParam().root;
-    if (elsewhere) {
-      const auto refused = run_jtrace({"load", jvm->pid_text(), here});
-      EXPECT_EQ(refused->status, 7);
-      EXPECT_THAT(refused->err, HasSubstr("--deliver"));
+    ASSERT_TRUE(jvm) << home.name;
+    for (const bool root : {false, true}) {
+      SCOPED_TRACE(std::string(home.name) + (root ? ", root" : ", the same user"));
+      const CommandOptions client = root ? CommandOptions{} : as_nobody();
+      const CommandOutput version = cmd(*jvm, {"jcmd", "VM.version"}, client);
+      EXPECT_EQ(version.status, 0) << version.err;
+      if (home.isolation != Isolation::kNone || GetParam().root) {
+        const auto refused = run_jtrace({"load", jvm->pid_text(), here}, client);
+        EXPECT_EQ(refused->status, 7);
+        EXPECT_THAT(refused->err, HasSubstr("--deliver"));
+      }
+      const std::string out = "/tmp/jtrace-test-" + jvm->pid_text() + "-out";
+      const auto loaded = run_jtrace({"load", jvm->pid_text(), here, "out=" + out, "--deliver"}, client);
+      EXPECT_EQ(loaded->status, 0) << loaded->err;
+      EXPECT_EQ(read_file(jvm->inside(out)).value_or("nothing"), std::to_string(("out=" + out).size()));
+      fs::remove(jvm->inside(out));
+      EXPECT_FALSE(left_in_tmp(*jvm, "only_here"));
+      // The next client is the first again.
+      const auto process = target::Process::open(jvm->pid());
+      EXPECT_TRUE(fs::remove(jvm->inside("/tmp/.java_pid" + std::to_string(process->nspid()))));
     }
-    const std::string out = "/tmp/jtrace-test-" + jvm->pid_text() + "-out";
-    const auto loaded = run_jtrace({"load", jvm->pid_text(), here, "out=" + out, "--deliver"});
-    EXPECT_EQ(loaded->status, 0) << loaded->err;
-    EXPECT_EQ(read_file(jvm->inside(out)).value_or("nothing"), std::to_string(("out=" + out).size()));
-    fs::remove(jvm->inside(out));
-    EXPECT_FALSE(left_in_tmp(*jvm, "only_here"));
+    EXPECT_FALSE(left_in_tmp(*jvm, ".attach_pid" + std::to_string(target::Process::open(jvm->pid())->nspid())));
     expect_unharmed(*jvm);
   }
 }

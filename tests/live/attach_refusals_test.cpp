@@ -12,12 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "attach/attach_session.h"
+#include "attach/freezer.h"
+#include "base/file.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
@@ -33,7 +36,8 @@ using ::testing::HasSubstr;
 constexpr uid_t kNobody = 65534;
 constexpr uid_t kOther = 65533;
 
-// The status, one line on stderr that says so, and no waiting. (How fast exactly: tests/bench/bench_attach.cpp.)
+// The status, one line on stderr that says so, and no waiting: 100 ms of work at most, however busy the machine is. (By
+// the wall clock: tests/bench/bench_attach.cpp.)
 void expect_refused(const std::string& who, int status, const std::vector<std::string>& says,
                     CommandOptions options = {}) {
   const auto done = run_jtrace({"cmd", who, "jcmd", "VM.version"}, options);
@@ -42,6 +46,7 @@ void expect_refused(const std::string& who, int status, const std::vector<std::s
   EXPECT_EQ(done->out, "");
   EXPECT_EQ(std::count(done->err.begin(), done->err.end(), '\n'), 1) << done->err;
   for (const std::string& word : says) EXPECT_THAT(done->err, HasSubstr(word));
+  EXPECT_LT(done->cpu, std::chrono::milliseconds(100));
   EXPECT_LT(done->elapsed, std::chrono::seconds(3));
 }
 
@@ -62,7 +67,10 @@ CommandOptions as_nobody() {
 // A program that a SIGQUIT would end.
 class Sleeper {
  public:
-  Sleeper() {
+  explicit Sleeper(const std::vector<std::string>& environment = {}) {
+    std::vector<char*> pointers;
+    for (const std::string& word : environment) pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
     sigset_t signals;
@@ -71,7 +79,9 @@ class Sleeper {
     ::posix_spawnattr_setsigdefault(&attributes, &signals);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     const char* argv[] = {"sleep", "600", nullptr};
-    EXPECT_EQ(::posix_spawnp(&pid_, "sleep", nullptr, &attributes, const_cast<char**>(argv), environ), 0);
+    EXPECT_EQ(::posix_spawnp(&pid_, "sleep", nullptr, &attributes, const_cast<char**>(argv),
+                             environment.empty() ? environ : pointers.data()),
+              0);
     ::posix_spawnattr_destroy(&attributes);
   }
   ~Sleeper() {
@@ -110,6 +120,61 @@ TEST(AttachRefusals, no_jvm_and_no_signal) {
   const Sleeper sleeper;
   expect_refused(std::to_string(sleeper.pid()), 4, {"(sleep)", "no libjvm.so mapped", "no signal sent"});
   EXPECT_TRUE(sleeper.alive());
+}
+
+// Another VM that has the same file names and another protocol.
+TEST(AttachRefusals, openj9_is_named) {
+  const ScratchDir folder;
+  const std::string library = folder.file("libj9vm29.so");
+  fs::copy_file(JTRACE_LIB_DIR "/libattach_test_agent_ok.so", library);
+  const Sleeper sleeper({"LD_PRELOAD=" + library, "PATH=/usr/bin:/bin"});
+  const std::string maps = "/proc/" + std::to_string(sleeper.pid()) + "/maps";
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (read_file(maps).value_or("").find("libj9vm29.so") == std::string::npos &&
+         std::chrono::steady_clock::now() < until)
+    std::this_thread::yield();
+  expect_refused(std::to_string(sleeper.pid()), 4, {"OpenJ9", "no signal sent"});
+  EXPECT_TRUE(sleeper.alive());
+}
+
+// Words that no JVM would take as they are meant: found before anything is sent.
+TEST(AttachRefusals, words_that_cannot_be_sent) {
+  NEED_JDK(jdk);
+  auto jvm = JvmProcess::start(*jdk, "Idle", {});
+  ASSERT_TRUE(succeeded(jvm));
+  const std::string pid = (*jvm)->pid_text();
+  const auto refused = [&](std::vector<std::string> words, std::string_view input, const std::string& says) {
+    words.insert(words.begin(), {"cmd", pid});
+    const auto done = run_jtrace(words, {.input = input});
+    EXPECT_EQ(done->status, 2) << done->err;
+    EXPECT_THAT(done->err, HasSubstr(says));
+    EXPECT_EQ(std::count(done->err.begin(), done->err.end(), '\n'), 1) << done->err;
+    EXPECT_LT(done->cpu, std::chrono::milliseconds(100));
+  };
+  refused({""}, "", "the operation is empty");
+  refused({"seventeen-letters"}, "", "17 bytes long; every JVM takes 16");
+  refused({"jcmd", "VM.version\nVM.uptime"}, "", "argument 1 contains a NUL or a newline");
+  refused({"--batch", "-"}, std::string_view("printflag A\0B\n", 14), "contains a NUL");
+  refused({"--batch", "-"}, "printflag 'A\n", "a quote is not closed");
+  refused({"--batch", "-"}, "# nothing\n", "no command");
+  refused({"--batch", "-", "datadump"}, "", "do not go together");
+  refused({}, "", "no operation given");
+  refused({"--timeout", "-1", "datadump"}, "", "--timeout");
+  EXPECT_FALSE(fs::exists((*jvm)->inside("/tmp/.java_pid" + pid))) << "something was sent";
+  EXPECT_EQ((*jvm)->out(), "READY\n");
+}
+
+TEST(AttachRefusals, all_needs_a_yes_for_what_changes) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"cmd", "all", "jcmd", "GC.run"},
+                                             {"cmd", "all", "setflag", "HeapDumpOnOutOfMemoryError", "1"},
+                                             {"cmd", "all", "inspectheap"},
+                                             {"load", "all", JTRACE_LIB_DIR "/libattach_test_agent_ok.so"},
+                                             {"jmx", "all"}}) {
+    const auto done = run_jtrace(words);
+    EXPECT_EQ(done->status, 2) << words[0];
+    EXPECT_THAT(done->err, HasSubstr("--yes"));
+  }
 }
 
 class RefusingJdk : public ::testing::TestWithParam<Jdk> {
@@ -210,6 +275,39 @@ TEST(AttachRefusals, an_impostors_socket) {
   ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
   expect_refused((*jvm)->pid_text(), 5, {"process " + std::to_string(::getpid()) + " listens", "impostor"});
   fs::remove(path);
+  EXPECT_EQ((*jvm)->out(), "READY\n");
+}
+
+// As `docker pause` leaves it: a signal would wait, and print a thread dump once it is thawed.
+TEST(AttachRefusals, frozen) {
+  NEED_ROOT();
+  NEED_JDK(jdk);
+  auto jvm = JvmProcess::start(*jdk, "Idle", {});
+  ASSERT_TRUE(succeeded(jvm));
+  const std::string name = "/jtrace-test-" + (*jvm)->pid_text();
+  bool tried = false;
+  for (const auto& [mount, file, freeze, thaw] :
+       std::vector<std::array<std::string, 4>>{{"/sys/fs/cgroup", "/cgroup.freeze", "1", "0"},
+                                               {"/sys/fs/cgroup/unified", "/cgroup.freeze", "1", "0"},
+                                               {"/sys/fs/cgroup/freezer", "/freezer.state", "FROZEN", "THAWED"}}) {
+    const std::string group = mount + name;
+    if (::mkdir(group.c_str(), 0755) != 0) continue;
+    if (fs::exists(group + file) && (std::ofstream(group + "/cgroup.procs") << (*jvm)->pid_text()).flush()) {
+      tried = true;
+      (std::ofstream(group + file) << freeze).flush();
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+      while (!attach::is_frozen(*target::Process::open((*jvm)->pid())) && std::chrono::steady_clock::now() < until)
+        std::this_thread::yield();
+      expect_refused((*jvm)->pid_text(), 4, {"frozen", "no signal sent"});
+      (std::ofstream(group + file) << thaw).flush();
+      EXPECT_EQ(run_jtrace({"cmd", (*jvm)->pid_text(), "jcmd", "VM.version"})->status, 0);
+      (std::ofstream(mount + "/cgroup.procs") << (*jvm)->pid_text()).flush();
+    }
+    ::rmdir(group.c_str());
+  }
+  if (!tried) {
+    GTEST_SKIP() << "no control group of this machine may be made and frozen";
+  }
   EXPECT_EQ((*jvm)->out(), "READY\n");
 }
 

@@ -21,6 +21,8 @@
 #include <functional>
 #include <thread>
 
+#include "attach/bound_socket.h"
+#include "attach/freezer.h"
 #include "base/file.h"
 
 namespace jtrace::attach {
@@ -29,12 +31,14 @@ namespace {
 using namespace std::string_literals;
 using testing::HasSubstr;
 
-std::string socket_path() { return "/tmp/.java_pid" + std::to_string(::getpid()); }
+std::string socket_path(const std::string& directory = "/tmp") {
+  return directory + "/.java_pid" + std::to_string(::getpid());
+}
 
-UniqueFd bind_listener(mode_t mode = 0600) {
+UniqueFd bind_listener(mode_t mode = 0600, const std::string& path = socket_path()) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  std::strcpy(address.sun_path, socket_path().c_str());
+  std::strcpy(address.sun_path, path.c_str());
   ::unlink(address.sun_path);
   EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   EXPECT_EQ(::chmod(address.sun_path, mode), 0);
@@ -45,12 +49,12 @@ UniqueFd bind_listener(mode_t mode = 0600) {
 // Answers each connection by what `answer` makes of the request, until the object goes.
 class Listener {
  public:
-  explicit Listener(std::function<std::string(const std::string&)> answer)
-      : fd_(bind_listener()), answer_(std::move(answer)), thread_([this] { serve(); }) {}
+  explicit Listener(std::function<std::string(const std::string&)> answer, const std::string& path = socket_path())
+      : path_(path), fd_(bind_listener(0600, path)), answer_(std::move(answer)), thread_([this] { serve(); }) {}
   ~Listener() {
     ::shutdown(fd_.get(), SHUT_RDWR);
     thread_.join();
-    ::unlink(socket_path().c_str());
+    ::unlink(path_.c_str());
   }
   std::atomic<int> served{0};
 
@@ -86,6 +90,7 @@ class Listener {
     }
   }
 
+  std::string path_;
   UniqueFd fd_;
   std::function<std::string(const std::string&)> answer_;
   std::thread thread_;
@@ -249,6 +254,45 @@ TEST_F(AttachSessionTest, AStaleSocketIsClearedAway) {
   EXPECT_EQ(exit_status(reply.error()), ExitStatus::kNotAttachable);
   EXPECT_THAT(reply.error().message(), HasSubstr("no signal sent"));
   EXPECT_FALSE(std::filesystem::exists(socket_path()));
+}
+
+// A JVM whose temporary directory is not /tmp: the kernel tells the name that is bound.
+TEST_F(AttachSessionTest, ASocketInAnotherDirectoryIsFound) {
+  std::string directory = std::filesystem::temp_directory_path().string() + "/jtrace-attach-XXXXXX";
+  ASSERT_TRUE(::mkdtemp(directory.data()));
+  {
+    const Listener listener([](const std::string&) { return "0\nhere\n"s; }, socket_path(directory));
+    EXPECT_EQ(bound_socket(self_, ".java_pid" + std::to_string(::getpid())), socket_path(directory));
+    const auto reply = open().execute({.operation = "printflag", .arguments = {"X"}});
+    ASSERT_TRUE(reply) << reply.error().message();
+    EXPECT_EQ(reply->data, "here\n");
+  }
+  EXPECT_FALSE(bound_socket(self_, ".java_pid" + std::to_string(::getpid())));
+  std::filesystem::remove_all(directory);
+}
+
+TEST_F(AttachSessionTest, ADeletedSocketIsTold) {
+  const auto rendezvous = Rendezvous::locate(self_);
+  ASSERT_TRUE(rendezvous);
+  EXPECT_FALSE(rendezvous->socket_was_deleted()) << "nobody listens";
+  const UniqueFd listener = bind_listener();
+  EXPECT_FALSE(rendezvous->socket_was_deleted());
+  std::filesystem::rename(socket_path(), socket_path() + ".tmp");
+  EXPECT_FALSE(rendezvous->socket_was_deleted()) << "about to be renamed";
+  std::filesystem::remove(socket_path() + ".tmp");
+  EXPECT_TRUE(rendezvous->socket_was_deleted());
+}
+
+TEST(Freezer, WhereItIsToldAndHow) {
+  EXPECT_THAT(freezer_files("12:cpu,cpuacct:/a\n7:freezer:/docker/4711\n0::/system.slice/x.service\n"),
+              testing::ElementsAre("/sys/fs/cgroup/freezer/docker/4711/freezer.state",
+                                   "/sys/fs/cgroup/system.slice/x.service/cgroup.events",
+                                   "/sys/fs/cgroup/unified/system.slice/x.service/cgroup.events"));
+  EXPECT_THAT(freezer_files("7:freezer:/\n0::/../other\n:\nnonsense\n"), testing::IsEmpty());
+  EXPECT_TRUE(says_frozen("populated 1\nfrozen 1\n"));
+  EXPECT_TRUE(says_frozen("FROZEN\n"));
+  EXPECT_FALSE(says_frozen("populated 1\nfrozen 0\n"));
+  EXPECT_FALSE(says_frozen("THAWED\n"));
 }
 
 TEST_F(AttachSessionTest, NoJvmIsNotSignalled) {

@@ -1,0 +1,21 @@
+// Whether a process is frozen by its control group (`docker pause`, systemd's freezer): it runs nothing, and does what
+// it was sent when it is thawed. Reads files only; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "target/process.h"
+
+namespace jtrace::attach {
+
+// The files that tell, of /proc/PID/cgroup's text: cgroup.events (v2) and freezer.state (v1) below /sys/fs/cgroup.
+std::vector<std::string> freezer_files(std::string_view cgroups);
+// What such a file says: "frozen 1" among the events (cgroups(7)), "FROZEN" or "FREEZING" (freezer-subsystem.rst).
+bool says_frozen(std::string_view text);
+
+// False too where the groups cannot be seen.
+bool is_frozen(const target::Process& process);
+
+}  // namespace jtrace::attach
