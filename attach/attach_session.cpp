@@ -47,13 +47,9 @@ Result<AttachSession> AttachSession::open(const target::Process& process, const 
   session.options_ = options;
   JTRACE_ASSIGN_OR_RETURN(Rendezvous rendezvous, Rendezvous::locate(process));
   session.rendezvous_ = std::make_shared<const Rendezvous>(std::move(rendezvous));
-  JTRACE_RETURN_IF_ERROR(session.ensure_listener(session.waiter(options.start_timeout)));
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd socket, session.rendezvous_->open_socket());
+  if (!socket) JTRACE_RETURN_IF_ERROR(session.start_listener(session.waiter(options.start_timeout)));
   return session;
-}
-
-Result<> AttachSession::ensure_listener(const Waiter& waiter) const {
-  JTRACE_ASSIGN_OR_RETURN(const UniqueFd socket, rendezvous_->open_socket());
-  return socket ? Result<>() : start_listener(waiter);
 }
 
 Result<> AttachSession::start_listener(const Waiter& waiter) const {

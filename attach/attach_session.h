@@ -59,7 +59,6 @@ class AttachSession {
  private:
   AttachSession() = default;
 
-  Result<> ensure_listener(const Waiter& waiter) const;
   Result<> start_listener(const Waiter& waiter) const;
   Result<> finish_start(std::chrono::milliseconds waited) const;
   Result<UniqueFd> connect(const Waiter& waiter) const;

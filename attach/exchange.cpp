@@ -52,11 +52,14 @@ Result<> check_room(int spool, std::uint64_t spooled) {
 }
 
 // A process that was killed closes its connections with its address space already gone (kernel/exit.c: exit_mm before
-// exit_files), and its command line with it.
+// exit_files), and with it the program's name and the command line.
 bool has_lost_memory(const target::Process& process) {
+  char byte = 0;
+  if (::readlinkat(process.proc_fd(), "exe", &byte, 1) > 0) return false;
+  if (errno == ENOENT || errno == ESRCH) return true;
+  // Not ours to see: the command line is everybody's.
   const UniqueFd file(::openat(process.proc_fd(), "cmdline", O_RDONLY | O_CLOEXEC));
-  char first = 0;
-  return !file || ::read(file.get(), &first, 1) <= 0;
+  return !file || ::read(file.get(), &byte, 1) <= 0;
 }
 
 }  // namespace

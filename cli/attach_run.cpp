@@ -48,13 +48,19 @@ void mask(Outcome& outcome, const AttachRunOptions& options) {
 
 // The reply's data alone; a refusal's words are in the error.
 Result<> print_text(const Outcome& outcome, bool labelled) {
-  if (labelled)
-    JTRACE_RETURN_IF_ERROR(write_whole(STDOUT_FILENO, "==> " + label_of(outcome) + " <==\n", "standard output"));
-  if (!outcome.reply || (outcome.reply->code != 0 && !outcome.reply->cut)) return {};
-  JTRACE_RETURN_IF_ERROR(outcome.reply->write_to(STDOUT_FILENO, "standard output"));
-  const bool ends_line = outcome.reply->data.empty() || outcome.reply->data.back() == '\n';
-  if (labelled && !ends_line) return write_whole(STDOUT_FILENO, "\n", "standard output");
-  return {};
+  constexpr std::string_view kWhere = "standard output";
+  const bool has_data = outcome.reply && (outcome.reply->code == 0 || outcome.reply->cut);
+  std::string text = labelled ? "==> " + label_of(outcome) + " <==\n" : std::string();
+  if (has_data && outcome.reply->spool) {
+    JTRACE_RETURN_IF_ERROR(write_whole(STDOUT_FILENO, text, kWhere));
+    JTRACE_RETURN_IF_ERROR(outcome.reply->write_to(STDOUT_FILENO, kWhere));
+    return labelled ? write_whole(STDOUT_FILENO, "\n", kWhere) : Result<>();
+  }
+  if (!labelled) return has_data ? write_whole(STDOUT_FILENO, outcome.reply->data, kWhere) : Result<>();
+  // In one piece: a batch is many short answers.
+  if (has_data) text += outcome.reply->data;
+  if (text.back() != '\n') text += '\n';
+  return write_whole(STDOUT_FILENO, text, kWhere);
 }
 
 void append_json(JsonWriter& json, const Outcome& outcome) {
