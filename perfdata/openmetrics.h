@@ -50,8 +50,10 @@ class MetricsWriter {
   };
   struct Series {
     std::uint32_t jvm;
-    std::uint32_t row;     // of the JVM's table
-    std::uint32_t labels;  // of label_texts_
+    std::uint32_t row;           // of the JVM's table
+    std::uint32_t labels;        // of label_texts_
+    std::uint32_t value_offset;  // of a number in the region
+    Quantity quantity;
   };
   enum class Type : std::uint8_t { kCounter, kGauge, kInfo };
   struct Family {
@@ -60,11 +62,17 @@ class MetricsWriter {
     std::string help;
     std::vector<Series> series;
   };
+  // A JVM's region as it is now; no bytes: it is left out this time.
+  struct Now {
+    std::span<const std::byte> bytes = {};
+    bool swapped = false;
+    const Snapshot* snapshot = nullptr;
+  };
   void add_row(std::size_t jvm, std::size_t row);
   std::uint32_t label_number(const std::string& text);
   void append_head(std::string& out, const std::string& name, const Family& family, MetricsFormat format) const;
   void append_sample(std::string& out, const std::string& stem, const Family& family, const Series& series,
-                     const Snapshot& snapshot) const;
+                     const Now& now) const;
 
   MetricsOptions options_;
   std::vector<Jvm> jvms_;

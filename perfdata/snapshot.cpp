@@ -7,6 +7,30 @@
 #include "base/clock.h"
 
 namespace jtrace::perfdata {
+namespace {
+
+// What a first look, which does not know how much is used, and a second copy are read into: once a thread, not once a
+// JVM, so that a thousand JVMs cost what they use.
+std::vector<std::byte>& scratch(int which) {
+  thread_local std::vector<std::byte> buffers[2];
+  return buffers[which];
+}
+
+// As many bytes as there are from `base` on, up to out.size(); an error where there are none.
+Result<std::size_t> read_up_to(const target::MemoryReader& memory, target::Address base, std::span<std::byte> out) {
+  std::size_t have = 0;
+  while (have < out.size()) {
+    auto count = memory.read_some(base + have, out.subspan(have));
+    if (!count) {
+      if (have == 0) return fail(std::move(count).error());
+      break;
+    }
+    have += *count;
+  }
+  return have;
+}
+
+}  // namespace
 
 std::int64_t Snapshot::long_value(const Counter& counter) const {
   std::int64_t value = 0;
@@ -39,37 +63,34 @@ std::optional<std::string_view> Snapshot::text_value(std::string_view name) cons
   return text_value(*counter);
 }
 
-// Copies the used part of the region; after the first time in one read, sized by what was used before and by one page
-// more, so that a region that grew is usually whole in the same read.
-Result<std::size_t> RegionReader::copy_region(std::vector<std::byte>& into) {
+// Copies the used part of the region. The first time the size of it is not known.
+Result<> RegionReader::copy_region(std::vector<std::byte>& into) {
   constexpr std::size_t kFirstRead = 32768;  // the default PerfDataMemorySize
-  std::size_t want = size_hint_ != 0 ? size_hint_ : kFirstRead;
+  if (size_hint_ == 0) {
+    std::vector<std::byte>& first = scratch(0);
+    first.resize(kFirstRead);
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t have, read_up_to(*memory_, base_, first));
+    const auto prologue = parse_prologue(std::span(first).first(have));
+    if (!prologue || prologue->used <= have || have < kFirstRead) {  // what is wrong with it the layout says
+      const std::size_t size = prologue ? std::min<std::size_t>(have, prologue->used) : have;
+      into.assign(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(size));
+      if (prologue) size_hint_ = size;
+      return {};
+    }
+    size_hint_ = std::min<std::size_t>(prologue->used, kMaxRegionSize);
+  }
   for (int round = 0;; ++round) {
-    if (into.size() < want) into.resize(want);
-    std::size_t have = 0;
-    while (have < want) {
-      auto count = memory_->read_some(base_ + have, std::span(into).subspan(have, want - have));
-      if (!count) {
-        if (have == 0) return fail(std::move(count).error());
-        break;
-      }
-      have += *count;
-    }
-    if (have < kPrologueSize) {
-      into.resize(have);
-      return have;
-    }
-    auto prologue = parse_prologue(std::span(into).first(have));
-    if (!prologue) {  // the layout says what is wrong
-      into.resize(have);
-      return have;
-    }
+    const std::size_t want = size_hint_;
+    into.resize(want);
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t have, read_up_to(*memory_, base_, into));
+    into.resize(have);
+    const auto prologue = parse_prologue(into);
+    if (!prologue) return {};
+    size_hint_ = std::min<std::size_t>(prologue->used, kMaxRegionSize);
     if (prologue->used <= have || have < want || round == 2) {
-      size_hint_ = std::min<std::size_t>(prologue->used, kMaxRegionSize);
       into.resize(std::min<std::size_t>(have, prologue->used));
-      return into.size();
+      return {};
     }
-    want = prologue->used;
   }
 }
 
@@ -102,14 +123,15 @@ Result<> RegionReader::read_stable(Snapshot& into, int attempts) {
   into.monotonic_ns = monotonic_ns();
   into.stable = false;
   JTRACE_RETURN_IF_ERROR(copy_region(into.bytes_));
+  std::vector<std::byte>& second = scratch(1);
   for (int i = 0; i < attempts && !into.stable; ++i) {
     const std::uint64_t real = realtime_ns(), mono = monotonic_ns();
-    JTRACE_RETURN_IF_ERROR(copy_region(second_));
+    JTRACE_RETURN_IF_ERROR(copy_region(second));
     into.stable =
-        second_.size() == into.bytes_.size() && std::memcmp(second_.data(), into.bytes_.data(), second_.size()) == 0;
+        second.size() == into.bytes_.size() && std::memcmp(second.data(), into.bytes_.data(), second.size()) == 0;
     if (into.stable) break;
     // The later copy is the better one: what it lacks of the earlier was being written then.
-    std::swap(second_, into.bytes_);
+    into.bytes_ = second;
     into.realtime_ns = real;
     into.monotonic_ns = mono;
   }

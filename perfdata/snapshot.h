@@ -66,7 +66,7 @@ class RegionReader {
   Result<> read_stable(Snapshot& into) { return read_stable(into, 4); }
 
  private:
-  Result<std::size_t> copy_region(std::vector<std::byte>& into);
+  Result<> copy_region(std::vector<std::byte>& into);
   Result<> parse_into(Snapshot& into);
 
   const target::MemoryReader* memory_;
@@ -75,7 +75,6 @@ class RegionReader {
   std::size_t capacity_;
   std::shared_ptr<const Layout> layout_;
   std::size_t size_hint_ = 0;
-  std::vector<std::byte> second_;
 };
 
 // One stable snapshot of the region at `base`.

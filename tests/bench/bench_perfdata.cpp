@@ -3,7 +3,10 @@
 //
 //   bench_perfdata [stat|read|scan|poll|pauses]...      all of them by default
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,6 +112,16 @@ void bench_read(const Jdk& jdk) {
   const auto report = [&](const char* name, double ns, double goal) {
     std::printf("read    %-34s %6.0f ns (goal <= %.0f) | jstat %.0f times as long\n", name, ns, goal, row / ns);
   };
+  // What this machine needs for the same bytes without any code of ours.
+  void* const bare = ::mmap(nullptr, buffer.size(), PROT_READ, MAP_SHARED, source->file()->fd(), 0);
+  if (bare != MAP_FAILED) {
+    std::printf("read    floor: memcpy %.0f ns, pread(2) %.0f ns\n", nanoseconds_each([&] {
+                  std::memcpy(buffer.data(), bare, buffer.size());
+                  asm volatile("" : : "r"(buffer.data()) : "memory");
+                }),
+                nanoseconds_each([&] { (void)!::pread(source->file()->fd(), buffer.data(), buffer.size(), 0); }));
+    ::munmap(bare, buffer.size());
+  }
   report("all bytes, mapped", nanoseconds_each([&] { (void)mapped->read_some(0, buffer); }), 100);
   report("all bytes, pread", nanoseconds_each([&] { (void)source->file()->read_some(0, buffer); }), 400);
   const auto base = memory->address();
@@ -172,8 +185,27 @@ void bench_scan(const Jdk& jdk) {
               static_cast<double>(text_size) / 1e6, median(scrape), static_cast<double>(resident_kib()) / 1024);
 }
 
+// A loop that wakes a thousand times a second and does nothing.
+double empty_loop_share() {
+  ::prctl(PR_SET_TIMERSLACK, 1000);
+  const auto cpu = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+  };
+  const double cpu_before = cpu();
+  const std::uint64_t start = monotonic_ns();
+  for (std::uint64_t next = start + 1'000'000; next <= start + 2'000'000'000; next += 1'000'000) {
+    const std::uint64_t now = monotonic_ns();
+    const timespec left{.tv_sec = 0, .tv_nsec = next > now ? static_cast<long>(next - now) : 0};
+    ::ppoll(nullptr, 0, &left, nullptr);
+  }
+  return (cpu() - cpu_before) / static_cast<double>(monotonic_ns() - start);
+}
+
 void bench_poll(const Jdk& jdk) {
   const auto jvm = start(jdk);
+  std::printf("poll    floor: an empty loop at 1 kHz %.2f %% of a core\n", empty_loop_share() * 100);
   for (const bool to_file : {false, true}) {
     double ours = 0, theirs = 0;
     std::vector<std::string> argv{hsperf(), "poll", jvm->pid_text(), "-i", "1ms", "-n", "5000", "-o", "/dev/null"};

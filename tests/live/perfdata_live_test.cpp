@@ -129,6 +129,27 @@ TEST_P(EachJdk, counters_and_views_are_those_of_the_JDKs_own_tools_with_every_co
   }
 }
 
+// The line of this pid; "" where there is none.
+std::string line_of(const std::string& text, const std::string& pid) {
+  for (const std::string& line : lines_of(text))
+    if (line == pid || line.starts_with(pid + " ")) return line;
+  return {};
+}
+
+TEST(List, prints_the_lines_of_jps) {
+  const auto jdk = jdk_of_version(25);
+  if (!jdk || jdk->root) JTRACE_SKIP("live", "no JDK 25 outside of a tree: its jps is the judge");
+  auto jvm = JvmProcess::start(*jdk, "Workload", {.flags = {"-Dsome.thing=x"}, .arguments = {"one", "two words"}});
+  ASSERT_TRUE(succeeded(jvm));
+  for (const char* option : {"-q", "-m", "-lmv"}) {
+    const auto theirs = run_command({jdk->home + "/bin/jps", option});
+    ASSERT_TRUE(succeeded(theirs));
+    const std::string line = line_of(theirs->out, (*jvm)->pid_text());
+    EXPECT_NE(line, "");
+    EXPECT_EQ(line_of(printed({"list", option, "--show-secrets"}), (*jvm)->pid_text()), line);
+  }
+}
+
 TEST(PerfOracle, says_what_jstat_says) {
   const auto jdk = jdk_of_version(25);
   if (!jdk || jdk->root) JTRACE_SKIP("live", "no JDK 25 outside of a tree: its jstat is the judge");
