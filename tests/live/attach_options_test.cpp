@@ -31,15 +31,6 @@ INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
   return none(verdict->faults) << "\nnot valid: " << path;
 }
 
-std::size_t worker_ends(const TraceDocument& trace) {
-  std::map<std::string, std::string> names;
-  for (const TraceElement* thread : trace.all("threadStart"))
-    names[thread->get("threadId")] = thread->get("threadName");
-  std::size_t count = 0;
-  for (const TraceElement* end : trace.all("threadEnd")) count += names[end->get("threadIdRef")].starts_with("worker-");
-  return count;
-}
-
 TEST_P(EachJdk, every_fragment_of_strict_dtd_is_valid_by_the_original) {
   auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
   ASSERT_TRUE(succeeded(jvm));
@@ -133,7 +124,7 @@ TEST(RingMemory, loses_nothing_where_the_program_waits_for_room) {
   auto trace = (*run)->finish();
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
-  EXPECT_EQ(worker_ends(*trace), 3000u);
+  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 3000);
 }
 
 // What stood still for longer than the limit goes on, and what it lost is counted.

@@ -38,16 +38,6 @@ std::set<std::string> names_of_threads(const TraceDocument& trace) {
   return names;
 }
 
-// How many of `element` refer to a thread whose name starts with `prefix`.
-int count_by_thread(const TraceDocument& trace, std::string_view element, std::string_view prefix) {
-  std::map<std::string, std::string> names;
-  for (const TraceElement* thread : trace.all("threadStart"))
-    names[thread->get("threadId")] = thread->get("threadName");
-  int count = 0;
-  for (const TraceElement* event : trace.all(element)) count += names[event->get("threadIdRef")].rfind(prefix, 0) == 0;
-  return count;
-}
-
 int count_classes(const TraceDocument& trace, std::string_view name) {
   int count = 0;
   for (const TraceElement* definition : trace.all("classDef")) count += definition->get("name") == name;

@@ -26,15 +26,6 @@ std::string pool_of(pid_t pid) {
   return "";
 }
 
-int worker_ends(const TraceDocument& trace) {
-  std::map<std::string, std::string> names;
-  for (const TraceElement* thread : trace.all("threadStart"))
-    names[thread->get("threadId")] = thread->get("threadName");
-  int count = 0;
-  for (const TraceElement* end : trace.all("threadEnd")) count += names[end->get("threadIdRef")].starts_with("worker-");
-  return count;
-}
-
 // A trace in the middle of which jtrace stood still, so that the last 30 threads are in the ring memory alone; then
 // both were killed.
 struct Wreck {
@@ -78,7 +69,7 @@ TEST_P(EachJdk, makes_a_whole_document_of_what_two_deaths_left) {
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
   EXPECT_TRUE(valid(path));
-  EXPECT_EQ(worker_ends(*trace), 70);
+  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 70);
   EXPECT_FALSE(fs::exists(wreck.pool));
   record_support(GetParam(), "G1", "live", "recover");
 }
@@ -97,7 +88,7 @@ TEST_P(EachJdk, makes_a_document_of_the_ring_memory_alone) {
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
   EXPECT_TRUE(valid(path));
-  EXPECT_GE(worker_ends(*trace), 30);
+  EXPECT_GE(count_by_thread(*trace, "threadEnd", "worker-"), 30);
   fs::remove(wreck.pool);
 }
 

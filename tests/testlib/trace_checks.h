@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -43,6 +45,16 @@ inline JvmOptions attachable(const Jdk& jdk, std::vector<std::string> flags = {}
   options.flags = std::move(flags);
   if (jdk.version >= 21) options.flags.push_back("-XX:+EnableDynamicAgentLoading");
   return options;
+}
+
+// How many of `element` refer to a thread whose name starts with `prefix`.
+inline int count_by_thread(const TraceDocument& trace, std::string_view element, std::string_view prefix) {
+  std::map<std::string, std::string> names;
+  for (const TraceElement* thread : trace.all("threadStart"))
+    names[thread->get("threadId")] = thread->get("threadName");
+  int count = 0;
+  for (const TraceElement* event : trace.all(element)) count += names[event->get("threadIdRef")].starts_with(prefix);
+  return count;
 }
 
 // The number behind "KEY=" in an answer of tests/apps/Workload, 0 if there is none.
