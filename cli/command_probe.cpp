@@ -100,7 +100,7 @@ Result<session::TraceOptions> options_of(const ProbeArguments& arguments) {
   const auto give = [&](std::string_view name, const std::string& value) {
     return value.empty() ? Result<>() : reader.give(name, value);
   };
-  JTRACE_RETURN_IF_ERROR(give("output", arguments.output));
+  JTRACE_RETURN_IF_ERROR(give("file", arguments.output));
   JTRACE_RETURN_IF_ERROR(give("duration", arguments.duration));
   JTRACE_RETURN_IF_ERROR(give("max-size", arguments.max_size));
   JTRACE_RETURN_IF_ERROR(give("ring-memory", arguments.ring_memory));
