@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "trace/io/jsonl_source.h"
 #include "trace/io/sddf_reader.h"
 #include "trace/io/xml_source.h"
 
@@ -15,7 +16,7 @@ constexpr std::size_t kPeek = 4096;
 
 // What we write or meet, and do not read.
 constexpr std::pair<std::string_view, std::string_view> kNotRead[] = {
-    {"{", "JSON, which is written but not read: convert the trace it was made of"},
+    {"{", "JSON of another kind than our lines, which is written but not read: convert the trace it was made of"},
     {"SQLite format 3", "a database, which is written but not read: convert the trace it was made of"},
     {std::string_view("\x7f"
                       "ELF"),
@@ -55,6 +56,11 @@ Result<std::unique_ptr<EventSource>> make_event_source(std::unique_ptr<ByteSourc
   std::string first(kPeek, '\0');
   JTRACE_ASSIGN_OR_RETURN(const std::size_t size, read_fully(*bytes, first.data(), first.size()));
   first.resize(size);
+  const std::size_t key = first.starts_with("{") ? first.find_first_not_of(" \t", 1) : std::string::npos;
+  if (key != std::string::npos && std::string_view(first).substr(key).starts_with("\"element\"")) {
+    auto lines = std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options);
+    return make_jsonl_source(std::move(lines), name, faults, options.strict);
+  }
   for (const auto& [magic, what] : kNotRead)
     if (first.starts_with(magic)) return fail(malformed_at(name, {}, "is " + std::string(what)));
   const bool sddf = first.starts_with("SDDF");

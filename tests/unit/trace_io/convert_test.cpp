@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/unit/trace/full_events.h"
 #include "trace/io/converter.h"
 #include "trace/io/open_source.h"
 #include "trace/io/sddf_format.h"
@@ -81,6 +82,56 @@ TEST(JsonLines, OneObjectALineWithEverything) {
   EXPECT_EQ(all[9]["element"], "methodEntry");
   EXPECT_EQ(all[9]["time"], "2.000000000");
   EXPECT_TRUE(output.lost.empty());
+}
+
+TEST(JsonLines, ComeBackByteByByte) {
+  MemorySink whole;
+  XmlWriter writer(whole);
+#define JTRACE_ELEMENT(Struct, name, content, description)                      \
+  {                                                                             \
+    Struct element = test::element_with<Struct>(test::kAll);                    \
+    test::add_children(element);                                                \
+    ASSERT_TRUE(writer.write(element));                                         \
+    ASSERT_TRUE(writer.write(test::element_with<Struct>(test::kRequiredOnly))); \
+  }
+#include "trace/elements.def"
+  ASSERT_TRUE(writer.write(Tag{.name = "\"\\\b\f\t\n\xc3\xa9\xf0\x9f\x98\x80/<>&"}));
+  ASSERT_TRUE(writer.finish());
+  Output lines;
+  convert(lines, whole.text(), make_jsonl_writer);
+  MemorySink again;
+  XmlWriter back(again);
+  feed(lines.bytes.text(), back);
+  EXPECT_EQ(again.text(), whole.text());
+}
+
+TEST(JsonLines, FaultsHaveTheirPlace) {
+  const auto told = [](std::string_view text) {
+    FaultLog faults;
+    NullSink sink;
+    auto source = make_event_source(std::move(*memory_byte_source(text)), "in", faults);
+    if (!source) return source.error().message();
+    const auto summary = (*source)->read(sink);
+    if (!summary) return summary.error().message();
+    std::string all = std::to_string(summary->elements) + (summary->truncated ? " truncated" : "");
+    for (const auto& [kind, count] : faults.counts()) all += ", " + std::to_string(count) + " " + kind;
+    return all;
+  };
+  const std::string good = "{\"element\":\"gcStart\",\"time\":\"1.0\"}\n";
+  EXPECT_EQ(told(good + "\n" + good), "2");
+  EXPECT_EQ(told(good + good.substr(0, 20)), "1 truncated");
+  EXPECT_EQ(told(good + good.substr(0, good.size() - 1)), "2");
+  EXPECT_EQ(
+      told(good + "{\"element\":\"foo\",\"a\":{\"b\":[1,\"x\"]}}\n{\"element\":\"gcStart\",\"foo\":1,\"time\":true}\n"),
+      "2, 1 bad value, 1 unknown attribute, 1 unknown element");
+  EXPECT_EQ(told(good + "{\"element\":\"node\"}\n"), "1, 1 missing attribute");
+  EXPECT_THAT(told(good + "{\"time\":1}\n"), HasSubstr("in:2:9: an object does not begin with its \"element\""));
+  EXPECT_THAT(told(good + "{\"element\":\"tag\",\"name\":\"a\n"), HasSubstr("in:2:27: a string has no end"));
+  EXPECT_THAT(told(good + good.substr(0, good.size() - 1) + "x\n"), HasSubstr("something stands behind the object"));
+  EXPECT_THAT(told(good + "{\"element\":\"tag\",\"name\":nul}\n"), HasSubstr("expected a value"));
+  std::string deep = "{\"element\":\"foo\",\"a\":";
+  for (int i = 0; i < 100; ++i) deep += "[";
+  EXPECT_THAT(told(good + deep + "\n"), HasSubstr("nested too deep"));
 }
 
 TEST(Chrome, CallsAreNamedAndClosed) {

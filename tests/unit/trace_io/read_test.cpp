@@ -320,7 +320,7 @@ TEST(Validate, ThreadsThatHaveEndedAreToldFromUnknownOnes) {
 }
 
 TEST(Read, FormatsThatAreNotReadAreNamed) {
-  EXPECT_THAT(error_of("{\"element\":\"gcStart\"}"), HasSubstr("JSON"));
+  EXPECT_THAT(error_of("{\"traceEvents\":[]}"), HasSubstr("JSON of another kind"));
   EXPECT_THAT(error_of("SQLite format 3"), HasSubstr("database"));
 }
 
