@@ -1,7 +1,5 @@
 #include "cli/hsperf_output.h"
 
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <set>
@@ -86,16 +84,6 @@ perfdata::WriteHead head_writer(std::string agent_parameters, bool show_secrets)
     JTRACE_RETURN_IF_ERROR(session::write_identity(emitter, identity, realtime_ns()));
     return identity.agent_id;
   };
-}
-
-Result<UniqueFd> stop_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
-  if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return fail(system_error("cannot block signals"));
-  UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd) return fail(system_error("cannot open a signalfd"));
-  return fd;
 }
 
 }  // namespace jtrace::cli

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "cli/stop_signals.h"
 #include "perfdata/poll_output.h"
 #include "trace/byte_sink.h"
 
@@ -16,8 +17,5 @@ Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path, st
 
 // Writes node, processCreate and agentCreate: the same ids as `jtrace attach` gives the process.
 perfdata::WriteHead head_writer(std::string agent_parameters, bool show_secrets);
-
-// SIGINT, SIGTERM and SIGHUP as a descriptor: they are blocked for the rest of the program.
-Result<UniqueFd> stop_signals();
 
 }  // namespace jtrace::cli

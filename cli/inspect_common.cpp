@@ -6,6 +6,11 @@
 #include <cstdio>
 
 #include "cli/selector.h"
+#include "coreinspect/tools/snapshot_events.h"
+#include "session/trace_identity.h"
+#include "target/jvm_discovery.h"
+#include "trace/file_sink.h"
+#include "trace/xml_writer.h"
 
 namespace jtrace::cli {
 namespace {
@@ -17,7 +22,9 @@ bool is_core_name(const std::string& text) {
   return !number && ::access(text.c_str(), F_OK) == 0;
 }
 
-Result<std::unique_ptr<coreinspect::Inspection>> open(const InspectArguments& arguments) {
+}  // namespace
+
+Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments) {
   std::unique_ptr<target::Target> target;
   if (is_core_name(arguments.target)) {
     JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_core(arguments.target, arguments.files));
@@ -27,6 +34,36 @@ Result<std::unique_ptr<coreinspect::Inspection>> open(const InspectArguments& ar
   }
   return coreinspect::Inspection::open(std::move(target));
 }
+
+Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path) {
+  if (path == "-") return std::make_unique<trace::FdSink>(STDOUT_FILENO, "standard output");
+  JTRACE_ASSIGN_OR_RETURN(std::unique_ptr<trace::ByteSink> file,
+                          trace::FileSink::create(path, {.visible_at_once = false}));
+  return file;
+}
+
+// A live process has a host and a boot, as session/trace_identity.h tells them; a core has neither.
+coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspection, bool show_secrets) {
+  auto identity = coreinspect::identify_target(inspection);
+  const target::Process* process = inspection.target().process();
+  if (!process) return identity;
+  session::TraceOptions options;
+  options.show_secrets = show_secrets;
+  auto jvm = target::examine_jvm(*process);
+  const auto live = session::identify(*process, jvm ? *jvm : target::Jvm(), options);
+  identity.node_id = live.node_id;
+  identity.hostname = live.hostname;
+  identity.ip_addresses = live.ip_addresses;
+  identity.boot_time = live.boot_time;
+  identity.process_id = live.process_id;
+  identity.process_name = live.process_name;
+  identity.executable = live.executable;
+  identity.process_time = live.process_time;
+  identity.pid = static_cast<std::uint64_t>(live.pid);
+  return identity;
+}
+
+namespace {
 
 void write_envelope(std::string& out, const coreinspect::Inspection& inspection, const std::string& view,
                     const coreinspect::ViewResult& result) {
@@ -38,38 +75,74 @@ void write_envelope(std::string& out, const coreinspect::Inspection& inspection,
   json.member("version", inspection.vm().release()).end_object();
   json.member("complete", result.missing.empty()).key("missing").begin_array();
   for (const std::string& line : result.missing) json.value(line);
-  json.end_array().key("data");
+  json.end_array();
+  if (!result.members.empty()) out += "," + result.members;
+  json.key("data");
   out += "[" + result.out + "]}\n";
+}
+
+Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspection, const InspectArguments& arguments,
+                                              const std::string& view, const coreinspect::ViewOptions& options) {
+  const auto parts = coreinspect::parts_of_view(view, options.arguments);
+  if (!parts)
+    return fail(ErrorCategory::kUsage, "the view " + view + " has no elements of trace.dtd: text and json only",
+                "docs/trace_format.md, \"Views\"");
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
+  trace::XmlWriter xml(*bytes, {.single_trace = true});
+  auto identity = identity_of(inspection, options.show_secrets);
+  identity.agent_parameters = view;
+  JTRACE_ASSIGN_OR_RETURN(const auto missing,
+                          coreinspect::write_snapshot_events(inspection, xml, identity, *parts, options));
+  JTRACE_RETURN_IF_ERROR(xml.finish());
+  auto lines = inspection.missing();
+  lines.insert(lines.end(), missing.begin(), missing.end());
+  return lines;
+}
+
+Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection, const InspectArguments& arguments,
+                                            const coreinspect::View& view, const coreinspect::ViewOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(auto result, view.run(inspection, options));
+  // What is not there of the target is missing from every answer.
+  for (const std::string& line : inspection.missing())
+    if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
+      result.missing.push_back(line);
+  std::string out;
+  if (options.json) write_envelope(out, inspection, std::string(view.name), result);
+  else out = std::move(result.out);
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
+  JTRACE_RETURN_IF_ERROR(bytes->write(out));
+  JTRACE_RETURN_IF_ERROR(bytes->finish());
+  return std::move(result.missing);
 }
 
 }  // namespace
 
 void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
-  command.add_option("--format", arguments.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command.add_option("--format", arguments.format, "text, json, or xml where the view has elements of trace.dtd")
+      ->check(CLI::IsMember({"text", "json", "xml"}));
+  command.add_option("-o,--output", arguments.output, "file to write; - is standard output (the default)");
   command.add_option("--sysroot", arguments.files.sysroot, "of a core: where the files that were mapped are looked up");
   command.add_option("--libjvm", arguments.files.libjvm, "of a core: the libjvm.so that the process had mapped");
   command
       .add_option("--max-stop,--max-pause", arguments.max_stop_ms,
-                  "longest time a live target may stand still, ms (200)")
+                  "longest time a thread of a live target may stand still, ms (200); more threads than fit are taken in "
+                  "batches")
       ->check(CLI::Range(1, 600'000));
 }
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
-  auto inspection = open(arguments);
+  auto inspection = open_inspection(arguments);
   if (!inspection) return report(inspection.error());
   coreinspect::ViewOptions options = arguments.options;
   options.json = arguments.format == "json";
   options.max_stop = std::chrono::milliseconds(arguments.max_stop_ms);
-  const auto result = view.run(**inspection, options);
-  if (!result) return report(result.error().with_context(std::string(view.name) + " of " + arguments.target));
-  std::string out;
-  if (options.json) write_envelope(out, **inspection, std::string(view.name), *result);
-  else out = result->out;
-  std::fwrite(out.data(), 1, out.size(), stdout);
-  std::fflush(stdout);
+  const std::string name(view.name);
+  const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, name, options)
+                                                              : write_view(**inspection, arguments, view, options);
+  if (!missing) return report(missing.error().with_context(name + " of " + arguments.target));
   for (const std::string& line : (*inspection)->vm().warnings()) log_info(line);
-  for (const std::string& line : result->missing) log_info("missing: " + line);
-  return result->missing.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
+  for (const std::string& line : *missing) log_info("missing: " + line);
+  return missing->empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
 }  // namespace jtrace::cli

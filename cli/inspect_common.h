@@ -5,7 +5,8 @@
 #include <string>
 
 #include "cli/command.h"
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/snapshot_events.h"
+#include "trace/byte_sink.h"
 
 namespace jtrace::cli {
 
@@ -13,11 +14,18 @@ struct InspectArguments {
   std::string target;
   std::string view;
   std::string format = "text";
+  std::string output = "-";
   target::CoreFileOptions files;
   coreinspect::ViewOptions options;
   int max_stop_ms = 200;
 };
 
+// `jtrace stack`, `top` and `profile` open what they look into alike.
+Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments);
+// Whole or not at all under its name; "-" is stdout.
+Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path);
+// What node and processCreate say of the target.
+coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspection, bool show_secrets);
 void add_inspect_options(CLI::App& command, InspectArguments& arguments);
 // Opens the target, runs the view, prints it; the exit status is kPartial where something is missing from it.
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view);

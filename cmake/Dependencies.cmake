@@ -8,8 +8,15 @@ endif()
 pkg_check_modules(uuid REQUIRED IMPORTED_TARGET uuid)
 pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
+# The remote part of libunwind alone: the local one clashes with the compiler's own unwinder. By name, so that a static
+# program takes the archive (which reads compressed symbol tables by liblzma) and the others the shared one: the archive is
+# not position independent.
+find_library(JTRACE_UNWIND unwind-x86_64 REQUIRED)
+add_library(jtrace_unwind INTERFACE)
+target_link_libraries(jtrace_unwind INTERFACE -lunwind-x86_64 -llzma)
 pkg_check_modules(expat REQUIRED IMPORTED_TARGET expat)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 if(JTRACE_STATIC)
   target_link_libraries(PkgConfig::libelf INTERFACE PkgConfig::zlib)

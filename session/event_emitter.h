@@ -1,77 +1,10 @@
-// EventEmitter: gives events their place in the trace (collationValue, traceIdRef) and passes them on. One thread.
+// The emitter of trace/, under the name that session and its callers have for it.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string>
-#include <utility>
-
-#include "base/result.h"
-#include "trace/event_sink.h"
-#include "trace/schema.h"
+#include "trace/event_emitter.h"
 
 namespace jtrace::session {
 
-class EventEmitter {
- public:
-  // `sink`: borrowed. `extensions`: attributes that are ours may be used (not so in strict fragments). `refer`:
-  // elements refer to their trace where they need not (in a document with one traceStart they do not).
-  explicit EventEmitter(trace::EventSink& sink, bool extensions = true, bool refer = true)
-      : sink_(&sink), extensions_(extensions), refer_(refer) {}
-
-  // The next element that can carry a collationValue gets 1: traceStart.
-  void begin_trace(std::string trace_id) {
-    trace_id_ = std::move(trace_id);
-    collation_ = 0;
-  }
-  // The trace goes on where the last element had this collationValue.
-  void go_on_after(std::uint64_t collation) { collation_ = collation; }
-  // What comes from now on goes to another sink (borrowed).
-  void redirect(trace::EventSink& sink) { sink_ = &sink; }
-
-  template <class Element>
-  Result<> emit(Element element) {
-    if constexpr (requires { element.collationValue; }) {
-      if (may_carry<Element>("collationValue")) element.collationValue = collation_ + 1;
-    }
-    if constexpr (requires { element.traceIdRef; }) {
-      if (refer_ ? may_carry<Element>("traceIdRef") : must_carry<Element>("traceIdRef")) element.traceIdRef = trace_id_;
-    }
-    JTRACE_RETURN_IF_ERROR(sink_->write(element));
-    if constexpr (requires { element.collationValue; }) collation_ += may_carry<Element>("collationValue");
-    ++counts_[static_cast<std::size_t>(trace::kKindOf<Element>)];
-    return {};
-  }
-
-  // Elements that were taken, by kind, over all documents.
-  std::uint64_t count(trace::ElementKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
-  std::uint64_t total() const {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t count : counts_) sum += count;
-    return sum;
-  }
-  const std::string& trace_id() const { return trace_id_; }
-
- private:
-  template <class Element>
-  static bool must_carry(std::string_view attribute) {
-    for (const trace::AttributeInfo& info : trace::Schema<Element>::infos)
-      if (info.name == attribute) return info.presence == trace::Presence::kRequired;
-    return false;
-  }
-  template <class Element>
-  bool may_carry(std::string_view attribute) const {
-    for (const trace::AttributeInfo& info : trace::Schema<Element>::infos)
-      if (info.name == attribute) return extensions_ || info.presence != trace::Presence::kExtension;
-    return false;
-  }
-
-  trace::EventSink* sink_;
-  bool extensions_;
-  bool refer_;
-  std::string trace_id_;
-  std::uint64_t collation_ = 0;
-  std::array<std::uint64_t, trace::kElementCount> counts_{};
-};
+using trace::EventEmitter;
 
 }  // namespace jtrace::session

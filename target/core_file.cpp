@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "target/unpack.h"
 
 namespace jtrace::target {
 namespace {
@@ -44,22 +45,20 @@ Error not_a_core(const std::string& path, std::string why, std::string help = {}
   return {.category = ErrorCategory::kNotAttachable, .text = std::move(why), .path = path, .help = std::move(help)};
 }
 
-bool starts_with(std::span<const std::byte> bytes, std::initializer_list<unsigned> magic) {
-  return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin(), [](unsigned a, auto b) {
-           return a == std::to_integer<unsigned>(b);
-         });
-}
-
 Result<> check_magic(std::span<const std::byte> bytes, const std::string& path) {
   const auto packed = [&](const char* format, const char* tool) {
     return fail(not_a_core(path, std::string("this is ") + format + " compressed file, not an ELF core",
                            std::string("unpack it first: ") + tool));
   };
-  if (starts_with(bytes, {0x28, 0xb5, 0x2f, 0xfd})) return packed("a zstd", "zstd -d");
-  if (starts_with(bytes, {0x04, 0x22, 0x4d, 0x18})) return packed("an lz4", "lz4 -d");
-  if (starts_with(bytes, {0x1f, 0x8b})) return packed("a gzip", "gzip -d");
-  if (starts_with(bytes, {0xfd, '7', 'z', 'X', 'Z'})) return packed("an xz", "xz -d");
-  if (!starts_with(bytes, {0x7f, 'E', 'L', 'F'})) return fail(not_a_core(path, "this is not an ELF core"));
+  switch (packing_of(bytes)) {
+    case Packing::kZstd: return packed("a zstd", "zstd -d");
+    case Packing::kLz4: return packed("an lz4", "lz4 -d");
+    case Packing::kGzip: return packed("a gzip", "gzip -d");
+    case Packing::kXz: return packed("an xz", "xz -d");
+    case Packing::kNone: break;
+  }
+  if (bytes.size() < 4 || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
+    return fail(not_a_core(path, "this is not an ELF core"));
   return {};
 }
 
@@ -85,15 +84,30 @@ CoreFile::Bytes CoreFile::Bytes::copy(std::span<const std::byte> bytes) {
   return result;
 }
 
+CoreFile::Bytes CoreFile::Bytes::view(std::span<const std::byte> bytes) {
+  Bytes result;
+  result.view_ = bytes;
+  return result;
+}
+
+// Compressed cores are unpacked, and what comes out is mapped.
 Result<CoreFile::Bytes> CoreFile::Bytes::map(const std::string& path) {
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK));
+  JTRACE_ASSIGN_OR_RETURN(Bytes file, map(fd.get(), path));
+  const Packing packing = packing_of(file.get());
+  if (packing != Packing::kZstd && packing != Packing::kLz4) return file;
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd unpacked, unpack(file.get(), packing, path));
+  return map(unpacked.get(), path);
+}
+
+Result<CoreFile::Bytes> CoreFile::Bytes::map(int fd, const std::string& path) {
   struct stat facts {};
-  if (::fstat(fd.get(), &facts) != 0) return fail(system_error("cannot read the size of", path));
+  if (::fstat(fd, &facts) != 0) return fail(system_error("cannot read the size of", path));
   if (!S_ISREG(facts.st_mode)) return fail(not_a_core(path, "this is not a regular file, so not a core"));
   Bytes result;
   if (facts.st_size == 0) return result;
   const auto size = static_cast<std::size_t>(facts.st_size);
-  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd.get(), 0);
+  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   if (at == MAP_FAILED) return fail(system_error("cannot map", path));
   result.view_ = {static_cast<const std::byte*>(at), size};
   result.mapped_ = true;
@@ -112,6 +126,14 @@ Result<CoreFile> CoreFile::from_bytes(std::span<const std::byte> bytes, std::str
   CoreFile core;
   core.path_ = std::move(name);
   core.bytes_ = Bytes::copy(bytes);
+  JTRACE_RETURN_IF_ERROR(core.parse());
+  return core;
+}
+
+Result<CoreFile> CoreFile::of_view(std::span<const std::byte> bytes, std::string name) {
+  CoreFile core;
+  core.path_ = std::move(name);
+  core.bytes_ = Bytes::view(bytes);
   JTRACE_RETURN_IF_ERROR(core.parse());
   return core;
 }

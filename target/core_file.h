@@ -1,6 +1,6 @@
 // CoreFile: an ELF core of an x86-64 Linux process, as the kernel or gdb's gcore write it.
 //
-// The file is mapped whole; what lies beyond its end (a cut core) is left out and counted. Only the notes are copied.
+// The file is mapped whole (zstd and lz4 are unpacked before, target/unpack.h); what lies beyond its end (a cut core) is left out and counted. Only the notes are copied.
 // Nothing in the file is believed: offsets and counts are checked against its size. The file must not shrink meanwhile.
 // Constants: elf.h (glibc), note layouts: sys/procfs.h, NT_FILE: fs/binfmt_elf.c (Linux).
 // Errors: kNotFound, kPermission (open), kNotAttachable (not a core of this kind; compressed cores are named),
@@ -50,6 +50,9 @@ class CoreFile {
   // The same over bytes in memory (tests, fuzzing), which are copied.
   static Result<CoreFile> from_bytes(std::span<const std::byte> bytes, std::string name = "core");
 
+  // The same without a copy: `bytes` must outlive the object.
+  static Result<CoreFile> of_view(std::span<const std::byte> bytes, std::string name);
+
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return bytes_.get(); }
   const std::vector<CoreSegment>& segments() const { return segments_; }  // by address
@@ -77,7 +80,9 @@ class CoreFile {
     Bytes& operator=(Bytes&& other) noexcept;
     ~Bytes();
     static Result<Bytes> map(const std::string& path);
+    static Result<Bytes> map(int fd, const std::string& path);
     static Bytes copy(std::span<const std::byte> bytes);
+    static Bytes view(std::span<const std::byte> bytes);
     std::span<const std::byte> get() const { return view_; }
 
    private:

@@ -33,6 +33,7 @@ class CoreMemory final : public MemoryReader {
   // Files that were wanted and are not used, with the reason; one line each.
   const std::vector<std::string>& problems() const { return problems_; }
   std::uint64_t bytes_from_files() const { return bytes_from_files_; }
+  const std::string& sysroot() const { return options_.sysroot; }
   // The mapped path as a file of this machine.
   std::string local_path(const std::string& path) const;
 

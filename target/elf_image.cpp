@@ -72,6 +72,30 @@ void ElfImage::read_build_id() {
   }
 }
 
+std::string ElfImage::debug_link() const {
+  std::size_t names = 0;
+  if (::elf_getshdrstrndx(elf_.get(), &names) != 0) return {};
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf_.get(), section));) {
+    GElf_Shdr header{};
+    if (!::gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS) continue;
+    const char* name = ::elf_strptr(elf_.get(), names, header.sh_name);
+    if (!name || std::strcmp(name, ".gnu_debuglink") != 0) continue;
+    const Elf_Data* data = ::elf_getdata(section, nullptr);
+    if (!data || !data->d_buf) return {};
+    const auto* text = static_cast<const char*>(data->d_buf);
+    return {text, ::strnlen(text, data->d_size)};
+  }
+  return {};
+}
+
+bool ElfImage::has_symbol_table() const {
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf_.get(), section));) {
+    GElf_Shdr header{};
+    if (::gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB) return true;
+  }
+  return false;
+}
+
 void ElfImage::add_symbols(unsigned section_type) const {
   for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf_.get(), section));) {
     GElf_Shdr header{};

@@ -33,6 +33,9 @@ class ElfImage {
 
   const std::string& path() const { return path_; }
   const std::string& build_id() const { return build_id_; }  // lower case hex; "" where there is none
+  // The file name in .gnu_debuglink; "" where there is none.
+  std::string debug_link() const;
+  bool has_symbol_table() const;  // .symtab: not stripped
   const std::vector<ImageSegment>& segments() const { return segments_; }
   // By address, those of size 0 and the undefined ones left out; of several at one address all.
   const std::vector<ElfSymbol>& symbols() const;

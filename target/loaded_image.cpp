@@ -57,6 +57,7 @@ Result<> LoadedImage::read_headers() {
   bias_ = base_ - (segments_.front().vaddr - segments_.front().file_offset);
   for (const Elf64_Phdr& from : table) {
     // Not there in every core: symbols and build id are asked for later, and missed then.
+    if (from.p_type == PT_GNU_EH_FRAME) eh_frame_header_ = bias_ + from.p_vaddr;
     if (from.p_type == PT_DYNAMIC) (void)read_dynamic(bias_ + from.p_vaddr, from.p_memsz);
     if (from.p_type == PT_NOTE && build_id_.empty()) (void)read_build_id(bias_ + from.p_vaddr, from.p_memsz);
   }

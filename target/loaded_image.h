@@ -32,6 +32,8 @@ class LoadedImage {
   const std::string& build_id() const { return build_id_; }  // lower case hex; "" where there is none
   const std::vector<ImageSegment>& segments() const { return segments_; }
   Address end() const;  // first address after its last segment
+  // PT_GNU_EH_FRAME: the index of its unwind information (LSB, "Exception Frames"); 0 where there is none.
+  Address eh_frame_header() const { return eh_frame_header_; }
 
   // The address in the target of an exported symbol (the first of that name, whatever its version).
   Result<Address> find_exported(std::string_view name) const;
@@ -50,6 +52,7 @@ class LoadedImage {
   Address bias_ = 0;
   std::string build_id_;
   std::vector<ImageSegment> segments_;
+  Address eh_frame_header_ = 0;
   Address symbols_ = 0, strings_ = 0, gnu_hash_ = 0, sysv_hash_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <unordered_set>
 #include <utility>
 
 #include "base/clock.h"
@@ -50,25 +51,41 @@ Result<StoppedThreads> StoppedThreads::stop(const Process& process, std::chrono:
   return stopped;
 }
 
+Result<StoppedThreads> StoppedThreads::stop(const Process& process, std::chrono::milliseconds max_stop,
+                                            std::span<const pid_t> tids) {
+  (void)process;
+  StoppedThreads stopped;
+  stopped.limit_ = max_stop;
+  stopped.started_ns_ = monotonic_ns();
+  JTRACE_RETURN_IF_ERROR(stopped.seize(tids));
+  JTRACE_RETURN_IF_ERROR(stopped.wait_all());
+  JTRACE_RETURN_IF_ERROR(stopped.read_registers());
+  return stopped;
+}
+
 std::chrono::nanoseconds StoppedThreads::time_left() const {
   return limit_ - std::chrono::nanoseconds(monotonic_ns() - started_ns_);
 }
 
-Result<> StoppedThreads::seize_all(const Process& process) {
-  for (int round = 0; round < kMaxRounds; ++round) {
-    JTRACE_ASSIGN_OR_RETURN(const auto tids, process.threads());
-    const std::size_t known = traced_.size();
-    for (pid_t tid : tids) {
-      const auto has_tid = [tid](const Traced& t) { return t.tid == tid; };
-      if (std::any_of(traced_.begin(), traced_.end(), has_tid)) continue;
-      if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
-        if (errno == ESRCH) continue;  // it ended meanwhile
-        return fail(no_right(tid, errno));
-      }
-      traced_.push_back({.tid = tid});
-      ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+Result<> StoppedThreads::seize(std::span<const pid_t> tids) {
+  for (pid_t tid : tids) {
+    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
+      if (errno == ESRCH) continue;  // it ended meanwhile
+      return fail(no_right(tid, errno));
     }
-    if (traced_.size() == known && round > 0) return {};
+    traced_.push_back({.tid = tid});
+    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  }
+  return {};
+}
+
+Result<> StoppedThreads::seize_all(const Process& process) {
+  std::unordered_set<pid_t> known;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    JTRACE_ASSIGN_OR_RETURN(auto tids, process.threads());
+    std::erase_if(tids, [&](pid_t tid) { return !known.insert(tid).second; });
+    if (tids.empty() && round > 0) return {};
+    JTRACE_RETURN_IF_ERROR(seize(tids));
     JTRACE_RETURN_IF_ERROR(wait_all());
   }
   return fail(ErrorCategory::kTimeout, "the target starts threads faster than they can be stopped");

@@ -1,4 +1,4 @@
-// StoppedThreads: all threads of a process stand still while this object lives, and go on when it goes.
+// StoppedThreads: all threads of a process (or some) stand still while this object lives, and go on when it goes.
 //
 // PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent, nothing is written into the target, and the kernel lets the
 // threads go on if this process dies. A signal that was on its way is delivered when they go on. Everything must be
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -19,6 +20,9 @@ namespace jtrace::target {
 class StoppedThreads {
  public:
   static Result<StoppedThreads> stop(const Process& process, std::chrono::milliseconds max_stop);
+  // Only these (as this process sees them); those that have ended are left out.
+  static Result<StoppedThreads> stop(const Process& process, std::chrono::milliseconds max_stop,
+                                     std::span<const pid_t> tids);
   StoppedThreads(StoppedThreads&& other) noexcept { *this = std::move(other); }
   StoppedThreads& operator=(StoppedThreads&& other) noexcept;
   ~StoppedThreads() { release(); }
@@ -37,6 +41,7 @@ class StoppedThreads {
   };
   StoppedThreads() = default;
   Result<> seize_all(const Process& process);
+  Result<> seize(std::span<const pid_t> tids);
   Result<> wait_all();
   Result<> read_registers();
 

@@ -76,8 +76,12 @@ Result<std::unique_ptr<Target>> Target::open_process(Process process) {
 }
 
 Result<std::unique_ptr<Target>> Target::open_core(const std::string& path, const CoreFileOptions& options) {
-  std::unique_ptr<Target> target(new Target);
   JTRACE_ASSIGN_OR_RETURN(auto core, CoreFile::open(path));
+  return of_core(std::move(core), options);
+}
+
+Result<std::unique_ptr<Target>> Target::of_core(CoreFile core, const CoreFileOptions& options) {
+  std::unique_ptr<Target> target(new Target);
   target->core_.emplace(std::move(core));
   target->mappings_ = mappings_of(*target->core_);
   auto memory = std::make_unique<CoreMemory>(*target->core_, options);
@@ -119,6 +123,13 @@ pid_t Target::nspid() const { return process_ ? process_->nspid() : core_->pid()
 Result<UniqueFd> Target::open_mapped(const Mapping& mapping) const {
   if (process_) return process_->open_mapped(mapping);
   return open_file(core_memory_->local_path(mapping.path), O_RDONLY | O_NONBLOCK);
+}
+
+UniqueFd Target::open_root() const {
+  if (process_) return UniqueFd(::fcntl(process_->root_fd(), F_DUPFD_CLOEXEC, 0));
+  const std::string& sysroot = core_memory_->sysroot();
+  if (sysroot.empty()) return {};
+  return UniqueFd(::open(sysroot.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 std::vector<std::string> Target::missing() const {

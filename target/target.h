@@ -24,6 +24,7 @@ class Target {
  public:
   static Result<std::unique_ptr<Target>> open_process(Process process);
   static Result<std::unique_ptr<Target>> open_core(const std::string& path, const CoreFileOptions& options = {});
+  static Result<std::unique_ptr<Target>> of_core(CoreFile core, const CoreFileOptions& options = {});
 
   const MemoryReader& memory() const { return *memory_; }
   const Process* process() const { return process_ ? &*process_ : nullptr; }  // null for a core
@@ -35,6 +36,8 @@ class Target {
   const LoadedImage& libjvm() const { return *libjvm_; }
   // The file of a mapping as this process can open it: for symbols.
   Result<UniqueFd> open_mapped(const Mapping& mapping) const;
+  // The root directory in which the paths of mappings hold; empty where it is this process's own.
+  UniqueFd open_root() const;
   // What is not there and was wanted; one line each.
   std::vector<std::string> missing() const;
 

@@ -48,7 +48,18 @@ Result<CodeCache> CodeCache::read(const Vm& vm) {
   JTRACE_ASSIGN_OR_RETURN(cache.call_stub_return_,
                           vm.read_static<Address>("StubRoutines", "_call_stub_return_address"));
   cache.return_barrier_ = vm.read_static<Address>("StubRoutines", "_cont_returnBarrier").value_or(0);
+  JTRACE_RETURN_IF_ERROR(cache.self_test());
   return cache;
+}
+
+// A place in generated code that is known by name must be found in a blob of stubs: guards segment map, header, blob.
+Result<> CodeCache::self_test() const {
+  const auto blob = find(call_stub_return_);
+  if (!blob) return fail(blob.error().with_context("the rules for the code cache do not fit this JVM"));
+  if (!*blob || (*blob)->name.find("tub") == std::string::npos)
+    return fail(malformed("the rules for the code cache do not fit this JVM: the call stub is not found in it",
+                          call_stub_return_));
+  return {};
 }
 
 Result<> CodeCache::add_heap(Address heap) {
@@ -161,7 +172,9 @@ Result<CodeCache::Debug> CodeCache::debug_of(const CodeBlob& blob) const {
                                                 : part("_immutable_data_size"));
     JTRACE_ASSIGN_OR_RETURN(const Address mutable_data, vm_->read_pointer(at, "CodeBlob", "_mutable_data"));
     JTRACE_ASSIGN_OR_RETURN(const auto relocation, vm_->read_field<std::uint32_t>(at, "CodeBlob", "_relocation_size"));
-    return Debug{immutable + scopes, immutable + pcs, immutable + end, mutable_data + relocation};
+    // The descriptors end where the scopes begin, which stand behind them (nmethod.hpp of 25).
+    debug = {immutable + scopes, immutable + pcs, immutable + (scopes > pcs ? scopes : end), mutable_data + relocation};
+    return debug;
   }
   JTRACE_ASSIGN_OR_RETURN(const auto dependencies, part("_dependencies_offset"));
   JTRACE_ASSIGN_OR_RETURN(const auto metadata, part("_metadata_offset"));
@@ -183,7 +196,7 @@ Result<std::vector<ScopeFrame>> CodeCache::scopes(const CodeBlob& blob, Address 
   };
   std::vector<ScopeFrame> frames;
   JTRACE_ASSIGN_OR_RETURN(const Debug debug, debug_of(blob));
-  if (debug.pcs_end < debug.pcs || debug.pcs_end - debug.pcs > kMaxPcs || debug.pcs < debug.scopes)
+  if (debug.pcs_end < debug.pcs || debug.pcs_end - debug.pcs > kMaxPcs)
     return fail(malformed("impossible debug information of compiled code", blob.address));
   std::vector<PcDesc> pcs((debug.pcs_end - debug.pcs) / sizeof(PcDesc));
   JTRACE_RETURN_IF_ERROR(vm_->memory().read_exactly(debug.pcs, std::as_writable_bytes(std::span(pcs))));
@@ -200,6 +213,9 @@ Result<std::vector<ScopeFrame>> CodeCache::scopes(const CodeBlob& blob, Address 
     const std::uint32_t method_index = reader.next();
     ScopeFrame frame;
     frame.bci = static_cast<int>(reader.next()) - 1;  // InvocationEntryBci is -1
+    (void)reader.next();  // locals
+    (void)reader.next();  // expressions
+    frame.monitors = reader.next();
     if (reader.failed() || method_index == 0)
       return fail(malformed("a scope of compiled code breaks off", blob.address));
     JTRACE_ASSIGN_OR_RETURN(frame.method, vm_->memory().read<Address>(debug.metadata + Address{method_index - 1} * 8));

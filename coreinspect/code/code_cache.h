@@ -31,6 +31,20 @@ struct CodeBlob {
 struct ScopeFrame {
   Address method = 0;
   int bci = 0;
+  std::uint64_t monitors = 0;  // where its locks are described, in the scopes; 0 none
+};
+
+// A lock that a compiled frame holds: where its object stands.
+struct ScopeMonitor {
+  enum class Place {
+    kStack,        // `offset` bytes from the frame's unextended sp
+    kStackNarrow,  // the same, a compressed reference
+    kConstant,     // `offset` is an index into the oops of the code
+    kUnknown,
+  };
+  Place place = Place::kUnknown;
+  std::uint32_t offset = 0;
+  bool eliminated = false;  // the compiler found that nobody else can see it: not locked
 };
 
 class CodeCache {
@@ -49,6 +63,11 @@ class CodeCache {
   // Innermost first. Where pc is no call site the next place with debug information counts. Empty for
   // compiled native wrappers.
   Result<std::vector<ScopeFrame>> scopes(const CodeBlob& blob, Address pc) const;
+  // Locks of one of these frames, in the order they were taken. Breaks off at descriptions it does not know (objects
+  // that were never made).
+  Result<std::vector<ScopeMonitor>> monitors(const CodeBlob& blob, const ScopeFrame& frame) const;
+  // The slot of an oop constant of compiled code.
+  Result<Address> constant_oop(const CodeBlob& blob, std::uint32_t index) const;
   // All blobs in use, by address. Calls `take` until it returns false.
   Result<> for_each(const std::function<bool(const CodeBlob&)>& take) const;
 
@@ -56,11 +75,14 @@ class CodeCache {
     Address low = 0, high = 0, segments = 0;
     int log2_segment = 0;
   };
+  // Code comes and goes: what was kept of a live target's blobs is read anew.
+  void forget() const { blobs_.clear(); }
   const std::vector<Heap>& heaps() const { return heaps_; }
 
  private:
   explicit CodeCache(const Vm& vm) : vm_(&vm) {}
   Result<> add_heap(Address heap);
+  Result<> self_test() const;
   Result<CodeBlob> read_blob(Address address) const;
   Result<std::optional<Address>> block_of(const Heap& heap, Address pc) const;
   struct Debug {

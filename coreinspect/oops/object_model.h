@@ -20,6 +20,8 @@ class ObjectModel {
   const ClassModel& classes() const { return classes_; }
   // A reference as it stands in a root or handle (8 bytes) as an address; 0 for null.
   Address from_root(std::uint64_t raw) const;
+  // A reference as it stands in a frame or a lock stack: generational ZGC takes the colour off there.
+  Address from_stack(std::uint64_t raw) const { return colour_ == Colour::kShifted ? raw : from_root(raw); }
   // The reference in a field or element of an object, compressed or not.
   Result<Address> load(Address slot) const;
   // A C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.

@@ -99,6 +99,14 @@ Result<std::vector<Address>> java_thread_addresses(const Vm& vm) {
   return threads;
 }
 
+Result<Address> java_stack_base(const Vm& vm, Address thread) {
+  return thread_field<Address>(vm, thread, "_stack_base");
+}
+
+Result<std::uint64_t> java_stack_size(const Vm& vm, Address thread) {
+  return thread_field<std::uint64_t>(vm, thread, "_stack_size");
+}
+
 JavaThread read_java_thread(const ObjectModel& objects, Address address) {
   const Vm& vm = objects.classes().vm();
   JavaThread thread;

@@ -38,6 +38,9 @@ struct JavaThread {
 // Addresses of all JavaThreads, in the VM's order (which is jstack's).
 Result<std::vector<Address>> java_thread_addresses(const Vm& vm);
 JavaThread read_java_thread(const ObjectModel& objects, Address thread);
+// The highest address of its stack.
+Result<Address> java_stack_base(const Vm& vm, Address thread);
+Result<std::uint64_t> java_stack_size(const Vm& vm, Address thread);
 std::string_view vm_state_name(int state);
 
 // Checks that the hard-coded rules fit this JVM: decodes the class and name of one thread's object.

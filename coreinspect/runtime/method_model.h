@@ -35,10 +35,11 @@ class MethodModel {
   const ClassModel& classes() const { return classes_; }
   // Lives as long as the model.
   Result<const JavaMethod*> method(Address address) const;
+  // The SourceFile attribute of a class with that constant pool; "" where it has none.
+  Result<std::string> source_file_of(Address holder, Address pool) const;
 
  private:
   Result<JavaMethod> read_method(Address address) const;
-  Result<std::string> source_file_of(Address holder, Address pool) const;
   void read_lines(Address const_method, JavaMethod& method) const;
 
   const ClassModel& classes_;

@@ -6,6 +6,40 @@
 
 namespace jtrace::coreinspect {
 
+namespace {
+
+// CollectedHeap::_is_gc_active; _is_stw_gc_active from 23 on (collectedHeap.hpp).
+bool collection_is_active(const Vm& vm) {
+  const auto heap = vm.read_static<Address>("Universe", "_collectedHeap");
+  if (!heap || *heap == 0) return false;
+  for (const char* field : {"_is_stw_gc_active", "_is_gc_active"})
+    if (const auto active = vm.read_field<std::uint8_t>(*heap, "CollectedHeap", field)) return *active != 0;
+  return false;
+}
+
+// A second rule set that the tables do not tell, tried on a method every JVM has: java.lang.Thread.run.
+Result<> check_methods(const ClassModel& classes, const MethodModel& methods) {
+  JTRACE_ASSIGN_OR_RETURN(const auto found, classes.find("java/lang/Thread"));
+  JTRACE_ASSIGN_OR_RETURN(const auto addresses, classes.methods(found.front()));
+  for (Address address : addresses) {
+    JTRACE_ASSIGN_OR_RETURN(const JavaMethod* method, methods.method(address));
+    if (method->name != "run" || method->signature != "()V") continue;
+    const auto last = method->lines.rbegin();
+    if (method->code_size == 0 || (last != method->lines.rend() && last->first >= static_cast<int>(method->code_size)))
+      break;
+    return {};
+  }
+  return fail(ErrorCategory::kMalformed, "java.lang.Thread.run is not where it should be");
+}
+
+}  // namespace
+
+std::vector<std::string> Inspection::missing() const {
+  auto lines = target_->missing();
+  if (died_in_gc_) lines.push_back("the JVM died inside a collection: objects may be half moved");
+  return lines;
+}
+
 Result<std::unique_ptr<Inspection>> Inspection::open(std::unique_ptr<target::Target> target) {
   std::unique_ptr<Inspection> inspection(new Inspection);
   inspection->target_ = std::move(target);
@@ -16,6 +50,9 @@ Result<std::unique_ptr<Inspection>> Inspection::open(std::unique_ptr<target::Tar
   const auto threads = java_thread_addresses(*inspection->vm_);
   inspection->healthy_ = threads ? self_test(*inspection->objects_, *threads) : Result<>(fail(threads.error()));
   if (!inspection->healthy_) inspection->vm_->warn(inspection->healthy_.error().message());
+  else if (const auto methods = check_methods(*inspection->classes_, *inspection->methods_); !methods)
+    inspection->vm_->warn(methods.error().with_context("bytecodes and lines cannot be trusted in this JVM").message());
+  inspection->died_in_gc_ = inspection->target_->core() && collection_is_active(*inspection->vm_);
   return inspection;
 }
 
@@ -42,6 +79,7 @@ const std::vector<View>& views() {
       {"find", "ADDRESS", "what an address is", view_find},
       {"symbols", "", "exported symbols of libjvm.so", view_symbols},
       {"pmap", "", "mappings of the process", view_pmap},
+      {"events", "", "all of this as events of trace.dtd: a snapshot (xml)", nullptr},
       {"vmstructs", "", "the tables in which the JVM describes itself", view_vmstructs},
   };
   return all;

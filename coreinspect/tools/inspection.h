@@ -33,6 +33,10 @@ class Inspection {
   Result<const CodeCache*> code() const;
   // Whether objects can be read in this JVM: the outcome of the self-test.
   const Result<>& healthy() const { return healthy_; }
+  // True of a core whose JVM died within a collection: objects may be half moved.
+  bool died_in_gc() const { return died_in_gc_; }
+  // What is missing from every answer about this target; one line each.
+  std::vector<std::string> missing() const;
 
  private:
   Inspection() = default;
@@ -44,6 +48,7 @@ class Inspection {
   std::unique_ptr<MethodModel> methods_;
   mutable std::optional<Result<CodeCache>> code_;
   Result<> healthy_;
+  bool died_in_gc_ = false;
 };
 
 struct ViewOptions {
@@ -57,13 +62,14 @@ struct ViewOptions {
 struct ViewResult {
   std::string out;                   // text; or JSON elements, with the commas between them
   std::vector<std::string> missing;  // what could not be had; one line each
+  std::string members;               // further members of the JSON object, with the commas between them
 };
 
 struct View {
   std::string_view name;
   std::string_view argument;  // "" or the name of what it needs
   std::string_view help;
-  Result<ViewResult> (*run)(Inspection&, const ViewOptions&);
+  Result<ViewResult> (*run)(Inspection&, const ViewOptions&);  // null: events alone (snapshot_events.h)
 };
 // All there are, in the order of the help.
 const std::vector<View>& views();

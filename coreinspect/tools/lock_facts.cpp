@@ -80,7 +80,7 @@ Address LockFacts::holder_of_fast_lock(Address object) const {
     if (!top || *top < *stack + *base || *top > *stack + *base + 8 * 64) continue;
     for (Address slot = at + *base; slot < report.java.address + *top; slot += 8) {
       const auto held = vm.memory().read<Address>(slot);
-      if (held && inspection_.objects().from_root(*held) == object) return report.java.address;
+      if (held && inspection_.objects().from_stack(*held) == object) return report.java.address;
     }
   }
   return 0;
@@ -106,7 +106,7 @@ void LockFacts::find_deadlocks() {
 
 Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options) {
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
-  JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, options.max_stop));
+  JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
   const LockFacts locks(inspection, snapshot);
   const auto name_of = [&](Address thread) {
     for (const ThreadReport& report : snapshot.threads)

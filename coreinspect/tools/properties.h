@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "coreinspect/oops/object_model.h"
+#include "coreinspect/oops/java_collections.h"
 
 namespace jtrace::coreinspect {
 
@@ -14,9 +14,5 @@ struct PropertyTable {
   std::size_t unreadable = 0;                                // entries that could not be read, or are no strings
 };
 Result<PropertyTable> read_system_properties(const ObjectModel& objects);
-
-// Value of a static reference field: in the class's mirror. Errors: as ObjectModel.
-Result<Address> static_reference(const ObjectModel& objects, Address klass, std::string_view field);
-Result<Address> mirror_of(const ObjectModel& objects, Address klass);
 
 }  // namespace jtrace::coreinspect

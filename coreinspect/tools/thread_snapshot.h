@@ -1,14 +1,18 @@
-// All threads of a JVM at one moment, with their Java frames.
+// All threads of a JVM at one moment, with their frames.
 //
-// A live target is stopped for as long as it takes to copy registers, stacks and JavaThread structures; everything else
-// is read when it runs again, so that names, lines and code are those of a moment later. Threads: one at a time.
+// A live target is stopped for as long as it takes to copy registers, stacks and JavaThread structures
+// (thread_capture.h); everything else is read when it runs again, so that names, lines and code are those of a moment
+// later. Threads: one at a time.
 #pragma once
 
 #include <chrono>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "coreinspect/tools/inspection.h"
 #include "coreinspect/unwind/java_walker.h"
+#include "coreinspect/unwind/virtual_threads.h"
 
 namespace jtrace::coreinspect {
 
@@ -19,15 +23,35 @@ struct ThreadReport {
   std::uint64_t cpu_ns = 0;
   std::optional<target::Registers> registers;
   Walk walk;
-  Frame top;  // where its pc is, of a thread whose frames are native; kind kNative with module, or none (pc 0)
 };
 
 struct ThreadSnapshot {
-  std::vector<ThreadReport> threads;  // Java threads in the VM's order, then the others
-  std::chrono::nanoseconds pause{};   // 0 for a core
+  std::vector<ThreadReport> threads;           // Java threads in the VM's order, then the others
+  std::vector<VirtualThread> virtual_threads;  // those the JDK keeps track of
+  std::chrono::nanoseconds pause{};            // 0 for a core
+  std::size_t batches = 1;                     // more than one: not all of one instant
   std::vector<std::string> missing;
 };
 
-Result<ThreadSnapshot> take_thread_snapshot(Inspection& inspection, std::chrono::milliseconds max_stop);
+struct SnapshotOptions {
+  std::chrono::milliseconds max_stop{200};
+  bool native = false;  // native frames as well
+  bool virtual_threads = true;
+  bool details = true;  // what the kernel knows of each thread: cpu time, name
+};
+Result<ThreadSnapshot> take_thread_snapshot(Inspection& inspection, const SnapshotOptions& options);
+
+// The same again and again: what is known of images and methods is kept.
+class ThreadSampler {
+ public:
+  ThreadSampler(Inspection& inspection, const SnapshotOptions& options);
+  ~ThreadSampler();
+  // `tids`: these threads of a live target alone (as this process sees them); empty: all.
+  Result<ThreadSnapshot> take(std::span<const pid_t> tids = {});
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace jtrace::coreinspect

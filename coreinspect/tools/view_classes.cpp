@@ -4,40 +4,11 @@
 #include <map>
 
 #include "base/strings.h"
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/class_facts.h"
 #include "coreinspect/tools/properties.h"
 
 namespace jtrace::coreinspect {
 namespace {
-
-struct Loader {
-  Address data = 0;    // ClassLoaderData
-  Address object = 0;  // 0: the boot loader
-  std::string name;    // its class; "boot" for the boot loader
-};
-
-// Loaders of classes, each looked up once.
-class Loaders {
- public:
-  explicit Loaders(const Inspection& inspection) : inspection_(inspection) {}
-  const Loader& of(Address klass) {
-    const Address data = inspection_.classes().loader_data(klass).value_or(0);
-    const auto known = loaders_.find(data);
-    if (known != loaders_.end()) return known->second;
-    Loader loader{.data = data, .object = 0, .name = "?"};
-    if (const auto object = inspection_.objects().root_field(data, "ClassLoaderData", "_class_loader")) {
-      loader.object = *object;
-      if (*object == 0) loader.name = "boot";
-      else if (const auto type = inspection_.objects().klass_of(*object))
-        loader.name = inspection_.classes().name(*type).value_or("?");
-    }
-    return loaders_.emplace(data, std::move(loader)).first->second;
-  }
-
- private:
-  const Inspection& inspection_;
-  std::map<Address, Loader> loaders_;
-};
 
 Result<std::vector<Address>> wanted_classes(Inspection& inspection, const ViewOptions& options) {
   JTRACE_RETURN_IF_ERROR(inspection.healthy());

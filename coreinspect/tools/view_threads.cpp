@@ -10,7 +10,16 @@ namespace jtrace::coreinspect {
 namespace {
 
 struct Shown {
-  bool stubs = false;  // stubs, entry frames and the native top as well: `stack`
+  bool stubs = false;  // stubs, entry and native frames as well: `stack`
+};
+
+// What stands behind an object's address.
+struct ObjectNames {
+  const ObjectModel& objects;
+  std::string class_of(Address object) const {
+    const auto klass = objects.klass_of(object);
+    return klass ? objects.classes().name(*klass).value_or("?") : "?";
+  }
 };
 
 std::string seconds(std::uint64_t nanoseconds) {
@@ -35,18 +44,29 @@ void append_native(std::string& out, const Frame& frame) {
   out += " native\n";
 }
 
-void append_frame(std::string& out, const Frame& frame, Shown shown) {
-  if (frame.method) {
+void append_frame(std::string& out, const Frame& frame, Shown shown, const ObjectNames& names) {
+  if (frame.kind == FrameKind::kNative) {
+    if (shown.stubs) append_native(out, frame);
+  } else if (frame.method) {
     out += "    at " + printable(frame.method->class_name + "." + frame.method->name) + "(" +
            printable(place_of(frame)) + ")";
     if (!frame.method->is_native()) out += " @" + std::to_string(frame.bci);
     out.append(" ").append(to_string(frame.kind)).append("\n");
+    for (Address lock : frame.locks)
+      out += "    - locked <" + hex(lock) + "> (a " + printable(names.class_of(lock)) + ")\n";
   } else if (shown.stubs) {
     out.append("    - ").append(printable(frame.name)).append(" ").append(to_string(frame.kind)).append("\n");
   }
 }
 
-void append_text(std::string& out, const ThreadReport& report, const LockFacts& locks, Shown shown) {
+void append_walk(std::string& out, const Walk& walk, Shown shown, const ObjectNames& names) {
+  for (const Frame& frame : walk.frames) append_frame(out, frame, shown, names);
+  if (walk.gaps > 0) out += "    - native frames are missing in " + std::to_string(walk.gaps) + " places\n";
+  if (walk.incomplete()) out += "    - the rest cannot be read: " + walk.stopped + "\n";
+}
+
+void append_text(std::string& out, const ThreadReport& report, const LockFacts& locks, Shown shown,
+                 const ObjectNames& names) {
   const JavaThread& java = report.java;
   if (java.address == 0) {
     out += "\"" + printable(report.name) + "\" nid=" + std::to_string(report.native_id) +
@@ -58,11 +78,16 @@ void append_text(std::string& out, const ThreadReport& report, const LockFacts& 
     if (!java.state_detail().empty()) out.append(" (").append(java.state_detail()).append(")");
     out.append(" [").append(vm_state_name(java.vm_state)).append("]\n");
   }
-  if (shown.stubs && report.top.pc != 0) append_native(out, report.top);
   if (const Wait* wait = locks.wait_of(java.address)) out += "    - " + describe(*wait) + "\n";
-  for (const Frame& frame : report.walk.frames) append_frame(out, frame, shown);
-  if (!report.walk.stopped.empty()) out += "    - the rest cannot be read: " + report.walk.stopped + "\n";
+  append_walk(out, report.walk, shown, names);
   if (!java.problem.empty()) out += "    - not all of this thread can be read: " + java.problem + "\n";
+  out += "\n";
+}
+
+void append_text(std::string& out, const VirtualThread& thread, Shown shown, const ObjectNames& names) {
+  out += "\"" + printable(thread.name) + "\" #" + std::to_string(thread.id) + " virtual " + std::string(thread.state()) +
+         " [" + thread.vm_state + "]\n";
+  append_walk(out, thread.walk, shown, names);
   out += "\n";
 }
 
@@ -75,14 +100,41 @@ void write_frame(JsonWriter& json, const Frame& frame) {
     if (const int line = frame.method->line_of(frame.bci); line >= 0 && !frame.method->is_native())
       json.member("line", line);
     if (frame.method->is_native()) json.member("nativeMethod", true);
-  } else {
+  } else if (!frame.name.empty()) {
     json.member("name", frame.name);
   }
   if (!frame.module.empty()) json.member("module", frame.module).member("offset", hex(frame.module_offset));
+  else if (!frame.method) json.member("pc", hex(frame.pc));
   json.end_object();
 }
 
-void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& locks, Shown shown) {
+void write_walk(JsonWriter& json, const Walk& walk, Shown shown, const ObjectNames& names) {
+  json.key("frames").begin_array();
+  std::vector<std::pair<std::size_t, Address>> locked;
+  std::size_t index = 0;
+  for (const Frame& frame : walk.frames) {
+    if (!frame.method && !shown.stubs) continue;
+    write_frame(json, frame);
+    for (Address lock : frame.locks) locked.emplace_back(index, lock);
+    ++index;
+  }
+  json.end_array();
+  // `frame`: the index of the one that holds it.
+  json.key("locked").begin_array();
+  for (const auto& [frame, object] : locked)
+    json.begin_object()
+        .member("frame", frame)
+        .member("object", hex(object))
+        .member("class", names.class_of(object))
+        .end_object();
+  json.end_array();
+  if (shown.stubs) json.member("bottom", walk.native_bottom);
+  if (walk.gaps > 0) json.member("gaps", walk.gaps);
+  if (walk.incomplete()) json.member("problem", walk.stopped);
+}
+
+void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& locks, Shown shown,
+                const ObjectNames& names) {
   const JavaThread& java = report.java;
   const bool is_java = java.address != 0;
   json.begin_object().member("name", is_java ? java.name : report.name).member("java", is_java);
@@ -92,34 +144,58 @@ void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& l
     json.member("daemon", java.daemon).member("priority", java.priority).member("state", java.state());
     json.member("stateDetail", java.state_detail()).member("vmState", vm_state_name(java.vm_state));
   }
-  json.member("cpu", static_cast<double>(report.cpu_ns) / 1e9);
+  json.member("virtual", false).member("cpu", static_cast<double>(report.cpu_ns) / 1e9);
   if (const Wait* wait = locks.wait_of(java.address)) {
     json.key("waitingOn").begin_object().member("class", wait->class_name).member("object", hex(wait->object));
     json.member("kind", wait->kind);
     if (!wait->owner.empty()) json.member("owner", wait->owner).member("ownerId", wait->owner_id);
     json.end_object();
   }
-  json.key("frames").begin_array();
-  if (shown.stubs && report.top.pc != 0) write_frame(json, report.top);
-  for (const Frame& frame : report.walk.frames)
-    if (frame.method || shown.stubs) write_frame(json, frame);
-  json.end_array();
-  if (!report.walk.stopped.empty()) json.member("problem", report.walk.stopped);
+  write_walk(json, report.walk, shown, names);
+  if (!java.problem.empty()) json.member("threadProblem", java.problem);
   json.end_object();
 }
 
+void write_json(JsonWriter& json, const VirtualThread& thread, Shown shown, const ObjectNames& names) {
+  json.begin_object().member("name", thread.name).member("java", true).member("threadId", thread.id);
+  json.member("daemon", true).member("state", thread.state()).member("vmState", thread.vm_state);
+  json.member("virtual", true);
+  if (thread.carrier != 0)
+    json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
+  write_walk(json, thread.walk, shown, names);
+  json.end_object();
+}
+
+std::string pause_text(const ThreadSnapshot& snapshot) {
+  std::string text = "The target stood still for " + std::to_string(snapshot.pause.count() / 1000) + " us";
+  if (snapshot.batches > 1)
+    text += " at a time: its threads were taken in " + std::to_string(snapshot.batches) +
+            " batches, so this is not one instant (--max-pause)";
+  return text + ".\n\n";
+}
+
 Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Shown shown) {
-  JTRACE_RETURN_IF_ERROR(inspection.healthy());
-  JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, options.max_stop));
+  // Frames need no objects: without the heap's pages there are no names, but the stacks.
+  if (!inspection.healthy() && !inspection.target().core()) return fail(inspection.healthy().error());
+  JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot,
+                          take_thread_snapshot(inspection, {.max_stop = options.max_stop, .native = shown.stubs}));
   const LockFacts locks(inspection, snapshot);
+  const ObjectNames names{inspection.objects()};
   ViewResult result;
   result.missing = std::move(snapshot.missing);
+  if (!inspection.healthy()) result.missing.push_back(inspection.healthy().error().message());
+  if (inspection.target().process()) {
+    JsonWriter(result.members).member("pauseMicros", snapshot.pause.count() / 1000).member("batches", snapshot.batches);
+    if (!options.json) result.out += pause_text(snapshot);
+  }
   JsonWriter json(result.out);
-  if (!options.json && inspection.target().process())
-    result.out += "The target stood still for " + std::to_string(snapshot.pause.count() / 1000) + " us.\n\n";
   for (const ThreadReport& report : snapshot.threads) {
-    if (options.json) write_json(json, report, locks, shown);
-    else append_text(result.out, report, locks, shown);
+    if (options.json) write_json(json, report, locks, shown, names);
+    else append_text(result.out, report, locks, shown, names);
+  }
+  for (const VirtualThread& thread : snapshot.virtual_threads) {
+    if (options.json) write_json(json, thread, shown, names);
+    else append_text(result.out, thread, shown, names);
   }
   return result;
 }

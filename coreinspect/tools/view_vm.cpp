@@ -114,6 +114,7 @@ Result<ViewResult> view_info(Inspection& inspection, const ViewOptions& options)
   if (const auto* memory = target.core_memory()) {
     facts.add("bytesFromFiles", "memory taken from files, not from the core", memory->bytes_from_files(), " bytes");
   }
+  if (target.core()) facts.add("diedInGc", "died inside a collection", inspection.died_in_gc() ? "yes" : "no");
   facts.add("readable", "objects can be read", inspection.healthy() ? "yes" : "no");
   facts.end();
   result.missing = target.missing();

@@ -24,6 +24,11 @@ class CachedMemory final : public target::MemoryReader {
   // Bytes that are found at `start` from now on, whatever the target has there. Later ones win.
   void overlay(target::Address start, std::vector<std::byte> bytes) { overlays_[start] = std::move(bytes); }
   void forget() { pages_.clear(); }
+  // Forgets overlays as well.
+  void reset() {
+    pages_.clear();
+    overlays_.clear();
+  }
   const target::MemoryReader& below() const { return below_; }
 
  private:

@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::size_t kMaxFrames = 20000;
 constexpr Address kWord = 8;
+constexpr std::int64_t kMaxMonitorWords = 1 << 16;  // of the monitor block of an interpreted frame
 
 Error stuck(std::string text, Address at) {
   Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
@@ -29,110 +30,153 @@ std::string_view to_string(FrameKind kind) {
   return "stub";
 }
 
-Walk JavaWalker::walk(const JavaThread& thread, const target::Registers* registers) const {
-  if (thread.last_sp != 0) {
-    FrameStart start{.pc = thread.last_pc, .sp = thread.last_sp, .fp = thread.last_fp};
-    if (start.pc == 0) start.pc = word(start.sp - kWord).value_or(0);
-    return walk(thread, start);
-  }
-  if (!registers || !code_.contains(registers->pc())) return {};
-  return walk(thread, FrameStart{.pc = registers->pc(),
-                                 .sp = registers->sp(),
-                                 .fp = registers->fp(),
-                                 .bcp = registers->r13(),
-                                 .running = true});
+FrameStart JavaWalker::anchor_of(const JavaThread& thread) const {
+  FrameStart start{.pc = thread.last_pc, .sp = thread.last_sp, .fp = thread.last_fp};
+  if (start.sp != 0 && start.pc == 0) start.pc = word(start.sp - kWord).value_or(0);
+  return start;
 }
 
-Walk JavaWalker::walk(const JavaThread& thread, FrameStart start) const {
+// In a chunk the saved frame pointer of an interpreted frame is a distance from the slot it stands in.
+FrameStart JavaWalker::from_chunk(FrameStart start) const {
+  if (code_.in_interpreter(start.pc)) start.fp = start.sp - 2 * kWord + start.fp * kWord;
+  return start;
+}
+
+Walk JavaWalker::walk(const JavaThread& thread, const target::Registers* registers) const {
   Walk walk;
-  Position at{start.pc, start.sp, start.sp, start.fp, start.bcp, start.running};
-  while (walk.frames.size() < kMaxFrames) {
-    const Address before = at.sp;
-    const auto next = step(thread, at, walk);
-    if (!next) {
-      walk.stopped = next.error().message();
-      return walk;
-    }
-    if (*next == Step::kBottom) return walk;
-    at.running = false;
-    at.bcp = 0;
-    if (at.sp <= before || !thread.has_stack_address(at.sp)) {
-      walk.stopped = stuck("the next frame is not further up on the thread's stack", at.sp).message();
-      return walk;
-    }
+  FrameStart start = anchor_of(thread);
+  if (start.sp == 0) {
+    if (!registers || !code_.contains(registers->pc())) return walk;
+    start = {registers->pc(), registers->sp(), registers->fp(), registers->r13(), true};
   }
-  walk.stopped = "more than " + std::to_string(kMaxFrames) + " frames";
+  const StackRange stack{thread.stack_base - thread.stack_size, thread.stack_base};
+  while (start.sp != 0 && walk.stopped.empty() && walk.frames.size() < kMaxFrames) {
+    Segment part = segment(stack, start);
+    walk.frames.insert(walk.frames.end(), part.frames.begin(), part.frames.end());
+    walk.stopped = std::move(part.stopped);
+    if (part.next.sp != 0 && part.next.sp <= start.sp && walk.stopped.empty())
+      walk.stopped = stuck("the frames further out are not further up on the stack", part.next.sp).message();
+    start = part.next;
+  }
   return walk;
 }
 
-Result<JavaWalker::Step> JavaWalker::step(const JavaThread& thread, Position& at, Walk& walk) const {
-  if (code_.is_call_stub_return(at.pc)) return step_entry(at, walk);
-  if (code_.in_interpreter(at.pc)) {
-    JTRACE_RETURN_IF_ERROR(step_interpreted(at, walk));
-    return Step::kGoOn;
+JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart start) const {
+  Segment segment;
+  Position at{start.pc, start.sp, start.sp, start.fp, start.bcp, start.running};
+  const auto stop = [&](const Error& error) { segment.stopped = error.message(); };
+  while (segment.frames.size() < kMaxFrames) {
+    const Address before = at.sp;
+    if (code_.is_call_stub_return(at.pc)) {
+      if (const auto done = step_entry(at, segment); !done) stop(done.error());
+      return segment;
+    }
+    Result<> stepped;
+    if (code_.in_interpreter(at.pc)) {
+      stepped = step_interpreted(stack, at, segment);
+    } else {
+      const auto blob = code_.find(at.pc);
+      if (!code_.contains(at.pc)) stepped = fail(stuck("a return to native code", at.pc));
+      else if (!blob) stepped = fail(blob.error());
+      else if (!*blob) stepped = fail(stuck("a return to freed code", at.pc));
+      else stepped = step_blob(**blob, at, segment);
+    }
+    if (!stepped) {
+      stop(stepped.error());
+      return segment;
+    }
+    at.running = false;
+    at.bcp = 0;
+    if (stack.in_heap && at.sp >= stack.high) return segment;
+    if (at.sp <= before || !stack.contains(at.sp)) {
+      stop(stuck("the next frame is not further up on the thread's stack", at.sp));
+      return segment;
+    }
+    if (stack.in_heap) at.fp = from_chunk({.pc = at.pc, .sp = at.sp, .fp = at.fp}).fp;
   }
-  if (!code_.contains(at.pc)) return fail(stuck("a return to native code", at.pc));
-  JTRACE_ASSIGN_OR_RETURN(const auto blob, code_.find(at.pc));
-  if (!blob) return fail(stuck("a return to freed code", at.pc));
-  (void)thread;
-  JTRACE_RETURN_IF_ERROR(step_blob(*blob, at, walk));
-  return Step::kGoOn;
+  segment.stopped = "more than " + std::to_string(kMaxFrames) + " frames";
+  return segment;
 }
 
 // Java was called from the VM: the frames below it, if any, stand in the anchor that the call wrapper saved.
-Result<JavaWalker::Step> JavaWalker::step_entry(Position& at, Walk& walk) const {
-  walk.frames.push_back({.kind = FrameKind::kEntry, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "call_stub"});
+Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
+  segment.frames.push_back({.kind = FrameKind::kEntry, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "call_stub"});
   const auto words = vm_.types().constant("frame::entry_frame_call_wrapper_offset").value_or(-6);
   JTRACE_ASSIGN_OR_RETURN(const Address wrapper, word(slot(at.fp, static_cast<int>(words))));
   const auto anchor = vm_.types().offset("JavaCallWrapper", "_anchor");
   if (!anchor) return fail(Vm::no_field("JavaCallWrapper", "_anchor"));
-  JTRACE_ASSIGN_OR_RETURN(at.sp, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_sp"));
-  if (at.sp == 0) return Step::kBottom;
-  JTRACE_ASSIGN_OR_RETURN(at.pc, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_pc"));
-  JTRACE_ASSIGN_OR_RETURN(at.fp, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_fp"));
-  at.unextended_sp = at.sp;
-  if (at.pc == 0) {
-    JTRACE_ASSIGN_OR_RETURN(at.pc, word(at.sp - kWord));
+  FrameStart& next = segment.next;
+  JTRACE_ASSIGN_OR_RETURN(next.sp, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_sp"));
+  if (next.sp != 0) {
+    JTRACE_ASSIGN_OR_RETURN(next.pc, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_pc"));
+    JTRACE_ASSIGN_OR_RETURN(next.fp, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_fp"));
+    if (next.pc == 0) next.pc = word(next.sp - kWord).value_or(0);
   }
-  return Step::kGoOn;
+  // The call stub's own frame is an ordinary one with a frame pointer (StubGenerator::generate_call_stub).
+  FrameStart& native = segment.native;
+  JTRACE_ASSIGN_OR_RETURN(native.fp, word(at.fp));
+  JTRACE_ASSIGN_OR_RETURN(native.pc, word(at.fp + kWord));
+  native.sp = at.fp + 2 * kWord;
+  segment.at_entry = true;
+  return {};
 }
 
-Result<> JavaWalker::step_interpreted(Position& at, Walk& walk) const {
+// A stopped thread's bytecode pointer may still be in r13. In a chunk a small number in its slot is the bci itself.
+Result<int> JavaWalker::interpreted_bci(const StackRange& stack, const Position& at, const JavaMethod& method) const {
+  const auto bci_of = [&](Address bcp) {
+    return bcp >= method.code && bcp - method.code < method.code_size ? static_cast<int>(bcp - method.code) : -1;
+  };
+  if (method.is_native()) return 0;
+  if (const int bci = bci_of(at.bcp); at.running && bci >= 0) return bci;
+  JTRACE_ASSIGN_OR_RETURN(const Address bcp, word(slot(at.fp, vm_.quirks().interpreter_bcp)));
+  if (stack.in_heap && bcp < method.code_size) return static_cast<int>(bcp);
+  if (const int bci = bci_of(bcp); bci >= 0) return bci;
+  return fail(stuck("an interpreted frame without a bytecode pointer", at.fp));
+}
+
+Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Segment& segment) const {
   const JdkQuirks& quirks = vm_.quirks();
   JTRACE_ASSIGN_OR_RETURN(const Address address, word(slot(at.fp, quirks.interpreter_method)));
   auto method = methods_.method(address);
   if (!method) return fail(method.error().with_context("an interpreted frame without a method"));
-  const auto bci_of = [&](Address bcp) {
-    return bcp >= (*method)->code && bcp - (*method)->code < (*method)->code_size
-               ? static_cast<int>(bcp - (*method)->code)
-               : -1;
-  };
-  int bci = at.running ? bci_of(at.bcp) : -1;
-  if (bci < 0 && !(*method)->is_native()) {
-    JTRACE_ASSIGN_OR_RETURN(const Address bcp, word(slot(at.fp, quirks.interpreter_bcp)));
-    bci = bci_of(bcp);
-    if (bci < 0) return fail(stuck("an interpreted frame without a bytecode pointer", at.fp));
-  }
-  walk.frames.push_back({.kind = FrameKind::kInterpreted,
-                         .method = *method,
-                         .bci = std::max(bci, 0),
-                         .pc = at.pc,
-                         .sp = at.sp,
-                         .fp = at.fp});
+  JTRACE_ASSIGN_OR_RETURN(const int bci, interpreted_bci(stack, at, **method));
+  Frame frame{.kind = FrameKind::kInterpreted, .method = *method, .bci = bci, .pc = at.pc, .sp = at.sp, .fp = at.fp};
+  if (!stack.in_heap) frame.locks = interpreted_locks(at.fp);
+  segment.frames.push_back(std::move(frame));
   const Address fp = at.fp;
-  JTRACE_ASSIGN_OR_RETURN(at.unextended_sp, word(slot(fp, quirks.interpreter_sender_sp)));
+  JTRACE_ASSIGN_OR_RETURN(const Address sender_sp, word(slot(fp, quirks.interpreter_sender_sp)));
+  at.unextended_sp = stack.in_heap ? fp + sender_sp * kWord : sender_sp;
   JTRACE_ASSIGN_OR_RETURN(at.pc, word(fp + kWord));
   JTRACE_ASSIGN_OR_RETURN(at.fp, word(fp));
   at.sp = fp + 2 * kWord;
   return {};
 }
 
-Result<> JavaWalker::step_blob(const CodeBlob& blob, Position& at, Walk& walk) const {
+// The monitor block lies between the initial sp slot and where that slot points: an address up to 21, words from fp
+// later. The last taken lies lowest.
+std::vector<Address> JavaWalker::interpreted_locks(Address fp) const {
+  std::vector<Address> locks;
+  const auto size = vm_.types().size_of("BasicObjectLock");
+  const auto object = vm_.types().offset("BasicObjectLock", "_obj");
+  const Address bottom = slot(fp, vm_.quirks().interpreter_initial_sp);
+  const auto raw = word(bottom);
+  if (!size || *size == 0 || !object || !raw) return locks;
+  const auto words = static_cast<std::int64_t>(*raw);
+  const Address top = words < 0 && words > -kMaxMonitorWords ? slot(fp, static_cast<int>(words)) : *raw;
+  if (top >= bottom || bottom - top > static_cast<Address>(kMaxMonitorWords) * kWord) return locks;
+  for (Address at = top; at + *size <= bottom; at += *size) {
+    const auto held = word(at + *object);
+    if (held && *held != 0) locks.push_back(objects_.from_stack(*held));
+  }
+  return locks;
+}
+
+Result<> JavaWalker::step_blob(const CodeBlob& blob, Position& at, Segment& segment) const {
   const bool before_frame = at.running && at.pc < blob.code_begin + blob.frame_complete;
   if (blob.is_nmethod()) {
-    JTRACE_RETURN_IF_ERROR(add_compiled(blob, at, walk));
+    JTRACE_RETURN_IF_ERROR(add_compiled(blob, at, segment));
   } else {
-    walk.frames.push_back({.kind = FrameKind::kStub, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = blob.name});
+    segment.frames.push_back({.kind = FrameKind::kStub, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = blob.name});
   }
   if (before_frame || (blob.frame_size == 0 && at.running)) {  // the caller's return address is still on top
     JTRACE_ASSIGN_OR_RETURN(at.pc, word(at.sp));
@@ -150,7 +194,7 @@ Result<> JavaWalker::step_blob(const CodeBlob& blob, Position& at, Walk& walk) c
   return {};
 }
 
-Result<> JavaWalker::add_compiled(const CodeBlob& blob, const Position& at, Walk& walk) const {
+Result<> JavaWalker::add_compiled(const CodeBlob& blob, const Position& at, Segment& segment) const {
   Address pc = at.pc;
   if (code_.is_deopt_return(blob, pc)) {
     JTRACE_ASSIGN_OR_RETURN(pc, code_.original_pc(blob, at.unextended_sp));
@@ -162,14 +206,39 @@ Result<> JavaWalker::add_compiled(const CodeBlob& blob, const Position& at, Walk
   if (scopes.empty()) scopes.push_back({blob.method, 0});
   for (std::size_t i = 0; i < scopes.size(); ++i) {
     JTRACE_ASSIGN_OR_RETURN(const JavaMethod* method, methods_.method(scopes[i].method));
-    walk.frames.push_back({.kind = i + 1 < scopes.size() ? FrameKind::kInlined : FrameKind::kCompiled,
-                           .method = method,
-                           .bci = std::max(scopes[i].bci, 0),
-                           .pc = at.pc,
-                           .sp = at.sp,
-                           .fp = at.fp});
+    segment.frames.push_back({.kind = i + 1 < scopes.size() ? FrameKind::kInlined : FrameKind::kCompiled,
+                              .method = method,
+                              .bci = std::max(scopes[i].bci, 0),
+                              .pc = at.pc,
+                              .sp = at.sp,
+                              .fp = at.fp,
+                              .locks = compiled_locks(blob, scopes[i], at.unextended_sp)});
   }
   return {};
+}
+
+std::vector<Address> JavaWalker::compiled_locks(const CodeBlob& blob, const ScopeFrame& scope,
+                                                Address unextended_sp) const {
+  std::vector<Address> locks;
+  const auto monitors = code_.monitors(blob, scope);
+  if (!monitors) return locks;
+  for (auto monitor = monitors->rbegin(); monitor != monitors->rend(); ++monitor) {
+    Result<Address> object = Address{0};
+    if (monitor->eliminated) continue;
+    if (monitor->place == ScopeMonitor::Place::kStackNarrow) {
+      object = objects_.load(unextended_sp + monitor->offset);
+    } else {
+      auto at = Result<Address>(unextended_sp + monitor->offset);
+      if (monitor->place == ScopeMonitor::Place::kConstant) at = code_.constant_oop(blob, monitor->offset);
+      else if (monitor->place == ScopeMonitor::Place::kUnknown) continue;
+      if (at) object = word(*at);
+      if (object)
+        object = monitor->place == ScopeMonitor::Place::kConstant ? objects_.from_root(*object)
+                                                                  : objects_.from_stack(*object);
+    }
+    if (object && *object != 0) locks.push_back(*object);
+  }
+  return locks;
 }
 
 }  // namespace jtrace::coreinspect

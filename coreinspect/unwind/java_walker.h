@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coreinspect/code/code_cache.h"
+#include "coreinspect/oops/object_model.h"
 #include "coreinspect/runtime/java_threads.h"
 #include "coreinspect/runtime/method_model.h"
 #include "target/registers.h"
@@ -24,7 +25,8 @@ struct Frame {
   Address pc = 0, sp = 0, fp = 0;
   std::string name;                 // of a stub or a native symbol
   std::string module;               // of a native frame: file name
-  std::uint64_t module_offset = 0;  // of a native frame: vaddr in the file
+  std::uint64_t module_offset = 0;  // of a native frame: offset in the file
+  std::vector<Address> locks;       // objects that its monitors hold, the last taken first
 };
 
 struct FrameStart {
@@ -36,31 +38,58 @@ struct FrameStart {
 struct Walk {
   std::vector<Frame> frames;  // innermost first
   std::string stopped;        // "" where the bottom was reached, else why it broke off
+  // Native frames were asked for: the outermost one was reached by unwinding all the way.
+  bool native_bottom = false;
+  int gaps = 0;  // places where native frames are missing
+  bool incomplete() const { return !stopped.empty(); }
+};
+
+// Memory that frames may lie in: a thread's stack, or the stack chunk of a virtual thread.
+struct StackRange {
+  Address low = 0, high = 0;
+  bool in_heap = false;  // a chunk: the words of interpreted frames that are addresses on a stack are distances there
+  bool contains(Address at) const { return at >= low && at < high; }
 };
 
 class JavaWalker {
  public:
-  JavaWalker(const MethodModel& methods, const CodeCache& code)
-      : methods_(methods), code_(code), vm_(methods.classes().vm()) {}
+  JavaWalker(const MethodModel& methods, const ObjectModel& objects, const CodeCache& code)
+      : methods_(methods), objects_(objects), code_(code), vm_(methods.classes().vm()) {}
 
-  Walk walk(const JavaThread& thread, FrameStart start) const;
-  // From the thread's anchor, else (in Java) from its registers where they are given.
+  // From the thread's anchor, else (in Java) from its registers where they are given. Java frames alone: what is native
+  // between two runs of them is passed over.
   Walk walk(const JavaThread& thread, const target::Registers* registers) const;
+
+  // One run of generated code, up to the frame through which it was called from native code.
+  struct Segment {
+    std::vector<Frame> frames;
+    std::string stopped;
+    bool at_entry = false;  // it ends in an entry frame, of which the rest tells
+    FrameStart native;      // the caller of the entry frame
+    FrameStart next;        // the Java frames further out; sp 0: none
+  };
+  Segment segment(const StackRange& stack, FrameStart start) const;
+  // The start of a walk over a chunk, where `start.fp` is the word that stands in the frame.
+  FrameStart from_chunk(FrameStart start) const;
+  // Where a thread's innermost Java frame starts: its anchor; sp 0 where it has none.
+  FrameStart anchor_of(const JavaThread& thread) const;
 
  private:
   struct Position {
     Address pc = 0, sp = 0, unextended_sp = 0, fp = 0, bcp = 0;
     bool running = false;
   };
-  enum class Step { kGoOn, kBottom };
-  Result<Step> step(const JavaThread& thread, Position& at, Walk& walk) const;
-  Result<Step> step_entry(Position& at, Walk& walk) const;
-  Result<> step_interpreted(Position& at, Walk& walk) const;
-  Result<> step_blob(const CodeBlob& blob, Position& at, Walk& walk) const;
-  Result<> add_compiled(const CodeBlob& blob, const Position& at, Walk& walk) const;
+  Result<> step_entry(Position& at, Segment& segment) const;
+  Result<> step_interpreted(const StackRange& stack, Position& at, Segment& segment) const;
+  Result<> step_blob(const CodeBlob& blob, Position& at, Segment& segment) const;
+  Result<> add_compiled(const CodeBlob& blob, const Position& at, Segment& segment) const;
+  Result<int> interpreted_bci(const StackRange& stack, const Position& at, const JavaMethod& method) const;
+  std::vector<Address> interpreted_locks(Address fp) const;
+  std::vector<Address> compiled_locks(const CodeBlob& blob, const ScopeFrame& scope, Address unextended_sp) const;
   Result<Address> word(Address at) const { return vm_.memory().read<Address>(at); }
 
   const MethodModel& methods_;
+  const ObjectModel& objects_;
   const CodeCache& code_;
   const Vm& vm_;
 };

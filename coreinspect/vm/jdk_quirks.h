@@ -13,7 +13,8 @@ struct JdkQuirks {
   // those below it by one.
   int interpreter_sender_sp = -1;
   int interpreter_method = -3;
-  int interpreter_bcp = -8;  // 8: -7
+  int interpreter_bcp = -8;         // 8: -7
+  int interpreter_initial_sp = -9;  // 8: -8; the monitor block begins there
   // UNSIGNED5 without zero bytes (between 17 and 21): low limit 191 and each byte less one.
   bool unsigned5_excludes_zero = false;
   // ConstMethod::_flags: bit 0 has line numbers in all of 8 to 27 (constMethod.hpp, constMethodFlags.hpp).
@@ -31,6 +32,7 @@ struct JdkQuirks {
   static JdkQuirks of(int feature, bool has_fieldinfo_stream) {
     JdkQuirks quirks;
     quirks.interpreter_bcp = feature < 9 ? -7 : -8;
+    quirks.interpreter_initial_sp = feature < 9 ? -8 : -9;
     quirks.unsigned5_excludes_zero = has_fieldinfo_stream;
     quirks.untyped_roots_are_handles = feature >= 16;
     quirks.flag_type_is_text = feature < 16;

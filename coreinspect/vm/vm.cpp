@@ -57,6 +57,9 @@ Result<std::unique_ptr<Vm>> Vm::open(const target::Target& target) {
     const auto missing = target.missing();
     for (const std::string& line : missing)
       if (line.find("libjvm") != line.npos) error.help = line;
+    // Eclipse OpenJ9 has a libjvm.so that only loads its own VM.
+    if (error.message().find("no exported symbol") != std::string::npos && error.help.empty())
+      error.help = "is it HotSpot? OpenJ9 and others have no such tables";
     if (error.help.empty() && target.core()) error.help = "give the libjvm.so of the process with --libjvm";
     return fail(std::move(error));
   }

@@ -7,7 +7,11 @@
 #include <fstream>
 #include <random>
 
+#include <lz4frame.h>
+#include <zstd.h>
+
 #include "target/core_memory.h"
+#include "target/debug_file.h"
 #include "target/target.h"
 #include "tests/unit/target/core_builder.h"
 
@@ -139,6 +143,50 @@ TEST(CoreFile, refuses_with_the_reason) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("not a core"));
   EXPECT_EQ(exit_status(refused.error()), ExitStatus::kNotAttachable);
+}
+
+std::string as_text(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST(CoreFile, of_another_machine_is_refused) {
+  auto bytes = CoreBuilder().segment(0x1000, "a").build();
+  bytes[18] = std::byte{EM_AARCH64};
+  auto refused = parse(bytes);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("machine 183"));
+}
+
+TEST(CoreFile, is_unpacked_where_it_is_compressed) {
+  // Zeros in the middle become a hole of the unpacked file.
+  const std::string memory = "begin" + std::string(1 << 20, '\0') + "end";
+  const std::string plain = as_text(CoreBuilder().thread(5, 1, 2).segment(0x10000, memory).build());
+  std::string zstd(ZSTD_compressBound(plain.size()), '\0');
+  zstd.resize(ZSTD_compress(zstd.data(), zstd.size(), plain.data(), plain.size(), 3));
+  std::string lz4(LZ4F_compressFrameBound(plain.size(), nullptr), '\0');
+  lz4.resize(LZ4F_compressFrame(lz4.data(), lz4.size(), plain.data(), plain.size(), nullptr));
+  for (const std::string& packed : {zstd, lz4}) {
+    const TemporaryFile file(packed);
+    auto core = CoreFile::open(file.path);
+    ASSERT_TRUE(core) << core.error().message();
+    const CoreMemory of_core(*core, {});
+    EXPECT_EQ(text_at(of_core, 0x10000, memory.size()), memory);
+    EXPECT_EQ(core->missing_bytes(), 0u);
+    const TemporaryFile cut(packed.substr(0, packed.size() - 8));
+    auto partial = CoreFile::open(cut.path);
+    EXPECT_TRUE(!partial || partial->missing_bytes() > 0) << "what is cut off is counted";
+  }
+  const TemporaryFile noise("\x28\xb5\x2f\xfd not zstd at all");
+  auto refused = CoreFile::open(noise.path);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("zstd"));
+}
+
+TEST(DebugFile, is_looked_up_where_gdb_looks) {
+  EXPECT_EQ(debug_file_paths("/opt/jdk/lib/libjvm.so", "abcdef", "libjvm.debug"),
+            (std::vector<std::string>{"/usr/lib/debug/.build-id/ab/cdef.debug", "/opt/jdk/lib/libjvm.debug",
+                                      "/opt/jdk/lib/.debug/libjvm.debug", "/usr/lib/debug/opt/jdk/lib/libjvm.debug"}));
+  EXPECT_THAT(debug_file_paths("/a/b", "", "../../etc/passwd"), ::testing::IsEmpty()) << "a name, not a path";
 }
 
 TEST(Target, refuses_a_core_without_hotspot) {

@@ -1,0 +1,102 @@
+// jtrace top: threads of a live JVM by the processor time they take, with their frames.
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/inspect_common.h"
+#include "cli/stop_signals.h"
+#include "coreinspect/tools/top_threads.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct TopArguments {
+  InspectArguments inspect;
+  double interval = 1;
+  std::uint64_t count = 0;
+  std::size_t rows = 20;
+};
+
+std::string text_of(const coreinspect::TopTable& table, std::size_t rows) {
+  char line[200];
+  std::snprintf(line, sizeof line, "%zu threads; the target stood still for %.1f ms\n   CPU%%      NID STATE         THREAD\n",
+                table.rows.size(), static_cast<double>(table.pause.count()) / 1e6);
+  std::string text = line;
+  for (const coreinspect::TopRow& row : table.rows) {
+    if (rows-- == 0) break;
+    std::snprintf(line, sizeof line, "%7.1f %8d %-13.*s ", row.cpu * 100, row.native_id,
+                  static_cast<int>(row.state.size()), row.state.data());
+    text += line + coreinspect::printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame) + "\n";
+  }
+  return text;
+}
+
+// One object a look.
+std::string json_of(const coreinspect::TopTable& table, std::size_t rows) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().member("view", "top").member("complete", table.missing.empty()).key("missing").begin_array();
+  for (const std::string& line : table.missing) json.value(line);
+  json.end_array().member("pauseMicros", table.pause.count() / 1000).key("data").begin_array();
+  for (const coreinspect::TopRow& row : table.rows) {
+    if (rows-- == 0) break;
+    json.begin_object().member("name", row.name).member("nativeId", row.native_id).member("cpuShare", row.cpu);
+    if (row.id != 0) json.member("threadId", row.id).member("state", row.state);
+    if (!row.frame.empty()) json.member("frame", row.frame);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return text + "\n";
+}
+
+ExitStatus run(const TopArguments& arguments) {
+  const auto stop = stop_signals();
+  if (!stop) return report(stop.error());
+  auto inspection = open_inspection(arguments.inspect);
+  if (!inspection) return report(inspection.error());
+  if (!(*inspection)->target().process())
+    return report({.category = ErrorCategory::kUsage, .text = "a core does not run: jtrace inspect CORE threads"});
+  if (!(*inspection)->healthy()) return report((*inspection)->healthy().error());
+  coreinspect::TopThreads top(**inspection, std::chrono::milliseconds(arguments.inspect.max_stop_ms));
+  const bool screen = ::isatty(STDOUT_FILENO) && arguments.inspect.format == "text";
+  auto first = top.look();
+  if (!first) return report(first.error());
+  for (std::uint64_t looks = 0; arguments.count == 0 || looks < arguments.count; ++looks) {
+    pollfd descriptor{.fd = stop->get(), .events = POLLIN, .revents = 0};
+    if (::poll(&descriptor, 1, static_cast<int>(arguments.interval * 1000)) > 0) return ExitStatus::kOk;
+    if ((*inspection)->target().process()->has_exited()) {
+      log_info("the target ended");
+      return ExitStatus::kOk;
+    }
+    const auto table = top.look();
+    if (!table) return report(table.error().with_context("top of " + arguments.inspect.target));
+    const std::string text = arguments.inspect.format == "json" ? json_of(*table, arguments.rows)
+                                                                : text_of(*table, arguments.rows);
+    if (screen) std::fputs("\033[H\033[2J", stdout);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // nobody reads any more
+  }
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+
+void add_top_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<TopArguments>();
+  CLI::App* command = app.add_subcommand("top", "threads of a live JVM by processor time, with their top frames");
+  command->add_option("PID", arguments->inspect.target, "process id, or part of a main class")->required();
+  command->add_option("--interval", arguments->interval, "seconds between two looks (1)")->check(CLI::Range(0.05, 3600.0));
+  command->add_option("--count", arguments->count, "how many looks; without it until Ctrl-C");
+  command->add_option("--rows", arguments->rows, "the busiest threads to show (20)");
+  command->add_option("--format", arguments->inspect.format, "text or json: one object a look")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--max-stop,--max-pause", arguments->inspect.max_stop_ms, "longest single stop, ms (200)")
+      ->check(CLI::Range(1, 600'000));
+  command->footer("Example: jtrace top 1234 --interval 2");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

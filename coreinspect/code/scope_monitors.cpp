@@ -1,0 +1,68 @@
+// The locks of compiled frames: MonitorValue and ScopeValue of debugInfo.hpp.
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "coreinspect/code/code_cache.h"
+#include "coreinspect/vm/unsigned5.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::uint32_t kMaxMonitors = 1024;
+
+// ScopeValue codes (debugInfo.cpp: LOCATION_CODE and on) that can own a lock which is really taken.
+enum ScopeCode : std::uint32_t { kLocation = 0, kConstantInt = 1, kConstantOop = 2, kConstantLong = 3, kConstantDouble = 4 };
+
+// Location (location.hpp): type in bits 0 to 3, bit 4 set for a register, above them the offset in 4-byte units.
+ScopeMonitor at_location(const TypeDatabase& types, std::uint32_t location) {
+  ScopeMonitor monitor;
+  if ((location >> 4 & 1) != 0) return monitor;  // a register: not at a call
+  monitor.offset = (location >> 5) * 4;
+  const std::int64_t type = location & 15;
+  if (type == types.constant("Location::oop").value_or(-1)) monitor.place = ScopeMonitor::Place::kStack;
+  if (type == types.constant("Location::narrowoop").value_or(-1)) monitor.place = ScopeMonitor::Place::kStackNarrow;
+  return monitor;
+}
+
+}  // namespace
+
+Result<std::vector<ScopeMonitor>> CodeCache::monitors(const CodeBlob& blob, const ScopeFrame& frame) const {
+  std::vector<ScopeMonitor> monitors;
+  if (frame.monitors == 0) return monitors;
+  JTRACE_ASSIGN_OR_RETURN(const Debug debug, debug_of(blob));
+  std::array<std::byte, 512> bytes{};
+  JTRACE_ASSIGN_OR_RETURN(const std::size_t count, vm_->memory().read_some(debug.scopes + frame.monitors, bytes));
+  const std::span<const std::byte> stream(bytes);
+  Unsigned5Reader reader(stream.first(count), vm_->quirks().unsigned5_excludes_zero);
+  const std::uint32_t length = std::min(reader.next(), kMaxMonitors);
+  for (std::uint32_t i = 0; i < length; ++i) {
+    (void)reader.next();  // where the BasicLock is
+    const std::uint32_t code = reader.next();
+    ScopeMonitor monitor;
+    if (code == kLocation) {
+      monitor = at_location(vm_->types(), reader.next());
+    } else if (code == kConstantOop) {
+      monitor.place = ScopeMonitor::Place::kConstant;
+      monitor.offset = reader.next();
+    } else {
+      break;
+    }
+    monitor.eliminated = reader.next_byte() != 0;
+    if (reader.failed()) break;
+    monitors.push_back(monitor);
+  }
+  return monitors;
+}
+
+// nmethod::oop_at: counted from 1. The oops stand at an offset of their own up to 21, at the data's from 25 on.
+Result<Address> CodeCache::constant_oop(const CodeBlob& blob, std::uint32_t index) const {
+  if (index == 0) return fail(ErrorCategory::kMalformed, "a null constant");
+  const bool own = vm_->types().has("nmethod", "_oops_offset");
+  JTRACE_ASSIGN_OR_RETURN(const auto offset,
+                          own ? vm_->read_field<std::uint32_t>(blob.address, "nmethod", "_oops_offset")
+                              : vm_->read_field<std::uint32_t>(blob.address, "CodeBlob", "_data_offset"));
+  return blob.address + offset + Address{index - 1} * 8;
+}
+
+}  // namespace jtrace::coreinspect

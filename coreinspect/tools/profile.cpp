@@ -1,0 +1,113 @@
+#include "coreinspect/tools/profile.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+std::string part(std::string text) {
+  text = printable(std::move(text));
+  std::replace(text.begin(), text.end(), ';', ',');
+  return text;
+}
+
+// True when `stop` became readable before `until` (CLOCK_MONOTONIC, ns).
+bool wait_until(std::uint64_t until, int stop) {
+  for (std::uint64_t now = monotonic_ns(); now < until; now = monotonic_ns()) {
+    pollfd descriptor{.fd = stop, .events = POLLIN, .revents = 0};
+    const std::uint64_t left = until - now;
+    const timespec timeout{static_cast<time_t>(left / kNanosPerSecond), static_cast<long>(left % kNanosPerSecond)};
+    if (::ppoll(&descriptor, stop >= 0 ? 1 : 0, &timeout, nullptr) > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string frame_name(const Frame& frame) {
+  if (frame.method) return part(frame.method->class_name + "." + frame.method->name);
+  if (!frame.name.empty()) return part(frame.name);
+  return frame.module.empty() ? hex(frame.pc) : part(frame.module) + "+" + hex(frame.module_offset);
+}
+
+std::vector<pid_t> running_threads(const target::Process& process) {
+  std::vector<pid_t> running;
+  const auto tids = process.threads();
+  for (pid_t tid : tids ? *tids : std::vector<pid_t>()) {
+    const auto stat = process.read_proc("task/" + std::to_string(tid) + "/stat");
+    if (!stat) continue;
+    const std::size_t name_end = stat->rfind(')');  // the name may hold anything
+    if (name_end != stat->npos && stat->substr(name_end, 3) == ") R") running.push_back(tid);
+  }
+  return running;
+}
+
+Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions& options, int stop,
+                                   const TakeSample& take) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  const target::Process* process = inspection.target().process();
+  if (!process) return fail(ErrorCategory::kUsage, "a core does not run: it cannot be profiled", "jtrace stack CORE");
+  ThreadSampler sampler(inspection, {.max_stop = options.max_stop,
+                                     .native = true,
+                                     .virtual_threads = false,
+                                     .details = false});
+  ProfileSummary summary;
+  const std::uint64_t begin = monotonic_ns();
+  const auto interval = static_cast<std::uint64_t>(1e9 / options.hz);
+  const std::uint64_t end = options.duration.count() > 0 ? begin + static_cast<std::uint64_t>(options.duration.count())
+                                                         : std::numeric_limits<std::uint64_t>::max();
+  for (std::uint64_t next = begin; next < end;) {
+    if (wait_until(next, stop)) break;
+    const auto running = options.cpu ? running_threads(*process) : std::vector<pid_t>();
+    if (!options.cpu || !running.empty()) {
+      const std::uint64_t wall = realtime_ns();
+      const auto snapshot = sampler.take(running);
+      if (process->has_exited()) {
+        summary.target_ended = true;
+        break;
+      }
+      if (!snapshot) return fail(snapshot.error());
+      summary.paused += snapshot->pause * static_cast<std::int64_t>(snapshot->batches);
+      summary.longest = std::max(summary.longest, snapshot->pause);
+      summary.stacks += snapshot->threads.size();
+      for (const ThreadReport& report : snapshot->threads) summary.incomplete += report.walk.incomplete();
+      JTRACE_RETURN_IF_ERROR(take(*snapshot, wall));
+    }
+    ++summary.samples;
+    // Not before the pauses so far, and one more, are a small enough share of the time.
+    const double dear = static_cast<double>(summary.paused.count()) * (1 + 1 / static_cast<double>(summary.samples));
+    const auto earliest = begin + static_cast<std::uint64_t>(dear / options.max_share);
+    const std::uint64_t now = monotonic_ns();
+    next = std::max(next + interval, now);
+    if (earliest > next) {
+      ++summary.delayed;
+      next = earliest;
+    }
+  }
+  if (!summary.target_ended && end != std::numeric_limits<std::uint64_t>::max()) wait_until(end, stop);
+  summary.elapsed = std::chrono::nanoseconds(monotonic_ns() - begin);
+  return summary;
+}
+
+void CollapsedStacks::add(const ThreadSnapshot& snapshot) {
+  for (const ThreadReport& report : snapshot.threads) {
+    std::string stack = part(report.java.address != 0 ? report.java.name
+                             : report.name.empty()    ? "thread " + std::to_string(report.native_id)
+                                                      : report.name);
+    for (auto frame = report.walk.frames.rbegin(); frame != report.walk.frames.rend(); ++frame)
+      if (frame->kind != FrameKind::kEntry) stack += ";" + frame_name(*frame);
+    ++counts_[stack];
+  }
+}
+
+std::string CollapsedStacks::text() const {
+  std::string text;
+  for (const auto& [stack, count] : counts_) text += stack + " " + std::to_string(count) + "\n";
+  return text;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,56 @@
+// Sampled stacks of a live JVM without an agent: the walker of `jtrace stack`, again and again.
+//
+// The target stands still for each sample as long as it takes to copy the chosen threads' registers and stacks. The share
+// of its time that it stood so is kept below a bound: where a sample was dear the next one comes later. Threads: one at
+// a time.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "coreinspect/tools/thread_snapshot.h"
+
+namespace jtrace::coreinspect {
+
+struct ProfileOptions {
+  double hz = 20;
+  bool cpu = true;                       // threads that run; else all
+  std::chrono::nanoseconds duration{0};  // 0: until `stop` becomes readable
+  double max_share = 0.02;               // of the time, that the target may stand still
+  std::chrono::milliseconds max_stop{200};
+};
+
+struct ProfileSummary {
+  std::uint64_t samples = 0;  // moments
+  std::uint64_t stacks = 0;   // threads in them
+  std::uint64_t delayed = 0;  // samples that came late because of max_share
+  std::uint64_t incomplete = 0;  // stacks that could not be read to the end
+  std::chrono::nanoseconds elapsed{}, paused{}, longest{};
+  bool target_ended = false;
+  double share() const { return elapsed.count() > 0 ? double(paused.count()) / double(elapsed.count()) : 0; }
+};
+
+// Calls `take` with each sample and its wall time (ns since the epoch). `stop`: a descriptor that ends it when readable.
+using TakeSample = std::function<Result<>(const ThreadSnapshot&, std::uint64_t time)>;
+Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions& options, int stop,
+                                   const TakeSample& take);
+
+// Stacks counted, as flame graph tools read them: "thread;outermost;...;innermost COUNT".
+class CollapsedStacks {
+ public:
+  void add(const ThreadSnapshot& snapshot);
+  std::string text() const;
+
+ private:
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+// "java.lang.Thread.run", a native function, or "libc.so.6+0x85f16".
+std::string frame_name(const Frame& frame);
+
+// The threads that run or wait for a processor at this moment, as the kernel has them (proc(5): state R).
+std::vector<pid_t> running_threads(const target::Process& process);
+
+}  // namespace jtrace::coreinspect

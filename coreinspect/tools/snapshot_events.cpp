@@ -1,0 +1,438 @@
+#include "coreinspect/tools/snapshot_events.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "base/uuid.h"
+#include "coreinspect/tools/class_facts.h"
+#include "coreinspect/tools/counters.h"
+#include "coreinspect/tools/lock_facts.h"
+#include "coreinspect/tools/properties.h"
+#include "coreinspect/tools/thread_snapshot.h"
+#include "perfdata/counter_table.h"
+#include "perfdata/snapshot_text.h"
+#include "perfdata/trace_series.h"
+#include "trace/event_emitter.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+using trace::ClassId;
+using trace::MethodId;
+using trace::ObjectId;
+using trace::ThreadId;
+
+constexpr std::uint64_t kVmThreads = 1'000'000'000'000;  // ids of threads without a java.lang.Thread begin here
+
+// JVMS tables 4.1-B, 4.5-A, 4.6-A.
+constexpr std::uint32_t kPublic = 0x0001, kPrivate = 0x0002, kProtected = 0x0004, kStatic = 0x0008,
+                        kSynchronized = 0x0020, kNative = 0x0100, kAbstract = 0x0400;
+
+std::string_view access_word(std::uint32_t flags) {
+  if (flags & kPublic) return "public";
+  if (flags & kProtected) return "protected";
+  if (flags & kPrivate) return "private";
+  return "package";
+}
+
+// Numbers 1, 2, ... for addresses in the order of their appearance.
+template <class Id>
+class Numbers {
+ public:
+  // The id, and whether it is new.
+  std::pair<Id, bool> of(Address address) {
+    const auto [at, added] = ids_.emplace(address, ids_.size() + 1);
+    return {Id(at->second), added};
+  }
+
+ private:
+  std::map<Address, std::uint64_t> ids_;
+};
+
+}  // namespace
+
+class SnapshotEvents::Impl {
+ public:
+  Impl(Inspection& inspection, trace::EventSink& sink, SnapshotIdentity identity, ViewOptions options, bool several)
+      : inspection_(inspection),
+        emitter_(sink, true, several),
+        identity_(std::move(identity)),
+        options_(std::move(options)),
+        loaders_(inspection),
+        time_(identity_.time) {}
+
+  Result<> begin() {
+    using namespace trace;
+    const auto known = [](std::uint64_t ns) { return ns == 0 ? Time() : Time(ns); };
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(Node{.nodeId = identity_.node_id,
+                                              .hostname = identity_.hostname,
+                                              .ipaddress = identity_.ip_addresses,
+                                              .time = known(identity_.boot_time)}));
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(ProcessCreate{.processId = identity_.process_id,
+                                                       .name = identity_.process_name,
+                                                       .pid = identity_.pid,
+                                                       .nodeIdRef = identity_.node_id,
+                                                       .time = Time(identity_.process_time),
+                                                       .application_executable = identity_.executable}));
+    agent_id_ = random_uuid();
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(AgentCreate{.agentId = agent_id_,
+                                                     .processIdRef = identity_.process_id,
+                                                     .agentName = "jtrace inspect",
+                                                     .time = time_,
+                                                     .agentParameters = identity_.agent_parameters,
+                                                     .version = JTRACE_VERSION}));
+    return {};
+  }
+
+  Result<> start_trace(std::uint64_t time) {
+    time_ = trace::Time(time);
+    trace_id_ = random_uuid();
+    emitter_.begin_trace(trace_id_);
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::TraceStart{.traceId = trace_id_, .agentIdRef = agent_id_, .time = time_}));
+    JTRACE_RETURN_IF_ERROR(option("jtrace.kind", "snapshot"));
+    const std::string key = vm_key(inspection_);
+    return key.empty() ? Result<>() : option("jtrace.vm", key);
+  }
+
+  Result<> write(const SnapshotParts& parts) {
+    if (parts.options) JTRACE_RETURN_IF_ERROR(write_options());
+    if (parts.arguments) JTRACE_RETURN_IF_ERROR(write_arguments());
+    if (parts.counters) JTRACE_RETURN_IF_ERROR(write_counters());
+    if (parts.classes) JTRACE_RETURN_IF_ERROR(write_classes());
+    for (const std::string& name : parts.class_names) JTRACE_RETURN_IF_ERROR(write_class_with_methods(name));
+    if (parts.threads) {
+      JTRACE_RETURN_IF_ERROR(inspection_.healthy());
+      JTRACE_ASSIGN_OR_RETURN(const ThreadSnapshot snapshot,
+                              take_thread_snapshot(inspection_, {.max_stop = options_.max_stop}));
+      JTRACE_RETURN_IF_ERROR(write_threads(snapshot, parts.frames, parts.waits));
+    }
+    return parts.heap ? write_heap() : Result<>();
+  }
+
+  Result<> end_trace(std::uint64_t time) {
+    time_ = trace::Time(time);
+    for (; said_ < missing_.size(); ++said_)
+      JTRACE_RETURN_IF_ERROR(option("jtrace.unavailable", missing_[said_]));
+    return emitter_.emit(trace::TraceEnd{.traceIdRef = trace_id_, .time = time_});
+  }
+  Result<> end() { return emitter_.emit(trace::AgentDestroy{.agentIdRef = agent_id_, .time = time_}); }
+  const std::vector<std::string>& missing() const { return missing_; }
+
+ private:
+  Result<> option(std::string_view key, std::string_view value) {
+    return emitter_.emit(trace::Option{.key = key, .value = value});
+  }
+
+  Result<> write_options() {
+    for (const VmFlag& flag : inspection_.vm().flags())
+      if (flag.origin != 0 || options_.all)
+        JTRACE_RETURN_IF_ERROR(option("flag." + flag.name, masked(flag.name, flag.value, options_.show_secrets)));
+    const auto properties = read_system_properties(inspection_.objects());
+    if (!properties) {
+      missing_.push_back(properties.error().with_context("system properties").message());
+      return {};
+    }
+    for (const auto& [key, value] : properties->entries)
+      JTRACE_RETURN_IF_ERROR(option("property." + key, masked(key, value, options_.show_secrets)));
+    return {};
+  }
+
+  Result<> write_arguments() {
+    const auto command = inspection_.vm().read_static_text("Arguments", "_java_command");
+    if (!command) {
+      missing_.push_back(command.error().message());
+      return {};
+    }
+    return option("java_command", options_.show_secrets ? *command : perfdata::mask_secrets(*command));
+  }
+
+  Result<> write_counters() {
+    const auto snapshot = read_counters(inspection_.vm());
+    if (!snapshot) {
+      missing_.push_back(snapshot.error().message());
+      return {};
+    }
+    const perfdata::CounterTable table(*snapshot, {}, false);
+    for (const perfdata::Row& row : table.rows()) {
+      const bool text = row.counter->kind == perfdata::ValueKind::kText;
+      const std::string value = text ? table.text_value(*snapshot, row, options_.show_secrets)
+                                     : std::to_string(snapshot->long_value(*row.counter));
+      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Value{.name = row.counter->name,
+                                                        .objIdRef = ObjectId::none(),
+                                                        .type = text ? "STRING" : "LONG",
+                                                        .value = value}));
+    }
+    return {};
+  }
+
+  Result<> write_classes() {
+    bool incomplete = false;
+    JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection_.classes().all(&incomplete));
+    for (Address klass : classes) JTRACE_RETURN_IF_ERROR(need_class(klass));
+    if (incomplete) missing_.push_back("a list of classes broke off");
+    return {};
+  }
+
+  Result<> write_class_with_methods(const std::string& name) {
+    JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection_.classes().find(name));
+    for (Address klass : classes) {
+      JTRACE_RETURN_IF_ERROR(need_class(klass));
+      const auto methods = inspection_.classes().methods(klass);
+      for (Address address : methods ? *methods : std::vector<Address>())
+        if (const auto method = inspection_.methods().method(address)) JTRACE_RETURN_IF_ERROR(need_method(**method));
+    }
+    return {};
+  }
+
+  // classDef, where it was not written yet.
+  Result<> need_class(Address klass) {
+    const auto [id, is_new] = classes_.of(klass);
+    if (!is_new) return {};
+    const ClassModel& model = inspection_.classes();
+    const auto name = model.internal_name(klass);
+    if (!name) missing_.push_back(name.error().with_context("a class").message());
+    trace::ClassDef definition{.time = time_, .transientClassId = id, .classId = id, .objIdRef = ObjectId::none()};
+    const std::string text = name ? utf8_from_modified(*name) : "?";
+    const Address up = model.super(klass).value_or(0);
+    const std::string super = up ? utf8_from_modified(model.internal_name(up).value_or("?")) : "";
+    const Loader& loader = loaders_.of(klass);
+    std::string loader_name = loader.object == 0 ? "" : loader.name;
+    std::replace(loader_name.begin(), loader_name.end(), '.', '/');
+    definition.name = text;
+    definition.superclass = super;
+    definition.classLoader = loader_name;
+    if (!model.is_instance_class(klass)) return emitter_.emit(definition);
+    std::string interfaces;
+    const auto all = interface_names(inspection_, klass);
+    for (const std::string& interface : all) interfaces += (interfaces.empty() ? "" : ",") + interface;
+    definition.numInterfaces = all.size();
+    definition.interfaceNames = interfaces;
+    const std::string source = class_source_file(inspection_, klass);
+    definition.sourceName = source;
+    definition.access = access_word(class_access(inspection_.vm(), klass));
+    if (const auto methods = model.methods(klass)) definition.numMethods = methods->size();
+    if (const auto fields = model.fields(klass)) {
+      const auto statics = std::count_if((*fields)->begin(), (*fields)->end(),
+                                         [](const JavaField& f) { return f.is_static() && !f.injected; });
+      const auto injected = std::count_if((*fields)->begin(), (*fields)->end(), [](const auto& f) { return f.injected; });
+      definition.numStaticFields = static_cast<std::uint64_t>(statics);
+      definition.numInstanceFields = (*fields)->size() - static_cast<std::uint64_t>(statics + injected);
+    }
+    return emitter_.emit(definition);
+  }
+
+  Result<> need_method(const JavaMethod& method) {
+    JTRACE_RETURN_IF_ERROR(need_class(method.holder));
+    const auto [id, is_new] = methods_.of(method.address);
+    if (!is_new) return {};
+    trace::MethodDef definition{.name = method.name,
+                                .signature = method.signature,
+                                .visibility = access_word(method.access),
+                                .isNative = (method.access & kNative) != 0,
+                                .isAbstract = (method.access & kAbstract) != 0,
+                                .isStatic = (method.access & kStatic) != 0,
+                                .isSynchronized = (method.access & kSynchronized) != 0,
+                                .exceptions = "",
+                                .signitureNotation = "JNI",
+                                .classIdRef = classes_.of(method.holder).first,
+                                .methodId = id};
+    if (!method.lines.empty()) {
+      const auto [least, most] = std::minmax_element(method.lines.begin(), method.lines.end(),
+                                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+      definition.startLineNumber = static_cast<std::uint64_t>(std::max(least->second, 0));
+      definition.endLineNumber = static_cast<std::uint64_t>(std::max(most->second, 0));
+    }
+    return emitter_.emit(definition);
+  }
+
+  static ThreadId thread_id(const ThreadReport& report) {
+    if (report.java.object != 0 && report.java.id > 0) return ThreadId(static_cast<std::uint64_t>(report.java.id));
+    return ThreadId(kVmThreads + static_cast<std::uint64_t>(std::max(report.native_id, 0)));
+  }
+
+  Result<> need_thread(ThreadId id, const std::string& name, pid_t native_id) {
+    if (!threads_.insert(id.value()).second) return {};
+    const auto transient = native_id > 0 ? trace::TransientThreadId(static_cast<std::uint64_t>(native_id))
+                                         : trace::TransientThreadId();
+    return emitter_.emit(trace::ThreadStart{.transientThreadId = transient,
+                                            .threadId = id,
+                                            .time = time_,
+                                            .objIdRef = ObjectId::none(),
+                                            .threadName = name});
+  }
+  static ThreadId thread_id(const VirtualThread& thread) { return ThreadId(static_cast<std::uint64_t>(thread.id)); }
+
+ public:
+  Result<> write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits) {
+    missing_.insert(missing_.end(), snapshot.missing.begin(), snapshot.missing.end());
+    for (const ThreadReport& report : snapshot.threads)
+      JTRACE_RETURN_IF_ERROR(need_thread(thread_id(report), report.java.address ? report.java.name : report.name,
+                                         report.native_id));
+    for (const VirtualThread& thread : snapshot.virtual_threads)
+      JTRACE_RETURN_IF_ERROR(need_thread(thread_id(thread), thread.name, 0));
+    if (frames) {
+      for (const ThreadReport& report : snapshot.threads)
+        JTRACE_RETURN_IF_ERROR(write_stack(thread_id(report), report.walk));
+      for (const VirtualThread& thread : snapshot.virtual_threads)
+        JTRACE_RETURN_IF_ERROR(write_stack(thread_id(thread), thread.walk));
+    }
+    if (!waits) return {};
+    const LockFacts locks(inspection_, snapshot);
+    for (const ThreadReport& report : snapshot.threads)
+      if (const Wait* wait = locks.wait_of(report.java.address))
+        JTRACE_RETURN_IF_ERROR(write_wait(snapshot, report, *wait));
+    return {};
+  }
+
+ private:
+  // From the outermost frame inwards; the ticket counts within the thread.
+  Result<> write_stack(ThreadId thread, const Walk& walk) {
+    std::uint64_t depth = 0;
+    for (auto frame = walk.frames.rbegin(); frame != walk.frames.rend(); ++frame) {
+      if (!frame->method) continue;
+      JTRACE_RETURN_IF_ERROR(need_method(*frame->method));
+      ++depth;
+      JTRACE_RETURN_IF_ERROR(
+          emitter_.emit(trace::MethodEntry{.threadIdRef = thread,
+                                           .time = time_,
+                                           .methodIdRef = methods_.of(frame->method->address).first,
+                                           .ticket = depth,
+                                           .classIdRef = classes_.of(frame->method->holder).first,
+                                           .stackDepth = depth}));
+    }
+    return {};
+  }
+
+  // objDef, where it was not written yet. The element class of arrays of objects stands for theirs.
+  Result<ObjectId> need_object(Address object) {
+    if (object == 0) return ObjectId::none();
+    const auto [id, is_new] = objects_.of(object);
+    if (!is_new) return id;
+    trace::ObjDef definition{.objId = id, .isArray = 0};
+    if (const auto klass = inspection_.objects().klass_of(object); klass && inspection_.classes().internal_name(*klass)) {
+      JTRACE_RETURN_IF_ERROR(need_class(*klass));
+      definition.classIdRef = classes_.of(*klass).first;
+      const auto helper = inspection_.classes().layout_helper(*klass).value_or(0);
+      if (helper < 0) definition.isArray = array_kind(helper);
+      else if (helper > 0) definition.size = static_cast<std::uint64_t>(helper & ~7);
+    }
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(definition));
+    return id;
+  }
+  // Bits 8 to 15 of a layout helper: the BasicType of the elements; 12 is an object (globalDefinitions.hpp).
+  static std::uint64_t array_kind(std::int32_t helper) {
+    const auto type = static_cast<std::uint32_t>(helper) >> 8 & 0xff;
+    return type >= 4 && type <= 11 ? type : 2;
+  }
+
+  Result<> write_wait(const ThreadSnapshot& snapshot, const ThreadReport& report, const Wait& wait) {
+    if (wait.kind == "park") return {};
+    JTRACE_ASSIGN_OR_RETURN(const ObjectId object, need_object(wait.object));
+    if (wait.kind == "wait")
+      return emitter_.emit(trace::MonWait{.threadIdRef = thread_id(report), .time = time_, .objIdRef = object});
+    trace::MonContendedEnter enter{.threadIdRef = thread_id(report), .time = time_, .objIdRef = object};
+    for (const ThreadReport& owner : snapshot.threads)
+      if (wait.owner_thread != 0 && owner.java.address == wait.owner_thread) enter.threadOwner = thread_id(owner);
+    return emitter_.emit(enter);
+  }
+
+  Result<> write_heap() {
+    const auto counters = read_counters(inspection_.vm());
+    if (!counters) {
+      missing_.push_back(counters.error().with_context("the heap's figures").message());
+      return {};
+    }
+    const perfdata::HeapUse heap = perfdata::heap_use(*counters);
+    return emitter_.emit(
+        trace::GcFinish{.time = time_, .totalObjectSpace = heap.capacity, .usedObjectSpace = heap.used});
+  }
+
+  Inspection& inspection_;
+  trace::EventEmitter emitter_;
+  const SnapshotIdentity identity_;
+  const ViewOptions options_;
+  Loaders loaders_;
+  trace::Time time_;
+  std::string agent_id_, trace_id_;
+  Numbers<ClassId> classes_;
+  Numbers<MethodId> methods_;
+  Numbers<ObjectId> objects_;
+  std::set<std::uint64_t> threads_;  // those that were defined
+  std::vector<std::string> missing_;
+  std::size_t said_ = 0;  // of `missing_`, in the trace
+};
+
+SnapshotEvents::SnapshotEvents(Inspection& inspection, trace::EventSink& sink, SnapshotIdentity identity,
+                               ViewOptions options, bool several)
+    : impl_(std::make_unique<Impl>(inspection, sink, std::move(identity), std::move(options), several)) {}
+SnapshotEvents::~SnapshotEvents() = default;
+Result<> SnapshotEvents::begin() { return impl_->begin(); }
+Result<> SnapshotEvents::start_trace(std::uint64_t time) { return impl_->start_trace(time); }
+Result<> SnapshotEvents::write(const SnapshotParts& parts) { return impl_->write(parts); }
+Result<> SnapshotEvents::write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits) {
+  return impl_->write_threads(snapshot, frames, waits);
+}
+Result<> SnapshotEvents::end_trace(std::uint64_t time) { return impl_->end_trace(time); }
+Result<> SnapshotEvents::end() { return impl_->end(); }
+const std::vector<std::string>& SnapshotEvents::missing() const { return impl_->missing(); }
+
+std::string vm_key(const Inspection& inspection) {
+  const auto counters = read_counters(inspection.vm());
+  const auto begin = counters ? counters->long_value("sun.rt.createVmBeginTime") : std::nullopt;
+  if (!begin) return {};
+  return "pid=" + std::to_string(inspection.target().nspid()) + ",createVmBeginTime=" + std::to_string(*begin);
+}
+
+SnapshotIdentity identify_target(const Inspection& inspection) {
+  SnapshotIdentity identity;
+  const auto counters = read_counters(inspection.vm());
+  const auto begin = (counters ? counters->long_value("sun.rt.createVmBeginTime") : std::nullopt).value_or(0);
+  const std::string source = inspection.target().libjvm().build_id() + ":" +
+                             std::to_string(inspection.target().nspid()) + ":" + std::to_string(begin);
+  identity.node_id = name_based_uuid("node:" + source);
+  identity.process_id = name_based_uuid("process:" + source);
+  identity.process_time = static_cast<std::uint64_t>(begin) * 1'000'000;
+  identity.pid = static_cast<std::uint64_t>(std::max(inspection.target().nspid(), 0));
+  const std::string command = inspection.vm().read_static_text("Arguments", "_java_command").value_or("");
+  identity.executable = perfdata::mask_secrets(command);
+  identity.process_name = command.substr(0, command.find(' '));
+  // The ticks are written some twenty times a second (PerfDataSamplingInterval): the core's time as near as it tells it.
+  const auto ticks = counters ? counters->long_value("sun.os.hrt.ticks") : std::nullopt;
+  const auto frequency = counters ? counters->long_value("sun.os.hrt.frequency") : std::nullopt;
+  identity.time = identity.process_time;
+  if (!inspection.target().core()) identity.time = realtime_ns();
+  else if (ticks && frequency && *frequency > 0 && *ticks > 0)
+    identity.time += static_cast<std::uint64_t>(static_cast<double>(*ticks) / static_cast<double>(*frequency) * 1e9);
+  return identity;
+}
+
+std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments) {
+  SnapshotParts parts;
+  if (view == "events") return SnapshotParts{.options = true, .threads = true, .frames = true, .waits = true, .heap = true};
+  if (view == "stack") parts.threads = parts.frames = parts.waits = true;
+  else if (view == "threads" || view == "locks") parts.threads = parts.waits = true;
+  else if (view == "flags" || view == "properties") parts.options = true;
+  else if (view == "args") parts.arguments = true;
+  else if (view == "counters") parts.counters = true;
+  else if (view == "classes") parts.classes = true;
+  else if (view == "class" || view == "method") parts.class_names = {arguments.begin(), arguments.begin() + (arguments.empty() ? 0 : 1)};
+  else return std::nullopt;
+  return parts;
+}
+
+Result<std::vector<std::string>> write_snapshot_events(Inspection& inspection, trace::EventSink& sink,
+                                                       const SnapshotIdentity& identity, const SnapshotParts& parts,
+                                                       const ViewOptions& options) {
+  SnapshotEvents events(inspection, sink, identity, options);
+  JTRACE_RETURN_IF_ERROR(events.begin());
+  JTRACE_RETURN_IF_ERROR(events.start_trace(identity.time));
+  JTRACE_RETURN_IF_ERROR(events.write(parts));
+  JTRACE_RETURN_IF_ERROR(events.end_trace(identity.time));
+  JTRACE_RETURN_IF_ERROR(events.end());
+  return events.missing();
+}
+
+}  // namespace jtrace::coreinspect

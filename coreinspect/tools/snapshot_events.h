@@ -1,0 +1,74 @@
+// What is in a JVM as events of trace.dtd: one trace that carries `option key="jtrace.kind" value="snapshot"`.
+//
+// Definitions come before their first use. Ids are small numbers given in the order of appearance; threads have their
+// own. Nothing is printed; the sink is borrowed and not finished. Threads: one at a time. Errors: those of the sink, and
+// of reading where nothing at all can be had.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "coreinspect/tools/thread_snapshot.h"
+#include "trace/event_sink.h"
+
+namespace jtrace::coreinspect {
+
+// What node, processCreate and agentCreate say.
+struct SnapshotIdentity {
+  std::string node_id, hostname, ip_addresses;
+  std::uint64_t boot_time = 0;  // ns since the epoch; 0 unknown
+  std::string process_id, process_name, executable;
+  std::uint64_t process_time = 0;  // ns since the epoch
+  std::uint64_t pid = 0;
+  std::string agent_parameters;
+  std::uint64_t time = 0;  // of the snapshot, ns since the epoch
+};
+// Of a core, which knows neither its host nor its boot: from libjvm's build id, the inner pid and createVmBeginTime. Of a
+// live process the caller knows more (session/trace_identity.h); `time` is that of the snapshot in both.
+SnapshotIdentity identify_target(const Inspection& inspection);
+// "pid=...,createVmBeginTime=...", "" without counters.
+std::string vm_key(const Inspection& inspection);
+
+// What to tell of the JVM.
+struct SnapshotParts {
+  bool options = false;  // flags and properties
+  bool arguments = false;
+  bool threads = false;
+  bool frames = false;  // of the threads
+  bool waits = false;   // of the threads
+  bool counters = false;
+  bool heap = false;                  // gcFinish with its figures
+  bool classes = false;               // all of them
+  std::vector<std::string> class_names;  // these, with their methods
+};
+// The parts of a view that has elements (docs/trace_format.md); nothing for the others.
+std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments);
+
+// One producer with one or several snapshots: begin(), for each snapshot start_trace(), write, end_trace(), then end().
+class SnapshotEvents {
+ public:
+  // `several`: more than one trace, so that every element refers to its own. `identity` and `options` are copied.
+  SnapshotEvents(Inspection& inspection, trace::EventSink& sink, SnapshotIdentity identity, ViewOptions options,
+                 bool several = false);
+  ~SnapshotEvents();
+  Result<> begin();
+  Result<> start_trace(std::uint64_t time);  // ns since the epoch
+  Result<> write(const SnapshotParts& parts);
+  Result<> write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits);
+  Result<> end_trace(std::uint64_t time);
+  Result<> end();
+  // What could not be had, of all traces; one line each.
+  const std::vector<std::string>& missing() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// All of it: one trace at identity.time. Returns what was missing.
+Result<std::vector<std::string>> write_snapshot_events(Inspection& inspection, trace::EventSink& sink,
+                                                       const SnapshotIdentity& identity, const SnapshotParts& parts,
+                                                       const ViewOptions& options);
+
+}  // namespace jtrace::coreinspect

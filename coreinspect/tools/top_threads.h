@@ -1,0 +1,41 @@
+// Threads of a live JVM by the processor time they took since the last look, with their Java names, states and top
+// frames. Threads: one at a time.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "coreinspect/tools/thread_snapshot.h"
+
+namespace jtrace::coreinspect {
+
+struct TopRow {
+  std::string name;
+  pid_t native_id = 0;
+  std::int64_t id = 0;      // of the java.lang.Thread; 0 for threads of the VM
+  std::string_view state;   // as Thread.State; "" for threads of the VM
+  double cpu = 0;           // share of one processor since the last look
+  std::string frame;        // the innermost Java frame; "" where there is none
+};
+
+struct TopTable {
+  std::vector<TopRow> rows;  // by cpu, the busiest first
+  std::chrono::nanoseconds pause{};
+  std::vector<std::string> missing;
+};
+
+class TopThreads {
+ public:
+  explicit TopThreads(Inspection& inspection, std::chrono::milliseconds max_stop)
+      : sampler_(inspection, {.max_stop = max_stop, .native = false, .virtual_threads = false}) {}
+  // The first look counts since the thread began, as a share of nothing: its `cpu` is 0.
+  Result<TopTable> look();
+
+ private:
+  ThreadSampler sampler_;
+  std::map<pid_t, std::uint64_t> cpu_ns_;
+  std::uint64_t last_ns_ = 0;
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,34 @@
+// MixedWalker: the whole stack of a thread: native frames by call frame information, Java frames by the VM's rules, in
+// the order they lie on the stack.
+//
+// From native to Java where unwinding arrives in generated code; from Java to native at an entry frame (a call from the
+// VM). Where native frames cannot be unwound, it goes on at the VM's own mark of the last Java frame, and counts the
+// gap. Borrows everything. Threads: one at a time.
+#pragma once
+
+#include "coreinspect/unwind/java_walker.h"
+#include "coreinspect/unwind/native_names.h"
+#include "coreinspect/unwind/native_unwinder.h"
+
+namespace jtrace::coreinspect {
+
+class MixedWalker {
+ public:
+  MixedWalker(const JavaWalker& java, const NativeUnwinder& native, NativeNames& names, const CodeCache& code)
+      : java_(java), native_(native), names_(names), code_(code) {}
+
+  // thread.address 0: a thread without Java frames.
+  Walk walk(const JavaThread& thread, const target::Registers& registers) const;
+
+ private:
+  struct State;
+  void walk_native(State& state) const;
+  void walk_java(State& state) const;
+
+  const JavaWalker& java_;
+  const NativeUnwinder& native_;
+  NativeNames& names_;
+  const CodeCache& code_;
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,73 @@
+#include "coreinspect/unwind/native_names.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+
+#include "target/debug_file.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+// A C++ function as its source has it, without version suffixes of the linker ("@@GLIBC_2.34").
+std::string readable(std::string_view symbol) {
+  const std::string plain(symbol.substr(0, symbol.find('@')));
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? std::string(text.get()) : plain;
+}
+
+}  // namespace
+
+Frame NativeNames::frame_of(const NativeFrame& native) {
+  Frame frame{.kind = FrameKind::kNative, .pc = native.pc, .sp = native.sp, .fp = native.fp};
+  const Address pc = native.pc - (native.exact ? 0 : 1);
+  const target::Mapping* mapping = target::find_mapping(target_.mappings(), pc);
+  if (!mapping || mapping->path.empty()) return frame;
+  frame.module = mapping->file_name();
+  frame.module_offset = mapping->offset + (native.pc - mapping->start);
+  for (const target::ElfImage& image : images_of(*mapping)) {
+    // Offsets are those of the mapped file; addresses are the same in the file with its debug information.
+    const auto vaddr = images_of(*mapping).back().vaddr_of_offset(mapping->offset + (pc - mapping->start));
+    if (!vaddr) break;
+    const target::ElfSymbol* symbol = image.symbol_at(*vaddr);
+    if (!symbol) continue;
+    frame.name = readable(symbol->name);
+    break;
+  }
+  return frame;
+}
+
+const NativeNames::Images& NativeNames::images_of(const target::Mapping& mapping) {
+  const auto known = images_.find(mapping.path);
+  if (known != images_.end()) return known->second;
+  return images_.emplace(mapping.path, open_images(mapping)).first->second;
+}
+
+NativeNames::Images NativeNames::open_images(const target::Mapping& mapping) const {
+  Images images;
+  auto fd = target_.open_mapped(mapping);
+  if (!fd) return images;
+  const target::Process* process = target_.process();
+  auto file =
+      target::ElfImage::from_fd(std::move(*fd), process ? process->path_inside(mapping.path) : mapping.path);
+  if (!file) return images;
+  for (const target::Mapping& other : target_.mappings()) {
+    if (other.path != mapping.path || other.offset != 0) continue;
+    const auto loaded = target::LoadedImage::read(target_.memory(), other.start);
+    if (loaded && loaded->build_id() != file->build_id()) return images;
+    break;
+  }
+  if (!file->has_symbol_table()) {
+    const UniqueFd root = target_.open_root();
+    const int inside = process ? process->root_fd() : root ? root.get() : -1;
+    auto debug = target::open_debug_file(*file, inside);
+    if (!debug && inside >= 0) debug = target::open_debug_file(*file, -1);  // this machine may have it
+    if (debug) images.push_back(std::move(*debug));
+  }
+  images.push_back(std::move(*file));
+  return images;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,212 @@
+#include "coreinspect/unwind/native_unwinder.h"
+
+#include <libunwind-x86_64.h>
+
+#include <algorithm>
+#include <array>
+
+#include "target/loaded_image.h"
+
+// libunwind's binary search in a remote .eh_frame_hdr table. It is exported for this use (perf does the same) but stands
+// in no public header.
+extern "C" int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t* table,
+                                                  unw_proc_info_t* info, int need_unwind_info, void* argument);
+
+// What libunwind-x86_64.a refers to in the local half of the library, which a static program cannot have beside the
+// compiler's unwinder: resuming in a frame, which nobody asks of a remote cursor.
+extern "C" __attribute__((weak)) int _Ux86_64_setcontext(const void*) { return -UNW_EINVAL; }
+
+namespace jtrace::coreinspect {
+
+using target::Address;
+using target::Registers;
+
+namespace {
+
+constexpr std::size_t kMaxFrames = 4096;
+constexpr std::uint64_t kMaxEntries = 4u << 20;
+
+// DW_EH_PE_* (LSB, "DWARF Exception Header Encoding"): what ld and lld write into .eh_frame_hdr, and nothing else.
+constexpr std::uint8_t kPcRelativeSigned4 = 0x1b, kUnsigned4 = 0x03, kDataRelativeSigned4 = 0x3b;
+
+}  // namespace
+
+// What libunwind's callbacks get: the unwinder and the registers a walk starts from.
+struct UnwindAccess {
+  const NativeUnwinder* unwinder;
+  const Registers* registers;
+
+  static const UnwindAccess& of(void* argument) { return *static_cast<const UnwindAccess*>(argument); }
+
+  static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t* info, int need, void* argument) {
+    const auto* module = of(argument).unwinder->module_of(ip);
+    if (!module || module->table == 0) return -UNW_ENOINFO;
+    unw_dyn_info_t table{};
+    table.start_ip = module->start;
+    table.end_ip = module->end;
+    table.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+    table.u.rti.segbase = module->header;
+    table.u.rti.table_data = module->table;
+    table.u.rti.table_len = module->entries * 8 / sizeof(unw_word_t);  // an entry is two 4-byte offsets
+    return _Ux86_64_dwarf_search_unwind_table(space, ip, &table, info, need, argument);
+  }
+  static void put_unwind_info(unw_addr_space_t, unw_proc_info_t*, void*) {}
+  static int no_dynamic_info(unw_addr_space_t, unw_word_t*, void*) { return -UNW_ENOINFO; }
+  static int access_memory(unw_addr_space_t, unw_word_t at, unw_word_t* value, int write, void* argument) {
+    if (write) return -UNW_EINVAL;
+    const auto word = of(argument).unwinder->memory_.read<std::uint64_t>(at);
+    if (!word) return -UNW_EUNSPEC;
+    *value = *word;
+    return 0;
+  }
+  static int access_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void* argument) {
+    const auto* from = value_of(of(argument).registers->values, number);
+    if (write || !from) return -UNW_EBADREG;
+    *value = *from;
+    return 0;
+  }
+  static int no_float_register(unw_addr_space_t, unw_regnum_t, unw_fpreg_t*, int, void*) { return -UNW_EBADREG; }
+  static int no_resume(unw_addr_space_t, unw_cursor_t*, void*) { return -UNW_EINVAL; }
+  static int no_name(unw_addr_space_t, unw_word_t, char*, std::size_t, unw_word_t*, void*) { return -UNW_ENOINFO; }
+
+  static const unsigned long long* value_of(const user_regs_struct& values, unw_regnum_t number) {
+    switch (number) {
+      case UNW_X86_64_RAX: return &values.rax;
+      case UNW_X86_64_RDX: return &values.rdx;
+      case UNW_X86_64_RCX: return &values.rcx;
+      case UNW_X86_64_RBX: return &values.rbx;
+      case UNW_X86_64_RSI: return &values.rsi;
+      case UNW_X86_64_RDI: return &values.rdi;
+      case UNW_X86_64_RBP: return &values.rbp;
+      case UNW_X86_64_RSP: return &values.rsp;
+      case UNW_X86_64_R8: return &values.r8;
+      case UNW_X86_64_R9: return &values.r9;
+      case UNW_X86_64_R10: return &values.r10;
+      case UNW_X86_64_R11: return &values.r11;
+      case UNW_X86_64_R12: return &values.r12;
+      case UNW_X86_64_R13: return &values.r13;
+      case UNW_X86_64_R14: return &values.r14;
+      case UNW_X86_64_R15: return &values.r15;
+      case UNW_X86_64_RIP: return &values.rip;
+      default: return nullptr;
+    }
+  }
+};
+
+struct NativeUnwinder::Space {
+  Space() {
+    static unw_accessors_t accessors = {UnwindAccess::find_proc_info,  UnwindAccess::put_unwind_info,
+                                        UnwindAccess::no_dynamic_info, UnwindAccess::access_memory,
+                                        UnwindAccess::access_register, UnwindAccess::no_float_register,
+                                        UnwindAccess::no_resume,       UnwindAccess::no_name};
+    space = unw_create_addr_space(&accessors, 0);
+    // One target a space: what was parsed of a function's unwind information is kept.
+    if (space) unw_set_caching_policy(space, UNW_CACHE_GLOBAL);
+  }
+  ~Space() {
+    if (space) unw_destroy_addr_space(space);
+  }
+  Space(const Space&) = delete;
+  Space& operator=(const Space&) = delete;
+  unw_addr_space_t space = nullptr;
+};
+
+NativeUnwinder::NativeUnwinder(const target::Target& target, const target::MemoryReader& memory, IsGenerated generated)
+    : target_(target), memory_(memory), generated_(std::move(generated)), space_(std::make_unique<Space>()) {}
+NativeUnwinder::~NativeUnwinder() = default;
+
+const NativeUnwinder::Module* NativeUnwinder::module_of(Address pc) const {
+  const auto known = modules_.upper_bound(pc);
+  if (known != modules_.end() && known->second.start <= pc) return &known->second;
+  const Module module = read_module(pc);
+  if (module.end <= pc) return nullptr;
+  return &modules_.insert_or_assign(module.end, module).first->second;
+}
+
+// The image around a mapping: the one whose first page lies nearest below it.
+NativeUnwinder::Module NativeUnwinder::read_module(Address pc) const {
+  const auto& mappings = target_.mappings();
+  const target::Mapping* mapping = target::find_mapping(mappings, pc);
+  if (!mapping || !mapping->executable) return {};
+  Module module{.start = mapping->start, .end = mapping->end};
+  Address base = mapping->start;  // the vdso is one mapping without a file, in a core
+  for (const target::Mapping& other : mappings)
+    if (!mapping->path.empty() && other.path == mapping->path && other.offset == 0 && other.start <= pc)
+      base = other.start;
+  const auto image = target::LoadedImage::read(memory_, base);
+  if (!image || image->eh_frame_header() == 0) return module;
+  const Address header = image->eh_frame_header();
+  const auto bytes = memory_.read<std::array<std::uint8_t, 4>>(header);  // version, three encodings
+  if (!bytes || (*bytes)[0] != 1 || (*bytes)[1] != kPcRelativeSigned4 || (*bytes)[2] != kUnsigned4 ||
+      (*bytes)[3] != kDataRelativeSigned4)
+    return module;
+  const auto count = memory_.read<std::uint32_t>(header + 8);
+  if (!count || *count == 0 || *count > kMaxEntries) return module;
+  module.header = header;
+  module.table = header + 12;
+  module.entries = *count;
+  return module;
+}
+
+namespace {
+
+NativeFrame frame_of(unw_cursor_t& cursor, bool exact) {
+  unw_word_t pc = 0, sp = 0, fp = 0;
+  unw_get_reg(&cursor, UNW_X86_64_RIP, &pc);
+  unw_get_reg(&cursor, UNW_X86_64_RSP, &sp);
+  if (unw_get_reg(&cursor, UNW_X86_64_RBP, &fp) != 0) fp = 0;
+  return {pc, sp, fp, exact};
+}
+
+Registers registers_of(unw_cursor_t& cursor) {
+  Registers registers;
+  for (int number = UNW_X86_64_RAX; number <= UNW_X86_64_RIP; ++number) {
+    unw_word_t value = 0;
+    const auto* to = UnwindAccess::value_of(registers.values, number);
+    if (to && unw_get_reg(&cursor, number, &value) == 0) *const_cast<unsigned long long*>(to) = value;
+  }
+  return registers;
+}
+
+}  // namespace
+
+NativeWalk NativeUnwinder::walk(const Registers& from, bool exact, Address limit) const {
+  NativeWalk walk;
+  UnwindAccess access{this, &from};
+  unw_cursor_t cursor;
+  if (!space_->space || unw_init_remote(&cursor, space_->space, &access) != 0) {
+    walk.why = "libunwind cannot start from these registers";
+    return walk;
+  }
+  NativeFrame at = frame_of(cursor, exact);
+  while (walk.frames.size() < kMaxFrames) {
+    walk.frames.push_back(at);
+    const bool signal = unw_is_signal_frame(&cursor) > 0;
+    const int stepped = unw_step(&cursor);
+    if (stepped == 0) {
+      walk.end = NativeWalk::End::kBottom;
+      return walk;
+    }
+    if (stepped < 0) {
+      walk.why = "no way on from " + std::string(unw_strerror(stepped));
+      return walk;
+    }
+    const NativeFrame next = frame_of(cursor, signal);
+    if (generated_(next.pc)) {
+      walk.end = NativeWalk::End::kGenerated;
+      walk.next = next;
+      walk.at_next = registers_of(cursor);
+      return walk;
+    }
+    const bool rises = next.sp > at.sp || signal;
+    if (!rises || (limit != 0 && next.sp > limit) || !module_of(next.pc)) {
+      walk.why = "the caller cannot be told";
+      return walk;
+    }
+    at = next;
+  }
+  walk.why = "more than " + std::to_string(kMaxFrames) + " native frames";
+  return walk;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,67 @@
+// NativeUnwinder: native frames of one thread, by libunwind over any MemoryReader.
+//
+// Call frame information is that of the images as they are mapped (.eh_frame_hdr and .eh_frame are loaded segments), so
+// it works on a snapshot and on a core alike; finding the image is ours, the search in its table libunwind's. Where an
+// image has no such information the frame pointer is followed, with every step checked: it must rise on the stack and
+// lead to executable memory. Ownership: borrows target and memory; keeps what it knows of images. Threads: one at a
+// time.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "target/registers.h"
+#include "target/target.h"
+
+namespace jtrace::coreinspect {
+
+struct NativeFrame {
+  target::Address pc = 0, sp = 0, fp = 0;
+  bool exact = false;  // pc is where the thread is (top, or below a signal frame), not a return address
+};
+
+struct NativeWalk {
+  enum class End {
+    kBottom,     // the outermost frame: its return address is undefined
+    kGenerated,  // the next frame is generated code
+    kLost,       // it cannot be told where to go on
+  };
+  std::vector<NativeFrame> frames;  // innermost first
+  End end = End::kLost;
+  NativeFrame next;           // of kGenerated
+  target::Registers at_next;  // as far as call frame information tells them
+  std::string why;            // of kLost
+};
+
+class NativeUnwinder {
+ public:
+  // `generated` says whether a pc lies in generated code, of which there is no call frame information.
+  using IsGenerated = std::function<bool(target::Address)>;
+  NativeUnwinder(const target::Target& target, const target::MemoryReader& memory, IsGenerated generated);
+  ~NativeUnwinder();
+
+  // From registers whose pc is native code. `limit`: the highest address of the stack, 0 unknown.
+  NativeWalk walk(const target::Registers& from, bool exact, target::Address limit) const;
+
+ private:
+  struct Module {
+    target::Address start = 0, end = 0;
+    target::Address header = 0, table = 0;  // .eh_frame_hdr and its binary search table; 0 none
+    std::uint64_t entries = 0;
+  };
+  struct Space;
+  friend struct UnwindAccess;
+  const Module* module_of(target::Address pc) const;
+  Module read_module(target::Address pc) const;
+
+  const target::Target& target_;
+  const target::MemoryReader& memory_;
+  IsGenerated generated_;
+  std::unique_ptr<Space> space_;
+  mutable std::map<target::Address, Module> modules_;  // by end
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,153 @@
+#include "coreinspect/unwind/virtual_threads.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "coreinspect/oops/java_collections.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr int kMaxChunks = 10'000;
+constexpr const char* kContainers = "jdk/internal/vm/ThreadContainers";
+constexpr const char* kTracking = "jdk/internal/vm/ThreadContainers$RootContainer$TrackingRootContainer";
+
+class Reader {
+ public:
+  Reader(const ObjectModel& objects, const JavaWalker& walker) : objects_(objects), walker_(walker) {}
+
+  // Those that were started without an executor.
+  Result<> add_tracked() {
+    const auto classes = objects_.classes().find(kTracking);
+    if (!classes) return {};  // not tracked, or no virtual thread yet
+    JTRACE_ASSIGN_OR_RETURN(const Address set, static_reference(objects_, classes->front(), "VTHREADS"));
+    return add_set(set);
+  }
+  // Those of executors: containers register themselves by weak references.
+  Result<> add_of_containers() {
+    const auto classes = objects_.classes().find(kContainers);
+    if (!classes) return {};
+    JTRACE_ASSIGN_OR_RETURN(const Address registry,
+                            static_reference(objects_, classes->front(), "CONTAINER_REGISTRY"));
+    return for_each_of_set(registry, [&](Address reference) {
+      const Address container = objects_.reference(reference, "referent").value_or(0);
+      if (container == 0) return;
+      for (const char* field : {"threads", "virtualThreads"})
+        if (const auto set = objects_.reference(container, field); set && *set != 0) (void)add_set(*set);
+    });
+  }
+  std::vector<VirtualThread> take() && { return std::move(found_); }
+
+ private:
+  // A ConcurrentHashMap.KeySetView.
+  Result<> for_each_of_set(Address set, const std::function<void(Address)>& use) {
+    if (set == 0) return {};
+    JTRACE_ASSIGN_OR_RETURN(const Address map, objects_.reference(set, "map"));
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t broken, for_each_map_node(objects_, map, [&](Address node) {
+      const auto key = objects_.reference(node, "key");
+      if (key && *key != 0) use(*key);
+    }));
+    if (broken > 0) return fail(ErrorCategory::kPartial, std::to_string(broken) + " entries could not be read");
+    return {};
+  }
+  Result<> add_set(Address set) {
+    return for_each_of_set(set, [&](Address thread) {
+      const auto klass = objects_.klass_of(thread);
+      if (klass && objects_.classes().find_field(*klass, "cont") && seen_.insert(thread).second) add(thread, *klass);
+    });
+  }
+  void add(Address object, Address klass) {
+    VirtualThread thread{.object = object};
+    thread.name = objects_.text_field(object, "name").value_or("");
+    thread.id = objects_.value<std::int64_t>(object, "tid").value_or(0);
+    const auto state = objects_.value<std::int32_t>(object, "state");
+    if (state) thread.vm_state = state_name(klass, *state);
+    thread.carrier = objects_.reference(object, "carrierThread").value_or(0);
+    if (const auto continuation = objects_.reference(object, "cont"); continuation && *continuation != 0) {
+      if (const auto mounted = objects_.value<std::uint8_t>(*continuation, "mounted"); !mounted || *mounted == 0)
+        walk_chunks(*continuation, thread.walk);
+    }
+    found_.push_back(std::move(thread));
+  }
+  // The numbers are constants of the class and differ by version. Bit 8 says suspended.
+  std::string state_name(Address klass, std::int32_t state) {
+    if (states_.empty()) {
+      const auto fields = objects_.classes().fields(klass);
+      const auto mirror = mirror_of(objects_, klass);
+      for (std::size_t i = 0; fields && mirror && i < (*fields)->size(); ++i) {
+        const JavaField& field = (**fields)[i];
+        if (!field.is_static() || field.signature != "I" || field.name == "SUSPENDED") continue;
+        const auto value = objects_.classes().vm().memory().read<std::int32_t>(*mirror + field.offset);
+        if (value && std::all_of(field.name.begin(), field.name.end(), [](char c) { return c == '_' || (c >= 'A' && c <= 'Z'); }))
+          states_.emplace(*value, field.name);
+      }
+    }
+    const auto known = states_.find(state & 0xff);
+    return known == states_.end() ? std::to_string(state) : known->second;
+  }
+  // From the innermost chunk to its parents. Where frames begin and end: stackChunkOop.inline.hpp.
+  void walk_chunks(Address continuation, Walk& walk) {
+    auto chunk = objects_.reference(continuation, "tail");
+    for (int count = 0; chunk && *chunk != 0 && count < kMaxChunks; ++count) {
+      auto part = walk_chunk(*chunk);
+      if (!part) {
+        walk.stopped = part.error().message();
+        return;
+      }
+      walk.frames.insert(walk.frames.end(), part->frames.begin(), part->frames.end());
+      if (walk.stopped = std::move(part->stopped); !walk.stopped.empty()) return;
+      chunk = objects_.reference(*chunk, "parent");
+    }
+    if (!chunk) walk.stopped = chunk.error().message();
+  }
+  Result<JavaWalker::Segment> walk_chunk(Address chunk) {
+    JTRACE_ASSIGN_OR_RETURN(const Address klass, objects_.klass_of(chunk));
+    JTRACE_ASSIGN_OR_RETURN(const auto helper, objects_.classes().layout_helper(klass));
+    JTRACE_ASSIGN_OR_RETURN(const auto sp, objects_.value<std::int32_t>(chunk, "sp"));
+    JTRACE_ASSIGN_OR_RETURN(const auto size, objects_.value<std::int32_t>(chunk, "size"));
+    JTRACE_ASSIGN_OR_RETURN(const auto pc, objects_.value<std::uint64_t>(chunk, "pc"));
+    auto bottom = objects_.value<std::int32_t>(chunk, "bottom");  // 22 and later
+    if (!bottom) {
+      JTRACE_ASSIGN_OR_RETURN(const auto arguments, objects_.value<std::int32_t>(chunk, "argsize"));
+      bottom = size - arguments;
+    }
+    if (helper <= 0 || sp < 0 || size < 0 || *bottom < 0 || *bottom > size)
+      return fail(ErrorCategory::kMalformed, "an impossible stack chunk");
+    if (sp >= *bottom) return JavaWalker::Segment();  // empty: its frames went back to a stack
+    const Address area = chunk + (static_cast<std::uint32_t>(helper) & ~7u);
+    FrameStart start{.pc = pc, .sp = area + static_cast<Address>(sp) * 8};
+    JTRACE_ASSIGN_OR_RETURN(start.fp, objects_.classes().vm().memory().read<Address>(start.sp - 16));
+    const StackRange range{area, area + static_cast<Address>(*bottom) * 8, true};
+    return walker_.segment(range, walker_.from_chunk(start));
+  }
+
+  const ObjectModel& objects_;
+  const JavaWalker& walker_;
+  std::map<std::int32_t, std::string> states_;
+  std::set<Address> seen_;
+  std::vector<VirtualThread> found_;
+};
+
+}  // namespace
+
+std::string_view VirtualThread::state() const {
+  const std::string_view word = vm_state;
+  if (word == "NEW") return "NEW";
+  if (word == "TERMINATED") return "TERMINATED";
+  if (word == "TIMED_PARKED" || word == "TIMED_PINNED" || word == "TIMED_WAIT") return "TIMED_WAITING";
+  if (word == "PARKED" || word == "PINNED" || word == "WAIT") return "WAITING";
+  if (word == "BLOCKED") return "BLOCKED";
+  return "RUNNABLE";
+}
+
+std::vector<VirtualThread> read_virtual_threads(const ObjectModel& objects, const JavaWalker& walker,
+                                                std::vector<std::string>& missing) {
+  if (objects.classes().vm().feature() < 21) return {};
+  Reader reader(objects, walker);
+  for (const Result<>& done : {reader.add_tracked(), reader.add_of_containers()})
+    if (!done) missing.push_back(done.error().with_context("virtual threads").message());
+  return std::move(reader).take();
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,31 @@
+// Virtual threads (JDK 21 and later) that the JDK itself keeps track of: those of Thread.startVirtualThread and builders,
+// and those of executors and flocks; not those of a JVM with -Djdk.trackAllThreads=false.
+//
+// Found through jdk.internal.vm.ThreadContainers, not by a walk over the heap, so the cost is that of the threads. A
+// parked one's frames lie in stack chunks (jdk.internal.vm.StackChunk, stackChunkOop.hpp). Threads: one at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coreinspect/oops/object_model.h"
+#include "coreinspect/unwind/java_walker.h"
+
+namespace jtrace::coreinspect {
+
+struct VirtualThread {
+  Address object = 0;
+  std::string name;
+  std::int64_t id = 0;
+  std::string vm_state;  // as java.lang.VirtualThread names it: "PARKED", "RUNNING"
+  Address carrier = 0;   // java.lang.Thread that runs it; 0 none
+  Walk walk;             // of one that is not mounted
+
+  std::string_view state() const;  // as Thread.State
+};
+
+// `missing` gets a line for what could not be had.
+std::vector<VirtualThread> read_virtual_threads(const ObjectModel& objects, const JavaWalker& walker,
+                                                std::vector<std::string>& missing);
+
+}  // namespace jtrace::coreinspect

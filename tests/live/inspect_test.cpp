@@ -1,0 +1,285 @@
+// `jtrace inspect` on every JDK found, on the live JVM and on its core: equal to what the JVM and its JDK say.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "tests/live/inspect_peers.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+// Small in all that a core would have to hold.
+std::vector<std::string> small_flags() {
+  return {"-Xmx24m", "-Xss512k", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=24m", "-XX:CompressedClassSpaceSize=16m",
+          "-Dtest.password=hunter2", "-Dtest.text=a=b:\\c\u20ac"};
+}
+
+std::string asked_of_jvm(const JvmProcess& jvm, const std::string& command) {
+  const auto done = run_jtrace({"cmd", jvm.pid_text(), "--show-secrets", "jcmd", command});
+  EXPECT_TRUE(succeeded(done));
+  return done ? done->out : "";
+}
+
+std::string inspected(const std::string& target, std::vector<std::string> words) {
+  words.insert(words.begin(), {"inspect", target});
+  words.insert(words.end(), {"--format", "json"});
+  const auto done = run_jtrace(words);
+  EXPECT_TRUE(succeeded(done));
+  if (!done) return {};
+  EXPECT_EQ(done->status, 0) << words[2] << ": " << done->err;
+  EXPECT_TRUE(json::accept(done->out)) << words[2] << ": " << done->out.substr(0, 2000);
+  return done->out;
+}
+
+// Threads that come and go with the attach, and those that ran meanwhile.
+void leave_out_restless(Dump& dump) {
+  for (const char* name : {"Attach Listener", "C1 CompilerThread0", "C2 CompilerThread0", "Sweeper thread"})
+    dump.erase(name);
+}
+
+// Every name in one dump has the same frames, lines, locks and waits in the other.
+void expect_same(Dump ours, Dump theirs) {
+  leave_out_restless(ours);
+  leave_out_restless(theirs);
+  EXPECT_GE(ours.size(), 14u);
+  for (const auto& [name, thread] : theirs) {
+    ASSERT_TRUE(ours.contains(name)) << name;
+    EXPECT_EQ(ours[name].frames, thread.frames) << name;
+    EXPECT_EQ(ours[name].state, thread.state) << name;
+    EXPECT_EQ(ours[name].locked, thread.locked) << name;
+    EXPECT_EQ(ours[name].waiting, thread.waiting) << name;
+  }
+  EXPECT_EQ(ours.size(), theirs.size());
+}
+
+// What is in `ours` for each of their keys.
+void expect_equal_values(const std::map<std::string, std::string>& ours,
+                         const std::map<std::string, std::string>& theirs, std::size_t at_least,
+                         const std::set<std::string>& but = {}) {
+  EXPECT_GE(theirs.size(), at_least);
+  for (const auto& [key, value] : theirs) {
+    const auto found = ours.find(key);
+    if (but.contains(key)) continue;
+    EXPECT_TRUE(found != ours.end()) << key;
+    if (found != ours.end()) {
+      EXPECT_EQ(found->second, value) << key;
+    }
+  }
+}
+
+void expect_two_deadlocks(const std::string& locks) {
+  std::set<std::set<std::string>> cycles;
+  for (const json& row : json::parse(locks)["data"])
+    if (row["kind"] == "deadlock") cycles.insert(row["threads"].get<std::set<std::string>>());
+  EXPECT_EQ(cycles, (std::set<std::set<std::string>>{{"dead-1", "dead-2"}, {"juc-1", "juc-2"}}));
+}
+
+// A folder that outlives the JVM's name for it: cores are written into the JVM's working folder.
+class CoreFolder {
+ public:
+  explicit CoreFolder(const JvmProcess& jvm) : fd_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {}
+  std::string core() const {
+    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(::getpid()) + "/fd/" +
+                                                     std::to_string(fd_.get())))
+      if (entry.path().filename().string().starts_with("core")) return entry.path();
+    return {};
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
+// Why the kernel writes no core where this test can find it; "" where it does.
+std::string why_no_kernel_core() {
+  const std::string pattern = read_file("/proc/sys/kernel/core_pattern").value_or("|");
+  if (!pattern.starts_with("core")) return "cores are not written into the working folder here: " + pattern;
+  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  return ::setrlimit(RLIMIT_CORE, &limit) == 0 ? "" : "the size of cores is limited";
+}
+
+const std::vector<std::vector<std::string>>& views() {
+  static const std::vector<std::vector<std::string>> all = {
+      {"info"},    {"flags", "--all"}, {"properties", "--show-secrets"}, {"args"},  {"counters"},          {"threads"},
+      {"locks"},   {"classes"},        {"loaders"},                      {"class", "Standing"}, {"statics", "Standing"},
+      {"symbols"}, {"codecache"},      {"vmstructs"},                    {"pmap"}};
+  return all;
+}
+
+std::map<std::string, std::string> all_views(const std::string& target) {
+  std::map<std::string, std::string> outputs;
+  for (const auto& view : views()) outputs[view.front()] = inspected(target, view);
+  return outputs;
+}
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {
+ protected:
+  void compare_with_peers(const JvmProcess& jvm, std::map<std::string, std::string>& live) {
+    const std::string dump = asked_of_jvm(jvm, "Thread.print -l");
+    live = all_views(jvm.pid_text());
+    expect_same(dump_of_json(live["threads"]), parse_thread_print(dump));
+    expect_two_deadlocks(live["locks"]);
+    expect_equal_values(rows_of_json(live["flags"], "name", "value"),
+                        parse_flags(asked_of_jvm(jvm, "VM.flags -all")), 300);
+    expect_equal_values(rows_of_json(live["properties"], "key", "value"),
+                        parse_properties(asked_of_jvm(jvm, "VM.system_properties")), 40);
+    EXPECT_THAT(live["args"], HasSubstr("-XX:+UseSerialGC"));
+    compare_counters(jvm, live["counters"]);
+    compare_bcis(jvm, live["threads"]);
+  }
+  static void compare_counters(const JvmProcess& jvm, const std::string& counters) {
+    const auto theirs = parse_counters(asked_of_jvm(jvm, "PerfCounter.print"));
+    const auto ours = rows_of_json(counters, "name", "value");
+    const auto variability = rows_of_json(counters, "name", "variability");
+    EXPECT_GE(theirs.size(), 100u);
+    for (const auto& [name, value] : theirs) {
+      ASSERT_TRUE(ours.contains(name)) << name;
+      if (variability.at(name) == "constant") {
+        EXPECT_EQ(ours.at(name), value) << name;
+      }
+    }
+  }
+  static void compare_bcis(const JvmProcess& jvm, const std::string& threads) {
+    const std::string text = run_jhsdb(jvm, {"jstack", "--pid", jvm.pid_text()});
+    if (text.empty()) return;  // 8 has none
+    auto theirs = parse_jhsdb(text);
+    auto ours = bcis_of_json(threads);
+    EXPECT_GE(theirs.size(), 10u) << text;
+    for (const char* name : {"Attach Listener", "C1 CompilerThread0", "C2 CompilerThread0", "Sweeper thread"})
+      theirs.erase(name);
+    for (const auto& [name, frames] : theirs) EXPECT_EQ(ours[name], frames) << name;
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+TEST_P(EachJdk, live_and_core_are_equal_to_the_jdks_own_tools) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  const std::string no_core = why_no_kernel_core();
+  const auto jvm = JvmProcess::start(GetParam(), "Standing", attachable(GetParam(), small_flags()));
+  ASSERT_TRUE(succeeded(jvm));
+  std::map<std::string, std::string> live;
+  compare_with_peers(**jvm, live);
+  EXPECT_TRUE((*jvm)->alive());
+  record_support(GetParam(), "Serial", "live", "inspect");
+  if (!no_core.empty()) JTRACE_SKIP("live", no_core);
+
+  const CoreFolder folder(**jvm);
+  (*jvm)->signal(SIGABRT);
+  const auto status = (*jvm)->wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  ASSERT_TRUE(WCOREDUMP(*status));
+  const std::string core = folder.core();
+  ASSERT_NE(core, "");
+  auto dumped = all_views(core);
+  expect_same(dump_of_json(dumped["threads"]), dump_of_json(live["threads"]));
+  EXPECT_EQ(bcis_of_json(dumped["threads"]), bcis_of_json(live["threads"]));
+  expect_two_deadlocks(dumped["locks"]);
+  for (const char* view : {"flags", "properties", "args", "class", "statics", "vmstructs", "symbols"})
+    EXPECT_EQ(json::parse(dumped[view])["data"], json::parse(live[view])["data"]) << view;
+  EXPECT_THAT(dumped["info"], HasSubstr("\"signal\":\"SIGABRT\""));
+  EXPECT_THAT(inspected(core, {"properties"}), Not(HasSubstr("hunter2")));
+  record_support(GetParam(), "Serial", "core", "inspect");
+}
+
+// One JVM whose core is read in several states of loss.
+class DamagedCore : public ::testing::Test {
+ protected:
+  // Dies with that coredump_filter (core(5)); the path of its core.
+  std::string core_with_filter(const std::string& filter, std::string* live_threads = nullptr) {
+    const auto jdk = any_jdk(11);
+    if (!jdk) return {};
+    auto jvm = JvmProcess::start(*jdk, "Standing", attachable(*jdk, small_flags()));
+    EXPECT_TRUE(succeeded(jvm));
+    if (!jvm) return {};
+    if (live_threads) *live_threads = inspected((*jvm)->pid_text(), {"threads"});
+    std::ofstream("/proc/" + (*jvm)->pid_text() + "/coredump_filter") << filter;
+    folder_ = std::make_unique<CoreFolder>(**jvm);
+    (*jvm)->signal(SIGABRT);
+    EXPECT_TRUE(succeeded((*jvm)->wait_exit()));
+    return folder_->core();
+  }
+  static CommandOutput look(std::vector<std::string> words) {
+    words.insert(words.begin(), "inspect");
+    const auto done = run_jtrace(words);
+    return done ? *done : CommandOutput{.err = done.error().message()};
+  }
+
+ private:
+  std::unique_ptr<CoreFolder> folder_;
+};
+
+TEST_F(DamagedCore, without_file_pages_is_whole_with_the_files_and_partial_without) {
+  if (!any_jdk(11)) JTRACE_SKIP("live", "no JDK of 11 or later found");
+  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  std::string live;
+  const std::string core = core_with_filter("0x11", &live);  // private anonymous memory and ELF headers
+  ASSERT_NE(core, "");
+  expect_same(dump_of_json(inspected(core, {"threads"})), dump_of_json(live));
+  expect_two_deadlocks(inspected(core, {"locks"}));
+
+  const CommandOutput lost = look({core, "threads", "--sysroot", "/nonexistent"});
+  EXPECT_THAT(lost.status, ::testing::AnyOf(4, 8, 9)) << lost.err;
+  EXPECT_THAT(lost.err, HasSubstr("libjvm")) << lost.err;
+
+  // Another build's libjvm.so does not stand in: both build ids are named.
+  for (const Jdk& other : jdks()) {
+    if (other.version == any_jdk(11)->version) continue;
+    const CommandOutput foreign = look({core, "threads", "--libjvm", other.libjvm()});
+    EXPECT_NE(foreign.status, 0);
+    EXPECT_THAT(foreign.err, HasSubstr("build id")) << foreign.err;
+    break;
+  }
+}
+
+TEST_F(DamagedCore, cut_off_is_read_as_far_as_it_goes) {
+  if (!any_jdk(11)) JTRACE_SKIP("live", "no JDK of 11 or later found");
+  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  const std::string core = core_with_filter("0x33");
+  ASSERT_NE(core, "");
+  const auto mutations = run_command({JTRACE_CORE_MUTATIONS, core, "40", "7"},
+                                     {.timeout = std::chrono::minutes(5)});
+  ASSERT_TRUE(succeeded(mutations));
+  EXPECT_EQ(mutations->status, 0) << mutations->out;
+  EXPECT_THAT(mutations->out, HasSubstr("undamaged: whole"));
+
+  const auto size = fs::file_size(core);
+  fs::resize_file(core, size / 2);
+  const CommandOutput half = look({core, "info"});
+  EXPECT_THAT(half.status, ::testing::AnyOf(8, 9)) << half.err;
+  EXPECT_THAT(half.err, HasSubstr("cut off: expected " + std::to_string(size))) << half.err;
+  fs::resize_file(core, 1000);
+  const CommandOutput stump = look({core, "info"});
+  EXPECT_EQ(stump.status, 8) << stump.err;
+  EXPECT_THAT(stump.err, HasSubstr("cut off")) << stump.err;
+}
+
+TEST(Inspect, refuses_what_is_no_core_of_a_jvm) {
+  const auto status_of = [](std::vector<std::string> words) {
+    const auto done = run_jtrace(words);
+    return done ? done->status : -1;
+  };
+  EXPECT_EQ(status_of({"inspect", "/bin/ls", "info"}), 4);
+  EXPECT_EQ(status_of({"inspect", "/nonexistent/core", "info"}), 3);
+  EXPECT_EQ(status_of({"inspect", std::to_string(::getpid()), "info"}), 4);
+  EXPECT_EQ(status_of({"inspect", "4194303", "info"}), 3);
+  EXPECT_EQ(status_of({"inspect", std::to_string(::getpid()), "no-such-view"}), 2);
+}
+
+}  // namespace
+}  // namespace jtrace::test

@@ -1,0 +1,224 @@
+// `jtrace stack`, `profile`, `top` and the events of a snapshot on every JDK found: stacks whole from the innermost
+// native function to the thread's start, and a target that goes on unharmed.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/file.h"
+#include "tests/live/inspect_peers.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+CommandOutput run(const std::vector<std::string>& words) {
+  const auto done = run_jtrace(words, {.timeout = std::chrono::minutes(2)});
+  return done ? *done : CommandOutput{.err = done.error().message()};
+}
+
+json stacks_of(const JvmProcess& jvm, std::vector<std::string> more = {}) {
+  std::vector<std::string> words{"stack", jvm.pid_text(), "--format", "json"};
+  words.insert(words.end(), more.begin(), more.end());
+  const CommandOutput done = run(words);
+  EXPECT_EQ(done.status, 0) << done.err;
+  return json::accept(done.out) ? json::parse(done.out) : json::object({{"data", json::array()}});
+}
+
+// "Class.method" of the Java frames of a row, innermost first.
+std::vector<std::string> java_frames(const json& row) {
+  std::vector<std::string> frames;
+  for (const json& frame : row["frames"])
+    if (frame.contains("method"))
+      frames.push_back(frame["class"].get<std::string>() + "." + frame["method"].get<std::string>());
+  return frames;
+}
+
+bool is_subsequence(const std::vector<std::string>& part, const std::vector<std::string>& whole) {
+  auto at = whole.begin();
+  for (const std::string& frame : part) {
+    at = std::find(at, whole.end(), frame);
+    if (at == whole.end()) return false;
+    ++at;
+  }
+  return true;
+}
+
+class StackOnEachJdk : public ::testing::TestWithParam<Jdk> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+    JvmOptions options = attachable(GetParam(), {"-Xmx32m", "-Xss512k"});
+    auto jvm = JvmProcess::start(GetParam(), "Standing", options);
+    ASSERT_TRUE(succeeded(jvm));
+    jvm_ = std::move(*jvm);
+  }
+  void expect_unharmed() {
+    EXPECT_TRUE(jvm_->alive());
+    EXPECT_TRUE(succeeded(jvm_->ask("more 1")));
+    EXPECT_EQ(jvm_->err(), "");
+  }
+  // Frames of parked virtual threads as Thread.dump_to_file has them, by name: "Class.method", innermost first.
+  std::map<std::string, std::vector<std::string>> dumped_virtual_threads() {
+    const std::string path = "/tmp/jtrace-test-" + jvm_->pid_text() + "-threads";
+    EXPECT_EQ(run({"cmd", jvm_->pid_text(), "jcmd", "Thread.dump_to_file " + path}).status, 0);
+    std::ifstream file(jvm_->inside(path));
+    std::map<std::string, std::vector<std::string>> threads;
+    std::vector<std::string>* frames = nullptr;
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t quote = line.find('"');
+      if (line.starts_with('#') && quote != line.npos)
+        frames = line.find("\" virtual") == line.npos ? nullptr
+                                                      : &threads[line.substr(quote + 1, line.rfind('"') - quote - 1)];
+      const std::size_t open = line.rfind('(');
+      if (!frames || !line.starts_with("  ") || open == line.npos) continue;
+      std::string name = line.substr(line.find_first_not_of(' '), open - line.find_first_not_of(' '));
+      if (const std::size_t module = name.find('/'); module != name.npos && name.find("/0x") != module)
+        name.erase(0, module + 1);
+      frames->push_back(name);
+    }
+    (void)::unlink(jvm_->inside(path).c_str());
+    return threads;
+  }
+
+  std::unique_ptr<JvmProcess> jvm_;
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StackOnEachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, StackOnEachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+TEST_P(StackOnEachJdk, is_whole_from_the_top_to_the_bottom) {
+  const auto dump = run({"cmd", jvm_->pid_text(), "jcmd", "Thread.print"});
+  const Dump theirs = parse_thread_print(dump.out);
+  const json document = stacks_of(*jvm_);
+  EXPECT_TRUE(document["pauseMicros"].is_number());
+  std::size_t threads = 0, whole = 0, java_frames_of_theirs = 0, found_frames = 0;
+  for (const json& row : document["data"]) {
+    ++threads;
+    whole += row["bottom"].get<bool>();
+    EXPECT_FALSE(row["frames"].empty()) << row["name"];
+    const auto theirs_of = theirs.find(row["name"]);
+    if (!row["java"].get<bool>() || theirs_of == theirs.end()) continue;
+    java_frames_of_theirs += theirs_of->second.frames.size();
+    const auto ours = java_frames(row);
+    found_frames += std::min(ours.size(), theirs_of->second.frames.size());
+  }
+  EXPECT_GE(threads, 20u);
+  EXPECT_GE(java_frames_of_theirs, 100u);
+  EXPECT_GE(found_frames * 100, java_frames_of_theirs * 99);
+  EXPECT_GE(whole * 100, threads * 95) << document.dump(1).substr(0, 20000);
+  const CommandOutput text = run({"stack", jvm_->pid_text()});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("The target stood still for "), HasSubstr("call_stub entry"),
+                              HasSubstr("(libjvm.so) native"), HasSubstr("Standing.park")));
+  expect_unharmed();
+  record_support(GetParam(), "default", "live", "mixed stacks");
+}
+
+TEST_P(StackOnEachJdk, works_on_a_jvm_that_hangs_and_leaves_it_so) {
+  jvm_->signal(SIGSTOP);
+  const json document = stacks_of(*jvm_);
+  EXPECT_GE(document["data"].size(), 20u);
+  const auto state = read_file("/proc/" + jvm_->pid_text() + "/stat");
+  ASSERT_TRUE(state);
+  EXPECT_THAT(*state, HasSubstr(") T ")) << "it was stopped before, and is so after";
+  jvm_->signal(SIGCONT);
+  expect_unharmed();
+}
+
+TEST_P(StackOnEachJdk, takes_many_threads_in_batches) {
+  ASSERT_TRUE(succeeded(jvm_->ask("more 60")));
+  const json document = stacks_of(*jvm_, {"--max-pause", "2"});
+  EXPECT_GT(document["batches"].get<int>(), 1);
+  std::size_t deep = 0;
+  for (const json& row : document["data"])
+    if (row["name"].get<std::string>().starts_with("more-")) deep += java_frames(row).size() >= 18;
+  EXPECT_EQ(deep, 60u);
+  EXPECT_THAT(run({"stack", jvm_->pid_text(), "--max-pause", "2"}).out, HasSubstr("not one instant"));
+  expect_unharmed();
+}
+
+TEST_P(StackOnEachJdk, shows_parked_virtual_threads) {
+  if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
+  ASSERT_TRUE(succeeded(jvm_->ask("virtual 50")));
+  const auto theirs = dumped_virtual_threads();
+  EXPECT_EQ(theirs.size(), 50u);
+  const json document = stacks_of(*jvm_);
+  std::map<std::string, json> ours;
+  for (const json& row : document["data"])
+    if (row.value("virtual", false)) ours[row["name"]] = row;
+  EXPECT_EQ(ours.size(), 50u);
+  for (const auto& [name, frames] : theirs) {
+    ASSERT_TRUE(ours.contains(name)) << name;
+    EXPECT_EQ(ours[name]["state"], "WAITING") << name;
+    EXPECT_TRUE(is_subsequence(frames, java_frames(ours[name]))) << name << "\n" << ours[name].dump(1);
+  }
+  expect_unharmed();
+  record_support(GetParam(), "default", "live", "virtual threads");
+}
+
+TEST_P(StackOnEachJdk, tells_a_valid_trace) {
+  const ScratchDir folder;
+  for (const std::string view : {"events", "stack", "threads", "classes", "properties", "counters"}) {
+    const std::string path = folder.file(view + ".xml");
+    const auto done = view == "stack" ? run({"stack", jvm_->pid_text(), "--format", "xml", "-o", path})
+                                      : run({"inspect", jvm_->pid_text(), view, "--format", "xml", "-o", path});
+    ASSERT_EQ(done.status, 0) << view << done.err;
+    EXPECT_TRUE(valid(path)) << view;
+    const auto document = TraceDocument::read(path);
+    ASSERT_TRUE(succeeded(document));
+    EXPECT_EQ(document->option("jtrace.kind"), "snapshot");
+    EXPECT_TRUE(none(document->id_faults())) << view;
+    EXPECT_TRUE(none(document->collation_faults())) << view;
+    if (view == "classes") {
+      EXPECT_GT(document->count("classDef"), 300u);
+    }
+    if (view != "events") continue;
+    EXPECT_GE(document->count("methodEntry"), 100u);
+    EXPECT_EQ(document->count("monContendedEnter"), 3u) << "blocked, dead-1, dead-2";
+    for (const TraceElement* enter : document->all("monContendedEnter")) EXPECT_GT(enter->number("threadOwner"), 0u);
+    EXPECT_EQ(document->count("gcFinish"), 1u);
+    EXPECT_EQ(document->option("flag.MaxHeapSize"), std::to_string(32 << 20));
+  }
+}
+
+TEST_P(StackOnEachJdk, is_profiled_without_an_agent) {
+  ASSERT_TRUE(succeeded(jvm_->ask("spin 1")));
+  const CommandOutput busy = run({"profile", jvm_->pid_text(), "--duration", "1", "--max-share", "50"});
+  EXPECT_EQ(busy.status, 0) << busy.err;
+  EXPECT_THAT(busy.out, HasSubstr(";Standing.spin")) << busy.err;
+  EXPECT_THAT(busy.err, AllOf(HasSubstr(" samples in "), HasSubstr("the target stood still for ")));
+  const ScratchDir folder;
+  const std::string path = folder.file("profile.xml");
+  const CommandOutput wall =
+      run({"profile", jvm_->pid_text(), "--wall", "--hz", "5", "--duration", "1", "--max-share", "50", "-o", path});
+  EXPECT_EQ(wall.status, 0) << wall.err;
+  EXPECT_TRUE(valid(path));
+  const auto document = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(document));
+  EXPECT_GE(document->count("traceStart"), 1u);
+  EXPECT_TRUE(none(document->id_faults()));
+  const CommandOutput top = run({"top", jvm_->pid_text(), "--count", "1", "--interval", "0.5", "--format", "json"});
+  EXPECT_EQ(top.status, 0) << top.err;
+  ASSERT_TRUE(json::accept(top.out)) << top.out;
+  const json table = json::parse(top.out);
+  const auto spinner = std::find_if(table["data"].begin(), table["data"].end(),
+                                    [](const json& row) { return row["name"] == "spinner-0"; });
+  ASSERT_NE(spinner, table["data"].end()) << top.out;
+  EXPECT_GT((*spinner)["cpuShare"].get<double>(), 0.0);
+  EXPECT_THAT((*spinner)["frame"].get<std::string>(), HasSubstr("Standing."));
+  expect_unharmed();
+}
+
+}  // namespace
+}  // namespace jtrace::test
