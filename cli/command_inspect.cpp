@@ -19,7 +19,7 @@ std::string list_of_views() {
 }
 
 // Views of the plan that are not made yet are refused as such, not as slips.
-constexpr std::string_view kPlanned[] = {"heap", "histogram", "heapdump", "method", "object", "refs", "regions"};
+constexpr std::string_view kPlanned[] = {"heap", "histogram", "heapdump", "object", "refs", "regions"};
 
 ExitStatus run(const InspectArguments& arguments) {
   const auto& all = coreinspect::views();

@@ -111,6 +111,7 @@ Result<> Target::find_libjvm() {
     if (core_memory_)
       for (const std::string& problem : core_memory_->problems())
         if (problem.find("libjvm") != problem.npos) error.help = problem;
+    if (core_memory_ && error.help.empty() && core_->missing_bytes() > 0) error.help = missing().front();
     if (core_memory_ && error.help.empty()) error.help = "give the file with --libjvm or --sysroot";
     return fail(std::move(error));
   }

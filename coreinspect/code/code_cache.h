@@ -39,6 +39,8 @@ struct ScopeMonitor {
   enum class Place {
     kStack,        // `offset` bytes from the frame's unextended sp
     kStackNarrow,  // the same, a compressed reference
+    kFramePointer,  // in rbp, the one register that compiled code keeps over calls
+    kFramePointerNarrow,
     kConstant,     // `offset` is an index into the oops of the code
     kUnknown,
   };

@@ -116,7 +116,7 @@ Result<Address> ObjectModel::load(Address slot) const {
     return from_root(raw);
   }
   JTRACE_ASSIGN_OR_RETURN(const auto narrow, vm_.memory().read<std::uint32_t>(slot));
-  return narrow == 0 ? 0 : oop_base_ + (Address{narrow} << (oop_shift_ & 63));
+  return from_narrow(narrow);
 }
 
 Result<Address> ObjectModel::root_field(Address structure, std::string_view type, std::string_view name) const {

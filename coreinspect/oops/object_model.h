@@ -22,6 +22,10 @@ class ObjectModel {
   Address from_root(std::uint64_t raw) const;
   // A reference as it stands in a frame or a lock stack: generational ZGC takes the colour off there.
   Address from_stack(std::uint64_t raw) const { return colour_ == Colour::kShifted ? raw : from_root(raw); }
+  // A compressed reference as an address; 0 for null.
+  Address from_narrow(std::uint32_t narrow) const {
+    return narrow == 0 ? 0 : oop_base_ + (Address{narrow} << (oop_shift_ & 63));
+  }
   // The reference in a field or element of an object, compressed or not.
   Result<Address> load(Address slot) const;
   // A C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.

@@ -73,6 +73,7 @@ const std::vector<View>& views() {
       {"locks", "", "threads that wait for a lock, who has it, deadlocks", view_locks},
       {"classes", "", "loaded classes with loader and superclass", view_classes},
       {"class", "NAME", "fields and methods of a class", view_class},
+      {"method", "NAME", "bytecode of the methods CLASS.METHOD, or of the Method at 0xADDRESS", view_method},
       {"statics", "NAME", "static fields of a class with their values", view_statics},
       {"loaders", "", "class loaders with the number of their classes", view_loaders},
       {"codecache", "", "generated code: compiled methods, stubs", view_codecache},

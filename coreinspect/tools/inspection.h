@@ -91,6 +91,7 @@ Result<ViewResult> view_threads(Inspection&, const ViewOptions&);
 Result<ViewResult> view_stack(Inspection&, const ViewOptions&);
 Result<ViewResult> view_classes(Inspection&, const ViewOptions&);
 Result<ViewResult> view_class(Inspection&, const ViewOptions&);
+Result<ViewResult> view_method(Inspection&, const ViewOptions&);
 Result<ViewResult> view_loaders(Inspection&, const ViewOptions&);
 Result<ViewResult> view_statics(Inspection&, const ViewOptions&);
 Result<ViewResult> view_codecache(Inspection&, const ViewOptions&);

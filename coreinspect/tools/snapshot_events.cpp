@@ -418,7 +418,11 @@ std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vec
   else if (view == "args") parts.arguments = true;
   else if (view == "counters") parts.counters = true;
   else if (view == "classes") parts.classes = true;
-  else if (view == "class" || view == "method") parts.class_names = {arguments.begin(), arguments.begin() + (arguments.empty() ? 0 : 1)};
+  else if (view == "class" && !arguments.empty()) parts.class_names = {arguments.front()};
+  else if (view == "method" && !arguments.empty()) {  // CLASS.METHOD(SIGNATURE): the class with its methods
+    const std::string path = arguments.front().substr(0, arguments.front().find('('));
+    parts.class_names = {path.substr(0, path.rfind('.'))};
+  }
   else return std::nullopt;
   return parts;
 }

@@ -49,57 +49,71 @@ class Capture {
     cache_.reset();
     JTRACE_ASSIGN_OR_RETURN(mappings_, process_.maps());
     std::vector<pid_t> tids(some.begin(), some.end());
-    if (tids.empty()) {
+    result_.batches = 0;
+    if (some.empty()) {
       JTRACE_ASSIGN_OR_RETURN(tids, process_.threads());
+      if (kThreadCost * static_cast<std::int64_t>(tids.size()) <= max_stop) {
+        JTRACE_ASSIGN_OR_RETURN(tids, take_all(max_stop, std::move(tids)));
+      }
     }
-    if (!some.empty()) {
-      JTRACE_RETURN_IF_ERROR(run_in_batches(max_stop, tids));
-    } else if (kThreadCost * static_cast<std::int64_t>(tids.size()) <= max_stop) {
-      JTRACE_ASSIGN_OR_RETURN(auto stopped, StoppedThreads::stop(process_, max_stop));
-      take(stopped);
-    } else {
-      JTRACE_RETURN_IF_ERROR(run_in_batches(max_stop, tids));
-    }
+    JTRACE_RETURN_IF_ERROR(take_in_batches(max_stop, std::move(tids)));
     cache_.forget();
     for (Copied& part : copied_) cache_.overlay(part.start, std::move(part.bytes));
     return std::move(result_);
   }
 
  private:
-  Result<> run_in_batches(std::chrono::milliseconds max_stop, std::span<const pid_t> tids) {
-    auto cost = kThreadCost;
-    result_.batches = 0;
-    note_java_stacks();
+  // All at once. Returns those that are left: the time was over before their stacks were copied.
+  Result<std::vector<pid_t>> take_all(std::chrono::milliseconds max_stop, std::vector<pid_t> tids) {
+    auto stopped = StoppedThreads::stop(process_, max_stop);
+    if (!stopped && stopped.error().category == ErrorCategory::kTimeout) return tids;
+    if (!stopped) return fail(stopped.error());
+    return take(*stopped);
+  }
+
+  Result<> take_in_batches(std::chrono::milliseconds max_stop, std::vector<pid_t> tids) {
+    if (!tids.empty()) note_java_stacks();
+    auto room = std::max<std::int64_t>(1, std::chrono::nanoseconds(max_stop) / kThreadCost);
     while (!tids.empty()) {
-      const auto room = std::max<std::int64_t>(1, std::chrono::nanoseconds(max_stop) / cost);
-      const auto batch = tids.first(std::min(tids.size(), static_cast<std::size_t>(room)));
-      tids = tids.subspan(batch.size());
+      const auto size = std::min(tids.size(), static_cast<std::size_t>(room));
+      const std::vector<pid_t> batch(tids.end() - static_cast<std::ptrdiff_t>(size), tids.end());
       auto stopped = StoppedThreads::stop(process_, max_stop, batch);
-      if (!stopped && stopped.error().category == ErrorCategory::kNotFound && !process_.has_exited()) continue;
-      if (!stopped) return fail(stopped.error());
-      const auto pause = take(*stopped);
-      ++result_.batches;
-      cost = std::max<std::chrono::nanoseconds>(pause / static_cast<std::int64_t>(batch.size()),
-                                                std::chrono::nanoseconds(10'000));
+      if (!stopped && stopped.error().category == ErrorCategory::kTimeout && size > 1) {
+        room = static_cast<std::int64_t>(size / 2);
+        continue;
+      }
+      tids.resize(tids.size() - size);
+      if (stopped) {
+        const auto left = take(*stopped);
+        tids.insert(tids.end(), left.begin(), left.end());
+        if (!left.empty()) room = std::max<std::int64_t>(1, static_cast<std::int64_t>(size - left.size()));
+      } else if (stopped.error().category == ErrorCategory::kTimeout) {
+        ++result_.unstoppable;
+      } else if (stopped.error().category != ErrorCategory::kNotFound || process_.has_exited()) {
+        return fail(stopped.error());
+      }
     }
     return {};
   }
 
-  // Copies what the threads have, and lets them go.
-  std::chrono::nanoseconds take(StoppedThreads& stopped) {
+  // Copies what the threads have, at least one, and lets them go. Returns those for which there was no time.
+  std::vector<pid_t> take(StoppedThreads& stopped) {
     cache_.forget();
+    std::vector<pid_t> left;
     for (const ThreadRegisters& thread : stopped.threads()) {
-      if (stopped.time_left().count() < 0) break;
+      if (stopped.time_left().count() < 0 && &thread != &stopped.threads().front()) {
+        left.push_back(thread.tid);
+        continue;
+      }
       copy_stack(thread.registers.sp());
       if (const auto owner = java_stacks_.lower_bound(thread.registers.sp()); owner != java_stacks_.end())
         copy_java_thread(owner->second);
+      result_.threads.push_back(thread);
     }
-    if (java_stacks_.empty()) copy_all_java_threads(stopped);
-    result_.late = result_.late || stopped.time_left().count() < 0;
-    result_.threads.insert(result_.threads.end(), stopped.threads().begin(), stopped.threads().end());
-    const auto pause = stopped.release();
-    result_.pause = std::max<std::chrono::nanoseconds>(result_.pause, pause);
-    return pause;
+    if (java_stacks_.empty()) copy_all_java_threads();
+    ++result_.batches;
+    result_.pause = std::max<std::chrono::nanoseconds>(result_.pause, stopped.release());
+    return left;
   }
 
   // Of batches: which JavaThread is on which stack, by the highest address of the stack.
@@ -109,13 +123,10 @@ class Capture {
     for (Address address : *addresses) java_stacks_[java_stack_base(inspection_.vm(), address).value_or(0)] = address;
     java_stacks_.erase(0);
   }
-  void copy_all_java_threads(const StoppedThreads& stopped) {
+  void copy_all_java_threads() {
     const auto addresses = java_thread_addresses(inspection_.vm());
     if (!addresses) return;
-    for (Address address : *addresses) {
-      if (stopped.time_left().count() < 0) return;
-      copy_java_thread(address);
-    }
+    for (Address address : *addresses) copy_java_thread(address);
   }
   void copy_java_thread(Address address) {
     if (java_size_ > 0) copied_.push_back(copy_range(inspection_.target().memory(), address, address + java_size_));

@@ -1,8 +1,8 @@
 // Capture of a live JVM's threads: registers, stacks and JavaThread structures of one moment, taken while the threads
 // stand still, everything else later.
 //
-// The stop is estimated before it is made. Where all threads at once would stand longer than allowed they are taken in
-// batches, each a moment of its own. What was copied is laid over the VM's memory (CachedMemory). Threads: one at a
+// The stop is estimated before it is made. Where all threads at once would stand longer than allowed, or do, they are
+// taken in batches, each a moment of its own. What was copied is laid over the VM's memory (CachedMemory). Threads: one at a
 // time. Errors: those of StoppedThreads.
 #pragma once
 
@@ -19,7 +19,7 @@ struct ThreadCapture {
   std::vector<target::ThreadRegisters> threads;  // tid as this process sees it
   std::chrono::nanoseconds pause{};              // the longest that any thread stood
   std::size_t batches = 1;                       // more than one: not one instant
-  bool late = false;                             // the limit was reached: some stacks were not copied
+  std::size_t unstoppable = 0;                   // threads that did not stop in time: in the kernel, uninterruptibly
 };
 
 // `tids`: these alone; empty: all. What an earlier capture has laid over the memory is gone.

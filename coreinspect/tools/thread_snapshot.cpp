@@ -59,8 +59,9 @@ class ThreadSampler::Impl {
       JTRACE_ASSIGN_OR_RETURN(auto capture, capture_threads(inspection_, options_.max_stop, tids));
       snapshot_.pause = capture.pause;
       snapshot_.batches = capture.batches;
-      if (capture.late)
-        snapshot_.missing.push_back("the target was let go after --max-pause: some stacks were read while it ran");
+      if (capture.unstoppable > 0)
+        snapshot_.missing.push_back(std::to_string(capture.unstoppable) +
+                                    " threads did not stop within --max-pause: they are left out or without frames");
       threads = std::move(capture.threads);
     } else {
       threads = inspection_.target().core()->threads();
@@ -91,7 +92,16 @@ class ThreadSampler::Impl {
     }
     if (options_.native && mixed_ && report.registers) report.walk = mixed_->walk(report.java, *report.registers);
     else if (java_) report.walk = java_->walk(report.java, report.registers ? &*report.registers : nullptr);
+    leave_out_pending(report);
     snapshot_.threads.push_back(std::move(report));
+  }
+  // A frame that waits to enter a monitor has it in its list of locks already.
+  void leave_out_pending(ThreadReport& report) const {
+    if (report.java.pending_monitor == 0) return;
+    const auto wanted = inspection_.objects().root_field(report.java.pending_monitor, "ObjectMonitor", "_object");
+    const auto first = std::find_if(report.walk.frames.begin(), report.walk.frames.end(),
+                                    [](const Frame& frame) { return frame.method != nullptr; });
+    if (wanted && first != report.walk.frames.end()) std::erase(first->locks, *wanted);
   }
   bool is_wanted(Address address) const {
     const Address base = java_stack_base(inspection_.vm(), address).value_or(0);

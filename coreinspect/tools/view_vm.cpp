@@ -8,6 +8,7 @@
 #include "coreinspect/tools/counters.h"
 #include "coreinspect/tools/inspection.h"
 #include "coreinspect/tools/properties.h"
+#include "coreinspect/unwind/native_unwinder.h"
 #include "perfdata/counter_table.h"
 
 namespace jtrace::coreinspect {
@@ -40,12 +41,32 @@ class Facts {
   JsonWriter writer_;
 };
 
+// A JVM that crashes aborts itself within its signal handler: the signal that began it stands on the stack of the crashed
+// thread, behind the ucontext of the signal frame (rt_sigframe, arch/x86/include/asm/sigframe.h).
+std::optional<siginfo_t> first_signal(const Inspection& inspection, const target::Registers& registers) {
+  constexpr std::uint64_t kUcontext = 304;  // the kernel's: flags, link, stack, sigcontext, sigmask
+  const auto code = inspection.code();
+  const NativeUnwinder unwinder(inspection.target(), inspection.vm().memory(),
+                                [&](Address pc) { return code && (*code)->contains(pc); });
+  std::optional<siginfo_t> found;
+  for (const NativeFrame& frame : unwinder.walk(registers, true, 0).frames) {
+    if (!frame.signal) continue;
+    const auto info = inspection.vm().memory().read<siginfo_t>(frame.sp + kUcontext);
+    if (info && info->si_signo > 0 && info->si_signo < NSIG) found = *info;  // the outermost came first
+  }
+  return found;
+}
+
+std::string signal_name(int number) {
+  const char* name = ::sigabbrev_np(number);
+  return "SIG" + (name ? std::string(name) : std::to_string(number));
+}
+
 void add_crash(const Inspection& inspection, Facts& facts) {
   const target::CoreFile* core = inspection.target().core();
   if (!core) return;
   if (const auto& signal = core->signal()) {
-    const char* name = ::sigabbrev_np(signal->number);
-    facts.add("signal", "signal", std::string("SIG") + (name ? name : std::to_string(signal->number).c_str()));
+    facts.add("signal", "signal", signal_name(signal->number));
     facts.add("signalCode", "signal code", signal->code);
     if (signal->fault) facts.add("faultAddress", "fault address", hex(*signal->fault));
     if (signal->sent_by) facts.add("sentBy", "signal sent by process", *signal->sent_by);
@@ -54,6 +75,11 @@ void add_crash(const Inspection& inspection, Facts& facts) {
   const target::ThreadRegisters& first = core->threads().front();
   facts.add("crashedThread", "crashed thread (native id)", first.tid);
   facts.add("pc", "its pc", hex(first.registers.pc()));
+  if (const auto crash = first_signal(inspection, first.registers)) {
+    facts.add("crashSignal", "crashed by", signal_name(crash->si_signo));
+    if (crash->si_code > 0 && (crash->si_signo == SIGSEGV || crash->si_signo == SIGBUS))
+      facts.add("crashFaultAddress", "at the address", hex(reinterpret_cast<Address>(crash->si_addr)));
+  }
   const auto threads = java_thread_addresses(inspection.vm());
   if (!threads) return;
   for (Address address : *threads) {

@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::size_t kMaxFrames = 20000;
 constexpr Address kWord = 8;
+constexpr Address kMaxArguments = 256 * kWord;  // of a method (JVMS 4.3.3)
 constexpr std::int64_t kMaxMonitorWords = 1 << 16;  // of the monitor block of an interpreted frame
 
 Error stuck(std::string text, Address at) {
@@ -61,6 +62,13 @@ Walk JavaWalker::walk(const JavaThread& thread, const target::Registers* registe
   return walk;
 }
 
+// The outermost frame of a chunk (Continuation.enter, or one that returns into the next chunk) has no caller in it: the
+// word is cleared or leads to the return barrier. Its arguments may lie between it and the end.
+bool JavaWalker::is_end_of_chunk(const StackRange& stack, const Position& at) const {
+  return at.sp >= stack.high || at.pc == 0 || code_.is_return_barrier(at.pc) ||
+         (!code_.contains(at.pc) && stack.high - at.sp <= kMaxArguments);
+}
+
 JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart start) const {
   Segment segment;
   Position at{start.pc, start.sp, start.sp, start.fp, start.bcp, start.running};
@@ -87,7 +95,7 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
     }
     at.running = false;
     at.bcp = 0;
-    if (stack.in_heap && at.sp >= stack.high) return segment;
+    if (stack.in_heap && is_end_of_chunk(stack, at)) return segment;
     if (at.sp <= before || !stack.contains(at.sp)) {
       stop(stuck("the next frame is not further up on the thread's stack", at.sp));
       return segment;
@@ -212,33 +220,40 @@ Result<> JavaWalker::add_compiled(const CodeBlob& blob, const Position& at, Segm
                               .pc = at.pc,
                               .sp = at.sp,
                               .fp = at.fp,
-                              .locks = compiled_locks(blob, scopes[i], at.unextended_sp)});
+                              .locks = compiled_locks(blob, scopes[i], at)});
   }
   return {};
 }
 
 std::vector<Address> JavaWalker::compiled_locks(const CodeBlob& blob, const ScopeFrame& scope,
-                                                Address unextended_sp) const {
+                                                const Position& at) const {
   std::vector<Address> locks;
   const auto monitors = code_.monitors(blob, scope);
   if (!monitors) return locks;
   for (auto monitor = monitors->rbegin(); monitor != monitors->rend(); ++monitor) {
-    Result<Address> object = Address{0};
     if (monitor->eliminated) continue;
-    if (monitor->place == ScopeMonitor::Place::kStackNarrow) {
-      object = objects_.load(unextended_sp + monitor->offset);
-    } else {
-      auto at = Result<Address>(unextended_sp + monitor->offset);
-      if (monitor->place == ScopeMonitor::Place::kConstant) at = code_.constant_oop(blob, monitor->offset);
-      else if (monitor->place == ScopeMonitor::Place::kUnknown) continue;
-      if (at) object = word(*at);
-      if (object)
-        object = monitor->place == ScopeMonitor::Place::kConstant ? objects_.from_root(*object)
-                                                                  : objects_.from_stack(*object);
-    }
-    if (object && *object != 0) locks.push_back(*object);
+    if (const auto object = lock_object(blob, *monitor, at); object && *object != 0) locks.push_back(*object);
   }
   return locks;
+}
+
+Result<Address> JavaWalker::lock_object(const CodeBlob& blob, const ScopeMonitor& monitor, const Position& at) const {
+  switch (monitor.place) {
+    case ScopeMonitor::Place::kStackNarrow: return objects_.load(at.unextended_sp + monitor.offset);
+    case ScopeMonitor::Place::kFramePointer: return objects_.from_stack(at.fp);
+    case ScopeMonitor::Place::kFramePointerNarrow: return objects_.from_narrow(static_cast<std::uint32_t>(at.fp));
+    case ScopeMonitor::Place::kStack: {
+      JTRACE_ASSIGN_OR_RETURN(const Address raw, word(at.unextended_sp + monitor.offset));
+      return objects_.from_stack(raw);
+    }
+    case ScopeMonitor::Place::kConstant: {
+      JTRACE_ASSIGN_OR_RETURN(const Address constant, code_.constant_oop(blob, monitor.offset));
+      JTRACE_ASSIGN_OR_RETURN(const Address raw, word(constant));
+      return objects_.from_stack(raw);
+    }
+    case ScopeMonitor::Place::kUnknown: break;
+  }
+  return Address{0};
 }
 
 }  // namespace jtrace::coreinspect

@@ -79,13 +79,15 @@ class JavaWalker {
     Address pc = 0, sp = 0, unextended_sp = 0, fp = 0, bcp = 0;
     bool running = false;
   };
+  bool is_end_of_chunk(const StackRange& stack, const Position& at) const;
   Result<> step_entry(Position& at, Segment& segment) const;
   Result<> step_interpreted(const StackRange& stack, Position& at, Segment& segment) const;
   Result<> step_blob(const CodeBlob& blob, Position& at, Segment& segment) const;
   Result<> add_compiled(const CodeBlob& blob, const Position& at, Segment& segment) const;
   Result<int> interpreted_bci(const StackRange& stack, const Position& at, const JavaMethod& method) const;
   std::vector<Address> interpreted_locks(Address fp) const;
-  std::vector<Address> compiled_locks(const CodeBlob& blob, const ScopeFrame& scope, Address unextended_sp) const;
+  std::vector<Address> compiled_locks(const CodeBlob& blob, const ScopeFrame& scope, const Position& at) const;
+  Result<Address> lock_object(const CodeBlob& blob, const ScopeMonitor& monitor, const Position& at) const;
   Result<Address> word(Address at) const { return vm_.memory().read<Address>(at); }
 
   const MethodModel& methods_;

@@ -22,7 +22,9 @@ std::string readable(std::string_view symbol) {
 
 Frame NativeNames::frame_of(const NativeFrame& native) {
   Frame frame{.kind = FrameKind::kNative, .pc = native.pc, .sp = native.sp, .fp = native.fp};
-  const Address pc = native.pc - (native.exact ? 0 : 1);
+  if (native.signal) frame.name = "<signal handler called>";
+  // The kernel's return address of a handler is the first byte of its function.
+  const Address pc = native.pc - (native.exact || native.signal ? 0 : 1);
   const target::Mapping* mapping = target::find_mapping(target_.mappings(), pc);
   if (!mapping || mapping->path.empty()) return frame;
   frame.module = mapping->file_name();
@@ -32,7 +34,7 @@ Frame NativeNames::frame_of(const NativeFrame& native) {
     const auto vaddr = images_of(*mapping).back().vaddr_of_offset(mapping->offset + (pc - mapping->start));
     if (!vaddr) break;
     const target::ElfSymbol* symbol = image.symbol_at(*vaddr);
-    if (!symbol) continue;
+    if (!symbol || native.signal) continue;
     frame.name = readable(symbol->name);
     break;
   }

@@ -155,7 +155,15 @@ NativeFrame frame_of(unw_cursor_t& cursor, bool exact) {
   unw_get_reg(&cursor, UNW_X86_64_RIP, &pc);
   unw_get_reg(&cursor, UNW_X86_64_RSP, &sp);
   if (unw_get_reg(&cursor, UNW_X86_64_RBP, &fp) != 0) fp = 0;
-  return {pc, sp, fp, exact};
+  return {.pc = pc, .sp = sp, .fp = fp, .exact = exact};
+}
+
+// Where a signal handler returns to: mov $15, %rax; syscall (sigreturn; glibc, musl). unw_is_signal_frame() knows only
+// frames it had no call frame information for.
+bool is_signal_return(const target::MemoryReader& memory, Address pc) {
+  constexpr std::array<std::uint8_t, 9> code = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+  const auto found = memory.read<std::array<std::uint8_t, 9>>(pc);
+  return found && *found == code;
 }
 
 Registers registers_of(unw_cursor_t& cursor) {
@@ -180,8 +188,9 @@ NativeWalk NativeUnwinder::walk(const Registers& from, bool exact, Address limit
   }
   NativeFrame at = frame_of(cursor, exact);
   while (walk.frames.size() < kMaxFrames) {
+    const bool signal = is_signal_return(memory_, at.pc);
+    at.signal = signal;
     walk.frames.push_back(at);
-    const bool signal = unw_is_signal_frame(&cursor) > 0;
     const int stepped = unw_step(&cursor);
     if (stepped == 0) {
       walk.end = NativeWalk::End::kBottom;

@@ -20,7 +20,8 @@ namespace jtrace::coreinspect {
 
 struct NativeFrame {
   target::Address pc = 0, sp = 0, fp = 0;
-  bool exact = false;  // pc is where the thread is (top, or below a signal frame), not a return address
+  bool exact = false;   // pc is where the thread is (top, or below a signal frame), not a return address
+  bool signal = false;  // the kernel put it there to run a signal handler
 };
 
 struct NativeWalk {

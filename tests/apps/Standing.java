@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * locked, sleeping, with locks in interpreted and in compiled frames, below reflection and lambdas.
  *
  * <p>It prints READY when all of them stand. "virtual N" parks N virtual threads, "spin N" has N threads that run, "more N"
- * parks N more threads.
+ * parks N more threads, "crash" writes to address 0x1230.
  */
 public final class Standing {
     static final Object FIRST = new Object();
@@ -206,6 +206,14 @@ public final class Standing {
         return value % 7 + 1;
     }
 
+    /** Writes where nothing is. */
+    private static void crash() throws Exception {
+        Class<?> type = Class.forName("sun.misc.Unsafe");
+        java.lang.reflect.Field field = type.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        type.getMethod("putInt", long.class, int.class).invoke(field.get(null), 0x1230L, 1);
+    }
+
     static String answer(String[] words) throws Exception {
         int count = words.length > 1 ? Integer.parseInt(words[1]) : 1;
         switch (words[0]) {
@@ -220,6 +228,7 @@ public final class Standing {
                     stand("more-" + i, () -> descend(15, Standing::park), Thread.State.WAITING);
                 }
                 return "standing=" + standing.size();
+            case "crash": crash(); return "";
             default: return "ERR unknown command " + words[0];
         }
     }

@@ -26,7 +26,7 @@ constexpr rlim_t kMemoryEach = rlim_t{12} << 30;  // the core itself is mapped
 constexpr std::size_t kPage = 4096;
 
 // Everything that can be asked of a core. True where all of it was answered whole.
-bool look_into(std::span<const std::byte> core) {
+bool look_into(std::span<const std::byte> core, bool seen = false) {
   auto file = target::CoreFile::of_view(core, "core");
   if (!file) return false;
   auto target = target::Target::of_core(std::move(*file));
@@ -43,7 +43,10 @@ bool look_into(std::span<const std::byte> core) {
     else if (!view.argument.empty()) options.arguments = {"java.lang.Thread"};
     if (!view.run) continue;
     const auto result = view.run(inspection, options);
-    whole = whole && result && result->missing.empty();
+    whole = whole && (view.name == "find" || (result && result->missing.empty()));
+    if (seen && !(result && result->missing.empty()))
+      std::printf("%.*s: %s\n", static_cast<int>(view.name.size()), view.name.data(),
+                  result ? result->missing.front().c_str() : result.error().message().c_str());
   }
   trace::MemorySink bytes;
   trace::XmlWriter xml(bytes);
@@ -111,7 +114,7 @@ int run(const char* path, std::uint64_t count, std::uint64_t seed) {
     std::fprintf(stderr, "cannot map %s\n", path);
     return 2;
   }
-  const bool whole = look_into({core.bytes, core.size});
+  const bool whole = look_into({core.bytes, core.size}, true);
   const auto pages = touched_pages(core);
   std::printf("undamaged: %s, %zu pages read\n", whole ? "whole" : "partial", pages.size());
   if (pages.empty()) return 2;

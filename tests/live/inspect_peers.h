@@ -39,7 +39,7 @@ std::map<std::string, std::string> parse_counters(const std::string& text);
 std::map<std::string, std::string> rows_of_json(const std::string& json, const std::string& key,
                                                 const std::string& value);
 
-// Output of `jhsdb WORD...` of the JVM's own JDK, run in its root; "" where that JDK has none (8).
-std::string run_jhsdb(const JvmProcess& jvm, const std::vector<std::string>& words);
+// Output of the tool of the JVM's own JDK ("jhsdb", "jcmd"), run in its root; "" where that JDK has none (jhsdb: 8).
+std::string run_jdk_tool(const JvmProcess& jvm, const std::string& tool, const std::vector<std::string>& words);
 
 }  // namespace jtrace::test

@@ -9,9 +9,13 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 
 #include "base/file.h"
+#include "base/strings.h"
 #include "tests/live/inspect_peers.h"
+#include "tests/testlib/java_app.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
@@ -33,7 +37,7 @@ std::vector<std::string> small_flags() {
 std::string asked_of_jvm(const JvmProcess& jvm, const std::string& command) {
   const auto done = run_jtrace({"cmd", jvm.pid_text(), "--show-secrets", "jcmd", command});
   EXPECT_TRUE(succeeded(done));
-  return done ? done->out : "";
+  return done ? utf8_from_modified(done->out) : "";
 }
 
 std::string inspected(const std::string& target, std::vector<std::string> words) {
@@ -85,7 +89,8 @@ void expect_equal_values(const std::map<std::string, std::string>& ours,
 
 void expect_two_deadlocks(const std::string& locks) {
   std::set<std::set<std::string>> cycles;
-  for (const json& row : json::parse(locks)["data"])
+  const json all = json::parse(locks);
+  for (const json& row : all["data"])
     if (row["kind"] == "deadlock") cycles.insert(row["threads"].get<std::set<std::string>>());
   EXPECT_EQ(cycles, (std::set<std::set<std::string>>{{"dead-1", "dead-2"}, {"juc-1", "juc-2"}}));
 }
@@ -127,6 +132,30 @@ std::map<std::string, std::string> all_views(const std::string& target) {
   return outputs;
 }
 
+// "bci name" of all instructions of a class's methods, in the order of the class file, as javap has them.
+std::vector<std::string> javap_code(const Jdk& jdk, const std::string& classes, const std::string& name) {
+  std::vector<std::string> code;
+  const auto done = run_command({jdk.host_path("bin/javap"), "-c", "-p", "-cp", classes, name});
+  static const std::regex instruction("^ +([0-9]+): ([a-z][a-z0-9_]*)");
+  std::istringstream lines(done ? done->out : "");
+  std::smatch parts;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_search(line, parts, instruction)) code.push_back(parts[1].str() + " " + parts[2].str());
+  return code;
+}
+
+std::vector<std::string> code_of_class(const JvmProcess& jvm, const std::string& name) {
+  std::vector<std::string> code;
+  const json all = json::parse(inspected(jvm.pid_text(), {"class", name}));
+  for (const json& method : all["data"][0]["methods"]) {
+    const std::string wanted = name + "." + method["name"].get<std::string>() + method["signature"].get<std::string>();
+    const json view = json::parse(inspected(jvm.pid_text(), {"method", wanted}));
+    for (const json& instruction : view["data"][0]["code"])
+      code.push_back(std::to_string(instruction["bci"].get<int>()) + " " + instruction["name"].get<std::string>());
+  }
+  return code;
+}
+
 class EachJdk : public ::testing::TestWithParam<Jdk> {
  protected:
   void compare_with_peers(const JvmProcess& jvm, std::map<std::string, std::string>& live) {
@@ -143,7 +172,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     compare_bcis(jvm, live["threads"]);
   }
   static void compare_counters(const JvmProcess& jvm, const std::string& counters) {
-    const auto theirs = parse_counters(asked_of_jvm(jvm, "PerfCounter.print"));
+    const auto theirs = parse_counters(run_jdk_tool(jvm, "jcmd", {jvm.pid_text(), "PerfCounter.print"}));
     const auto ours = rows_of_json(counters, "name", "value");
     const auto variability = rows_of_json(counters, "name", "variability");
     EXPECT_GE(theirs.size(), 100u);
@@ -155,7 +184,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     }
   }
   static void compare_bcis(const JvmProcess& jvm, const std::string& threads) {
-    const std::string text = run_jhsdb(jvm, {"jstack", "--pid", jvm.pid_text()});
+    const std::string text = run_jdk_tool(jvm, "jhsdb", {"jstack", "--pid", jvm.pid_text()});
     if (text.empty()) return;  // 8 has none
     auto theirs = parse_jhsdb(text);
     auto ours = bcis_of_json(threads);
@@ -175,6 +204,16 @@ TEST_P(EachJdk, live_and_core_are_equal_to_the_jdks_own_tools) {
   ASSERT_TRUE(succeeded(jvm));
   std::map<std::string, std::string> live;
   compare_with_peers(**jvm, live);
+  // The VM keeps methods in an order of its own.
+  const auto classes = compiled_app("Standing");
+  const auto any = any_jdk(11);
+  if (classes && any && any->has_javac()) {
+    auto ours = code_of_class(**jvm, "Standing"), theirs = javap_code(*any, *classes, "Standing");
+    EXPECT_GT(theirs.size(), 300u);
+    std::sort(ours.begin(), ours.end());
+    std::sort(theirs.begin(), theirs.end());
+    EXPECT_EQ(ours, theirs);
+  }
   EXPECT_TRUE((*jvm)->alive());
   record_support(GetParam(), "Serial", "live", "inspect");
   if (!no_core.empty()) JTRACE_SKIP("live", no_core);
@@ -190,7 +229,9 @@ TEST_P(EachJdk, live_and_core_are_equal_to_the_jdks_own_tools) {
   expect_same(dump_of_json(dumped["threads"]), dump_of_json(live["threads"]));
   EXPECT_EQ(bcis_of_json(dumped["threads"]), bcis_of_json(live["threads"]));
   expect_two_deadlocks(dumped["locks"]);
-  for (const char* view : {"flags", "properties", "args", "class", "statics", "vmstructs", "symbols"})
+  expect_equal_values(rows_of_json(dumped["properties"], "key", "value"),
+                      rows_of_json(live["properties"], "key", "value"), 40);
+  for (const char* view : {"flags", "args", "class", "statics", "vmstructs", "symbols"})
     EXPECT_EQ(json::parse(dumped[view])["data"], json::parse(live[view])["data"]) << view;
   EXPECT_THAT(dumped["info"], HasSubstr("\"signal\":\"SIGABRT\""));
   EXPECT_THAT(inspected(core, {"properties"}), Not(HasSubstr("hunter2")));
@@ -207,11 +248,12 @@ class DamagedCore : public ::testing::Test {
     auto jvm = JvmProcess::start(*jdk, "Standing", attachable(*jdk, small_flags()));
     EXPECT_TRUE(succeeded(jvm));
     if (!jvm) return {};
-    if (live_threads) *live_threads = inspected((*jvm)->pid_text(), {"threads"});
-    std::ofstream("/proc/" + (*jvm)->pid_text() + "/coredump_filter") << filter;
-    folder_ = std::make_unique<CoreFolder>(**jvm);
-    (*jvm)->signal(SIGABRT);
-    EXPECT_TRUE(succeeded((*jvm)->wait_exit()));
+    jvm_ = std::move(*jvm);
+    if (live_threads) *live_threads = inspected(jvm_->pid_text(), {"threads"});
+    std::ofstream("/proc/" + jvm_->pid_text() + "/coredump_filter") << filter;
+    folder_ = std::make_unique<CoreFolder>(*jvm_);
+    jvm_->signal(SIGABRT);
+    EXPECT_TRUE(succeeded(jvm_->wait_exit()));
     return folder_->core();
   }
   static CommandOutput look(std::vector<std::string> words) {
@@ -221,6 +263,7 @@ class DamagedCore : public ::testing::Test {
   }
 
  private:
+  std::unique_ptr<JvmProcess> jvm_;  // its working folder goes with it
   std::unique_ptr<CoreFolder> folder_;
 };
 
@@ -267,6 +310,26 @@ TEST_F(DamagedCore, cut_off_is_read_as_far_as_it_goes) {
   const CommandOutput stump = look({core, "info"});
   EXPECT_EQ(stump.status, 8) << stump.err;
   EXPECT_THAT(stump.err, HasSubstr("cut off")) << stump.err;
+}
+
+TEST_F(DamagedCore, of_a_crash_tells_what_crashed) {
+  const auto jdk = any_jdk(8);
+  if (!jdk) JTRACE_SKIP("live", "no JDK found");
+  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  auto flags = small_flags();
+  flags.push_back("-XX:+SuppressFatalErrorMessage");  // it dies as with a report, but writes none
+  const auto jvm = JvmProcess::start(*jdk, "Standing", attachable(*jdk, flags));
+  ASSERT_TRUE(succeeded(jvm));
+  const CoreFolder folder(**jvm);
+  ASSERT_TRUE(succeeded((*jvm)->send("crash")));
+  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+  const std::string core = folder.core();
+  ASSERT_NE(core, "");
+  const json info = json::parse(inspected(core, {"info"}))["data"][0];
+  EXPECT_EQ(info["crashSignal"], "SIGSEGV");
+  EXPECT_EQ(info["crashFaultAddress"], "0x1230");
+  EXPECT_EQ(info["crashedThreadName"], "main");
+  EXPECT_THAT(inspected(core, {"threads"}), HasSubstr("\"method\":\"crash\""));
 }
 
 TEST(Inspect, refuses_what_is_no_core_of_a_jvm) {
