@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/file.h"
 
 namespace jtrace::target {
 namespace {
@@ -27,6 +29,25 @@ Error no_right(pid_t tid, int errnum) {
         "see /proc/sys/kernel/yama/ptrace_scope";
   }
   return error;
+}
+
+// A thread that an earlier stop could not let go yet: it had not stopped.
+bool is_traced_by_us(pid_t tid) {
+  const auto status = read_file("/proc/" + std::to_string(tid) + "/status");
+  return status && status->find("\nTracerPid:\t" + std::to_string(::getpid()) + "\n") != status->npos;
+}
+
+// A thread can be let go only when it stands. It was told to stop: waits until it does, or is in the kernel for long.
+bool wait_until_stopped(pid_t tid) {
+  constexpr int kTries = 2000;  // some 100 us each
+  for (int i = 0; i < kTries; ++i) {
+    int status = 0;
+    const pid_t got = ::waitpid(tid, &status, __WALL | WNOHANG);
+    if (got != 0) return got == tid && WIFSTOPPED(status);
+    const timespec pause{0, 50'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return false;
 }
 
 }  // namespace
@@ -70,8 +91,9 @@ std::chrono::nanoseconds StoppedThreads::time_left() const {
 Result<> StoppedThreads::seize(std::span<const pid_t> tids) {
   for (pid_t tid : tids) {
     if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
-      if (errno == ESRCH) continue;  // it ended meanwhile
-      return fail(no_right(tid, errno));
+      const int errnum = errno;
+      if (errnum == ESRCH) continue;  // it ended meanwhile
+      if (!is_traced_by_us(tid)) return fail(no_right(tid, errnum));
     }
     traced_.push_back({.tid = tid});
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
@@ -133,12 +155,8 @@ Result<> StoppedThreads::read_registers() {
 std::chrono::nanoseconds StoppedThreads::release() {
   if (traced_.empty()) return std::chrono::nanoseconds(released_ns_ - started_ns_);
   for (const Traced& thread : traced_) {
-    if (!thread.stopped) {
-      // A thread can be let go only when it stands: wait for the stop that was asked for.
-      ::ptrace(PTRACE_INTERRUPT, thread.tid, nullptr, nullptr);
-      int status = 0;
-      if (::waitpid(thread.tid, &status, __WALL | WNOHANG) != thread.tid) continue;  // the kernel lets go when we end
-    }
+    // One that does not stop the kernel lets go when we end, or the next stop does.
+    if (!thread.stopped && !wait_until_stopped(thread.tid)) continue;
     ::ptrace(PTRACE_DETACH, thread.tid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(thread.signal)));
   }
   traced_.clear();

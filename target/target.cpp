@@ -110,7 +110,7 @@ Result<> Target::find_libjvm() {
     Error error = image.error().with_context("cannot read libjvm.so of the target (" + libjvm_mapping_.path + ")");
     if (core_memory_)
       for (const std::string& problem : core_memory_->problems())
-        if (problem.find("libjvm") != problem.npos) error.help = problem;
+        if (problem.find("/libjvm.so") != problem.npos) error.help = problem;
     if (core_memory_ && error.help.empty() && core_->missing_bytes() > 0) error.help = missing().front();
     if (core_memory_ && error.help.empty()) error.help = "give the file with --libjvm or --sysroot";
     return fail(std::move(error));

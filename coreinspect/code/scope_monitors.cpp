@@ -36,7 +36,10 @@ Result<std::vector<ScopeMonitor>> CodeCache::monitors(const CodeBlob& blob, cons
   if (frame.monitors == 0) return monitors;
   JTRACE_ASSIGN_OR_RETURN(const Debug debug, debug_of(blob));
   std::array<std::byte, 512> bytes{};
-  JTRACE_ASSIGN_OR_RETURN(const std::size_t count, vm_->memory().read_some(debug.scopes + frame.monitors, bytes));
+  const Address at = debug.scopes + frame.monitors;
+  // As far as there is memory: a read may end with a page.
+  JTRACE_ASSIGN_OR_RETURN(std::size_t count, vm_->memory().read_some(at, bytes));
+  count += vm_->memory().read_some(at + count, std::span(bytes).subspan(count)).value_or(std::size_t{0});
   const std::span<const std::byte> stream(bytes);
   Unsigned5Reader reader(stream.first(count), vm_->quirks().unsigned5_excludes_zero);
   const std::uint32_t length = std::min(reader.next(), kMaxMonitors);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <set>
 
 #include "base/strings.h"
@@ -94,7 +95,29 @@ Result<std::string> ClassModel::internal_name(Address klass) const {
 
 Result<std::string> ClassModel::name(Address klass) const {
   JTRACE_ASSIGN_OR_RETURN(const std::string internal, internal_name(klass));
-  return java_class_name(internal);
+  return java_class_name(internal) + suffix_before_hidden_classes(klass, internal);
+}
+
+// What hidden classes have in their names from 15 on was added for printing before (InstanceKlass::external_name):
+// the class's address from 9 on, in 8 the identity hash of its mirror, where one was ever asked for. 8 does not say which
+// classes these are: those of lambdas by their names.
+std::string ClassModel::suffix_before_hidden_classes(Address klass, std::string_view internal) const {
+  if (vm_.feature() >= 15) return {};
+  char text[32] = "";
+  if (vm_.feature() >= 9) {
+    const auto data = loader_data(klass);
+    const auto anonymous = data ? vm_.read_field<std::uint8_t>(*data, "ClassLoaderData", "_is_anonymous")
+                                : Result<std::uint8_t>(std::uint8_t{0});
+    if (anonymous && *anonymous != 0)
+      std::snprintf(text, sizeof text, "/0x%016llx", static_cast<unsigned long long>(klass));
+    return text;
+  }
+  if (internal.find("$$Lambda$") == internal.npos && !internal.starts_with("java/lang/invoke/LambdaForm$")) return {};
+  const auto mirror = vm_.read_pointer(klass, "Klass", "_java_mirror");
+  const auto mark = mirror ? vm_.memory().read<std::uint64_t>(*mirror) : Result<std::uint64_t>(std::uint64_t{0});
+  if (!mark || (*mark & 7) != 1) return {};  // locked or biased: the hash stands elsewhere, or is none
+  const auto hash = static_cast<std::uint32_t>(*mark >> 8 & 0x7fffffff);  // markOopDesc::hash_shift, hash_mask
+  return hash == 0 ? "" : "/" + std::to_string(hash);
 }
 
 Result<Address> ClassModel::super(Address klass) const { return vm_.read_pointer(klass, "Klass", "_super"); }

@@ -62,6 +62,7 @@ class ClassModel {
   Result<Address> array_data(Address array, std::string_view type) const;
 
  private:
+  std::string suffix_before_hidden_classes(Address klass, std::string_view internal) const;
   Result<std::vector<JavaField>> read_fields(Address klass) const;
   Result<std::vector<JavaField>> read_field_array(Address klass) const;   // 8 to 17
   Result<std::vector<JavaField>> read_field_stream(Address klass) const;  // 21 and later

@@ -36,8 +36,7 @@ Result<std::vector<const JavaMethod*>> wanted_methods(const Inspection& inspecti
   return found;
 }
 
-void append_json(std::string& out, JsonWriter& json, const JavaMethod& method, const std::vector<Instruction>& code) {
-  (void)out;
+void append_json(JsonWriter& json, const JavaMethod& method, const std::vector<Instruction>& code) {
   json.begin_object().member("class", method.class_name).member("method", method.name);
   json.member("signature", method.signature).member("access", method.access).member("address", hex(method.address));
   json.member("codeSize", method.code_size).member("maxStack", method.max_stack).member("maxLocals", method.max_locals);
@@ -79,7 +78,7 @@ Result<ViewResult> view_method(Inspection& inspection, const ViewOptions& option
     const auto code = disassemble(pools, *method);
     if (!code) result.missing.push_back(code.error().message());
     const auto& instructions = code ? *code : std::vector<Instruction>();
-    if (options.json) append_json(result.out, json, *method, instructions);
+    if (options.json) append_json(json, *method, instructions);
     else append_text(result.out, *method, instructions);
   }
   return result;

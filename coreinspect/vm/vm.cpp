@@ -56,7 +56,7 @@ Result<std::unique_ptr<Vm>> Vm::open(const target::Target& target) {
     Error error = types.error().with_context("cannot read the tables of " + target.libjvm_mapping().path);
     const auto missing = target.missing();
     for (const std::string& line : missing)
-      if (line.find("libjvm") != line.npos || line.find("cut off") != line.npos) error.help = line;
+      if (line.find("/libjvm.so") != line.npos || line.find("cut off") != line.npos) error.help = line;
     // Eclipse OpenJ9 has a libjvm.so that only loads its own VM.
     if (error.message().find("no exported symbol") != std::string::npos && error.help.empty())
       error.help = "is it HotSpot? OpenJ9 and others have no such tables";

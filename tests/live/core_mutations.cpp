@@ -40,6 +40,7 @@ bool look_into(std::span<const std::byte> core, bool seen = false) {
   for (const coreinspect::View& view : views) {
     coreinspect::ViewOptions options{.json = true, .all = true};
     if (view.name == "find") options.arguments = {"7f0000001000"};
+    else if (view.name == "method") options.arguments = {"java.lang.Thread.run"};
     else if (!view.argument.empty()) options.arguments = {"java.lang.Thread"};
     if (!view.run) continue;
     const auto result = view.run(inspection, options);

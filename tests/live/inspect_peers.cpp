@@ -31,19 +31,12 @@ std::string between(const std::string& text, std::string_view from, std::string_
   return text.substr(at, text.find(to, at) - at);
 }
 
-// "java.lang.Object.wait(java.base@17.0.15/Object.java:338)" as "java.lang.Object.wait Object.java:338". Hidden classes
-// and lambda forms of 8 carry an identity hash, which is left out.
+// "java.lang.Object.wait(java.base@17.0.15/Object.java:338)" as "java.lang.Object.wait Object.java:338".
 std::string frame_of(const std::string& text) {
   const std::size_t open = text.rfind('(');
   std::string place = text.substr(open + 1, text.rfind(')') - open - 1);
   if (const std::size_t slash = place.rfind('/'); slash != place.npos) place.erase(0, slash + 1);
-  static const std::regex hash("/[0-9]+\\.");
-  return std::regex_replace(text.substr(0, open), hash, "/HASH.") + " " + place;
-}
-
-std::string without_hidden_address(const std::string& name) {
-  static const std::regex address("/0x[0-9a-f]+$");
-  return std::regex_replace(name, address, "/HASH");
+  return text.substr(0, open) + " " + place;
 }
 
 }  // namespace
@@ -63,7 +56,9 @@ Dump parse_thread_print(const std::string& text) {
     if (line.starts_with("\tat ")) thread->frames.push_back(frame_of(line.substr(4)));
     const std::size_t last = thread->frames.empty() ? 0 : thread->frames.size() - 1;
     const auto address = [&] { return short_address(between(line, "<", ">")); };
-    if (line.starts_with("\t- locked <")) thread->locked.emplace_back(last, address());
+    // 11 says so of the monitor that is waited on, in the frame that had locked it.
+    if (line.starts_with("\t- locked <") || line.starts_with("\t- waiting to re-lock in wait() <"))
+      thread->locked.emplace_back(last, address());
     for (const char* words : {"\t- waiting on <", "\t- waiting to lock <", "\t- parking to wait for  <"})
       if (line.starts_with(words)) thread->waiting = address();
   }
@@ -94,12 +89,9 @@ Dump dump_of_json(const std::string& text) {
     DumpedThread& thread = dump[row["name"]];
     thread.state = row["state"];
     if (row["stateDetail"] != "") thread.state += " (" + row["stateDetail"].get<std::string>() + ")";
-    const bool numbers_hidden = all["target"]["version"].get<std::string>().starts_with("25.") &&
-                                all["target"]["version"].get<std::string>().find("-b") != std::string::npos;
     for (const json& frame : row["frames"]) {
       if (!frame.contains("method")) continue;
-      std::string name = frame["class"];
-      if (numbers_hidden) name = without_hidden_address(name);
+      const std::string name = frame["class"];
       std::string place = "Unknown Source";
       if (frame.value("nativeMethod", false)) place = "Native Method";
       else if (frame.contains("file"))

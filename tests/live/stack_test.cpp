@@ -85,6 +85,7 @@ class StackOnEachJdk : public ::testing::TestWithParam<Jdk> {
       const std::size_t open = line.rfind('(');
       if (!frames || !line.starts_with("  ") || open == line.npos) continue;
       std::string name = line.substr(line.find_first_not_of(' '), open - line.find_first_not_of(' '));
+      if (name.starts_with("at ")) name.erase(0, 3);  // 25 and later
       if (const std::size_t module = name.find('/'); module != name.npos && name.find("/0x") != module)
         name.erase(0, module + 1);
       frames->push_back(name);

@@ -1,0 +1,50 @@
+// Stacks counted, and memory that a snapshot was laid over.
+#include "coreinspect/tools/profile.h"
+
+#include <gtest/gtest.h>
+
+#include "coreinspect/types/cached_memory.h"
+#include "target/buffer_memory.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+Frame native(std::string name, std::string module = "libc.so.6", std::uint64_t offset = 0x10) {
+  Frame frame{.kind = FrameKind::kNative};
+  frame.name = std::move(name);
+  frame.module = std::move(module);
+  frame.module_offset = offset;
+  return frame;
+}
+
+TEST(CollapsedStacks, are_counted_from_the_outermost_frame) {
+  JavaMethod run;
+  run.class_name = "a.B";
+  run.name = "run;";
+  ThreadReport report;
+  report.name = "VM Thread";
+  report.walk.frames = {native("read"), Frame{.kind = FrameKind::kInterpreted, .method = &run},
+                        Frame{.kind = FrameKind::kEntry, .name = "call_stub"}, native("")};
+  ThreadSnapshot snapshot;
+  snapshot.threads = {report, report};
+  CollapsedStacks stacks;
+  stacks.add(snapshot);
+  EXPECT_EQ(stacks.text(), "VM Thread;libc.so.6+0x10;a.B.run,;read 2\n");
+}
+
+TEST(CachedMemory, gives_what_was_laid_over_it) {
+  std::vector<std::byte> bytes(8192, std::byte{1});
+  const target::BufferMemory below(0x10000, bytes);
+  CachedMemory memory(below);
+  EXPECT_EQ(memory.read<std::uint32_t>(0x10ffe), 0x01010101u);
+  memory.overlay(0x11000, {std::byte{2}, std::byte{3}});
+  EXPECT_EQ(memory.read<std::uint32_t>(0x10fff), 0x01030201u) << "across both its ends";
+  memory.forget();
+  EXPECT_EQ(memory.read<std::uint16_t>(0x11000), 0x0302u) << "pages are forgotten, overlays are not";
+  memory.reset();
+  EXPECT_EQ(memory.read<std::uint16_t>(0x11000), 0x0101u);
+  EXPECT_FALSE(memory.read<std::uint64_t>(0x11ffc)) << "beyond the end";
+}
+
+}  // namespace
+}  // namespace jtrace::coreinspect
