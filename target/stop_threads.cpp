@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -38,16 +39,22 @@ bool is_traced_by_us(pid_t tid) {
 }
 
 // A thread can be let go only when it stands. It was told to stop: waits until it does, or is in the kernel for long.
-bool wait_until_stopped(pid_t tid) {
+// Gives the signal that is to be handed on, 0 for none; nothing where it did not stop, or ended.
+std::optional<int> wait_until_stopped(pid_t tid) {
   constexpr int kTries = 2000;  // some 100 us each
   for (int i = 0; i < kTries; ++i) {
     int status = 0;
     const pid_t got = ::waitpid(tid, &status, __WALL | WNOHANG);
-    if (got != 0) return got == tid && WIFSTOPPED(status);
+    if (got != 0 && (got != tid || !WIFSTOPPED(status))) return std::nullopt;
+    if (got == tid) return status >> 16 == 0 ? WSTOPSIG(status) : 0;
     const timespec pause{0, 50'000};
     ::nanosleep(&pause, nullptr);
   }
-  return false;
+  return std::nullopt;
+}
+
+void let_go(pid_t tid, int signal) {
+  ::ptrace(PTRACE_DETACH, tid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(signal)));
 }
 
 }  // namespace
@@ -154,10 +161,12 @@ Result<> StoppedThreads::read_registers() {
 
 std::chrono::nanoseconds StoppedThreads::release() {
   if (traced_.empty()) return std::chrono::nanoseconds(released_ns_ - started_ns_);
+  for (const Traced& thread : traced_)
+    if (thread.stopped) let_go(thread.tid, thread.signal);
+  // One that does not stop the kernel lets go when we end, or the next stop does.
   for (const Traced& thread : traced_) {
-    // One that does not stop the kernel lets go when we end, or the next stop does.
-    if (!thread.stopped && !wait_until_stopped(thread.tid)) continue;
-    ::ptrace(PTRACE_DETACH, thread.tid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(thread.signal)));
+    if (thread.stopped) continue;
+    if (const auto signal = wait_until_stopped(thread.tid)) let_go(thread.tid, *signal);
   }
   traced_.clear();
   released_ns_ = monotonic_ns();

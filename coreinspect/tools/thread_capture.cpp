@@ -16,6 +16,7 @@ constexpr std::uint64_t kMaxStackCopy = 1u << 20;
 constexpr std::uint64_t kRedZone = 128;  // System V ABI, AMD64 3.2.2
 // What stopping, copying and releasing one thread costs on a slow machine; corrected by what the first batch took.
 constexpr std::chrono::nanoseconds kThreadCost{100'000};
+constexpr std::chrono::milliseconds kAlone{1000};  // for a single thread to stop
 
 struct Copied {
   Address start = 0;
@@ -77,7 +78,9 @@ class Capture {
     while (!tids.empty()) {
       const auto size = std::min(tids.size(), static_cast<std::size_t>(room));
       const std::vector<pid_t> batch(tids.end() - static_cast<std::ptrdiff_t>(size), tids.end());
-      auto stopped = StoppedThreads::stop(process_, max_stop, batch);
+      // One thread alone does not stand while it waits for a processor to stop on.
+      const auto limit = size == 1 ? std::max(max_stop, kAlone) : max_stop;
+      auto stopped = StoppedThreads::stop(process_, limit, batch);
       if (!stopped && stopped.error().category == ErrorCategory::kTimeout && size > 1) {
         room = static_cast<std::int64_t>(size / 2);
         continue;
