@@ -106,7 +106,8 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--format", arguments->inspect.format, "collapsed, or xml (which a name in .xml gives too)")
       ->check(CLI::IsMember({"collapsed", "xml"}));
   command->add_option("--hz", arguments->hz, "samples a second (20)")->check(CLI::Range(0.01, 1000.0));
-  command->add_option("--duration", arguments->duration, "seconds; without it until Ctrl-C")->check(CLI::Range(0.0, 1e6));
+  command->add_option("--duration", arguments->duration, "seconds; without it until Ctrl-C")
+      ->check(CLI::Range(0.0, 1e6));
   command->add_flag("--cpu", arguments->cpu, "threads that run (the default)");
   command->add_flag("--wall", arguments->wall, "all threads");
   command->add_option("--max-share", arguments->max_share, "share of the time the target may stand still, % (2)")

@@ -22,7 +22,8 @@ struct TopArguments {
 
 std::string text_of(const coreinspect::TopTable& table, std::size_t rows) {
   char line[200];
-  std::snprintf(line, sizeof line, "%zu threads; the target stood still for %.1f ms\n   CPU%%      NID STATE         THREAD\n",
+  std::snprintf(line, sizeof line,
+                "%zu threads; the target stood still for %.1f ms\n   CPU%%      NID STATE         THREAD\n",
                 table.rows.size(), static_cast<double>(table.pause.count()) / 1e6);
   std::string text = line;
   for (const coreinspect::TopRow& row : table.rows) {
@@ -73,8 +74,8 @@ ExitStatus run(const TopArguments& arguments) {
     }
     const auto table = top.look();
     if (!table) return report(table.error().with_context("top of " + arguments.inspect.target));
-    const std::string text = arguments.inspect.format == "json" ? json_of(*table, arguments.rows)
-                                                                : text_of(*table, arguments.rows);
+    const std::string text =
+        arguments.inspect.format == "json" ? json_of(*table, arguments.rows) : text_of(*table, arguments.rows);
     if (screen) std::fputs("\033[H\033[2J", stdout);
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // nobody reads any more
@@ -88,7 +89,8 @@ void add_top_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<TopArguments>();
   CLI::App* command = app.add_subcommand("top", "threads of a live JVM by processor time, with their top frames");
   command->add_option("PID", arguments->inspect.target, "process id, or part of a main class")->required();
-  command->add_option("--interval", arguments->interval, "seconds between two looks (1)")->check(CLI::Range(0.05, 3600.0));
+  command->add_option("--interval", arguments->interval, "seconds between two looks (1)")
+      ->check(CLI::Range(0.05, 3600.0));
   command->add_option("--count", arguments->count, "how many looks; without it until Ctrl-C");
   command->add_option("--rows", arguments->rows, "the busiest threads to show (20)");
   command->add_option("--format", arguments->inspect.format, "text or json: one object a look")

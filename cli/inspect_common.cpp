@@ -124,9 +124,10 @@ void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
   command.add_option("--sysroot", arguments.files.sysroot, "of a core: where the files that were mapped are looked up");
   command.add_option("--libjvm", arguments.files.libjvm, "of a core: the libjvm.so that the process had mapped");
   command
-      .add_option("--max-stop,--max-pause", arguments.max_stop_ms,
-                  "longest time a thread of a live target may stand still, ms (200); more threads than fit are taken in "
-                  "batches")
+      .add_option(
+          "--max-stop,--max-pause", arguments.max_stop_ms,
+          "longest time a thread of a live target may stand still, ms (200); more threads than fit are taken in "
+          "batches")
       ->check(CLI::Range(1, 600'000));
 }
 

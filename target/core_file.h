@@ -1,10 +1,10 @@
 // CoreFile: an ELF core of an x86-64 Linux process, as the kernel or gdb's gcore write it.
 //
-// The file is mapped whole (zstd and lz4 are unpacked before, target/unpack.h); what lies beyond its end (a cut core) is left out and counted. Only the notes are copied.
-// Nothing in the file is believed: offsets and counts are checked against its size. The file must not shrink meanwhile.
-// Constants: elf.h (glibc), note layouts: sys/procfs.h, NT_FILE: fs/binfmt_elf.c (Linux).
-// Errors: kNotFound, kPermission (open), kNotAttachable (not a core of this kind; compressed cores are named),
-// kMalformed. Ownership: owns the mapping; movable. Threads: const functions from any thread.
+// The file is mapped whole (zstd and lz4 are unpacked before, target/unpack.h); what lies beyond its end (a cut core)
+// is left out and counted. Only the notes are copied. Nothing in the file is believed: offsets and counts are checked
+// against its size. The file must not shrink meanwhile. Constants: elf.h (glibc), note layouts: sys/procfs.h, NT_FILE:
+// fs/binfmt_elf.c (Linux). Errors: kNotFound, kPermission (open), kNotAttachable (not a core of this kind; compressed
+// cores are named), kMalformed. Ownership: owns the mapping; movable. Threads: const functions from any thread.
 #pragma once
 
 #include <cstddef>

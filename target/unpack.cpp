@@ -85,15 +85,13 @@ Result<> unpack_zstd(std::span<const std::byte> packed, SparseFile& file, const 
 
 Result<> unpack_lz4(std::span<const std::byte> packed, SparseFile& file, const std::string& path) {
   LZ4F_dctx* made = nullptr;
-  if (LZ4F_isError(LZ4F_createDecompressionContext(&made, LZ4F_VERSION)))
-    return fail(broken(path, "lz4", "no memory"));
+  if (LZ4F_isError(LZ4F_createDecompressionContext(&made, LZ4F_VERSION))) return fail(broken(path, "lz4", "no memory"));
   const std::unique_ptr<LZ4F_dctx, decltype(&LZ4F_freeDecompressionContext)> context(made,
                                                                                      LZ4F_freeDecompressionContext);
   std::vector<std::byte> block(kBlock);
   while (!packed.empty()) {
     std::size_t taken = packed.size(), made_bytes = block.size();
-    const std::size_t left =
-        LZ4F_decompress(context.get(), block.data(), &made_bytes, packed.data(), &taken, nullptr);
+    const std::size_t left = LZ4F_decompress(context.get(), block.data(), &made_bytes, packed.data(), &taken, nullptr);
     if (LZ4F_isError(left)) {
       if (file.size() > 0) return {};
       return fail(broken(path, "lz4", LZ4F_getErrorName(left)));
@@ -117,8 +115,7 @@ Packing packing_of(std::span<const std::byte> head) {
 
 Result<UniqueFd> unpack(std::span<const std::byte> packed, Packing packing, const std::string& path) {
   JTRACE_ASSIGN_OR_RETURN(SparseFile file, SparseFile::create());
-  JTRACE_RETURN_IF_ERROR(packing == Packing::kZstd ? unpack_zstd(packed, file, path)
-                                                   : unpack_lz4(packed, file, path));
+  JTRACE_RETURN_IF_ERROR(packing == Packing::kZstd ? unpack_zstd(packed, file, path) : unpack_lz4(packed, file, path));
   return std::move(file).finish();
 }
 

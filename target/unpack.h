@@ -16,8 +16,8 @@ namespace jtrace::target {
 enum class Packing { kNone, kZstd, kLz4, kGzip, kXz };
 Packing packing_of(std::span<const std::byte> head);  // the first bytes of a file
 
-// The content of `packed`, read from its start (kZstd, kLz4), in a file that is gone with its descriptor. Blocks of zeros
-// take no room. A frame that is cut off is unpacked as far as it goes.
+// The content of `packed`, read from its start (kZstd, kLz4), in a file that is gone with its descriptor. Blocks of
+// zeros take no room. A frame that is cut off is unpacked as far as it goes.
 Result<UniqueFd> unpack(std::span<const std::byte> packed, Packing packing, const std::string& path);
 
 }  // namespace jtrace::target

@@ -213,8 +213,8 @@ Result<std::vector<ScopeFrame>> CodeCache::scopes(const CodeBlob& blob, Address 
     const std::uint32_t method_index = reader.next();
     ScopeFrame frame;
     frame.bci = static_cast<int>(reader.next()) - 1;  // InvocationEntryBci is -1
-    (void)reader.next();  // locals
-    (void)reader.next();  // expressions
+    (void)reader.next();                              // locals
+    (void)reader.next();                              // expressions
     frame.monitors = reader.next();
     if (reader.failed() || method_index == 0)
       return fail(malformed("a scope of compiled code breaks off", blob.address));

@@ -37,11 +37,11 @@ struct ScopeFrame {
 // A lock that a compiled frame holds: where its object stands.
 struct ScopeMonitor {
   enum class Place {
-    kStack,        // `offset` bytes from the frame's unextended sp
-    kStackNarrow,  // the same, a compressed reference
+    kStack,         // `offset` bytes from the frame's unextended sp
+    kStackNarrow,   // the same, a compressed reference
     kFramePointer,  // in rbp, the one register that compiled code keeps over calls
     kFramePointerNarrow,
-    kConstant,     // `offset` is an index into the oops of the code
+    kConstant,  // `offset` is an index into the oops of the code
     kUnknown,
   };
   Place place = Place::kUnknown;

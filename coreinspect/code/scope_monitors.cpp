@@ -13,7 +13,13 @@ constexpr std::uint32_t kMaxMonitors = 1024;
 constexpr std::uint32_t kVmRegOfRbp = 10;  // two slots a register, rbp is the sixth (vmreg_x86.hpp)
 
 // ScopeValue codes (debugInfo.cpp: LOCATION_CODE and on) that can own a lock which is really taken.
-enum ScopeCode : std::uint32_t { kLocation = 0, kConstantInt = 1, kConstantOop = 2, kConstantLong = 3, kConstantDouble = 4 };
+enum ScopeCode : std::uint32_t {
+  kLocation = 0,
+  kConstantInt = 1,
+  kConstantOop = 2,
+  kConstantLong = 3,
+  kConstantDouble = 4
+};
 
 // Location (location.hpp): type in bits 0 to 3, bit 4 set for a register, above them the offset in 4-byte units.
 ScopeMonitor at_location(const TypeDatabase& types, std::uint32_t location) {
@@ -23,7 +29,8 @@ ScopeMonitor at_location(const TypeDatabase& types, std::uint32_t location) {
   if (in_register && location >> 5 != kVmRegOfRbp) return monitor;
   monitor.offset = (location >> 5) * 4;
   const std::int64_t type = location & 15;
-  if (type == types.constant("Location::oop").value_or(-1)) monitor.place = in_register ? Place::kFramePointer : Place::kStack;
+  if (type == types.constant("Location::oop").value_or(-1))
+    monitor.place = in_register ? Place::kFramePointer : Place::kStack;
   if (type == types.constant("Location::narrowoop").value_or(-1))
     monitor.place = in_register ? Place::kFramePointerNarrow : Place::kStackNarrow;
   return monitor;

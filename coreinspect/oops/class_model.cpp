@@ -99,8 +99,8 @@ Result<std::string> ClassModel::name(Address klass) const {
 }
 
 // What hidden classes have in their names from 15 on was added for printing before (InstanceKlass::external_name):
-// the class's address from 9 on, in 8 the identity hash of its mirror, where one was ever asked for. 8 does not say which
-// classes these are: those of lambdas by their names.
+// the class's address from 9 on, in 8 the identity hash of its mirror, where one was ever asked for. 8 does not say
+// which classes these are: those of lambdas by their names.
 std::string ClassModel::suffix_before_hidden_classes(Address klass, std::string_view internal) const {
   if (vm_.feature() >= 15) return {};
   char text[32] = "";

@@ -40,7 +40,8 @@ Result<std::uint8_t> ConstantPoolModel::tag(Address pool, std::uint32_t index) c
   JTRACE_ASSIGN_OR_RETURN(const Address tags, vm_.read_pointer(pool, "ConstantPool", "_tags"));
   JTRACE_ASSIGN_OR_RETURN(const auto length, classes_.array_length(tags));
   JTRACE_ASSIGN_OR_RETURN(const Address data, classes_.array_data(tags, "Array<u1>"));
-  if (index == 0 || index >= length) return fail(malformed("constant " + std::to_string(index) + " is not there", pool));
+  if (index == 0 || index >= length)
+    return fail(malformed("constant " + std::to_string(index) + " is not there", pool));
   return vm_.memory().read<std::uint8_t>(data + index);
 }
 
@@ -82,20 +83,23 @@ Result<std::string> ConstantPoolModel::entry_text(Address pool, std::uint32_t in
     case kField:
     case kMethod:
     case kInterfaceMethod: {
-      JTRACE_ASSIGN_OR_RETURN(const std::string member, pair_text(pool, static_cast<std::uint32_t>(raw >> 16 & 0xffff)));
+      JTRACE_ASSIGN_OR_RETURN(const std::string member,
+                              pair_text(pool, static_cast<std::uint32_t>(raw >> 16 & 0xffff)));
       return text(pool, static_cast<std::uint32_t>(raw & 0xffff)) + "." + member;
     }
     case kNameAndType: return pair_text(pool, index);
     case kDynamic:
     case kInvokeDynamic: {
-      JTRACE_ASSIGN_OR_RETURN(const std::string member, pair_text(pool, static_cast<std::uint32_t>(raw >> 16 & 0xffff)));
+      JTRACE_ASSIGN_OR_RETURN(const std::string member,
+                              pair_text(pool, static_cast<std::uint32_t>(raw >> 16 & 0xffff)));
       return "dynamic " + member;
     }
     default: return "#" + std::to_string(index);
   }
 }
 
-// 8: a Klass or, not resolved, a Symbol whose lowest bit says so. Later: name index above, index of the resolved class below.
+// 8: a Klass or, not resolved, a Symbol whose lowest bit says so. Later: name index above, index of the resolved class
+// below.
 Result<std::string> ConstantPoolModel::class_text(Address pool, std::uint32_t index, std::uint8_t kind) const {
   JTRACE_ASSIGN_OR_RETURN(const Address at, slot(pool, index));
   JTRACE_ASSIGN_OR_RETURN(const auto raw, vm_.memory().read<std::uint64_t>(at));

@@ -1,7 +1,8 @@
-// ConstantPoolModel: entries of a constant pool as text, and the way from a rewritten instruction's operand to its entry.
+// ConstantPoolModel: entries of a constant pool as text, and the way from a rewritten instruction's operand to its
+// entry.
 //
-// ConstantPool, ConstantPoolCache (constantPool.hpp, cpCache.hpp): up to 20 one array of entries for fields, methods and
-// dynamic calls, later arrays of their own, which came one after the other (21 to 23). Threads: one at a time.
+// ConstantPool, ConstantPoolCache (constantPool.hpp, cpCache.hpp): up to 20 one array of entries for fields, methods
+// and dynamic calls, later arrays of their own, which came one after the other (21 to 23). Threads: one at a time.
 #pragma once
 
 #include <string>

@@ -11,7 +11,8 @@
 
 namespace jtrace::coreinspect {
 
-// Calls `take` with each node of `map`, an object with a field `table`. Returns how many buckets and links were unreadable.
+// Calls `take` with each node of `map`, an object with a field `table`. Returns how many buckets and links were
+// unreadable.
 Result<std::size_t> for_each_map_node(const ObjectModel& objects, Address map,
                                       const std::function<void(Address node)>& take);
 

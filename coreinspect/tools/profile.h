@@ -1,8 +1,8 @@
 // Sampled stacks of a live JVM without an agent: the walker of `jtrace stack`, again and again.
 //
-// The target stands still for each sample as long as it takes to copy the chosen threads' registers and stacks. The share
-// of its time that it stood so is kept below a bound: where a sample was dear the next one comes later. Threads: one at
-// a time.
+// The target stands still for each sample as long as it takes to copy the chosen threads' registers and stacks. The
+// share of its time that it stood so is kept below a bound: where a sample was dear the next one comes later. Threads:
+// one at a time.
 #pragma once
 
 #include <chrono>
@@ -23,16 +23,17 @@ struct ProfileOptions {
 };
 
 struct ProfileSummary {
-  std::uint64_t samples = 0;  // moments
-  std::uint64_t stacks = 0;   // threads in them
-  std::uint64_t delayed = 0;  // samples that came late because of max_share
+  std::uint64_t samples = 0;     // moments
+  std::uint64_t stacks = 0;      // threads in them
+  std::uint64_t delayed = 0;     // samples that came late because of max_share
   std::uint64_t incomplete = 0;  // stacks that could not be read to the end
   std::chrono::nanoseconds elapsed{}, paused{}, longest{};
   bool target_ended = false;
   double share() const { return elapsed.count() > 0 ? double(paused.count()) / double(elapsed.count()) : 0; }
 };
 
-// Calls `take` with each sample and its wall time (ns since the epoch). `stop`: a descriptor that ends it when readable.
+// Calls `take` with each sample and its wall time (ns since the epoch). `stop`: a descriptor that ends it when
+// readable.
 using TakeSample = std::function<Result<>(const ThreadSnapshot&, std::uint64_t time)>;
 Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions& options, int stop,
                                    const TakeSample& take);

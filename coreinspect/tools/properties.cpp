@@ -16,11 +16,11 @@ Result<PropertyTable> read_system_properties(const ObjectModel& objects) {
   }
   PropertyTable table;
   JTRACE_ASSIGN_OR_RETURN(const std::size_t broken, for_each_map_node(objects, map, [&](Address node) {
-    const auto key = objects.text_field(node, "key");
-    const auto value = objects.text_field(node, hashtable ? "value" : "val");
-    if (key && value) table.entries.emplace_back(*key, *value);
-    else ++table.unreadable;
-  }));
+                            const auto key = objects.text_field(node, "key");
+                            const auto value = objects.text_field(node, hashtable ? "value" : "val");
+                            if (key && value) table.entries.emplace_back(*key, *value);
+                            else ++table.unreadable;
+                          }));
   table.unreadable += broken;
   std::sort(table.entries.begin(), table.entries.end());
   return table;

@@ -91,7 +91,8 @@ class SnapshotEvents::Impl {
     time_ = trace::Time(time);
     trace_id_ = random_uuid();
     emitter_.begin_trace(trace_id_);
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::TraceStart{.traceId = trace_id_, .agentIdRef = agent_id_, .time = time_}));
+    JTRACE_RETURN_IF_ERROR(
+        emitter_.emit(trace::TraceStart{.traceId = trace_id_, .agentIdRef = agent_id_, .time = time_}));
     JTRACE_RETURN_IF_ERROR(option("jtrace.kind", "snapshot"));
     const std::string key = vm_key(inspection_);
     return key.empty() ? Result<>() : option("jtrace.vm", key);
@@ -114,8 +115,7 @@ class SnapshotEvents::Impl {
 
   Result<> end_trace(std::uint64_t time) {
     time_ = trace::Time(time);
-    for (; said_ < missing_.size(); ++said_)
-      JTRACE_RETURN_IF_ERROR(option("jtrace.unavailable", missing_[said_]));
+    for (; said_ < missing_.size(); ++said_) JTRACE_RETURN_IF_ERROR(option("jtrace.unavailable", missing_[said_]));
     return emitter_.emit(trace::TraceEnd{.traceIdRef = trace_id_, .time = time_});
   }
   Result<> end() { return emitter_.emit(trace::AgentDestroy{.agentIdRef = agent_id_, .time = time_}); }
@@ -160,10 +160,8 @@ class SnapshotEvents::Impl {
       const bool text = row.counter->kind == perfdata::ValueKind::kText;
       const std::string value = text ? table.text_value(*snapshot, row, options_.show_secrets)
                                      : std::to_string(snapshot->long_value(*row.counter));
-      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Value{.name = row.counter->name,
-                                                        .objIdRef = ObjectId::none(),
-                                                        .type = text ? "STRING" : "LONG",
-                                                        .value = value}));
+      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Value{
+          .name = row.counter->name, .objIdRef = ObjectId::none(), .type = text ? "STRING" : "LONG", .value = value}));
     }
     return {};
   }
@@ -217,7 +215,8 @@ class SnapshotEvents::Impl {
     if (const auto fields = model.fields(klass)) {
       const auto statics = std::count_if((*fields)->begin(), (*fields)->end(),
                                          [](const JavaField& f) { return f.is_static() && !f.injected; });
-      const auto injected = std::count_if((*fields)->begin(), (*fields)->end(), [](const auto& f) { return f.injected; });
+      const auto injected =
+          std::count_if((*fields)->begin(), (*fields)->end(), [](const auto& f) { return f.injected; });
       definition.numStaticFields = static_cast<std::uint64_t>(statics);
       definition.numInstanceFields = (*fields)->size() - static_cast<std::uint64_t>(statics + injected);
     }
@@ -255,8 +254,8 @@ class SnapshotEvents::Impl {
 
   Result<> need_thread(ThreadId id, const std::string& name, pid_t native_id) {
     if (!threads_.insert(id.value()).second) return {};
-    const auto transient = native_id > 0 ? trace::TransientThreadId(static_cast<std::uint64_t>(native_id))
-                                         : trace::TransientThreadId();
+    const auto transient =
+        native_id > 0 ? trace::TransientThreadId(static_cast<std::uint64_t>(native_id)) : trace::TransientThreadId();
     return emitter_.emit(trace::ThreadStart{.transientThreadId = transient,
                                             .threadId = id,
                                             .time = time_,
@@ -269,8 +268,8 @@ class SnapshotEvents::Impl {
   Result<> write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits) {
     missing_.insert(missing_.end(), snapshot.missing.begin(), snapshot.missing.end());
     for (const ThreadReport& report : snapshot.threads)
-      JTRACE_RETURN_IF_ERROR(need_thread(thread_id(report), report.java.address ? report.java.name : report.name,
-                                         report.native_id));
+      JTRACE_RETURN_IF_ERROR(
+          need_thread(thread_id(report), report.java.address ? report.java.name : report.name, report.native_id));
     for (const VirtualThread& thread : snapshot.virtual_threads)
       JTRACE_RETURN_IF_ERROR(need_thread(thread_id(thread), thread.name, 0));
     if (frames) {
@@ -295,13 +294,12 @@ class SnapshotEvents::Impl {
       if (!frame->method) continue;
       JTRACE_RETURN_IF_ERROR(need_method(*frame->method));
       ++depth;
-      JTRACE_RETURN_IF_ERROR(
-          emitter_.emit(trace::MethodEntry{.threadIdRef = thread,
-                                           .time = time_,
-                                           .methodIdRef = methods_.of(frame->method->address).first,
-                                           .ticket = depth,
-                                           .classIdRef = classes_.of(frame->method->holder).first,
-                                           .stackDepth = depth}));
+      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::MethodEntry{.threadIdRef = thread,
+                                                              .time = time_,
+                                                              .methodIdRef = methods_.of(frame->method->address).first,
+                                                              .ticket = depth,
+                                                              .classIdRef = classes_.of(frame->method->holder).first,
+                                                              .stackDepth = depth}));
     }
     return {};
   }
@@ -312,7 +310,8 @@ class SnapshotEvents::Impl {
     const auto [id, is_new] = objects_.of(object);
     if (!is_new) return id;
     trace::ObjDef definition{.objId = id, .isArray = 0};
-    if (const auto klass = inspection_.objects().klass_of(object); klass && inspection_.classes().internal_name(*klass)) {
+    if (const auto klass = inspection_.objects().klass_of(object);
+        klass && inspection_.classes().internal_name(*klass)) {
       JTRACE_RETURN_IF_ERROR(need_class(*klass));
       definition.classIdRef = classes_.of(*klass).first;
       const auto helper = inspection_.classes().layout_helper(*klass).value_or(0);
@@ -399,7 +398,8 @@ SnapshotIdentity identify_target(const Inspection& inspection) {
   const std::string command = inspection.vm().read_static_text("Arguments", "_java_command").value_or("");
   identity.executable = perfdata::mask_secrets(command);
   identity.process_name = command.substr(0, command.find(' '));
-  // The ticks are written some twenty times a second (PerfDataSamplingInterval): the core's time as near as it tells it.
+  // The ticks are written some twenty times a second (PerfDataSamplingInterval): the core's time as near as it tells
+  // it.
   const auto ticks = counters ? counters->long_value("sun.os.hrt.ticks") : std::nullopt;
   const auto frequency = counters ? counters->long_value("sun.os.hrt.frequency") : std::nullopt;
   identity.time = identity.process_time;
@@ -411,7 +411,8 @@ SnapshotIdentity identify_target(const Inspection& inspection) {
 
 std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments) {
   SnapshotParts parts;
-  if (view == "events") return SnapshotParts{.options = true, .threads = true, .frames = true, .waits = true, .heap = true};
+  if (view == "events")
+    return SnapshotParts{.options = true, .threads = true, .frames = true, .waits = true, .heap = true};
   if (view == "stack") parts.threads = parts.frames = parts.waits = true;
   else if (view == "threads" || view == "locks") parts.threads = parts.waits = true;
   else if (view == "flags" || view == "properties") parts.options = true;
@@ -422,8 +423,7 @@ std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vec
   else if (view == "method" && !arguments.empty()) {  // CLASS.METHOD(SIGNATURE): the class with its methods
     const std::string path = arguments.front().substr(0, arguments.front().find('('));
     parts.class_names = {path.substr(0, path.rfind('.'))};
-  }
-  else return std::nullopt;
+  } else return std::nullopt;
   return parts;
 }
 

@@ -1,8 +1,8 @@
 // What is in a JVM as events of trace.dtd: one trace that carries `option key="jtrace.kind" value="snapshot"`.
 //
 // Definitions come before their first use. Ids are small numbers given in the order of appearance; threads have their
-// own. Nothing is printed; the sink is borrowed and not finished. Threads: one at a time. Errors: those of the sink, and
-// of reading where nothing at all can be had.
+// own. Nothing is printed; the sink is borrowed and not finished. Threads: one at a time. Errors: those of the sink,
+// and of reading where nothing at all can be had.
 #pragma once
 
 #include <chrono>
@@ -24,8 +24,8 @@ struct SnapshotIdentity {
   std::string agent_parameters;
   std::uint64_t time = 0;  // of the snapshot, ns since the epoch
 };
-// Of a core, which knows neither its host nor its boot: from libjvm's build id, the inner pid and createVmBeginTime. Of a
-// live process the caller knows more (session/trace_identity.h); `time` is that of the snapshot in both.
+// Of a core, which knows neither its host nor its boot: from libjvm's build id, the inner pid and createVmBeginTime. Of
+// a live process the caller knows more (session/trace_identity.h); `time` is that of the snapshot in both.
 SnapshotIdentity identify_target(const Inspection& inspection);
 // "pid=...,createVmBeginTime=...", "" without counters.
 std::string vm_key(const Inspection& inspection);
@@ -38,8 +38,8 @@ struct SnapshotParts {
   bool frames = false;  // of the threads
   bool waits = false;   // of the threads
   bool counters = false;
-  bool heap = false;                  // gcFinish with its figures
-  bool classes = false;               // all of them
+  bool heap = false;                     // gcFinish with its figures
+  bool classes = false;                  // all of them
   std::vector<std::string> class_names;  // these, with their methods
 };
 // The parts of a view that has elements (docs/trace_format.md); nothing for the others.

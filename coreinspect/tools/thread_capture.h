@@ -2,8 +2,8 @@
 // stand still, everything else later.
 //
 // The stop is estimated before it is made. Where all threads at once would stand longer than allowed, or do, they are
-// taken in batches, each a moment of its own. What was copied is laid over the VM's memory (CachedMemory). Threads: one at a
-// time. Errors: those of StoppedThreads.
+// taken in batches, each a moment of its own. What was copied is laid over the VM's memory (CachedMemory). Threads: one
+// at a time. Errors: those of StoppedThreads.
 #pragma once
 
 #include <chrono>

@@ -140,7 +140,7 @@ class ThreadSampler::Impl {
   Inspection& inspection_;
   const SnapshotOptions options_;
   const target::Process* process_;
-  Result<const CodeCache*> code_;  // read before the stop, which shall not wait for it
+  Result<const CodeCache*> code_;                 // read before the stop, which shall not wait for it
   std::map<Address, ThreadRegisters> registers_;  // of threads not yet told, by sp
   std::optional<JavaWalker> java_;
   std::optional<NativeNames> names_;

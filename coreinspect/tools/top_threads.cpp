@@ -15,7 +15,8 @@ Result<TopTable> TopThreads::look() {
   std::map<pid_t, std::uint64_t> seen;
   for (const ThreadReport& report : snapshot.threads) {
     const bool java = report.java.address != 0;
-    TopRow row{.name = java ? report.java.name : report.name, .native_id = report.native_id, .id = java ? report.java.id : 0};
+    TopRow row{
+        .name = java ? report.java.name : report.name, .native_id = report.native_id, .id = java ? report.java.id : 0};
     if (java) row.state = report.java.state();
     seen[report.native_id] = report.cpu_ns;
     const auto before = cpu_ns_.find(report.native_id);

@@ -13,10 +13,10 @@ namespace jtrace::coreinspect {
 struct TopRow {
   std::string name;
   pid_t native_id = 0;
-  std::int64_t id = 0;      // of the java.lang.Thread; 0 for threads of the VM
-  std::string_view state;   // as Thread.State; "" for threads of the VM
-  double cpu = 0;           // share of one processor since the last look
-  std::string frame;        // the innermost Java frame; "" where there is none
+  std::int64_t id = 0;     // of the java.lang.Thread; 0 for threads of the VM
+  std::string_view state;  // as Thread.State; "" for threads of the VM
+  double cpu = 0;          // share of one processor since the last look
+  std::string frame;       // the innermost Java frame; "" where there is none
 };
 
 struct TopTable {

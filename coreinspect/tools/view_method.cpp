@@ -22,7 +22,8 @@ Result<std::vector<const JavaMethod*>> wanted_methods(const Inspection& inspecti
   const std::string signature = wanted.substr(path.size());
   const std::size_t dot = path.rfind('.');
   if (dot == path.npos || dot == 0)
-    return fail(ErrorCategory::kUsage, "not a method: " + wanted, "CLASS.METHOD, CLASS.METHOD(SIGNATURE), or 0xADDRESS");
+    return fail(ErrorCategory::kUsage, "not a method: " + wanted,
+                "CLASS.METHOD, CLASS.METHOD(SIGNATURE), or 0xADDRESS");
   JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection.classes().find(path.substr(0, dot)));
   for (Address klass : classes) {
     JTRACE_ASSIGN_OR_RETURN(const auto methods, inspection.classes().methods(klass));

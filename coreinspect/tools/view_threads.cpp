@@ -85,8 +85,8 @@ void append_text(std::string& out, const ThreadReport& report, const LockFacts& 
 }
 
 void append_text(std::string& out, const VirtualThread& thread, Shown shown, const ObjectNames& names) {
-  out += "\"" + printable(thread.name) + "\" #" + std::to_string(thread.id) + " virtual " + std::string(thread.state()) +
-         " [" + thread.vm_state + "]\n";
+  out += "\"" + printable(thread.name) + "\" #" + std::to_string(thread.id) + " virtual " +
+         std::string(thread.state()) + " [" + thread.vm_state + "]\n";
   append_walk(out, thread.walk, shown, names);
   out += "\n";
 }
@@ -160,8 +160,7 @@ void write_json(JsonWriter& json, const VirtualThread& thread, Shown shown, cons
   json.begin_object().member("name", thread.name).member("java", true).member("threadId", thread.id);
   json.member("daemon", true).member("state", thread.state()).member("vmState", thread.vm_state);
   json.member("virtual", true);
-  if (thread.carrier != 0)
-    json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
+  if (thread.carrier != 0) json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
   write_walk(json, thread.walk, shown, names);
   json.end_object();
 }

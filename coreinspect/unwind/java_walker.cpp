@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::size_t kMaxFrames = 20000;
 constexpr Address kWord = 8;
-constexpr Address kMaxArguments = 256 * kWord;  // of a method (JVMS 4.3.3)
+constexpr Address kMaxArguments = 256 * kWord;      // of a method (JVMS 4.3.3)
 constexpr std::int64_t kMaxMonitorWords = 1 << 16;  // of the monitor block of an interpreted frame
 
 Error stuck(std::string text, Address at) {

@@ -13,8 +13,8 @@ namespace {
 std::string readable(std::string_view symbol) {
   const std::string plain(symbol.substr(0, symbol.find('@')));
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status),
+                                                         std::free);
   return status == 0 && text ? std::string(text.get()) : plain;
 }
 
@@ -52,8 +52,7 @@ NativeNames::Images NativeNames::open_images(const target::Mapping& mapping) con
   auto fd = target_.open_mapped(mapping);
   if (!fd) return images;
   const target::Process* process = target_.process();
-  auto file =
-      target::ElfImage::from_fd(std::move(*fd), process ? process->path_inside(mapping.path) : mapping.path);
+  auto file = target::ElfImage::from_fd(std::move(*fd), process ? process->path_inside(mapping.path) : mapping.path);
   if (!file) return images;
   for (const target::Mapping& other : target_.mappings()) {
     if (other.path != mapping.path || other.offset != 0) continue;

@@ -1,7 +1,7 @@
 // NativeNames: the function and module of a native pc.
 //
-// A name only where a symbol's size covers the address: else module and offset. Symbols are those of the mapped file, or
-// of the file with its debug information, each only where its build id is that of the image in memory. Ownership:
+// A name only where a symbol's size covers the address: else module and offset. Symbols are those of the mapped file,
+// or of the file with its debug information, each only where its build id is that of the image in memory. Ownership:
 // borrows the target, keeps the files open. Threads: one at a time.
 #pragma once
 

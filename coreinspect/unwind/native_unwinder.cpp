@@ -7,8 +7,8 @@
 
 #include "target/loaded_image.h"
 
-// libunwind's binary search in a remote .eh_frame_hdr table. It is exported for this use (perf does the same) but stands
-// in no public header.
+// libunwind's binary search in a remote .eh_frame_hdr table. It is exported for this use (perf does the same) but
+// stands in no public header.
 extern "C" int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t* table,
                                                   unw_proc_info_t* info, int need_unwind_info, void* argument);
 

@@ -28,8 +28,7 @@ class Reader {
   Result<> add_of_containers() {
     const auto classes = objects_.classes().find(kContainers);
     if (!classes) return {};
-    JTRACE_ASSIGN_OR_RETURN(const Address registry,
-                            static_reference(objects_, classes->front(), "CONTAINER_REGISTRY"));
+    JTRACE_ASSIGN_OR_RETURN(const Address registry, static_reference(objects_, classes->front(), "CONTAINER_REGISTRY"));
     return for_each_of_set(registry, [&](Address reference) {
       const Address container = objects_.reference(reference, "referent").value_or(0);
       if (container == 0) return;
@@ -45,9 +44,9 @@ class Reader {
     if (set == 0) return {};
     JTRACE_ASSIGN_OR_RETURN(const Address map, objects_.reference(set, "map"));
     JTRACE_ASSIGN_OR_RETURN(const std::size_t broken, for_each_map_node(objects_, map, [&](Address node) {
-      const auto key = objects_.reference(node, "key");
-      if (key && *key != 0) use(*key);
-    }));
+                              const auto key = objects_.reference(node, "key");
+                              if (key && *key != 0) use(*key);
+                            }));
     if (broken > 0) return fail(ErrorCategory::kPartial, std::to_string(broken) + " entries could not be read");
     return {};
   }
@@ -79,7 +78,8 @@ class Reader {
         const JavaField& field = (**fields)[i];
         if (!field.is_static() || field.signature != "I" || field.name == "SUSPENDED") continue;
         const auto value = objects_.classes().vm().memory().read<std::int32_t>(*mirror + field.offset);
-        if (value && std::all_of(field.name.begin(), field.name.end(), [](char c) { return c == '_' || (c >= 'A' && c <= 'Z'); }))
+        if (value && std::all_of(field.name.begin(), field.name.end(),
+                                 [](char c) { return c == '_' || (c >= 'A' && c <= 'Z'); }))
           states_.emplace(*value, field.name);
       }
     }

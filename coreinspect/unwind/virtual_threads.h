@@ -1,5 +1,5 @@
-// Virtual threads (JDK 21 and later) that the JDK itself keeps track of: those of Thread.startVirtualThread and builders,
-// and those of executors and flocks; not those of a JVM with -Djdk.trackAllThreads=false.
+// Virtual threads (JDK 21 and later) that the JDK itself keeps track of: those of Thread.startVirtualThread and
+// builders, and those of executors and flocks; not those of a JVM with -Djdk.trackAllThreads=false.
 //
 // Found through jdk.internal.vm.ThreadContainers, not by a walk over the heap, so the cost is that of the threads. A
 // parked one's frames lie in stack chunks (jdk.internal.vm.StackChunk, stackChunkOop.hpp). Threads: one at a time.

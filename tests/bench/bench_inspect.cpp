@@ -60,8 +60,7 @@ Result<std::unique_ptr<JvmProcess>> standing(const Jdk& jdk, int more, std::vect
 void print_ratio(const Jdk& jdk, const char* what, const std::vector<double>& ours, const std::vector<double>& peer,
                  const char* peer_name) {
   std::printf("%-10s %-22s jtrace %8.1f ms", jdk.name.c_str(), what, median(ours));
-  if (!peer.empty())
-    std::printf("   %s %8.1f ms   ratio %.1f", peer_name, median(peer), median(peer) / median(ours));
+  if (!peer.empty()) std::printf("   %s %8.1f ms   ratio %.1f", peer_name, median(peer), median(peer) / median(ours));
   std::printf("\n");
 }
 
@@ -76,8 +75,8 @@ Result<> bench_core(const Jdk& jdk) {
   jvm->signal(SIGABRT);
   JTRACE_RETURN_IF_ERROR(jvm->wait_exit());
   std::string core;
-  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(::getpid()) + "/fd/" +
-                                                  std::to_string(folder.get())))
+  for (const auto& entry :
+       fs::directory_iterator("/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(folder.get())))
     if (entry.path().filename().string().starts_with("core")) core = entry.path();
   std::vector<double> ours, mixed, peer;
   for (int i = 0; i < 5; ++i) {

@@ -1,6 +1,6 @@
 // core_mutations CORE COUNT [SEED]: looks into COUNT damaged copies of a core, each in a child process: bits flipped in
-// pages that the views read, or the end cut off. A child that crashes, or takes longer than 30 s, is a failure; what the
-// views answer is not judged. Prints a line of totals; exit status 1 where a child failed.
+// pages that the views read, or the end cut off. A child that crashes, or takes longer than 30 s, is a failure; what
+// the views answer is not judged. Prints a line of totals; exit status 1 where a child failed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -53,7 +53,8 @@ bool look_into(std::span<const std::byte> core, bool seen = false) {
   trace::XmlWriter xml(bytes);
   const auto parts = coreinspect::parts_of_view("events", {});
   whole = coreinspect::write_snapshot_events(inspection, xml, coreinspect::identify_target(inspection), *parts, {})
-              .has_value() && whole;
+              .has_value() &&
+          whole;
   return whole;
 }
 
@@ -102,8 +103,8 @@ enum Outcome { kWhole, kPartial, kOutcomes };
   const std::size_t flips = std::size_t{1} << (random() % 10);
   for (std::size_t i = 0; i < flips; ++i) {
     // A quarter of them in the headers and notes.
-    const std::size_t page = random() % 4 == 0 ? random() % std::min<std::size_t>(16, core.size / kPage)
-                                               : pages[random() % pages.size()];
+    const std::size_t page =
+        random() % 4 == 0 ? random() % std::min<std::size_t>(16, core.size / kPage) : pages[random() % pages.size()];
     core.bytes[page * kPage + random() % kPage] ^= std::byte{1} << (random() % 8);
   }
   ::_exit(look_into({core.bytes, size}) ? kWhole : kPartial);

@@ -13,10 +13,10 @@ namespace jtrace::test {
 
 // One thread as a thread dump shows it. Frames innermost first.
 struct DumpedThread {
-  std::vector<std::string> frames;                       // "java.lang.Object.wait Object.java:338", "... Native Method"
+  std::vector<std::string> frames;  // "java.lang.Object.wait Object.java:338", "... Native Method"
   std::vector<std::pair<std::size_t, std::string>> locked;  // index of the frame and address
-  std::string waiting;                                   // address of what it waits for; "" for nothing
-  std::string state;                                     // "WAITING (parking)"
+  std::string waiting;                                      // address of what it waits for; "" for nothing
+  std::string state;                                        // "WAITING (parking)"
   bool operator==(const DumpedThread&) const = default;
 };
 using Dump = std::map<std::string, DumpedThread>;  // by thread name

@@ -30,8 +30,14 @@ using ::testing::HasSubstr;
 
 // Small in all that a core would have to hold, and with room enough that no collection moves anything meanwhile.
 std::vector<std::string> small_flags() {
-  return {"-Xms48m", "-Xmx48m", "-Xss512k", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=24m", "-XX:CompressedClassSpaceSize=16m",
-          "-Dtest.password=hunter2", "-Dtest.text=a=b:\\c\u20ac"};
+  return {"-Xms48m",
+          "-Xmx48m",
+          "-Xss512k",
+          "-XX:+UseSerialGC",
+          "-XX:ReservedCodeCacheSize=24m",
+          "-XX:CompressedClassSpaceSize=16m",
+          "-Dtest.password=hunter2",
+          "-Dtest.text=a=b:\\c\u20ac"};
 }
 
 std::string asked_of_jvm(const JvmProcess& jvm, const std::string& command) {
@@ -100,8 +106,8 @@ class CoreFolder {
  public:
   explicit CoreFolder(const JvmProcess& jvm) : fd_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {}
   std::string core() const {
-    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(::getpid()) + "/fd/" +
-                                                     std::to_string(fd_.get())))
+    for (const auto& entry :
+         fs::directory_iterator("/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_.get())))
       if (entry.path().filename().string().starts_with("core")) return entry.path();
     return {};
   }
@@ -119,10 +125,21 @@ std::string why_no_kernel_core() {
 }
 
 const std::vector<std::vector<std::string>>& views() {
-  static const std::vector<std::vector<std::string>> all = {
-      {"info"},    {"flags", "--all"}, {"properties", "--show-secrets"}, {"args"},  {"counters"},          {"threads"},
-      {"locks"},   {"classes"},        {"loaders"},                      {"class", "Standing"}, {"statics", "Standing"},
-      {"symbols"}, {"codecache"},      {"vmstructs"},                    {"pmap"}};
+  static const std::vector<std::vector<std::string>> all = {{"info"},
+                                                            {"flags", "--all"},
+                                                            {"properties", "--show-secrets"},
+                                                            {"args"},
+                                                            {"counters"},
+                                                            {"threads"},
+                                                            {"locks"},
+                                                            {"classes"},
+                                                            {"loaders"},
+                                                            {"class", "Standing"},
+                                                            {"statics", "Standing"},
+                                                            {"symbols"},
+                                                            {"codecache"},
+                                                            {"vmstructs"},
+                                                            {"pmap"}};
   return all;
 }
 
@@ -169,10 +186,9 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     live = all_views(jvm.pid_text());
     expect_same(dump_of_json(live["threads"]), parse_thread_print(dump));
     expect_two_deadlocks(live["locks"]);
-    expect_equal_values(rows_of_json(live["flags"], "name", "value"),
-                        parse_flags(flags), 300);
-    expect_equal_values(rows_of_json(live["properties"], "key", "value"),
-                        parse_properties(properties), 40, {"user.timezone"});  // the question sets it
+    expect_equal_values(rows_of_json(live["flags"], "name", "value"), parse_flags(flags), 300);
+    expect_equal_values(rows_of_json(live["properties"], "key", "value"), parse_properties(properties), 40,
+                        {"user.timezone"});  // the question sets it
     EXPECT_THAT(live["args"], HasSubstr("-XX:+UseSerialGC"));
     compare_counters(jvm, live["counters"]);
     compare_bcis(jvm, live["threads"]);
@@ -311,8 +327,7 @@ TEST_F(DamagedCore, cut_off_is_read_as_far_as_it_goes) {
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
   const std::string core = core_with_filter("0x33");
   ASSERT_NE(core, "");
-  const auto mutations = run_command({JTRACE_CORE_MUTATIONS, core, "40", "7"},
-                                     {.timeout = std::chrono::minutes(5)});
+  const auto mutations = run_command({JTRACE_CORE_MUTATIONS, core, "40", "7"}, {.timeout = std::chrono::minutes(5)});
   ASSERT_TRUE(succeeded(mutations));
   EXPECT_EQ(mutations->status, 0) << mutations->out;
   EXPECT_THAT(mutations->out, HasSubstr("undamaged: whole"));

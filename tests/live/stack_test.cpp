@@ -162,7 +162,9 @@ TEST_P(StackOnEachJdk, shows_parked_virtual_threads) {
   for (const auto& [name, frames] : theirs) {
     ASSERT_TRUE(ours.contains(name)) << name;
     EXPECT_EQ(ours[name]["state"], "WAITING") << name;
-    EXPECT_TRUE(is_subsequence(frames, java_frames(ours[name]))) << name << "\n" << ::testing::PrintToString(frames) << "\n" << ::testing::PrintToString(java_frames(ours[name]));
+    EXPECT_TRUE(is_subsequence(frames, java_frames(ours[name]))) << name << "\n"
+                                                                 << ::testing::PrintToString(frames) << "\n"
+                                                                 << ::testing::PrintToString(java_frames(ours[name]));
   }
   expect_unharmed();
   record_support(GetParam(), "default", "live", "virtual threads");

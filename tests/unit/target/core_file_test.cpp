@@ -3,12 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <lz4frame.h>
+#include <zstd.h>
 
 #include <fstream>
 #include <random>
-
-#include <lz4frame.h>
-#include <zstd.h>
 
 #include "target/core_memory.h"
 #include "target/debug_file.h"
