@@ -1,6 +1,7 @@
 // jtrace probe PID PROBE...: a trace through USDT probes, until the duration, Ctrl-C or the JVM's end.
 #include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -251,7 +252,11 @@ class ProbeTrace {
         if (libjvm_is_gone()) return Ending::kTargetChanged;
       }
       if (!written) return Ending::kOutput;
-      if (waits[0].revents != 0) return Ending::kInterrupted;
+      if (waits[0].revents != 0) {
+        signalfd_siginfo taken{};  // left pending it would end us once it is unblocked
+        [[maybe_unused]] const ssize_t size = ::read(cancel_fd_, &taken, sizeof taken);
+        return Ending::kInterrupted;
+      }
       if (process_.has_exited()) return Ending::kTargetEnded;
       if (count_reached()) return Ending::kCount;
       if (options_.duration && now - start_ >= *options_.duration) return Ending::kDuration;

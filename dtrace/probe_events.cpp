@@ -73,6 +73,10 @@ Result<> ProbeEvents::write(const ProbeRecord& record) {
     counts_.without_element += site.chosen;
     return {};
   }
+  if (is_after_end(record, kind)) {
+    counts_.without_element += site.chosen;
+    return {};
+  }
   switch (kind) {
     case Kind::kThreadStart: return start_thread(record, site.chosen);
     case Kind::kThreadStop: return stop_thread(record, site.chosen);
@@ -158,7 +162,25 @@ Result<> ProbeEvents::start_thread(const ProbeRecord& record, bool chosen) {
   return {};
 }
 
+// Those whose first operand is the threadId.
+bool ProbeEvents::is_after_end(const ProbeRecord& record, Kind kind) const {
+  switch (kind) {
+    case Kind::kWait:
+    case Kind::kWaited:
+    case Kind::kContendedEnter:
+    case Kind::kContendedEntered:
+    case Kind::kContendedExit:
+    case Kind::kAlloc:
+    case Kind::kEntry:
+    case Kind::kReturn: break;
+    default: return false;
+  }
+  const auto ended = ended_.find(record.tid);
+  return ended != ended_.end() && ended->second == record.operands[0];
+}
+
 Result<> ProbeEvents::stop_thread(const ProbeRecord& record, bool chosen) {
+  ended_[record.tid] = record.operands[2];
   const auto known = threads_.find(record.tid);
   if (!chosen && (known == threads_.end() || !known->second.written)) {
     threads_.erase(record.tid);

@@ -104,6 +104,7 @@ class ProbeEvents {
 
   Result<> start_thread(const ProbeRecord& record, bool chosen);
   Result<> stop_thread(const ProbeRecord& record, bool chosen);
+  bool is_after_end(const ProbeRecord& record, Kind kind) const;
   Result<> load_class(const ProbeRecord& record);
   Result<> unload_class(const ProbeRecord& record);
   Result<> gc(const ProbeRecord& record, Kind kind, bool chosen);
@@ -125,6 +126,9 @@ class ProbeEvents {
   EventCounts counts_;
   std::vector<Kind> kinds_;  // by site
   std::unordered_map<std::uint32_t, Thread> threads_;
+  // threadId of the java.lang.Thread that ended last, by kernel id: on its way out a thread still takes its own lock,
+  // behind its threadEnd, where its id means nothing any more.
+  std::unordered_map<std::uint32_t, std::uint64_t> ended_;
   std::unordered_map<std::string, std::uint64_t> classes_;                 // the last one of a name
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> loaded_;  // by name and loader
   std::map<std::tuple<std::uint64_t, std::string, std::string>, std::uint64_t> methods_;
