@@ -279,10 +279,14 @@ void AgentSession::backfill_threads(JNIEnv* jni) {
   }
 }
 
+// Callbacks end by themselves, but where a thousand threads queue for a safepoint each (GetObjectMonitorUsage), the
+// last one takes its time. Nothing waits for us meanwhile: this is the control thread.
+constexpr std::uint32_t kLeaveLimitMs = 120'000;
+
 void AgentSession::stop(JNIEnv* jni) {
   switch_events(false);
   current().store(nullptr, std::memory_order_seq_cst);
-  const bool empty = CallbackGuard::wait_until_empty(5000);
+  const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);
   Producer::for_each([&](Producer& producer) {
     if (empty) producer.finish_chunk(writer);
   });

@@ -30,14 +30,20 @@ void CallbackGuard::leave_pool(Producer& producer) {
   producer.in_callback().fetch_sub(1, std::memory_order_release);
 }
 
+// The session is not current any more: whoever is seen outside once does not come in again.
 bool CallbackGuard::wait_until_empty(std::uint32_t limit_ms) {
-  for (std::uint32_t waited = 0;; ++waited) {
-    bool inside = false;
-    Producer::for_each([&](Producer& p) { inside = inside || p.in_callback().load(std::memory_order_seq_cst) != 0; });
-    if (!inside) return true;
-    if (waited == limit_ms) return false;
-    usleep(1000);
-  }
+  std::uint32_t waited = 0;
+  bool empty = true;
+  Producer::for_each([&](Producer& p) {
+    for (; p.in_callback().load(std::memory_order_seq_cst) != 0; ++waited) {
+      if (waited >= limit_ms) {
+        empty = false;
+        return;
+      }
+      usleep(1000);
+    }
+  });
+  return empty;
 }
 
 }  // namespace jtrace::agent

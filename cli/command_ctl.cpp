@@ -24,6 +24,9 @@ Result<std::vector<std::string>> request_of(const CtlArguments& arguments) {
       return fail(ErrorCategory::kUsage, "ctl " + arguments.verb + " takes no filter rules");
     return words;
   }
+  if (arguments.rules.empty() && arguments.filter_file.empty())
+    return fail(ErrorCategory::kUsage, "filters needs rules: they replace those in force",
+                "'* include' lets everything through");
   for (const std::string& text : arguments.rules) {
     JTRACE_ASSIGN_OR_RETURN(const session::FilterRule rule, session::parse_filter_rule(text));
     words.push_back(session::to_text(rule));

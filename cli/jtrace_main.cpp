@@ -1,10 +1,13 @@
 // jtrace: one subcommand, one file (command_NAME.cpp).
 #include <algorithm>
+#include <csignal>
 #include <iterator>
 
 #include "cli/commands.h"
 
 int main(int argc, char** argv) {
+  // A file size limit (ulimit -f) is an error like any other: write() says EFBIG.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("looks into HotSpot JVMs from outside", "jtrace");
   jtrace::ExitStatus status = jtrace::ExitStatus::kOk;
   // To set up every command's options takes longer than most commands: the one that is named first will do.

@@ -204,6 +204,7 @@ OptionSpec min_free_option() {
               if (!percent || *percent > 99) return wrong_value("min-free", text, "a size or 0% to 99%");
               options.min_free.reset();
               options.min_free_percent = *percent;
+              options.min_free_most = UINT64_MAX;
               return {};
             }
             options.min_free = parse_size(text);
@@ -274,7 +275,7 @@ std::vector<OptionSpec> make_table() {
              "what a thread does that finds no room: lose the event, or wait", &O::block_when_full),
       block_limit_option(),
       size("ring-memory", "memory between the JVM and jtrace (default: 64M)", &O::ring_memory,
-           trace::record::kMinimumPoolSize, std::uint64_t{64} << 30),
+           trace::record::kMinimumPoolSize, std::uint64_t{4} << 30),
       size("max-size", "end the trace, or go on in another file (--rotate), at this size; 0 is no limit", &O::max_size,
            0, kMost),
       number("rotate", "at --max-size go on in a new file and keep N old ones: FILE.1 is the latest", &O::rotate, 1000),

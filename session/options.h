@@ -36,11 +36,12 @@ struct TraceOptions {
   std::uint32_t stack_depth = 16;              // frames
   bool block_when_full = false;
   std::uint32_t block_limit_ms = 100;
-  std::uint64_t ring_memory = 64u << 20;  // bytes
-  std::uint64_t max_size = 0;             // bytes; 0: no limit
-  std::uint32_t rotate = 0;               // files kept beside the current one
-  std::optional<std::uint64_t> min_free;  // bytes
-  std::uint32_t min_free_percent = 5;     // where min_free is not given: this, or 1 GiB, whichever is less
+  std::uint64_t ring_memory = 64u << 20;   // bytes
+  std::uint64_t max_size = 0;              // bytes; 0: no limit
+  std::uint32_t rotate = 0;                // files kept beside the current one
+  std::optional<std::uint64_t> min_free;   // bytes
+  std::uint32_t min_free_percent = 5;      // where min_free is not given: this share, at most...
+  std::uint64_t min_free_most = 1u << 30;  // ...so many bytes, unless the user gave the share
   bool show_secrets = false;
   bool strict = false;           // -agentpath: a wrong option ends the JVM's start
   std::string agent_parameters;  // as the user gave them: agentCreate's agentParameters

@@ -23,13 +23,13 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// What must stay free: what the user said, else a share of the file system, 1 GiB at most.
+// What must stay free: what the user said, else a share of the file system.
 std::uint64_t min_free_of(const TraceOptions& options, const std::string& path) {
   if (options.min_free) return *options.min_free;
   struct statvfs info {};
   if (::statvfs(folder_of(path).c_str(), &info) != 0) return 0;
   const std::uint64_t size = std::uint64_t{info.f_blocks} * info.f_frsize;
-  return std::min<std::uint64_t>(size / 100 * options.min_free_percent, 1u << 30);
+  return std::min<std::uint64_t>(size / 100 * options.min_free_percent, options.min_free_most);
 }
 
 }  // namespace

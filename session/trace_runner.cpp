@@ -16,9 +16,9 @@ namespace {
 using trace::record::AgentState;
 using trace::record::FrameType;
 
-constexpr int kLongestInterval = 20;                         // ms
-constexpr std::uint64_t kDetachLimit = 5 * kNanosPerSecond;  // for the agent to leave the JVM
-constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;  // for a JVM whose agent hung up to be seen as ended
+constexpr int kLongestInterval = 20;                          // ms
+constexpr std::uint64_t kDetachLimit = 15 * kNanosPerSecond;  // for the agent to leave the JVM
+constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;   // for a JVM whose agent hung up to be seen as ended
 
 std::string size_text(std::uint64_t bytes) {
   char text[32];

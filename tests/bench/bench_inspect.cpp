@@ -14,6 +14,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
