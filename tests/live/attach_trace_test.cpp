@@ -98,6 +98,7 @@ TEST_P(EachCollector, unloads_exactly_the_classes_that_went) {
   for (const TraceElement* event : trace->all("classUnload")) unloaded += plugins.contains(event->get("classIdRef"));
   EXPECT_EQ(plugins.size(), 30u);
   EXPECT_EQ(unloaded, 30);
+  record_support(jdk, to_string(collector), "live", "classUnload");
 }
 
 TEST_P(EachJdk, names_the_threads_that_ran_before) {
