@@ -64,6 +64,7 @@ Result<> TraceOutput::open_sinks() {
     if (options_.rotate == 0) file.max_size = options_.max_size;
     JTRACE_ASSIGN_OR_RETURN(bytes_, trace::FileSink::create(path_, file));
   }
+  bytes_->set_give_up(give_up_);
   trace::XmlWriterOptions xml;
   if (options_.strict_dtd) xml.form = trace::XmlForm::kStrictFragments;
   else if (options_.fragments) xml.form = trace::XmlForm::kFragments;
@@ -72,6 +73,11 @@ Result<> TraceOutput::open_sinks() {
   xml.single_trace = !options_.writes_fragments();
   writer_ = std::make_unique<trace::XmlWriter>(*bytes_, xml);
   return {};
+}
+
+void TraceOutput::set_give_up(std::function<bool()> give_up) {
+  give_up_ = std::move(give_up);
+  bytes_->set_give_up(give_up_);
 }
 
 Result<> TraceOutput::begin() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,8 @@ class TraceOutput {
   // begins in FILE. The caller writes its head. kRefused for what is no regular file.
   Result<> next_document(std::uint32_t keep);
 
+  // ByteSink's, for this document and those after it.
+  void set_give_up(std::function<bool()> give_up);
   bool is_file() const { return is_file_; }
   // --rotate, and the document is nearly at --max-size. Where its head alone (every thread that lives) is that long,
   // each document gets some events all the same.
@@ -50,6 +53,7 @@ class TraceOutput {
   bool remove_if_unused_ = false;
   std::unique_ptr<trace::ByteSink> bytes_;
   std::unique_ptr<trace::XmlWriter> writer_;
+  std::function<bool()> give_up_;
   std::uint64_t head_size_ = 0;      // bytes
   std::uint64_t earlier_bytes_ = 0;  // of documents that are finished
 };

@@ -57,7 +57,18 @@ TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, Drainer& drain
       start_(monotonic_ns()),
       next_progress_(start_ + kNanosPerSecond) {}
 
+// The output's reader holds a write up, maybe a person who pages through it: only a signal ends that.
+bool TraceRunner::should_give_up() {
+  pollfd signal{options_.signal_fd, POLLIN, 0};
+  if (options_.signal_fd >= 0 && ::poll(&signal, 1, 0) > 0) {
+    signalfd_siginfo info{};
+    hurried_ = ::read(options_.signal_fd, &info, sizeof info) > 0 || hurried_;
+  }
+  return hurried_;
+}
+
 TraceSummary TraceRunner::run() {
+  output_.set_give_up([this] { return should_give_up(); });
   while (!reason_) {
     drain();
     if (!reason_) wait_for_something();
@@ -65,6 +76,7 @@ TraceSummary TraceRunner::run() {
   detach_agent();
   auto ended = drainer_.end(Drainer::Mode::kFinal);
   if (!ended && !error_) output_failed(std::move(ended).error());
+  output_.set_give_up({});
   pool_.remove();
   TraceSummary result = summary();
   for (const int client : waiting_for_end_) answer(client, result.status(), result.text() + "\n");
@@ -87,6 +99,7 @@ void TraceRunner::output_failed(Error error) {
 void TraceRunner::drain() {
   auto pass = drainer_.pass(Drainer::Mode::kLive);
   if (!pass) return output_failed(std::move(pass).error());
+  if (hurried_) return end(EndReason::kInterrupted);
   const auto counts = drainer_.reader().counts();
   const bool filling = counts.free_chunks < drainer_.reader().chunk_count() / 4 * 3;
   const bool nearly_full = counts.free_chunks < drainer_.reader().chunk_count() / 4;

@@ -81,6 +81,7 @@ class TraceRunner {
   void take_frames();
   void take_answer(const Frame& frame);
   void take_signal();
+  bool should_give_up();
   void watch_target();
   void take_ctl_requests();
   void serve(const CtlRequest& request);
@@ -108,7 +109,8 @@ class TraceRunner {
   bool detached_ = false;
   bool paused_ = false;
   bool signalled_ = false;
-  int interval_ = 5;  // ms to the next pass
+  bool hurried_ = false;  // a signal came while the output's reader held us up
+  int interval_ = 5;      // ms to the next pass
   std::deque<Asked> asked_;
   std::vector<int> waiting_for_end_;  // ctl clients that asked for detach
 };

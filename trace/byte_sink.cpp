@@ -1,6 +1,8 @@
 #include "trace/byte_sink.h"
 
+#include <limits.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -109,19 +111,36 @@ Result<> MemorySink::drain(std::string_view records) {
   return {};
 }
 
-Result<> FdSink::drain(std::string_view records) {
-  while (!records.empty()) {
-    const ssize_t count = ::write(fd_, records.data(), records.size());
-    if (count >= 0) {
-      records.remove_prefix(static_cast<std::size_t>(count));
-      held_ += static_cast<std::uint64_t>(count);
-    } else if (errno == EAGAIN) {
+// A descriptor that poll() finds writable takes PIPE_BUF bytes without blocking (pipe(7)); a regular file is always so.
+Result<std::size_t> ByteSink::write_some(int fd, std::string_view bytes, const std::string& name) {
+  constexpr int kSlice = 100;       // ms
+  constexpr int kReaderGrace = 20;  // slices
+  for (int slices = 0; give_up_;) {
+    pollfd room{fd, POLLOUT, 0};
+    if (::poll(&room, 1, kSlice) != 0) break;
+    if (give_up_() && ++slices > kReaderGrace)
+      return fail(ErrorCategory::kTimeout, "cannot write " + name + ": its reader does not read");
+  }
+  struct stat info {};
+  if (give_up_ && (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) bytes = bytes.substr(0, PIPE_BUF);
+  for (;;) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno == EAGAIN) {
       // Somebody else made the descriptor non-blocking (a shared terminal): wait for room.
-      pollfd room{fd_, POLLOUT, 0};
+      pollfd room{fd, POLLOUT, 0};
       ::poll(&room, 1, -1);
     } else if (errno != EINTR) {
-      return fail(system_error("cannot write", name_));
+      return fail(system_error("cannot write", name));
     }
+  }
+}
+
+Result<> FdSink::drain(std::string_view records) {
+  while (!records.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t count, write_some(fd_, records, name_));
+    records.remove_prefix(count);
+    held_ += count;
   }
   return {};
 }

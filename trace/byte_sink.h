@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,10 @@ class ByteSink {
   // returns.
   Result<> finish();
 
+  // A reader that does not read (pipe, FIFO, socket) holds a write up. Meanwhile `give_up` is asked, ten times a
+  // second; two seconds after its first yes the sink stops with kTimeout. Without it a write waits for ever.
+  void set_give_up(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
+
   // The error that stopped the sink, or null.
   const Error* status() const { return error_ ? &*error_ : nullptr; }
   Result<> result() const { return error_ ? Result<>(fail(*error_)) : Result<>(); }
@@ -71,6 +76,8 @@ class ByteSink {
   // Bytes that the destination holds.
   virtual std::uint64_t held() const = 0;
   virtual Result<> complete() { return {}; }
+  // One write(2) of a part of `bytes`: how much it took. `name` stands in errors.
+  Result<std::size_t> write_some(int fd, std::string_view bytes, const std::string& name);
 
  private:
   std::size_t buffered() const { return static_cast<std::size_t>(cursor_ - buffer_.get()); }
@@ -88,6 +95,7 @@ class ByteSink {
   std::uint64_t promised_ = 0;  // the destination takes everything up to this offset
   std::uint64_t lost_ = 0;
   bool closing_ = false;
+  std::function<bool()> give_up_;
   std::optional<Error> error_;
 };
 

@@ -115,16 +115,14 @@ Result<> FileSink::check_free(std::uint64_t more) const {
 Result<> FileSink::drain(std::string_view records) {
   const std::uint64_t start = size_;
   while (!records.empty()) {
-    const ssize_t count = ::write(fd_.get(), records.data(), records.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      Error error = system_error("cannot write", path_);
+    auto count = write_some(fd_.get(), records, path_);
+    if (!count) {
       boundaries_.push_back(start);
       if (regular_) cut_back();
-      return fail(std::move(error));
+      return fail(std::move(count).error());
     }
-    records.remove_prefix(static_cast<std::size_t>(count));
-    size_ += static_cast<std::uint64_t>(count);
+    records.remove_prefix(*count);
+    size_ += *count;
   }
   boundaries_.push_back(size_);
   while (boundaries_.size() > 1 && boundaries_[1] + kClosingReserve <= size_) boundaries_.pop_front();

@@ -1,7 +1,9 @@
 // What the options of `jtrace attach` promise, on real JVMs: forms of output, limits, filters, samples.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
@@ -170,6 +172,30 @@ TEST(Rotate, keeps_whole_documents_of_the_size_asked_for) {
     EXPECT_TRUE(names.contains("held-0")) << entry.path();
   }
   EXPECT_EQ(documents, 4);  // three beside the current one
+}
+
+// Standard output is a pipe that nobody reads: the trace goes on until a signal, which ends it all the same.
+TEST(StuckReader, does_not_keep_a_signal_from_ending_the_trace) {
+  NEED_JDK(jdk);
+  auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
+  ASSERT_TRUE(succeeded(jvm));
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  CommandOptions options;
+  options.in_child = [fd = writer.get()] { ::dup2(fd, STDOUT_FILENO); };
+  auto run = BackgroundCommand::start({jtrace_binary(), "attach", (*jvm)->pid_text(), "-o", "-"}, options);
+  ASSERT_TRUE(succeeded(run));
+  writer.reset();
+  // More than the pipe takes.
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(succeeded((*jvm)->ask("threads 200")));
+  (*run)->signal(SIGINT);
+  auto status = (*run)->wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 6) << (*run)->err();
+  EXPECT_THAT((*run)->err(), HasSubstr("does not read"));
+  EXPECT_TRUE(succeeded((*jvm)->ask("threads 2")));
 }
 
 TEST(Doctype, leads_a_validating_parser_to_the_dtd) {
