@@ -42,6 +42,11 @@ std::optional<std::string> LineCollector::wait_line(std::string_view prefix, std
   }
 }
 
+void LineCollector::wait_end(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, timeout, [this] { return ended_; });
+}
+
 std::string LineCollector::text() const {
   const std::lock_guard lock(mutex_);
   return text_;

@@ -25,6 +25,8 @@ class LineCollector {
   // The next line not yet taken that starts with `prefix`; those before it are passed over. nullopt: the time is over
   // or the descriptor has ended. Any thread, one at a time.
   std::optional<std::string> wait_line(std::string_view prefix, std::chrono::milliseconds timeout);
+  // Waits for the end of the descriptor, at most so long (a grandchild may hold it open).
+  void wait_end(std::chrono::milliseconds timeout);
   // Everything read so far.
   std::string text() const;
 
