@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/access_flags.h"
 
 namespace jtrace::session {
 namespace {
@@ -12,19 +13,8 @@ using trace::MethodId;
 using trace::ObjectId;
 using trace::ThreadId;
 
-// JVMS tables 4.1-B, 4.5-A, 4.6-A.
-constexpr std::uint32_t kPublic = 0x0001, kPrivate = 0x0002, kProtected = 0x0004, kStatic = 0x0008,
-                        kSynchronized = 0x0020, kNative = 0x0100, kAbstract = 0x0400;
-
 // The definitions come from a foreign process: the bound keeps it from taking all our memory (some GiB).
 constexpr std::size_t kMostDefinitions = 16u << 20;
-
-std::string_view access_word(std::uint32_t flags) {
-  if (flags & kPublic) return "public";
-  if (flags & kProtected) return "protected";
-  if (flags & kPrivate) return "private";
-  return "package";
-}
 
 // "Ljava/lang/String;" is java/lang/String; array classes keep their descriptor, as in class files.
 std::string internal_name(std::string signature) {
@@ -108,7 +98,7 @@ Result<> DefinitionTable::write_class(std::uint64_t id, const Class& made, std::
                                        .superclass = fields.superclass,
                                        .objIdRef = ObjectId::none(),
                                        .name = made.name,
-                                       .access = access_word(fields.access),
+                                       .access = trace::access_word(fields.access),
                                        .numStaticFields = fields.static_fields,
                                        .numMethods = fields.methods,
                                        .numInstanceFields = fields.instance_fields});
@@ -129,11 +119,11 @@ Result<> DefinitionTable::write_method(std::uint64_t id, const trace::record::Me
   const std::string exceptions = joined(method.exceptions);
   return emitter_.emit(trace::MethodDef{.name = method.name,
                                         .signature = method.signature,
-                                        .visibility = access_word(method.access),
-                                        .isNative = (method.access & kNative) != 0,
-                                        .isAbstract = (method.access & kAbstract) != 0,
-                                        .isStatic = (method.access & kStatic) != 0,
-                                        .isSynchronized = (method.access & kSynchronized) != 0,
+                                        .visibility = trace::access_word(method.access),
+                                        .isNative = (method.access & trace::kNative) != 0,
+                                        .isAbstract = (method.access & trace::kAbstract) != 0,
+                                        .isStatic = (method.access & trace::kStatic) != 0,
+                                        .isSynchronized = (method.access & trace::kSynchronized) != 0,
                                         .exceptions = exceptions,
                                         .startLineNumber = line_number(method.first_line),
                                         .endLineNumber = line_number(method.last_line),

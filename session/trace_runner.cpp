@@ -28,6 +28,12 @@ std::string size_text(std::uint64_t bytes) {
   return text;
 }
 
+// Reads one signal off a non-blocking signalfd; false where there is none (or no descriptor).
+bool take_pending_signal(int fd) {
+  signalfd_siginfo info{};
+  return ::read(fd, &info, sizeof info) > 0;
+}
+
 }  // namespace
 
 ExitStatus TraceSummary::status() const {
@@ -59,11 +65,7 @@ TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, Drainer& drain
 
 // The output's reader holds a write up, maybe a person who pages through it: only a signal ends that.
 bool TraceRunner::should_give_up() {
-  pollfd signal{options_.signal_fd, POLLIN, 0};
-  if (options_.signal_fd >= 0 && ::poll(&signal, 1, 0) > 0) {
-    signalfd_siginfo info{};
-    hurried_ = ::read(options_.signal_fd, &info, sizeof info) > 0 || hurried_;
-  }
+  hurried_ = hurried_ || take_pending_signal(options_.signal_fd);
   return hurried_;
 }
 
@@ -133,8 +135,7 @@ void TraceRunner::wait_for_something() {
 }
 
 void TraceRunner::take_signal() {
-  signalfd_siginfo info{};
-  if (::read(options_.signal_fd, &info, sizeof info) > 0) signalled_ = true;
+  if (take_pending_signal(options_.signal_fd)) signalled_ = true;
   end(EndReason::kInterrupted);
 }
 

@@ -15,6 +15,7 @@
 #include "perfdata/counter_table.h"
 #include "perfdata/snapshot_text.h"
 #include "perfdata/trace_series.h"
+#include "trace/access_flags.h"
 #include "trace/event_emitter.h"
 
 namespace jtrace::coreinspect {
@@ -26,17 +27,6 @@ using trace::ObjectId;
 using trace::ThreadId;
 
 constexpr std::uint64_t kVmThreads = 1'000'000'000'000;  // ids of threads without a java.lang.Thread begin here
-
-// JVMS tables 4.1-B, 4.5-A, 4.6-A.
-constexpr std::uint32_t kPublic = 0x0001, kPrivate = 0x0002, kProtected = 0x0004, kStatic = 0x0008,
-                        kSynchronized = 0x0020, kNative = 0x0100, kAbstract = 0x0400;
-
-std::string_view access_word(std::uint32_t flags) {
-  if (flags & kPublic) return "public";
-  if (flags & kProtected) return "protected";
-  if (flags & kPrivate) return "private";
-  return "package";
-}
 
 // Numbers 1, 2, ... for addresses in the order of their appearance.
 template <class Id>
@@ -210,7 +200,7 @@ class SnapshotEvents::Impl {
     definition.interfaceNames = interfaces;
     const std::string source = class_source_file(inspection_, klass);
     definition.sourceName = source;
-    definition.access = access_word(class_access(inspection_.vm(), klass));
+    definition.access = trace::access_word(class_access(inspection_.vm(), klass));
     if (const auto methods = model.methods(klass)) definition.numMethods = methods->size();
     if (const auto fields = model.fields(klass)) {
       const auto statics = std::count_if((*fields)->begin(), (*fields)->end(),
@@ -229,11 +219,11 @@ class SnapshotEvents::Impl {
     if (!is_new) return {};
     trace::MethodDef definition{.name = method.name,
                                 .signature = method.signature,
-                                .visibility = access_word(method.access),
-                                .isNative = (method.access & kNative) != 0,
-                                .isAbstract = (method.access & kAbstract) != 0,
-                                .isStatic = (method.access & kStatic) != 0,
-                                .isSynchronized = (method.access & kSynchronized) != 0,
+                                .visibility = trace::access_word(method.access),
+                                .isNative = (method.access & trace::kNative) != 0,
+                                .isAbstract = (method.access & trace::kAbstract) != 0,
+                                .isStatic = (method.access & trace::kStatic) != 0,
+                                .isSynchronized = (method.access & trace::kSynchronized) != 0,
                                 .exceptions = "",
                                 .signitureNotation = "JNI",
                                 .classIdRef = classes_.of(method.holder).first,

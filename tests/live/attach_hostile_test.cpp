@@ -23,9 +23,6 @@ using ::testing::HasSubstr;
 
 #define NEED_NAMESPACES() \
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why)
-#define NEED_JDK(name)                       \
-  const std::optional<Jdk> name = any_jdk(); \
-  if (!name) JTRACE_SKIP("live", "no JDK on this machine")
 
 // What is copied out of the namespace before it goes.
 std::string copy_of(const std::string& path, const ScratchDir& folder) {
@@ -63,18 +60,18 @@ void fill_disk(const Jdk& jdk, const std::vector<std::string>& options) {
 
 TEST(FullDisk, ends_a_trace_properly) {
   NEED_NAMESPACES();
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   fill_disk(*jdk, {"--min-free", "0"});
 }
 
 TEST(FullDisk, is_not_reached_where_some_must_stay_free) {
   NEED_NAMESPACES();
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   fill_disk(*jdk, {"--min-free", "100K"});
 }
 
 TEST(MaxSize, ends_a_trace_properly) {
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
   ASSERT_TRUE(succeeded(jvm));
   auto run = TraceRun::start((*jvm)->pid(), {"--max-size", "100K"});
@@ -136,7 +133,7 @@ TEST(HostileContainer, a_libjvm_that_is_a_link_harms_nobody) {
 // Where the target has no writable place to run a library from, the agent cannot be delivered.
 TEST(Delivery, says_that_there_is_no_place_to_run_from) {
   NEED_NAMESPACES();
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   JvmOptions options = attachable(*jdk);
   options.isolation = Isolation::kContainer;
   options.own_root = true;

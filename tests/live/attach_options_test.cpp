@@ -22,10 +22,6 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
 INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
 
-#define NEED_JDK(name)                       \
-  const std::optional<Jdk> name = any_jdk(); \
-  if (!name) GTEST_SKIP() << "no JDK on this machine"
-
 ::testing::AssertionResult valid_fragments(const std::string& path) {
   const auto verdict = judge_fragments(path);
   if (!verdict) return succeeded(verdict);
@@ -93,7 +89,7 @@ TEST_P(EachJdk, samples_allocations_with_their_stacks) {
 }
 
 TEST(RingMemory, counts_exactly_what_found_no_room) {
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   // Of this JVM only the program's own threads end.
   auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk, {"-XX:-UseDynamicNumberOfCompilerThreads"}));
   ASSERT_TRUE(succeeded(jvm));
@@ -116,7 +112,7 @@ TEST(RingMemory, counts_exactly_what_found_no_room) {
 }
 
 TEST(RingMemory, loses_nothing_where_the_program_waits_for_room) {
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
   ASSERT_TRUE(succeeded(jvm));
   auto run = TraceRun::start(
@@ -131,7 +127,7 @@ TEST(RingMemory, loses_nothing_where_the_program_waits_for_room) {
 
 // What stood still for longer than the limit goes on, and what it lost is counted.
 TEST(RingMemory, holds_the_program_up_no_longer_than_the_limit) {
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk, {"-XX:-UseDynamicNumberOfCompilerThreads"}));
   ASSERT_TRUE(succeeded(jvm));
   auto run = TraceRun::start(
@@ -149,7 +145,7 @@ TEST(RingMemory, holds_the_program_up_no_longer_than_the_limit) {
 }
 
 TEST(Rotate, keeps_whole_documents_of_the_size_asked_for) {
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
   ASSERT_TRUE(succeeded(jvm));
   auto run = TraceRun::start((*jvm)->pid(), {"--max-size", "256K", "--rotate", "3"});
@@ -176,7 +172,7 @@ TEST(Rotate, keeps_whole_documents_of_the_size_asked_for) {
 
 // Standard output is a pipe that nobody reads: the trace goes on until a signal, which ends it all the same.
 TEST(StuckReader, does_not_keep_a_signal_from_ending_the_trace) {
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
   ASSERT_TRUE(succeeded(jvm));
   int ends[2] = {-1, -1};
@@ -199,7 +195,7 @@ TEST(StuckReader, does_not_keep_a_signal_from_ending_the_trace) {
 }
 
 TEST(Doctype, leads_a_validating_parser_to_the_dtd) {
-  NEED_JDK(jdk);
+  JTRACE_NEED_JDK(jdk);
   auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
   ASSERT_TRUE(succeeded(jvm));
   auto run = TraceRun::start((*jvm)->pid(), {"--doctype", "--names", "classic"});

@@ -38,12 +38,6 @@ std::set<std::string> names_of_threads(const TraceDocument& trace) {
   return names;
 }
 
-int count_classes(const TraceDocument& trace, std::string_view name) {
-  int count = 0;
-  for (const TraceElement* definition : trace.all("classDef")) count += definition->get("name") == name;
-  return count;
-}
-
 // ZGC learned to unload classes in JDK 12 (JDK-8214897).
 bool unloads_classes(const Jdk& jdk, Collector collector) { return to_string(collector) != "Z" || jdk.version >= 12; }
 

@@ -89,8 +89,7 @@ TEST_P(EachJdk, threads_and_classes_are_the_mxbeans) {
   auto trace = (*run)->finish();
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
-  long plugins = 0;
-  for (const TraceElement* made : trace->all("classDef")) plugins += made->get("name") == "Workload$Plugin";
+  const long plugins = count_classes(*trace, "Workload$Plugin");
   EXPECT_EQ(plugins, 50);
   // Classes of hidden and generated code (lambda forms) load when they like: no fewer than the program's.
   EXPECT_GE(value_in(*after, "loaded") - value_in(*before, "loaded"), plugins);

@@ -101,8 +101,7 @@ TEST(Recover, refuses_what_is_no_ring_memory_and_what_is_in_use) {
   EXPECT_EQ(text->status, 8) << text->err;
   const auto usage = run_jtrace({"recover", "/etc/passwd"});
   EXPECT_EQ(usage->status, 2) << usage->err;
-  const auto jdk = any_jdk();
-  if (!jdk) GTEST_SKIP() << "no JDK on this machine";
+  JTRACE_NEED_JDK(jdk);
   auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
   ASSERT_TRUE(succeeded(jvm));
   auto run = TraceRun::start((*jvm)->pid());

@@ -11,8 +11,14 @@
 #include "base/result.h"
 #include "tests/testlib/jdk_matrix.h"
 #include "tests/testlib/jvm_process.h"
+#include "tests/testlib/require.h"
 #include "tests/testlib/trace_document.h"
 #include "tests/testlib/xml_oracle.h"
+
+// A JDK of this machine under that name, for a test that one is enough for.
+#define JTRACE_NEED_JDK(name)                                                \
+  const std::optional<::jtrace::test::Jdk> name = ::jtrace::test::any_jdk(); \
+  if (!name) JTRACE_SKIP("live", "no JDK on this machine")
 
 namespace jtrace::test {
 
@@ -54,6 +60,12 @@ inline int count_by_thread(const TraceDocument& trace, std::string_view element,
     names[thread->get("threadId")] = thread->get("threadName");
   int count = 0;
   for (const TraceElement* event : trace.all(element)) count += names[event->get("threadIdRef")].starts_with(prefix);
+  return count;
+}
+
+inline int count_classes(const TraceDocument& trace, std::string_view name) {
+  int count = 0;
+  for (const TraceElement* definition : trace.all("classDef")) count += definition->get("name") == name;
   return count;
 }
 
