@@ -78,6 +78,13 @@ void expect_same(Dump ours, Dump theirs) {
   EXPECT_EQ(ours.size(), theirs.size());
 }
 
+// Flags that the JVM itself changes while it runs: C2 writes what it found out about the loop it compiles into this one
+// (policy_unroll in opto/loopTransform.cpp, JDK 9 and later).
+const std::set<std::string>& restless_flags() {
+  static const std::set<std::string> names{"LoopMaxUnroll"};
+  return names;
+}
+
 // What is in `ours` for each of their keys.
 void expect_equal_values(const std::map<std::string, std::string>& ours,
                          const std::map<std::string, std::string>& theirs, std::size_t at_least,
@@ -186,7 +193,8 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     live = all_views(jvm.pid_text());
     expect_same(dump_of_json(live["threads"]), parse_thread_print(dump));
     expect_two_deadlocks(live["locks"]);
-    expect_equal_values(rows_of_json(live["flags"], "name", "value"), parse_flags(flags), 300);
+    expect_equal_values(rows_of_json(live["flags"], "name", "value"), parse_flags(flags), 300,
+                        restless_flags());
     expect_equal_values(rows_of_json(live["properties"], "key", "value"), parse_properties(properties), 40,
                         {"user.timezone"});  // the question sets it
     EXPECT_THAT(live["args"], HasSubstr("-XX:+UseSerialGC"));
@@ -260,7 +268,7 @@ TEST_P(EachJdk, live_and_core_are_equal_to_the_jdks_own_tools) {
   expect_equal_values(rows_of_json(dumped["properties"], "key", "value"),
                       rows_of_json(live["properties"], "key", "value"), 40);
   expect_equal_values(rows_of_json(dumped["flags"], "name", "value"), rows_of_json(live["flags"], "name", "value"),
-                      300);
+                      300, restless_flags());
   for (const char* view : {"args", "class", "statics", "vmstructs", "symbols"})
     EXPECT_EQ(json::parse(dumped[view])["data"], json::parse(live[view])["data"]) << view;
   EXPECT_THAT(dumped["info"], HasSubstr("\"signal\":\"SIGABRT\""));
