@@ -158,7 +158,7 @@ void begin_json_view(JsonWriter& json, std::string_view view, const CounterSourc
   json.member("source", perfdata::source_name(source.kind())).member("name", source.name());
   json.member("time", static_cast<double>(snapshot.realtime_ns) / 1e9).member("stable", snapshot.stable).end_object();
   const auto warnings = source.warnings();
-  json.member("complete", snapshot.layout().complete() && snapshot.layout().prologue().overflow == 0);
+  json.member("complete", snapshot.layout().complete() && snapshot.prologue().overflow == 0);
   json.key("missing").begin_array();
   for (const std::string& warning : warnings) json.value(warning);
   json.end_array();

@@ -65,11 +65,18 @@ Result<CounterSource> CounterSource::of_process(pid_t pid, const SourceOptions& 
 
 Result<CounterSource> CounterSource::of_process(target::Process process, const SourceOptions& options) {
   CounterSource source;
+  source.layouts_ = options.layouts;
   source.process_ = std::make_unique<target::Process>(std::move(process));
   source.name_ = "process " + std::to_string(source.process_->pid());
   JTRACE_RETURN_IF_ERROR(source.find_region(options));
   JTRACE_RETURN_IF_ERROR(source.settle(options));
   return source;
+}
+
+void CounterSource::read_from(const target::MemoryReader& memory, target::Address base, const ParseOptions& options,
+                              std::size_t capacity) {
+  reader_.emplace(memory, base, options, capacity);
+  reader_->share_layouts(layouts_);
 }
 
 // The mapped file, waited for while the JVM is young; else the private region.
@@ -79,7 +86,7 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
     kind_ = SourceKind::kMemory;
     memory_ = std::make_unique<target::ProcessMemory>(process);
     address_ = *options.address;
-    reader_.emplace(*memory_, address_);
+    read_from(*memory_, address_);
     return {};
   }
   JTRACE_ASSIGN_OR_RETURN(auto mappings, maps_of(process));
@@ -101,18 +108,18 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
     JTRACE_ASSIGN_OR_RETURN(address_, scan_private_region(process, mappings));
     kind_ = SourceKind::kMemory;
     memory_ = std::make_unique<target::ProcessMemory>(process);
-    reader_.emplace(*memory_, address_);
+    read_from(*memory_, address_);
     return {};
   }
   JTRACE_ASSIGN_OR_RETURN(RegionFile file, open_mapped_region(process, *mapping));
   kind_ = SourceKind::kFile;
   file_ = std::make_unique<RegionFile>(std::move(file));
   name_ = file_->path();
-  reader_.emplace(*file_, 0, ParseOptions{}, file_->facts().size);
+  read_from(*file_, 0, ParseOptions{}, file_->facts().size);
   if (options.mapped && file_->facts().size != 0) {
     if (auto mapping_of_file = MappedFile::map(*file_)) {
       memory_ = std::make_unique<MappedFile>(std::move(*mapping_of_file));
-      reader_.emplace(*memory_, 0, ParseOptions{}, file_->facts().size);
+      read_from(*memory_, 0, ParseOptions{}, file_->facts().size);
     }
   }
   if (process.nspid() != process.pid())
@@ -124,12 +131,13 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
 
 Result<CounterSource> CounterSource::of_file(const std::string& path, const SourceOptions& options) {
   CounterSource source;
+  source.layouts_ = options.layouts;
   source.kind_ = SourceKind::kSaved;
   source.name_ = path;
   JTRACE_ASSIGN_OR_RETURN(RegionFile file, open_region_file(path, options.trust));
   source.file_ = std::make_unique<RegionFile>(std::move(file));
   if (is_live_location(path) && !options.stale) JTRACE_RETURN_IF_ERROR(source.refuse_stale(path));
-  source.reader_.emplace(*source.file_, 0, ParseOptions{.partial = options.partial}, source.file_->facts().size);
+  source.read_from(*source.file_, 0, ParseOptions{.partial = options.partial}, source.file_->facts().size);
   auto settled = source.settle(options);
   if (!settled) {
     Error error = std::move(settled).error();
@@ -154,8 +162,8 @@ Result<CounterSource> CounterSource::of_core(CoreRegion region, const SourceOpti
   source.name_ = region.name;
   source.address_ = region.base;
   source.core_ = std::make_unique<CoreRegion>(std::move(region));
-  source.reader_.emplace(*source.core_->memory, source.core_->base, ParseOptions{.partial = options.partial},
-                         source.core_->capacity);
+  source.read_from(*source.core_->memory, source.core_->base, ParseOptions{.partial = options.partial},
+                   source.core_->capacity);
   SourceOptions no_wait = options;
   no_wait.any_state = true;  // a core does not get any further
   JTRACE_RETURN_IF_ERROR(source.settle(no_wait));
@@ -168,7 +176,7 @@ Result<> CounterSource::settle(const SourceOptions& options) {
   const auto deadline = Clock::now() + (process_ ? options.wait : milliseconds(0));
   for (;;) {
     auto taken = read(first_);
-    if (taken && (first_.layout().prologue().accessible || options.any_state)) return {};
+    if (taken && (first_.prologue().accessible || options.any_state)) return {};
     const bool late = Clock::now() >= deadline || (process_ && process_->has_exited());
     if (!taken && (late || exit_status(taken.error()) != ExitStatus::kMalformed)) return taken;
     if (late) {
@@ -189,7 +197,7 @@ Result<> CounterSource::read_by(Result<> (RegionReader::*how)(Snapshot&), Snapsh
   auto done = ((*reader_).*how)(into);
   if (done || !file_ || !memory_) return done;
   memory_.reset();
-  reader_.emplace(*file_, 0, ParseOptions{}, file_->facts().size);
+  read_from(*file_, 0, ParseOptions{}, file_->facts().size);
   return ((*reader_).*how)(into);
 }
 
@@ -200,7 +208,7 @@ Result<> CounterSource::read_once(Snapshot& into) { return read_by(&RegionReader
 std::vector<std::string> CounterSource::warnings() const {
   std::vector<std::string> all = warnings_;
   const Layout& layout = first_.layout();
-  if (const auto overflow = layout.prologue().overflow; overflow != 0)
+  if (const auto overflow = first_.prologue().overflow; overflow != 0)
     all.push_back(std::to_string(overflow) +
                   " bytes of counters did not fit and are missing: start the JVM with -XX:PerfDataMemorySize=64k");
   all.insert(all.end(), layout.warnings().begin(), layout.warnings().end());

@@ -31,6 +31,8 @@ struct SourceOptions {
   bool any_state = false;  // do not wait: read a region that is not accessible yet
   // Map the file of a live JVM: for who reads it often (see MappedFile).
   bool mapped = false;
+  // Layouts shared with other sources: for who reads many JVMs.
+  std::shared_ptr<LayoutCache> layouts = {};
   // Where the region is in the process's memory, when coreinspect knows it (PerfMemory::_start); else it is searched.
   std::optional<target::Address> address = {};
 };
@@ -77,6 +79,8 @@ class CounterSource {
   CounterSource() = default;
   Result<> find_region(const SourceOptions& options);
   Result<> settle(const SourceOptions& options);
+  void read_from(const target::MemoryReader& memory, target::Address base, const ParseOptions& options = {},
+                 std::size_t capacity = 0);
   Result<> read_by(Result<> (RegionReader::*how)(Snapshot&), Snapshot& into);
   Result<> refuse_stale(const std::string& path) const;
 
@@ -87,6 +91,7 @@ class CounterSource {
   std::unique_ptr<target::MemoryReader> memory_;  // of the process, or its file mapped
   target::Address address_ = 0;
   std::unique_ptr<CoreRegion> core_;
+  std::shared_ptr<LayoutCache> layouts_;
   std::optional<RegionReader> reader_;
   std::vector<std::string> warnings_;
   Snapshot first_;

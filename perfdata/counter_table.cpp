@@ -94,7 +94,7 @@ CounterTable::CounterTable(const Snapshot& snapshot, const NameFilter& filter, b
 }
 
 std::int64_t CounterTable::long_value(const Snapshot& snapshot, const Row& row) const {
-  const Prologue& prologue = snapshot.layout().prologue();
+  const Prologue& prologue = snapshot.prologue();
   switch (row.pseudo) {
     case Pseudo::kNone: return snapshot.long_value(*row.counter);
     case Pseudo::kMajor: return prologue.major;

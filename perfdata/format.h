@@ -46,6 +46,11 @@ struct Prologue {
 
   friend bool operator==(const Prologue&, const Prologue&) = default;
 };
+// True when both say that the same entries are there: what a Layout hangs on. The rest are values like any other.
+inline bool same_entries(const Prologue& a, const Prologue& b) {
+  return a.byte_order == b.byte_order && a.used == b.used && a.entry_offset == b.entry_offset &&
+         a.entry_count == b.entry_count;
+}
 
 // HotSpot's words ("Bytes", "Monotonic"), or "Unknown" for a number it does not define.
 std::string_view units_name(std::uint8_t units);

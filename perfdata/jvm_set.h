@@ -27,7 +27,9 @@ class JvmSet {
  public:
   // `say` gets a line for each JVM that comes, goes or cannot be read.
   JvmSet(const SourceOptions& options, std::function<void(const std::string&)> say)
-      : options_(options), say_(std::move(say)) {}
+      : options_(options), say_(std::move(say)) {
+    options_.layouts = std::make_shared<LayoutCache>();
+  }
 
   // True when JVMs have come or gone.
   bool refresh();

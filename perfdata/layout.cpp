@@ -86,6 +86,7 @@ class LayoutParser {
                        ": has " + std::to_string(bytes_.size()) + " of " + std::to_string(prologue.used) + " bytes");
     }
     walk();
+    keep_names();
     if (!corrupt_.empty()) {
       if (!options_.partial) return malformed(corrupt_);
       layout_.incomplete_ = corrupt_;
@@ -101,7 +102,6 @@ class LayoutParser {
     const Prologue& prologue = layout_.prologue_;
     const std::size_t possible = (end_ - std::min<std::size_t>(end_, prologue.entry_offset)) / kEntryHeaderSize;
     layout_.counters_.reserve(std::min<std::size_t>(prologue.entry_count, possible));
-    layout_.names_.reserve(end_);
     std::size_t offset = prologue.entry_offset;
     for (; index_ < prologue.entry_count; ++index_) {
       if (offset == prologue.used) {  // declared but never there
@@ -148,7 +148,7 @@ class LayoutParser {
     counter.entry_length = static_cast<std::uint32_t>(length);
     counter.vector_length = static_cast<std::uint32_t>(vector_length);
     counter.value_offset = static_cast<std::uint32_t>(offset) + static_cast<std::uint32_t>(data_offset);
-    counter.name = keep({name, static_cast<std::size_t>(static_cast<const char*>(nul) - name)});
+    counter.name = {name, static_cast<std::size_t>(static_cast<const char*>(nul) - name)};
     const auto data_room = static_cast<std::uint32_t>(length - data_offset);
     if (!set_kind(counter, data_room)) return bad(offset, "data beyond its length, at ", data_offset);
     layout_.counters_.push_back(counter);
@@ -189,11 +189,17 @@ class LayoutParser {
     return 0;
   }
 
-  // The names never exceed the bytes they come from, and those were reserved: views stay valid.
-  std::string_view keep(std::string_view name) {
-    const std::size_t at = layout_.names_.size();
-    layout_.names_.insert(layout_.names_.end(), name.begin(), name.end());
-    return {layout_.names_.data() + at, name.size()};
+  // While the entries are walked the names are views into the region's bytes, which are the caller's.
+  void keep_names() {
+    std::size_t size = 0;
+    for (const Counter& counter : layout_.counters_) size += counter.name.size();
+    layout_.names_ = std::make_unique<char[]>(size);
+    char* at = layout_.names_.get();
+    for (Counter& counter : layout_.counters_) {
+      std::memcpy(at, counter.name.data(), counter.name.size());
+      counter.name = {at, counter.name.size()};
+      at += counter.name.size();
+    }
   }
 
   std::span<const std::byte> bytes_;
@@ -206,6 +212,24 @@ class LayoutParser {
 
 Result<Layout> Layout::parse(std::span<const std::byte> bytes, const ParseOptions& options) {
   return LayoutParser(bytes, options).parse();
+}
+
+bool Layout::describes(std::span<const std::byte> bytes) const {
+  const auto prologue = parse_prologue(bytes);
+  if (!complete() || !warnings_.empty() || !prologue || !same_entries(*prologue, prologue_)) return false;
+  return prologue->used <= bytes.size() && std::all_of(counters_.begin(), counters_.end(), [&](const Counter& counter) {
+           const std::byte* entry = bytes.data() + counter.entry_offset;
+           const auto word = [&](std::size_t at) { return load<std::uint32_t>(entry + at, prologue_.byte_order); };
+           const std::uint8_t kinds[] = {static_cast<std::uint8_t>(counter.type), counter.flags, counter.units,
+                                         counter.variability};
+           const std::uint32_t name_offset = word(4);
+           return word(0) == counter.entry_length && word(8) == counter.vector_length &&
+                  word(16) == counter.value_offset - counter.entry_offset &&
+                  std::memcmp(entry + 12, kinds, sizeof kinds) == 0 && name_offset < counter.entry_length &&
+                  counter.name.size() < counter.entry_length - name_offset &&
+                  std::memcmp(entry + name_offset, counter.name.data(), counter.name.size()) == 0 &&
+                  entry[name_offset + counter.name.size()] == std::byte{0};
+         });
 }
 
 const Counter* Layout::find(std::string_view name) const {

@@ -55,8 +55,12 @@ class Layout {
   Layout(const Layout&) = delete;
   Layout& operator=(const Layout&) = delete;
 
+  // Of the bytes it was parsed from; what it says of another copy may be old (see Snapshot::prologue).
   const Prologue& prologue() const { return prologue_; }
   const std::vector<Counter>& counters() const { return counters_; }
+  // True when `bytes` hold the very same entries at the same places (the values aside): then this is their layout too.
+  // Only a complete layout without warnings describes other bytes.
+  bool describes(std::span<const std::byte> bytes) const;
   // Linear: views look their names up once a layout. Of duplicates the last, as the JDK's reader has it.
   const Counter* find(std::string_view name) const;
 
@@ -69,7 +73,7 @@ class Layout {
   Layout() = default;
 
   Prologue prologue_;
-  std::vector<char> names_;  // never grows after reserve: the views in counters_ point into it
+  std::unique_ptr<char[]> names_;  // the views in counters_ point into it
   std::vector<Counter> counters_;
   std::string incomplete_;
   std::vector<std::string> warnings_;

@@ -1,5 +1,6 @@
 #include "perfdata/openmetrics.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstring>
@@ -80,9 +81,74 @@ bool is_reserved(std::string_view name) {
   return false;
 }
 
-void append_number(std::string& out, double number) {
-  char digits[32];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}  // namespace
+
+// Collects some ten kilobytes before it gives them to the string: a scrape is hundreds of thousands of small pieces.
+class SampleBuffer {
+ public:
+  explicit SampleBuffer(std::string& out) : out_(out) {}
+  ~SampleBuffer() { flush(); }
+  SampleBuffer(const SampleBuffer&) = delete;
+  SampleBuffer& operator=(const SampleBuffer&) = delete;
+
+  void put(std::string_view text) {
+    if (text.size() > kSize - used_) {
+      flush();
+      if (text.size() > kSize) return void(out_.append(text));
+    }
+    std::memcpy(bytes_ + used_, text.data(), text.size());
+    used_ += text.size();
+  }
+  template <class Number>
+  void put_number(Number number) {
+    if (kSize - used_ < 32) flush();
+    used_ = static_cast<std::size_t>(std::to_chars(bytes_ + used_, bytes_ + kSize, number).ptr - bytes_);
+  }
+  // raw / 10^digits, without zeros at its end.
+  void put_scaled(std::int64_t raw, int digits) {
+    auto magnitude = static_cast<std::uint64_t>(raw);
+    if (raw < 0) {
+      put("-");
+      magnitude = -magnitude;
+    }
+    std::uint64_t unit = 1;
+    for (int i = 0; i < digits; ++i) unit *= 10;
+    put_number(magnitude / unit);
+    std::uint64_t rest = magnitude % unit;
+    if (rest == 0) return;
+    char fraction[20];
+    for (int i = digits - 1; i >= 0; --i, rest /= 10) fraction[i] = static_cast<char>('0' + rest % 10);
+    while (fraction[digits - 1] == '0') --digits;
+    put(".");
+    put({fraction, static_cast<std::size_t>(digits)});
+  }
+  void flush() {
+    out_.append(bytes_, used_);
+    used_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kSize = 16384;
+  std::string& out_;
+  std::size_t used_ = 0;
+  char bytes_[kSize];
+};
+
+namespace {
+
+void put_quantity(SampleBuffer& out, Quantity quantity, std::int64_t raw, const VmTraits& traits) {
+  switch (quantity) {
+    case Quantity::kPercent: return out.put_number(static_cast<double>(raw) / 100);
+    case Quantity::kTicks:
+      return traits.ticks_per_second == 1e9 ? out.put_scaled(raw, 9)
+                                            : out.put_number(quantity_value(quantity, raw, traits));
+    case Quantity::kCpuTime: return out.put_scaled(raw, 9);
+    case Quantity::kMillis:
+    case Quantity::kEpochMillis: return out.put_scaled(raw, 3);
+    // Unsigned, so that a hostile number wraps around instead of being undefined.
+    case Quantity::kWords: return out.put_number(static_cast<std::int64_t>(static_cast<std::uint64_t>(raw) * 8));
+    default: return out.put_number(raw);
+  }
 }
 
 }  // namespace
@@ -121,24 +187,29 @@ std::uint32_t MetricsWriter::label_number(const std::string& text) {
   return found->second;
 }
 
+const MetricName& MetricsWriter::name_of(std::string_view counter) {
+  const auto [found, added] = names_.try_emplace(std::string(counter));
+  if (added) found->second = metric_name(counter);
+  return found->second;
+}
+
 std::size_t MetricsWriter::add(const Snapshot& snapshot, std::int64_t pid) {
-  Jvm jvm;
-  jvm.table = std::make_unique<CounterTable>(snapshot, options_.filter, false);
+  const CounterTable table(snapshot, options_.filter, false);
+  Jvm jvm{.layout = snapshot.shared_layout(), .traits = table.traits(), .labels = {}};
   if (pid != 0) jvm.labels = "pid=\"" + std::to_string(pid) + "\",";
   const std::string command = utf8_from_modified(snapshot.text_value("sun.rt.javaCommand").value_or(""));
   jvm.labels += "main=\"";
   append_label_value(jvm.labels, main_class_of(command, true));
   jvm.labels += '"';
   jvms_.push_back(std::move(jvm));
-  for (std::size_t row = 0; row < jvms_.back().table->rows().size(); ++row) add_row(jvms_.size() - 1, row);
+  for (const Row& row : table.rows()) add_row(snapshot, table, row);
   return jvms_.size() - 1;
 }
 
-void MetricsWriter::add_row(std::size_t jvm, std::size_t index) {
-  const Row& row = jvms_[jvm].table->rows()[index];
+void MetricsWriter::add_row(const Snapshot& snapshot, const CounterTable& table, const Row& row) {
   if (row.is_text() && (row.counter->kind != ValueKind::kText || !is_worth_a_series(row))) return;
   if (!options_.arguments && is_argument(row.name)) return;
-  MetricName metric = metric_name(row.name);
+  MetricName metric = name_of(row.name);
   Family family;
   family.unit = unit_suffix(row.metadata.quantity);
   if (row.is_text()) family.type = Type::kInfo;
@@ -146,18 +217,30 @@ void MetricsWriter::add_row(std::size_t jvm, std::size_t index) {
   if (!family.unit.empty() && !metric.name.ends_with("_" + family.unit)) metric.name.append("_").append(family.unit);
   if (family.type == Type::kGauge && is_reserved(metric.name) && family.unit.empty()) metric.name += "_value";
   if (family.type == Type::kCounter && metric.name.ends_with("_total")) metric.name.resize(metric.name.size() - 6);
-  family.help = help_of(row);
-  Family& kept = families_.try_emplace(metric.name, std::move(family)).first->second;
+  auto place = families_.find(metric.name);
+  if (place == families_.end()) {
+    family.help = help_of(row);
+    place = families_.emplace(metric.name, std::move(family)).first;
+  }
+  Family& kept = place->second;
   // A JVM that declares a counter of this name otherwise cannot stand in the same family.
   if (kept.unit != unit_suffix(row.metadata.quantity) || (kept.type == Type::kInfo) != row.is_text()) return;
-  if (!kept.series.empty() && kept.series.back().jvm == jvm &&
-      label_texts_[kept.series.back().labels] == metric.labels && row.counter)
+  const bool changes = row.variability != static_cast<std::uint8_t>(Variability::kConstant);
+  if (row.is_text() && !changes) {
+    if (!metric.labels.empty()) metric.labels += ',';
+    metric.labels += "value=\"";
+    append_label_value(metric.labels, table.text_value(snapshot, row, options_.show_secrets));
+    metric.labels += '"';
+  }
+  const auto jvm = static_cast<std::uint32_t>(jvms_.size() - 1);
+  const std::uint32_t labels = label_number(metric.labels);
+  if (!kept.series.empty() && kept.series.back().jvm == jvm && kept.series.back().labels == labels)
     return;  // a name that stands twice
-  kept.series.push_back({.jvm = static_cast<std::uint32_t>(jvm),
-                         .row = static_cast<std::uint32_t>(index),
-                         .labels = label_number(metric.labels),
-                         .value_offset = row.counter ? row.counter->value_offset : 0,
-                         .quantity = row.metadata.quantity});
+  kept.series.push_back({.jvm = jvm,
+                         .labels = labels,
+                         .value_offset = row.counter->value_offset,
+                         .quantity = row.metadata.quantity,
+                         .text = row.is_text() && changes ? row.counter : nullptr});
 }
 
 void MetricsWriter::append_head(std::string& out, const std::string& name, const Family& family,
@@ -176,30 +259,29 @@ void MetricsWriter::append_head(std::string& out, const std::string& name, const
   if (open && !family.unit.empty()) out.append("# UNIT ").append(shown).append(" ").append(family.unit).append("\n");
 }
 
-void MetricsWriter::append_sample(std::string& out, const std::string& stem, const Family& family, const Series& series,
-                                  const Now& now) const {
+void MetricsWriter::append_sample(SampleBuffer& out, const std::string& stem, const Family& family,
+                                  const Series& series, const Now& now) const {
   const Jvm& jvm = jvms_[series.jvm];
-  const std::string& labels = label_texts_[series.labels];
-  out.append(stem).append(jvm.labels);
-  if (!labels.empty()) out.append(",").append(labels);
-  if (family.type == Type::kInfo) {
-    const Row& row = jvm.table->rows()[series.row];
-    out += ",value=\"";
-    append_label_value(out, jvm.table->text_value(*now.snapshot, row, options_.show_secrets));
-    out += "\"} 1\n";
-    return;
+  out.put(stem);
+  out.put(jvm.labels);
+  if (const std::string& labels = label_texts_[series.labels]; !labels.empty()) {
+    out.put(",");
+    out.put(labels);
   }
-  out += "} ";
-  // Straight from the bytes: with a thousand JVMs each look at a table is a cache miss.
+  if (series.text) {
+    std::string value;  // of sun.gc.*: no secrets
+    append_label_value(value, utf8_from_modified(now.snapshot->text_value(*series.text)));
+    out.put(",value=\"");
+    out.put(value);
+    out.put("\"");
+  }
+  if (family.type == Type::kInfo) return out.put("} 1\n");
+  out.put("} ");
   std::int64_t raw = 0;
   if (series.value_offset + sizeof raw <= now.bytes.size())
     std::memcpy(&raw, now.bytes.data() + series.value_offset, sizeof raw);
-  if (now.swapped) raw = byte_swapped(raw);
-  const Quantity quantity = series.quantity;
-  if (quantity == Quantity::kPercent) append_number(out, static_cast<double>(raw) / 100);
-  else if (unit_suffix(quantity) == "seconds") append_number(out, quantity_value(quantity, raw, jvm.table->traits()));
-  else append_quantity(out, quantity, raw, jvm.table->traits());
-  out += '\n';
+  put_quantity(out, series.quantity, now.swapped ? byte_swapped(raw) : raw, jvm.traits);
+  out.put("\n");
 }
 
 void MetricsWriter::append(std::string& out, const std::vector<const Snapshot*>& snapshots,
@@ -209,16 +291,23 @@ void MetricsWriter::append(std::string& out, const std::vector<const Snapshot*>&
   for (std::size_t i = 0; i < std::min(now.size(), snapshots.size()); ++i)
     if (snapshots[i] && is_current(i, *snapshots[i]))
       now[i] = {.bytes = snapshots[i]->bytes(),
-                .swapped = snapshots[i]->layout().prologue().byte_order != std::endian::native,
+                .swapped = snapshots[i]->prologue().byte_order != std::endian::native,
                 .snapshot = snapshots[i]};
   for (const auto& [name, family] : families_) {
-    bool headed = false;
     const std::string stem = name + std::string(kSuffixes[static_cast<std::size_t>(family.type)]) + "{";
-    for (const Series& series : family.series) {
-      if (now[series.jvm].bytes.empty()) continue;
-      if (!headed) append_head(out, name, family, format);
-      headed = true;
-      append_sample(out, stem, family, series, now[series.jvm]);
+    const auto is_there = [&](const Series& series) { return !now[series.jvm].bytes.empty(); };
+    if (std::none_of(family.series.begin(), family.series.end(), is_there)) continue;
+    append_head(out, name, family, format);
+    SampleBuffer samples(out);
+    for (std::size_t i = 0; i < family.series.size(); ++i) {
+      // With a thousand JVMs each value is a cache miss: the memory works while the ones before it become text.
+      constexpr std::size_t kAhead = 8;
+      if (i + kAhead < family.series.size()) {
+        const Series& soon = family.series[i + kAhead];
+        __builtin_prefetch(now[soon.jvm].bytes.data() + soon.value_offset);
+      }
+      const Series& series = family.series[i];
+      if (is_there(series)) append_sample(samples, stem, family, series, now[series.jvm]);
     }
   }
   if (format == MetricsFormat::kOpenMetrics) out += "# EOF\n";

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "perfdata/counter_table.h"
@@ -29,6 +30,16 @@ struct MetricsOptions {
   bool show_secrets = false;
 };
 
+// The metric's name and labels of a counter's name: "sun.gc.collector.0.time" gives "hsperf_sun_gc_collector_time" and
+// collector="0". For tests.
+struct MetricName {
+  std::string name;
+  std::string labels;
+};
+MetricName metric_name(std::string_view counter);
+
+class SampleBuffer;  // of the samples' text while they are made
+
 class MetricsWriter {
  public:
   explicit MetricsWriter(MetricsOptions options) : options_(std::move(options)) {}
@@ -41,19 +52,22 @@ class MetricsWriter {
   // `snapshots[i]` is of JVM i; null: left out this time. A snapshot of another layout than at add() is left out too:
   // is_current() says so.
   void append(std::string& out, const std::vector<const Snapshot*>& snapshots, MetricsFormat format) const;
-  bool is_current(std::size_t jvm, const Snapshot& snapshot) const { return jvms_[jvm].table->is_for(snapshot); }
+  bool is_current(std::size_t jvm, const Snapshot& snapshot) const {
+    return snapshot.shared_layout() == jvms_[jvm].layout;
+  }
 
  private:
   struct Jvm {
-    std::unique_ptr<CounterTable> table;
+    std::shared_ptr<const Layout> layout;
+    VmTraits traits;
     std::string labels;  // pid="...",main="..."
   };
   struct Series {
     std::uint32_t jvm;
-    std::uint32_t row;           // of the JVM's table
-    std::uint32_t labels;        // of label_texts_
+    std::uint32_t labels;        // of label_texts_; of text that never changes its value too
     std::uint32_t value_offset;  // of a number in the region
     Quantity quantity;
+    const Counter* text;  // of text that changes; belongs to the JVM's layout
   };
   enum class Type : std::uint8_t { kCounter, kGauge, kInfo };
   struct Family {
@@ -68,10 +82,11 @@ class MetricsWriter {
     bool swapped = false;
     const Snapshot* snapshot = nullptr;
   };
-  void add_row(std::size_t jvm, std::size_t row);
+  void add_row(const Snapshot& snapshot, const CounterTable& table, const Row& row);
+  const MetricName& name_of(std::string_view counter);
   std::uint32_t label_number(const std::string& text);
   void append_head(std::string& out, const std::string& name, const Family& family, MetricsFormat format) const;
-  void append_sample(std::string& out, const std::string& stem, const Family& family, const Series& series,
+  void append_sample(SampleBuffer& out, const std::string& stem, const Family& family, const Series& series,
                      const Now& now) const;
 
   MetricsOptions options_;
@@ -79,14 +94,7 @@ class MetricsWriter {
   std::map<std::string, Family> families_;  // by name, without _total
   std::vector<std::string> label_texts_;
   std::map<std::string, std::uint32_t> label_numbers_;
+  std::unordered_map<std::string, MetricName> names_;  // of all counters ever added
 };
-
-// The metric's name and labels of a counter's name: "sun.gc.collector.0.time" gives "hsperf_sun_gc_collector_time" and
-// collector="0". For tests.
-struct MetricName {
-  std::string name;
-  std::string labels;
-};
-MetricName metric_name(std::string_view counter);
 
 }  // namespace jtrace::perfdata

@@ -36,7 +36,7 @@ std::int64_t Snapshot::long_value(const Counter& counter) const {
   std::int64_t value = 0;
   if (counter.kind != ValueKind::kLong || counter.value_offset + sizeof value > bytes_.size()) return 0;
   std::memcpy(&value, bytes_.data() + counter.value_offset, sizeof value);
-  return layout_->prologue().byte_order == std::endian::native ? value : byte_swapped(value);
+  return prologue_.byte_order == std::endian::native ? value : byte_swapped(value);
 }
 
 std::span<const std::byte> Snapshot::raw_value(const Counter& counter) const {
@@ -65,7 +65,7 @@ std::optional<std::string_view> Snapshot::text_value(std::string_view name) cons
 
 // Copies the used part of the region. The first time the size of it is not known.
 Result<> RegionReader::copy_region(std::vector<std::byte>& into) {
-  constexpr std::size_t kFirstRead = 32768;  // the default PerfDataMemorySize
+  constexpr std::size_t kFirstRead = 16384;  // what a JVM uses of its 32 KiB as a rule: 12 to 15
   if (size_hint_ == 0) {
     std::vector<std::byte>& first = scratch(0);
     first.resize(kFirstRead);
@@ -96,16 +96,16 @@ Result<> RegionReader::copy_region(std::vector<std::byte>& into) {
 
 Result<> RegionReader::parse_into(Snapshot& into) {
   into.capacity = std::max(capacity_, into.bytes_.size());
-  if (layout_) {
-    JTRACE_ASSIGN_OR_RETURN(const Prologue now, parse_prologue(into.bytes_));
-    if (now == layout_->prologue() && layout_->complete()) {
-      if (into.layout_ != layout_) into.layout_ = layout_;
-      return {};
+  JTRACE_ASSIGN_OR_RETURN(into.prologue_, parse_prologue(into.bytes_));
+  if (!layout_ || !layout_->complete() || !same_entries(into.prologue_, layout_->prologue())) {
+    if (cache_) {
+      JTRACE_ASSIGN_OR_RETURN(layout_, cache_->get(into.bytes_, options_));
+    } else {
+      JTRACE_ASSIGN_OR_RETURN(Layout layout, Layout::parse(into.bytes_, options_));
+      layout_ = std::make_shared<const Layout>(std::move(layout));
     }
   }
-  JTRACE_ASSIGN_OR_RETURN(Layout layout, Layout::parse(into.bytes_, options_));
-  layout_ = std::make_shared<const Layout>(std::move(layout));
-  into.layout_ = layout_;
+  if (into.layout_ != layout_) into.layout_ = layout_;
   return {};
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "perfdata/layout.h"
+#include "perfdata/layout_cache.h"
 #include "target/memory_reader.h"
 
 namespace jtrace::perfdata {
@@ -24,9 +25,10 @@ class Snapshot {
   Snapshot() = default;
   // `bytes` are those `layout` was parsed from, or a later copy of the same region at least as long.
   Snapshot(std::vector<std::byte> bytes, std::shared_ptr<const Layout> layout)
-      : bytes_(std::move(bytes)), layout_(std::move(layout)) {}
+      : bytes_(std::move(bytes)), layout_(std::move(layout)), prologue_(layout_->prologue()) {}
 
   const Layout& layout() const { return *layout_; }
+  const Prologue& prologue() const { return prologue_; }  // of these bytes
   const std::shared_ptr<const Layout>& shared_layout() const { return layout_; }
   std::span<const std::byte> bytes() const { return bytes_; }
 
@@ -48,6 +50,7 @@ class Snapshot {
   friend class RegionReader;
   std::vector<std::byte> bytes_;
   std::shared_ptr<const Layout> layout_;
+  Prologue prologue_;
 };
 
 class RegionReader {
@@ -58,8 +61,11 @@ class RegionReader {
                std::size_t capacity = 0)
       : memory_(&memory), base_(base), options_(options), capacity_(capacity) {}
 
-  // One copy into `into`, whose buffer is used again. The layout is parsed anew only when the prologue's used,
-  // entry_count or accessible changed. Errors: as Layout::parse, and those of the memory.
+  // Takes layouts out of `cache` and puts them there, for who reads many regions.
+  void share_layouts(std::shared_ptr<LayoutCache> cache) { cache_ = std::move(cache); }
+
+  // One copy into `into`, whose buffer is used again. The layout is parsed anew only when the prologue says that there
+  // are other entries. Errors: as Layout::parse, and those of the memory.
   Result<> read_once(Snapshot& into);
   // Copies until two copies in a row are equal, at most `attempts` pairs; `into.stable` says whether that was reached.
   Result<> read_stable(Snapshot& into, int attempts);
@@ -74,6 +80,7 @@ class RegionReader {
   ParseOptions options_;
   std::size_t capacity_;
   std::shared_ptr<const Layout> layout_;
+  std::shared_ptr<LayoutCache> cache_;
   std::size_t size_hint_ = 0;
 };
 

@@ -65,7 +65,7 @@ Result<> SampleWriter::write_options(const Snapshot& snapshot) {
     JTRACE_RETURN_IF_ERROR(option("hsperf.source", options_.source));
     for (const auto& [key, value] : options_.options) JTRACE_RETURN_IF_ERROR(option(key, value));
   }
-  std::string prologue = prologue_text(snapshot.layout().prologue(), snapshot.capacity);
+  std::string prologue = prologue_text(snapshot.prologue(), snapshot.capacity);
   if (prologue != prologue_ || options_.full) {
     prologue_ = std::move(prologue);
     JTRACE_RETURN_IF_ERROR(option("hsperf.prologue", prologue_));

@@ -74,9 +74,9 @@ TEST(TraceSeries, ASnapshotComesBackEntryByEntry) {
     ASSERT_TRUE(region) << region.error().message();
     const Snapshot back = snapshot_of(*region);
     expect_equal_entries(snapshot, back);
-    EXPECT_EQ(back.layout().prologue().byte_order, order);
-    EXPECT_EQ(back.layout().prologue().overflow, 17u);
-    EXPECT_EQ(back.layout().prologue().modification_ns, 123456789);
+    EXPECT_EQ(back.prologue().byte_order, order);
+    EXPECT_EQ(back.prologue().overflow, 17u);
+    EXPECT_EQ(back.prologue().modification_ns, 123456789);
     EXPECT_EQ(region->size(), snapshot.capacity);
   }
 }
