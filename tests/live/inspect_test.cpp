@@ -193,8 +193,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     live = all_views(jvm.pid_text());
     expect_same(dump_of_json(live["threads"]), parse_thread_print(dump));
     expect_two_deadlocks(live["locks"]);
-    expect_equal_values(rows_of_json(live["flags"], "name", "value"), parse_flags(flags), 300,
-                        restless_flags());
+    expect_equal_values(rows_of_json(live["flags"], "name", "value"), parse_flags(flags), 300, restless_flags());
     expect_equal_values(rows_of_json(live["properties"], "key", "value"), parse_properties(properties), 40,
                         {"user.timezone"});  // the question sets it
     EXPECT_THAT(live["args"], HasSubstr("-XX:+UseSerialGC"));
@@ -267,8 +266,8 @@ TEST_P(EachJdk, live_and_core_are_equal_to_the_jdks_own_tools) {
   expect_two_deadlocks(dumped["locks"]);
   expect_equal_values(rows_of_json(dumped["properties"], "key", "value"),
                       rows_of_json(live["properties"], "key", "value"), 40);
-  expect_equal_values(rows_of_json(dumped["flags"], "name", "value"), rows_of_json(live["flags"], "name", "value"),
-                      300, restless_flags());
+  expect_equal_values(rows_of_json(dumped["flags"], "name", "value"), rows_of_json(live["flags"], "name", "value"), 300,
+                      restless_flags());
   for (const char* view : {"args", "class", "statics", "vmstructs", "symbols"})
     EXPECT_EQ(json::parse(dumped[view])["data"], json::parse(live[view])["data"]) << view;
   EXPECT_THAT(dumped["info"], HasSubstr("\"signal\":\"SIGABRT\""));
