@@ -130,8 +130,12 @@ Result<Exchange> AttachSession::begin_until(Request request, const Waiter& waite
 }
 
 Result<Reply> AttachSession::execute_until(const Request& request, const Waiter& waiter) const {
-  const auto started = Clock::now();
   JTRACE_ASSIGN_OR_RETURN(Exchange exchange, begin_until(request, waiter));
+  return finish_until(std::move(exchange), request, waiter);
+}
+
+Result<Reply> AttachSession::finish_until(Exchange exchange, const Request& request, const Waiter& waiter) const {
+  const auto started = Clock::now();
   for (;;) {
     const Woken woken = waiter.wait_fd(exchange.fd(), POLLIN);
     if (woken == Woken::kCancelled) return fail(interrupted());
@@ -173,6 +177,10 @@ Result<Reply> AttachSession::execute(const Request& request) const {
 
 Result<Exchange> AttachSession::begin(const Request& request) const {
   return begin_until(request, waiter(options_.reply_timeout));
+}
+
+Result<Reply> AttachSession::finish(Exchange exchange, const Request& request) const {
+  return finish_until(std::move(exchange), request, waiter(options_.reply_timeout));
 }
 
 Result<ProtocolSupport> AttachSession::support() const {

@@ -47,6 +47,8 @@ class AttachSession {
   // Exchange::fd() for POLLIN, call advance() until it says true, then take(). Bounds nothing after the request is
   // sent.
   Result<Exchange> begin(const Request& request) const;
+  // Waits for the reply to what begin() sent; bounded by the reply timeout from now on. Errors: as execute().
+  Result<Reply> finish(Exchange exchange, const Request& request) const;
 
   // What the JVM understands; asked once. Threads: any.
   Result<ProtocolSupport> support() const;
@@ -64,6 +66,7 @@ class AttachSession {
   Result<UniqueFd> connect(const Waiter& waiter) const;
   Result<Exchange> begin_until(Request request, const Waiter& waiter) const;
   Result<Reply> execute_until(const Request& request, const Waiter& waiter) const;
+  Result<Reply> finish_until(Exchange exchange, const Request& request, const Waiter& waiter) const;
   Result<> ask_support(const Waiter& waiter) const;
   Result<> check_empty_arguments(const Request& request) const;
   Waiter waiter(std::chrono::milliseconds time) const;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <deque>
 
 #include "attach/properties.h"
 #include "base/file.h"
@@ -198,6 +199,40 @@ attach::AttachOptions attach_options(const AttachRunOptions& options, const std:
   return attach;
 }
 
+namespace {
+
+// The requests of a batch on their way, in order: while the JVM works on one, the next ones that only read stand before
+// its listener already (it takes connections in the order in which they come), so that it need not wait for us.
+class RequestLine {
+ public:
+  RequestLine(const attach::AttachSession& session, const std::vector<Request>& requests)
+      : session_(session), requests_(requests) {}
+
+  Result<attach::Reply> next_reply() {
+    while (sent_ < requests_.size() && (sent_ == answered_ || (sent_ - answered_ < kAhead && may_go_ahead())))
+      line_.push_back(session_.begin(requests_[sent_++]));
+    auto exchange = std::move(line_.front());
+    line_.pop_front();
+    const Request& request = requests_[answered_++];
+    if (!exchange) return fail(std::move(exchange).error());
+    return session_.finish(std::move(*exchange), request);
+  }
+
+ private:
+  // Well below the listener's backlog (5 in every HotSpot), so that other clients find room.
+  static constexpr std::size_t kAhead = 3;
+  // What changes a JVM must not run when the answer before it never came.
+  bool may_go_ahead() const { return reads_only(requests_[sent_]); }
+
+  const attach::AttachSession& session_;
+  const std::vector<Request>& requests_;
+  std::size_t sent_ = 0;
+  std::size_t answered_ = 0;
+  std::deque<Result<attach::Exchange>> line_;
+};
+
+}  // namespace
+
 std::vector<Outcome> run_requests(pid_t pid, const std::vector<Request>& requests, const AttachRunOptions& options,
                                   int cancel_fd, const std::function<void(Outcome&)>& when_done) {
   std::vector<Outcome> outcomes;
@@ -223,8 +258,9 @@ std::vector<Outcome> run_requests(pid_t pid, const std::vector<Request>& request
   const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(attach::Clock::now() - started);
   const auto whole = session->options().reply_timeout;
   session->set_reply_timeout(std::max(whole - spent, std::chrono::milliseconds(1)));
+  RequestLine line(*session, requests);
   for (const Request& request : requests) {
-    auto reply = session->execute(request);
+    auto reply = line.next_reply();
     const bool answered = reply.has_value();
     session->set_reply_timeout(whole);
     Outcome outcome{.pid = pid, .request = request, .reply = std::nullopt, .verdict = {}};

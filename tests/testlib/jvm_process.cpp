@@ -174,6 +174,8 @@ JvmProcess::~JvmProcess() {
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
+  // A killed JVM leaves the socket of its attach listener to whoever gets its number.
+  if (pid_ > 0) ::unlink(inside("/tmp/.java_pid" + std::to_string(pid_)).c_str());
 }
 
 Result<> JvmProcess::send(std::string_view line) {

@@ -98,6 +98,8 @@ class Listener {
 
 class AttachSessionTest : public testing::Test {
  protected:
+  // A JVM of this number that was killed may have left its socket.
+  void SetUp() override { std::filesystem::remove(socket_path()); }
   void TearDown() override {
     std::filesystem::remove(socket_path());
     EXPECT_FALSE(std::filesystem::exists(".attach_pid" + std::to_string(::getpid())));
