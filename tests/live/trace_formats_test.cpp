@@ -17,6 +17,7 @@ namespace jtrace::test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 class TraceFormats : public ::testing::TestWithParam<Jdk> {
@@ -89,6 +90,50 @@ TEST_P(TraceFormats, EveryFormatAndBack) {
     EXPECT_EQ(merged["agentCreate"], 2u);
     EXPECT_THAT(run({"stats", file("all.trcxml"), "--rows", "5"}), HasSubstr("counters (by hsperf)"));
   }
+}
+
+// The agent, the probes, the counters and a look from outside, all at the same time, of one JVM.
+TEST_P(TraceFormats, FourAgentsOfOneJvmAreOneProcess) {
+  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
+  ASSERT_TRUE(jvm) << jvm.error().message();
+  const std::string pid = (*jvm)->pid_text();
+  auto trace = TraceRun::start((*jvm)->pid());
+  ASSERT_TRUE(trace) << trace.error().message();
+  auto probe = BackgroundCommand::start({jtrace_binary(), "probe", pid, "-o", file("probe.xml")});
+  ASSERT_TRUE(probe) << probe.error().message();
+  const bool probing = (*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60)).has_value();
+  if (!probing) {
+    EXPECT_THAT((*probe)->err(), AnyOf(HasSubstr("--enable-dtrace"), HasSubstr("CAP_")));
+  }
+  const std::string hsperf = (fs::path(jtrace_binary()).parent_path() / "hsperf").string();
+  auto poll = BackgroundCommand::start({hsperf, "poll", pid, "-i", "50ms", "-o", file("counters.xml")});
+  ASSERT_TRUE(poll) << poll.error().message();
+  ASSERT_TRUE(
+      wait_for_bytes(file("counters.xml"), "<traceEnd", std::chrono::seconds(60), [&] { return (*poll)->alive(); }));
+  for (const char* command : {"threads 5", "contend 2", "wait 2", "gc 2"}) (void)(*jvm)->ask(command);
+  run({"inspect", pid, "events", "-o", file("inspect.xml")});
+  for (BackgroundCommand* each : {probe->get(), poll->get()}) {
+    each->signal(SIGINT);
+    const auto status = each->wait_exit();
+    ASSERT_TRUE(status) << status.error().message();
+    if (probing || each == poll->get()) {
+      EXPECT_EQ(*status, 0) << each->err();
+    }
+  }
+  ASSERT_TRUE((*trace)->stop());
+
+  std::vector<std::string> merge{"merge", (*trace)->path(), file("counters.xml"), file("inspect.xml")};
+  if (probing) merge.push_back(file("probe.xml"));
+  merge.insert(merge.end(), {"-o", file("all.trcxml")});
+  run(merge);
+  EXPECT_THAT(run({"validate", file("all.trcxml")}), HasSubstr(", 0 faults"));
+  EXPECT_TRUE(valid(file("all.trcxml")));
+  auto merged = counts(file("all.trcxml"));
+  EXPECT_EQ(merged["node"], 1u);
+  EXPECT_EQ(merged["processCreate"], 1u);
+  EXPECT_EQ(merged["agentCreate"], probing ? 4u : 3u);
+  EXPECT_EQ(merged["threadEnd"],
+            counts((*trace)->path())["threadEnd"] + (probing ? counts(file("probe.xml"))["threadEnd"] : 0u));
 }
 
 TEST_P(TraceFormats, WhatAKilledTraceHasLeftIsAnInput) {

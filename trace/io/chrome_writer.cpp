@@ -25,6 +25,7 @@ class ChromeWriter final : public Converter, private CallListener {
   }
   Result<> finish() override {
     calls_.close_all();
+    lose_exits(calls_.unmatched_exits());
     if (result_) result_ = bytes_.write(first_ ? "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n" : "\n]}\n");
     Result<> finished = bytes_.finish();
     return result_ ? std::move(finished) : std::move(result_);

@@ -36,6 +36,7 @@ class CollapsedWriter final : public Converter, private CallListener {
 
   Result<> finish() override {
     calls_.close_all();
+    lose_exits(calls_.unmatched_exits());
     Result<> written;
     for (std::uint32_t node = 1; node < weights_.size() && written; ++node)
       if (weights_[node] != 0) written = bytes_.write(line_of(node));

@@ -16,11 +16,13 @@ namespace jtrace::trace::io {
 
 class Converter : public EventSink {
  public:
-  // By element: how many events the output does not hold.
+  // By element: how many events the output does not hold. Complete after finish().
   const std::map<std::string, std::uint64_t>& lost() const { return lost_; }
 
  protected:
   void lose(const Event& event);
+  // Exits of calls whose entry was not seen: a format of begin and end pairs has no place for them.
+  void lose_exits(std::uint64_t count);
   std::map<std::string, std::uint64_t> lost_;
 };
 

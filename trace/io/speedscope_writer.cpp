@@ -27,6 +27,7 @@ class SpeedscopeWriter final : public Converter, private CallListener {
 
   Result<> finish() override {
     calls_.close_all();
+    lose_exits(calls_.unmatched_exits());
     Result<> written = write_all();
     Result<> finished = bytes_.finish();
     return written ? std::move(finished) : std::move(written);
