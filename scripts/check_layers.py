@@ -49,7 +49,7 @@ THIRD_PARTIES = {
     r"(gtest|gmock|nlohmann|benchmark)/": ["tests"],
     r"expat": ["trace/io", "tests/bench"],
     r"libunwind": ["coreinspect/unwind"],
-    r"(jvmti|jni|jvmpi)\.h": ["agent"],
+    r"(jvmti|jni|jvmpi)\.h": ["agent", "tests/live"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 SOURCES = {".h", ".cpp", ".c", ".inc", ".def"}

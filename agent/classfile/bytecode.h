@@ -1,0 +1,70 @@
+// Instructions of the JVM (JVMS 6.5): lengths, kinds, decoding of a method's code. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "agent/classfile/bytes.h"
+
+namespace jtrace::agent::classfile {
+
+enum Op : std::uint8_t {
+  kAload = 25,
+  kAload0 = 42,
+  kBipush = 16,
+  kSipush = 17,
+  kLdc = 18,
+  kLdcW = 19,
+  kLdc2W = 20,
+  kIconst0 = 3,
+  kAstore = 58,
+  kAstore0 = 75,
+  kDup = 89,
+  kIfeq = 153,
+  kIfAcmpne = 166,
+  kGoto = 167,
+  kJsr = 168,
+  kTableswitch = 170,
+  kLookupswitch = 171,
+  kIreturn = 172,
+  kReturn = 177,
+  kInvokespecial = 183,
+  kInvokestatic = 184,
+  kNew = 187,
+  kNewarray = 188,
+  kAnewarray = 189,
+  kAthrow = 191,
+  kWide = 196,
+  kMultianewarray = 197,
+  kIfnull = 198,
+  kIfnonnull = 199,
+  kGotoW = 200,
+  kJsrW = 201,
+};
+
+struct Instruction {
+  std::uint32_t old_pc;
+  std::uint32_t length;  // in the original code
+  std::uint8_t op;
+  bool widened;          // a 16-bit jump that became a 32-bit one
+  std::uint32_t target;  // index of the instruction a jump goes to
+  std::uint32_t label;   // new place: of the probes in front of it, which is where jumps go
+  std::uint32_t place;   // new place: of the instruction itself
+  std::uint32_t before;  // probes in front of it: offset and size in the bytes of probes
+  std::uint32_t before_size;
+  std::uint32_t after;  // probes behind it
+  std::uint32_t after_size;
+  std::uint32_t exit_size;  // how much of `before` is an exit's probe (the last bytes)
+};
+
+inline bool is_short_jump(std::uint8_t op) { return (op >= kIfeq && op <= kJsr) || op == kIfnull || op == kIfnonnull; }
+inline bool is_wide_jump(std::uint8_t op) { return op == kGotoW || op == kJsrW; }
+inline bool is_switch(std::uint8_t op) { return op == kTableswitch || op == kLookupswitch; }
+inline bool is_return(std::uint8_t op) { return op >= kIreturn && op <= kReturn; }
+
+// The instructions of `code`, in order; `index_at[pc]` is the index of the instruction at pc, kNoInstruction elsewhere,
+// with the number of instructions at pc = code.size(). Jumps' targets are resolved. False where the code is malformed.
+inline constexpr std::uint32_t kNoInstruction = 0xffffffff;
+bool decode(ByteView code, std::vector<Instruction>& instructions, std::vector<std::uint32_t>& index_at);
+
+}  // namespace jtrace::agent::classfile

@@ -1,0 +1,86 @@
+// ClassFile: a class file (JVMS 4), parsed as far as rewriting needs it: constant pool, names, methods and where their
+// Code lies. Views into the bytes it was parsed from, which must outlive it. Pure; no JVM.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "agent/classfile/bytes.h"
+
+namespace jtrace::agent::classfile {
+
+// JVMS 4.6
+inline constexpr std::uint16_t kAccStatic = 0x0008;
+inline constexpr std::uint16_t kAccSynchronized = 0x0020;
+inline constexpr std::uint16_t kAccNative = 0x0100;
+inline constexpr std::uint16_t kAccAbstract = 0x0400;
+
+struct Attribute {
+  std::string_view name;
+  std::size_t start = 0;  // of its name index
+  std::size_t data = 0;   // behind its length
+  std::size_t size = 0;   // of its data
+};
+
+struct Method {
+  std::uint16_t access = 0;
+  std::string_view name;
+  std::string_view descriptor;
+  std::size_t start = 0;  // of its access flags
+  std::size_t end = 0;
+  Attribute code;        // start 0: none
+  Attribute exceptions;  // start 0: none
+
+  bool has_code() const { return code.start != 0; }
+  bool is_constructor() const { return name == "<init>"; }
+};
+
+class ClassFile {
+ public:
+  // False where the bytes are not a class file that this code understands.
+  bool parse(ByteView bytes);
+
+  ByteView bytes() const { return bytes_; }
+  std::uint16_t major() const { return major_; }
+  std::uint16_t access() const { return access_; }
+  std::string_view name() const { return name_; }
+  std::string_view super_name() const { return super_name_; }
+  // Constants, 1 more than the highest index; where the pool ends; where the methods' count lies; where they end.
+  std::uint16_t constant_count() const { return static_cast<std::uint16_t>(constants_.size()); }
+  std::size_t constants_end() const { return constants_end_; }
+  std::size_t methods_start() const { return methods_start_; }
+  std::size_t methods_end() const { return methods_end_; }
+  const std::vector<Method>& methods() const { return methods_; }
+
+  // "" where the index is not of that kind.
+  std::string_view utf8(std::uint16_t index) const;
+  std::string_view class_name(std::uint16_t index) const;
+  struct Reference {
+    std::string_view owner;
+    std::string_view name;
+    std::string_view descriptor;
+  };
+  Reference method_reference(std::uint16_t index) const;
+  // The attribute that starts at the reader's position; advances behind it.
+  Attribute read_attribute(Reader& reader) const;
+
+ private:
+  bool read_constants(Reader& reader);
+  bool skip_fields(Reader& reader) const;
+  bool read_methods(Reader& reader);
+  const std::uint8_t* constant(std::uint16_t index, std::uint8_t tag) const;
+
+  ByteView bytes_;
+  std::uint16_t major_ = 0;
+  std::uint16_t access_ = 0;
+  std::string_view name_;
+  std::string_view super_name_;
+  std::vector<std::uint32_t> constants_;  // offset of the tag, 0: no constant
+  std::size_t constants_end_ = 0;
+  std::size_t methods_start_ = 0;
+  std::size_t methods_end_ = 0;
+  std::vector<Method> methods_;
+};
+
+}  // namespace jtrace::agent::classfile

@@ -1,0 +1,118 @@
+#include "agent/classfile/class_rewriter.h"
+
+#include "agent/classfile/code_rewriter.h"
+
+namespace jtrace::agent::classfile {
+namespace {
+
+// What is tried where a method gets too large: ever fewer probes.
+constexpr std::uint32_t kLadder[] = {
+    ~0u,
+    ~std::uint32_t{kProbeLine},
+    ~std::uint32_t{kProbeLine | kProbeArrays | kProbeNew},
+    std::uint32_t{kProbeEntry | kProbeExit | kProbeCount},
+    std::uint32_t{kProbeCount},
+};
+
+Outcome rewrite_method(CodeRewriter& rewriter, const Method& method, MethodPlan& plan, Bytes& out) {
+  Outcome outcome = Outcome::kUntouched;
+  std::uint32_t tried = 0;
+  for (const std::uint32_t step : kLadder) {
+    const std::uint32_t probes = plan.probes & step;
+    if (probes == 0 || probes == tried) continue;
+    tried = probes;
+    outcome = rewriter.rewrite(method, plan.number, probes, out);
+    if (outcome == Outcome::kTooLarge || outcome == Outcome::kJumpTooFar) continue;
+    if (outcome != Outcome::kRewritten) return outcome;
+    plan.done = probes;
+    plan.open_start = rewriter.open_start();
+    return probes == plan.probes ? Outcome::kRewritten : Outcome::kReduced;
+  }
+  return outcome;
+}
+
+// The method with another Code attribute; everything else as it was.
+void copy_around_code(const ClassFile& klass, const Method& method, const Bytes& code, Bytes& out) {
+  const std::uint8_t* bytes = klass.bytes().data();
+  put_bytes(out, bytes + method.start, method.code.start - method.start);
+  put_bytes(out, code.data(), code.size());
+  const std::size_t behind = method.code.data + method.code.size;
+  put_bytes(out, bytes + behind, method.end - behind);
+}
+
+}  // namespace
+
+std::string_view to_text(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kUntouched: return "nothing was asked for";
+    case Outcome::kRewritten: return "rewritten";
+    case Outcome::kReduced: return "rewritten with fewer probes: all of them exceed 64 KiB of code";
+    case Outcome::kNoCode: return "native or abstract";
+    case Outcome::kTooLarge: return "larger than 64 KiB with probes";
+    case Outcome::kJumpTooFar: return "a conditional jump would exceed 32 KiB with probes";
+    case Outcome::kMalformed: return "its code could not be read";
+  }
+  return "";
+}
+
+ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std::span<MethodPlan> plans, Bytes& out) {
+  const std::vector<Method>& methods = klass.methods();
+  if (plans.size() != methods.size()) return ClassOutcome::kMalformed;
+  ConstantPool pool(klass.constant_count());
+  CodeRewriter rewriter(klass, helper, pool);
+  const std::uint8_t* bytes = klass.bytes().data();
+  Bytes body;
+  body.reserve(klass.bytes().size() * 2);
+  put_bytes(body, bytes + klass.constants_end(), klass.methods_start() + 2 - klass.constants_end());
+  Bytes code;
+  bool any = false;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    const Method& method = methods[i];
+    MethodPlan& plan = plans[i];
+    plan.done = 0;
+    plan.open_start = false;
+    plan.outcome = plan.probes == 0 ? Outcome::kUntouched : Outcome::kNoCode;
+    code.clear();
+    if (plan.probes != 0 && method.has_code()) plan.outcome = rewrite_method(rewriter, method, plan, code);
+    if (plan.done != 0) copy_around_code(klass, method, code, body);
+    else put_bytes(body, bytes + method.start, method.end - method.start);
+    any = any || plan.done != 0;
+  }
+  if (pool.full()) return ClassOutcome::kPoolFull;
+  if (!any) return ClassOutcome::kUntouched;
+  put_bytes(body, bytes + klass.methods_end(), klass.bytes().size() - klass.methods_end());
+
+  out.clear();
+  out.reserve(klass.constants_end() + pool.bytes().size() + body.size());
+  put_bytes(out, bytes, klass.constants_end());
+  set2(out, 8, pool.count());
+  put_bytes(out, pool.bytes().data(), pool.bytes().size());
+  put_bytes(out, body.data(), body.size());
+  return ClassOutcome::kRewritten;
+}
+
+LineRange line_range(const ClassFile& klass, const Method& method) {
+  LineRange range;
+  if (!method.has_code()) return range;
+  Reader reader(klass.bytes().first(method.code.data + method.code.size), method.code.data);
+  reader.skip(4);
+  reader.skip(reader.u4());
+  reader.skip(std::size_t{reader.u2()} * 8);
+  const std::uint16_t attributes = reader.u2();
+  for (std::uint32_t i = 0; i < attributes && !reader.failed(); ++i) {
+    const Attribute attribute = klass.read_attribute(reader);
+    if (attribute.name != "LineNumberTable") continue;
+    Reader table(klass.bytes().first(attribute.data + attribute.size), attribute.data);
+    const std::uint16_t count = table.u2();
+    for (std::uint32_t k = 0; k < count; ++k) {
+      table.skip(2);
+      const std::int32_t line = table.u2();
+      if (table.failed()) break;
+      if (range.first < 0 || line < range.first) range.first = line;
+      if (line > range.last) range.last = line;
+    }
+  }
+  return range;
+}
+
+}  // namespace jtrace::agent::classfile

@@ -1,0 +1,75 @@
+// rewrite_class: a class file with probes in the code of its methods.
+//
+// A probe is a call of a static method of the helper class with the method's number. Probes never change locals, and
+// the operand stack only above what is there, so frames, tables and handlers are carried over: they are moved, not
+// computed anew. What is added are the last entries of the exception table, with a frame that says nothing of the
+// locals. Pure functions over bytes; no JVM.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "agent/classfile/class_file.h"
+
+namespace jtrace::agent::classfile {
+
+enum Probe : std::uint32_t {
+  kProbeEntry = 1,    // enter(I)V
+  kProbeExit = 2,     // exit(I)V before every return, leave(I)V where an exception leaves the method
+  kProbeThrow = 4,    // thrown(Ljava/lang/Object;I)V before athrow; unwound(Ljava/lang/Object;I)V instead of leave
+  kProbeCatch = 8,    // caught(Ljava/lang/Object;I)V at the start of every handler
+  kProbeLine = 16,    // line(II)V at every entry of the line table: the line, the number
+  kProbeArrays = 32,  // allocated(Ljava/lang/Object;I)V behind newarray, anewarray, multianewarray
+  kProbeNew = 64,     // the same behind the constructor call of every new that keeps its object
+  kProbeCount = 128,  // count(I)V at the start
+};
+
+enum class Outcome : std::uint8_t {
+  kUntouched,  // nothing was asked for
+  kRewritten,
+  kReduced,     // too large with all probes: MethodPlan.done says which it has
+  kNoCode,      // native or abstract
+  kTooLarge,    // beyond 64 KiB of code even with the fewest probes
+  kJumpTooFar,  // a conditional jump would have to go further than 32 KiB
+  kMalformed,   // its code makes no sense to us
+};
+std::string_view to_text(Outcome outcome);
+
+struct MethodPlan {
+  std::uint32_t number = 0;  // what its probes pass
+  std::uint32_t probes = 0;  // Probe bits that are wanted
+  // Set by rewrite_class():
+  std::uint32_t done = 0;  // Probe bits it has
+  Outcome outcome = Outcome::kUntouched;
+  bool open_start = false;  // a constructor: what leaves it before super() returns is not seen
+};
+
+enum class ClassOutcome : std::uint8_t {
+  kRewritten,
+  kUntouched,  // no method has a probe
+  kPoolFull,   // more than 65535 constants
+  kMalformed,
+};
+
+// `plans`: one for each method of the class, in its order. `out` is the new class file where kRewritten is returned.
+// `helper`: internal name of the helper class.
+ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std::span<MethodPlan> plans, Bytes& out);
+
+// The least and the greatest line of the method's line table, -1 where there is none.
+struct LineRange {
+  std::int32_t first = -1;
+  std::int32_t last = -1;
+};
+LineRange line_range(const ClassFile& klass, const Method& method);
+// Calls visit(internal name) for each class of the Exceptions attribute.
+template <class Visit>
+void for_each_exception(const ClassFile& klass, const Method& method, Visit visit) {
+  if (method.exceptions.start == 0) return;
+  Reader reader(klass.bytes().first(method.exceptions.data + method.exceptions.size), method.exceptions.data);
+  const std::uint16_t count = reader.u2();
+  for (std::uint32_t i = 0; i < count && !reader.failed(); ++i) visit(klass.class_name(reader.u2()));
+}
+
+}  // namespace jtrace::agent::classfile

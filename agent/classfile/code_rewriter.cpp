@@ -1,0 +1,529 @@
+#include "agent/classfile/code_rewriter.h"
+
+namespace jtrace::agent::classfile {
+namespace {
+
+constexpr std::uint32_t kMaxCode = 65535;       // JVMS 4.7.3: code_length is less than 65536
+constexpr std::uint16_t kFirstWithFrames = 50;  // JVMS 4.10: class files from here on are checked by their frames
+// verification_type_info (JVMS 4.7.4)
+constexpr std::uint8_t kUninitializedThis = 6;
+constexpr std::uint8_t kObject = 7;
+constexpr std::uint8_t kUninitialized = 8;
+
+}  // namespace
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+bool CodeRewriter::read(const Method& method) {
+  method_ = &method;
+  Reader reader(klass_.bytes().first(method.code.data + method.code.size), method.code.data);
+  max_stack_ = reader.u2();
+  max_locals_ = reader.u2();
+  const std::uint32_t length = reader.u4();
+  code_start_ = reader.position();
+  if (length == 0 || length > kMaxCode || length > reader.remaining()) return false;
+  code_ = klass_.bytes().subspan(code_start_, length);
+  reader.skip(length);
+  return decode(code_, instructions_, index_at_) && read_tables(reader);
+}
+
+bool CodeRewriter::read_tables(Reader& reader) {
+  handlers_.clear();
+  line_tables_.clear();
+  local_tables_.clear();
+  stack_map_ = {};
+  const std::uint16_t handlers = reader.u2();
+  for (std::uint32_t i = 0; i < handlers && !reader.failed(); ++i) {
+    const std::uint16_t start = reader.u2();
+    const std::uint16_t end = reader.u2();
+    const std::uint16_t target = reader.u2();
+    const std::uint16_t type = reader.u2();
+    if (start >= end || end > code_.size() || target >= code_.size()) return false;
+    if (index_at_[start] == kNoInstruction || index_at_[end] == kNoInstruction || index_at_[target] == kNoInstruction)
+      return false;
+    handlers_.push_back({start, end, target, type});
+  }
+  const std::uint16_t attributes = reader.u2();
+  for (std::uint32_t i = 0; i < attributes && !reader.failed(); ++i) {
+    const Attribute attribute = klass_.read_attribute(reader);
+    if (attribute.name == "LineNumberTable") line_tables_.push_back(attribute);
+    else if (attribute.name == "LocalVariableTable" || attribute.name == "LocalVariableTypeTable")
+      local_tables_.push_back(attribute);
+    else if (attribute.name == "StackMapTable") stack_map_ = attribute;
+    // Others (type annotations, tables of old compilers) say nothing to the JVM and are left out: their places would be
+    // wrong.
+  }
+  return !reader.failed();
+}
+
+// --- probes ----------------------------------------------------------------------------------------------------------
+
+void CodeRewriter::push(Bytes& out, std::uint32_t value, std::uint16_t& constant) {
+  if (value <= 5) return put1(out, kIconst0 + value);
+  if (value <= 127) {
+    put1(out, kBipush);
+    return put1(out, value);
+  }
+  if (value <= 32767) {
+    put1(out, kSipush);
+    return put2(out, value);
+  }
+  if (constant == 0) constant = pool_.integer(value);
+  put1(out, kLdcW);
+  put2(out, constant);
+}
+
+void CodeRewriter::call(Bytes& out, std::uint16_t& method, std::string_view name, std::string_view descriptor) {
+  if (constants_.owner == 0) constants_.owner = pool_.klass(helper_);
+  if (method == 0) method = pool_.method(constants_.owner, name, descriptor);
+  put1(out, kInvokestatic);
+  put2(out, method);
+}
+
+void CodeRewriter::number_probe(Bytes& out, std::uint16_t& method, std::string_view name) {
+  push(out, number_, number_constant_);
+  call(out, method, name, "(I)V");
+}
+
+void CodeRewriter::object_probe(Bytes& out, std::uint16_t& method, std::string_view name) {
+  put1(out, kDup);
+  push(out, number_, number_constant_);
+  call(out, method, name, "(Ljava/lang/Object;I)V");
+}
+
+void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
+  number_ = number;
+  number_constant_ = 0;
+  probes_.clear();
+  prologue_.clear();
+  epilogue_.clear();
+  extra_stack_ = 2;
+  const auto count = static_cast<std::uint32_t>(instructions_.size());
+  lines_.assign((wanted & kProbeLine) != 0 ? count : 0, 0);
+  news_.assign((wanted & kProbeNew) != 0 ? count : 0, kNoInstruction);
+  if ((wanted & kProbeLine) != 0) {
+    for (const Attribute& table : line_tables_) {
+      Reader reader(klass_.bytes().first(table.data + table.size), table.data);
+      const std::uint16_t entries = reader.u2();
+      for (std::uint32_t i = 0; i < entries && !reader.failed(); ++i) {
+        const std::uint16_t pc = reader.u2();
+        const std::uint16_t line = reader.u2();
+        if (pc < code_.size() && index_at_[pc] != kNoInstruction) lines_[index_at_[pc]] = line + 1u;
+      }
+    }
+  }
+  if ((wanted & kProbeNew) != 0) find_news();
+  std::vector<std::uint8_t> is_handler;
+  if ((wanted & kProbeCatch) != 0) {
+    is_handler.assign(count, 0);
+    for (const Handler& handler : handlers_) is_handler[index_at_[handler.target]] = 1;
+  }
+
+  if ((wanted & kProbeCount) != 0) number_probe(prologue_, constants_.count, "count");
+  if ((wanted & kProbeEntry) != 0) number_probe(prologue_, constants_.enter, "enter");
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Instruction& each = instructions_[i];
+    each.before = static_cast<std::uint32_t>(probes_.size());
+    if (!is_handler.empty() && is_handler[i] != 0) object_probe(probes_, constants_.caught, "caught");
+    if (!lines_.empty() && lines_[i] != 0) {
+      std::uint16_t line_constant = 0;
+      push(probes_, lines_[i] - 1, line_constant);
+      push(probes_, number_, number_constant_);
+      call(probes_, constants_.line, "line", "(II)V");
+    }
+    if (each.op == kAthrow && (wanted & kProbeThrow) != 0) object_probe(probes_, constants_.thrown, "thrown");
+    const auto exit_at = static_cast<std::uint32_t>(probes_.size());
+    if (is_return(each.op) && (wanted & kProbeExit) != 0) number_probe(probes_, constants_.exit, "exit");
+    each.exit_size = static_cast<std::uint32_t>(probes_.size()) - exit_at;
+    each.before_size = static_cast<std::uint32_t>(probes_.size()) - each.before;
+    each.after = static_cast<std::uint32_t>(probes_.size());
+    const bool is_array = each.op == kNewarray || each.op == kAnewarray || each.op == kMultianewarray;
+    if ((is_array && (wanted & kProbeArrays) != 0) || (!news_.empty() && news_[i] != kNoInstruction))
+      object_probe(probes_, constants_.allocated, "allocated");
+    each.after_size = static_cast<std::uint32_t>(probes_.size()) - each.after;
+  }
+  plan_handlers(wanted);
+}
+
+// `new X; dup; arguments; invokespecial X.<init>`: the innermost new of that class that is not completed yet. A pair
+// that does not nest like this gets no probe.
+void CodeRewriter::find_news() {
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = 0; i < instructions_.size(); ++i) {
+    const Instruction& each = instructions_[i];
+    if (each.op == kNew) open.push_back(i);
+    if (each.op != kInvokespecial || open.empty()) continue;
+    const ClassFile::Reference callee = klass_.method_reference(u2_at(&code_[each.old_pc + 1]));
+    if (callee.name != "<init>") continue;
+    const std::uint32_t made = open.back();
+    if (klass_.class_name(u2_at(&code_[instructions_[made].old_pc + 1])) != callee.owner) continue;
+    open.pop_back();
+    if (made + 1 < instructions_.size() && instructions_[made + 1].op == kDup) news_[i] = made;
+  }
+}
+
+// The invokespecial by which a constructor calls another one of itself or its superclass: the one that completes no
+// new. None where that is not clear.
+void CodeRewriter::find_super_call() {
+  super_call_ = kNoInstruction;
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = 0; i < instructions_.size(); ++i) {
+    const Instruction& each = instructions_[i];
+    if (each.op == kNew) open.push_back(i);
+    if (each.op != kInvokespecial) continue;
+    const ClassFile::Reference callee = klass_.method_reference(u2_at(&code_[each.old_pc + 1]));
+    if (callee.name != "<init>") continue;
+    const bool completes =
+        !open.empty() && klass_.class_name(u2_at(&code_[instructions_[open.back()].old_pc + 1])) == callee.owner;
+    if (completes) {
+      open.pop_back();
+      continue;
+    }
+    const bool is_ours = callee.owner == klass_.name() || callee.owner == klass_.super_name();
+    if (!open.empty() || !is_ours || super_call_ != kNoInstruction) {
+      super_call_ = kNoInstruction;
+      return;
+    }
+    super_call_ = i;
+  }
+}
+
+// Whether the frames agree that `this` is not initialized before the super call and is behind it, and nothing is stored
+// into local 0.
+bool CodeRewriter::frames_allow_split() const {
+  const std::uint32_t split = instructions_[super_call_].old_pc;
+  for (const Instruction& each : instructions_) {
+    const bool stores = (each.op == kAstore && code_[each.old_pc + 1] == 0) || each.op == kAstore0 ||
+                        (each.op == kWide && code_[each.old_pc + 1] == kAstore && u2_at(&code_[each.old_pc + 2]) == 0);
+    if (stores) return false;
+  }
+  if (stack_map_.start == 0) return true;
+  Reader reader(klass_.bytes().first(stack_map_.data + stack_map_.size), stack_map_.data);
+  const std::uint16_t count = reader.u2();
+  std::int64_t pc = -1;
+  bool uninitialized = true;
+  const auto skip_type = [&] {
+    const std::uint8_t tag = reader.u1();
+    if (tag == kObject || tag == kUninitialized) reader.skip(2);
+    return tag;
+  };
+  for (std::uint32_t i = 0; i < count && !reader.failed(); ++i) {
+    const std::uint8_t tag = reader.u1();
+    if (tag < 128) {
+      pc += (tag & 63) + 1;
+      if (tag >= 64) skip_type();
+    } else {
+      pc += reader.u2() + 1;
+      if (tag == 247) skip_type();
+      else if (tag >= 252 && tag <= 254) {
+        for (int k = tag - 251; k > 0; --k) skip_type();
+      } else if (tag == 255) {
+        const std::uint16_t locals = reader.u2();
+        uninitialized = false;
+        for (std::uint32_t k = 0; k < locals && !reader.failed(); ++k)
+          if (skip_type() == kUninitializedThis && k == 0) uninitialized = true;
+        const std::uint16_t stack = reader.u2();
+        for (std::uint32_t k = 0; k < stack && !reader.failed(); ++k) skip_type();
+      }
+    }
+    if (uninitialized != (pc <= split)) return false;
+  }
+  return !reader.failed();
+}
+
+// What leaves by an exception: code behind the method's own. In a constructor it covers what comes behind the super
+// call: no handler may cover the call itself, for the frame of a handler cannot say "this is neither initialized nor
+// not" (HotSpot checks it with both). An exception that comes out of the super call or from before it is for the reader
+// to see: the method's frame is gone when its caller goes on.
+void CodeRewriter::plan_handlers(std::uint32_t wanted) {
+  guards_ = (wanted & (kProbeExit | kProbeThrow)) != 0;
+  super_call_ = kNoInstruction;
+  open_start_ = false;
+  if (!guards_) return;
+  if (klass_.major() >= kFirstWithFrames) {
+    if (constants_.throwable == 0) constants_.throwable = pool_.klass("java/lang/Throwable");
+    if (stack_map_.start == 0 && constants_.stack_map_table == 0)
+      constants_.stack_map_table = pool_.utf8("StackMapTable");
+  }
+  if (method_->is_constructor() && klass_.name() != "java/lang/Object") {
+    find_super_call();
+    open_start_ = true;
+    guards_ = super_call_ != kNoInstruction && frames_allow_split();
+    if (!guards_) return;
+  }
+  if ((wanted & kProbeThrow) != 0) object_probe(epilogue_, constants_.unwound, "unwound");
+  else number_probe(epilogue_, constants_.leave, "leave");
+  put1(epilogue_, kAthrow);
+}
+
+// --- layout ----------------------------------------------------------------------------------------------------------
+
+std::uint32_t CodeRewriter::new_length(const Instruction& each) const {
+  if (each.widened) return 5;
+  if (!is_switch(each.op)) return each.length;
+  return each.length - (3 - each.old_pc % 4) + (3 - each.place % 4);
+}
+
+Outcome CodeRewriter::lay_out() {
+  for (bool changed = true; changed;) {
+    auto place = static_cast<std::uint32_t>(prologue_.size());
+    for (Instruction& each : instructions_) {
+      each.label = place;
+      each.place = place + each.before_size;
+      place = each.place + new_length(each) + each.after_size;
+    }
+    code_end_ = place;
+    changed = false;
+    for (Instruction& each : instructions_) {
+      if (!is_short_jump(each.op) || each.widened) continue;
+      const std::int64_t distance = std::int64_t{instructions_[each.target].label} - each.place;
+      if (distance == static_cast<std::int16_t>(distance)) continue;
+      if (each.op != kGoto && each.op != kJsr) return Outcome::kJumpTooFar;
+      each.widened = true;
+      changed = true;
+    }
+  }
+  return code_end_ + epilogue_.size() > kMaxCode ? Outcome::kTooLarge : Outcome::kRewritten;
+}
+
+// --- writing ---------------------------------------------------------------------------------------------------------
+
+Outcome CodeRewriter::rewrite(const Method& method, std::uint32_t number, std::uint32_t wanted, Bytes& out) {
+  if (!read(method)) return Outcome::kMalformed;
+  plan_probes(number, wanted);
+  if (const Outcome outcome = lay_out(); outcome != Outcome::kRewritten) return outcome;
+
+  const std::size_t start = out.size();
+  put_bytes(out, &klass_.bytes()[method.code.start], 2);  // the name
+  put4(out, 0);
+  const std::uint32_t most_stack = max_stack_ + extra_stack_ + ((wanted & (kProbeThrow | kProbeCatch)) != 0 ? 1u : 0u);
+  put2(out, most_stack > 0xffff ? 0xffff : most_stack);
+  put2(out, max_locals_);
+  put4(out, code_end_ + static_cast<std::uint32_t>(epilogue_.size()));
+  write_code(out);
+  write_exception_table(out);
+
+  const std::size_t attributes_at = out.size();
+  put2(out, 0);
+  unsigned attributes = 0;
+  for (const Attribute& table : line_tables_) {
+    write_lines(out, table);
+    ++attributes;
+  }
+  for (const Attribute& table : local_tables_) {
+    write_locals(out, table);
+    ++attributes;
+  }
+  if (stack_map_.start != 0 || (guards_ && klass_.major() >= kFirstWithFrames)) {
+    if (!write_stack_map(out)) {
+      out.resize(start);
+      return Outcome::kMalformed;
+    }
+    ++attributes;
+  }
+  set2(out, attributes_at, attributes);
+  set4(out, start + 2, static_cast<std::uint32_t>(out.size() - start - 6));
+  return Outcome::kRewritten;
+}
+
+void CodeRewriter::write_code(Bytes& out) const {
+  put_bytes(out, prologue_.data(), prologue_.size());
+  for (const Instruction& each : instructions_) {
+    put_bytes(out, probes_.data() + each.before, each.before_size);
+    write_instruction(out, each);
+    put_bytes(out, probes_.data() + each.after, each.after_size);
+  }
+  put_bytes(out, epilogue_.data(), epilogue_.size());
+}
+
+void CodeRewriter::write_instruction(Bytes& out, const Instruction& each) const {
+  if (is_switch(each.op)) return write_switch(out, each);
+  const bool is_short = is_short_jump(each.op);
+  if (!is_short && !is_wide_jump(each.op)) return put_bytes(out, &code_[each.old_pc], each.length);
+  const std::uint32_t distance = instructions_[each.target].label - each.place;
+  if (is_short && !each.widened) {
+    put1(out, each.op);
+    put2(out, distance & 0xffff);
+    return;
+  }
+  put1(out, each.op + (each.op == kGoto ? kGotoW - kGoto : each.op == kJsr ? kJsrW - kJsr : 0u));
+  put4(out, distance);
+}
+
+// default and the targets are relative to the instruction; a target that is none makes a jump to the instruction
+// itself, which the JVM's own check then refuses as it would have refused the original.
+void CodeRewriter::write_switch(Bytes& out, const Instruction& each) const {
+  const auto target = [&](std::size_t at) {
+    const std::int64_t old_target = std::int64_t{each.old_pc} + s4_at(&code_[at]);
+    const bool valid = old_target >= 0 && old_target < static_cast<std::int64_t>(code_.size()) &&
+                       index_at_[static_cast<std::size_t>(old_target)] != kNoInstruction;
+    const std::uint32_t index = valid ? index_at_[static_cast<std::size_t>(old_target)] : 0;
+    put4(out, instructions_[index].label - each.place);
+  };
+  put1(out, each.op);
+  for (std::uint32_t k = 3 - each.place % 4; k > 0; --k) put1(out, 0);
+  const std::size_t body = each.old_pc + 1 + (3 - each.old_pc % 4);
+  const std::size_t end = each.old_pc + each.length;
+  target(body);
+  if (each.op == kTableswitch) {
+    put_bytes(out, &code_[body + 4], 8);
+    for (std::size_t at = body + 12; at < end; at += 4) target(at);
+    return;
+  }
+  put_bytes(out, &code_[body + 4], 4);
+  for (std::size_t at = body + 8; at < end; at += 8) {
+    put_bytes(out, &code_[at], 4);
+    target(at + 4);
+  }
+}
+
+// One entry for each run of code without an exit's probe and its return: what happens there is no exit by exception.
+void CodeRewriter::cover(std::uint32_t from, std::uint32_t to, Bytes& out) const {
+  if (from >= to) return;
+  put2(out, from);
+  put2(out, to);
+  put2(out, code_end_);
+  put2(out, 0);
+}
+
+void CodeRewriter::write_exception_table(Bytes& out) const {
+  const std::size_t count_at = out.size();
+  put2(out, 0);
+  for (const Handler& handler : handlers_) {
+    put2(out, instructions_[index_at_[handler.start]].label);
+    put2(out, handler.end == code_.size() ? code_end_ : instructions_[index_at_[handler.end]].label);
+    put2(out, instructions_[index_at_[handler.target]].label);
+    put2(out, handler.type);
+  }
+  auto from = static_cast<std::uint32_t>(prologue_.size());
+  if (guards_) {
+    if (super_call_ != kNoInstruction) from = instructions_[super_call_].place + instructions_[super_call_].length;
+    for (const Instruction& each : instructions_) {
+      if (each.exit_size == 0 || each.place < from) continue;
+      cover(from, each.place - each.exit_size, out);
+      from = each.place + new_length(each);
+    }
+    cover(from, code_end_, out);
+  }
+  set2(out, count_at, static_cast<unsigned>((out.size() - count_at - 2) / 8));
+}
+
+bool CodeRewriter::copy_type(Reader& reader, Bytes& out) const {
+  const std::uint8_t tag = reader.u1();
+  put1(out, tag);
+  if (tag == kObject) put2(out, reader.u2());
+  if (tag != kUninitialized) return tag <= kUninitialized;
+  const std::uint16_t pc = reader.u2();
+  if (pc >= code_.size() || index_at_[pc] == kNoInstruction) return false;
+  put2(out, instructions_[index_at_[pc]].place);
+  return true;
+}
+
+// Frames keep their form; only the distance to the one before changes.
+bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t count, std::int64_t& last, Bytes& out) const {
+  std::int64_t old_pc = -1;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint8_t tag = reader.u1();
+    if (tag >= 128 && tag < 247) return false;
+    old_pc += (tag < 128 ? tag & 63 : reader.u2()) + 1;
+    if (reader.failed() || old_pc >= static_cast<std::int64_t>(code_.size())) return false;
+    const std::uint32_t index = index_at_[static_cast<std::size_t>(old_pc)];
+    if (index == kNoInstruction) return false;
+    const std::int64_t delta = std::int64_t{instructions_[index].label} - last - 1;
+    last = instructions_[index].label;
+    const bool has_item = (tag >= 64 && tag < 128) || tag == 247;
+    if (tag < 128 || tag == 247 || tag == 251) {
+      if (delta < 64) {
+        put1(out, static_cast<unsigned>(delta) + (has_item ? 64u : 0u));
+      } else {
+        put1(out, has_item ? 247 : 251);
+        put2(out, static_cast<unsigned>(delta));
+      }
+      if (has_item && !copy_type(reader, out)) return false;
+      continue;
+    }
+    put1(out, tag);
+    put2(out, static_cast<unsigned>(delta));
+    std::uint32_t types = tag >= 252 && tag <= 254 ? tag - 251u : 0u;
+    for (int part = tag == 255 ? 2 : 1; part > 0; --part) {
+      if (tag == 255) {
+        types = reader.u2();
+        put2(out, types);
+      }
+      for (; types > 0; --types)
+        if (!copy_type(reader, out) || reader.failed()) return false;
+    }
+  }
+  return !reader.failed();
+}
+
+bool CodeRewriter::write_stack_map(Bytes& out) const {
+  const std::size_t start = out.size();
+  if (stack_map_.start != 0) put_bytes(out, &klass_.bytes()[stack_map_.start], 2);
+  else put2(out, constants_.stack_map_table);
+  put4(out, 0);
+  put2(out, 0);
+  std::int64_t last = -1;
+  std::uint32_t count = 0;
+  if (stack_map_.start != 0) {
+    Reader reader(klass_.bytes().first(stack_map_.data + stack_map_.size), stack_map_.data);
+    count = reader.u2();
+    if (!copy_frames(reader, count, last, out)) return false;
+  }
+  if (guards_ && klass_.major() >= kFirstWithFrames) {
+    put1(out, 255);
+    put2(out, static_cast<unsigned>(code_end_ - last - 1));
+    put2(out, 0);  // no local is needed
+    put2(out, 1);
+    put1(out, kObject);
+    put2(out, constants_.throwable);
+    ++count;
+  }
+  if (count > 0xffff) return false;
+  set2(out, start + 6, count);
+  set4(out, start + 2, static_cast<std::uint32_t>(out.size() - start - 6));
+  return true;
+}
+
+// Where a pc of a table (lines, locals) is now: in front of the probes, at the start of the method in front of the
+// prologue too.
+std::uint32_t CodeRewriter::table_pc(std::uint32_t old_pc) const {
+  if (old_pc == 0) return 0;
+  if (old_pc >= code_.size()) return code_end_;
+  for (std::uint32_t pc = old_pc;; --pc)  // a pc inside an instruction counts as its start
+    if (index_at_[pc] != kNoInstruction) return instructions_[index_at_[pc]].label;
+}
+
+void CodeRewriter::write_lines(Bytes& out, const Attribute& table) const {
+  put_bytes(out, &klass_.bytes()[table.start], 6);
+  Reader reader(klass_.bytes().first(table.data + table.size), table.data);
+  const std::size_t end = table.data + table.size;
+  std::size_t left = reader.u2();
+  put2(out, static_cast<unsigned>(left));
+  for (; left > 0 && end - reader.position() >= 4; --left) {
+    put2(out, table_pc(reader.u2()));
+    put2(out, reader.u2());
+  }
+  put_bytes(out, &klass_.bytes()[reader.position()], end - reader.position());
+}
+
+void CodeRewriter::write_locals(Bytes& out, const Attribute& table) const {
+  put_bytes(out, &klass_.bytes()[table.start], 6);
+  Reader reader(klass_.bytes().first(table.data + table.size), table.data);
+  const std::size_t end = table.data + table.size;
+  std::size_t left = reader.u2();
+  put2(out, static_cast<unsigned>(left));
+  for (; left > 0 && end - reader.position() >= 10; --left) {
+    const std::uint16_t start = reader.u2();
+    const std::uint16_t length = reader.u2();
+    const std::uint32_t new_start = table_pc(start);
+    put2(out, new_start);
+    put2(out, table_pc(std::uint32_t{start} + length) - new_start);
+    put2(out, reader.u2());
+    put2(out, reader.u2());
+    put2(out, reader.u2());
+  }
+  put_bytes(out, &klass_.bytes()[reader.position()], end - reader.position());
+}
+
+}  // namespace jtrace::agent::classfile

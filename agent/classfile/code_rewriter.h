@@ -1,0 +1,95 @@
+// CodeRewriter: one Code attribute with probes (class_rewriter.h). Keeps its tables from method to method, so that a
+// class costs few allocations. One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "agent/classfile/bytecode.h"
+#include "agent/classfile/class_rewriter.h"
+#include "agent/classfile/constant_pool.h"
+
+namespace jtrace::agent::classfile {
+
+// Indices of the constants that probes need; 0: not made yet.
+struct ProbeConstants {
+  std::uint16_t owner = 0;
+  std::uint16_t enter = 0, exit = 0, leave = 0, thrown = 0, unwound = 0, caught = 0, line = 0, allocated = 0, count = 0;
+  std::uint16_t throwable = 0;        // class java/lang/Throwable
+  std::uint16_t stack_map_table = 0;  // "StackMapTable"
+};
+
+class CodeRewriter {
+ public:
+  CodeRewriter(const ClassFile& klass, std::string_view helper, ConstantPool& pool)
+      : klass_(klass), helper_(helper), pool_(pool) {}
+
+  // Appends the attribute with the probes `wanted` to `out`, header included. Anything but kRewritten: nothing was
+  // appended.
+  Outcome rewrite(const Method& method, std::uint32_t number, std::uint32_t wanted, Bytes& out);
+  // Of the last rewrite(): a constructor; no handler covers what comes before super() returns.
+  bool open_start() const { return open_start_; }
+
+ private:
+  struct Handler {
+    std::uint16_t start, end, target, type;
+  };
+
+  bool read(const Method& method);
+  bool read_tables(Reader& reader);
+  void plan_probes(std::uint32_t number, std::uint32_t wanted);
+  void plan_handlers(std::uint32_t wanted);
+  void find_super_call();
+  void find_news();
+  bool frames_allow_split() const;
+  Outcome lay_out();
+  std::uint32_t new_length(const Instruction& each) const;
+  void write_code(Bytes& out) const;
+  void write_instruction(Bytes& out, const Instruction& each) const;
+  void write_switch(Bytes& out, const Instruction& each) const;
+  void write_exception_table(Bytes& out) const;
+  void cover(std::uint32_t from, std::uint32_t to, Bytes& out) const;
+  bool write_stack_map(Bytes& out) const;
+  bool copy_frames(Reader& reader, std::uint32_t count, std::int64_t& last, Bytes& out) const;
+  bool copy_type(Reader& reader, Bytes& out) const;
+  void write_lines(Bytes& out, const Attribute& table) const;
+  void write_locals(Bytes& out, const Attribute& table) const;
+  std::uint32_t table_pc(std::uint32_t old_pc) const;
+
+  void push(Bytes& out, std::uint32_t value, std::uint16_t& constant);
+  void call(Bytes& out, std::uint16_t& method, std::string_view name, std::string_view descriptor);
+  void object_probe(Bytes& out, std::uint16_t& method, std::string_view name);
+  void number_probe(Bytes& out, std::uint16_t& method, std::string_view name);
+
+  const ClassFile& klass_;
+  std::string_view helper_;
+  ConstantPool& pool_;
+  ProbeConstants constants_;
+
+  // Of the method at hand.
+  const Method* method_ = nullptr;
+  std::uint32_t number_ = 0;
+  std::uint16_t number_constant_ = 0;
+  std::uint16_t max_stack_ = 0;
+  std::uint16_t max_locals_ = 0;
+  std::size_t code_start_ = 0;
+  ByteView code_;
+  std::vector<Instruction> instructions_;
+  std::vector<std::uint32_t> index_at_;
+  std::vector<Handler> handlers_;
+  std::vector<Attribute> line_tables_;
+  std::vector<Attribute> local_tables_;
+  Attribute stack_map_;
+  Bytes probes_;
+  Bytes prologue_;
+  Bytes epilogue_;                    // the handlers' code
+  std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1
+  std::vector<std::uint32_t> news_;   // by instruction: the new that its invokespecial completes
+  std::uint32_t extra_stack_ = 0;
+  std::uint32_t code_end_ = 0;  // new place behind the last original instruction
+  std::uint32_t super_call_ = kNoInstruction;
+  bool guards_ = false;  // a handler of ours sees exceptions leave
+  bool open_start_ = false;
+};
+
+}  // namespace jtrace::agent::classfile

@@ -1,0 +1,27 @@
+// libFuzzer program: any bytes as a class file, through the parser and the rewriter with each set of probes. What comes
+// out must be a class file again, with as many methods.
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "agent/classfile/class_rewriter.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace jtrace::agent::classfile;
+  ClassFile klass;
+  if (!klass.parse({data, size})) return 0;
+  for (const std::uint32_t probes : {255u, 3u, 128u, 29u}) {
+    std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = probes * 1000, .probes = probes});
+    Bytes out;
+    if (rewrite_class(klass, "java/lang/Helper", plans, out) != ClassOutcome::kRewritten) continue;
+    ClassFile again;
+    if (!again.parse(out) || again.methods().size() != klass.methods().size() || again.name() != klass.name())
+      std::abort();
+  }
+  for (const Method& method : klass.methods()) {
+    line_range(klass, method);
+    for_each_exception(klass, method, [](std::string_view) {});
+  }
+  return 0;
+}

@@ -1,0 +1,298 @@
+#include "agent/classfile/class_rewriter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/classfile/bytecode.h"
+#include "tests/unit/agent/class_text.h"
+
+namespace jtrace::agent::classfile {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+// A method before and after.
+struct Rewritten {
+  Bytes bytes;
+  ClassFile klass;
+  MethodPlan plan;
+  ClassOutcome outcome = ClassOutcome::kMalformed;
+  ReadMethod method;
+  std::vector<Instruction> instructions;
+  std::vector<std::uint32_t> index_at;
+
+  // Name of the helper's method that the call at pc goes to, "" where there is none.
+  std::string callee(std::uint32_t pc) const {
+    if (pc >= method.code.size() || method.code[pc] != kInvokestatic) return "";
+    const ClassFile::Reference to = klass.method_reference(u2_at(&method.code[pc + 1]));
+    return to.owner == "test/Helper" ? std::string(to.name) : "";
+  }
+  // Names of all calls of the helper in the order of the code.
+  std::vector<std::string> probes() const {
+    std::vector<std::string> names;
+    for (const Instruction& each : instructions)
+      if (const std::string name = callee(each.old_pc); !name.empty()) names.push_back(name);
+    return names;
+  }
+  std::uint32_t target_pc(const Instruction& jump) const { return instructions[jump.target].old_pc; }
+};
+
+Rewritten rewrite(Bytes bytes, std::uint32_t probes, std::uint32_t number = 7) {
+  Rewritten made;
+  ClassFile before;
+  EXPECT_TRUE(before.parse(bytes));
+  std::vector<MethodPlan> plans(before.methods().size(), MethodPlan{.number = number, .probes = probes});
+  made.outcome = rewrite_class(before, "test/Helper", plans, made.bytes);
+  made.plan = plans.at(0);
+  if (made.outcome != ClassOutcome::kRewritten) return made;
+  EXPECT_TRUE(made.klass.parse(made.bytes));
+  EXPECT_EQ(made.klass.name(), before.name());
+  made.method = read_method(made.klass);
+  EXPECT_TRUE(decode(made.method.code, made.instructions, made.index_at));
+  return made;
+}
+
+TEST(ClassRewriter, EntryAndExitAroundStraightCode) {
+  // nop; nop; return
+  const Rewritten done = rewrite(test_class({.code = {0, 0, kReturn}, .lines = {{0, 10}, {2, 11}}, .locals = {{0, 3}}}),
+                                 kProbeEntry | kProbeExit);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_EQ(done.plan.outcome, Outcome::kRewritten);
+  EXPECT_THAT(done.probes(), ElementsAre("enter", "exit", "leave"));
+  // bipush 7, invokestatic | nop nop | bipush 7, invokestatic, return | bipush 7, invokestatic, athrow
+  ASSERT_EQ(done.method.code.size(), 5u + 2u + 6u + 6u);
+  EXPECT_EQ(done.method.code[1], 7);
+  EXPECT_EQ(done.method.code[12], kReturn);
+  EXPECT_EQ(done.method.code.back(), kAthrow);
+  EXPECT_THAT(done.method.lines, ElementsAre(Pair(0, 10), Pair(7, 11)));
+  EXPECT_THAT(done.method.locals, ElementsAre(Pair(0, 13)));
+  // What the exit's probe throws is no exit by exception.
+  ASSERT_EQ(done.method.handlers.size(), 1u);
+  EXPECT_EQ(done.method.handlers[0].start, 5u);
+  EXPECT_EQ(done.method.handlers[0].end, 7u);
+  EXPECT_EQ(done.method.handlers[0].target, 13u);
+  // One frame: at 13, no locals, a Throwable.
+  ASSERT_EQ(done.method.frames.size(), 2u + 1 + 2 + 2 + 2 + 3);
+  EXPECT_EQ(done.method.frames[2], 255);
+  EXPECT_EQ(u2_at(&done.method.frames[3]), 13);
+  EXPECT_EQ(done.klass.class_name(u2_at(&done.method.frames[10])), "java/lang/Throwable");
+}
+
+TEST(ClassRewriter, ClassFilesBeforeVersion50GetNoFrames) {
+  const Rewritten done = rewrite(test_class({.code = {kReturn}}, 49), kProbeEntry | kProbeExit);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_TRUE(done.method.frames.empty());
+}
+
+TEST(ClassRewriter, NumbersArePushedInTheShortestWay) {
+  for (const auto& [number, length] :
+       {std::pair{3u, 1u}, {127u, 2u}, {32767u, 3u}, {32768u, 3u}, {4'000'000'000u, 3u}}) {
+    const Rewritten done = rewrite(test_class({.code = {kReturn}}), kProbeCount, number);
+    ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+    EXPECT_EQ(done.callee(length), "count") << number;
+  }
+}
+
+TEST(ClassRewriter, JumpsGoInFrontOfTheProbesButBehindThePrologue) {
+  // 0: goto 4; 3: nop; 4: iconst_0; 5: ifeq 0; 8: return
+  Bytes frames;
+  put2(frames, 3);
+  put1(frames, 0);  // 0
+  put1(frames, 3);  // 4
+  put1(frames, 3);  // 8
+  const Rewritten done =
+      rewrite(test_class({.code = {kGoto, 0, 4, 0, kIconst0, kIfeq, 0xff, 0xfb, kReturn}, .frames = frames}),
+              kProbeEntry | kProbeExit);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  const Instruction& first = done.instructions[2];
+  EXPECT_EQ(first.op, kGoto);
+  EXPECT_EQ(done.target_pc(first), 9u);
+  const Instruction& back = done.instructions[5];
+  EXPECT_EQ(back.op, kIfeq);
+  EXPECT_EQ(done.target_pc(back), 5u);  // behind the entry's probe
+  EXPECT_EQ(done.method.frames[2], 5);  // frame at 5
+  EXPECT_EQ(done.method.frames[3], 9 - 5 - 1);
+  EXPECT_EQ(done.method.frames[4], 13 - 9 - 1);  // in front of the exit's probe
+}
+
+TEST(ClassRewriter, SwitchesKeepTheirTargetsWhateverTheirPadding) {
+  for (unsigned shift = 0; shift < 4; ++shift) {
+    Bytes code(shift, 0);
+    const auto at = static_cast<unsigned>(code.size() + 1);
+    put1(code, kIconst0);
+    put1(code, kTableswitch);
+    while (code.size() % 4 != 0) put1(code, 0);
+    const std::size_t targets = code.size();
+    put4(code, 0);
+    put4(code, 0);
+    put4(code, 1);
+    put4(code, 0);
+    put4(code, 0);
+    for (const std::size_t slot : {targets, targets + 12, targets + 16}) {
+      set4(code, slot, static_cast<std::uint32_t>(code.size() - at));
+      put1(code, kReturn);
+    }
+    const Rewritten done = rewrite(test_class({.code = code}, 49), kProbeEntry | kProbeExit);
+    ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+    const Instruction* found = nullptr;
+    for (const Instruction& each : done.instructions)
+      if (each.op == kTableswitch) found = &each;
+    ASSERT_NE(found, nullptr);
+    const std::uint32_t body = found->old_pc + 1 + (3 - found->old_pc % 4);
+    std::vector<std::uint32_t> seen;
+    for (const std::uint32_t slot : {body, body + 12, body + 16})
+      seen.push_back(found->old_pc + static_cast<std::uint32_t>(s4_at(&done.method.code[slot])));
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      const std::uint32_t index = done.index_at[seen[i]];
+      ASSERT_NE(index, kNoInstruction);
+      EXPECT_EQ(done.callee(done.instructions[index + 1].old_pc), "exit");
+      EXPECT_EQ(done.instructions[index + 2].op, kReturn);
+      if (i > 0) {
+        EXPECT_EQ(seen[i] - seen[i - 1], 6u);
+      }
+    }
+  }
+}
+
+TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirProbes) {
+  // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..2 -> 2
+  const Rewritten done =
+      rewrite(test_class({.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 2, 2}}, .lines = {{0, 5}, {3, 6}}}, 49),
+              kProbeEntry | kProbeExit | kProbeThrow | kProbeCatch | kProbeLine);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_THAT(done.probes(), ElementsAre("enter", "line", "thrown", "caught", "line", "exit", "unwound"));
+  const std::uint32_t handler = done.method.handlers[0].target;
+  EXPECT_EQ(done.method.code[handler], kDup);
+  EXPECT_EQ(done.callee(handler + 3), "caught");
+  EXPECT_EQ(done.method.max_stack, 7u);
+}
+
+TEST(ClassRewriter, ArraysAndObjectsAreSeenWhenTheyAreWhole) {
+  // #1 Class "x/Made", #2 its name, #3 Methodref, #4 NameAndType, #5 "<init>", #6 "()V"
+  const auto text = [](std::string_view value) {
+    Bytes made;
+    put1(made, 1);
+    put2(made, static_cast<unsigned>(value.size()));
+    put_bytes(made, value.data(), value.size());
+    return made;
+  };
+  const std::vector<Bytes> first = {{7, 0, 2},        text("x/Made"), {10, 0, 1, 0, 4},
+                                    {12, 0, 5, 0, 6}, text("<init>"), text("()V")};
+  const Rewritten done = rewrite(test_class({.code = {kNew, 0, 1, kDup, kInvokespecial, 0, 3, 87, kIconst0, kNewarray,
+                                                      10, 87, kNew, 0, 1, kInvokespecial, 0, 3, kReturn}},
+                                            49, first),
+                                 kProbeArrays | kProbeNew);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_THAT(done.probes(), ElementsAre("allocated", "allocated"));  // the last new keeps nothing
+  EXPECT_EQ(done.method.code[7], kDup);
+  EXPECT_EQ(done.callee(10), "allocated");
+}
+
+TEST(ClassRewriter, AConstructorIsCoveredFromBehindItsSuperCall) {
+  // #1 Methodref Object.<init>, #2 Class, #3 name, #4 NameAndType, #5, #6
+  const auto text = [](std::string_view value) {
+    Bytes made;
+    put1(made, 1);
+    put2(made, static_cast<unsigned>(value.size()));
+    put_bytes(made, value.data(), value.size());
+    return made;
+  };
+  const std::vector<Bytes> first = {{10, 0, 2, 0, 4}, {7, 0, 3},      text("java/lang/Object"),
+                                    {12, 0, 5, 0, 6}, text("<init>"), text("()V")};
+  TestMethod method{.name = "<init>", .access = 1, .code = {kAload0, kInvokespecial, 0, 1, 0, kReturn}};
+  Rewritten done = rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_TRUE(done.plan.open_start);
+  ASSERT_EQ(done.method.handlers.size(), 1u);
+  EXPECT_EQ(done.method.handlers[0].start, 9u);
+  EXPECT_EQ(done.method.handlers[0].end, 10u);
+  // Local 0 stored into: nobody can tell, no handler.
+  method.code = {kAload0, kInvokespecial, 0, 1, 1, kAstore0, kReturn};
+  done = rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_THAT(done.probes(), ElementsAre("enter", "exit"));
+}
+
+// `size` nops between the jump and its target.
+Bytes far_jump(std::uint8_t op, unsigned size) {
+  Bytes code;
+  if (op != kGoto) put1(code, kIconst0);
+  put1(code, op);
+  put2(code, 3 + size);
+  code.resize(code.size() + size, 0);
+  put1(code, kReturn);
+  return code;
+}
+
+TEST(ClassRewriter, AJumpThatGetsTooLongIsWidened) {
+  const Rewritten done = rewrite(test_class({.code = far_jump(kGoto, 32760), .lines = {{100, 1}, {200, 2}}}, 49),
+                                 kProbeEntry | kProbeLine);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  const Instruction& jump = done.instructions[2];
+  EXPECT_EQ(jump.op, kGotoW);
+  EXPECT_EQ(done.instructions[jump.target].op, kReturn);
+}
+
+TEST(ClassRewriter, AConditionalJumpThatGetsTooLongLeavesProbesOut) {
+  const Rewritten done = rewrite(test_class({.code = far_jump(kIfeq, 32760), .lines = {{100, 1}, {200, 2}}}, 49),
+                                 kProbeEntry | kProbeLine);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_EQ(done.plan.outcome, Outcome::kReduced);
+  EXPECT_EQ(done.plan.done, kProbeEntry + 0u);
+}
+
+TEST(ClassRewriter, TooLargeForAnyProbeIsSaid) {
+  Bytes code(65534, 0);
+  put1(code, kReturn);
+  const Rewritten done = rewrite(test_class({.code = code}, 49), kProbeEntry | kProbeExit);
+  EXPECT_EQ(done.outcome, ClassOutcome::kUntouched);
+  EXPECT_EQ(done.plan.outcome, Outcome::kTooLarge);
+}
+
+TEST(ClassRewriter, AFullConstantPoolIsSaid) {
+  const Rewritten done = rewrite(test_class({.code = {kReturn}}, 52, {}, 65'500), kProbeEntry | kProbeExit, 40'000);
+  EXPECT_EQ(done.outcome, ClassOutcome::kRewritten);
+  const Rewritten full = rewrite(test_class({.code = {kReturn}}, 52, {}, 65'520), kProbeEntry | kProbeExit, 40'000);
+  EXPECT_EQ(full.outcome, ClassOutcome::kPoolFull);
+}
+
+TEST(ClassRewriter, EveryTruncationAndEveryWrongByteIsSurvived) {
+  Bytes frames;
+  put2(frames, 1);
+  put1(frames, 2);
+  const Bytes good = test_class({.code = {1, kAthrow, 87, kReturn},
+                                 .handlers = {{0, 2, 2}},
+                                 .lines = {{0, 5}},
+                                 .locals = {{0, 4}},
+                                 .frames = frames});
+  Bytes out;
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    ClassFile klass;
+    Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+    if (!klass.parse(cut)) continue;
+    std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = 1, .probes = 255});
+    rewrite_class(klass, "test/Helper", plans, out);
+  }
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (const unsigned value : {0u, 1u, 127u, 128u, 255u}) {
+      Bytes wrong = good;
+      wrong[at] = static_cast<std::uint8_t>(value);
+      ClassFile klass;
+      if (!klass.parse(wrong)) continue;
+      std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = 1, .probes = 255});
+      rewrite_class(klass, "test/Helper", plans, out);
+    }
+  }
+}
+
+TEST(LineRange, LeastAndGreatest) {
+  const Bytes bytes = test_class({.code = {0, kReturn}, .lines = {{0, 12}, {1, 9}}});
+  ClassFile klass;
+  ASSERT_TRUE(klass.parse(bytes));
+  EXPECT_EQ(line_range(klass, klass.methods()[0]).first, 9);
+  EXPECT_EQ(line_range(klass, klass.methods()[0]).last, 12);
+}
+
+}  // namespace
+}  // namespace jtrace::agent::classfile
