@@ -30,6 +30,22 @@ Result<std::size_t> read_up_to(const target::MemoryReader& memory, target::Addre
   return have;
 }
 
+// The same into a buffer that grows with what there is: a damaged prologue may declare far more.
+Result<std::size_t> read_growing(const target::MemoryReader& memory, target::Address base, std::size_t want,
+                                 std::vector<std::byte>& into) {
+  constexpr std::size_t kStep = 65536;
+  std::size_t have = 0;
+  for (std::size_t size = std::min(want, kStep);; size = std::min(want, size * 2)) {
+    into.resize(size);
+    auto more = read_up_to(memory, base + have, std::span(into).subspan(have));
+    if (!more && have == 0) return fail(std::move(more).error());
+    have += more.value_or(0);
+    if (have < size || size == want) break;
+  }
+  into.resize(have);
+  return have;
+}
+
 }  // namespace
 
 std::int64_t Snapshot::long_value(const Counter& counter) const {
@@ -81,9 +97,7 @@ Result<> RegionReader::copy_region(std::vector<std::byte>& into) {
   }
   for (int round = 0;; ++round) {
     const std::size_t want = size_hint_;
-    into.resize(want);
-    JTRACE_ASSIGN_OR_RETURN(const std::size_t have, read_up_to(*memory_, base_, into));
-    into.resize(have);
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t have, read_growing(*memory_, base_, want, into));
     const auto prologue = parse_prologue(into);
     if (!prologue) return {};
     size_hint_ = std::min<std::size_t>(prologue->used, kMaxRegionSize);
