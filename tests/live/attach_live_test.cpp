@@ -333,6 +333,45 @@ TEST_P(EachJdk, a_batch_and_several_jvms) {
   expect_unharmed(*two);
 }
 
+// In a pid namespace with a /proc of its own, so that "all" are those of this test and not those of another.
+TEST(All, every_JVM_of_the_machine_is_asked_once) {
+  if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
+  if (run_command({"unshare", "--pid", "--fork", "--mount-proc", "true"}).value_or(CommandOutput{}).status != 0)
+    JTRACE_SKIP("live", "unshare(1) cannot make a pid namespace here");
+  const auto classes = compiled_app("Idle");
+  ASSERT_TRUE(succeeded(classes));
+  std::string starts;
+  int count = 0;
+  for (const Jdk& jdk : jdks()) {
+    if (jdk.root) continue;  // in a namespace of /proc, not in a tree of its own
+    for (int i = 0; i < 2; ++i, ++count)
+      starts += "(sleep 600 | exec " + jdk.home + "/bin/java -Xmx16m -XX:+UseSerialGC -cp '" + *classes + "' Idle) &\n";
+  }
+  if (count == 0) JTRACE_SKIP("live", "no JDK outside of a tree");
+  const ScratchDir folder;
+  std::ofstream(folder.file("script"))
+      << starts << "until [ $(\"$1\" list --format json | grep -o '\"main\":\"Idle\"' | wc -l) = " << count
+      << " ]; do sleep 0.05; done\n"
+      << "\"$1\" cmd all jcmd VM.version; echo \"status $?\"\n"
+      << "\"$1\" cmd all jcmd GC.run 2>&1; echo \"refused $?\"\n"
+      << "\"$1\" cmd all --yes jcmd GC.run; echo \"done $?\"\n";
+  const auto ran = run_command(
+      {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", folder.file("script"), jtrace_binary()});
+  ASSERT_TRUE(succeeded(ran));
+  const auto occurrences = [&](std::string_view what) {
+    int found = 0;
+    for (std::size_t at = ran->out.find(what); at != std::string::npos; at = ran->out.find(what, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(occurrences(" jcmd VM.version <=="), count) << ran->out << ran->err;
+  EXPECT_EQ(occurrences("\nJDK "), count) << ran->out;
+  EXPECT_EQ(occurrences("status 0\n"), 1) << ran->out;
+  EXPECT_EQ(occurrences("say --yes"), 1) << ran->out;
+  EXPECT_EQ(occurrences("refused 2\n"), 1) << ran->out;
+  EXPECT_EQ(occurrences(" jcmd GC.run <=="), count) << ran->out;
+  EXPECT_EQ(occurrences("done 0\n"), 1) << ran->out;
+}
+
 TEST_P(EachJdk, a_socket_that_was_deleted_or_left_behind) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
