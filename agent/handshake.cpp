@@ -66,7 +66,7 @@ AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string
   }
   auto* session = new AgentSession(vm, static_cast<UniqueFd&&>(control));
   const char* failure = read_start(frame, session->config, error);
-  if (failure == nullptr && AgentSession::current().load() != nullptr) failure = "this JVM is being traced already";
+  if (failure == nullptr && AgentSession::current().load() != nullptr) failure = record::kAlreadyTraced;
   if (failure == nullptr) failure = session->start(static_cast<UniqueFd&&>(frame.descriptor), live);
   if (failure == nullptr) return session;
   if (failure != error) snprintf(error, kErrorSize, "%s", failure);

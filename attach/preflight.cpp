@@ -83,6 +83,14 @@ bool signals_are_reduced(const target::Process& process, const target::Jvm& jvm)
   return options.has("-Xrs") || options.flag("ReduceSignalUsage", false);
 }
 
+// What could not be looked at is not signalled either.
+Error unseen(const Error& error) {
+  const bool denied = error.errnum == EACCES || error.errnum == EPERM;
+  const std::string help =
+      error.help.empty() && denied ? "run as its user, as root or with CAP_SYS_PTRACE" : error.help;
+  return error.with_help("no signal sent" + (help.empty() ? "" : "; " + help));
+}
+
 // One look: nothing where SIGQUIT is caught and the JVM attaches; `wait` is set where it may come to that.
 Result<> look(const target::Process& process, bool& wait) {
   wait = false;
@@ -90,7 +98,7 @@ Result<> look(const target::Process& process, bool& wait) {
   auto jvm = target::examine_jvm(process);
   if (!jvm) {
     wait = may_become_jvm(process) && !process.has_exited();
-    return fail(process.has_exited() ? exited(process) : jvm.error().with_help("no signal sent; " + jvm.error().help));
+    return fail(process.has_exited() ? exited(process) : unseen(jvm.error()));
   }
   JTRACE_RETURN_IF_ERROR(check_enabled(process, *jvm));
   JTRACE_ASSIGN_OR_RETURN(const target::ProcessStatus status, process.status());

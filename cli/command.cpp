@@ -32,7 +32,9 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
   app.add_flag_callback(
       "-v,--verbose", [] { set_log_level(LogLevel::kDebug); }, "say what is done");
   app.require_subcommand(0, 1);
-  app.fallthrough();
+  // Options of all commands may stand behind the command's name too, but where any words may stand.
+  for (CLI::App* command : app.get_subcommands({}))
+    if (!command->get_prefix_command()) command->fallthrough();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help, --version

@@ -61,6 +61,8 @@ void say_end(const session::TraceSummary& summary, const std::string& path, pid_
     log_warning(std::to_string(summary.dropped) +
                 " events were lost: --ring-memory makes room, --when-full block waits for it");
   if (!summary.agent_left) log_warning("the agent did not answer: " + jvm + " gets rid of it when it sees our end");
+  if (path != "-" && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT)
+    log_warning(path + " was removed while it was written: what it held is gone");
   log_info(summary.text() + (path == "-" ? "" : " -> " + path));
 }
 

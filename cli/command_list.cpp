@@ -30,7 +30,8 @@ std::vector<std::string> missing_of(const target::Discovery& discovery) {
       std::count_if(discovery.jvms.begin(), discovery.jvms.end(), [](const auto& jvm) { return jvm.libjvm.empty(); });
   if (hidden > 0) missing.push_back("version and path of " + std::to_string(hidden) + " JVMs of other users");
   if (discovery.hidden > 0)
-    missing.push_back(std::to_string(discovery.hidden) + " processes that we may not look into");
+    missing.push_back(std::to_string(discovery.hidden) + (discovery.hidden == 1 ? " process" : " processes") +
+                      " that we may not look into");
   return missing;
 }
 

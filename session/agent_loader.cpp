@@ -133,7 +133,11 @@ Result<Frame> wait_for_frame(ControlChannel& channel, const attach::Waiter& wait
       case Woken::kReady: JTRACE_RETURN_IF_ERROR(channel.receive()); break;
       case Woken::kCancelled: return interrupted();
       case Woken::kExited: return fail(ErrorCategory::kNotFound, "the JVM ended");
-      case Woken::kTimeout: return fail(ErrorCategory::kTimeout, "the agent was loaded and says nothing");
+      case Woken::kTimeout: {
+        const std::string pid = std::to_string(waiter.process().pid());
+        return fail(ErrorCategory::kTimeout, "the agent was loaded into JVM " + pid + " and says nothing",
+                    "`jtrace stack " + pid + "` shows what the JVM does");
+      }
     }
   }
 }

@@ -26,6 +26,9 @@ Result<Started> start_agent(GreetedAgent& agent, const PoolFile& pool, const std
   if (frame.type != FrameType::kStarted) return fail(ErrorCategory::kAgent, "the agent did not start");
   JTRACE_ASSIGN_OR_RETURN(Started started, decode_started(frame.payload));
   if (started.status == 0) return started;
+  if (started.text == trace::record::kAlreadyTraced)
+    return fail(ErrorCategory::kRefused, "JVM " + std::to_string(waiter.process().pid()) +
+                                             " is being traced already, by a jtrace of another user");
   return fail(ErrorCategory::kAgent,
               "the agent cannot trace JVM " + std::to_string(waiter.process().pid()) + ": " + started.text);
 }

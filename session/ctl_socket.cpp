@@ -218,14 +218,16 @@ Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const 
                 "`jtrace attach " + std::to_string(pid) + "` traces it");
   std::string request;
   for (const std::string& word : words) request += word + "\n";
-  JTRACE_RETURN_IF_ERROR(write_whole(fd.get(), request, "the control socket"));
+  auto sent = write_whole(fd.get(), request, "the control socket");
   ::shutdown(fd.get(), SHUT_WR);
-  JTRACE_ASSIGN_OR_RETURN(const std::string reply, read_whole(fd.get(), "the control socket", 1u << 20));
-  const std::size_t line = reply.find('\n');
-  const auto status = parse_decimal<int>(std::string_view(reply).substr(0, line));
+  const auto reply = sent ? read_whole(fd.get(), "the control socket", 1u << 20) : fail(std::move(sent).error());
+  // A trace that ends closes its sockets, with requests it has not read: the reset says no more than the silence.
+  if (!reply && reply.error().errnum != ECONNRESET && reply.error().errnum != EPIPE) return fail(reply.error());
+  const std::size_t line = reply ? reply->find('\n') : std::string::npos;
+  const auto status = reply ? parse_decimal<int>(std::string_view(*reply).substr(0, line)) : std::nullopt;
   if (!status || *status < 0 || *status > 9)
-    return fail(ErrorCategory::kMalformed, "the jtrace that traces ended before it answered");
-  return CtlReply{static_cast<ExitStatus>(*status), line == std::string::npos ? "" : reply.substr(line + 1)};
+    return fail(ErrorCategory::kRefused, "the trace of JVM " + std::to_string(pid) + " ended before it answered");
+  return CtlReply{static_cast<ExitStatus>(*status), line == std::string::npos ? "" : reply->substr(line + 1)};
 }
 
 }  // namespace jtrace::session

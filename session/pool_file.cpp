@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/uuid.h"
 #include "trace/record/layout.h"
 #include "trace/record/pool_format.h"
@@ -110,7 +111,8 @@ Result<> PoolFile::map(std::uint64_t size, bool owner) {
 
 Result<PoolFile> PoolFile::create(std::uint64_t size, std::string_view session, int pid, std::uint64_t start_ticks,
                                   const std::string& beside) {
-  const std::string folder = has_room(kSharedMemory, size) ? kSharedMemory : beside;
+  const bool shared = has_room(kSharedMemory, size);
+  const std::string folder = shared ? kSharedMemory : beside;
   PoolFile file;
   file.path_ = folder + "/" + std::string(kPrefix) + std::to_string(pid) + "-" + std::to_string(start_ticks) + "-" +
                random_uuid().substr(0, 8) + std::string(kSuffix);
@@ -122,6 +124,9 @@ Result<PoolFile> PoolFile::create(std::uint64_t size, std::string_view session, 
                     .with_help("take less with --ring-memory"));
   JTRACE_RETURN_IF_ERROR(file.map(size, true));
   trace::record::Pool pool = trace::record::format_pool(file.memory_.data(), size);
+  if (!shared)
+    log_info(std::string(kSharedMemory) + " has no room for " + std::to_string(size >> 20) +
+             " MiB: the ring memory is " + file.path_);
   const std::size_t length = std::min(session.size(), sizeof(trace::record::PoolHeader::session) - 1);
   std::memcpy(pool.header().session, session.data(), length);
   return file;

@@ -40,7 +40,7 @@ ExitStatus TraceSummary::status() const {
   if (reason == EndReason::kOutput && error) return trace::is_full(*error) ? ExitStatus::kPartial : exit_status(*error);
   if (reason == EndReason::kAgentGone) return ExitStatus::kAgent;
   if (dropped != 0 || malformed != 0 || made_up_definitions != 0 || error) return ExitStatus::kPartial;
-  return ExitStatus::kOk;
+  return agent_left ? ExitStatus::kOk : ExitStatus::kTimeout;
 }
 
 std::string TraceSummary::text() const {

@@ -15,6 +15,8 @@
 namespace jtrace::trace::record {
 
 inline constexpr std::uint32_t kControlVersion = 1;
+// Started's text where another jtrace traces the JVM: a refusal, no failure of the agent.
+inline constexpr const char* kAlreadyTraced = "this JVM is being traced already";
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
 
 enum class FrameType : std::uint32_t {
