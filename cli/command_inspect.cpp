@@ -19,7 +19,7 @@ std::string list_of_views() {
 }
 
 // Views of the plan that are not made yet are refused as such, not as slips.
-constexpr std::string_view kPlanned[] = {"heap", "histogram", "heapdump", "object", "refs", "regions"};
+constexpr std::string_view kPlanned[] = {"heapdump", "object", "refs"};
 
 ExitStatus run(const InspectArguments& arguments) {
   const auto& all = coreinspect::views();
@@ -57,6 +57,14 @@ void add_inspect_command(CLI::App& app, ExitStatus& status) {
   add_inspect_options(*command, *arguments);
   command->add_flag("--all", arguments->options.all, "flags: those at their default too");
   command->add_flag("--show-secrets", arguments->options.show_secrets, "do not mask passwords and the like");
+  coreinspect::HeapOptions& heap = arguments->options.heap;
+  command->add_flag("--no-stop", heap.no_stop, "heap: read a live JVM while it runs; says how much changed meanwhile");
+  command->add_option("--sort", heap.sort, "histogram: by bytes (the default), instances or name")
+      ->check(CLI::IsMember({"bytes", "instances", "name"}));
+  command->add_option("--filter", heap.filter, "histogram: part of a class name, or a pattern with * and ?");
+  command->add_option("--top", heap.top, "histogram: this many rows");
+  command->add_flag("--by-loader", heap.by_loader, "histogram: with the class loader of each class");
+  command->add_option("--threads", heap.threads, "heap: how many threads walk it")->check(CLI::Range(1, 64));
   command->footer(list_of_views());
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -26,6 +26,11 @@ class BufferMemory final : public MemoryReader {
     return count;
   }
 
+  std::span<const std::byte> view(Address address) const override {
+    return address >= base_ && address - base_ < bytes_.size() ? bytes_.subspan(address - base_)
+                                                               : std::span<const std::byte>();
+  }
+
  private:
   Address base_;
   std::span<const std::byte> bytes_;

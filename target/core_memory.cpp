@@ -133,6 +133,12 @@ const CoreMemory::Piece* CoreMemory::find(Address address) const {
   return next != pieces_.end() && next->start <= address ? &*next : nullptr;
 }
 
+std::span<const std::byte> CoreMemory::view(Address address) const {
+  const Piece* piece = find(address);
+  if (!piece) return {};
+  return {piece->bytes + (address - piece->start), static_cast<std::size_t>(piece->end - address)};
+}
+
 Result<std::size_t> CoreMemory::read_some(Address address, std::span<std::byte> out) const {
   const Piece* piece = find(address);
   if (!piece) {

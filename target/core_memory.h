@@ -29,6 +29,7 @@ class CoreMemory final : public MemoryReader {
   CoreMemory& operator=(const CoreMemory&) = delete;
 
   Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
+  std::span<const std::byte> view(Address address) const override;
 
   // Files that were wanted and are not used, with the reason; one line each.
   const std::vector<std::string>& problems() const { return problems_; }

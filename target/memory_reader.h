@@ -25,6 +25,10 @@ class MemoryReader {
   // Nothing readable at `address` is an error that names the address.
   virtual Result<std::size_t> read_some(Address address, std::span<std::byte> out) const = 0;
 
+  // The bytes from `address` on that lie in one piece in this process's own memory, to be read without a copy; empty
+  // where there are none. Valid as long as the object is not changed.
+  virtual std::span<const std::byte> view(Address) const { return {}; }
+
   // All of out.size() bytes, or an error that names the first address that cannot be read.
   Result<> read_exactly(Address address, std::span<std::byte> out) const;
 

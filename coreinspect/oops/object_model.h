@@ -48,6 +48,12 @@ class ObjectModel {
   Result<Address> array_base(Address array) const;                    // of element 0
   Result<Address> element(Address array, std::uint32_t index) const;  // of an array of references
   std::uint32_t reference_size() const { return compressed_oops_ ? 4 : 8; }
+  // How the class stands in a header: for walks over the heap, which decode it themselves.
+  bool compact_headers() const { return compact_headers_; }
+  bool compressed_classes() const { return compressed_classes_; }
+  Address klass_base() const { return klass_base_; }
+  std::uint32_t klass_shift() const { return klass_shift_; }
+  std::uint32_t mark_klass_shift() const { return mark_klass_shift_; }
   Result<std::uint64_t> mark(Address object) const { return vm_.memory().read<std::uint64_t>(object); }
 
  private:

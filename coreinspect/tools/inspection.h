@@ -15,6 +15,7 @@
 #include "coreinspect/oops/object_model.h"
 #include "coreinspect/runtime/java_threads.h"
 #include "coreinspect/runtime/method_model.h"
+#include "coreinspect/tools/heap_options.h"
 #include "target/target.h"
 
 namespace jtrace::coreinspect {
@@ -57,6 +58,7 @@ struct ViewOptions {
   bool show_secrets = false;  // else values of keys that look like secrets are masked
   std::vector<std::string> arguments;
   std::chrono::milliseconds max_stop{200};
+  HeapOptions heap;
 };
 
 struct ViewResult {
@@ -97,5 +99,8 @@ Result<ViewResult> view_statics(Inspection&, const ViewOptions&);
 Result<ViewResult> view_codecache(Inspection&, const ViewOptions&);
 Result<ViewResult> view_find(Inspection&, const ViewOptions&);
 Result<ViewResult> view_locks(Inspection&, const ViewOptions&);
+Result<ViewResult> view_histogram(Inspection&, const ViewOptions&);
+Result<ViewResult> view_regions(Inspection&, const ViewOptions&);
+Result<ViewResult> view_heap(Inspection&, const ViewOptions&);
 
 }  // namespace jtrace::coreinspect

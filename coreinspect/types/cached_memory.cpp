@@ -14,6 +14,11 @@ Result<std::size_t> CachedMemory::read_some(target::Address address, std::span<s
       return count;
     }
   }
+  if (const auto layer = layer_ ? layer_->view(address) : std::span<const std::byte>(); !layer.empty()) {
+    const std::size_t count = std::min(out.size(), layer.size());
+    std::memcpy(out.data(), layer.data(), count);
+    return count;
+  }
   if (next != overlays_.end()) out = out.first(std::min<std::size_t>(out.size(), next->first - address));
   if (out.size() > 4 * kPage) return below_.read_some(address, out);
   const target::Address start = address & ~(kPage - 1);

@@ -23,11 +23,14 @@ class CachedMemory final : public target::MemoryReader {
 
   // Bytes that are found at `start` from now on, whatever the target has there. Later ones win.
   void overlay(target::Address start, std::vector<std::byte> bytes) { overlays_[start] = std::move(bytes); }
+  // What `layer` has a view of is found in it from now on; null for none. It must outlive this object, or be taken away.
+  void set_layer(const target::MemoryReader* layer) { layer_ = layer; }
   void forget() { pages_.clear(); }
   // Forgets overlays as well.
   void reset() {
     pages_.clear();
     overlays_.clear();
+    layer_ = nullptr;
   }
   const target::MemoryReader& below() const { return below_; }
 
@@ -37,6 +40,7 @@ class CachedMemory final : public target::MemoryReader {
   using Page = std::array<std::byte, kPage>;
 
   const target::MemoryReader& below_;
+  const target::MemoryReader* layer_ = nullptr;
   std::map<target::Address, std::vector<std::byte>> overlays_;
   mutable std::unordered_map<target::Address, std::unique_ptr<Page>> pages_;
 };

@@ -1,0 +1,92 @@
+#include "coreinspect/gc/heap_copy.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::uint64_t kPiece = 2u << 20;
+
+// Pages that the kernel has to make while the target stands would double the time.
+void touch(std::byte* room, std::uint64_t size) {
+#ifdef MADV_POPULATE_WRITE
+  if (::madvise(room, size, MADV_POPULATE_WRITE) == 0) return;
+#endif
+  for (std::uint64_t at = 0; at < size; at += 4096) room[at] = std::byte{1};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HeapCopy>> HeapCopy::make(const target::MemoryReader& below, std::uint64_t size) {
+  size = std::max<std::uint64_t>((size + kPiece - 1) / kPiece * kPiece, kPiece);
+  void* room = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    return fail(system_error("no memory for a copy of the heap, " + std::to_string(size) + " bytes"));
+  ::madvise(room, size, MADV_HUGEPAGE);  // only faster
+  touch(static_cast<std::byte*>(room), size);
+  return std::unique_ptr<HeapCopy>(new HeapCopy(below, static_cast<std::byte*>(room), size));
+}
+
+HeapCopy::~HeapCopy() { ::munmap(room_, size_); }
+
+Result<> HeapCopy::copy(std::span<const AddressRange> ranges, unsigned threads, const std::function<bool()>& go_on) {
+  struct Piece {
+    target::Address start;
+    std::uint64_t size;
+    std::byte* to;
+  };
+  std::vector<Piece> pieces;
+  for (const AddressRange& range : ranges) {
+    const std::uint64_t length = range.end - range.start;
+    if (length > size_ - used_)
+      return fail(ErrorCategory::kPartial, "the heap grew by more than was made ready for while it was looked at");
+    ranges_.push_back({range.start, range.end, room_ + used_});
+    for (std::uint64_t done = 0; done < length; done += kPiece)
+      pieces.push_back({range.start + done, std::min(kPiece, length - done), room_ + used_ + done});
+    used_ += length;
+  }
+  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.start < b.start; });
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::uint64_t> unreadable{0};
+  std::atomic<bool> stopped{false};
+  const auto work = [&](bool asks) {
+    for (std::size_t i; (i = next.fetch_add(1)) < pieces.size() && !stopped;) {
+      if (asks && !go_on()) stopped = true;
+      const Piece& piece = pieces[i];
+      if (!below_.read_exactly(piece.start, {piece.to, static_cast<std::size_t>(piece.size)})) unreadable += piece.size;
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < threads && pieces.size() > 4; ++i) helpers.emplace_back(work, false);
+  work(true);
+  for (std::thread& helper : helpers) helper.join();
+  unreadable_ += unreadable;
+  if (stopped) return fail(ErrorCategory::kTimeout, "the copy of the heap was not done in time");
+  return {};
+}
+
+const HeapCopy::Range* HeapCopy::find(target::Address address) const {
+  const auto next = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                                     [](target::Address at, const Range& range) { return at < range.end; });
+  return next != ranges_.end() && next->start <= address ? &*next : nullptr;
+}
+
+std::span<const std::byte> HeapCopy::view(target::Address address) const {
+  const Range* range = find(address);
+  if (!range) return {};
+  return {range->bytes + (address - range->start), static_cast<std::size_t>(range->end - address)};
+}
+
+Result<std::size_t> HeapCopy::read_some(target::Address address, std::span<std::byte> out) const {
+  const auto bytes = view(address);
+  if (bytes.empty()) return below_.read_some(address, out);
+  const std::size_t count = std::min(out.size(), bytes.size());
+  std::memcpy(out.data(), bytes.data(), count);
+  return count;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,113 @@
+#include "coreinspect/hprof/class_plan.h"
+
+#include "coreinspect/oops/java_collections.h"
+#include "coreinspect/tools/class_facts.h"
+
+namespace jtrace::coreinspect {
+
+void ClassPlans::add(Address klass) {
+  if (klass == 0 || plans_.contains(klass)) return;
+  const ClassModel& model = inspection_.classes();
+  const auto name = model.internal_name(klass);
+  if (!name) {
+    ++broken_;
+    return;
+  }
+  ClassPlan plan{.klass = klass, .mirror = mirror_of(inspection_.objects(), klass).value_or(0), .name = *name};
+  plans_.emplace(klass, plan);  // before its superclasses: a damaged chain may turn back
+  if (const auto super = model.super(klass)) add(*super);
+  if (model.is_instance_class(klass)) {
+    const auto fields = model.fields(klass);
+    if (!fields) ++broken_;
+    for (const JavaField& field : fields ? **fields : std::vector<JavaField>()) {
+      if (field.is_static() || field.injected || field.signature.empty()) continue;
+      const std::uint8_t type = hprof_type(field.signature.front());
+      plan.fields.push_back({static_cast<std::uint32_t>(field.offset), type});
+    }
+    if (const auto super = model.super(klass)) {
+      if (const auto above = plans_.find(*super); above != plans_.end())
+        plan.fields.insert(plan.fields.end(), above->second.fields.begin(), above->second.fields.end());
+    }
+  }
+  for (const FieldPlan& field : plan.fields) plan.instance_bytes += hprof_size(field.type);
+  plan.serial = static_cast<std::uint32_t>(order_.size() + 1);
+  order_.push_back(klass);
+  plans_[klass] = std::move(plan);
+}
+
+Result<> ClassPlans::write_names(HprofWriter& writer) const {
+  for (Address klass : order_) {
+    const ClassPlan& plan = plans_.at(klass);
+    HprofBuffer body(32);
+    body.u4(plan.serial);
+    body.id(plan.mirror);
+    body.u4(1);
+    body.id(writer.text(plan.name));
+    JTRACE_RETURN_IF_ERROR(writer.record(HprofTag::kLoadClass, body.text()));
+  }
+  return writer.status();
+}
+
+// The mirror's own fields that point to what a dump wants of a class; 0 where it has none.
+Address ClassPlans::mirror_field(const ClassPlan& plan, std::string_view name) const {
+  const auto found = inspection_.objects().reference(plan.mirror, name);
+  return found ? *found : 0;
+}
+
+void ClassPlans::append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const {
+  const ClassModel& model = inspection_.classes();
+  const bool is_instance = model.is_instance_class(plan.klass);
+  const ClassPlan* super = find(model.super(plan.klass).value_or(0));
+  Address loader = 0;
+  if (const auto data = model.loader_data(plan.klass))
+    loader = inspection_.objects().root_field(*data, "ClassLoaderData", "_class_loader").value_or(0);
+  out.sub(HprofSub::kClassDump);
+  out.id(plan.mirror);
+  out.u4(1);
+  out.id(super ? super->mirror : 0);
+  out.id(loader);
+  out.id(is_instance ? mirror_field(plan, "signers") : 0);
+  out.id(is_instance ? mirror_field(plan, "protection_domain") : 0);
+  out.id(0);
+  out.id(0);
+  out.u4(plan.instance_bytes);
+  out.u2(0);  // constants: none is ever written
+  if (!is_instance) {
+    out.u2(0);
+    out.u2(0);
+    return;
+  }
+  append_statics(plan, writer, out);
+  const auto fields = model.fields(plan.klass);
+  std::vector<const JavaField*> own;
+  for (const JavaField& field : fields ? **fields : std::vector<JavaField>())
+    if (!field.is_static() && !field.injected && !field.signature.empty()) own.push_back(&field);
+  out.u2(static_cast<std::uint16_t>(own.size()));
+  for (const JavaField* field : own) {
+    out.id(writer.text(field->name));
+    out.u1(hprof_type(field->signature.front()));
+  }
+}
+
+void ClassPlans::append_statics(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const {
+  const target::MemoryReader& memory = inspection_.vm().memory();
+  const auto fields = inspection_.classes().fields(plan.klass);
+  std::vector<const JavaField*> statics;
+  for (const JavaField& field : fields ? **fields : std::vector<JavaField>())
+    if (field.is_static() && !field.injected && !field.signature.empty()) statics.push_back(&field);
+  out.u2(static_cast<std::uint16_t>(statics.size()));
+  for (const JavaField* field : statics) {
+    const std::uint8_t type = hprof_type(field->signature.front());
+    out.id(writer.text(field->name));
+    out.u1(type);
+    if (type == 2) {
+      out.id(inspection_.objects().load(plan.mirror + field->offset).value_or(0));
+      continue;
+    }
+    std::array<std::byte, 8> value{};
+    (void)memory.read_exactly(plan.mirror + field->offset, std::span(value).first(hprof_size(type)));
+    out.value(value.data(), hprof_size(type));
+  }
+}
+
+}  // namespace jtrace::coreinspect

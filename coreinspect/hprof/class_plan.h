@@ -1,0 +1,57 @@
+// ClassPlans: what a heap dump says of each class, and how its instances are written: the fields in the order of the
+// dump with their places in an object.
+//
+// Ownership: borrows the inspection; keeps what it has read. Threads: add() one at a time, find() from any once all are
+// added. A class whose fields cannot be read is written without them and counted.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "coreinspect/hprof/hprof_writer.h"
+#include "coreinspect/tools/inspection.h"
+
+namespace jtrace::coreinspect {
+
+struct FieldPlan {
+  std::uint32_t offset = 0;
+  std::uint8_t type = 2;
+};
+
+struct ClassPlan {
+  Address klass = 0;
+  Address mirror = 0;                // its identifier
+  std::string name;                  // internal: "java/lang/String", "[I"
+  std::uint32_t serial = 0;          // 1, 2, ...
+  std::vector<FieldPlan> fields;     // its own, then its superclasses'
+  std::uint32_t instance_bytes = 0;  // of the fields as they are written
+};
+
+class ClassPlans {
+ public:
+  explicit ClassPlans(const Inspection& inspection) : inspection_(inspection) {}
+
+  // The class and its superclasses; again: nothing.
+  void add(Address klass);
+  const ClassPlan* find(Address klass) const {
+    const auto found = plans_.find(klass);
+    return found == plans_.end() ? nullptr : &found->second;
+  }
+  const std::vector<Address>& order() const { return order_; }
+  // UTF8 and LOAD_CLASS records of all.
+  Result<> write_names(HprofWriter& writer) const;
+  // CLASS_DUMP sub-record of one.
+  void append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const;
+  std::size_t broken() const { return broken_; }
+
+ private:
+  void append_statics(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const;
+  Address mirror_field(const ClassPlan& plan, std::string_view name) const;
+
+  const Inspection& inspection_;
+  std::unordered_map<Address, ClassPlan> plans_;
+  std::vector<Address> order_;
+  std::size_t broken_ = 0;
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,237 @@
+// Views of the heap as a whole: histogram, regions, heap.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "base/strings.h"
+#include "coreinspect/gc/histogram.h"
+#include "coreinspect/tools/class_facts.h"
+#include "coreinspect/tools/heap_views.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+unsigned threads_of(const HeapOptions& options) {
+  return options.threads > 0 ? options.threads : default_heap_threads();
+}
+
+// Patterns with * and ?; without either any part of the name.
+bool matches(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() == '*') {
+    for (std::size_t i = 0; i <= text.size(); ++i)
+      if (matches(pattern.substr(1), text.substr(i))) return true;
+    return false;
+  }
+  if (text.empty() || (pattern.front() != '?' && pattern.front() != text.front())) return false;
+  return matches(pattern.substr(1), text.substr(1));
+}
+bool selected(const std::string& filter, const std::string& name) {
+  if (filter.empty()) return true;
+  if (filter.find_first_of("*?") == filter.npos) return name.find(filter) != name.npos;
+  return matches(filter, name);
+}
+
+std::vector<HistogramRow> rows_of(HeapAccess& access, const HeapHistogram& histogram, const HeapOptions& options) {
+  Loaders loaders(access.inspection());
+  std::vector<HistogramRow> rows;
+  for (std::uint32_t i = 0; i < histogram.counts.size() && i < access.klasses().size(); ++i) {
+    if (histogram.counts[i].instances == 0) continue;
+    const KlassInfo& info = access.klasses().at(i);
+    HistogramRow row{.klass = info.klass,
+                     .name = access.inspection().classes().name(info.klass).value_or("?"),
+                     .loader = "",
+                     .count = histogram.counts[i]};
+    if (!selected(options.filter, row.name)) continue;
+    if (options.by_loader) {
+      const Loader& loader = loaders.of(info.klass);
+      row.loader = loader.name + (loader.object == 0 ? "" : " @" + hex(loader.object));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void sort_rows(std::vector<HistogramRow>& rows, const std::string& by) {
+  std::sort(rows.begin(), rows.end(), [&](const HistogramRow& a, const HistogramRow& b) {
+    if (by == "name") return std::tie(a.name, a.klass) < std::tie(b.name, b.klass);
+    const auto key = [&](const HistogramRow& row) { return by == "instances" ? row.count.instances : row.count.bytes; };
+    if (key(a) != key(b)) return key(a) > key(b);
+    return std::tie(a.name, a.klass) < std::tie(b.name, b.klass);
+  });
+}
+
+std::string line_of(const char* format, std::uint64_t first, std::uint64_t second, std::uint64_t third,
+                    const std::string& text) {
+  char numbers[128];
+  std::snprintf(numbers, sizeof numbers, format, static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(second), static_cast<unsigned long long>(third));
+  return numbers + text + "\n";
+}
+
+std::string millis(std::chrono::nanoseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(time.count()) / 1e6);
+  return text;
+}
+
+// What a walk passed over, and how a live JVM was looked at.
+std::string walk_text(const HeapAccess& access, const WalkTotals& totals, std::uint64_t changed) {
+  std::string text = "walked " + std::to_string(access.layout().used()) + " bytes: " + std::to_string(totals.bytes) +
+                     " in objects, " + std::to_string(totals.holes) + " in allocation buffers, " +
+                     std::to_string(totals.free) + " free between objects";
+  if (totals.forwarded > 0) text += ", " + std::to_string(totals.forwarded) + " copied away";
+  if (totals.unparsable + totals.unreadable > 0)
+    text += ", " + std::to_string(totals.unparsable) + " unparsable, " + std::to_string(totals.unreadable) + " unreadable";
+  text += "\n";
+  if (access.runs()) text += "read while the JVM ran: " + std::to_string(changed) + " bytes changed meanwhile\n";
+  else if (access.pause().count() > 0)
+    text += "the JVM stood for " + millis(access.pause()) + " (expected " + millis(access.estimate()) + ")\n";
+  return text;
+}
+
+}  // namespace
+
+void append_walk_members(std::string& members, const HeapAccess& access, const WalkTotals& totals,
+                         std::uint64_t changed) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object()
+      .member("collector", access.layout().collector)
+      .member("objects", totals.objects)
+      .member("bytes", totals.bytes)
+      .member("holeBytes", totals.holes)
+      .member("freeBytes", totals.free)
+      .member("forwardedBytes", totals.forwarded)
+      .member("unparsableBytes", totals.unparsable)
+      .member("unreadableBytes", totals.unreadable)
+      .member("changedBytes", changed)
+      .member("pauseMicros", access.pause().count() / 1000)
+      .end_object();
+  members += "\"heap\":" + text;
+}
+
+Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const ViewOptions& options, bool stacks) {
+  return HeapAccess::open(inspection,
+                          {.no_stop = options.heap.no_stop, .max_stop = options.max_stop, .stacks = stacks});
+}
+
+Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(HeapHistogram histogram, take_histogram(access, threads_of(options), options.progress));
+  HistogramTable table{.rows = rows_of(access, histogram, options), .totals = histogram.totals, .changed = histogram.changed_bytes};
+  sort_rows(table.rows, options.sort);
+  return table;
+}
+
+Result<ViewResult> view_histogram(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, false));
+  JTRACE_ASSIGN_OR_RETURN(HistogramTable table, take_histogram_table(*access, options.heap));
+  ViewResult result;
+  result.missing = access->missing();
+  for (const std::string& line : walk_faults(table.totals)) result.missing.push_back(line);
+  ClassCount sum;
+  for (const HistogramRow& row : table.rows) {
+    sum.instances += row.count.instances;
+    sum.bytes += row.count.bytes;
+  }
+  if (options.heap.top > 0 && table.rows.size() > options.heap.top) table.rows.resize(options.heap.top);
+  if (options.json) {
+    JsonWriter json(result.out);
+    for (const HistogramRow& row : table.rows) {
+      json.begin_object().member("class", row.name).member("instances", row.count.instances).member("bytes", row.count.bytes);
+      if (options.heap.by_loader) json.member("loader", row.loader);
+      json.end_object();
+    }
+    append_walk_members(result.members, *access, table.totals, table.changed);
+    return result;
+  }
+  std::size_t number = 0;
+  result.out = " num     #instances         #bytes  class name\n";
+  for (const HistogramRow& row : table.rows)
+    result.out += line_of("%4llu: %14llu %14llu  ", ++number, row.count.instances, row.count.bytes,
+                          printable(row.name) + (row.loader.empty() ? "" : " (" + printable(row.loader) + ")"));
+  result.out += line_of("Total %14llu %14llu%.0llu\n", sum.instances, sum.bytes, 0, "");
+  result.out += walk_text(*access, table.totals, table.changed);
+  return result;
+}
+
+Result<ViewResult> view_regions(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  ViewResult result;
+  JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, false));
+  JTRACE_ASSIGN_OR_RETURN(const auto walks, walk_each_region(*access, threads_of(options.heap), options.heap.progress));
+  result.missing = access->missing();
+  WalkTotals totals;
+  JsonWriter json(result.out);
+  if (!options.json) result.out = "           start              end       used  unparsable  type\n";
+  for (std::size_t i = 0; i < walks.size(); ++i) {
+    const HeapRegion& region = access->layout().regions[i];
+    const std::uint64_t lost = walks[i].unparsable + walks[i].unreadable;
+    totals += walks[i];
+    if (options.json)
+      json.begin_object()
+          .member("start", hex(region.start))
+          .member("end", hex(region.end))
+          .member("type", region.type)
+          .member("used", region.used())
+          .member("unparsable", lost)
+          .member("objects", walks[i].objects)
+          .end_object();
+    else
+      result.out += line_of("%#16llx %#16llx %10llu", region.start, region.end, region.used(),
+                            line_of("  %10llu%.0llu%.0llu  ", lost, 0, 0, std::string(region.type)).substr(0, 14 + region.type.size()));
+  }
+  for (const std::string& line : walk_faults(totals)) result.missing.push_back(line);
+  if (options.json) append_walk_members(result.members, *access, totals, 0);
+  return result;
+}
+
+Result<ViewResult> view_heap(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  const Vm& vm = inspection.vm();
+  if (vm.cached_memory()) vm.cached_memory()->forget();
+  JTRACE_ASSIGN_OR_RETURN(const HeapLayout layout, read_heap_layout(vm));
+  struct Sum {
+    std::uint64_t regions = 0, bytes = 0, used = 0;
+  };
+  std::vector<std::pair<std::string_view, Sum>> sums;
+  const auto add = [&](std::string_view type, const HeapRegion& region) {
+    auto at = std::find_if(sums.begin(), sums.end(), [&](const auto& entry) { return entry.first == type; });
+    if (at == sums.end()) at = sums.insert(sums.end(), {type, {}});
+    ++at->second.regions;
+    at->second.bytes += region.end - region.start;
+    at->second.used += region.used();
+  };
+  for (const HeapRegion& region : layout.regions) add(region.type, region);
+  for (const HeapRegion& region : layout.regions) add("total", region);
+  std::uint64_t holes = 0;
+  for (const AddressRange& hole : layout.holes) holes += hole.end - hole.start;
+  const VmFlag* max = vm.flag("MaxHeapSize");
+  const auto limit = max ? parse_decimal<std::uint64_t>(max->value) : std::nullopt;
+  ViewResult result;
+  result.missing = layout.missing;
+  if (options.json) {
+    JsonWriter json(result.out);
+    for (const auto& [type, sum] : sums)
+      json.begin_object().member("space", type).member("regions", sum.regions).member("size", sum.bytes).member("used", sum.used).end_object();
+    JsonWriter members(result.members);
+    members.begin_object();
+    members.member("collector", layout.collector).member("collections", layout.collections).member("holeBytes", holes);
+    if (layout.region_size > 0) members.member("regionSize", layout.region_size);
+    if (limit) members.member("maxSize", *limit);
+    members.end_object();
+    result.members = "\"heap\":" + result.members;
+    return result;
+  }
+  result.out = std::string(layout.collector) + ", " + std::to_string(layout.collections) + " collections";
+  if (layout.region_size > 0) result.out += ", regions of " + std::to_string(layout.region_size) + " bytes";
+  if (limit) result.out += ", at most " + std::to_string(*limit) + " bytes";
+  result.out += "\nregions           size           used  space\n";
+  for (const auto& [type, sum] : sums)
+    result.out += line_of("%7llu %14llu %14llu  ", sum.regions, sum.bytes, sum.used, std::string(type));
+  result.out += std::to_string(holes) + " bytes of the used ones are in allocation buffers of threads\n";
+  return result;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,33 @@
+// What the views of the heap share: opening it, a histogram with names, the figures of a walk. Threads: one at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coreinspect/gc/histogram.h"
+#include "coreinspect/tools/inspection.h"
+
+namespace jtrace::coreinspect {
+
+struct HistogramRow {
+  Address klass = 0;
+  std::string name;
+  std::string loader;  // with by_loader
+  ClassCount count;
+};
+
+struct HistogramTable {
+  std::vector<HistogramRow> rows;
+  WalkTotals totals;
+  std::uint64_t changed = 0;  // bytes, of a JVM that ran meanwhile
+};
+
+Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const ViewOptions& options, bool stacks);
+// Sorted and filtered, not cut to the top.
+Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOptions& options);
+// The figures of a walk as the member "heap" of the JSON object.
+void append_walk_members(std::string& members, const HeapAccess& access, const WalkTotals& totals,
+                         std::uint64_t changed);
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,209 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * A heap with one of everything, for readers of heaps: fields and arrays of all types, inheritance with names that hide
+ * each other, statics, cycles, large arrays, objects that are garbage.
+ *
+ * <p>Once READY it does nothing that allocates but answer. "fill N" keeps N more nodes (three objects each), "big N" N arrays
+ * of 3 MB, "drop" lets all of these go, "gc" collects, "churn N" has N threads that allocate without end, "park N" parks N
+ * threads with locals, "locked" has a thread that holds a monitor.
+ */
+public final class HeapZoo {
+    static class Base {
+        byte b = -2;
+        long hidden = 11;
+        Object other = "base";
+    }
+
+    static class Derived extends Base {
+        boolean z = true;
+        char c = 'é';
+        short s = -3;
+        int i = 123456789;
+        long j = -1234567890123456789L;
+        float f = 1.5f;
+        double d = -2.25;
+        long hidden = 22;
+        Derived self = this;
+        Object nothing;
+        String text = "derived \u20ac";
+    }
+
+    static final class Node {
+        final int number;
+        Node next;
+        final Integer boxed;
+        final byte[] payload;
+
+        Node(int number, Node next) {
+            this.number = number;
+            this.next = next;
+            this.boxed = new Integer(number);
+            this.payload = new byte[number % 17];
+        }
+    }
+
+    static final class Target {
+        final int id;
+
+        Target(int id) {
+            this.id = id;
+        }
+    }
+
+    static final class Holder {
+        Object first;
+        Object second;
+    }
+
+    static final Derived DERIVED = new Derived();
+    static final Target TARGET = new Target(7);
+    static final Holder HOLDER = new Holder();
+    static final boolean[] BOOLEANS = {true, false, true};
+    static final byte[] BYTES = {1, -2, 3};
+    static final char[] CHARS = {'a', 'é', '\u20ac'};
+    static final short[] SHORTS = {-1, 2};
+    static final int[] INTS = {1, -2, 3, Integer.MAX_VALUE};
+    static final long[] LONGS = {Long.MIN_VALUE, 5};
+    static final float[] FLOATS = {1.25f, Float.NaN};
+    static final double[] DOUBLES = {Math.PI, -0.0};
+    static final Object[] OBJECTS = {TARGET, null, "text", new int[0], new Object[2][3]};
+    static final Map<String, Object> MAP = new LinkedHashMap<>();
+    static final int NUMBER = 42;
+    static long counter = 4711;
+    static Node nodes;
+    static List<Object> large = new ArrayList<>();
+    static volatile Object sink;
+    static volatile boolean churning;
+    private static final List<Thread> threads = new ArrayList<>();
+
+    private static void fill(int count) {
+        for (int i = 0; i < count; i++) {
+            nodes = new Node(i, nodes);
+        }
+    }
+
+    private static void litter(int count) {
+        for (int i = 0; i < count; i++) {
+            sink = new long[i % 100];
+        }
+        sink = null;
+    }
+
+    private static void churn(int count) {
+        churning = true;
+        for (int i = 0; i < count; i++) {
+            Thread thread = new Thread(() -> {
+                while (churning) {
+                    litter(1000);
+                }
+            }, "churn-" + i);
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    static void deep(int depth, Object mine, CountDownLatch down) throws InterruptedException {
+        String local = "local " + depth;
+        Object[] array = {mine, local};
+        if (depth > 0) {
+            deep(depth - 1, array, down);
+        } else {
+            down.countDown();
+            synchronized (mine) {
+                while (!Thread.currentThread().isInterrupted()) {
+                    mine.wait();
+                }
+            }
+        }
+        if (array[0] == local) {
+            throw new IllegalStateException(local);
+        }
+    }
+
+    private static void park(int count) throws InterruptedException {
+        CountDownLatch down = new CountDownLatch(count);
+        for (int i = 0; i < count; i++) {
+            Object mine = new Target(1000 + i);
+            Thread thread = new Thread(() -> {
+                try {
+                    deep(10, mine, down);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }, "parked-" + i);
+            thread.setDaemon(true);
+            thread.start();
+            threads.add(thread);
+        }
+        down.await();
+        for (Thread thread : threads) {
+            while (thread.getState() != Thread.State.WAITING) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    private static void lock() throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        Thread thread = new Thread(() -> {
+            synchronized (HOLDER) {
+                held.countDown();
+                try {
+                    Thread.sleep(Long.MAX_VALUE);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }, "locker");
+        thread.setDaemon(true);
+        thread.start();
+        held.await();
+    }
+
+    private static String answer(String[] words) throws Exception {
+        int number = words.length > 1 ? Integer.parseInt(words[1]) : 0;
+        switch (words[0]) {
+            case "fill": fill(number); break;
+            case "big":
+                for (int i = 0; i < number; i++) {
+                    large.add(new int[750_000]);
+                }
+                break;
+            case "drop":
+                nodes = null;
+                large = new ArrayList<>();
+                break;
+            case "gc": System.gc(); break;
+            case "churn": churn(number); break;
+            case "calm": churning = false; break;
+            case "park": park(number); break;
+            case "locked": lock(); break;
+            default: break;
+        }
+        return "OK " + words[0];
+    }
+
+    public static void main(String[] args) throws Exception {
+        HOLDER.first = TARGET;
+        HOLDER.second = new Object[] {HOLDER, TARGET};
+        for (int i = 0; i < 1000; i++) {
+            MAP.put("key " + i, new HashMap<Object, Object>());
+        }
+        DERIVED.other = DERIVED;
+        litter(20_000);
+        fill(20_000);
+        System.out.println("READY");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = in.readLine()) != null && !line.equals("quit");) {
+            System.out.println(answer(line.split(" ")));
+        }
+    }
+}
