@@ -1,0 +1,248 @@
+// `jtrace inspect histogram`, `regions` and `heap` on every JDK and collector, live and on a core: equal class by class
+// to what the JVM itself counts, and with --no-stop to what a stopped JVM has.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "tests/live/heap_peers.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+json inspected(const std::string& target, std::vector<std::string> words, int status = 0) {
+  words.insert(words.begin(), {"inspect", target});
+  words.insert(words.end(), {"--format", "json"});
+  const auto done = run_jtrace(words);
+  EXPECT_TRUE(succeeded(done));
+  if (!done) return json::object();
+  EXPECT_EQ(done->status, status) << words[2] << ": " << done->err;
+  if (!json::accept(done->out)) {
+    ADD_FAILURE() << words[2] << ": " << done->out.substr(0, 2000) << done->err;
+    return json::object();
+  }
+  return json::parse(done->out);
+}
+
+JvmOptions small_heap(const Jdk& jdk, std::vector<std::string> flags) {
+  flags.insert(flags.end(), {"-Xms96m", "-Xmx96m", "-XX:ReservedCodeCacheSize=24m"});
+  return attachable(jdk, flags);
+}
+
+// A stop may take long on a machine that is busy with other tests.
+const std::vector<std::string> kPatient = {"histogram", "--max-stop", "20000"};
+
+std::string first_differences(const Histogram& ours, const Histogram& theirs) {
+  std::ostringstream text;
+  int count = 0;
+  const auto tell = [&](const std::string& name) {
+    const auto a = ours.find(name), b = theirs.find(name);
+    const Counted mine = a == ours.end() ? Counted() : a->second, other = b == theirs.end() ? Counted() : b->second;
+    if (!(mine == other) && ++count <= 10) text << "\n  " << name << ": ours " << mine << ", the JVM's " << other;
+  };
+  for (const auto& [name, counted] : theirs) tell(name);
+  for (const auto& [name, counted] : ours)
+    if (!theirs.contains(name)) tell(name);
+  return text.str();
+}
+
+// Of a JVM whose own histogram has reachable objects alone: all of those are in ours, and as many.
+std::string missing_of_live(const Histogram& ours, const Histogram& theirs) {
+  std::ostringstream text;
+  for (const auto& [name, counted] : theirs) {
+    const auto found = ours.find(name);
+    if (found == ours.end() || found->second.instances < counted.instances)
+      text << "\n  " << name << ": ours " << (found == ours.end() ? Counted() : found->second) << ", reachable " << counted;
+    else if (name.starts_with("HeapZoo") && !(found->second == counted))
+      text << "\n  " << name << ": ours " << found->second << ", all of them reachable: " << counted;
+  }
+  return text.str();
+}
+
+class CoreOf {
+ public:
+  // Kills the JVM; its core lies in its working folder, which goes with it.
+  explicit CoreOf(JvmProcess& jvm)
+      : folder_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {
+    std::ofstream("/proc/" + jvm.pid_text() + "/coredump_filter") << "0x33";
+    jvm.signal(SIGABRT);
+    EXPECT_TRUE(succeeded(jvm.wait_exit()));
+    const std::string folder = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(folder_.get());
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().filename().string().starts_with("core")) path_ = entry.path();
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  UniqueFd folder_;
+  std::string path_;
+};
+
+std::string why_no_kernel_core() {
+  const std::string pattern = read_file("/proc/sys/kernel/core_pattern").value_or("|");
+  if (!pattern.starts_with("core")) return "cores are not written into the working folder here: " + pattern;
+  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  return ::setrlimit(RLIMIT_CORE, &limit) == 0 ? "" : "the size of cores is limited";
+}
+
+class EachHeap : public ::testing::TestWithParam<HeapCase> {
+ protected:
+  // The JVM's own threads may allocate between two questions: one equal pair is asked for.
+  std::string compare(const JvmProcess& jvm, const std::vector<std::string>& words, json& document) {
+    std::string differences = "never asked";
+    for (int i = 0; i < 5 && !differences.empty(); ++i) {
+      const auto asked = run_jtrace({"cmd", jvm.pid_text(), "inspectheap", "-all"});
+      if (!asked || asked->status != 0) return "inspectheap: " + (asked ? asked->err : asked.error().message());
+      const Histogram theirs = without_fillers(parse_class_histogram(asked->out));
+      document = inspected(jvm.pid_text(), words);
+      if (!document.contains("data")) return "no histogram";
+      const Histogram ours = without_fillers(histogram_of_json(document));
+      if (theirs.size() < 100) return "the JVM's histogram is too short: " + asked->out;
+      differences = GetParam().live_only ? missing_of_live(ours, theirs) : first_differences(ours, theirs);
+    }
+    return differences;
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachHeap);
+INSTANTIATE_TEST_SUITE_P(Heaps, EachHeap, ::testing::ValuesIn(heap_cases()),
+                         [](const auto& info) { return info.param.jdk.name + "_" + info.param.name; });
+
+void expect_whole(const json& document) {
+  EXPECT_EQ(document["complete"], true) << document["missing"];
+  EXPECT_EQ(document["heap"]["unparsableBytes"], 0) << document["heap"];
+  EXPECT_EQ(document["heap"]["unreadableBytes"], 0) << document["heap"];
+}
+
+TEST_P(EachHeap, counts_each_class_as_the_jvm_does) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  const HeapCase& heap = GetParam();
+  const auto jvm = JvmProcess::start(heap.jdk, "HeapZoo", small_heap(heap.jdk, heap.flags));
+  ASSERT_TRUE(succeeded(jvm));
+  // Large arrays, then a collection, so that there are objects in old regions, then some in eden.
+  for (const char* command : {"big 2", "gc", "fill 3000"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+
+  json stopped, running;
+  EXPECT_EQ(compare(**jvm, kPatient, stopped), "");
+  expect_whole(stopped);
+  EXPECT_GT(stopped["heap"]["pauseMicros"], 0);
+  const Histogram ours = histogram_of_json(stopped);
+  EXPECT_EQ(ours.at("HeapZoo$Node").instances, 23'000u);
+  EXPECT_EQ(ours.at("HeapZoo$Derived").instances, 1u);
+
+  EXPECT_EQ(compare(**jvm, {"histogram", "--no-stop"}, running), "");
+  expect_whole(running);
+  EXPECT_EQ(running["heap"]["pauseMicros"], 0);
+  record_support(heap.jdk, heap.name, "live", "heap: histogram equal to the JVM's own");
+
+  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  const json before = inspected((*jvm)->pid_text(), kPatient);
+  const CoreOf core(**jvm);
+  ASSERT_NE(core.path(), "");
+  std::vector<std::string> words = {"histogram"};
+  if (heap.jdk.root) words.insert(words.end(), {"--sysroot", *heap.jdk.root});
+  const json dumped = inspected(core.path(), words);
+  ASSERT_TRUE(dumped.contains("data"));
+  expect_whole(dumped);
+  EXPECT_EQ(first_differences(without_fillers(histogram_of_json(dumped)), without_fillers(histogram_of_json(before))), "");
+  std::uint64_t used = 0;
+  words[0] = "regions";
+  const json regions = inspected(core.path(), words);
+  for (const json& region : regions["data"]) used += region["used"].get<std::uint64_t>();
+  EXPECT_EQ(used, dumped["heap"]["bytes"].get<std::uint64_t>() + dumped["heap"]["holeBytes"].get<std::uint64_t>() +
+                      dumped["heap"]["freeBytes"].get<std::uint64_t>());
+  words[0] = "heap";
+  const json spaces = inspected(core.path(), words);
+  EXPECT_EQ(spaces["data"].back()["space"], "total");
+  EXPECT_EQ(spaces["data"].back()["used"], used);
+  record_support(heap.jdk, heap.name, "core", "heap: histogram equal to the JVM's own");
+}
+
+class Heap : public ::testing::Test {
+ protected:
+  void start(const std::vector<std::string>& flags) {
+    const auto jdk = any_jdk();
+    if (!jdk) JTRACE_SKIP("live", "no JDK on this machine");
+    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+    auto jvm = JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, flags));
+    ASSERT_TRUE(succeeded(jvm));
+    jvm_ = std::move(*jvm);
+  }
+  CommandOutput look(std::vector<std::string> words) {
+    words.insert(words.begin(), {"inspect", jvm_->pid_text()});
+    const auto done = run_jtrace(words);
+    return done ? *done : CommandOutput{.err = done.error().message()};
+  }
+  std::unique_ptr<JvmProcess> jvm_;
+};
+
+TEST_F(Heap, sorts_filters_and_cuts) {
+  start({"-Xmx64m", "-XX:+UseSerialGC"});
+  if (!jvm_) return;
+  const auto rows = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), kPatient.begin(), kPatient.end());
+    return inspected(jvm_->pid_text(), words)["data"];
+  };
+  const json largest = rows({"--top", "3"});
+  ASSERT_EQ(largest.size(), 3u);
+  EXPECT_GE(largest[0]["bytes"], largest[1]["bytes"]);
+  EXPECT_GE(largest[1]["bytes"], largest[2]["bytes"]);
+  const json most = rows({"--sort", "instances", "--top", "2"});
+  EXPECT_GE(most[0]["instances"], most[1]["instances"]);
+  const json zoo = rows({"--filter", "HeapZoo$*", "--sort", "name", "--by-loader"});
+  ASSERT_GE(zoo.size(), 4u);
+  for (const json& row : zoo) {
+    EXPECT_THAT(row["class"], ::testing::StartsWith("HeapZoo$"));
+    EXPECT_THAT(row["loader"], HasSubstr("AppClassLoader"));
+  }
+  EXPECT_EQ(rows({"--filter", "?eapZoo$N*"})[0]["instances"], 20'000);
+  EXPECT_EQ(rows({"--filter", "no.such.Class"}).size(), 0u);
+  const CommandOutput text = look({"histogram", "--filter", "HeapZoo$Node", "--max-stop", "20000"});
+  EXPECT_THAT(text.out, HasSubstr("20000"));
+  EXPECT_THAT(text.out, HasSubstr("the JVM stood for"));
+}
+
+TEST_F(Heap, refuses_a_stop_beyond_the_bound_before_it_stops) {
+  start({"-Xmx64m"});
+  if (!jvm_) return;
+  const CommandOutput refused = look({"histogram", "--max-stop", "1"});
+  EXPECT_EQ(refused.status, 1) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("--no-stop"));
+  EXPECT_THAT(refused.err, HasSubstr("inspectheap"));
+  EXPECT_EQ(look({"histogram", "--no-stop"}).status, 0);
+  EXPECT_TRUE(jvm_->alive());
+}
+
+// While threads allocate and collections run, what lives on is counted as if the JVM stood.
+TEST_F(Heap, is_counted_while_it_changes) {
+  start({"-Xmx64m", "-Xmn8m", "-XX:+UseSerialGC"});
+  if (!jvm_) return;
+  ASSERT_TRUE(succeeded(jvm_->ask("fill 50000")));
+  ASSERT_TRUE(succeeded(jvm_->ask("gc")));
+  ASSERT_TRUE(succeeded(jvm_->ask("churn 2")));
+  double nodes = 0;
+  for (int i = 0; i < 3; ++i) {
+    const auto done = run_jtrace({"inspect", jvm_->pid_text(), "histogram", "--no-stop", "--format", "json"});
+    ASSERT_TRUE(succeeded(done));
+    ASSERT_TRUE(json::accept(done->out)) << done->err;
+    nodes = static_cast<double>(histogram_of_json(json::parse(done->out))["HeapZoo$Node"].instances);
+    EXPECT_NEAR(nodes, 70'000, 700);
+  }
+  ASSERT_TRUE(succeeded(jvm_->ask("calm")));
+}
+
+}  // namespace
+}  // namespace jtrace::test

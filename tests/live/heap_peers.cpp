@@ -1,0 +1,98 @@
+#include "tests/live/heap_peers.h"
+
+#include <regex>
+#include <sstream>
+
+#include "base/file.h"
+
+namespace jtrace::test {
+namespace {
+
+// "int[][]" as "[[I", "java.lang.String[]" as "[Ljava.lang.String;".
+std::string jvm_name(std::string name) {
+  std::string dimensions;
+  for (; name.ends_with("[]"); name.resize(name.size() - 2)) dimensions += '[';
+  if (dimensions.empty()) return name;
+  static const std::map<std::string, std::string> primitives = {
+      {"boolean", "Z"}, {"byte", "B"}, {"char", "C"}, {"short", "S"}, {"int", "I"}, {"long", "J"}, {"float", "F"}, {"double", "D"}};
+  const auto primitive = primitives.find(name);
+  return dimensions + (primitive != primitives.end() ? primitive->second : "L" + name + ";");
+}
+
+bool libjvm_knows(const Jdk& jdk, const std::string& word) {
+  const auto text = read_file(jdk.libjvm());
+  return text && text->find(word) != text->npos;
+}
+
+std::vector<HeapCase> cases_of(const Jdk& jdk) {
+  std::vector<HeapCase> cases;
+  for (const Collector collector : jdk.collectors()) {
+    const bool live = collector == Collector::kZ || collector == Collector::kShenandoah;
+    cases.push_back({jdk, std::string(to_string(collector)), jdk.collector_flags(collector), live});
+  }
+  if (libjvm_knows(jdk, "UseConcMarkSweepGC")) cases.push_back({jdk, "CMS", {"-XX:+UseConcMarkSweepGC"}});
+  if (libjvm_knows(jdk, "UseEpsilonGC"))
+    cases.push_back({jdk, "Epsilon", {"-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"}});
+  if (jdk.version == 21) cases.push_back({jdk, "ZGenerational", {"-XX:+UseZGC", "-XX:+ZGenerational"}, true});
+  if (jdk.version == 25)
+    cases.push_back({jdk,
+                     "G1_compact_headers",
+                     {"-XX:+UseG1GC", "-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders"}});
+  if (jdk.version < 27)
+    cases.push_back({jdk, "G1_wide", {"-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"}});
+  cases.push_back({jdk, "Parallel_aligned", {"-XX:+UseParallelGC", "-XX:ObjectAlignmentInBytes=64"}});
+  return cases;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& stream, const HeapCase& heap) {
+  return stream << heap.jdk.name << "_" << heap.name;
+}
+std::ostream& operator<<(std::ostream& stream, const Counted& counted) {
+  return stream << counted.instances << " instances, " << counted.bytes << " bytes";
+}
+
+const std::vector<HeapCase>& heap_cases() {
+  static const std::vector<HeapCase> all = [] {
+    std::vector<HeapCase> cases;
+    for (const Jdk& jdk : jdks()) {
+      const auto of_jdk = cases_of(jdk);
+      cases.insert(cases.end(), of_jdk.begin(), of_jdk.end());
+    }
+    return cases;
+  }();
+  return all;
+}
+
+Histogram parse_class_histogram(const std::string& text) {
+  static const std::regex row(R"(^\s*\d+:\s+(\d+)\s+(\d+)\s+(\S+))");
+  Histogram histogram;
+  std::istringstream lines(text);
+  std::smatch parts;
+  for (std::string line; std::getline(lines, line);) {
+    if (!std::regex_search(line, parts, row)) continue;
+    Counted& counted = histogram[jvm_name(parts[3])];
+    counted.instances += std::stoull(parts[1]);
+    counted.bytes += std::stoull(parts[2]);
+  }
+  return histogram;
+}
+
+Histogram histogram_of_json(const nlohmann::json& document) {
+  Histogram histogram;
+  for (const auto& row : document.at("data")) {
+    Counted& counted = histogram[jvm_name(row.at("class"))];
+    counted.instances += row.at("instances").get<std::uint64_t>();
+    counted.bytes += row.at("bytes").get<std::uint64_t>();
+  }
+  return histogram;
+}
+
+Histogram without_fillers(Histogram histogram) {
+  for (const char* name : {"[I", "java.lang.Object", "[Ljdk.internal.vm.FillerElement;", "jdk.internal.vm.FillerObject"})
+    histogram.erase(name);
+  return histogram;
+}
+
+}  // namespace jtrace::test
