@@ -18,17 +18,11 @@ std::string list_of_views() {
   return text + "Example: jtrace inspect core.1234 threads --format json";
 }
 
-// Views of the plan that are not made yet are refused as such, not as slips.
-constexpr std::string_view kPlanned[] = {"heapdump", "object", "refs"};
-
 ExitStatus run(const InspectArguments& arguments) {
   const auto& all = coreinspect::views();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& view) { return view.name == arguments.view; });
   if (found == all.end()) {
-    if (std::find(std::begin(kPlanned), std::end(kPlanned), arguments.view) != std::end(kPlanned))
-      return report(
-          {.category = ErrorCategory::kUsage, .text = "the view " + arguments.view + " is not available yet"});
     std::vector<std::string_view> names;
     for (const auto& view : all) names.push_back(view.name);
     const auto near = nearest_word(arguments.view, names);
@@ -62,8 +56,11 @@ void add_inspect_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--sort", heap.sort, "histogram: by bytes (the default), instances or name")
       ->check(CLI::IsMember({"bytes", "instances", "name"}));
   command->add_option("--filter", heap.filter, "histogram: part of a class name, or a pattern with * and ?");
-  command->add_option("--top", heap.top, "histogram: this many rows");
+  command->add_option("--top", heap.top, "histogram, refs: this many rows; object: this many elements");
   command->add_flag("--by-loader", heap.by_loader, "histogram: with the class loader of each class");
+  command->add_option("--depth", heap.depth, "object: how far references are followed (0)")->check(CLI::Range(0, 1000));
+  command->add_flag("--heap", heap.in_events, "events: instances and bytes of each class as well");
+  command->add_option("--object", heap.objects, "events: the object at this address as well; may be given again");
   command->add_option("--threads", heap.threads, "heap: how many threads walk it")->check(CLI::Range(1, 64));
   command->footer(list_of_views());
   command->callback([arguments, &status] { status = run(*arguments); });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/heap_output.h"
 #include "cli/selector.h"
 #include "coreinspect/tools/snapshot_events.h"
 #include "session/trace_identity.h"
@@ -65,6 +66,10 @@ coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspect
 
 namespace {
 
+bool walks_heap(std::string_view view) {
+  return view == "histogram" || view == "regions" || view == "heapdump" || view == "refs";
+}
+
 void write_envelope(std::string& out, const coreinspect::Inspection& inspection, const std::string& view,
                     const coreinspect::ViewResult& result) {
   const target::Target& target = inspection.target();
@@ -83,7 +88,7 @@ void write_envelope(std::string& out, const coreinspect::Inspection& inspection,
 
 Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspection, const InspectArguments& arguments,
                                               const std::string& view, const coreinspect::ViewOptions& options) {
-  const auto parts = coreinspect::parts_of_view(view, options.arguments);
+  const auto parts = coreinspect::parts_of_view(view, options.arguments, options.heap);
   if (!parts)
     return fail(ErrorCategory::kUsage, "the view " + view + " has no elements of trace.dtd: text and json only",
                 "docs/trace_format.md, \"Views\"");
@@ -101,7 +106,17 @@ Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspectio
 
 Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection, const InspectArguments& arguments,
                                             const coreinspect::View& view, const coreinspect::ViewOptions& options) {
-  JTRACE_ASSIGN_OR_RETURN(auto result, view.run(inspection, options));
+  coreinspect::ViewOptions own = options;
+  const bool dumps = view.name == "heapdump";
+  std::unique_ptr<trace::ByteSink> dump;
+  if (dumps) {
+    JTRACE_ASSIGN_OR_RETURN(dump, open_heap_dump(arguments.output));
+    own.heap.dump = dump.get();
+  }
+  std::optional<HeapProgress> progress;
+  if (walks_heap(view.name)) progress.emplace(own.heap);
+  JTRACE_ASSIGN_OR_RETURN(auto result, view.run(inspection, own));
+  if (dumps) JTRACE_RETURN_IF_ERROR(dump->finish());
   // What is not there of the target is missing from every answer.
   for (const std::string& line : inspection.missing())
     if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
@@ -109,7 +124,8 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   std::string out;
   if (options.json) write_envelope(out, inspection, std::string(view.name), result);
   else out = std::move(result.out);
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
+  if (dumps && arguments.output == "-") return std::move(result.missing);
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(dumps ? "-" : arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
   return std::move(result.missing);

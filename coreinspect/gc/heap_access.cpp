@@ -98,6 +98,10 @@ Result<std::unique_ptr<HeapAccess>> HeapAccess::open(Inspection& inspection, con
   return access;
 }
 
+HeapAccess::~HeapAccess() {
+  if (copy_) inspection_.vm().cached_memory()->reset();
+}
+
 Result<HeapLayout> HeapAccess::layout_now() const {
   inspection_.vm().cached_memory()->forget();
   return read_heap_layout(inspection_.vm());

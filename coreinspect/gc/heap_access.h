@@ -27,6 +27,7 @@ struct HeapAccessOptions {
 class HeapAccess {
  public:
   static Result<std::unique_ptr<HeapAccess>> open(Inspection& inspection, const HeapAccessOptions& options);
+  ~HeapAccess();  // what was laid over the VM's memory goes with it
 
   Inspection& inspection() const { return inspection_; }
   const HeapLayout& layout() const { return layout_; }

@@ -22,7 +22,8 @@ class HeapSource {
     const std::uint64_t length = end - at;
     want = static_cast<std::size_t>(std::min<std::uint64_t>(want, length));
     const auto direct = memory_.view(at);
-    if (direct.size() >= want && !direct.empty()) return direct.first(std::min<std::uint64_t>(direct.size(), length));
+    if (direct.size() >= want && !direct.empty()) 
+      return direct.first(std::min<std::uint64_t>(direct.size(), std::min<std::uint64_t>(length, kWindow)));
     if (at >= start_ && at - start_ < size_ && size_ - (at - start_) >= want)
       return {buffer_.get() + (at - start_), static_cast<std::size_t>(std::min<std::uint64_t>(size_ - (at - start_), length))};
     return read(at, std::min<std::uint64_t>(length, kPiece));
@@ -33,6 +34,7 @@ class HeapSource {
   std::uint64_t copied() const { return copied_; }
 
   static constexpr std::size_t kPiece = 1u << 20;
+  static constexpr std::size_t kWindow = 16u << 20;
 
  private:
   std::span<const std::byte> read(target::Address at, std::size_t size) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "coreinspect/gc/heap_layout.h"
@@ -61,6 +62,8 @@ class HeapWalker {
   template <class Visitor>
   void walk(const HeapRegion& region, const std::vector<AddressRange>& holes, Address from, Visitor&& visitor);
 
+  // Asked every few megabytes with how far a region is; false ends the walk of it.
+  void set_tick(std::function<bool(std::uint64_t of_region)> tick) { tick_ = std::move(tick); }
   const WalkTotals& totals() const { return totals_; }
   void reset_totals() { totals_ = {}; }
   HeapSource& source() { return source_; }
@@ -142,6 +145,7 @@ class HeapWalker {
   HeapSource source_;
   std::size_t want_;
   WalkTotals totals_;
+  std::function<bool(std::uint64_t)> tick_;
   Known last_;
   std::array<Known, kCacheSize> cache_;
 };
@@ -165,6 +169,7 @@ template <class Visitor>
 void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor) {
   std::array<std::byte, kHeader> padded{};
   while (at < end) {
+    if (tick_ && !tick_(at - region.start)) return;
     std::span<const std::byte> window = source_.window(at, end, want_);
     if (window.empty()) {
       const Address next = std::min((at | 4095) + 1, end);  // a page further

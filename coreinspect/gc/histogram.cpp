@@ -1,9 +1,7 @@
 #include "coreinspect/gc/histogram.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <thread>
 
 namespace jtrace::coreinspect {
 namespace {
@@ -13,7 +11,9 @@ constexpr int kMaxRounds = 4;
 // Counts of one thread: grown as classes are found.
 class Counter {
  public:
-  void add(const HeapObject& object) {
+  void begin(const HeapRegion&) {}
+  void end() {}
+  void operator()(const HeapObject& object) {
     const std::uint32_t index = object.klass->index;
     if (index >= counts_.size()) [[unlikely]]
       counts_.resize(index + 256);
@@ -35,70 +35,11 @@ void add_to(std::vector<ClassCount>& sum, const std::vector<ClassCount>& part) {
   }
 }
 
-// The regions of a layout shared out among threads, the large ones first.
-class RegionQueue {
- public:
-  explicit RegionQueue(const std::vector<HeapRegion>& regions, const Progress& progress)
-      : regions_(regions), progress_(progress), owner_(std::this_thread::get_id()) {
-    for (std::size_t i = 0; i < regions.size(); ++i) {
-      if (regions[i].used() == 0) continue;
-      order_.push_back(i);
-      all_ += regions[i].used();
-    }
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::size_t a, std::size_t b) { return regions[a].used() > regions[b].used(); });
-  }
-  // Index of a region; nothing at the end, or where the work was given up.
-  std::optional<std::size_t> next() {
-    if (progress_ && std::this_thread::get_id() == owner_ && !progress_(done_, all_)) stopped_ = true;
-    const std::size_t at = next_.fetch_add(1);
-    if (stopped_ || at >= order_.size()) return std::nullopt;
-    done_ += regions_[order_[at]].used();
-    return order_[at];
-  }
-  bool stopped() const { return stopped_; }
-
- private:
-  const std::vector<HeapRegion>& regions_;
-  const Progress& progress_;
-  const std::thread::id owner_;
-  std::vector<std::size_t> order_;
-  std::atomic<std::size_t> next_{0};
-  std::atomic<std::uint64_t> done_{0};
-  std::uint64_t all_ = 0;
-  std::atomic<bool> stopped_{false};
-};
-
-template <class Work>
-void in_threads(unsigned threads, Work&& work) {
-  std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < threads; ++i) helpers.emplace_back([&work, i] { work(i); });
-  work(0u);
-  for (std::thread& helper : helpers) helper.join();
-}
-
-Error given_up() { return {.category = ErrorCategory::kPartial, .text = "interrupted"}; }
-
 Result<HeapHistogram> of_standing_heap(HeapAccess& access, unsigned threads, const Progress& progress) {
-  const HeapLayout& layout = access.layout();
-  RegionQueue queue(layout.regions, progress);
   std::vector<Counter> counters(threads);
-  std::vector<WalkTotals> totals(threads);
-  in_threads(threads, [&](unsigned thread) {
-    HeapWalker walker(access.klasses(), access.shape(), access.memory());
-    Counter counter;  // of its own: neighbours in the vector would share cache lines
-    while (const auto i = queue.next())
-      walker.walk(layout.regions[*i], layout.holes, layout.regions[*i].start,
-                  [&](const HeapObject& object) { counter.add(object); });
-    counters[thread] = std::move(counter);
-    totals[thread] = walker.totals();
-  });
-  if (queue.stopped()) return fail(given_up());
   HeapHistogram histogram;
-  for (unsigned i = 0; i < threads; ++i) {
-    add_to(histogram.counts, counters[i].counts());
-    histogram.totals += totals[i];
-  }
+  JTRACE_ASSIGN_OR_RETURN(histogram.totals, walk_regions(access, counters, 0, progress));
+  for (const Counter& counter : counters) add_to(histogram.counts, counter.counts());
   return histogram;
 }
 
@@ -119,12 +60,13 @@ class RunningHistogram {
     std::vector<HeapRegion> todo = layout.regions;
     HeapHistogram histogram;
     for (histogram.rounds = 1;; ++histogram.rounds) {
-      if (!count(layout, todo)) return fail(given_up());
+      if (!count(layout, todo)) return fail(ErrorCategory::kPartial, "interrupted");
       JTRACE_ASSIGN_OR_RETURN(HeapLayout now, access_.layout_now());
-      todo = changed(now, now.collections != layout.collections);
+      const bool last = histogram.rounds == kMaxRounds;
+      todo = changed(now, now.collections != layout.collections, last);
       histogram.changed_bytes = 0;
       for (const HeapRegion& region : todo) histogram.changed_bytes += region.used();
-      if (todo.empty() || histogram.rounds == kMaxRounds) break;
+      if (todo.empty() || last) break;
       layout = std::move(now);
     }
     for (const auto& [start, counted] : counted_) {
@@ -148,7 +90,7 @@ class RunningHistogram {
       walker_.reset_totals();
       walker_.source().forget();
       counter_.clear();
-      walker_.walk(region, layout.holes, region.start, [&](const HeapObject& object) { counter_.add(object); });
+      walker_.walk(region, layout.holes, region.start, [&](const HeapObject& object) { counter_(object); });
       CountedRegion& counted = counted_[region.start];
       counted = {.region = region, .counts = {}, .totals = walker_.totals()};
       for (std::uint32_t i = 0; i < counter_.counts().size(); ++i)
@@ -158,8 +100,8 @@ class RunningHistogram {
   }
 
   // Those to be counted again. Without a collection objects stay where they are, and what was allocated meanwhile lies
-  // behind the tops. A region that is there no more is forgotten.
-  std::vector<HeapRegion> changed(const HeapLayout& now, bool collected) {
+  // behind the tops. A region that is there no more is forgotten. After the last round what is known of one stays.
+  std::vector<HeapRegion> changed(const HeapLayout& now, bool collected, bool last) {
     std::vector<HeapRegion> todo;
     std::map<Address, CountedRegion> kept;
     for (const HeapRegion& region : now.regions) {
@@ -173,8 +115,9 @@ class RunningHistogram {
       const bool grown = !collected && before.type == region.type && before.top <= region.top;
       const bool was_free = !collected && before.used() == 0;
       if (region.used() == 0 && before.used() == 0) continue;
-      if (same || grown || was_free) kept[region.start] = std::move(known->second);
-      else if (region.used() > 0) todo.push_back(region);
+      const bool good = same || grown || was_free;
+      if (!good && region.used() > 0) todo.push_back(region);
+      if (good || (last && region.used() > 0)) kept[region.start] = std::move(known->second);
     }
     counted_ = std::move(kept);
     return todo;
@@ -206,9 +149,10 @@ Result<std::vector<WalkTotals>> walk_each_region(HeapAccess& access, unsigned th
       walker.reset_totals();
       walker.walk(layout.regions[*i], layout.holes, layout.regions[*i].start, [](const HeapObject&) {});
       totals[*i] = walker.totals();
+      queue.done(*i);
     }
   });
-  if (queue.stopped()) return fail(given_up());
+  if (queue.stopped()) return fail(ErrorCategory::kPartial, "interrupted");
   return totals;
 }
 

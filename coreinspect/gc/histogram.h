@@ -5,20 +5,16 @@
 // still changed is told. Threads: one at a time. Errors: those of the memory; kPartial where `go_on` says no.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "coreinspect/gc/heap_access.h"
+#include "coreinspect/gc/parallel_walk.h"
 
 namespace jtrace::coreinspect {
 
 struct ClassCount {
   std::uint64_t instances = 0, bytes = 0;
 };
-
-// Told how far a long work has come, now and then, by the thread that started it; false ends the work.
-using Progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
 struct HeapHistogram {
   std::vector<ClassCount> counts;  // by KlassInfo::index

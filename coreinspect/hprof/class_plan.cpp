@@ -1,9 +1,25 @@
 #include "coreinspect/hprof/class_plan.h"
 
+#include <algorithm>
+#include <array>
+
 #include "coreinspect/oops/java_collections.h"
 #include "coreinspect/tools/class_facts.h"
 
 namespace jtrace::coreinspect {
+namespace {
+
+// Those of the class file, static or not, in its order. They live as long as the model.
+std::vector<const JavaField*> declared_fields(const ClassModel& model, Address klass, bool statics) {
+  std::vector<const JavaField*> found;
+  const auto fields = model.fields(klass);
+  if (!fields) return found;
+  for (const JavaField& field : **fields)
+    if (field.is_static() == statics && !field.injected && !field.signature.empty()) found.push_back(&field);
+  return found;
+}
+
+}  // namespace
 
 void ClassPlans::add(Address klass) {
   if (klass == 0 || plans_.contains(klass)) return;
@@ -17,13 +33,9 @@ void ClassPlans::add(Address klass) {
   plans_.emplace(klass, plan);  // before its superclasses: a damaged chain may turn back
   if (const auto super = model.super(klass)) add(*super);
   if (model.is_instance_class(klass)) {
-    const auto fields = model.fields(klass);
-    if (!fields) ++broken_;
-    for (const JavaField& field : fields ? **fields : std::vector<JavaField>()) {
-      if (field.is_static() || field.injected || field.signature.empty()) continue;
-      const std::uint8_t type = hprof_type(field.signature.front());
-      plan.fields.push_back({static_cast<std::uint32_t>(field.offset), type});
-    }
+    if (!model.fields(klass)) ++broken_;
+    for (const JavaField* field : declared_fields(model, klass, false))
+      plan.fields.push_back({static_cast<std::uint32_t>(field->offset), hprof_type(field->signature.front())});
     if (const auto super = model.super(klass)) {
       if (const auto above = plans_.find(*super); above != plans_.end())
         plan.fields.insert(plan.fields.end(), above->second.fields.begin(), above->second.fields.end());
@@ -78,10 +90,7 @@ void ClassPlans::append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBu
     return;
   }
   append_statics(plan, writer, out);
-  const auto fields = model.fields(plan.klass);
-  std::vector<const JavaField*> own;
-  for (const JavaField& field : fields ? **fields : std::vector<JavaField>())
-    if (!field.is_static() && !field.injected && !field.signature.empty()) own.push_back(&field);
+  const auto own = declared_fields(model, plan.klass, false);
   out.u2(static_cast<std::uint16_t>(own.size()));
   for (const JavaField* field : own) {
     out.id(writer.text(field->name));
@@ -89,13 +98,41 @@ void ClassPlans::append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBu
   }
 }
 
+// An Object[] with the string constants and the call sites of the class, which nothing else may refer to. 8 tells where
+// it is; later it hangs by a handle in the ConstantPoolCache, which is looked through for one that fits.
+Address ClassPlans::resolved_references(Address klass) const {
+  const Vm& vm = inspection_.vm();
+  const auto pool = inspection_.classes().constants(klass);
+  if (!pool) return 0;
+  const auto is_object_array = [&](Address object) {
+    const auto type = object != 0 ? inspection_.objects().klass_of(object) : Result<Address>(Address{0});
+    return type && *type != 0 && inspection_.classes().internal_name(*type).value_or("") == "[Ljava/lang/Object;";
+  };
+  const auto behind = [&](Address handle) -> Address {
+    if (handle == 0 || handle % 8 != 0) return 0;
+    const auto raw = vm.memory().read<Address>(handle);
+    const Address object = raw && *raw != 0 ? inspection_.objects().from_root(*raw) : 0;
+    return is_object_array(object) ? object : 0;
+  };
+  if (vm.types().has("ConstantPool", "_resolved_references"))
+    return behind(vm.read_pointer(*pool, "ConstantPool", "_resolved_references").value_or(0));
+  const auto cache = vm.read_pointer(*pool, "ConstantPool", "_cache");
+  const std::uint64_t size = std::min<std::uint64_t>(vm.types().size_of("ConstantPoolCache").value_or(0), 128);
+  for (std::uint64_t at = 0; cache && *cache != 0 && at + 8 <= size; at += 8)
+    if (const Address found = behind(vm.memory().read<Address>(*cache + at).value_or(Address{0}))) return found;
+  return 0;
+}
+
 void ClassPlans::append_statics(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const {
   const target::MemoryReader& memory = inspection_.vm().memory();
-  const auto fields = inspection_.classes().fields(plan.klass);
-  std::vector<const JavaField*> statics;
-  for (const JavaField& field : fields ? **fields : std::vector<JavaField>())
-    if (field.is_static() && !field.injected && !field.signature.empty()) statics.push_back(&field);
-  out.u2(static_cast<std::uint16_t>(statics.size()));
+  const auto statics = declared_fields(inspection_.classes(), plan.klass, true);
+  const Address resolved = resolved_references(plan.klass);
+  out.u2(static_cast<std::uint16_t>(statics.size() + (resolved != 0)));
+  if (resolved != 0) {
+    out.id(writer.text("<resolved_references>"));
+    out.u1(2);
+    out.id(resolved);
+  }
   for (const JavaField* field : statics) {
     const std::uint8_t type = hprof_type(field->signature.front());
     out.id(writer.text(field->name));

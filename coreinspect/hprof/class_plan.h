@@ -46,6 +46,7 @@ class ClassPlans {
 
  private:
   void append_statics(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const;
+  Address resolved_references(Address klass) const;
   Address mirror_field(const ClassPlan& plan, std::string_view name) const;
 
   const Inspection& inspection_;

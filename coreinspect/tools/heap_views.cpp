@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/clock.h"
 #include "base/strings.h"
 #include "coreinspect/gc/histogram.h"
 #include "coreinspect/tools/class_facts.h"
@@ -11,10 +12,6 @@
 
 namespace jtrace::coreinspect {
 namespace {
-
-unsigned threads_of(const HeapOptions& options) {
-  return options.threads > 0 ? options.threads : default_heap_threads();
-}
 
 // Patterns with * and ?; without either any part of the name.
 bool matches(std::string_view pattern, std::string_view text) {
@@ -93,8 +90,12 @@ std::string walk_text(const HeapAccess& access, const WalkTotals& totals, std::u
 
 }  // namespace
 
+unsigned threads_of(const HeapOptions& options) {
+  return options.threads > 0 ? options.threads : default_heap_threads();
+}
+
 void append_walk_members(std::string& members, const HeapAccess& access, const WalkTotals& totals,
-                         std::uint64_t changed) {
+                         std::uint64_t changed, std::chrono::nanoseconds walk) {
   std::string text;
   JsonWriter json(text);
   json.begin_object()
@@ -108,6 +109,7 @@ void append_walk_members(std::string& members, const HeapAccess& access, const W
       .member("unreadableBytes", totals.unreadable)
       .member("changedBytes", changed)
       .member("pauseMicros", access.pause().count() / 1000)
+      .member("walkMicros", walk.count() / 1000)
       .end_object();
   members += "\"heap\":" + text;
 }
@@ -118,8 +120,13 @@ Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const View
 }
 
 Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOptions& options) {
+  const std::uint64_t start = monotonic_ns();
   JTRACE_ASSIGN_OR_RETURN(HeapHistogram histogram, take_histogram(access, threads_of(options), options.progress));
-  HistogramTable table{.rows = rows_of(access, histogram, options), .totals = histogram.totals, .changed = histogram.changed_bytes};
+  const std::chrono::nanoseconds walk(monotonic_ns() - start);
+  HistogramTable table{.rows = rows_of(access, histogram, options),
+                       .totals = histogram.totals,
+                       .changed = histogram.changed_bytes,
+                       .walk = walk};
   sort_rows(table.rows, options.sort);
   return table;
 }
@@ -143,7 +150,7 @@ Result<ViewResult> view_histogram(Inspection& inspection, const ViewOptions& opt
       if (options.heap.by_loader) json.member("loader", row.loader);
       json.end_object();
     }
-    append_walk_members(result.members, *access, table.totals, table.changed);
+    append_walk_members(result.members, *access, table.totals, table.changed, table.walk);
     return result;
   }
   std::size_t number = 0;

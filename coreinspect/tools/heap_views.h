@@ -21,13 +21,15 @@ struct HistogramTable {
   std::vector<HistogramRow> rows;
   WalkTotals totals;
   std::uint64_t changed = 0;  // bytes, of a JVM that ran meanwhile
+  std::chrono::nanoseconds walk{};  // what the walk took
 };
 
 Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const ViewOptions& options, bool stacks);
+unsigned threads_of(const HeapOptions& options);
 // Sorted and filtered, not cut to the top.
 Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOptions& options);
 // The figures of a walk as the member "heap" of the JSON object.
 void append_walk_members(std::string& members, const HeapAccess& access, const WalkTotals& totals,
-                         std::uint64_t changed);
+                         std::uint64_t changed, std::chrono::nanoseconds walk = {});
 
 }  // namespace jtrace::coreinspect

@@ -101,6 +101,9 @@ Result<ViewResult> view_find(Inspection&, const ViewOptions&);
 Result<ViewResult> view_locks(Inspection&, const ViewOptions&);
 Result<ViewResult> view_histogram(Inspection&, const ViewOptions&);
 Result<ViewResult> view_regions(Inspection&, const ViewOptions&);
+Result<ViewResult> view_object(Inspection&, const ViewOptions&);
+Result<ViewResult> view_refs(Inspection&, const ViewOptions&);
+Result<ViewResult> view_heapdump(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heap(Inspection&, const ViewOptions&);
 
 }  // namespace jtrace::coreinspect

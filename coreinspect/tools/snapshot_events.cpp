@@ -9,9 +9,11 @@
 #include "base/uuid.h"
 #include "coreinspect/tools/class_facts.h"
 #include "coreinspect/tools/counters.h"
+#include "coreinspect/tools/heap_views.h"
 #include "coreinspect/tools/lock_facts.h"
 #include "coreinspect/tools/properties.h"
 #include "coreinspect/tools/thread_snapshot.h"
+#include "coreinspect/tools/value_text.h"
 #include "perfdata/counter_table.h"
 #include "perfdata/snapshot_text.h"
 #include "perfdata/trace_series.h"
@@ -100,6 +102,8 @@ class SnapshotEvents::Impl {
                               take_thread_snapshot(inspection_, {.max_stop = options_.max_stop}));
       JTRACE_RETURN_IF_ERROR(write_threads(snapshot, parts.frames, parts.waits));
     }
+    if (parts.class_totals) JTRACE_RETURN_IF_ERROR(write_class_totals());
+    for (const std::string& address : parts.objects) JTRACE_RETURN_IF_ERROR(write_object(address));
     return parts.heap ? write_heap() : Result<>();
   }
 
@@ -306,10 +310,18 @@ class SnapshotEvents::Impl {
       definition.classIdRef = classes_.of(*klass).first;
       const auto helper = inspection_.classes().layout_helper(*klass).value_or(0);
       if (helper < 0) definition.isArray = array_kind(helper);
+      if (helper < 0) definition.size = array_size(object, helper);
       else if (helper > 0) definition.size = static_cast<std::uint64_t>(helper & ~7);
     }
     JTRACE_RETURN_IF_ERROR(emitter_.emit(definition));
     return id;
+  }
+  // Bits 16 to 23 of a layout helper are the bytes before the elements, bits 0 to 5 the log2 of an element's size.
+  std::uint64_t array_size(Address array, std::int32_t helper) const {
+    const auto bits = static_cast<std::uint32_t>(helper);
+    const std::uint64_t length = inspection_.objects().array_length(array).value_or(std::uint32_t{0});
+    const std::uint64_t alignment = object_alignment(inspection_.vm());
+    return ((bits >> 16 & 0xff) + (length << (bits & 0x3f)) + alignment - 1) & ~(alignment - 1);
   }
   // Bits 8 to 15 of a layout helper: the BasicType of the elements; 12 is an object (globalDefinitions.hpp).
   static std::uint64_t array_kind(std::int32_t helper) {
@@ -328,6 +340,39 @@ class SnapshotEvents::Impl {
     return emitter_.emit(enter);
   }
 
+  // A walk over the heap: a value for each class, which is defined before it.
+  Result<> write_class_totals() {
+    JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection_, options_, false));
+    JTRACE_ASSIGN_OR_RETURN(const HistogramTable table, take_histogram_table(*access, options_.heap));
+    for (const std::string& line : access->missing()) missing_.push_back(line);
+    for (const std::string& line : walk_faults(table.totals)) missing_.push_back(line);
+    objects_in_heap_ = table.totals.objects;
+    for (const HistogramRow& row : table.rows) {
+      JTRACE_RETURN_IF_ERROR(need_class(row.klass));
+      const auto name = inspection_.classes().internal_name(row.klass);
+      const std::string text = name ? utf8_from_modified(*name) : "?";
+      const std::string bytes = std::to_string(row.count.bytes);
+      const std::string format = "histogram instances=" + std::to_string(row.count.instances) +
+                                 " classId=" + std::to_string(classes_.of(row.klass).first.value());
+      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Value{.name = text,
+                                                        .objIdRef = ObjectId::none(),
+                                                        .serializationFormat = format,
+                                                        .type = "LONG",
+                                                        .value = bytes}));
+    }
+    return {};
+  }
+
+  Result<> write_object(const std::string& text) {
+    const auto address = parse_address(text);
+    if (!address) return fail(ErrorCategory::kUsage, "not an address: " + text, "hexadecimal, with or without 0x");
+    const auto klass = inspection_.objects().klass_of(*address);
+    if (!klass || !inspection_.classes().internal_name(*klass))
+      return fail(ErrorCategory::kNotFound, "there is no object at " + text);
+    JTRACE_RETURN_IF_ERROR(need_object(*address));
+    return {};
+  }
+
   Result<> write_heap() {
     const auto counters = read_counters(inspection_.vm());
     if (!counters) {
@@ -335,8 +380,9 @@ class SnapshotEvents::Impl {
       return {};
     }
     const perfdata::HeapUse heap = perfdata::heap_use(*counters);
-    return emitter_.emit(
-        trace::GcFinish{.time = time_, .totalObjectSpace = heap.capacity, .usedObjectSpace = heap.used});
+    trace::GcFinish figures{.time = time_, .totalObjectSpace = heap.capacity, .usedObjectSpace = heap.used};
+    if (objects_in_heap_) figures.usedObjects = *objects_in_heap_;
+    return emitter_.emit(figures);
   }
 
   Inspection& inspection_;
@@ -349,6 +395,7 @@ class SnapshotEvents::Impl {
   Numbers<ClassId> classes_;
   Numbers<MethodId> methods_;
   Numbers<ObjectId> objects_;
+  std::optional<std::uint64_t> objects_in_heap_;  // from a walk
   std::set<std::uint64_t> threads_;  // those that were defined
   std::vector<std::string> missing_;
   std::size_t said_ = 0;  // of `missing_`, in the trace
@@ -399,16 +446,26 @@ SnapshotIdentity identify_target(const Inspection& inspection) {
   return identity;
 }
 
-std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments) {
+std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments,
+                                           const HeapOptions& heap) {
   SnapshotParts parts;
   if (view == "events")
-    return SnapshotParts{.options = true, .threads = true, .frames = true, .waits = true, .heap = true};
+    return SnapshotParts{.options = true,
+                         .threads = true,
+                         .frames = true,
+                         .waits = true,
+                         .heap = true,
+                         .class_totals = heap.in_events,
+                         .objects = heap.objects};
   if (view == "stack") parts.threads = parts.frames = parts.waits = true;
   else if (view == "threads" || view == "locks") parts.threads = parts.waits = true;
   else if (view == "flags" || view == "properties") parts.options = true;
   else if (view == "args") parts.arguments = true;
   else if (view == "counters") parts.counters = true;
   else if (view == "classes") parts.classes = true;
+  else if (view == "heap") parts.heap = true;
+  else if (view == "histogram") parts.class_totals = true;
+  else if (view == "object" && !arguments.empty()) parts.objects = {arguments.front()};
   else if (view == "class" && !arguments.empty()) parts.class_names = {arguments.front()};
   else if (view == "method" && !arguments.empty()) {  // CLASS.METHOD(SIGNATURE): the class with its methods
     const std::string path = arguments.front().substr(0, arguments.front().find('('));

@@ -40,10 +40,13 @@ struct SnapshotParts {
   bool counters = false;
   bool heap = false;                     // gcFinish with its figures
   bool classes = false;                  // all of them
+  bool class_totals = false;             // instances and bytes of each class in the heap
+  std::vector<std::string> objects;      // objDef of the objects at these addresses
   std::vector<std::string> class_names;  // these, with their methods
 };
 // The parts of a view that has elements (docs/trace_format.md); nothing for the others.
-std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments);
+std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments,
+                                           const HeapOptions& heap = {});
 
 // One producer with one or several snapshots: begin(), for each snapshot start_trace(), write, end_trace(), then end().
 class SnapshotEvents {

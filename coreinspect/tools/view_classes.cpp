@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/tools/class_facts.h"
+#include "coreinspect/tools/value_text.h"
 #include "coreinspect/tools/properties.h"
 
 namespace jtrace::coreinspect {
@@ -49,7 +50,8 @@ std::string number_at(const Inspection& inspection, Address at) {
   return value ? std::to_string(*value) : std::string("?");
 }
 
-// A field's value as text: numbers, strings in quotes, other objects as class@address.
+}  // namespace
+
 std::string value_text(const Inspection& inspection, Address at, std::string_view signature) {
   switch (signature.front()) {
     case 'Z': {
@@ -74,8 +76,6 @@ std::string value_text(const Inspection& inspection, Address at, std::string_vie
     if (const auto text = inspection.objects().text(*object, 1000)) return "\"" + *text + "\"";
   return type + "@" + hex(*object);
 }
-
-}  // namespace
 
 Result<ViewResult> view_classes(Inspection& inspection, const ViewOptions& options) {
   JTRACE_RETURN_IF_ERROR(inspection.healthy());

@@ -2,16 +2,10 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/value_text.h"
 #include "target/elf_image.h"
 
 namespace jtrace::coreinspect {
-namespace {
-
-std::string method_text(const Inspection& inspection, Address address) {
-  const auto method = inspection.methods().method(address);
-  return method ? (*method)->class_name + "." + (*method)->name + (*method)->signature : std::string("?");
-}
 
 std::optional<Address> parse_address(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
@@ -19,6 +13,13 @@ std::optional<Address> parse_address(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
   return value;
+}
+
+namespace {
+
+std::string method_text(const Inspection& inspection, Address address) {
+  const auto method = inspection.methods().method(address);
+  return method ? (*method)->class_name + "." + (*method)->name + (*method)->signature : std::string("?");
 }
 
 struct Finding {

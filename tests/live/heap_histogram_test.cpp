@@ -78,7 +78,7 @@ class CoreOf {
   // Kills the JVM; its core lies in its working folder, which goes with it.
   explicit CoreOf(JvmProcess& jvm)
       : folder_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {
-    std::ofstream("/proc/" + jvm.pid_text() + "/coredump_filter") << "0x33";
+    std::ofstream("/proc/" + jvm.pid_text() + "/coredump_filter") << "0x3f";
     jvm.signal(SIGABRT);
     EXPECT_TRUE(succeeded(jvm.wait_exit()));
     const std::string folder = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(folder_.get());
@@ -119,7 +119,7 @@ class EachHeap : public ::testing::TestWithParam<HeapCase> {
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachHeap);
 INSTANTIATE_TEST_SUITE_P(Heaps, EachHeap, ::testing::ValuesIn(heap_cases()),
-                         [](const auto& info) { return info.param.jdk.name + "_" + info.param.name; });
+                         [](const auto& heap) { return heap.param.jdk.name + "_" + heap.param.name; });
 
 void expect_whole(const json& document) {
   EXPECT_EQ(document["complete"], true) << document["missing"];
@@ -130,6 +130,7 @@ void expect_whole(const json& document) {
 TEST_P(EachHeap, counts_each_class_as_the_jvm_does) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const HeapCase& heap = GetParam();
+  const std::string no_core = why_no_kernel_core();  // asked first: the JVM inherits the limit
   const auto jvm = JvmProcess::start(heap.jdk, "HeapZoo", small_heap(heap.jdk, heap.flags));
   ASSERT_TRUE(succeeded(jvm));
   // Large arrays, then a collection, so that there are objects in old regions, then some in eden.
@@ -148,7 +149,7 @@ TEST_P(EachHeap, counts_each_class_as_the_jvm_does) {
   EXPECT_EQ(running["heap"]["pauseMicros"], 0);
   record_support(heap.jdk, heap.name, "live", "heap: histogram equal to the JVM's own");
 
-  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  if (!no_core.empty()) JTRACE_SKIP("live", no_core);
   const json before = inspected((*jvm)->pid_text(), kPatient);
   const CoreOf core(**jvm);
   ASSERT_NE(core.path(), "");

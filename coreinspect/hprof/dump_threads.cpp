@@ -1,0 +1,196 @@
+#include "coreinspect/hprof/dump_threads.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "coreinspect/unwind/virtual_threads.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::uint64_t kMaxFrameBytes = 1u << 20;
+constexpr std::uint64_t kMaxLocals = 65536;  // JVMS 4.11
+constexpr int kMaxHandleBlocks = 10'000;
+constexpr std::uint32_t kHandlesOfBlock = 32;  // JNIHandleBlock::block_size_in_oops
+
+// Threads whose C++ class says is_hidden_from_external_view(): told by their names, the tables have no classes of them.
+bool is_hidden(const std::string& name) {
+  if (name.find("CompilerThread") != name.npos) return true;
+  constexpr std::array<std::string_view, 4> hidden = {"Sweeper thread", "Service Thread", "Monitor Deflation Thread",
+                                                      "StringDedupProcessor"};
+  return std::find(hidden.begin(), hidden.end(), name) != hidden.end();
+}
+
+class ThreadReader {
+ public:
+  ThreadReader(const HeapAccess& access, std::vector<std::string>& missing)
+      : access_(access), inspection_(access.inspection()), vm_(inspection_.vm()), missing_(missing) {
+    for (const target::ThreadRegisters& thread : access.threads()) registers_[thread.registers.sp()] = thread.registers;
+    for (const HeapRegion& region : access.layout().regions)
+      if (region.used() > 0) {
+        low_ = std::min(low_, region.start);
+        high_ = std::max(high_, region.top);
+      }
+  }
+
+  std::vector<DumpThread> read() {
+    std::vector<DumpThread> threads;
+    const auto code = inspection_.code();
+    if (!code) missing_.push_back(code.error().message());
+    std::optional<JavaWalker> walker;
+    if (code) walker.emplace(inspection_.methods(), inspection_.objects(), **code);
+    code_ = code ? *code : nullptr;
+    const auto addresses = java_thread_addresses(vm_);
+    if (!addresses) missing_.push_back(addresses.error().with_context("cannot list the Java threads").message());
+    std::size_t broken = 0;
+    for (Address address : addresses ? *addresses : std::vector<Address>()) {
+      const JavaThread java = read_java_thread(inspection_.objects(), address);
+      if (java.object == 0) continue;
+      DumpThread thread{.object = java.object, .name = java.name, .hidden = is_hidden(java.name)};
+      if (walker) broken += !add_frames(*walker, java, thread);
+      add_handles(address, thread);
+      add_monitors(java, thread);
+      threads.push_back(std::move(thread));
+    }
+    if (walker) {
+      for (VirtualThread& found : read_virtual_threads(inspection_.objects(), *walker, missing_)) {
+        if (found.vm_state == "TERMINATED") continue;
+        DumpThread thread{.object = found.object, .name = found.name, .is_virtual = true};
+        keep_frames(found.walk, thread);
+        threads.push_back(std::move(thread));
+      }
+    }
+    if (broken > 0) missing_.push_back(std::to_string(broken) + " threads could not be read to the end");
+    return threads;
+  }
+
+ private:
+  bool add_frames(const JavaWalker& walker, const JavaThread& java, DumpThread& thread) {
+    const target::Registers* registers = nullptr;
+    const auto own = registers_.lower_bound(java.stack_base - java.stack_size);
+    if (own != registers_.end() && java.has_stack_address(own->first)) registers = &own->second;
+    const Walk walk = walker.walk(java, registers);
+    keep_frames(walk, thread);
+    // What a thread that runs in Java has in its registers belongs to its innermost frame.
+    if (registers && java.last_sp == 0 && !thread.frames.empty())
+      add_registers(registers->values, thread);
+    return !walk.incomplete();
+  }
+
+  void keep_frames(const Walk& walk, DumpThread& thread) {
+    std::set<Address> scanned;  // inlined frames share the stack of the one that they are inlined into
+    for (const Frame& frame : walk.frames) {
+      if (!frame.method) continue;
+      const auto index = static_cast<std::uint32_t>(thread.frames.size());
+      thread.frames.push_back(frame);
+      for (Address lock : frame.locks) thread.monitors.push_back(lock);
+      if (!scanned.insert(frame.sp).second) continue;
+      if (frame.kind == FrameKind::kInterpreted) scan_interpreted(frame, index, thread);
+      else scan_compiled(frame, index, thread);
+    }
+  }
+
+  void add_registers(const user_regs_struct& values, DumpThread& thread) {
+    for (const std::uint64_t value :
+         {values.rax, values.rbx, values.rcx, values.rdx, values.rsi, values.rdi, values.rbp, values.r8, values.r9,
+          values.r10, values.r11, values.r12, values.r13, values.r14, values.r15}) {
+      candidate(thread, 0, value);
+      if (access_.shape().compressed_oops) narrow_candidate(thread, 0, static_cast<std::uint32_t>(value));
+    }
+  }
+
+  Result<Address> slot(Address fp, int words) const {
+    return vm_.memory().read<Address>(fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8));
+  }
+
+  // Its locals, which lie upwards from the caller's stack, and its expression stack.
+  void scan_interpreted(const Frame& frame, std::uint32_t index, DumpThread& thread) {
+    const auto locals = slot(frame.fp, vm_.quirks().interpreter_bcp + 1);
+    const std::uint64_t count = std::min<std::uint64_t>(frame.method->max_locals, kMaxLocals);
+    if (locals && count > 0) {
+      // An address up to 17, words from fp later.
+      const auto words = static_cast<std::int64_t>(*locals);
+      const Address first = words > -(1 << 20) && words < (1 << 20) ? frame.fp + static_cast<Address>(words * 8) : *locals;
+      scan(first - (count - 1) * 8, first + 8, false, index, thread);
+    }
+    const int top = vm_.quirks().interpreter_initial_sp;
+    scan(frame.sp, frame.fp + static_cast<Address>(static_cast<std::int64_t>(top) * 8), false, index, thread);
+  }
+
+  void scan_compiled(const Frame& frame, std::uint32_t index, DumpThread& thread) {
+    candidate(thread, index, frame.fp);  // rbp, which compiled code keeps over calls
+    if (access_.shape().compressed_oops) narrow_candidate(thread, index, static_cast<std::uint32_t>(frame.fp));
+    const auto blob = code_ ? code_->find(frame.pc) : Result<std::optional<CodeBlob>>();
+    if (!blob || !*blob) return;
+    scan(frame.sp, frame.sp + std::uint64_t{(*blob)->frame_size} * 8, access_.shape().compressed_oops, index, thread);
+  }
+
+  void scan(Address start, Address end, bool narrow, std::uint32_t index, DumpThread& thread) {
+    if (end <= start || end - start > kMaxFrameBytes || start % 8 != 0) return;
+    std::vector<std::uint64_t> words((end - start) / 8);
+    if (!vm_.memory().read_exactly(start, std::as_writable_bytes(std::span(words)))) return;
+    for (const std::uint64_t word : words) {
+      candidate(thread, index, word);
+      if (!narrow) continue;
+      narrow_candidate(thread, index, static_cast<std::uint32_t>(word));
+      narrow_candidate(thread, index, static_cast<std::uint32_t>(word >> 32));
+    }
+  }
+
+  void candidate(DumpThread& thread, std::uint32_t frame, std::uint64_t raw) {
+    add(thread, frame, raw == 0 ? 0 : inspection_.objects().from_stack(raw));
+  }
+  void narrow_candidate(DumpThread& thread, std::uint32_t frame, std::uint32_t narrow) {
+    add(thread, frame, inspection_.objects().from_narrow(narrow));
+  }
+  void add(DumpThread& thread, std::uint32_t frame, Address object) {
+    if (object < low_ || object >= high_ || object % 8 != 0) return;
+    const bool known = std::any_of(thread.candidates.rbegin(), thread.candidates.rend(), [&](const FrameReference& other) {
+      return other.frame == frame && other.object == object;
+    });
+    if (!known) thread.candidates.push_back({object, frame});
+  }
+
+  // JNIHandleBlock: a list of blocks of which the first are full; low bits mark freed entries.
+  void add_handles(Address java_thread, DumpThread& thread) {
+    const auto field = vm_.types().offset({"JavaThread", "Thread"}, "_active_handles");
+    auto block = field ? vm_.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});
+    for (int i = 0; block && *block != 0 && i < kMaxHandleBlocks; ++i) {
+      const auto top = vm_.read_field<std::int32_t>(*block, "JNIHandleBlock", "_top");
+      const auto handles = vm_.types().offset("JNIHandleBlock", "_handles");
+      for (std::int32_t h = 0; top && handles && h < *top && h < static_cast<std::int32_t>(kHandlesOfBlock); ++h) {
+        const auto raw = vm_.memory().read<Address>(*block + *handles + static_cast<Address>(h) * 8);
+        if (!raw || *raw == 0 || *raw % 8 != 0) continue;
+        if (const Address object = inspection_.objects().from_root(*raw); object >= low_ && object < high_)
+          thread.jni_locals.push_back(object);
+      }
+      if (!top || *top < static_cast<std::int32_t>(kHandlesOfBlock)) break;
+      block = vm_.read_pointer(*block, "JNIHandleBlock", "_next");
+    }
+  }
+  void add_monitors(const JavaThread& java, DumpThread& thread) {
+    for (const Address monitor : {java.pending_monitor, java.waiting_monitor}) {
+      if (monitor == 0) continue;
+      const auto object = inspection_.objects().root_field(monitor, "ObjectMonitor", "_object");
+      if (object && *object != 0) thread.monitors.push_back(*object);
+    }
+  }
+
+  const HeapAccess& access_;
+  Inspection& inspection_;
+  const Vm& vm_;
+  std::vector<std::string>& missing_;
+  const CodeCache* code_ = nullptr;
+  std::map<Address, target::Registers> registers_;  // by sp
+  Address low_ = UINT64_MAX, high_ = 0;             // of the used heap
+};
+
+}  // namespace
+
+std::vector<DumpThread> read_dump_threads(const HeapAccess& access, std::vector<std::string>& missing) {
+  return ThreadReader(access, missing).read();
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,250 @@
+#include "coreinspect/hprof/heap_dumper.h"
+
+#include <algorithm>
+#include <set>
+
+#include "coreinspect/hprof/class_plan.h"
+#include "coreinspect/hprof/dump_threads.h"
+#include "coreinspect/hprof/object_encoder.h"
+#include "coreinspect/hprof/vm_roots.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::uint32_t kNoFrame = 0xffff'ffff;
+constexpr std::uint32_t kEmptyTrace = 1;  // stack trace serial number of what has none
+
+// Which of a few addresses are objects: the visitor of the first walk.
+class AddressCheck {
+ public:
+  explicit AddressCheck(const std::vector<Address>& sorted) : wanted_(&sorted), found_(sorted.size()) {}
+  void begin(const HeapRegion& region) {
+    next_ = static_cast<std::size_t>(std::lower_bound(wanted_->begin(), wanted_->end(), region.start) - wanted_->begin());
+    take_next();
+  }
+  void operator()(const HeapObject& object) {
+    if (object.address < address_) return;
+    while (next_ < wanted_->size() && (*wanted_)[next_] < object.address) ++next_;
+    if (next_ < wanted_->size() && (*wanted_)[next_] == object.address) found_[next_] = true;
+    take_next();
+  }
+  void end() {}
+  bool found(std::size_t index) const { return found_[index]; }
+
+ private:
+  void take_next() { address_ = next_ < wanted_->size() ? (*wanted_)[next_] : UINT64_MAX; }
+  const std::vector<Address>* wanted_;
+  std::vector<bool> found_;
+  std::size_t next_ = 0;
+  Address address_ = UINT64_MAX;
+};
+
+class Dumper {
+ public:
+  Dumper(HeapAccess& access, trace::ByteSink& sink, unsigned threads, const Progress& progress)
+      : access_(access), inspection_(access.inspection()), writer_(sink), plans_(access.inspection()), threads_(threads), progress_(progress) {}
+
+  Result<HeapDumpResult> run(std::uint64_t millis) {
+    dump_threads_ = read_dump_threads(access_, result_.missing);
+    sticky_ = sticky_classes(inspection_, result_.missing);
+    JTRACE_RETURN_IF_ERROR(check_candidates());
+    add_classes();
+    JTRACE_RETURN_IF_ERROR(writer_.header(millis));
+    JTRACE_RETURN_IF_ERROR(plans_.write_names(writer_));
+    JTRACE_RETURN_IF_ERROR(write_traces());
+    JTRACE_RETURN_IF_ERROR(write_class_dumps());
+    JTRACE_RETURN_IF_ERROR(write_objects());
+    JTRACE_RETURN_IF_ERROR(write_roots());
+    JTRACE_RETURN_IF_ERROR(writer_.end());
+    if (plans_.broken() > 0)
+      result_.missing.push_back(std::to_string(plans_.broken()) + " classes could not be read in full");
+    if (result_.counts.truncated > 0)
+      result_.missing.push_back(std::to_string(result_.counts.truncated) + " arrays are larger than the format can have: cut off");
+    if (result_.counts.unknown > 0)
+      result_.missing.push_back(std::to_string(result_.counts.unknown) + " objects of classes that came meanwhile were left out");
+    return std::move(result_);
+  }
+
+ private:
+  // First walk: finds the classes (KlassTable keeps them) and which words of frames are objects.
+  Result<> check_candidates() {
+    std::vector<Address> wanted;
+    for (const DumpThread& thread : dump_threads_)
+      for (const FrameReference& reference : thread.candidates) wanted.push_back(reference.object);
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    std::vector<AddressCheck> checks(threads_, AddressCheck(wanted));
+    const Progress half = [this](std::uint64_t done, std::uint64_t all) { return !progress_ || progress_(done / 4, all); };
+    auto totals = walk_regions(access_, checks, 0, half);
+    if (!totals) return fail(totals.error());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (std::any_of(checks.begin(), checks.end(), [&](const AddressCheck& check) { return check.found(i); }))
+        objects_.insert(wanted[i]);
+    return {};
+  }
+
+  void add_classes() {
+    if (const auto all = inspection_.classes().all())
+      for (Address klass : *all) plans_.add(klass);
+    by_index_.resize(access_.klasses().size());
+    for (std::uint32_t i = 0; i < by_index_.size(); ++i) plans_.add(access_.klasses().at(i).klass);
+    for (std::uint32_t i = 0; i < by_index_.size(); ++i) by_index_[i] = plans_.find(access_.klasses().at(i).klass);
+  }
+
+  Result<> write_traces() {
+    HprofBuffer trace;
+    trace.u4(kEmptyTrace);
+    trace.u4(0);
+    trace.u4(0);
+    JTRACE_RETURN_IF_ERROR(writer_.record(HprofTag::kTrace, trace.text()));
+    std::uint64_t frame_id = 0;
+    for (std::size_t i = 0; i < dump_threads_.size(); ++i) {
+      const auto& frames = dump_threads_[i].frames;
+      trace.clear();
+      trace.u4(trace_serial(i));
+      trace.u4(thread_serial(i));
+      trace.u4(static_cast<std::uint32_t>(frames.size()));
+      for (const Frame& frame : frames) {
+        JTRACE_RETURN_IF_ERROR(write_frame(++frame_id, frame));
+        trace.id(frame_id);
+      }
+      JTRACE_RETURN_IF_ERROR(writer_.record(HprofTag::kTrace, trace.text()));
+    }
+    result_.counts.frames = frame_id;
+    return {};
+  }
+  Result<> write_frame(std::uint64_t id, const Frame& frame) {
+    constexpr std::int32_t kNativeMethod = -3, kUnknownLine = -1;  // heapDumper.cpp
+    const JavaMethod& method = *frame.method;
+    const ClassPlan* plan = plans_.find(method.holder);
+    HprofBuffer body(64);
+    body.id(id);
+    body.id(writer_.text(method.name));
+    body.id(writer_.text(method.signature));
+    body.id(writer_.text(method.source_file));
+    body.u4(plan ? plan->serial : 0);
+    const int line = method.line_of(frame.bci);
+    body.u4(static_cast<std::uint32_t>(method.is_native() ? kNativeMethod : line > 0 ? line : kUnknownLine));
+    return writer_.record(HprofTag::kFrame, body.text());
+  }
+  static std::uint32_t thread_serial(std::size_t index) { return static_cast<std::uint32_t>(index + 1); }
+  static std::uint32_t trace_serial(std::size_t index) { return static_cast<std::uint32_t>(index + 1) + kEmptyTrace; }
+
+  Result<> write_class_dumps() {
+    HprofBuffer segment(1u << 20);
+    for (Address klass : plans_.order()) {
+      const ClassPlan* plan = plans_.find(klass);
+      if (plan->mirror == 0) continue;  // it is just being made
+      plans_.append_dump(*plan, writer_, segment);
+      ++result_.counts.classes;
+      if (segment.size() < (1u << 20)) continue;
+      JTRACE_RETURN_IF_ERROR(writer_.write_segment(segment));
+      segment.clear();
+    }
+    return writer_.write_segment(segment);
+  }
+
+  Result<> write_objects() {
+    std::vector<ObjectEncoder> encoders;
+    for (unsigned i = 0; i < threads_; ++i) encoders.emplace_back(access_, by_index_, writer_);
+    const Progress rest = [this](std::uint64_t done, std::uint64_t all) {
+      return !writer_.status().has_value() ? false : !progress_ || progress_(all / 4 + done / 4 * 3, all);
+    };
+    auto totals = walk_regions(access_, encoders, ObjectEncoder::kWant, rest);
+    JTRACE_RETURN_IF_ERROR(writer_.status());
+    if (!totals) return fail(totals.error());
+    result_.totals = *totals;
+    for (const ObjectEncoder& encoder : encoders) result_.counts += encoder.counts();
+    return {};
+  }
+
+  Result<> write_roots() {
+    HprofBuffer segment(1u << 20);
+    HeapDumpCounts& counts = result_.counts;
+    std::set<Address> monitors;
+    for (std::size_t i = 0; i < dump_threads_.size(); ++i) append_thread(i, segment);
+    for (const DumpThread& thread : dump_threads_) monitors.insert(thread.monitors.begin(), thread.monitors.end());
+    for (const auto& [object, handle] : jni_globals(inspection_, result_.missing)) {
+      segment.sub(HprofSub::kRootJniGlobal);
+      segment.id(object);
+      segment.id(handle);
+      ++counts.jni_globals;
+    }
+    for (Address klass : sticky_) {
+      const ClassPlan* plan = plans_.find(klass);
+      if (!plan || plan->mirror == 0) continue;
+      segment.sub(HprofSub::kRootStickyClass);
+      segment.id(plan->mirror);
+      ++counts.sticky_classes;
+    }
+    for (Address object : monitors_in_use(inspection_)) monitors.insert(object);
+    for (Address object : monitors) {
+      segment.sub(HprofSub::kRootMonitorUsed);
+      segment.id(object);
+      ++counts.monitors;
+    }
+    return writer_.write_segment(segment);
+  }
+
+  void append_thread(std::size_t index, HprofBuffer& segment) {
+    const DumpThread& thread = dump_threads_[index];
+    HeapDumpCounts& counts = result_.counts;
+    if (thread.hidden) {  // a root all the same, but none of the threads that the JVM shows
+      segment.sub(HprofSub::kRootUnknown);
+      segment.id(thread.object);
+    } else {
+      segment.sub(HprofSub::kRootThreadObject);
+      segment.id(thread.object);
+      segment.u4(thread_serial(index));
+      segment.u4(trace_serial(index));
+      ++(thread.is_virtual ? counts.virtual_threads : counts.threads);
+    }
+    for (const FrameReference& reference : thread.candidates) {
+      if (!objects_.contains(reference.object)) continue;
+      segment.sub(HprofSub::kRootJavaFrame);
+      segment.id(reference.object);
+      segment.u4(thread_serial(index));
+      segment.u4(reference.frame);
+      ++counts.java_frames;
+    }
+    for (Address object : thread.jni_locals) {
+      segment.sub(HprofSub::kRootJniLocal);
+      segment.id(object);
+      segment.u4(thread_serial(index));
+      segment.u4(thread.frames.empty() ? kNoFrame : 0);
+      ++counts.jni_locals;
+    }
+  }
+
+  HeapAccess& access_;
+  Inspection& inspection_;
+  HprofWriter writer_;
+  ClassPlans plans_;
+  const unsigned threads_;
+  const Progress& progress_;
+  std::vector<DumpThread> dump_threads_;
+  std::vector<Address> sticky_;
+  std::set<Address> objects_;  // words of frames that are objects
+  std::vector<const ClassPlan*> by_index_;
+  HeapDumpResult result_;
+};
+
+}  // namespace
+
+HeapDumpCounts& HeapDumpCounts::operator+=(const HeapDumpCounts& other) {
+  classes += other.classes;
+  instances += other.instances;
+  object_arrays += other.object_arrays;
+  primitive_arrays += other.primitive_arrays;
+  fillers += other.fillers;
+  truncated += other.truncated;
+  unknown += other.unknown;
+  return *this;
+}
+
+Result<HeapDumpResult> dump_heap(HeapAccess& access, trace::ByteSink& sink, std::uint64_t millis, unsigned threads,
+                                 const Progress& progress) {
+  return Dumper(access, sink, std::max(threads, 1u), progress).run(millis);
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,48 @@
+// ObjectEncoder: objects of the heap as sub-records of a heap dump, gathered in segments. The visitor of a walk; one a
+// thread.
+#pragma once
+
+#include <memory>
+
+#include "coreinspect/gc/parallel_walk.h"
+#include "coreinspect/hprof/class_plan.h"
+#include "coreinspect/hprof/heap_dumper.h"
+
+namespace jtrace::coreinspect {
+
+class ObjectEncoder {
+ public:
+  // `plans`: by KlassInfo::index. All are borrowed.
+  ObjectEncoder(const HeapAccess& access, const std::vector<const ClassPlan*>& plans, HprofWriter& writer);
+
+  // Bytes of each object that a walk should have at hand; larger ones are read piece by piece.
+  static constexpr std::size_t kWant = 64u << 10;
+
+  void begin(const HeapRegion&) {}
+  void operator()(const HeapObject& object);
+  void end() { flush(); }
+  const HeapDumpCounts& counts() const { return counts_; }
+
+ private:
+  void instance(const HeapObject& object, const ClassPlan& plan);
+  void array(const HeapObject& object, const ClassPlan& plan);
+  void fields(const std::byte* bytes, std::size_t size, const ClassPlan& plan);
+  // Elements of `count` as they stand at `from`.
+  void elements(const KlassInfo& info, const std::byte* from, std::size_t count, HprofBuffer& out) const;
+  void large_array(const HeapObject& object, std::uint64_t count, std::uint32_t written_size);
+  std::uint64_t reference(const std::byte* at) const;
+  void flush();
+
+  const HeapAccess* access_;
+  const std::vector<const ClassPlan*>* plans_;
+  HprofWriter* writer_;
+  std::unique_ptr<HeapSource> source_;  // of what the walk does not have at hand
+  HprofBuffer segment_;
+  HeapDumpCounts counts_;
+  std::uint32_t mirror_klass_ = 0;  // offset of the class in a mirror
+  Address oop_base_ = 0;
+  std::uint32_t oop_shift_ = 0;
+  bool narrow_ = true;
+};
+
+}  // namespace jtrace::coreinspect

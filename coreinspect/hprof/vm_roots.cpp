@@ -1,0 +1,145 @@
+#include "coreinspect/hprof/vm_roots.h"
+
+#include <algorithm>
+#include <array>
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr int kMaxBlocks = 100'000;
+constexpr std::uint32_t kHandlesOfBlock = 32;     // JNIHandleBlock::block_size_in_oops
+constexpr std::size_t kOopsOfBlock = 64;          // OopStorage::Block: one for each bit of its mask
+constexpr std::uint64_t kActiveArrayBlocks = 24;  // OopStorage::ActiveArray: size, block count, reference count, blocks
+constexpr std::size_t kMaxMonitors = 1u << 20;
+
+using Handles = std::vector<std::pair<Address, Address>>;
+
+Result<Handles> from_blocks(const Inspection& inspection, Address block) {
+  const Vm& vm = inspection.vm();
+  const auto offset = vm.types().offset("JNIHandleBlock", "_handles");
+  if (!offset) return fail(Vm::no_field("JNIHandleBlock", "_handles"));
+  const Address deleted = vm.read_static<Address>("JNIHandles", "_deleted_handle").value_or(0);
+  Handles handles;
+  for (int i = 0; block != 0 && i < kMaxBlocks; ++i) {
+    JTRACE_ASSIGN_OR_RETURN(const auto top, vm.read_field<std::int32_t>(block, "JNIHandleBlock", "_top"));
+    const auto count = std::min<std::uint32_t>(static_cast<std::uint32_t>(std::max(top, 0)), kHandlesOfBlock);
+    for (std::uint32_t h = 0; h < count; ++h) {
+      const Address at = block + *offset + Address{h} * 8;
+      JTRACE_ASSIGN_OR_RETURN(const Address raw, vm.memory().read<Address>(at));
+      if (raw != 0 && raw != deleted) handles.emplace_back(inspection.objects().from_root(raw), at);
+    }
+    JTRACE_ASSIGN_OR_RETURN(block, vm.read_pointer(block, "JNIHandleBlock", "_next"));
+  }
+  return handles;
+}
+
+Result<Handles> from_storage(const Inspection& inspection, Address storage, std::string_view wanted) {
+  const Vm& vm = inspection.vm();
+  JTRACE_ASSIGN_OR_RETURN(const Address name_at, vm.memory().read<Address>(storage));
+  JTRACE_ASSIGN_OR_RETURN(const std::string name, vm.memory().read_cstring(name_at, 64));
+  if (name != wanted) return fail(ErrorCategory::kMalformed, "not the OopStorage " + std::string(wanted));
+  JTRACE_ASSIGN_OR_RETURN(const Address array, vm.memory().read<Address>(storage + 8));
+  JTRACE_ASSIGN_OR_RETURN(const auto count, vm.memory().read<std::uint64_t>(array + 8));
+  if (count > static_cast<std::uint64_t>(kMaxBlocks)) return fail(ErrorCategory::kMalformed, "an impossible OopStorage");
+  std::vector<Address> blocks(count);
+  JTRACE_RETURN_IF_ERROR(
+      vm.memory().read_exactly(array + kActiveArrayBlocks, std::as_writable_bytes(std::span(blocks))));
+  Handles handles;
+  for (Address block : blocks) {
+    std::array<std::uint64_t, kOopsOfBlock + 2> words{};  // the oops, the mask of those in use, the owner
+    JTRACE_RETURN_IF_ERROR(vm.memory().read_exactly(block, std::as_writable_bytes(std::span(words))));
+    if (words[kOopsOfBlock + 1] != storage) return fail(ErrorCategory::kMalformed, "a block of another OopStorage");
+    for (std::size_t i = 0; i < kOopsOfBlock; ++i) {
+      if ((words[kOopsOfBlock] >> i & 1) == 0 || words[i] == 0) continue;
+      if (const Address object = inspection.objects().from_root(words[i])) handles.emplace_back(object, block + i * 8);
+    }
+  }
+  return handles;
+}
+
+// The JVM's own heap dumps have the references of the VM itself (OopStorage "VM Global") among those of JNI from 16 on.
+// The tables do not tell where that storage is: its address stands near that of JNI's, in OopStorageSet::_storages, a
+// variable of libjvm.so.
+constexpr int kVmGlobalIsDumped = 16;
+constexpr std::size_t kNear = 32;  // words: more than there are storages
+
+bool is_storage_named(const Vm& vm, Address storage, std::string_view wanted) {
+  if (storage == 0 || storage % 8 != 0) return false;
+  const auto name_at = vm.memory().read<Address>(storage);
+  const auto name = name_at ? vm.memory().read_cstring(*name_at, 64) : Result<std::string>(std::string());
+  return name && *name == wanted;
+}
+
+Address find_vm_globals(const Inspection& inspection, Address jni_globals) {
+  const auto& mappings = inspection.target().mappings();
+  const std::string& path = inspection.target().libjvm_mapping().path;
+  bool of_libjvm = false;
+  for (const target::Mapping& mapping : mappings) {
+    // Its data, and the zeroed part behind it, which has no file.
+    of_libjvm = mapping.path == path || (of_libjvm && mapping.path.empty());
+    if (!of_libjvm || !mapping.writable || mapping.size() > (64u << 20)) continue;
+    std::vector<Address> words(mapping.size() / 8);
+    if (!inspection.target().memory().read_exactly(mapping.start, std::as_writable_bytes(std::span(words)))) continue;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i] != jni_globals) continue;
+      for (std::size_t k = i > kNear ? i - kNear : 0; k < std::min(words.size(), i + kNear); ++k)
+        if (is_storage_named(inspection.vm(), words[k], "VM Global")) return words[k];
+    }
+  }
+  return 0;
+}
+
+void add_vm_globals(const Inspection& inspection, Address jni_globals, Handles& handles,
+                    std::vector<std::string>& missing) {
+  const Address storage = find_vm_globals(inspection, jni_globals);
+  const auto more = storage != 0 ? from_storage(inspection, storage, "VM Global")
+                                 : Result<Handles>(fail(ErrorCategory::kNotFound, "no such storage was found"));
+  if (more) handles.insert(handles.end(), more->begin(), more->end());
+  else missing.push_back(more.error().with_context("global references of the VM itself").message());
+}
+
+}  // namespace
+
+std::vector<std::pair<Address, Address>> jni_globals(const Inspection& inspection, std::vector<std::string>& missing) {
+  const Vm& vm = inspection.vm();
+  const auto at = vm.read_static<Address>("JNIHandles", "_global_handles");
+  Result<Handles> handles = !at             ? Result<Handles>(fail(at.error()))
+                            : vm.feature() < 9 ? from_blocks(inspection, *at)
+                                               : from_storage(inspection, *at, "JNI Global");
+  if (handles && vm.feature() >= kVmGlobalIsDumped) add_vm_globals(inspection, *at, *handles, missing);
+  if (handles) return std::move(*handles);
+  missing.push_back(handles.error().with_context("JNI global references").message());
+  return {};
+}
+
+std::vector<Address> sticky_classes(const Inspection& inspection, std::vector<std::string>& missing) {
+  const ClassModel& model = inspection.classes();
+  std::vector<Address> sticky;
+  bool incomplete = false;
+  const auto all = model.all(&incomplete);
+  if (!all || incomplete) missing.push_back("the list of classes of the boot loader is not whole");
+  // Hidden classes have a ClassLoaderData of their own; that of java.lang.Object is the boot loader's.
+  const auto object = model.find("java/lang/Object");
+  const Address boot = object ? model.loader_data(object->front()).value_or(0) : 0;
+  for (Address klass : all ? *all : std::vector<Address>()) {
+    if (!model.is_instance_class(klass)) continue;
+    if (boot != 0 && model.loader_data(klass).value_or(0) == boot) sticky.push_back(klass);
+  }
+  return sticky;
+}
+
+std::vector<Address> monitors_in_use(const Inspection& inspection) {
+  const Vm& vm = inspection.vm();
+  std::vector<Address> objects;
+  const auto list = vm.types().variable("ObjectSynchronizer", "_in_use_list");
+  if (!list) return objects;
+  auto monitor = vm.read_pointer(*list, "MonitorList", "_head");
+  for (std::size_t i = 0; monitor && *monitor != 0 && i < kMaxMonitors; ++i) {
+    const auto object = inspection.objects().root_field(*monitor, "ObjectMonitor", "_object");
+    if (object && *object != 0) objects.push_back(*object);
+    monitor = vm.read_pointer(*monitor, "ObjectMonitor", "_next_om");
+  }
+  return objects;
+}
+
+}  // namespace jtrace::coreinspect

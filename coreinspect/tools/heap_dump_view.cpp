@@ -1,0 +1,48 @@
+// The view heapdump: an hprof file goes to the sink of the options, what is told of it is the view's output.
+#include "base/clock.h"
+#include "coreinspect/hprof/heap_dumper.h"
+#include "coreinspect/tools/heap_views.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+void append_counts(const HeapDumpCounts& counts, const ViewOptions& options, std::string& out) {
+  const std::pair<const char*, std::uint64_t> rows[] = {{"classes", counts.classes},
+                                                        {"instances", counts.instances},
+                                                        {"objectArrays", counts.object_arrays},
+                                                        {"primitiveArrays", counts.primitive_arrays},
+                                                        {"threads", counts.threads},
+                                                        {"virtualThreads", counts.virtual_threads},
+                                                        {"frames", counts.frames},
+                                                        {"jniGlobalRoots", counts.jni_globals},
+                                                        {"jniLocalRoots", counts.jni_locals},
+                                                        {"javaFrameRoots", counts.java_frames},
+                                                        {"stickyClassRoots", counts.sticky_classes},
+                                                        {"monitorRoots", counts.monitors},
+                                                        {"fillersLeftOut", counts.fillers}};
+  JsonWriter json(out);
+  for (const auto& [name, count] : rows) {
+    if (options.json) json.begin_object().member("record", name).member("count", count).end_object();
+    else out += std::string(name) + " " + std::to_string(count) + "\n";
+  }
+}
+
+}  // namespace
+
+Result<ViewResult> view_heapdump(Inspection& inspection, const ViewOptions& options) {
+  if (!options.heap.dump)
+    return fail(ErrorCategory::kUsage, "a heap dump needs a file", "-o FILE.hprof, FILE.hprof.gz, or - for a pipe");
+  JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
+  JTRACE_ASSIGN_OR_RETURN(auto dump, dump_heap(*access, *options.heap.dump, realtime_ns() / 1'000'000,
+                                               threads_of(options.heap), options.heap.progress));
+  ViewResult result;
+  append_counts(dump.counts, options, result.out);
+  append_walk_members(result.members, *access, dump.totals, 0);
+  result.missing = access->missing();
+  for (const std::string& line : walk_faults(dump.totals)) result.missing.push_back(line);
+  result.missing.insert(result.missing.end(), dump.missing.begin(), dump.missing.end());
+  if (access->runs()) result.missing.push_back("read while the JVM ran: references may lead to objects that had moved");
+  return result;
+}
+
+}  // namespace jtrace::coreinspect

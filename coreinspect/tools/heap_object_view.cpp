@@ -1,0 +1,181 @@
+// The view object: an object with the values of its fields, and the objects that it refers to, as deep as asked for.
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "base/strings.h"
+#include "coreinspect/gc/heap_walker.h"
+#include "coreinspect/tools/value_text.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::size_t kMaxObjects = 10'000;
+constexpr std::size_t kDefaultElements = 100;
+
+struct ShownField {
+  std::string name, signature, declared_by, value;
+  Address at = 0;
+  bool is_static = false;
+};
+
+struct ShownObject {
+  Address address = 0;
+  std::string type;
+  std::uint64_t size = 0;
+  std::optional<std::uint32_t> length;  // of an array
+  std::vector<ShownField> fields;
+  std::uint64_t left_out = 0;  // elements
+};
+
+class ObjectReader {
+ public:
+  ObjectReader(Inspection& inspection, const ViewOptions& options)
+      : inspection_(inspection),
+        options_(options),
+        klasses_(inspection.objects()),
+        walker_(klasses_, header_shape(inspection.objects()), inspection.vm().memory()) {}
+
+  Result<ShownObject> read(Address address) {
+    const auto klass = inspection_.objects().klass_of(address);
+    const KlassInfo* info = klass ? klasses_.find(*klass) : nullptr;
+    if (!info) {
+      Error error{.category = ErrorCategory::kNotFound, .text = "there is no object"};
+      error.address = address;
+      error.help = "addresses are those of the same core, or of a live JVM at this moment: a collection moves objects";
+      return fail(std::move(error));
+    }
+    ShownObject shown{.address = address, .type = inspection_.classes().name(info->klass).value_or("?")};
+    JTRACE_ASSIGN_OR_RETURN(shown.size, size_of(address));
+    if (info->is_array()) JTRACE_RETURN_IF_ERROR(add_elements(*info, shown));
+    else JTRACE_RETURN_IF_ERROR(add_fields(*info, shown));
+    return shown;
+  }
+
+ private:
+  // By a walk of one step.
+  Result<std::uint64_t> size_of(Address address) {
+    HeapRegion region{.start = address, .end = address + (1ull << 40), .top = address + (1ull << 40), .type = {}};
+    region.one_object = true;
+    region.alignment = object_alignment(inspection_.vm());
+    std::uint64_t size = 0;
+    walker_.walk(region, {}, address, [&](const HeapObject& object) { size = object.size; });
+    if (size == 0) return fail(ErrorCategory::kMalformed, "an object without a size");
+    return size;
+  }
+
+  Result<> add_fields(const KlassInfo& info, ShownObject& shown) {
+    Address klass = info.klass;
+    for (int depth = 0; klass != 0 && depth < 1000; ++depth) {
+      JTRACE_ASSIGN_OR_RETURN(const auto* fields, inspection_.classes().fields(klass));
+      const std::string declared = inspection_.classes().name(klass).value_or("?");
+      for (const JavaField& field : *fields)
+        if (!field.is_static() && !field.injected && !field.signature.empty())
+          add(shown, field.name, field.signature, declared, shown.address + field.offset, false);
+      JTRACE_ASSIGN_OR_RETURN(klass, inspection_.classes().super(klass));
+    }
+    // A class mirror holds the statics of what it stands for.
+    if (info.kind != KlassInfo::Kind::kMirror) return {};
+    const Address of = inspection_.objects().klass_of_mirror(shown.address).value_or(0);
+    if (of == 0 || !inspection_.classes().is_instance_class(of)) return {};
+    JTRACE_ASSIGN_OR_RETURN(const auto* fields, inspection_.classes().fields(of));
+    const std::string declared = inspection_.classes().name(of).value_or("?");
+    for (const JavaField& field : *fields)
+      if (field.is_static() && !field.injected && !field.signature.empty())
+        add(shown, field.name, field.signature, declared, shown.address + field.offset, true);
+    return {};
+  }
+
+  Result<> add_elements(const KlassInfo& info, ShownObject& shown) {
+    JTRACE_ASSIGN_OR_RETURN(shown.length, inspection_.objects().array_length(shown.address));
+    const std::size_t most = options_.heap.top > 0 ? options_.heap.top : kDefaultElements;
+    const std::string signature = inspection_.classes().internal_name(info.klass).value_or("[?").substr(1);
+    for (std::uint32_t i = 0; i < *shown.length && i < most; ++i)
+      add(shown, "[" + std::to_string(i) + "]", signature, "",
+          shown.address + info.base + (Address{i} << info.log2_element), false);
+    shown.left_out = *shown.length - shown.fields.size();
+    return {};
+  }
+
+  void add(ShownObject& shown, const std::string& name, const std::string& signature, const std::string& declared,
+           Address at, bool is_static) {
+    shown.fields.push_back({name, signature, declared,
+                            masked(name, value_text(inspection_, at, signature), options_.show_secrets), at, is_static});
+  }
+
+  Inspection& inspection_;
+  const ViewOptions& options_;
+  KlassTable klasses_;
+  HeapWalker walker_;
+};
+
+bool is_reference(const ShownField& field) { return field.signature.starts_with('L') || field.signature.starts_with('['); }
+
+void append_json(const Inspection& inspection, const ShownObject& object, int depth, JsonWriter& json) {
+  json.begin_object().member("address", hex(object.address)).member("class", object.type).member("size", object.size);
+  json.member("depth", depth);
+  if (object.length) json.member("length", *object.length).member("leftOut", object.left_out);
+  json.key("fields").begin_array();
+  for (const ShownField& field : object.fields) {
+    json.begin_object().member("name", field.name).member("signature", field.signature).member("value", field.value);
+    if (!field.declared_by.empty()) json.member("declaredBy", field.declared_by).member("static", field.is_static);
+    if (is_reference(field))
+      json.member("reference", hex(inspection.objects().load(field.at).value_or(0)));
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+void append_text(const ShownObject& object, int depth, std::string& out) {
+  const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
+  out += indent + printable(object.type) + " at " + hex(object.address) + ", " + std::to_string(object.size) + " bytes";
+  if (object.length) out += ", " + std::to_string(*object.length) + " elements";
+  out += "\n";
+  for (const ShownField& field : object.fields) {
+    out += indent + "  " + (field.is_static ? "static " : "") + printable(field.name + " = " + field.value);
+    if (!field.declared_by.empty() && field.declared_by != object.type) out += "  (" + printable(field.declared_by) + ")";
+    out += "\n";
+  }
+  if (object.left_out > 0) out += indent + "  ... " + std::to_string(object.left_out) + " more\n";
+}
+
+}  // namespace
+
+Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  const auto first = options.arguments.empty() ? std::nullopt : parse_address(options.arguments.front());
+  if (!first)
+    return fail(ErrorCategory::kUsage, "not an address: " + (options.arguments.empty() ? "" : options.arguments.front()),
+                "hexadecimal, with or without 0x");
+  ObjectReader reader(inspection, options);
+  ViewResult result;
+  JsonWriter json(result.out);
+  std::deque<std::pair<Address, int>> open{{*first, 0}};
+  std::set<Address> seen{*first};
+  std::size_t shown = 0;
+  while (!open.empty()) {
+    const auto [address, depth] = open.front();
+    open.pop_front();
+    auto object = reader.read(address);
+    if (!object && shown == 0) return fail(object.error());
+    if (!object) {
+      result.missing.push_back(object.error().message());
+      continue;
+    }
+    if (++shown > kMaxObjects) {
+      result.missing.push_back("more than " + std::to_string(kMaxObjects) + " objects: the rest is left out");
+      break;
+    }
+    if (options.json) append_json(inspection, *object, depth, json);
+    else append_text(*object, depth, result.out);
+    if (depth >= options.heap.depth) continue;
+    for (const ShownField& field : object->fields) {
+      if (!is_reference(field)) continue;
+      const Address next = inspection.objects().load(field.at).value_or(0);
+      if (next != 0 && seen.insert(next).second) open.emplace_back(next, depth + 1);
+    }
+  }
+  return result;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,17 @@
+// Values of fields and addresses as text, for every view that shows them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "coreinspect/tools/inspection.h"
+
+namespace jtrace::coreinspect {
+
+// The value of that type at `at`: numbers, strings in quotes, other objects as class@address, "?" where unreadable.
+std::string value_text(const Inspection& inspection, Address at, std::string_view signature);
+// Hexadecimal, with or without 0x.
+std::optional<Address> parse_address(std::string_view text);
+
+}  // namespace jtrace::coreinspect
