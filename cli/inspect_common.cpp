@@ -108,13 +108,13 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
                                             const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   coreinspect::ViewOptions own = options;
   const bool dumps = view.name == "heapdump";
+  std::optional<HeapProgress> progress;  // made before the file and gone after it: no signal leaves one behind
+  if (walks_heap(view.name)) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;
   if (dumps) {
     JTRACE_ASSIGN_OR_RETURN(dump, open_heap_dump(arguments.output));
     own.heap.dump = dump.get();
   }
-  std::optional<HeapProgress> progress;
-  if (walks_heap(view.name)) progress.emplace(own.heap);
   JTRACE_ASSIGN_OR_RETURN(auto result, view.run(inspection, own));
   if (dumps) JTRACE_RETURN_IF_ERROR(dump->finish());
   // What is not there of the target is missing from every answer.
