@@ -1,15 +1,13 @@
 // MappedFile: the file of a live JVM, mapped: the fastest way to read it again and again.
 //
 // Meant for a file that its JVM is proven to map, which it never cuts. Should somebody else cut it all the same, the
-// SIGBUS of a read of ours is caught and that read and all later ones fail (kNotFound); read by RegionFile then. The
-// handler is put in place with the first MappedFile and leaves every other SIGBUS as it was.
+// read that meets it and all later ones fail (kNotFound; base/mapping_guard.h); read by RegionFile then.
 // Ownership: owns the mapping, not the descriptor; movable. Threads: any.
 #pragma once
 
-#include <atomic>
 #include <boost/interprocess/mapped_region.hpp>
-#include <memory>
 
+#include "base/mapping_guard.h"
 #include "base/result.h"
 #include "perfdata/region_file.h"
 
@@ -24,11 +22,13 @@ class MappedFile final : public target::MemoryReader {
 
  private:
   MappedFile(boost::interprocess::mapped_region region, std::string path)
-      : region_(std::move(region)), path_(std::move(path)), cut_(std::make_unique<std::atomic<bool>>(false)) {}
+      : region_(std::move(region)),
+        path_(std::move(path)),
+        guard_({static_cast<const std::byte*>(region_.get_address()), region_.get_size()}) {}
 
   boost::interprocess::mapped_region region_;
   std::string path_;
-  std::unique_ptr<std::atomic<bool>> cut_;
+  MappingGuard guard_;
 };
 
 }  // namespace jtrace::perfdata

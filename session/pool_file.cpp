@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -27,44 +25,6 @@ constexpr const char* kSharedMemory = "/dev/shm";
 constexpr std::string_view kPrefix = "jtrace-";
 constexpr std::string_view kSuffix = ".pool";
 
-// Ranges in which a SIGBUS is a cut file. A signal handler can be given nothing: hence process-wide.
-struct Guard {
-  std::atomic<std::uintptr_t> begin{0};
-  std::atomic<std::uintptr_t> end{0};
-  std::atomic<bool> hit{false};
-};
-constexpr int kGuards = 8;
-Guard g_guards[kGuards];
-
-void on_bus_error(int, siginfo_t* info, void*) {
-  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  for (Guard& guard : g_guards) {
-    if (address < guard.begin.load() || address >= guard.end.load()) continue;
-    guard.hit.store(true);
-    const auto page = address / 4096 * 4096;
-    void* made = ::mmap(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (made != MAP_FAILED) return;
-  }
-  ::signal(SIGBUS, SIG_DFL);  // not ours: the access happens again and ends the program
-}
-
-int take_guard(std::span<std::byte> memory) {
-  struct sigaction action {};
-  action.sa_sigaction = on_bus_error;
-  action.sa_flags = SA_SIGINFO;
-  ::sigaction(SIGBUS, &action, nullptr);
-  for (int i = 0; i < kGuards; ++i) {
-    std::uintptr_t unused = 0;
-    const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
-    if (!g_guards[i].begin.compare_exchange_strong(unused, begin)) continue;
-    g_guards[i].hit = false;
-    g_guards[i].end = begin + memory.size();
-    return i;
-  }
-  return -1;
-}
-
 bool has_room(const char* folder, std::uint64_t size) {
   struct statvfs info {};
   if (::statvfs(folder, &info) != 0) return false;
@@ -79,14 +39,11 @@ PoolFile::PoolFile(PoolFile&& other) noexcept
       path_(std::move(other.path_)),
       owns_name_(std::exchange(other.owns_name_, false)),
       memory_(std::exchange(other.memory_, {})),
-      guard_(std::exchange(other.guard_, -1)) {}
+      guard_(std::move(other.guard_)) {}
 
 PoolFile::~PoolFile() {
   remove();
-  if (guard_ >= 0) {
-    g_guards[guard_].end = 0;
-    g_guards[guard_].begin = 0;
-  }
+  guard_ = {};
   if (!memory_.empty()) ::munmap(memory_.data(), memory_.size());
 }
 
@@ -94,7 +51,7 @@ void PoolFile::remove() {
   if (std::exchange(owns_name_, false)) ::unlink(path_.c_str());
 }
 
-bool PoolFile::was_cut() const { return guard_ >= 0 && g_guards[guard_].hit.load(); }
+bool PoolFile::was_cut() const { return guard_.was_cut(); }
 
 // The owner takes the file whole at once and locks it for itself; those who look at what was left share it.
 Result<> PoolFile::map(std::uint64_t size, bool owner) {
@@ -102,7 +59,7 @@ Result<> PoolFile::map(std::uint64_t size, bool owner) {
   void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, fd_.get(), 0);
   if (base == MAP_FAILED) return fail(system_error("mapping the ring memory", path_));
   memory_ = {static_cast<std::byte*>(base), static_cast<std::size_t>(size)};
-  guard_ = take_guard(memory_);
+  guard_ = MappingGuard(memory_);
   // A lock that ends with us: `jtrace recover` sees by it that the pool is in use.
   if (::flock(fd_.get(), (owner ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
     return fail(ErrorCategory::kRefused, "pool " + path_ + " is in use by a jtrace that runs");

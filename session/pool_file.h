@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mapping_guard.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -47,7 +48,7 @@ class PoolFile {
   std::string path_;
   bool owns_name_ = false;
   std::span<std::byte> memory_;
-  int guard_ = -1;
+  MappingGuard guard_;
 };
 
 // Paths of pools in /dev/shm that may be ours to recover (readable, of the right name).
