@@ -55,7 +55,6 @@ class KlassTable {
   std::unordered_map<Address, const KlassInfo*> by_address_;  // null: no class
   std::deque<KlassInfo> infos_;
   std::uint32_t mirror_size_offset_ = 0, chunk_size_offset_ = 0;
-  Address last_object_class_ = 0;
 };
 
 }  // namespace jtrace::coreinspect
