@@ -11,6 +11,7 @@
 
 #include "agent/callbacks.h"
 #include "agent/control_thread.h"
+#include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
 
 namespace jtrace::agent {
@@ -36,6 +37,7 @@ constexpr int kCanGenerateMonitorEvents = 28;
 constexpr int kCanGenerateVmObjectAllocEvents = 29;
 constexpr int kCanGenerateGarbageCollectionEvents = 31;
 constexpr int kCanGenerateObjectFreeEvents = 32;
+constexpr int kCanRetransformClasses = 37;
 
 constexpr std::uint64_t kVirtual = record::kVirtualThreadEvent;
 constexpr EventNeed kNeeds[] = {
@@ -61,6 +63,10 @@ constexpr EventNeed kNeeds[] = {
      "monContendedEntered",
      kCanGenerateMonitorEvents,
      {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, 0}},
+    {record::kProbeEvents,
+     "methods, lines and exceptions",
+     kCanRetransformClasses,
+     {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE}},
     {record::kObjAllocEvent, "objAlloc", kCanGenerateSampledObjectAllocEvents, {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, 0}},
 };
 
@@ -150,6 +156,7 @@ void AgentSession::switch_events(bool on) {
 const char* AgentSession::start(UniqueFd pool, bool live) {
   started_with_vm = !live;
   if (const char* error = map_pool(pool.get())) return error;
+  pool_descriptor_ = static_cast<UniqueFd&&>(pool);
   void* env = nullptr;
   if (vm->GetEnv(&env, JVMTI_VERSION_1_2) != JNI_OK) return "this JVM has no JVM TI 1.2";
   jvmti = static_cast<jvmtiEnv*>(env);
@@ -199,11 +206,26 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   if (const char* error = make_own_thread(jni)) return error;
   if ((granted_events & record::kObjAllocEvent) != 0)
     jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sampling_interval));
+  prepare_methods(jni);
   writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kTracing));
   current().store(this, std::memory_order_seq_cst);
   switch_events(true);
   backfill_threads(jni);
   return run_control_thread(*this) ? nullptr : "the agent's thread could not be started";
+}
+
+// Where probes cannot be had, the trace goes on without them and says so.
+void AgentSession::prepare_methods(JNIEnv* jni) {
+  if ((granted_events & record::kProbeEvents) != 0) {
+    methods = new MethodTracer(*this);
+    if (const char* error = methods->prepare(jni, pool_descriptor_.get())) {
+      say_missing(error);
+      delete methods;
+      methods = nullptr;
+      granted_events &= ~record::kProbeEvents;
+    }
+  }
+  pool_descriptor_.reset();
 }
 
 bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before) {
@@ -283,12 +305,31 @@ void AgentSession::backfill_threads(JNIEnv* jni) {
 // last one takes its time. Nothing waits for us meanwhile: this is the control thread.
 constexpr std::uint32_t kLeaveLimitMs = 120'000;
 
+// A probe may be in its last instructions with an address of the pool: then its place stays taken, by empty memory,
+// until the next session ends.
+void AgentSession::unmap_pool() {
+  static void* retired = nullptr;
+  static std::uint64_t retired_size = 0;
+  if (methods == nullptr) {
+    munmap(writer.pool.base(), pool_size);
+    return;
+  }
+  methods->area().hide_clock();
+  delete methods;
+  methods = nullptr;
+  if (retired != nullptr) munmap(retired, retired_size);
+  retired = writer.pool.base();
+  retired_size = pool_size;
+  mmap(retired, retired_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
 void AgentSession::stop(JNIEnv* jni) {
+  if (methods != nullptr && !vm_dead) methods->remove(jni);
   switch_events(false);
   current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);
   Producer::for_each([&](Producer& producer) {
-    if (empty) producer.finish_chunk(writer);
+    if (empty) producer.leave(writer);
   });
   jvmti->DisposeEnvironment();
   jni->DeleteGlobalRef(thread_class);
@@ -297,7 +338,7 @@ void AgentSession::stop(JNIEnv* jni) {
   if (!vm_dead) header.agent_state.store(static_cast<std::uint32_t>(record::AgentState::kDetached));
   // A callback that is still inside keeps the mapping and the session: leaking them is better than a crash of the JVM.
   if (!empty) return;
-  munmap(writer.pool.base(), pool_size);
+  unmap_pool();
   delete registry;
   registry = nullptr;
 }

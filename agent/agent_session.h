@@ -16,6 +16,7 @@
 
 namespace jtrace::agent {
 
+class MethodTracer;
 class Registry;
 
 class AgentSession {
@@ -33,6 +34,10 @@ class AgentSession {
 
   // A threadId for `thread`, defined in the trace. 0 where it cannot be.
   std::uint64_t thread_id(JNIEnv* jni, jthread thread);
+  // Whether it is defined already.
+  bool knows_thread(std::uint64_t id) const {
+    return known_threads_[id % kKnownThreads].load(std::memory_order_acquire) == id;
+  }
   // The same for the calling VM-internal thread, which has no java.lang.Thread.
   std::uint64_t vm_thread_id(Producer& producer);
   // Events that found no room, or whose definition did not.
@@ -49,6 +54,7 @@ class AgentSession {
   PoolWriter writer;
   DefinitionStream definitions;
   Registry* registry = nullptr;
+  MethodTracer* methods = nullptr;  // where probes are wanted and can be had
   std::uint64_t pool_size = 0;
   std::uint64_t granted_events = 0;  // EventBit
   std::uint64_t own_thread_id = ~0ull;
@@ -67,6 +73,8 @@ class AgentSession {
 
  private:
   const char* map_pool(int fd);
+  void unmap_pool();
+  void prepare_methods(JNIEnv* jni);
   const char* take_capabilities();
   void set_callbacks();
   void switch_events(bool on);
@@ -74,6 +82,8 @@ class AgentSession {
   bool define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
   void backfill_threads(JNIEnv* jni);
   const char* make_own_thread(JNIEnv* jni);
+
+  UniqueFd pool_descriptor_;  // until go_live()
 
   // threadIds defined already, direct mapped: what falls out is defined once more, and the drainer knows it.
   static constexpr std::uint32_t kKnownThreads = 16384;

@@ -25,7 +25,7 @@ CallbackGuard::~CallbackGuard() {
 void CallbackGuard::leave_pool(Producer& producer) {
   if (producer.in_callback().fetch_add(1, std::memory_order_seq_cst) == 0) {
     if (AgentSession* session = AgentSession::current().load(std::memory_order_seq_cst))
-      producer.finish_chunk(session->writer);
+      producer.leave(session->writer);
   }
   producer.in_callback().fetch_sub(1, std::memory_order_release);
 }

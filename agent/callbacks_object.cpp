@@ -1,5 +1,6 @@
 // objAlloc, objFree, and classDef and classUnload, which come by the same tags.
 #include "agent/callbacks.h"
+#include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
 
 namespace jtrace::agent {
@@ -50,12 +51,23 @@ void JNICALL object_free(jvmtiEnv*, jlong tag) {
     guard.write(made, record::RecordKind::kClassUnload, false);
 }
 
-void JNICALL class_prepare(jvmtiEnv*, JNIEnv* jni, jthread thread, jclass klass) {
+void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass klass) {
+  probe_class_prepared(jvmti, jni, klass);
   CallbackGuard guard;
   if (!guard) return;
   AgentSession& session = guard.session();
+  if (session.methods != nullptr) session.methods->class_prepared(jni, klass, session.thread_id(jni, thread));
+  if ((session.granted_events & record::kClassDefEvent) == 0) return;
   if (!session.registry->class_is_included(jni, klass)) return;
   if (session.registry->class_id(jni, klass, session.thread_id(jni, thread), false) == 0) session.count_dropped(1);
+}
+
+void JNICALL class_file_load_hook(jvmtiEnv*, JNIEnv* jni, jclass redefined, jobject loader, const char*, jobject,
+                                  jint size, const unsigned char* data, jint* new_size, unsigned char** new_data) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (!guard || guard.session().methods == nullptr) return;
+  guard.session().methods->class_file(jni, redefined, loader, {data, static_cast<std::size_t>(size)}, new_size,
+                                      new_data);
 }
 
 }  // namespace
@@ -65,6 +77,7 @@ void install_object_callbacks(EventCallbacks& callbacks) {
   callbacks.set(JVMTI_EVENT_VM_OBJECT_ALLOC, vm_object_alloc);
   callbacks.set(JVMTI_EVENT_OBJECT_FREE, object_free);
   callbacks.set(JVMTI_EVENT_CLASS_PREPARE, class_prepare);
+  callbacks.set(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, class_file_load_hook);
 }
 
 }  // namespace jtrace::agent

@@ -35,6 +35,7 @@ void JNICALL thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   thread_ended(guard, jni, thread);
+  guard.producer().leave(guard.session().writer);
   guard.producer().thread_is_over = true;
 }
 

@@ -48,6 +48,12 @@ bool FilterBlock::includes_class(std::string_view name) const {
   return true;
 }
 
+bool FilterBlock::includes_method(std::string_view class_name, std::string_view method_name) const {
+  for (const FilterRule& rule : rules_)
+    if (matches(rule.class_pattern, class_name) && matches(rule.method_pattern, method_name)) return rule.include;
+  return true;
+}
+
 bool decode_config(std::span<const std::byte> payload, Config& config) {
   ByteReader reader(payload);
   config.events = reader.read<std::uint64_t>();

@@ -30,6 +30,8 @@ class FilterBlock {
   bool decode(std::vector<std::byte> bytes);
   // Whether a class of this name (internal form) is traced: rules for single methods do not decide it.
   bool includes_class(std::string_view name) const;
+  // Whether a method of it is: the first rule that matches both decides.
+  bool includes_method(std::string_view class_name, std::string_view method_name) const;
   bool empty() const { return rules_.empty(); }
 
  private:

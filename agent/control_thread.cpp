@@ -9,6 +9,7 @@
 #include "agent/control_socket.h"
 #include "agent/handshake.h"
 #include "agent/libc_floor.h"
+#include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
 
 namespace jtrace::agent {
@@ -71,6 +72,8 @@ class RuntimeFigures {
   jmethodID free_ = nullptr;
 };
 
+constexpr int kClassesInterval = 100;  // ms
+
 class ControlThread {
  public:
   ControlThread(AgentSession& session, JNIEnv* jni) : session_(session), jni_(jni), figures_(jni) {}
@@ -79,6 +82,7 @@ class ControlThread {
     set_time_out(session_.control.get(), 0);
     send_started(session_.control.get(), session_.granted_events, "");
     if (session_.config.has_flag(record::kAllLoadedClasses)) session_.registry->define_loaded_classes(jni_);
+    if (session_.methods != nullptr) session_.methods->start(jni_);
     while (wait() && !done_) {
     }
     session_.stop(jni_);
@@ -89,7 +93,10 @@ class ControlThread {
   // One wake-up; false at the hang-up of jtrace.
   bool wait() {
     pollfd sources[2] = {{session_.control.get(), POLLIN, 0}, {session_.wakeup.get(), POLLIN, 0}};
-    if (poll(sources, 2, -1) < 0) return true;
+    int limit = -1;
+    // Classes that wait for their probes; more may come at any time.
+    if (session_.methods != nullptr) limit = session_.methods->rewrite_some(jni_) ? 0 : kClassesInterval;
+    if (poll(sources, 2, limit) <= 0) return true;
     if ((sources[1].revents & POLLIN) != 0) write_figures();
     return sources[0].revents == 0 || answer();
   }
@@ -118,6 +125,7 @@ class ControlThread {
         if (!filters.decode(static_cast<std::vector<std::byte>&&>(frame.payload)))
           return send_answer("error=malformed\n");
         session_.registry->set_filters(static_cast<FilterBlock&&>(filters));
+        if (session_.methods != nullptr) session_.methods->refilter(jni_);
         return send_answer("");
       }
       default: return send_answer("error=unknown frame\n");
@@ -126,15 +134,25 @@ class ControlThread {
 
   bool set_paused(bool paused) {
     session_.paused = paused;
+    if (session_.methods != nullptr) {
+      // Whoever is still inside a probe's slow way has seen that we do not pause.
+      if (paused) CallbackGuard::wait_until_empty(1000);
+      session_.methods->set_on(!paused);
+    }
     session_.writer.pool.header().agent_state.store(
         static_cast<std::uint32_t>(paused ? record::AgentState::kPaused : record::AgentState::kTracing));
     return send_answer("");
   }
 
   bool send_answer(const char* error) {
-    char text[256];
-    const int length = snprintf(text, sizeof text, "%spaused=%d\ncollections=%u\n", error, session_.paused ? 1 : 0,
-                                session_.gc_number.load());
+    char text[512];
+    int length = snprintf(text, sizeof text, "%spaused=%d\ncollections=%u\n", error, session_.paused ? 1 : 0,
+                          session_.gc_number.load());
+    if (session_.methods != nullptr) {
+      length += snprintf(text + length, sizeof text - static_cast<std::size_t>(length), "rewritten=");
+      length += session_.methods->figures(text + length, sizeof text - static_cast<std::size_t>(length));
+      length += snprintf(text + length, sizeof text - static_cast<std::size_t>(length), "\n");
+    }
     ByteBuffer payload;
     payload.put_text(std::string_view(text, static_cast<std::size_t>(length)));
     return send_frame(session_.control.get(), record::FrameType::kAnswer, payload);

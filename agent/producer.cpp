@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -114,6 +115,8 @@ void Producer::join(const PoolWriter& writer) {
   sequence_ = 0;
   chunk_ = -1;
   stalled_ = false;
+  direct_ = nullptr;
+  lost_ = 0;
 }
 
 bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
@@ -145,7 +148,115 @@ bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
   return true;
 }
 
+bool Producer::has_room(std::uint32_t size) const {
+  return direct_->committed.load(std::memory_order_relaxed) + size <= record::kChunkSize;
+}
+
+// Writes into the chunk of the probes; false where that is the sink: the record is lost, and counted.
+bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size) {
+  if (direct_ == sink_) {
+    ++lost_;
+    writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  const std::uint64_t at = direct_->committed.load(std::memory_order_relaxed);
+  bytes->time = monotonic_ns();
+  std::memcpy(reinterpret_cast<void*>(direct_->address + at), bytes, size);
+  direct_->committed.store(at + size, std::memory_order_release);
+  return true;
+}
+
+void Producer::close_direct(const PoolWriter& writer) {
+  if (direct_ == nullptr) return;
+  direct_->carrier = ~0ull;
+  if (direct_ == sink_) {
+    const std::uint64_t lost = direct_->committed.exchange(0) / record::kSlotSize;  // a probe's record is one slot
+    lost_ += lost;
+    writer.pool.header().dropped_events.fetch_add(lost, std::memory_order_relaxed);
+  } else {
+    direct_->owner.store(0, std::memory_order_release);
+    direct_->state.store(static_cast<std::uint32_t>(record::ChunkState::kFinished), std::memory_order_release);
+  }
+  direct_ = nullptr;
+}
+
+void Producer::use_sink() {
+  if (sink_ == nullptr) {
+    void* memory = aligned_alloc(alignof(record::ChunkHeader), sizeof(record::ChunkHeader) + record::kChunkSize);
+    if (memory == nullptr) return;
+    sink_ = new (memory) record::ChunkHeader{};
+    sink_->address = reinterpret_cast<std::uint64_t>(sink_ + 1);
+  }
+  sink_->committed.store(0, std::memory_order_relaxed);
+  direct_ = sink_;
+}
+
+// False where there is no memory at all.
+bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool may_block) {
+  advance_clock(writer.pool.header(), monotonic_ns());
+  close_direct(writer);
+  finish_chunk(writer);
+  for (;;) {
+    if (!take_chunk(writer, may_block)) {
+      chunk_ = -1;
+      use_sink();
+      break;
+    }
+    record::ChunkHeader& header = writer.pool.chunk(static_cast<std::uint32_t>(chunk_));
+    header.address = reinterpret_cast<std::uint64_t>(writer.pool.data(static_cast<std::uint32_t>(chunk_)));
+    chunk_ = -1;
+    // As for a record: until the state is changed, the drainer may take the chunk back.
+    std::uint64_t expected = token_;
+    if (!header.owner.compare_exchange_strong(expected, token_ | record::kOwnerPending, std::memory_order_seq_cst))
+      continue;
+    header.state.store(static_cast<std::uint32_t>(record::ChunkState::kDirect), std::memory_order_release);
+    header.owner.store(token_, std::memory_order_release);
+    direct_ = &header;
+    break;
+  }
+  if (direct_ == nullptr) return false;
+  direct_->carrier = carrier;
+  direct_->current = 0;
+  if (direct_ == sink_) return true;
+  if (lost_ != 0) {
+    record::ProbeRecord gap{};
+    gap.header.kind = record::RecordKind::kGap;
+    gap.header.slots = record::slots_of<record::ProbeRecord>();
+    gap.header.number = static_cast<std::uint32_t>(lost_ > 0xffffffffu ? 0xffffffffu : lost_);
+    append_direct(writer, &gap.header, sizeof gap);
+    lost_ = 0;
+  }
+  return true;
+}
+
+record::ChunkHeader* Producer::direct_chunk(const PoolWriter& writer, std::uint64_t carrier, std::uint64_t current) {
+  if (generation_ != writer.generation) join(writer);
+  constexpr std::uint32_t kNeed = sizeof(record::ThreadRecord) + record::kSlotSize;  // a switch and a record
+  const bool open = direct_ != nullptr && has_room(direct_->current == current ? record::kSlotSize : kNeed);
+  if (!open && !next_direct(writer, carrier, true)) return nullptr;
+  direct_->carrier = carrier;
+  if (direct_->current != current) {
+    direct_->current = current;
+    if (direct_ != sink_) {
+      record::ThreadRecord made{};
+      made.header.kind = record::RecordKind::kThreadSwitch;
+      made.header.slots = record::slots_of<record::ThreadRecord>();
+      made.thread = current;
+      append_direct(writer, &made.header, sizeof made);
+    }
+  }
+  return direct_;
+}
+
 bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block) {
+  if (generation_ == writer.generation && direct_ != nullptr) {
+    if (!has_room(size) || direct_ == sink_) {
+      const std::uint64_t current = direct_->current;
+      const std::uint64_t carrier = direct_->carrier;
+      if (next_direct(writer, carrier, may_block)) direct_chunk(writer, carrier, current);
+    }
+    if (direct_ != nullptr) return append_direct(writer, bytes, size);
+  }
   for (;;) {
     if ((generation_ != writer.generation || chunk_ < 0) && !take_chunk(writer, may_block)) {
       writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
@@ -169,6 +280,11 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
     chunk.owner.store(token_, std::memory_order_release);
     return true;
   }
+}
+
+void Producer::leave(const PoolWriter& writer) {
+  if (generation_ == writer.generation) close_direct(writer);
+  finish_chunk(writer);
 }
 
 void Producer::finish_chunk(const PoolWriter& writer) {

@@ -50,8 +50,18 @@ class Producer {
     made.header.slots = record::slots_of<Record>();
     return write_slots(writer, &made.header, sizeof made, may_block);
   }
-  // Gives the chunk up: at the end of the thread and of the session.
-  void finish_chunk(const PoolWriter& writer);
+  // Gives its chunks up: at the end of the thread and of the session.
+  void leave(const PoolWriter& writer);
+
+  // The header of the chunk that probes write into (layout.h, kDirect), with room for a record, owned by the thread
+  // `carrier` and with `current` running on it. Where the pool has no room it is one of our own, whose records are lost
+  // and counted. nullptr only where there is no memory. From the first call on everything this producer writes goes
+  // there too, so that it stays in order.
+  record::ChunkHeader* direct_chunk(const PoolWriter& writer, std::uint64_t carrier, std::uint64_t current);
+  // Its carrier, 0 where there is none.
+  std::uint64_t direct_carrier(const PoolWriter& writer) const {
+    return generation_ == writer.generation && direct_ != nullptr ? direct_->carrier : 0;
+  }
 
   std::atomic<std::uint32_t>& in_callback() { return in_callback_; }
   std::uint32_t tid() const { return tid_; }
@@ -69,6 +79,12 @@ class Producer {
   bool write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block);
   bool take_chunk(const PoolWriter& writer, bool may_block);
   void join(const PoolWriter& writer);
+  void finish_chunk(const PoolWriter& writer);
+  bool next_direct(const PoolWriter& writer, std::uint64_t carrier, bool may_block);
+  void close_direct(const PoolWriter& writer);
+  void use_sink();
+  bool append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size);
+  bool has_room(std::uint32_t size) const;
 
   std::atomic<std::uint32_t> in_callback_{0};
   std::atomic<std::uint32_t> used_{1};
@@ -83,6 +99,9 @@ class Producer {
   std::uint32_t stalled_at_pass_ =
       0;  // the pass at which a wait ran into its limit: no second wait before the next pass
   bool stalled_ = false;
+  record::ChunkHeader* direct_ = nullptr;  // in the pool, or sink_
+  record::ChunkHeader* sink_ = nullptr;    // header and data of what is lost
+  std::uint64_t lost_ = 0;                 // since the last chunk of the pool
 };
 
 }  // namespace jtrace::agent

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "agent/methods/method_tracer.h"
+
 namespace jtrace::agent {
 namespace {
 
@@ -143,13 +145,36 @@ std::uint64_t Registry::method_id(JNIEnv* jni, jmethodID method) {
   grow_methods();
   MethodEntry* slot = method_slot(method);
   if (slot->method != nullptr) return slot->id;
-  const std::uint64_t id = next_id();
   LocalFrame frame(jni, 16);
-  if (!define_method(jni, method, id)) return 0;
+  std::uint64_t id = number_of_probes(jni, method);
+  if (id == 0) {
+    id = next_method_ids(1);
+    if (!define_method(jni, method, id)) return 0;
+  }
   slot->method = method;
   slot->id = id;
   ++method_count_;
   return id;
+}
+
+std::uint32_t Registry::next_method_ids(std::uint32_t count) {
+  static constinit std::atomic<std::uint32_t> next{1};
+  return next.fetch_add(count, std::memory_order_relaxed);
+}
+
+// The id of a method that has been given one for its probes (and is defined by them); 0: it has not.
+std::uint64_t Registry::number_of_probes(JNIEnv* jni, jmethodID method) {
+  if (session_.methods == nullptr) return 0;
+  jvmtiEnv* jvmti = session_.jvmti;
+  jclass klass = nullptr;
+  JvmtiText name(jvmti);
+  JvmtiText signature(jvmti);
+  if (jvmti->GetMethodDeclaringClass(method, &klass) != JVMTI_ERROR_NONE) return 0;
+  const auto tag = tag_of(klass);
+  jni->DeleteLocalRef(klass);
+  if ((tag & kTagIsClass) == 0) return 0;
+  if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return 0;
+  return session_.methods->number_of(static_cast<std::uint64_t>(tag) >> kTagFlagBits, name.view(), signature.view());
 }
 
 bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
@@ -298,6 +323,16 @@ bool Registry::class_is_included(JNIEnv* jni, jclass klass) {
   JvmtiText signature(session_.jvmti);
   if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return true;
   return session_.config.filters.includes_class(internal_name(signature.view()));
+}
+
+bool Registry::includes_class(std::string_view name) {
+  RawMonitorLock lock(session_.jvmti, monitor_);
+  return session_.config.filters.includes_class(name);
+}
+
+bool Registry::includes_method(std::string_view class_name, std::string_view method_name) {
+  RawMonitorLock lock(session_.jvmti, monitor_);
+  return session_.config.filters.includes_method(class_name, method_name);
 }
 
 void Registry::set_filters(FilterBlock filters) {

@@ -44,6 +44,12 @@ class Registry {
   std::uint64_t stack_id(JNIEnv* jni, jthread thread, jint depth);
 
   bool class_is_included(JNIEnv* jni, jclass klass);
+  // The same by internal name.
+  bool includes_class(std::string_view name);
+  bool includes_method(std::string_view class_name, std::string_view method_name);
+  // The first of `count` methodIds that nobody else has, in this session or another: probes carry them, and some may
+  // still run when the next session has begun.
+  static std::uint32_t next_method_ids(std::uint32_t count);
   void set_filters(FilterBlock filters);
   void define_loaded_classes(JNIEnv* jni);
 
@@ -52,6 +58,7 @@ class Registry {
   jlong tag_of(jobject object);
   bool define_class(JNIEnv* jni, jclass klass, std::uint64_t id, std::uint64_t cause, bool loaded_before);
   bool define_method(JNIEnv* jni, jmethodID method, std::uint64_t id);
+  std::uint64_t number_of_probes(JNIEnv* jni, jmethodID method);
   struct MethodEntry {
     jmethodID method;
     std::uint64_t id;

@@ -23,6 +23,7 @@ std::string encode_start(const TraceOptions& options, const HeapCounters& counte
   if (options.block_when_full) flags |= record::kBlockWhenFull;
   if (options.all_loaded_classes) flags |= record::kAllLoadedClasses;
   if (options.monitor_owner) flags |= record::kMonitorOwner;
+  if (options.precise_time) flags |= record::kPreciseTime;
   std::string bytes;
   append(bytes, record::kControlVersion);
   append(bytes, options.events);

@@ -34,6 +34,16 @@ class DefinitionTable {
   // it is not known, ":native" for native methods. Its methods are written first. "" for an unknown stack.
   Result<std::string_view> context(std::uint64_t stack, std::uint64_t time);
 
+  // Of a method: its class's id (0: not known), and the source file of that class.
+  std::uint64_t class_of(std::uint64_t method) const {
+    const auto found = methods_.find(method);
+    return found == methods_.end() ? 0 : found->second.class_id;
+  }
+  std::string_view source_of(std::uint64_t method) const {
+    const auto found = classes_.find(class_of(method));
+    return found == classes_.end() ? std::string_view() : std::string_view(found->second.fields.source);
+  }
+
   bool has_thread(std::uint64_t id) const { return written_threads_.contains(id); }
   bool has_class(std::uint64_t id) const { return written_classes_.contains(id) && !ended_classes_.contains(id); }
   bool has_object(std::uint64_t id) const { return written_objects_.contains(id) && !ended_objects_.contains(id); }

@@ -137,6 +137,7 @@ Result<> Drainer::begin_next_trace() {
   ++documents_;
   const std::uint64_t time = monotonic_ns();
   JTRACE_RETURN_IF_ERROR(begin_document(time));
+  builder_.forget_calls();
   return builder_.restart(time);
 }
 
@@ -152,7 +153,10 @@ Result<> Drainer::write_filters() {
   return {};
 }
 
-Result<> Drainer::say_paused(bool paused) { return option("jtrace.paused", paused ? "true" : "false"); }
+Result<> Drainer::say_paused(bool paused) {
+  builder_.forget_calls();
+  return option("jtrace.paused", paused ? "true" : "false");
+}
 
 Result<> Drainer::say_clock() {
   const ClockAnchor now = ClockAnchor::now();

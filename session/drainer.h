@@ -52,6 +52,7 @@ class Drainer {
   std::uint64_t dropped() const { return reader_.counts().dropped_events; }
   std::uint64_t malformed() const { return reader_.counts().malformed + builder_.malformed(); }
   std::uint64_t made_up_definitions() const { return builder_.made_up_definitions(); }
+  std::uint64_t orphan_exits() const { return builder_.orphan_exits(); }
   std::uint64_t documents() const { return documents_; }
   bool in_trace() const { return in_trace_; }
 

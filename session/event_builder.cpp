@@ -35,13 +35,21 @@ Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
   return {};
 }
 
+void EventBuilder::on_producer(std::uint32_t producer) { producer_thread_ = &producers_[producer]; }
+
 Result<> EventBuilder::on_event(const record::RecordHeader& header) {
+  if (header.kind == RecordKind::kThreadSwitch) {
+    if (producer_thread_ != nullptr) *producer_thread_ = reinterpret_cast<const record::ThreadRecord&>(header).thread;
+    return {};
+  }
   if (first_time_ == 0) first_time_ = header.time;
   last_time_ = std::max(last_time_, header.time);
   const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
   if (header.time <= written_until_ && !is_free) return {};
   Record copy;
-  std::memcpy(&copy, &header, std::min<std::size_t>(sizeof copy, std::size_t{header.slots} * record::kSlotSize));
+  std::memcpy(&copy.bytes, &header,
+              std::min<std::size_t>(sizeof copy.bytes, std::size_t{header.slots} * record::kSlotSize));
+  copy.thread = producer_thread_ != nullptr ? *producer_thread_ : 0;
   if (!holding_ && input_.empty()) return process(copy);
   input_.push_back(copy);
   return pump();
@@ -161,6 +169,17 @@ Result<> EventBuilder::process(const Record& any) {
       return write_end_of_object(any.as<record::ObjectRecord>());
     case RecordKind::kRuntimeInitDone: return write_runtime<trace::RuntimeInitDone>(any.as<record::ThreadRecord>());
     case RecordKind::kRuntimeShutdown: return write_runtime<trace::RuntimeShutdown>(any.as<record::ThreadRecord>());
+    case RecordKind::kThreadSwitch:
+      return {};  // taken in on_event()
+    // Whatever ran on that carrier meanwhile: the virtual threads among it are not known.
+    case RecordKind::kGap: calls_.forget_all(); return {};
+    case RecordKind::kMethodEntry: return write_entry(any);
+    case RecordKind::kMethodExit:
+    case RecordKind::kMethodUnwind: return write_exit(any);
+    case RecordKind::kLine: return write_line(any);
+    case RecordKind::kThrow:
+    case RecordKind::kCatch: return write_exception(any);
+    case RecordKind::kMethodCount: return write_count(any.as<record::CountRecord>());
   }
   return {};
 }
@@ -169,6 +188,7 @@ Result<> EventBuilder::write_thread_end(const record::ThreadRecord& record) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   definitions_.forget_thread(record.thread);
   ended_threads_.insert(record.thread);
+  calls_.end(record.thread);
   waits_.erase(record.thread);
   return emitter_.emit(trace::ThreadEnd{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)});
 }
@@ -248,6 +268,106 @@ Result<> EventBuilder::write_alloc(const record::ObjAllocRecord& record) {
                                        .size = record.size,
                                        .classIdRef = record.class_id != 0 ? ClassId(record.class_id) : ClassId(),
                                        .contextData = context});
+}
+
+Result<> EventBuilder::write_entry(const Record& record) {
+  const std::uint64_t time = record.header().time;
+  const std::uint32_t method = record.header().number;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  CallStack& stack = calls_.of(record.thread);
+  const OpenCall& call = stack.enter(method);
+  return emitter_.emit(trace::MethodEntry{.threadIdRef = ThreadId(record.thread),
+                                          .time = wall(time),
+                                          .methodIdRef = trace::MethodId(method),
+                                          .ticket = call.ticket,
+                                          .classIdRef = class_ref(method),
+                                          .stackDepth = stack.depth()});
+}
+
+// Calls above the one that is left have ended without a word: constructors by an exception before super() returned.
+Result<> EventBuilder::write_exit(const Record& record) {
+  CallStack& stack = calls_.of(record.thread);
+  const std::size_t at = stack.find(record.header().number);
+  if (at == stack.depth()) {
+    ++orphan_exits_;
+    return {};
+  }
+  while (stack.depth() > at) JTRACE_RETURN_IF_ERROR(write_exit_of(stack, record.header().time));
+  return {};
+}
+
+Result<> EventBuilder::write_exit_of(CallStack& stack, std::uint64_t time) {
+  const OpenCall call = stack.pop();
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(stack.thread(), time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(call.method, time));
+  return emitter_.emit(trace::MethodExit{.threadIdRef = ThreadId(stack.thread()),
+                                         .time = wall(time),
+                                         .ticket = call.ticket,
+                                         .methodIdRef = trace::MethodId(call.method),
+                                         .classIdRef = class_ref(call.method)});
+}
+
+trace::ClassId EventBuilder::class_ref(std::uint32_t method) const {
+  const std::uint64_t id = definitions_.class_of(method);
+  return id != 0 ? ClassId(id) : ClassId();
+}
+
+// The ticket of the innermost call of the method; none where calls are not traced.
+trace::WordList EventBuilder::ticket_of(CallStack& stack, std::uint32_t method) {
+  const std::size_t at = stack.find(method);
+  return at < stack.depth() ? trace::WordList(stack.at(at).ticket) : trace::WordList();
+}
+
+Result<> EventBuilder::write_line(const Record& record) {
+  const std::uint64_t time = record.header().time;
+  const std::uint32_t method = record.header().number;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  return emitter_.emit(trace::Line{.threadId = ThreadId(record.thread),
+                                   .time = wall(time),
+                                   .line_number = record.header().flags,
+                                   .file_name = definitions_.source_of(method),
+                                   .methodIdRef = trace::MethodId(method),
+                                   .ticket = ticket_of(calls_.of(record.thread), method)});
+}
+
+// One throw for each frame that an exception is thrown in or passes, the frame that catches it included.
+Result<> EventBuilder::write_exception(const Record& any) {
+  const auto& record = any.as<record::ExceptionRecord>();
+  const std::uint32_t method = record.header.number;
+  const bool is_catch = record.header.kind == RecordKind::kCatch;
+  const std::uint64_t time = record.header.time;
+  CallStack& stack = calls_.of(any.thread);
+  const CallStack::Thrown here{method, record.handle};
+  const bool said = stack.thrown == here;
+  const bool leaves = (record.header.flags & record::kLeavesFrame) != 0;
+  stack.thrown = is_catch || leaves ? CallStack::Thrown() : here;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(any.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, time));
+  const ObjectId object = record.object != 0 ? ObjectId(record.object) : ObjectId::unavailable();
+  const trace::WordList ticket = ticket_of(stack, method);
+  const bool wants_throw = (options_.events & record::kThrowEvent) != 0;
+  if (wants_throw && (!said || (!is_catch && !leaves)))
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Throw{.threadId = ThreadId(any.thread),
+                                                      .time = wall(time),
+                                                      .objIdRef = object,
+                                                      .objHandle = record.handle,
+                                                      .methodIdRef = trace::MethodId(method),
+                                                      .ticket = ticket}));
+  if (!is_catch) return {};
+  return emitter_.emit(trace::Catch{.threadIdRef = ThreadId(any.thread),
+                                    .time = wall(time),
+                                    .objIdRef = object,
+                                    .objHandle = record.handle,
+                                    .methodIdRef = trace::MethodId(method),
+                                    .ticket = ticket});
+}
+
+Result<> EventBuilder::write_count(const record::CountRecord& record) {
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(record.header.number, record.header.time));
+  return emitter_.emit(trace::MethodCount{.count = record.count, .methodIdRef = trace::MethodId(record.header.number)});
 }
 
 // objFree and classUnload, of what the document has defined: others mean nothing in it.

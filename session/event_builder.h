@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "session/call_stacks.h"
 #include "session/definition_table.h"
 #include "session/event_emitter.h"
 #include "session/partial_document.h"
@@ -34,6 +35,7 @@ class EventBuilder final : public trace::record::RecordSink {
 
   Result<> on_definition(std::span<const std::byte> record) override;
   Result<> on_event(const trace::record::RecordHeader& record) override;
+  void on_producer(std::uint32_t producer) override;
   // After each pass: no record with an earlier time (monotonic, ns) will come.
   Result<> on_time(std::uint64_t time);
   // Nothing will come any more: writes what is held back.
@@ -42,6 +44,9 @@ class EventBuilder final : public trace::record::RecordSink {
   // A new document begins (its head is written): live threads are defined again, the rest on reference.
   Result<> restart(std::uint64_t time);
 
+  // The trace was paused, or events were lost: what is open is not known any more.
+  void forget_calls() { calls_.forget_all(); }
+
   // Called before the elements of an event are written, with its time.
   void set_before_event(std::function<Result<>(std::uint64_t)> hook) { before_event_ = std::move(hook); }
 
@@ -49,6 +54,8 @@ class EventBuilder final : public trace::record::RecordSink {
   void go_on_after(const PartialDocument& document, std::uint64_t time);
 
   std::uint64_t malformed() const { return malformed_; }
+  // Exits whose entry was lost, or was before the trace.
+  std::uint64_t orphan_exits() const { return orphan_exits_; }
   std::uint64_t made_up_definitions() const { return definitions_.made_up(); }
   std::uint64_t first_time() const { return first_time_; }  // of the records; 0: none came
   std::uint64_t last_time() const { return last_time_; }
@@ -61,6 +68,7 @@ class EventBuilder final : public trace::record::RecordSink {
 
   struct Record {  // any record, by value
     alignas(16) std::byte bytes[sizeof(trace::record::ObjAllocRecord)];
+    std::uint64_t thread;  // that the producer runs, as its last kThreadSwitch said; 0: none did
     const trace::record::RecordHeader& header() const {
       return reinterpret_cast<const trace::record::RecordHeader&>(*this);
     }
@@ -93,6 +101,14 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_gc_finish(const trace::record::GcFinishRecord& record);
   Result<> write_monitor(const trace::record::MonitorRecord& record);
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
+  Result<> write_entry(const Record& record);
+  Result<> write_exit(const Record& record);
+  Result<> write_exit_of(CallStack& stack, std::uint64_t time);
+  Result<> write_line(const Record& record);
+  Result<> write_exception(const Record& record);
+  trace::ClassId class_ref(std::uint32_t method) const;
+  static trace::WordList ticket_of(CallStack& stack, std::uint32_t method);
+  Result<> write_count(const trace::record::CountRecord& record);
   Result<> write_end_of_object(const trace::record::ObjectRecord& record);
   template <class Element>
   Result<> write_runtime(const trace::record::ThreadRecord& record);
@@ -110,6 +126,10 @@ class EventBuilder final : public trace::record::RecordSink {
   std::deque<Record> late_frees_;  // nested frees that came after their gcFinish: for the next pair
   IdSet ended_threads_;
   std::unordered_map<std::uint64_t, std::uint64_t> waits_;  // thread -> time of its monWait
+  CallStacks calls_;
+  std::unordered_map<std::uint32_t, std::uint64_t> producers_;  // thread that runs on each
+  std::uint64_t* producer_thread_ = nullptr;                    // of the producer at hand
+  std::uint64_t orphan_exits_ = 0;
   std::function<Result<>(std::uint64_t)> before_event_;
   std::uint64_t malformed_ = 0;
   std::uint64_t written_until_ = 0;  // go_on_after()

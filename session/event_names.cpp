@@ -19,11 +19,15 @@ constexpr std::uint64_t kMonitors =
     kMonWaitEvent | kMonWaitedEvent | kMonContendedEnterEvent | kMonContendedEnteredEvent;
 constexpr std::uint64_t kObjects = kObjAllocEvent | kObjFreeEvent;
 constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent;
-constexpr std::uint64_t kAll = kThreads | kClasses | kGcEvent | kMonitors | kObjects | kRuntime;
+constexpr std::uint64_t kExceptions = kThrowEvent | kCatchEvent;
+// Without methodCount, which is no event of its own time.
+constexpr std::uint64_t kAll =
+    kThreads | kClasses | kGcEvent | kMonitors | kObjects | kRuntime | kMethodEvent | kExceptions | kLineEvent;
 
 constexpr Word kGroups[] = {
-    {"threads", kThreads}, {"classes", kClasses}, {"gc", kGcEvent}, {"monitors", kMonitors}, {"objects", kObjects},
-    {"runtime", kRuntime}, {"all", kAll},         {"methods", 0},   {"exceptions", 0},       {"lines", 0},
+    {"threads", kThreads},       {"classes", kClasses}, {"gc", kGcEvent}, {"monitors", kMonitors},
+    {"objects", kObjects},       {"runtime", kRuntime}, {"all", kAll},    {"methods", kMethodEvent},
+    {"exceptions", kExceptions}, {"lines", kLineEvent},
 };
 constexpr Word kElements[] = {
     {"threadStart", kThreadStartEvent},
@@ -40,14 +44,14 @@ constexpr Word kElements[] = {
     {"objFree", kObjFreeEvent},
     {"runtimeInitDone", kRuntimeInitDoneEvent},
     {"runtimeShutdown", kRuntimeShutdownEvent},
-    {"methodEntry", 0},
-    {"methodExit", 0},
+    {"methodEntry", kMethodEvent},
+    {"methodExit", kMethodEvent},
     {"methodCall", 0},
     {"methodReturn", 0},
     {"methodCount", 0},
-    {"line", 0},
-    {"throw", 0},
-    {"catch", 0},
+    {"line", kLineEvent},
+    {"throw", kThrowEvent},
+    {"catch", kCatchEvent},
 };
 // Definitions, written wherever they are referred to: asking for them asks for nothing else.
 constexpr std::string_view kAlways[] = {"methodDef", "objDef"};

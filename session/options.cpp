@@ -156,7 +156,7 @@ OptionSpec events_option() {
   return {"events",
           OptionKind::kList,
           "LIST",
-          "elements of trace.dtd, groups (threads classes gc monitors objects runtime), all",
+          "elements of trace.dtd, groups (threads classes gc monitors objects runtime methods exceptions lines), all",
           [](TraceOptions& options, const Items& items) -> Result<> {
             JTRACE_ASSIGN_OR_RETURN(options.events, events_of_words(items));
             return {};
@@ -268,6 +268,9 @@ std::vector<OptionSpec> make_table() {
              "classDef of classes loaded before: on first reference, or all", &O::all_loaded_classes),
       flag("monitor-owner", "say who holds the monitor in monContendedEnter (costs a handshake each)",
            &O::monitor_owner),
+      choice("time", "coarse", "precise", "coarse|precise",
+             "times of methods and lines: of a clock that is moved on now and then, or exact (some 30 ns each)",
+             &O::precise_time),
       size("sample-interval", "objAlloc: bytes between samples (default: 512K); 0 is every object", &O::sample_interval,
            0, 0x7fffffff),
       number("stack-depth", "objAlloc: frames of the allocation stack (default: 16); 0 is none", &O::stack_depth, 1024),

@@ -70,6 +70,8 @@ bool TraceRunner::should_give_up() {
 }
 
 TraceSummary TraceRunner::run() {
+  const TraceOptions& wanted = drainer_.options();
+  if ((wanted.events & trace::record::kProbeEvents) != 0 && !wanted.precise_time) clock_.emplace(drainer_.reader());
   output_.set_give_up([this] { return should_give_up(); });
   while (!reason_) {
     drain();
@@ -79,6 +81,7 @@ TraceSummary TraceRunner::run() {
   auto ended = drainer_.end(Drainer::Mode::kFinal);
   if (!ended && !error_) output_failed(std::move(ended).error());
   output_.set_give_up({});
+  clock_.reset();
   pool_.remove();
   TraceSummary result = summary();
   for (const int client : waiting_for_end_) answer(client, result.status(), result.text() + "\n");
@@ -102,6 +105,7 @@ void TraceRunner::drain() {
   auto pass = drainer_.pass(Drainer::Mode::kLive);
   if (!pass) return output_failed(std::move(pass).error());
   if (hurried_) return end(EndReason::kInterrupted);
+  if (clock_ && pass->events != 0) clock_->keep_fast();
   const auto counts = drainer_.reader().counts();
   const bool filling = counts.free_chunks < drainer_.reader().chunk_count() / 4 * 3;
   const bool nearly_full = counts.free_chunks < drainer_.reader().chunk_count() / 4;

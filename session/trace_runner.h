@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "session/coarse_clock.h"
 #include "session/control_channel.h"
 #include "session/ctl_socket.h"
 #include "session/drainer.h"
@@ -105,6 +106,7 @@ class TraceRunner {
   std::uint64_t next_progress_;
   std::optional<EndReason> reason_;
   std::optional<Error> error_;
+  std::optional<CoarseClock> clock_;
   bool target_ended_ = false;
   bool detached_ = false;
   bool paused_ = false;

@@ -26,18 +26,30 @@ enum class RecordKind : std::uint8_t {
   kClassUnload = 11,
   kRuntimeInitDone = 12,
   kRuntimeShutdown = 13,
+  // Written by probes into chunks of their producer's own (layout.h, kDirect): the thread is the one that the
+  // producer's last kThreadSwitch named.
+  kThreadSwitch = 14,
+  kGap = 15,           // `number` events of this producer found no room; what was open is closed
+  kMethodEntry = 16,   // `number`: methodId
+  kMethodExit = 17,    // by return
+  kMethodUnwind = 18,  // by an exception
+  kLine = 19,          // `flags`: the line
+  kThrow = 20,         // in the frame of `number`
+  kCatch = 21,
+  kMethodCount = 22,
 };
 
 struct RecordHeader {
   RecordKind kind;
   std::uint8_t slots;  // of the whole record, from 1
   std::uint16_t flags;
-  std::uint32_t number;  // kGcStart, kGcFinish, kGcFigures: number of the collection, from 1; else 0
+  std::uint32_t
+      number;  // kGcStart, kGcFinish, kGcFigures: number of the collection, from 1; of a probe: methodId; else 0
   std::uint64_t time;
 };
 static_assert(sizeof(RecordHeader) == kSlotSize);
 
-// kThreadEnd, kRuntimeInitDone, kRuntimeShutdown, kGcStart
+// kThreadEnd, kRuntimeInitDone, kRuntimeShutdown, kGcStart, kThreadSwitch
 struct ThreadRecord {
   RecordHeader header;
   std::uint64_t thread;  // threadId
@@ -78,6 +90,24 @@ struct ObjectRecord {  // kObjFree, kClassUnload
   RecordHeader header;
   std::uint64_t id;
   std::uint64_t thread;  // threadId of the thread that learned it, 0 unknown
+};
+
+// kGap, kMethodEntry, kMethodExit, kMethodUnwind, kLine: the header alone.
+struct ProbeRecord {
+  RecordHeader header;
+};
+
+inline constexpr std::uint16_t kLeavesFrame = 1;  // kThrow: the exception leaves the frame
+struct ExceptionRecord {                          // kThrow, kCatch
+  RecordHeader header;
+  std::uint64_t object;  // objId, 0: not known
+  std::uint64_t handle;  // the same for the same exception: its identity hash
+};
+
+struct CountRecord {  // kMethodCount
+  RecordHeader header;
+  std::uint64_t count;
+  std::uint64_t unused;
 };
 
 template <class Record>

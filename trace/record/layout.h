@@ -29,6 +29,12 @@
 // kFinished -> kFree, the last thing, after owner = 0 and committed = 0) is the drainer's alone; taking (kFree ->
 // kOwned) is the producer's.
 //
+// Probes in Java code write faster: into a chunk of state kDirect, which its producer alone writes and the drainer
+// never takes back. No token is swapped: the record's 16 bytes are stored, then `committed` (release). Its time is the
+// coarse clock of PoolHeader (or CLOCK_MONOTONIC), which the drainer reads before it scans: a record with an earlier
+// time was written by a thread that may be preempted between reading the clock and committing, so such a record may
+// come late; it is given the time that was reached.
+//
 // Byte order and alignment are the machine's: the pool never leaves it. `jtrace recover` reads the same layout from the
 // file.
 #pragma once
@@ -40,7 +46,7 @@
 namespace jtrace::trace::record {
 
 inline constexpr char kPoolMagic[8] = {'J', 'T', 'R', 'P', 'O', 'O', 'L', '1'};
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 2;
 inline constexpr std::uint32_t kPoolHeaderSize = 4096;
 inline constexpr std::uint32_t kSlotSize = 16;           // records are whole slots
 inline constexpr std::uint32_t kChunkSize = 16384;       // bytes; chunks of a 64 MiB pool: about 4080
@@ -53,6 +59,7 @@ enum class ChunkState : std::uint32_t {
   kFree = 0,
   kOwned = 1,     // a producer writes into it
   kFinished = 2,  // full, or its thread has ended: drained, then freed by the drainer
+  kDirect = 3,    // as kOwned, written by probes
 };
 
 struct alignas(64) ChunkHeader {
@@ -64,7 +71,12 @@ struct alignas(64) ChunkHeader {
   std::uint32_t producer;
   std::uint32_t sequence;                // 0, 1, 2... within the producer
   std::atomic<std::uint64_t> committed;  // bytes of whole records (events) or of the stream (definitions) in the chunk
-  std::uint64_t padding[4];
+  std::uint64_t first_record;  // producer 0, written by the drainer: where the first whole record starts, plus 1
+  // kDirect, for the probes alone: threadIds of the carrier that owns it and of the thread that runs on it; where the
+  // data lies in the JVM.
+  std::uint64_t carrier;
+  std::uint64_t current;
+  std::uint64_t address;
 };
 
 // Never 0 for producers below 2^31; unique within a pool until a producer has had 2^32 chunks (64 TiB).
@@ -94,11 +106,19 @@ struct PoolHeader {
   std::atomic<std::uint32_t> free_chunks;  // about how many are free: decremented by takers, incremented by the drainer
   std::atomic<std::uint32_t> drained_pass;  // counts the drainer's passes; a blocked writer waits on it (futex)
   std::uint32_t padding0;
+  // CLOCK_MONOTONIC in ns, advanced by both sides and never set back; what probes take as the time.
+  std::atomic<std::uint64_t> coarse_clock;
 
   // Written by jtrace before the agent sees the pool; what `jtrace recover` needs. Text, key=value lines, NUL-ended.
   char session[2048];
 };
 static_assert(sizeof(PoolHeader) <= kPoolHeaderSize);
+
+inline void advance_clock(PoolHeader& header, std::uint64_t now) {
+  std::uint64_t seen = header.coarse_clock.load(std::memory_order_relaxed);
+  while (seen < now && !header.coarse_clock.compare_exchange_weak(seen, now, std::memory_order_release)) {
+  }
+}
 
 enum class AgentState : std::uint32_t {
   kStarting = 0,

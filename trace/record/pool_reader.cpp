@@ -33,7 +33,16 @@ std::uint8_t least_slots(RecordKind kind) {
     case RecordKind::kThreadEnd:
     case RecordKind::kGcStart:
     case RecordKind::kRuntimeInitDone:
-    case RecordKind::kRuntimeShutdown: return slots_of<ThreadRecord>();
+    case RecordKind::kRuntimeShutdown:
+    case RecordKind::kThreadSwitch: return slots_of<ThreadRecord>();
+    case RecordKind::kGap:
+    case RecordKind::kMethodEntry:
+    case RecordKind::kMethodExit:
+    case RecordKind::kMethodUnwind:
+    case RecordKind::kLine: return slots_of<ProbeRecord>();
+    case RecordKind::kThrow:
+    case RecordKind::kCatch: return slots_of<ExceptionRecord>();
+    case RecordKind::kMethodCount: return slots_of<CountRecord>();
     case RecordKind::kGcFinish:
     case RecordKind::kGcFigures: return slots_of<GcFinishRecord>();
     case RecordKind::kMonWait:
@@ -93,7 +102,11 @@ Result<PoolReader::Pass> PoolReader::drain(RecordSink& sink, Mode mode, std::uin
 
 // Fills ready_ and finished_; returns the time below which no record can appear any more.
 std::uint64_t PoolReader::scan(Mode mode) {
-  const std::uint64_t now = monotonic_ns() - kMargin;
+  if (mode == Mode::kLive && pool_.header().coarse_clock.load(std::memory_order_relaxed) != 0) tick();
+  std::uint64_t now = monotonic_ns() - kMargin;
+  // What was stamped with an earlier reading of the coarse clock was stamped before this scan began.
+  if (const std::uint64_t clock = pool_.header().coarse_clock.load(std::memory_order_acquire); clock != 0)
+    now = std::min(now, clock);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint64_t watermark = mode == Mode::kLive ? now : UINT64_MAX;
   ready_.clear();
@@ -108,7 +121,8 @@ void PoolReader::consider(std::uint32_t index, Mode mode, std::uint64_t now, std
   const ChunkHeader& header = pool_.chunk(index);
   Chunk& chunk = chunks_[index];
   const auto state = static_cast<ChunkState>(header.state.load(std::memory_order_acquire));
-  if (state != ChunkState::kOwned && state != ChunkState::kFinished) {
+  const bool owned = state == ChunkState::kOwned || state == ChunkState::kDirect;
+  if (!owned && state != ChunkState::kFinished) {
     counts_.free_chunks += state == ChunkState::kFree;
     chunk.quiet_at = now;
     return;
@@ -118,7 +132,7 @@ void PoolReader::consider(std::uint32_t index, Mode mode, std::uint64_t now, std
   else chunk.quiet_at = now;
   if (mode != Mode::kLive) watermark = UINT64_MAX;
   const std::uint64_t committed = header.committed.load(std::memory_order_acquire);
-  if (owner == 0 && committed == 0 && state == ChunkState::kOwned) return;  // just taken: the other fields may be old
+  if (owner == 0 && committed == 0 && owned) return;  // just taken: the other fields may be old
   if (header.producer == kDefinitionProducer) return;
   if (committed > chunk_size_ || committed % kSlotSize != 0 || committed < chunk.drained) {
     if (chunk.drained != chunk_size_) ++counts_.malformed;
@@ -185,14 +199,14 @@ bool PoolReader::find_definition_chunk(Mode mode) {
     }
     if (definition_sequence_ != 0) ++counts_.malformed;
     stream_.clear();
-    const std::uint64_t first = pool_.chunk(definition_chunk_).padding[0];
+    const std::uint64_t first = pool_.chunk(definition_chunk_).first_record;
     chunks_[definition_chunk_].drained = first == 0 || first > chunk_size_ ? chunk_size_ : first - 1;
     definition_sequence_ = lowest;
   }
   return true;
 }
 
-// Leaves in the header of the chunk that is being read (padding[0]) where its first record starts, plus 1: a later
+// Leaves in the header of the chunk that is being read (first_record) where its first record starts, plus 1: a later
 // reader of the pool (`jtrace recover`) begins there when the chunks before it are gone. `cut`: bytes of a record that
 // began there.
 void PoolReader::note_first_record(std::size_t cut) {
@@ -200,7 +214,7 @@ void PoolReader::note_first_record(std::size_t cut) {
   if (cut != 0 && stream_.size() < sizeof size) return;
   std::memcpy(&size, stream_.data(), cut != 0 ? sizeof size : 0);
   const std::uint64_t start = cut == 0 ? 0 : sizeof size + std::uint64_t{size} - cut;
-  pool_.chunk(definition_chunk_).padding[0] = start < chunk_size_ ? start + 1 : 0;
+  pool_.chunk(definition_chunk_).first_record = start < chunk_size_ ? start + 1 : 0;
 }
 
 Result<> PoolReader::parse_definitions(RecordSink& sink) {
@@ -283,7 +297,7 @@ bool PoolReader::advance(Cursor& cursor) {
       }
       const std::uint8_t least = least_slots(header.kind);
       if (header.kind != RecordKind::kPadding && least != 0 && header.slots >= least && size <= sizeof(RecordCopy)) {
-        cursor.time = std::max(cursor.time, header.time);
+        cursor.time = std::max({cursor.time, header.time, reached_});
         cursor.slots = header.slots;
         return true;
       }
@@ -307,6 +321,11 @@ Result<> PoolReader::hand_out(RecordSink& sink, const Cursor& cursor) {
     return {};
   }
   ++counts_.events;
+  reached_ = cursor.time;
+  if (const std::uint32_t producer = ready_[cursor.ready].producer; producer != last_producer_) {
+    last_producer_ = producer;
+    sink.on_producer(producer);
+  }
   return sink.on_event(copy.header);
 }
 
@@ -328,7 +347,7 @@ void PoolReader::release(bool wake_writers) {
 void PoolReader::free_chunk(std::uint32_t index) {
   ChunkHeader& header = pool_.chunk(index);
   chunks_[index] = {.quiet_at = last_now_};
-  header.padding[0] = 0;
+  header.first_record = 0;
   header.owner.store(0, std::memory_order_relaxed);
   header.committed.store(0, std::memory_order_relaxed);
   header.state.store(static_cast<std::uint32_t>(ChunkState::kFree), std::memory_order_release);
@@ -371,6 +390,8 @@ PoolReader::Counts PoolReader::counts() const {
 AgentState PoolReader::agent_state() const {
   return static_cast<AgentState>(pool_.header().agent_state.load(std::memory_order_acquire));
 }
+
+void PoolReader::tick() const { advance_clock(pool_.header(), monotonic_ns()); }
 
 std::string PoolReader::session_text() const {
   const char* text = pool_.header().session;

@@ -28,6 +28,8 @@ class RecordSink {
   // One event record: record.slots * 16 bytes, a copy, aligned for its struct; kind and flags are not yet checked, the
   // size is: records shorter than the struct of their kind are not handed out.
   virtual Result<> on_event(const RecordHeader& record) = 0;
+  // The events from here on are this producer's.
+  virtual void on_producer(std::uint32_t producer) { (void)producer; }
 };
 
 class PoolReader {
@@ -65,6 +67,8 @@ class PoolReader {
 
   Counts counts() const;
   AgentState agent_state() const;
+  // Moves the coarse clock on; any thread.
+  void tick() const;
   std::uint32_t chunk_count() const { return chunk_count_; }
   std::string session_text() const;  // PoolHeader.session, cut at the NUL
 
@@ -118,6 +122,8 @@ class PoolReader {
   std::uint32_t definition_sequence_ = 0;
   std::uint32_t definition_chunk_;
   std::uint64_t last_now_ = 0;
+  std::uint64_t reached_ = 0;        // the latest time handed out
+  std::uint32_t last_producer_ = 0;  // of the last event handed out; 0: none
   Counts counts_;
 };
 

@@ -97,7 +97,7 @@ void produce(const PoolWriter& writer, DefinitionStream& definitions, std::uint6
     }
     producer->write(writer, made, record::RecordKind::kMonWait, may_block);
   }
-  producer->finish_chunk(writer);
+  producer->leave(writer);
 }
 
 TEST_F(PoolFixture, EveryEventIsWrittenOrCounted) {

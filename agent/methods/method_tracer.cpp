@@ -1,0 +1,471 @@
+#include "agent/methods/method_tracer.h"
+
+#include <stdio.h>
+
+#include <cstring>
+
+#include "agent/agent_session.h"
+#include "agent/registry.h"
+#include "base/clock.h"
+
+namespace jtrace::agent {
+namespace {
+
+using classfile::ClassFile;
+using classfile::Method;
+using classfile::MethodPlan;
+using classfile::Outcome;
+
+constexpr jint kBatch = 200;  // classes retransformed at once: bounds how long the JVM stands still
+constexpr std::size_t kMostLoading = 10'000;
+constexpr std::uint32_t kMostSaid = 50;  // methods without probes that the trace names; the rest is counted
+constexpr std::size_t kClassIdOffset =
+    21;  // of a method's definition (definition.h): u32 size, u8 kind, u64 time, u64 id
+
+// What must stay as it is: what the probes themselves run through, what HotSpot treats in a way of its own.
+//   java/lang/Object: C2 crashes when it compiles its constructor with a handler in it (seen with 17 and 25)
+//   Unsafe: the probes call it. VirtualThread, jdk/internal/vm: the current thread changes in the middle of a method
+constexpr std::string_view kGuarded[] = {"java/lang/Object", "jdk/internal/misc/Unsafe", "sun/misc/Unsafe"};
+constexpr std::string_view kGuardedPrefixes[] = {"java/lang/JTrace", "java/lang/VirtualThread", "jdk/internal/vm/",
+                                                 "java/lang/ThreadContinuation"};
+
+std::uint64_t hash_of(std::string_view name, std::string_view descriptor) {
+  std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
+  for (const std::string_view text : {name, descriptor}) {
+    for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3ull;
+    hash = (hash ^ 0xff) * 0x100000001b3ull;
+  }
+  return hash;
+}
+
+class Lock {
+ public:
+  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
+Definition definition_of(const ClassFile& klass, const Method& method, std::uint32_t number, std::uint64_t class_id) {
+  const classfile::LineRange lines = classfile::line_range(klass, method);
+  Definition made(record::DefinitionKind::kMethod, number);
+  made.put(class_id);
+  made.put(static_cast<std::uint32_t>(method.access));
+  made.put(lines.first);
+  made.put(lines.last);
+  made.put_text(method.name);
+  made.put_text(method.descriptor);
+  std::uint32_t count = 0;
+  classfile::for_each_exception(klass, method, [&](std::string_view) { ++count; });
+  made.put(count);
+  classfile::for_each_exception(klass, method, [&](std::string_view name) { made.put_text(name); });
+  return made;
+}
+
+// The class of a signature "Ljava/lang/String;".
+std::string_view class_of(std::string_view signature) {
+  return signature.size() > 2 && signature.front() == 'L' ? signature.substr(1, signature.size() - 2) : signature;
+}
+
+}  // namespace
+
+const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
+  area_ = ProbeArea::get();
+  if (area_ == nullptr) return "no memory is left for the probes' table";
+  if (session_.writer.pool.header().chunk_size != record::kChunkSize) return "the pool's chunks have another size";
+  if (const char* error = find_probe_facts(jni, facts_)) return error;
+  facts_.chunk_size = record::kChunkSize;
+  const ProbeTime time = session_.config.has_flag(record::kPreciseTime) ? ProbeTime::kPrecise : ProbeTime::kCoarse;
+  if (const char* error = define_probe_class(session_.jvmti, jni, time, facts_, area_)) return error;
+  if (!area_->show_clock(pool_descriptor)) return "the pool's clock cannot be mapped";
+  advance_clock(session_.writer.pool.header(), monotonic_ns());
+  area_->clear();
+  return nullptr;
+}
+
+std::uint32_t MethodTracer::probes() const {
+  const std::uint64_t events = session_.granted_events;
+  std::uint32_t wanted = 0;
+  if ((events & record::kMethodEvent) != 0) wanted |= classfile::kProbeEntry | classfile::kProbeExit;
+  if ((events & record::kThrowEvent) != 0) wanted |= classfile::kProbeThrow;
+  if ((events & record::kCatchEvent) != 0) wanted |= classfile::kProbeCatch;
+  if ((events & record::kLineEvent) != 0) wanted |= classfile::kProbeLine;
+  return wanted;
+}
+
+bool MethodTracer::is_guarded(std::string_view name) const {
+  for (const std::string_view each : kGuarded)
+    if (name == each) return true;
+  for (const std::string_view each : kGuardedPrefixes)
+    if (name.starts_with(each)) return true;
+  return false;
+}
+
+void MethodTracer::set_on(bool on) {
+  area_->set_on(on);
+  if (!on) area_->clear();
+}
+
+void MethodTracer::start(JNIEnv* jni) {
+  active_ = true;
+  set_on(true);
+  refilter(jni);
+}
+
+void MethodTracer::queue(JNIEnv* jni, jclass klass) {
+  jboolean modifiable = JNI_FALSE;
+  if (session_.jvmti->IsModifiableClass(klass, &modifiable) != JVMTI_ERROR_NONE || modifiable == JNI_FALSE) return;
+  const jweak reference = jni->NewWeakGlobalRef(klass);
+  if (reference == nullptr) return;
+  Lock lock(lock_);
+  queue_.push_back(reference);
+}
+
+void MethodTracer::refilter(JNIEnv* jni) {
+  jint count = 0;
+  JvmtiMemory<jclass> classes(session_.jvmti);
+  if (session_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    jint status = 0;
+    session_.jvmti->GetClassStatus(classes[i], &status);
+    // A class that is not linked yet comes with its ClassPrepare event.
+    if ((status & JVMTI_CLASS_STATUS_PREPARED) != 0 && (status & JVMTI_CLASS_STATUS_ERROR) == 0) {
+      bool wanted = has_probes(classes[i]);
+      if (!wanted) {
+        JvmtiText signature(session_.jvmti);
+        session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
+        const std::string_view name = class_of(signature.view());
+        wanted = !name.empty() && name.front() != '[' && !is_guarded(name) && session_.registry->includes_class(name);
+      }
+      if (wanted) queue(jni, classes[i]);
+    }
+    jni->DeleteLocalRef(classes[i]);
+  }
+  said_ = false;
+}
+
+bool MethodTracer::has_probes(jclass klass) {
+  jlong tag = 0;
+  session_.jvmti->GetTag(klass, &tag);
+  if ((tag & kTagIsClass) == 0) return false;
+  Lock lock(lock_);
+  const std::uint32_t at = index_.find(static_cast<std::uint64_t>(tag) >> kTagFlagBits);
+  return at != 0 && numbered_[at - 1].has_probes;
+}
+
+bool MethodTracer::rewrite_some(JNIEnv* jni) {
+  jclass batch[kBatch];
+  jint count = 0;
+  {
+    LocalFrame frame(jni, kBatch + 16);
+    while (count < kBatch) {
+      jweak reference = nullptr;
+      {
+        Lock lock(lock_);
+        if (next_ == queue_.size()) {
+          queue_.clear();
+          next_ = 0;
+          break;
+        }
+        reference = queue_[next_++];
+      }
+      auto klass = static_cast<jclass>(jni->NewLocalRef(reference));
+      jni->DeleteWeakGlobalRef(reference);
+      if (klass != nullptr) batch[count++] = klass;
+    }
+    if (count > 0) retransform(batch, count);
+  }
+  if (count > 0) return true;
+  if (!said_) {
+    said_ = true;
+    char text[256];
+    const int length = figures(text, sizeof text);
+    say("jtrace.rewritten", std::string_view(text, static_cast<std::size_t>(length)));
+  }
+  return false;
+}
+
+// A class that the JVM refuses fails the whole batch: then one by one.
+void MethodTracer::retransform(const jclass* classes, jint count) {
+  if (session_.jvmti->RetransformClasses(count, classes) == JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    const jvmtiError error = session_.jvmti->RetransformClasses(1, &classes[i]);
+    if (error == JVMTI_ERROR_NONE) continue;
+    refused_.fetch_add(1);
+    if (removing_ || skips_said_.fetch_add(1) >= kMostSaid) continue;
+    JvmtiText signature(session_.jvmti);
+    session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
+    char text[512];
+    const int length = snprintf(text, sizeof text, "%.400s: the JVM refused it (JVM TI error %d)", signature.get(),
+                                static_cast<int>(error));
+    say("jtrace.unrewritten", std::string_view(text, static_cast<std::size_t>(length)));
+  }
+}
+
+void MethodTracer::remove(JNIEnv* jni) {
+  set_on(false);
+  removing_ = true;
+  jint count = 0;
+  JvmtiMemory<jclass> classes(session_.jvmti);
+  if (session_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) count = 0;
+  jclass batch[kBatch];
+  jint filled = 0;
+  for (jint i = 0; i < count; ++i) {
+    bool wanted = has_probes(classes[i]);
+    if (!wanted) wanted = is_loading(jni, classes[i]);
+    if (wanted) batch[filled++] = classes[i];
+    if (filled == kBatch) {
+      retransform(batch, filled);
+      filled = 0;
+    }
+  }
+  if (filled > 0) retransform(batch, filled);
+  for (jint i = 0; i < count; ++i) jni->DeleteLocalRef(classes[i]);
+  active_ = false;
+  Lock lock(lock_);
+  for (; next_ < queue_.size(); ++next_) jni->DeleteWeakGlobalRef(queue_[next_]);
+  for (const Loading& each : loading_)
+    if (each.loader != nullptr) jni->DeleteWeakGlobalRef(each.loader);
+  loading_.clear();
+}
+
+// Whether the class was rewritten while it was loaded and has not been prepared since.
+bool MethodTracer::is_loading(JNIEnv* jni, jclass klass) {
+  {
+    Lock lock(lock_);
+    if (loading_.empty()) return false;
+  }
+  JvmtiText signature(session_.jvmti);
+  session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
+  jobject loader = nullptr;
+  session_.jvmti->GetClassLoader(klass, &loader);
+  Lock lock(lock_);
+  const bool found = find_loading(jni, class_of(signature.view()), loader) != nullptr;
+  if (loader != nullptr) jni->DeleteLocalRef(loader);
+  return found;
+}
+
+MethodTracer::Loading* MethodTracer::find_loading(JNIEnv* jni, std::string_view name, jobject loader) {
+  for (Loading& each : loading_) {
+    if (std::string_view(each.name.data(), each.name.size()) != name) continue;
+    if (loader == nullptr ? each.loader == nullptr : each.loader != nullptr && jni->IsSameObject(each.loader, loader))
+      return &each;
+  }
+  return nullptr;
+}
+
+MethodTracer::Numbered MethodTracer::number_class(const ClassFile& klass, const Numbered* before) {
+  Numbered made;
+  for (const Method& method : klass.methods()) made.methods.push_back(hash_of(method.name, method.descriptor));
+  if (before != nullptr && before->methods.size() == made.methods.size() &&
+      std::memcmp(before->methods.data(), made.methods.data(), made.methods.size() * sizeof(std::uint64_t)) == 0) {
+    made.first = before->first;
+    made.class_id = before->class_id;
+    return made;
+  }
+  made.first = Registry::next_method_ids(static_cast<std::uint32_t>(made.methods.size()));
+  return made;
+}
+
+std::vector<MethodPlan> MethodTracer::plan(const ClassFile& klass, const Numbered& numbers) {
+  std::vector<MethodPlan> plans(klass.methods().size());
+  const std::uint32_t wanted = probes();
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const Method& method = klass.methods()[i];
+    plans[i].number = numbers.first + static_cast<std::uint32_t>(i);
+    if (session_.registry->includes_method(klass.name(), method.name)) plans[i].probes = wanted;
+  }
+  return plans;
+}
+
+void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, classfile::ByteView bytes, jint* new_size,
+                              unsigned char** new_bytes) {
+  if (!active_ || removing_) return;
+  ClassFile klass;
+  if (!klass.parse(bytes)) {
+    unreadable_.fetch_add(1);
+    return;
+  }
+  const bool included = !is_guarded(klass.name()) && session_.registry->includes_class(klass.name());
+  if (!included && redefined == nullptr) return;
+  std::uint64_t id = 0;
+  Numbered numbers;
+  if (redefined != nullptr) {
+    id = included ? session_.registry->class_id(jni, redefined, 0, true) : 0;
+    if (!included) return set_probes(redefined, false);
+    if (id == 0) return;  // no room for its definition; counted there
+    Lock lock(lock_);
+    const std::uint32_t at = index_.find(id);
+    numbers = number_class(klass, at == 0 ? nullptr : &numbered_[at - 1]);
+  } else {
+    Lock lock(lock_);
+    const Loading* before = find_loading(jni, klass.name(), loader);
+    if (loading_.size() >= kMostLoading) return;
+    numbers = number_class(klass, before == nullptr ? nullptr : &before->numbers);
+    if (before != nullptr && before->numbers.first != numbers.first) return;  // two classes of one name at a time
+  }
+  std::vector<MethodPlan> plans = plan(klass, numbers);
+  classfile::Bytes out;
+  const ProbeTime time = session_.config.has_flag(record::kPreciseTime) ? ProbeTime::kPrecise : ProbeTime::kCoarse;
+  const classfile::ClassOutcome outcome = classfile::rewrite_class(klass, probe_class_name(time), plans, out);
+  if (outcome != classfile::ClassOutcome::kRewritten) {
+    if (redefined != nullptr) set_probes(redefined, false);
+    if (outcome == classfile::ClassOutcome::kPoolFull) skipped_.fetch_add(static_cast<std::uint32_t>(plans.size()));
+    return count(klass, plans);
+  }
+  unsigned char* memory = nullptr;
+  if (session_.jvmti->Allocate(static_cast<jlong>(out.size()), &memory) != JVMTI_ERROR_NONE) return;
+  numbers.has_probes = true;
+  if (redefined != nullptr ? !define(klass, numbers, id) : !remember(jni, klass, numbers, loader)) {
+    session_.jvmti->Deallocate(memory);
+    return;
+  }
+  count(klass, plans);
+  std::memcpy(memory, out.data(), out.size());
+  *new_bytes = memory;
+  *new_size = static_cast<jint>(out.size());
+}
+
+void MethodTracer::set_probes(jclass klass, bool has) {
+  jlong tag = 0;
+  session_.jvmti->GetTag(klass, &tag);
+  Lock lock(lock_);
+  const std::uint32_t at = index_.find(static_cast<std::uint64_t>(tag) >> kTagFlagBits);
+  if (at != 0) numbered_[at - 1].has_probes = has;
+}
+
+// The definitions of a class that is there already; nothing where they were written before.
+bool MethodTracer::define(const ClassFile& klass, Numbered& numbers, std::uint64_t id) {
+  if (numbers.class_id != id) {
+    for (std::size_t i = 0; i < klass.methods().size(); ++i) {
+      Definition made = definition_of(klass, klass.methods()[i], numbers.first + static_cast<std::uint32_t>(i), id);
+      // No room now: the drainer is on its way. This thread (the one that retransforms) may wait.
+      bool written = session_.definitions.append(made);
+      for (int attempt = 0; !written && attempt < 50; ++attempt) {
+        session_.writer.wait_for_pass(100'000'000);
+        written = session_.definitions.append(made);
+      }
+      if (!written) return false;
+    }
+    numbers.class_id = id;
+  }
+  Lock lock(lock_);
+  store(numbers);
+  return true;
+}
+
+void MethodTracer::store(const Numbered& numbers) {
+  if (const std::uint32_t at = index_.find(numbers.class_id); at != 0) {
+    numbered_[at - 1] = numbers;
+    return;
+  }
+  numbered_.push_back(numbers);
+  index_.put(numbers.class_id, static_cast<std::uint32_t>(numbered_.size()));
+}
+
+// A class that is being loaded has no mirror yet that its methods' definitions could refer to: they wait for
+// ClassPrepare, before which none of its methods runs.
+bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered& numbers, jobject loader) {
+  Loading made;
+  made.numbers = numbers;
+  made.name.assign(klass.name().begin(), klass.name().end());
+  for (std::size_t i = 0; i < klass.methods().size(); ++i)
+    made.definitions.push_back(
+        definition_of(klass, klass.methods()[i], numbers.first + static_cast<std::uint32_t>(i), 0));
+  if (loader != nullptr) made.loader = jni->NewWeakGlobalRef(loader);
+  Lock lock(lock_);
+  if (Loading* before = find_loading(jni, klass.name(), loader)) {
+    if (made.loader != nullptr) jni->DeleteWeakGlobalRef(made.loader);
+    before->numbers.has_probes = true;
+    return true;
+  }
+  loading_.push_back(static_cast<Loading&&>(made));
+  return true;
+}
+
+void MethodTracer::class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread) {
+  if (!active_ || removing_) return;
+  JvmtiText signature(session_.jvmti);
+  if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
+  const std::string_view name = class_of(signature.view());
+  jobject loader = nullptr;
+  session_.jvmti->GetClassLoader(klass, &loader);
+  Loading found;
+  bool is_found = false;
+  {
+    Lock lock(lock_);
+    if (Loading* each = find_loading(jni, name, loader)) {
+      found = static_cast<Loading&&>(*each);
+      is_found = true;
+      if (each != &loading_.back()) *each = static_cast<Loading&&>(loading_.back());
+      loading_.pop_back();
+    }
+  }
+  if (loader != nullptr) jni->DeleteLocalRef(loader);
+  if (!is_found) {
+    // Loaded before the hook was on: the control thread takes it.
+    if (!is_guarded(name) && session_.registry->includes_class(name) && !has_probes(klass)) queue(jni, klass);
+    return;
+  }
+  if (found.loader != nullptr) jni->DeleteWeakGlobalRef(found.loader);
+  const std::uint64_t id = session_.registry->class_id(jni, klass, thread, false);
+  if (id == 0) session_.count_dropped(1);
+  for (Definition& each : found.definitions) {
+    each.overwrite(kClassIdOffset, id);
+    session_.definitions.append(each);
+  }
+  found.numbers.class_id = id;
+  Lock lock(lock_);
+  if (id != 0) store(found.numbers);
+}
+
+std::uint32_t MethodTracer::number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
+  const std::uint64_t hash = hash_of(name, descriptor);
+  Lock lock(lock_);
+  const std::uint32_t at = index_.find(class_id);
+  if (at == 0) return 0;
+  const Numbered& numbers = numbered_[at - 1];
+  for (std::size_t i = 0; i < numbers.methods.size(); ++i)
+    if (numbers.methods[i] == hash) return numbers.first + static_cast<std::uint32_t>(i);
+  return 0;
+}
+
+void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& plans) {
+  bool any = false;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const MethodPlan& plan = plans[i];
+    any = any || plan.done != 0;
+    if (plan.done != 0) methods_.fetch_add(1, std::memory_order_relaxed);
+    if (plan.outcome == Outcome::kUntouched || plan.outcome == Outcome::kRewritten || plan.outcome == Outcome::kNoCode)
+      continue;
+    (plan.outcome == Outcome::kReduced ? reduced_ : skipped_).fetch_add(1, std::memory_order_relaxed);
+    if (skips_said_.fetch_add(1) >= kMostSaid) continue;
+    const Method& method = klass.methods()[i];
+    const std::string_view reason = to_text(plan.outcome);
+    char text[512];
+    int length = snprintf(text, sizeof text, "%.*s.%.*s: %.*s", static_cast<int>(klass.name().size()),
+                          klass.name().data(), static_cast<int>(method.name.size()), method.name.data(),
+                          static_cast<int>(reason.size()), reason.data());
+    if (length >= static_cast<int>(sizeof text)) length = sizeof text - 1;
+    say("jtrace.unrewritten", std::string_view(text, static_cast<std::size_t>(length)));
+  }
+  if (any) classes_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void MethodTracer::say(std::string_view key, std::string_view value) {
+  Definition definition(record::DefinitionKind::kOption, 0);
+  definition.put_text(key);
+  definition.put_text(value);
+  session_.definitions.append(definition);
+}
+
+int MethodTracer::figures(char* text, std::size_t size) const {
+  return snprintf(text, size, "classes=%u,methods=%u,reduced=%u,skipped=%u,refusedClasses=%u,unreadable=%u",
+                  classes_.load(), methods_.load(), reduced_.load(), skipped_.load(), refused_.load(),
+                  unreadable_.load());
+}
+
+}  // namespace jtrace::agent

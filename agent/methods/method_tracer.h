@@ -1,0 +1,108 @@
+// MethodTracer: puts the probes into the classes that the filters choose, and takes them out again.
+//
+// Classes that are loaded already are retransformed in batches by the control thread, which bounds how long the JVM
+// stands still for each; classes that are loaded later get their probes in the ClassFileLoadHook. A method is known by
+// its number, which is the methodId of the trace; its definition is written before any of its probes can run: in the
+// hook where the class exists, at ClassPrepare where it is just being loaded.
+//
+// Threads: the hook on any thread, the rest on the control thread but prepare() (the attaching one).
+#pragma once
+
+#include <jni.h>
+#include <jvmti.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "agent/classfile/class_rewriter.h"
+#include "agent/definition_stream.h"
+#include "agent/methods/id_map.h"
+#include "agent/methods/probe_area.h"
+#include "agent/methods/probe_class.h"
+
+namespace jtrace::agent {
+
+class AgentSession;
+
+class MethodTracer {
+ public:
+  explicit MethodTracer(AgentSession& session) : session_(session) { pthread_mutex_init(&lock_, nullptr); }
+  MethodTracer(const MethodTracer&) = delete;
+  MethodTracer& operator=(const MethodTracer&) = delete;
+  ~MethodTracer() { pthread_mutex_destroy(&lock_); }
+
+  // The probe class, the coarse clock. nullptr, or why not.
+  const char* prepare(JNIEnv* jni, int pool_descriptor);
+  // From here on classes that are loaded get probes; those that are there are queued.
+  void start(JNIEnv* jni);
+  // Retransforms the next batch of what is queued; false when there is nothing left.
+  bool rewrite_some(JNIEnv* jni);
+  // The filters have changed: queues what has probes and what is to have some.
+  void refilter(JNIEnv* jni);
+  // All probes out of all classes. Where the JVM ends it only stops them.
+  void remove(JNIEnv* jni);
+  // Probes write or not (pause).
+  void set_on(bool on);
+
+  // The ClassFileLoadHook; `redefined` nullptr: a class that is being loaded.
+  void class_file(JNIEnv* jni, jclass redefined, jobject loader, classfile::ByteView bytes, jint* new_size,
+                  unsigned char** new_bytes);
+  void class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread);
+  // The number of a method of a class that has probes; 0: it has none.
+  std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
+
+  ProbeArea& area() const { return *area_; }
+  // "classes=N,methods=N,...": for the trace and for status.
+  int figures(char* text, std::size_t size) const;
+
+ private:
+  // Numbers of a class's methods, in the order of the class file, by the hash of name and descriptor.
+  struct Numbered {
+    std::uint64_t class_id = 0;
+    std::uint32_t first = 0;
+    std::vector<std::uint64_t> methods;
+    bool has_probes = false;
+  };
+  struct Loading {  // rewritten while it was loaded, not prepared yet
+    Numbered numbers;
+    jweak loader = nullptr;
+    std::vector<char> name;
+    std::vector<Definition> definitions;  // of the methods, without the class's id
+  };
+
+  std::uint32_t probes() const;
+  bool is_guarded(std::string_view name) const;
+  void queue(JNIEnv* jni, jclass klass);
+  void retransform(const jclass* classes, jint count);
+  bool has_probes(jclass klass);
+  void set_probes(jclass klass, bool has);
+  bool is_loading(JNIEnv* jni, jclass klass);
+  Loading* find_loading(JNIEnv* jni, std::string_view name, jobject loader);
+  Numbered number_class(const classfile::ClassFile& klass, const Numbered* before);
+  std::vector<classfile::MethodPlan> plan(const classfile::ClassFile& klass, const Numbered& numbers);
+  bool define(const classfile::ClassFile& klass, Numbered& numbers, std::uint64_t id);
+  bool remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader);
+  void store(const Numbered& numbers);
+  void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
+  void say(std::string_view key, std::string_view value);
+
+  AgentSession& session_;
+  ProbeArea* area_ = nullptr;
+  ProbeClassFacts facts_;
+  pthread_mutex_t lock_;            // over what follows; no JVM TI call under it
+  std::vector<Numbered> numbered_;  // by index_
+  IdMap index_;                     // class id -> index + 1
+  std::vector<Loading> loading_;
+  std::vector<jweak> queue_;  // the control thread's
+  std::size_t next_ = 0;
+  bool said_ = true;
+  std::atomic<bool> active_{false};
+  std::atomic<bool> removing_{false};
+  std::atomic<std::uint32_t> classes_{0}, methods_{0}, reduced_{0}, skipped_{0}, refused_{0}, unreadable_{0};
+  std::atomic<std::uint32_t> skips_said_{0};
+};
+
+}  // namespace jtrace::agent

@@ -1,0 +1,66 @@
+#include "agent/methods/probe_area.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <new>
+
+namespace jtrace::agent {
+namespace {
+
+constexpr std::size_t kPage = record::kPoolHeaderSize;
+std::atomic<ProbeArea*> g_area{nullptr};
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void* anonymous(void* at, std::size_t size, int flags) {
+  return mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+}  // namespace
+
+ProbeArea* ProbeArea::get() {
+  if (ProbeArea* area = g_area.load(std::memory_order_acquire)) return area;
+  pthread_mutex_lock(&g_lock);
+  ProbeArea* area = g_area.load(std::memory_order_relaxed);
+  if (area == nullptr) {
+    void* memory = anonymous(nullptr, sizeof(ProbeArea), 0);
+    if (memory != MAP_FAILED) area = new (memory) ProbeArea;
+    if (area != nullptr && !area->make()) area = nullptr;
+    g_area.store(area, std::memory_order_release);
+  }
+  pthread_mutex_unlock(&g_lock);
+  return area;
+}
+
+ProbeArea* ProbeArea::adopt(std::uint64_t address) {
+  auto* area = reinterpret_cast<ProbeArea*>(address);
+  if (area == nullptr || area->magic_ != kMagic) return nullptr;
+  g_area.store(area, std::memory_order_release);
+  return area;
+}
+
+bool ProbeArea::make() {
+  nobody_.carrier = ~0ull;
+  void* table = anonymous(nullptr, kEntries * sizeof(std::uint64_t), 0);
+  page_ = anonymous(nullptr, kPage, 0);
+  if (table == MAP_FAILED || page_ == MAP_FAILED) return false;
+  table_ = static_cast<std::atomic<std::uint64_t>*>(table);
+  return true;
+}
+
+bool ProbeArea::show_clock(int pool_descriptor) {
+  if (mmap(page_, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, pool_descriptor, 0) == MAP_FAILED)
+    return false;
+  madvise(page_, kPage, MADV_DONTFORK);
+  return true;
+}
+
+void ProbeArea::hide_clock() { anonymous(page_, kPage, MAP_FIXED); }
+
+void ProbeArea::clear() {
+  for (std::uint64_t i = 0; i < kEntries; ++i) {
+    if (table_[i].load(std::memory_order_relaxed) != 0) table_[i].store(0, std::memory_order_seq_cst);
+  }
+}
+
+}  // namespace jtrace::agent

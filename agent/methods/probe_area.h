@@ -1,0 +1,69 @@
+// ProbeArea: the memory that the probes' Java code refers to by constants, and which therefore stays where it is for
+// the life of the library: the table from threads to their chunks, the page with the coarse clock, the switch.
+//
+// The Java side (probe_class.h) reads it with plain loads. It is cleared, never unmapped: a probe that is in its last
+// instructions when tracing ends writes into memory that is still there.
+#pragma once
+
+#include <jni.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "trace/record/layout.h"
+
+namespace jtrace::agent {
+
+namespace record = trace::record;
+
+// What the native methods of the probe class do (probes.h). They stay bound to the copy of the library that made the
+// class; this table leads them to the one that traces.
+struct ProbeNatives {
+  jlong (*slow)(JNIEnv* jni, jlong carrier, jlong current);
+  void (*thrown)(JNIEnv* jni, jobject object, jint number);
+  void (*unwound)(JNIEnv* jni, jobject object, jint number);
+  void (*caught)(JNIEnv* jni, jobject object, jint number);
+};
+
+class ProbeArea {
+ public:
+  // nullptr where there is no memory for it. Made at the first call.
+  static ProbeArea* get();
+  // The area that an earlier copy of this library (of the same layout) made in this JVM, by the address that its probe
+  // class tells; nullptr where it is none. get() gives it from then on.
+  static ProbeArea* adopt(std::uint64_t address);
+
+  static constexpr std::uint64_t kEntries = 1u << 16;
+
+  // The entry of a carrier thread: the address of its chunk's header, relative to base(); 0: none.
+  std::atomic<std::uint64_t>& entry(std::uint64_t carrier) { return table_[carrier & (kEntries - 1)]; }
+  std::uint64_t table_address() const { return reinterpret_cast<std::uint64_t>(table_); }
+  std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(&nobody_); }
+  std::uint64_t clock_address() const {
+    return reinterpret_cast<std::uint64_t>(&static_cast<record::PoolHeader*>(page_)->coarse_clock);
+  }
+  std::uint64_t switch_address() const { return reinterpret_cast<std::uint64_t>(&on_); }
+
+  // The clock of a pool; false where its first page cannot be mapped. hide_clock() takes it away again.
+  bool show_clock(int pool_descriptor);
+  void hide_clock();
+  std::atomic<const ProbeNatives*>& natives() { return natives_; }
+  void set_on(bool on) { on_.store(on ? 1 : 0, std::memory_order_seq_cst); }
+  // No thread finds a chunk any more until it asks for one.
+  void clear();
+
+ private:
+  ProbeArea() = default;
+  bool make();
+
+  static constexpr std::uint64_t kMagic = 0x324552414a52544aull;  // "JTRJARE2"
+
+  std::uint64_t magic_ = kMagic;
+  record::ChunkHeader nobody_{};  // what an empty entry leads to: nobody's chunk
+  std::atomic<std::uint64_t> on_{0};
+  std::atomic<const ProbeNatives*> natives_{nullptr};
+  std::atomic<std::uint64_t>* table_ = nullptr;
+  void* page_ = nullptr;
+};
+
+}  // namespace jtrace::agent

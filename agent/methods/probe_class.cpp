@@ -1,0 +1,335 @@
+#include "agent/methods/probe_class.h"
+
+#include <atomic>
+
+#include "agent/classfile/class_builder.h"
+#include "agent/jvm_support.h"
+#include "agent/methods/probes.h"
+#include "trace/record/event_record.h"
+
+namespace jtrace::agent {
+namespace {
+
+using classfile::ClassBuilder;
+using classfile::CodeBuilder;
+
+// Opcodes that only this code needs (JVMS 6.5).
+enum : unsigned {
+  kAconstNull = 1,
+  kLconst0 = 9,
+  kIconst3 = 6,
+  kIload = 21,
+  kLload = 22,
+  kLstore = 55,
+  kLadd = 97,
+  kLshl = 121,
+  kLand = 127,
+  kLor = 129,
+  kI2l = 133,
+  kLcmp = 148,
+  kIfge = 156,
+  kIfne = 154,
+  kDup2 = 92,
+  kGetstatic = 178,
+  kPutstatic = 179,
+  kInvokevirtual = 182,
+};
+constexpr unsigned kPublicStatic = 0x0009;
+constexpr char kAreaField[] = "AREA";
+
+// Emits the class's methods.
+class Maker {
+ public:
+  Maker(ProbeTime time, const ProbeClassFacts& facts, const ProbeArea& area)
+      : time_(time), facts_(facts), area_(area), made_(probe_class_name(time), "java/lang/Object") {
+    const std::string_view unsafe_name = facts.internal_unsafe ? "jdk/internal/misc/Unsafe" : "sun/misc/Unsafe";
+    classfile::ConstantPool& pool = made_.pool();
+    const std::uint16_t unsafe = pool.klass(unsafe_name);
+    const std::string_view unsafe_type = facts.internal_unsafe ? "Ljdk/internal/misc/Unsafe;" : "Lsun/misc/Unsafe;";
+    get_unsafe_ = pool.method(unsafe, "getUnsafe",
+                              facts.internal_unsafe ? "()Ljdk/internal/misc/Unsafe;" : "()Lsun/misc/Unsafe;");
+    get_long_ = pool.method(unsafe, "getLong", "(Ljava/lang/Object;J)J");
+    put_long_ = pool.method(unsafe, "putLong", "(Ljava/lang/Object;JJ)V");
+    put_release_ =
+        pool.method(unsafe, facts.internal_unsafe ? "putLongRelease" : "putOrderedLong", "(Ljava/lang/Object;JJ)V");
+    made_.add_field(0x001a, "U", unsafe_type);  // private static final
+    field_ = pool.field(made_.this_class(), "U", unsafe_type);
+    made_.add_field(0x001a, kAreaField, "J");
+    area_field_ = pool.field(made_.this_class(), kAreaField, "J");
+    slow_ = pool.method(made_.this_class(), "slow", "(JJ)J");
+    const std::uint16_t thread = pool.klass("java/lang/Thread");
+    current_ = pool.method(thread, "currentThread", "()Ljava/lang/Thread;");
+    if (facts.virtual_threads) carrier_ = pool.method(thread, "currentCarrierThread", "()Ljava/lang/Thread;");
+    if (time == ProbeTime::kPrecise) nano_time_ = pool.method(pool.klass("java/lang/System"), "nanoTime", "()J");
+    force_inline_ =
+        facts.internal_unsafe ? "Ljdk/internal/vm/annotation/ForceInline;" : "Ljava/lang/invoke/ForceInline;";
+  }
+
+  classfile::Bytes make() {
+    CodeBuilder initializer(made_.pool());
+    initializer.op2(classfile::kInvokestatic, get_unsafe_);
+    initializer.op2(kPutstatic, field_);
+    initializer.push_long(reinterpret_cast<std::uint64_t>(&area_));
+    initializer.op2(kPutstatic, area_field_);
+    initializer.op(classfile::kReturn);
+    made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
+    made_.add_native(0x010a, "slow", "(JJ)J");  // private static native
+    made_.add_native(kPublicStatic, "thrown", "(Ljava/lang/Object;I)V");
+    made_.add_native(kPublicStatic, "unwound", "(Ljava/lang/Object;I)V");
+    made_.add_native(kPublicStatic, "caught", "(Ljava/lang/Object;I)V");
+    add_probe("enter", record::RecordKind::kMethodEntry, false);
+    add_probe("exit", record::RecordKind::kMethodExit, false);
+    add_probe("leave", record::RecordKind::kMethodUnwind, false);
+    add_probe("line", record::RecordKind::kLine, true);
+    return made_.finish();
+  }
+
+ private:
+  // Locals: the arguments (line, number) in 0 and 1, then these longs.
+  enum Local : unsigned { kCarrier = 2, kThread = 4, kHeader = 6, kCommitted = 8, kPlace = 10, kLocals = 12 };
+
+  void load(CodeBuilder& code, Local address, std::uint64_t offset) {  // getLong(null, address + offset)
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, address);
+    if (offset != 0) {
+      code.push_long(offset);
+      code.op(kLadd);
+    }
+    code.op2(kInvokevirtual, get_long_);
+  }
+  void thread_id(CodeBuilder& code, std::uint16_t getter, Local into) {
+    code.op2(kGetstatic, field_);
+    code.op2(classfile::kInvokestatic, getter);
+    code.push_long(facts_.thread_id_offset);
+    code.op2(kInvokevirtual, get_long_);
+    code.op1(kLstore, into);
+  }
+  // Compares a field of the chunk's header with a local; the jump where they differ.
+  std::size_t unless_same(CodeBuilder& code, std::uint64_t offset, Local local) {
+    load(code, kHeader, offset);
+    code.op1(kLload, local);
+    code.op(kLcmp);
+    return code.jump(kIfne);
+  }
+
+  void add_probe(std::string_view name, record::RecordKind kind, bool has_line) {
+    CodeBuilder code(made_.pool());
+    const Local thread = facts_.virtual_threads ? kThread : kCarrier;
+    thread_id(code, facts_.virtual_threads ? carrier_ : current_, kCarrier);
+    if (facts_.virtual_threads) thread_id(code, current_, kThread);
+    // The thread's chunk.
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.push_long(area_.table_address());
+    code.op1(kLload, kCarrier);
+    code.push_long(ProbeArea::kEntries - 1);
+    code.op(kLand);
+    code.op(kIconst3);
+    code.op(kLshl);
+    code.op(kLadd);
+    code.op2(kInvokevirtual, get_long_);
+    code.push_long(area_.base());
+    code.op(kLadd);
+    code.op1(kLstore, kHeader);
+    const std::size_t not_mine = unless_same(code, offsetof(record::ChunkHeader, carrier), kCarrier);
+    std::size_t switched = 0;
+    if (facts_.virtual_threads) switched = unless_same(code, offsetof(record::ChunkHeader, current), kThread);
+    load(code, kHeader, offsetof(record::ChunkHeader, committed));
+    code.op(kDup2);
+    code.op1(kLstore, kCommitted);
+    code.push_long(facts_.chunk_size - record::kSlotSize + 1);
+    code.op(kLcmp);
+    const std::size_t full = code.jump(kIfge);
+
+    const std::size_t write = code.bytes().size();
+    load(code, kHeader, offsetof(record::ChunkHeader, address));
+    code.op1(kLload, kCommitted);
+    code.op(kLadd);
+    code.op1(kLstore, kPlace);
+    store_word(code, kind, has_line);
+    store_time(code);
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kHeader);
+    code.push_long(offsetof(record::ChunkHeader, committed));
+    code.op(kLadd);
+    code.op1(kLload, kCommitted);
+    code.push_long(record::kSlotSize);
+    code.op(kLadd);
+    code.op2(kInvokevirtual, put_release_);
+    code.op(classfile::kReturn);
+
+    code.land(not_mine);
+    if (facts_.virtual_threads) code.land(switched);
+    code.land(full);
+    // Nobody traces: nothing to ask.
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.push_long(area_.switch_address());
+    code.op2(kInvokevirtual, get_long_);
+    code.op(kLconst0);
+    code.op(kLcmp);
+    const std::size_t is_on = code.jump(kIfne);
+    code.op(classfile::kReturn);
+    code.land(is_on);
+    code.op1(kLload, kCarrier);
+    code.op1(kLload, thread);
+    code.op2(classfile::kInvokestatic, slow_);
+    code.op(kDup2);
+    code.op1(kLstore, kHeader);
+    code.op(kLconst0);
+    code.op(kLcmp);
+    const std::size_t may_write = code.jump(kIfne);
+    code.op(classfile::kReturn);
+    code.land(may_write);
+    load(code, kHeader, offsetof(record::ChunkHeader, committed));
+    code.op1(kLstore, kCommitted);
+    code.jump_back(classfile::kGoto, write);
+    made_.add_method(kPublicStatic, name, has_line ? "(II)V" : "(I)V", 12, kLocals, code, force_inline_);
+  }
+
+  // The record's first 8 bytes: kind, slots, flags (the line), number (event_record.h), little endian as the layout of
+  // RecordHeader is on the machines that we run on.
+  void store_word(CodeBuilder& code, record::RecordKind kind, bool has_line) {
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    code.op1(kIload, has_line ? 1 : 0);
+    code.op(kI2l);
+    code.op1(classfile::kBipush, 32);
+    code.op(kLshl);
+    code.push_long(static_cast<std::uint64_t>(kind) | 1u << 8);
+    code.op(kLor);
+    if (has_line) {
+      code.op1(kIload, 0);
+      code.op(kI2l);
+      code.op1(classfile::kBipush, 16);
+      code.op(kLshl);
+      code.op(kLor);
+    }
+    code.op2(kInvokevirtual, put_long_);
+  }
+  void store_time(CodeBuilder& code) {
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    code.push_long(8);
+    code.op(kLadd);
+    if (time_ == ProbeTime::kPrecise) {
+      code.op2(classfile::kInvokestatic, nano_time_);
+    } else {
+      code.op2(kGetstatic, field_);
+      code.op(kAconstNull);
+      code.push_long(area_.clock_address());
+      code.op2(kInvokevirtual, get_long_);
+    }
+    code.op2(kInvokevirtual, put_long_);
+  }
+
+  ProbeTime time_;
+  const ProbeClassFacts& facts_;
+  const ProbeArea& area_;
+  ClassBuilder made_;
+  std::uint16_t get_unsafe_ = 0, get_long_ = 0, put_long_ = 0, put_release_ = 0, field_ = 0, area_field_ = 0, slow_ = 0,
+                current_ = 0, carrier_ = 0, nano_time_ = 0;
+  std::string_view force_inline_;
+};
+
+bool threw(JNIEnv* jni) {
+  if (!jni->ExceptionCheck()) return false;
+  jni->ExceptionClear();
+  return true;
+}
+
+// The class whose ClassPrepare event is awaited, and whether its natives were bound then.
+std::atomic<const char*> g_awaited{nullptr};
+std::atomic<bool> g_bound{false};
+
+// RegisterNatives on a class of java.base warns on the program's own stdout (JDK 16 and later) unless a class of the
+// boot loader is its caller. So the class is linked and initialized by Class.forName, and its natives are bound by the
+// ClassPrepare event below that.
+bool bind_natives(jvmtiEnv* jvmti, JNIEnv* jni, std::string_view name) {
+  char dotted[64];
+  if (name.size() >= sizeof dotted) return false;
+  for (std::size_t i = 0; i <= name.size(); ++i) dotted[i] = i == name.size() ? '\0' : name[i] == '/' ? '.' : name[i];
+  jclass class_class = jni->FindClass("java/lang/Class");
+  jmethodID for_name = class_class == nullptr
+                           ? nullptr
+                           : jni->GetStaticMethodID(class_class, "forName",
+                                                    "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+  jstring text = jni->NewStringUTF(dotted);
+  if (threw(jni) || for_name == nullptr || text == nullptr) return false;
+  g_bound = false;
+  g_awaited.store(name.data(), std::memory_order_release);
+  jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
+  jni->CallStaticObjectMethod(class_class, for_name, text, JNI_TRUE, static_cast<jobject>(nullptr));
+  g_awaited.store(nullptr, std::memory_order_release);
+  return !threw(jni) && g_bound;
+}
+
+}  // namespace
+
+// The number is the class's version: what a method writes, and where, is baked into it.
+std::string_view probe_class_name(ProbeTime time) {
+  return time == ProbeTime::kPrecise ? "java/lang/JTracePreciseProbes2" : "java/lang/JTraceProbes2";
+}
+
+classfile::Bytes make_probe_class(ProbeTime time, const ProbeClassFacts& facts, const ProbeArea& area) {
+  return Maker(time, facts, area).make();
+}
+
+const char* find_probe_facts(JNIEnv* jni, ProbeClassFacts& facts) {
+  LocalFrame frame(jni, 16);
+  jclass unsafe_class = jni->FindClass("jdk/internal/misc/Unsafe");
+  facts.internal_unsafe = !threw(jni) && unsafe_class != nullptr;
+  if (!facts.internal_unsafe) unsafe_class = jni->FindClass("sun/misc/Unsafe");
+  if (threw(jni) || unsafe_class == nullptr) return "this JVM has no class Unsafe";
+  jclass thread = jni->FindClass("java/lang/Thread");
+  jfieldID tid = thread == nullptr ? nullptr : jni->GetFieldID(thread, "tid", "J");
+  if (threw(jni) || tid == nullptr) return "java.lang.Thread has no field tid in this JVM";
+  facts.virtual_threads = jni->GetStaticMethodID(thread, "currentCarrierThread", "()Ljava/lang/Thread;") != nullptr;
+  threw(jni);
+  jfieldID instance = jni->GetStaticFieldID(unsafe_class, "theUnsafe",
+                                            facts.internal_unsafe ? "Ljdk/internal/misc/Unsafe;" : "Lsun/misc/Unsafe;");
+  if (threw(jni) || instance == nullptr) return "Unsafe has no instance in this JVM";
+  jobject unsafe = jni->GetStaticObjectField(unsafe_class, instance);
+  jmethodID offset_of = jni->GetMethodID(unsafe_class, "objectFieldOffset", "(Ljava/lang/reflect/Field;)J");
+  jobject field = jni->ToReflectedField(thread, tid, JNI_FALSE);
+  if (threw(jni) || offset_of == nullptr || field == nullptr) return "Unsafe does not tell the offset of Thread.tid";
+  facts.thread_id_offset = static_cast<std::uint64_t>(jni->CallLongMethod(unsafe, offset_of, field));
+  return threw(jni) ? "Unsafe does not tell the offset of Thread.tid" : nullptr;
+}
+
+const char* define_probe_class(jvmtiEnv* jvmti, JNIEnv* jni, ProbeTime time, const ProbeClassFacts& facts,
+                               ProbeArea*& area) {
+  LocalFrame frame(jni, 8);
+  const std::string_view name = probe_class_name(time);
+  jclass made = jni->FindClass(name.data());
+  if (threw(jni) || made == nullptr) {
+    const classfile::Bytes bytes = make_probe_class(time, facts, *area);
+    made = jni->DefineClass(name.data(), nullptr, reinterpret_cast<const jbyte*>(bytes.data()),
+                            static_cast<jsize>(bytes.size()));
+    if (threw(jni) || made == nullptr) return "the JVM did not take the class that probes call";
+    if (!bind_natives(jvmti, jni, name)) return "the JVM did not take the native methods that probes call";
+  }
+  jfieldID field = jni->GetStaticFieldID(made, kAreaField, "J");
+  if (threw(jni) || field == nullptr) return "the class that probes call could not be initialized";
+  area = ProbeArea::adopt(static_cast<std::uint64_t>(jni->GetStaticLongField(made, field)));
+  if (area == nullptr) return "an agent of another version has left its probes in this JVM";
+  area->natives().store(&probe_natives(), std::memory_order_release);
+  return nullptr;
+}
+
+void probe_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass) {
+  const char* awaited = g_awaited.load(std::memory_order_acquire);
+  if (awaited == nullptr) return;
+  JvmtiText signature(jvmti);
+  if (jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
+  const std::string_view text = signature.view();
+  if (text.size() < 2 || text.substr(1, text.size() - 2) != awaited) return;
+  g_bound.store(register_probe_natives(jni, klass), std::memory_order_release);
+  threw(jni);
+}
+
+}  // namespace jtrace::agent

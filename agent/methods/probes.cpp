@@ -1,0 +1,120 @@
+#include "agent/methods/probes.h"
+
+#include "agent/agent_session.h"
+#include "agent/methods/method_tracer.h"
+#include "agent/methods/probe_area.h"
+#include "agent/registry.h"
+
+namespace jtrace::agent {
+namespace {
+
+// The chunk of the calling thread, with the definition of `current` before it. `carrier` 0: as it was, or the thread
+// itself. nullptr where nothing is to be written.
+record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {
+  AgentSession& session = guard.session();
+  if (current == 0 || session.methods == nullptr || session.is_own_thread(current)) return nullptr;
+  if (!session.knows_thread(current)) {
+    jthread thread = nullptr;
+    if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return nullptr;
+    const std::uint64_t defined = session.thread_id(jni, thread);
+    jni->DeleteLocalRef(thread);
+    if (defined != current) {
+      session.count_dropped(1);
+      return nullptr;
+    }
+  }
+  Producer& producer = guard.producer();
+  if (carrier == 0) carrier = producer.direct_carrier(session.writer);
+  if (carrier == 0 || carrier == ~0ull) carrier = current;
+  return producer.direct_chunk(session.writer, carrier, current);
+}
+
+// A probe found no chunk of its thread, or no room in it. Returns the header of one, 0: do not write.
+jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
+  CallbackGuard guard;
+  if (!guard || carrier == 0) return 0;
+  const auto owner = static_cast<std::uint64_t>(carrier);
+  record::ChunkHeader* chunk = chunk_for(guard, jni, owner, static_cast<std::uint64_t>(current));
+  if (chunk == nullptr) return 0;
+  ProbeArea& area = guard.session().methods->area();
+  const auto address = reinterpret_cast<std::uint64_t>(chunk);
+  area.entry(owner).store(address - area.base(), std::memory_order_relaxed);
+  return static_cast<jlong>(address);
+}
+
+// An exception in a frame: throw or catch, and with `leaves` the end of the frame.
+void exception(JNIEnv* jni, jobject thrown, jint number, record::RecordKind kind, std::uint64_t event, bool leaves) {
+  CallbackGuard guard;
+  if (!guard) return;
+  AgentSession& session = guard.session();
+  LocalFrame frame(jni, 8);
+  jthread thread = nullptr;
+  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return;
+  const auto current = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
+  if (chunk_for(guard, jni, 0, current) == nullptr) return;
+  if ((session.granted_events & event) != 0) {
+    record::ExceptionRecord made{};
+    made.header.number = static_cast<std::uint32_t>(number);
+    made.header.flags = leaves ? record::kLeavesFrame : 0;
+    jint hash = 0;
+    session.jvmti->GetObjectHashCode(thrown, &hash);
+    made.handle = static_cast<std::uint32_t>(hash);
+    if (session.registry->class_is_included(jni, jni->GetObjectClass(thrown)))
+      made.object = session.registry->object_id(jni, thrown);
+    guard.write(made, kind);
+  }
+  if (leaves && (session.granted_events & record::kMethodEvent) != 0) {
+    record::ProbeRecord made{};
+    made.header.number = static_cast<std::uint32_t>(number);
+    guard.write(made, record::RecordKind::kMethodUnwind);
+  }
+}
+
+void thrown(JNIEnv* jni, jobject object, jint number) {
+  exception(jni, object, number, record::RecordKind::kThrow, record::kThrowEvent, false);
+}
+void unwound(JNIEnv* jni, jobject object, jint number) {
+  exception(jni, object, number, record::RecordKind::kThrow, record::kThrowEvent, true);
+}
+void caught(JNIEnv* jni, jobject object, jint number) {
+  exception(jni, object, number, record::RecordKind::kCatch, record::kCatchEvent, false);
+}
+
+constexpr ProbeNatives kNatives = {slow, thrown, unwound, caught};
+
+// What the JVM calls, for as long as it lives.
+const ProbeNatives* natives() {
+  ProbeArea* area = ProbeArea::get();
+  return area == nullptr ? nullptr : area->natives().load(std::memory_order_acquire);
+}
+jlong JNICALL call_slow(JNIEnv* jni, jclass, jlong carrier, jlong current) {
+  const ProbeNatives* table = natives();
+  return table == nullptr ? 0 : table->slow(jni, carrier, current);
+}
+void JNICALL call_thrown(JNIEnv* jni, jclass, jobject object, jint number) {
+  if (const ProbeNatives* table = natives()) table->thrown(jni, object, number);
+}
+void JNICALL call_unwound(JNIEnv* jni, jclass, jobject object, jint number) {
+  if (const ProbeNatives* table = natives()) table->unwound(jni, object, number);
+}
+void JNICALL call_caught(JNIEnv* jni, jclass, jobject object, jint number) {
+  if (const ProbeNatives* table = natives()) table->caught(jni, object, number);
+}
+
+char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
+
+}  // namespace
+
+const ProbeNatives& probe_natives() { return kNatives; }
+
+bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
+  const JNINativeMethod methods[] = {
+      {text("slow"), text("(JJ)J"), reinterpret_cast<void*>(call_slow)},
+      {text("thrown"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_thrown)},
+      {text("unwound"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_unwound)},
+      {text("caught"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_caught)},
+  };
+  return jni->RegisterNatives(probe_class, methods, sizeof methods / sizeof methods[0]) == 0;
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,15 @@
+// The native half of the probes (probe_class.h): what is not worth doing in Java, or cannot be done there.
+#pragma once
+
+#include <jni.h>
+
+#include "agent/methods/probe_area.h"
+
+namespace jtrace::agent {
+
+const ProbeNatives& probe_natives();
+
+// Binds the native methods of the probe class. False where the JVM refuses.
+bool register_probe_natives(JNIEnv* jni, jclass probe_class);
+
+}  // namespace jtrace::agent

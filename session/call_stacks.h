@@ -1,0 +1,68 @@
+// CallStacks: what each thread is in the middle of, from entries and exits in the order of the thread: tickets, depth,
+// and exits that no record told of. One thread.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace jtrace::session {
+
+struct OpenCall {
+  std::uint32_t method;
+  std::uint64_t ticket;
+};
+
+class CallStack {
+ public:
+  explicit CallStack(std::uint64_t thread) : thread_(thread) {}
+
+  std::uint64_t thread() const { return thread_; }
+  std::size_t depth() const { return calls_.size(); }
+  // The call that is entered.
+  const OpenCall& enter(std::uint32_t method) { return calls_.emplace_back(OpenCall{method, ++tickets_}); }
+  // Where in the stack the innermost call of the method is; depth() where it is not there.
+  std::size_t find(std::uint32_t method) const {
+    for (std::size_t i = calls_.size(); i > 0; --i)
+      if (calls_[i - 1].method == method) return i - 1;
+    return calls_.size();
+  }
+  OpenCall& at(std::size_t index) { return calls_[index]; }
+  OpenCall pop() {
+    const OpenCall top = calls_.back();
+    calls_.pop_back();
+    return top;
+  }
+  // The exception that was thrown in the frame at hand, and not caught or passed on yet; method 0: none.
+  struct Thrown {
+    std::uint32_t method = 0;
+    std::uint64_t handle = 0;
+    friend bool operator==(const Thrown&, const Thrown&) = default;
+  };
+  Thrown thrown;
+
+  // Nothing is known of what is open any more.
+  void forget() {
+    calls_.clear();
+    thrown = {};
+  }
+
+ private:
+  std::uint64_t thread_;
+  std::uint64_t tickets_ = 0;
+  std::vector<OpenCall> calls_;
+};
+
+class CallStacks {
+ public:
+  CallStack& of(std::uint64_t thread) { return stacks_.try_emplace(thread, thread).first->second; }
+  void end(std::uint64_t thread) { stacks_.erase(thread); }
+  void forget_all() {
+    for (auto& [thread, stack] : stacks_) stack.forget();
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, CallStack> stacks_;
+};
+
+}  // namespace jtrace::session

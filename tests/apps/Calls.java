@@ -1,0 +1,158 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
+ * Commands: "fib N", "throws N", "constructors N", "threads T N", "lines N", "load N" (classes of its own loader), "bench fib N R".
+ */
+public final class Calls {
+    private static final AtomicLong fibs = new AtomicLong();
+    static int sink;
+
+    static int fib(int n) {
+        return n < 2 ? n : fib(n - 1) + fib(n - 2);
+    }
+
+    /** How many calls fib(n) makes. */
+    static long callsOfFib(int n) {
+        long a = 1;
+        long b = 1;
+        for (int i = 2; i <= n; i++) {
+            long c = a + b + 1;
+            a = b;
+            b = c;
+        }
+        return b;
+    }
+
+    static void thrower(int depth) {
+        if (depth == 0) {
+            throw new IllegalStateException("as asked");
+        }
+        thrower(depth - 1);
+    }
+
+    static int implicit(int[] array) {
+        return array[3];
+    }
+
+    static int catcher(int depth) {
+        try {
+            thrower(depth);
+            return 0;
+        } catch (IllegalStateException e) {
+            return 1;
+        }
+    }
+
+    static int implicitCatcher() {
+        try {
+            return implicit(null);
+        } catch (NullPointerException e) {
+            return 1;
+        }
+    }
+
+    static synchronized long everything(int a, long b, double c, String d, int[] e) {
+        long sum = a + b + (long) c;
+        for (int each : e) {
+            switch (each) {
+                case 1: sum += d.length(); break;
+                case 2: sum -= 1; break;
+                case 100000: sum = 0; break;
+                default: sum++;
+            }
+        }
+        return sum;
+    }
+
+    static class Base {
+        final int value;
+
+        Base(int value) {
+            if (value < 0) {
+                throw new IllegalArgumentException("negative");
+            }
+            this.value = value;
+        }
+    }
+
+    static final class Derived extends Base {
+        final String name;
+
+        Derived(int value, boolean flag) {
+            super(flag ? Math.abs(value) : value);
+            name = "derived " + value;
+        }
+    }
+
+    static int construct(int count) {
+        int refused = 0;
+        for (int i = 0; i < count; i++) {
+            try {
+                sink += new Derived(i % 2 == 0 ? i : -i, i % 4 == 1).name.length();
+            } catch (IllegalArgumentException e) {
+                refused++;
+            }
+        }
+        return refused;
+    }
+
+    private static String answer(String[] words) throws Exception {
+        int n = words.length > 1 ? Integer.parseInt(words[1]) : 0;
+        switch (words[0]) {
+            case "fib":
+                sink = fib(n);
+                return "fib=" + callsOfFib(n);
+            case "throws": {
+                int caught = 0;
+                for (int i = 0; i < n; i++) {
+                    caught += catcher(3) + implicitCatcher();
+                }
+                return "catcher=" + n + " thrower=" + 4 * n + " caught=" + caught;
+            }
+            case "everything": {
+                long sum = 0;
+                for (int i = 0; i < n; i++) {
+                    sum += everything(i, i, i, "text", new int[] {1, 2, 3, 100000, 1});
+                }
+                return "everything=" + n + " sum=" + sum;
+            }
+            case "constructors":
+                return "derived=" + n + " refused=" + construct(n);
+            case "threads": {
+                final int m = Integer.parseInt(words[2]);
+                Thread[] threads = new Thread[n];
+                for (int i = 0; i < n; i++) {
+                    threads[i] = new Thread(() -> fibs.addAndGet(fib(m)), "caller-" + i);
+                    threads[i].start();
+                }
+                for (Thread thread : threads) {
+                    thread.join();
+                }
+                return "fib=" + n * callsOfFib(m);
+            }
+            case "bench": {
+                int rounds = Integer.parseInt(words[2]);
+                long best = Long.MAX_VALUE;
+                for (int i = 0; i < rounds; i++) {
+                    long start = System.nanoTime();
+                    sink += fib(n);
+                    best = Math.min(best, System.nanoTime() - start);
+                }
+                return "ns=" + best + " calls=" + callsOfFib(n);
+            }
+            default:
+                return "unknown";
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println("READY");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = in.readLine()) != null;) {
+            System.out.println("OK " + answer(line.split(" ")));
+        }
+    }
+}
