@@ -271,6 +271,16 @@ std::uint64_t AgentSession::thread_id(JNIEnv* jni, jthread thread) {
   return id;
 }
 
+bool AgentSession::define_by_id(std::uint64_t id) {
+  Definition definition(record::DefinitionKind::kThread, id);
+  definition.put(std::uint64_t{0});
+  definition.put(static_cast<std::uint8_t>(record::kThreadVirtual));
+  for (int text = 0; text < 3; ++text) definition.put_text("");
+  if (!definitions.append(definition)) return false;
+  known_threads_[slot_of(id) % kKnownThreads].store(id, std::memory_order_release);
+  return true;
+}
+
 std::uint64_t AgentSession::vm_thread_id(Producer& producer) {
   const std::uint64_t id = record::kVmInternalThreadBase + producer.tid();
   if (producer.last_thread == id && producer.last_thread_generation == writer.generation) return id;

@@ -34,6 +34,8 @@ class AgentSession {
 
   // A threadId for `thread`, defined in the trace. 0 where it cannot be.
   std::uint64_t thread_id(JNIEnv* jni, jthread thread);
+  // Defines a virtual thread of which nothing but the id is known.
+  bool define_by_id(std::uint64_t id);
   // Whether it is defined already.
   bool knows_thread(std::uint64_t id) const {
     return known_threads_[id % kKnownThreads].load(std::memory_order_acquire) == id;

@@ -20,9 +20,9 @@ constexpr std::uint64_t kMonitors =
 constexpr std::uint64_t kObjects = kObjAllocEvent | kObjFreeEvent;
 constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent;
 constexpr std::uint64_t kExceptions = kThrowEvent | kCatchEvent;
-// Without methodCount, which is no event of its own time.
-constexpr std::uint64_t kAll =
-    kThreads | kClasses | kGcEvent | kMonitors | kObjects | kRuntime | kMethodEvent | kExceptions | kLineEvent;
+// What costs little: methods, exceptions and lines rewrite the bytecode of whatever the filters let through, and are
+// named by who wants them.
+constexpr std::uint64_t kAll = kThreads | kClasses | kGcEvent | kMonitors | kObjects | kRuntime;
 
 constexpr Word kGroups[] = {
     {"threads", kThreads},       {"classes", kClasses}, {"gc", kGcEvent}, {"monitors", kMonitors},

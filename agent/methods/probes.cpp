@@ -8,20 +8,25 @@
 namespace jtrace::agent {
 namespace {
 
+// The definition of the calling thread. In the middle of a virtual thread's mount or unmount Java's current thread is
+// not the one of JVM TI: then what is known of it is its id.
+bool define_current(AgentSession& session, JNIEnv* jni, std::uint64_t current) {
+  jthread thread = nullptr;
+  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return false;
+  const bool same = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid)) == current;
+  const bool defined = same ? session.thread_id(jni, thread) == current : session.define_by_id(current);
+  jni->DeleteLocalRef(thread);
+  return defined;
+}
+
 // The chunk of the calling thread, with the definition of `current` before it. `carrier` 0: as it was, or the thread
 // itself. nullptr where nothing is to be written.
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {
   AgentSession& session = guard.session();
   if (current == 0 || session.methods == nullptr || session.is_own_thread(current)) return nullptr;
-  if (!session.knows_thread(current)) {
-    jthread thread = nullptr;
-    if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return nullptr;
-    const std::uint64_t defined = session.thread_id(jni, thread);
-    jni->DeleteLocalRef(thread);
-    if (defined != current) {
-      session.count_dropped(1);
-      return nullptr;
-    }
+  if (!session.knows_thread(current) && !define_current(session, jni, current)) {
+    session.count_dropped(1);
+    return nullptr;
   }
   Producer& producer = guard.producer();
   if (carrier == 0) carrier = producer.direct_carrier(session.writer);

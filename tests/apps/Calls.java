@@ -4,11 +4,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
- * Commands: "fib N", "throws N", "constructors N", "threads T N", "lines N", "load N" (classes of its own loader), "bench fib N R".
+ * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
+ * "spin 1", "spin 0" (a thread that goes on calling).
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
     static int sink;
+    static volatile boolean spins;
 
     static int fib(int n) {
         return n < 2 ? n : fib(n - 1) + fib(n - 2);
@@ -132,6 +134,35 @@ public final class Calls {
                     thread.join();
                 }
                 return "fib=" + n * callsOfFib(m);
+            }
+            case "virtual": {
+                final int m = Integer.parseInt(words[2]);
+                final java.util.concurrent.CountDownLatch done = new java.util.concurrent.CountDownLatch(n);
+                Runnable body = () -> {
+                    fibs.addAndGet(fib(m));
+                    Thread.yield();
+                    fibs.addAndGet(fib(m));
+                    done.countDown();
+                };
+                java.lang.reflect.Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+                for (int i = 0; i < n; i++) {
+                    start.invoke(null, body);
+                }
+                done.await();
+                return "fib=" + 2 * n * callsOfFib(m);
+            }
+            case "spin": {
+                spins = n != 0;
+                if (spins) {
+                    new Thread(() -> {
+                        while (spins) {
+                            fib(12);
+                            catcher(2);
+                            construct(3);
+                        }
+                    }, "spinner").start();
+                }
+                return "spin=" + n;
             }
             case "bench": {
                 int rounds = Integer.parseInt(words[2]);

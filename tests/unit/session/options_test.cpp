@@ -87,8 +87,8 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
 
 TEST(Options, EventsThatAreWrongOrNotThereYet) {
   EXPECT_EQ(error_of("events=gcstart"), "unknown event 'gcstart'; did you mean 'gcStart'?");
-  EXPECT_THAT(error_of("events=methods"), HasSubstr("'methods' cannot be traced by this version"));
-  EXPECT_THAT(error_of("events=threads+lines"), HasSubstr("'lines'"));
+  EXPECT_THAT(error_of("events=methodCall"), HasSubstr("'methodCall' cannot be traced by this version"));
+  EXPECT_THAT(error_of("events=threads+methodReturn"), HasSubstr("'methodReturn'"));
   EXPECT_THAT(error_of("events=threads++gc"), HasSubstr("events"));
 }
 

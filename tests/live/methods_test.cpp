@@ -1,0 +1,230 @@
+// methodEntry, methodExit, line, throw and catch by rewritten bytecode: counts against what the program knows it did.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <thread>
+
+#include "base/file.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+std::size_t occurrences(const std::string& text, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+// Waits until the trace has said `times` times that what was to be rewritten is.
+::testing::AssertionResult rewritten(TraceRun& run, std::size_t times = 1) {
+  for (int i = 0; i < 6000 && run.command().alive(); ++i) {
+    const auto text = read_file(run.path());
+    if (text && occurrences(*text, "key=\"jtrace.rewritten\"") >= times) return ::testing::AssertionSuccess();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return ::testing::AssertionFailure() << "nothing says jtrace.rewritten: " << run.command().err();
+}
+
+// Events of an element by "Class.method".
+std::map<std::string, int> by_method(const TraceDocument& trace, std::string_view element) {
+  std::map<std::string, std::string> classes;
+  for (const TraceElement* each : trace.all("classDef")) classes[each->get("classId")] = each->get("name");
+  std::map<std::string, std::string> methods;
+  for (const TraceElement* each : trace.all("methodDef"))
+    methods[each->get("methodId")] = classes[each->get("classIdRef")] + "." + each->get("name");
+  std::map<std::string, int> counts;
+  for (const TraceElement* each : trace.all(element)) ++counts[methods[each->get("methodIdRef")]];
+  return counts;
+}
+
+// Every exit is that of the innermost open call of its thread; depth and ticket agree. `open`: calls that did not end.
+std::vector<std::string> call_faults(const TraceDocument& trace, std::size_t* open = nullptr) {
+  struct Call {
+    std::string ticket, method;
+  };
+  std::map<std::string, std::vector<Call>> stacks;
+  std::map<std::string, std::set<std::string>> tickets;
+  std::vector<std::string> faults;
+  for (const TraceElement& each : trace.events()) {
+    const bool entry = each.name == "methodEntry";
+    if (!entry && each.name != "methodExit") continue;
+    std::vector<Call>& stack = stacks[each.get("threadIdRef")];
+    const std::string what = each.name + " collationValue " + each.get("collationValue");
+    if (entry) {
+      stack.push_back({each.get("ticket"), each.get("methodIdRef")});
+      if (each.number("stackDepth") != stack.size()) faults.push_back(what + ": wrong depth");
+      if (!tickets[each.get("threadIdRef")].insert(each.get("ticket")).second)
+        faults.push_back(what + ": ticket again");
+    } else if (stack.empty() || stack.back().ticket != each.get("ticket") ||
+               stack.back().method != each.get("methodIdRef")) {
+      faults.push_back(what + ": not the innermost open call");
+    } else {
+      stack.pop_back();
+    }
+    if (faults.size() > 20) break;
+  }
+  if (open != nullptr) {
+    *open = 0;
+    for (const auto& [thread, stack] : stacks) *open += stack.size();
+  }
+  return faults;
+}
+
+const std::vector<std::string> kOnlyCalls{"--when-full", "block",          "--block-limit", "10000",
+                                          "--filter",    "Calls* include", "--filter",      "* exclude"};
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST_P(EachJdk, counts_are_what_the_program_did) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "methods,exceptions,lines"}, kOnlyCalls));
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  long fibs = 0;
+  for (const char* command : {"fib 15", "threads 4 12"}) {
+    auto answer = (*jvm)->ask(command);
+    ASSERT_TRUE(succeeded(answer));
+    fibs += value_in(*answer, "fib");
+  }
+  for (const char* command : {"everything 50", "constructors 40", "throws 10"})
+    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(none(call_faults(*trace)));
+  EXPECT_TRUE(valid((*run)->path()));
+  auto entries = by_method(*trace, "methodEntry");
+  EXPECT_EQ(entries, by_method(*trace, "methodExit"));
+  EXPECT_EQ(entries["Calls.fib"], fibs);
+  EXPECT_EQ(entries["Calls.everything"], 50);
+  EXPECT_EQ(entries["Calls$Derived.<init>"], 40);
+  EXPECT_EQ(entries["Calls$Base.<init>"], 40);
+  EXPECT_EQ(entries["Calls.construct"], 1);
+  EXPECT_EQ(entries["Calls.catcher"], 10);
+  EXPECT_EQ(entries["Calls.thrower"], 40);
+  EXPECT_EQ(entries["Calls.implicit"], 10);
+  EXPECT_EQ(entries["Calls.answer"], 5);
+  // Of 40 constructions 10 are refused in Base; one throw for each frame that is passed, the catching one included.
+  auto throws = by_method(*trace, "throw");
+  EXPECT_EQ(throws["Calls.thrower"], 40);
+  EXPECT_EQ(throws["Calls.catcher"], 10);
+  EXPECT_EQ(throws["Calls.implicit"], 10);
+  EXPECT_EQ(throws["Calls.implicitCatcher"], 10);
+  EXPECT_EQ(throws["Calls$Base.<init>"], 10);
+  EXPECT_EQ(throws["Calls.construct"], 10);
+  auto catches = by_method(*trace, "catch");
+  EXPECT_EQ(catches["Calls.catcher"], 10);
+  EXPECT_EQ(catches["Calls.implicitCatcher"], 10);
+  EXPECT_EQ(catches["Calls.construct"], 10);
+  EXPECT_EQ(by_method(*trace, "line")["Calls.fib"], fibs);  // one line
+  EXPECT_EQ((*jvm)->err(), "");
+  record_support(GetParam(), "G1", "live", "methods, exceptions and lines");
+
+  // Nothing is left in the code: a trace that would see it sees nothing.
+  auto second = TraceRun::start((*jvm)->pid(),
+                                {"--events", "methods", "--filter", "NoSuchClass include", "--filter", "* exclude"});
+  ASSERT_TRUE(succeeded(second));
+  ASSERT_TRUE(rewritten(**second));
+  ASSERT_TRUE(succeeded((*jvm)->ask("fib 15")));
+  auto empty = (*second)->finish();
+  ASSERT_TRUE(succeeded(empty));
+  EXPECT_EQ(empty->count("methodEntry") + empty->count("methodExit"), 0u);
+  EXPECT_THAT(empty->option("jtrace.rewritten"), HasSubstr("classes=0,"));
+}
+
+TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), {"--events", "methods", "--time", "precise", "--filter",
+                                             "Calls fib include", "--filter", "* exclude"});
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  for (const char* command : {"fib 10", "everything 5"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  auto changed = run_jtrace({"ctl", (*jvm)->pid_text(), "filters", "Calls everything include", "* exclude"});
+  ASSERT_TRUE(succeeded(changed));
+  ASSERT_EQ(changed->status, 0) << changed->err;
+  ASSERT_TRUE(rewritten(**run, 2));
+  for (const char* command : {"fib 10", "everything 7"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "pause"})->status, 0);
+  ASSERT_TRUE(succeeded((*jvm)->ask("everything 100")));
+  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "resume"})->status, 0);
+  ASSERT_TRUE(succeeded((*jvm)->ask("everything 3")));
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(none(call_faults(*trace)));
+  EXPECT_TRUE(valid((*run)->path()));
+  auto entries = by_method(*trace, "methodEntry");
+  EXPECT_EQ(entries["Calls.fib"], 177);
+  EXPECT_EQ(entries["Calls.everything"], 10);
+  EXPECT_EQ(entries.size(), 2u);
+}
+
+TEST_P(EachJdk, the_whole_JDK_is_traced_and_goes_on_as_before) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(),
+                             {"--events", "methods,exceptions", "--when-full", "block", "--block-limit", "10000"});
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  std::vector<std::string> commands{"fib 5", "throws 3", "threads 3 5"};
+  if (GetParam().version >= 21) commands.push_back("virtual 20 5");
+  long fibs = 0;
+  for (const std::string& command : commands) {
+    auto answer = (*jvm)->ask(command);
+    ASSERT_TRUE(succeeded(answer)) << command << (*jvm)->crash_report();
+    fibs += value_in(*answer, "fib");
+  }
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(none(call_faults(*trace)));
+  EXPECT_TRUE(valid((*run)->path()));
+  EXPECT_EQ(by_method(*trace, "methodEntry")["Calls.fib"], fibs);
+  EXPECT_EQ(by_method(*trace, "methodExit")["Calls.fib"], fibs);
+  EXPECT_THAT(trace->option("jtrace.rewritten"), HasSubstr("refusedClasses=0,"));
+  EXPECT_THAT(trace->option("jtrace.rewritten"), HasSubstr("unreadable=0"));
+  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_TRUE(succeeded((*jvm)->ask("fib 5")));
+}
+
+TEST_P(EachJdk, comes_and_goes_while_the_program_runs) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  ASSERT_TRUE(succeeded((*jvm)->ask("spin 1")));
+  for (int i = 0; i < 3; ++i) {
+    auto run = TraceRun::start((*jvm)->pid(), {"--events", "methods", "--filter", "Calls* include", "--filter",
+                                               "* exclude", "--max-size", "1M"});
+    ASSERT_TRUE(succeeded(run)) << i;
+    auto status = (*run)->command().wait_exit();  // at --max-size
+    ASSERT_TRUE(succeeded(status));
+    EXPECT_THAT(*status, ::testing::AnyOf(0, 9)) << (*run)->command().err();
+    auto trace = (*run)->document();
+    ASSERT_TRUE(succeeded(trace)) << i;
+    EXPECT_GT(trace->count("methodEntry"), 1000u);
+    EXPECT_TRUE(none(call_faults(*trace))) << i;
+  }
+  ASSERT_TRUE(succeeded((*jvm)->ask("spin 0"))) << (*jvm)->crash_report();
+  auto answer = (*jvm)->ask("fib 10");
+  ASSERT_TRUE(succeeded(answer)) << (*jvm)->crash_report();
+  EXPECT_EQ(*answer, "fib=177");
+  EXPECT_EQ((*jvm)->err(), "");
+}
+
+}  // namespace
+}  // namespace jtrace::test
