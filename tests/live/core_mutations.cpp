@@ -25,6 +25,13 @@ constexpr unsigned kSecondsEach = 30;
 constexpr rlim_t kMemoryEach = rlim_t{12} << 30;  // the core itself is mapped
 constexpr std::size_t kPage = 4096;
 
+// The java.lang.Thread of the first thread, by its address.
+std::string some_object(const coreinspect::Inspection& inspection) {
+  const auto threads = coreinspect::java_thread_addresses(inspection.vm());
+  if (!threads || threads->empty()) return "0";
+  return coreinspect::hex(coreinspect::read_java_thread(inspection.objects(), threads->front()).object);
+}
+
 // Everything that can be asked of a core. True where all of it was answered whole.
 bool look_into(std::span<const std::byte> core, bool seen = false) {
   auto file = target::CoreFile::of_view(core, "core");
@@ -41,8 +48,12 @@ bool look_into(std::span<const std::byte> core, bool seen = false) {
     coreinspect::ViewOptions options{.json = true, .all = true};
     if (view.name == "find") options.arguments = {"7f0000001000"};
     else if (view.name == "method") options.arguments = {"java.lang.Thread.run"};
+    else if (view.argument == "ADDRESS") options.arguments = {some_object(inspection)};
     else if (!view.argument.empty()) options.arguments = {"java.lang.Thread"};
     if (!view.run) continue;
+    trace::FdSink dump(UniqueFd(::open("/dev/null", O_WRONLY | O_CLOEXEC)), "/dev/null");
+    options.heap.dump = &dump;
+    options.heap.depth = 3;
     const auto result = view.run(inspection, options);
     whole = whole && (view.name == "find" || (result && result->missing.empty()));
     if (seen && !(result && result->missing.empty()))
@@ -51,7 +62,9 @@ bool look_into(std::span<const std::byte> core, bool seen = false) {
   }
   trace::MemorySink bytes;
   trace::XmlWriter xml(bytes);
-  const auto parts = coreinspect::parts_of_view("events", {});
+  coreinspect::HeapOptions heap;
+  heap.in_events = true;
+  const auto parts = coreinspect::parts_of_view("events", {}, heap);
   whole = coreinspect::write_snapshot_events(inspection, xml, coreinspect::identify_target(inspection), *parts, {})
               .has_value() &&
           whole;
