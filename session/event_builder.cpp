@@ -35,11 +35,14 @@ Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
   return {};
 }
 
-void EventBuilder::on_producer(std::uint32_t producer) { producer_thread_ = &producers_[producer]; }
+void EventBuilder::on_producer(std::uint32_t producer) { running_ = &producers_[producer]; }
 
 Result<> EventBuilder::on_event(const record::RecordHeader& header) {
   if (header.kind == RecordKind::kThreadSwitch) {
-    if (producer_thread_ != nullptr) *producer_thread_ = reinterpret_cast<const record::ThreadRecord&>(header).thread;
+    if (running_ == nullptr) return {};
+    const std::uint64_t thread = reinterpret_cast<const record::ThreadRecord&>(header).thread;
+    running_->several = running_->several || (running_->thread != 0 && running_->thread != thread);
+    running_->thread = thread;
     return {};
   }
   if (first_time_ == 0) first_time_ = header.time;
@@ -49,7 +52,8 @@ Result<> EventBuilder::on_event(const record::RecordHeader& header) {
   Record copy;
   std::memcpy(&copy.bytes, &header,
               std::min<std::size_t>(sizeof copy.bytes, std::size_t{header.slots} * record::kSlotSize));
-  copy.thread = producer_thread_ != nullptr ? *producer_thread_ : 0;
+  copy.thread = running_ != nullptr ? running_->thread : 0;
+  copy.is_carrier = running_ != nullptr && running_->several;
   if (!holding_ && input_.empty()) return process(copy);
   input_.push_back(copy);
   return pump();
@@ -169,10 +173,13 @@ Result<> EventBuilder::process(const Record& any) {
       return write_end_of_object(any.as<record::ObjectRecord>());
     case RecordKind::kRuntimeInitDone: return write_runtime<trace::RuntimeInitDone>(any.as<record::ThreadRecord>());
     case RecordKind::kRuntimeShutdown: return write_runtime<trace::RuntimeShutdown>(any.as<record::ThreadRecord>());
-    case RecordKind::kThreadSwitch:
-      return {};  // taken in on_event()
-    // Whatever ran on that carrier meanwhile: the virtual threads among it are not known.
-    case RecordKind::kGap: calls_.forget_all(); return {};
+    case RecordKind::kThreadSwitch: return {};  // taken in on_event()
+    case RecordKind::kGap: {
+      // Which virtual threads ran on a carrier meanwhile is not known: it may be any.
+      if (any.is_carrier) calls_.forget_all();
+      else calls_.of(any.thread).forget();
+      return {};
+    }
     case RecordKind::kMethodEntry: return write_entry(any);
     case RecordKind::kMethodExit:
     case RecordKind::kMethodUnwind: return write_exit(any);

@@ -69,6 +69,7 @@ class EventBuilder final : public trace::record::RecordSink {
   struct Record {  // any record, by value
     alignas(16) std::byte bytes[sizeof(trace::record::ObjAllocRecord)];
     std::uint64_t thread;  // that the producer runs, as its last kThreadSwitch said; 0: none did
+    bool is_carrier;       // the producer has run several threads
     const trace::record::RecordHeader& header() const {
       return reinterpret_cast<const trace::record::RecordHeader&>(*this);
     }
@@ -127,8 +128,12 @@ class EventBuilder final : public trace::record::RecordSink {
   IdSet ended_threads_;
   std::unordered_map<std::uint64_t, std::uint64_t> waits_;  // thread -> time of its monWait
   CallStacks calls_;
-  std::unordered_map<std::uint32_t, std::uint64_t> producers_;  // thread that runs on each
-  std::uint64_t* producer_thread_ = nullptr;                    // of the producer at hand
+  struct Running {
+    std::uint64_t thread = 0;
+    bool several = false;
+  };
+  std::unordered_map<std::uint32_t, Running> producers_;  // what runs on each
+  Running* running_ = nullptr;                            // on the producer at hand
   std::uint64_t orphan_exits_ = 0;
   std::function<Result<>(std::uint64_t)> before_event_;
   std::uint64_t malformed_ = 0;

@@ -152,6 +152,87 @@ TEST_F(EventBuilderTest, TheEndOfWhatTheDocumentDoesNotKnowIsLeftOut) {
   EXPECT_EQ(names(), Names{});
 }
 
+// Calls as probes write them: the thread by a switch, the method by its number.
+class Calls : public EventBuilderTest {
+ protected:
+  Calls() : EventBuilderTest({.events = record::kMethodEvent | record::kThrowEvent | record::kCatchEvent}) {
+    for (const std::uint64_t thread : {1, 2}) define(record::thread_definition(thread, 10, "caller"));
+    define(record::class_definition(5, 11, "LMade;"));
+    for (const std::uint64_t method : {7, 8, 9}) define(record::method_definition(method, 11, 5, "work"));
+  }
+  void run(std::uint32_t producer, std::uint64_t thread) {
+    builder_.on_producer(producer);
+    event(RecordKind::kThreadSwitch, 20, record::ThreadRecord{.thread = thread});
+  }
+  void probe(RecordKind kind, std::uint32_t method) { event(kind, ++time_, record::ProbeRecord{}, 0, method); }
+  std::uint64_t time_ = 100;
+};
+
+TEST_F(Calls, TicketsAndDepthAreTheThreadsOwn) {
+  run(1, 1);
+  probe(RecordKind::kMethodEntry, 7);
+  probe(RecordKind::kMethodEntry, 8);
+  run(2, 2);
+  probe(RecordKind::kMethodEntry, 7);
+  builder_.on_producer(1);
+  probe(RecordKind::kMethodExit, 8);
+  probe(RecordKind::kMethodUnwind, 7);
+  const auto entries = capture_.all<trace::MethodEntry>();
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[1].ticket, trace::WordList(2));
+  EXPECT_EQ(entries[1].stackDepth, trace::Number(2));
+  EXPECT_EQ(entries[2].ticket, trace::WordList(1));
+  EXPECT_EQ(entries[2].threadIdRef, trace::ThreadId(2));
+  const auto exits = capture_.all<trace::MethodExit>();
+  ASSERT_EQ(exits.size(), 2u);
+  EXPECT_EQ(exits[0].ticket, trace::WordList(2));
+  EXPECT_EQ(exits[1].ticket, trace::WordList(1));
+  EXPECT_EQ(exits[1].classIdRef, trace::ClassId(5));
+}
+
+TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
+  run(1, 1);
+  for (const std::uint32_t method : {7, 8, 9}) probe(RecordKind::kMethodEntry, method);
+  probe(RecordKind::kMethodExit, 7);
+  const auto exits = capture_.all<trace::MethodExit>();
+  ASSERT_EQ(exits.size(), 3u);
+  EXPECT_EQ(exits[0].methodIdRef, trace::MethodId(9));
+  EXPECT_EQ(exits[2].methodIdRef, trace::MethodId(7));
+  EXPECT_EQ(exits[0].time.ns(), exits[2].time.ns());
+}
+
+TEST_F(Calls, AGapForgetsTheCallsOfItsThreadAlone) {
+  run(1, 1);
+  probe(RecordKind::kMethodEntry, 7);
+  run(2, 2);
+  probe(RecordKind::kMethodEntry, 7);
+  builder_.on_producer(1);
+  event(RecordKind::kGap, ++time_, record::ProbeRecord{}, 0, 1000);
+  probe(RecordKind::kMethodExit, 7);
+  EXPECT_EQ(builder_.orphan_exits(), 1u);
+  probe(RecordKind::kMethodEntry, 8);
+  EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(1));
+  builder_.on_producer(2);
+  probe(RecordKind::kMethodExit, 7);
+  EXPECT_EQ(builder_.orphan_exits(), 1u);
+}
+
+TEST_F(Calls, OneThrowForEachFrameAndTheCatchingOne) {
+  run(1, 1);
+  const auto exception = [&](RecordKind kind, std::uint32_t method, std::uint16_t flags = 0) {
+    event(kind, ++time_, record::ExceptionRecord{.object = 0, .handle = 77}, flags, method);
+  };
+  for (const std::uint32_t method : {7, 8}) probe(RecordKind::kMethodEntry, method);
+  exception(RecordKind::kThrow, 8);                        // athrow
+  exception(RecordKind::kThrow, 8, record::kLeavesFrame);  // the same leaves
+  probe(RecordKind::kMethodUnwind, 8);
+  exception(RecordKind::kCatch, 7);
+  EXPECT_EQ(names(), (Names{"threadStart", "classDef", "methodDef", "methodEntry", "methodDef", "methodEntry", "throw",
+                            "methodExit", "throw", "catch"}));
+  EXPECT_EQ(capture_.all<trace::Throw>()[1].ticket, trace::WordList(1));
+  EXPECT_EQ(capture_.all<trace::Catch>()[0].objHandle, trace::Number(77));
+}
+
 TEST_F(EventBuilderTest, MalformedDefinitionsAreCounted) {
   define(record::thread_definition(1, 1, "main").substr(0, 25));
   EXPECT_EQ(builder_.malformed(), 1u);
