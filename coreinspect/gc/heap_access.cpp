@@ -83,7 +83,9 @@ std::uint64_t free_memory() {
 }
 
 Result<std::unique_ptr<HeapAccess>> HeapAccess::open(Inspection& inspection, const HeapAccessOptions& options) {
-  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  // The self-test reads an object by a handle. With ZGC that object may have been moved and the handle not yet; a walk
+  // finds objects without handles.
+  if (inspection.vm().collector() != "Z") JTRACE_RETURN_IF_ERROR(inspection.healthy());
   std::unique_ptr<HeapAccess> access(new HeapAccess(inspection));
   const Vm& vm = inspection.vm();
   if (vm.cached_memory()) vm.cached_memory()->forget();

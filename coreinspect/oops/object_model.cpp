@@ -1,6 +1,7 @@
 #include "coreinspect/oops/object_model.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "base/strings.h"
@@ -100,11 +101,19 @@ void ObjectModel::read_z() {
   }
 }
 
+// Which of the four remapped bits is set tells where the address begins, whatever colour is good by now (ZPointer,
+// zAddress.hpp: ZPointerRemappedShift is 12 on x86-64, the address stands behind the bit that is set).
+std::uint64_t ObjectModel::shift_of(std::uint64_t raw) const {
+  constexpr std::uint64_t kRemappedShift = 12;
+  const auto bits = static_cast<unsigned>(raw >> kRemappedShift & 15);
+  return std::has_single_bit(bits) ? kRemappedShift + 1 + static_cast<std::uint64_t>(std::countr_zero(bits)) : z_shift_;
+}
+
 Address ObjectModel::from_root(std::uint64_t raw) const {
   if (raw == 0) return 0;
   switch (colour_) {
     case Colour::kMasked: return (raw & z_offset_mask_) == 0 ? 0 : (raw & z_offset_mask_) | z_good_mask_;
-    case Colour::kShifted: return raw >> z_shift_;
+    case Colour::kShifted: return raw >> shift_of(raw);
     case Colour::kNone: break;
   }
   return raw;

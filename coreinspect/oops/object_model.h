@@ -58,6 +58,7 @@ class ObjectModel {
 
  private:
   void read_z();
+  std::uint64_t shift_of(std::uint64_t raw) const;
   Result<Address> decode_klass(std::uint32_t narrow) const;
 
   const ClassModel& classes_;

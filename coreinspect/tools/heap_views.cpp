@@ -164,7 +164,6 @@ Result<ViewResult> view_histogram(Inspection& inspection, const ViewOptions& opt
 }
 
 Result<ViewResult> view_regions(Inspection& inspection, const ViewOptions& options) {
-  JTRACE_RETURN_IF_ERROR(inspection.healthy());
   ViewResult result;
   JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, false));
   JTRACE_ASSIGN_OR_RETURN(const auto walks, walk_each_region(*access, threads_of(options.heap), options.heap.progress));
@@ -195,7 +194,6 @@ Result<ViewResult> view_regions(Inspection& inspection, const ViewOptions& optio
 }
 
 Result<ViewResult> view_heap(Inspection& inspection, const ViewOptions& options) {
-  JTRACE_RETURN_IF_ERROR(inspection.healthy());
   const Vm& vm = inspection.vm();
   if (vm.cached_memory()) vm.cached_memory()->forget();
   JTRACE_ASSIGN_OR_RETURN(const HeapLayout layout, read_heap_layout(vm));
