@@ -70,7 +70,7 @@ Attribute ClassFile::read_attribute(Reader& reader) const {
   attribute.size = reader.u4();
   attribute.data = reader.position();
   reader.skip(attribute.size);
-  return attribute;
+  return reader.failed() ? Attribute() : attribute;  // one that is cut is none
 }
 
 bool ClassFile::skip_fields(Reader& reader) const {

@@ -46,10 +46,15 @@ bool CodeRewriter::read_tables(Reader& reader) {
   const std::uint16_t attributes = reader.u2();
   for (std::uint32_t i = 0; i < attributes && !reader.failed(); ++i) {
     const Attribute attribute = klass_.read_attribute(reader);
-    if (attribute.name == "LineNumberTable") line_tables_.push_back(attribute);
-    else if (attribute.name == "LocalVariableTable" || attribute.name == "LocalVariableTypeTable")
-      local_tables_.push_back(attribute);
-    else if (attribute.name == "StackMapTable") stack_map_ = attribute;
+    const bool is_lines = attribute.name == "LineNumberTable";
+    const bool is_locals = attribute.name == "LocalVariableTable" || attribute.name == "LocalVariableTypeTable";
+    if (is_lines || is_locals) {
+      const std::size_t count = attribute.size < 2 ? 0 : u2_at(&klass_.bytes()[attribute.data]);
+      if (attribute.size != 2 + count * (is_lines ? 4 : 10)) return false;
+      (is_lines ? line_tables_ : local_tables_).push_back(attribute);
+    } else if (attribute.name == "StackMapTable") {
+      stack_map_ = attribute;
+    }
     // Others (type annotations, tables of old compilers) say nothing to the JVM and are left out: their places would be
     // wrong.
   }

@@ -286,6 +286,19 @@ TEST(ClassRewriter, EveryTruncationAndEveryWrongByteIsSurvived) {
   }
 }
 
+TEST(ClassRewriter, ATableThatDoesNotFitItsAttributeLeavesTheMethodAlone) {
+  Bytes bytes = test_class({.code = {0, kReturn}, .lines = {{0, 5}, {1, 6}}}, 49);
+  ClassFile klass;
+  ASSERT_TRUE(klass.parse(bytes));
+  // The count of the line table: behind max_stack, max_locals, the code, no handlers, the attributes' count and header.
+  const std::size_t count_at = klass.methods()[0].code.data + 4 + 4 + 2 + 2 + 2 + 6;
+  ASSERT_EQ(u2_at(&bytes[count_at]), 2);
+  set2(bytes, count_at, 3);
+  const Rewritten done = rewrite(bytes, kProbeEntry);
+  EXPECT_EQ(done.outcome, ClassOutcome::kUntouched);
+  EXPECT_EQ(done.plan.outcome, Outcome::kMalformed);
+}
+
 TEST(LineRange, LeastAndGreatest) {
   const Bytes bytes = test_class({.code = {0, kReturn}, .lines = {{0, 12}, {1, 9}}});
   ClassFile klass;
