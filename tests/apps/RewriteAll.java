@@ -19,7 +19,7 @@ import java.util.jar.JarFile;
 
 /**
  * Has a native library rewrite and the JVM verify classes. Lines: "image PROBES SECONDS" takes the classes of the JDK itself,
- * in an order that spreads over the packages, until the time is over; "jar FILE PROBES" all classes of a jar. The answer says
+ * in an order that spreads over the packages, until the time is over (but one batch at least); "jar FILE PROBES" all classes of a jar. The answer says
  * how many classes were rewritten, how many the JVM refused, and what the library counted.
  */
 public final class RewriteAll {
@@ -83,7 +83,7 @@ public final class RewriteAll {
             } catch (LinkageError | ClassNotFoundException | SecurityException e) {
                 missing++;
             }
-            boolean over = System.nanoTime() > end;
+            boolean over = System.nanoTime() > end && done + batch.size() >= BATCH;
             if (batch.size() == BATCH || over || i == names.size() - 1) {
                 failed += rewrite(batch.toArray(new Class<?>[0]), probes);
                 done += batch.size();

@@ -1,5 +1,5 @@
 // The rewriter over the classes of the JDKs themselves: every probe in every method, verified by the JVM. A spread of
-// the classes in the time that a test has (JTRACE_IMAGE_SECONDS, 5); all of them by hand with a large value.
+// the classes in the time that a test has (JTRACE_IMAGE_SECONDS, 4); all of them by hand with a large value.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ TEST_P(EachJdk, verifies_rewritten_classes_of_its_own_image) {
   auto jvm = JvmProcess::start(jdk, "RewriteAll", options);
   ASSERT_TRUE(succeeded(jvm));
   const char* seconds = ::getenv("JTRACE_IMAGE_SECONDS");
-  auto answer = (*jvm)->ask("image 255 " + std::string(seconds != nullptr ? seconds : "5"), std::chrono::minutes(9));
+  auto answer = (*jvm)->ask("image 255 " + std::string(seconds != nullptr ? seconds : "4"), std::chrono::minutes(9));
   ASSERT_TRUE(succeeded(answer)) << (*jvm)->err() << (*jvm)->crash_report();
   SCOPED_TRACE(*answer + "\n" + (*jvm)->err());
   ::testing::Test::RecordProperty("rewriter", *answer);
