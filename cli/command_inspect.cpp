@@ -1,4 +1,6 @@
 // jtrace inspect: what is in a live JVM or a core, one view at a time.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/strings.h"
@@ -36,6 +38,10 @@ ExitStatus run(const InspectArguments& arguments) {
                    .text = found->argument.empty()
                                ? "the view " + arguments.view + " takes no argument"
                                : "the view " + arguments.view + " needs " + std::string(found->argument)});
+  if (arguments.options.bytes && (arguments.view != "class" || arguments.format != "text"))
+    return report({.category = ErrorCategory::kUsage, .text = "--bytes writes a class file: of the view class alone"});
+  if (arguments.options.bytes && arguments.output == "-" && ::isatty(STDOUT_FILENO) != 0)
+    return report({.category = ErrorCategory::kUsage, .text = "a class file is not for a terminal", .help = "-o FILE"});
   return run_view(arguments, *found);
 }
 
@@ -50,6 +56,7 @@ void add_inspect_command(CLI::App& app, ExitStatus& status) {
   command->add_option("ARGUMENT", arguments->options.arguments, "what the view needs");
   add_inspect_options(*command, *arguments);
   command->add_flag("--all", arguments->options.all, "flags: those at their default too");
+  command->add_flag("--bytes", arguments->options.bytes, "class: write its class file");
   command->add_flag("--show-secrets", arguments->options.show_secrets, "do not mask passwords and the like");
   coreinspect::HeapOptions& heap = arguments->options.heap;
   command->add_flag("--no-stop", heap.no_stop, "heap: read a live JVM while it runs; says how much changed meanwhile");

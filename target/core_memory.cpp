@@ -70,20 +70,37 @@ void CoreMemory::add_files() {
         const std::uint64_t size = std::min<std::uint64_t>(end - at, file.size - offset);
         added.push_back({at, at + size, file.bytes + offset});
         bytes_from_files_ += size;
+      } else if (!file.usable) {
+        holes_.push_back({at, end, file.problem});
       }
       at = end;
     }
   }
   pieces_.insert(pieces_.end(), added.begin(), added.end());
   sort_and_merge(pieces_);
+  std::sort(holes_.begin(), holes_.end(), [](const Hole& a, const Hole& b) { return a.start < b.start; });
+}
+
+std::vector<std::string> CoreMemory::problems() const {
+  std::vector<std::string> lines;
+  for (const Problem& problem : problems_)
+    if (problem.wanted) lines.push_back(problem.text);
+  return lines;
+}
+
+void CoreMemory::note_hole(Address address) const {
+  const auto next = std::upper_bound(holes_.begin(), holes_.end(), address,
+                                     [](Address at, const Hole& hole) { return at < hole.start; });
+  if (next != holes_.begin() && address < std::prev(next)->end) std::prev(next)->problem->wanted = true;
 }
 
 const CoreMemory::MappedFile& CoreMemory::file_of(const std::string& path) {
   const auto known = mapped_.find(path);
   if (known != mapped_.end()) return known->second;
   auto file = map_file(path);
-  if (!file) problems_.push_back(file.error().message());
-  return mapped_.emplace(path, file ? *file : MappedFile{}).first->second;
+  if (file) return mapped_.emplace(path, *file).first->second;
+  problems_.emplace_back().text = file.error().message();
+  return mapped_.emplace(path, MappedFile{.problem = &problems_.back()}).first->second;
 }
 
 Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) {
@@ -142,6 +159,7 @@ std::span<const std::byte> CoreMemory::view(Address address) const {
 Result<std::size_t> CoreMemory::read_some(Address address, std::span<std::byte> out) const {
   const Piece* piece = find(address);
   if (!piece) {
+    note_hole(address);
     Error error{.category = ErrorCategory::kMalformed, .text = "memory is not in the core", .path = core_.path()};
     error.address = address;
     return fail(std::move(error));

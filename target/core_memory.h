@@ -5,6 +5,8 @@
 // counted in notes(). Ownership: borrows the core, maps the files. Threads: const functions from any thread.
 #pragma once
 
+#include <atomic>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,7 +24,7 @@ struct CoreFileOptions {
 
 class CoreMemory final : public MemoryReader {
  public:
-  // Never fails: a file that cannot be had is a line in problems().
+  // Never fails: a file that cannot be had is a line in problems() once something of it is asked for.
   CoreMemory(const CoreFile& core, const CoreFileOptions& options);
   ~CoreMemory() override;
   CoreMemory(const CoreMemory&) = delete;
@@ -31,14 +33,22 @@ class CoreMemory final : public MemoryReader {
   Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
   std::span<const std::byte> view(Address address) const override;
 
-  // Files that were wanted and are not used, with the reason; one line each.
-  const std::vector<std::string>& problems() const { return problems_; }
+  // Files that cannot be had and that a read has asked for since, with the reason; one line each.
+  std::vector<std::string> problems() const;
   std::uint64_t bytes_from_files() const { return bytes_from_files_; }
   const std::string& sysroot() const { return options_.sysroot; }
   // The mapped path as a file of this machine.
   std::string local_path(const std::string& path) const;
 
  private:
+  struct Problem {
+    std::string text;
+    mutable std::atomic<bool> wanted = false;  // reads may come from several threads
+  };
+  struct Hole {  // memory that such a file would give
+    Address start = 0, end = 0;
+    const Problem* problem = nullptr;
+  };
   struct Piece {
     Address start = 0;
     Address end = 0;
@@ -48,6 +58,7 @@ class CoreMemory final : public MemoryReader {
     const std::byte* bytes = nullptr;
     std::size_t size = 0;
     bool usable = false;
+    const Problem* problem = nullptr;  // where it is not usable
   };
 
   void add_segments();
@@ -57,12 +68,14 @@ class CoreMemory final : public MemoryReader {
   Result<MappedFile> map_file(const std::string& path);
   Result<> check_identity(const std::string& path) const;
   const Piece* find(Address address) const;
+  void note_hole(Address address) const;
 
   const CoreFile& core_;
   CoreFileOptions options_;
   std::vector<Piece> pieces_;
   std::map<std::string, MappedFile> mapped_;
-  std::vector<std::string> problems_;
+  std::deque<Problem> problems_;
+  std::vector<Hole> holes_;  // sorted by start
   std::uint64_t bytes_from_files_ = 0;
 };
 

@@ -185,6 +185,17 @@ Result<std::string> ClassModel::injected_name(std::uint32_t index) const {
   return symbol(at);
 }
 
+// Behind the entries of all fields, injected ones too, stands one index for each field that has a generic signature
+// (FieldStreamBase of fieldStreams.hpp): how many entries there are follows from how many have one.
+void ClassModel::add_generic_signatures(const std::vector<std::uint16_t>& words, std::vector<JavaField>& fields) {
+  constexpr std::uint32_t kHasGenericSignature = 0x0800;  // JVM_ACC_FIELD_HAS_GENERIC_SIGNATURE, accessFlags.hpp
+  std::size_t end = words.size();
+  for (std::size_t i = 0; i * 6 < end; ++i)
+    if ((words[i * 6] & kHasGenericSignature) != 0) --end;
+  for (JavaField& field : fields)
+    if ((field.access & kHasGenericSignature) != 0 && end < words.size()) field.generic_signature = words[end++];
+}
+
 Result<std::vector<JavaField>> ClassModel::read_field_array(Address klass) const {
   struct Entry {  // FieldInfo::FieldOffset (fieldInfo.hpp of 8 to 17)
     std::uint16_t access, name, signature, initial, low, high;
@@ -204,12 +215,16 @@ Result<std::vector<JavaField>> ClassModel::read_field_array(Address klass) const
     std::memcpy(&entry, words.data() + i * 6, sizeof entry);
     JavaField field;
     field.access = entry.access;
+    field.name_index = entry.name;
+    field.signature_index = entry.signature;
+    field.initial_value = entry.initial;
     field.offset = ((std::uint32_t{entry.high} << 16) | entry.low) >> 2;
     field.injected = false;
     JTRACE_ASSIGN_OR_RETURN(field.name, constant_symbol(pool, entry.name));
     JTRACE_ASSIGN_OR_RETURN(field.signature, constant_symbol(pool, entry.signature));
     fields.push_back(std::move(field));
   }
+  add_generic_signatures(words, fields);
   return fields;
 }
 
@@ -232,14 +247,17 @@ Result<std::vector<JavaField>> ClassModel::read_field_stream(Address klass) cons
     field.access = reader.next();
     const std::uint32_t flags =
         reader.next();  // FieldInfo::FieldFlags: 0 initialised, 1 injected, 2 generic, 4 contended
-    for (int bit : {0, 2, 4})
-      if ((flags >> bit & 1) != 0) (void)reader.next();
+    if ((flags & 1) != 0) field.initial_value = static_cast<std::uint16_t>(reader.next());
+    if ((flags & 4) != 0) field.generic_signature = static_cast<std::uint16_t>(reader.next());
+    if ((flags & 16) != 0) (void)reader.next();
     field.injected = (flags >> 1 & 1) != 0;
     if (reader.failed()) break;
     if (field.injected) {
       JTRACE_ASSIGN_OR_RETURN(field.name, injected_name(name));
       JTRACE_ASSIGN_OR_RETURN(field.signature, injected_name(signature));
     } else {
+      field.name_index = static_cast<std::uint16_t>(name);
+      field.signature_index = static_cast<std::uint16_t>(signature);
       JTRACE_ASSIGN_OR_RETURN(field.name, constant_symbol(pool, name));
       JTRACE_ASSIGN_OR_RETURN(field.signature, constant_symbol(pool, signature));
     }

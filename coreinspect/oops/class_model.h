@@ -22,6 +22,8 @@ struct JavaField {
   std::uint32_t access = 0;  // JVM_ACC_* (JVMS 4.5)
   std::uint64_t offset = 0;  // bytes from the object; of a static field from its class's mirror
   bool injected = false;     // by the VM; not in the class file
+  // Indices into the constant pool of its class; 0 for none (and of injected fields).
+  std::uint16_t name_index = 0, signature_index = 0, initial_value = 0, generic_signature = 0;
   bool is_static() const { return (access & 0x0008) != 0; }
 };
 
@@ -57,6 +59,17 @@ class ClassModel {
   // Class loader object of a class; 0: the boot loader.
   Result<Address> loader_data(Address klass) const;
 
+  // The elements of an Array<T> (array.hpp); of a null array none. Array<u4> has the layout of Array<int>.
+  template <class T>
+  Result<std::vector<T>> array(Address array, std::string_view type) const {
+    std::vector<T> elements;
+    if (array == 0) return elements;
+    JTRACE_ASSIGN_OR_RETURN(const auto length, array_length(array));
+    JTRACE_ASSIGN_OR_RETURN(const Address data, array_data(array, type));
+    elements.resize(length);
+    JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(data, std::as_writable_bytes(std::span(elements))));
+    return elements;
+  }
   // Length and first element of an Array<T> (array.hpp): checked against impossible lengths.
   Result<std::uint32_t> array_length(Address array) const;
   Result<Address> array_data(Address array, std::string_view type) const;
@@ -65,6 +78,7 @@ class ClassModel {
   std::string suffix_before_hidden_classes(Address klass, std::string_view internal) const;
   Result<std::vector<JavaField>> read_fields(Address klass) const;
   Result<std::vector<JavaField>> read_field_array(Address klass) const;   // 8 to 17
+  static void add_generic_signatures(const std::vector<std::uint16_t>& words, std::vector<JavaField>& fields);
   Result<std::vector<JavaField>> read_field_stream(Address klass) const;  // 21 and later
   Result<std::string> injected_name(std::uint32_t index) const;
   Result<std::vector<Address>> all_by_loader_data(bool* incomplete) const;

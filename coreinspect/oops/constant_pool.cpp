@@ -3,30 +3,10 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "coreinspect/oops/constant_tag.h"
 
 namespace jtrace::coreinspect {
 namespace {
-
-// JVMS table 4.4-A; from 100 on the VM's own (JVM_CONSTANT_* of constantTag.hpp).
-enum Tag : std::uint8_t {
-  kUtf8 = 1,
-  kInteger = 3,
-  kFloat = 4,
-  kLong = 5,
-  kDouble = 6,
-  kClass = 7,
-  kString = 8,
-  kField = 9,
-  kMethod = 10,
-  kInterfaceMethod = 11,
-  kNameAndType = 12,
-  kMethodHandle = 15,
-  kMethodType = 16,
-  kDynamic = 17,
-  kInvokeDynamic = 18,
-  kUnresolvedClass = 100,
-  kUnresolvedClassInError = 103,
-};
 
 Error malformed(std::string text, Address at) {
   Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};

@@ -17,6 +17,8 @@ class ConstantPoolModel {
 
   // "java/lang/String", "java/lang/Object.<init>:()V", "\"text\"", "42"; what cannot be told as "#7".
   std::string text(Address pool, std::uint32_t index) const;
+  // Whether the instructions of its class were rewritten to indices of the cache, as they are when it is linked.
+  bool is_rewritten(Address pool) const { return cache(pool).has_value(); }
   // Constant pool indices behind the operands of rewritten instructions.
   Result<std::uint32_t> of_field(Address pool, std::uint32_t operand) const;
   Result<std::uint32_t> of_method(Address pool, std::uint32_t operand) const;

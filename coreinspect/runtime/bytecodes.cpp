@@ -1,5 +1,6 @@
 #include "coreinspect/runtime/bytecodes.h"
 
+#include <algorithm>
 #include <array>
 
 namespace jtrace::coreinspect {
@@ -257,12 +258,18 @@ constexpr std::array<std::string_view, 8> kArrayTypes = {"boolean", "char",  "fl
 class Disassembler {
  public:
   Disassembler(const ConstantPoolModel& pools, const JavaMethod& method, std::vector<std::uint8_t> code)
-      : pools_(pools), method_(method), code_(std::move(code)) {}
+      : pools_(pools), method_(method), code_(std::move(code)), original_(code_) {}
 
-  Result<std::vector<Instruction>> run(Address pool) {
+  Result<> run(Address pool) {
     pool_ = pool;
+    rewritten_ = pools_.is_rewritten(pool);
     while (at_ < code_.size()) JTRACE_RETURN_IF_ERROR(next());
-    return std::move(instructions_);
+    return {};
+  }
+  std::vector<Instruction> take_instructions() { return std::move(instructions_); }
+  Result<std::vector<std::uint8_t>> take_original() {
+    JTRACE_RETURN_IF_ERROR(restored_);
+    return std::move(original_);
   }
 
  private:
@@ -274,6 +281,7 @@ class Disassembler {
       opcode = kReplaced[raw - kFirstOfVm];
     if (opcode >= kOpcodes.size()) return broken("an opcode that nobody knows: " + std::to_string(raw));
     const Opcode& known = kOpcodes[opcode];
+    original_[start_] = opcode;
     std::string operands =
         raw == kFastAldc || raw == kFastAldcW ? reference(raw == kFastAldc ? 1 : 2) : operands_of(known.form);
     if (at_ > code_.size()) return broken("an instruction that is cut off");
@@ -298,14 +306,14 @@ class Disassembler {
       }
       case Form::kConstant1: return pools_.text(pool_, take(1));
       case Form::kConstant2: return pools_.text(pool_, take(2));
-      case Form::kField: return cached(pools_.of_field(pool_, take_native(2)));
-      case Form::kMethod: return cached(pools_.of_method(pool_, take_native(2)));
+      case Form::kField: return rewritten(2, &ConstantPoolModel::of_field);
+      case Form::kMethod: return rewritten(2, &ConstantPoolModel::of_method);
       case Form::kInterface: {
-        std::string text = cached(pools_.of_method(pool_, take_native(2)));
+        std::string text = rewritten(2, &ConstantPoolModel::of_method);
         (void)take(2);
         return text;
       }
-      case Form::kDynamic: return cached(pools_.of_dynamic_call(pool_, take_native(4)));
+      case Form::kDynamic: return rewritten(4, &ConstantPoolModel::of_dynamic_call);
       case Form::kMultiArray: {
         const std::string type = pools_.text(pool_, take(2));
         return type + " " + std::to_string(take(1));
@@ -325,10 +333,30 @@ class Disassembler {
   std::string target(std::int64_t distance) const {
     return std::to_string(static_cast<std::int64_t>(start_) + distance);
   }
-  std::string reference(int size) {
-    return cached(pools_.of_resolved_reference(pool_, size == 1 ? take(1) : take_native(2)));
+  std::string reference(std::size_t size) {
+    const std::size_t at = at_;
+    return restore(at, size, pools_.of_resolved_reference(pool_, take_native(size)));
   }
-  std::string cached(const Result<std::uint32_t>& index) const { return index ? pools_.text(pool_, *index) : "?"; }
+  using FindIndex = Result<std::uint32_t> (ConstantPoolModel::*)(Address, std::uint32_t) const;
+  // Operands of a class that was not linked yet are those of the class file.
+  std::string rewritten(std::size_t size, FindIndex find) {
+    const std::size_t at = at_;
+    if (rewritten_) return restore(at, size, (pools_.*find)(pool_, take_native(size)));
+    const std::uint32_t index = take(2);
+    (void)take(size - 2);
+    return pools_.text(pool_, index);
+  }
+  // Puts the index where the class file had it: in one byte, else in the first two, the others zero.
+  std::string restore(std::size_t at, std::size_t size, const Result<std::uint32_t>& index) {
+    if (!index || at + size > original_.size() || (size == 1 && *index > 0xff)) {
+      if (restored_) restored_ = index ? broken("an operand that is none") : Result<>(fail(index.error()));
+      return "?";
+    }
+    std::fill_n(original_.begin() + static_cast<std::ptrdiff_t>(at), size, std::uint8_t{0});
+    if (size > 1) original_[at++] = static_cast<std::uint8_t>(*index >> 8);
+    original_[at] = static_cast<std::uint8_t>(*index);
+    return pools_.text(pool_, *index);
+  }
 
   std::string table() {
     at_ = (at_ + 3) & ~std::size_t{3};
@@ -373,20 +401,35 @@ class Disassembler {
   const ConstantPoolModel& pools_;
   const JavaMethod& method_;
   std::vector<std::uint8_t> code_;
+  std::vector<std::uint8_t> original_;  // code_ as far as it is turned back
+  Result<> restored_;
+  bool rewritten_ = true;
   Address pool_ = 0;
   std::size_t at_ = 0, start_ = 0;
   std::vector<Instruction> instructions_;
 };
 
-}  // namespace
-
-Result<std::vector<Instruction>> disassemble(const ConstantPoolModel& pools, const JavaMethod& method) {
+Result<Disassembler> disassembled(const ConstantPoolModel& pools, const JavaMethod& method) {
   const Vm& vm = pools.classes().vm();
   std::vector<std::uint8_t> code(method.code_size);
   JTRACE_RETURN_IF_ERROR(vm.memory().read_exactly(method.code, std::as_writable_bytes(std::span(code))));
   JTRACE_ASSIGN_OR_RETURN(const Address constant, vm.read_pointer(method.address, "Method", "_constMethod"));
   JTRACE_ASSIGN_OR_RETURN(const Address pool, vm.read_pointer(constant, "ConstMethod", "_constants"));
-  return Disassembler(pools, method, std::move(code)).run(pool);
+  Disassembler disassembler(pools, method, std::move(code));
+  JTRACE_RETURN_IF_ERROR(disassembler.run(pool));
+  return disassembler;
+}
+
+}  // namespace
+
+Result<std::vector<Instruction>> disassemble(const ConstantPoolModel& pools, const JavaMethod& method) {
+  JTRACE_ASSIGN_OR_RETURN(auto disassembler, disassembled(pools, method));
+  return disassembler.take_instructions();
+}
+
+Result<std::vector<std::uint8_t>> original_bytecodes(const ConstantPoolModel& pools, const JavaMethod& method) {
+  JTRACE_ASSIGN_OR_RETURN(auto disassembler, disassembled(pools, method));
+  return disassembler.take_original();
 }
 
 }  // namespace jtrace::coreinspect

@@ -20,6 +20,9 @@ struct Instruction {
   std::string operands;   // "java/lang/Object.<init>:()V", "12" (a target, a local, a number); "" for none
 };
 
+// The bytes as the class file had them. An operand that cannot be turned back is an error.
+Result<std::vector<std::uint8_t>> original_bytecodes(const ConstantPoolModel& pools, const JavaMethod& method);
+
 Result<std::vector<Instruction>> disassemble(const ConstantPoolModel& pools, const JavaMethod& method);
 
 }  // namespace jtrace::coreinspect

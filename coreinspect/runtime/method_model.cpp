@@ -61,7 +61,19 @@ Result<std::string> MethodModel::source_file_of(Address holder, Address pool) co
   return utf8_from_modified(raw);
 }
 
-// The compressed line table stands behind the code (compressedLineNumberStream of method.hpp); a method may lack it.
+std::vector<std::pair<int, int>> decode_lines(std::span<const std::byte> bytes, bool excludes_zero) {
+  std::vector<std::pair<int, int>> lines;
+  Unsigned5Reader reader(bytes, excludes_zero);
+  int bci = 0, line = 0;
+  for (std::uint8_t byte = reader.next_byte(); byte != 0 && !reader.failed(); byte = reader.next_byte()) {
+    bci += byte == 0xff ? reader.next_signed() : byte >> 3;
+    line += byte == 0xff ? reader.next_signed() : byte & 7;
+    if (!reader.failed()) lines.emplace_back(bci, line);
+  }
+  return lines;
+}
+
+// The line table stands behind the code; a method may lack it.
 void MethodModel::read_lines(Address const_method, JavaMethod& method) const {
   // u2 up to 17, u4 from 21 on: the low half in both.
   auto flags = vm_.read_field<std::uint16_t>(const_method, "ConstMethod", "_flags._flags");
@@ -69,25 +81,12 @@ void MethodModel::read_lines(Address const_method, JavaMethod& method) const {
   const auto words = vm_.read_field<std::int32_t>(const_method, "ConstMethod", "_constMethod_size");
   if (!flags || !words || (*flags & vm_.quirks().const_method_has_linenumbers) == 0) return;
   const Address end = const_method + static_cast<std::uint32_t>(std::max(*words, 0)) * 8;
-  const Address start = method.code + method.code_size + (method.is_native() ? 16 : 0);
+  const Address start = method.code + method.code_size;
   if (end <= start || end - start > (1u << 20)) return;
   std::vector<std::byte> bytes(end - start);
   if (!vm_.memory().read_exactly(start, bytes)) return;
-  Unsigned5Reader reader(bytes, vm_.quirks().unsigned5_excludes_zero);
-  int bci = 0, line = 0;
-  while (!reader.failed()) {
-    const std::uint8_t byte = reader.next_byte();
-    if (byte == 0) break;
-    if (byte == 0xff) {
-      bci += reader.next_signed();
-      line += reader.next_signed();
-    } else {
-      bci += byte >> 3;
-      line += byte & 7;
-    }
-    // The last entry of a bci counts, as in the VM's own search.
-    if (!reader.failed()) method.lines[bci] = line;
-  }
+  // The last entry of a bci counts, as in the VM's own search.
+  for (const auto& [bci, line] : decode_lines(bytes, vm_.quirks().unsigned5_excludes_zero)) method.lines[bci] = line;
 }
 
 }  // namespace jtrace::coreinspect

@@ -5,7 +5,10 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "coreinspect/oops/class_model.h"
 
@@ -27,6 +30,9 @@ struct JavaMethod {
   bool is_static() const { return (access & 0x0008) != 0; }
   int line_of(int bci) const;  // -1 where unknown
 };
+
+// bci and line of a compressed line table (compressedLineNumberStream of method.hpp), in its order.
+std::vector<std::pair<int, int>> decode_lines(std::span<const std::byte> bytes, bool excludes_zero);
 
 class MethodModel {
  public:

@@ -55,6 +55,7 @@ class Inspection {
 struct ViewOptions {
   bool json = false;
   bool all = false;           // defaults too
+  bool bytes = false;         // class: the class file instead of a description
   bool show_secrets = false;  // else values of keys that look like secrets are masked
   std::vector<std::string> arguments;
   std::chrono::milliseconds max_stop{200};

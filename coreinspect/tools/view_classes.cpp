@@ -1,12 +1,14 @@
 // Views of loaded classes: classes, class, loaders, statics.
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <map>
 
 #include "base/strings.h"
 #include "coreinspect/tools/class_facts.h"
-#include "coreinspect/tools/value_text.h"
+#include "coreinspect/tools/class_file.h"
 #include "coreinspect/tools/properties.h"
+#include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -14,7 +16,24 @@ namespace {
 Result<std::vector<Address>> wanted_classes(Inspection& inspection, const ViewOptions& options) {
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
   if (options.arguments.empty()) return fail(ErrorCategory::kUsage, "this view needs the name of a class");
-  return inspection.classes().find(options.arguments.front());
+  const std::string& wanted = options.arguments.front();
+  if (!wanted.starts_with("0x")) return inspection.classes().find(wanted);
+  Address address = 0;
+  std::from_chars(wanted.data() + 2, wanted.data() + wanted.size(), address, 16);
+  JTRACE_RETURN_IF_ERROR(inspection.classes().name(address));
+  return std::vector<Address>{address};
+}
+
+Result<ViewResult> class_file(Inspection& inspection, const std::vector<Address>& classes) {
+  if (classes.size() > 1) {
+    std::string text;
+    Loaders loaders(inspection);
+    for (Address klass : classes) text += (text.empty() ? "" : ", ") + hex(klass) + " of " + loaders.of(klass).name;
+    return fail(ErrorCategory::kUsage, "several classes of that name: " + text, "name one by its address");
+  }
+  ViewResult result;
+  JTRACE_ASSIGN_OR_RETURN(result.out, rebuild_class_file(inspection.methods(), classes.front(), result.missing));
+  return result;
 }
 
 std::string access_text(std::uint32_t access, bool method) {
@@ -140,6 +159,7 @@ Result<ViewResult> view_loaders(Inspection& inspection, const ViewOptions& optio
 
 Result<ViewResult> view_class(Inspection& inspection, const ViewOptions& options) {
   JTRACE_ASSIGN_OR_RETURN(const auto classes, wanted_classes(inspection, options));
+  if (options.bytes) return class_file(inspection, classes);
   const ClassModel& model = inspection.classes();
   Loaders loaders(inspection);
   ViewResult result;

@@ -4,6 +4,7 @@
 // not misread. Word: 8 bytes (x86-64).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace jtrace::coreinspect {
@@ -29,14 +30,42 @@ struct JdkQuirks {
   std::uint32_t access_native = 0x0100;
   std::uint32_t access_static = 0x0008;
 
+  // RecordComponent: which of its u2 is the generic signature (recordComponent.hpp): behind name, descriptor and, seen
+  // up to 21 and no more in 25, the number of attributes.
+  std::size_t record_generic_signature_word = 3;
+
   static JdkQuirks of(int feature, bool has_fieldinfo_stream) {
     JdkQuirks quirks;
     quirks.interpreter_bcp = feature < 9 ? -7 : -8;
     quirks.interpreter_initial_sp = feature < 9 ? -8 : -9;
     quirks.unsigned5_excludes_zero = has_fieldinfo_stream;
     quirks.untyped_roots_are_handles = feature >= 16;
+    quirks.record_generic_signature_word = feature < 22 ? 3 : 2;
     quirks.flag_type_is_text = feature < 16;
     return quirks;
+  }
+};
+
+// Offsets in InstanceKlass of what vmStructs does not have: 0 where there is none (instanceKlass.hpp). They follow from
+// their exported neighbours: _inner_classes and _source_debug_extension, _itable_len and _static_oop_field_count.
+struct NestOffsets {
+  std::uint64_t host_index = 0, members = 0, permitted = 0, record = 0;
+  bool known = true;  // false: a version whose layout is not known
+
+  static NestOffsets of(int feature, std::uint64_t inner, std::uint64_t extension, std::uint64_t itable_length,
+                        std::uint64_t static_oop_count) {
+    if (feature < 11) return {};
+    NestOffsets offsets{.members = inner + 8};
+    if (feature == 11 && extension == inner + 32) {
+      offsets.host_index = inner + 16;
+    } else if (feature >= 17 && extension == inner + 40 && static_oop_count == itable_length + 8) {
+      offsets.host_index = itable_length + 4;
+      offsets.permitted = inner + 24;
+      offsets.record = inner + 32;
+    } else {
+      return {.known = false};
+    }
+    return offsets;
   }
 };
 

@@ -130,7 +130,7 @@ Result<> bench_stack(const Jdk& jdk) {
               jdk.name.c_str(), whole.threads, median(pauses), *std::max_element(pauses.begin(), pauses.end()),
               whole.bottom, 100.0 * static_cast<double>(whole.bottom) / static_cast<double>(whole.threads));
   std::printf("%-10s Java frames: jtrace %zu, the JVM's own dump %zu, jhsdb --mixed %zu\n", jdk.name.c_str(),
-              whole.java_frames, count(dump, "\n\tat "), count(mixed, "* "));
+              whole.java_frames, count(dump.substr(0, dump.find("\nFound ")), "\n\tat "), count(mixed, "* "));
   return {};
 }
 
@@ -157,25 +157,28 @@ Result<> bench_many(const Jdk& jdk) {
 // A busy program with and without a profiler at 20 Hz.
 Result<> bench_profile(const Jdk& jdk) {
   JTRACE_ASSIGN_OR_RETURN(const auto jvm, JvmProcess::start(jdk, "Spin", attachable(jdk)));
-  const auto work = [&]() -> Result<double> {
-    JTRACE_ASSIGN_OR_RETURN(const std::string answer, jvm->ask("run 60"));
+  const auto work = [&](int size) -> Result<double> {
+    JTRACE_ASSIGN_OR_RETURN(const std::string answer, jvm->ask("run " + std::to_string(size)));
     return std::strtod(answer.c_str(), nullptr) / 1e6;
   };
-  JTRACE_RETURN_IF_ERROR(work());
+  JTRACE_RETURN_IF_ERROR(work(60));
+  JTRACE_ASSIGN_OR_RETURN(const double warm, work(60));
+  const int size = static_cast<int>(60 * 1500 / warm);  // a run of some 1.5 s
   std::vector<double> plain, profiled;
-  for (int i = 0; i < 18; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const bool with = i % 2 == 1;
     std::unique_ptr<BackgroundCommand> profiler;
     if (with) {
       JTRACE_ASSIGN_OR_RETURN(
           profiler, BackgroundCommand::start({jtrace_binary(), "profile", jvm->pid_text(), "-o", "/dev/null"}));
     }
-    JTRACE_ASSIGN_OR_RETURN(const double took, work());
+    JTRACE_RETURN_IF_ERROR(work(60));  // while it opens its target, once a run
+    JTRACE_ASSIGN_OR_RETURN(const double took, work(size));
     (with ? profiled : plain).push_back(took);
     if (!profiler) continue;
     profiler->signal(SIGINT);
     JTRACE_RETURN_IF_ERROR(profiler->wait_exit());
-    if (i == 17) std::printf("%-10s %s", jdk.name.c_str(), profiler->err().c_str());
+    if (i == 19) std::printf("%-10s %s", jdk.name.c_str(), profiler->err().c_str());
   }
   std::printf("%-10s profile at 20 Hz: plain %.1f ms, profiled %.1f ms, ratio %.4f (goal <= 1.02)\n", jdk.name.c_str(),
               median(plain), median(profiled), median(profiled) / median(plain));

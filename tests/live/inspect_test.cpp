@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "tests/live/core_folder.h"
 #include "tests/live/inspect_peers.h"
 #include "tests/testlib/java_app.h"
 #include "tests/testlib/require.h"
@@ -106,29 +107,6 @@ void expect_two_deadlocks(const std::string& locks) {
   for (const json& row : all["data"])
     if (row["kind"] == "deadlock") cycles.insert(row["threads"].get<std::set<std::string>>());
   EXPECT_EQ(cycles, (std::set<std::set<std::string>>{{"dead-1", "dead-2"}, {"juc-1", "juc-2"}}));
-}
-
-// A folder that outlives the JVM's name for it: cores are written into the JVM's working folder.
-class CoreFolder {
- public:
-  explicit CoreFolder(const JvmProcess& jvm) : fd_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {}
-  std::string core() const {
-    for (const auto& entry :
-         fs::directory_iterator("/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_.get())))
-      if (entry.path().filename().string().starts_with("core")) return entry.path();
-    return {};
-  }
-
- private:
-  UniqueFd fd_;
-};
-
-// Why the kernel writes no core where this test can find it; "" where it does.
-std::string why_no_kernel_core() {
-  const std::string pattern = read_file("/proc/sys/kernel/core_pattern").value_or("|");
-  if (!pattern.starts_with("core")) return "cores are not written into the working folder here: " + pattern;
-  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
-  return ::setrlimit(RLIMIT_CORE, &limit) == 0 ? "" : "the size of cores is limited";
 }
 
 const std::vector<std::vector<std::string>>& views() {

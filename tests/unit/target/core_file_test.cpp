@@ -101,9 +101,11 @@ TEST(CoreMemory, says_which_files_it_misses) {
   auto core = parse(builder.build());
   ASSERT_TRUE(core);
   const CoreMemory memory(*core, {});
+  EXPECT_EQ(text_at(memory, 0x1000, 1), "a");
+  EXPECT_TRUE(memory.problems().empty()) << "nothing of it was asked for";
+  EXPECT_THAT(text_at(memory, 0x10000, 1), HasSubstr("0x10000"));
   ASSERT_EQ(memory.problems().size(), 1u);
   EXPECT_THAT(memory.problems()[0], HasSubstr("/nonexistent/libjvm.so"));
-  EXPECT_THAT(text_at(memory, 0x10000, 1), HasSubstr("0x10000"));
 }
 
 TEST(CoreFile, counts_what_a_cut_core_lacks) {
