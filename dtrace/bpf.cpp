@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -155,6 +156,27 @@ Result<> read_bpf_element(int map, std::span<std::byte> value) {
   attributes.value = address_of(value.data());
   if (bpf(BPF_MAP_LOOKUP_ELEM, &attributes, sizeof attributes) != 0) return fail(bpf_error("cannot read a BPF map"));
   return {};
+}
+
+Result<> read_bpf_hash(int map, std::span<std::byte> key, std::span<std::byte> value,
+                       const std::function<void()>& entry) {
+  std::vector<std::byte> next(key.size());
+  for (bool first = true;; first = false) {
+    bpf_attr attributes{};
+    attributes.map_fd = static_cast<std::uint32_t>(map);
+    attributes.key = first ? 0 : address_of(key.data());
+    attributes.next_key = address_of(next.data());
+    if (bpf(BPF_MAP_GET_NEXT_KEY, &attributes, sizeof attributes) != 0) {
+      if (errno == ENOENT) return {};
+      return fail(bpf_error("cannot read a BPF map"));
+    }
+    std::copy(next.begin(), next.end(), key.begin());
+    bpf_attr lookup{};
+    lookup.map_fd = static_cast<std::uint32_t>(map);
+    lookup.key = address_of(key.data());
+    lookup.value = address_of(value.data());
+    if (bpf(BPF_MAP_LOOKUP_ELEM, &lookup, sizeof lookup) == 0) entry();
+  }
 }
 
 }  // namespace jtrace::dtrace

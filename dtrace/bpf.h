@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ Result<PerfUprobe> attach_uprobe(int program, const std::string& path, const Upr
 
 // The value of an array map's only element.
 Result<> read_bpf_element(int map, std::span<std::byte> value);
+
+// All of a hash map: `entry` is called with each key and value. What changes meanwhile may be missing or come twice.
+Result<> read_bpf_hash(int map, std::span<std::byte> key, std::span<std::byte> value,
+                       const std::function<void()>& entry);
 
 // The number that the kernel gives to perf events of uprobes; an error where it has none.
 Result<std::uint32_t> uprobe_event_type();

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <thread>
 
 #include "base/clock.h"
 #include "base/strings.h"
 #include "dtrace/bpf.h"
+#include "dtrace/close_in_parallel.h"
 #include "dtrace/record_queue.h"
 #include "dtrace/ring_buffer.h"
 #include "target/process_memory.h"
@@ -19,10 +19,10 @@
 namespace jtrace::dtrace {
 namespace {
 
-constexpr std::uint32_t kKnownTexts = 1u << 16;   // that the program remembers; others are sent again
+constexpr std::uint32_t kKnownTexts = 1u << 16;  // that the program remembers; others are sent again
+constexpr std::uint32_t kCountedMethods = 1u << 18;
 constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, linux/proc_ns.h
 constexpr std::uint64_t kHoldBack = 2'000'000;    // ns
-constexpr std::size_t kClosers = 16;              // each close of a perf event waits for all CPUs
 constexpr std::uint64_t kReadLimit = 1u << 16;    // of a text read afterwards
 
 // The number of the process as BPF programs see it; 0 where we cannot know it.
@@ -48,8 +48,12 @@ class BpfSource final : public ProbeSource {
     JTRACE_ASSIGN_OR_RETURN(
         counters_map_,
         create_bpf_map({BPF_MAP_TYPE_ARRAY, 4, static_cast<std::uint32_t>(counters_size_), 1}, "jtrace_counters"));
+    if (std::any_of(sites_.begin(), sites_.end(), [](const TracedSite& site) { return site.counts_methods; })) {
+      JTRACE_ASSIGN_OR_RETURN(
+          methods_map_, create_bpf_map({BPF_MAP_TYPE_HASH, sizeof(MethodKey), 8, kCountedMethods}, "jtrace_methods"));
+    }
     JTRACE_RETURN_IF_ERROR(ring_.map(ring_map_.get(), ring_size));
-    const ProgramMaps maps{ring_map_.get(), texts_map_.get(), counters_map_.get()};
+    const ProgramMaps maps{ring_map_.get(), texts_map_.get(), counters_map_.get(), methods_map_.get()};
     JTRACE_ASSIGN_OR_RETURN(const auto code, make_probe_program(sites_, maps, first_namespace_pid(process)));
     JTRACE_ASSIGN_OR_RETURN(program_, load_uprobe_program(code, multi_));
     return attach(process, libjvm);
@@ -63,15 +67,7 @@ class BpfSource final : public ProbeSource {
 
   void detach() override {
     link_.reset();
-    // In parallel: one after another they took seconds.
-    std::vector<std::thread> threads;
-    const std::size_t count = std::min(kClosers, events_.size());
-    for (std::size_t i = 0; i < count; ++i)
-      threads.emplace_back([this, i, count] {
-        for (std::size_t at = i; at < events_.size(); at += count) events_[at] = PerfUprobe{};
-      });
-    for (std::thread& thread : threads) thread.join();
-    events_.clear();
+    close_in_parallel(events_);
   }
 
   Result<std::vector<SiteCounters>> counters() override {
@@ -80,6 +76,16 @@ class BpfSource final : public ProbeSource {
     std::vector<SiteCounters> counters(sites_.size());
     std::memcpy(counters.data(), value.data() + kCountersHeader, value.size() - kCountersHeader);
     return counters;
+  }
+
+  Result<std::vector<MethodHits>> method_hits() override {
+    std::vector<MethodHits> all;
+    if (!methods_map_) return all;
+    MethodHits one;
+    JTRACE_RETURN_IF_ERROR(read_bpf_hash(methods_map_.get(), std::as_writable_bytes(std::span(&one.method, 1)),
+                                         std::as_writable_bytes(std::span(&one.count, 1)),
+                                         [&] { all.push_back(one); }));
+    return all;
   }
 
   BackEnd back_end() const override { return multi_ ? BackEnd::kUprobeMulti : BackEnd::kPerfBpf; }
@@ -136,7 +142,7 @@ class BpfSource final : public ProbeSource {
   const std::vector<TracedSite>& sites_;
   bool multi_;
   std::size_t counters_size_ = 0;
-  UniqueFd ring_map_, texts_map_, counters_map_, program_, link_;
+  UniqueFd ring_map_, texts_map_, counters_map_, methods_map_, program_, link_;
   std::vector<PerfUprobe> events_;
   RingBuffer ring_;
   RecordQueue queue_;

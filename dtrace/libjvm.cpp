@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "base/file.h"
+#include "coreinspect/vm/vm.h"
 #include "target/jvm_discovery.h"
-#include "target/process_memory.h"
+#include "target/target.h"
 
 namespace jtrace::dtrace {
 namespace {
@@ -22,13 +23,17 @@ Result<> read_file_of(Libjvm& libjvm) {
   return {};
 }
 
-Result<std::map<std::string, VmFlag>> flags_of(const Libjvm& libjvm, const target::Process& process) {
-  const std::vector<std::string_view> names(std::begin(kVmTableSymbols), std::end(kVmTableSymbols));
-  JTRACE_ASSIGN_OR_RETURN(const auto symbols, find_symbols(libjvm.file.get(), libjvm.path, names));
-  std::vector<target::Address> addresses;
-  for (const auto& symbol : symbols)
-    if (symbol) addresses.push_back(*symbol + libjvm.load_base);
-  return read_probe_flags(target::ProcessMemory(process), addresses);
+// Out of the JVM's own tables (coreinspect).
+Result<> read_flags(Libjvm& libjvm, const target::Process& process) {
+  JTRACE_ASSIGN_OR_RETURN(target::Process again, target::Process::open(process.pid()));
+  JTRACE_ASSIGN_OR_RETURN(const auto opened, target::Target::open_process(std::move(again)));
+  JTRACE_ASSIGN_OR_RETURN(const auto vm, coreinspect::Vm::open(*opened));
+  for (const coreinspect::VmFlag& flag : vm->flags())
+    if (flag.name.starts_with("DTrace") || flag.name.starts_with("ExtendedDTrace"))
+      libjvm.flags[flag.name] = {flag.value == "true", flag.address};
+  libjvm.feature = vm->feature();
+  libjvm.compiles = vm->flag("UseCompiler") == nullptr || vm->flag_is_true("UseCompiler");
+  return {};
 }
 
 }  // namespace
@@ -54,9 +59,8 @@ Result<Libjvm> libjvm_of_process(const target::Process& process) {
   libjvm.path = process.path_inside(mapping.path);
   libjvm.load_base = mapping.start;
   JTRACE_RETURN_IF_ERROR(read_file_of(libjvm));
-  auto flags = flags_of(libjvm, process);
-  if (flags) libjvm.flags = std::move(*flags);
-  else libjvm.flag_error = flags.error().with_context("cannot read the JVM's flags");
+  if (const auto read = read_flags(libjvm, process); !read)
+    libjvm.flag_error = read.error().with_context("cannot read the JVM's flags");
   return libjvm;
 }
 

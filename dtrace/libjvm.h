@@ -10,10 +10,15 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "dtrace/probe_catalogue.h"
-#include "dtrace/vm_flags.h"
 #include "target/process.h"
 
 namespace jtrace::dtrace {
+
+// A flag of the JVM that switches probes on.
+struct ProbeFlag {
+  bool on = false;
+  target::Address address = 0;  // of its byte
+};
 
 struct Libjvm {
   UniqueFd file;                // the mapped file itself, also where it was deleted or replaced
@@ -24,8 +29,10 @@ struct Libjvm {
   std::size_t skipped = 0;  // notes that could not be used
   bool has_notes = false;
   // Empty for a file; empty with flag_error where they could not be read.
-  std::map<std::string, VmFlag> flags;
+  std::map<std::string, ProbeFlag> flags;
   std::optional<Error> flag_error;
+  int feature = 0;       // 8, 11, 17, ...; 0 where it is not known
+  bool compiles = true;  // false: everything is interpreted (-Xint)
 
   // Whether `probe` can fire now: its flag is on, or it needs none. Nothing where that is not known.
   std::optional<bool> enabled(const Probe& probe) const;

@@ -93,7 +93,7 @@ Result<> ProbeEvents::write(const ProbeRecord& record) {
     case Kind::kContendedEntered:
     case Kind::kContendedExit: return contend(record, kind, site.chosen);
     case Kind::kAlloc: return alloc(record);
-    case Kind::kEntry: return enter_method(record);
+    case Kind::kEntry: return site.counts_methods ? count_method(record) : enter_method(record);
     case Kind::kReturn: return leave_method(record);
     case Kind::kInitDone: return runtime<trace::RuntimeInitDone>(record);
     case Kind::kShutdown:
@@ -352,6 +352,28 @@ Result<> ProbeEvents::enter_method(const ProbeRecord& record) {
                                         .ticket = ticket,
                                         .classIdRef = class_id,
                                         .stackDepth = state.frames.size()});
+}
+
+// The first hit of a method that is counted from now on.
+Result<> ProbeEvents::count_method(const ProbeRecord& record) {
+  if (record.operands.size() < 8) return {};
+  std::uint64_t& method = counted_[{record.operands[7], record.operands[1], record.operands[3], record.operands[5]}];
+  if (method != 0 || !wanted(text(record, 1), text(record, 3))) return {};
+  ClassId class_id;
+  JTRACE_ASSIGN_OR_RETURN(method, need_method(record, class_id));
+  return {};
+}
+
+Result<> ProbeEvents::write_counts(const std::vector<MethodHits>& hits) {
+  std::map<std::uint64_t, std::uint64_t> by_method;  // one method has several keys where symbols died meanwhile
+  for (const MethodHits& hit : hits) {
+    const auto known = counted_.find(hit.method);
+    if (known == counted_.end()) counts_.unknown_methods += hit.count;
+    else if (known->second != 0) by_method[known->second] += hit.count;
+  }
+  for (const auto& [method, count] : by_method)
+    JTRACE_RETURN_IF_ERROR(sink_.write(trace::MethodCount{.count = count, .methodIdRef = MethodId(method)}));
+  return {};
 }
 
 Result<> ProbeEvents::leave_method(const ProbeRecord& record) {

@@ -38,6 +38,7 @@ struct EventCounts {
   std::uint64_t exits_without_entry = 0;  // methods entered before the trace, or whose entry was lost
   std::uint64_t missing_texts = 0;        // texts that could not be read: "?" is written
   std::uint64_t cut_texts = 0;
+  std::uint64_t unknown_methods = 0;  // hits of counted methods of which no more is known
 };
 
 class ProbeEvents {
@@ -46,6 +47,8 @@ class ProbeEvents {
               const ClockAnchor& anchor, EventOptions options = {});
 
   Result<> write(const ProbeRecord& record);
+  // methodCount of what the kernel has counted; of methods whose first hit was lost nothing is known but how often.
+  Result<> write_counts(const std::vector<MethodHits>& hits);
   const EventCounts& counts() const { return counts_; }
   // Hits were lost: open frames and owners of monitors are no longer known.
   void forget_after_loss();
@@ -112,6 +115,7 @@ class ProbeEvents {
   Result<> contend(const ProbeRecord& record, Kind kind, bool chosen);
   Result<> alloc(const ProbeRecord& record);
   Result<> enter_method(const ProbeRecord& record);
+  Result<> count_method(const ProbeRecord& record);
   Result<> leave_method(const ProbeRecord& record);
   template <class Element>
   Result<> runtime(const ProbeRecord& record);
@@ -132,6 +136,7 @@ class ProbeEvents {
   std::unordered_map<std::string, std::uint64_t> classes_;                 // the last one of a name
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> loaded_;  // by name and loader
   std::map<std::tuple<std::uint64_t, std::string, std::string>, std::uint64_t> methods_;
+  std::map<MethodKey, std::uint64_t> counted_;  // methodId; 0: not wanted
   std::unordered_map<std::uint64_t, Monitor> monitors_;
   std::map<std::string, Pool> pools_;
   bool in_gc_ = false;

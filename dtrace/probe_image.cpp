@@ -133,25 +133,4 @@ Result<ProbeImage> read_probe_image(int fd, const std::string& path) {
   return image;
 }
 
-Result<std::vector<std::optional<std::uint64_t>>> find_symbols(int fd, const std::string& path,
-                                                               const std::vector<std::string_view>& names) {
-  JTRACE_ASSIGN_OR_RETURN(const UniqueElf elf, open_elf(fd, path));
-  std::vector<std::optional<std::uint64_t>> found(names.size());
-  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf.get(), section)) != nullptr;) {
-    GElf_Shdr header{};
-    if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNSYM || header.sh_entsize == 0) continue;
-    Elf_Data* data = ::elf_getdata(section, nullptr);
-    if (data == nullptr) continue;
-    for (std::size_t i = 0; i < header.sh_size / header.sh_entsize; ++i) {
-      GElf_Sym symbol{};
-      if (::gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
-      const char* raw = ::elf_strptr(elf.get(), header.sh_link, symbol.st_name);
-      if (raw == nullptr || symbol.st_shndx == SHN_UNDEF) continue;
-      const auto at = std::find(names.begin(), names.end(), std::string_view(raw));
-      if (at != names.end()) found[static_cast<std::size_t>(at - names.begin())] = symbol.st_value;
-    }
-  }
-  return found;
-}
-
 }  // namespace jtrace::dtrace

@@ -36,8 +36,4 @@ struct ProbeImage {
 // `path`.
 Result<ProbeImage> read_probe_image(int fd, const std::string& path);
 
-// The addresses of some symbols of .dynsym, in the order of `names`; what is not there is empty.
-Result<std::vector<std::optional<std::uint64_t>>> find_symbols(int fd, const std::string& path,
-                                                               const std::vector<std::string_view>& names);
-
 }  // namespace jtrace::dtrace

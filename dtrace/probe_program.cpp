@@ -111,11 +111,55 @@ class ProgramMaker {
     }
     if (!traced.records) return code_.jump(end_);
     const std::size_t operands = std::min(traced.site->operands.size(), kMaxOperands);
-    frame_ = static_cast<std::int16_t>(-8 * static_cast<int>(operands));
+    const std::size_t slots = operands + (traced.counts_methods ? 1 : 0);
+    frame_ = static_cast<std::int16_t>(-8 * static_cast<int>(slots));
     for (std::size_t i = 0; i < operands; ++i) operand(traced.site->operands[i], slot(i));
+    if (traced.counts_methods) count_method(operands);
     for (const ProbeArgument& argument : traced.probe->description.arguments)
       if (argument.is_text() && argument.operand + 1 < operands) text(argument);
-    event(index, operands);
+    event(index, slots);
+  }
+
+  // One more for the method of the hit. Goes on behind it for a method that is new, with the generation in the slot
+  // behind the operands.
+  void count_method(std::size_t operands) {
+    static_assert(sizeof(MethodKey) == 32);
+    constexpr std::int16_t kKeySize = sizeof(MethodKey);
+    const auto key = static_cast<std::int16_t>(frame_ - kKeySize);
+    const auto zero = static_cast<std::int16_t>(key - 8);
+    code_.load_map_value(Reg::kR2, maps_.counters, 0);
+    code_.load(8, Reg::kR1, Reg::kR2, 0);
+    code_.store(8, Reg::kFrame, key, Reg::kR1);
+    code_.store(8, Reg::kFrame, slot(operands), Reg::kR1);
+    for (std::int16_t i = 0; i < 3; ++i) {  // operands 1, 3, 5: the texts of method__entry
+      code_.load(8, Reg::kR1, Reg::kFrame, slot(static_cast<std::size_t>(1 + 2 * i)));
+      code_.store(8, Reg::kFrame, static_cast<std::int16_t>(key + 8 + 8 * i), Reg::kR1);
+    }
+    const auto look_up = [&] {
+      code_.load_map(Reg::kR1, maps_.methods);
+      code_.move(Reg::kR2, Reg::kFrame);
+      code_.add(Reg::kR2, key);
+      code_.call_helper(BPF_FUNC_map_lookup_elem);
+    };
+    const Label is_new = code_.new_label();
+    look_up();
+    code_.jump_if(BPF_JEQ, Reg::kR0, 0, is_new);
+    code_.move(Reg::kR1, 1);
+    code_.atomic_add(Reg::kR0, 0, Reg::kR1);
+    code_.jump(end_);
+    code_.place(is_new);
+    code_.store(8, Reg::kFrame, zero, 0);
+    code_.load_map(Reg::kR1, maps_.methods);
+    code_.move(Reg::kR2, Reg::kFrame);
+    code_.add(Reg::kR2, key);
+    code_.move(Reg::kR3, Reg::kFrame);
+    code_.add(Reg::kR3, zero);
+    code_.move(Reg::kR4, BPF_NOEXIST);  // another thread may have been first
+    code_.call_helper(BPF_FUNC_map_update_elem);
+    look_up();
+    code_.jump_if(BPF_JEQ, Reg::kR0, 0, lost_);  // the map is full
+    code_.move(Reg::kR1, 1);
+    code_.atomic_add(Reg::kR0, 0, Reg::kR1);
   }
 
   std::int16_t slot(std::size_t index) const { return static_cast<std::int16_t>(frame_ + 8 * static_cast<int>(index)); }

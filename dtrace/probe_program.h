@@ -10,6 +10,7 @@
 
 #include <linux/bpf.h>
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -22,9 +23,10 @@ namespace jtrace::dtrace {
 struct TracedSite {
   const Probe* probe = nullptr;
   const ProbeSite* site = nullptr;
-  bool records = true;        // false: only counted (and heeded, where it ends the life of symbols)
-  bool ends_symbols = false;  // class__unloaded
-  bool chosen = true;         // by the user; false: needed to understand the others
+  bool records = true;          // false: only counted (and heeded, where it ends the life of symbols)
+  bool ends_symbols = false;    // class__unloaded
+  bool chosen = true;           // by the user; false: needed to understand the others
+  bool counts_methods = false;  // method__entry: counted in the kernel by method; a record for the first hit alone
 };
 
 // Layout of the counters: the only element of an array map.
@@ -36,13 +38,19 @@ struct SiteCounters {
 };
 inline constexpr std::uint32_t kCountersHeader = 64;  // bytes before the first SiteCounters; the first word: generation
 
+// A method in the map of counts. The generation is that of the symbols: what their addresses mean ends with it.
+struct MethodKey {
+  std::uint64_t generation = 0, class_name = 0, name = 0, signature = 0;
+  friend auto operator<=>(const MethodKey&, const MethodKey&) = default;
+};
+
 // Layout of the records in the ring.
 inline constexpr std::uint32_t kTextRecord = 0xffffffff;  // in place of the site
 struct EventHeader {
   std::uint32_t site;
   std::uint32_t tid;   // in the first pid namespace
   std::uint64_t time;  // CLOCK_MONOTONIC, ns
-  // operands follow, 8 bytes each
+  // operands follow, 8 bytes each; of a counted method the generation behind them
 };
 struct TextHeader {
   std::uint32_t mark;    // kTextRecord
@@ -59,6 +67,7 @@ struct ProgramMaps {
   int ring = -1;
   int texts = -1;     // hash: {address, length} -> generation, 8 bytes
   int counters = -1;  // array
+  int methods = -1;   // hash: MethodKey -> count, 8 bytes; where a site counts methods
 };
 
 // `tgid`: the process in the first pid namespace; 0: whoever comes.

@@ -3,12 +3,14 @@
 #include <array>
 
 #include "dtrace/bpf_source.h"
+#include "dtrace/perf_source.h"
 
 namespace jtrace::dtrace {
 namespace {
 
 Result<std::unique_ptr<ProbeSource>> open_one(BackEnd back_end, const target::Process& process, const Libjvm& libjvm,
                                               const std::vector<TracedSite>& sites, const SourceOptions& options) {
+  if (back_end == BackEnd::kPerf) return open_perf_source(process, libjvm, sites, options);
   return open_bpf_source(process, libjvm, sites, options, back_end == BackEnd::kUprobeMulti);
 }
 
@@ -29,7 +31,7 @@ Result<std::unique_ptr<ProbeSource>> ProbeSource::open(const target::Process& pr
   if (options.back_end != BackEnd::kAutomatic) return open_one(options.back_end, process, libjvm, sites, options);
   std::string reason;
   Result<std::unique_ptr<ProbeSource>> opened;
-  for (const BackEnd back_end : {BackEnd::kUprobeMulti, BackEnd::kPerfBpf}) {
+  for (const BackEnd back_end : {BackEnd::kUprobeMulti, BackEnd::kPerfBpf, BackEnd::kPerf}) {
     opened = open_one(back_end, process, libjvm, sites, options);
     if (opened) {
       (*opened)->reason_ = reason;

@@ -39,6 +39,11 @@ struct ProbeRecord {
 };
 using RecordFunction = std::function<Result<>(const ProbeRecord&)>;
 
+struct MethodHits {
+  MethodKey method;
+  std::uint64_t count = 0;
+};
+
 enum class BackEnd : std::uint8_t { kAutomatic, kUprobeMulti, kPerfBpf, kPerf };
 std::string_view to_string(BackEnd back_end);
 
@@ -62,6 +67,9 @@ class ProbeSource {
   virtual void detach() = 0;
   // By site.
   virtual Result<std::vector<SiteCounters>> counters() = 0;
+
+  // Of sites that count methods, in no order. Whole once the source is detached.
+  virtual Result<std::vector<MethodHits>> method_hits() = 0;
 
   virtual BackEnd back_end() const = 0;
   // Why it is this back end: "" or what was tried before and failed.

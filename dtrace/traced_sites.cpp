@@ -14,7 +14,8 @@ bool has_symbols(const Probe& probe) {
 
 }  // namespace
 
-std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std::vector<const Probe*>& chosen) {
+std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std::vector<const Probe*>& chosen,
+                                       bool count_methods) {
   std::vector<TracedSite> sites;
   const auto is_chosen = [&](std::string_view name) {
     return std::any_of(chosen.begin(), chosen.end(),
@@ -22,7 +23,13 @@ std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std:
   };
   const auto add = [&](const Probe& probe, bool records, bool by_user) {
     const bool unloads = probe.provider == "hotspot" && probe.name == "class__unloaded";
-    for (const ProbeSite& site : probe.sites) sites.push_back({&probe, &site, records, unloads, by_user});
+    const bool entry = probe.provider == "hotspot" && probe.name == "method__entry";
+    const bool left = probe.provider == "hotspot" && probe.name == "method__return";
+    for (const ProbeSite& site : probe.sites) {
+      // What cannot be told of a site is left out of the counts: all of it, or none.
+      const bool counts = count_methods && entry && site.operands.size() == 7;
+      sites.push_back({&probe, &site, records && !(count_methods && left), unloads, by_user, counts});
+    }
   };
   for (const Probe* probe : chosen) add(*probe, true, true);
   const auto help = [&](std::string_view name, bool needed, bool records) {

@@ -9,6 +9,8 @@
 namespace jtrace::dtrace {
 
 // `chosen` point into `all`, which must outlive the sites.
-std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std::vector<const Probe*>& chosen);
+// `count_methods`: method__entry is counted by method in the kernel, method__return is only counted.
+std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std::vector<const Probe*>& chosen,
+                                       bool count_methods = false);
 
 }  // namespace jtrace::dtrace

@@ -5,30 +5,10 @@
 #include "base/strings.h"
 #include "base/uuid.h"
 #include "perfdata/value_format.h"
+#include "trace/clock_option.h"
 #include "trace/event.h"
 
 namespace jtrace::perfdata {
-namespace {
-
-std::string seconds_text(std::uint64_t ns) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%llu.%09llu", static_cast<unsigned long long>(ns / kNanosPerSecond),
-                static_cast<unsigned long long>(ns % kNanosPerSecond));
-  return text;
-}
-
-std::string clock_text() {
-  const ClockAnchor now = ClockAnchor::now();
-  timespec resolution{};
-  ::clock_getres(CLOCK_MONOTONIC, &resolution);
-  const auto ns =
-      static_cast<std::uint64_t>(resolution.tv_sec) * kNanosPerSecond + static_cast<std::uint64_t>(resolution.tv_nsec);
-  return "monotonic=" + seconds_text(now.monotonic) + ",realtime=" + seconds_text(now.realtime) +
-         ",resolution=" + seconds_text(ns);
-}
-
-}  // namespace
-
 Result<> SampleWriter::option(std::string_view key, std::string_view value) {
   return sink_.write(trace::Option{.key = key, .value = value, .traceIdRef = trace_id_});
 }
@@ -60,7 +40,7 @@ Result<> SampleWriter::write(const Snapshot& snapshot) {
 Result<> SampleWriter::write_options(const Snapshot& snapshot) {
   if (samples_ == 0) {
     JTRACE_RETURN_IF_ERROR(option("jtrace.kind", "snapshot"));
-    JTRACE_RETURN_IF_ERROR(option("jtrace.clock", clock_text()));
+    JTRACE_RETURN_IF_ERROR(option("jtrace.clock", trace::clock_option(ClockAnchor::now())));
     if (!options_.vm.empty()) JTRACE_RETURN_IF_ERROR(option("jtrace.vm", options_.vm));
     JTRACE_RETURN_IF_ERROR(option("hsperf.source", options_.source));
     for (const auto& [key, value] : options_.options) JTRACE_RETURN_IF_ERROR(option(key, value));
@@ -140,7 +120,7 @@ Result<> PauseWriter::begin(std::uint64_t time) {
   JTRACE_RETURN_IF_ERROR(sink_.write(trace::TraceStart{
       .traceId = trace_id_, .agentIdRef = agent_id_, .time = trace::Time(time), .collationValue = collation_}));
   JTRACE_RETURN_IF_ERROR(option("hsperf.kind", "pauses"));
-  return option("jtrace.clock", clock_text());
+  return option("jtrace.clock", trace::clock_option(ClockAnchor::now()));
 }
 
 Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t missed, const Snapshot& snapshot,
@@ -180,7 +160,7 @@ Result<> PauseWriter::set_zero(std::uint64_t zero, std::int64_t next_entry, cons
   const bool goes_back = zero + static_cast<std::uint64_t>(clock.ns_of(next_entry)) < last_pause_end_;
   if (zero == zero_ || (zero_ != 0 && goes_back)) return {};
   zero_ = zero;
-  return option("hsperf.vm.clock", "zero=" + seconds_text(zero));
+  return option("hsperf.vm.clock", "zero=" + trace::seconds_text(zero));
 }
 
 Result<> PauseWriter::runtime_shutdown(std::uint64_t time) {

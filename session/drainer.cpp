@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/uuid.h"
+#include "trace/clock_option.h"
 
 namespace jtrace::session {
 namespace {
@@ -12,19 +13,6 @@ namespace {
 constexpr std::uint64_t kClockInterval = 60 * kNanosPerSecond;
 constexpr std::uint64_t kDroppedInterval = kNanosPerSecond;
 constexpr std::uint64_t kEventsInAPass = 100'000;
-
-std::string seconds_text(std::uint64_t ns) {
-  std::string fraction = std::to_string(ns % kNanosPerSecond);
-  fraction.insert(0, 9 - fraction.size(), '0');
-  return std::to_string(ns / kNanosPerSecond) + "." + fraction;
-}
-
-std::uint64_t clock_resolution() {
-  timespec resolution{};
-  ::clock_getres(CLOCK_MONOTONIC, &resolution);
-  return static_cast<std::uint64_t>(resolution.tv_sec) * kNanosPerSecond +
-         static_cast<std::uint64_t>(resolution.tv_nsec);
-}
 
 BuilderOptions builder_options(const TraceOptions& options) {
   return {
@@ -161,8 +149,7 @@ Result<> Drainer::say_paused(bool paused) {
 Result<> Drainer::say_clock() {
   const ClockAnchor now = ClockAnchor::now();
   last_clock_time_ = now.monotonic;
-  return option("jtrace.clock", "monotonic=" + seconds_text(now.monotonic) + ",realtime=" + seconds_text(now.realtime) +
-                                    ",resolution=" + seconds_text(clock_resolution()));
+  return option("jtrace.clock", trace::clock_option(now));
 }
 
 // Each element says how many were lost since the last one.

@@ -1,6 +1,7 @@
 #include "target/stop_threads.h"
 
 #include <elf.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -121,6 +122,10 @@ Result<> StoppedThreads::seize_all(const Process& process) {
 }
 
 Result<> StoppedThreads::wait_all() {
+  // A thread that runs stops within microseconds, a sleep takes many more: at first the target is looked at again and
+  // again, for it stands still meanwhile.
+  constexpr int kQuickLooks = 100;
+  int looks = 0;
   for (Traced& thread : traced_) {
     while (!thread.stopped && thread.tid != 0) {
       int status = 0;
@@ -136,6 +141,8 @@ Result<> StoppedThreads::wait_all() {
                           .text = "thread " + std::to_string(thread.tid) + " did not stop within " +
                                   std::to_string(limit_.count() / 1'000'000) + " ms; all threads go on",
                           .help = "give it longer with --max-stop"});
+      } else if (++looks <= kQuickLooks) {
+        ::sched_yield();
       } else {
         const timespec pause{0, 20'000};
         ::nanosleep(&pause, nullptr);

@@ -77,7 +77,7 @@ class ClassModel {
  private:
   std::string suffix_before_hidden_classes(Address klass, std::string_view internal) const;
   Result<std::vector<JavaField>> read_fields(Address klass) const;
-  Result<std::vector<JavaField>> read_field_array(Address klass) const;   // 8 to 17
+  Result<std::vector<JavaField>> read_field_array(Address klass) const;  // 8 to 17
   static void add_generic_signatures(const std::vector<std::uint16_t>& words, std::vector<JavaField>& fields);
   Result<std::vector<JavaField>> read_field_stream(Address klass) const;  // 21 and later
   Result<std::string> injected_name(std::uint32_t index) const;

@@ -246,13 +246,23 @@ class SnapshotEvents::Impl {
     return ThreadId(kVmThreads + static_cast<std::uint64_t>(std::max(report.native_id, 0)));
   }
 
-  Result<> need_thread(ThreadId id, const std::string& name, pid_t native_id) {
+  // Of a java.lang.Thread; "" for none. From 19 on it stands in Thread.holder (Thread$FieldHolder).
+  std::string group_of(Address thread) const {
+    const ObjectModel& objects = inspection_.objects();
+    if (thread == 0) return {};
+    const auto holder = objects.reference(thread, "holder");
+    const auto group = objects.reference(holder && *holder != 0 ? *holder : thread, "group");
+    return group && *group != 0 ? objects.text_field(*group, "name").value_or("") : "";
+  }
+  Result<> need_thread(ThreadId id, const std::string& name, pid_t native_id, Address object) {
     if (!threads_.insert(id.value()).second) return {};
+    const std::string group = group_of(object);
     const auto transient =
         native_id > 0 ? trace::TransientThreadId(static_cast<std::uint64_t>(native_id)) : trace::TransientThreadId();
     return emitter_.emit(trace::ThreadStart{.transientThreadId = transient,
                                             .threadId = id,
                                             .time = time_,
+                                            .groupName = group.empty() ? trace::Text() : trace::Text(group),
                                             .objIdRef = ObjectId::none(),
                                             .threadName = name});
   }
@@ -262,10 +272,10 @@ class SnapshotEvents::Impl {
   Result<> write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits) {
     missing_.insert(missing_.end(), snapshot.missing.begin(), snapshot.missing.end());
     for (const ThreadReport& report : snapshot.threads)
-      JTRACE_RETURN_IF_ERROR(
-          need_thread(thread_id(report), report.java.address ? report.java.name : report.name, report.native_id));
+      JTRACE_RETURN_IF_ERROR(need_thread(thread_id(report), report.java.address ? report.java.name : report.name,
+                                         report.native_id, report.java.object));
     for (const VirtualThread& thread : snapshot.virtual_threads)
-      JTRACE_RETURN_IF_ERROR(need_thread(thread_id(thread), thread.name, 0));
+      JTRACE_RETURN_IF_ERROR(need_thread(thread_id(thread), thread.name, 0, 0));
     if (frames) {
       for (const ThreadReport& report : snapshot.threads)
         JTRACE_RETURN_IF_ERROR(write_stack(thread_id(report), report.walk));
@@ -354,11 +364,8 @@ class SnapshotEvents::Impl {
       const std::string bytes = std::to_string(row.count.bytes);
       const std::string format = "histogram instances=" + std::to_string(row.count.instances) +
                                  " classId=" + std::to_string(classes_.of(row.klass).first.value());
-      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Value{.name = text,
-                                                        .objIdRef = ObjectId::none(),
-                                                        .serializationFormat = format,
-                                                        .type = "LONG",
-                                                        .value = bytes}));
+      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Value{
+          .name = text, .objIdRef = ObjectId::none(), .serializationFormat = format, .type = "LONG", .value = bytes}));
     }
     return {};
   }
@@ -396,7 +403,7 @@ class SnapshotEvents::Impl {
   Numbers<MethodId> methods_;
   Numbers<ObjectId> objects_;
   std::optional<std::uint64_t> objects_in_heap_;  // from a walk
-  std::set<std::uint64_t> threads_;  // those that were defined
+  std::set<std::uint64_t> threads_;               // those that were defined
   std::vector<std::string> missing_;
   std::size_t said_ = 0;  // of `missing_`, in the trace
 };

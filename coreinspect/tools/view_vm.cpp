@@ -176,6 +176,7 @@ Result<ViewResult> view_flags(Inspection& inspection, const ViewOptions& options
 }
 
 Result<ViewResult> view_properties(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
   JTRACE_ASSIGN_OR_RETURN(const PropertyTable table, read_system_properties(inspection.objects()));
   ViewResult result;
   JsonWriter json(result.out);

@@ -58,8 +58,10 @@ Result<std::unique_ptr<Vm>> Vm::open(const target::Target& target) {
     for (const std::string& line : missing)
       if (line.find("/libjvm.so") != line.npos || line.find("cut off") != line.npos) error.help = line;
     // Eclipse OpenJ9 has a libjvm.so that only loads its own VM.
-    if (error.message().find("no exported symbol") != std::string::npos && error.help.empty())
+    if (error.message().find("no exported symbol") != std::string::npos && error.help.empty()) {
+      error.category = ErrorCategory::kNotAttachable;
       error.help = "is it HotSpot? OpenJ9 and others have no such tables";
+    }
     if (error.help.empty() && target.core()) error.help = "give the libjvm.so of the process with --libjvm";
     return fail(std::move(error));
   }
@@ -130,6 +132,7 @@ Result<VmFlag> Vm::read_flag(Address at, std::string_view type_name) const {
   JTRACE_ASSIGN_OR_RETURN(const auto bits, read_field<std::uint32_t>(at, type_name, "_flags"));
   flag.origin = static_cast<int>(bits & 15);
   JTRACE_ASSIGN_OR_RETURN(const Address value, read_pointer(at, type_name, "_addr"));
+  flag.address = value;
   JTRACE_ASSIGN_OR_RETURN(flag.value, flag_value(value, flag.type));
   return flag;
 }

@@ -22,7 +22,8 @@ struct VmFlag {
   std::string name;
   std::string type;  // "bool", "uintx", "ccstr"
   std::string value;
-  int origin = 0;  // JVMFlagOrigin: 0 default, 1 command line, ...
+  int origin = 0;               // JVMFlagOrigin: 0 default, 1 command line, ...
+  target::Address address = 0;  // of the variable
   std::string_view origin_name() const;
 };
 

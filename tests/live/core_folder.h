@@ -22,7 +22,7 @@ class CoreFolder {
   std::string core() const {
     const std::string folder = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_.get());
     for (const auto& entry : std::filesystem::directory_iterator(folder))
-      if (entry.path().filename().string().starts_with("core")) return entry.path();
+      if (entry.is_regular_file() && entry.path().filename().string().starts_with("core")) return entry.path();
     return {};
   }
 

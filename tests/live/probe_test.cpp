@@ -2,9 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
+
+#include <map>
+#include <sstream>
 
 #include "base/file.h"
+#include "tests/testlib/background_command.h"
 #include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
@@ -12,6 +18,7 @@
 namespace jtrace::test {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::Ge;
 using ::testing::HasSubstr;
 
@@ -100,6 +107,291 @@ TEST_P(EachJdk, ends_with_the_JVM) {
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
   EXPECT_EQ(trace->count("runtimeShutdown"), 1u);
+}
+
+// Whether the flag of a probe is on, as `jtrace probes` tells it.
+bool is_enabled(const JvmProcess& jvm, const std::string& probe) {
+  const auto done = run_jtrace({"probes", jvm.pid_text(), "hotspot:" + probe, "--format", "json"});
+  EXPECT_TRUE(succeeded(done));
+  return done && done->out.find("\"enabled\":true") != std::string::npos;
+}
+
+TEST_P(EachJdk, switches_flags_on_and_off_again) {
+  NEED_PROBES();
+  auto jvm = JvmProcess::start(GetParam(), "Workload");
+  ASSERT_TRUE(succeeded(jvm));
+  const ScratchDir folder;
+  const std::string path = folder.file("probe.xml");
+  const std::vector<std::string> words{
+      "probe", (*jvm)->pid_text(), "monitor__contended__enter", "monitor__contended__entered", "-o", path};
+  const auto refused = run_jtrace(words);
+  ASSERT_TRUE(succeeded(refused));
+  EXPECT_EQ(refused->status, 1);
+  EXPECT_THAT(refused->err, HasSubstr("-XX:+DTraceMonitorProbes"));
+  EXPECT_THAT(refused->err, HasSubstr("--enable-flags"));
+
+  std::vector<std::string> command{jtrace_binary()};
+  command.insert(command.end(), words.begin(), words.end());
+  command.push_back("--enable-flags");
+  for (const int end : {SIGINT, SIGKILL}) {
+    auto probe = BackgroundCommand::start(command);
+    ASSERT_TRUE(succeeded(probe));
+    if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
+      const std::string said = (*probe)->err();
+      if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
+      FAIL() << said;
+    }
+    EXPECT_TRUE(is_enabled(**jvm, "monitor__contended__enter"));
+    ASSERT_TRUE(succeeded((*jvm)->ask("contend 5")));
+    (*probe)->signal(end);
+    ASSERT_TRUE(succeeded((*probe)->wait_exit()));
+    // The guard does it, and outlives a tool that was killed: by a moment.
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (is_enabled(**jvm, "monitor__contended__enter") && std::chrono::steady_clock::now() < limit) {
+    }
+    EXPECT_FALSE(is_enabled(**jvm, "monitor__contended__enter"));
+    if (end == SIGKILL) continue;
+    auto trace = TraceDocument::read(path);
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_TRUE(none(trace->faults()));
+    EXPECT_THAT(count_by_thread(*trace, "monContendedEnter", "contender-"), Ge(5));
+  }
+  EXPECT_EQ((*jvm)->err(), "");
+  record_support(GetParam(), "G1", "live", "probes switched on");
+}
+
+TEST_P(EachJdk, counts_methods_in_the_kernel) {
+  NEED_PROBES();
+  auto jvm = JvmProcess::start(GetParam(), "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}});
+  ASSERT_TRUE(succeeded(jvm));
+  const ScratchDir folder;
+  const std::string path = folder.file("counts.xml");
+  auto probe = BackgroundCommand::start(
+      {jtrace_binary(), "probe", (*jvm)->pid_text(), "method__entry", "--count-methods", "-o", path});
+  ASSERT_TRUE(succeeded(probe));
+  if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
+    const std::string said = (*probe)->err();
+    if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
+    FAIL() << said;
+  }
+  ASSERT_TRUE(succeeded((*jvm)->ask("run 20000")));
+  (*probe)->signal(SIGINT);
+  auto status = (*probe)->wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 0) << (*probe)->err();
+  auto trace = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid(path));
+  EXPECT_EQ(trace->count("methodEntry"), 0u);
+  std::string called;
+  for (const TraceElement* method : trace->all("methodDef"))
+    if (method->get("name") == "called") called = method->get("methodId");
+  std::uint64_t count = 0;
+  for (const TraceElement* counted : trace->all("methodCount"))
+    if (counted->get("methodIdRef") == called) count += counted->number("count");
+  EXPECT_EQ(count, 20000u);
+}
+
+// "hotspot:gc__begin 12 0" of a summary, "@[gc__begin]: 12" of bpftrace.
+std::map<std::string, std::uint64_t> counts_of(const std::string& text, bool summary) {
+  std::map<std::string, std::uint64_t> counts;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (summary && line.starts_with("DURATION")) break;  // a second table, of the same names
+    const std::string begin = summary ? "hotspot:" : "@[";
+    if (!line.starts_with(begin)) continue;
+    const std::size_t end = line.find(summary ? " " : "]");
+    if (end == line.npos) continue;
+    counts[line.substr(begin.size(), end - begin.size())] = std::stoull(line.substr(end + (summary ? 1 : 2)));
+  }
+  return counts;
+}
+
+// The kernel's own count of each probe lies between ours of a shorter and of a longer time: equal, where nothing else
+// fires in between.
+TEST_P(EachJdk, counts_what_bpftrace_counts) {
+  NEED_PROBES();
+  if (const auto there = run_command({"bpftrace", "--version"}); !there || there->status != 0)
+    GTEST_SKIP() << "bpftrace is not here to compare with";
+  auto jvm = JvmProcess::start(
+      GetParam(), "Workload",
+      {.flags = {"-XX:+DTraceMonitorProbes", "-XX:+DTraceAllocProbes", "-XX:+UseSerialGC", "-Xmx64m"}});
+  ASSERT_TRUE(succeeded(jvm));
+  const std::vector<std::string> fired{"thread__start",
+                                       "thread__stop",
+                                       "class__loaded",
+                                       "gc__begin",
+                                       "gc__end",
+                                       "mem__pool__gc__begin",
+                                       "mem__pool__gc__end",
+                                       "monitor__contended__enter",
+                                       "monitor__wait",
+                                       "monitor__waited",
+                                       "monitor__contended__exit",
+                                       "object__alloc",
+                                       "monitor__notify",
+                                       "monitor__notifyAll",
+                                       "thread__park__begin",
+                                       "thread__unpark"};
+  const ScratchDir folder;
+  const auto ours = [&](const char* name) {
+    std::vector<std::string> words{jtrace_binary(), "probe", (*jvm)->pid_text(), "--summary", "-o", folder.file(name)};
+    words.insert(words.begin() + 3, fired.begin(), fired.end());
+    return BackgroundCommand::start(words);
+  };
+  std::string script = "interval:ms:100 { printf(\"tick\\n\"); }";
+  for (const std::string& name : fired)
+    script += " usdt:" + GetParam().libjvm() + ":hotspot:" + name + " /pid == " + (*jvm)->pid_text() + "/ { @[\"" +
+              name + "\"] = count(); }";
+  auto outer = ours("outer.xml");
+  ASSERT_TRUE(succeeded(outer));
+  if (!(*outer)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
+    const std::string said = (*outer)->err();
+    if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
+    FAIL() << said;
+  }
+  auto peer = BackgroundCommand::start({"bpftrace", "-e", script});
+  ASSERT_TRUE(succeeded(peer));
+  if (!(*peer)->wait_out_line("tick", std::chrono::seconds(60)))
+    GTEST_SKIP() << "bpftrace does not work here: " << (*peer)->err();
+  auto inner = ours("inner.xml");
+  ASSERT_TRUE(succeeded(inner));
+  ASSERT_TRUE((*inner)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) << (*inner)->err();
+  for (const char* command : {"threads 20", "contend 5", "wait 3", "load 3", "alloc 1000", "gc 2", "park 2"})
+    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  for (auto* tracer : {&inner, &peer, &outer}) {
+    (**tracer)->signal(SIGINT);
+    ASSERT_TRUE(succeeded((**tracer)->wait_exit(std::chrono::minutes(2))));
+  }
+  auto least = counts_of((*inner)->out(), true), theirs = counts_of((*peer)->out(), false),
+       most = counts_of((*outer)->out(), true);
+  std::size_t seen = 0;
+  for (const std::string& name : fired) {
+    EXPECT_LE(least[name], theirs[name]) << name;
+    EXPECT_LE(theirs[name], most[name]) << name << "\n" << (*outer)->out() << (*inner)->out() << (*peer)->out();
+    seen += least[name] > 0;
+  }
+  EXPECT_GE(seen, 11u) << (*inner)->out();
+  EXPECT_EQ((*jvm)->err(), "");
+}
+
+TEST(ProbeRights, names_the_capabilities_and_needs_no_others) {
+  JTRACE_NEED_JDK(jdk);
+  if (::geteuid() != 0) JTRACE_SKIP("bpf", "takes root to be somebody else");
+  constexpr unsigned kNobody = 65534;
+  auto jvm = JvmProcess::start(*jdk, "Workload", {.uid = kNobody, .gid = kNobody});
+  if (!jvm) GTEST_SKIP() << "no JVM as another user: " << jvm.error().message();
+  const auto as_nobody = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {jtrace_binary(), "probe", (*jvm)->pid_text(), "thread__start", "--duration", "0.2s",
+                               "-o", "/dev/null"});
+    return run_command(words, {.timeout = std::chrono::minutes(2)});
+  };
+  const auto refused = as_nobody({});
+  ASSERT_TRUE(succeeded(refused));
+  if (refused->err.find("setpriv:") != std::string::npos) GTEST_SKIP() << refused->err;
+  EXPECT_EQ(refused->status, 5) << refused->err;
+  EXPECT_THAT(refused->err, HasSubstr("CAP_BPF"));
+  EXPECT_THAT(refused->err, HasSubstr("CAP_PERFMON"));
+  const auto allowed = as_nobody({"--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon"});
+  ASSERT_TRUE(succeeded(allowed));
+  if (allowed->err.find("needs Linux") != std::string::npos) JTRACE_SKIP("bpf", allowed->err);
+  EXPECT_EQ(allowed->status, 0) << allowed->err;
+}
+
+// The other back ends say the same; each hit is there once.
+TEST(ProbeBackEnds, say_the_same) {
+  JTRACE_NEED_JDK(jdk);
+  auto jvm = JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}});
+  ASSERT_TRUE(succeeded(jvm));
+  const ScratchDir folder;
+  for (const char* back_end : {"uprobe_multi", "perf_bpf", "perf"}) {
+    const std::string path = folder.file(std::string(back_end) + ".xml");
+    auto probe =
+        BackgroundCommand::start({jtrace_binary(), "probe", (*jvm)->pid_text(), "--backend", back_end, "-o", path});
+    ASSERT_TRUE(succeeded(probe));
+    if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
+      const std::string said = (*probe)->err();
+      if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
+      FAIL() << said;
+    }
+    for (const char* command : {"threads 7", "contend 3", "load 4", "gc 1"})
+      ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+    (*probe)->signal(SIGINT);
+    auto status = (*probe)->wait_exit(std::chrono::minutes(2));
+    ASSERT_TRUE(succeeded(status));
+    // Without BPF the name of a thread that has ended when its start is looked at is not known.
+    const bool names = back_end != std::string("perf");
+    EXPECT_THAT(*status, AnyOf(0, names ? 0 : 9)) << back_end << (*probe)->err();
+    EXPECT_THAT((*probe)->err(), HasSubstr(std::string(" by ") + back_end));
+    auto trace = TraceDocument::read(path);
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_TRUE(none(trace->faults()));
+    EXPECT_TRUE(valid(path));
+    const char* worker = names ? "worker-" : "";
+    EXPECT_THAT(count_by_thread(*trace, "threadEnd", worker), Ge(7)) << back_end;
+    EXPECT_THAT(count_by_thread(*trace, "monContendedEnter", names ? "contender-" : ""), Ge(3)) << back_end;
+    EXPECT_EQ(count_classes(*trace, "Workload$Plugin"), 4) << back_end;
+    EXPECT_THAT(trace->count("gcStart"), Ge(1u)) << back_end;
+  }
+  EXPECT_EQ((*jvm)->err(), "");
+}
+
+TEST(ProbeTargets, are_several_with_a_trace_each) {
+  JTRACE_NEED_JDK(jdk);
+  std::vector<std::unique_ptr<JvmProcess>> jvms;
+  for (int i = 0; i < 2; ++i) {
+    auto jvm = JvmProcess::start(*jdk, "Workload");
+    ASSERT_TRUE(succeeded(jvm));
+    jvms.push_back(std::move(*jvm));
+  }
+  const ScratchDir folder;
+  auto probe = BackgroundCommand::start(
+      {jtrace_binary(), "probe", jvms[0]->pid_text(), jvms[1]->pid_text(), "thread__start", "thread__stop"},
+      {.directory = folder.path()});
+  ASSERT_TRUE(succeeded(probe));
+  for (int i = 0; i < 2; ++i)
+    if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
+      const std::string said = (*probe)->err();
+      if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
+      FAIL() << said;
+    }
+  ASSERT_TRUE(succeeded(jvms[0]->ask("threads 3")));
+  ASSERT_TRUE(succeeded(jvms[1]->ask("threads 5")));
+  (*probe)->signal(SIGTERM);
+  auto status = (*probe)->wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 0) << (*probe)->err();
+  for (int i = 0; i < 2; ++i) {
+    auto trace = TraceDocument::read(folder.file("jtrace-" + jvms[static_cast<std::size_t>(i)]->pid_text() + ".xml"));
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_TRUE(none(trace->faults()));
+    EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), i == 0 ? 3 : 5);
+  }
+}
+
+TEST(ProbeRights, refuses_what_cannot_work) {
+  JTRACE_NEED_JDK(jdk);
+  auto jvm = JvmProcess::start(*jdk, "ProbeCalls", {.flags = {"-Xint"}});
+  ASSERT_TRUE(succeeded(jvm));
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "probe");
+    const auto done = run_jtrace(words);
+    return done ? *done : CommandOutput{.err = done.error().message()};
+  };
+  const std::string pid = (*jvm)->pid_text();
+  const auto unknown = run({pid, "gc__begun", "-o", "/dev/null"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("gc__begin")) << "the nearest name";
+  EXPECT_EQ(run({"4194303", "gc__begin", "-o", "/dev/null"}).status, 3);
+  EXPECT_EQ(run({std::to_string(::getpid()), "gc__begin", "-o", "/dev/null"}).status, 4);
+  EXPECT_EQ(run({"--enable-flags", "method__entry", "-o", "/dev/null", "--", "java", "-version"}).status, 2);
+  if (jdk->version < 24) return;
+  const auto silent = run({pid, "method__entry", "--enable-flags", "--duration", "0.1s", "-o", "/dev/null"});
+  EXPECT_EQ(silent.status, 1) << silent.err;
+  EXPECT_THAT(silent.err, HasSubstr("-Xint"));
 }
 
 }  // namespace

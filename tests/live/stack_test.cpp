@@ -172,10 +172,25 @@ TEST_P(StackOnEachJdk, shows_parked_virtual_threads) {
 
 TEST_P(StackOnEachJdk, tells_a_valid_trace) {
   const ScratchDir folder;
-  for (const std::string view : {"events", "stack", "threads", "classes", "properties", "counters"}) {
+  const std::vector<std::vector<std::string>> views = {{"events"},
+                                                       {"stack"},
+                                                       {"threads"},
+                                                       {"locks"},
+                                                       {"classes"},
+                                                       {"class", "Standing"},
+                                                       {"properties"},
+                                                       {"counters"},
+                                                       {"flags"},
+                                                       {"args"},
+                                                       {"method", "Standing.park"}};
+  for (const auto& words : views) {
+    const std::string& view = words.front();
     const std::string path = folder.file(view + ".xml");
-    const auto done = view == "stack" ? run({"stack", jvm_->pid_text(), "--format", "xml", "-o", path})
-                                      : run({"inspect", jvm_->pid_text(), view, "--format", "xml", "-o", path});
+    std::vector<std::string> command{"inspect", jvm_->pid_text()};
+    command.insert(command.end(), words.begin(), words.end());
+    if (view == "stack") command = {"stack", jvm_->pid_text()};
+    command.insert(command.end(), {"--format", "xml", "-o", path});
+    const auto done = run(command);
     ASSERT_EQ(done.status, 0) << view << done.err;
     EXPECT_TRUE(valid(path)) << view;
     const auto document = TraceDocument::read(path);
@@ -186,7 +201,24 @@ TEST_P(StackOnEachJdk, tells_a_valid_trace) {
     if (view == "classes") {
       EXPECT_GT(document->count("classDef"), 300u);
     }
+    if (view == "class" || view == "method") {
+      EXPECT_EQ(count_classes(*document, "Standing"), 1);
+      EXPECT_GT(document->count("methodDef"), 20u);
+    }
+    if (view == "flags") {
+      EXPECT_EQ(document->option("flag.MaxHeapSize"), std::to_string(32 << 20));
+    }
+    if (view == "args") {
+      EXPECT_EQ(document->option("java_command"), "Standing");
+    }
+    if (view == "locks") {
+      EXPECT_EQ(document->count("monContendedEnter"), 3u);
+    }
     if (view != "events") continue;
+    for (const TraceElement* thread : document->all("threadStart"))
+      if (thread->get("threadName") == "sleeper") {
+        EXPECT_EQ(thread->get("groupName"), "main");
+      }
     EXPECT_GE(document->count("methodEntry"), 100u);
     EXPECT_EQ(document->count("monContendedEnter"), 3u) << "blocked, dead-1, dead-2";
     for (const TraceElement* enter : document->all("monContendedEnter")) EXPECT_GT(enter->number("threadOwner"), 0u);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "dtrace/flag_switch.h"
 #include "dtrace/record_queue.h"
 #include "dtrace/traced_sites.h"
 
@@ -121,6 +122,45 @@ TEST_F(ProbeEventsTest, AnUnknownTextIsCountedAndProbesWithoutElementToo) {
   EXPECT_EQ(events_->counts().missing_texts, 1u);
   EXPECT_EQ(events_->counts().without_element, 1u);
   EXPECT_EQ(sink_.all<trace::ClassDef>().at(0).name, trace::Text("?"));
+}
+
+TEST_F(ProbeEventsTest, CountedMethodsAreDefinedAtTheirFirstHitAndCountedAtTheEnd) {
+  for (TracedSite& site : sites_) site.counts_methods = site.probe->name == "method__entry";
+  Values first = method_, again = method_;
+  first.push_back(0);  // the generation of the symbols
+  again.push_back(1);
+  add("method__entry", 1, first);
+  add("method__entry", 2, again);
+  release();
+  EXPECT_EQ(sink_.all<trace::MethodEntry>().size(), 0u);
+  EXPECT_EQ(sink_.all<trace::MethodDef>().size(), 1u);
+  ASSERT_TRUE(events_->write_counts(
+      {{{0, 0x200, 0x300, 0x400}, 5}, {{1, 0x200, 0x300, 0x400}, 2}, {{0, 0x999, 0x300, 0x400}, 9}}));
+  const auto counts = sink_.all<trace::MethodCount>();
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_EQ(counts[0].count, trace::Number(7));
+  EXPECT_EQ(counts[0].methodIdRef, sink_.all<trace::MethodDef>()[0].methodId);
+  EXPECT_EQ(events_->counts().unknown_methods, 9u);
+}
+
+TEST(TracedSites, CountingMethodsNeedsNoRecordOfTheirReturn) {
+  const auto probes = group_probes({site_of("method__entry", 7), site_of("method__return", 7)});
+  const auto sites = sites_to_trace(probes, {&probes[0], &probes[1]}, true);
+  ASSERT_EQ(sites.size(), 2u);
+  EXPECT_TRUE(sites[0].counts_methods && sites[0].records);
+  EXPECT_FALSE(sites[1].counts_methods || sites[1].records);
+}
+
+TEST(FlagSwitch, SaysWhatItDoesNotReachAndRefusesWhatHasNoEffect) {
+  Libjvm libjvm;
+  libjvm.feature = 17;
+  EXPECT_TRUE(limits_of_switching(libjvm, {"DTraceMonitorProbes"}).value().empty());
+  EXPECT_EQ(limits_of_switching(libjvm, {"DTraceMethodProbes"}).value().size(), 2u);
+  libjvm.compiles = false;
+  EXPECT_TRUE(limits_of_switching(libjvm, {"DTraceMethodProbes"}));
+  libjvm.feature = 25;
+  EXPECT_FALSE(limits_of_switching(libjvm, {"DTraceMethodProbes"}));
+  EXPECT_TRUE(limits_of_switching(libjvm, {"DTraceAllocProbes"}));
 }
 
 TEST(TracedSites, ThreadsAreAlwaysFollowedButNotChosen) {

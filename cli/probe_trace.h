@@ -1,0 +1,26 @@
+// One trace of a JVM's probes from its head to its end: until the duration, a number of hits, a signal, or the JVM's
+// end.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cli/command.h"
+#include "dtrace/probe_source.h"
+#include "session/options.h"
+#include "session/trace_output.h"
+
+namespace jtrace::cli {
+
+struct ProbeTraceOptions {
+  std::uint64_t count = 0;  // ends after so many hits; 0: not by their number
+  bool summary = false;     // a table of all probes at the end, on stdout or, where the trace is there, on stderr
+};
+
+// `cancel_fd`: a signalfd; what it says ends the trace. The source is detached when this returns. All arguments are
+// borrowed.
+Result<ExitStatus> run_probe_trace(const target::Process& process, dtrace::ProbeSource& source,
+                                   const std::vector<dtrace::TracedSite>& sites, session::TraceOutput& output,
+                                   const session::TraceOptions& options, const ProbeTraceOptions& more, int cancel_fd);
+
+}  // namespace jtrace::cli

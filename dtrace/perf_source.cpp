@@ -1,0 +1,295 @@
+#include "dtrace/perf_source.h"
+
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "dtrace/bpf.h"
+#include "dtrace/close_in_parallel.h"
+#include "dtrace/record_queue.h"
+#include "target/process_memory.h"
+
+namespace jtrace::dtrace {
+namespace {
+
+constexpr std::uint64_t kHoldBack = 2'000'000;  // ns
+constexpr std::uint64_t kReadLimit = 1u << 16;  // of a text
+constexpr std::uint32_t kStackBytes = 256;      // above the stack pointer, with each hit
+constexpr std::uint64_t kRegisters = 0xff00ff;  // AX to SP (0 to 7), R8 to R15 (16 to 23): asm/perf_regs.h
+constexpr std::size_t kRegisterWords = 16;
+
+// Where a register stands among those of a sample: asm/perf_regs.h has them as ax bx cx dx si di bp sp, r8 to r15.
+std::size_t word_of(Register number) {
+  constexpr std::size_t first[] = {0, 2, 3, 1, 7, 6, 4, 5};  // rax rcx rdx rbx rsp rbp rsi rdi
+  const auto index = static_cast<std::size_t>(number);
+  return index < 8 ? first[index] : index;
+}
+
+struct Hit {
+  std::uint64_t identity = 0, time = 0;
+  std::uint32_t pid = 0, tid = 0;
+  std::uint64_t registers[kRegisterWords] = {};
+  std::span<const std::byte> stack;  // from the stack pointer
+};
+
+// The ring of one processor: the events of all sites write into it (linux/perf_event.h, perf_event_mmap_page).
+class PerfRing {
+ public:
+  PerfRing(int fd, std::size_t size) : size_(size) {
+    page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    base_ = ::mmap(nullptr, page_ + size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  }
+  PerfRing(PerfRing&& other) noexcept
+      : base_(std::exchange(other.base_, MAP_FAILED)), size_(other.size_), page_(other.page_) {}
+  PerfRing& operator=(PerfRing&&) = delete;
+  ~PerfRing() {
+    if (base_ != MAP_FAILED) ::munmap(base_, page_ + size_);
+  }
+  bool mapped() const { return base_ != MAP_FAILED; }
+
+  template <class Function>
+  void consume(Function&& function) {
+    auto* control = static_cast<perf_event_mmap_page*>(base_);
+    const std::atomic_ref<__u64> head(control->data_head);
+    const std::uint64_t end = head.load(std::memory_order_acquire);
+    std::uint64_t at = control->data_tail;
+    while (end - at >= sizeof(perf_event_header)) {
+      perf_event_header header{};
+      copy(at, &header, sizeof header);
+      if (header.size < sizeof header || header.size > end - at) break;
+      record_.resize(header.size);
+      copy(at, record_.data(), header.size);
+      function(header.type, std::span<const std::byte>(record_).subspan(sizeof header));
+      at += header.size;
+    }
+    std::atomic_ref<__u64>(control->data_tail).store(at, std::memory_order_release);
+  }
+
+ private:
+  void copy(std::uint64_t at, void* to, std::size_t size) const {
+    const auto* data = static_cast<const std::byte*>(base_) + page_;
+    const std::size_t start = at & (size_ - 1), first = std::min(size, size_ - start);
+    std::memcpy(to, data + start, first);
+    std::memcpy(static_cast<std::byte*>(to) + first, data, size - first);
+  }
+
+  void* base_ = MAP_FAILED;
+  std::size_t size_, page_ = 0;
+  std::vector<std::byte> record_;
+};
+
+class PerfSource final : public ProbeSource {
+ public:
+  PerfSource(const target::Process& process, const std::vector<TracedSite>& sites)
+      : memory_(process), pid_(static_cast<std::uint32_t>(process.pid())), sites_(sites), queue_(sites) {
+    counters_.resize(sites.size());
+  }
+  ~PerfSource() override { detach(); }
+
+  Result<> open(const Libjvm& libjvm, const SourceOptions& options) {
+    JTRACE_ASSIGN_OR_RETURN(type_, uprobe_event_type());
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+      files.rlim_cur = files.rlim_max;  // a descriptor for each site on each processor
+      ::setrlimit(RLIMIT_NOFILE, &files);
+    }
+    const auto processors = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
+    const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t size =
+        std::bit_ceil(std::max<std::size_t>(options.ring_size / static_cast<std::size_t>(processors), 8 * page));
+    const std::string path = "/proc/self/fd/" + std::to_string(libjvm.file.get());
+    for (int cpu = 0; cpu < processors; ++cpu) JTRACE_RETURN_IF_ERROR(open_processor(path, cpu, size));
+    if (rings_.empty()) return fail(ErrorCategory::kSystem, "no processor takes perf events");
+    return {};
+  }
+
+  Result<> drain(const RecordFunction& function, bool all) override {
+    const std::uint64_t before = monotonic_ns();
+    for (PerfRing& ring : rings_)
+      ring.consume([this](std::uint32_t kind, std::span<const std::byte> body) { take(kind, body); });
+    return queue_.release(all ? UINT64_MAX : before - kHoldBack, function);
+  }
+  // What was written stays in the rings, which outlive the events.
+  void detach() override { close_in_parallel(events_); }
+  Result<std::vector<SiteCounters>> counters() override { return counters_; }
+  Result<std::vector<MethodHits>> method_hits() override {
+    std::vector<MethodHits> all;
+    for (const auto& [method, count] : methods_) all.push_back({method, count});
+    return all;
+  }
+  BackEnd back_end() const override { return BackEnd::kPerf; }
+
+ private:
+  Result<> open_processor(const std::string& path, int cpu, std::size_t ring_size) {
+    int first = -1;
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+      perf_event_attr event{};
+      event.type = type_;
+      event.size = sizeof event;
+      event.config = sites_[i].site->semaphore_offset << 32;  // format/ref_ctr_offset
+      event.config1 = reinterpret_cast<std::uint64_t>(path.c_str());
+      event.config2 = sites_[i].site->offset;
+      event.sample_period = 1;
+      event.sample_type =
+          PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+      event.sample_regs_user = kRegisters;
+      event.sample_stack_user = kStackBytes;
+      event.use_clockid = 1;
+      event.clockid = CLOCK_MONOTONIC;
+      event.watermark = 1;
+      event.wakeup_watermark = static_cast<std::uint32_t>(ring_size / 2);  // nobody waits: they are looked at
+      UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &event, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+      if (!fd && errno == ENODEV) return {};  // this processor is off
+      if (!fd) {
+        Error error = system_error("cannot open a perf event for a uprobe on a processor");
+        if (error.errnum == EPERM || error.errnum == EACCES)
+          error = error.with_help("it takes root; see /proc/sys/kernel/perf_event_paranoid");
+        return fail(std::move(error));
+      }
+      std::uint64_t identity = 0;
+      if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &identity) != 0)
+        return fail(system_error("cannot ask for the identity of a perf event"));
+      site_of_[identity] = static_cast<std::uint32_t>(i);
+      if (first < 0) {
+        first = fd.get();
+        rings_.emplace_back(first, ring_size);
+        if (!rings_.back().mapped()) return fail(system_error("cannot map the ring of perf events"));
+      } else if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, first) != 0) {
+        return fail(system_error("cannot lead perf events into one ring"));
+      }
+      events_.push_back(std::move(fd));
+    }
+    return {};
+  }
+
+  void take(std::uint32_t kind, std::span<const std::byte> body) {
+    ByteReader reader(body);
+    if (kind == PERF_RECORD_LOST) {
+      const auto site = site_of_.find(reader.read<std::uint64_t>());
+      const auto lost = reader.read<std::uint64_t>();
+      // Whose they were is not known: they may be those of another process.
+      SiteCounters& counter = counters_[site == site_of_.end() ? 0 : site->second];
+      counter.lost += lost;
+      counter.hits += lost;
+      return;
+    }
+    if (kind != PERF_RECORD_SAMPLE) return;
+    Hit hit;
+    hit.identity = reader.read<std::uint64_t>();
+    hit.pid = reader.read<std::uint32_t>();
+    hit.tid = reader.read<std::uint32_t>();
+    hit.time = reader.read<std::uint64_t>();
+    if (hit.pid != pid_) return;
+    if (reader.read<std::uint64_t>() != PERF_SAMPLE_REGS_ABI_NONE)
+      for (std::uint64_t& value : hit.registers) value = reader.read<std::uint64_t>();
+    const auto stack_size = reader.read<std::uint64_t>();
+    hit.stack = reader.read_bytes(stack_size);
+    if (stack_size > 0) hit.stack = hit.stack.first(std::min<std::uint64_t>(stack_size, reader.read<std::uint64_t>()));
+    const auto site = site_of_.find(hit.identity);
+    if (!reader.failed() && site != site_of_.end()) take_hit(site->second, hit);
+  }
+
+  void take_hit(std::uint32_t index, const Hit& hit) {
+    const TracedSite& traced = sites_[index];
+    ++counters_[index].hits;
+    if (traced.ends_symbols) {
+      ++generation_;
+      known_.clear();
+    }
+    if (!traced.records) return;
+    values_.clear();
+    for (std::size_t i = 0; i < std::min(traced.site->operands.size(), kMaxOperands); ++i)
+      values_.push_back(value_of(traced.site->operands[i], hit, counters_[index]));
+    if (traced.counts_methods && values_.size() == 7) {
+      values_.push_back(generation_);
+      if (methods_[{generation_, values_[1], values_[3], values_[5]}]++ > 0) return;
+    }
+    const bool named = traced.probe->name == "thread__start" || traced.probe->name == "thread__stop";
+    for (const ProbeArgument& argument : traced.probe->description.arguments)
+      if (argument.is_text() && argument.operand + 1 < values_.size())
+        define(argument, counters_[index], named ? hit.tid : 0);
+    queue_.add(index, hit.tid, hit.time, values_);
+  }
+
+  // `named`: the thread whose name this is, 0 for other texts. Its memory is free again when the probe is over, and may
+  // be another text by now: it counts where the kernel's name of the thread, 15 bytes, is its begin.
+  void define(const ProbeArgument& argument, SiteCounters& counter, std::uint32_t named) {
+    const std::uint64_t address = values_[argument.operand];
+    const auto length = static_cast<std::uint32_t>(values_[argument.operand + 1]);
+    values_[argument.operand + 1] = length;
+    if (argument.kind == ArgumentKind::kSymbol && !known_.insert({address, length}).second) return;
+    std::string text(std::min<std::uint64_t>(length, kReadLimit), '\0');
+    bool read = static_cast<bool>(memory_.read_exactly(address, std::as_writable_bytes(std::span(text))));
+    if (read && named != 0) {
+      const auto comm = read_file("/proc/" + std::to_string(pid_) + "/task/" + std::to_string(named) + "/comm");
+      read = comm && text.starts_with(std::string_view(*comm).substr(0, comm->find('\n')));
+    }
+    counter.unreadable += !read;
+    queue_.define_text(address, length, read ? text : "", !read);
+  }
+
+  std::uint64_t value_of(const Operand& operand, const Hit& hit, SiteCounters& counter) const {
+    const auto in = [&](Register number) { return hit.registers[word_of(number)]; };
+    std::uint64_t value = 0;
+    switch (operand.kind) {
+      case OperandKind::kUnknown: return 0;
+      case OperandKind::kImmediate: value = static_cast<std::uint64_t>(operand.displacement); break;
+      case OperandKind::kRegister: value = in(operand.base) >> operand.shift; break;
+      case OperandKind::kMemory: {
+        const std::uint64_t at = static_cast<std::uint64_t>(operand.displacement) +
+                                 (operand.has_base ? in(operand.base) : 0) +
+                                 (operand.has_index ? in(operand.index) * operand.scale : 0);
+        const std::uint64_t into = at - in(Register::kRsp);
+        if (into < hit.stack.size() && hit.stack.size() - into >= operand.size)
+          std::memcpy(&value, hit.stack.data() + into, operand.size);
+        else if (!memory_.read_exactly(at, std::as_writable_bytes(std::span(&value, 1)).first(operand.size)))
+          ++counter.unreadable;
+        break;
+      }
+    }
+    if (operand.size == 8) return value;
+    const int bits = 64 - 8 * operand.size;
+    if (operand.is_signed) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << bits) >> bits);
+    return value << bits >> bits;
+  }
+
+  target::ProcessMemory memory_;
+  const std::uint32_t pid_;
+  const std::vector<TracedSite>& sites_;
+  std::uint32_t type_ = 0;
+  std::vector<PerfRing> rings_;
+  std::vector<UniqueFd> events_;
+  std::unordered_map<std::uint64_t, std::uint32_t> site_of_;
+  RecordQueue queue_;
+  std::vector<SiteCounters> counters_;
+  std::vector<std::uint64_t> values_;
+  std::set<std::pair<std::uint64_t, std::uint32_t>> known_;  // texts that the queue has
+  std::map<MethodKey, std::uint64_t> methods_;
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ProbeSource>> open_perf_source(const target::Process& process, const Libjvm& libjvm,
+                                                      const std::vector<TracedSite>& sites,
+                                                      const SourceOptions& options) {
+  auto source = std::make_unique<PerfSource>(process, sites);
+  JTRACE_RETURN_IF_ERROR(source->open(libjvm, options));
+  return std::unique_ptr<ProbeSource>(std::move(source));
+}
+
+}  // namespace jtrace::dtrace

@@ -1,0 +1,139 @@
+// `jtrace probe` against bpftrace in turns in one run: what a method event costs the JVM, how long it takes to set and
+// to take out the probes; prints medians and ratios. Needs root, JDKs of this machine with probes (JTRACE_TEST_JDKS
+// narrows them). bpftrace is left out where it is not here.
+//
+//   bench_probe [event|set]...      all by default
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "tests/testlib/background_command.h"
+#include "tests/testlib/jvm_process.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+constexpr int kCalls = 200'000;
+constexpr auto kStart = std::chrono::seconds(60);
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Nanoseconds of one call of ProbeCalls.called.
+Result<double> call_ns(JvmProcess& jvm) {
+  JTRACE_ASSIGN_OR_RETURN(const std::string answer, jvm.ask("run " + std::to_string(kCalls)));
+  return std::strtod(answer.c_str(), nullptr) / kCalls;
+}
+
+// The cost of a call while a tracer runs that says `ready` on stdout or stderr when its probes are set.
+Result<double> traced_ns(JvmProcess& jvm, const std::vector<std::string>& words, std::string_view ready, bool on_err) {
+  JTRACE_ASSIGN_OR_RETURN(const auto tracer, BackgroundCommand::start(words));
+  const auto line = on_err ? tracer->wait_err_line(ready, kStart) : tracer->wait_out_line(ready, kStart);
+  if (!line) return fail(ErrorCategory::kSystem, words.front() + " did not start: " + tracer->err());
+  std::vector<double> took;
+  for (int i = 0; i < 3; ++i) {
+    JTRACE_ASSIGN_OR_RETURN(const double ns, call_ns(jvm));
+    took.push_back(ns);
+  }
+  tracer->signal(SIGINT);
+  JTRACE_RETURN_IF_ERROR(tracer->wait_exit(std::chrono::minutes(2)));
+  return median(took);
+}
+
+void print_row(const Jdk& jdk, const char* what, double base, const std::vector<double>& ours,
+               const std::vector<double>& peer) {
+  std::printf("%-10s %-34s jtrace %.3f us an event", jdk.name.c_str(), what, (median(ours) - base) / 1000);
+  if (!peer.empty())
+    std::printf("   bpftrace %.3f us   ratio %.2f", (median(peer) - base) / 1000,
+                (median(peer) - base) / (median(ours) - base));
+  std::printf("\n");
+}
+
+Result<> bench_event(const Jdk& jdk) {
+  JTRACE_ASSIGN_OR_RETURN(const auto jvm, JvmProcess::start(jdk, "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}}));
+  const std::string pid = jvm->pid_text(), filter = "/pid == " + pid + "/ ";
+  const std::string probe = "usdt:" + jdk.libjvm() + ":hotspot:method__entry ";
+  // What is printed is read when all probes are set.
+  const std::string tick = " interval:ms:100 { printf(\"tick\\n\"); }";
+  const std::string counting = probe + filter + "{ @ = count(); }" + tick;
+  const std::string texts =
+      probe + filter + "{ @[str(arg1, arg2), str(arg3, arg4), str(arg5, arg6)] = count(); }" + tick;
+  std::vector<double> base, events, counted, peer_events, peer_counted;
+  const bool peer = run_command({"bpftrace", "--version"}).has_value();
+  for (int i = 0; i < 5; ++i) {
+    JTRACE_ASSIGN_OR_RETURN(base.emplace_back(), call_ns(*jvm));
+    JTRACE_ASSIGN_OR_RETURN(
+        events.emplace_back(),
+        traced_ns(*jvm, {jtrace_binary(), "probe", pid, "method__entry", "-o", "/dev/null"}, "jtrace: tracing", true));
+    JTRACE_ASSIGN_OR_RETURN(
+        counted.emplace_back(),
+        traced_ns(*jvm, {jtrace_binary(), "probe", pid, "method__entry", "--count-methods", "-o", "/dev/null"},
+                  "jtrace: tracing", true));
+    if (!peer) continue;
+    JTRACE_ASSIGN_OR_RETURN(peer_events.emplace_back(), traced_ns(*jvm, {"bpftrace", "-e", texts}, "tick", false));
+    JTRACE_ASSIGN_OR_RETURN(peer_counted.emplace_back(), traced_ns(*jvm, {"bpftrace", "-e", counting}, "tick", false));
+  }
+  print_row(jdk, "method__entry with three strings", median(base), events, peer_events);
+  print_row(jdk, "method__entry counted by method", median(base), counted, peer_counted);
+  return {};
+}
+
+double milliseconds_behind(const std::string& text, std::string_view words) {
+  const std::size_t at = text.find(words);
+  return at == text.npos ? -1 : std::strtod(text.c_str() + at + words.size(), nullptr);
+}
+
+// Setting and taking out all sites of provider hotspot.
+Result<> bench_set(const Jdk& jdk) {
+  JTRACE_ASSIGN_OR_RETURN(
+      const auto jvm,
+      JvmProcess::start(jdk, "ProbeCalls",
+                        {.flags = {"-XX:+DTraceMethodProbes", "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes"}}));
+  for (const char* back_end : {"uprobe_multi", "perf_bpf"}) {
+    std::vector<double> set, taken;
+    std::string sites;
+    for (int i = 0; i < 5; ++i) {
+      JTRACE_ASSIGN_OR_RETURN(const auto tracer,
+                              BackgroundCommand::start({jtrace_binary(), "probe", jvm->pid_text(), "hotspot:*",
+                                                        "--backend", back_end, "-o", "/dev/null"}));
+      const auto line = tracer->wait_err_line("jtrace: tracing", kStart);
+      if (!line) return fail(ErrorCategory::kSystem, "jtrace did not start: " + tracer->err());
+      sites = line->substr(16, line->find(" sites") - 16);
+      set.push_back(milliseconds_behind(*line, "set in "));
+      tracer->signal(SIGINT);
+      JTRACE_RETURN_IF_ERROR(tracer->wait_exit(std::chrono::minutes(2)));
+      taken.push_back(milliseconds_behind(tracer->err(), "taken out in "));
+    }
+    std::printf("%-10s %s sites by %-12s set in %.0f ms (goal <= 100), taken out in %.0f ms (goal <= 300)\n",
+                jdk.name.c_str(), sites.c_str(), back_end, median(set), median(taken));
+  }
+  return {};
+}
+
+int run(const std::set<std::string>& wanted) {
+  const std::pair<const char*, Result<> (*)(const Jdk&)> all[] = {{"event", bench_event}, {"set", bench_set}};
+  int status = 0;
+  for (const auto& [name, bench] : all)
+    for (const Jdk& jdk : jdks()) {
+      if (jdk.root || (!wanted.empty() && !wanted.contains(name))) continue;
+      if (const auto done = bench(jdk); !done) {
+        std::fprintf(stderr, "%s %s: %s\n", name, jdk.name.c_str(), done.error().message().c_str());
+        status = 1;
+      }
+    }
+  return status;
+}
+
+}  // namespace
+}  // namespace jtrace::test
+
+int main(int argc, char** argv) { return jtrace::test::run({argv + 1, argv + argc}); }

@@ -1,0 +1,108 @@
+// What cannot be told whole: a JVM that died while it started or while it collected, and a libjvm.so that is not
+// HotSpot's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/live/core_folder.h"
+#include "tests/testlib/background_command.h"
+#include "tests/testlib/java_app.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+CommandOutput look(std::vector<std::string> words) {
+  words.insert(words.begin(), "inspect");
+  const auto done = run_jtrace(words);
+  return done ? *done : CommandOutput{.err = done.error().message()};
+}
+
+TEST(Holes, a_jvm_that_died_while_it_started) {
+  JTRACE_NEED_JDK(jdk);
+  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  const auto jvm =
+      JvmProcess::start(*jdk, "Standing", {.flags = {std::string("-agentpath:") + JTRACE_ABORT_AGENT, "-Xmx32m"}});
+  ASSERT_TRUE(succeeded(jvm));
+  const CoreFolder folder(**jvm);
+  ASSERT_TRUE(succeeded((*jvm)->send("now")));
+  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+  const std::string core = folder.core();
+  ASSERT_NE(core, "");
+  // What is there already is told.
+  const auto info = look({core, "info", "--format", "json"});
+  EXPECT_THAT(info.status, AnyOf(0, 9)) << info.err;
+  EXPECT_THAT(info.out, HasSubstr("\"SIGABRT\"")) << info.err;
+  const auto flags = look({core, "flags"});
+  EXPECT_THAT(flags.status, AnyOf(0, 9)) << flags.err;
+  EXPECT_THAT(flags.out, HasSubstr("MaxHeapSize"));
+  const auto pmap = look({core, "pmap"});
+  EXPECT_THAT(pmap.out, HasSubstr("libjvm.so"));
+  // What is not is named.
+  for (const char* view : {"threads", "classes", "properties"}) {
+    const auto lost = look({core, view});
+    EXPECT_THAT(lost.status, AnyOf(4, 8, 9)) << view << lost.err;
+    EXPECT_NE(lost.err, "") << view;
+  }
+  EXPECT_THAT(look({core, "classes"}).err, HasSubstr("not initialised"));
+}
+
+// A collection takes nearly all of its time; another is begun where the first core was taken between two.
+TEST(Holes, a_jvm_that_died_while_it_collected) {
+  JTRACE_NEED_JDK(jdk);
+  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  const auto classes = compiled_source("Collecting", R"(
+      public final class Collecting {
+        static Object[] head;
+        public static void main(String[] args) throws Exception {
+          for (int i = 0; i < 1_000_000; i++) head = new Object[] {head};
+          Thread thread = new Thread(() -> { for (;;) System.gc(); }, "collector");
+          thread.setDaemon(true);
+          thread.start();
+          System.out.println("READY");
+          while (System.in.read() >= 0) { }
+        }
+      })");
+  ASSERT_TRUE(succeeded(classes));
+  for (int i = 0; i < 10; ++i) {
+    const auto jvm =
+        JvmProcess::start_classes(*jdk, *classes, "Collecting", {.flags = {"-Xmx96m", "-XX:+UseSerialGC"}});
+    ASSERT_TRUE(succeeded(jvm));
+    const CoreFolder folder(**jvm);
+    (*jvm)->signal(SIGABRT);
+    ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+    const std::string core = folder.core();
+    ASSERT_NE(core, "");
+    const auto info = look({core, "info"});
+    if (info.err.find("inside a collection") == info.err.npos) continue;
+    EXPECT_EQ(info.status, 9);
+    const auto threads = look({core, "threads", "--format", "json"});
+    EXPECT_EQ(threads.status, 9) << threads.err;
+    EXPECT_THAT(threads.out, HasSubstr("inside a collection"));
+    EXPECT_TRUE(nlohmann::json::accept(threads.out));
+    return;
+  }
+  FAIL() << "ten cores, none of them inside a collection";
+}
+
+TEST(Holes, a_libjvm_without_tables_is_not_hotspot) {
+  auto other = BackgroundCommand::start({"sh", "-c", "echo here >&2; exec sleep 600"},
+                                        {.environment = {std::string("LD_PRELOAD=") + JTRACE_FOREIGN_JVM}});
+  ASSERT_TRUE(succeeded(other));
+  ASSERT_TRUE((*other)->wait_err_line("here", std::chrono::seconds(60)));
+  const auto refused = look({std::to_string((*other)->pid()), "info"});
+  EXPECT_EQ(refused.status, 4) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("OpenJ9")) << "it says what it may be";
+  (*other)->signal(SIGTERM);
+}
+
+}  // namespace
+}  // namespace jtrace::test
