@@ -48,6 +48,8 @@ struct MergeSummary {
   std::vector<std::string> differences;  // nodes and processes that two streams describe in different ways
 };
 
+class MergeStreams;
+
 class Merger {
  public:
   explicit Merger(MergeOptions options);
@@ -63,8 +65,7 @@ class Merger {
 
  private:
   class Input;
-  class Inside;
-  std::unique_ptr<Inside> inside_;
+  std::unique_ptr<MergeStreams> streams_;
 };
 
 }  // namespace jtrace::trace::io
