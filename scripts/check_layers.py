@@ -25,11 +25,14 @@ LAYERS = {
     "coreinspect/vm": ["coreinspect/types", "target", "base"],
     "coreinspect/oops": ["coreinspect/vm", "coreinspect/types", "target", "base"],
     "coreinspect/memory": ["coreinspect/vm", "coreinspect/types", "target", "base"],
-    "coreinspect/gc": ["coreinspect/vm", "coreinspect/types", "target", "base"],
     "coreinspect/code": ["coreinspect/vm", "coreinspect/types", "target", "base"],
     "coreinspect/runtime": ["coreinspect/vm", "coreinspect/types", "target", "base"],
+    "coreinspect/model": ["coreinspect/oops", "coreinspect/memory", "coreinspect/code", "coreinspect/runtime",
+                          "coreinspect/vm", "coreinspect/types", "target", "base"],
+    "coreinspect/gc": ["coreinspect/model", "coreinspect/oops", "coreinspect/memory", "coreinspect/code",
+                       "coreinspect/runtime", "coreinspect/vm", "coreinspect/types", "target", "base"],
     "coreinspect/unwind": ["coreinspect/*", "target", "base"],
-    "coreinspect/hprof": ["coreinspect/*", "target", "base"],
+    "coreinspect/hprof": ["coreinspect/*", "target", "trace", "base"],
     "coreinspect/tools": ["coreinspect/*", "perfdata", "target", "trace", "base"],
     "agent": ["trace", "trace/record", "base"],
     "agent/jvmpi": ["agent", "trace", "trace/record", "base"],
@@ -39,7 +42,7 @@ LAYERS = {
             "base"],
 }
 # Layers of coreinspect that stand side by side and may include one another, and those that may not be reached from below.
-PEERS = {"coreinspect/oops", "coreinspect/memory", "coreinspect/gc", "coreinspect/code", "coreinspect/runtime"}
+PEERS = {"coreinspect/oops", "coreinspect/memory", "coreinspect/code", "coreinspect/runtime"}
 TOP_OF_COREINSPECT = ["coreinspect/tools", "coreinspect/hprof", "coreinspect/unwind"]
 # Other people's headers -> where they may be included.
 THIRD_PARTIES = {
@@ -115,7 +118,7 @@ PLANTED = {
     "agent/record.cpp": ('#include "trace/record/layout.h"', True),
     "cli/agent.cpp": ('#include "agent/options.h"', False),
     "coreinspect/types/up.cpp": ('#include "coreinspect/vm/vm.h"', False),
-    "coreinspect/oops/peer.cpp": ('#include "coreinspect/gc/heap.h"', True),
+    "coreinspect/oops/peer.cpp": ('#include "coreinspect/code/cache.h"', True),
     "coreinspect/oops/print.cpp": ('#include "trace/event.h"', False),
     "coreinspect/unwind/up.cpp": ('#include "coreinspect/tools/dump.h"', False),
     "coreinspect/tools/down.cpp": ('#include "coreinspect/unwind/stack.h"', True),

@@ -56,8 +56,8 @@ Result<> read_old(const Vm& vm, Address old, bool cms, SpaceReader& spaces) {
     JTRACE_ASSIGN_OR_RETURN(const Address space, vm.read_pointer(old, "ConcurrentMarkSweepGeneration", "_cmsSpace"));
     return spaces.add_free_list(space);
   }
-  const auto type = vm.types().has("TenuredGeneration", "_the_space") ? "TenuredGeneration"
-                                                                       : "OneContigSpaceCardGeneration";
+  const auto type =
+      vm.types().has("TenuredGeneration", "_the_space") ? "TenuredGeneration" : "OneContigSpaceCardGeneration";
   JTRACE_ASSIGN_OR_RETURN(const Address space, vm.read_pointer(old, type, "_the_space"));
   return spaces.add_contiguous(space, "old", false);
 }
@@ -86,7 +86,8 @@ Result<Address> parallel_generation(const Vm& vm, Address heap, std::string_view
 Result<> read_parallel(const Vm& vm, Address heap, SpaceReader& spaces) {
   JTRACE_ASSIGN_OR_RETURN(const Address young, parallel_generation(vm, heap, "_young_gen"));
   JTRACE_ASSIGN_OR_RETURN(const Address old, parallel_generation(vm, heap, "_old_gen"));
-  for (const auto& [field, type] : {std::pair{"_eden_space", "eden"}, {"_from_space", "survivor"}, {"_to_space", "to"}}) {
+  for (const auto& [field, type] :
+       {std::pair{"_eden_space", "eden"}, {"_from_space", "survivor"}, {"_to_space", "to"}}) {
     JTRACE_ASSIGN_OR_RETURN(const Address space, vm.read_pointer(young, "PSYoungGen", field));
     JTRACE_RETURN_IF_ERROR(spaces.add_mutable(space, type, true));
   }

@@ -12,7 +12,10 @@ constexpr std::uint64_t kMaxRegions = 1u << 20;
 class G1Reader {
  public:
   G1Reader(const Vm& vm, HeapLayout& layout)
-      : vm_(vm), layout_(layout), prefix_(vm.types().size_of("G1HeapRegion") ? "G1" : ""), region_(prefix_ + "HeapRegion") {
+      : vm_(vm),
+        layout_(layout),
+        prefix_(vm.types().size_of("G1HeapRegion") ? "G1" : ""),
+        region_(prefix_ + "HeapRegion") {
     // Humongous and archive are bits of the tag (heapRegionType.hpp), whose numbers moved; 8 exports none.
     const std::string type = prefix_ + "HeapRegionType::";
     const auto tag = [&](const char* name) { return vm.types().constant(type + name).value_or(-1); };
@@ -31,8 +34,7 @@ class G1Reader {
     if (!manager || !table) return fail(Vm::no_field("G1CollectedHeap", "_hrm"));
     const Address regions = heap + *manager + *table;
     JTRACE_ASSIGN_OR_RETURN(const Address base, vm_.read_pointer(regions, "G1HeapRegionTable", "_base"));
-    JTRACE_ASSIGN_OR_RETURN(const auto length,
-                            vm_.read_field<std::uint64_t>(regions, "G1HeapRegionTable", "_length"));
+    JTRACE_ASSIGN_OR_RETURN(const auto length, vm_.read_field<std::uint64_t>(regions, "G1HeapRegionTable", "_length"));
     if (length > kMaxRegions)
       return fail(ErrorCategory::kMalformed, "a table of " + std::to_string(length) + " regions");
     std::vector<Address> pointers(length);

@@ -13,7 +13,7 @@
 #include "coreinspect/gc/heap_copy.h"
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/gc/heap_walker.h"
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/model/inspection.h"
 #include "target/registers.h"
 
 namespace jtrace::coreinspect {
@@ -34,8 +34,8 @@ class HeapAccess {
   const target::MemoryReader& memory() const { return *memory_; }  // for HeapWalker
   KlassTable& klasses() const { return *klasses_; }
   const HeaderShape& shape() const { return shape_; }
-  bool runs() const { return runs_; }                           // the target goes on while it is read
-  std::chrono::nanoseconds pause() const { return pause_; }     // for how long it stood
+  bool runs() const { return runs_; }                              // the target goes on while it is read
+  std::chrono::nanoseconds pause() const { return pause_; }        // for how long it stood
   std::chrono::nanoseconds estimate() const { return estimate_; }  // what was expected
   // Of a stop with stacks, as this process sees the tids; of a core all it has.
   const std::vector<target::ThreadRegisters>& threads() const { return threads_; }

@@ -54,8 +54,7 @@ void drop_impossible(HeapLayout& layout) {
 
 Result<std::uint64_t> read_collections(const Vm& vm) {
   JTRACE_ASSIGN_OR_RETURN(const Address heap, vm.read_static<Address>("Universe", "_collectedHeap"));
-  JTRACE_ASSIGN_OR_RETURN(const auto count,
-                          vm.read_field<std::uint32_t>(heap, "CollectedHeap", "_total_collections"));
+  JTRACE_ASSIGN_OR_RETURN(const auto count, vm.read_field<std::uint32_t>(heap, "CollectedHeap", "_total_collections"));
   return std::uint64_t{count};
 }
 

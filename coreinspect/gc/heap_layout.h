@@ -27,9 +27,9 @@ struct HeapRegion {
   std::string_view type;       // "eden", "survivor", "old", "humongous", "free", ...
   bool one_object = false;     // at its start; what is behind the object is filler
   bool young = false;
-  bool free_chunks = false;   // CMS: chunks that are free lie between the objects
-  bool forwarding = false;    // objects that carry a forwarding pointer were copied away: they count there
-  bool zeros_unused = false;  // words of zero are room that nobody has taken (ZGC)
+  bool free_chunks = false;     // CMS: chunks that are free lie between the objects
+  bool forwarding = false;      // objects that carry a forwarding pointer were copied away: they count there
+  bool zeros_unused = false;    // words of zero are room that nobody has taken (ZGC)
   std::uint32_t alignment = 0;  // of its objects, bytes
   // Bytes of objects and of what lies between them.
   std::uint64_t used() const { return top - start; }

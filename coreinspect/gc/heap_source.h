@@ -22,10 +22,11 @@ class HeapSource {
     const std::uint64_t length = end - at;
     want = static_cast<std::size_t>(std::min<std::uint64_t>(want, length));
     const auto direct = memory_.view(at);
-    if (direct.size() >= want && !direct.empty()) 
+    if (direct.size() >= want && !direct.empty())
       return direct.first(std::min<std::uint64_t>(direct.size(), std::min<std::uint64_t>(length, kWindow)));
     if (at >= start_ && at - start_ < size_ && size_ - (at - start_) >= want)
-      return {buffer_.get() + (at - start_), static_cast<std::size_t>(std::min<std::uint64_t>(size_ - (at - start_), length))};
+      return {buffer_.get() + (at - start_),
+              static_cast<std::size_t>(std::min<std::uint64_t>(size_ - (at - start_), length))};
     return read(at, std::min<std::uint64_t>(length, kPiece));
   }
   // What was read before is read anew.

@@ -161,7 +161,8 @@ std::vector<std::string> walk_faults(const WalkTotals& totals) {
   if (totals.unparsable > 0)
     lines.push_back(std::to_string(totals.unparsable) + " bytes of the heap could not be parsed, in " +
                     std::to_string(totals.breaks) + " places");
-  if (totals.unreadable > 0) lines.push_back(std::to_string(totals.unreadable) + " bytes of the heap could not be read");
+  if (totals.unreadable > 0)
+    lines.push_back(std::to_string(totals.unreadable) + " bytes of the heap could not be read");
   return lines;
 }
 

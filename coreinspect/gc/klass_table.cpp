@@ -12,9 +12,8 @@ constexpr std::uint32_t kArrayTagPrimitive = 3, kArrayTagObject = 2;
 constexpr std::int32_t kMaxInstance = 1 << 24;
 
 bool is_class_name(const std::string& name) {
-  return !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f;
-  });
+  return !name.empty() && std::none_of(name.begin(), name.end(),
+                                       [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
 }
 
 }  // namespace
@@ -78,7 +77,8 @@ void KlassTable::describe(const std::string& name, std::int32_t helper, KlassInf
   if (name == "java/lang/Class") info.kind = KlassInfo::Kind::kMirror;
   if (name == "jdk/internal/vm/StackChunk") {
     info.kind = KlassInfo::Kind::kStackChunk;
-    if (const auto size = classes_.find_field(info.klass, "size")) chunk_size_offset_ = static_cast<std::uint32_t>(size->offset);
+    if (const auto size = classes_.find_field(info.klass, "size"))
+      chunk_size_offset_ = static_cast<std::uint32_t>(size->offset);
   }
 }
 

@@ -23,8 +23,9 @@ struct KlassInfo {
   Kind kind = Kind::kInstance;
   std::uint8_t element_type = 0;  // of a primitive array: BasicType, 4 boolean to 11 long
   std::uint8_t log2_element = 0;
-  std::uint32_t base = 0;  // of an array: bytes before element 0; of another: bytes of an instance, without what follows
-  bool filler = false;     // of objects that only fill a hole (jdk.internal.vm.Filler*, 21 and later)
+  std::uint32_t base =
+      0;                // of an array: bytes before element 0; of another: bytes of an instance, without what follows
+  bool filler = false;  // of objects that only fill a hole (jdk.internal.vm.Filler*, 21 and later)
   bool is_array() const { return kind >= Kind::kPrimitiveArray; }
 };
 

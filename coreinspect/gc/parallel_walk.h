@@ -1,8 +1,8 @@
-// Walks over all regions of a heap by several threads: regions are shared out, the large ones first, and each thread has
-// a walker and a visitor of its own.
+// Walks over all regions of a heap by several threads: regions are shared out, the large ones first, and each thread
+// has a walker and a visitor of its own.
 //
-// A visitor has begin(const HeapRegion&), operator()(const HeapObject&) and end(). Errors: kPartial ("interrupted") where
-// `progress` says no.
+// A visitor has begin(const HeapRegion&), operator()(const HeapObject&) and end(). Errors: kPartial ("interrupted")
+// where `progress` says no.
 #pragma once
 
 #include <algorithm>

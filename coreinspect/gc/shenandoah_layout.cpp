@@ -36,7 +36,8 @@ class ShenandoahReader {
   }
 
   Result<> read(Address heap) {
-    JTRACE_ASSIGN_OR_RETURN(layout_.region_size, vm_.read_static<std::uint64_t>("ShenandoahHeapRegion", "RegionSizeBytes"));
+    JTRACE_ASSIGN_OR_RETURN(layout_.region_size,
+                            vm_.read_static<std::uint64_t>("ShenandoahHeapRegion", "RegionSizeBytes"));
     JTRACE_ASSIGN_OR_RETURN(const auto count, vm_.read_field<std::uint64_t>(heap, "ShenandoahHeap", "_num_regions"));
     if (count == 0 || count > kMaxRegions)
       return fail(ErrorCategory::kMalformed, "a table of " + std::to_string(count) + " regions");
@@ -102,9 +103,9 @@ class ShenandoahReader {
     return {};
   }
   static std::string_view name_of(std::int32_t state) {
-    constexpr std::array<std::string_view, 10> names = {"free",   "free",   "regular",        "humongous",
-                                                        "humongous-continued", "humongous", "collection-set", "pinned",
-                                                        "collection-set", "trash"};
+    constexpr std::array<std::string_view, 10> names = {
+        "free",      "free",           "regular", "humongous",      "humongous-continued",
+        "humongous", "collection-set", "pinned",  "collection-set", "trash"};
     return state >= 0 && static_cast<std::size_t>(state) < names.size() ? names[static_cast<std::size_t>(state)]
                                                                         : "unknown";
   }

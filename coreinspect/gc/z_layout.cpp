@@ -78,7 +78,8 @@ class ZReader {
       JTRACE_ASSIGN_OR_RETURN(count, vm_.memory().read<std::uint64_t>(table));  // ZGranuleMap::_size
       JTRACE_ASSIGN_OR_RETURN(map, vm_.read_pointer(table, granules, "_map"));
     }
-    if (count > kMaxGranules) return fail(ErrorCategory::kMalformed, "a page table of " + std::to_string(count) + " entries");
+    if (count > kMaxGranules)
+      return fail(ErrorCategory::kMalformed, "a page table of " + std::to_string(count) + " entries");
     std::vector<Address> pages;
     std::vector<Address> part(65536);
     for (std::uint64_t done = 0; done < count; done += part.size()) {
@@ -112,8 +113,9 @@ class ZReader {
       end = start + size;
     }
     // 11 does not export it: it stands behind _virtual.
-    JTRACE_ASSIGN_OR_RETURN(const auto top, vm_.memory().read<std::uint64_t>(
-                                                page + vm_.types().offset(type, "_top").value_or(*virtual_memory + 16)));
+    JTRACE_ASSIGN_OR_RETURN(
+        const auto top,
+        vm_.memory().read<std::uint64_t>(page + vm_.types().offset(type, "_top").value_or(*virtual_memory + 16)));
     HeapRegion region;
     region.start = (start & offset_mask_) | base_;
     region.end = region.start + (end - start);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "coreinspect/model/class_facts.h"
 #include "coreinspect/oops/java_collections.h"
-#include "coreinspect/tools/class_facts.h"
 
 namespace jtrace::coreinspect {
 namespace {

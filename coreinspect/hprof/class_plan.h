@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "coreinspect/hprof/hprof_writer.h"
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/model/inspection.h"
 
 namespace jtrace::coreinspect {
 

@@ -74,8 +74,7 @@ class ThreadReader {
     const Walk walk = walker.walk(java, registers);
     keep_frames(walk, thread);
     // What a thread that runs in Java has in its registers belongs to its innermost frame.
-    if (registers && java.last_sp == 0 && !thread.frames.empty())
-      add_registers(registers->values, thread);
+    if (registers && java.last_sp == 0 && !thread.frames.empty()) add_registers(registers->values, thread);
     return !walk.incomplete();
   }
 
@@ -112,7 +111,8 @@ class ThreadReader {
     if (locals && count > 0) {
       // An address up to 17, words from fp later.
       const auto words = static_cast<std::int64_t>(*locals);
-      const Address first = words > -(1 << 20) && words < (1 << 20) ? frame.fp + static_cast<Address>(words * 8) : *locals;
+      const Address first =
+          words > -(1 << 20) && words < (1 << 20) ? frame.fp + static_cast<Address>(words * 8) : *locals;
       scan(first - (count - 1) * 8, first + 8, false, index, thread);
     }
     const int top = vm_.quirks().interpreter_initial_sp;
@@ -147,9 +147,9 @@ class ThreadReader {
   }
   void add(DumpThread& thread, std::uint32_t frame, Address object) {
     if (object < low_ || object >= high_ || object % 8 != 0) return;
-    const bool known = std::any_of(thread.candidates.rbegin(), thread.candidates.rend(), [&](const FrameReference& other) {
-      return other.frame == frame && other.object == object;
-    });
+    const bool known =
+        std::any_of(thread.candidates.rbegin(), thread.candidates.rend(),
+                    [&](const FrameReference& other) { return other.frame == frame && other.object == object; });
     if (!known) thread.candidates.push_back({object, frame});
   }
 

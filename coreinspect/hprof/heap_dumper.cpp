@@ -19,7 +19,8 @@ class AddressCheck {
  public:
   explicit AddressCheck(const std::vector<Address>& sorted) : wanted_(&sorted), found_(sorted.size()) {}
   void begin(const HeapRegion& region) {
-    next_ = static_cast<std::size_t>(std::lower_bound(wanted_->begin(), wanted_->end(), region.start) - wanted_->begin());
+    next_ =
+        static_cast<std::size_t>(std::lower_bound(wanted_->begin(), wanted_->end(), region.start) - wanted_->begin());
     take_next();
   }
   void operator()(const HeapObject& object) {
@@ -42,7 +43,12 @@ class AddressCheck {
 class Dumper {
  public:
   Dumper(HeapAccess& access, trace::ByteSink& sink, unsigned threads, const Progress& progress)
-      : access_(access), inspection_(access.inspection()), writer_(sink), plans_(access.inspection()), threads_(threads), progress_(progress) {}
+      : access_(access),
+        inspection_(access.inspection()),
+        writer_(sink),
+        plans_(access.inspection()),
+        threads_(threads),
+        progress_(progress) {}
 
   Result<HeapDumpResult> run(std::uint64_t millis) {
     dump_threads_ = read_dump_threads(access_, result_.missing);
@@ -59,9 +65,11 @@ class Dumper {
     if (plans_.broken() > 0)
       result_.missing.push_back(std::to_string(plans_.broken()) + " classes could not be read in full");
     if (result_.counts.truncated > 0)
-      result_.missing.push_back(std::to_string(result_.counts.truncated) + " arrays are larger than the format can have: cut off");
+      result_.missing.push_back(std::to_string(result_.counts.truncated) +
+                                " arrays are larger than the format can have: cut off");
     if (result_.counts.unknown > 0)
-      result_.missing.push_back(std::to_string(result_.counts.unknown) + " objects of classes that came meanwhile were left out");
+      result_.missing.push_back(std::to_string(result_.counts.unknown) +
+                                " objects of classes that came meanwhile were left out");
     return std::move(result_);
   }
 
@@ -74,7 +82,9 @@ class Dumper {
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     std::vector<AddressCheck> checks(threads_, AddressCheck(wanted));
-    const Progress half = [this](std::uint64_t done, std::uint64_t all) { return !progress_ || progress_(done / 4, all); };
+    const Progress half = [this](std::uint64_t done, std::uint64_t all) {
+      return !progress_ || progress_(done / 4, all);
+    };
     auto totals = walk_regions(access_, checks, 0, half);
     if (!totals) return fail(totals.error());
     for (std::size_t i = 0; i < wanted.size(); ++i)

@@ -1,9 +1,10 @@
-// Heap dump: everything a heap holds as an hprof file, streamed: classes, threads with their stacks, all objects, roots.
+// Heap dump: everything a heap holds as an hprof file, streamed: classes, threads with their stacks, all objects,
+// roots.
 //
-// Two walks: the first finds the classes and which words of frames are references, the second writes the objects. Memory
-// is bounded by the segments of the threads, whatever the size of the heap. Of a JVM that runs meanwhile (--no-stop) the
-// two see different moments, and references may lead to objects that are not in the dump. Ownership: borrows the access
-// and the sink, which it does not finish. Threads: one at a time. Errors: of the sink, of the walk.
+// Two walks: the first finds the classes and which words of frames are references, the second writes the objects.
+// Memory is bounded by the segments of the threads, whatever the size of the heap. Of a JVM that runs meanwhile
+// (--no-stop) the two see different moments, and references may lead to objects that are not in the dump. Ownership:
+// borrows the access and the sink, which it does not finish. Threads: one at a time. Errors: of the sink, of the walk.
 #pragma once
 
 #include <string>

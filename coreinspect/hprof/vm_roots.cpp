@@ -40,7 +40,8 @@ Result<Handles> from_storage(const Inspection& inspection, Address storage, std:
   if (name != wanted) return fail(ErrorCategory::kMalformed, "not the OopStorage " + std::string(wanted));
   JTRACE_ASSIGN_OR_RETURN(const Address array, vm.memory().read<Address>(storage + 8));
   JTRACE_ASSIGN_OR_RETURN(const auto count, vm.memory().read<std::uint64_t>(array + 8));
-  if (count > static_cast<std::uint64_t>(kMaxBlocks)) return fail(ErrorCategory::kMalformed, "an impossible OopStorage");
+  if (count > static_cast<std::uint64_t>(kMaxBlocks))
+    return fail(ErrorCategory::kMalformed, "an impossible OopStorage");
   std::vector<Address> blocks(count);
   JTRACE_RETURN_IF_ERROR(
       vm.memory().read_exactly(array + kActiveArrayBlocks, std::as_writable_bytes(std::span(blocks))));
@@ -103,7 +104,7 @@ void add_vm_globals(const Inspection& inspection, Address jni_globals, Handles& 
 std::vector<std::pair<Address, Address>> jni_globals(const Inspection& inspection, std::vector<std::string>& missing) {
   const Vm& vm = inspection.vm();
   const auto at = vm.read_static<Address>("JNIHandles", "_global_handles");
-  Result<Handles> handles = !at             ? Result<Handles>(fail(at.error()))
+  Result<Handles> handles = !at                ? Result<Handles>(fail(at.error()))
                             : vm.feature() < 9 ? from_blocks(inspection, *at)
                                                : from_storage(inspection, *at, "JNI Global");
   if (handles && vm.feature() >= kVmGlobalIsDumped) add_vm_globals(inspection, *at, *handles, missing);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/model/inspection.h"
 
 namespace jtrace::coreinspect {
 

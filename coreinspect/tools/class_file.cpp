@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "coreinspect/model/class_facts.h"
 #include "coreinspect/runtime/bytecodes.h"
 #include "coreinspect/runtime/const_method.h"
-#include "coreinspect/tools/class_facts.h"
 #include "coreinspect/tools/class_file_pool.h"
 
 namespace jtrace::coreinspect {

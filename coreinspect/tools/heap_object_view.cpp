@@ -100,7 +100,8 @@ class ObjectReader {
   void add(ShownObject& shown, const std::string& name, const std::string& signature, const std::string& declared,
            Address at, bool is_static) {
     shown.fields.push_back({name, signature, declared,
-                            masked(name, value_text(inspection_, at, signature), options_.show_secrets), at, is_static});
+                            masked(name, value_text(inspection_, at, signature), options_.show_secrets), at,
+                            is_static});
   }
 
   Inspection& inspection_;
@@ -109,7 +110,9 @@ class ObjectReader {
   HeapWalker walker_;
 };
 
-bool is_reference(const ShownField& field) { return field.signature.starts_with('L') || field.signature.starts_with('['); }
+bool is_reference(const ShownField& field) {
+  return field.signature.starts_with('L') || field.signature.starts_with('[');
+}
 
 void append_json(const Inspection& inspection, const ShownObject& object, int depth, JsonWriter& json) {
   json.begin_object().member("address", hex(object.address)).member("class", object.type).member("size", object.size);
@@ -119,8 +122,7 @@ void append_json(const Inspection& inspection, const ShownObject& object, int de
   for (const ShownField& field : object.fields) {
     json.begin_object().member("name", field.name).member("signature", field.signature).member("value", field.value);
     if (!field.declared_by.empty()) json.member("declaredBy", field.declared_by).member("static", field.is_static);
-    if (is_reference(field))
-      json.member("reference", hex(inspection.objects().load(field.at).value_or(0)));
+    if (is_reference(field)) json.member("reference", hex(inspection.objects().load(field.at).value_or(0)));
     json.end_object();
   }
   json.end_array().end_object();
@@ -133,7 +135,8 @@ void append_text(const ShownObject& object, int depth, std::string& out) {
   out += "\n";
   for (const ShownField& field : object.fields) {
     out += indent + "  " + (field.is_static ? "static " : "") + printable(field.name + " = " + field.value);
-    if (!field.declared_by.empty() && field.declared_by != object.type) out += "  (" + printable(field.declared_by) + ")";
+    if (!field.declared_by.empty() && field.declared_by != object.type)
+      out += "  (" + printable(field.declared_by) + ")";
     out += "\n";
   }
   if (object.left_out > 0) out += indent + "  ... " + std::to_string(object.left_out) + " more\n";
@@ -145,7 +148,8 @@ Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& option
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
   const auto first = options.arguments.empty() ? std::nullopt : parse_address(options.arguments.front());
   if (!first)
-    return fail(ErrorCategory::kUsage, "not an address: " + (options.arguments.empty() ? "" : options.arguments.front()),
+    return fail(ErrorCategory::kUsage,
+                "not an address: " + (options.arguments.empty() ? "" : options.arguments.front()),
                 "hexadecimal, with or without 0x");
   ObjectReader reader(inspection, options);
   ViewResult result;

@@ -18,10 +18,10 @@ struct HeapOptions {
   std::string filter = {};     // part of a class name, or a pattern with * and ?; "" all
   std::size_t top = 0;         // rows; 0 all
   bool by_loader = false;
-  int depth = 0;  // object: how far references are followed
-  bool in_events = false;  // events: class totals too
+  int depth = 0;                          // object: how far references are followed
+  bool in_events = false;                 // events: class totals too
   std::vector<std::string> objects = {};  // events: these, by address
-  unsigned threads = 0;  // 0: as many as pay
+  unsigned threads = 0;                   // 0: as many as pay
   // Told now and then how far the work is; false ends it.
   std::function<bool(std::uint64_t done, std::uint64_t all)> progress = {};
   // Where a heap dump goes: made when it is needed, finished by the caller.

@@ -129,7 +129,8 @@ struct Row {
 // The field of an object at that offset: of its class or a superclass; of a mirror a static one.
 Row row_of(const Inspection& inspection, const Referrer& referrer) {
   const ClassModel& model = inspection.classes();
-  Row row{.kind = "field", .from = referrer.object, .type = model.name(referrer.klass->klass).value_or("?"), .where = "?"};
+  Row row{
+      .kind = "field", .from = referrer.object, .type = model.name(referrer.klass->klass).value_or("?"), .where = "?"};
   if (referrer.klass->is_array()) {
     row.kind = "element";
     row.where = "[" + std::to_string(referrer.element) + "]";
@@ -152,7 +153,8 @@ Row row_of(const Inspection& inspection, const Referrer& referrer) {
     if (of != 0 && model.is_instance_class(of) && look(of, true)) return row;
   }
   Address klass = referrer.klass->klass;
-  for (int depth = 0; klass != 0 && depth < 1000 && !look(klass, false); ++depth) klass = model.super(klass).value_or(0);
+  for (int depth = 0; klass != 0 && depth < 1000 && !look(klass, false); ++depth)
+    klass = model.super(klass).value_or(0);
   return row;
 }
 
@@ -180,7 +182,8 @@ void add_roots(HeapAccess& access, Address wanted, std::vector<Row>& rows, std::
 Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options) {
   const auto wanted = options.arguments.empty() ? std::nullopt : parse_address(options.arguments.front());
   if (!wanted)
-    return fail(ErrorCategory::kUsage, "not an address: " + (options.arguments.empty() ? "" : options.arguments.front()),
+    return fail(ErrorCategory::kUsage,
+                "not an address: " + (options.arguments.empty() ? "" : options.arguments.front()),
                 "hexadecimal, with or without 0x");
   JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
   std::vector<NoVisitor> nothing(threads_of(options.heap));
@@ -217,7 +220,9 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
     result.out += "\n";
   }
   if (options.json) append_walk_members(result.members, *access, *totals, 0);
-  else result.out += std::to_string(all) + " references" + (all > rows.size() ? ", the first " + std::to_string(rows.size()) + " shown" : "") + "\n";
+  else
+    result.out += std::to_string(all) + " references" +
+                  (all > rows.size() ? ", the first " + std::to_string(rows.size()) + " shown" : "") + "\n";
   return result;
 }
 

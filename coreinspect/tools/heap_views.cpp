@@ -1,4 +1,6 @@
 // Views of the heap as a whole: histogram, regions, heap.
+#include "coreinspect/tools/heap_views.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -7,8 +9,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "coreinspect/gc/histogram.h"
-#include "coreinspect/tools/class_facts.h"
-#include "coreinspect/tools/heap_views.h"
+#include "coreinspect/model/class_facts.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -80,7 +81,8 @@ std::string walk_text(const HeapAccess& access, const WalkTotals& totals, std::u
                      std::to_string(totals.free) + " free between objects";
   if (totals.forwarded > 0) text += ", " + std::to_string(totals.forwarded) + " copied away";
   if (totals.unparsable + totals.unreadable > 0)
-    text += ", " + std::to_string(totals.unparsable) + " unparsable, " + std::to_string(totals.unreadable) + " unreadable";
+    text +=
+        ", " + std::to_string(totals.unparsable) + " unparsable, " + std::to_string(totals.unreadable) + " unreadable";
   text += "\n";
   if (access.runs()) text += "read while the JVM ran: " + std::to_string(changed) + " bytes changed meanwhile\n";
   else if (access.pause().count() > 0)
@@ -146,7 +148,10 @@ Result<ViewResult> view_histogram(Inspection& inspection, const ViewOptions& opt
   if (options.json) {
     JsonWriter json(result.out);
     for (const HistogramRow& row : table.rows) {
-      json.begin_object().member("class", row.name).member("instances", row.count.instances).member("bytes", row.count.bytes);
+      json.begin_object()
+          .member("class", row.name)
+          .member("instances", row.count.instances)
+          .member("bytes", row.count.bytes);
       if (options.heap.by_loader) json.member("loader", row.loader);
       json.end_object();
     }
@@ -185,8 +190,9 @@ Result<ViewResult> view_regions(Inspection& inspection, const ViewOptions& optio
           .member("objects", walks[i].objects)
           .end_object();
     else
-      result.out += line_of("%#16llx %#16llx %10llu", region.start, region.end, region.used(),
-                            line_of("  %10llu%.0llu%.0llu  ", lost, 0, 0, std::string(region.type)).substr(0, 14 + region.type.size()));
+      result.out += line_of(
+          "%#16llx %#16llx %10llu", region.start, region.end, region.used(),
+          line_of("  %10llu%.0llu%.0llu  ", lost, 0, 0, std::string(region.type)).substr(0, 14 + region.type.size()));
   }
   for (const std::string& line : walk_faults(totals)) result.missing.push_back(line);
   if (options.json) append_walk_members(result.members, *access, totals, 0);
@@ -219,7 +225,12 @@ Result<ViewResult> view_heap(Inspection& inspection, const ViewOptions& options)
   if (options.json) {
     JsonWriter json(result.out);
     for (const auto& [type, sum] : sums)
-      json.begin_object().member("space", type).member("regions", sum.regions).member("size", sum.bytes).member("used", sum.used).end_object();
+      json.begin_object()
+          .member("space", type)
+          .member("regions", sum.regions)
+          .member("size", sum.bytes)
+          .member("used", sum.used)
+          .end_object();
     JsonWriter members(result.members);
     members.begin_object();
     members.member("collector", layout.collector).member("collections", layout.collections).member("holeBytes", holes);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "coreinspect/gc/histogram.h"
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
 
@@ -20,7 +20,7 @@ struct HistogramRow {
 struct HistogramTable {
   std::vector<HistogramRow> rows;
   WalkTotals totals;
-  std::uint64_t changed = 0;  // bytes, of a JVM that ran meanwhile
+  std::uint64_t changed = 0;        // bytes, of a JVM that ran meanwhile
   std::chrono::nanoseconds walk{};  // what the walk took
 };
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "base/uuid.h"
-#include "coreinspect/tools/class_facts.h"
+#include "coreinspect/model/class_facts.h"
 #include "coreinspect/tools/counters.h"
 #include "coreinspect/tools/heap_views.h"
 #include "coreinspect/tools/lock_facts.h"

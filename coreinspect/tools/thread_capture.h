@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/views.h"
 #include "target/registers.h"
 
 namespace jtrace::coreinspect {

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/views.h"
 #include "coreinspect/unwind/java_walker.h"
 #include "coreinspect/unwind/virtual_threads.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
 

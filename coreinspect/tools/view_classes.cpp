@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/strings.h"
-#include "coreinspect/tools/class_facts.h"
+#include "coreinspect/model/class_facts.h"
 #include "coreinspect/tools/class_file.h"
 #include "coreinspect/tools/properties.h"
 #include "coreinspect/tools/value_text.h"

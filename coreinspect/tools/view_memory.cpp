@@ -3,7 +3,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/tools/counters.h"
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/views.h"
 #include "perfdata/snapshot_text.h"
 #include "target/elf_image.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/runtime/bytecodes.h"
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
 namespace {

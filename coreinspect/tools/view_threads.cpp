@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "coreinspect/tools/inspection.h"
 #include "coreinspect/tools/lock_facts.h"
 #include "coreinspect/tools/thread_snapshot.h"
+#include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
 namespace {

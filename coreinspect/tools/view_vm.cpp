@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "coreinspect/tools/counters.h"
-#include "coreinspect/tools/inspection.h"
 #include "coreinspect/tools/properties.h"
+#include "coreinspect/tools/views.h"
 #include "coreinspect/unwind/native_unwinder.h"
 #include "perfdata/counter_table.h"
 

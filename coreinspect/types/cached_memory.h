@@ -23,7 +23,8 @@ class CachedMemory final : public target::MemoryReader {
 
   // Bytes that are found at `start` from now on, whatever the target has there. Later ones win.
   void overlay(target::Address start, std::vector<std::byte> bytes) { overlays_[start] = std::move(bytes); }
-  // What `layer` has a view of is found in it from now on; null for none. It must outlive this object, or be taken away.
+  // What `layer` has a view of is found in it from now on; null for none. It must outlive this object, or be taken
+  // away.
   void set_layer(const target::MemoryReader* layer) { layer_ = layer; }
   void forget() { pages_.clear(); }
   // Forgets overlays as well.

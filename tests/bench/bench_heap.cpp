@@ -83,7 +83,8 @@ Result<> bench_histogram(const Jdk& jdk) {
     std::vector<double> wall, walk;
     double objects = 0, bytes = 0;
     for (int i = 0; i < 7; ++i) {
-      JTRACE_ASSIGN_OR_RETURN(const auto done, run_ours({core.path, "histogram", "--threads", threads, "--format", "json"}));
+      JTRACE_ASSIGN_OR_RETURN(const auto done,
+                              run_ours({core.path, "histogram", "--threads", threads, "--format", "json"}));
       const json heap = json::parse(done.out)["heap"];
       wall.push_back(ms(done));
       walk.push_back(heap["walkMicros"].get<double>() / 1000);
@@ -91,13 +92,14 @@ Result<> bench_histogram(const Jdk& jdk) {
       bytes = heap["bytes"].get<double>();
     }
     (*threads == '1' ? one_thread : two_threads) = median(wall);
-    std::printf("%-8s core histogram, %s thread(s): %.0f objects, %.0f MB: whole %.1f ms, walk %.1f ms = %.1f M objects/s\n",
-                jdk.name.c_str(), threads, objects, bytes / 1e6, median(wall), median(walk), objects / median(walk) / 1000);
+    std::printf(
+        "%-8s core histogram, %s thread(s): %.0f objects, %.0f MB: whole %.1f ms, walk %.1f ms = %.1f M objects/s\n",
+        jdk.name.c_str(), threads, objects, bytes / 1e6, median(wall), median(walk), objects / median(walk) / 1000);
   }
   JTRACE_ASSIGN_OR_RETURN(const auto peer, run_jdk({jdk.host_path("bin/jhsdb"), "jmap", "--histo", "--exe",
                                                     jdk.host_path("bin/java"), "--core", core.path}));
-  std::printf("%-8s jhsdb jmap --histo: %.0f ms: ratio %.0f (goal >= 100), with one thread %.0f\n", jdk.name.c_str(), ms(peer),
-              ms(peer) / two_threads, ms(peer) / one_thread);
+  std::printf("%-8s jhsdb jmap --histo: %.0f ms: ratio %.0f (goal >= 100), with one thread %.0f\n", jdk.name.c_str(),
+              ms(peer), ms(peer) / two_threads, ms(peer) / one_thread);
   return {};
 }
 
@@ -113,10 +115,12 @@ Result<> bench_dump(const Jdk& jdk) {
     megabytes = static_cast<double>(fs::file_size(ours)) / 1e6;
     peak = static_cast<double>(done.peak_kib) / 1024;
   }
-  std::printf("%-8s core heapdump: %.0f MB in %.0f ms = %.0f MB/s (goal >= 200), peak %.0f MB resident (the core's pages among it)\n",
-              jdk.name.c_str(), megabytes, median(wall), megabytes / median(wall) * 1000, peak);
-  JTRACE_ASSIGN_OR_RETURN(const auto peer, run_jdk({jdk.host_path("bin/jhsdb"), "jmap", "--binaryheap", "--dumpfile", theirs, "--exe",
-                                                    jdk.host_path("bin/java"), "--core", core.path}));
+  std::printf(
+      "%-8s core heapdump: %.0f MB in %.0f ms = %.0f MB/s (goal >= 200), peak %.0f MB resident (the core's pages among "
+      "it)\n",
+      jdk.name.c_str(), megabytes, median(wall), megabytes / median(wall) * 1000, peak);
+  JTRACE_ASSIGN_OR_RETURN(const auto peer, run_jdk({jdk.host_path("bin/jhsdb"), "jmap", "--binaryheap", "--dumpfile",
+                                                    theirs, "--exe", jdk.host_path("bin/java"), "--core", core.path}));
   std::printf("%-8s jhsdb jmap --binaryheap: %.0f MB in %.0f ms: ratio %.0f\n", jdk.name.c_str(),
               static_cast<double>(fs::file_size(theirs)) / 1e6, ms(peer), ms(peer) / median(wall));
   return {};
@@ -127,7 +131,8 @@ Result<> bench_live(const Jdk& jdk) {
   std::vector<double> stopped, pauses, running, peer;
   double bytes = 0;
   for (int i = 0; i < 7; ++i) {
-    JTRACE_ASSIGN_OR_RETURN(const auto done, run_ours({jvm->pid_text(), "histogram", "--max-stop", "2000", "--format", "json"}));
+    JTRACE_ASSIGN_OR_RETURN(const auto done,
+                            run_ours({jvm->pid_text(), "histogram", "--max-stop", "2000", "--format", "json"}));
     const json heap = json::parse(done.out)["heap"];
     stopped.push_back(ms(done));
     pauses.push_back(heap["pauseMicros"].get<double>() / 1000);
@@ -135,14 +140,17 @@ Result<> bench_live(const Jdk& jdk) {
     JTRACE_ASSIGN_OR_RETURN(const auto free, run_ours({jvm->pid_text(), "histogram", "--no-stop"}));
     running.push_back(ms(free));
     if (i < 3) {
-      JTRACE_ASSIGN_OR_RETURN(const auto asked, run_jdk({jdk.host_path("bin/jcmd"), jvm->pid_text(), "GC.class_histogram", "-all"}));
+      JTRACE_ASSIGN_OR_RETURN(const auto asked,
+                              run_jdk({jdk.host_path("bin/jcmd"), jvm->pid_text(), "GC.class_histogram", "-all"}));
       peer.push_back(ms(asked));
     }
   }
-  std::printf("%-8s live histogram of %.0f MB: whole %.1f ms, stop median %.1f ms, most %.1f ms (goal <= 50 for 75 MB); --no-stop %.1f ms; "
-              "jcmd -all %.0f ms: ratio %.1f\n",
-              jdk.name.c_str(), bytes / 1e6, median(stopped), median(pauses), *std::max_element(pauses.begin(), pauses.end()),
-              median(running), median(peer), median(peer) / median(stopped));
+  std::printf(
+      "%-8s live histogram of %.0f MB: whole %.1f ms, stop median %.1f ms, most %.1f ms (goal <= 50 for 75 MB); "
+      "--no-stop %.1f ms; "
+      "jcmd -all %.0f ms: ratio %.1f\n",
+      jdk.name.c_str(), bytes / 1e6, median(stopped), median(pauses), *std::max_element(pauses.begin(), pauses.end()),
+      median(running), median(peer), median(peer) / median(stopped));
   return {};
 }
 
@@ -150,14 +158,18 @@ Result<> bench_live(const Jdk& jdk) {
 Result<> bench_scale(const Jdk& jdk, int megabytes) {
   constexpr int kBytesOfNode = 72;  // a node with its Integer and payload
   const int count = static_cast<int>(static_cast<std::int64_t>(megabytes) * 1'000'000 / kBytesOfNode);
-  JTRACE_ASSIGN_OR_RETURN(const auto jvm, full_jvm(jdk, {"-Xmx" + std::to_string(megabytes * 5 / 4 + 256) + "m", "-XX:+UseG1GC"}, count));
+  JTRACE_ASSIGN_OR_RETURN(
+      const auto jvm, full_jvm(jdk, {"-Xmx" + std::to_string(megabytes * 5 / 4 + 256) + "m", "-XX:+UseG1GC"}, count));
   for (const char* threads : {"1", "2"}) {
-    JTRACE_ASSIGN_OR_RETURN(const auto done, run_ours({jvm->pid_text(), "histogram", "--no-stop", "--threads", threads, "--format", "json"}));
+    JTRACE_ASSIGN_OR_RETURN(const auto done, run_ours({jvm->pid_text(), "histogram", "--no-stop", "--threads", threads,
+                                                       "--format", "json"}));
     const json heap = json::parse(done.out)["heap"];
     const double walk = heap["walkMicros"].get<double>() / 1000, bytes = heap["bytes"].get<double>();
-    std::printf("%-8s %s: %.0f MB, %.1f M objects, --no-stop: whole %.0f ms, walk %.0f ms = %.0f ns/object, %.2f ms/MB, peak %.0f MB\n",
-                jdk.name.c_str(), threads, bytes / 1e6, heap["objects"].get<double>() / 1e6, ms(done), walk,
-                walk * 1e6 / heap["objects"].get<double>(), walk / (bytes / 1e6), static_cast<double>(done.peak_kib) / 1024);
+    std::printf(
+        "%-8s %s: %.0f MB, %.1f M objects, --no-stop: whole %.0f ms, walk %.0f ms = %.0f ns/object, %.2f ms/MB, peak "
+        "%.0f MB\n",
+        jdk.name.c_str(), threads, bytes / 1e6, heap["objects"].get<double>() / 1e6, ms(done), walk,
+        walk * 1e6 / heap["objects"].get<double>(), walk / (bytes / 1e6), static_cast<double>(done.peak_kib) / 1024);
   }
   return {};
 }
@@ -174,7 +186,8 @@ int run(std::vector<std::string> wanted) {
   for (const Jdk& jdk : jdks()) {
     if (jdk.root || jdk.version < 9) continue;  // 8 has no jhsdb
     if (wanted.front() == "scale") {
-      for (std::size_t i = 1; i < wanted.size(); ++i) status |= report(bench_scale(jdk, std::atoi(wanted[i].c_str())), jdk.name);
+      for (std::size_t i = 1; i < wanted.size(); ++i)
+        status |= report(bench_scale(jdk, std::atoi(wanted[i].c_str())), jdk.name);
       continue;
     }
     for (const std::string& name : wanted) {

@@ -50,7 +50,8 @@ HprofFile read_dump(const std::string& path) {
 
 template <class Map>
 Map without_fillers(Map counts) {
-  for (const char* name : {"[I", "java/lang/Object", "[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject"})
+  for (const char* name :
+       {"[I", "java/lang/Object", "[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject"})
     counts.erase(name);
   return counts;
 }
@@ -119,8 +120,10 @@ void expect_same_roots(const Jdk& jdk, const HprofFile& ours, const HprofFile& t
     EXPECT_LE(ours.roots(kJniGlobal).size(), theirs.roots(kJniGlobal).size());
   }
   // Of frames: which object by which thread. The thread that made the JVM's dump stands elsewhere by now.
-  const std::set<std::pair<std::uint64_t, std::uint64_t>> mine(ours.roots(kJavaFrame).begin(), ours.roots(kJavaFrame).end());
-  const std::set<std::pair<std::uint64_t, std::uint64_t>> other(theirs.roots(kJavaFrame).begin(), theirs.roots(kJavaFrame).end());
+  const std::set<std::pair<std::uint64_t, std::uint64_t>> mine(ours.roots(kJavaFrame).begin(),
+                                                               ours.roots(kJavaFrame).end());
+  const std::set<std::pair<std::uint64_t, std::uint64_t>> other(theirs.roots(kJavaFrame).begin(),
+                                                                theirs.roots(kJavaFrame).end());
   std::size_t found = 0;
   for (const auto& root : other) found += mine.contains(root);
   EXPECT_GE(other.size(), 30u);
@@ -150,10 +153,12 @@ TEST_P(EachDump, is_equal_to_the_jvms_own) {
   }
   EXPECT_EQ(difference, "");
   EXPECT_TRUE(ours.has_end());
-  for (const char* name : {"HeapZoo$Derived", "HeapZoo$Node", "HeapZoo$Target", "java/lang/String", "java/lang/Integer"})
+  for (const char* name :
+       {"HeapZoo$Derived", "HeapZoo$Node", "HeapZoo$Target", "java/lang/String", "java/lang/Integer"})
     expect_same_values(ours, theirs, name);
   expect_same_arrays(ours, theirs);
-  EXPECT_EQ(ours.classes().at(ours.class_of("HeapZoo")).statics, theirs.classes().at(theirs.class_of("HeapZoo")).statics);
+  EXPECT_EQ(ours.classes().at(ours.class_of("HeapZoo")).statics,
+            theirs.classes().at(theirs.class_of("HeapZoo")).statics);
   expect_same_roots(GetParam(), ours, theirs);
   // A parked thread's stack is in both.
   std::size_t parked = 0;
@@ -192,7 +197,8 @@ TEST(HeapDump, is_read_by_visualvm) {
   ASSERT_TRUE(succeeded(jvm));
   for (const char* command : {"park 2", "big 1"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
   const std::string path = folder.file("ours.hprof");
-  const CommandOutput done = jtrace({"inspect", (*jvm)->pid_text(), "heapdump", "-o", path, "--max-stop", "20000", "--format", "json"});
+  const CommandOutput done =
+      jtrace({"inspect", (*jvm)->pid_text(), "heapdump", "-o", path, "--max-stop", "20000", "--format", "json"});
   ASSERT_EQ(done.status, 0) << done.err;
   std::uint64_t objects = 0;
   const json told_by_us = json::parse(done.out);
@@ -267,7 +273,8 @@ TEST(HeapObjects, are_shown_followed_found_and_defined) {
   EXPECT_EQ(values["HeapZoo$Derived.nothing"], "null");
   // Followed: the holder, the array it has, what is in that.
   std::set<std::string> types;
-  for (const json& object : rows({"inspect", pid, "object", address_of("HOLDER"), "--depth", "2"})) types.insert(object["class"]);
+  for (const json& object : rows({"inspect", pid, "object", address_of("HOLDER"), "--depth", "2"}))
+    types.insert(object["class"]);
   EXPECT_EQ(types, (std::set<std::string>{"HeapZoo$Holder", "HeapZoo$Target", "java.lang.Object[]"}));
 
   std::multiset<std::string> found;
@@ -275,14 +282,16 @@ TEST(HeapObjects, are_shown_followed_found_and_defined) {
     found.insert(row["kind"].get<std::string>() + " " + row["where"].get<std::string>());
   EXPECT_EQ(found, (std::multiset<std::string>{"element [0]", "element [1]", "field first", "static HeapZoo.TARGET"}));
   std::set<std::string> kinds;
-  for (const json& row : rows({"inspect", pid, "refs", address_of("HOLDER"), "--max-stop", "20000"})) kinds.insert(row["kind"]);
+  for (const json& row : rows({"inspect", pid, "refs", address_of("HOLDER"), "--max-stop", "20000"}))
+    kinds.insert(row["kind"]);
   EXPECT_TRUE(kinds.contains("monitor"));
   EXPECT_EQ(jtrace({"inspect", pid, "object", "0x10"}).status, 3);
   EXPECT_EQ(jtrace({"inspect", pid, "object", "here"}).status, 2);
 
   const ScratchDir folder;
   const std::string path = folder.file("events.xml");
-  const CommandOutput written = jtrace({"inspect", pid, "events", "--heap", "--object", address_of("TARGET"), "--format", "xml", "-o", path, "--max-stop", "20000"});
+  const CommandOutput written = jtrace({"inspect", pid, "events", "--heap", "--object", address_of("TARGET"),
+                                        "--format", "xml", "-o", path, "--max-stop", "20000"});
   ASSERT_EQ(written.status, 0) << written.err;
   const auto trace = TraceDocument::read(path);
   ASSERT_TRUE(succeeded(trace));

@@ -66,7 +66,8 @@ std::string missing_of_live(const Histogram& ours, const Histogram& theirs) {
   for (const auto& [name, counted] : theirs) {
     const auto found = ours.find(name);
     if (found == ours.end() || found->second.instances < counted.instances)
-      text << "\n  " << name << ": ours " << (found == ours.end() ? Counted() : found->second) << ", reachable " << counted;
+      text << "\n  " << name << ": ours " << (found == ours.end() ? Counted() : found->second) << ", reachable "
+           << counted;
     else if (name.starts_with("HeapZoo") && !(found->second == counted))
       text << "\n  " << name << ": ours " << found->second << ", all of them reachable: " << counted;
   }
@@ -76,8 +77,7 @@ std::string missing_of_live(const Histogram& ours, const Histogram& theirs) {
 class CoreOf {
  public:
   // Kills the JVM; its core lies in its working folder, which goes with it.
-  explicit CoreOf(JvmProcess& jvm)
-      : folder_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {
+  explicit CoreOf(JvmProcess& jvm) : folder_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {
     std::ofstream("/proc/" + jvm.pid_text() + "/coredump_filter") << "0x3f";
     jvm.signal(SIGABRT);
     EXPECT_TRUE(succeeded(jvm.wait_exit()));
@@ -158,7 +158,8 @@ TEST_P(EachHeap, counts_each_class_as_the_jvm_does) {
   const json dumped = inspected(core.path(), words);
   ASSERT_TRUE(dumped.contains("data"));
   expect_whole(dumped);
-  EXPECT_EQ(first_differences(without_fillers(histogram_of_json(dumped)), without_fillers(histogram_of_json(before))), "");
+  EXPECT_EQ(first_differences(without_fillers(histogram_of_json(dumped)), without_fillers(histogram_of_json(before))),
+            "");
   std::uint64_t used = 0;
   words[0] = "regions";
   const json regions = inspected(core.path(), words);

@@ -13,8 +13,9 @@ std::string jvm_name(std::string name) {
   std::string dimensions;
   for (; name.ends_with("[]"); name.resize(name.size() - 2)) dimensions += '[';
   if (dimensions.empty()) return name;
-  static const std::map<std::string, std::string> primitives = {
-      {"boolean", "Z"}, {"byte", "B"}, {"char", "C"}, {"short", "S"}, {"int", "I"}, {"long", "J"}, {"float", "F"}, {"double", "D"}};
+  static const std::map<std::string, std::string> primitives = {{"boolean", "Z"}, {"byte", "B"},  {"char", "C"},
+                                                                {"short", "S"},   {"int", "I"},   {"long", "J"},
+                                                                {"float", "F"},   {"double", "D"}};
   const auto primitive = primitives.find(name);
   return dimensions + (primitive != primitives.end() ? primitive->second : "L" + name + ";");
 }
@@ -92,7 +93,8 @@ Histogram histogram_of_json(const nlohmann::json& document) {
 }
 
 Histogram without_fillers(Histogram histogram) {
-  for (const char* name : {"[I", "java.lang.Object", "[Ljdk.internal.vm.FillerElement;", "jdk.internal.vm.FillerObject"})
+  for (const char* name :
+       {"[I", "java.lang.Object", "[Ljdk.internal.vm.FillerElement;", "jdk.internal.vm.FillerObject"})
     histogram.erase(name);
   return histogram;
 }

@@ -1,4 +1,5 @@
-// What a JVM says of its own heap, in the shape that `jtrace inspect` says it; and the JVMs that the tests of the heap run.
+// What a JVM says of its own heap, in the shape that `jtrace inspect` says it; and the JVMs that the tests of the heap
+// run.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ struct Counted {
   bool operator==(const Counted&) const = default;
 };
 std::ostream& operator<<(std::ostream& stream, const Counted& counted);
-using Histogram = std::map<std::string, Counted>;  // by class name as the JVM's histogram writes it: "[I", "java.lang.String"
+using Histogram =
+    std::map<std::string, Counted>;  // by class name as the JVM's histogram writes it: "[I", "java.lang.String"
 
 // Of the lines of GC.class_histogram, and of jhsdb jmap --histo.
 Histogram parse_class_histogram(const std::string& text);

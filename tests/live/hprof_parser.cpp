@@ -37,7 +37,8 @@ class HprofFile::Reader {
       if (failed_ || length > bytes_.size() - at_) return bad("a record is cut off");
       const std::size_t end = at_ + length;
       record(tag, end);
-      if (failed_ || at_ != end) return bad("a record of kind " + std::to_string(tag) + " does not end where it should");
+      if (failed_ || at_ != end)
+        return bad("a record of kind " + std::to_string(tag) + " does not end where it should");
     }
     resolve_threads();
     return {};
@@ -200,8 +201,8 @@ Result<HprofFile> HprofFile::parse(std::string bytes) {
 }
 
 std::map<std::string, std::uint64_t> HprofFile::counts() const {
-  static const std::map<std::uint64_t, std::string> primitives = {
-      {4, "[Z"}, {5, "[C"}, {6, "[F"}, {7, "[D"}, {8, "[B"}, {9, "[S"}, {10, "[I"}, {11, "[J"}};
+  static const std::map<std::uint64_t, std::string> primitives = {{4, "[Z"}, {5, "[C"}, {6, "[F"},  {7, "[D"},
+                                                                  {8, "[B"}, {9, "[S"}, {10, "[I"}, {11, "[J"}};
   std::map<std::string, std::uint64_t> counts;
   for (const auto& [address, object] : objects_) {
     if (object.kind == 0x23) {

@@ -21,7 +21,7 @@ struct HprofClass {
 };
 
 struct HprofObject {
-  std::uint64_t type = 0;  // class; 4 to 11 for arrays of primitives
+  std::uint64_t type = 0;    // class; 4 to 11 for arrays of primitives
   std::uint32_t length = 0;  // elements of an array, bytes of an instance
   std::string_view content;
   std::uint8_t kind = 0;  // 0x21, 0x22, 0x23

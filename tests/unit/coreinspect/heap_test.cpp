@@ -106,13 +106,16 @@ TEST(HprofWriter, writes_each_text_once_and_segments_with_their_length) {
   ASSERT_TRUE(writer.end());
   ASSERT_TRUE(sink.flush());
   const std::string expected = std::string("JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\x05", 31) +
-                               std::string("\x01\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\x01"
-                                           "a",
-                                           18) +
-                               std::string("\x01\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\x02"
-                                           "b",
-                                           18) +
-                               std::string("\x1c\0\0\0\0\0\0\0\x04\0\0\0\x07", 13) + std::string("\x2c\0\0\0\0\0\0\0\0", 9);
+                               std::string(
+                                   "\x01\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\x01"
+                                   "a",
+                                   18) +
+                               std::string(
+                                   "\x01\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\x02"
+                                   "b",
+                                   18) +
+                               std::string("\x1c\0\0\0\0\0\0\0\x04\0\0\0\x07", 13) +
+                               std::string("\x2c\0\0\0\0\0\0\0\0", 9);
   EXPECT_EQ(sink.text(), expected);
 }
 

@@ -1,4 +1,4 @@
-#include "coreinspect/tools/class_facts.h"
+#include "coreinspect/model/class_facts.h"
 
 #include "base/strings.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "coreinspect/tools/inspection.h"
+#include "coreinspect/model/inspection.h"
 
 namespace jtrace::coreinspect {
 

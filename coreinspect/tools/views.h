@@ -1,56 +1,19 @@
-// Inspection: one opened target with everything that views need; and what a view is.
+// Views: what can be asked of a target, one function each.
 //
-// Ownership: owns the target and all models of it. Threads: one at a time. Views return their output as text or as the
-// elements of the "data" array (docs/architecture.md, "Machine-readable output"); they print nothing.
+// Views return their output as text or as the elements of the "data" array (docs/architecture.md, "Machine-readable
+// output"); they print nothing. Threads: one at a time.
 #pragma once
 
 #include <chrono>
-#include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
-#include "coreinspect/code/code_cache.h"
-#include "coreinspect/oops/object_model.h"
-#include "coreinspect/runtime/java_threads.h"
-#include "coreinspect/runtime/method_model.h"
+#include "coreinspect/model/inspection.h"
 #include "coreinspect/tools/heap_options.h"
-#include "target/target.h"
 
 namespace jtrace::coreinspect {
-
-class Inspection {
- public:
-  // Errors: those of Vm::open. A JVM that the self-test finds unfit is opened; healthy() says why.
-  static Result<std::unique_ptr<Inspection>> open(std::unique_ptr<target::Target> target);
-
-  const target::Target& target() const { return *target_; }
-  const Vm& vm() const { return *vm_; }
-  const ClassModel& classes() const { return *classes_; }
-  const ObjectModel& objects() const { return *objects_; }
-  const MethodModel& methods() const { return *methods_; }
-  // Refused where the code cache of this JVM cannot be read.
-  Result<const CodeCache*> code() const;
-  // Whether objects can be read in this JVM: the outcome of the self-test.
-  const Result<>& healthy() const { return healthy_; }
-  // True of a core whose JVM died within a collection: objects may be half moved.
-  bool died_in_gc() const { return died_in_gc_; }
-  // What is missing from every answer about this target; one line each.
-  std::vector<std::string> missing() const;
-
- private:
-  Inspection() = default;
-
-  std::unique_ptr<target::Target> target_;
-  std::unique_ptr<Vm> vm_;
-  std::unique_ptr<ClassModel> classes_;
-  std::unique_ptr<ObjectModel> objects_;
-  std::unique_ptr<MethodModel> methods_;
-  mutable std::optional<Result<CodeCache>> code_;
-  Result<> healthy_;
-  bool died_in_gc_ = false;
-};
 
 struct ViewOptions {
   bool json = false;
