@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "agent/agent_session.h"
@@ -234,6 +235,38 @@ void MethodTracer::remove(JNIEnv* jni) {
   loading_.clear();
 }
 
+// Numbers a class that is being loaded. nullptr, or why it gets no probes.
+const char* MethodTracer::number_loading(JNIEnv* jni, const ClassFile& klass, jobject loader, Numbered& numbers) {
+  Lock lock(lock_);
+  if (loading_.size() >= kMostLoading) forget_unloaded(jni);
+  if (loading_.size() >= kMostLoading) return "too many classes are loaded and not linked";
+  const Loading* before = find_loading(jni, klass.name(), loader);
+  numbers = number_class(klass, before == nullptr ? nullptr : &before->numbers);
+  const bool differs = before != nullptr && before->numbers.first != numbers.first;
+  return differs ? "two classes of its name are being loaded at a time" : nullptr;
+}
+
+// Those that were never linked before their loader was unloaded.
+void MethodTracer::forget_unloaded(JNIEnv* jni) {
+  std::size_t kept = 0;
+  for (Loading& each : loading_) {
+    if (each.loader != nullptr && jni->IsSameObject(each.loader, nullptr)) jni->DeleteWeakGlobalRef(each.loader);
+    else if (&each == &loading_[kept]) ++kept;
+    else loading_[kept++] = static_cast<Loading&&>(each);
+  }
+  while (loading_.size() > kept) loading_.pop_back();
+}
+
+void MethodTracer::skip_class(const ClassFile& klass, const char* why) {
+  skipped_.fetch_add(static_cast<std::uint32_t>(klass.methods().size()));
+  if (skips_said_.fetch_add(1) >= kMostSaid) return;
+  char text[512];
+  const int length =
+      snprintf(text, sizeof text, "%.*s: %s", static_cast<int>(std::min<std::size_t>(klass.name().size(), 400)),
+               klass.name().data(), why);
+  say("jtrace.unrewritten", std::string_view(text, static_cast<std::size_t>(length)));
+}
+
 // Whether the class was rewritten while it was loaded and has not been prepared since.
 bool MethodTracer::is_loading(JNIEnv* jni, jclass klass) {
   {
@@ -303,11 +336,8 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
     const std::uint32_t at = index_.find(id);
     numbers = number_class(klass, at == 0 ? nullptr : &numbered_[at - 1]);
   } else {
-    Lock lock(lock_);
-    const Loading* before = find_loading(jni, klass.name(), loader);
-    if (loading_.size() >= kMostLoading) return;
-    numbers = number_class(klass, before == nullptr ? nullptr : &before->numbers);
-    if (before != nullptr && before->numbers.first != numbers.first) return;  // two classes of one name at a time
+    const char* const refusal = number_loading(jni, klass, loader, numbers);
+    if (refusal != nullptr) return skip_class(klass, refusal);
   }
   std::vector<MethodPlan> plans = plan(klass, numbers);
   classfile::Bytes out;

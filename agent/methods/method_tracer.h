@@ -80,6 +80,9 @@ class MethodTracer {
   bool has_probes(jclass klass);
   void set_probes(jclass klass, bool has);
   bool is_loading(JNIEnv* jni, jclass klass);
+  const char* number_loading(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, Numbered& numbers);
+  void forget_unloaded(JNIEnv* jni);
+  void skip_class(const classfile::ClassFile& klass, const char* why);
   Loading* find_loading(JNIEnv* jni, std::string_view name, jobject loader);
   Numbered number_class(const classfile::ClassFile& klass, const Numbered* before);
   std::vector<classfile::MethodPlan> plan(const classfile::ClassFile& klass, const Numbered& numbers);

@@ -156,9 +156,9 @@ TEST_F(EventBuilderTest, TheEndOfWhatTheDocumentDoesNotKnowIsLeftOut) {
 class Calls : public EventBuilderTest {
  protected:
   Calls() : EventBuilderTest({.events = record::kMethodEvent | record::kThrowEvent | record::kCatchEvent}) {
-    for (const std::uint64_t thread : {1, 2}) define(record::thread_definition(thread, 10, "caller"));
+    for (const std::uint64_t thread : {1u, 2u}) define(record::thread_definition(thread, 10, "caller"));
     define(record::class_definition(5, 11, "LMade;"));
-    for (const std::uint64_t method : {7, 8, 9}) define(record::method_definition(method, 11, 5, "work"));
+    for (const std::uint64_t method : {7u, 8u, 9u}) define(record::method_definition(method, 11, 5, "work"));
   }
   void run(std::uint32_t producer, std::uint64_t thread) {
     builder_.on_producer(producer);
@@ -192,7 +192,7 @@ TEST_F(Calls, TicketsAndDepthAreTheThreadsOwn) {
 
 TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
   run(1, 1);
-  for (const std::uint32_t method : {7, 8, 9}) probe(RecordKind::kMethodEntry, method);
+  for (const std::uint32_t method : {7u, 8u, 9u}) probe(RecordKind::kMethodEntry, method);
   probe(RecordKind::kMethodExit, 7);
   const auto exits = capture_.all<trace::MethodExit>();
   ASSERT_EQ(exits.size(), 3u);
@@ -222,7 +222,7 @@ TEST_F(Calls, OneThrowForEachFrameAndTheCatchingOne) {
   const auto exception = [&](RecordKind kind, std::uint32_t method, std::uint16_t flags = 0) {
     event(kind, ++time_, record::ExceptionRecord{.object = 0, .handle = 77}, flags, method);
   };
-  for (const std::uint32_t method : {7, 8}) probe(RecordKind::kMethodEntry, method);
+  for (const std::uint32_t method : {7u, 8u}) probe(RecordKind::kMethodEntry, method);
   exception(RecordKind::kThrow, 8);                        // athrow
   exception(RecordKind::kThrow, 8, record::kLeavesFrame);  // the same leaves
   probe(RecordKind::kMethodUnwind, 8);
