@@ -315,11 +315,15 @@ void AgentSession::backfill_threads(JNIEnv* jni) {
 // last one takes its time. Nothing waits for us meanwhile: this is the control thread.
 constexpr std::uint32_t kLeaveLimitMs = 120'000;
 
-// A probe may be in its last instructions with an address of the pool: then its place stays taken, by empty memory,
-// until the next session ends.
+// A probe may be in its last instructions with an address of the pool, and its thread may not run for a while: the
+// pool's place stays taken, by empty memory that costs addresses alone, until eight more sessions have ended.
 void AgentSession::unmap_pool() {
-  static void* retired = nullptr;
-  static std::uint64_t retired_size = 0;
+  struct Retired {
+    void* base = nullptr;
+    std::uint64_t size = 0;
+  };
+  static Retired places[8];
+  static unsigned next = 0;
   if (methods == nullptr) {
     munmap(writer.pool.base(), pool_size);
     return;
@@ -327,10 +331,10 @@ void AgentSession::unmap_pool() {
   methods->area().hide_clock();
   delete methods;
   methods = nullptr;
-  if (retired != nullptr) munmap(retired, retired_size);
-  retired = writer.pool.base();
-  retired_size = pool_size;
-  mmap(retired, retired_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  Retired& place = places[next++ % (sizeof places / sizeof places[0])];
+  if (place.base != nullptr) munmap(place.base, place.size);
+  place = {writer.pool.base(), pool_size};
+  mmap(place.base, place.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 void AgentSession::stop(JNIEnv* jni) {

@@ -144,6 +144,16 @@ class Maker {
 
     const std::size_t write = code.bytes().size();
     load(code, kHeader, offsetof(record::ChunkHeader, address));
+    code.op(kDup2);
+    code.op1(kLstore, kPlace);
+    // The trace may end between any two of these instructions, and leaves zeros where the header was
+    // (AgentSession::unmap_pool): then there is no place.
+    code.op(kLconst0);
+    code.op(kLcmp);
+    const std::size_t has_place = code.jump(kIfne);
+    code.op(classfile::kReturn);
+    code.land(has_place);
+    code.op1(kLload, kPlace);
     code.op1(kLload, kCommitted);
     code.op(kLadd);
     code.op1(kLstore, kPlace);
@@ -272,7 +282,7 @@ bool bind_natives(jvmtiEnv* jvmti, JNIEnv* jni, std::string_view name) {
 
 // The number is the class's version: what a method writes, and where, is baked into it.
 std::string_view probe_class_name(ProbeTime time) {
-  return time == ProbeTime::kPrecise ? "java/lang/JTracePreciseProbes2" : "java/lang/JTraceProbes2";
+  return time == ProbeTime::kPrecise ? "java/lang/JTracePreciseProbes3" : "java/lang/JTraceProbes3";
 }
 
 classfile::Bytes make_probe_class(ProbeTime time, const ProbeClassFacts& facts, const ProbeArea& area) {

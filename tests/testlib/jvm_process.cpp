@@ -184,9 +184,13 @@ Result<> JvmProcess::send(std::string_view line) {
 
 Result<std::string> JvmProcess::wait_line(std::string_view prefix, std::chrono::milliseconds timeout) {
   if (auto line = out_->wait_line(prefix, timeout)) return *line;
-  return fail(ErrorCategory::kTimeout, "waiting for '" + std::string(prefix) + "' from " + jdk_.name +
-                                           (alive() ? "" : ", which has ended") + "; stderr: " + err() +
-                                           crash_report().substr(0, 2000));
+  std::string end;
+  if (out_->ended()) {
+    const auto status = wait_exit(std::chrono::seconds(20));
+    end = status ? ", which has ended (wait status " + std::to_string(*status) + ")" : ", which has closed its stdout";
+  }
+  return fail(ErrorCategory::kTimeout, "waiting for '" + std::string(prefix) + "' from " + jdk_.name + end +
+                                           "; stderr: " + err() + crash_report().substr(0, 6000));
 }
 
 Result<std::string> JvmProcess::ask(std::string_view command, std::chrono::milliseconds timeout) {

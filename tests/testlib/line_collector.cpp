@@ -52,4 +52,9 @@ std::string LineCollector::text() const {
   return text_;
 }
 
+bool LineCollector::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
 }  // namespace jtrace::test

@@ -29,6 +29,7 @@ class LineCollector {
   void wait_end(std::chrono::milliseconds timeout);
   // Everything read so far.
   std::string text() const;
+  bool ended() const;  // all writers of the descriptor are gone
 
  private:
   void read_all();
