@@ -66,6 +66,24 @@ class JvmtiText : public JvmtiMemory<char> {
   std::string_view view() const { return get() == nullptr ? std::string_view() : std::string_view(get()); }
 };
 
+// "Ljava/lang/String;" as "java/lang/String"; arrays keep their signature, which is their internal name.
+inline std::string_view internal_name(std::string_view signature) {
+  return signature.size() > 2 && signature.front() == 'L' ? signature.substr(1, signature.size() - 2) : signature;
+}
+
+// Calls use(jclass) for each class that is loaded; the reference is gone afterwards. false: JVM TI would not tell.
+template <class Use>
+bool for_each_loaded_class(jvmtiEnv* jvmti, JNIEnv* jni, Use&& use) {
+  jint count = 0;
+  JvmtiMemory<jclass> classes(jvmti);
+  if (jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) return false;
+  for (jint i = 0; i < count; ++i) {
+    use(classes[i]);
+    jni->DeleteLocalRef(classes[i]);
+  }
+  return true;
+}
+
 // Room for local references, freed together at the end of the scope: callbacks may run in threads that never return to
 // Java.
 class LocalFrame {

@@ -10,12 +10,6 @@ namespace {
 constexpr jint kAccStatic = 0x0008;              // JVMS 4.5
 constexpr std::uint32_t kUnknown = 0xffffffffu;  // definition.h: exceptions that are not known
 
-// "Ljava/lang/String;" as "java/lang/String"; arrays keep their signature, which is their internal name.
-std::string_view internal_name(std::string_view signature) {
-  if (signature.size() > 2 && signature.front() == 'L') return signature.substr(1, signature.size() - 2);
-  return signature;
-}
-
 std::uint8_t primitive_array_code(char element) {
   switch (element) {
     case 'Z': return 4;
@@ -341,21 +335,17 @@ void Registry::set_filters(FilterBlock filters) {
 }
 
 void Registry::define_loaded_classes(JNIEnv* jni) {
-  jint count = 0;
-  JvmtiMemory<jclass> classes(session_.jvmti);
-  if (session_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) return;
-  for (jint i = 0; i < count; ++i) {
+  for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
-    session_.jvmti->GetClassStatus(classes[i], &status);
+    session_.jvmti->GetClassStatus(klass, &status);
     // A class that is not prepared yet comes with its ClassPrepare event.
     const bool ready = (status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) != 0;
     // No room now: the drainer is on its way. This thread may wait, it is ours.
-    for (int attempt = 0; ready && class_is_included(jni, classes[i]) && attempt < 100; ++attempt) {
-      if (class_id(jni, classes[i], 0, true) != 0) break;
+    for (int attempt = 0; ready && class_is_included(jni, klass) && attempt < 100; ++attempt) {
+      if (class_id(jni, klass, 0, true) != 0) break;
       session_.writer.wait_for_pass(100'000'000);
     }
-    jni->DeleteLocalRef(classes[i]);
-  }
+  });
 }
 
 }  // namespace jtrace::agent

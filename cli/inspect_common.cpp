@@ -1,7 +1,5 @@
 #include "cli/inspect_common.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -108,8 +106,6 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
                                             const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   coreinspect::ViewOptions own = options;
   const bool dumps = view.name == "heapdump";
-  if (dumps && arguments.output == "-" && ::isatty(STDOUT_FILENO) == 1)
-    return fail(ErrorCategory::kUsage, "a heap dump is nothing to show on a terminal", "-o FILE, or a pipe");
   std::optional<HeapProgress> progress;  // made before the file and gone after it: no signal leaves one behind
   if (walks_heap(view.name)) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;

@@ -186,7 +186,6 @@ Result<> EventBuilder::process(const Record& any) {
     case RecordKind::kLine: return write_line(any);
     case RecordKind::kThrow:
     case RecordKind::kCatch: return write_exception(any);
-    case RecordKind::kMethodCount: return write_count(any.as<record::CountRecord>());
   }
   return {};
 }
@@ -370,11 +369,6 @@ Result<> EventBuilder::write_exception(const Record& any) {
                                     .objHandle = record.handle,
                                     .methodIdRef = trace::MethodId(method),
                                     .ticket = ticket});
-}
-
-Result<> EventBuilder::write_count(const record::CountRecord& record) {
-  JTRACE_RETURN_IF_ERROR(definitions_.need_method(record.header.number, record.header.time));
-  return emitter_.emit(trace::MethodCount{.count = record.count, .methodIdRef = trace::MethodId(record.header.number)});
 }
 
 // objFree and classUnload, of what the document has defined: others mean nothing in it.

@@ -66,11 +66,6 @@ Definition definition_of(const ClassFile& klass, const Method& method, std::uint
   return made;
 }
 
-// The class of a signature "Ljava/lang/String;".
-std::string_view class_of(std::string_view signature) {
-  return signature.size() > 2 && signature.front() == 'L' ? signature.substr(1, signature.size() - 2) : signature;
-}
-
 }  // namespace
 
 const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
@@ -127,26 +122,24 @@ void MethodTracer::queue(JNIEnv* jni, jclass klass) {
   queue_.push_back(reference);
 }
 
+// Whether a class that is loaded and linked has probes, or is to have some.
+bool MethodTracer::is_concerned(jclass klass) {
+  if (has_probes(klass)) return true;
+  JvmtiText signature(session_.jvmti);
+  session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
+  const std::string_view name = internal_name(signature.view());
+  return !name.empty() && name.front() != '[' && !is_guarded(name) && session_.registry->includes_class(name);
+}
+
 void MethodTracer::refilter(JNIEnv* jni) {
-  jint count = 0;
-  JvmtiMemory<jclass> classes(session_.jvmti);
-  if (session_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) return;
-  for (jint i = 0; i < count; ++i) {
+  const bool told = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
-    session_.jvmti->GetClassStatus(classes[i], &status);
+    session_.jvmti->GetClassStatus(klass, &status);
     // A class that is not linked yet comes with its ClassPrepare event.
-    if ((status & JVMTI_CLASS_STATUS_PREPARED) != 0 && (status & JVMTI_CLASS_STATUS_ERROR) == 0) {
-      bool wanted = has_probes(classes[i]);
-      if (!wanted) {
-        JvmtiText signature(session_.jvmti);
-        session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
-        const std::string_view name = class_of(signature.view());
-        wanted = !name.empty() && name.front() != '[' && !is_guarded(name) && session_.registry->includes_class(name);
-      }
-      if (wanted) queue(jni, classes[i]);
-    }
-    jni->DeleteLocalRef(classes[i]);
-  }
+    const bool linked = (status & JVMTI_CLASS_STATUS_PREPARED) != 0 && (status & JVMTI_CLASS_STATUS_ERROR) == 0;
+    if (linked && is_concerned(klass)) queue(jni, klass);
+  });
+  if (!told) return;
   said_ = false;
 }
 
@@ -198,13 +191,12 @@ void MethodTracer::retransform(const jclass* classes, jint count) {
     const jvmtiError error = session_.jvmti->RetransformClasses(1, &classes[i]);
     if (error == JVMTI_ERROR_NONE) continue;
     refused_.fetch_add(1);
-    if (removing_ || skips_said_.fetch_add(1) >= kMostSaid) continue;
+    if (removing_) continue;
     JvmtiText signature(session_.jvmti);
     session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
-    char text[512];
-    const int length = snprintf(text, sizeof text, "%.400s: the JVM refused it (JVM TI error %d)", signature.get(),
-                                static_cast<int>(error));
-    say("jtrace.unrewritten", std::string_view(text, static_cast<std::size_t>(length)));
+    char why[64];
+    snprintf(why, sizeof why, "the JVM refused it (JVM TI error %d)", static_cast<int>(error));
+    say_unrewritten(signature.view(), "", why);
   }
 }
 
@@ -259,12 +251,19 @@ void MethodTracer::forget_unloaded(JNIEnv* jni) {
 
 void MethodTracer::skip_class(const ClassFile& klass, const char* why) {
   skipped_.fetch_add(static_cast<std::uint32_t>(klass.methods().size()));
+  say_unrewritten(klass.name(), "", why);
+}
+
+// Names what has no probes, or fewer; the first kMostSaid of them. `method` "": the whole class.
+void MethodTracer::say_unrewritten(std::string_view klass, std::string_view method, std::string_view why) {
   if (skips_said_.fetch_add(1) >= kMostSaid) return;
   char text[512];
   const int length =
-      snprintf(text, sizeof text, "%.*s: %s", static_cast<int>(std::min<std::size_t>(klass.name().size(), 400)),
-               klass.name().data(), why);
-  say("jtrace.unrewritten", std::string_view(text, static_cast<std::size_t>(length)));
+      snprintf(text, sizeof text, "%.*s%s%.*s: %.*s", static_cast<int>(std::min<std::size_t>(klass.size(), 400)),
+               klass.data(), method.empty() ? "" : ".", static_cast<int>(method.size()), method.data(),
+               static_cast<int>(why.size()), why.data());
+  say("jtrace.unrewritten",
+      std::string_view(text, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1)));
 }
 
 // Whether the class was rewritten while it was loaded and has not been prepared since.
@@ -278,7 +277,7 @@ bool MethodTracer::is_loading(JNIEnv* jni, jclass klass) {
   jobject loader = nullptr;
   session_.jvmti->GetClassLoader(klass, &loader);
   Lock lock(lock_);
-  const bool found = find_loading(jni, class_of(signature.view()), loader) != nullptr;
+  const bool found = find_loading(jni, internal_name(signature.view()), loader) != nullptr;
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   return found;
 }
@@ -422,7 +421,7 @@ void MethodTracer::class_prepared(JNIEnv* jni, jclass klass, std::uint64_t threa
   if (!active_ || removing_) return;
   JvmtiText signature(session_.jvmti);
   if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
-  const std::string_view name = class_of(signature.view());
+  const std::string_view name = internal_name(signature.view());
   jobject loader = nullptr;
   session_.jvmti->GetClassLoader(klass, &loader);
   Loading found;
@@ -474,15 +473,7 @@ void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& 
     if (plan.outcome == Outcome::kUntouched || plan.outcome == Outcome::kRewritten || plan.outcome == Outcome::kNoCode)
       continue;
     (plan.outcome == Outcome::kReduced ? reduced_ : skipped_).fetch_add(1, std::memory_order_relaxed);
-    if (skips_said_.fetch_add(1) >= kMostSaid) continue;
-    const Method& method = klass.methods()[i];
-    const std::string_view reason = to_text(plan.outcome);
-    char text[512];
-    int length = snprintf(text, sizeof text, "%.*s.%.*s: %.*s", static_cast<int>(klass.name().size()),
-                          klass.name().data(), static_cast<int>(method.name.size()), method.name.data(),
-                          static_cast<int>(reason.size()), reason.data());
-    if (length >= static_cast<int>(sizeof text)) length = sizeof text - 1;
-    say("jtrace.unrewritten", std::string_view(text, static_cast<std::size_t>(length)));
+    say_unrewritten(klass.name(), klass.methods()[i].name, to_text(plan.outcome));
   }
   if (any) classes_.fetch_add(1, std::memory_order_relaxed);
 }

@@ -78,6 +78,7 @@ class MethodTracer {
   void queue(JNIEnv* jni, jclass klass);
   void retransform(const jclass* classes, jint count);
   bool has_probes(jclass klass);
+  bool is_concerned(jclass klass);
   void set_probes(jclass klass, bool has);
   bool is_loading(JNIEnv* jni, jclass klass);
   const char* number_loading(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, Numbered& numbers);
@@ -90,6 +91,7 @@ class MethodTracer {
   bool remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader);
   void store(const Numbered& numbers);
   void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
+  void say_unrewritten(std::string_view klass, std::string_view method, std::string_view why);
   void say(std::string_view key, std::string_view value);
 
   AgentSession& session_;

@@ -98,6 +98,20 @@ class Maker {
     }
     code.op2(kInvokevirtual, get_long_);
   }
+  void load_at(CodeBuilder& code, std::uint64_t address) {  // getLong(null, address)
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.push_long(address);
+    code.op2(kInvokevirtual, get_long_);
+  }
+  // Takes a long off the stack.
+  void return_if_zero(CodeBuilder& code) {
+    code.op(kLconst0);
+    code.op(kLcmp);
+    const std::size_t goes_on = code.jump(kIfne);
+    code.op(classfile::kReturn);
+    code.land(goes_on);
+  }
   void thread_id(CodeBuilder& code, std::uint16_t getter, Local into) {
     code.op2(kGetstatic, field_);
     code.op2(classfile::kInvokestatic, getter);
@@ -148,11 +162,7 @@ class Maker {
     code.op1(kLstore, kPlace);
     // The trace may end between any two of these instructions, and leaves zeros where the header was
     // (AgentSession::unmap_pool): then there is no place.
-    code.op(kLconst0);
-    code.op(kLcmp);
-    const std::size_t has_place = code.jump(kIfne);
-    code.op(classfile::kReturn);
-    code.land(has_place);
+    return_if_zero(code);
     code.op1(kLload, kPlace);
     code.op1(kLload, kCommitted);
     code.op(kLadd);
@@ -174,25 +184,14 @@ class Maker {
     if (facts_.virtual_threads) code.land(switched);
     code.land(full);
     // Nobody traces: nothing to ask.
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.push_long(area_.switch_address());
-    code.op2(kInvokevirtual, get_long_);
-    code.op(kLconst0);
-    code.op(kLcmp);
-    const std::size_t is_on = code.jump(kIfne);
-    code.op(classfile::kReturn);
-    code.land(is_on);
+    load_at(code, area_.switch_address());
+    return_if_zero(code);
     code.op1(kLload, kCarrier);
     code.op1(kLload, thread);
     code.op2(classfile::kInvokestatic, slow_);
     code.op(kDup2);
     code.op1(kLstore, kHeader);
-    code.op(kLconst0);
-    code.op(kLcmp);
-    const std::size_t may_write = code.jump(kIfne);
-    code.op(classfile::kReturn);
-    code.land(may_write);
+    return_if_zero(code);
     load(code, kHeader, offsetof(record::ChunkHeader, committed));
     code.op1(kLstore, kCommitted);
     code.jump_back(classfile::kGoto, write);
@@ -229,10 +228,7 @@ class Maker {
     if (time_ == ProbeTime::kPrecise) {
       code.op2(classfile::kInvokestatic, nano_time_);
     } else {
-      code.op2(kGetstatic, field_);
-      code.op(kAconstNull);
-      code.push_long(area_.clock_address());
-      code.op2(kInvokevirtual, get_long_);
+      load_at(code, area_.clock_address());
     }
     code.op2(kInvokevirtual, put_long_);
   }

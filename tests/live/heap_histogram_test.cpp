@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "tests/live/core_folder.h"
 #include "tests/live/heap_peers.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
@@ -74,31 +75,6 @@ std::string missing_of_live(const Histogram& ours, const Histogram& theirs) {
   return text.str();
 }
 
-class CoreOf {
- public:
-  // Kills the JVM; its core lies in its working folder, which goes with it.
-  explicit CoreOf(JvmProcess& jvm) : folder_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {
-    std::ofstream("/proc/" + jvm.pid_text() + "/coredump_filter") << "0x3f";
-    jvm.signal(SIGABRT);
-    EXPECT_TRUE(succeeded(jvm.wait_exit()));
-    const std::string folder = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(folder_.get());
-    for (const auto& entry : fs::directory_iterator(folder))
-      if (entry.path().filename().string().starts_with("core")) path_ = entry.path();
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  UniqueFd folder_;
-  std::string path_;
-};
-
-std::string why_no_kernel_core() {
-  const std::string pattern = read_file("/proc/sys/kernel/core_pattern").value_or("|");
-  if (!pattern.starts_with("core")) return "cores are not written into the working folder here: " + pattern;
-  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
-  return ::setrlimit(RLIMIT_CORE, &limit) == 0 ? "" : "the size of cores is limited";
-}
-
 class EachHeap : public ::testing::TestWithParam<HeapCase> {
  protected:
   // The JVM's own threads may allocate between two questions: one equal pair is asked for.
@@ -151,23 +127,27 @@ TEST_P(EachHeap, counts_each_class_as_the_jvm_does) {
 
   if (!no_core.empty()) JTRACE_SKIP("live", no_core);
   const json before = inspected((*jvm)->pid_text(), kPatient);
-  const CoreOf core(**jvm);
-  ASSERT_NE(core.path(), "");
+  const CoreFolder folder(**jvm);
+  std::ofstream("/proc/" + (*jvm)->pid_text() + "/coredump_filter") << "0x3f";
+  (*jvm)->signal(SIGABRT);
+  EXPECT_TRUE(succeeded((*jvm)->wait_exit()));
+  const std::string core = folder.core();
+  ASSERT_NE(core, "");
   std::vector<std::string> words = {"histogram"};
   if (heap.jdk.root) words.insert(words.end(), {"--sysroot", *heap.jdk.root});
-  const json dumped = inspected(core.path(), words);
+  const json dumped = inspected(core, words);
   ASSERT_TRUE(dumped.contains("data"));
   expect_whole(dumped);
   EXPECT_EQ(first_differences(without_fillers(histogram_of_json(dumped)), without_fillers(histogram_of_json(before))),
             "");
   std::uint64_t used = 0;
   words[0] = "regions";
-  const json regions = inspected(core.path(), words);
+  const json regions = inspected(core, words);
   for (const json& region : regions["data"]) used += region["used"].get<std::uint64_t>();
   EXPECT_EQ(used, dumped["heap"]["bytes"].get<std::uint64_t>() + dumped["heap"]["holeBytes"].get<std::uint64_t>() +
                       dumped["heap"]["freeBytes"].get<std::uint64_t>());
   words[0] = "heap";
-  const json spaces = inspected(core.path(), words);
+  const json spaces = inspected(core, words);
   EXPECT_EQ(spaces["data"].back()["space"], "total");
   EXPECT_EQ(spaces["data"].back()["used"], used);
   record_support(heap.jdk, heap.name, "core", "heap: histogram equal to the JVM's own");

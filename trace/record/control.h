@@ -4,10 +4,10 @@
 // side learns of the other's death. Version: the first u32 of Hello and of Start; a side that sees another version than
 // its own says so (Refused / Started with an error) and ends.
 //
-//   agent -> jtrace   Hello              what I am
-//   jtrace -> agent   Start (+ descriptor of the pool by SCM_RIGHTS), or Refused (text: the one line for the JVM's
-//   stderr) agent -> jtrace   Started            tracing, or why not jtrace -> agent   Pause | Resume | Filters | Count
-//   | Detach | Query agent -> jtrace   Answer (to Query, Pause, Resume, Filters), Detached (to Detach; then both close)
+// agent -> jtrace: Hello, what I am.
+// jtrace -> agent: Start (and the descriptor of the pool by SCM_RIGHTS), or Refused (the one line for the JVM's
+// stderr). agent -> jtrace: Started, tracing or why not. jtrace -> agent: Pause, Resume, Filters, Detach, Query. agent
+// -> jtrace: Answer (to Query, Pause, Resume, Filters), Detached (to Detach; then both close).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,6 @@ enum class FrameType : std::uint32_t {
   kDetached = 9,  // no payload: callbacks are off, nothing will be written, the pool is unmapped
   kQuery = 10,    // no payload
   kAnswer = 11,   // text: key=value lines
-  kCount = 12,    // no payload: write the methodCounts, then Answer
 };
 struct FrameHeader {
   FrameType type;
@@ -62,13 +61,12 @@ enum EventBit : std::uint64_t {
   kRuntimeShutdownEvent = 1u << 12,
   kVirtualThreadEvent = 1u << 13,  // threadStart and threadEnd of virtual threads too
   kMethodEvent = 1u << 14,         // methodEntry and methodExit
-  kMethodCountEvent = 1u << 15,
   kLineEvent = 1u << 16,
   kThrowEvent = 1u << 17,
   kCatchEvent = 1u << 18,
 };
 // What probes in the bytecode make.
-inline constexpr std::uint64_t kProbeEvents = kMethodEvent | kMethodCountEvent | kLineEvent | kThrowEvent | kCatchEvent;
+inline constexpr std::uint64_t kProbeEvents = kMethodEvent | kLineEvent | kThrowEvent | kCatchEvent;
 enum ConfigFlag : std::uint32_t {
   kBlockWhenFull = 1,     // wait for room, at most the block limit, instead of dropping at once
   kAllLoadedClasses = 2,  // classDef for every class that is loaded already
