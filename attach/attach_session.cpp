@@ -47,8 +47,12 @@ Result<AttachSession> AttachSession::open(const target::Process& process, const 
   session.options_ = options;
   JTRACE_ASSIGN_OR_RETURN(Rendezvous rendezvous, Rendezvous::locate(process));
   session.rendezvous_ = std::make_shared<const Rendezvous>(std::move(rendezvous));
-  JTRACE_ASSIGN_OR_RETURN(const UniqueFd socket, session.rendezvous_->open_socket());
-  if (!socket) JTRACE_RETURN_IF_ERROR(session.start_listener(session.waiter(options.start_timeout)));
+  JTRACE_ASSIGN_OR_RETURN(UniqueFd socket, session.rendezvous_->open_socket());
+  if (!socket) {
+    JTRACE_RETURN_IF_ERROR(session.start_listener(session.waiter(options.start_timeout)));
+    JTRACE_ASSIGN_OR_RETURN(socket, session.rendezvous_->open_socket());
+  }
+  session.socket_ = std::make_shared<const UniqueFd>(std::move(socket));
   return session;
 }
 
@@ -93,18 +97,24 @@ Result<> AttachSession::finish_start(std::chrono::milliseconds waited) const {
 
 Result<UniqueFd> AttachSession::connect(const Waiter& waiter) const {
   const auto started = Clock::now();
+  const auto connection_to = [&](const UniqueFd& socket) -> Result<UniqueFd> {
+    auto connection = connect_to(socket.get(), *rendezvous_, waiter);
+    if (connection || connection.error().errnum != ETIMEDOUT) return connection;
+    return fail(timeout_error(*rendezvous_, "the listener did not take the connection",
+                              milliseconds_between(started, Clock::now()), false));
+  };
+  // The file that was checked at opening serves for as long as somebody listens on it.
+  if (*socket_)
+    if (auto connection = connection_to(*socket_); connection || connection.error().errnum != ECONNREFUSED)
+      return connection;
   for (int attempt = 0;; ++attempt) {
     JTRACE_ASSIGN_OR_RETURN(const UniqueFd socket, rendezvous_->open_socket());
     if (!socket) {
       JTRACE_RETURN_IF_ERROR(start_listener(waiter));
       continue;
     }
-    auto connection = connect_to(socket.get(), *rendezvous_, waiter);
-    if (connection) return connection;
-    if (connection.error().errnum == ETIMEDOUT)
-      return fail(timeout_error(*rendezvous_, "the listener did not take the connection",
-                                milliseconds_between(started, Clock::now()), false));
-    if (connection.error().errnum != ECONNREFUSED || attempt > 0) return fail(connection.error());
+    auto connection = connection_to(socket);
+    if (connection || connection.error().errnum != ECONNREFUSED || attempt > 0) return connection;
     // Nobody listens on it: an earlier process of this number left it, or the JVM lost its listener.
     JTRACE_RETURN_IF_ERROR(rendezvous_->remove_stale(socket.get()));
   }

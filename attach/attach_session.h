@@ -73,6 +73,7 @@ class AttachSession {
 
   AttachOptions options_;
   std::shared_ptr<const Rendezvous> rendezvous_;
+  std::shared_ptr<const UniqueFd> socket_;  // the socket's file as it stood when the session was opened
   // 0: not asked; else version, and 0x100 for the streaming option.
   std::shared_ptr<std::atomic<int>> support_ = std::make_shared<std::atomic<int>>(0);
 };

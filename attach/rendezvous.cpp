@@ -67,6 +67,21 @@ Result<> check_socket(const Rendezvous& rendezvous, const struct stat& facts) {
   return {};
 }
 
+int connect_now(int connection, const sockaddr_un& address) {
+  return ::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
+}
+
+// 0 or an errno; EAGAIN where the listener's backlog stayed full.
+int connect_within(int connection, const sockaddr_un& address, const Waiter& waiter) {
+  if (const int outcome = connect_now(connection, address); outcome != EAGAIN) return outcome;
+  // Only connect(2) itself waits for room in the backlog (unix(7)): poll(2) does not.
+  const auto left = std::max(waiter.remaining(), std::chrono::microseconds(1));  // 0 would wait for ever
+  const timeval timeout{.tv_sec = left.count() / 1'000'000, .tv_usec = left.count() % 1'000'000};
+  ::setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+  ::fcntl(connection, F_SETFL, 0);
+  return connect_now(connection, address);
+}
+
 }  // namespace
 
 Result<Rendezvous> Rendezvous::locate(const target::Process& process) {
@@ -126,18 +141,15 @@ Result<> Rendezvous::remove_stale(int socket) const {
 
 Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Waiter& waiter) {
   const target::Process& process = rendezvous.process();
-  UniqueFd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  UniqueFd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!connection) return fail(system_error("cannot make a socket"));
-  const auto left = std::max(waiter.remaining(), std::chrono::microseconds(1));  // 0 would wait for ever
-  timeval timeout{.tv_sec = left.count() / 1'000'000, .tv_usec = left.count() % 1'000'000};
-  ::setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   // The descriptor of the checked file: another put under its name meanwhile is not met, and no path is too long.
   std::strcpy(address.sun_path, fd_path(socket).c_str());
   int outcome = 0;
   {
     JTRACE_ASSIGN_OR_RETURN(const auto as_user, ScopedCredentials::become_or_stay_root(process.uid(), process.gid()));
-    outcome = ::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
+    outcome = connect_within(connection.get(), address, waiter);
   }
   if (outcome == EAGAIN) outcome = ETIMEDOUT;
   if (outcome != 0)

@@ -1,5 +1,6 @@
 #include "cli/attach_run.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <cstdio>
 #include <deque>
+#include <utility>
 
 #include "attach/properties.h"
 #include "base/file.h"
@@ -47,21 +49,20 @@ void mask(Outcome& outcome, const AttachRunOptions& options) {
   outcome.reply->size = outcome.reply->data.size();
 }
 
-// The reply's data alone; a refusal's words are in the error.
-Result<> print_text(const Outcome& outcome, bool labelled) {
-  constexpr std::string_view kWhere = "standard output";
+constexpr std::string_view kStandardOutput = "standard output";
+
+// The reply's data alone, behind what waits in `text`; a refusal's words are in the error.
+Result<> append_text(std::string& text, const Outcome& outcome, bool labelled) {
   const bool has_data = outcome.reply && (outcome.reply->code == 0 || outcome.reply->cut);
-  std::string text = labelled ? "==> " + label_of(outcome) + " <==\n" : std::string();
+  if (labelled) text += "==> " + label_of(outcome) + " <==\n";
   if (has_data && outcome.reply->spool) {
-    JTRACE_RETURN_IF_ERROR(write_whole(STDOUT_FILENO, text, kWhere));
-    JTRACE_RETURN_IF_ERROR(outcome.reply->write_to(STDOUT_FILENO, kWhere));
-    return labelled ? write_whole(STDOUT_FILENO, "\n", kWhere) : Result<>();
+    JTRACE_RETURN_IF_ERROR(write_whole(STDOUT_FILENO, std::exchange(text, {}), kStandardOutput));
+    JTRACE_RETURN_IF_ERROR(outcome.reply->write_to(STDOUT_FILENO, kStandardOutput));
+  } else if (has_data) {
+    text += outcome.reply->data;
   }
-  if (!labelled) return has_data ? write_whole(STDOUT_FILENO, outcome.reply->data, kWhere) : Result<>();
-  // In one piece: a batch is many short answers.
-  if (has_data) text += outcome.reply->data;
-  if (text.back() != '\n') text += '\n';
-  return write_whole(STDOUT_FILENO, text, kWhere);
+  if (labelled && !text.ends_with('\n')) text += '\n';
+  return {};
 }
 
 void append_json(JsonWriter& json, const Outcome& outcome) {
@@ -90,17 +91,27 @@ class Printer {
     if (is_json()) {
       if (!outcome.verdict) missing_.push_back(label_of(outcome));
       append_json(json_, outcome);
-    } else if (auto written = print_text(outcome, labelled_); !written) {
-      statuses_.back() = report(written.error());
       return;
     }
-    if (outcome.verdict || is_json()) return;
+    if (auto written = append_text(text_, outcome, labelled_); !written) statuses_.back() = report(written.error());
+    if (text_.size() >= kTogether) flush();
+    if (outcome.verdict) return;
+    flush();
     const Error& error = outcome.verdict.error();
     report(several_ ? error.with_context("process " + std::to_string(outcome.pid)) : error);
   }
 
+  // A batch is many short answers: they are written together, but not kept from whoever waits for them.
+  void flush() {
+    if (auto written = write_whole(STDOUT_FILENO, std::exchange(text_, {}), kStandardOutput); !written)
+      statuses_.push_back(report(written.error()));
+  }
+
   ExitStatus finish() {
-    if (!is_json()) return combined_status(statuses_);
+    if (!is_json()) {
+      flush();
+      return combined_status(statuses_);
+    }
     json_.end_array();
     const std::string text = json_view("cmd", options_.selectors, missing_, rows_);
     if (auto written = write_whole(STDOUT_FILENO, text, "standard output"); !written) return report(written.error());
@@ -108,6 +119,8 @@ class Printer {
   }
 
  private:
+  static constexpr std::size_t kTogether = 64 * 1024;
+
   bool is_json() const { return options_.format == "json"; }
 
   const AttachRunOptions& options_;
@@ -115,6 +128,7 @@ class Printer {
   bool several_;
   std::vector<ExitStatus> statuses_;
   std::vector<std::string> missing_;
+  std::string text_;  // to be written
   std::string rows_;
   JsonWriter json_{rows_};
 };
@@ -208,9 +222,12 @@ class RequestLine {
   RequestLine(const attach::AttachSession& session, const std::vector<Request>& requests)
       : session_(session), requests_(requests) {}
 
-  Result<attach::Reply> next_reply() {
-    while (sent_ < requests_.size() && (sent_ == answered_ || (sent_ - answered_ < kAhead && may_go_ahead())))
-      line_.push_back(session_.begin(requests_[sent_++]));
+  Result<attach::Reply> next_reply(const std::function<void()>& before_long_wait) {
+    if (line_.size() < kRefill) {
+      while (sent_ < requests_.size() && (sent_ == answered_ || (line_.size() < kInLine && may_go_ahead())))
+        line_.push_back(session_.begin(requests_[sent_++]));
+      if (before_long_wait && !comes_soon(line_[std::min(kRefill, line_.size()) - 1])) before_long_wait();
+    }
     auto exchange = std::move(line_.front());
     line_.pop_front();
     const Request& request = requests_[answered_++];
@@ -219,8 +236,19 @@ class RequestLine {
   }
 
  private:
-  // Well below the listener's backlog (5 in every HotSpot), so that other clients find room.
-  static constexpr std::size_t kAhead = 3;
+  // Below the listener's backlog (5 in every HotSpot), so that other clients find room.
+  static constexpr std::size_t kInLine = 4;
+  static constexpr std::size_t kRefill = 2;  // requests left in the line at which more are sent
+
+  // One wait for several replies: to be woken costs more than to read one. Bounded, as a long reply is to be read while
+  // it comes.
+  static bool comes_soon(const Result<attach::Exchange>& exchange) {
+    constexpr timespec kSoon = {.tv_sec = 0, .tv_nsec = 250'000};
+    if (!exchange) return true;
+    pollfd fd = {.fd = exchange->fd(), .events = POLLIN, .revents = 0};
+    return ::ppoll(&fd, 1, &kSoon, nullptr) > 0;
+  }
+
   // What changes a JVM must not run when the answer before it never came.
   bool may_go_ahead() const { return reads_only(requests_[sent_]); }
 
@@ -234,7 +262,8 @@ class RequestLine {
 }  // namespace
 
 std::vector<Outcome> run_requests(pid_t pid, const std::vector<Request>& requests, const AttachRunOptions& options,
-                                  int cancel_fd, const std::function<void(Outcome&)>& when_done) {
+                                  int cancel_fd, const std::function<void(Outcome&)>& when_done,
+                                  const std::function<void()>& before_long_wait) {
   std::vector<Outcome> outcomes;
   const auto add = [&](Outcome outcome) {
     outcomes.push_back(std::move(outcome));
@@ -260,7 +289,7 @@ std::vector<Outcome> run_requests(pid_t pid, const std::vector<Request>& request
   session->set_reply_timeout(std::max(whole - spent, std::chrono::milliseconds(1)));
   RequestLine line(*session, requests);
   for (const Request& request : requests) {
-    auto reply = line.next_reply();
+    auto reply = line.next_reply(before_long_wait);
     const bool answered = reply.has_value();
     session->set_reply_timeout(whole);
     Outcome outcome{.pid = pid, .request = request, .reply = std::nullopt, .verdict = {}};
@@ -285,16 +314,19 @@ ExitStatus run_and_print(const AttachRunOptions& options, const std::vector<Requ
   Printer printer(options, pids->size() > 1 || requests.size() > 1, pids->size() > 1);
   std::optional<ScopedCancel> cancel(std::in_place);
   if (pids->size() == 1) {
-    const bool keep_going = requests.size() > 1;
-    auto outcomes = run_requests(pids->front(), requests, options, cancel->fd(), [&](Outcome& outcome) {
-      if (keep_going) printer.print(outcome);
-    });
-    cancel.reset();  // printing may be interrupted as usual
-    if (!keep_going) printer.print(outcomes.front());
+    const auto print = [&](Outcome& outcome) { printer.print(outcome); };
+    const auto flush = [&] { printer.flush(); };
+    if (requests.size() > 1) {
+      run_requests(pids->front(), requests, options, cancel->fd(), print, flush);
+    } else {
+      auto outcomes = run_requests(pids->front(), requests, options, cancel->fd());
+      cancel.reset();  // printing may be interrupted as usual
+      print(outcomes.front());
+    }
     return printer.finish();
   }
   InParallel<std::vector<Outcome>> workers(
-      pids->size(), [&](std::size_t i) { return run_requests((*pids)[i], requests, options, cancel->fd(), {}); });
+      pids->size(), [&](std::size_t i) { return run_requests((*pids)[i], requests, options, cancel->fd()); });
   for (std::size_t i = 0; i < pids->size(); ++i)
     for (Outcome& outcome : workers.wait(i)) printer.print(outcome);
   return printer.finish();

@@ -34,10 +34,12 @@ struct Outcome {
 attach::AttachOptions attach_options(const AttachRunOptions& options, const std::vector<attach::Request>& requests,
                                      int cancel_fd);
 
-// Sends the requests, in order, over one session.
+// Sends the requests, in order, over one session. `when_done` is called with each outcome; `before_long_wait` where the
+// next reply is not there at once.
 std::vector<Outcome> run_requests(pid_t pid, const std::vector<attach::Request>& requests,
                                   const AttachRunOptions& options, int cancel_fd,
-                                  const std::function<void(Outcome&)>& when_done);
+                                  const std::function<void(Outcome&)>& when_done = {},
+                                  const std::function<void()>& before_long_wait = {});
 
 // run_requests() on each JVM, several at a time, and the printing: data on stdout, labelled where there is more than
 // one answer, in the order of the JVMs; errors on stderr. Returns the exit status: kPartial where some failed and some
