@@ -4,8 +4,7 @@
 #include <map>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/strings.h"
+#include "base/free_memory.h"
 #include "target/stop_threads.h"
 
 namespace jtrace::coreinspect {
@@ -45,42 +44,9 @@ double cost_of_byte(const target::MemoryReader& memory, const HeapLayout& layout
   return bytes == 0 ? 0 : static_cast<double>(monotonic_ns() - start) / static_cast<double>(bytes);
 }
 
-std::optional<std::uint64_t> meminfo(std::string_view key) {
-  const auto text = read_file("/proc/meminfo");
-  if (!text) return std::nullopt;
-  const std::size_t at = text->find(std::string(key) + ":");
-  if (at == text->npos) return std::nullopt;
-  const std::size_t first = text->find_first_of("0123456789", at);
-  const std::size_t last = text->find_first_not_of("0123456789", first);
-  const auto kib = parse_decimal<std::uint64_t>(std::string_view(*text).substr(first, last - first));
-  return kib ? std::optional(*kib * 1024) : std::nullopt;
-}
-
-// What the cgroup (version 2) of this process still allows.
-std::optional<std::uint64_t> cgroup_room() {
-  const auto own = read_file("/proc/self/cgroup");
-  if (!own) return std::nullopt;
-  const std::size_t at = own->find("0::");
-  if (at == own->npos) return std::nullopt;
-  const std::string folder = "/sys/fs/cgroup" + own->substr(at + 3, own->find('\n', at) - at - 3);
-  const auto number = [&](const char* name) -> std::optional<std::uint64_t> {
-    auto text = read_file(folder + "/" + name);
-    if (!text) return std::nullopt;
-    if (text->ends_with('\n')) text->pop_back();
-    const auto value = parse_decimal<std::uint64_t>(*text);
-    return value ? std::optional(*value) : std::nullopt;
-  };
-  const auto limit = number("memory.max"), current = number("memory.current");
-  return limit && current ? std::optional(*limit - std::min(*limit, *current)) : std::nullopt;
-}
-
 constexpr const char* kOtherWays = "--no-stop reads it while it runs; jtrace cmd PID inspectheap asks the JVM";
 
 }  // namespace
-
-std::uint64_t free_memory() {
-  return std::min(meminfo("MemAvailable").value_or(UINT64_MAX), cgroup_room().value_or(UINT64_MAX));
-}
 
 Result<std::unique_ptr<HeapAccess>> HeapAccess::open(Inspection& inspection, const HeapAccessOptions& options) {
   // The self-test reads an object by a handle. With ZGC that object may have been moved and the handle not yet; a walk

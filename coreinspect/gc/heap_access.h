@@ -60,7 +60,4 @@ class HeapAccess {
   std::vector<std::string> missing_;
 };
 
-// Bytes of memory that this process may take without harm (MemAvailable, and the limit of its cgroup).
-std::uint64_t free_memory();
-
 }  // namespace jtrace::coreinspect

@@ -151,6 +151,38 @@ public final class HeapZoo {
         }
     }
 
+    static void nested(int depth, Object mine, CountDownLatch down) {
+        Object[] array = {mine, "local " + depth};
+        if (depth > 0) {
+            nested(depth - 1, array, down);
+        } else {
+            down.countDown();
+            while (!Thread.currentThread().isInterrupted()) {
+                java.util.concurrent.locks.LockSupport.park();
+            }
+        }
+        if (array[0] == array[1]) {
+            throw new IllegalStateException();
+        }
+    }
+
+    // JDK 21 and later; by reflection, as this file is compiled for JDK 8.
+    private static void virtual(int count) throws Exception {
+        CountDownLatch down = new CountDownLatch(count);
+        for (int i = 0; i < count; i++) {
+            Object mine = new Target(2000 + i);
+            Runnable body = () -> nested(10, mine, down);
+            Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+            threads.add(thread);
+        }
+        down.await();
+        for (Thread thread : threads) {
+            while (thread.getState() != Thread.State.WAITING) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
     private static void lock() throws InterruptedException {
         CountDownLatch held = new CountDownLatch(1);
         Thread thread = new Thread(() -> {
@@ -185,6 +217,7 @@ public final class HeapZoo {
             case "churn": churn(number); break;
             case "calm": churning = false; break;
             case "park": park(number); break;
+            case "virtual": virtual(number); break;
             case "locked": lock(); break;
             default: break;
         }

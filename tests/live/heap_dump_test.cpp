@@ -172,6 +172,38 @@ TEST_P(EachDump, is_equal_to_the_jvms_own) {
   record_support(GetParam(), "Serial", "live", "heap: dump equal to the JVM's own");
 }
 
+TEST_P(EachDump, has_parked_virtual_threads_with_their_stacks) {
+  if (GetParam().version < 21) GTEST_SKIP() << "no virtual threads before JDK 21";
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  const auto jvm = JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xmx128m"}));
+  ASSERT_TRUE(succeeded(jvm));
+  ASSERT_TRUE(succeeded((*jvm)->ask("virtual 50")));
+  const ScratchDir folder;
+  const std::string path = folder.file("ours.hprof");
+  const CommandOutput done = jtrace({"inspect", (*jvm)->pid_text(), "heapdump", "-o", path, "--max-stop", "20000"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const HprofFile ours = read_dump(path);
+  // The object that only a frame of that thread's stack holds is a root of it.
+  std::map<std::uint64_t, std::set<std::uint64_t>> targets;
+  const std::uint64_t target = ours.class_of("HeapZoo$Target");
+  for (const auto& [object, thread] : ours.roots(kJavaFrame))
+    if (const auto found = ours.objects().find(object); found != ours.objects().end() && found->second.type == target)
+      targets[thread].insert(object);
+  std::size_t parked = 0;
+  std::set<std::uint64_t> held;
+  for (const auto& [object, none] : ours.roots(kThread)) {
+    const auto stack = ours.stack_of(object);
+    if (std::count(stack.begin(), stack.end(), "HeapZoo.nested") != 11) continue;
+    ++parked;
+    EXPECT_EQ(std::count(stack.begin(), stack.end(), "java/lang/VirtualThread.run"), 1);
+    EXPECT_FALSE(targets[object].empty());
+    held.insert(targets[object].begin(), targets[object].end());
+  }
+  EXPECT_EQ(parked, 50u);
+  EXPECT_EQ(held.size(), 50u);
+  record_support(GetParam(), "G1", "live", "heap: dump with virtual threads");
+}
+
 // The jars of VisualVM that read heap dumps, from its Debian package; "" where it is not installed.
 std::string visualvm_jars() {
   const char* other = std::getenv("JTRACE_VISUALVM");
@@ -233,8 +265,18 @@ TEST(HeapDump, packed_or_interrupted_is_whole_or_not_there) {
   fs::remove(packed);
   fs::remove(folder.file("a.hprof"));
 
-  // A dump that takes a while, packed by one thread, is interrupted as soon as its file is there.
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(succeeded((*jvm)->ask("fill 1000000", std::chrono::minutes(2))));
+  // What takes longer than a second says on a terminal how far it is; script(1) is the terminal.
+  const auto shown = run_command({"script", "-qec",
+                                  "exec '" + jtrace_binary() + "' inspect " + (*jvm)->pid_text() + " heapdump -o '" +
+                                      packed + "' --max-stop 20000",
+                                  "/dev/null"});
+  ASSERT_TRUE(succeeded(shown));
+  EXPECT_EQ(shown->status, 0) << shown->out;
+  EXPECT_THAT(shown->out, HasSubstr(" %"));
+  fs::remove(packed);
+
+  // A dump that takes a while, packed by one thread, is interrupted as soon as its file is there.
   const auto dump = BackgroundCommand::start(
       {jtrace_binary(), "inspect", (*jvm)->pid_text(), "heapdump", "-o", packed, "--max-stop", "20000"});
   ASSERT_TRUE(succeeded(dump));

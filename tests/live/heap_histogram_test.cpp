@@ -208,6 +208,24 @@ TEST_F(Heap, refuses_a_stop_beyond_the_bound_before_it_stops) {
   EXPECT_TRUE(jvm_->alive());
 }
 
+TEST_F(Heap, refuses_a_copy_beyond_half_the_free_memory) {
+  start({"-Xmx192m", "-Xms192m"});
+  if (!jvm_) return;
+  ASSERT_TRUE(succeeded(jvm_->ask("big 32")));  // 96 MB
+  const auto limited = [&](const std::string& more) {
+    const auto done = run_command(
+        {"sh", "-c",
+         "ulimit -v 150000; exec '" + jtrace_binary() + "' inspect " + jvm_->pid_text() + " histogram " + more});
+    return done ? *done : CommandOutput{.err = done.error().message()};
+  };
+  const CommandOutput refused = limited("--max-stop 20000");
+  EXPECT_EQ(refused.status, 1) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("more than half of the"));
+  EXPECT_THAT(refused.err, HasSubstr("--no-stop"));
+  EXPECT_EQ(limited("--no-stop").status, 0);
+  EXPECT_TRUE(jvm_->alive());
+}
+
 // While threads allocate and collections run, what lives on is counted as if the JVM stood.
 TEST_F(Heap, is_counted_while_it_changes) {
   start({"-Xmx64m", "-Xmn8m", "-XX:+UseSerialGC"});
