@@ -13,7 +13,8 @@ using trace::ThreadId;
 
 namespace {
 constexpr std::uint64_t kPageSize = 4096;
-}
+constexpr std::uint64_t kNotWaiting = 0;
+}  // namespace
 
 Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
   auto definition = record::read_definition(bytes);
@@ -228,7 +229,16 @@ Result<> EventBuilder::write_gc_finish(const record::GcFinishRecord& record) {
                                        .usedObjectSpace = known ? trace::Number(record.used) : trace::Number()});
 }
 
+// Where the JVM waits until another thread has initialised or loaded a class, it tells of the end alone
+// (ObjectMonitor::wait with interruptible == false, objectMonitor.cpp, JDK 8 to 27).
+bool EventBuilder::ends_unseen_wait(const record::MonitorRecord& record) const {
+  if (record.header.kind != RecordKind::kMonWaited || (options_.events & record::kMonWaitEvent) == 0) return false;
+  const auto wait = waits_.find(record.thread);
+  return wait != waits_.end() && wait->second == kNotWaiting;
+}
+
 Result<> EventBuilder::write_monitor(const record::MonitorRecord& record) {
+  if (ends_unseen_wait(record)) return {};
   const std::uint64_t time = record.header.time;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, time));
@@ -240,10 +250,9 @@ Result<> EventBuilder::write_monitor(const record::MonitorRecord& record) {
       return emitter_.emit(trace::MonWait{thread, wall(time), object, record.argument});
     case RecordKind::kMonWaited: {
       trace::Number waited;  // unknown where the wait began before the trace
-      if (const auto wait = waits_.find(record.thread); wait != waits_.end()) {
+      if (const auto wait = waits_.find(record.thread); wait != waits_.end() && wait->second != kNotWaiting)
         waited = (time - wait->second) / 1'000'000;
-        waits_.erase(wait);
-      }
+      waits_[record.thread] = kNotWaiting;
       return emitter_.emit(trace::MonWaited{thread, wall(time), object, waited});
     }
     case RecordKind::kMonContendedEnter: {

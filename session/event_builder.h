@@ -100,6 +100,7 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_gc_start(const trace::record::ThreadRecord& record);
   Result<> start_gc_finish(const trace::record::GcFinishRecord& record);
   Result<> write_gc_finish(const trace::record::GcFinishRecord& record);
+  bool ends_unseen_wait(const trace::record::MonitorRecord& record) const;
   Result<> write_monitor(const trace::record::MonitorRecord& record);
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
   Result<> write_entry(const Record& record);
@@ -125,7 +126,8 @@ class EventBuilder final : public trace::record::RecordSink {
   HeldFinish held_{};
   std::deque<Record> late_frees_;  // nested frees that came after their gcFinish: for the next pair
   IdSet ended_threads_;
-  std::unordered_map<std::uint64_t, std::uint64_t> waits_;  // thread -> time of its monWait
+  // thread -> time of the monWait it is in, kNotWaiting after its end; absent: of its waits nothing is known yet
+  std::unordered_map<std::uint64_t, std::uint64_t> waits_;
   CallStacks calls_;
   struct Running {
     std::uint64_t thread = 0;

@@ -97,10 +97,21 @@ TEST_F(EventBuilderTest, WhatTheAgentCouldNotDefineIsDefinedByItsIdAlone) {
 TEST_F(EventBuilderTest, WaitedSaysHowLong) {
   event(RecordKind::kMonWait, 10 * kMilli, record::MonitorRecord{.thread = 1, .object = 4, .argument = 5000});
   event(RecordKind::kMonWaited, 250 * kMilli, record::MonitorRecord{.thread = 1, .object = 4}, record::kTimedOut);
-  event(RecordKind::kMonWaited, 260 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
   EXPECT_EQ(capture_.all<trace::MonWait>()[0].timeout, 5000u);
   EXPECT_EQ(capture_.all<trace::MonWaited>()[0].timeout, 240u);
-  EXPECT_FALSE(capture_.all<trace::MonWaited>()[1].timeout.present());
+}
+
+class Waits : public EventBuilderTest {
+ protected:
+  Waits() : EventBuilderTest({.events = record::kMonWaitEvent | record::kMonWaitedEvent}) {}
+};
+
+TEST_F(Waits, AnEndWithoutABeginningIsOneThatBeganBeforeTheTraceOrTheJvmsOwn) {
+  event(RecordKind::kMonWaited, 10 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
+  event(RecordKind::kMonWaited, 20 * kMilli, record::MonitorRecord{.thread = 1, .object = 5});
+  ASSERT_EQ(capture_.all<trace::MonWaited>().size(), 1u);
+  EXPECT_FALSE(capture_.all<trace::MonWaited>()[0].timeout.present());
+  EXPECT_EQ(capture_.all<trace::MonWaited>()[0].objIdRef, trace::ObjectId(4));
 }
 
 TEST_F(EventBuilderTest, FiguresThatFollowReachTheirGcFinishAndNothingOvertakesIt) {
