@@ -204,20 +204,23 @@ TEST_P(EachDump, has_parked_virtual_threads_with_their_stacks) {
   record_support(GetParam(), "G1", "live", "heap: dump with virtual threads");
 }
 
-// The jars of VisualVM that read heap dumps, from its Debian package; "" where it is not installed.
+// The jars of VisualVM that read heap dumps: of its Debian package, installed or unpacked by scripts/setup; "" where
+// there are none.
 std::string visualvm_jars() {
-  const char* other = std::getenv("JTRACE_VISUALVM");
-  const fs::path modules = fs::path(other ? other : "/usr/share/visualvm/visualvm") / "modules";
+  const char* other = std::getenv("JTRACE_VISUALVM_TREE");
   std::string jars;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(modules, error))
-    if (entry.path().filename().string().find("jfluid") != std::string::npos) jars += entry.path().string() + ":";
+  for (const std::string tree : {"", other ? other : "/var/cache/jtrace/visualvm"}) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(tree + "/usr/share/visualvm/visualvm/modules", error))
+      if (entry.path().filename().string().find("jfluid") != std::string::npos) jars += entry.path().string() + ":";
+    if (!jars.empty()) break;
+  }
   return jars;
 }
 
 TEST(HeapDump, is_read_by_visualvm) {
   const std::string jars = visualvm_jars();
-  if (jars.empty()) GTEST_SKIP() << "VisualVM is not installed (package visualvm, or JTRACE_VISUALVM)";
+  if (jars.empty()) GTEST_SKIP() << "no VisualVM (package visualvm; scripts/setup unpacks it)";
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
