@@ -106,6 +106,8 @@ class ThreadReader {
 
   // Its locals, which lie upwards from the caller's stack, and its expression stack.
   void scan_interpreted(const Frame& frame, std::uint32_t index, DumpThread& thread) {
+    // In a stack chunk the collector may have compressed them.
+    const bool narrow = thread.is_virtual && access_.shape().compressed_oops;
     const auto locals = slot(frame.fp, vm_.quirks().interpreter_bcp + 1);
     const std::uint64_t count = std::min<std::uint64_t>(frame.method->max_locals, kMaxLocals);
     if (locals && count > 0) {
@@ -113,10 +115,10 @@ class ThreadReader {
       const auto words = static_cast<std::int64_t>(*locals);
       const Address first =
           words > -(1 << 20) && words < (1 << 20) ? frame.fp + static_cast<Address>(words * 8) : *locals;
-      scan(first - (count - 1) * 8, first + 8, false, index, thread);
+      scan(first - (count - 1) * 8, first + 8, narrow, index, thread);
     }
     const int top = vm_.quirks().interpreter_initial_sp;
-    scan(frame.sp, frame.fp + static_cast<Address>(static_cast<std::int64_t>(top) * 8), false, index, thread);
+    scan(frame.sp, frame.fp + static_cast<Address>(static_cast<std::int64_t>(top) * 8), narrow, index, thread);
   }
 
   void scan_compiled(const Frame& frame, std::uint32_t index, DumpThread& thread) {

@@ -1,6 +1,7 @@
 #include "coreinspect/tools/lock_facts.h"
 
 #include <algorithm>
+#include <set>
 
 namespace jtrace::coreinspect {
 
@@ -13,56 +14,119 @@ std::string describe(const Wait& wait) {
   return text;
 }
 
-LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapshot)
-    : inspection_(inspection), snapshot_(snapshot) {
-  for (const ThreadReport& report : snapshot.threads) add(report);
+LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapshot) : inspection_(inspection) {
+  for (const ThreadReport& report : snapshot.threads) {
+    const JavaThread& java = report.java;
+    if (java.address == 0) continue;
+    parties_.push_back({java.address, java.object, java.id, &java.name, &report.walk, &java, nullptr});
+  }
+  for (const VirtualThread& thread : snapshot.virtual_threads)
+    parties_.push_back({thread.object, thread.object, thread.id, &thread.name, &thread.walk, nullptr, &thread});
+  for (const Party& each : parties_) {
+    auto wait = each.java ? wait_of_platform(*each.java) : wait_of_virtual(*each.virtual_thread);
+    if (!wait) continue;
+    complete(*wait);
+    waits_[each.key] = std::move(*wait);
+  }
   find_deadlocks();
 }
 
-const Wait* LockFacts::wait_of(Address java_thread) const {
-  const auto found = waits_.find(java_thread);
+const Wait* LockFacts::wait_of(Address thread) const {
+  const auto found = waits_.find(thread);
   return found == waits_.end() ? nullptr : &found->second;
 }
 
-void LockFacts::add(const ThreadReport& report) {
-  const ObjectModel& objects = inspection_.objects();
-  const JavaThread& java = report.java;
-  if (java.address == 0) return;
-  Wait wait;
-  if (const Address monitor = java.pending_monitor ? java.pending_monitor : java.waiting_monitor; monitor != 0) {
-    wait.kind = java.pending_monitor ? "monitor" : "wait";
-    wait.object = objects.root_field(monitor, "ObjectMonitor", "_object").value_or(0);
-    if (java.pending_monitor) wait.owner_thread = owner_of_monitor(monitor, wait.object);
-  } else if (const auto blocker = objects.reference(java.object, "parkBlocker"); blocker && *blocker != 0) {
-    wait.kind = "park";
-    wait.object = *blocker;
-    const auto owner = objects.reference(*blocker, "exclusiveOwnerThread");
-    for (const ThreadReport& other : snapshot_.threads)
-      if (owner && *owner != 0 && other.java.object == *owner) wait.owner_thread = other.java.address;
-  } else {
-    return;
-  }
-  if (const auto klass = objects.klass_of(wait.object)) wait.class_name = objects.classes().name(*klass).value_or("");
-  for (const ThreadReport& other : snapshot_.threads) {
-    if (wait.owner_thread == 0 || other.java.address != wait.owner_thread) continue;
-    wait.owner = other.java.name;
-    wait.owner_id = other.java.id;
-  }
-  waits_[java.address] = wait;
+const LockFacts::Party* LockFacts::party(Address thread) const {
+  const auto found = std::find_if(parties_.begin(), parties_.end(), [&](const Party& p) { return p.key == thread; });
+  return found == parties_.end() ? nullptr : &*found;
 }
 
-// ObjectMonitor::_owner: up to 21 a JavaThread* or an address on the owner's stack; from 25 on the owner's id; 1 for an
-// owner that holds the object by a fast lock (objectMonitor.hpp).
+std::optional<Wait> LockFacts::wait_of_platform(const JavaThread& java) const {
+  const Address monitor = java.pending_monitor ? java.pending_monitor : java.waiting_monitor;
+  if (monitor == 0) return wait_for_blocker(java.object);
+  Wait wait{.kind = java.pending_monitor ? "monitor" : "wait"};
+  wait.object = inspection_.objects().root_field(monitor, "ObjectMonitor", "_object").value_or(0);
+  if (java.pending_monitor) wait.owner_thread = owner_of_monitor(monitor, wait.object);
+  return wait;
+}
+
+std::optional<Wait> LockFacts::wait_of_virtual(const VirtualThread& thread) const {
+  if (thread.pending != 0)
+    return Wait{.kind = "monitor", .object = thread.pending, .owner_thread = owner_of_object(thread.pending)};
+  const auto innermost = std::find_if(thread.walk.frames.begin(), thread.walk.frames.end(),
+                                      [](const Frame& frame) { return frame.method != nullptr; });
+  const bool in_wait = innermost != thread.walk.frames.end() && innermost->method->class_name == "java.lang.Object" &&
+                       innermost->method->name.starts_with("wait");
+  if (!in_wait) return wait_for_blocker(thread.object);
+  std::set<Address> locked;
+  for (const Frame& frame : thread.walk.frames) locked.insert(frame.locks.begin(), frame.locks.end());
+  if (locked.size() != 1) return std::nullopt;
+  if (thread.state() != "BLOCKED") return Wait{.kind = "wait", .object = *locked.begin()};
+  // Notified: it waits to have the monitor back.
+  return Wait{.kind = "monitor", .object = *locked.begin(), .owner_thread = owner_of_object(*locked.begin())};
+}
+
+// java.lang.Thread.parkBlocker, and whose thread a java.util.concurrent synchronizer is.
+std::optional<Wait> LockFacts::wait_for_blocker(Address thread) const {
+  const ObjectModel& objects = inspection_.objects();
+  const auto blocker = objects.reference(thread, "parkBlocker");
+  if (!blocker || *blocker == 0) return std::nullopt;
+  Wait wait{.kind = "park", .object = *blocker};
+  const auto owner = objects.reference(*blocker, "exclusiveOwnerThread");
+  for (const Party& each : parties_)
+    if (owner && *owner != 0 && each.object == *owner) wait.owner_thread = each.key;
+  return wait;
+}
+
+void LockFacts::complete(Wait& wait) const {
+  const ObjectModel& objects = inspection_.objects();
+  if (const auto klass = objects.klass_of(wait.object)) wait.class_name = objects.classes().name(*klass).value_or("");
+  const Party* owner = wait.owner_thread == 0 ? nullptr : party(wait.owner_thread);
+  if (!owner) return;
+  wait.owner = *owner->name;
+  wait.owner_id = owner->id;
+}
+
+// The mark of a locked object is the address of its monitor, tagged with 2 (markWord.hpp); with
+// -XX:+UseObjectMonitorTable (24 and later) it is not.
+Address LockFacts::owner_of_object(Address object) const {
+  constexpr std::uint64_t kTag = 3, kMonitor = 2;
+  const Vm& vm = inspection_.vm();
+  const auto mark = inspection_.objects().mark(object);
+  if (mark && (*mark & kTag) == kMonitor && !vm.flag_is_true("UseObjectMonitorTable"))
+    return owner_of_monitor(*mark & ~kTag, object);
+  const Address fast = holder_of_fast_lock(object);
+  return fast != 0 ? fast : holder_by_frames(object);
+}
+
+// ObjectMonitor::_owner: up to 21 a JavaThread* or an address on the owner's stack; from 24 on the owner's id, which
+// may be a virtual thread's; 1 for an owner that holds the object by a fast lock (objectMonitor.hpp).
 Address LockFacts::owner_of_monitor(Address monitor, Address object) const {
   const auto owner = inspection_.vm().read_pointer(monitor, "ObjectMonitor", "_owner");
   if (!owner || *owner == 0) return 0;
   const bool by_id = inspection_.vm().types().has("JavaThread", "_monitor_owner_id");
-  if (*owner == 1) return holder_of_fast_lock(object);
-  for (const ThreadReport& report : snapshot_.threads) {
-    const JavaThread& java = report.java;
-    if (java.address == 0) continue;
-    if (by_id ? java.monitor_owner_id == *owner : java.address == *owner || java.has_stack_address(*owner))
-      return java.address;
+  if (*owner == 1) {
+    const Address fast = holder_of_fast_lock(object);
+    return fast != 0 ? fast : holder_by_frames(object);
+  }
+  Address carrier = 0;
+  for (const Party& each : parties_) {
+    if (!each.java) {
+      if (by_id && static_cast<std::uint64_t>(each.id) == *owner) return each.key;
+    } else if (by_id ? each.java->monitor_owner_id == *owner
+                     : each.key == *owner || each.java->has_stack_address(*owner)) {
+      carrier = each.key;  // maybe on behalf of the virtual thread that it runs
+    }
+  }
+  return carrier;
+}
+
+// Of a virtual thread that is not mounted the lock stack lies in its stack chunk; the frames tell as well.
+Address LockFacts::holder_by_frames(Address object) const {
+  for (const Party& each : parties_) {
+    if (each.java) continue;
+    for (const Frame& frame : each.walk->frames)
+      if (std::find(frame.locks.begin(), frame.locks.end(), object) != frame.locks.end()) return each.key;
   }
   return 0;
 }
@@ -73,14 +137,14 @@ Address LockFacts::holder_of_fast_lock(Address object) const {
   const auto stack = vm.types().offset("JavaThread", "_lock_stack");
   const auto base = vm.types().offset("LockStack", "_base[0]");
   if (!stack || !base || object == 0) return 0;
-  for (const ThreadReport& report : snapshot_.threads) {
-    if (report.java.address == 0) continue;
-    const Address at = report.java.address + *stack;
+  for (const Party& each : parties_) {
+    if (!each.java) continue;
+    const Address at = each.key + *stack;
     const auto top = vm.read_field<std::uint32_t>(at, "LockStack", "_top");
     if (!top || *top < *stack + *base || *top > *stack + *base + 8 * 64) continue;
-    for (Address slot = at + *base; slot < report.java.address + *top; slot += 8) {
+    for (Address slot = at + *base; slot < each.key + *top; slot += 8) {
       const auto held = vm.memory().read<Address>(slot);
-      if (held && inspection_.objects().from_stack(*held) == object) return report.java.address;
+      if (held && inspection_.objects().from_stack(*held) == object) return each.key;
     }
   }
   return 0;
@@ -108,26 +172,18 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
   const LockFacts locks(inspection, snapshot);
-  const auto name_of = [&](Address thread) {
-    for (const ThreadReport& report : snapshot.threads)
-      if (report.java.address == thread) return report.java.name;
-    return std::string();
-  };
+  const auto name_of = [&](Address thread) { return *locks.party(thread)->name; };
   ViewResult result;
   result.missing = std::move(snapshot.missing);
   JsonWriter json(result.out);
-  for (const ThreadReport& report : snapshot.threads) {
-    const Wait* wait = locks.wait_of(report.java.address);
-    if (report.java.address == 0 || !wait) continue;
+  for (const LockFacts::Party& each : locks.parties()) {
+    const Wait* wait = locks.wait_of(each.key);
+    if (!wait) continue;
     if (!options.json) {
-      result.out +=
-          "\"" + printable(report.java.name) + "\" #" + std::to_string(report.java.id) + " " + describe(*wait) + "\n";
+      result.out += "\"" + printable(*each.name) + "\" #" + std::to_string(each.id) + " " + describe(*wait) + "\n";
       continue;
     }
-    json.begin_object()
-        .member("thread", report.java.name)
-        .member("threadId", report.java.id)
-        .member("kind", wait->kind);
+    json.begin_object().member("thread", *each.name).member("threadId", each.id).member("kind", wait->kind);
     json.member("object", hex(wait->object)).member("class", wait->class_name);
     if (!wait->owner.empty()) json.member("owner", wait->owner).member("ownerId", wait->owner_id);
     json.end_object();

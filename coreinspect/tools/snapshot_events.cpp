@@ -241,9 +241,13 @@ class SnapshotEvents::Impl {
     return emitter_.emit(definition);
   }
 
-  static ThreadId thread_id(const ThreadReport& report) {
-    if (report.java.object != 0 && report.java.id > 0) return ThreadId(static_cast<std::uint64_t>(report.java.id));
-    return ThreadId(kVmThreads + static_cast<std::uint64_t>(std::max(report.native_id, 0)));
+  static ThreadId thread_id(const ThreadReport& report) { return thread_id(report.java, report.native_id); }
+  static ThreadId thread_id(const LockFacts::Party& party) {
+    return party.java ? thread_id(*party.java, party.java->native_id) : thread_id(*party.virtual_thread);
+  }
+  static ThreadId thread_id(const JavaThread& java, pid_t native_id) {
+    if (java.object != 0 && java.id > 0) return ThreadId(static_cast<std::uint64_t>(java.id));
+    return ThreadId(kVmThreads + static_cast<std::uint64_t>(std::max(native_id, 0)));
   }
 
   // Of a java.lang.Thread; "" for none. From 19 on it stands in Thread.holder (Thread$FieldHolder).
@@ -284,9 +288,8 @@ class SnapshotEvents::Impl {
     }
     if (!waits) return {};
     const LockFacts locks(inspection_, snapshot);
-    for (const ThreadReport& report : snapshot.threads)
-      if (const Wait* wait = locks.wait_of(report.java.address))
-        JTRACE_RETURN_IF_ERROR(write_wait(snapshot, report, *wait));
+    for (const LockFacts::Party& each : locks.parties())
+      if (const Wait* wait = locks.wait_of(each.key)) JTRACE_RETURN_IF_ERROR(write_wait(locks, each, *wait));
     return {};
   }
 
@@ -339,14 +342,13 @@ class SnapshotEvents::Impl {
     return type >= 4 && type <= 11 ? type : 2;
   }
 
-  Result<> write_wait(const ThreadSnapshot& snapshot, const ThreadReport& report, const Wait& wait) {
+  Result<> write_wait(const LockFacts& locks, const LockFacts::Party& waiter, const Wait& wait) {
     if (wait.kind == "park") return {};
     JTRACE_ASSIGN_OR_RETURN(const ObjectId object, need_object(wait.object));
     if (wait.kind == "wait")
-      return emitter_.emit(trace::MonWait{.threadIdRef = thread_id(report), .time = time_, .objIdRef = object});
-    trace::MonContendedEnter enter{.threadIdRef = thread_id(report), .time = time_, .objIdRef = object};
-    for (const ThreadReport& owner : snapshot.threads)
-      if (wait.owner_thread != 0 && owner.java.address == wait.owner_thread) enter.threadOwner = thread_id(owner);
+      return emitter_.emit(trace::MonWait{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object});
+    trace::MonContendedEnter enter{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object};
+    if (const LockFacts::Party* owner = locks.party(wait.owner_thread)) enter.threadOwner = thread_id(*owner);
     return emitter_.emit(enter);
   }
 

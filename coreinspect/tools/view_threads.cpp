@@ -84,9 +84,11 @@ void append_text(std::string& out, const ThreadReport& report, const LockFacts& 
   out += "\n";
 }
 
-void append_text(std::string& out, const VirtualThread& thread, Shown shown, const ObjectNames& names) {
+void append_text(std::string& out, const VirtualThread& thread, const LockFacts& locks, Shown shown,
+                 const ObjectNames& names) {
   out += "\"" + printable(thread.name) + "\" #" + std::to_string(thread.id) + " virtual " +
          std::string(thread.state()) + " [" + thread.vm_state + "]\n";
+  if (const Wait* wait = locks.wait_of(thread.object)) out += "    - " + describe(*wait) + "\n";
   append_walk(out, thread.walk, shown, names);
   out += "\n";
 }
@@ -133,6 +135,14 @@ void write_walk(JsonWriter& json, const Walk& walk, Shown shown, const ObjectNam
   if (walk.incomplete()) json.member("problem", walk.stopped);
 }
 
+void write_wait(JsonWriter& json, const Wait* wait) {
+  if (!wait) return;
+  json.key("waitingOn").begin_object().member("class", wait->class_name).member("object", hex(wait->object));
+  json.member("kind", wait->kind);
+  if (!wait->owner.empty()) json.member("owner", wait->owner).member("ownerId", wait->owner_id);
+  json.end_object();
+}
+
 void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& locks, Shown shown,
                 const ObjectNames& names) {
   const JavaThread& java = report.java;
@@ -145,22 +155,19 @@ void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& l
     json.member("stateDetail", java.state_detail()).member("vmState", vm_state_name(java.vm_state));
   }
   json.member("virtual", false).member("cpu", static_cast<double>(report.cpu_ns) / 1e9);
-  if (const Wait* wait = locks.wait_of(java.address)) {
-    json.key("waitingOn").begin_object().member("class", wait->class_name).member("object", hex(wait->object));
-    json.member("kind", wait->kind);
-    if (!wait->owner.empty()) json.member("owner", wait->owner).member("ownerId", wait->owner_id);
-    json.end_object();
-  }
+  write_wait(json, locks.wait_of(java.address));
   write_walk(json, report.walk, shown, names);
   if (!java.problem.empty()) json.member("threadProblem", java.problem);
   json.end_object();
 }
 
-void write_json(JsonWriter& json, const VirtualThread& thread, Shown shown, const ObjectNames& names) {
+void write_json(JsonWriter& json, const VirtualThread& thread, const LockFacts& locks, Shown shown,
+                const ObjectNames& names) {
   json.begin_object().member("name", thread.name).member("java", true).member("threadId", thread.id);
   json.member("daemon", true).member("state", thread.state()).member("vmState", thread.vm_state);
   json.member("virtual", true);
   if (thread.carrier != 0) json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
+  write_wait(json, locks.wait_of(thread.object));
   write_walk(json, thread.walk, shown, names);
   json.end_object();
 }
@@ -193,8 +200,8 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
     else append_text(result.out, report, locks, shown, names);
   }
   for (const VirtualThread& thread : snapshot.virtual_threads) {
-    if (options.json) write_json(json, thread, shown, names);
-    else append_text(result.out, thread, shown, names);
+    if (options.json) write_json(json, thread, locks, shown, names);
+    else append_text(result.out, thread, locks, shown, names);
   }
   return result;
 }

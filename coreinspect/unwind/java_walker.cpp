@@ -87,7 +87,7 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
       if (!code_.contains(at.pc)) stepped = fail(stuck("a return to native code", at.pc));
       else if (!blob) stepped = fail(blob.error());
       else if (!*blob) stepped = fail(stuck("a return to freed code", at.pc));
-      else stepped = step_blob(**blob, at, segment);
+      else stepped = step_blob(stack, **blob, at, segment);
     }
     if (!stepped) {
       stop(stepped.error());
@@ -149,7 +149,7 @@ Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Seg
   if (!method) return fail(method.error().with_context("an interpreted frame without a method"));
   JTRACE_ASSIGN_OR_RETURN(const int bci, interpreted_bci(stack, at, **method));
   Frame frame{.kind = FrameKind::kInterpreted, .method = *method, .bci = bci, .pc = at.pc, .sp = at.sp, .fp = at.fp};
-  if (!stack.in_heap) frame.locks = interpreted_locks(at.fp);
+  frame.locks = interpreted_locks(stack, at.fp);
   segment.frames.push_back(std::move(frame));
   const Address fp = at.fp;
   JTRACE_ASSIGN_OR_RETURN(const Address sender_sp, word(slot(fp, quirks.interpreter_sender_sp)));
@@ -160,9 +160,13 @@ Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Seg
   return {};
 }
 
+Address JavaWalker::reference_in(const StackRange& stack, Address raw) const {
+  return stack.narrow ? objects_.from_narrow(static_cast<std::uint32_t>(raw)) : objects_.from_stack(raw);
+}
+
 // The monitor block lies between the initial sp slot and where that slot points: an address up to 21, words from fp
 // later. The last taken lies lowest.
-std::vector<Address> JavaWalker::interpreted_locks(Address fp) const {
+std::vector<Address> JavaWalker::interpreted_locks(const StackRange& stack, Address fp) const {
   std::vector<Address> locks;
   const auto size = vm_.types().size_of("BasicObjectLock");
   const auto object = vm_.types().offset("BasicObjectLock", "_obj");
@@ -174,15 +178,15 @@ std::vector<Address> JavaWalker::interpreted_locks(Address fp) const {
   if (top >= bottom || bottom - top > static_cast<Address>(kMaxMonitorWords) * kWord) return locks;
   for (Address at = top; at + *size <= bottom; at += *size) {
     const auto held = word(at + *object);
-    if (held && *held != 0) locks.push_back(objects_.from_stack(*held));
+    if (held && *held != 0) locks.push_back(reference_in(stack, *held));
   }
   return locks;
 }
 
-Result<> JavaWalker::step_blob(const CodeBlob& blob, Position& at, Segment& segment) const {
+Result<> JavaWalker::step_blob(const StackRange& stack, const CodeBlob& blob, Position& at, Segment& segment) const {
   const bool before_frame = at.running && at.pc < blob.code_begin + blob.frame_complete;
   if (blob.is_nmethod()) {
-    JTRACE_RETURN_IF_ERROR(add_compiled(blob, at, segment));
+    JTRACE_RETURN_IF_ERROR(add_compiled(stack, blob, at, segment));
   } else {
     segment.frames.push_back({.kind = FrameKind::kStub, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = blob.name});
   }
@@ -202,7 +206,8 @@ Result<> JavaWalker::step_blob(const CodeBlob& blob, Position& at, Segment& segm
   return {};
 }
 
-Result<> JavaWalker::add_compiled(const CodeBlob& blob, const Position& at, Segment& segment) const {
+Result<> JavaWalker::add_compiled(const StackRange& stack, const CodeBlob& blob, const Position& at,
+                                  Segment& segment) const {
   Address pc = at.pc;
   if (code_.is_deopt_return(blob, pc)) {
     JTRACE_ASSIGN_OR_RETURN(pc, code_.original_pc(blob, at.unextended_sp));
@@ -220,31 +225,32 @@ Result<> JavaWalker::add_compiled(const CodeBlob& blob, const Position& at, Segm
                               .pc = at.pc,
                               .sp = at.sp,
                               .fp = at.fp,
-                              .locks = compiled_locks(blob, scopes[i], at)});
+                              .locks = compiled_locks(stack, blob, scopes[i], at)});
   }
   return {};
 }
 
-std::vector<Address> JavaWalker::compiled_locks(const CodeBlob& blob, const ScopeFrame& scope,
+std::vector<Address> JavaWalker::compiled_locks(const StackRange& stack, const CodeBlob& blob, const ScopeFrame& scope,
                                                 const Position& at) const {
   std::vector<Address> locks;
   const auto monitors = code_.monitors(blob, scope);
   if (!monitors) return locks;
   for (auto monitor = monitors->rbegin(); monitor != monitors->rend(); ++monitor) {
     if (monitor->eliminated) continue;
-    if (const auto object = lock_object(blob, *monitor, at); object && *object != 0) locks.push_back(*object);
+    if (const auto object = lock_object(stack, blob, *monitor, at); object && *object != 0) locks.push_back(*object);
   }
   return locks;
 }
 
-Result<Address> JavaWalker::lock_object(const CodeBlob& blob, const ScopeMonitor& monitor, const Position& at) const {
+Result<Address> JavaWalker::lock_object(const StackRange& stack, const CodeBlob& blob, const ScopeMonitor& monitor,
+                                        const Position& at) const {
   switch (monitor.place) {
     case ScopeMonitor::Place::kStackNarrow: return objects_.load(at.unextended_sp + monitor.offset);
-    case ScopeMonitor::Place::kFramePointer: return objects_.from_stack(at.fp);
+    case ScopeMonitor::Place::kFramePointer: return reference_in(stack, at.fp);
     case ScopeMonitor::Place::kFramePointerNarrow: return objects_.from_narrow(static_cast<std::uint32_t>(at.fp));
     case ScopeMonitor::Place::kStack: {
       JTRACE_ASSIGN_OR_RETURN(const Address raw, word(at.unextended_sp + monitor.offset));
-      return objects_.from_stack(raw);
+      return reference_in(stack, raw);
     }
     case ScopeMonitor::Place::kConstant: {
       JTRACE_ASSIGN_OR_RETURN(const Address constant, code_.constant_oop(blob, monitor.offset));

@@ -48,6 +48,7 @@ struct Walk {
 struct StackRange {
   Address low = 0, high = 0;
   bool in_heap = false;  // a chunk: the words of interpreted frames that are addresses on a stack are distances there
+  bool narrow = false;   // a chunk whose references the collector has compressed, each in the lower half of its word
   bool contains(Address at) const { return at >= low && at < high; }
 };
 
@@ -82,12 +83,15 @@ class JavaWalker {
   bool is_end_of_chunk(const StackRange& stack, const Position& at) const;
   Result<> step_entry(Position& at, Segment& segment) const;
   Result<> step_interpreted(const StackRange& stack, Position& at, Segment& segment) const;
-  Result<> step_blob(const CodeBlob& blob, Position& at, Segment& segment) const;
-  Result<> add_compiled(const CodeBlob& blob, const Position& at, Segment& segment) const;
+  Result<> step_blob(const StackRange& stack, const CodeBlob& blob, Position& at, Segment& segment) const;
+  Result<> add_compiled(const StackRange& stack, const CodeBlob& blob, const Position& at, Segment& segment) const;
   Result<int> interpreted_bci(const StackRange& stack, const Position& at, const JavaMethod& method) const;
-  std::vector<Address> interpreted_locks(Address fp) const;
-  std::vector<Address> compiled_locks(const CodeBlob& blob, const ScopeFrame& scope, const Position& at) const;
-  Result<Address> lock_object(const CodeBlob& blob, const ScopeMonitor& monitor, const Position& at) const;
+  Address reference_in(const StackRange& stack, Address raw) const;
+  std::vector<Address> interpreted_locks(const StackRange& stack, Address fp) const;
+  std::vector<Address> compiled_locks(const StackRange& stack, const CodeBlob& blob, const ScopeFrame& scope,
+                                      const Position& at) const;
+  Result<Address> lock_object(const StackRange& stack, const CodeBlob& blob, const ScopeMonitor& monitor,
+                              const Position& at) const;
   Result<Address> word(Address at) const { return vm_.memory().read<Address>(at); }
 
   const MethodModel& methods_;

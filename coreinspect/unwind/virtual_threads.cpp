@@ -10,6 +10,8 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr int kMaxChunks = 10'000;
+// The collector has noted where the chunk's references are, and compressed them (stackChunkOop.hpp, FLAG_HAS_BITMAP).
+constexpr std::uint8_t kHasBitmap = 1 << 4;
 constexpr const char* kContainers = "jdk/internal/vm/ThreadContainers";
 constexpr const char* kTracking = "jdk/internal/vm/ThreadContainers$RootContainer$TrackingRootContainer";
 
@@ -67,7 +69,16 @@ class Reader {
       if (const auto mounted = objects_.value<std::uint8_t>(*continuation, "mounted"); !mounted || *mounted == 0)
         walk_chunks(*continuation, thread.walk);
     }
+    if (thread.state() == "BLOCKED") take_pending(thread);
     found_.push_back(std::move(thread));
+  }
+  // A frame that waits to enter a monitor has it in its list of locks already.
+  static void take_pending(VirtualThread& thread) {
+    const auto first = std::find_if(thread.walk.frames.begin(), thread.walk.frames.end(),
+                                    [](const Frame& frame) { return frame.method != nullptr; });
+    if (first == thread.walk.frames.end() || first->locks.empty()) return;
+    thread.pending = first->locks.front();
+    std::erase(first->locks, thread.pending);
   }
   // The numbers are constants of the class and differ by version. Bit 8 says suspended.
   std::string state_name(Address klass, std::int32_t state) {
@@ -118,7 +129,9 @@ class Reader {
     const Address area = chunk + (static_cast<std::uint32_t>(helper) & ~7u);
     FrameStart start{.pc = pc, .sp = area + static_cast<Address>(sp) * 8};
     JTRACE_ASSIGN_OR_RETURN(start.fp, objects_.classes().vm().memory().read<Address>(start.sp - 16));
-    const StackRange range{area, area + static_cast<Address>(*bottom) * 8, true};
+    const auto flags = objects_.value<std::uint8_t>(chunk, "flags");
+    const bool narrow = flags && (*flags & kHasBitmap) != 0 && objects_.reference_size() == 4;
+    const StackRange range{area, area + static_cast<Address>(*bottom) * 8, true, narrow};
     return walker_.segment(range, walker_.from_chunk(start));
   }
 

@@ -20,6 +20,7 @@ struct VirtualThread {
   std::string vm_state;  // as java.lang.VirtualThread names it: "PARKED", "RUNNING"
   Address carrier = 0;   // java.lang.Thread that runs it; 0 none
   Walk walk;             // of one that is not mounted
+  Address pending = 0;   // object whose monitor it waits to enter (24 and later); 0 none
 
   std::string_view state() const;  // as Thread.State
 };

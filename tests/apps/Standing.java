@@ -183,17 +183,56 @@ public final class Standing {
         await(second, Thread.State.WAITING);
     }
 
-    static String virtual(int count) throws Exception {
+    private static void standVirtual(String name, Runnable body, Thread.State state) throws Exception {
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
         Class<?> type = Class.forName("java.lang.Thread$Builder$OfVirtual");
-        Method name = type.getMethod("name", String.class);
-        Method start = type.getMethod("start", Runnable.class);
+        Object named = type.getMethod("name", String.class).invoke(builder, name);
+        await((Thread) type.getMethod("start", Runnable.class).invoke(named, body), state);
+    }
+
+    static String virtual(int count) throws Exception {
         for (int i = 0; i < count; i++) {
-            Object named = name.invoke(builder, "virtual-" + virtualThreads++);
-            Runnable body = () -> descend(5, Standing::park);
-            await((Thread) start.invoke(named, body), Thread.State.WAITING);
+            standVirtual("virtual-" + virtualThreads++, () -> descend(5, Standing::park), Thread.State.WAITING);
         }
         return "virtual=" + virtualThreads;
+    }
+
+    static final Object DOOR = new StringBuilder("door");
+    static final Object ROOM = new StringBuilder("room");
+    static final ReentrantLock KEY = new ReentrantLock();
+
+    static void hold() {
+        synchronized (DOOR) {
+            KEY.lock();
+            park();
+        }
+    }
+
+    static void enter() {
+        synchronized (DOOR) {
+            park();
+        }
+    }
+
+    static void linger() {
+        synchronized (ROOM) {
+            try {
+                ROOM.wait();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** One virtual thread has a monitor and a lock that virtual and platform threads want; one is in Object.wait. */
+    static String virtualLocks() throws Exception {
+        standVirtual("v-holder", Standing::hold, Thread.State.WAITING);
+        standVirtual("v-enter", Standing::enter, Thread.State.BLOCKED);
+        standVirtual("v-lock", KEY::lock, Thread.State.WAITING);
+        standVirtual("v-wait", Standing::linger, Thread.State.WAITING);
+        stand("p-enter", Standing::enter, Thread.State.BLOCKED);
+        stand("p-lock", KEY::lock, Thread.State.WAITING);
+        return "virtual-locks";
     }
 
     private static void spin() {
@@ -218,6 +257,7 @@ public final class Standing {
         int count = words.length > 1 ? Integer.parseInt(words[1]) : 1;
         switch (words[0]) {
             case "virtual": return virtual(count);
+            case "virtual-locks": return virtualLocks();
             case "spin":
                 for (int i = 0; i < count; i++) {
                     start("spinner-" + i, Standing::spin);

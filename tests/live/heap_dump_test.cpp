@@ -177,7 +177,8 @@ TEST_P(EachDump, has_parked_virtual_threads_with_their_stacks) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const auto jvm = JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xmx128m"}));
   ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->ask("virtual 50")));
+  // After a collection, which rewrites the references in their stack chunks.
+  for (const char* command : {"virtual 50", "gc"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
   const ScratchDir folder;
   const std::string path = folder.file("ours.hprof");
   const CommandOutput done = jtrace({"inspect", (*jvm)->pid_text(), "heapdump", "-o", path, "--max-stop", "20000"});

@@ -170,6 +170,27 @@ TEST_P(StackOnEachJdk, shows_parked_virtual_threads) {
   record_support(GetParam(), "default", "live", "virtual threads");
 }
 
+TEST_P(StackOnEachJdk, tells_whom_virtual_threads_keep_waiting) {
+  if (GetParam().version < 24)
+    GTEST_SKIP() << "a monitor pins virtual threads to their carriers before JDK 24 (JEP 491)";
+  ASSERT_TRUE(succeeded(jvm_->ask("virtual-locks")));
+  std::map<std::string, std::string> waits;  // thread: what it waits for, and who has it
+  const CommandOutput locks = run({"inspect", jvm_->pid_text(), "locks", "--format", "json"});
+  ASSERT_EQ(locks.status, 0) << locks.err;
+  const json document = json::parse(locks.out);
+  for (const json& row : document["data"])
+    if (row.contains("thread"))
+      waits[row["thread"]] =
+          row["kind"].get<std::string>() + " " + row["class"].get<std::string>() + " " + row.value("owner", "nobody");
+  EXPECT_EQ(waits["v-enter"], "monitor java.lang.StringBuilder v-holder");
+  EXPECT_EQ(waits["p-enter"], "monitor java.lang.StringBuilder v-holder");
+  EXPECT_EQ(waits["v-lock"], "park java.util.concurrent.locks.ReentrantLock$NonfairSync v-holder");
+  EXPECT_EQ(waits["p-lock"], "park java.util.concurrent.locks.ReentrantLock$NonfairSync v-holder");
+  EXPECT_EQ(waits["v-wait"], "wait java.lang.StringBuilder nobody");
+  expect_unharmed();
+  record_support(GetParam(), "default", "live", "locks of virtual threads");
+}
+
 TEST_P(StackOnEachJdk, tells_a_valid_trace) {
   const ScratchDir folder;
   const std::vector<std::vector<std::string>> views = {{"events"},
