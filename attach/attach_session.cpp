@@ -147,6 +147,8 @@ Result<Reply> AttachSession::execute_until(const Request& request, const Waiter&
 Result<Reply> AttachSession::finish_until(Exchange exchange, const Request& request, const Waiter& waiter) const {
   const auto started = Clock::now();
   for (;;) {
+    JTRACE_ASSIGN_OR_RETURN(const bool done, exchange.advance());
+    if (done) return exchange.take();
     const Woken woken = waiter.wait_fd(exchange.fd(), POLLIN);
     if (woken == Woken::kCancelled) return fail(interrupted());
     if (woken == Woken::kTimeout)
@@ -154,8 +156,6 @@ Result<Reply> AttachSession::finish_until(Exchange exchange, const Request& requ
                                 "connected, but no whole answer to '" + request.operation + "' (" +
                                     std::to_string(exchange.received()) + " bytes came)",
                                 milliseconds_between(started, Clock::now()), true));
-    JTRACE_ASSIGN_OR_RETURN(const bool done, exchange.advance());
-    if (done) return exchange.take();
   }
 }
 
