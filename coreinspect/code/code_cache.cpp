@@ -14,12 +14,6 @@ constexpr std::size_t kMaxInlined = 256;
 constexpr std::uint64_t kMaxPcs = 64u << 20;
 constexpr int kMaxSteps = 1 << 20;
 
-Error malformed(std::string text, Address at) {
-  Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
-  error.address = at;
-  return error;
-}
-
 }  // namespace
 
 Result<CodeCache> CodeCache::read(const Vm& vm) {

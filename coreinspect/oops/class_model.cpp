@@ -14,12 +14,6 @@ namespace {
 constexpr std::uint32_t kMaxArray = 1u << 24;
 constexpr std::size_t kMaxClasses = 4u << 20;
 
-Error malformed(std::string text, Address at) {
-  Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
-  error.address = at;
-  return error;
-}
-
 std::string primitive_name(char code) {
   switch (code) {
     case 'B': return "byte";

@@ -6,16 +6,6 @@
 #include "coreinspect/oops/constant_tag.h"
 
 namespace jtrace::coreinspect {
-namespace {
-
-Error malformed(std::string text, Address at) {
-  Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
-  error.address = at;
-  return error;
-}
-
-}  // namespace
-
 Result<std::uint8_t> ConstantPoolModel::tag(Address pool, std::uint32_t index) const {
   JTRACE_ASSIGN_OR_RETURN(const Address tags, vm_.read_pointer(pool, "ConstantPool", "_tags"));
   JTRACE_ASSIGN_OR_RETURN(const auto length, classes_.array_length(tags));

@@ -46,12 +46,6 @@ std::string utf8_from_utf16(std::span<const std::uint16_t> units) {
   return out;
 }
 
-Error malformed(std::string text, Address at) {
-  Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
-  error.address = at;
-  return error;
-}
-
 }  // namespace
 
 ObjectModel::ObjectModel(const ClassModel& classes) : classes_(classes), vm_(classes.vm()) {

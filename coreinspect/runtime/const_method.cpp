@@ -72,12 +72,8 @@ Result<ConstMethodTables> read_const_method(const ClassModel& classes, const Jav
   if (!flags) return fail(flags.error());
   const Address begin = method.code + method.code_size;
   const Address end = at + std::uint64_t{static_cast<std::uint32_t>(words)} * 8;
-  const auto malformed = [&] {
-    Error error{.category = ErrorCategory::kMalformed, .text = "the tables of method " + method.name};
-    error.address = at;
-    return error;
-  };
-  if (words <= 0 || begin > end || end - begin > (16u << 20)) return fail(malformed());
+  const auto broken = [&] { return fail(malformed("the tables of method " + method.name, at)); };
+  if (words <= 0 || begin > end || end - begin > (16u << 20)) return broken();
   std::vector<std::byte> bytes(end - begin);
   JTRACE_RETURN_IF_ERROR(vm.memory().read_exactly(begin, bytes));
 
@@ -98,7 +94,7 @@ Result<ConstMethodTables> read_const_method(const ClassModel& classes, const Jav
   if (has(kHasCheckedExceptions)) tables.checked_exceptions = walk.table<std::array<std::uint16_t, 1>>();
   if (has(kHasHandlers)) tables.handlers = walk.table<std::array<std::uint16_t, 4>>();
   if (has(kHasLocals)) tables.locals = walk.table<std::array<std::uint16_t, 6>>();
-  if (walk.failed()) return fail(malformed());
+  if (walk.failed()) return broken();
   if (has(kHasLines))
     tables.lines = decode_lines(std::span(bytes).first(walk.position()), vm.quirks().unsigned5_excludes_zero);
   JTRACE_ASSIGN_OR_RETURN(const Address stack_map, vm.read_pointer(at, "ConstMethod", "_stackmap_data"));

@@ -5,12 +5,6 @@
 namespace jtrace::coreinspect {
 namespace {
 
-Error malformed(std::string text, Address at) {
-  Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
-  error.address = at;
-  return error;
-}
-
 std::string utf8_entry(std::string_view text) {
   return ClassFileBytes().u1(kUtf8).u2(static_cast<std::uint32_t>(text.size())).append(text).bytes();
 }

@@ -8,12 +8,6 @@ constexpr Address kWord = 8;
 constexpr Address kMaxArguments = 256 * kWord;      // of a method (JVMS 4.3.3)
 constexpr std::int64_t kMaxMonitorWords = 1 << 16;  // of the monitor block of an interpreted frame
 
-Error stuck(std::string text, Address at) {
-  Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
-  error.address = at;
-  return error;
-}
-
 Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8); }
 
 }  // namespace
@@ -56,7 +50,7 @@ Walk JavaWalker::walk(const JavaThread& thread, const target::Registers* registe
     walk.frames.insert(walk.frames.end(), part.frames.begin(), part.frames.end());
     walk.stopped = std::move(part.stopped);
     if (part.next.sp != 0 && part.next.sp <= start.sp && walk.stopped.empty())
-      walk.stopped = stuck("the frames further out are not further up on the stack", part.next.sp).message();
+      walk.stopped = malformed("the frames further out are not further up on the stack", part.next.sp).message();
     start = part.next;
   }
   return walk;
@@ -84,9 +78,9 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
       stepped = step_interpreted(stack, at, segment);
     } else {
       const auto blob = code_.find(at.pc);
-      if (!code_.contains(at.pc)) stepped = fail(stuck("a return to native code", at.pc));
+      if (!code_.contains(at.pc)) stepped = fail(malformed("a return to native code", at.pc));
       else if (!blob) stepped = fail(blob.error());
-      else if (!*blob) stepped = fail(stuck("a return to freed code", at.pc));
+      else if (!*blob) stepped = fail(malformed("a return to freed code", at.pc));
       else stepped = step_blob(stack, **blob, at, segment);
     }
     if (!stepped) {
@@ -97,7 +91,7 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
     at.bcp = 0;
     if (stack.in_heap && is_end_of_chunk(stack, at)) return segment;
     if (at.sp <= before || !stack.contains(at.sp)) {
-      stop(stuck("the next frame is not further up on the thread's stack", at.sp));
+      stop(malformed("the next frame is not further up on the thread's stack", at.sp));
       return segment;
     }
     if (stack.in_heap) at.fp = from_chunk({.pc = at.pc, .sp = at.sp, .fp = at.fp}).fp;
@@ -139,7 +133,7 @@ Result<int> JavaWalker::interpreted_bci(const StackRange& stack, const Position&
   JTRACE_ASSIGN_OR_RETURN(const Address bcp, word(slot(at.fp, vm_.quirks().interpreter_bcp)));
   if (stack.in_heap && bcp < method.code_size) return static_cast<int>(bcp);
   if (const int bci = bci_of(bcp); bci >= 0) return bci;
-  return fail(stuck("an interpreted frame without a bytecode pointer", at.fp));
+  return fail(malformed("an interpreted frame without a bytecode pointer", at.fp));
 }
 
 Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Segment& segment) const {
@@ -196,7 +190,7 @@ Result<> JavaWalker::step_blob(const StackRange& stack, const CodeBlob& blob, Po
     at.unextended_sp = at.sp;
     return {};
   }
-  if (blob.frame_size == 0) return fail(stuck("code without a frame (" + blob.name + ")", at.pc));
+  if (blob.frame_size == 0) return fail(malformed("code without a frame (" + blob.name + ")", at.pc));
   const Address sender = at.unextended_sp + Address{blob.frame_size} * kWord;
   JTRACE_ASSIGN_OR_RETURN(const Address pc, word(sender - kWord));
   JTRACE_ASSIGN_OR_RETURN(const Address fp, word(sender - 2 * kWord));

@@ -48,6 +48,12 @@ Error Vm::no_field(std::string_view type, std::string_view name) {
           .text = "this JVM's tables have no field " + std::string(type) + "::" + std::string(name)};
 }
 
+Error malformed(std::string text, target::Address at) {
+  Error error{.category = ErrorCategory::kMalformed, .text = std::move(text)};
+  error.address = at;
+  return error;
+}
+
 Result<std::unique_ptr<Vm>> Vm::open(const target::Target& target) {
   std::unique_ptr<Vm> vm(new Vm(target));
   auto types =

@@ -18,6 +18,9 @@
 
 namespace jtrace::coreinspect {
 
+// kMalformed: what stands at `at` in the target's memory is not what the tables promise.
+Error malformed(std::string text, target::Address at);
+
 struct VmFlag {
   std::string name;
   std::string type;  // "bool", "uintx", "ccstr"
