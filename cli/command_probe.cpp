@@ -145,6 +145,17 @@ Result<std::unique_ptr<dtrace::ProbeSource>> open_source(const target::Process& 
   return source;
 }
 
+// Null, with a warning, where the JVM's tables cannot be read.
+std::unique_ptr<dtrace::VmFacts> facts_of(const target::Process& process) {
+  auto facts = dtrace::VmFacts::open(process.pid());
+  if (facts) return std::move(*facts);
+  log_warning("threads and classes that are there already are told by their names alone: " + facts.error().message());
+  return nullptr;
+}
+
+// Virtual threads came with 21 (19 and 20: on request).
+bool has_virtual_threads(const dtrace::Libjvm& libjvm) { return libjvm.feature == 0 || libjvm.feature >= 19; }
+
 Result<ExitStatus> trace_running(const ProbeArguments& arguments, const session::TraceOptions& options) {
   JTRACE_ASSIGN_OR_RETURN(const target::Process process, open_selected(arguments.words.front()));
   JTRACE_ASSIGN_OR_RETURN(const dtrace::Libjvm libjvm, dtrace::libjvm_of_process(process));
@@ -155,10 +166,16 @@ Result<ExitStatus> trace_running(const ProbeArguments& arguments, const session:
   const auto sites = dtrace::sites_to_trace(libjvm.probes, chosen, arguments.count_methods);
   const ScopedCancel cancel;
   JTRACE_ASSIGN_OR_RETURN(const auto output, session::TraceOutput::open(options.output_path(process.pid()), options));
+  const auto facts = facts_of(process);
   // Before the probes are set: the guard must not hold their descriptors.
   JTRACE_ASSIGN_OR_RETURN(const auto switched, switch_flags_on(process, libjvm, off));
   JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(process, libjvm, sites, arguments, options));
-  return run_probe_trace(process, *source, sites, *output, options, {arguments.count, arguments.summary}, cancel.fd());
+  return run_probe_trace(process, *source, sites, *output, options,
+                         {.count = arguments.count,
+                          .summary = arguments.summary,
+                          .facts = facts.get(),
+                          .has_carriers = has_virtual_threads(libjvm)},
+                         cancel.fd());
 }
 
 Result<ExitStatus> trace_launched(const ProbeArguments& arguments, const session::TraceOptions& options,
@@ -176,7 +193,8 @@ Result<ExitStatus> trace_launched(const ProbeArguments& arguments, const session
   JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(waiting, libjvm, sites, arguments, options));
   JTRACE_RETURN_IF_ERROR(launched.go());
   JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(launched.pid()));
-  return run_probe_trace(process, *source, sites, *output, options, {arguments.count, arguments.summary}, cancel.fd());
+  return run_probe_trace(process, *source, sites, *output, options,
+                         {.count = arguments.count, .summary = arguments.summary, .starts = true}, cancel.fd());
 }
 
 bool is_number(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == word.npos; }

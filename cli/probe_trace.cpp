@@ -20,7 +20,8 @@
 namespace jtrace::cli {
 namespace {
 
-constexpr int kInterval = 4;  // ms between two looks into the ring
+constexpr int kInterval = 4;                                 // ms between two looks into the ring
+constexpr std::uint64_t kFactsAgain = kNanosPerSecond / 10;  // between two tries to read a JVM that starts
 
 // Events of the probes get their place in the trace.
 class PlacingSink final : public trace::EventSink {
@@ -71,11 +72,13 @@ class ProbeTrace {
         emitter_(output.sink(), true, false),
         placing_(emitter_),
         summary_(sites),
+        facts_(more.facts),
         events_(placing_, process, sites, anchor_, event_options()) {}
 
   Result<ExitStatus> run() {
     start_ = monotonic_ns();
     Result<> written = write_head();
+    if (written) written = know_threads();
     const Ending ending = written ? trace(written) : Ending::kOutput;
     const std::uint64_t ended = monotonic_ns();
     source_.detach();
@@ -92,8 +95,13 @@ class ProbeTrace {
   }
 
  private:
-  dtrace::EventOptions event_options() const {
+  dtrace::EventOptions event_options() {
     dtrace::EventOptions events;
+    events.class_of = [this](std::string_view name, std::uint64_t loader) {
+      dtrace::VmFacts* const facts = vm_facts();
+      if (facts == nullptr) return std::optional<coreinspect::ClassDefinition>();
+      return loader != 0 ? facts->loaded_class(name, loader) : facts->class_named(name);
+    };
     if (!options_.filters.empty())
       events.wanted = [this](std::string_view name, std::string_view method) {
         return wanted_by(options_.filters, name, method);
@@ -124,11 +132,36 @@ class ProbeTrace {
     }
     JTRACE_RETURN_IF_ERROR(option("jtrace.probes", names));
     JTRACE_RETURN_IF_ERROR(option("jtrace.backend", std::string(dtrace::to_string(source_.back_end()))));
+    if (more_.has_carriers) JTRACE_RETURN_IF_ERROR(option("jtrace.virtualThreads", "carriers"));
     for (const session::FilterRule& rule : options_.filters)
       JTRACE_RETURN_IF_ERROR(emitter_.emit(session::to_element(rule, true)));
     JTRACE_RETURN_IF_ERROR(option("jtrace.vm", "pid=" + std::to_string(identity_.nspid)));
     JTRACE_RETURN_IF_ERROR(say_clock());
     return output_.flush();
+  }
+
+  dtrace::VmFacts* vm_facts() {
+    if (facts_ != nullptr || !more_.starts || monotonic_ns() < next_facts_) return facts_;
+    next_facts_ = monotonic_ns() + kFactsAgain;
+    if (auto opened = dtrace::VmFacts::open(process_.pid())) {
+      own_facts_ = std::move(*opened);
+      facts_ = own_facts_.get();
+    }
+    return facts_;
+  }
+
+  // All of them at once where the trace is one of threads, else each where it is first met.
+  Result<> know_threads() {
+    if (facts_ == nullptr) return {};
+    const auto threads = facts_->threads();
+    if (!threads) {
+      log_warning(threads.error().with_context("cannot tell the threads that run already").message());
+      return {};
+    }
+    const bool define = std::any_of(sites_.begin(), sites_.end(), [](const dtrace::TracedSite& site) {
+      return site.chosen && site.probe->full_name() == "hotspot:thread__start";
+    });
+    return events_.know_threads(*threads, define, wall(start_));
   }
 
   Result<> say_clock() {
@@ -247,6 +280,9 @@ class ProbeTrace {
   session::EventEmitter emitter_;
   PlacingSink placing_;
   dtrace::ProbeSummary summary_;
+  std::unique_ptr<dtrace::VmFacts> own_facts_;
+  dtrace::VmFacts* facts_;
+  std::uint64_t next_facts_ = 0;
   dtrace::ProbeEvents events_;
   session::TraceIdentity identity_;
   std::uint64_t start_ = 0;

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "dtrace/probe_source.h"
+#include "dtrace/vm_facts.h"
 #include "session/options.h"
 #include "session/trace_output.h"
 
@@ -15,6 +16,9 @@ namespace jtrace::cli {
 struct ProbeTraceOptions {
   std::uint64_t count = 0;  // ends after so many hits; 0: not by their number
   bool summary = false;     // a table of all probes at the end, on stdout or, where the trace is there, on stderr
+  dtrace::VmFacts* facts = nullptr;  // of a JVM that runs; null: unknown
+  bool starts = false;               // the JVM is about to start: its facts are had once it is up
+  bool has_carriers = true;          // it may run virtual threads
 };
 
 // `cancel_fd`: a signalfd; what it says ends the trace. The source is detached when this returns. All arguments are

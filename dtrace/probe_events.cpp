@@ -141,21 +141,42 @@ ProbeEvents::Thread& ProbeEvents::thread_of(const ProbeRecord& record, std::uint
   return thread;
 }
 
+Result<> ProbeEvents::define_thread(Thread& thread, trace::Time time) {
+  thread.written = true;
+  return sink_.write(trace::ThreadStart{.transientThreadId = trace::TransientThreadId(thread.inner),
+                                        .threadId = thread.id,
+                                        .time = time,
+                                        .groupName = thread.group.empty() ? trace::Text() : trace::Text(thread.group),
+                                        .objIdRef = ObjectId::none(),
+                                        .threadName = thread.name});
+}
+
+Result<> ProbeEvents::know_threads(const std::vector<EarlierThread>& threads, bool define, trace::Time time) {
+  for (const EarlierThread& earlier : threads) {
+    Thread& thread = threads_[earlier.tid];
+    thread.id = ThreadId(earlier.java_id);
+    thread.inner = earlier.inner;
+    thread.name = earlier.name;
+    thread.group = earlier.group;
+    if (define) JTRACE_RETURN_IF_ERROR(define_thread(thread, time));
+  }
+  return {};
+}
+
 Result<ThreadId> ProbeEvents::need_thread(const ProbeRecord& record, std::uint64_t java_id) {
   Thread& thread = thread_of(record, java_id);
-  if (thread.written) return thread.id;
-  thread.written = true;
-  JTRACE_RETURN_IF_ERROR(sink_.write(trace::ThreadStart{.transientThreadId = trace::TransientThreadId(thread.inner),
-                                                        .threadId = thread.id,
-                                                        .time = wall(record),
-                                                        .threadName = thread.name}));
+  if (!thread.written) JTRACE_RETURN_IF_ERROR(define_thread(thread, wall(record)));
   return thread.id;
 }
 
 Result<> ProbeEvents::start_thread(const ProbeRecord& record, bool chosen) {
+  const ThreadId id(record.operands[2]);
+  const auto known = threads_.find(record.tid);
+  // It began while the threads were listed, and is among them.
+  if (known != threads_.end() && known->second.id == id && known->second.written) return {};
   Thread thread;
   thread.name = text(record, 0);
-  thread.id = ThreadId(record.operands[2]);
+  thread.id = id;
   thread.inner = record.operands[3];
   threads_[record.tid] = std::move(thread);
   if (chosen) JTRACE_RETURN_IF_ERROR(need_thread(record));
@@ -195,11 +216,25 @@ Result<> ProbeEvents::stop_thread(const ProbeRecord& record, bool chosen) {
   return sink_.write(trace::ThreadEnd{.threadIdRef = id, .time = wall(record)});
 }
 
+Result<> ProbeEvents::define_class(ClassId id, const std::string& name, std::uint64_t loader_data, ThreadId thread,
+                                   trace::Time time) {
+  std::optional<coreinspect::ClassDefinition> facts;
+  if (options_.class_of) facts = options_.class_of(name, loader_data);
+  trace::ClassDef definition;
+  if (facts) definition = facts->element();
+  definition.name = name;
+  definition.threadIdRef = thread;
+  definition.time = time;
+  definition.classId = definition.transientClassId = id;
+  definition.objIdRef = ObjectId::none();
+  return sink_.write(definition);
+}
+
 Result<ClassId> ProbeEvents::need_class(const std::string& name, const ProbeRecord& record) {
   const auto [at, is_new] = classes_.try_emplace(name, next_class_);
   if (!is_new) return ClassId(at->second);
   const ClassId id(next_class_++);
-  JTRACE_RETURN_IF_ERROR(sink_.write(trace::ClassDef{.time = wall(record), .classId = id, .name = name}));
+  JTRACE_RETURN_IF_ERROR(define_class(id, name, 0, {}, wall(record)));
   return id;
 }
 
@@ -210,7 +245,7 @@ Result<> ProbeEvents::load_class(const ProbeRecord& record) {
   const ClassId id(next_class_++);
   classes_[name] = id.value();
   loaded_[{name, record.operands[2]}] = id.value();
-  return sink_.write(trace::ClassDef{.threadIdRef = thread, .time = wall(record), .classId = id, .name = name});
+  return define_class(id, name, record.operands[2], thread, wall(record));
 }
 
 Result<> ProbeEvents::unload_class(const ProbeRecord& record) {

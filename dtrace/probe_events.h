@@ -1,11 +1,11 @@
 // ProbeEvents: hits of HotSpot's probes as events of trace.dtd, in the order of time.
 //
-// Definitions come before their first use. threadId is java.lang.Thread's own id where a probe has said it (threads
-// that were there before tell it by a monitor, method or allocation probe only); other threads get 10^12 + inner kernel
-// id, the name that the kernel has for them (15 bytes), and keep it. Classes are told apart by name and loader where
-// they are loaded under our eyes, else by name. Probes see the carrier of a virtual thread. Objects have no identity in
-// probes: objAlloc's ids are never referred to, those of monitors last as long as the monitor. Probes without an
-// element are counted only. One thread. The sink is borrowed.
+// Definitions come before their first use. threadId is java.lang.Thread's own id, of threads that were there before as
+// know_threads() tells it, or a monitor, method or allocation probe; other threads get 10^12 + inner kernel id, the
+// name that the kernel has for them (15 bytes), and keep it. Classes are told apart by name and loader where they are
+// loaded under our eyes, else by name. Probes see the carrier of a virtual thread. Objects have no identity in probes:
+// objAlloc's ids are never referred to, those of monitors last as long as the monitor. Probes without an element are
+// counted only. One thread. The sink is borrowed.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "dtrace/probe_source.h"
+#include "dtrace/vm_facts.h"
 #include "target/process.h"
 #include "trace/event_sink.h"
 
@@ -29,6 +30,8 @@ namespace jtrace::dtrace {
 struct EventOptions {
   // Whether events of a method (class in internal form, "" for none) are wanted; not set: all.
   std::function<bool(std::string_view class_name, std::string_view method)> wanted;
+  // More of a class than its name; `loader_data` 0: of one that was loaded before. Not set: nothing.
+  std::function<std::optional<coreinspect::ClassDefinition>(std::string_view name, std::uint64_t loader_data)> class_of;
 };
 
 struct EventCounts {
@@ -46,6 +49,8 @@ class ProbeEvents {
   ProbeEvents(trace::EventSink& sink, const target::Process& process, const std::vector<TracedSite>& sites,
               const ClockAnchor& anchor, EventOptions options = {});
 
+  // Threads that run already: each is defined where it is first referred to, or with `define` now, at `time`.
+  Result<> know_threads(const std::vector<EarlierThread>& threads, bool define, trace::Time time);
   Result<> write(const ProbeRecord& record);
   // methodCount of what the kernel has counted; of methods whose first hit was lost nothing is known but how often.
   Result<> write_counts(const std::vector<MethodHits>& hits);
@@ -82,7 +87,7 @@ class ProbeEvents {
   struct Thread {
     trace::ThreadId id;
     std::uint64_t inner = 0;  // kernel's id in the JVM's namespace
-    std::string name;
+    std::string name, group;
     bool written = false;
     std::vector<Frame> frames;
     std::uint64_t ticket = 0;
@@ -100,7 +105,10 @@ class ProbeEvents {
   static Kind kind_of(const Probe& probe);
   std::string text(const ProbeRecord& record, std::size_t operand);
   Thread& thread_of(const ProbeRecord& record, std::uint64_t java_id);
+  Result<> define_thread(Thread& thread, trace::Time time);
   Result<trace::ThreadId> need_thread(const ProbeRecord& record, std::uint64_t java_id = 0);
+  Result<> define_class(trace::ClassId id, const std::string& name, std::uint64_t loader_data, trace::ThreadId thread,
+                        trace::Time time);
   Result<trace::ClassId> need_class(const std::string& name, const ProbeRecord& record);
   Result<std::uint64_t> need_method(const ProbeRecord& record, trace::ClassId& class_id);
   Result<Monitor*> need_monitor(const ProbeRecord& record);

@@ -286,18 +286,26 @@ Result<std::vector<Address>> ClassModel::all(bool* incomplete) const {
   return found;
 }
 
+Result<> ClassModel::each_of_loader(Address loader_data, const std::function<bool(Address klass)>& wanted) const {
+  JTRACE_ASSIGN_OR_RETURN(Address klass, vm_.read_pointer(loader_data, "ClassLoaderData", "_klasses"));
+  while (klass != 0 && wanted(klass)) {
+    JTRACE_ASSIGN_OR_RETURN(klass, vm_.read_pointer(klass, "Klass", "_next_link"));
+  }
+  return {};
+}
+
 Result<std::vector<Address>> ClassModel::all_by_loader_data(bool* incomplete) const {
   std::vector<Address> classes;
   std::set<Address> seen_loaders, seen;
   JTRACE_ASSIGN_OR_RETURN(Address loader, vm_.read_static<Address>("ClassLoaderDataGraph", "_head"));
   while (loader != 0 && seen_loaders.insert(loader).second) {
-    auto klass = vm_.read_pointer(loader, "ClassLoaderData", "_klasses");
-    while (klass && *klass != 0 && classes.size() < kMaxClasses && seen.insert(*klass).second) {
-      classes.push_back(*klass);
-      klass = vm_.read_pointer(*klass, "Klass", "_next_link");
-    }
+    const auto whole = each_of_loader(loader, [&](Address klass) {
+      if (classes.size() >= kMaxClasses || !seen.insert(klass).second) return false;
+      classes.push_back(klass);
+      return true;
+    });
     auto next = vm_.read_pointer(loader, "ClassLoaderData", "_next");
-    if (!klass || !next) *incomplete = true;
+    if (!whole || !next) *incomplete = true;
     if (!next) break;
     loader = *next;
   }

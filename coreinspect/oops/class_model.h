@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -35,6 +36,12 @@ class ClassModel {
   explicit ClassModel(const Vm& vm);
 
   const Vm& vm() const { return vm_; }
+  // Of a JVM that runs: classes that were read may be unloaded, and others stand in their place. No reference to what
+  // was read may be held.
+  void forget() const {
+    names_.clear();
+    fields_.clear();
+  }
   // Text of a Symbol, modified UTF-8 as the JVM has it.
   Result<std::string> symbol(Address symbol) const;
   Result<std::string> internal_name(Address klass) const;  // "java/lang/String", "[I"
@@ -56,7 +63,9 @@ class ClassModel {
   Result<std::vector<Address>> all(bool* incomplete = nullptr) const;
   // All classes of that name (one a loader). Internal or Java form.
   Result<std::vector<Address>> find(std::string_view name) const;
-  // Class loader object of a class; 0: the boot loader.
+  // Those that a ClassLoaderData has defined, the last one first (9 and later): as long as `wanted` says so.
+  Result<> each_of_loader(Address loader_data, const std::function<bool(Address klass)>& wanted) const;
+  // ClassLoaderData of a class.
   Result<Address> loader_data(Address klass) const;
 
   // The elements of an Array<T> (array.hpp); of a null array none. Array<u4> has the layout of Array<int>.

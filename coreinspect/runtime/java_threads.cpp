@@ -42,14 +42,18 @@ Result<T> thread_field(const Vm& vm, Address thread, std::string_view name) {
   return vm.memory().read<T>(thread + *offset);
 }
 
+// From 19 on some fields of Thread stand in Thread.holder (Thread$FieldHolder).
+Address holder_of(const ObjectModel& objects, Address object) {
+  const auto moved = objects.reference(object, "holder");
+  return moved && *moved != 0 ? *moved : object;
+}
+
 void read_object(const ObjectModel& objects, JavaThread& thread) {
   take(objects.root_field(thread.address, "JavaThread", "_threadObj"), thread.object, thread.problem);
   if (thread.object == 0) return;
   take(objects.text_field(thread.object, "name"), thread.name, thread.problem);
   take(objects.value<std::int64_t>(thread.object, "tid"), thread.id, thread.problem);
-  // From 19 on these stand in Thread.holder (Thread$FieldHolder).
-  Address holder = thread.object;
-  if (auto moved = objects.reference(thread.object, "holder"); moved && *moved != 0) holder = *moved;
+  const Address holder = holder_of(objects, thread.object);
   take(objects.value<std::uint8_t>(holder, "daemon"), thread.daemon, thread.problem);
   take(objects.value<std::int32_t>(holder, "priority"), thread.priority, thread.problem);
   take(objects.value<std::uint32_t>(holder, "threadStatus"), thread.status, thread.problem);
@@ -97,6 +101,11 @@ Result<std::vector<Address>> java_thread_addresses(const Vm& vm) {
     JTRACE_ASSIGN_OR_RETURN(thread, vm.read_pointer(thread, "JavaThread", "_next"));
   }
   return threads;
+}
+
+std::string thread_group_name(const ObjectModel& objects, Address object) {
+  const auto group = objects.reference(holder_of(objects, object), "group");
+  return group && *group != 0 ? objects.text_field(*group, "name").value_or("") : "";
 }
 
 Result<Address> java_stack_base(const Vm& vm, Address thread) {

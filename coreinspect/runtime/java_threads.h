@@ -38,6 +38,8 @@ struct JavaThread {
 // Addresses of all JavaThreads, in the VM's order (which is jstack's).
 Result<std::vector<Address>> java_thread_addresses(const Vm& vm);
 JavaThread read_java_thread(const ObjectModel& objects, Address thread);
+// Name of the group of a java.lang.Thread; "" for none.
+std::string thread_group_name(const ObjectModel& objects, Address object);
 // The highest address of its stack.
 Result<Address> java_stack_base(const Vm& vm, Address thread);
 Result<std::uint64_t> java_stack_size(const Vm& vm, Address thread);

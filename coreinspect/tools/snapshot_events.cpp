@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "base/uuid.h"
-#include "coreinspect/model/class_facts.h"
+#include "coreinspect/tools/class_definition.h"
 #include "coreinspect/tools/counters.h"
 #include "coreinspect/tools/heap_views.h"
 #include "coreinspect/tools/lock_facts.h"
@@ -183,38 +183,12 @@ class SnapshotEvents::Impl {
   Result<> need_class(Address klass) {
     const auto [id, is_new] = classes_.of(klass);
     if (!is_new) return {};
-    const ClassModel& model = inspection_.classes();
-    const auto name = model.internal_name(klass);
-    if (!name) missing_.push_back(name.error().with_context("a class").message());
-    trace::ClassDef definition{.time = time_, .transientClassId = id, .classId = id, .objIdRef = ObjectId::none()};
-    const std::string text = name ? utf8_from_modified(*name) : "?";
-    const Address up = model.super(klass).value_or(0);
-    const std::string super = up ? utf8_from_modified(model.internal_name(up).value_or("?")) : "";
-    const Loader& loader = loaders_.of(klass);
-    std::string loader_name = loader.object == 0 ? "" : loader.name;
-    std::replace(loader_name.begin(), loader_name.end(), '.', '/');
-    definition.name = text;
-    definition.superclass = super;
-    definition.classLoader = loader_name;
-    if (!model.is_instance_class(klass)) return emitter_.emit(definition);
-    std::string interfaces;
-    const auto all = interface_names(inspection_, klass);
-    for (const std::string& interface : all) interfaces += (interfaces.empty() ? "" : ",") + interface;
-    definition.numInterfaces = all.size();
-    definition.interfaceNames = interfaces;
-    const std::string source = class_source_file(inspection_, klass);
-    definition.sourceName = source;
-    definition.access = trace::access_word(class_access(inspection_.vm(), klass));
-    if (const auto methods = model.methods(klass)) definition.numMethods = methods->size();
-    if (const auto fields = model.fields(klass)) {
-      const auto statics = std::count_if((*fields)->begin(), (*fields)->end(),
-                                         [](const JavaField& f) { return f.is_static() && !f.injected; });
-      const auto injected =
-          std::count_if((*fields)->begin(), (*fields)->end(), [](const auto& f) { return f.injected; });
-      definition.numStaticFields = static_cast<std::uint64_t>(statics);
-      definition.numInstanceFields = (*fields)->size() - static_cast<std::uint64_t>(statics + injected);
-    }
-    return emitter_.emit(definition);
+    const ClassDefinition definition = read_class_definition(inspection_, loaders_, klass);
+    if (definition.nameless) missing_.push_back(definition.nameless->with_context("a class").message());
+    trace::ClassDef element = definition.element();
+    element.time = time_;
+    element.classId = element.transientClassId = id;
+    return emitter_.emit(element);
   }
 
   Result<> need_method(const JavaMethod& method) {
@@ -250,17 +224,9 @@ class SnapshotEvents::Impl {
     return ThreadId(kVmThreads + static_cast<std::uint64_t>(std::max(native_id, 0)));
   }
 
-  // Of a java.lang.Thread; "" for none. From 19 on it stands in Thread.holder (Thread$FieldHolder).
-  std::string group_of(Address thread) const {
-    const ObjectModel& objects = inspection_.objects();
-    if (thread == 0) return {};
-    const auto holder = objects.reference(thread, "holder");
-    const auto group = objects.reference(holder && *holder != 0 ? *holder : thread, "group");
-    return group && *group != 0 ? objects.text_field(*group, "name").value_or("") : "";
-  }
   Result<> need_thread(ThreadId id, const std::string& name, pid_t native_id, Address object) {
     if (!threads_.insert(id.value()).second) return {};
-    const std::string group = group_of(object);
+    const std::string group = object == 0 ? "" : thread_group_name(inspection_.objects(), object);
     const auto transient =
         native_id > 0 ? trace::TransientThreadId(static_cast<std::uint64_t>(native_id)) : trace::TransientThreadId();
     return emitter_.emit(trace::ThreadStart{.transientThreadId = transient,

@@ -8,9 +8,7 @@
 #include <sstream>
 
 #include "base/file.h"
-#include "tests/testlib/background_command.h"
-#include "tests/testlib/require.h"
-#include "tests/testlib/run_command.h"
+#include "tests/live/probe_run.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
@@ -26,12 +24,6 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
 INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
 
-// Debian's JDK 8 was built without probes: jtrace's own words, so that a broken `jtrace probes` fails the test.
-#define NEED_PROBES()                                                                                    \
-  if (const auto said = run_jtrace({"probes", GetParam().libjvm()});                                     \
-      said && said->status == 1 && said->err.find("built without --enable-dtrace") != std::string::npos) \
-  GTEST_SKIP() << said->err
-
 std::string uprobes_of_the_kernel() {
   for (const char* path : {"/sys/kernel/tracing/uprobe_events", "/sys/kernel/debug/tracing/uprobe_events"})
     if (auto text = read_file(path)) return *text;
@@ -39,25 +31,16 @@ std::string uprobes_of_the_kernel() {
 }
 
 TEST_P(EachJdk, says_threads_monitors_classes_and_collections) {
-  NEED_PROBES();
+  NEED_PROBES(GetParam());
   auto jvm = JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}});
   ASSERT_TRUE(succeeded(jvm));
   const std::string before = uprobes_of_the_kernel();
   const ScratchDir folder;
   const std::string path = folder.file("probe.xml");
-  auto probe = BackgroundCommand::start({jtrace_binary(), "probe", (*jvm)->pid_text(), "-o", path});
-  ASSERT_TRUE(succeeded(probe));
-  if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
-    const std::string said = (*probe)->err();
-    if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
-    FAIL() << said;
-  }
+  START_PROBE(probe, {(*jvm)->pid_text(), "-o", path});
   for (const char* command : {"threads 30", "contend 5", "wait 3", "load 5", "gc 2"})
     ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  (*probe)->signal(SIGINT);
-  auto status = (*probe)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*probe)->err();
+  stop(probe);
   auto trace = TraceDocument::read(path);
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
@@ -74,35 +57,95 @@ TEST_P(EachJdk, says_threads_monitors_classes_and_collections) {
   record_support(GetParam(), "G1", "live", "trace by USDT probes");
 }
 
+const TraceElement* only(const TraceDocument& trace, std::string_view element, std::string_view attribute,
+                         const std::string& value) {
+  const TraceElement* found = nullptr;
+  for (const TraceElement* one : trace.all(element)) {
+    if (one->get(attribute) != value) continue;
+    EXPECT_EQ(found, nullptr) << element << " " << value << " is there twice";
+    found = one;
+  }
+  return found;
+}
+
+// Threads and classes that no probe has announced: out of the JVM's own tables.
+TEST_P(EachJdk, knows_the_threads_and_classes_from_before) {
+  NEED_PROBES(GetParam());
+  auto jvm = JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}});
+  ASSERT_TRUE(succeeded(jvm));
+  ASSERT_TRUE(succeeded((*jvm)->ask("hold 5")));
+  const auto threads = (*jvm)->ask("threadids");
+  ASSERT_TRUE(succeeded(threads));
+  const ScratchDir folder;
+  const std::string path = folder.file("probe.xml");
+  START_PROBE(probe, {(*jvm)->pid_text(), "-o", path});
+  for (const char* command : {"wait 1", "load 1", "release"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  stop(probe);
+  auto trace = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid(path));
+  std::istringstream words(*threads);
+  std::string first_id;
+  int seen = 0;
+  for (std::string word; words >> word; ++seen) {
+    const std::string id = word.substr(0, word.find('=')), name = word.substr(id.size() + 1);
+    const TraceElement* thread = only(*trace, "threadStart", "threadId", id);
+    ASSERT_TRUE(thread) << word;
+    std::string its = thread->get("threadName");
+    std::replace(its.begin(), its.end(), ' ', '_');
+    EXPECT_EQ(its, name);
+    EXPECT_EQ(thread->get("groupName"),
+              name == "main" || name.starts_with("held-") ? "main" : thread->get("groupName"));
+    EXPECT_NE(thread->get("groupName"), "") << word;
+    if (name == "main") first_id = id;
+  }
+  EXPECT_GE(seen, 6) << *threads;
+  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "held-"), 5);
+  EXPECT_THAT(count_by_thread(*trace, "monWait", "main"), Ge(1)) << "the wait that times out";
+  EXPECT_TRUE(only(*trace, "threadStart", "threadId", first_id));
+  const TraceElement* object = only(*trace, "classDef", "name", "java/lang/Object");
+  ASSERT_TRUE(object) << "that of the monitor";
+  EXPECT_EQ(object->get("access"), "public");
+  EXPECT_EQ(object->get("classLoader"), "");
+  EXPECT_THAT(object->number("numMethods"), Ge(11u));
+  const TraceElement* plugin = only(*trace, "classDef", "name", "Workload$Plugin");
+  ASSERT_TRUE(plugin);
+  EXPECT_EQ(plugin->get("superclass"), "java/lang/Object");
+  EXPECT_EQ(plugin->get("interfaceNames"), "java/lang/Runnable");
+  EXPECT_EQ(plugin->get("classLoader"), "Workload$PluginLoader");
+  EXPECT_EQ(plugin->get("sourceName"), "Workload.java");
+  EXPECT_EQ(plugin->get("access"), "public");
+  EXPECT_EQ(plugin->get("numMethods"), "2");
+  EXPECT_EQ(plugin->get("numStaticFields"), "1");
+  EXPECT_EQ(plugin->get("numInstanceFields"), "0");
+  EXPECT_EQ((*jvm)->err(), "");
+}
+
 TEST_P(EachJdk, leaves_nothing_when_it_is_killed) {
-  NEED_PROBES();
+  NEED_PROBES(GetParam());
   auto jvm = JvmProcess::start(GetParam(), "Workload");
   ASSERT_TRUE(succeeded(jvm));
   const std::string before = uprobes_of_the_kernel();
   const ScratchDir folder;
-  auto probe = BackgroundCommand::start({jtrace_binary(), "probe", (*jvm)->pid_text(), "-o", folder.file("x.xml")});
-  ASSERT_TRUE(succeeded(probe));
-  ASSERT_TRUE((*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) << (*probe)->err();
-  (*probe)->signal(SIGKILL);
-  ASSERT_TRUE(succeeded((*probe)->wait_exit()));
+  START_PROBE(probe, {(*jvm)->pid_text(), "-o", folder.file("x.xml")});
+  stop(probe, 128 + SIGKILL, SIGKILL);
   ASSERT_TRUE(succeeded((*jvm)->ask("threads 30")));
   EXPECT_EQ(uprobes_of_the_kernel(), before);
   EXPECT_EQ((*jvm)->err(), "");
 }
 
 TEST_P(EachJdk, ends_with_the_JVM) {
-  NEED_PROBES();
+  NEED_PROBES(GetParam());
   auto jvm = JvmProcess::start(GetParam(), "Workload");
   ASSERT_TRUE(succeeded(jvm));
   const ScratchDir folder;
   const std::string path = folder.file("x.xml");
-  auto probe = BackgroundCommand::start({jtrace_binary(), "probe", (*jvm)->pid_text(), "-o", path});
-  ASSERT_TRUE(succeeded(probe));
-  ASSERT_TRUE((*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) << (*probe)->err();
+  START_PROBE(probe, {(*jvm)->pid_text(), "-o", path});
   (*jvm)->close_input();
-  auto status = (*probe)->wait_exit();
+  const auto status = probe.wait_exit();
   ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*probe)->err();
+  EXPECT_EQ(*status, 0) << probe.err();
   auto trace = TraceDocument::read(path);
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
@@ -117,34 +160,27 @@ bool is_enabled(const JvmProcess& jvm, const std::string& probe) {
 }
 
 TEST_P(EachJdk, switches_flags_on_and_off_again) {
-  NEED_PROBES();
+  NEED_PROBES(GetParam());
   auto jvm = JvmProcess::start(GetParam(), "Workload");
   ASSERT_TRUE(succeeded(jvm));
   const ScratchDir folder;
   const std::string path = folder.file("probe.xml");
-  const std::vector<std::string> words{
-      "probe", (*jvm)->pid_text(), "monitor__contended__enter", "monitor__contended__entered", "-o", path};
-  const auto refused = run_jtrace(words);
+  std::vector<std::string> words{(*jvm)->pid_text(), "monitor__contended__enter", "monitor__contended__entered", "-o",
+                                 path};
+  std::vector<std::string> without(words);
+  without.insert(without.begin(), "probe");
+  const auto refused = run_jtrace(without);
   ASSERT_TRUE(succeeded(refused));
   EXPECT_EQ(refused->status, 1);
   EXPECT_THAT(refused->err, HasSubstr("-XX:+DTraceMonitorProbes"));
   EXPECT_THAT(refused->err, HasSubstr("--enable-flags"));
 
-  std::vector<std::string> command{jtrace_binary()};
-  command.insert(command.end(), words.begin(), words.end());
-  command.push_back("--enable-flags");
+  words.push_back("--enable-flags");
   for (const int end : {SIGINT, SIGKILL}) {
-    auto probe = BackgroundCommand::start(command);
-    ASSERT_TRUE(succeeded(probe));
-    if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
-      const std::string said = (*probe)->err();
-      if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
-      FAIL() << said;
-    }
+    START_PROBE(probe, words);
     EXPECT_TRUE(is_enabled(**jvm, "monitor__contended__enter"));
     ASSERT_TRUE(succeeded((*jvm)->ask("contend 5")));
-    (*probe)->signal(end);
-    ASSERT_TRUE(succeeded((*probe)->wait_exit()));
+    stop(probe, end == SIGKILL ? 128 + SIGKILL : 0, end);
     // The guard does it, and outlives a tool that was killed: by a moment.
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (is_enabled(**jvm, "monitor__contended__enter") && std::chrono::steady_clock::now() < limit) {
@@ -161,24 +197,14 @@ TEST_P(EachJdk, switches_flags_on_and_off_again) {
 }
 
 TEST_P(EachJdk, counts_methods_in_the_kernel) {
-  NEED_PROBES();
+  NEED_PROBES(GetParam());
   auto jvm = JvmProcess::start(GetParam(), "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}});
   ASSERT_TRUE(succeeded(jvm));
   const ScratchDir folder;
   const std::string path = folder.file("counts.xml");
-  auto probe = BackgroundCommand::start(
-      {jtrace_binary(), "probe", (*jvm)->pid_text(), "method__entry", "--count-methods", "-o", path});
-  ASSERT_TRUE(succeeded(probe));
-  if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
-    const std::string said = (*probe)->err();
-    if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
-    FAIL() << said;
-  }
+  START_PROBE(probe, {(*jvm)->pid_text(), "method__entry", "--count-methods", "-o", path});
   ASSERT_TRUE(succeeded((*jvm)->ask("run 20000")));
-  (*probe)->signal(SIGINT);
-  auto status = (*probe)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*probe)->err();
+  stop(probe);
   auto trace = TraceDocument::read(path);
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
@@ -211,7 +237,7 @@ std::map<std::string, std::uint64_t> counts_of(const std::string& text, bool sum
 // The kernel's own count of each probe lies between ours of a shorter and of a longer time: equal, where nothing else
 // fires in between.
 TEST_P(EachJdk, counts_what_bpftrace_counts) {
-  NEED_PROBES();
+  NEED_PROBES(GetParam());
   if (const auto there = run_command({"bpftrace", "--version"}); !there || there->status != 0)
     GTEST_SKIP() << "bpftrace is not here to compare with";
   auto jvm = JvmProcess::start(
@@ -236,43 +262,32 @@ TEST_P(EachJdk, counts_what_bpftrace_counts) {
                                        "thread__unpark"};
   const ScratchDir folder;
   const auto ours = [&](const char* name) {
-    std::vector<std::string> words{jtrace_binary(), "probe", (*jvm)->pid_text(), "--summary", "-o", folder.file(name)};
-    words.insert(words.begin() + 3, fired.begin(), fired.end());
-    return BackgroundCommand::start(words);
+    std::vector<std::string> words{(*jvm)->pid_text(), "--summary", "-o", folder.file(name)};
+    words.insert(words.begin() + 1, fired.begin(), fired.end());
+    return words;
   };
   std::string script = "interval:ms:100 { printf(\"tick\\n\"); }";
   for (const std::string& name : fired)
     script += " usdt:" + GetParam().libjvm() + ":hotspot:" + name + " /pid == " + (*jvm)->pid_text() + "/ { @[\"" +
               name + "\"] = count(); }";
-  auto outer = ours("outer.xml");
-  ASSERT_TRUE(succeeded(outer));
-  if (!(*outer)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
-    const std::string said = (*outer)->err();
-    if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
-    FAIL() << said;
-  }
+  START_PROBE(outer, ours("outer.xml"));
   auto peer = BackgroundCommand::start({"bpftrace", "-e", script});
   ASSERT_TRUE(succeeded(peer));
   if (!(*peer)->wait_out_line("tick", std::chrono::seconds(60)))
     GTEST_SKIP() << "bpftrace does not work here: " << (*peer)->err();
-  auto inner = ours("inner.xml");
-  ASSERT_TRUE(succeeded(inner));
-  ASSERT_TRUE((*inner)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) << (*inner)->err();
+  START_PROBE(inner, ours("inner.xml"));
   for (const char* command : {"threads 20", "contend 5", "wait 3", "load 3", "alloc 1000", "gc 2", "park 2"})
     ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  for (auto* tracer : {&inner, &peer, &outer}) {
-    (**tracer)->signal(SIGINT);
-    ASSERT_TRUE(succeeded((**tracer)->wait_exit(std::chrono::minutes(2))));
-  }
-  auto least = counts_of((*inner)->out(), true), theirs = counts_of((*peer)->out(), false),
-       most = counts_of((*outer)->out(), true);
+  for (BackgroundCommand* tracer : {&inner, peer->get(), &outer}) stop(*tracer);
+  auto least = counts_of(inner.out(), true), theirs = counts_of((*peer)->out(), false),
+       most = counts_of(outer.out(), true);
   std::size_t seen = 0;
   for (const std::string& name : fired) {
     EXPECT_LE(least[name], theirs[name]) << name;
-    EXPECT_LE(theirs[name], most[name]) << name << "\n" << (*outer)->out() << (*inner)->out() << (*peer)->out();
+    EXPECT_LE(theirs[name], most[name]) << name << "\n" << outer.out() << inner.out() << (*peer)->out();
     seen += least[name] > 0;
   }
-  EXPECT_GE(seen, 11u) << (*inner)->out();
+  EXPECT_GE(seen, 11u) << inner.out();
   EXPECT_EQ((*jvm)->err(), "");
 }
 
@@ -309,23 +324,16 @@ TEST(ProbeBackEnds, say_the_same) {
   const ScratchDir folder;
   for (const char* back_end : {"uprobe_multi", "perf_bpf", "perf"}) {
     const std::string path = folder.file(std::string(back_end) + ".xml");
-    auto probe =
-        BackgroundCommand::start({jtrace_binary(), "probe", (*jvm)->pid_text(), "--backend", back_end, "-o", path});
-    ASSERT_TRUE(succeeded(probe));
-    if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
-      const std::string said = (*probe)->err();
-      if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
-      FAIL() << said;
-    }
+    START_PROBE(probe, {(*jvm)->pid_text(), "--backend", back_end, "-o", path});
     for (const char* command : {"threads 7", "contend 3", "load 4", "gc 1"})
       ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-    (*probe)->signal(SIGINT);
-    auto status = (*probe)->wait_exit(std::chrono::minutes(2));
+    probe.signal(SIGINT);
+    auto status = probe.wait_exit(std::chrono::minutes(2));
     ASSERT_TRUE(succeeded(status));
     // Without BPF the name of a thread that has ended when its start is looked at is not known.
     const bool names = back_end != std::string("perf");
-    EXPECT_THAT(*status, AnyOf(0, names ? 0 : 9)) << back_end << (*probe)->err();
-    EXPECT_THAT((*probe)->err(), HasSubstr(std::string(" by ") + back_end));
+    EXPECT_THAT(*status, AnyOf(0, names ? 0 : 9)) << back_end << probe.err();
+    EXPECT_THAT(probe.err(), HasSubstr(std::string(" by ") + back_end));
     auto trace = TraceDocument::read(path);
     ASSERT_TRUE(succeeded(trace));
     EXPECT_TRUE(none(trace->faults()));
@@ -348,22 +356,13 @@ TEST(ProbeTargets, are_several_with_a_trace_each) {
     jvms.push_back(std::move(*jvm));
   }
   const ScratchDir folder;
-  auto probe = BackgroundCommand::start(
-      {jtrace_binary(), "probe", jvms[0]->pid_text(), jvms[1]->pid_text(), "thread__start", "thread__stop"},
-      {.directory = folder.path()});
-  ASSERT_TRUE(succeeded(probe));
-  for (int i = 0; i < 2; ++i)
-    if (!(*probe)->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) {
-      const std::string said = (*probe)->err();
-      if (said.find("CAP_") != std::string::npos) JTRACE_SKIP("bpf", said);
-      FAIL() << said;
-    }
+  // The first says that it traces, then the other.
+  START_PROBE(probe, {jvms[0]->pid_text(), jvms[1]->pid_text(), "thread__start", "thread__stop"},
+              {.directory = folder.path()});
+  ASSERT_TRUE(probe.wait_err_line("jtrace: tracing", std::chrono::seconds(60))) << probe.err();
   ASSERT_TRUE(succeeded(jvms[0]->ask("threads 3")));
   ASSERT_TRUE(succeeded(jvms[1]->ask("threads 5")));
-  (*probe)->signal(SIGTERM);
-  auto status = (*probe)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*probe)->err();
+  stop(probe, 0, SIGTERM);
   for (int i = 0; i < 2; ++i) {
     auto trace = TraceDocument::read(folder.file("jtrace-" + jvms[static_cast<std::size_t>(i)]->pid_text() + ".xml"));
     ASSERT_TRUE(succeeded(trace));

@@ -27,7 +27,7 @@ class ProbeEventsTest : public testing::Test {
     probes_ = group_probes({site_of("thread__start", 5), site_of("thread__stop", 5), site_of("gc__begin", 1),
                             site_of("gc__end", 0), site_of("mem__pool__gc__end", 8), site_of("method__entry", 7),
                             site_of("method__return", 7), site_of("object__alloc", 4), site_of("class__unloaded", 4),
-                            site_of("vmops__begin", 3)});
+                            site_of("vmops__begin", 3), site_of("class__loaded", 4)});
     std::vector<const Probe*> all;
     for (const Probe& probe : probes_) all.push_back(&probe);
     sites_ = sites_to_trace(probes_, all);
@@ -69,6 +69,60 @@ TEST_F(ProbeEventsTest, ThreadsHaveJavasIdAndName) {
   EXPECT_EQ(starts[0].transientThreadId, trace::TransientThreadId(99));
   ASSERT_EQ(sink_.all<trace::ThreadEnd>().size(), 1u);
   EXPECT_EQ(sink_.all<trace::ThreadEnd>()[0].threadIdRef, trace::ThreadId(12));
+}
+
+TEST_F(ProbeEventsTest, EarlierThreadsKeepTheirIdAndAreDefinedOnce) {
+  const std::vector<EarlierThread> earlier{{77, 5, 12, "old", "main"}, {78, 6, 13, "other", ""}};
+  ASSERT_TRUE(events_->know_threads(earlier, false, trace::Time(1)));
+  EXPECT_TRUE(sink_.all<trace::ThreadStart>().empty()) << "not before somebody refers to them";
+  add("gc__begin", 1, {0});  // a probe that does not say whose it is
+  add("method__entry", 2, method_);
+  release();
+  const auto starts = sink_.all<trace::ThreadStart>();
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].threadId, trace::ThreadId(12));
+  EXPECT_EQ(starts[0].transientThreadId, trace::TransientThreadId(5));
+  EXPECT_EQ(starts[0].threadName, trace::Text("old"));
+  EXPECT_EQ(starts[0].groupName, trace::Text("main"));
+  EXPECT_EQ(sink_.all<trace::GcStart>().at(0).threadIdRef, trace::ThreadId(12));
+}
+
+TEST_F(ProbeEventsTest, AThreadThatStartsWhileTheThreadsAreListedIsDefinedOnce) {
+  ASSERT_TRUE(events_->know_threads({{77, 99, 12, "work", "main"}}, true, trace::Time(1)));
+  add("thread__start", 1, {0x100, 4, 12, 99, 0});
+  add("thread__stop", 2, {0x100, 4, 12, 99, 0});
+  add("thread__start", 3, {0x100, 4, 14, 99, 0});  // the kernel's id is used again
+  release();
+  const auto starts = sink_.all<trace::ThreadStart>();
+  ASSERT_EQ(starts.size(), 2u);
+  EXPECT_EQ(starts[0].threadId, trace::ThreadId(12));
+  EXPECT_EQ(starts[1].threadId, trace::ThreadId(14));
+  EXPECT_EQ(sink_.all<trace::ThreadEnd>().size(), 1u);
+}
+
+TEST_F(ProbeEventsTest, ClassesSayWhatTheVmTellsOfThem) {
+  EventOptions options;
+  options.class_of = [](std::string_view name, std::uint64_t loader) {
+    coreinspect::ClassDefinition facts;
+    if (name != "C") return std::optional<coreinspect::ClassDefinition>();
+    facts.superclass = loader == 0 ? "Before" : "Loaded";
+    facts.is_instance = true;
+    facts.access = "public";
+    return std::optional(facts);
+  };
+  events_.emplace(sink_, *process_, sites_, ClockAnchor{}, options);
+  add("method__entry", 1, method_);
+  add("class__loaded", 2, {0x200, 1, 0x7000, 0});
+  add("class__loaded", 3, {0x300, 1, 0x7000, 0});
+  release();
+  const auto classes = sink_.all<trace::ClassDef>();
+  ASSERT_EQ(classes.size(), 3u);
+  EXPECT_EQ(classes[0].superclass, trace::Text("Before"));
+  EXPECT_FALSE(classes[0].threadIdRef.present()) << "nobody saw who loaded it";
+  EXPECT_EQ(classes[1].superclass, trace::Text("Loaded"));
+  EXPECT_EQ(classes[1].threadIdRef, trace::ThreadId(12));
+  EXPECT_EQ(classes[2].name, trace::Text("m"));
+  EXPECT_FALSE(classes[2].superclass.present());
 }
 
 TEST_F(ProbeEventsTest, MethodsAreDefinedOnceAndExitsKnowTheirEntry) {
