@@ -42,7 +42,7 @@ struct ProbeArguments {
   std::vector<std::string> filters;
   std::uint64_t count = 0;
   std::string back_end = "auto";
-  bool summary = false, enable_flags = false, count_methods = false;
+  bool summary = false, enable_flags = false, count_methods = false, stacks = false;
 };
 
 // The words behind "--" of our own command line: CLI11 gives all positional words alike.
@@ -124,6 +124,17 @@ Result<std::optional<dtrace::FlagSwitch>> switch_flags_on(const target::Process&
   return std::optional(std::move(switched));
 }
 
+// The sites to trace. `--stack` with nothing but method probes is refused: they are no rare probes.
+Result<std::vector<dtrace::TracedSite>> sites_of(const dtrace::Libjvm& libjvm,
+                                                 const std::vector<const dtrace::Probe*>& chosen,
+                                                 const ProbeArguments& arguments) {
+  auto sites = dtrace::sites_to_trace(libjvm.probes, chosen, arguments.count_methods, arguments.stacks);
+  if (arguments.stacks && std::none_of(sites.begin(), sites.end(), [](const auto& site) { return site.copies_stack; }))
+    return fail(ErrorCategory::kUsage, "--stack is for rare probes, and method probes are none",
+                "methodEntry and methodExit tell the stack by themselves");
+  return sites;
+}
+
 dtrace::BackEnd back_end_of(const std::string& word) {
   for (const auto back_end : {dtrace::BackEnd::kUprobeMulti, dtrace::BackEnd::kPerfBpf, dtrace::BackEnd::kPerf})
     if (word == to_string(back_end)) return back_end;
@@ -163,10 +174,13 @@ Result<ExitStatus> trace_running(const ProbeArguments& arguments, const session:
   const std::vector<std::string> words{arguments.words.begin() + 1, arguments.words.end()};
   JTRACE_ASSIGN_OR_RETURN(const auto chosen, probes_of(libjvm, words));
   JTRACE_ASSIGN_OR_RETURN(const auto off, flags_that_are_off(libjvm, chosen, !words.empty(), arguments.enable_flags));
-  const auto sites = dtrace::sites_to_trace(libjvm.probes, chosen, arguments.count_methods);
+  JTRACE_ASSIGN_OR_RETURN(const auto sites, sites_of(libjvm, chosen, arguments));
   const ScopedCancel cancel;
   JTRACE_ASSIGN_OR_RETURN(const auto output, session::TraceOutput::open(options.output_path(process.pid()), options));
   const auto facts = facts_of(process);
+  if (arguments.stacks && facts == nullptr)
+    return fail(ErrorCategory::kPermission, "--stack needs to read the memory of the JVM",
+                "it takes the same user as the JVM's, or CAP_SYS_PTRACE");
   // Before the probes are set: the guard must not hold their descriptors.
   JTRACE_ASSIGN_OR_RETURN(const auto switched, switch_flags_on(process, libjvm, off));
   JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(process, libjvm, sites, arguments, options));
@@ -174,7 +188,8 @@ Result<ExitStatus> trace_running(const ProbeArguments& arguments, const session:
                          {.count = arguments.count,
                           .summary = arguments.summary,
                           .facts = facts.get(),
-                          .has_carriers = has_virtual_threads(libjvm)},
+                          .has_carriers = has_virtual_threads(libjvm),
+                          .stacks = arguments.stacks},
                          cancel.fd());
 }
 
@@ -185,7 +200,7 @@ Result<ExitStatus> trace_launched(const ProbeArguments& arguments, const session
   JTRACE_ASSIGN_OR_RETURN(const std::string path, dtrace::libjvm_of_launcher(command.front()));
   JTRACE_ASSIGN_OR_RETURN(const dtrace::Libjvm libjvm, dtrace::libjvm_of_file(path));
   JTRACE_ASSIGN_OR_RETURN(const auto chosen, probes_of(libjvm, {arguments.words.begin(), first}));
-  const auto sites = dtrace::sites_to_trace(libjvm.probes, chosen, arguments.count_methods);
+  JTRACE_ASSIGN_OR_RETURN(const auto sites, sites_of(libjvm, chosen, arguments));
   JTRACE_ASSIGN_OR_RETURN(dtrace::LaunchedProcess launched, dtrace::LaunchedProcess::fork(command));
   const ScopedCancel cancel;
   JTRACE_ASSIGN_OR_RETURN(const target::Process waiting, target::Process::open(launched.pid()));
@@ -193,8 +208,10 @@ Result<ExitStatus> trace_launched(const ProbeArguments& arguments, const session
   JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(waiting, libjvm, sites, arguments, options));
   JTRACE_RETURN_IF_ERROR(launched.go());
   JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(launched.pid()));
-  return run_probe_trace(process, *source, sites, *output, options,
-                         {.count = arguments.count, .summary = arguments.summary, .starts = true}, cancel.fd());
+  return run_probe_trace(
+      process, *source, sites, *output, options,
+      {.count = arguments.count, .summary = arguments.summary, .starts = true, .stacks = arguments.stacks},
+      cancel.fd());
 }
 
 bool is_number(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == word.npos; }
@@ -280,6 +297,8 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
                     "the end");
   command->add_flag("--count-methods", arguments->count_methods,
                     "method__entry: count in the kernel how often each method ran (methodCount), no event for each");
+  command->add_flag("--stack", arguments->stacks,
+                    "the stack of each hit, Java and native frames: for rare probes (48 KiB are copied for each)");
   command->add_flag("--summary", arguments->summary, "print a table of all probes, with durations, at the end");
   command->footer("Example: jtrace probe 4711 'gc__*' 'monitor__*' -o trace.xml --duration 10");
   command->callback([arguments, &status] {

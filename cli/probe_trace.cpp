@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "dtrace/probe_events.h"
+#include "dtrace/probe_stacks.h"
 #include "dtrace/probe_summary.h"
 #include "session/event_emitter.h"
 #include "session/trace_identity.h"
@@ -102,6 +103,7 @@ class ProbeTrace {
       if (facts == nullptr) return std::optional<coreinspect::ClassDefinition>();
       return loader != 0 ? facts->loaded_class(name, loader) : facts->class_named(name);
     };
+    if (more_.stacks) events.stack_text = [this](const dtrace::CopiedStack& stack) { return stack_text(stack); };
     if (!options_.filters.empty())
       events.wanted = [this](std::string_view name, std::string_view method) {
         return wanted_by(options_.filters, name, method);
@@ -148,6 +150,16 @@ class ProbeTrace {
       facts_ = own_facts_.get();
     }
     return facts_;
+  }
+
+  std::string stack_text(const dtrace::CopiedStack& stack) {
+    dtrace::VmFacts* const facts = stacks_ == nullptr ? vm_facts() : nullptr;
+    if (facts != nullptr) {
+      if (auto opened = dtrace::ProbeStacks::open(*facts)) stacks_ = std::move(*opened);
+    }
+    if (stacks_ != nullptr) return stacks_->text(stack);
+    ++unread_stacks_;
+    return "...";
   }
 
   // All of them at once where the trace is one of threads, else each where it is first met.
@@ -249,6 +261,8 @@ class ProbeTrace {
     if (lost_ != 0) log_warning(std::to_string(lost_) + " hits were lost: --ring-memory makes room");
     if (counts.missing_texts != 0) log_warning(std::to_string(counts.missing_texts) + " texts could not be read");
     if (counts.cut_texts != 0) log_warning(std::to_string(counts.cut_texts) + " texts were cut");
+    const std::uint64_t cut = unread_stacks_ + (stacks_ ? stacks_->cut() : 0);
+    if (cut != 0) log_warning(std::to_string(cut) + " stacks could not be followed to their end (\"...\")");
     if (counts.exits_without_entry != 0)
       log_info(std::to_string(counts.exits_without_entry) + " methods were left that had been entered before");
     if (counts.without_element != 0 && !more_.summary)
@@ -283,6 +297,8 @@ class ProbeTrace {
   std::unique_ptr<dtrace::VmFacts> own_facts_;
   dtrace::VmFacts* facts_;
   std::uint64_t next_facts_ = 0;
+  std::unique_ptr<dtrace::ProbeStacks> stacks_;
+  std::uint64_t unread_stacks_ = 0;  // before the JVM could be read
   dtrace::ProbeEvents events_;
   session::TraceIdentity identity_;
   std::uint64_t start_ = 0;

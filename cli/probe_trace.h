@@ -19,6 +19,7 @@ struct ProbeTraceOptions {
   dtrace::VmFacts* facts = nullptr;  // of a JVM that runs; null: unknown
   bool starts = false;               // the JVM is about to start: its facts are had once it is up
   bool has_carriers = true;          // it may run virtual threads
+  bool stacks = false;               // some sites copy the stack
 };
 
 // `cancel_fd`: a signalfd; what it says ends the trace. The source is detached when this returns. All arguments are

@@ -52,6 +52,8 @@ void BpfAssembler::load_map_value(Reg to, int map_fd, std::uint32_t offset) {
 
 void BpfAssembler::add(Reg to, std::int32_t value) { emit(BPF_ALU64 | BPF_ADD | BPF_K, to, kNone, 0, value); }
 void BpfAssembler::add(Reg to, Reg from) { emit(BPF_ALU64 | BPF_ADD | BPF_X, to, from, 0, 0); }
+void BpfAssembler::subtract(Reg to, Reg from) { emit(BPF_ALU64 | BPF_SUB | BPF_X, to, from, 0, 0); }
+void BpfAssembler::bit_and(Reg to, std::int32_t value) { emit(BPF_ALU64 | BPF_AND | BPF_K, to, kNone, 0, value); }
 void BpfAssembler::shift_left(Reg to, int bits) { emit(BPF_ALU64 | BPF_LSH | BPF_K, to, kNone, 0, bits); }
 void BpfAssembler::shift_right(Reg to, int bits) { emit(BPF_ALU64 | BPF_RSH | BPF_K, to, kNone, 0, bits); }
 void BpfAssembler::shift_right_signed(Reg to, int bits) { emit(BPF_ALU64 | BPF_ARSH | BPF_K, to, kNone, 0, bits); }

@@ -28,6 +28,8 @@ class BpfAssembler {
   void load_map_value(Reg to, int map_fd, std::uint32_t offset);
   void add(Reg to, std::int32_t value);
   void add(Reg to, Reg from);
+  void subtract(Reg to, Reg from);
+  void bit_and(Reg to, std::int32_t value);
   void shift_left(Reg to, int bits);
   void shift_right(Reg to, int bits);  // with zeros
   void shift_right_signed(Reg to, int bits);

@@ -116,9 +116,29 @@ class BpfSource final : public ProbeSource {
     EventHeader header{};
     std::memcpy(&header, record.data(), sizeof header);
     if (header.site >= sites_.size()) return;
-    values_.resize((record.size() - sizeof header) / 8);
-    std::memcpy(values_.data(), record.data() + sizeof header, values_.size() * 8);
-    queue_.add(header.site, header.tid, header.time, values_);
+    std::span<const std::byte> operands = record.subspan(sizeof header);
+    std::unique_ptr<CopiedStack> stack;
+    if (sites_[header.site].copies_stack) {
+      constexpr std::size_t kRoom = sizeof(StackHeader) + kStackPages * kStackPage;
+      if (operands.size() < kRoom) return;
+      stack = stack_of(operands.last(kRoom));
+      operands = operands.first(operands.size() - kRoom);
+    }
+    values_.resize(operands.size() / 8);
+    std::memcpy(values_.data(), operands.data(), values_.size() * 8);
+    queue_.add(header.site, header.tid, header.time, values_, std::move(stack));
+  }
+
+  static std::unique_ptr<CopiedStack> stack_of(std::span<const std::byte> record) {
+    StackHeader header{};
+    std::memcpy(&header, record.data(), sizeof header);
+    auto stack = std::make_unique<CopiedStack>();
+    std::copy(std::begin(header.registers), std::end(header.registers), stack->registers.begin());
+    stack->start = stack->registers[static_cast<std::size_t>(Register::kRsp)] - kStackBelow;
+    const auto pages = record.subspan(sizeof header + stack->start % kStackPage);
+    const auto copied = pages.first(std::min<std::size_t>(pages.size(), header.copied));
+    stack->bytes.assign(copied.begin(), copied.end());
+    return stack;
   }
 
   void take_text(std::span<const std::byte> record) {

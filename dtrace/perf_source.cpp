@@ -29,14 +29,15 @@ namespace {
 constexpr std::uint64_t kHoldBack = 2'000'000;  // ns
 constexpr std::uint64_t kReadLimit = 1u << 16;  // of a text
 constexpr std::uint32_t kStackBytes = 256;      // above the stack pointer, with each hit
-constexpr std::uint64_t kRegisters = 0xff00ff;  // AX to SP (0 to 7), R8 to R15 (16 to 23): asm/perf_regs.h
-constexpr std::size_t kRegisterWords = 16;
+constexpr std::uint64_t kRegisters = 0xff01ff;  // AX to SP (0 to 7), IP (8), R8 to R15 (16 to 23): asm/perf_regs.h
+constexpr std::size_t kRegisterWords = 17;
+constexpr std::size_t kIpWord = 8;
 
-// Where a register stands among those of a sample: asm/perf_regs.h has them as ax bx cx dx si di bp sp, r8 to r15.
+// Where a register stands among those of a sample: asm/perf_regs.h has them as ax bx cx dx si di bp sp ip, r8 to r15.
 std::size_t word_of(Register number) {
   constexpr std::size_t first[] = {0, 2, 3, 1, 7, 6, 4, 5};  // rax rcx rdx rbx rsp rbp rsi rdi
   const auto index = static_cast<std::size_t>(number);
-  return index < 8 ? first[index] : index;
+  return index < 8 ? first[index] : index + 1;
 }
 
 struct Hit {
@@ -147,7 +148,7 @@ class PerfSource final : public ProbeSource {
       event.sample_type =
           PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
       event.sample_regs_user = kRegisters;
-      event.sample_stack_user = kStackBytes;
+      event.sample_stack_user = sites_[i].copies_stack ? kStackPages * kStackPage : kStackBytes;
       event.use_clockid = 1;
       event.clockid = CLOCK_MONOTONIC;
       event.watermark = 1;
@@ -222,7 +223,17 @@ class PerfSource final : public ProbeSource {
     for (const ProbeArgument& argument : traced.probe->description.arguments)
       if (argument.is_text() && argument.operand + 1 < values_.size())
         define(argument, counters_[index], named ? hit.tid : 0);
-    queue_.add(index, hit.tid, hit.time, values_);
+    queue_.add(index, hit.tid, hit.time, values_, traced.copies_stack ? stack_of(hit) : nullptr);
+  }
+
+  static std::unique_ptr<CopiedStack> stack_of(const Hit& hit) {
+    auto stack = std::make_unique<CopiedStack>();
+    for (std::size_t i = 0; i < kRegisterCount; ++i)
+      stack->registers[i] = hit.registers[word_of(static_cast<Register>(i))];
+    stack->registers[kRegisterCount] = hit.registers[kIpWord];
+    stack->start = stack->registers[static_cast<std::size_t>(Register::kRsp)];
+    stack->bytes.assign(hit.stack.begin(), hit.stack.end());
+    return stack;
   }
 
   // `named`: the thread whose name this is, 0 for other texts. Its memory is free again when the probe is over, and may

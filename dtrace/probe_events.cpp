@@ -77,6 +77,24 @@ Result<> ProbeEvents::write(const ProbeRecord& record) {
     counts_.without_element += site.chosen;
     return {};
   }
+  const bool stack = record.stack != nullptr && options_.stack_text && kind != Kind::kAlloc;
+  if (!stack) return write_element(record, kind);
+  // Behind its threadEnd a thread is not known any more.
+  if (kind == Kind::kThreadStop) JTRACE_RETURN_IF_ERROR(write_stack(record));
+  const std::uint64_t filtered = counts_.filtered;
+  JTRACE_RETURN_IF_ERROR(write_element(record, kind));
+  return kind == Kind::kThreadStop || counts_.filtered != filtered ? Result<>() : write_stack(record);
+}
+
+Result<> ProbeEvents::write_stack(const ProbeRecord& record) {
+  JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record));
+  const std::string text = sites_[record.site].probe->full_name() + ' ' + std::to_string(thread.value()) + ' ' +
+                           options_.stack_text(*record.stack);
+  return sink_.write(trace::Option{.key = "jtrace.stack", .value = text});
+}
+
+Result<> ProbeEvents::write_element(const ProbeRecord& record, Kind kind) {
+  const TracedSite& site = sites_[record.site];
   switch (kind) {
     case Kind::kThreadStart: return start_thread(record, site.chosen);
     case Kind::kThreadStop: return stop_thread(record, site.chosen);
@@ -353,13 +371,15 @@ Result<> ProbeEvents::alloc(const ProbeRecord& record) {
   JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record, record.operands[0]));
   JTRACE_ASSIGN_OR_RETURN(const ClassId class_id, need_class(name, record));
   const ObjectId object(next_object_++);
+  const std::string stack = record.stack && options_.stack_text ? options_.stack_text(*record.stack) : "";
   return sink_.write(trace::ObjAlloc{.threadIdRef = thread,
                                      .time = wall(record),
                                      .isArray = array_kind(name),
                                      .transientObjId = object,
                                      .objId = object,
                                      .size = record.operands[3],
-                                     .classIdRef = class_id});
+                                     .classIdRef = class_id,
+                                     .contextData = stack.empty() ? trace::Text() : trace::Text(stack)});
 }
 
 Result<std::uint64_t> ProbeEvents::need_method(const ProbeRecord& record, ClassId& class_id) {

@@ -32,6 +32,9 @@ struct EventOptions {
   std::function<bool(std::string_view class_name, std::string_view method)> wanted;
   // More of a class than its name; `loader_data` 0: of one that was loaded before. Not set: nothing.
   std::function<std::optional<coreinspect::ClassDefinition>(std::string_view name, std::uint64_t loader_data)> class_of;
+  // A copied stack as text; of hits that have one. It stands in objAlloc's contextData, else in an option behind the
+  // element: "PROBE THREADID TEXT".
+  std::function<std::string(const CopiedStack&)> stack_text;
 };
 
 struct EventCounts {
@@ -103,6 +106,8 @@ class ProbeEvents {
   };
 
   static Kind kind_of(const Probe& probe);
+  Result<> write_element(const ProbeRecord& record, Kind kind);
+  Result<> write_stack(const ProbeRecord& record);
   std::string text(const ProbeRecord& record, std::size_t operand);
   Thread& thread_of(const ProbeRecord& record, std::uint64_t java_id);
   Result<> define_thread(Thread& thread, trace::Time time);

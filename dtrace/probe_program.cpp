@@ -15,6 +15,7 @@ using Label = BpfAssembler::Label;
 
 // Helpers of the kernel (linux/bpf.h, BPF_FUNC_*; get_attach_cookie: Linux 5.15).
 constexpr int kRingNoWakeup = 1;  // BPF_RB_NO_WAKEUP: the reader looks by itself
+constexpr std::size_t kStackRoom = sizeof(StackHeader) + kStackPages * kStackPage;
 
 // Offset of a register in the context, struct pt_regs of x86-64.
 int register_offset(Register number) {
@@ -48,6 +49,7 @@ class ProgramMaker {
     lost_ = code_.new_label();
     end_ = code_.new_label();
     send_text_ = code_.new_label();
+    copy_stack_ = code_.new_label();
     begin();
     for (std::size_t i = 0; i < sites_.size(); ++i) blocks_.push_back(code_.new_label());
     dispatch(0, sites_.size());
@@ -61,6 +63,7 @@ class ProgramMaker {
     code_.move(Reg::kR0, 0);
     code_.exit();
     if (texts_used_) send_text();
+    if (stacks_used_) copy_stack();
     return code_.finish();
   }
 
@@ -247,7 +250,9 @@ class ProgramMaker {
 
   void event(std::size_t index, std::size_t operands) {
     code_.load_map(Reg::kR1, maps_.ring);
-    code_.move(Reg::kR2, static_cast<std::int32_t>(sizeof(EventHeader) + 8 * operands));
+    const std::size_t size = sizeof(EventHeader) + 8 * operands;
+    const bool stack = sites_[index].copies_stack;
+    code_.move(Reg::kR2, static_cast<std::int32_t>(size + (stack ? kStackRoom : 0)));
     code_.move(Reg::kR3, 0);
     code_.call_helper(BPF_FUNC_ringbuf_reserve);
     code_.jump_if(BPF_JEQ, Reg::kR0, 0, lost_);
@@ -260,8 +265,56 @@ class ProgramMaker {
       code_.load(8, Reg::kR1, Reg::kFrame, slot(i));
       code_.store(8, Reg::kR7, static_cast<std::int16_t>(sizeof(EventHeader) + 8 * i), Reg::kR1);
     }
+    if (stack) {
+      stacks_used_ = true;
+      code_.move(Reg::kR1, Reg::kR6);
+      code_.move(Reg::kR2, Reg::kR7);
+      code_.add(Reg::kR2, static_cast<std::int32_t>(size));
+      code_.call(copy_stack_);
+    }
     submit(Reg::kR7);
     code_.jump(end_);
+  }
+
+  // Function (R1: context, R2: a StackHeader with its room).
+  void copy_stack() {
+    code_.place(copy_stack_);
+    code_.move(Reg::kR6, Reg::kR2);
+    for (int i = 0; i < kRegisterCount; ++i) {
+      code_.load(8, Reg::kR3, Reg::kR1, static_cast<std::int16_t>(register_offset(static_cast<Register>(i))));
+      code_.store(8, Reg::kR6, static_cast<std::int16_t>(8 * i), Reg::kR3);
+    }
+    code_.load(8, Reg::kR3, Reg::kR1, offsetof(pt_regs, rip));
+    code_.store(8, Reg::kR6, 8 * kRegisterCount, Reg::kR3);
+    code_.store(8, Reg::kR6, offsetof(StackHeader, copied), 0);
+    code_.load(8, Reg::kR7, Reg::kR1, offsetof(pt_regs, rsp));
+    code_.add(Reg::kR7, -static_cast<std::int32_t>(kStackBelow));
+    // R7: what is copied next, R8: how much of its page, R9: how much is done.
+    code_.move(Reg::kR1, Reg::kR7);
+    code_.bit_and(Reg::kR1, kStackPage - 1);
+    code_.move(Reg::kR8, static_cast<std::int32_t>(kStackPage));
+    code_.subtract(Reg::kR8, Reg::kR1);
+    code_.add(Reg::kR1, Reg::kR6);
+    code_.add(Reg::kR1, sizeof(StackHeader));
+    code_.move(Reg::kR9, 0);
+    const Label ends = code_.new_label();
+    for (std::uint32_t page = 0; page < kStackPages; ++page) {
+      if (page > 0) {
+        code_.move(Reg::kR1, Reg::kR6);
+        code_.add(Reg::kR1, static_cast<std::int32_t>(sizeof(StackHeader) + page * kStackPage));
+        code_.move(Reg::kR8, static_cast<std::int32_t>(kStackPage));
+      }
+      code_.move(Reg::kR2, Reg::kR8);
+      code_.move(Reg::kR3, Reg::kR7);
+      code_.call_helper(BPF_FUNC_probe_read_user);
+      code_.jump_if(BPF_JNE, Reg::kR0, 0, ends);
+      code_.add(Reg::kR7, Reg::kR8);
+      code_.add(Reg::kR9, Reg::kR8);
+      code_.store(8, Reg::kR6, offsetof(StackHeader, copied), Reg::kR9);
+    }
+    code_.place(ends);
+    code_.move(Reg::kR0, 0);
+    code_.exit();
   }
 
   void submit(Reg record) {
@@ -339,10 +392,10 @@ class ProgramMaker {
   ProgramMaps maps_;
   std::uint32_t tgid_;
   BpfAssembler code_;
-  Label lost_ = 0, end_ = 0, send_text_ = 0;
+  Label lost_ = 0, end_ = 0, send_text_ = 0, copy_stack_ = 0;
   std::vector<Label> blocks_;
   std::int16_t frame_ = 0;  // of the first operand, below the frame pointer
-  bool texts_used_ = false;
+  bool texts_used_ = false, stacks_used_ = false;
 };
 
 }  // namespace

@@ -5,7 +5,8 @@
 // 64-bit numbers. A text is sent once, in a record of its own before the event that first needs it, and is known
 // afterwards by its address and length; symbols that were sent are remembered in a map, for as long as no class was
 // unloaded (their memory may then become another text). Hits, lost records and unreadable operands are counted in a
-// map.
+// map. A site may send the registers and the stack along: page by page from the stack pointer up, until the stack ends
+// or kStackPages are copied.
 #pragma once
 
 #include <linux/bpf.h>
@@ -27,6 +28,7 @@ struct TracedSite {
   bool ends_symbols = false;    // class__unloaded
   bool chosen = true;           // by the user; false: needed to understand the others
   bool counts_methods = false;  // method__entry: counted in the kernel by method; a record for the first hit alone
+  bool copies_stack = false;    // registers and stack come with each record
 };
 
 // Layout of the counters: the only element of an array map.
@@ -50,7 +52,16 @@ struct EventHeader {
   std::uint32_t site;
   std::uint32_t tid;   // in the first pid namespace
   std::uint64_t time;  // CLOCK_MONOTONIC, ns
-  // operands follow, 8 bytes each; of a counted method the generation behind them
+  // operands follow, 8 bytes each; of a counted method the generation behind them, of a copied stack a StackHeader
+};
+inline constexpr std::size_t kStackRegisters = kRegisterCount + 1;
+inline constexpr std::uint32_t kStackPage = 4096;
+inline constexpr std::uint32_t kStackPages = 12;   // copied at most
+inline constexpr std::uint32_t kStackBelow = 128;  // bytes below the stack pointer (red zone; AMD64 ABI 3.2.2)
+struct StackHeader {
+  std::uint64_t registers[kStackRegisters];
+  std::uint64_t copied;  // bytes, from rsp - kStackBelow on
+  // kStackPages pages follow: the first is that of rsp - kStackBelow, which stands at its place in it
 };
 struct TextHeader {
   std::uint32_t mark;    // kTextRecord

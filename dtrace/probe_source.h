@@ -8,6 +8,7 @@
 // descriptors close, also when this process is killed. Ownership: owns them all. One thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,13 +30,22 @@ struct ProbeText {
   bool missing = false;   // it could not be read
 };
 
+// Registers and stack of a thread in a probe.
+struct CopiedStack {
+  std::array<std::uint64_t, kStackRegisters> registers{};  // numbered as Register, then the program counter
+  std::uint64_t start = 0;                                 // where the first byte stood
+  std::vector<std::byte> bytes;                            // as far as it could be copied, kStackPages at most
+  std::uint64_t pc() const { return registers[kRegisterCount]; }
+};
+
 // One hit. Good until the function it is given to returns.
 struct ProbeRecord {
   std::uint32_t site = 0;  // index into the sites of open()
   std::uint32_t tid = 0;   // kernel's id of the thread, in our pid namespace
   std::uint64_t time = 0;  // CLOCK_MONOTONIC, ns
   std::span<const std::uint64_t> operands;
-  std::span<const ProbeText> texts;  // by operand; that of a text stands at its pointer
+  std::span<const ProbeText> texts;    // by operand; that of a text stands at its pointer
+  const CopiedStack* stack = nullptr;  // of a site that copies it
 };
 using RecordFunction = std::function<Result<>(const ProbeRecord&)>;
 

@@ -10,9 +10,9 @@ void RecordQueue::define_text(std::uint64_t address, std::uint32_t length, std::
 }
 
 void RecordQueue::add(std::uint32_t site, std::uint32_t tid, std::uint64_t time,
-                      std::span<const std::uint64_t> operands) {
-  held_.push_back(
-      {time, site, tid, static_cast<std::uint32_t>(values_.size()), static_cast<std::uint32_t>(operands.size())});
+                      std::span<const std::uint64_t> operands, std::unique_ptr<CopiedStack> stack) {
+  held_.push_back({time, site, tid, static_cast<std::uint32_t>(values_.size()),
+                   static_cast<std::uint32_t>(operands.size()), std::move(stack)});
   const std::size_t first = values_.size();
   values_.insert(values_.end(), operands.begin(), operands.end());
   texts_.resize(values_.size());
@@ -31,7 +31,7 @@ Result<> RecordQueue::release(std::uint64_t time, const RecordFunction& function
   for (; done < held_.size() && held_[done].time < time && result; ++done) {
     const Held& held = held_[done];
     result = function({held.site, held.tid, held.time, std::span(values_).subspan(held.first, held.count),
-                       std::span(texts_).subspan(held.first, held.count)});
+                       std::span(texts_).subspan(held.first, held.count), held.stack.get()});
   }
   held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(done));
   if (held_.empty()) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,7 +24,8 @@ class RecordQueue {
   // What stands at an address from now on.
   void define_text(std::uint64_t address, std::uint32_t length, std::string_view text, bool missing);
   // Texts are taken as they are defined now.
-  void add(std::uint32_t site, std::uint32_t tid, std::uint64_t time, std::span<const std::uint64_t> operands);
+  void add(std::uint32_t site, std::uint32_t tid, std::uint64_t time, std::span<const std::uint64_t> operands,
+           std::unique_ptr<CopiedStack> stack = nullptr);
   // Hands out everything before `time` (monotonic, ns), in the order of time.
   Result<> release(std::uint64_t time, const RecordFunction& function);
 
@@ -38,6 +40,7 @@ class RecordQueue {
     std::uint32_t site, tid;
     std::uint32_t first;  // in values_ and texts_
     std::uint32_t count;
+    std::unique_ptr<CopiedStack> stack;
   };
 
   const std::vector<TracedSite>& sites_;

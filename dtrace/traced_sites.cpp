@@ -15,7 +15,7 @@ bool has_symbols(const Probe& probe) {
 }  // namespace
 
 std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std::vector<const Probe*>& chosen,
-                                       bool count_methods) {
+                                       bool count_methods, bool stacks) {
   std::vector<TracedSite> sites;
   const auto is_chosen = [&](std::string_view name) {
     return std::any_of(chosen.begin(), chosen.end(),
@@ -28,7 +28,8 @@ std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std:
     for (const ProbeSite& site : probe.sites) {
       // What cannot be told of a site is left out of the counts: all of it, or none.
       const bool counts = count_methods && entry && site.operands.size() == 7;
-      sites.push_back({&probe, &site, records && !(count_methods && left), unloads, by_user, counts});
+      sites.push_back({&probe, &site, records && !(count_methods && left), unloads, by_user, counts,
+                       stacks && by_user && !entry && !left});
     }
   };
   for (const Probe* probe : chosen) add(*probe, true, true);

@@ -9,8 +9,9 @@
 namespace jtrace::dtrace {
 
 // `chosen` point into `all`, which must outlive the sites.
-// `count_methods`: method__entry is counted by method in the kernel, method__return is only counted.
+// `count_methods`: method__entry is counted by method in the kernel, method__return is only counted. `stacks`: the
+// stack comes with each hit of a chosen probe, but for method__entry and method__return.
 std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std::vector<const Probe*>& chosen,
-                                       bool count_methods = false);
+                                       bool count_methods = false, bool stacks = false);
 
 }  // namespace jtrace::dtrace

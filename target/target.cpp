@@ -91,6 +91,12 @@ Result<std::unique_ptr<Target>> Target::of_core(CoreFile core, const CoreFileOpt
   return target;
 }
 
+Result<> Target::read_mappings_again() {
+  if (!process_) return {};
+  JTRACE_ASSIGN_OR_RETURN(mappings_, process_->maps());
+  return {};
+}
+
 Result<> Target::find_libjvm() {
   if (process_) {
     JTRACE_ASSIGN_OR_RETURN(libjvm_mapping_, target::libjvm_mapping(*process_));

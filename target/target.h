@@ -32,6 +32,8 @@ class Target {
   const CoreMemory* core_memory() const { return core_memory_; }
   pid_t nspid() const;                                                // its own, in its innermost pid namespace
   const std::vector<Mapping>& mappings() const { return mappings_; }  // by address
+  // Of a live process, in which libraries come and go. What points into mappings() is void.
+  Result<> read_mappings_again();
   const Mapping& libjvm_mapping() const { return libjvm_mapping_; }
   const LoadedImage& libjvm() const { return *libjvm_; }
   // The file of a mapping as this process can open it: for symbols.

@@ -22,6 +22,8 @@ class Inspection {
   static Result<std::unique_ptr<Inspection>> open(std::unique_ptr<target::Target> target);
 
   const target::Target& target() const { return *target_; }
+  // What Target::read_mappings_again() says.
+  Result<> read_mappings_again() { return target_->read_mappings_again(); }
   const Vm& vm() const { return *vm_; }
   const ClassModel& classes() const { return *classes_; }
   const ObjectModel& objects() const { return *objects_; }

@@ -186,6 +186,25 @@ public final class Workload {
         return "parks=" + count;
     }
 
+    /** Parks N calls deep; called often enough before, its code is compiled. */
+    static String deep(int depth) {
+        for (int i = 0; i < 20_000; i++) {
+            down(i % 8, false);
+        }
+        down(depth, true);
+        return "deep=" + depth;
+    }
+
+    private static int down(int depth, boolean park) {
+        if (depth > 0) {
+            return down(depth - 1, park) + 1;
+        }
+        if (park) {
+            LockSupport.parkNanos(1000);
+        }
+        return 0;
+    }
+
     static String exceptions(int count) {
         int caught = 0;
         for (int i = 0; i < count; i++) {
@@ -325,6 +344,7 @@ public final class Workload {
             case "contend": return contend(count);
             case "wait": return waits(count);
             case "park": return parks(count);
+            case "deep": return deep(count);
             case "exceptions": return exceptions(count);
             case "garbage": return garbage(count);
             case "alloc": return alloc(count);
