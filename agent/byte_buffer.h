@@ -29,6 +29,8 @@ class ByteBuffer {
     put(static_cast<std::uint32_t>(text.size()));
     append(text.data(), text.size());
   }
+  void put_bytes(const void* from, std::size_t size) { append(from, size); }
+  void clear() { size_ = 0; }
   template <class T>
   void overwrite(std::size_t at, T value) {
     std::memcpy(bytes_ + at, &value, sizeof value);

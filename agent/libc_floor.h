@@ -1,6 +1,7 @@
 // What keeps the agent loadable wherever a JVM runs: the oldest symbol version of the functions that glibc 2.34 moved
-// from libpthread into libc with a new version (glibc NEWS, 2.34). musl has the same functions without versions. The
-// one place of the agent that depends on the instruction set: x86-64's first version is 2.2.5, aarch64's is 2.17.
+// from libpthread and libdl into libc with a new version (glibc NEWS, 2.34). musl has the same functions without
+// versions. The one place of the agent that depends on the instruction set: x86-64's first version is 2.2.5, aarch64's
+// is 2.17.
 #pragma once
 
 #if defined(__GLIBC__) || __has_include(<gnu/libc-version.h>)
@@ -15,5 +16,8 @@ JTRACE_OLDEST(pthread_key_create);
 JTRACE_OLDEST(pthread_getspecific);
 JTRACE_OLDEST(pthread_setspecific);
 JTRACE_OLDEST(pthread_sigmask);
+JTRACE_OLDEST(dlopen);
+JTRACE_OLDEST(dlsym);
+JTRACE_OLDEST(dlerror);
 #undef JTRACE_OLDEST
 #endif

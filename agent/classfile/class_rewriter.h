@@ -24,6 +24,9 @@ enum Probe : std::uint32_t {
   kProbeArrays = 32,  // allocated(Ljava/lang/Object;I)V behind newarray, anewarray, multianewarray
   kProbeNew = 64,     // the same behind the constructor call of every new that keeps its object
   kProbeCount = 128,  // count(I)V at the start
+  // With kProbeEntry, in instance methods that are no constructors: received(Ljava/lang/Object;I)V with the receiver
+  // instead of enter. (A constructor's receiver is no object yet.)
+  kProbeReceiver = 256,
 };
 
 enum class Outcome : std::uint8_t {

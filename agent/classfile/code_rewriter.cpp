@@ -96,6 +96,14 @@ void CodeRewriter::object_probe(Bytes& out, std::uint16_t& method, std::string_v
   call(out, method, name, "(Ljava/lang/Object;I)V");
 }
 
+void CodeRewriter::entry_probe(Bytes& out, bool with_receiver) {
+  if (!with_receiver || (method_->access & kAccStatic) != 0 || method_->is_constructor())
+    return number_probe(out, constants_.enter, "enter");
+  put1(out, kAload0);
+  push(out, number_, number_constant_);
+  call(out, constants_.received, "received", "(Ljava/lang/Object;I)V");
+}
+
 void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   number_ = number;
   number_constant_ = 0;
@@ -125,7 +133,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   }
 
   if ((wanted & kProbeCount) != 0) number_probe(prologue_, constants_.count, "count");
-  if ((wanted & kProbeEntry) != 0) number_probe(prologue_, constants_.enter, "enter");
+  if ((wanted & kProbeEntry) != 0) entry_probe(prologue_, (wanted & kProbeReceiver) != 0);
   for (std::uint32_t i = 0; i < count; ++i) {
     Instruction& each = instructions_[i];
     each.before = static_cast<std::uint32_t>(probes_.size());

@@ -14,7 +14,8 @@ namespace jtrace::agent::classfile {
 // Indices of the constants that probes need; 0: not made yet.
 struct ProbeConstants {
   std::uint16_t owner = 0;
-  std::uint16_t enter = 0, exit = 0, leave = 0, thrown = 0, unwound = 0, caught = 0, line = 0, allocated = 0, count = 0;
+  std::uint16_t enter = 0, received = 0, exit = 0, leave = 0, thrown = 0, unwound = 0, caught = 0, line = 0,
+                allocated = 0, count = 0;
   std::uint16_t throwable = 0;        // class java/lang/Throwable
   std::uint16_t stack_map_table = 0;  // "StackMapTable"
 };
@@ -58,6 +59,7 @@ class CodeRewriter {
 
   void push(Bytes& out, std::uint32_t value, std::uint16_t& constant);
   void call(Bytes& out, std::uint16_t& method, std::string_view name, std::string_view descriptor);
+  void entry_probe(Bytes& out, bool with_receiver);
   void object_probe(Bytes& out, std::uint16_t& method, std::string_view name);
   void number_probe(Bytes& out, std::uint16_t& method, std::string_view name);
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "agent/agent_session.h"
+#include "agent/guarded_classes.h"
 #include "agent/registry.h"
 #include "base/clock.h"
 
@@ -22,13 +23,6 @@ constexpr std::size_t kMostLoading = 10'000;
 constexpr std::uint32_t kMostSaid = 50;  // methods without probes that the trace names; the rest is counted
 constexpr std::size_t kClassIdOffset =
     21;  // of a method's definition (definition.h): u32 size, u8 kind, u64 time, u64 id
-
-// What must stay as it is: what the probes themselves run through, what HotSpot treats in a way of its own.
-//   java/lang/Object: C2 crashes when it compiles its constructor with a handler in it (seen with 17 and 25)
-//   Unsafe: the probes call it. VirtualThread, jdk/internal/vm: the current thread changes in the middle of a method
-constexpr std::string_view kGuarded[] = {"java/lang/Object", "jdk/internal/misc/Unsafe", "sun/misc/Unsafe"};
-constexpr std::string_view kGuardedPrefixes[] = {"java/lang/JTrace", "java/lang/VirtualThread", "jdk/internal/vm/",
-                                                 "java/lang/invoke/LambdaForm"};
 
 std::uint64_t hash_of(std::string_view name, std::string_view descriptor) {
   std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
@@ -92,16 +86,6 @@ std::uint32_t MethodTracer::probes() const {
   return wanted;
 }
 
-bool MethodTracer::is_guarded(std::string_view name) const {
-  // VM-anonymous classes (JDK 8 to 14) come through the load hook, but never to ClassPrepare under that name.
-  if (name.find("$$Lambda$") != std::string_view::npos) return true;
-  for (const std::string_view each : kGuarded)
-    if (name == each) return true;
-  for (const std::string_view each : kGuardedPrefixes)
-    if (name.starts_with(each)) return true;
-  return false;
-}
-
 void MethodTracer::set_on(bool on) {
   area_->set_on(on);
   if (!on) area_->clear();
@@ -128,7 +112,7 @@ bool MethodTracer::is_concerned(jclass klass) {
   JvmtiText signature(session_.jvmti);
   session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
   const std::string_view name = internal_name(signature.view());
-  return !name.empty() && name.front() != '[' && !is_guarded(name) && session_.registry->includes_class(name);
+  return !name.empty() && name.front() != '[' && !is_guarded_class(name) && session_.registry->includes_class(name);
 }
 
 void MethodTracer::refilter(JNIEnv* jni) {
@@ -323,7 +307,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
     unreadable_.fetch_add(1);
     return;
   }
-  const bool included = !is_guarded(klass.name()) && session_.registry->includes_class(klass.name());
+  const bool included = !is_guarded_class(klass.name()) && session_.registry->includes_class(klass.name());
   if (!included && redefined == nullptr) return;
   std::uint64_t id = 0;
   Numbered numbers;
@@ -438,7 +422,7 @@ void MethodTracer::class_prepared(JNIEnv* jni, jclass klass, std::uint64_t threa
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   if (!is_found) {
     // Loaded before the hook was on: the control thread takes it.
-    if (!is_guarded(name) && session_.registry->includes_class(name) && !has_probes(klass)) queue(jni, klass);
+    if (!is_guarded_class(name) && session_.registry->includes_class(name) && !has_probes(klass)) queue(jni, klass);
     return;
   }
   if (found.loader != nullptr) jni->DeleteWeakGlobalRef(found.loader);

@@ -74,7 +74,6 @@ class MethodTracer {
   };
 
   std::uint32_t probes() const;
-  bool is_guarded(std::string_view name) const;
   void queue(JNIEnv* jni, jclass klass);
   void retransform(const jclass* classes, jint count);
   bool has_probes(jclass klass);

@@ -79,6 +79,18 @@ TEST(ClassRewriter, EntryAndExitAroundStraightCode) {
   EXPECT_EQ(done.klass.class_name(u2_at(&done.method.frames[10])), "java/lang/Throwable");
 }
 
+TEST(ClassRewriter, AnInstanceMethodCanPassItsReceiver) {
+  const Rewritten instance = rewrite(test_class({.access = 0, .code = {kReturn}}), kProbeEntry | kProbeReceiver);
+  EXPECT_THAT(instance.probes(), ElementsAre("received"));
+  EXPECT_EQ(instance.method.code[0], kAload0);
+  const Rewritten is_static =
+      rewrite(test_class({.access = kAccStatic, .code = {kReturn}}), kProbeEntry | kProbeReceiver);
+  EXPECT_THAT(is_static.probes(), ElementsAre("enter"));
+  const Rewritten constructor =
+      rewrite(test_class({.name = "<init>", .access = 0, .code = {kReturn}}), kProbeEntry | kProbeReceiver);
+  EXPECT_THAT(constructor.probes(), ElementsAre("enter"));
+}
+
 TEST(ClassRewriter, ClassFilesBeforeVersion50GetNoFrames) {
   const Rewritten done = rewrite(test_class({.code = {kReturn}}, 49), kProbeEntry | kProbeExit);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
