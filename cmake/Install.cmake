@@ -1,4 +1,5 @@
-# cmake --install: bin/ the tools, lib/jtrace/ the agent; trace/CMakeLists.txt adds share/jtrace/, the languages it writes.
+# cmake --install: bin/ the tools, lib/jtrace/ the agent and the JVMPI bridge,
+# include/jtrace/ the header of JVMPI; trace/CMakeLists.txt adds share/jtrace/, the languages it writes.
 # Included last, when all targets are known.
 foreach(tool jtrace hsperf)
   if(TARGET ${tool})
@@ -6,5 +7,6 @@ foreach(tool jtrace hsperf)
   endif()
 endforeach()
 if(TARGET jtrace_agent)
-  install(TARGETS jtrace_agent LIBRARY DESTINATION lib/jtrace)
+  install(TARGETS jtrace_agent jtrace_jvmpi LIBRARY DESTINATION lib/jtrace)
+  install(FILES ${PROJECT_SOURCE_DIR}/agent/jvmpi/jvmpi.h DESTINATION include/jtrace)
 endif()

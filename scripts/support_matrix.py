@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Makes docs/support_matrix.md of the rows that the live tests wrote: support_matrix.py ROWS > docs/support_matrix.md
 
+    support_matrix.py --section MODE ROWS FILE    puts the rows of one mode between the marks <!-- matrix MODE --> and
+                                                  <!-- end --> of a document of its own (JVMPI: docs/jvmpi.md)
+
 A row is JDK, collector, mode, feature, gap, separated by tabs (tests/testlib/support_matrix.h). A feature works on a JDK with
 the collectors for which no row has a gap; every gap is a line below the table with its reason.
 """
 import collections
+import pathlib
 import re
 import sys
 
@@ -46,12 +50,36 @@ def table(rows):
     return lines, gaps
 
 
+OWN_DOCUMENTS = ["JVMPI"]
+
+
+def read_rows(path):
+    with open(path, encoding="utf-8") as file:
+        return [(line.rstrip("\n").split("\t") + [""])[:5] for line in file]
+
+
+def fill_section(mode, rows, path):
+    """The table of one mode in a document that is otherwise written by hand."""
+    document = pathlib.Path(path)
+    text = document.read_text(encoding="utf-8")
+    before, mark, rest = text.partition(f"<!-- matrix {mode} -->\n")
+    end = rest.find("<!-- end -->")
+    rows = [row for row in rows if row[2] == mode]
+    if not mark or end < 0 or not rows:
+        sys.stderr.write(f"support_matrix: {path} has no marks for {mode}, or there are no rows of it\n")
+        return 1
+    lines, _ = table(rows)
+    document.write_text(before + mark + "\n".join(lines) + "\n" + rest[end:], encoding="utf-8")
+    return 0
+
+
 def main(arguments):
+    if len(arguments) == 4 and arguments[0] == "--section":
+        return fill_section(arguments[1], read_rows(arguments[2]), arguments[3])
     if len(arguments) != 1:
         sys.stderr.write(__doc__)
         return 2
-    with open(arguments[0], encoding="utf-8") as file:
-        rows = [(line.rstrip("\n").split("\t") + [""])[:5] for line in file]
+    rows = [row for row in read_rows(arguments[0]) if row[2] not in OWN_DOCUMENTS]
     if not rows:
         sys.stderr.write("support_matrix: no rows: did the live tests run?\n")
         return 1

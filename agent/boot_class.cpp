@@ -1,0 +1,73 @@
+#include "agent/boot_class.h"
+
+#include <atomic>
+
+#include "agent/jvm_support.h"
+
+namespace jtrace::agent {
+namespace {
+
+// The class whose ClassPrepare event is awaited, and whether its natives were bound then.
+struct Awaited {
+  const char* name;
+  const JNINativeMethod* natives;
+  jint count;
+  std::atomic<bool> bound{false};
+};
+std::atomic<Awaited*> g_awaited{nullptr};
+
+bool threw(JNIEnv* jni) {
+  if (!jni->ExceptionCheck()) return false;
+  jni->ExceptionClear();
+  return true;
+}
+
+bool initialize(JNIEnv* jni, const char* name) {
+  char dotted[64];
+  std::size_t length = 0;
+  for (; name[length] != '\0' && length + 1 < sizeof dotted; ++length)
+    dotted[length] = name[length] == '/' ? '.' : name[length];
+  dotted[length] = '\0';
+  jclass class_class = jni->FindClass("java/lang/Class");
+  jmethodID for_name = class_class == nullptr
+                           ? nullptr
+                           : jni->GetStaticMethodID(class_class, "forName",
+                                                    "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+  jstring text = jni->NewStringUTF(dotted);
+  if (threw(jni) || for_name == nullptr || text == nullptr) return false;
+  jni->CallStaticObjectMethod(class_class, for_name, text, JNI_TRUE, static_cast<jobject>(nullptr));
+  return !threw(jni);
+}
+
+}  // namespace
+
+jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
+                         const JNINativeMethod* natives, jint count, const char*& error) {
+  jclass made =
+      jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
+  error = "the JVM did not take the class that probes call";
+  if (threw(jni) || made == nullptr) return nullptr;
+  Awaited awaited{name, natives, count};
+  g_awaited.store(&awaited, std::memory_order_release);
+  jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
+  const bool done = initialize(jni, name);
+  g_awaited.store(nullptr, std::memory_order_release);
+  error = "the JVM did not take the native methods that probes call";
+  if (!done || !awaited.bound.load()) return nullptr;
+  error = nullptr;
+  return made;
+}
+
+bool boot_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass) {
+  if (g_awaited.load(std::memory_order_acquire) == nullptr) return false;
+  JvmtiText signature(jvmti);
+  if (jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
+  // The one that is being defined is on this thread: its record is there until this returns.
+  Awaited* awaited = g_awaited.load(std::memory_order_acquire);
+  if (awaited == nullptr || internal_name(signature.view()) != awaited->name) return false;
+  awaited->bound.store(jni->RegisterNatives(klass, awaited->natives, awaited->count) == 0);
+  threw(jni);
+  return true;
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,23 @@
+// A class of ours in java.lang, defined by the boot loader: every class sees it, whatever its loader and module.
+#pragma once
+
+#include <jni.h>
+#include <jvmti.h>
+
+#include "agent/classfile/bytes.h"
+
+namespace jtrace::agent {
+
+// Defines, links and initializes the class and binds its native methods. Null, with `error` set (static text); no
+// exception is left pending. ClassPrepare events must reach boot_class_prepared(); they are switched on for it.
+//
+// RegisterNatives on a class of java.base warns on the program's own stdout (JDK 16 and later) unless a class of the
+// boot loader is its caller. So the class is linked and initialized by Class.forName, and its natives are bound by the
+// ClassPrepare event below that.
+jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
+                         const JNINativeMethod* natives, jint count, const char*& error);
+
+// To be called at every ClassPrepare; costs a load. True: it was the class that is being defined.
+bool boot_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass);
+
+}  // namespace jtrace::agent

@@ -1,0 +1,288 @@
+#include "agent/jvmpi/method_events.h"
+
+#include "agent/boot_class.h"
+#include "agent/classfile/class_builder.h"
+#include "agent/guarded_classes.h"
+#include "agent/jvmpi/bridge.h"
+
+namespace jtrace::agent::jvmpi {
+namespace {
+
+using classfile::ClassBuilder;
+using classfile::ClassFile;
+using classfile::CodeBuilder;
+using classfile::Method;
+using classfile::MethodPlan;
+
+constexpr char kHelper[] = "java/lang/JTraceJvmpi1";  // the number is the class's version
+constexpr char kSwitch[] = "WANTED";
+constexpr jint kBatch = 200;  // classes retransformed at once: bounds how long the JVM stands still
+
+// Bits of the helper's field.
+enum Wanted : jint { kEntries = 1, kExits = 2, kAllocations = 4 };
+
+// Opcodes that only this code needs (JVMS 6.5).
+enum : unsigned { kIload0 = 26, kIload1 = 27, kIand = 126, kGetstatic = 178 };
+
+// name(descriptor) { if ((WANTED & bit) != 0) told(same arguments); }
+void add_probe(ClassBuilder& made, std::uint16_t field, const char* name, const char* descriptor, Wanted bit,
+               const char* told) {
+  const bool has_object = descriptor[1] == 'L';
+  CodeBuilder code(made.pool());
+  code.op2(kGetstatic, field);
+  code.op(classfile::kIconst0 + static_cast<unsigned>(bit));
+  code.op(kIand);
+  const std::size_t unwanted = code.jump(classfile::kIfeq);
+  if (has_object) code.op(classfile::kAload0);
+  code.op(has_object ? kIload1 : kIload0);
+  code.op2(classfile::kInvokestatic, made.pool().method(made.this_class(), told, descriptor));
+  code.land(unwanted);
+  code.op(classfile::kReturn);
+  made.add_method(0x0009, name, descriptor, 2, has_object ? 2 : 1, code);
+}
+
+constexpr char kNumber[] = "(I)V";
+constexpr char kObjectAndNumber[] = "(Ljava/lang/Object;I)V";
+
+classfile::Bytes make_helper() {
+  ClassBuilder made(kHelper, "java/lang/Object");
+  made.add_field(0x000a, kSwitch, "I");  // private static
+  const std::uint16_t field = made.pool().field(made.this_class(), kSwitch, "I");
+  add_probe(made, field, "enter", kNumber, kEntries, "entered");
+  add_probe(made, field, "received", kObjectAndNumber, kEntries, "enteredWith");
+  add_probe(made, field, "exit", kNumber, kExits, "exited");
+  add_probe(made, field, "leave", kNumber, kExits, "exited");
+  add_probe(made, field, "allocated", kObjectAndNumber, kAllocations, "made");
+  for (const char* name : {"entered", "exited"}) made.add_native(0x010a, name, kNumber);
+  for (const char* name : {"enteredWith", "made"}) made.add_native(0x010a, name, kObjectAndNumber);
+  return made.finish();
+}
+
+void JNICALL call_entered(JNIEnv* jni, jclass, jint number) {
+  if (Bridge* bridge = Bridge::get()) bridge->methods->entered(jni, number, nullptr);
+}
+void JNICALL call_entered_with(JNIEnv* jni, jclass, jobject receiver, jint number) {
+  if (Bridge* bridge = Bridge::get()) bridge->methods->entered(jni, number, receiver);
+}
+void JNICALL call_exited(JNIEnv* jni, jclass, jint number) {
+  if (Bridge* bridge = Bridge::get()) bridge->methods->exited(jni, number);
+}
+void JNICALL call_made(JNIEnv* jni, jclass, jobject object, jint) {
+  if (Bridge* bridge = Bridge::get()) bridge->methods->allocated(jni, object);
+}
+
+char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
+
+}  // namespace
+
+bool MethodEvents::helper_exists(JNIEnv* jni) {
+  const bool exists = jni->FindClass(kHelper) != nullptr;
+  jni->ExceptionClear();
+  return exists;
+}
+
+const char* MethodEvents::define_helper(JNIEnv* jni) {
+  LocalFrame frame(jni, 16);
+  const JNINativeMethod natives[] = {
+      {text("entered"), text(kNumber), reinterpret_cast<void*>(call_entered)},
+      {text("enteredWith"), text(kObjectAndNumber), reinterpret_cast<void*>(call_entered_with)},
+      {text("exited"), text(kNumber), reinterpret_cast<void*>(call_exited)},
+      {text("made"), text(kObjectAndNumber), reinterpret_cast<void*>(call_made)},
+  };
+  const classfile::Bytes bytes = make_helper();
+  const char* error = nullptr;
+  jclass made = define_boot_class(bridge_.jvmti, jni, kHelper, bytes, natives, 4, error);
+  if (made == nullptr) return error;
+  switch_ = jni->GetStaticFieldID(made, kSwitch, "I");
+  helper_ = bridge_.new_global(jni, made);
+  constexpr const char* kMethods[kHelperMethods][2] = {
+      {"enter", kNumber},  {"received", kObjectAndNumber},    {"exit", kNumber},
+      {"leave", kNumber},  {"allocated", kObjectAndNumber},   {"entered", kNumber},
+      {"exited", kNumber}, {"enteredWith", kObjectAndNumber}, {"made", kObjectAndNumber},
+  };
+  for (int i = 0; i < kHelperMethods; ++i)
+    helper_methods_[i] = jni->GetStaticMethodID(made, kMethods[i][0], kMethods[i][1]);
+  return nullptr;
+}
+
+bool MethodEvents::is_probe(jmethodID method) const {
+  for (jmethodID each : helper_methods_)
+    if (each == method) return true;
+  return false;
+}
+
+// --- putting probes in -----------------------------------------------------------------------------------------------
+
+bool MethodEvents::install(JNIEnv* jni) {
+  if (helper_ == nullptr || jni == nullptr) return false;
+  std::uint32_t probes = wanted_;
+  if (bridge_.wants_any(kMethodEvents)) probes |= classfile::kProbeEntry | classfile::kProbeExit;
+  if (const std::uint32_t before = installed_.fetch_or(probes); (probes & ~before) != 0) {
+    for (const jvmtiEvent event : {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE})
+      bridge_.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
+    retransform_loaded(jni);
+  }
+  switch_probes(jni);
+  return true;
+}
+
+void MethodEvents::switch_probes(JNIEnv* jni) {
+  if (helper_ == nullptr || jni == nullptr) return;
+  jint wanted = 0;
+  if (bridge_.wants_any(bit_of(JVMPI_EVENT_METHOD_ENTRY) | bit_of(JVMPI_EVENT_METHOD_ENTRY2))) wanted |= kEntries;
+  // The stack of calls that exits are matched with needs both.
+  if (bridge_.wants(JVMPI_EVENT_METHOD_EXIT)) wanted |= kEntries | kExits;
+  if (bridge_.wants(JVMPI_EVENT_OBJECT_ALLOC)) wanted |= kAllocations;
+  jni->SetStaticIntField(helper_, switch_, wanted);
+}
+
+void MethodEvents::retransform(const jclass* classes, jint count) {
+  if (count == 0 || bridge_.jvmti->RetransformClasses(count, classes) == JVMTI_ERROR_NONE) return;
+  // A class that the JVM refuses fails the whole batch.
+  for (jint i = 0; i < count; ++i) bridge_.jvmti->RetransformClasses(1, &classes[i]);
+}
+
+bool MethodEvents::is_guarded(jclass klass) const {
+  JvmtiText signature(bridge_.jvmti);
+  bridge_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
+  return is_guarded_class(internal_name(signature.view()));
+}
+
+void MethodEvents::retransform_loaded(JNIEnv* jni) {
+  jint count = 0;
+  JvmtiMemory<jclass> classes(bridge_.jvmti);
+  if (bridge_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) return;
+  jclass batch[kBatch];
+  jint filled = 0;
+  for (jint i = 0; i < count; ++i) {
+    jboolean modifiable = JNI_FALSE;
+    jint status = 0;
+    bridge_.jvmti->IsModifiableClass(classes[i], &modifiable);
+    bridge_.jvmti->GetClassStatus(classes[i], &status);
+    if (modifiable == JNI_FALSE || (status & JVMTI_CLASS_STATUS_ERROR) != 0 || is_guarded(classes[i])) continue;
+    if ((status & JVMTI_CLASS_STATUS_PREPARED) != 0) batch[filled++] = classes[i];
+    else bridge_.ids.tag(classes[i], kIsClass | kAwaitsProbes);
+    if (filled < kBatch) continue;
+    retransform(batch, filled);
+    filled = 0;
+  }
+  retransform(batch, filled);
+  for (jint i = 0; i < count; ++i) jni->DeleteLocalRef(classes[i]);
+}
+
+bool MethodEvents::class_prepared(JNIEnv* jni, jclass klass) {
+  if (boot_class_prepared(bridge_.jvmti, jni, klass)) return true;
+  jlong tag = 0;
+  if (!installed() || bridge_.jvmti->GetTag(klass, &tag) != JVMTI_ERROR_NONE || (tag & kAwaitsProbes) == 0)
+    return false;
+  bridge_.ids.clear_flags(klass, kAwaitsProbes);
+  retransform(&klass, 1);
+  return false;
+}
+
+void MethodEvents::class_file(classfile::ByteView bytes, jint* new_size, unsigned char** new_bytes) {
+  const std::uint32_t probes = installed_;
+  ClassFile klass;
+  if (probes == 0 || !klass.parse(bytes) || is_guarded_class(klass.name())) return;
+  const auto count = static_cast<std::uint32_t>(klass.methods().size());
+  const std::uint32_t first = table_.reserve(count);
+  if (first == 0) return;
+  std::vector<MethodPlan> plans(count);
+  for (std::uint32_t i = 0; i < count; ++i) plans[i] = {.number = first + i, .probes = probes};
+  classfile::Bytes out;
+  if (rewrite_class(klass, kHelper, plans, out) != classfile::ClassOutcome::kRewritten) return;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Method& method = klass.methods()[i];
+    MethodSlot& slot = table_.at(first + i);
+    slot.open_start = plans[i].open_start;
+    slot.is_constructor = method.is_constructor();
+    slot.is_instance = (method.access & classfile::kAccStatic) == 0;
+  }
+  if (bridge_.jvmti->Allocate(static_cast<jlong>(out.size()), new_bytes) != JVMTI_ERROR_NONE) return;
+  std::memcpy(*new_bytes, out.data(), out.size());
+  *new_size = static_cast<jint>(out.size());
+}
+
+// --- what probes tell ------------------------------------------------------------------------------------------------
+
+// Frame 0 is the native method, 1 the helper's that called it, 2 the method that has the probe. Its class is told of
+// before its methods are.
+jmethodID MethodEvents::method_of(JNIEnv* jni, MethodSlot& slot) {
+  jmethodID method = slot.id.load(std::memory_order_acquire);
+  if (method != nullptr) return method;
+  jlocation location = 0;
+  if (bridge_.jvmti->GetFrameLocation(nullptr, 2, &method, &location) != JVMTI_ERROR_NONE) return nullptr;
+  LocalFrame frame(jni, 4);
+  jclass klass = nullptr;
+  if (bridge_.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE) bridge_.known_class(jni, klass);
+  slot.id.store(method, std::memory_order_release);
+  return method;
+}
+
+// Null: a thread that is not told of.
+ThreadRecord* MethodEvents::record_of(JNIEnv* jni) {
+  ThreadRecord* record = bridge_.threads.find(jni);
+  if (record != nullptr) return record;
+  jthread thread = nullptr;
+  if (bridge_.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return nullptr;
+  // A virtual thread runs in its carrier's name; the carrier is told of when it starts.
+  if (bridge_.threads.env_of(jni, thread) == jni) record = bridge_.known_thread(jni, jni, thread);
+  jni->DeleteLocalRef(thread);
+  return record;
+}
+
+void MethodEvents::send(JNIEnv* jni, jint type, jmethodID method) const {
+  JVMPI_Event event;
+  event.event_type = type;
+  event.env_id = jni;
+  event.u.method.method_id = method;
+  bridge_.notify(event);
+}
+
+// A constructor's receiver cannot be passed by bytecode before it is initialized; the JVM can tell it where it was
+// started with METHOD_ENTRY2 on (can_access_local_variables).
+jobject MethodEvents::receiver_of_constructor(const MethodSlot& slot) const {
+  jobject receiver = nullptr;
+  if (!slot.is_constructor || bridge_.jvmti->GetLocalInstance(nullptr, 2, &receiver) != JVMTI_ERROR_NONE)
+    return nullptr;
+  return receiver;
+}
+
+void MethodEvents::entered(JNIEnv* jni, jint number, jobject receiver) {
+  MethodSlot& slot = table_.at(static_cast<std::uint32_t>(number));
+  ThreadRecord* record = record_of(jni);
+  if (record == nullptr) return;
+  jmethodID method = method_of(jni, slot);
+  if (method == nullptr) return;
+  if (bridge_.wants(JVMPI_EVENT_METHOD_EXIT)) record->calls.push(static_cast<std::uint32_t>(number), slot.open_start);
+  if (bridge_.wants(JVMPI_EVENT_METHOD_ENTRY)) send(jni, JVMPI_EVENT_METHOD_ENTRY, method);
+  if (!bridge_.wants(JVMPI_EVENT_METHOD_ENTRY2)) return;
+  JVMPI_Event event = event_of(JVMPI_EVENT_METHOD_ENTRY2, jni);
+  event.u.method_entry2.method_id = method;
+  jobject target = receiver != nullptr ? receiver : receiver_of_constructor(slot);
+  event.u.method_entry2.obj_id = bridge_.known_object(jni, target);
+  bridge_.notify(event);
+  if (receiver == nullptr && target != nullptr) jni->DeleteLocalRef(target);
+}
+
+void MethodEvents::exited(JNIEnv* jni, jint number) {
+  MethodSlot& slot = table_.at(static_cast<std::uint32_t>(number));
+  ThreadRecord* record = record_of(jni);
+  if (record == nullptr) return;
+  jmethodID method = method_of(jni, slot);
+  if (method == nullptr || !bridge_.wants(JVMPI_EVENT_METHOD_EXIT)) return;
+  record->calls.pop(static_cast<std::uint32_t>(number), [&](std::uint32_t lost) {
+    send(jni, JVMPI_EVENT_METHOD_EXIT, table_.at(lost).id.load(std::memory_order_acquire));
+  });
+  send(jni, JVMPI_EVENT_METHOD_EXIT, method);
+}
+
+void MethodEvents::allocated(JNIEnv* jni, jobject object) {
+  if (!bridge_.is_live() || object == nullptr || !bridge_.wants(JVMPI_EVENT_OBJECT_ALLOC)) return;
+  LocalFrame frame(jni, 8);
+  jlong size = 0;
+  bridge_.jvmti->GetObjectSize(object, &size);
+  bridge_.object_allocated(jni, object, jni->GetObjectClass(object), size);
+}
+
+}  // namespace jtrace::agent::jvmpi

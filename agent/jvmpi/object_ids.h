@@ -1,0 +1,47 @@
+// Object ids: the JVM TI tag of the object, which the collector carries along. An id never changes and is never used
+// twice, so that an OBJECT_MOVE is never needed and a jobjectID stays good without keeping the collector out.
+//
+// Threads: any that may call JVM TI. No heap callback may be running.
+#pragma once
+
+#include <jvmti.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/jvmpi/jvmpi.h"
+
+namespace jtrace::agent::jvmpi {
+
+// The low bits of a tag say what the profiler knows of the object; the rest is its id.
+inline constexpr jlong kTold = 1;          // the defining event was sent: OBJECT_ALLOC, of a class CLASS_LOAD
+inline constexpr jlong kIsClass = 2;       // a java.lang.Class: CLASS_UNLOAD comes for it
+inline constexpr jlong kAwaitsProbes = 4;  // a class that was loaded and not linked when its loader's were rewritten
+inline constexpr jlong kTagFlags = 7;
+
+inline jobjectID id_of_tag(jlong tag) { return reinterpret_cast<jobjectID>(tag & ~kTagFlags); }
+
+class ObjectIds {
+ public:
+  explicit ObjectIds(jvmtiEnv* jvmti) : jvmti_(jvmti) { pthread_mutex_init(&lock_, nullptr); }
+  ObjectIds(const ObjectIds&) = delete;
+  ObjectIds& operator=(const ObjectIds&) = delete;
+
+  // The tag with the object's id, given at the first call; 0 for null and where the JVM gives none. Sets `flags`;
+  // `before` gets the flags it had.
+  jlong tag(jobject object, jlong flags, jlong* before = nullptr);
+  // The tag of an object that nobody else can have seen.
+  jlong tag_new(jobject object, jlong flags);
+  void clear_flags(jobject object, jlong flags);
+  jlong next_tag() { return next_.fetch_add(kTagFlags + 1, std::memory_order_relaxed); }
+  // A local reference; null where the object is gone.
+  jobject object_of(jobjectID id);
+
+ private:
+  jvmtiEnv* jvmti_;
+  pthread_mutex_t lock_;  // over giving an id and changing flags, not over reading a tag
+  std::atomic<jlong> next_{kTagFlags + 1};
+};
+
+}  // namespace jtrace::agent::jvmpi

@@ -1,0 +1,94 @@
+#include "agent/jvmpi/thread_control.h"
+
+#include <vector>
+
+#include "agent/jvmpi/line_table.h"
+#include "agent/jvmpi/method_events.h"
+
+namespace jtrace::agent::jvmpi {
+namespace {
+
+constexpr jint kNativeMethod = -3;  // what hprof took for one
+constexpr jint kProbeFrames = 2;    // of the class that probes call: enter and its native method
+
+jint line_of(jvmtiEnv* jvmti, const jvmtiFrameInfo& frame) {
+  return frame.location < 0 ? kNativeMethod : LineTable(jvmti, frame.method).at(frame.location);
+}
+
+struct SystemThread {
+  void (*run)(void*);
+};
+
+void JNICALL system_thread_main(jvmtiEnv*, JNIEnv*, void* argument) {
+  const SystemThread thread = *static_cast<SystemThread*>(argument);
+  delete static_cast<SystemThread*>(argument);
+  thread.run(nullptr);
+}
+
+jlong cpu_time(Bridge& bridge, const ThreadRecord& record) {
+  jlong time = 0;
+  bridge.jvmti->GetThreadCpuTime(record.thread, &time);
+  return time;
+}
+
+}  // namespace
+
+void fill_call_trace(Bridge& bridge, JVMPI_CallTrace& trace, jint depth) {
+  trace.num_frames = 0;
+  const ThreadRecord* record = bridge.threads.find(trace.env_id);
+  if (record == nullptr || depth <= 0) return;
+  std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(depth) + kProbeFrames);
+  jint count = 0;
+  if (bridge.jvmti->GetStackTrace(record->thread, 0, depth + kProbeFrames, frames.data(), &count) != JVMTI_ERROR_NONE)
+    return;
+  jint first = 0;
+  while (first < count && first < kProbeFrames &&
+         bridge.methods->is_probe(frames[static_cast<std::size_t>(first)].method))
+    ++first;
+  for (jint i = first; i < count && trace.num_frames < depth; ++i) {
+    const jvmtiFrameInfo& frame = frames[static_cast<std::size_t>(i)];
+    trace.frames[trace.num_frames++] = {line_of(bridge.jvmti, frame), frame.method};
+  }
+}
+
+jint thread_status(Bridge& bridge, const ThreadRecord& record) {
+  jint state = 0;
+  if (bridge.jvmti->GetThreadState(record.thread, &state) != JVMTI_ERROR_NONE) return JVMPI_THREAD_RUNNABLE;
+  jint status = JVMPI_THREAD_RUNNABLE;
+  if ((state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) != 0) status = JVMPI_THREAD_MONITOR_WAIT;
+  else if ((state & JVMTI_THREAD_STATE_WAITING) != 0) status = JVMPI_THREAD_CONDVAR_WAIT;
+  // What SuspendThread did does not show.
+  if ((state & JVMTI_THREAD_STATE_SUSPENDED) != 0 && !record.suspended) status |= JVMPI_THREAD_SUSPENDED;
+  if ((state & JVMTI_THREAD_STATE_INTERRUPTED) != 0) status |= JVMPI_THREAD_INTERRUPTED;
+  return status;
+}
+
+bool suspend_thread(Bridge& bridge, ThreadRecord& record) {
+  jvmtiCapabilities needed{};
+  needed.can_suspend = 1;
+  // One agent in a JVM can have it: it is asked for when it is needed.
+  if (!bridge.take(needed) || bridge.jvmti->SuspendThread(record.thread) != JVMTI_ERROR_NONE) return false;
+  record.suspended = true;
+  record.cpu_at_suspend_before = record.cpu_at_suspend;
+  record.cpu_at_suspend = cpu_time(bridge, record);
+  return true;
+}
+
+bool resume_thread(Bridge& bridge, ThreadRecord& record) {
+  if (!record.suspended.exchange(false)) return false;
+  return bridge.jvmti->ResumeThread(record.thread) == JVMTI_ERROR_NONE;
+}
+
+jint create_system_thread(Bridge& bridge, const char* name, jint priority, void (*run)(void*)) {
+  JNIEnv* jni = bridge.current_env();
+  if (jni == nullptr || !bridge.is_live() || run == nullptr) return JNI_ERR;
+  LocalFrame frame(jni, 8);
+  jthread thread = Bridge::new_thread(jni, name == nullptr ? "" : name);
+  if (thread == nullptr) return JNI_ERR;
+  auto* argument = new SystemThread{run};
+  if (bridge.jvmti->RunAgentThread(thread, system_thread_main, argument, priority) == JVMTI_ERROR_NONE) return JNI_OK;
+  delete argument;
+  return JNI_ERR;
+}
+
+}  // namespace jtrace::agent::jvmpi

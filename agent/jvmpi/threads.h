@@ -1,0 +1,72 @@
+// Threads: what the bridge knows of each thread, by the JNIEnv that JVMPI names it by.
+//
+// JVM TI knows threads by their java.lang.Thread. The JNIEnv of a thread lies at a fixed place in HotSpot's JavaThread,
+// whose address is the field Thread.eetop; the distance is learnt from a thread that has both. Records are never given
+// back: find() takes no lock and may race with anything.
+#pragma once
+
+#include <jvmti.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/jvmpi/call_stack.h"
+#include "agent/jvmpi/jvmpi.h"
+
+namespace jtrace::agent::jvmpi {
+
+struct ThreadRecord {
+  std::atomic<JNIEnv*> env{nullptr};  // null: free
+  ThreadRecord* next = nullptr;
+  std::atomic<void*> local{nullptr};                    // the profiler's
+  jthread thread = nullptr;                             // global reference
+  std::atomic<bool> told{false};                        // THREAD_START was sent
+  std::atomic<bool> suspended{false};                   // by SuspendThread
+  jlong cpu_at_suspend = 0, cpu_at_suspend_before = 0;  // nanoseconds
+  JNIEnv* contended_with = nullptr;                     // owner of the monitor it waits to enter; its own alone
+  jlong wait_began = 0;                                 // Object.wait: milliseconds of CLOCK_MONOTONIC; its own alone
+  std::atomic<JVMPI_RawMonitor> entering{nullptr};      // raw monitor it waits for
+  std::atomic<JVMPI_RawMonitor> waiting{nullptr};       // raw monitor it waits to be notified on
+  CallStack calls;                                      // its own alone
+};
+
+class Threads {
+ public:
+  Threads() { pthread_mutex_init(&lock_, nullptr); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+  // Learns where a JNIEnv lies from the calling thread. False: this JVM's Thread has no eetop.
+  bool learn(JNIEnv* jni, jthread current);
+  // Null where the thread has not started or has ended.
+  JNIEnv* env_of(JNIEnv* jni, jthread thread) const;
+
+  ThreadRecord* find(JNIEnv* env) const {
+    for (ThreadRecord* each = bucket(env).load(std::memory_order_acquire); each != nullptr; each = each->next)
+      if (each->env.load(std::memory_order_relaxed) == env) return each;
+    return nullptr;
+  }
+  // The record of `env`, made where there is none.
+  ThreadRecord* add(JNIEnv* jni, JNIEnv* env, jthread thread);
+  void remove(JNIEnv* jni, ThreadRecord& record);
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& head : buckets_)
+      for (ThreadRecord* each = head.load(std::memory_order_acquire); each != nullptr; each = each->next)
+        if (each->env.load(std::memory_order_acquire) != nullptr) visit(*each);
+  }
+
+ private:
+  static constexpr std::size_t kBuckets = 4096;
+  // JNIEnvs lie in objects of a few KiB from malloc.
+  std::size_t place(JNIEnv* env) const { return (reinterpret_cast<std::uintptr_t>(env) >> 5) * 2654435761u % kBuckets; }
+  const std::atomic<ThreadRecord*>& bucket(JNIEnv* env) const { return buckets_[place(env)]; }
+
+  std::atomic<ThreadRecord*> buckets_[kBuckets] = {};
+  pthread_mutex_t lock_;  // over making and freeing records
+  jfieldID eetop_ = nullptr;
+  std::intptr_t env_offset_ = 0;
+};
+
+}  // namespace jtrace::agent::jvmpi
