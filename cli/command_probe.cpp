@@ -38,6 +38,7 @@ constexpr std::string_view kDefaultProbes[] = {"thread__start",
 
 struct ProbeArguments {
   std::vector<std::string> words;  // PID PROBE..., or PROBE... and what stands behind "--"
+  std::vector<std::string> none;
   std::string output, duration, max_size, ring_memory;
   std::vector<std::string> filters;
   std::uint64_t count = 0;
@@ -112,15 +113,23 @@ Result<std::vector<std::string>> flags_that_are_off(const dtrace::Libjvm& libjvm
   return std::vector<std::string>();
 }
 
+// Switches on what is off and asked for, and shares what another trace of ours has switched on.
 Result<std::optional<dtrace::FlagSwitch>> switch_flags_on(const target::Process& process, const dtrace::Libjvm& libjvm,
-                                                          const std::vector<std::string>& flags) {
-  if (flags.empty()) return std::optional<dtrace::FlagSwitch>();
-  JTRACE_ASSIGN_OR_RETURN(const auto limits, dtrace::limits_of_switching(libjvm, flags));
+                                                          const std::vector<const dtrace::Probe*>& chosen,
+                                                          const std::vector<std::string>& off) {
+  std::vector<std::string> needed(off);
+  for (const dtrace::Probe* probe : chosen) {
+    const std::string flag(probe->description.flag);
+    const bool is_new = std::find(needed.begin(), needed.end(), flag) == needed.end();
+    if (is_new && libjvm.enabled(*probe).value_or(false) && libjvm.flags.contains(flag)) needed.push_back(flag);
+  }
+  if (needed.empty()) return std::optional<dtrace::FlagSwitch>();
+  JTRACE_ASSIGN_OR_RETURN(const auto limits, dtrace::limits_of_switching(libjvm, off));
   for (const std::string& line : limits) log_warning(line);
-  JTRACE_ASSIGN_OR_RETURN(auto switched, dtrace::FlagSwitch::turn_on(process, libjvm, flags));
+  JTRACE_ASSIGN_OR_RETURN(auto switched, dtrace::FlagSwitch::take(process, libjvm, needed, !off.empty()));
   std::string names;
-  for (const std::string& flag : flags) names += (names.empty() ? "" : ", ") + flag;
-  log_info("switched on until the end: " + names);
+  for (const std::string& flag : switched.flags()) names += (names.empty() ? "" : ", ") + flag;
+  if (!names.empty()) log_info("switched on until the last trace of it ends: " + names);
   return std::optional(std::move(switched));
 }
 
@@ -132,6 +141,7 @@ Result<std::vector<dtrace::TracedSite>> sites_of(const dtrace::Libjvm& libjvm,
   if (arguments.stacks && std::none_of(sites.begin(), sites.end(), [](const auto& site) { return site.copies_stack; }))
     return fail(ErrorCategory::kUsage, "--stack is for rare probes, and method probes are none",
                 "methodEntry and methodExit tell the stack by themselves");
+  for (const std::string& line : dtrace::unreadable_operands(sites)) log_warning(line);
   return sites;
 }
 
@@ -182,7 +192,7 @@ Result<ExitStatus> trace_running(const ProbeArguments& arguments, const session:
     return fail(ErrorCategory::kPermission, "--stack needs to read the memory of the JVM",
                 "it takes the same user as the JVM's, or CAP_SYS_PTRACE");
   // Before the probes are set: the guard must not hold their descriptors.
-  JTRACE_ASSIGN_OR_RETURN(const auto switched, switch_flags_on(process, libjvm, off));
+  JTRACE_ASSIGN_OR_RETURN(const auto switched, switch_flags_on(process, libjvm, chosen, off));
   JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(process, libjvm, sites, arguments, options));
   return run_probe_trace(process, *source, sites, *output, options,
                          {.count = arguments.count,
@@ -193,13 +203,28 @@ Result<ExitStatus> trace_running(const ProbeArguments& arguments, const session:
                          cancel.fd());
 }
 
+// Says which probes will not fire in a JVM that is started so.
+void warn_of_flags(const std::vector<std::string>& command, const std::vector<const dtrace::Probe*>& chosen) {
+  std::string names, words;
+  for (const dtrace::Probe* probe : chosen) {
+    const std::string flag(probe->description.flag);
+    if (flag.empty() || dtrace::switches_on(command, flag) || dtrace::switches_on(command, "ExtendedDTraceProbes"))
+      continue;
+    names += (names.empty() ? "" : ", ") + probe->name;
+    if (words.find(flag) == words.npos) words += (words.empty() ? "-XX:+" : " -XX:+") + flag;
+  }
+  if (!names.empty()) log_warning("off in this JVM, they will not fire: " + names + "; give java " + words);
+}
+
 Result<ExitStatus> trace_launched(const ProbeArguments& arguments, const session::TraceOptions& options,
                                   std::size_t behind) {
   const auto first = arguments.words.end() - static_cast<std::ptrdiff_t>(behind);
   const std::vector<std::string> command(first, arguments.words.end());
   JTRACE_ASSIGN_OR_RETURN(const std::string path, dtrace::libjvm_of_launcher(command.front()));
+  JTRACE_RETURN_IF_ERROR(dtrace::check_flags(command, path));
   JTRACE_ASSIGN_OR_RETURN(const dtrace::Libjvm libjvm, dtrace::libjvm_of_file(path));
   JTRACE_ASSIGN_OR_RETURN(const auto chosen, probes_of(libjvm, {arguments.words.begin(), first}));
+  if (first != arguments.words.begin()) warn_of_flags(command, chosen);
   JTRACE_ASSIGN_OR_RETURN(const auto sites, sites_of(libjvm, chosen, arguments));
   JTRACE_ASSIGN_OR_RETURN(dtrace::LaunchedProcess launched, dtrace::LaunchedProcess::fork(command));
   const ScopedCancel cancel;
@@ -283,6 +308,8 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
           "a JVM (pid or part of its main class; several pids), then probes: names, globs, providers; without probes "
           "threads, classes, GC, monitors. Or probes, then -- and a java command to start")
       ->required();
+  // Never filled: as long as a positional word is to come, CLI11 leaves what stands behind "--" to this command.
+  command->add_option("COMMAND", arguments->none)->group("");
   command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)");
   command->add_option("--duration", arguments->duration, "how long, in seconds or with a unit");
   command->add_option("--count", arguments->count, "ends after so many hits");

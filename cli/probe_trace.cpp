@@ -74,6 +74,7 @@ class ProbeTrace {
         placing_(emitter_),
         summary_(sites),
         facts_(more.facts),
+        seen_libjvm_(!more.starts),
         events_(placing_, process, sites, anchor_, event_options()) {}
 
   Result<ExitStatus> run() {
@@ -296,6 +297,7 @@ class ProbeTrace {
   dtrace::ProbeSummary summary_;
   std::unique_ptr<dtrace::VmFacts> own_facts_;
   dtrace::VmFacts* facts_;
+  bool seen_libjvm_;
   std::uint64_t next_facts_ = 0;
   std::unique_ptr<dtrace::ProbeStacks> stacks_;
   std::uint64_t unread_stacks_ = 0;  // before the JVM could be read
@@ -305,7 +307,6 @@ class ProbeTrace {
   std::uint64_t next_clock_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t taken_out_in_ = 0;  // ns
-  bool seen_libjvm_ = false;
 };
 
 }  // namespace

@@ -21,14 +21,6 @@ bool has(const std::vector<std::string>& flags, std::string_view name) {
   return std::find(flags.begin(), flags.end(), name) != flags.end();
 }
 
-// System calls only: it runs in a child of a process that may have threads.
-template <class Bytes>
-void write_all(int memory, const Bytes& bytes, char value) {
-  for (const auto& byte : bytes)
-    while (::pwrite(memory, &value, 1, static_cast<off_t>(byte.address)) < 0 && errno == EINTR) {
-    }
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> limits_of_switching(const Libjvm& libjvm, const std::vector<std::string>& flags) {
@@ -52,25 +44,66 @@ Result<std::vector<std::string>> limits_of_switching(const Libjvm& libjvm, const
   return lines;
 }
 
-Result<FlagSwitch> FlagSwitch::turn_on(const target::Process& process, const Libjvm& libjvm,
-                                       const std::vector<std::string>& flags) {
-  FlagSwitch made;
+Result<FlagSwitch> FlagSwitch::take(const target::Process& process, const Libjvm& libjvm,
+                                    const std::vector<std::string>& flags, bool turn_on) {
+  JTRACE_ASSIGN_OR_RETURN(FlagUsers users, FlagUsers::open(libjvm, process));
+  FlagSwitch made(std::move(users));
+  std::vector<std::pair<std::string, Byte>> wanted;
+  bool any = false;
   for (const std::string& name : flags) {
     const auto flag = libjvm.flags.find(name);
     if (flag == libjvm.flags.end() || flag->second.address == 0)
       return fail(ErrorCategory::kRefused, "this JVM has no flag " + name);
-    if (!flag->second.on) made.bytes_.push_back({flag->second.address});
+    wanted.push_back({name, {flag->second.address, made.users_.place_of(name)}});
+    any |= turn_on || made.users_.has_others(wanted.back().second.place);
   }
+  if (!any) return made;
   JTRACE_ASSIGN_OR_RETURN(made.memory_,
                           open_file("/proc/" + std::to_string(process.pid()) + "/mem", O_RDWR | O_CLOEXEC));
+  made.users_.enter();
+  Result<> taken;
+  for (const auto& [name, byte] : wanted)
+    if (taken) taken = made.join(byte, turn_on, name);
   // Guarded before the first byte is changed.
-  JTRACE_RETURN_IF_ERROR(made.start_guard());
-  for (const Byte& byte : made.bytes_) {
-    const char on = 1;
-    if (::pwrite(made.memory_.get(), &on, 1, static_cast<off_t>(byte.address)) != 1)
-      return fail(system_error("cannot switch a flag on in process", std::to_string(process.pid())));
-  }
+  if (taken && !made.bytes_.empty()) taken = made.start_guard();
+  if (taken) taken = made.write_ones();
+  made.users_.leave();
+  if (!taken) return fail(taken.error().with_context("flags of process " + std::to_string(process.pid())));
   return made;
+}
+
+Result<> FlagSwitch::join(const Byte& byte, bool turn_on, const std::string& name) {
+  char value = 0;
+  if (::pread(memory_.get(), &value, 1, static_cast<off_t>(byte.address)) != 1)
+    return fail(system_error("cannot read a flag", name));
+  // On, and by none of us: the JVM has it so.
+  if (value != 0 ? !users_.has_others(byte.place) : !turn_on) return {};
+  users_.join(byte.place);
+  bytes_.push_back(byte);
+  flags_.push_back(name);
+  return {};
+}
+
+Result<> FlagSwitch::write_ones() const {
+  for (const Byte& byte : bytes_) {
+    const char on = 1;
+    if (::pwrite(memory_.get(), &on, 1, static_cast<off_t>(byte.address)) != 1)
+      return fail(system_error("cannot switch a flag on", ""));
+  }
+  return {};
+}
+
+// System calls only: it runs in a child of a process that may have threads.
+void FlagSwitch::put_back() const {
+  users_.enter();
+  for (const Byte& byte : bytes_) {
+    users_.quit(byte.place);
+    const char off = 0;
+    if (users_.has_others(byte.place)) continue;
+    while (::pwrite(memory_.get(), &off, 1, static_cast<off_t>(byte.address)) < 0 && errno == EINTR) {
+    }
+  }
+  users_.leave();
 }
 
 Result<> FlagSwitch::start_guard() {
@@ -93,7 +126,7 @@ Result<> FlagSwitch::start_guard() {
   char byte;
   while (::read(read_end.get(), &byte, 1) < 0 && errno == EINTR) {
   }
-  write_all(memory_.get(), bytes_, 0);
+  put_back();
   ::_exit(0);
 }
 
@@ -101,6 +134,8 @@ FlagSwitch& FlagSwitch::operator=(FlagSwitch&& other) noexcept {
   if (this == &other) return *this;
   restore();
   memory_ = std::move(other.memory_);
+  users_ = std::move(other.users_);
+  flags_ = std::move(other.flags_);
   bytes_ = std::exchange(other.bytes_, {});
   gate_ = std::move(other.gate_);
   guard_ = std::exchange(other.guard_, -1);
@@ -112,7 +147,7 @@ void FlagSwitch::restore() {
   gate_.reset();
   int status = 0;
   const bool done = guard_ > 0 && ::waitpid(guard_, &status, 0) == guard_ && WIFEXITED(status);
-  if (!done) write_all(memory_.get(), bytes_, 0);  // somebody killed the guard
+  if (!done) put_back();  // somebody killed the guard
   memory_.reset();
   bytes_.clear();
 }

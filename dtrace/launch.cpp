@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <memory>
 
+#include "base/file.h"
 #include "base/strings.h"
 
 namespace jtrace::dtrace {
@@ -40,6 +43,24 @@ Result<std::string> libjvm_of_launcher(const std::string& launcher) {
     if (const std::string found = real_path(home + place); !found.empty()) return found;
   return fail(ErrorCategory::kNotFound, "there is no libjvm.so beside " + program,
               "start the JVM by the java of a JDK, or trace it once it runs");
+}
+
+bool switches_on(const std::vector<std::string>& command, std::string_view flag) {
+  const std::string option = "-XX:+" + std::string(flag);
+  if (std::find(command.begin(), command.end(), option) != command.end()) return true;
+  for (const char* name : {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"})
+    if (const char* value = ::getenv(name); value != nullptr && std::strstr(value, option.c_str()) != nullptr)
+      return true;
+  return false;
+}
+
+Result<> check_flags(const std::vector<std::string>& command, const std::string& libjvm) {
+  constexpr std::string_view kFlag = "ExtendedDTraceProbes";
+  if (!switches_on(command, kFlag)) return {};
+  JTRACE_ASSIGN_OR_RETURN(const std::string bytes, read_file(libjvm, std::size_t{1} << 30));
+  if (bytes.find(kFlag) != bytes.npos) return {};
+  return fail(ErrorCategory::kUsage, "this JVM has no flag ExtendedDTraceProbes: it is gone since JDK 20",
+              "give java -XX:+DTraceMethodProbes -XX:+DTraceAllocProbes -XX:+DTraceMonitorProbes");
 }
 
 Result<LaunchedProcess> LaunchedProcess::fork(const std::vector<std::string>& command) {

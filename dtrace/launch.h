@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -14,6 +15,12 @@ namespace jtrace::dtrace {
 
 // The libjvm.so that a java launcher will load: "java" out of PATH, or a path; links are followed. Errors: kNotFound.
 Result<std::string> libjvm_of_launcher(const std::string& launcher);
+
+// Whether the words of a java command, or the variables that java reads options from, switch a flag on.
+bool switches_on(const std::vector<std::string>& command, std::string_view flag);
+// kUsage: -XX:+ExtendedDTraceProbes for a libjvm.so that has no such flag any more (20 and later), which java would
+// answer by ending.
+Result<> check_flags(const std::vector<std::string>& command, const std::string& libjvm);
 
 class LaunchedProcess {
  public:

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "base/file.h"
@@ -55,7 +56,11 @@ std::size_t Libjvm::site_count() const {
 Result<Libjvm> libjvm_of_process(const target::Process& process) {
   JTRACE_ASSIGN_OR_RETURN(const target::Mapping mapping, target::libjvm_mapping(process));
   Libjvm libjvm;
-  JTRACE_ASSIGN_OR_RETURN(libjvm.file, process.open_mapped(mapping));
+  auto file = process.open_mapped(mapping);
+  if (!file && (file.error().errnum == EACCES || file.error().errnum == EPERM))
+    return fail(file.error().with_help("it takes the user of the JVM, or CAP_SYS_PTRACE"));
+  if (!file) return fail(file.error());
+  libjvm.file = std::move(*file);
   libjvm.path = process.path_inside(mapping.path);
   libjvm.load_base = mapping.start;
   JTRACE_RETURN_IF_ERROR(read_file_of(libjvm));

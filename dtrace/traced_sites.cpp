@@ -1,6 +1,7 @@
 #include "dtrace/traced_sites.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string_view>
 
 namespace jtrace::dtrace {
@@ -50,6 +51,22 @@ std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std:
        {"monitor__contended__entered", "monitor__contended__exit", "monitor__wait", "monitor__waited"})
     help(name, owners, true);
   return sites;
+}
+
+std::vector<std::string> unreadable_operands(const std::vector<TracedSite>& sites) {
+  std::vector<std::string> lines;
+  for (const TracedSite& traced : sites) {
+    if (!traced.chosen) continue;
+    const auto& operands = traced.site->operands;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i].kind != OperandKind::kUnknown && i < kMaxOperands) continue;
+      char place[24];
+      std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(traced.site->address));
+      lines.push_back("operand " + std::to_string(i) + " of " + traced.probe->full_name() + " at " + place +
+                      " cannot be read ('" + operands[i].text + "'): it counts as 0");
+    }
+  }
+  return lines;
 }
 
 }  // namespace jtrace::dtrace

@@ -113,6 +113,14 @@ public final class Workload {
         return "threads=" + count;
     }
 
+    /** A thread whose name has N characters. */
+    static String named(int length) throws Exception {
+        char[] name = new char[length];
+        java.util.Arrays.fill(name, 'n');
+        start(new String(name), () -> { }).join();
+        return "named=" + length;
+    }
+
     /** N threads that stay until "release". */
     static String hold(int count) throws Exception {
         CountDownLatch gate = release;
@@ -339,6 +347,7 @@ public final class Workload {
         int count = words.length > 1 ? Integer.parseInt(words[1]) : 1;
         switch (words[0]) {
             case "threads": return threads(count);
+            case "named": return named(count);
             case "hold": return hold(count);
             case "release": return release();
             case "contend": return contend(count);

@@ -226,5 +226,21 @@ TEST(TracedSites, ThreadsAreAlwaysFollowedButNotChosen) {
   EXPECT_FALSE(sites[2].chosen);
 }
 
+TEST(TracedSites, AnOperandThatCannotBeReadIsNamedWithItsPlace) {
+  ProbeSite site = site_of("gc__begin", 1);
+  site.address = 0x1234;
+  site.operands = parse_operands("4@%xmm0");
+  const auto probes = group_probes({site, site_of("gc__end", 0)});
+  const auto lines = unreadable_operands(sites_to_trace(probes, {&probes[0]}));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0], "operand 0 of hotspot:gc__begin at 0x1234 cannot be read ('4@%xmm0'): it counts as 0");
+}
+
+TEST(TracedSites, StacksComeWithChosenProbesButNotWithMethodProbes) {
+  const auto probes = group_probes({site_of("gc__begin", 1), site_of("gc__end", 0), site_of("method__entry", 7)});
+  for (const TracedSite& site : sites_to_trace(probes, {&probes[0], &probes[2]}, false, true))
+    EXPECT_EQ(site.copies_stack, site.probe->name == "gc__begin") << site.probe->name;
+}
+
 }  // namespace
 }  // namespace jtrace::dtrace

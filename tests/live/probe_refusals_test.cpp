@@ -1,0 +1,255 @@
+// What `jtrace probe` says where it cannot work, or only in part: one line that names what is missing and what helps.
+#include <errno.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/live/probe_run.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+CommandOutput probe(std::vector<std::string> words, const CommandOptions& options = {}) {
+  words.insert(words.begin(), {jtrace_binary(), "probe", "--duration", "0.1s"});
+  auto done = run_command(words, options);
+  EXPECT_TRUE(succeeded(done));
+  return done ? *done : CommandOutput{};
+}
+
+// A child for which the kernel has no bpf(2) or no perf_event_open(2): they give these errors, 0: they work.
+CommandOptions with_errors(unsigned bpf, unsigned perf) {
+  CommandOptions options;
+  options.in_child = [bpf, perf] {
+    const auto answer = [](unsigned error) { return error == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | error; };
+    sock_filter code[] = {
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},  // seccomp_data.nr
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_bpf},
+        {BPF_RET | BPF_K, 0, 0, answer(bpf)},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_perf_event_open},
+        {BPF_RET | BPF_K, 0, 0, answer(perf)},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+    };
+    const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) ::_exit(126);
+  };
+  options.timeout = std::chrono::minutes(2);
+  return options;
+}
+
+class ProbeRefusals : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    JTRACE_NEED_JDK(jdk);
+    jdk_ = *jdk;
+    auto jvm = JvmProcess::start(jdk_, "Workload");
+    ASSERT_TRUE(succeeded(jvm));
+    jvm_ = std::move(*jvm);
+    const auto tried = probe({pid(), "gc__begin", "-o", "/dev/null"});
+    if (tried.status == 5) JTRACE_SKIP("bpf", tried.err);
+    ASSERT_EQ(tried.status, 0) << tried.err;
+  }
+  void TearDown() override {
+    if (jvm_) {
+      EXPECT_EQ(jvm_->err(), "");
+    }
+  }
+  std::string pid() const { return jvm_->pid_text(); }
+
+  Jdk jdk_;
+  std::unique_ptr<JvmProcess> jvm_;
+};
+
+TEST_F(ProbeRefusals, without_bpf_perf_events_do) {
+  const auto done = probe({pid(), "thread__start", "-o", "/dev/null"}, with_errors(ENOSYS, 0));
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.err, AllOf(HasSubstr("by perf, set in"), HasSubstr("uprobe_multi: "), HasSubstr("no bpf(2)")));
+}
+
+TEST_F(ProbeRefusals, name_the_capability_or_what_the_kernel_lacks) {
+  const auto refused = probe({pid(), "thread__start", "-o", "/dev/null"}, with_errors(EPERM, EACCES));
+  EXPECT_EQ(refused.status, 5) << refused.err;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("CAP_BPF"), HasSubstr("CAP_PERFMON"), HasSubstr("perf_event_paranoid")));
+  const auto lacking = probe({pid(), "thread__start", "-o", "/dev/null"}, with_errors(ENOSYS, ENOSYS));
+  EXPECT_EQ(lacking.status, 1) << lacking.err;
+  EXPECT_THAT(lacking.err, AllOf(HasSubstr("no bpf(2)"), HasSubstr("perf event")));
+  const auto asked = probe({pid(), "thread__start", "--backend", "perf_bpf", "-o", "/dev/null"}, with_errors(EPERM, 0));
+  EXPECT_EQ(asked.status, 5) << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("CAP_BPF"));
+}
+
+// With the rights to trace, but not to read another's memory.
+TEST_F(ProbeRefusals, a_JVM_of_another_user_takes_the_right_to_read_it) {
+  if (::geteuid() != 0) GTEST_SKIP() << "takes root to be somebody else";
+  const auto done = run_command({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                                 "--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon", jtrace_binary(),
+                                 "probe", pid(), "thread__start", "--duration", "0.1s", "-o", "/dev/null"});
+  ASSERT_TRUE(succeeded(done));
+  if (done->err.find("setpriv:") != std::string::npos) GTEST_SKIP() << done->err;
+  EXPECT_EQ(done->status, 5) << done->err;
+  EXPECT_THAT(done->err, HasSubstr("CAP_SYS_PTRACE"));
+}
+
+TEST_F(ProbeRefusals, stacks_are_no_use_at_method_probes) {
+  const auto done = probe({pid(), "method__entry", "--enable-flags", "--stack", "-o", "/dev/null"});
+  EXPECT_EQ(done.status, 2) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("methodEntry"));
+}
+
+TEST_F(ProbeRefusals, an_output_that_takes_nothing_ends_the_trace) {
+  const auto full = probe({pid(), "thread__start", "-o", "/dev/full"});
+  EXPECT_EQ(full.status, 1) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("No space left on device"));
+  const auto pipe =
+      run_command({"sh", "-c", "\"$0\" probe \"$1\" thread__start -o - --duration 60s | head -c 1 > /dev/null",
+                   jtrace_binary(), pid()});
+  ASSERT_TRUE(succeeded(pipe));
+  EXPECT_LT(pipe->elapsed, std::chrono::seconds(50)) << "it went on writing to nobody";
+}
+
+TEST_F(ProbeRefusals, a_JVM_that_is_dead_is_no_process) {
+  jvm_->signal(SIGKILL);
+  const auto done = probe({pid(), "thread__start", "-o", "/dev/null"});
+  EXPECT_THAT(done.status, ::testing::AnyOf(3, 0)) << done.err;  // 0: it died while it was traced
+  ASSERT_TRUE(succeeded(jvm_->wait_exit()));
+  EXPECT_EQ(probe({pid(), "thread__start", "-o", "/dev/null"}).status, 3);
+}
+
+// The trace says how many hits were lost, and what is there and what was lost make up the kernel's own count.
+TEST_F(ProbeRefusals, what_is_lost_and_what_is_there_is_what_the_kernel_counted) {
+  auto calls = JvmProcess::start(jdk_, "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}});
+  ASSERT_TRUE(succeeded(calls));
+  const ScratchDir folder;
+  const std::string path = folder.file("calls.xml");
+  START_PROBE(tracer, {(*calls)->pid_text(), "method__entry", "--ring-memory", "1M", "--summary", "-o", path});
+  tracer.signal(SIGSTOP);  // nobody empties the ring
+  const auto called = (*calls)->ask("run 200000");
+  tracer.signal(SIGCONT);
+  ASSERT_TRUE(succeeded(called));
+  stop(tracer, 9);
+  std::istringstream row(tracer.out().substr(tracer.out().find("hotspot:method__entry")));
+  std::string name;
+  std::uint64_t hits = 0, lost = 0;
+  row >> name >> hits >> lost;
+  auto trace = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  std::uint64_t said = 0;
+  for (const TraceElement* option : trace->all("option"))
+    if (option->get("key") == "jtrace.dropped") said += option->number("value");
+  EXPECT_GE(hits, 200'000u) << tracer.out();
+  EXPECT_GT(lost, 0u) << tracer.out();
+  EXPECT_EQ(trace->count("methodEntry") + lost, hits) << tracer.out();
+  EXPECT_GE(said, lost);
+  EXPECT_THAT(tracer.err(), HasSubstr(std::to_string(said) + " hits were lost: --ring-memory makes room"));
+}
+
+TEST_F(ProbeRefusals, a_text_that_is_too_long_is_cut_and_counted) {
+  const ScratchDir folder;
+  const std::string path = folder.file("named.xml");
+  START_PROBE(tracer, {pid(), "thread__start", "-o", path});
+  ASSERT_TRUE(succeeded(jvm_->ask("named 10000")));
+  stop(tracer);
+  EXPECT_THAT(tracer.err(), HasSubstr("1 texts were cut"));
+  auto trace = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  const auto threads = trace->all("threadStart");
+  EXPECT_TRUE(std::any_of(threads.begin(), threads.end(), [](const TraceElement* thread) {
+    return thread->get("threadName") == std::string(8192, 'n');
+  }));
+}
+
+// Two traces of one JVM that need the same flag: it stays on until the last one ends, however the first one does.
+TEST_F(ProbeRefusals, a_flag_stays_on_as_long_as_somebody_needs_it) {
+  const std::vector<std::string> probes{"monitor__contended__enter", "monitor__contended__entered"};
+  const ScratchDir folder;
+  const auto words = [&](const char* name, bool enable) {
+    std::vector<std::string> all{pid(), probes[0], probes[1], "-o", folder.file(name)};
+    if (enable) all.push_back("--enable-flags");
+    return all;
+  };
+  for (const int end : {SIGINT, SIGKILL}) {
+    START_PROBE(first, words("first.xml", true));
+    START_PROBE(second, words("second.xml", end == SIGINT));  // it is on: nobody has to ask for it
+    EXPECT_THAT(first.err() + second.err(), HasSubstr("DTraceMonitorProbes"));
+    stop(first, end == SIGKILL ? 128 + SIGKILL : 0, end);
+    if (end == SIGKILL) {
+      // Its guard lives a moment longer: it is over when a third one's guard is.
+      START_PROBE(third, words("third.xml", true));
+      stop(third);
+    }
+    ASSERT_TRUE(succeeded(jvm_->ask("contend 3")));
+    stop(second);
+    auto trace = TraceDocument::read(folder.file("second.xml"));
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_GE(count_by_thread(*trace, "monContendedEnter", "contender-"), 3);
+    const auto off = probe({pid(), probes[0], "-o", "/dev/null"});
+    EXPECT_EQ(off.status, 1) << "the flag is on though nobody needs it\n" << off.err;
+  }
+}
+
+TEST(ProbeRefusalsOfFiles, a_JDK_without_probes_is_named) {
+  const auto all = jdks();
+  const auto old = std::find_if(all.begin(), all.end(), [](const Jdk& jdk) { return jdk.version == 8; });
+  if (old == all.end()) GTEST_SKIP() << "no JDK 8 on this machine";
+  auto jvm = JvmProcess::start(*old, "Workload");
+  ASSERT_TRUE(succeeded(jvm));
+  const auto done = probe({(*jvm)->pid_text(), "gc__begin", "-o", "/dev/null"});
+  if (done.status == 0) GTEST_SKIP() << "this JDK 8 has probes";
+  EXPECT_EQ(done.status, 1);
+  EXPECT_THAT(done.err, AllOf(HasSubstr("--enable-dtrace"), HasSubstr("libjvm.so")));
+}
+
+TEST(ProbeRefusalsOfFiles, a_flag_that_is_gone_is_named_before_java_starts) {
+  bool seen = false;
+  for (const Jdk& jdk : jdks()) {
+    if (jdk.root || jdk.version < 9) continue;
+    const auto done = probe(
+        {"method__entry", "-o", "/dev/null", "--", jdk.host_path("bin/java"), "-XX:+ExtendedDTraceProbes", "-version"});
+    if (done.status == 5) JTRACE_SKIP("bpf", done.err);
+    EXPECT_EQ(done.status, jdk.version >= 20 ? 2 : 0) << jdk.name << done.err;
+    if (jdk.version >= 20) {
+      EXPECT_THAT(done.err, HasSubstr("-XX:+DTraceMethodProbes"));
+    }
+    const auto silent = probe({"method__entry", "-o", "/dev/null", "--", jdk.host_path("bin/java"), "-version"});
+    EXPECT_THAT(silent.err, HasSubstr("they will not fire: method__entry; give java -XX:+DTraceMethodProbes"));
+    seen = true;
+  }
+  if (!seen) JTRACE_SKIP("live", "no JDK on this machine");
+}
+
+// A process with a libjvm.so that becomes another program.
+TEST(ProbeRefusalsOfFiles, a_process_that_becomes_another_program_ends_the_trace) {
+  JTRACE_NEED_JDK(jdk);
+  if (jdk->root) GTEST_SKIP() << "takes a JDK outside of a tree";
+  const std::string script =
+      "import ctypes,os,signal,sys\n"
+      "ctypes.CDLL(sys.argv[1])\n"
+      "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+      "print('READY', flush=True)\n"
+      "signal.sigwait([signal.SIGUSR1])\n"
+      "os.execv('/bin/sleep', ['sleep', '1000'])\n";
+  auto process = BackgroundCommand::start({"python3", "-c", script, jdk->libjvm()});
+  ASSERT_TRUE(succeeded(process));
+  if (!(*process)->wait_out_line("READY", std::chrono::seconds(60))) GTEST_SKIP() << (*process)->err();
+  START_PROBE(tracer, {std::to_string((*process)->pid()), "gc__begin", "-o", "/dev/null"});
+  (*process)->signal(SIGUSR1);
+  const auto status = tracer.wait_exit(std::chrono::minutes(1));
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 0) << tracer.err();
+  EXPECT_THAT(tracer.err(), HasSubstr("has become another program"));
+}
+
+}  // namespace
+}  // namespace jtrace::test
