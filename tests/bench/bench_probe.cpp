@@ -2,7 +2,10 @@
 // to take out the probes; prints medians and ratios. Needs root, JDKs of this machine with probes (JTRACE_TEST_JDKS
 // narrows them). bpftrace is left out where it is not here.
 //
-//   bench_probe [event|set]...      all by default
+// Beside the events stands what an empty BPF program at the same place costs: the kernel's own part, which nobody gets
+// below. `facts`: how long it takes to read, out of a JVM that runs, what probes do not say; nothing is stopped for it.
+//
+//   bench_probe [event|set|facts]...      all by default
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -10,6 +13,10 @@
 #include <cstdlib>
 #include <set>
 
+#include "dtrace/bpf.h"
+#include "dtrace/bpf_assembler.h"
+#include "dtrace/libjvm.h"
+#include "dtrace/vm_facts.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/run_command.h"
@@ -49,6 +56,29 @@ Result<double> traced_ns(JvmProcess& jvm, const std::vector<std::string>& words,
   return median(took);
 }
 
+// The cost of a call with a program at method__entry that does nothing.
+Result<double> empty_ns(JvmProcess& jvm) {
+  JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(jvm.pid()));
+  JTRACE_ASSIGN_OR_RETURN(const dtrace::Libjvm libjvm, dtrace::libjvm_of_process(process));
+  JTRACE_ASSIGN_OR_RETURN(const auto probes, dtrace::select_probes(libjvm.probes, "hotspot:method__entry"));
+  dtrace::BpfAssembler code;
+  code.move(dtrace::BpfRegister::kR0, 0);
+  code.exit();
+  JTRACE_ASSIGN_OR_RETURN(const auto instructions, code.finish());
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd program, dtrace::load_uprobe_program(instructions, true));
+  std::vector<dtrace::UprobePlace> places;
+  for (const dtrace::ProbeSite& site : probes.front()->sites)
+    places.push_back({site.offset, site.semaphore_offset, places.size()});
+  JTRACE_ASSIGN_OR_RETURN(
+      const UniqueFd link,
+      dtrace::attach_uprobes(program.get(), "/proc/self/fd/" + std::to_string(libjvm.file.get()), places, jvm.pid()));
+  std::vector<double> took;
+  for (int i = 0; i < 3; ++i) {
+    JTRACE_ASSIGN_OR_RETURN(took.emplace_back(), call_ns(jvm));
+  }
+  return median(took);
+}
+
 void print_row(const Jdk& jdk, const char* what, double base, const std::vector<double>& ours,
                const std::vector<double>& peer) {
   std::printf("%-10s %-34s jtrace %.3f us an event", jdk.name.c_str(), what, (median(ours) - base) / 1000);
@@ -66,10 +96,11 @@ Result<> bench_event(const Jdk& jdk) {
   const std::string tick = " interval:ms:100 { printf(\"tick\\n\"); }";
   const std::string counting = probe + filter + "{ @ = count(); }" + tick;
   const std::string texts = probe + filter + "{ @[str(arg1, arg2), str(arg3, arg4)] = count(); }" + tick;
-  std::vector<double> base, events, counted, peer_events, peer_counted;
+  std::vector<double> base, empty, events, counted, peer_events, peer_counted;
   const bool peer = run_command({"bpftrace", "--version"}).has_value();
   for (int i = 0; i < 5; ++i) {
     JTRACE_ASSIGN_OR_RETURN(base.emplace_back(), call_ns(*jvm));
+    JTRACE_ASSIGN_OR_RETURN(empty.emplace_back(), empty_ns(*jvm));
     JTRACE_ASSIGN_OR_RETURN(
         events.emplace_back(),
         traced_ns(*jvm, {jtrace_binary(), "probe", pid, "method__entry", "-o", "/dev/null"}, "jtrace: tracing", true));
@@ -81,6 +112,8 @@ Result<> bench_event(const Jdk& jdk) {
     JTRACE_ASSIGN_OR_RETURN(peer_events.emplace_back(), traced_ns(*jvm, {"bpftrace", "-e", texts}, "tick", false));
     JTRACE_ASSIGN_OR_RETURN(peer_counted.emplace_back(), traced_ns(*jvm, {"bpftrace", "-e", counting}, "tick", false));
   }
+  std::printf("%-10s %-34s empty program %.3f us an event\n", jdk.name.c_str(), "method__entry",
+              (median(empty) - median(base)) / 1000);
   print_row(jdk, "method__entry, 3 strings (bpftrace 2)", median(base), events, peer_events);
   print_row(jdk, "method__entry counted by method", median(base), counted, peer_counted);
   return {};
@@ -118,8 +151,35 @@ Result<> bench_set(const Jdk& jdk) {
   return {};
 }
 
+Result<> bench_facts(const Jdk& jdk) {
+  JTRACE_ASSIGN_OR_RETURN(const auto jvm, JvmProcess::start(jdk, "Workload"));
+  JTRACE_RETURN_IF_ERROR(jvm->ask("hold 50"));
+  std::vector<double> open, threads, list, again;
+  std::size_t count = 0;
+  const auto timed = [](std::vector<double>& into, auto&& body) {
+    const auto start = std::chrono::steady_clock::now();
+    auto result = body();
+    into.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    return result;
+  };
+  for (int i = 0; i < 9; ++i) {
+    JTRACE_ASSIGN_OR_RETURN(const auto facts, timed(open, [&] { return dtrace::VmFacts::open(jvm->pid()); }));
+    JTRACE_ASSIGN_OR_RETURN(const auto found, timed(threads, [&] { return facts->threads(); }));
+    count = found.size();
+    const bool there = timed(list, [&] { return facts->class_named("java/lang/Object"); }).has_value();
+    if (!there || !timed(again, [&] { return facts->class_named("java/lang/Thread"); }))
+      return fail(ErrorCategory::kMalformed, "java.lang.Object is not found");
+  }
+  std::printf(
+      "%-10s facts: opened in %.1f ms, %zu threads in %.2f ms, first class in %.1f ms, the next in %.2f ms; "
+      "the JVM stands still for 0 ms\n",
+      jdk.name.c_str(), median(open), count, median(threads), median(list), median(again));
+  return {};
+}
+
 int run(const std::set<std::string>& wanted) {
-  const std::pair<const char*, Result<> (*)(const Jdk&)> all[] = {{"event", bench_event}, {"set", bench_set}};
+  const std::pair<const char*, Result<> (*)(const Jdk&)> all[] = {
+      {"event", bench_event}, {"set", bench_set}, {"facts", bench_facts}};
   int status = 0;
   for (const auto& [name, bench] : all)
     for (const Jdk& jdk : jdks()) {
