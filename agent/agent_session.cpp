@@ -11,6 +11,7 @@
 
 #include "agent/callbacks.h"
 #include "agent/control_thread.h"
+#include "agent/methods/anonymous_memory.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
 
@@ -334,7 +335,7 @@ void AgentSession::unmap_pool() {
   Retired& place = places[next++ % (sizeof places / sizeof places[0])];
   if (place.base != nullptr) munmap(place.base, place.size);
   place = {writer.pool.base(), pool_size};
-  mmap(place.base, place.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  anonymous_memory(place.size, place.base, MAP_FIXED);
 }
 
 void AgentSession::stop(JNIEnv* jni) {

@@ -1,6 +1,7 @@
 // runtimeInitDone (JVMs started with the agent only), runtimeShutdown.
 #include "agent/callbacks.h"
 #include "agent/handshake.h"
+#include "agent/methods/method_tracer.h"
 
 namespace jtrace::agent {
 namespace {
@@ -23,6 +24,7 @@ void JNICALL vm_death(jvmtiEnv*, JNIEnv* jni) {
   if (!guard) return;
   AgentSession& session = guard.session();
   session.vm_dead = true;
+  if (session.methods != nullptr) session.methods->write_counts(jni, guard);
   if (session.config.wants(record::kRuntimeShutdownEvent)) {
     record::ThreadRecord made{};
     jthread thread = nullptr;

@@ -85,6 +85,7 @@ class ControlThread {
     if (session_.methods != nullptr) session_.methods->start(jni_);
     while (wait() && !done_) {
     }
+    if (done_) write_counts();
     session_.stop(jni_);
     if (done_) send_frame(session_.control.get(), record::FrameType::kDetached, nullptr, 0);
   }
@@ -120,6 +121,7 @@ class ControlThread {
       case record::FrameType::kPause: return set_paused(true);
       case record::FrameType::kResume: return set_paused(false);
       case record::FrameType::kQuery: return send_answer("");
+      case record::FrameType::kCount: return count();
       case record::FrameType::kFilters: {
         FilterBlock filters;
         if (!filters.decode(static_cast<std::vector<std::byte>&&>(frame.payload)))
@@ -130,6 +132,18 @@ class ControlThread {
       }
       default: return send_answer("error=unknown frame\n");
     }
+  }
+
+  bool count() {
+    char text[32];
+    snprintf(text, sizeof text, "methods=%zu\n", write_counts());
+    return send_answer(text);
+  }
+
+  std::size_t write_counts() {
+    if (session_.methods == nullptr || session_.vm_dead) return 0;
+    const CallbackGuard guard(CallbackGuard::kLifecycle);
+    return guard ? session_.methods->write_counts(jni_, guard) : 0;
   }
 
   bool set_paused(bool paused) {
@@ -144,9 +158,9 @@ class ControlThread {
     return send_answer("");
   }
 
-  bool send_answer(const char* error) {
+  bool send_answer(const char* start) {
     char text[512];
-    int length = snprintf(text, sizeof text, "%spaused=%d\ncollections=%u\n", error, session_.paused ? 1 : 0,
+    int length = snprintf(text, sizeof text, "%spaused=%d\ncollections=%u\n", start, session_.paused ? 1 : 0,
                           session_.gc_number.load());
     if (session_.methods != nullptr) {
       length += snprintf(text + length, sizeof text - static_cast<std::size_t>(length), "rewritten=");

@@ -13,6 +13,7 @@
 
 #include "agent/agent_session.h"
 #include "agent/libc_floor.h"
+#include "agent/methods/probe_area.h"
 #include "base/clock.h"
 
 namespace jtrace::agent {
@@ -47,6 +48,8 @@ std::atomic<Producer*>& Producer::list() { return g_producers; }
 void Producer::thread_ended(void* pointer) {
   auto* producer = static_cast<Producer*>(pointer);
   CallbackGuard::leave_pool(*producer);
+  if (producer->counts_as != 0) ProbeArea::get()->counts().release(producer->counts_as);
+  producer->counts_as = 0;
   producer->used_.store(0, std::memory_order_release);
 }
 
@@ -75,13 +78,27 @@ Producer* Producer::current() {
   return found;
 }
 
+namespace {
+
+// Free chunks that events leave alone.
+std::uint32_t reserve_of(const record::PoolHeader& header) {
+  return header.chunk_count / record::kDefinitionReserveShare;
+}
+
+bool has_more_than(const record::PoolHeader& header, std::uint32_t chunks) {
+  return static_cast<std::int32_t>(header.free_chunks.load(std::memory_order_relaxed)) >
+         static_cast<std::int32_t>(chunks);
+}
+
+}  // namespace
+
+bool PoolWriter::has_room() const { return has_more_than(pool.header(), reserve_of(pool.header())); }
+
 std::int64_t PoolWriter::take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const {
   record::PoolHeader& header = pool.header();
   const std::uint32_t count = header.chunk_count;
-  const std::uint32_t reserve = producer == record::kDefinitionProducer ? 0 : count / record::kDefinitionReserveShare;
-  if (static_cast<std::int32_t>(header.free_chunks.load(std::memory_order_relaxed)) <=
-      static_cast<std::int32_t>(reserve))
-    return -1;
+  const std::uint32_t reserve = producer == record::kDefinitionProducer ? 0 : reserve_of(header);
+  if (!has_more_than(header, reserve)) return -1;
   const std::uint32_t start = header.free_hint.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t index = (start + i) % count;

@@ -28,6 +28,8 @@ struct PoolWriter {
 
   // A free chunk made `producer`'s, or -1. Events leave the reserve of definitions alone.
   std::int64_t take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const;
+  // Whether an event may still take a chunk.
+  bool has_room() const;
   // Waits for the drainer's next pass, at most `limit_ns`.
   void wait_for_pass(std::uint64_t limit_ns) const;
 };
@@ -72,6 +74,8 @@ class Producer {
 
   std::uint64_t last_thread = 0;  // threadId that this thread's last event had: defined already
   std::uint32_t last_thread_generation = 0;
+
+  std::uint64_t counts_as = 0;  // threadId that has asked for counters (methods/call_counts.h); 0: none
 
  private:
   static std::atomic<Producer*>& list();

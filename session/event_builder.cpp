@@ -187,6 +187,7 @@ Result<> EventBuilder::process(const Record& any) {
     case RecordKind::kLine: return write_line(any);
     case RecordKind::kThrow:
     case RecordKind::kCatch: return write_exception(any);
+    case RecordKind::kMethodCount: return write_count(any.as<record::CountRecord>());
   }
   return {};
 }
@@ -380,12 +381,19 @@ Result<> EventBuilder::write_exception(const Record& any) {
                                     .ticket = ticket});
 }
 
-// objFree and classUnload, of what the document has defined: others mean nothing in it.
+Result<> EventBuilder::write_count(const record::CountRecord& record) {
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(record.header.number, record.header.time));
+  return emitter_.emit(trace::MethodCount{.count = record.count, .methodIdRef = trace::MethodId(record.header.number)});
+}
+
+// objFree and classUnload, of what the document has defined: others mean nothing in it. Methods of a class that is gone
+// still have their counts: then its definition stays.
 Result<> EventBuilder::write_end_of_object(const record::ObjectRecord& record) {
   const bool is_class = record.header.kind == RecordKind::kClassUnload;
   const bool known = is_class ? definitions_.has_class(record.id) : definitions_.has_object(record.id);
-  if (is_class) definitions_.forget_class(record.id);
-  else definitions_.forget_object(record.id);
+  const bool counts = (options_.events & record::kMethodCountEvent) != 0;
+  if (is_class && !counts) definitions_.forget_class(record.id);
+  if (!is_class) definitions_.forget_object(record.id);
   if (!known) return {};
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   const ThreadId thread = record.thread != 0 ? ThreadId(record.thread) : ThreadId();

@@ -110,6 +110,7 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_exception(const Record& record);
   trace::ClassId class_ref(std::uint32_t method) const;
   static trace::WordList ticket_of(CallStack& stack, std::uint32_t method);
+  Result<> write_count(const trace::record::CountRecord& record);
   Result<> write_end_of_object(const trace::record::ObjectRecord& record);
   template <class Element>
   Result<> write_runtime(const trace::record::ThreadRecord& record);

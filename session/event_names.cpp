@@ -20,14 +20,15 @@ constexpr std::uint64_t kMonitors =
 constexpr std::uint64_t kObjects = kObjAllocEvent | kObjFreeEvent;
 constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent;
 constexpr std::uint64_t kExceptions = kThrowEvent | kCatchEvent;
-// What costs little: methods, exceptions and lines rewrite the bytecode of whatever the filters let through, and are
-// named by who wants them.
+// What costs little: methods, exceptions, lines and counts rewrite the bytecode of whatever the filters let through,
+// and are named by who wants them.
 constexpr std::uint64_t kAll = kThreads | kClasses | kGcEvent | kMonitors | kObjects | kRuntime;
 
 constexpr Word kGroups[] = {
-    {"threads", kThreads},       {"classes", kClasses}, {"gc", kGcEvent}, {"monitors", kMonitors},
-    {"objects", kObjects},       {"runtime", kRuntime}, {"all", kAll},    {"methods", kMethodEvent},
-    {"exceptions", kExceptions}, {"lines", kLineEvent},
+    {"threads", kThreads},   {"classes", kClasses},         {"gc", kGcEvent},
+    {"monitors", kMonitors}, {"objects", kObjects},         {"runtime", kRuntime},
+    {"all", kAll},           {"methods", kMethodEvent},     {"exceptions", kExceptions},
+    {"lines", kLineEvent},   {"counts", kMethodCountEvent},
 };
 constexpr Word kElements[] = {
     {"threadStart", kThreadStartEvent},
@@ -48,7 +49,7 @@ constexpr Word kElements[] = {
     {"methodExit", kMethodEvent},
     {"methodCall", 0},
     {"methodReturn", 0},
-    {"methodCount", 0},
+    {"methodCount", kMethodCountEvent},
     {"line", kLineEvent},
     {"throw", kThrowEvent},
     {"catch", kCatchEvent},

@@ -71,7 +71,8 @@ bool TraceRunner::should_give_up() {
 
 TraceSummary TraceRunner::run() {
   const TraceOptions& wanted = drainer_.options();
-  if ((wanted.events & trace::record::kProbeEvents) != 0 && !wanted.precise_time) clock_.emplace(drainer_.reader());
+  if ((wanted.events & trace::record::kTimedProbeEvents) != 0 && !wanted.precise_time)
+    clock_.emplace(drainer_.reader());
   output_.set_give_up([this] { return should_give_up(); });
   while (!reason_) {
     drain();
@@ -198,9 +199,11 @@ void TraceRunner::answer(int client, ExitStatus status, std::string_view text) {
 void TraceRunner::serve(const CtlRequest& request) {
   const std::string verb = request.words.empty() ? "" : request.words[0];
   if (verb == "status") return ask_agent(request, FrameType::kQuery);
-  if (verb == "pause" || verb == "stop") {
-    if (verb == "stop" && !drainer_.in_trace())
-      return answer(request.client, ExitStatus::kRefused, "the trace is stopped already\n");
+  if (verb == "pause") return ask_agent(request, FrameType::kPause);
+  if (verb == "stop") {
+    if (!drainer_.in_trace()) return answer(request.client, ExitStatus::kRefused, "the trace is stopped already\n");
+    // The document ends, and has its counts.
+    if (counts_methods()) ask_agent({kNobody, {"count"}}, FrameType::kCount);
     return ask_agent(request, FrameType::kPause);
   }
   if (verb == "resume") {
@@ -213,8 +216,7 @@ void TraceRunner::serve(const CtlRequest& request) {
     drain();
     return answer(request.client, ExitStatus::kOk, "bytes=" + std::to_string(output_.bytes()) + "\n");
   }
-  if (verb == "count")
-    return answer(request.client, ExitStatus::kRefused, "this version of the agent does not count method calls\n");
+  if (verb == "count") return serve_count(request);
   if (verb == "detach") {
     waiting_for_end_.push_back(request.client);
     return end(EndReason::kDetached);
@@ -226,6 +228,17 @@ void TraceRunner::ask_agent(const CtlRequest& request, FrameType type, std::stri
   if (auto sent = channel_.send(type, payload); !sent)
     return answer(request.client, exit_status(sent.error()), sent.error().message() + "\n");
   asked_.push_back({request.client, request.words[0]});
+}
+
+bool TraceRunner::counts_methods() const { return (drainer_.options().events & trace::record::kMethodCountEvent) != 0; }
+
+void TraceRunner::serve_count(const CtlRequest& request) {
+  if (!counts_methods())
+    return answer(request.client, ExitStatus::kRefused, "this trace does not count calls: --events counts does\n");
+  if (!drainer_.in_trace())
+    return answer(request.client, ExitStatus::kRefused,
+                  "the trace is stopped: there is nothing to write counts into\n");
+  ask_agent(request, FrameType::kCount);
 }
 
 void TraceRunner::serve_start(const CtlRequest& request) {
@@ -264,7 +277,11 @@ void TraceRunner::take_answer(const Frame& frame) {
   if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_) drain();
   if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_ && !reason_)
     if (auto said = drainer_.say_paused(paused_); !said) output_failed(std::move(said).error());
-  answer(asked.client, ExitStatus::kOk, asked.verb == "status" ? status_text() + *text : "");
+  if (asked.verb == "count" && !reason_) drain();
+  std::string reply;
+  if (asked.verb == "status") reply = status_text() + *text;
+  if (asked.verb == "count") reply = text->substr(0, text->find('\n') + 1);
+  answer(asked.client, ExitStatus::kOk, reply);
 }
 
 void TraceRunner::stop_trace() {

@@ -71,7 +71,8 @@ class TraceRunner {
   TraceSummary run();
 
  private:
-  struct Asked {  // a frame the agent owes an Answer to
+  static constexpr int kNobody = -1;  // who asked for what we ask of our own accord
+  struct Asked {                      // a frame the agent owes an Answer to
     int client;
     std::string verb;
   };
@@ -88,6 +89,8 @@ class TraceRunner {
   void serve(const CtlRequest& request);
   void ask_agent(const CtlRequest& request, trace::record::FrameType type, std::string_view payload = {});
   void serve_filters(const CtlRequest& request);
+  bool counts_methods() const;
+  void serve_count(const CtlRequest& request);
   void serve_start(const CtlRequest& request);
   void answer(int client, ExitStatus status, std::string_view text);
   std::string status_text() const;

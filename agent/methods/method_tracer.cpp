@@ -20,6 +20,7 @@ using classfile::Outcome;
 
 constexpr jint kBatch = 200;  // classes retransformed at once: bounds how long the JVM stands still
 constexpr std::size_t kMostLoading = 10'000;
+constexpr unsigned kAccNative = 0x0100;  // JVMS 4.6
 constexpr std::uint32_t kMostSaid = 50;  // methods without probes that the trace names; the rest is counted
 constexpr std::size_t kClassIdOffset =
     21;  // of a method's definition (definition.h): u32 size, u8 kind, u64 time, u64 id
@@ -73,6 +74,8 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   if (!area_->show_clock(pool_descriptor)) return "the pool's clock cannot be mapped";
   advance_clock(session_.writer.pool.header(), monotonic_ns());
   area_->clear();
+  first_number_ = Registry::next_method_ids(0);
+  if (counts_calls() && !area_->counts().start(session_.own_thread_id)) return "no memory is left for the counters";
   return nullptr;
 }
 
@@ -80,11 +83,14 @@ std::uint32_t MethodTracer::probes() const {
   const std::uint64_t events = session_.granted_events;
   std::uint32_t wanted = 0;
   if ((events & record::kMethodEvent) != 0) wanted |= classfile::kProbeEntry | classfile::kProbeExit;
+  if (counts_calls()) wanted |= classfile::kProbeCount;
   if ((events & record::kThrowEvent) != 0) wanted |= classfile::kProbeThrow;
   if ((events & record::kCatchEvent) != 0) wanted |= classfile::kProbeCatch;
   if ((events & record::kLineEvent) != 0) wanted |= classfile::kProbeLine;
   return wanted;
 }
+
+bool MethodTracer::counts_calls() const { return (session_.granted_events & record::kMethodCountEvent) != 0; }
 
 void MethodTracer::set_on(bool on) {
   area_->set_on(on);
@@ -116,6 +122,8 @@ bool MethodTracer::is_concerned(jclass klass) {
 }
 
 void MethodTracer::refilter(JNIEnv* jni) {
+  native_ = 0;
+  abstract_ = 0;
   const bool told = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
     session_.jvmti->GetClassStatus(klass, &status);
@@ -186,6 +194,7 @@ void MethodTracer::retransform(const jclass* classes, jint count) {
 
 void MethodTracer::remove(JNIEnv* jni) {
   set_on(false);
+  area_->counts().stop();
   removing_ = true;
   jint count = 0;
   JvmtiMemory<jclass> classes(session_.jvmti);
@@ -282,6 +291,7 @@ MethodTracer::Numbered MethodTracer::number_class(const ClassFile& klass, const 
       std::memcmp(before->methods.data(), made.methods.data(), made.methods.size() * sizeof(std::uint64_t)) == 0) {
     made.first = before->first;
     made.class_id = before->class_id;
+    made.counted = before->counted;
     return made;
   }
   made.first = Registry::next_method_ids(static_cast<std::uint32_t>(made.methods.size()));
@@ -295,6 +305,9 @@ std::vector<MethodPlan> MethodTracer::plan(const ClassFile& klass, const Numbere
     const Method& method = klass.methods()[i];
     plans[i].number = numbers.first + static_cast<std::uint32_t>(i);
     if (session_.registry->includes_method(klass.name(), method.name)) plans[i].probes = wanted;
+    // No two methods of a session share a counter.
+    if (plans[i].number - first_number_ >= CallCounts::kMethods)
+      plans[i].probes &= ~std::uint32_t{classfile::kProbeCount};
   }
   return plans;
 }
@@ -334,6 +347,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
   unsigned char* memory = nullptr;
   if (session_.jvmti->Allocate(static_cast<jlong>(out.size()), &memory) != JVMTI_ERROR_NONE) return;
   numbers.has_probes = true;
+  note_counted(numbers, plans);
   if (redefined != nullptr ? !define(klass, numbers, id) : !remember(jni, klass, numbers, loader)) {
     session_.jvmti->Deallocate(memory);
     return;
@@ -395,6 +409,7 @@ bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered&
   if (Loading* before = find_loading(jni, klass.name(), loader)) {
     if (made.loader != nullptr) jni->DeleteWeakGlobalRef(made.loader);
     before->numbers.has_probes = true;
+    before->numbers.counted = numbers.counted;
     return true;
   }
   loading_.push_back(static_cast<Loading&&>(made));
@@ -454,12 +469,68 @@ void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& 
     const MethodPlan& plan = plans[i];
     any = any || plan.done != 0;
     if (plan.done != 0) methods_.fetch_add(1, std::memory_order_relaxed);
+    if (plan.outcome == Outcome::kNoCode) {
+      const bool is_native = (klass.methods()[i].access & kAccNative) != 0;
+      (is_native ? native_ : abstract_).fetch_add(1, std::memory_order_relaxed);
+    }
     if (plan.outcome == Outcome::kUntouched || plan.outcome == Outcome::kRewritten || plan.outcome == Outcome::kNoCode)
       continue;
     (plan.outcome == Outcome::kReduced ? reduced_ : skipped_).fetch_add(1, std::memory_order_relaxed);
     say_unrewritten(klass.name(), klass.methods()[i].name, to_text(plan.outcome));
   }
   if (any) classes_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void MethodTracer::note_counted(Numbered& numbers, const std::vector<MethodPlan>& plans) const {
+  if (!counts_calls()) return;
+  numbers.counted.resize(plans.size());
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    if ((plans[i].done & classfile::kProbeCount) != 0) numbers.counted[i] = true;
+}
+
+std::size_t MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
+  if (!counts_calls()) return 0;
+  std::vector<std::uint32_t> counted;
+  {
+    Lock lock(lock_);
+    for (const Numbered& each : numbered_)
+      for (std::size_t i = 0; i < each.counted.size(); ++i)
+        if (each.counted[i]) counted.push_back(each.first + static_cast<std::uint32_t>(i));
+  }
+  constexpr int kPatience =
+      500;  // waits of 10 ms in all: a drainer that does not come must not hold up a JVM that ends
+  int waits = 0;
+  for (const std::uint32_t number : counted) {
+    for (; !session_.writer.has_room() && waits < kPatience; ++waits) session_.writer.wait_for_pass(10'000'000);
+    record::CountRecord made{};
+    made.header.number = number;
+    made.count = area_->counts().sum(number);
+    guard.write(made, record::RecordKind::kMethodCount);
+  }
+  say_coverage(jni, counted.size());
+  return counted.size();
+}
+
+// Of what the filters let through: what is counted, and what cannot be.
+void MethodTracer::say_coverage(JNIEnv* jni, std::size_t counted) {
+  std::uint32_t guarded = 0;
+  std::uint32_t hidden = 0;
+  for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
+    JvmtiText signature(session_.jvmti);
+    if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
+    const std::string_view name = internal_name(signature.view());
+    // Neither an array nor a primitive type ("I").
+    if (signature.view().size() < 3 || name.front() == '[' || !session_.registry->includes_class(name)) return;
+    jboolean modifiable = JNI_FALSE;
+    session_.jvmti->IsModifiableClass(klass, &modifiable);
+    if (modifiable == JNI_FALSE) ++hidden;
+    else if (is_guarded_class(name)) ++guarded;
+  });
+  char text[256];
+  const int length =
+      snprintf(text, sizeof text, "counted=%zu,native=%u,abstract=%u,skipped=%u,guardedClasses=%u,hiddenClasses=%u",
+               counted, native_.load(), abstract_.load(), skipped_.load(), guarded, hidden);
+  say("jtrace.counted", std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 void MethodTracer::say(std::string_view key, std::string_view value) {

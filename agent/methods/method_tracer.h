@@ -26,6 +26,7 @@
 namespace jtrace::agent {
 
 class AgentSession;
+class CallbackGuard;
 
 class MethodTracer {
  public:
@@ -51,6 +52,9 @@ class MethodTracer {
   void class_file(JNIEnv* jni, jclass redefined, jobject loader, classfile::ByteView bytes, jint* new_size,
                   unsigned char** new_bytes);
   void class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread);
+  // The methodCount of every method that was given a counter, and what has none; how many it were. On a thread that may
+  // wait for the drainer. Nothing where calls are not counted.
+  std::size_t write_counts(JNIEnv* jni, const CallbackGuard& guard);
   // The number of a method of a class that has probes; 0: it has none.
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
 
@@ -64,6 +68,7 @@ class MethodTracer {
     std::uint64_t class_id = 0;
     std::uint32_t first = 0;
     std::vector<std::uint64_t> methods;
+    std::vector<bool> counted;  // each has, or has had, the probe that counts
     bool has_probes = false;
   };
   struct Loading {  // rewritten while it was loaded, not prepared yet
@@ -90,6 +95,9 @@ class MethodTracer {
   bool remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader);
   void store(const Numbered& numbers);
   void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
+  void note_counted(Numbered& numbers, const std::vector<classfile::MethodPlan>& plans) const;
+  void say_coverage(JNIEnv* jni, std::size_t counted);
+  bool counts_calls() const;
   void say_unrewritten(std::string_view klass, std::string_view method, std::string_view why);
   void say(std::string_view key, std::string_view value);
 
@@ -103,9 +111,11 @@ class MethodTracer {
   std::vector<jweak> queue_;  // the control thread's
   std::size_t next_ = 0;
   bool said_ = true;
+  std::uint32_t first_number_ = 0;  // of this session's methods
   std::atomic<bool> active_{false};
   std::atomic<bool> removing_{false};
   std::atomic<std::uint32_t> classes_{0}, methods_{0}, reduced_{0}, skipped_{0}, refused_{0}, unreadable_{0};
+  std::atomic<std::uint32_t> native_{0}, abstract_{0};
   std::atomic<std::uint32_t> skips_said_{0};
 };
 

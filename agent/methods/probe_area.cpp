@@ -1,9 +1,10 @@
 #include "agent/methods/probe_area.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include <new>
+
+#include "agent/methods/anonymous_memory.h"
 
 namespace jtrace::agent {
 namespace {
@@ -12,10 +13,6 @@ constexpr std::size_t kPage = record::kPoolHeaderSize;
 std::atomic<ProbeArea*> g_area{nullptr};
 pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void* anonymous(void* at, std::size_t size, int flags) {
-  return mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
-}
-
 }  // namespace
 
 ProbeArea* ProbeArea::get() {
@@ -23,8 +20,8 @@ ProbeArea* ProbeArea::get() {
   pthread_mutex_lock(&g_lock);
   ProbeArea* area = g_area.load(std::memory_order_relaxed);
   if (area == nullptr) {
-    void* memory = anonymous(nullptr, sizeof(ProbeArea), 0);
-    if (memory != MAP_FAILED) area = new (memory) ProbeArea;
+    void* memory = anonymous_memory(sizeof(ProbeArea));
+    if (memory != nullptr) area = new (memory) ProbeArea;
     if (area != nullptr && !area->make()) area = nullptr;
     g_area.store(area, std::memory_order_release);
   }
@@ -41,11 +38,11 @@ ProbeArea* ProbeArea::adopt(std::uint64_t address) {
 
 bool ProbeArea::make() {
   nobody_.carrier = ~0ull;
-  void* table = anonymous(nullptr, kEntries * sizeof(std::uint64_t), 0);
-  page_ = anonymous(nullptr, kPage, 0);
-  if (table == MAP_FAILED || page_ == MAP_FAILED) return false;
+  void* table = anonymous_memory(kEntries * sizeof(std::uint64_t));
+  page_ = anonymous_memory(kPage);
+  if (table == nullptr || page_ == nullptr) return false;
   table_ = static_cast<std::atomic<std::uint64_t>*>(table);
-  return true;
+  return counts_.make();
 }
 
 bool ProbeArea::show_clock(int pool_descriptor) {
@@ -55,7 +52,7 @@ bool ProbeArea::show_clock(int pool_descriptor) {
   return true;
 }
 
-void ProbeArea::hide_clock() { anonymous(page_, kPage, MAP_FIXED); }
+void ProbeArea::hide_clock() { anonymous_memory(kPage, page_, MAP_FIXED); }
 
 void ProbeArea::clear() {
   for (std::uint64_t i = 0; i < kEntries; ++i) {

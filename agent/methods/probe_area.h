@@ -1,5 +1,6 @@
 // ProbeArea: the memory that the probes' Java code refers to by constants, and which therefore stays where it is for
-// the life of the library: the table from threads to their chunks, the page with the coarse clock, the switch.
+// the life of the library: the table from threads to their chunks, the page with the coarse clock, the switch, the
+// counters of calls.
 //
 // The Java side (probe_class.h) reads it with plain loads. It is cleared, never unmapped: a probe that is in its last
 // instructions when tracing ends writes into memory that is still there.
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/methods/call_counts.h"
 #include "trace/record/layout.h"
 
 namespace jtrace::agent {
@@ -23,6 +25,7 @@ struct ProbeNatives {
   void (*thrown)(JNIEnv* jni, jobject object, jint number);
   void (*unwound)(JNIEnv* jni, jobject object, jint number);
   void (*caught)(JNIEnv* jni, jobject object, jint number);
+  void (*uncounted)(jlong carrier);
 };
 
 class ProbeArea {
@@ -49,6 +52,8 @@ class ProbeArea {
   void hide_clock();
   std::atomic<const ProbeNatives*>& natives() { return natives_; }
   void set_on(bool on) { on_.store(on ? 1 : 0, std::memory_order_seq_cst); }
+  CallCounts& counts() { return counts_; }
+  const CallCounts& counts() const { return counts_; }
   // No thread finds a chunk any more until it asks for one.
   void clear();
 
@@ -56,7 +61,7 @@ class ProbeArea {
   ProbeArea() = default;
   bool make();
 
-  static constexpr std::uint64_t kMagic = 0x324552414a52544aull;  // "JTRJARE2"
+  static constexpr std::uint64_t kMagic = 0x334552414a52544aull;  // "JTRJARE3"
 
   std::uint64_t magic_ = kMagic;
   record::ChunkHeader nobody_{};  // what an empty entry leads to: nobody's chunk
@@ -64,6 +69,7 @@ class ProbeArea {
   std::atomic<const ProbeNatives*> natives_{nullptr};
   std::atomic<std::uint64_t>* table_ = nullptr;
   void* page_ = nullptr;
+  CallCounts counts_;
 };
 
 }  // namespace jtrace::agent

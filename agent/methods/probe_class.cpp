@@ -16,8 +16,10 @@ using classfile::CodeBuilder;
 // Opcodes that only this code needs (JVMS 6.5).
 enum : unsigned {
   kAconstNull = 1,
-  kLconst0 = 9,
   kIconst3 = 6,
+  kIconst4 = 7,
+  kLconst0 = 9,
+  kLconst1 = 10,
   kIload = 21,
   kLload = 22,
   kLstore = 55,
@@ -29,6 +31,7 @@ enum : unsigned {
   kLcmp = 148,
   kIfge = 156,
   kIfne = 154,
+  kPop2 = 88,
   kDup2 = 92,
   kGetstatic = 178,
   kPutstatic = 179,
@@ -56,7 +59,9 @@ class Maker {
     field_ = pool.field(made_.this_class(), "U", unsafe_type);
     made_.add_field(0x001a, kAreaField, "J");
     area_field_ = pool.field(made_.this_class(), kAreaField, "J");
+    get_and_add_ = pool.method(unsafe, "getAndAddLong", "(Ljava/lang/Object;JJ)J");
     slow_ = pool.method(made_.this_class(), "slow", "(JJ)J");
+    uncounted_ = pool.method(made_.this_class(), "uncounted", "(J)V");
     const std::uint16_t thread = pool.klass("java/lang/Thread");
     current_ = pool.method(thread, "currentThread", "()Ljava/lang/Thread;");
     if (facts.virtual_threads) carrier_ = pool.method(thread, "currentCarrierThread", "()Ljava/lang/Thread;");
@@ -74,6 +79,7 @@ class Maker {
     initializer.op(classfile::kReturn);
     made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
     made_.add_native(0x010a, "slow", "(JJ)J");  // private static native
+    made_.add_native(0x010a, "uncounted", "(J)V");
     made_.add_native(kPublicStatic, "thrown", "(Ljava/lang/Object;I)V");
     made_.add_native(kPublicStatic, "unwound", "(Ljava/lang/Object;I)V");
     made_.add_native(kPublicStatic, "caught", "(Ljava/lang/Object;I)V");
@@ -81,6 +87,7 @@ class Maker {
     add_probe("exit", record::RecordKind::kMethodExit, false);
     add_probe("leave", record::RecordKind::kMethodUnwind, false);
     add_probe("line", record::RecordKind::kLine, true);
+    add_count();
     return made_.finish();
   }
 
@@ -198,6 +205,65 @@ class Maker {
     made_.add_method(kPublicStatic, name, has_line ? "(II)V" : "(I)V", 12, kLocals, code, force_inline_);
   }
 
+  // One more for the method (call_counts.h): in the block of the thread's own where it has one, else in the one that
+  // threads share; where nobody has the thread's entry yet, it asks for a block.
+  void add_count() {
+    CodeBuilder code(made_.pool());
+    thread_id(code, facts_.virtual_threads ? carrier_ : current_, kCarrier);
+    code.push_long(area_.counts().entries_address());
+    code.op1(kLload, kCarrier);
+    code.push_long(CallCounts::kEntries - 1);
+    code.op(kLand);
+    code.op(kIconst4);
+    code.op(kLshl);
+    code.op(kLadd);
+    code.op1(kLstore, kHeader);
+    const std::size_t not_mine = unless_same(code, offsetof(CallCounts::Entry, owner), kCarrier);
+    load(code, kHeader, offsetof(CallCounts::Entry, block));
+    add_counter_offset(code);
+    code.op1(kLstore, kPlace);
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    load(code, kPlace, 0);
+    code.op(kLconst1);
+    code.op(kLadd);
+    code.op2(kInvokevirtual, put_long_);
+    code.op(classfile::kReturn);
+
+    code.land(not_mine);
+    load_at(code, area_.counts().shared_address());
+    code.op(kDup2);
+    code.op1(kLstore, kPlace);
+    return_if_zero(code);
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    add_counter_offset(code);
+    code.op(kLconst1);
+    code.op2(kInvokevirtual, get_and_add_);
+    code.op(kPop2);
+    load(code, kHeader, offsetof(CallCounts::Entry, owner));
+    code.op(kLconst0);
+    code.op(kLcmp);
+    const std::size_t has_owner = code.jump(kIfne);
+    code.op1(kLload, kCarrier);
+    code.op2(classfile::kInvokestatic, uncounted_);
+    code.land(has_owner);
+    code.op(classfile::kReturn);
+    made_.add_method(kPublicStatic, "count", "(I)V", 12, kLocals, code, force_inline_);
+  }
+  // To the block's address on the stack: the place of the method's counter.
+  void add_counter_offset(CodeBuilder& code) {
+    code.op1(kIload, 0);
+    code.op(kI2l);
+    code.push_long(CallCounts::kMethods - 1);
+    code.op(kLand);
+    code.op(kIconst3);
+    code.op(kLshl);
+    code.op(kLadd);
+  }
+
   // The record's first 8 bytes: kind, slots, flags (the line), number (event_record.h), little endian as the layout of
   // RecordHeader is on the machines that we run on.
   void store_word(CodeBuilder& code, record::RecordKind kind, bool has_line) {
@@ -238,7 +304,7 @@ class Maker {
   const ProbeArea& area_;
   ClassBuilder made_;
   std::uint16_t get_unsafe_ = 0, get_long_ = 0, put_long_ = 0, put_release_ = 0, field_ = 0, area_field_ = 0, slow_ = 0,
-                current_ = 0, carrier_ = 0, nano_time_ = 0;
+                current_ = 0, carrier_ = 0, nano_time_ = 0, get_and_add_ = 0, uncounted_ = 0;
   std::string_view force_inline_;
 };
 
@@ -278,7 +344,7 @@ bool bind_natives(jvmtiEnv* jvmti, JNIEnv* jni, std::string_view name) {
 
 // The number is the class's version: what a method writes, and where, is baked into it.
 std::string_view probe_class_name(ProbeTime time) {
-  return time == ProbeTime::kPrecise ? "java/lang/JTracePreciseProbes3" : "java/lang/JTraceProbes3";
+  return time == ProbeTime::kPrecise ? "java/lang/JTracePreciseProbes4" : "java/lang/JTraceProbes4";
 }
 
 classfile::Bytes make_probe_class(ProbeTime time, const ProbeClassFacts& facts, const ProbeArea& area) {

@@ -85,7 +85,15 @@ void caught(JNIEnv* jni, jobject object, jint number) {
   exception(jni, object, number, record::RecordKind::kCatch, record::kCatchEvent, false);
 }
 
-constexpr ProbeNatives kNatives = {slow, thrown, unwound, caught};
+// A call of a thread that has no counters of its own yet was counted with the others'.
+void uncounted(jlong carrier) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (!guard || carrier == 0 || guard.session().methods == nullptr) return;
+  guard.producer().counts_as = static_cast<std::uint64_t>(carrier);
+  guard.session().methods->area().counts().claim(guard.producer().counts_as);
+}
+
+constexpr ProbeNatives kNatives = {slow, thrown, unwound, caught, uncounted};
 
 // What the JVM calls, for as long as it lives.
 const ProbeNatives* natives() {
@@ -105,6 +113,9 @@ void JNICALL call_unwound(JNIEnv* jni, jclass, jobject object, jint number) {
 void JNICALL call_caught(JNIEnv* jni, jclass, jobject object, jint number) {
   if (const ProbeNatives* table = natives()) table->caught(jni, object, number);
 }
+void JNICALL call_uncounted(JNIEnv*, jclass, jlong carrier) {
+  if (const ProbeNatives* table = natives()) table->uncounted(carrier);
+}
 
 char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
 
@@ -118,6 +129,7 @@ bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
       {text("thrown"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_thrown)},
       {text("unwound"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_unwound)},
       {text("caught"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_caught)},
+      {text("uncounted"), text("(J)V"), reinterpret_cast<void*>(call_uncounted)},
   };
   return jni->RegisterNatives(probe_class, methods, sizeof methods / sizeof methods[0]) == 0;
 }

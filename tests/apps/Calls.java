@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "spin 1", "spin 0" (a thread that goes on calling).
+ * "benchCollections N R", "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -101,6 +101,51 @@ public final class Calls {
         return refused;
     }
 
+    /** Maps, a sorted list, strings: six small methods of this class between those of java.util. */
+    static final class Collections {
+        private final java.util.HashMap<Integer, String> names = new java.util.HashMap<>();
+        private final java.util.TreeMap<String, Integer> numbers = new java.util.TreeMap<>();
+        private final java.util.ArrayList<Integer> order = new java.util.ArrayList<>();
+
+        static int mix(int i) {
+            int x = i * 0x9e3779b9;
+            return (x ^ x >>> 15) & 0xffffff;
+        }
+
+        static String nameOf(int key) {
+            return Integer.toString(key, 36);
+        }
+
+        void put(int i) {
+            int key = mix(i);
+            names.put(key, nameOf(key));
+            order.add(key);
+        }
+
+        void invert(int key) {
+            numbers.put(names.get(key), key);
+        }
+
+        int look(int key) {
+            return numbers.get(names.get(key));
+        }
+
+        long run(int n) {
+            for (int i = 0; i < n; i++) {
+                put(i);
+            }
+            java.util.Collections.sort(order);
+            long sum = 0;
+            for (int key : order) {
+                invert(key);
+            }
+            for (int key : order) {
+                sum += look(key);
+            }
+            return sum;
+        }
+    }
+
     private static String answer(String[] words) throws Exception {
         int n = words.length > 1 ? Integer.parseInt(words[1]) : 0;
         switch (words[0]) {
@@ -174,6 +219,20 @@ public final class Calls {
                 }
                 return "ns=" + best + " calls=" + callsOfFib(n);
             }
+            case "benchCollections": {
+                int rounds = Integer.parseInt(words[2]);
+                long best = Long.MAX_VALUE;
+                for (int i = 0; i < rounds; i++) {
+                    long start = System.nanoTime();
+                    sink += (int) new Collections().run(n);
+                    best = Math.min(best, System.nanoTime() - start);
+                }
+                // mix, nameOf, put, invert, look for each, run and the constructor
+                return "ns=" + best + " calls=" + (5L * n + 2);
+            }
+            case "exit":
+                System.exit(0);
+                return "";
             default:
                 return "unknown";
         }

@@ -1,7 +1,8 @@
-// What methodEntry and methodExit cost: a recursive fib (nothing but calls), on each of JDK 17 and 25 that is there.
-// Best of many rounds inside the program; ratios to the same JVM before the attach.
-//   ring: events that find no room are dropped, so that the cost is that of the probes; drained: every event is kept
-//   after: when jtrace has gone out again
+// What methodEntry, methodExit and methodCount cost: a recursive fib (nothing but calls) and a program of collections
+// (calls between the JDK's own), on each of JDK 17 and 25 that is there. Best of many rounds inside the program; ratios
+// to the same JVM before the attach.
+//   counted: methodCount; ring: events that find no room are dropped, so that the cost is that of the probes; drained:
+//   every event is kept after: when jtrace has gone out again
 // Peer: JFR's method timing (JDK 25), which counts calls and sums their times, in the same run.
 #include <chrono>
 #include <cstdio>
@@ -25,9 +26,17 @@ struct Figure {
   double ns_per_call = 0;
 };
 
-// Best time for a call of fib(n), over `rounds`.
-Figure measure(JvmProcess& jvm, int n, int rounds) {
-  const auto answer = jvm.ask("bench " + std::to_string(n) + " " + std::to_string(rounds), std::chrono::minutes(3));
+struct Workload {
+  const char* name;
+  const char* command;  // of Calls.java
+  int size;
+  std::vector<std::string> filters;
+};
+
+// Best time for a call of the workload's, over `rounds`.
+Figure measure(JvmProcess& jvm, const Workload& work, int rounds) {
+  const std::string command = work.command + (" " + std::to_string(work.size)) + " " + std::to_string(rounds);
+  const auto answer = jvm.ask(command, std::chrono::minutes(3));
   if (!answer) {
     std::fprintf(stderr, "%s\n", answer.error().message().c_str());
     std::exit(1);
@@ -49,29 +58,67 @@ bool rewritten(TraceRun& run) {
   return false;
 }
 
-void traced(JvmProcess& jvm, const char* name, Figure base, int n, int rounds, std::vector<std::string> options) {
-  options.insert(options.begin(), {"--events", "methods", "--filter", "Calls fib include", "--filter", "* exclude"});
+// `events` with `options`; compiled anew first.
+void traced(JvmProcess& jvm, const char* name, Figure base, const Workload& work, int rounds, const char* events,
+            std::vector<std::string> options = {}) {
+  options.insert(options.begin(), {"--events", events});
+  options.insert(options.end(), work.filters.begin(), work.filters.end());
   auto run = TraceRun::start(jvm.pid(), options);
   if (!run || !rewritten(**run)) {
     std::printf("  %-34s not measured: %s\n", name, run ? "no probes" : run.error().message().c_str());
     return;
   }
-  measure(jvm, n, rounds);  // compiled anew
-  row(name, measure(jvm, n, rounds), base);
+  measure(jvm, work, rounds);
+  row(name, measure(jvm, work, rounds), base);
   (*run)->command().signal(SIGINT);
   (void)(*run)->command().wait_exit(std::chrono::minutes(2));
 }
 
-void peer_jfr(const Jdk& jdk, Figure base) {
+void peer_jfr(const Jdk& jdk, const Workload& work, const char* filter, Figure base, int rounds) {
   if (jdk.version < 25) return;
-  JvmOptions options = attachable(jdk, {"-XX:StartFlightRecording:method-timing=Calls::fib", "-Xlog:jfr*=off"});
+  JvmOptions options =
+      attachable(jdk, {std::string("-XX:StartFlightRecording:method-timing=") + filter, "-Xlog:jfr*=off"});
   auto jvm = JvmProcess::start(jdk, "Calls", options);
   if (!jvm) {
     std::printf("  %-34s not measured: %s\n", "JFR method timing", jvm.error().message().c_str());
     return;
   }
-  measure(**jvm, 25, 20);
-  row("JFR method timing (peer)", measure(**jvm, 25, 20), base);
+  measure(**jvm, work, rounds);
+  row("JFR method timing (peer)", measure(**jvm, work, rounds), base);
+}
+
+const std::vector<std::string> kKeep{"--when-full", "block", "--block-limit", "10000"};
+
+void bench_fib(const Jdk& jdk, JvmProcess& jvm) {
+  const Workload work{"fib", "bench", 25, {"--filter", "Calls fib include", "--filter", "* exclude"}};
+  Workload small = work;  // where every event is written
+  small.size = 20;
+  std::printf("%s: %s\n", jdk.name.c_str(), work.name);
+  measure(jvm, work, 50);
+  const Figure base = measure(jvm, work, 50);
+  row("untraced", base, base);
+  traced(jvm, "counted", base, work, 50, "counts");
+  traced(jvm, "ring, coarse time", base, work, 20, "methods");
+  traced(jvm, "ring, precise time", base, work, 20, "methods", {"--time", "precise"});
+  traced(jvm, "all kept, XML to a file", base, small, 40, "methods", kKeep);
+  measure(jvm, work, 50);
+  row("after", measure(jvm, work, 50), base);
+  peer_jfr(jdk, work, "Calls::fib", base, 20);
+}
+
+void bench_collections(const Jdk& jdk, JvmProcess& jvm) {
+  const Workload work{
+      "collections", "benchCollections", 20000, {"--filter", "Calls$Collections include", "--filter", "* exclude"}};
+  std::printf("%s: %s\n", jdk.name.c_str(), work.name);
+  measure(jvm, work, 50);
+  const Figure base = measure(jvm, work, 50);
+  row("untraced", base, base);
+  traced(jvm, "counted", base, work, 50, "counts");
+  traced(jvm, "ring, coarse time", base, work, 50, "methods");
+  traced(jvm, "all kept, XML to a file", base, work, 30, "methods", kKeep);
+  measure(jvm, work, 50);
+  row("after", measure(jvm, work, 50), base);
+  peer_jfr(jdk, work, "Calls$Collections", base, 50);
 }
 
 void bench(const Jdk& jdk) {
@@ -80,16 +127,8 @@ void bench(const Jdk& jdk) {
     std::printf("%s: %s\n", jdk.name.c_str(), jvm.error().message().c_str());
     return;
   }
-  std::printf("%s: fib\n", jdk.name.c_str());
-  measure(**jvm, 25, 50);
-  const Figure base = measure(**jvm, 25, 50);
-  row("untraced", base, base);
-  traced(**jvm, "ring, coarse time", base, 25, 20, {});
-  traced(**jvm, "ring, precise time", base, 25, 20, {"--time", "precise"});
-  traced(**jvm, "all kept, XML to a file", base, 20, 40, {"--when-full", "block", "--block-limit", "10000"});
-  measure(**jvm, 25, 50);
-  row("after", measure(**jvm, 25, 50), base);
-  peer_jfr(jdk, base);
+  bench_fib(jdk, **jvm);
+  bench_collections(jdk, **jvm);
 }
 
 }  // namespace

@@ -36,13 +36,19 @@ std::size_t occurrences(const std::string& text, std::string_view word) {
   return ::testing::AssertionFailure() << "nothing says jtrace.rewritten: " << run.command().err();
 }
 
-// Events of an element by "Class.method".
-std::map<std::string, int> by_method(const TraceDocument& trace, std::string_view element) {
+// "Class.method" by methodId.
+std::map<std::string, std::string> names_of_methods(const TraceDocument& trace) {
   std::map<std::string, std::string> classes;
   for (const TraceElement* each : trace.all("classDef")) classes[each->get("classId")] = each->get("name");
   std::map<std::string, std::string> methods;
   for (const TraceElement* each : trace.all("methodDef"))
     methods[each->get("methodId")] = classes[each->get("classIdRef")] + "." + each->get("name");
+  return methods;
+}
+
+// Events of an element by "Class.method".
+std::map<std::string, int> by_method(const TraceDocument& trace, std::string_view element) {
+  std::map<std::string, std::string> methods = names_of_methods(trace);
   std::map<std::string, int> counts;
   for (const TraceElement* each : trace.all(element)) ++counts[methods[each->get("methodIdRef")]];
   return counts;
@@ -147,6 +153,83 @@ TEST_P(EachJdk, counts_are_what_the_program_did) {
   EXPECT_THAT(empty->option("jtrace.rewritten"), HasSubstr("classes=0,"));
 }
 
+// methodCount by "Class.method", as the document has said it last.
+std::map<std::string, std::uint64_t> counts_of(const TraceDocument& trace) {
+  std::map<std::string, std::string> names = names_of_methods(trace);
+  std::map<std::string, std::uint64_t> counts;
+  for (const TraceElement* each : trace.all("methodCount"))
+    counts[names[each->get("methodIdRef")]] = each->number("count");
+  return counts;
+}
+
+TEST_P(EachJdk, calls_are_counted_in_every_thread_and_while_paused) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "counts"}, kOnlyCalls));
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  std::uint64_t fibs = 0;
+  for (const char* command : {"fib 15", "threads 4 20", "threads 90 12"}) {
+    auto answer = (*jvm)->ask(command);
+    ASSERT_TRUE(succeeded(answer));
+    fibs += static_cast<std::uint64_t>(value_in(*answer, "fib"));
+  }
+  for (const char* command : {"throws 10", "constructors 40"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  auto counted = run_jtrace({"ctl", (*jvm)->pid_text(), "count"});
+  ASSERT_TRUE(succeeded(counted));
+  ASSERT_EQ(counted->status, 0) << counted->err;
+  EXPECT_THAT(counted->out, ::testing::MatchesRegex("methods=[0-9]+\n"));
+  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "pause"})->status, 0);
+  ASSERT_TRUE(succeeded((*jvm)->ask("everything 100")));
+  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "resume"})->status, 0);
+  if (GetParam().version >= 21) {
+    auto answer = (*jvm)->ask("virtual 20 10");
+    ASSERT_TRUE(succeeded(answer));
+    fibs += static_cast<std::uint64_t>(value_in(*answer, "fib"));
+  }
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid((*run)->path()));
+  EXPECT_EQ(trace->count("methodEntry"), 0u);
+  auto counts = counts_of(*trace);
+  EXPECT_EQ(counts["Calls.fib"], fibs);
+  EXPECT_EQ(counts["Calls.everything"], 100u);
+  EXPECT_EQ(counts["Calls.thrower"], 40u);
+  EXPECT_EQ(counts["Calls.catcher"], 10u);
+  EXPECT_EQ(counts["Calls$Base.<init>"], 40u);
+  ASSERT_EQ(counts.count("Calls.main"), 1u);
+  EXPECT_EQ(counts["Calls.main"], 0u);  // it began before
+  // Each method twice: as asked, and at the end.
+  EXPECT_EQ(trace->count("methodCount"), 2 * counts.size());
+  EXPECT_THAT(trace->option("jtrace.counted"), HasSubstr("native=0,"));
+  EXPECT_EQ((*jvm)->err(), "");
+  record_support(GetParam(), "G1", "live", "method counts");
+}
+
+TEST_P(EachJdk, counts_of_the_whole_JDK_are_written_when_the_JVM_ends) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), {"--events", "counts", "--ring-memory", "2M"});
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  auto answer = (*jvm)->ask("threads 3 15");
+  ASSERT_TRUE(succeeded(answer)) << (*jvm)->crash_report();
+  ASSERT_TRUE(succeeded((*jvm)->send("exit")));
+  auto status = (*run)->command().wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 0) << (*run)->command().err();
+  auto trace = (*run)->document();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid((*run)->path()));
+  auto counts = counts_of(*trace);
+  EXPECT_EQ(counts["Calls.fib"], static_cast<std::uint64_t>(value_in(*answer, "fib")));
+  EXPECT_GT(counts["java/lang/String.length"], 0u);
+  EXPECT_GT(counts.size(), 3000u);
+  EXPECT_THAT(trace->option("jtrace.counted"), ::testing::Not(HasSubstr("guardedClasses=0")));
+}
+
 TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
   auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
   ASSERT_TRUE(succeeded(jvm));
@@ -162,6 +245,7 @@ TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
   for (const char* command : {"fib 10", "everything 7"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
   ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "pause"})->status, 0);
   ASSERT_TRUE(succeeded((*jvm)->ask("everything 100")));
+  EXPECT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "count"})->status, 1);
   ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "resume"})->status, 0);
   ASSERT_TRUE(succeeded((*jvm)->ask("everything 3")));
   auto trace = (*run)->finish();

@@ -6,15 +6,15 @@
 //
 // agent -> jtrace: Hello, what I am.
 // jtrace -> agent: Start (and the descriptor of the pool by SCM_RIGHTS), or Refused (the one line for the JVM's
-// stderr). agent -> jtrace: Started, tracing or why not. jtrace -> agent: Pause, Resume, Filters, Detach, Query. agent
-// -> jtrace: Answer (to Query, Pause, Resume, Filters), Detached (to Detach; then both close).
+// stderr). agent -> jtrace: Started, tracing or why not. jtrace -> agent: Pause, Resume, Filters, Detach, Query, Count.
+// agent -> jtrace: Answer (to Query, Pause, Resume, Filters, Count), Detached (to Detach; then both close).
 #pragma once
 
 #include <cstdint>
 
 namespace jtrace::trace::record {
 
-inline constexpr std::uint32_t kControlVersion = 2;
+inline constexpr std::uint32_t kControlVersion = 3;
 // Started's text where another jtrace traces the JVM: a refusal, no failure of the agent.
 inline constexpr const char* kAlreadyTraced = "this JVM is being traced already";
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
@@ -32,6 +32,7 @@ enum class FrameType : std::uint32_t {
   kDetached = 9,  // no payload: callbacks are off, nothing will be written, the pool is unmapped
   kQuery = 10,    // no payload
   kAnswer = 11,   // text: key=value lines
+  kCount = 12,    // no payload: write the methodCounts, then Answer
 };
 struct FrameHeader {
   FrameType type;
@@ -61,12 +62,14 @@ enum EventBit : std::uint64_t {
   kRuntimeShutdownEvent = 1u << 12,
   kVirtualThreadEvent = 1u << 13,  // threadStart and threadEnd of virtual threads too
   kMethodEvent = 1u << 14,         // methodEntry and methodExit
+  kMethodCountEvent = 1u << 15,
   kLineEvent = 1u << 16,
   kThrowEvent = 1u << 17,
   kCatchEvent = 1u << 18,
 };
-// What probes in the bytecode make.
-inline constexpr std::uint64_t kProbeEvents = kMethodEvent | kLineEvent | kThrowEvent | kCatchEvent;
+// What probes in the bytecode make: events with a time, and counts.
+inline constexpr std::uint64_t kTimedProbeEvents = kMethodEvent | kLineEvent | kThrowEvent | kCatchEvent;
+inline constexpr std::uint64_t kProbeEvents = kTimedProbeEvents | kMethodCountEvent;
 enum ConfigFlag : std::uint32_t {
   kBlockWhenFull = 1,     // wait for room, at most the block limit, instead of dropping at once
   kAllLoadedClasses = 2,  // classDef for every class that is loaded already

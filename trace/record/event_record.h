@@ -36,6 +36,7 @@ enum class RecordKind : std::uint8_t {
   kLine = 19,          // `flags`: the line
   kThrow = 20,         // in the frame of `number`
   kCatch = 21,
+  kMethodCount = 22,  // `number`: methodId
 };
 
 struct RecordHeader {
@@ -101,6 +102,12 @@ struct ExceptionRecord {                          // kThrow, kCatch
   RecordHeader header;
   std::uint64_t object;  // objId, 0: not known
   std::uint64_t handle;  // the same for the same exception: its identity hash
+};
+
+struct CountRecord {  // kMethodCount
+  RecordHeader header;
+  std::uint64_t count;  // calls since the probes were put in
+  std::uint64_t unused;
 };
 
 template <class Record>

@@ -42,6 +42,7 @@ std::uint8_t least_slots(RecordKind kind) {
     case RecordKind::kLine: return slots_of<ProbeRecord>();
     case RecordKind::kThrow:
     case RecordKind::kCatch: return slots_of<ExceptionRecord>();
+    case RecordKind::kMethodCount: return slots_of<CountRecord>();
     case RecordKind::kGcFinish:
     case RecordKind::kGcFigures: return slots_of<GcFinishRecord>();
     case RecordKind::kMonWait:

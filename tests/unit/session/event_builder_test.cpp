@@ -244,6 +244,23 @@ TEST_F(Calls, OneThrowForEachFrameAndTheCatchingOne) {
   EXPECT_EQ(capture_.all<trace::Catch>()[0].objHandle, trace::Number(77));
 }
 
+class Counts : public EventBuilderTest {
+ protected:
+  Counts() : EventBuilderTest({.events = record::kMethodCountEvent}) {}
+};
+
+TEST_F(Counts, OfAMethodWhoseClassIsGoneHaveTheirDefinitions) {
+  define(record::class_definition(5, 11, "LNode;"));
+  define(record::method_definition(8, 11, 5, "next"));
+  event(RecordKind::kClassUnload, 20, record::ObjectRecord{.id = 5, .thread = 0});
+  event(RecordKind::kMethodCount, 30, record::CountRecord{.count = 5'000'000'000}, 0, 8);
+  EXPECT_EQ(names(), (Names{"classDef", "methodDef", "methodCount"}));
+  const auto counted = capture_.all<trace::MethodCount>()[0];
+  EXPECT_EQ(counted.count, trace::Number(5'000'000'000));
+  EXPECT_EQ(counted.methodIdRef, trace::MethodId(8));
+  EXPECT_EQ(builder_.made_up_definitions(), 0u);
+}
+
 TEST_F(EventBuilderTest, MalformedDefinitionsAreCounted) {
   define(record::thread_definition(1, 1, "main").substr(0, 25));
   EXPECT_EQ(builder_.malformed(), 1u);

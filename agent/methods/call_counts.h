@@ -1,0 +1,65 @@
+// CallCounts: the counters of methodCount. Every thread that calls has a block of counters of its own, which its probes
+// increment with plain stores (probe_class.h, count()); threads beyond kBlocks share one block by atomic additions. So
+// no call is lost, whatever the number of threads.
+//
+// A part of ProbeArea: it lies in memory that is never unmapped, for a probe may be between two instructions when
+// counting ends.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace jtrace::agent {
+
+class CallCounts {
+ public:
+  static constexpr std::uint32_t kMethods = 1u
+                                            << 19;  // counters of a block; a method's is that of its number modulo this
+  static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this
+  static constexpr std::uint32_t kBlocks = 64;         // 4 MiB of addresses each, memory where it is touched
+
+  // What a probe finds by its threadId. `block` is valid where `owner` is the thread.
+  struct Entry {
+    std::atomic<std::uint64_t> owner;  // threadId, kNobody, kBusy, kSharing
+    std::atomic<std::uint64_t> block;  // address
+  };
+
+  // From zero; what `own_thread` calls is not counted. False where there is no memory.
+  bool start(std::uint64_t own_thread);
+  // Threads find no counters any more; what was counted stays until the next start().
+  void stop();
+  // A block for the calling thread, or the word that it shares one.
+  void claim(std::uint64_t thread);
+  // The thread ends: the next one goes on in its block.
+  void release(std::uint64_t thread);
+  std::uint64_t sum(std::uint32_t number) const;
+
+  // For the probes: the table, and the word that holds the address of the shared block, 0 while nobody counts.
+  std::uint64_t entries_address() const { return reinterpret_cast<std::uint64_t>(entries_); }
+  std::uint64_t shared_address() const { return reinterpret_cast<std::uint64_t>(&shared_); }
+
+  // The table; at the making of the area.
+  bool make();
+
+ private:
+  static constexpr std::uint64_t kNobody = 0;
+  static constexpr std::uint64_t kBusy = ~0ull;         // being claimed
+  static constexpr std::uint64_t kSharing = ~0ull - 1;  // its thread found no block of its own
+  static constexpr std::size_t kBlockSize = std::size_t{kMethods} * sizeof(std::uint64_t);
+
+  struct Block {
+    std::atomic<std::uint64_t> owner{kNobody};
+    std::atomic<std::uint64_t> address{0};  // once it has memory
+  };
+  bool map(Block& block);
+  static void clear(const Block& block);
+
+  Entry* entries_ = nullptr;
+  std::atomic<std::uint64_t> shared_{0};
+  Block shared_block_;
+  Block own_block_;  // of the agent's thread, which nobody reads
+  Block blocks_[kBlocks];
+};
+
+}  // namespace jtrace::agent
