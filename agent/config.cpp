@@ -61,6 +61,7 @@ bool decode_config(std::span<const std::byte> payload, Config& config) {
   config.block_limit_ms = reader.read<std::uint32_t>();
   config.sampling_interval = reader.read<std::uint64_t>();
   config.stack_depth = reader.read<std::uint32_t>();
+  config.slower_than = reader.read<std::uint64_t>();
   if (!decode_counters(reader, config.used_counters) || !decode_counters(reader, config.committed_counters))
     return false;
   const auto rest = reader.read_bytes(reader.remaining());

@@ -45,6 +45,7 @@ struct Config {
   std::uint32_t block_limit_ms = 0;
   std::uint64_t sampling_interval = 0;  // bytes
   std::uint32_t stack_depth = 0;        // frames
+  std::uint64_t slower_than = 0;        // ns; 0: every call
   std::vector<const std::uint64_t*> used_counters;
   std::vector<const std::uint64_t*> committed_counters;
   FilterBlock filters;

@@ -48,8 +48,8 @@ std::atomic<Producer*>& Producer::list() { return g_producers; }
 void Producer::thread_ended(void* pointer) {
   auto* producer = static_cast<Producer*>(pointer);
   CallbackGuard::leave_pool(*producer);
-  if (producer->counts_as != 0) ProbeArea::get()->counts().release(producer->counts_as);
-  producer->counts_as = 0;
+  if (producer->probed_as != 0) ProbeArea::get()->release(producer->probed_as);
+  producer->probed_as = 0;
   producer->used_.store(0, std::memory_order_release);
 }
 

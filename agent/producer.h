@@ -75,7 +75,7 @@ class Producer {
   std::uint64_t last_thread = 0;  // threadId that this thread's last event had: defined already
   std::uint32_t last_thread_generation = 0;
 
-  std::uint64_t counts_as = 0;  // threadId that has asked for counters (methods/call_counts.h); 0: none
+  std::uint64_t probed_as = 0;  // threadId that has asked for counters or a stack of calls (methods/); 0: none
 
  private:
   static std::atomic<Producer*>& list();

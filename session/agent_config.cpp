@@ -31,6 +31,7 @@ std::string encode_start(const TraceOptions& options, const HeapCounters& counte
   append(bytes, options.block_limit_ms);
   append(bytes, options.sample_interval);
   append(bytes, options.stack_depth);
+  append(bytes, options.slower_than);
   append_addresses(bytes, counters.used);
   append_addresses(bytes, counters.committed);
   return bytes + encode_filter_rules(options.filters);

@@ -181,7 +181,8 @@ Result<> EventBuilder::process(const Record& any) {
       else calls_.of(any.thread).forget();
       return {};
     }
-    case RecordKind::kMethodEntry: return write_entry(any);
+    case RecordKind::kMethodEntry: return write_entry(any, any.header().time);
+    case RecordKind::kLateEntry: return write_entry(any, any.as<record::LateEntryRecord>().start);
     case RecordKind::kMethodExit:
     case RecordKind::kMethodUnwind: return write_exit(any);
     case RecordKind::kLine: return write_line(any);
@@ -286,8 +287,7 @@ Result<> EventBuilder::write_alloc(const record::ObjAllocRecord& record) {
                                        .contextData = context});
 }
 
-Result<> EventBuilder::write_entry(const Record& record) {
-  const std::uint64_t time = record.header().time;
+Result<> EventBuilder::write_entry(const Record& record, std::uint64_t time) {
   const std::uint32_t method = record.header().number;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));

@@ -103,7 +103,7 @@ class EventBuilder final : public trace::record::RecordSink {
   bool ends_unseen_wait(const trace::record::MonitorRecord& record) const;
   Result<> write_monitor(const trace::record::MonitorRecord& record);
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
-  Result<> write_entry(const Record& record);
+  Result<> write_entry(const Record& record, std::uint64_t time);
   Result<> write_exit(const Record& record);
   Result<> write_exit_of(CallStack& stack, std::uint64_t time);
   Result<> write_line(const Record& record);

@@ -15,6 +15,8 @@ namespace {
 
 using Items = std::vector<std::string>;
 
+constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, which stands up to 1 ms, can measure
+
 tl::unexpected<Error> wrong_value(std::string_view name, std::string_view value, const std::string& expected) {
   return fail(ErrorCategory::kUsage,
               "option " + std::string(name) + ": '" + std::string(value) + "' is not " + expected);
@@ -152,6 +154,22 @@ OptionSpec timeout_option() {
           [](const TraceOptions&) -> std::optional<std::string> { return std::nullopt; }};
 }
 
+OptionSpec slower_than_option() {
+  return {"slower-than",
+          OptionKind::kValue,
+          "TIME",
+          "of methods only the calls that take so long, and their callers (20ms, 1.5)",
+          [](TraceOptions& options, const Items& items) -> Result<> {
+            const auto time = parse_seconds(items[0]);
+            if (!time || *time == 0) return wrong_value("slower-than", items[0], "a time above 0 (20ms, 1.5, 2m)");
+            options.slower_than = *time;
+            return {};
+          },
+          [](const TraceOptions& options) -> std::optional<std::string> {
+            return options.slower_than != 0 ? std::optional(seconds_text(options.slower_than)) : std::nullopt;
+          }};
+}
+
 OptionSpec events_option() {
   return {"events",
           OptionKind::kList,
@@ -272,6 +290,7 @@ std::vector<OptionSpec> make_table() {
       choice("time", "coarse", "precise", "coarse|precise",
              "times of methods and lines: of a clock that is moved on now and then, or exact (some 30 ns each)",
              &O::precise_time),
+      slower_than_option(),
       size("sample-interval", "objAlloc: bytes between samples (default: 512K); 0 is every object", &O::sample_interval,
            0, 0x7fffffff),
       number("stack-depth", "objAlloc: frames of the allocation stack (default: 16); 0 is none", &O::stack_depth, 1024),
@@ -388,6 +407,11 @@ Result<TraceOptions> OptionReader::finish() {
     return fail(ErrorCategory::kUsage, "option rotate needs a file: standard output cannot be rotated");
   if (options_.doctype && options_.writes_fragments())
     return fail(ErrorCategory::kUsage, "option doctype: fragments have no DOCTYPE");
+  if (options_.slower_than != 0 && (options_.events & trace::record::kMethodEvent) == 0)
+    return fail(ErrorCategory::kUsage, "option slower-than needs methods", "--events methods");
+  if (options_.slower_than != 0 && options_.slower_than < kLeastCoarse && !options_.precise_time)
+    return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms the coarse clock is too coarse",
+                "--time precise");
   if (options_.max_size != 0 && options_.max_size < (options_.rotate != 0 ? 256u << 10 : 16u << 10))
     return wrong_value("max-size", std::to_string(options_.max_size), "at least 16K (with rotate: 256K)");
   if (options_.virtual_threads) options_.events |= trace::record::kVirtualThreadEvent;

@@ -1,5 +1,6 @@
 #include "agent/methods/method_tracer.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <algorithm>
@@ -69,14 +70,19 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   if (session_.writer.pool.header().chunk_size != record::kChunkSize) return "the pool's chunks have another size";
   if (const char* error = find_probe_facts(jni, facts_)) return error;
   facts_.chunk_size = record::kChunkSize;
-  const ProbeTime time = session_.config.has_flag(record::kPreciseTime) ? ProbeTime::kPrecise : ProbeTime::kCoarse;
-  if (const char* error = define_probe_class(session_.jvmti, jni, time, facts_, area_)) return error;
+  if (const char* error = define_probe_class(session_.jvmti, jni, style(), facts_, area_)) return error;
   if (!area_->show_clock(pool_descriptor)) return "the pool's clock cannot be mapped";
   advance_clock(session_.writer.pool.header(), monotonic_ns());
   area_->clear();
+  area_->open_calls().start(session_.config.slower_than);
   first_number_ = Registry::next_method_ids(0);
   if (counts_calls() && !area_->counts().start(session_.own_thread_id)) return "no memory is left for the counters";
   return nullptr;
+}
+
+ProbeStyle MethodTracer::style() const {
+  return {session_.config.has_flag(record::kPreciseTime) ? ProbeTime::kPrecise : ProbeTime::kCoarse,
+          session_.config.slower_than != 0 ? ProbeCalls::kSlow : ProbeCalls::kEach};
 }
 
 std::uint32_t MethodTracer::probes() const {
@@ -94,7 +100,15 @@ bool MethodTracer::counts_calls() const { return (session_.granted_events & reco
 
 void MethodTracer::set_on(bool on) {
   area_->set_on(on);
-  if (!on) area_->clear();
+  if (on) return;
+  area_->clear();
+  area_->open_calls().forget();
+}
+
+OpenCalls::Stack* MethodTracer::open_calls_of(std::uint64_t thread) {
+  OpenCalls::Stack* stack = area_->open_calls().claim(thread);
+  if (stack == nullptr) unwatched_.fetch_add(1, std::memory_order_relaxed);
+  return stack;
 }
 
 void MethodTracer::start(JNIEnv* jni) {
@@ -195,6 +209,11 @@ void MethodTracer::retransform(const jclass* classes, jint count) {
 void MethodTracer::remove(JNIEnv* jni) {
   set_on(false);
   area_->counts().stop();
+  if (const std::uint64_t unwatched = unwatched_.load(); unwatched != 0) {
+    char text[32];
+    say("jtrace.unwatched",
+        std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
+  }
   removing_ = true;
   jint count = 0;
   JvmtiMemory<jclass> classes(session_.jvmti);
@@ -337,8 +356,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
   }
   std::vector<MethodPlan> plans = plan(klass, numbers);
   classfile::Bytes out;
-  const ProbeTime time = session_.config.has_flag(record::kPreciseTime) ? ProbeTime::kPrecise : ProbeTime::kCoarse;
-  const classfile::ClassOutcome outcome = classfile::rewrite_class(klass, probe_class_name(time), plans, out);
+  const classfile::ClassOutcome outcome = classfile::rewrite_class(klass, probe_class_name(style()), plans, out);
   if (outcome != classfile::ClassOutcome::kRewritten) {
     if (redefined != nullptr) set_probes(redefined, false);
     if (outcome == classfile::ClassOutcome::kPoolFull) skipped_.fetch_add(static_cast<std::uint32_t>(plans.size()));

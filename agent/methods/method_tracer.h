@@ -59,6 +59,8 @@ class MethodTracer {
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
 
   ProbeArea& area() const { return *area_; }
+  // A stack of open calls for the calling thread; nullptr where there is none left, which is counted.
+  OpenCalls::Stack* open_calls_of(std::uint64_t thread);
   // "classes=N,methods=N,...": for the trace and for status.
   int figures(char* text, std::size_t size) const;
 
@@ -78,6 +80,7 @@ class MethodTracer {
     std::vector<Definition> definitions;  // of the methods, without the class's id
   };
 
+  ProbeStyle style() const;
   std::uint32_t probes() const;
   void queue(JNIEnv* jni, jclass klass);
   void retransform(const jclass* classes, jint count);
@@ -116,6 +119,7 @@ class MethodTracer {
   std::atomic<bool> removing_{false};
   std::atomic<std::uint32_t> classes_{0}, methods_{0}, reduced_{0}, skipped_{0}, refused_{0}, unreadable_{0};
   std::atomic<std::uint32_t> native_{0}, abstract_{0};
+  std::atomic<std::uint64_t> unwatched_{0};  // calls that found no stack
   std::atomic<std::uint32_t> skips_said_{0};
 };
 

@@ -42,7 +42,7 @@ bool ProbeArea::make() {
   page_ = anonymous_memory(kPage);
   if (table == nullptr || page_ == nullptr) return false;
   table_ = static_cast<std::atomic<std::uint64_t>*>(table);
-  return counts_.make();
+  return counts_.make() && open_calls_.make();
 }
 
 bool ProbeArea::show_clock(int pool_descriptor) {

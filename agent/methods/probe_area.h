@@ -1,6 +1,6 @@
 // ProbeArea: the memory that the probes' Java code refers to by constants, and which therefore stays where it is for
 // the life of the library: the table from threads to their chunks, the page with the coarse clock, the switch, the
-// counters of calls.
+// counters of calls, the calls that are open.
 //
 // The Java side (probe_class.h) reads it with plain loads. It is cleared, never unmapped: a probe that is in its last
 // instructions when tracing ends writes into memory that is still there.
@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "agent/methods/call_counts.h"
+#include "agent/methods/open_calls.h"
 #include "trace/record/layout.h"
 
 namespace jtrace::agent {
@@ -26,6 +27,9 @@ struct ProbeNatives {
   void (*unwound)(JNIEnv* jni, jobject object, jint number);
   void (*caught)(JNIEnv* jni, jobject object, jint number);
   void (*uncounted)(jlong carrier);
+  jlong (*opened)(jlong carrier, jlong thread);
+  void (*ended)(JNIEnv* jni, jint number, jint kind);
+  void (*idle)(jlong thread);
 };
 
 class ProbeArea {
@@ -54,6 +58,13 @@ class ProbeArea {
   void set_on(bool on) { on_.store(on ? 1 : 0, std::memory_order_seq_cst); }
   CallCounts& counts() { return counts_; }
   const CallCounts& counts() const { return counts_; }
+  OpenCalls& open_calls() { return open_calls_; }
+  const OpenCalls& open_calls() const { return open_calls_; }
+  // The thread ends: what it counted and called with is free for others.
+  void release(std::uint64_t thread) {
+    counts_.release(thread);
+    open_calls_.release(thread);
+  }
   // No thread finds a chunk any more until it asks for one.
   void clear();
 
@@ -70,6 +81,7 @@ class ProbeArea {
   std::atomic<std::uint64_t>* table_ = nullptr;
   void* page_ = nullptr;
   CallCounts counts_;
+  OpenCalls open_calls_;
 };
 
 }  // namespace jtrace::agent

@@ -4,6 +4,7 @@
 #include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_area.h"
 #include "agent/registry.h"
+#include "base/clock.h"
 
 namespace jtrace::agent {
 namespace {
@@ -47,15 +48,78 @@ jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
   return static_cast<jlong>(address);
 }
 
+// The threadId of the calling thread; 0 where there is none.
+std::uint64_t current_thread(AgentSession& session, JNIEnv* jni) {
+  jthread thread = nullptr;
+  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return 0;
+  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
+  jni->DeleteLocalRef(thread);
+  return id;
+}
+
+// --slower-than: the end of the innermost open call of the method, and of what it called and ended without a word
+// (constructors by an exception before super() returned). Where it took long, the entries of all that are open are
+// written first.
+void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std::uint32_t method,
+              record::RecordKind kind) {
+  AgentSession& session = guard.session();
+  OpenCalls& calls = session.methods->area().open_calls();
+  OpenCalls::Stack* stack = calls.find(thread);
+  if (stack == nullptr) return;
+  std::uint64_t at = stack->depth < OpenCalls::kFrames ? stack->depth : OpenCalls::kFrames;
+  while (at > 0 && static_cast<std::uint32_t>(stack->frames[at - 1].method) != method) --at;
+  if (at == 0) return;  // it began before the trace
+  const OpenCalls::Frame& mine = stack->frames[at - 1];
+  const std::uint64_t now = session.config.has_flag(record::kPreciseTime)
+                                ? monotonic_ns()
+                                : session.writer.pool.header().coarse_clock.load(std::memory_order_acquire);
+  const bool is_slow = (mine.method & OpenCalls::kWritten) != 0 || now - mine.start >= calls.slower_than();
+  if (is_slow && chunk_for(guard, jni, 0, thread) != nullptr) {
+    for (std::uint64_t i = 0; i < at; ++i) {
+      OpenCalls::Frame& frame = stack->frames[i];
+      if ((frame.method & OpenCalls::kWritten) != 0) continue;
+      record::LateEntryRecord entry{};
+      entry.header.number = static_cast<std::uint32_t>(frame.method);
+      entry.start = frame.start;
+      guard.write(entry, record::RecordKind::kLateEntry);
+      frame.method |= OpenCalls::kWritten;
+    }
+    record::ProbeRecord exit{};
+    exit.header.number = method;
+    guard.write(exit, kind);
+  }
+  stack->depth = at - 1;
+}
+
+void ended(JNIEnv* jni, jint number, jint kind) {
+  CallbackGuard guard;
+  if (!guard || guard.session().methods == nullptr) return;
+  end_call(guard, jni, current_thread(guard.session(), jni), static_cast<std::uint32_t>(number),
+           static_cast<record::RecordKind>(kind));
+}
+
+// A call begins in a thread that has no stack yet.
+jlong opened(jlong carrier, jlong thread) {
+  CallbackGuard guard;
+  const auto id = static_cast<std::uint64_t>(thread);
+  if (!guard || thread == 0 || guard.session().methods == nullptr || guard.session().is_own_thread(id)) return 0;
+  if (carrier == thread) guard.producer().probed_as = id;
+  return reinterpret_cast<jlong>(guard.session().methods->open_calls_of(id));
+}
+
+void idle(jlong thread) {
+  CallbackGuard guard;
+  if (guard && guard.session().methods != nullptr)
+    guard.session().methods->area().open_calls().release(static_cast<std::uint64_t>(thread));
+}
+
 // An exception in a frame: throw or catch, and with `leaves` the end of the frame.
 void exception(JNIEnv* jni, jobject thrown, jint number, record::RecordKind kind, std::uint64_t event, bool leaves) {
   CallbackGuard guard;
   if (!guard) return;
   AgentSession& session = guard.session();
   LocalFrame frame(jni, 8);
-  jthread thread = nullptr;
-  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return;
-  const auto current = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
+  const std::uint64_t current = current_thread(session, jni);
   if (chunk_for(guard, jni, 0, current) == nullptr) return;
   if ((session.granted_events & event) != 0) {
     record::ExceptionRecord made{};
@@ -68,7 +132,10 @@ void exception(JNIEnv* jni, jobject thrown, jint number, record::RecordKind kind
       made.object = session.registry->object_id(jni, thrown);
     guard.write(made, kind);
   }
-  if (leaves && (session.granted_events & record::kMethodEvent) != 0) {
+  if (!leaves || (session.granted_events & record::kMethodEvent) == 0) return;
+  if (session.config.slower_than != 0) {
+    end_call(guard, jni, current, static_cast<std::uint32_t>(number), record::RecordKind::kMethodUnwind);
+  } else {
     record::ProbeRecord made{};
     made.header.number = static_cast<std::uint32_t>(number);
     guard.write(made, record::RecordKind::kMethodUnwind);
@@ -89,11 +156,11 @@ void caught(JNIEnv* jni, jobject object, jint number) {
 void uncounted(jlong carrier) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard || carrier == 0 || guard.session().methods == nullptr) return;
-  guard.producer().counts_as = static_cast<std::uint64_t>(carrier);
-  guard.session().methods->area().counts().claim(guard.producer().counts_as);
+  guard.producer().probed_as = static_cast<std::uint64_t>(carrier);
+  guard.session().methods->area().counts().claim(guard.producer().probed_as);
 }
 
-constexpr ProbeNatives kNatives = {slow, thrown, unwound, caught, uncounted};
+constexpr ProbeNatives kNatives = {slow, thrown, unwound, caught, uncounted, opened, ended, idle};
 
 // What the JVM calls, for as long as it lives.
 const ProbeNatives* natives() {
@@ -116,6 +183,16 @@ void JNICALL call_caught(JNIEnv* jni, jclass, jobject object, jint number) {
 void JNICALL call_uncounted(JNIEnv*, jclass, jlong carrier) {
   if (const ProbeNatives* table = natives()) table->uncounted(carrier);
 }
+jlong JNICALL call_opened(JNIEnv*, jclass, jlong carrier, jlong thread) {
+  const ProbeNatives* table = natives();
+  return table == nullptr ? 0 : table->opened(carrier, thread);
+}
+void JNICALL call_ended(JNIEnv* jni, jclass, jint number, jint kind) {
+  if (const ProbeNatives* table = natives()) table->ended(jni, number, kind);
+}
+void JNICALL call_idle(JNIEnv*, jclass, jlong thread) {
+  if (const ProbeNatives* table = natives()) table->idle(thread);
+}
 
 char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
 
@@ -130,6 +207,9 @@ bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
       {text("unwound"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_unwound)},
       {text("caught"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_caught)},
       {text("uncounted"), text("(J)V"), reinterpret_cast<void*>(call_uncounted)},
+      {text("opened"), text("(JJ)J"), reinterpret_cast<void*>(call_opened)},
+      {text("ended"), text("(II)V"), reinterpret_cast<void*>(call_ended)},
+      {text("idle"), text("(J)V"), reinterpret_cast<void*>(call_idle)},
   };
   return jni->RegisterNatives(probe_class, methods, sizeof methods / sizeof methods[0]) == 0;
 }

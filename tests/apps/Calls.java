@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchCollections N R", "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchCollections N R", "naps N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -99,6 +99,37 @@ public final class Calls {
             }
         }
         return refused;
+    }
+
+    static int quick(int i) {
+        return i ^ sink;
+    }
+
+    static void nap(int ms) throws InterruptedException {
+        Thread.sleep(ms);
+    }
+
+    static void napAndThrow(int ms) throws InterruptedException {
+        nap(ms);
+        throw new IllegalStateException("as asked");
+    }
+
+    /** Two slow calls, one of which is left by an exception, among a hundred quick ones. */
+    static int naps(int ms) throws InterruptedException {
+        int sum = 0;
+        for (int i = 0; i < 50; i++) {
+            sum += quick(i);
+        }
+        nap(ms);
+        for (int i = 0; i < 50; i++) {
+            sum += quick(i);
+        }
+        try {
+            napAndThrow(ms);
+        } catch (IllegalStateException e) {
+            sum++;
+        }
+        return sum;
     }
 
     /** Maps, a sorted list, strings: six small methods of this class between those of java.util. */
@@ -229,6 +260,31 @@ public final class Calls {
                 }
                 // mix, nameOf, put, invert, look for each, run and the constructor
                 return "ns=" + best + " calls=" + (5L * n + 2);
+            }
+            case "naps": {
+                final int ms = Integer.parseInt(words[2]);
+                for (int i = 0; i < n; i++) {
+                    sink += naps(ms);
+                }
+                return "naps=" + n;
+            }
+            case "virtualNaps": {
+                final int ms = Integer.parseInt(words[2]);
+                final java.util.concurrent.CountDownLatch done = new java.util.concurrent.CountDownLatch(n);
+                Runnable body = () -> {
+                    try {
+                        sink += naps(ms);
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                    done.countDown();
+                };
+                java.lang.reflect.Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+                for (int i = 0; i < n; i++) {
+                    start.invoke(null, body);
+                }
+                done.await();
+                return "naps=" + n;
             }
             case "exit":
                 System.exit(0);

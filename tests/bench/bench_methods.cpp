@@ -1,8 +1,8 @@
 // What methodEntry, methodExit and methodCount cost: a recursive fib (nothing but calls) and a program of collections
 // (calls between the JDK's own), on each of JDK 17 and 25 that is there. Best of many rounds inside the program; ratios
 // to the same JVM before the attach.
-//   counted: methodCount; ring: events that find no room are dropped, so that the cost is that of the probes; drained:
-//   every event is kept after: when jtrace has gone out again
+//   counted: methodCount; slower than: --slower-than, with nothing that is; ring: events that find no room are dropped,
+//   so that the cost is that of the probes; drained: every event is kept after: when jtrace has gone out again
 // Peer: JFR's method timing (JDK 25), which counts calls and sums their times, in the same run.
 #include <chrono>
 #include <cstdio>
@@ -100,6 +100,7 @@ void bench_fib(const Jdk& jdk, JvmProcess& jvm) {
   traced(jvm, "counted", base, work, 50, "counts");
   traced(jvm, "ring, coarse time", base, work, 20, "methods");
   traced(jvm, "ring, precise time", base, work, 20, "methods", {"--time", "precise"});
+  traced(jvm, "slower than 1 s, coarse time", base, work, 20, "methods", {"--slower-than", "1"});
   traced(jvm, "all kept, XML to a file", base, small, 40, "methods", kKeep);
   measure(jvm, work, 50);
   row("after", measure(jvm, work, 50), base);
@@ -115,6 +116,7 @@ void bench_collections(const Jdk& jdk, JvmProcess& jvm) {
   row("untraced", base, base);
   traced(jvm, "counted", base, work, 50, "counts");
   traced(jvm, "ring, coarse time", base, work, 50, "methods");
+  traced(jvm, "slower than 1 s, coarse time", base, work, 50, "methods", {"--slower-than", "1"});
   traced(jvm, "all kept, XML to a file", base, work, 30, "methods", kKeep);
   measure(jvm, work, 50);
   row("after", measure(jvm, work, 50), base);

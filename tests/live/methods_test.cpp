@@ -230,6 +230,77 @@ TEST_P(EachJdk, counts_of_the_whole_JDK_are_written_when_the_JVM_ends) {
   EXPECT_THAT(trace->option("jtrace.counted"), ::testing::Not(HasSubstr("guardedClasses=0")));
 }
 
+std::uint64_t length_of(const TraceElement& entry, const TraceElement& exit) {
+  return nanoseconds_of(exit.get("time")) - nanoseconds_of(entry.get("time"));
+}
+
+// Every exit came at least `least` ns after its entry.
+std::vector<std::string> short_calls(const TraceDocument& trace, std::uint64_t least) {
+  std::map<std::string, const TraceElement*> open;
+  std::vector<std::string> faults;
+  for (const TraceElement& each : trace.events()) {
+    const std::string key = each.get("threadIdRef") + "/" + each.get("ticket");
+    if (each.name == "methodEntry") open[key] = &each;
+    if (each.name == "methodExit" && length_of(*open.at(key), each) < least) faults.push_back("call " + key);
+  }
+  return faults;
+}
+
+TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
+  constexpr std::uint64_t kMilli = 1'000'000;
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start(
+      (*jvm)->pid(),
+      with({"--events", "methods,exceptions", "--slower-than", "40ms", "--time", "precise"}, kOnlyCalls));
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  int naps = 3;
+  std::vector<std::string> commands{"fib 15", "throws 5", "constructors 10", "naps 3 60"};
+  if (GetParam().version >= 21) {
+    commands.push_back("virtualNaps 5 60");
+    naps += 5;
+  }
+  for (const std::string& command : commands) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->id_faults()));
+  EXPECT_TRUE(none(trace->collation_faults()));
+  EXPECT_TRUE(none(call_faults(*trace)));
+  EXPECT_TRUE(none(short_calls(*trace, 40 * kMilli)));
+  EXPECT_TRUE(valid((*run)->path()));
+  auto entries = by_method(*trace, "methodEntry");
+  auto exits = by_method(*trace, "methodExit");
+  for (const char* method : {"Calls.naps", "Calls.nap", "Calls.napAndThrow", "Calls.answer"})
+    EXPECT_EQ(entries[method], exits[method]) << method;
+  EXPECT_EQ(entries["Calls.naps"], naps);
+  EXPECT_EQ(entries["Calls.nap"], 2 * naps);
+  EXPECT_EQ(entries["Calls.napAndThrow"], naps);
+  // A machine that stands still for a while makes any call slow.
+  EXPECT_LT(entries["Calls.quick"], 50 * naps);
+  EXPECT_LT(entries["Calls.fib"], 500);
+  auto throws = by_method(*trace, "throw");
+  EXPECT_EQ(throws["Calls.napAndThrow"], naps);
+  EXPECT_EQ(throws["Calls.thrower"], 20);  // exceptions are traced whatever their call takes
+  EXPECT_EQ(trace->option("slower-than"), "0.04");
+  EXPECT_EQ((*jvm)->err(), "");
+  record_support(GetParam(), "G1", "live", "calls slower than a time");
+
+  // By the coarse clock.
+  auto coarse = TraceRun::start((*jvm)->pid(), with({"--events", "methods", "--slower-than", "100ms"}, kOnlyCalls));
+  ASSERT_TRUE(succeeded(coarse));
+  ASSERT_TRUE(rewritten(**coarse));
+  ASSERT_TRUE(succeeded((*jvm)->ask("naps 1 500")));
+  auto second = (*coarse)->finish();
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_TRUE(none(call_faults(*second)));
+  EXPECT_TRUE(none(short_calls(*second, 100 * kMilli)));
+  auto later = by_method(*second, "methodEntry");
+  EXPECT_EQ(later, by_method(*second, "methodExit"));
+  EXPECT_EQ(later["Calls.naps"], 1);
+  EXPECT_EQ(later["Calls.nap"], 2);
+}
+
 TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
   auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
   ASSERT_TRUE(succeeded(jvm));

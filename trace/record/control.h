@@ -14,7 +14,7 @@
 
 namespace jtrace::trace::record {
 
-inline constexpr std::uint32_t kControlVersion = 3;
+inline constexpr std::uint32_t kControlVersion = 4;
 // Started's text where another jtrace traces the JVM: a refusal, no failure of the agent.
 inline constexpr const char* kAlreadyTraced = "this JVM is being traced already";
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
@@ -41,10 +41,11 @@ struct FrameHeader {
 
 // Config, as it lies in Start:
 //   u64 events wanted (EventBit) | u32 flags (ConfigFlag) | u32 block limit in ms | u64 sampling interval of objAlloc
-//   in bytes (0: every object) | u32 stack depth for objAlloc (0: none) | u32 n | n x u64 address of a perf counter of
-//   bytes used | u32 m | m x u64 address of one of bytes committed (addresses in the JVM of 8-byte words of hsperfdata,
-//   to be summed at gcFinish; none: the figures come from Runtime) | filter rules: u32 count | for each u8 include (1)
-//   or exclude (0) | text class pattern | text method pattern ("*": all) Patterns are in internal form with '/' and one
+//   in bytes (0: every object) | u32 stack depth for objAlloc (0: none) | u64 least time of a traced call in ns (0:
+//   every call) | u32 n | n x u64 address of a perf counter of bytes used | u32 m | m x u64 address of one of bytes
+//   committed (addresses in the JVM of 8-byte words of hsperfdata, to be summed at gcFinish; none: the figures come
+//   from Runtime) | filter rules: u32 count | for each u8 include (1) or exclude (0) | text class pattern | text method
+//   pattern ("*": all) Patterns are in internal form with '/' and one
 //   '*' at the start or the end at most. Text: u32 length + bytes.
 enum EventBit : std::uint64_t {
   kThreadStartEvent = 1u << 0,

@@ -37,6 +37,7 @@ enum class RecordKind : std::uint8_t {
   kThrow = 20,         // in the frame of `number`
   kCatch = 21,
   kMethodCount = 22,  // `number`: methodId
+  kLateEntry = 23,    // a methodEntry of before, written when the call was found slow
 };
 
 struct RecordHeader {
@@ -107,6 +108,12 @@ struct ExceptionRecord {                          // kThrow, kCatch
 struct CountRecord {  // kMethodCount
   RecordHeader header;
   std::uint64_t count;  // calls since the probes were put in
+  std::uint64_t unused;
+};
+
+struct LateEntryRecord {  // kLateEntry
+  RecordHeader header;
+  std::uint64_t start;  // when the call began; behind all that its thread has written
   std::uint64_t unused;
 };
 

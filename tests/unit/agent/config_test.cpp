@@ -57,6 +57,7 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
   out.put(std::uint32_t{100});
   out.put(std::uint64_t{512 * 1024});
   out.put(std::uint32_t{16});
+  out.put(std::uint64_t{20'000'000});
   out.put(std::uint32_t{1});
   out.put(std::uint64_t{0x1000});
   out.put(std::uint32_t{0});
@@ -67,6 +68,7 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
   ASSERT_TRUE(decode_config(whole, config));
   EXPECT_TRUE(config.wants(record::kGcEvent));
   EXPECT_TRUE(config.has_flag(record::kBlockWhenFull));
+  EXPECT_EQ(config.slower_than, 20'000'000u);
   EXPECT_EQ(config.used_counters.size(), 1u);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     Config cut;
@@ -76,7 +78,7 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
 
 TEST(DecodeConfig, AHugeCountIsRefusedAtOnce) {
   ByteBuffer out;
-  for (int i = 0; i < 7; ++i) out.put(std::uint32_t{0});
+  for (int i = 0; i < 9; ++i) out.put(std::uint32_t{0});
   out.put(~std::uint32_t{0});
   Config config;
   EXPECT_FALSE(decode_config(bytes_of(out), config));

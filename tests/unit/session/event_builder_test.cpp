@@ -201,6 +201,21 @@ TEST_F(Calls, TicketsAndDepthAreTheThreadsOwn) {
   EXPECT_EQ(exits[1].classIdRef, trace::ClassId(5));
 }
 
+TEST_F(Calls, ALateEntryHasTheTimeOfItsBeginning) {
+  run(3, 1);
+  event(RecordKind::kLateEntry, 200, record::LateEntryRecord{.start = 110}, 0, 7);
+  event(RecordKind::kLateEntry, 200, record::LateEntryRecord{.start = 120}, 0, 8);
+  time_ = 200;
+  probe(RecordKind::kMethodExit, 8);
+  probe(RecordKind::kMethodExit, 7);
+  const auto entries = capture_.all<trace::MethodEntry>();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].time.ns(), 5'000'001'000u - 1000 + 110);
+  EXPECT_EQ(entries[1].time.ns(), 5'000'001'000u - 1000 + 120);
+  EXPECT_EQ(entries[1].stackDepth, trace::Number(2));
+  EXPECT_EQ(capture_.all<trace::MethodExit>()[0].ticket, entries[1].ticket);
+}
+
 TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
   run(1, 1);
   for (const std::uint32_t method : {7u, 8u, 9u}) probe(RecordKind::kMethodEntry, method);

@@ -83,6 +83,10 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_THAT(error_of("fragments,doctype"), HasSubstr("DOCTYPE"));
   EXPECT_THAT(error_of("strict,,strict"), HasSubstr("between two commas"));
   EXPECT_THAT(error_of("block-limit=99999"), HasSubstr("10000"));
+  EXPECT_THAT(error_of("slower-than=0"), HasSubstr("above 0"));
+  EXPECT_THAT(error_of("slower-than=20ms"), HasSubstr("--events methods"));
+  EXPECT_THAT(error_of("events=methods,slower-than=2ms"), HasSubstr("--time precise"));
+  EXPECT_TRUE(from_string("events=methods,slower-than=2ms,time=precise"));
 }
 
 TEST(Options, EventsThatAreWrongOrNotThereYet) {

@@ -1,0 +1,81 @@
+#include "agent/methods/open_calls.h"
+
+#include "agent/methods/anonymous_memory.h"
+
+namespace jtrace::agent {
+namespace {
+
+OpenCalls::Stack* stack_at(std::uint64_t address) { return reinterpret_cast<OpenCalls::Stack*>(address); }
+
+}  // namespace
+
+bool OpenCalls::make() {
+  entries_ = static_cast<Entry*>(anonymous_memory(kEntries * sizeof(Entry)));
+  stacks_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kMostStacks * sizeof(std::uint64_t)));
+  return entries_ != nullptr && stacks_ != nullptr;
+}
+
+void OpenCalls::start(std::uint64_t slower_than) {
+  forget();
+  slower_than_ = slower_than;
+}
+
+void OpenCalls::forget() {
+  for (std::uint64_t i = 0; i < kEntries; ++i) {
+    const std::uint64_t owner = entries_[i].owner.load(std::memory_order_relaxed);
+    if (owner != 0) release(owner);
+  }
+}
+
+OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
+  Entry& entry = entries_[thread & (kEntries - 1)];
+  if (entry.owner.load(std::memory_order_acquire) != 0) return nullptr;  // another thread's, as long as it lives
+  Stack* found = nullptr;
+  const std::uint32_t made = made_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < made && found == nullptr; ++i) {
+    Stack* each = stack_at(stacks_[i].load(std::memory_order_acquire));
+    std::uint64_t nobody = 0;
+    if (each != nullptr && each->owner.load(std::memory_order_relaxed) == 0 &&
+        each->owner.compare_exchange_strong(nobody, thread))
+      found = each;
+  }
+  if (found == nullptr && made < kMostStacks) {
+    found = static_cast<Stack*>(anonymous_memory(sizeof(Stack)));
+    if (found == nullptr) return nullptr;
+    found->owner.store(thread, std::memory_order_relaxed);
+    const std::uint32_t place = made_.fetch_add(1);
+    if (place >= kMostStacks) {
+      made_.store(kMostStacks);
+      munmap(found, sizeof(Stack));
+      return nullptr;
+    }
+    stacks_[place].store(reinterpret_cast<std::uint64_t>(found), std::memory_order_release);
+  }
+  if (found == nullptr) return nullptr;
+  found->depth = 0;
+  // Threads whose ids collide may both be here: `stack` is the owner's only behind its own store of `owner`.
+  std::uint64_t nobody = 0;
+  if (!entry.owner.compare_exchange_strong(nobody, ~0ull)) {
+    found->owner.store(0, std::memory_order_release);
+    return nullptr;
+  }
+  entry.stack.store(reinterpret_cast<std::uint64_t>(found), std::memory_order_relaxed);
+  entry.owner.store(thread, std::memory_order_release);
+  return found;
+}
+
+OpenCalls::Stack* OpenCalls::find(std::uint64_t thread) {
+  const Entry& entry = entries_[thread & (kEntries - 1)];
+  if (entry.owner.load(std::memory_order_acquire) != thread) return nullptr;
+  return stack_at(entry.stack.load(std::memory_order_relaxed));
+}
+
+void OpenCalls::release(std::uint64_t thread) {
+  Entry& entry = entries_[thread & (kEntries - 1)];
+  Stack* stack = find(thread);
+  std::uint64_t mine = thread;
+  if (stack == nullptr || !entry.owner.compare_exchange_strong(mine, 0)) return;
+  stack->owner.store(0, std::memory_order_release);
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,473 @@
+#include "agent/methods/probe_code.h"
+
+#include "agent/classfile/class_builder.h"
+#include "trace/record/event_record.h"
+
+namespace jtrace::agent {
+namespace {
+
+using classfile::ClassBuilder;
+using classfile::CodeBuilder;
+
+// Opcodes that only this code needs (JVMS 6.5).
+enum : unsigned {
+  kAconstNull = 1,
+  kIconst3 = 6,
+  kIconst4 = 7,
+  kLconst0 = 9,
+  kLconst1 = 10,
+  kIload = 21,
+  kLload = 22,
+  kLstore = 55,
+  kLadd = 97,
+  kLsub = 101,
+  kLshl = 121,
+  kLand = 127,
+  kLor = 129,
+  kI2l = 133,
+  kLcmp = 148,
+  kIfge = 156,
+  kIfne = 154,
+  kPop2 = 88,
+  kDup2 = 92,
+  kGetstatic = 178,
+  kPutstatic = 179,
+  kInvokevirtual = 182,
+};
+constexpr unsigned kPublicStatic = 0x0009;
+
+// Emits the class's methods.
+class Maker {
+ public:
+  Maker(ProbeStyle style, const ProbeClassFacts& facts, const ProbeArea& area)
+      : style_(style), facts_(facts), area_(area), made_(probe_class_name(style), "java/lang/Object") {
+    const std::string_view unsafe_name = facts.internal_unsafe ? "jdk/internal/misc/Unsafe" : "sun/misc/Unsafe";
+    classfile::ConstantPool& pool = made_.pool();
+    const std::uint16_t unsafe = pool.klass(unsafe_name);
+    const std::string_view unsafe_type = facts.internal_unsafe ? "Ljdk/internal/misc/Unsafe;" : "Lsun/misc/Unsafe;";
+    get_unsafe_ = pool.method(unsafe, "getUnsafe",
+                              facts.internal_unsafe ? "()Ljdk/internal/misc/Unsafe;" : "()Lsun/misc/Unsafe;");
+    get_long_ = pool.method(unsafe, "getLong", "(Ljava/lang/Object;J)J");
+    put_long_ = pool.method(unsafe, "putLong", "(Ljava/lang/Object;JJ)V");
+    put_release_ =
+        pool.method(unsafe, facts.internal_unsafe ? "putLongRelease" : "putOrderedLong", "(Ljava/lang/Object;JJ)V");
+    made_.add_field(0x001a, "U", unsafe_type);  // private static final
+    field_ = pool.field(made_.this_class(), "U", unsafe_type);
+    made_.add_field(0x001a, kAreaField, "J");
+    area_field_ = pool.field(made_.this_class(), kAreaField, "J");
+    get_and_add_ = pool.method(unsafe, "getAndAddLong", "(Ljava/lang/Object;JJ)J");
+    slow_ = pool.method(made_.this_class(), "slow", "(JJ)J");
+    uncounted_ = pool.method(made_.this_class(), "uncounted", "(J)V");
+    opened_ = pool.method(made_.this_class(), "opened", "(JJ)J");
+    ended_ = pool.method(made_.this_class(), "ended", "(II)V");
+    idle_ = pool.method(made_.this_class(), "idle", "(J)V");
+    const std::uint16_t thread = pool.klass("java/lang/Thread");
+    current_ = pool.method(thread, "currentThread", "()Ljava/lang/Thread;");
+    if (facts.virtual_threads) carrier_ = pool.method(thread, "currentCarrierThread", "()Ljava/lang/Thread;");
+    if (style.time == ProbeTime::kPrecise) nano_time_ = pool.method(pool.klass("java/lang/System"), "nanoTime", "()J");
+    force_inline_ =
+        facts.internal_unsafe ? "Ljdk/internal/vm/annotation/ForceInline;" : "Ljava/lang/invoke/ForceInline;";
+  }
+
+  classfile::Bytes make() {
+    CodeBuilder initializer(made_.pool());
+    initializer.op2(classfile::kInvokestatic, get_unsafe_);
+    initializer.op2(kPutstatic, field_);
+    initializer.push_long(reinterpret_cast<std::uint64_t>(&area_));
+    initializer.op2(kPutstatic, area_field_);
+    initializer.op(classfile::kReturn);
+    made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
+    made_.add_native(0x010a, "slow", "(JJ)J");  // private static native
+    made_.add_native(0x010a, "uncounted", "(J)V");
+    made_.add_native(0x010a, "opened", "(JJ)J");
+    made_.add_native(0x010a, "ended", "(II)V");
+    made_.add_native(0x010a, "idle", "(J)V");
+    made_.add_native(kPublicStatic, "thrown", "(Ljava/lang/Object;I)V");
+    made_.add_native(kPublicStatic, "unwound", "(Ljava/lang/Object;I)V");
+    made_.add_native(kPublicStatic, "caught", "(Ljava/lang/Object;I)V");
+    if (style_.calls == ProbeCalls::kSlow) {
+      add_push();
+      add_pop("exit", record::RecordKind::kMethodExit);
+      add_pop("leave", record::RecordKind::kMethodUnwind);
+    } else {
+      add_probe("enter", record::RecordKind::kMethodEntry, false);
+      add_probe("exit", record::RecordKind::kMethodExit, false);
+      add_probe("leave", record::RecordKind::kMethodUnwind, false);
+    }
+    add_probe("line", record::RecordKind::kLine, true);
+    add_count();
+    return made_.finish();
+  }
+
+ private:
+  // Locals: the arguments (line, number) in 0 and 1, then these longs.
+  enum Local : unsigned { kCarrier = 2, kThread = 4, kHeader = 6, kCommitted = 8, kPlace = 10, kLocals = 12 };
+
+  void load(CodeBuilder& code, Local address, std::uint64_t offset) {  // getLong(null, address + offset)
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, address);
+    if (offset != 0) {
+      code.push_long(offset);
+      code.op(kLadd);
+    }
+    code.op2(kInvokevirtual, get_long_);
+  }
+  void load_at(CodeBuilder& code, std::uint64_t address) {  // getLong(null, address)
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.push_long(address);
+    code.op2(kInvokevirtual, get_long_);
+  }
+  // Takes a long off the stack.
+  void return_if_zero(CodeBuilder& code) {
+    code.op(kLconst0);
+    code.op(kLcmp);
+    const std::size_t goes_on = code.jump(kIfne);
+    code.op(classfile::kReturn);
+    code.land(goes_on);
+  }
+  void thread_id(CodeBuilder& code, std::uint16_t getter, Local into) {
+    code.op2(kGetstatic, field_);
+    code.op2(classfile::kInvokestatic, getter);
+    code.push_long(facts_.thread_id_offset);
+    code.op2(kInvokevirtual, get_long_);
+    code.op1(kLstore, into);
+  }
+  // Compares a field of the chunk's header with a local; the jump where they differ.
+  std::size_t unless_same(CodeBuilder& code, std::uint64_t offset, Local local) {
+    load(code, kHeader, offset);
+    code.op1(kLload, local);
+    code.op(kLcmp);
+    return code.jump(kIfne);
+  }
+
+  // The ids of the carrier and of the thread that runs on it; returns where the latter is.
+  Local thread_ids(CodeBuilder& code) {
+    thread_id(code, facts_.virtual_threads ? carrier_ : current_, kCarrier);
+    if (!facts_.virtual_threads) return kCarrier;
+    thread_id(code, current_, kThread);
+    return kThread;
+  }
+  // The place of a thread's entry of 16 bytes in a table, into kHeader.
+  void find_entry(CodeBuilder& code, std::uint64_t table, std::uint64_t entries, Local thread) {
+    code.push_long(table);
+    code.op1(kLload, thread);
+    code.push_long(entries - 1);
+    code.op(kLand);
+    code.op(kIconst4);
+    code.op(kLshl);
+    code.op(kLadd);
+    code.op1(kLstore, kHeader);
+  }
+
+  void add_probe(std::string_view name, record::RecordKind kind, bool has_line) {
+    CodeBuilder code(made_.pool());
+    const Local thread = thread_ids(code);
+    // The thread's chunk.
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.push_long(area_.table_address());
+    code.op1(kLload, kCarrier);
+    code.push_long(ProbeArea::kEntries - 1);
+    code.op(kLand);
+    code.op(kIconst3);
+    code.op(kLshl);
+    code.op(kLadd);
+    code.op2(kInvokevirtual, get_long_);
+    code.push_long(area_.base());
+    code.op(kLadd);
+    code.op1(kLstore, kHeader);
+    const std::size_t not_mine = unless_same(code, offsetof(record::ChunkHeader, carrier), kCarrier);
+    std::size_t switched = 0;
+    if (facts_.virtual_threads) switched = unless_same(code, offsetof(record::ChunkHeader, current), kThread);
+    load(code, kHeader, offsetof(record::ChunkHeader, committed));
+    code.op(kDup2);
+    code.op1(kLstore, kCommitted);
+    code.push_long(facts_.chunk_size - record::kSlotSize + 1);
+    code.op(kLcmp);
+    const std::size_t full = code.jump(kIfge);
+
+    const std::size_t write = code.bytes().size();
+    load(code, kHeader, offsetof(record::ChunkHeader, address));
+    code.op(kDup2);
+    code.op1(kLstore, kPlace);
+    // The trace may end between any two of these instructions, and leaves zeros where the header was
+    // (AgentSession::unmap_pool): then there is no place.
+    return_if_zero(code);
+    code.op1(kLload, kPlace);
+    code.op1(kLload, kCommitted);
+    code.op(kLadd);
+    code.op1(kLstore, kPlace);
+    store_word(code, kind, has_line);
+    store_time(code);
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kHeader);
+    code.push_long(offsetof(record::ChunkHeader, committed));
+    code.op(kLadd);
+    code.op1(kLload, kCommitted);
+    code.push_long(record::kSlotSize);
+    code.op(kLadd);
+    code.op2(kInvokevirtual, put_release_);
+    code.op(classfile::kReturn);
+
+    code.land(not_mine);
+    if (facts_.virtual_threads) code.land(switched);
+    code.land(full);
+    // Nobody traces: nothing to ask.
+    load_at(code, area_.switch_address());
+    return_if_zero(code);
+    code.op1(kLload, kCarrier);
+    code.op1(kLload, thread);
+    code.op2(classfile::kInvokestatic, slow_);
+    code.op(kDup2);
+    code.op1(kLstore, kHeader);
+    return_if_zero(code);
+    load(code, kHeader, offsetof(record::ChunkHeader, committed));
+    code.op1(kLstore, kCommitted);
+    code.jump_back(classfile::kGoto, write);
+    made_.add_method(kPublicStatic, name, has_line ? "(II)V" : "(I)V", 12, kLocals, code, force_inline_);
+  }
+
+  // One more for the method (call_counts.h): in the block of the thread's own where it has one, else in the one that
+  // threads share; where nobody has the thread's entry yet, it asks for a block.
+  void add_count() {
+    CodeBuilder code(made_.pool());
+    thread_id(code, facts_.virtual_threads ? carrier_ : current_, kCarrier);
+    find_entry(code, area_.counts().entries_address(), CallCounts::kEntries, kCarrier);
+    const std::size_t not_mine = unless_same(code, offsetof(CallCounts::Entry, owner), kCarrier);
+    load(code, kHeader, offsetof(CallCounts::Entry, block));
+    add_counter_offset(code);
+    code.op1(kLstore, kPlace);
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    load(code, kPlace, 0);
+    code.op(kLconst1);
+    code.op(kLadd);
+    code.op2(kInvokevirtual, put_long_);
+    code.op(classfile::kReturn);
+
+    code.land(not_mine);
+    load_at(code, area_.counts().shared_address());
+    code.op(kDup2);
+    code.op1(kLstore, kPlace);
+    return_if_zero(code);
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    add_counter_offset(code);
+    code.op(kLconst1);
+    code.op2(kInvokevirtual, get_and_add_);
+    code.op(kPop2);
+    load(code, kHeader, offsetof(CallCounts::Entry, owner));
+    code.op(kLconst0);
+    code.op(kLcmp);
+    const std::size_t has_owner = code.jump(kIfne);
+    code.op1(kLload, kCarrier);
+    code.op2(classfile::kInvokestatic, uncounted_);
+    code.land(has_owner);
+    code.op(classfile::kReturn);
+    made_.add_method(kPublicStatic, "count", "(I)V", 12, kLocals, code, force_inline_);
+  }
+  // To the block's address on the stack: the place of the method's counter.
+  void add_counter_offset(CodeBuilder& code) {
+    code.op1(kIload, 0);
+    code.op(kI2l);
+    code.push_long(CallCounts::kMethods - 1);
+    code.op(kLand);
+    code.op(kIconst3);
+    code.op(kLshl);
+    code.op(kLadd);
+  }
+
+  // The record's first 8 bytes: kind, slots, flags (the line), number (event_record.h), little endian as the layout of
+  // RecordHeader is on the machines that we run on.
+  void store_word(CodeBuilder& code, record::RecordKind kind, bool has_line) {
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    code.op1(kIload, has_line ? 1 : 0);
+    code.op(kI2l);
+    code.op1(classfile::kBipush, 32);
+    code.op(kLshl);
+    code.push_long(static_cast<std::uint64_t>(kind) | 1u << 8);
+    code.op(kLor);
+    if (has_line) {
+      code.op1(kIload, 0);
+      code.op(kI2l);
+      code.op1(classfile::kBipush, 16);
+      code.op(kLshl);
+      code.op(kLor);
+    }
+    code.op2(kInvokevirtual, put_long_);
+  }
+  void store_time(CodeBuilder& code) {
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    code.push_long(8);
+    code.op(kLadd);
+    push_time(code);
+    code.op2(kInvokevirtual, put_long_);
+  }
+  void push_time(CodeBuilder& code) {
+    if (style_.time == ProbeTime::kPrecise) code.op2(classfile::kInvokestatic, nano_time_);
+    else load_at(code, area_.clock_address());
+  }
+
+  // The slow probes: kHeader is the thread's entry, then its stack; kCommitted the depth; kPlace a frame.
+  static constexpr Local kStack = kHeader;
+  static constexpr Local kDepth = kCommitted;
+
+  void find_frame(CodeBuilder& code) {
+    code.op1(kLload, kStack);
+    code.push_long(offsetof(OpenCalls::Stack, frames));
+    code.op(kLadd);
+    code.op1(kLload, kDepth);
+    code.op(kIconst4);
+    code.op(kLshl);
+    code.op(kLadd);
+    code.op1(kLstore, kPlace);
+  }
+  void store_depth(CodeBuilder& code) {
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kStack);
+    code.op1(kLload, kDepth);
+    code.op2(kInvokevirtual, put_long_);
+  }
+  void add_to_depth(CodeBuilder& code, unsigned operation) {
+    code.op1(kLload, kDepth);
+    code.op(kLconst1);
+    code.op(operation);
+    code.op1(kLstore, kDepth);
+  }
+  std::size_t unless_deep(CodeBuilder& code) {  // the jump where the frame is beyond the stack
+    code.op1(kLload, kDepth);
+    code.push_long(OpenCalls::kFrames);
+    code.op(kLcmp);
+    return code.jump(kIfge);
+  }
+
+  // A call begins: its method and the time onto the thread's stack.
+  void add_push() {
+    CodeBuilder code(made_.pool());
+    const Local thread = thread_ids(code);
+    find_entry(code, area_.open_calls().entries_address(), OpenCalls::kEntries, thread);
+    const std::size_t not_mine = unless_same(code, offsetof(OpenCalls::Entry, owner), thread);
+    load(code, kHeader, offsetof(OpenCalls::Entry, stack));
+    code.op1(kLstore, kStack);
+    const std::size_t push = code.bytes().size();
+    load(code, kStack, offsetof(OpenCalls::Stack, depth));
+    code.op1(kLstore, kDepth);
+    const std::size_t deep = unless_deep(code);
+    find_frame(code);
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    code.op1(kIload, 0);
+    code.op(kI2l);
+    code.op2(kInvokevirtual, put_long_);
+    store_time(code);
+    code.land(deep);
+    add_to_depth(code, kLadd);
+    store_depth(code);
+    code.op(classfile::kReturn);
+
+    code.land(not_mine);
+    load_at(code, area_.switch_address());
+    return_if_zero(code);
+    code.op1(kLload, kCarrier);
+    code.op1(kLload, thread);
+    code.op2(classfile::kInvokestatic, opened_);
+    code.op(kDup2);
+    code.op1(kLstore, kStack);
+    return_if_zero(code);
+    code.jump_back(classfile::kGoto, push);
+    made_.add_method(kPublicStatic, "enter", "(I)V", 12, kLocals, code, force_inline_);
+  }
+
+  // A call ends: off the stack with it. Where it took long, or is not the innermost one, native code looks at it.
+  void add_pop(std::string_view name, record::RecordKind kind) {
+    CodeBuilder code(made_.pool());
+    const Local thread = thread_ids(code);
+    find_entry(code, area_.open_calls().entries_address(), OpenCalls::kEntries, thread);
+    const std::size_t not_mine = unless_same(code, offsetof(OpenCalls::Entry, owner), thread);
+    load(code, kHeader, offsetof(OpenCalls::Entry, stack));
+    code.op1(kLstore, kStack);
+    load(code, kStack, offsetof(OpenCalls::Stack, depth));
+    code.op(kDup2);
+    code.op1(kLstore, kDepth);
+    return_if_zero(code);
+    add_to_depth(code, kLsub);
+    const std::size_t deep = unless_deep(code);
+    find_frame(code);
+    load(code, kPlace, offsetof(OpenCalls::Frame, method));
+    code.op1(kIload, 0);
+    code.op(kI2l);
+    code.op(kLcmp);
+    const std::size_t other = code.jump(kIfne);
+    push_time(code);
+    load(code, kPlace, offsetof(OpenCalls::Frame, start));
+    code.op(kLsub);
+    load_at(code, area_.open_calls().slower_than_address());
+    code.op(kLcmp);
+    const std::size_t late = code.jump(kIfge);
+    code.land(deep);
+    store_depth(code);
+    if (facts_.virtual_threads) add_idle(code);
+    code.land(not_mine);
+    code.op(classfile::kReturn);
+
+    code.land(other);
+    code.land(late);
+    code.op1(kIload, 0);
+    code.op1(classfile::kBipush, static_cast<unsigned>(kind));
+    code.op2(classfile::kInvokestatic, ended_);
+    code.op(classfile::kReturn);
+    made_.add_method(kPublicStatic, name, "(I)V", 12, kLocals, code, force_inline_);
+  }
+  // A virtual thread that is in no call needs no stack; of those there may be many.
+  void add_idle(CodeBuilder& code) {
+    code.op1(kLload, kDepth);
+    code.op(kLconst0);
+    code.op(kLcmp);
+    const std::size_t is_busy = code.jump(kIfne);
+    code.op1(kLload, kCarrier);
+    code.op1(kLload, kThread);
+    code.op(kLcmp);
+    const std::size_t is_virtual = code.jump(kIfne);
+    code.op(classfile::kReturn);
+    code.land(is_virtual);
+    code.op1(kLload, kThread);
+    code.op2(classfile::kInvokestatic, idle_);
+    code.land(is_busy);
+  }
+
+  ProbeStyle style_;
+  const ProbeClassFacts& facts_;
+  const ProbeArea& area_;
+  ClassBuilder made_;
+  std::uint16_t get_unsafe_ = 0, get_long_ = 0, put_long_ = 0, put_release_ = 0, field_ = 0, area_field_ = 0, slow_ = 0,
+                current_ = 0, carrier_ = 0, nano_time_ = 0, get_and_add_ = 0, uncounted_ = 0, opened_ = 0, ended_ = 0,
+                idle_ = 0;
+  std::string_view force_inline_;
+};
+
+}  // namespace
+
+// The number is the class's version: what a method writes, and where, is baked into it.
+std::string_view probe_class_name(ProbeStyle style) {
+  const bool precise = style.time == ProbeTime::kPrecise;
+  if (style.calls == ProbeCalls::kSlow)
+    return precise ? "java/lang/JTracePreciseSlowProbes4" : "java/lang/JTraceSlowProbes4";
+  return precise ? "java/lang/JTracePreciseProbes4" : "java/lang/JTraceProbes4";
+}
+
+classfile::Bytes make_probe_class(ProbeStyle style, const ProbeClassFacts& facts, const ProbeArea& area) {
+  return Maker(style, facts, area).make();
+}
+
+}  // namespace jtrace::agent
