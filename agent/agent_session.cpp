@@ -200,6 +200,7 @@ const char* AgentSession::go_live(JNIEnv* jni) {
     return "java.lang.Thread has no field tid in this JVM";
   }
   thread_class = static_cast<jclass>(jni->NewGlobalRef(thread_local_class));
+  if (jclass string = jni->FindClass("java/lang/String")) string_class = static_cast<jclass>(jni->NewGlobalRef(string));
   // JDK 21 and later (java/lang/BaseVirtualThread.java); elsewhere there are no virtual threads.
   if (jclass base = jni->FindClass("java/lang/BaseVirtualThread"))
     virtual_thread_class = static_cast<jclass>(jni->NewGlobalRef(base));
@@ -349,6 +350,7 @@ void AgentSession::stop(JNIEnv* jni) {
   jvmti->DisposeEnvironment();
   jni->DeleteGlobalRef(thread_class);
   if (virtual_thread_class != nullptr) jni->DeleteGlobalRef(virtual_thread_class);
+  if (string_class != nullptr) jni->DeleteGlobalRef(string_class);
   record::PoolHeader& header = writer.pool.header();
   if (!vm_dead) header.agent_state.store(static_cast<std::uint32_t>(record::AgentState::kDetached));
   // A callback that is still inside keeps the mapping and the session: leaking them is better than a crash of the JVM.

@@ -63,6 +63,7 @@ class AgentSession {
   jthread own_thread = nullptr;           // global reference, until the control thread runs
   jclass thread_class = nullptr;          // global reference to java.lang.Thread
   jclass virtual_thread_class = nullptr;  // global reference to BaseVirtualThread, where there is one
+  jclass string_class = nullptr;          // global reference to java.lang.String
   jfieldID thread_tid = nullptr;          // Thread.tid, a long in every JDK (java/lang/Thread.java, 8 to 27)
   std::atomic<bool> paused{false};
   std::atomic<bool> vm_dead{false};

@@ -24,6 +24,8 @@ std::string encode_start(const TraceOptions& options, const HeapCounters& counte
   if (options.all_loaded_classes) flags |= record::kAllLoadedClasses;
   if (options.monitor_owner) flags |= record::kMonitorOwner;
   if (options.precise_time) flags |= record::kPreciseTime;
+  if (options.arguments) flags |= record::kArguments;
+  if (options.return_values) flags |= record::kReturnValues;
   std::string bytes;
   append(bytes, record::kControlVersion);
   append(bytes, options.events);

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "session/call_values.h"
+
 namespace jtrace::session {
 
 struct OpenCall {
@@ -41,10 +43,14 @@ class CallStack {
   };
   Thrown thrown;
 
+  // What came for the next entry or exit.
+  std::vector<CallValue> values;
+
   // Nothing is known of what is open any more.
   void forget() {
     calls_.clear();
     thrown = {};
+    values.clear();
   }
 
  private:

@@ -39,6 +39,10 @@ class DefinitionTable {
     const auto found = methods_.find(method);
     return found == methods_.end() ? 0 : found->second.class_id;
   }
+  std::string_view signature_of(std::uint64_t method) const {
+    const auto found = methods_.find(method);
+    return found == methods_.end() ? std::string_view() : std::string_view(found->second.signature);
+  }
   std::string_view source_of(std::uint64_t method) const {
     const auto found = classes_.find(class_of(method));
     return found == classes_.end() ? std::string_view() : std::string_view(found->second.fields.source);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace jtrace::session {
 
@@ -24,6 +25,11 @@ Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
   }
   if (const auto* option = std::get_if<record::OptionDefinition>(&definition->fields))
     return emitter_.emit(trace::Option{.key = option->key, .value = option->value});
+  if (auto* text = std::get_if<record::TextDefinition>(&definition->fields)) {
+    if (texts_.size() >= kMostTexts) texts_.erase(texts_.begin());
+    texts_[definition->id] = std::move(*text);
+    return {};
+  }
   if (std::holds_alternative<record::ThreadDefinition>(definition->fields)) {
     if ((options_.events & record::kThreadStartEvent) != 0)
       announced_.push_back({definition->time, definition->id, false});
@@ -185,6 +191,7 @@ Result<> EventBuilder::process(const Record& any) {
     case RecordKind::kLateEntry: return write_entry(any, any.as<record::LateEntryRecord>().start);
     case RecordKind::kMethodExit:
     case RecordKind::kMethodUnwind: return write_exit(any);
+    case RecordKind::kValue: return take_value(any);
     case RecordKind::kLine: return write_line(any);
     case RecordKind::kThrow:
     case RecordKind::kCatch: return write_exception(any);
@@ -293,27 +300,59 @@ Result<> EventBuilder::write_entry(const Record& record, std::uint64_t time) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
   CallStack& stack = calls_.of(record.thread);
   const OpenCall& call = stack.enter(method);
+  trace::List<trace::Value> values;
+  if (!stack.values.empty())
+    values = value_elements_.make(stack.values, method, definitions_.signature_of(method), false);
+  stack.values.clear();
   return emitter_.emit(trace::MethodEntry{.threadIdRef = ThreadId(record.thread),
                                           .time = wall(time),
                                           .methodIdRef = trace::MethodId(method),
                                           .ticket = call.ticket,
                                           .classIdRef = class_ref(method),
-                                          .stackDepth = stack.depth()});
+                                          .stackDepth = stack.depth(),
+                                          .values = values});
+}
+
+// Values come before the entry or the exit that they belong to.
+Result<> EventBuilder::take_value(const Record& any) {
+  const auto& record = any.as<record::ValueRecord>();
+  CallValue made{record.header.number, record.header.flags, record.kind, record.bits, {}, 0};
+  if (made.kind == record::ValueKind::kText) {
+    const auto text = texts_.find(record.bits);
+    if (text == texts_.end()) {
+      made.kind = record::ValueKind::kUnknown;
+    } else {
+      made.text = std::move(text->second.text);
+      made.text_length = text->second.length;
+      texts_.erase(text);
+    }
+  }
+  if (made.kind == record::ValueKind::kObject)
+    JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.bits, record.header.time));
+  CallStack& stack = calls_.of(any.thread);
+  if (stack.values.size() < kMostValues) stack.values.push_back(std::move(made));
+  return {};
 }
 
 // Calls above the one that is left have ended without a word: constructors by an exception before super() returned.
 Result<> EventBuilder::write_exit(const Record& record) {
   CallStack& stack = calls_.of(record.thread);
   const std::size_t at = stack.find(record.header().number);
+  const std::vector<CallValue> given = std::exchange(stack.values, {});
   if (at == stack.depth()) {
     ++orphan_exits_;
     return {};
   }
-  while (stack.depth() > at) JTRACE_RETURN_IF_ERROR(write_exit_of(stack, record.header().time));
-  return {};
+  const std::uint64_t time = record.header().time;
+  while (stack.depth() > at + 1) JTRACE_RETURN_IF_ERROR(write_exit_of(stack, time, {}));
+  trace::List<trace::Value> values;
+  const std::uint32_t method = record.header().number;
+  if (!given.empty() && record.header().kind == RecordKind::kMethodExit)
+    values = value_elements_.make(given, method, definitions_.signature_of(method), true);
+  return write_exit_of(stack, time, values);
 }
 
-Result<> EventBuilder::write_exit_of(CallStack& stack, std::uint64_t time) {
+Result<> EventBuilder::write_exit_of(CallStack& stack, std::uint64_t time, trace::List<trace::Value> values) {
   const OpenCall call = stack.pop();
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(stack.thread(), time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(call.method, time));
@@ -321,7 +360,8 @@ Result<> EventBuilder::write_exit_of(CallStack& stack, std::uint64_t time) {
                                          .time = wall(time),
                                          .ticket = call.ticket,
                                          .methodIdRef = trace::MethodId(call.method),
-                                         .classIdRef = class_ref(call.method)});
+                                         .classIdRef = class_ref(call.method),
+                                         .values = values});
 }
 
 trace::ClassId EventBuilder::class_ref(std::uint32_t method) const {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <unordered_map>
 
 #include "base/clock.h"
@@ -65,6 +66,8 @@ class EventBuilder final : public trace::record::RecordSink {
   static constexpr std::uint64_t kFreesWait = 100'000'000;     // ... for the next objFree of its collection
   static constexpr std::uint64_t kFreesLimit = 1'000'000'000;  // ... and for all of them
   static constexpr std::size_t kHoldLimit = 200'000;           // records
+  static constexpr std::size_t kMostTexts = 100'000;           // whose values were not lost
+  static constexpr std::size_t kMostValues = 256;              // of a call: 255 arguments and a result
 
   struct Record {  // any record, by value
     alignas(16) std::byte bytes[sizeof(trace::record::ObjAllocRecord)];
@@ -105,7 +108,8 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
   Result<> write_entry(const Record& record, std::uint64_t time);
   Result<> write_exit(const Record& record);
-  Result<> write_exit_of(CallStack& stack, std::uint64_t time);
+  Result<> write_exit_of(CallStack& stack, std::uint64_t time, trace::List<trace::Value> values);
+  Result<> take_value(const Record& record);
   Result<> write_line(const Record& record);
   Result<> write_exception(const Record& record);
   trace::ClassId class_ref(std::uint32_t method) const;
@@ -130,6 +134,8 @@ class EventBuilder final : public trace::record::RecordSink {
   // thread -> time of the monWait it is in, kNotWaiting after its end; absent: of its waits nothing is known yet
   std::unordered_map<std::uint64_t, std::uint64_t> waits_;
   CallStacks calls_;
+  std::map<std::uint64_t, trace::record::TextDefinition> texts_;  // of values that are still to come
+  ValueElements value_elements_;
   struct Running {
     std::uint64_t thread = 0;
     bool several = false;

@@ -291,6 +291,8 @@ std::vector<OptionSpec> make_table() {
              "times of methods and lines: of a clock that is moved on now and then, or exact (some 30 ns each)",
              &O::precise_time),
       slower_than_option(),
+      flag("arguments", "methodEntry with the values of its arguments (costs a native call each)", &O::arguments),
+      flag("return-values", "methodExit with what it returns (costs a native call)", &O::return_values),
       size("sample-interval", "objAlloc: bytes between samples (default: 512K); 0 is every object", &O::sample_interval,
            0, 0x7fffffff),
       number("stack-depth", "objAlloc: frames of the allocation stack (default: 16); 0 is none", &O::stack_depth, 1024),
@@ -409,6 +411,11 @@ Result<TraceOptions> OptionReader::finish() {
     return fail(ErrorCategory::kUsage, "option doctype: fragments have no DOCTYPE");
   if (options_.slower_than != 0 && (options_.events & trace::record::kMethodEvent) == 0)
     return fail(ErrorCategory::kUsage, "option slower-than needs methods", "--events methods");
+  const bool has_values = options_.arguments || options_.return_values;
+  if (has_values && (options_.events & trace::record::kMethodEvent) == 0)
+    return fail(ErrorCategory::kUsage, "options arguments and return-values need methods", "--events methods");
+  if (has_values && options_.slower_than != 0)
+    return fail(ErrorCategory::kUsage, "options arguments and return-values: with slower-than there are no values");
   if (options_.slower_than != 0 && options_.slower_than < kLeastCoarse && !options_.precise_time)
     return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms the coarse clock is too coarse",
                 "--time precise");

@@ -32,8 +32,10 @@ struct TraceOptions {
   bool nested_frees = false;
   bool all_loaded_classes = false;
   bool monitor_owner = false;
-  bool precise_time = false;                   // of methods and lines
-  std::uint64_t slower_than = 0;               // ns; 0: every call
+  bool precise_time = false;      // of methods and lines
+  std::uint64_t slower_than = 0;  // ns; 0: every call
+  bool arguments = false;
+  bool return_values = false;
   std::uint64_t sample_interval = 512u << 10;  // bytes; 0: every object
   std::uint32_t stack_depth = 16;              // frames
   bool block_when_full = false;

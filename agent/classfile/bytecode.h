@@ -9,6 +9,7 @@
 namespace jtrace::agent::classfile {
 
 enum Op : std::uint8_t {
+  kIload = 21,
   kAload = 25,
   kAload0 = 42,
   kBipush = 16,
@@ -20,6 +21,7 @@ enum Op : std::uint8_t {
   kAstore = 58,
   kAstore0 = 75,
   kDup = 89,
+  kDup2 = 92,
   kIfeq = 153,
   kIfAcmpne = 166,
   kGoto = 167,

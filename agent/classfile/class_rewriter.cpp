@@ -9,7 +9,8 @@ namespace {
 constexpr std::uint32_t kLadder[] = {
     ~0u,
     ~std::uint32_t{kProbeLine},
-    ~std::uint32_t{kProbeLine | kProbeArrays | kProbeNew},
+    ~std::uint32_t{kProbeLine | kProbeArguments | kProbeResult},
+    ~std::uint32_t{kProbeLine | kProbeArguments | kProbeResult | kProbeArrays | kProbeNew},
     std::uint32_t{kProbeEntry | kProbeExit | kProbeCount},
     std::uint32_t{kProbeCount},
 };

@@ -27,7 +27,12 @@ enum Probe : std::uint32_t {
   // With kProbeEntry, in instance methods that are no constructors: received(Ljava/lang/Object;I)V with the receiver
   // instead of enter. (A constructor's receiver is no object yet.)
   kProbeReceiver = 256,
+  // value(TII)V, T one of I J F D and java/lang/Object: the value, its position, the number
+  kProbeArguments = 512,  // for each argument at the start, positions from 0
+  kProbeResult = 1024,    // before every return of a value, position kResultValue
 };
+
+inline constexpr std::uint32_t kResultValue = 255;
 
 enum class Outcome : std::uint8_t {
   kUntouched,  // nothing was asked for

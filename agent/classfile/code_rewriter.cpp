@@ -10,6 +10,20 @@ constexpr std::uint8_t kUninitializedThis = 6;
 constexpr std::uint8_t kObject = 7;
 constexpr std::uint8_t kUninitialized = 8;
 
+// Types of values as loads and returns number them: iload + type, ireturn + type.
+enum : std::uint32_t { kIntValue = 0, kLongValue = 1, kFloatValue = 2, kDoubleValue = 3, kReferenceValue = 4 };
+
+std::uint32_t value_type(char descriptor) {
+  switch (descriptor) {
+    case 'J': return kLongValue;
+    case 'F': return kFloatValue;
+    case 'D': return kDoubleValue;
+    case 'L':
+    case '[': return kReferenceValue;
+    default: return kIntValue;
+  }
+}
+
 }  // namespace
 
 // --- reading ---------------------------------------------------------------------------------------------------------
@@ -104,13 +118,42 @@ void CodeRewriter::entry_probe(Bytes& out, bool with_receiver) {
   call(out, constants_.received, "received", "(Ljava/lang/Object;I)V");
 }
 
+void CodeRewriter::value_probe(Bytes& out, std::uint32_t type, std::uint32_t position) {
+  static constexpr std::string_view kDescriptors[] = {"(III)V", "(JII)V", "(FII)V", "(DII)V",
+                                                      "(Ljava/lang/Object;II)V"};
+  std::uint16_t no_constant = 0;
+  push(out, position, no_constant);
+  push(out, number_, number_constant_);
+  call(out, constants_.values[type], "value", kDescriptors[type]);
+}
+
+// The locals that arguments are in at the start (JVMS 2.6.1).
+void CodeRewriter::argument_probes() {
+  std::uint32_t slot = (method_->access & kAccStatic) != 0 ? 0 : 1;
+  std::uint32_t position = 0;
+  const std::string_view descriptor = method_->descriptor;
+  for (std::size_t i = 1; i < descriptor.size() && descriptor[i] != ')'; ++i, ++position) {
+    const std::uint32_t type = value_type(descriptor[i]);
+    while (i < descriptor.size() && descriptor[i] == '[') ++i;
+    if (i < descriptor.size() && descriptor[i] == 'L') i = descriptor.find(';', i);
+    if (i >= descriptor.size()) return;
+    if (slot > 0xff) put1(prologue_, kWide);
+    put1(prologue_, kIload + type);
+    if (slot > 0xff) put2(prologue_, slot);
+    else put1(prologue_, slot);
+    value_probe(prologue_, type, position);
+    slot += type == kLongValue || type == kDoubleValue ? 2 : 1;
+  }
+}
+
 void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   number_ = number;
   number_constant_ = 0;
   probes_.clear();
   prologue_.clear();
   epilogue_.clear();
-  extra_stack_ = 2;
+  const bool has_values = (wanted & (kProbeArguments | kProbeResult)) != 0;
+  extra_stack_ = has_values ? 4 : 2;
   const auto count = static_cast<std::uint32_t>(instructions_.size());
   lines_.assign((wanted & kProbeLine) != 0 ? count : 0, 0);
   news_.assign((wanted & kProbeNew) != 0 ? count : 0, kNoInstruction);
@@ -133,6 +176,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   }
 
   if ((wanted & kProbeCount) != 0) number_probe(prologue_, constants_.count, "count");
+  if ((wanted & kProbeArguments) != 0) argument_probes();
   if ((wanted & kProbeEntry) != 0) entry_probe(prologue_, (wanted & kProbeReceiver) != 0);
   for (std::uint32_t i = 0; i < count; ++i) {
     Instruction& each = instructions_[i];
@@ -145,6 +189,11 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
       call(probes_, constants_.line, "line", "(II)V");
     }
     if (each.op == kAthrow && (wanted & kProbeThrow) != 0) object_probe(probes_, constants_.thrown, "thrown");
+    if (is_return(each.op) && each.op != kReturn && (wanted & kProbeResult) != 0) {
+      const std::uint32_t type = each.op - kIreturn;
+      put1(probes_, type == kLongValue || type == kDoubleValue ? kDup2 : kDup);
+      value_probe(probes_, type, kResultValue);
+    }
     const auto exit_at = static_cast<std::uint32_t>(probes_.size());
     if (is_return(each.op) && (wanted & kProbeExit) != 0) number_probe(probes_, constants_.exit, "exit");
     each.exit_size = static_cast<std::uint32_t>(probes_.size()) - exit_at;

@@ -90,6 +90,8 @@ std::uint32_t MethodTracer::probes() const {
   std::uint32_t wanted = 0;
   if ((events & record::kMethodEvent) != 0) wanted |= classfile::kProbeEntry | classfile::kProbeExit;
   if (counts_calls()) wanted |= classfile::kProbeCount;
+  if (session_.config.has_flag(record::kArguments)) wanted |= classfile::kProbeArguments;
+  if (session_.config.has_flag(record::kReturnValues)) wanted |= classfile::kProbeResult;
   if ((events & record::kThrowEvent) != 0) wanted |= classfile::kProbeThrow;
   if ((events & record::kCatchEvent) != 0) wanted |= classfile::kProbeCatch;
   if ((events & record::kLineEvent) != 0) wanted |= classfile::kProbeLine;

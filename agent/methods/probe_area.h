@@ -19,6 +19,8 @@ namespace jtrace::agent {
 
 namespace record = trace::record;
 
+struct ProbeValue;
+
 // What the native methods of the probe class do (probes.h). They stay bound to the copy of the library that made the
 // class; this table leads them to the one that traces.
 struct ProbeNatives {
@@ -30,6 +32,7 @@ struct ProbeNatives {
   jlong (*opened)(jlong carrier, jlong thread);
   void (*ended)(JNIEnv* jni, jint number, jint kind);
   void (*idle)(jlong thread);
+  void (*value)(JNIEnv* jni, const ProbeValue& value);
 };
 
 class ProbeArea {

@@ -16,7 +16,6 @@ enum : unsigned {
   kIconst4 = 7,
   kLconst0 = 9,
   kLconst1 = 10,
-  kIload = 21,
   kLload = 22,
   kLstore = 55,
   kLadd = 97,
@@ -29,7 +28,6 @@ enum : unsigned {
   kIfge = 156,
   kIfne = 154,
   kPop2 = 88,
-  kDup2 = 92,
   kGetstatic = 178,
   kPutstatic = 179,
   kInvokevirtual = 182,
@@ -77,6 +75,8 @@ class Maker {
     initializer.op2(kPutstatic, area_field_);
     initializer.op(classfile::kReturn);
     made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
+    for (const char* descriptor : {"(III)V", "(JII)V", "(FII)V", "(DII)V", "(Ljava/lang/Object;II)V"})
+      made_.add_native(kPublicStatic, "value", descriptor);
     made_.add_native(0x010a, "slow", "(JJ)J");  // private static native
     made_.add_native(0x010a, "uncounted", "(J)V");
     made_.add_native(0x010a, "opened", "(JJ)J");
@@ -182,7 +182,7 @@ class Maker {
     std::size_t switched = 0;
     if (facts_.virtual_threads) switched = unless_same(code, offsetof(record::ChunkHeader, current), kThread);
     load(code, kHeader, offsetof(record::ChunkHeader, committed));
-    code.op(kDup2);
+    code.op(classfile::kDup2);
     code.op1(kLstore, kCommitted);
     code.push_long(facts_.chunk_size - record::kSlotSize + 1);
     code.op(kLcmp);
@@ -190,7 +190,7 @@ class Maker {
 
     const std::size_t write = code.bytes().size();
     load(code, kHeader, offsetof(record::ChunkHeader, address));
-    code.op(kDup2);
+    code.op(classfile::kDup2);
     code.op1(kLstore, kPlace);
     // The trace may end between any two of these instructions, and leaves zeros where the header was
     // (AgentSession::unmap_pool): then there is no place.
@@ -221,7 +221,7 @@ class Maker {
     code.op1(kLload, kCarrier);
     code.op1(kLload, thread);
     code.op2(classfile::kInvokestatic, slow_);
-    code.op(kDup2);
+    code.op(classfile::kDup2);
     code.op1(kLstore, kHeader);
     return_if_zero(code);
     load(code, kHeader, offsetof(record::ChunkHeader, committed));
@@ -251,7 +251,7 @@ class Maker {
 
     code.land(not_mine);
     load_at(code, area_.counts().shared_address());
-    code.op(kDup2);
+    code.op(classfile::kDup2);
     code.op1(kLstore, kPlace);
     return_if_zero(code);
     code.op2(kGetstatic, field_);
@@ -273,7 +273,7 @@ class Maker {
   }
   // To the block's address on the stack: the place of the method's counter.
   void add_counter_offset(CodeBuilder& code) {
-    code.op1(kIload, 0);
+    code.op1(classfile::kIload, 0);
     code.op(kI2l);
     code.push_long(CallCounts::kMethods - 1);
     code.op(kLand);
@@ -288,14 +288,14 @@ class Maker {
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
     code.op1(kLload, kPlace);
-    code.op1(kIload, has_line ? 1 : 0);
+    code.op1(classfile::kIload, has_line ? 1 : 0);
     code.op(kI2l);
     code.op1(classfile::kBipush, 32);
     code.op(kLshl);
     code.push_long(static_cast<std::uint64_t>(kind) | 1u << 8);
     code.op(kLor);
     if (has_line) {
-      code.op1(kIload, 0);
+      code.op1(classfile::kIload, 0);
       code.op(kI2l);
       code.op1(classfile::kBipush, 16);
       code.op(kLshl);
@@ -367,7 +367,7 @@ class Maker {
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
     code.op1(kLload, kPlace);
-    code.op1(kIload, 0);
+    code.op1(classfile::kIload, 0);
     code.op(kI2l);
     code.op2(kInvokevirtual, put_long_);
     store_time(code);
@@ -382,7 +382,7 @@ class Maker {
     code.op1(kLload, kCarrier);
     code.op1(kLload, thread);
     code.op2(classfile::kInvokestatic, opened_);
-    code.op(kDup2);
+    code.op(classfile::kDup2);
     code.op1(kLstore, kStack);
     return_if_zero(code);
     code.jump_back(classfile::kGoto, push);
@@ -398,14 +398,14 @@ class Maker {
     load(code, kHeader, offsetof(OpenCalls::Entry, stack));
     code.op1(kLstore, kStack);
     load(code, kStack, offsetof(OpenCalls::Stack, depth));
-    code.op(kDup2);
+    code.op(classfile::kDup2);
     code.op1(kLstore, kDepth);
     return_if_zero(code);
     add_to_depth(code, kLsub);
     const std::size_t deep = unless_deep(code);
     find_frame(code);
     load(code, kPlace, offsetof(OpenCalls::Frame, method));
-    code.op1(kIload, 0);
+    code.op1(classfile::kIload, 0);
     code.op(kI2l);
     code.op(kLcmp);
     const std::size_t other = code.jump(kIfne);
@@ -423,7 +423,7 @@ class Maker {
 
     code.land(other);
     code.land(late);
-    code.op1(kIload, 0);
+    code.op1(classfile::kIload, 0);
     code.op1(classfile::kBipush, static_cast<unsigned>(kind));
     code.op2(classfile::kInvokestatic, ended_);
     code.op(classfile::kReturn);

@@ -1,39 +1,17 @@
 #include "agent/methods/probes.h"
 
+#include <bit>
+
 #include "agent/agent_session.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_area.h"
+#include "agent/methods/probe_thread.h"
+#include "agent/methods/probe_values.h"
 #include "agent/registry.h"
 #include "base/clock.h"
 
 namespace jtrace::agent {
 namespace {
-
-// The definition of the calling thread. In the middle of a virtual thread's mount or unmount Java's current thread is
-// not the one of JVM TI: then what is known of it is its id.
-bool define_current(AgentSession& session, JNIEnv* jni, std::uint64_t current) {
-  jthread thread = nullptr;
-  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return false;
-  const bool same = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid)) == current;
-  const bool defined = same ? session.thread_id(jni, thread) == current : session.define_by_id(current);
-  jni->DeleteLocalRef(thread);
-  return defined;
-}
-
-// The chunk of the calling thread, with the definition of `current` before it. `carrier` 0: as it was, or the thread
-// itself. nullptr where nothing is to be written.
-record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {
-  AgentSession& session = guard.session();
-  if (current == 0 || session.methods == nullptr || session.is_own_thread(current)) return nullptr;
-  if (!session.knows_thread(current) && !define_current(session, jni, current)) {
-    session.count_dropped(1);
-    return nullptr;
-  }
-  Producer& producer = guard.producer();
-  if (carrier == 0) carrier = producer.direct_carrier(session.writer);
-  if (carrier == 0 || carrier == ~0ull) carrier = current;
-  return producer.direct_chunk(session.writer, carrier, current);
-}
 
 // A probe found no chunk of its thread, or no room in it. Returns the header of one, 0: do not write.
 jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
@@ -46,15 +24,6 @@ jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
   const auto address = reinterpret_cast<std::uint64_t>(chunk);
   area.entry(owner).store(address - area.base(), std::memory_order_relaxed);
   return static_cast<jlong>(address);
-}
-
-// The threadId of the calling thread; 0 where there is none.
-std::uint64_t current_thread(AgentSession& session, JNIEnv* jni) {
-  jthread thread = nullptr;
-  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return 0;
-  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
-  jni->DeleteLocalRef(thread);
-  return id;
 }
 
 // --slower-than: the end of the innermost open call of the method, and of what it called and ended without a word
@@ -160,7 +129,7 @@ void uncounted(jlong carrier) {
   guard.session().methods->area().counts().claim(guard.producer().probed_as);
 }
 
-constexpr ProbeNatives kNatives = {slow, thrown, unwound, caught, uncounted, opened, ended, idle};
+constexpr ProbeNatives kNatives = {slow, thrown, unwound, caught, uncounted, opened, ended, idle, write_value};
 
 // What the JVM calls, for as long as it lives.
 const ProbeNatives* natives() {
@@ -193,6 +162,24 @@ void JNICALL call_ended(JNIEnv* jni, jclass, jint number, jint kind) {
 void JNICALL call_idle(JNIEnv*, jclass, jlong thread) {
   if (const ProbeNatives* table = natives()) table->idle(thread);
 }
+void pass_value(JNIEnv* jni, const ProbeValue& value) {
+  if (const ProbeNatives* table = natives()) table->value(jni, value);
+}
+void JNICALL call_int(JNIEnv* jni, jclass, jint value, jint position, jint number) {
+  pass_value(jni, {static_cast<std::uint32_t>(value), nullptr, false, position, number});
+}
+void JNICALL call_long(JNIEnv* jni, jclass, jlong value, jint position, jint number) {
+  pass_value(jni, {static_cast<std::uint64_t>(value), nullptr, false, position, number});
+}
+void JNICALL call_float(JNIEnv* jni, jclass, jfloat value, jint position, jint number) {
+  pass_value(jni, {std::bit_cast<std::uint32_t>(value), nullptr, false, position, number});
+}
+void JNICALL call_double(JNIEnv* jni, jclass, jdouble value, jint position, jint number) {
+  pass_value(jni, {std::bit_cast<std::uint64_t>(value), nullptr, false, position, number});
+}
+void JNICALL call_object(JNIEnv* jni, jclass, jobject value, jint position, jint number) {
+  pass_value(jni, {0, value, true, position, number});
+}
 
 char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
 
@@ -210,6 +197,11 @@ bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
       {text("opened"), text("(JJ)J"), reinterpret_cast<void*>(call_opened)},
       {text("ended"), text("(II)V"), reinterpret_cast<void*>(call_ended)},
       {text("idle"), text("(J)V"), reinterpret_cast<void*>(call_idle)},
+      {text("value"), text("(III)V"), reinterpret_cast<void*>(call_int)},
+      {text("value"), text("(JII)V"), reinterpret_cast<void*>(call_long)},
+      {text("value"), text("(FII)V"), reinterpret_cast<void*>(call_float)},
+      {text("value"), text("(DII)V"), reinterpret_cast<void*>(call_double)},
+      {text("value"), text("(Ljava/lang/Object;II)V"), reinterpret_cast<void*>(call_object)},
   };
   return jni->RegisterNatives(probe_class, methods, sizeof methods / sizeof methods[0]) == 0;
 }

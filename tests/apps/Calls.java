@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchCollections N R", "naps N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchCollections N R", "values N", "naps N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -99,6 +99,16 @@ public final class Calls {
             }
         }
         return refused;
+    }
+
+    static String many(boolean z, byte b, char c, short s, float f, String text, Base base, String none) {
+        return c + text;
+    }
+
+    final long instance = 5;
+
+    long add(long a, double b) {
+        return instance + a + (long) b;
     }
 
     static int quick(int i) {
@@ -260,6 +270,21 @@ public final class Calls {
                 }
                 // mix, nameOf, put, invert, look for each, run and the constructor
                 return "ns=" + best + " calls=" + (5L * n + 2);
+            }
+            case "values": {
+                StringBuilder text = new StringBuilder();
+                for (int i = 0; i < n; i++) {
+                    text.append('x');
+                }
+                sink += many(true, (byte) -3, '\u00e9', (short) -300, 1.5f, "a<b", new Base(7), null).length();
+                sink += many(false, (byte) 3, 'c', (short) 300, -1.5f, text.toString(), null, "").length();
+                sink += (int) new Calls().add(5000000000L, 0.25);
+                try {
+                    new Base(-1);
+                } catch (IllegalArgumentException e) {
+                    sink++;
+                }
+                return "values=" + n;
             }
             case "naps": {
                 final int ms = Integer.parseInt(words[2]);

@@ -301,6 +301,62 @@ TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   EXPECT_EQ(later["Calls.nap"], 2);
 }
 
+// "TYPE=value", "TYPE#objId" of each child.
+std::string values_of(const TraceElement& call) {
+  std::string text;
+  for (const TraceElement& each : call.children) {
+    if (!text.empty()) text += ' ';
+    text += each.get("type");
+    if (each.has("value")) text += "=" + each.get("value");
+    else if (each.has("objIdRef")) text += each.get("objIdRef") == "0" ? "#0" : "#id";
+  }
+  return text;
+}
+
+TEST_P(EachJdk, arguments_and_results_have_their_values) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run =
+      TraceRun::start((*jvm)->pid(), with({"--events", "methods", "--arguments", "--return-values"}, kOnlyCalls));
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  for (const char* command : {"values 300", "everything 2", "throws 3", "fib 10"})
+    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(none(call_faults(*trace)));
+  EXPECT_TRUE(valid((*run)->path()));
+  std::map<std::string, std::string> names = names_of_methods(*trace);
+  std::map<std::string, std::vector<std::string>> given;
+  for (const TraceElement& each : trace->events())
+    if (each.name == "methodEntry" || each.name == "methodExit")
+      given[each.name.substr(6) + " " + names[each.get("methodIdRef")]].push_back(values_of(each));
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(
+      given["Entry Calls.many"],
+      (Texts{"BOOLEAN=true INT=-3 CHAR=\xc3\xa9 INT=-300 FLOAT=1.5 STRING=a<b OPAQUE#id OPAQUE#0",
+             "BOOLEAN=false INT=3 CHAR=c INT=300 FLOAT=-1.5 STRING=" + std::string(128, 'x') + " OPAQUE#0 STRING="}));
+  EXPECT_EQ(given["Exit Calls.many"], (Texts{"STRING=\xc3\xa9"
+                                             "a<b",
+                                             "STRING=c" + std::string(127, 'x')}));
+  EXPECT_EQ(given["Entry Calls.add"], (Texts{"LONG=5000000000 DOUBLE=0.25"}));
+  EXPECT_EQ(given["Exit Calls.add"], (Texts{"LONG=5000000005"}));
+  // Constructors: an argument each; none returns a value, the second is left by an exception.
+  EXPECT_EQ(given["Entry Calls$Base.<init>"], (Texts{"INT=7", "INT=-1"}));
+  EXPECT_EQ(given["Exit Calls$Base.<init>"], (Texts{"", ""}));
+  // int[] is filtered out.
+  EXPECT_EQ(given["Entry Calls.everything"],
+            (Texts{"INT=0 LONG=0 DOUBLE=0 STRING=text OPAQUE", "INT=1 LONG=1 DOUBLE=1 STRING=text OPAQUE"}));
+  EXPECT_EQ(given["Exit Calls.thrower"], Texts(12, ""));
+  EXPECT_EQ(given["Exit Calls.catcher"], Texts(3, "INT=1"));
+  EXPECT_EQ(given["Entry Calls.fib"].size(), 177u);
+  EXPECT_EQ(given["Entry Calls.fib"][0], "INT=10");
+  EXPECT_EQ(given["Exit Calls.fib"].back(), "INT=55");
+  EXPECT_EQ((*jvm)->err(), "");
+  record_support(GetParam(), "G1", "live", "arguments and return values");
+}
+
 TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
   auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
   ASSERT_TRUE(succeeded(jvm));

@@ -42,6 +42,8 @@ Bytes helper_class() {
   for (const char* name : {"enter", "exit", "leave", "count"}) made.add_method(0x0009, name, "(I)V", 1, 1, code);
   for (const char* name : {"thrown", "unwound", "caught", "allocated"})
     made.add_method(0x0009, name, "(Ljava/lang/Object;I)V", 1, 2, code);
+  for (const char* descriptor : {"(III)V", "(JII)V", "(FII)V", "(DII)V", "(Ljava/lang/Object;II)V"})
+    made.add_method(0x0009, "value", descriptor, 1, 4, code);
   made.add_method(0x0009, "line", "(II)V", 1, 2, code);
   return made.finish();
 }

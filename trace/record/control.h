@@ -75,6 +75,8 @@ enum ConfigFlag : std::uint32_t {
   kBlockWhenFull = 1,     // wait for room, at most the block limit, instead of dropping at once
   kAllLoadedClasses = 2,  // classDef for every class that is loaded already
   kMonitorOwner = 4,      // threadOwner of monContendedEnter
+  kArguments = 16,        // a value for each argument of a methodEntry
+  kReturnValues = 32,     // a value for what a methodExit returns
   kPreciseTime = 8,       // probes take CLOCK_MONOTONIC itself instead of the coarse clock
 };
 

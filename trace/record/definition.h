@@ -36,6 +36,8 @@ enum class DefinitionKind : std::uint8_t {
   kOption = 6,
   // id: 0. u64 monotonic | u64 realtime | u64 resolution in ns: clocks at one moment
   kClock = 7,
+  // id: text. u32 length in chars of the string | text, its beginning
+  kText = 8,
 };
 
 enum ThreadFlag : std::uint8_t {

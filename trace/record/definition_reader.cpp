@@ -91,6 +91,13 @@ OptionDefinition read_option(ByteReader& reader) {
   return option;
 }
 
+TextDefinition read_string(ByteReader& reader) {
+  TextDefinition string;
+  string.length = reader.read<std::uint32_t>();
+  string.text = read_modified(reader);
+  return string;
+}
+
 ClockDefinition read_clock(ByteReader& reader) {
   ClockDefinition clock;
   clock.monotonic = reader.read<std::uint64_t>();
@@ -115,6 +122,7 @@ Result<Definition> read_definition(std::span<const std::byte> record) {
     case DefinitionKind::kStack: definition.fields = read_stack(reader); break;
     case DefinitionKind::kOption: definition.fields = read_option(reader); break;
     case DefinitionKind::kClock: definition.fields = read_clock(reader); break;
+    case DefinitionKind::kText: definition.fields = read_string(reader); break;
     default: return fail(ErrorCategory::kMalformed, "a definition of an unknown kind");
   }
   if (reader.failed()) return fail(ErrorCategory::kMalformed, "a definition is shorter than its fields");

@@ -54,11 +54,16 @@ struct ClockDefinition {
   std::uint64_t monotonic, realtime, resolution;  // ns
 };
 
+struct TextDefinition {
+  std::uint32_t length;  // of the whole string, in chars
+  std::string text;
+};
+
 struct Definition {
   std::uint64_t time = 0;
   std::uint64_t id = 0;
   std::variant<ThreadDefinition, ClassDefinition, MethodDefinition, ObjectDefinition, StackDefinition, OptionDefinition,
-               ClockDefinition>
+               ClockDefinition, TextDefinition>
       fields;
 };
 

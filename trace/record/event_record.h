@@ -38,6 +38,7 @@ enum class RecordKind : std::uint8_t {
   kCatch = 21,
   kMethodCount = 22,  // `number`: methodId
   kLateEntry = 23,    // a methodEntry of before, written when the call was found slow
+  kValue = 24,        // of the methodEntry or methodExit of `number` that comes next; `flags`: position
 };
 
 struct RecordHeader {
@@ -115,6 +116,21 @@ struct LateEntryRecord {  // kLateEntry
   RecordHeader header;
   std::uint64_t start;  // when the call began; behind all that its thread has written
   std::uint64_t unused;
+};
+
+inline constexpr std::uint16_t kResultPosition = 255;  // behind the last of 255 arguments (JVMS 4.3.3)
+inline constexpr std::int32_t kMostText = 128;         // chars of a string that are written
+enum class ValueKind : std::uint64_t {
+  kPrimitive = 0,  // `bits`: as the JVM has it on its stack
+  kNull = 1,
+  kObject = 2,   // `bits`: objId
+  kText = 3,     // `bits`: id of a text's definition
+  kUnknown = 4,  // an object of a class that is filtered out
+};
+struct ValueRecord {  // kValue
+  RecordHeader header;
+  std::uint64_t bits;
+  ValueKind kind;
 };
 
 template <class Record>

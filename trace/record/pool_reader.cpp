@@ -44,6 +44,7 @@ std::uint8_t least_slots(RecordKind kind) {
     case RecordKind::kCatch: return slots_of<ExceptionRecord>();
     case RecordKind::kMethodCount: return slots_of<CountRecord>();
     case RecordKind::kLateEntry: return slots_of<LateEntryRecord>();
+    case RecordKind::kValue: return slots_of<ValueRecord>();
     case RecordKind::kGcFinish:
     case RecordKind::kGcFigures: return slots_of<GcFinishRecord>();
     case RecordKind::kMonWait:

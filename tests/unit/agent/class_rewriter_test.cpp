@@ -53,6 +53,19 @@ Rewritten rewrite(Bytes bytes, std::uint32_t probes, std::uint32_t number = 7) {
   return made;
 }
 
+TEST(ClassRewriter, ValuesOfArgumentsAndOfTheResult) {
+  TestMethod method{.code = {9, 173}};  // lconst_0; lreturn
+  method.descriptor = "(I[JDLjava/lang/String;F)J";
+  const Rewritten done = rewrite(test_class(method, 49), kProbeEntry | kProbeExit | kProbeArguments | kProbeResult);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_THAT(done.probes(),
+              ElementsAre("value", "value", "value", "value", "value", "enter", "value", "exit", "leave"));
+  std::vector<std::pair<int, int>> loads;  // opcode, local
+  for (const Instruction& each : done.instructions)
+    if (each.op >= kIload && each.op <= kAload) loads.emplace_back(each.op, done.method.code[each.old_pc + 1]);
+  EXPECT_THAT(loads, ElementsAre(Pair(21, 0), Pair(25, 1), Pair(24, 2), Pair(25, 4), Pair(23, 5)));
+}
+
 TEST(ClassRewriter, EntryAndExitAroundStraightCode) {
   // nop; nop; return
   const Rewritten done = rewrite(test_class({.code = {0, 0, kReturn}, .lines = {{0, 10}, {2, 11}}, .locals = {{0, 3}}}),

@@ -87,6 +87,8 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_THAT(error_of("slower-than=20ms"), HasSubstr("--events methods"));
   EXPECT_THAT(error_of("events=methods,slower-than=2ms"), HasSubstr("--time precise"));
   EXPECT_TRUE(from_string("events=methods,slower-than=2ms,time=precise"));
+  EXPECT_THAT(error_of("arguments"), HasSubstr("--events methods"));
+  EXPECT_THAT(error_of("events=methods,return-values,slower-than=1"), HasSubstr("slower-than"));
 }
 
 TEST(Options, EventsThatAreWrongOrNotThereYet) {

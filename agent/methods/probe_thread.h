@@ -1,0 +1,19 @@
+// The calling thread as the native half of the probes sees it.
+#pragma once
+
+#include <jni.h>
+
+#include <cstdint>
+
+#include "agent/agent_session.h"
+
+namespace jtrace::agent {
+
+// Its threadId; 0 where there is none.
+std::uint64_t current_thread(AgentSession& session, JNIEnv* jni);
+
+// Its chunk, with the definition of `current` before it. `carrier` 0: as it was, or the thread itself. nullptr where
+// nothing is to be written.
+record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current);
+
+}  // namespace jtrace::agent

@@ -1,0 +1,40 @@
+// Values of arguments and results as `value` elements. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/event.h"
+#include "trace/record/event_record.h"
+
+namespace jtrace::session {
+
+// A value whose methodEntry or methodExit is still to come.
+struct CallValue {
+  std::uint32_t method;
+  std::uint16_t position;
+  trace::record::ValueKind kind;
+  std::uint64_t bits;
+  std::string text;               // of a string
+  std::uint32_t text_length = 0;  // chars of the whole string
+};
+
+// The type of a parameter, or with kResultPosition of what is returned: the first character of its descriptor; '\0'
+// where the signature has none there.
+char type_at(std::string_view signature, std::uint16_t position);
+
+// Elements and the texts that they refer to; good until the next make().
+class ValueElements {
+ public:
+  // Those of `values` that belong to the method's entry, or with `result` to its exit.
+  trace::List<trace::Value> make(const std::vector<CallValue>& values, std::uint32_t method, std::string_view signature,
+                                 bool result);
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<trace::Value> elements_;
+};
+
+}  // namespace jtrace::session
