@@ -203,7 +203,9 @@ void Bridge::send_object_alloc(JNIEnv* jni, jclass klass, jlong size, jlong tag,
   const KindOfClass kind = kind_of_class(*this, jni, klass);
   JVMPI_Event event = event_of(JVMPI_EVENT_OBJECT_ALLOC | flags, jni);
   event.u.obj_alloc.arena_id = 1;
-  event.u.obj_alloc.class_id = kind.class_id;
+  // java.lang.Class is a class of its own: a profiler that asks for the class of each class would ask for ever (hprof
+  // does).
+  event.u.obj_alloc.class_id = kind.class_id == id_of_tag(tag) ? nullptr : kind.class_id;
   event.u.obj_alloc.is_array = kind.is_array;
   event.u.obj_alloc.size = static_cast<jint>(size);
   event.u.obj_alloc.obj_id = id_of_tag(tag);
