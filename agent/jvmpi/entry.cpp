@@ -27,8 +27,7 @@ void say(const char* what) {
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
 }
 
-// --- the JavaVM that the profiler sees: the JVM's own, but GetEnv knows JVMPI
-// ------------------------------------------
+// The JavaVM that the profiler sees: the JVM's own, but GetEnv knows JVMPI.
 
 JavaVM* real() { return Bridge::get()->vm; }
 
@@ -62,9 +61,6 @@ const JNIInvokeInterface_ kInvokeInterface = {
     nullptr, nullptr,         nullptr, destroy_java_vm, attach_current_thread, detach_current_thread,
     get_env, attach_as_daemon};
 JavaVM_ g_profilers_vm = {&kInvokeInterface};
-
-// --- loading
-// -----------------------------------------------------------------------------------------------------------
 
 // [gc=pause,]PROFILER,OPTIONS: the last two for as long as the JVM lives, since a profiler may keep its options.
 struct Arguments {
