@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/file.h"
 #include "tests/live/probe_run.h"
 
 namespace jtrace::test {
@@ -227,6 +228,39 @@ TEST(ProbeRefusalsOfFiles, a_flag_that_is_gone_is_named_before_java_starts) {
     seen = true;
   }
   if (!seen) JTRACE_SKIP("live", "no JDK on this machine");
+}
+
+// An update puts another libjvm.so in the place of the one that runs, or takes it away.
+TEST(ProbeRefusalsOfFiles, a_libjvm_that_was_replaced_or_deleted_is_traced_all_the_same) {
+  JTRACE_NEED_JDK(jdk);
+  if (jdk->root) GTEST_SKIP() << "takes a JDK outside of a tree";
+  const ScratchDir folder;
+  Jdk copy = *jdk;
+  copy.home = folder.file("jdk");
+  const std::string lib = copy.home + "/lib", libjvm = lib + "/server/libjvm.so";
+  // The files that the launcher looks for beside itself; the large one by a link.
+  const auto copied = run_command({"sh", "-c",
+                                   "set -e; cd '" + jdk->home + "'; mkdir -p '" + lib + "/server'; cp -rL bin conf '" +
+                                       copy.home + "'; for f in lib/*; do case $f in lib/modules) ln -s \"$PWD/$f\" '" +
+                                       lib + "';; *.zip|*.sym|lib/server) ;; *) cp -rL $f '" + lib +
+                                       "';; esac; done; cp -L lib/server/libjvm.so '" + libjvm + "'"});
+  ASSERT_TRUE(succeeded(copied));
+  ASSERT_EQ(copied->status, 0) << copied->err;
+  JvmOptions options;
+  options.arguments = {"busy"};
+  const auto jvm = JvmProcess::start(copy, "Workload", options);
+  ASSERT_TRUE(succeeded(jvm));
+  for (const std::string& change :
+       std::vector<std::string>{"cp '" + libjvm + "' '" + libjvm + ".new' && mv '" + libjvm + ".new' '" + libjvm + "'",
+                                "rm '" + libjvm + "'"}) {
+    ASSERT_EQ(run_command({"sh", "-c", change})->status, 0) << change;
+    START_PROBE(tracer, {(*jvm)->pid_text(), "gc__begin", "--count", "1", "-o", folder.file("trace.xml")});
+    const auto status = tracer.wait_exit(std::chrono::minutes(1));
+    ASSERT_TRUE(succeeded(status));
+    EXPECT_EQ(*status, 0) << tracer.err();
+    EXPECT_THAT(read_file(folder.file("trace.xml")).value_or(""), HasSubstr("<gcStart "));
+  }
+  EXPECT_TRUE((*jvm)->alive());
 }
 
 // A process with a libjvm.so that becomes another program.
