@@ -172,6 +172,7 @@ bool Producer::has_room(std::uint32_t size) const {
 // Writes into the chunk of the probes; false where that is the sink: the record is lost, and counted.
 bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size) {
   if (direct_ == sink_) {
+    if (record::is_part(bytes->kind)) return false;
     ++lost_;
     writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
     return false;
@@ -183,11 +184,26 @@ bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* byt
   return true;
 }
 
+// Events among the records that probes have left in the sink.
+std::uint64_t Producer::events_in_sink() const {
+  const auto* records = reinterpret_cast<const std::byte*>(sink_->address);
+  const std::uint64_t size = sink_->committed.load(std::memory_order_relaxed);
+  std::uint64_t events = 0;
+  for (std::uint64_t at = 0; at < size;) {
+    record::RecordHeader header;
+    std::memcpy(&header, records + at, sizeof header);
+    if (!record::is_part(header.kind)) ++events;
+    at += std::uint64_t{header.slots > 0 ? header.slots : 1u} * record::kSlotSize;
+  }
+  return events;
+}
+
 void Producer::close_direct(const PoolWriter& writer) {
   if (direct_ == nullptr) return;
   direct_->carrier = ~0ull;
   if (direct_ == sink_) {
-    const std::uint64_t lost = direct_->committed.exchange(0) / record::kSlotSize;  // a probe's record is one slot
+    const std::uint64_t lost = events_in_sink();
+    sink_->committed.store(0, std::memory_order_relaxed);
     lost_ += lost;
     writer.pool.header().dropped_events.fetch_add(lost, std::memory_order_relaxed);
   } else {
@@ -248,8 +264,9 @@ bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool
 
 record::ChunkHeader* Producer::direct_chunk(const PoolWriter& writer, std::uint64_t carrier, std::uint64_t current) {
   if (generation_ != writer.generation) join(writer);
-  constexpr std::uint32_t kNeed = sizeof(record::ThreadRecord) + record::kSlotSize;  // a switch and a record
-  const bool open = direct_ != nullptr && has_room(direct_->current == current ? record::kSlotSize : kNeed);
+  constexpr std::uint32_t kRecord = sizeof(record::ReceiverRecord);        // the largest of a probe's
+  constexpr std::uint32_t kNeed = sizeof(record::ThreadRecord) + kRecord;  // with a switch before it
+  const bool open = direct_ != nullptr && has_room(direct_->current == current ? kRecord : kNeed);
   if (!open && !next_direct(writer, carrier, true)) return nullptr;
   direct_->carrier = carrier;
   if (direct_->current != current) {

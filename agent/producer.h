@@ -89,6 +89,7 @@ class Producer {
   void use_sink();
   bool append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size);
   bool has_room(std::uint32_t size) const;
+  std::uint64_t events_in_sink() const;
 
   std::atomic<std::uint32_t> in_callback_{0};
   std::atomic<std::uint32_t> used_{1};

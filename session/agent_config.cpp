@@ -26,6 +26,7 @@ std::string encode_start(const TraceOptions& options, const HeapCounters& counte
   if (options.precise_time) flags |= record::kPreciseTime;
   if (options.arguments) flags |= record::kArguments;
   if (options.return_values) flags |= record::kReturnValues;
+  if (options.receivers) flags |= record::kReceivers;
   std::string bytes;
   append(bytes, record::kControlVersion);
   append(bytes, options.events);

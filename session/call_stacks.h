@@ -13,6 +13,7 @@ namespace jtrace::session {
 struct OpenCall {
   std::uint32_t method;
   std::uint64_t ticket;
+  std::uint64_t object = 0;  // its receiver's objId; 0: none, or not known
 };
 
 class CallStack {
@@ -22,7 +23,9 @@ class CallStack {
   std::uint64_t thread() const { return thread_; }
   std::size_t depth() const { return calls_.size(); }
   // The call that is entered.
-  const OpenCall& enter(std::uint32_t method) { return calls_.emplace_back(OpenCall{method, ++tickets_}); }
+  const OpenCall& enter(std::uint32_t method, std::uint64_t object) {
+    return calls_.emplace_back(OpenCall{method, ++tickets_, object});
+  }
   // Where in the stack the innermost call of the method is; depth() where it is not there.
   std::size_t find(std::uint32_t method) const {
     for (std::size_t i = calls_.size(); i > 0; --i)
@@ -46,8 +49,10 @@ class CallStack {
   // What came for the next entry or exit.
   std::vector<CallValue> values;
 
-  // Nothing is known of what is open any more.
-  void forget() {
+  // Nothing is known of what is open any more; visit(call) is told of each.
+  template <class Visit>
+  void forget(Visit visit) {
+    for (const OpenCall& call : calls_) visit(call);
     calls_.clear();
     thrown = {};
     values.clear();
@@ -63,8 +68,9 @@ class CallStacks {
  public:
   CallStack& of(std::uint64_t thread) { return stacks_.try_emplace(thread, thread).first->second; }
   void end(std::uint64_t thread) { stacks_.erase(thread); }
-  void forget_all() {
-    for (auto& [thread, stack] : stacks_) stack.forget();
+  template <class Visit>
+  void forget_all(Visit visit) {
+    for (auto& [thread, stack] : stacks_) stack.forget(visit);
   }
 
  private:

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "trace/access_flags.h"
 
 namespace jtrace::session {
 namespace {

@@ -13,6 +13,7 @@
 #include "session/event_emitter.h"
 #include "session/id_set.h"
 #include "session/partial_document.h"
+#include "trace/access_flags.h"
 #include "trace/record/definition_reader.h"
 
 namespace jtrace::session {
@@ -38,6 +39,10 @@ class DefinitionTable {
   std::uint64_t class_of(std::uint64_t method) const {
     const auto found = methods_.find(method);
     return found == methods_.end() ? 0 : found->second.class_id;
+  }
+  bool is_static(std::uint64_t method) const {
+    const auto found = methods_.find(method);
+    return found != methods_.end() && (found->second.access & trace::kStatic) != 0;
   }
   std::string_view signature_of(std::uint64_t method) const {
     const auto found = methods_.find(method);

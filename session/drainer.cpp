@@ -15,8 +15,10 @@ constexpr std::uint64_t kDroppedInterval = kNanosPerSecond;
 constexpr std::uint64_t kEventsInAPass = 100'000;
 
 BuilderOptions builder_options(const TraceOptions& options) {
-  return {
-      .events = options.events, .all_loaded_classes = options.all_loaded_classes, .nested_frees = options.nested_frees};
+  return {.events = options.events,
+          .all_loaded_classes = options.all_loaded_classes,
+          .nested_frees = options.nested_frees,
+          .receivers = options.receivers};
 }
 
 }  // namespace

@@ -99,6 +99,8 @@ Result<> EventBuilder::finish() {
     JTRACE_RETURN_IF_ERROR(pump());
   }
   JTRACE_RETURN_IF_ERROR(announce_until(UINT64_MAX));
+  forget_calls();
+  JTRACE_RETURN_IF_ERROR(write_due_ends(last_time_));
   for (; !late_frees_.empty(); late_frees_.pop_front())
     JTRACE_RETURN_IF_ERROR(write_end_of_object(late_frees_.front().as<record::ObjectRecord>()));
   return {};
@@ -160,6 +162,7 @@ Result<> EventBuilder::release() {
 Result<> EventBuilder::process(const Record& any) {
   if (before_event_) JTRACE_RETURN_IF_ERROR(before_event_(any.header().time));
   JTRACE_RETURN_IF_ERROR(announce_until(any.header().time));
+  if (sequences_.has_due()) JTRACE_RETURN_IF_ERROR(write_due_ends(any.header().time));
   switch (any.header().kind) {
     case RecordKind::kPadding:
     case RecordKind::kGcFigures: return {};  // figures that came too late
@@ -183,12 +186,14 @@ Result<> EventBuilder::process(const Record& any) {
     case RecordKind::kThreadSwitch: return {};  // taken in on_event()
     case RecordKind::kGap: {
       // Which virtual threads ran on a carrier meanwhile is not known: it may be any.
-      if (any.is_carrier) calls_.forget_all();
-      else calls_.of(any.thread).forget();
+      if (any.is_carrier) forget_calls();
+      else calls_.of(any.thread).forget([this](const OpenCall& call) { abandon(call); });
       return {};
     }
-    case RecordKind::kMethodEntry: return write_entry(any, any.header().time);
-    case RecordKind::kLateEntry: return write_entry(any, any.as<record::LateEntryRecord>().start);
+    case RecordKind::kMethodEntry: return write_entry(any, any.header().time, 0);
+    case RecordKind::kEntryOf: return write_entry(any, any.header().time, any.as<record::ReceiverRecord>().object);
+    case RecordKind::kReceiver: return take_receiver(any);
+    case RecordKind::kLateEntry: return write_entry(any, any.as<record::LateEntryRecord>().start, 0);
     case RecordKind::kMethodExit:
     case RecordKind::kMethodUnwind: return write_exit(any);
     case RecordKind::kValue: return take_value(any);
@@ -204,6 +209,7 @@ Result<> EventBuilder::write_thread_end(const record::ThreadRecord& record) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   definitions_.forget_thread(record.thread);
   ended_threads_.insert(record.thread);
+  calls_.of(record.thread).forget([this](const OpenCall& call) { abandon(call); });
   calls_.end(record.thread);
   waits_.erase(record.thread);
   return emitter_.emit(trace::ThreadEnd{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)});
@@ -294,12 +300,21 @@ Result<> EventBuilder::write_alloc(const record::ObjAllocRecord& record) {
                                        .contextData = context});
 }
 
-Result<> EventBuilder::write_entry(const Record& record, std::uint64_t time) {
+// Of a static method none; of others what is not known yet.
+EventBuilder::Receiver EventBuilder::receiver_of(std::uint32_t method) const {
+  if (!options_.receivers || !definitions_.is_static(method)) return {};
+  return {ObjectId::none(), trace::Number(0)};
+}
+
+Result<> EventBuilder::write_entry(const Record& record, std::uint64_t time, std::uint64_t object) {
   const std::uint32_t method = record.header().number;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(object, time));
   CallStack& stack = calls_.of(record.thread);
-  const OpenCall& call = stack.enter(method);
+  const OpenCall& call = stack.enter(method, object);
+  Receiver receiver = receiver_of(method);
+  if (object != 0) receiver = {ObjectId(object), sequences_.enter(object)};
   trace::List<trace::Value> values;
   if (!stack.values.empty())
     values = value_elements_.make(stack.values, method, definitions_.signature_of(method), false);
@@ -308,7 +323,9 @@ Result<> EventBuilder::write_entry(const Record& record, std::uint64_t time) {
                                           .time = wall(time),
                                           .methodIdRef = trace::MethodId(method),
                                           .ticket = call.ticket,
+                                          .objIdRef = receiver.object,
                                           .classIdRef = class_ref(method),
+                                          .sequenceCounter = receiver.sequence,
                                           .stackDepth = stack.depth(),
                                           .values = values});
 }
@@ -334,6 +351,18 @@ Result<> EventBuilder::take_value(const Record& any) {
   return {};
 }
 
+// The receiver of a constructor comes after its entry, which is counted then.
+Result<> EventBuilder::take_receiver(const Record& any) {
+  const std::uint64_t object = any.as<record::ReceiverRecord>().object;
+  CallStack& stack = calls_.of(any.thread);
+  const std::size_t at = stack.find(any.header().number);
+  if (object == 0 || at == stack.depth() || stack.at(at).object != 0) return {};
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(object, any.header().time));
+  stack.at(at).object = object;
+  sequences_.enter(object);
+  return {};
+}
+
 // Calls above the one that is left have ended without a word: constructors by an exception before super() returned.
 Result<> EventBuilder::write_exit(const Record& record) {
   CallStack& stack = calls_.of(record.thread);
@@ -356,11 +385,16 @@ Result<> EventBuilder::write_exit_of(CallStack& stack, std::uint64_t time, trace
   const OpenCall call = stack.pop();
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(stack.thread(), time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(call.method, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(call.object, time));
+  Receiver receiver = receiver_of(call.method);
+  if (call.object != 0) receiver = {ObjectId(call.object), sequences_.leave(call.object)};
   return emitter_.emit(trace::MethodExit{.threadIdRef = ThreadId(stack.thread()),
                                          .time = wall(time),
                                          .ticket = call.ticket,
                                          .methodIdRef = trace::MethodId(call.method),
+                                         .objIdRef = receiver.object,
                                          .classIdRef = class_ref(call.method),
+                                         .sequenceCounter = receiver.sequence,
                                          .values = values});
 }
 
@@ -430,17 +464,31 @@ Result<> EventBuilder::write_count(const record::CountRecord& record) {
 // still have their counts: then its definition stays.
 Result<> EventBuilder::write_end_of_object(const record::ObjectRecord& record) {
   const bool is_class = record.header.kind == RecordKind::kClassUnload;
+  if (!is_class && options_.receivers && sequences_.holds_end(record.id)) return {};
   const bool known = is_class ? definitions_.has_class(record.id) : definitions_.has_object(record.id);
   const bool counts = (options_.events & record::kMethodCountEvent) != 0;
   if (is_class && !counts) definitions_.forget_class(record.id);
   if (!is_class) definitions_.forget_object(record.id);
+  const trace::Number sequence =
+      !is_class && options_.receivers ? trace::Number(sequences_.end(record.id)) : trace::Number();
   if (!known) return {};
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   const ThreadId thread = record.thread != 0 ? ThreadId(record.thread) : ThreadId();
   const trace::Time time = wall(record.header.time);
   if (is_class)
     return emitter_.emit(trace::ClassUnload{.threadIdRef = thread, .time = time, .classIdRef = ClassId(record.id)});
-  return emitter_.emit(trace::ObjFree{.threadIdRef = thread, .time = time, .objIdRef = ObjectId(record.id)});
+  return emitter_.emit(trace::ObjFree{
+      .threadIdRef = thread, .time = time, .objIdRef = ObjectId(record.id), .sequenceCounter = sequence});
+}
+
+// Ends of objects that were held while calls on them were open.
+Result<> EventBuilder::write_due_ends(std::uint64_t time) {
+  for (const std::uint64_t object : sequences_.take_due()) {
+    record::ObjectRecord end{.id = object};
+    end.header = {RecordKind::kObjFree, record::slots_of<record::ObjectRecord>(), 0, 0, time};
+    JTRACE_RETURN_IF_ERROR(write_end_of_object(end));
+  }
+  return {};
 }
 
 // VMDeath comes on a thread (DestroyJavaVM) whose ThreadEnd has come before: then nobody's.

@@ -17,6 +17,7 @@
 #include "session/call_stacks.h"
 #include "session/definition_table.h"
 #include "session/event_emitter.h"
+#include "session/object_sequences.h"
 #include "session/partial_document.h"
 #include "trace/record/control.h"
 #include "trace/record/pool_reader.h"
@@ -27,6 +28,7 @@ struct BuilderOptions {
   std::uint64_t events = 0;         // EventBit: which threadStart and classDef come without being referred to
   bool all_loaded_classes = false;  // classDef of classes that were there before comes at once
   bool nested_frees = false;
+  bool receivers = false;  // of calls: objIdRef and sequenceCounter
 };
 
 class EventBuilder final : public trace::record::RecordSink {
@@ -46,7 +48,9 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> restart(std::uint64_t time);
 
   // The trace was paused, or events were lost: what is open is not known any more.
-  void forget_calls() { calls_.forget_all(); }
+  void forget_calls() {
+    calls_.forget_all([this](const OpenCall& call) { abandon(call); });
+  }
 
   // Called before the elements of an event are written, with its time.
   void set_before_event(std::function<Result<>(std::uint64_t)> hook) { before_event_ = std::move(hook); }
@@ -106,10 +110,21 @@ class EventBuilder final : public trace::record::RecordSink {
   bool ends_unseen_wait(const trace::record::MonitorRecord& record) const;
   Result<> write_monitor(const trace::record::MonitorRecord& record);
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
-  Result<> write_entry(const Record& record, std::uint64_t time);
+  Result<> write_entry(const Record& record, std::uint64_t time, std::uint64_t object);
   Result<> write_exit(const Record& record);
   Result<> write_exit_of(CallStack& stack, std::uint64_t time, trace::List<trace::Value> values);
   Result<> take_value(const Record& record);
+  Result<> take_receiver(const Record& record);
+  // objIdRef and sequenceCounter of an entry or exit; absent where they are not known, or not wanted.
+  struct Receiver {
+    trace::ObjectId object;
+    trace::Number sequence;
+  };
+  Receiver receiver_of(std::uint32_t method) const;
+  void abandon(const OpenCall& call) {
+    if (call.object != 0) sequences_.abandon(call.object);
+  }
+  Result<> write_due_ends(std::uint64_t time);
   Result<> write_line(const Record& record);
   Result<> write_exception(const Record& record);
   trace::ClassId class_ref(std::uint32_t method) const;
@@ -134,6 +149,7 @@ class EventBuilder final : public trace::record::RecordSink {
   // thread -> time of the monWait it is in, kNotWaiting after its end; absent: of its waits nothing is known yet
   std::unordered_map<std::uint64_t, std::uint64_t> waits_;
   CallStacks calls_;
+  ObjectSequences sequences_;
   std::map<std::uint64_t, trace::record::TextDefinition> texts_;  // of values that are still to come
   ValueElements value_elements_;
   struct Running {

@@ -293,6 +293,10 @@ std::vector<OptionSpec> make_table() {
       slower_than_option(),
       flag("arguments", "methodEntry with the values of its arguments (costs a native call each)", &O::arguments),
       flag("return-values", "methodExit with what it returns (costs a native call)", &O::return_values),
+      flag("objects",
+           "methodEntry and methodExit with the object they are called on and its sequenceCounter; objFree (costs a "
+           "native call each, and an id for each object)",
+           &O::receivers),
       size("sample-interval", "objAlloc: bytes between samples (default: 512K); 0 is every object", &O::sample_interval,
            0, 0x7fffffff),
       number("stack-depth", "objAlloc: frames of the allocation stack (default: 16); 0 is none", &O::stack_depth, 1024),
@@ -416,6 +420,11 @@ Result<TraceOptions> OptionReader::finish() {
     return fail(ErrorCategory::kUsage, "options arguments and return-values need methods", "--events methods");
   if (has_values && options_.slower_than != 0)
     return fail(ErrorCategory::kUsage, "options arguments and return-values: with slower-than there are no values");
+  if (options_.receivers && (options_.events & trace::record::kMethodEvent) == 0)
+    return fail(ErrorCategory::kUsage, "option objects needs methods", "--events methods");
+  if (options_.receivers && options_.slower_than != 0)
+    return fail(ErrorCategory::kUsage, "option objects: with slower-than there are no receivers");
+  if (options_.receivers) options_.events |= trace::record::kObjFreeEvent;
   if (options_.slower_than != 0 && options_.slower_than < kLeastCoarse && !options_.precise_time)
     return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms the coarse clock is too coarse",
                 "--time precise");

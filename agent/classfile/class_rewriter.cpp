@@ -27,6 +27,7 @@ Outcome rewrite_method(CodeRewriter& rewriter, const Method& method, MethodPlan&
     if (outcome != Outcome::kRewritten) return outcome;
     plan.done = probes;
     plan.open_start = rewriter.open_start();
+    plan.unseen_news = rewriter.unseen_news();
     return probes == plan.probes ? Outcome::kRewritten : Outcome::kReduced;
   }
   return outcome;

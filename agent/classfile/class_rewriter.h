@@ -30,7 +30,18 @@ enum Probe : std::uint32_t {
   // value(TII)V, T one of I J F D and java/lang/Object: the value, its position, the number
   kProbeArguments = 512,  // for each argument at the start, positions from 0
   kProbeResult = 1024,    // before every return of a value, position kResultValue
+  // constructed(Ljava/lang/Object;I)V with the receiver of a constructor, behind the call of another constructor of its
+  // class or its superclass: from there on it is an object
+  kProbeConstructed = 2048,
+  // With kProbeArrays and kProbeNew made(Ljava/lang/Object;II)V instead of allocated: the object, its site (below), the
+  // number
+  kProbeSites = 4096,
 };
+
+// A site: its line (0: not known) | isArray code of what it makes (trace.dtd: 0, 2, 4..11) << 16 | dimensions that are
+// made at once << 24 (multianewarray; else 0).
+inline constexpr std::uint32_t kSiteCodeShift = 16;
+inline constexpr std::uint32_t kSiteDimensionsShift = 24;
 
 inline constexpr std::uint32_t kResultValue = 255;
 
@@ -52,6 +63,8 @@ struct MethodPlan {
   std::uint32_t done = 0;  // Probe bits it has
   Outcome outcome = Outcome::kUntouched;
   bool open_start = false;  // a constructor: what leaves it before super() returns is not seen
+  std::uint32_t unseen_news =
+      0;  // with kProbeNew: how many `new` have no probe, for their code nests in no way we know
 };
 
 enum class ClassOutcome : std::uint8_t {

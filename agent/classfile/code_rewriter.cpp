@@ -113,9 +113,29 @@ void CodeRewriter::object_probe(Bytes& out, std::uint16_t& method, std::string_v
 void CodeRewriter::entry_probe(Bytes& out, bool with_receiver) {
   if (!with_receiver || (method_->access & kAccStatic) != 0 || method_->is_constructor())
     return number_probe(out, constants_.enter, "enter");
+  receiver_probe(out, constants_.received, "received");
+}
+
+void CodeRewriter::receiver_probe(Bytes& out, std::uint16_t& method, std::string_view name) {
   put1(out, kAload0);
   push(out, number_, number_constant_);
-  call(out, constants_.received, "received", "(Ljava/lang/Object;I)V");
+  call(out, method, name, "(Ljava/lang/Object;I)V");
+}
+
+// isArray codes of primitive types are newarray's own (JVMS 6.5).
+void CodeRewriter::allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site) {
+  if (!with_site) return object_probe(out, constants_.allocated, "allocated");
+  constexpr std::uint32_t kArrayOfObjects = 2;
+  const Instruction& each = instructions_[instruction];
+  std::uint32_t site = line_at(instruction);
+  if (each.op == kNewarray) site |= std::uint32_t{code_[each.old_pc + 1]} << kSiteCodeShift;
+  if (each.op == kAnewarray || each.op == kMultianewarray) site |= kArrayOfObjects << kSiteCodeShift;
+  if (each.op == kMultianewarray) site |= std::uint32_t{code_[each.old_pc + 3]} << kSiteDimensionsShift;
+  put1(out, kDup);
+  std::uint16_t no_constant = 0;
+  push(out, site, no_constant);
+  push(out, number_, number_constant_);
+  call(out, constants_.made, "made", "(Ljava/lang/Object;II)V");
 }
 
 void CodeRewriter::value_probe(Bytes& out, std::uint32_t type, std::uint32_t position) {
@@ -153,22 +173,15 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   prologue_.clear();
   epilogue_.clear();
   const bool has_values = (wanted & (kProbeArguments | kProbeResult)) != 0;
-  extra_stack_ = has_values ? 4 : 2;
+  const bool has_sites = (wanted & kProbeSites) != 0;
+  extra_stack_ = has_values ? 4 : has_sites ? 3 : 2;
   const auto count = static_cast<std::uint32_t>(instructions_.size());
-  lines_.assign((wanted & kProbeLine) != 0 ? count : 0, 0);
+  lines_.clear();
+  if ((wanted & kProbeLine) != 0 || has_sites) find_lines();
   news_.assign((wanted & kProbeNew) != 0 ? count : 0, kNoInstruction);
-  if ((wanted & kProbeLine) != 0) {
-    for (const Attribute& table : line_tables_) {
-      Reader reader(klass_.bytes().first(table.data + table.size), table.data);
-      const std::uint16_t entries = reader.u2();
-      for (std::uint32_t i = 0; i < entries && !reader.failed(); ++i) {
-        const std::uint16_t pc = reader.u2();
-        const std::uint16_t line = reader.u2();
-        if (pc < code_.size() && index_at_[pc] != kNoInstruction) lines_[index_at_[pc]] = line + 1u;
-      }
-    }
-  }
+  unseen_news_ = 0;
   if ((wanted & kProbeNew) != 0) find_news();
+  find_super_call();
   std::vector<std::uint8_t> is_handler;
   if ((wanted & kProbeCatch) != 0) {
     is_handler.assign(count, 0);
@@ -182,7 +195,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
     Instruction& each = instructions_[i];
     each.before = static_cast<std::uint32_t>(probes_.size());
     if (!is_handler.empty() && is_handler[i] != 0) object_probe(probes_, constants_.caught, "caught");
-    if (!lines_.empty() && lines_[i] != 0) {
+    if ((wanted & kProbeLine) != 0 && lines_[i] != 0) {
       std::uint16_t line_constant = 0;
       push(probes_, lines_[i] - 1, line_constant);
       push(probes_, number_, number_constant_);
@@ -200,11 +213,33 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
     each.before_size = static_cast<std::uint32_t>(probes_.size()) - each.before;
     each.after = static_cast<std::uint32_t>(probes_.size());
     const bool is_array = each.op == kNewarray || each.op == kAnewarray || each.op == kMultianewarray;
-    if ((is_array && (wanted & kProbeArrays) != 0) || (!news_.empty() && news_[i] != kNoInstruction))
-      object_probe(probes_, constants_.allocated, "allocated");
+    if (is_array && (wanted & kProbeArrays) != 0) allocation_probe(probes_, i, has_sites);
+    if (!news_.empty() && news_[i] != kNoInstruction) allocation_probe(probes_, news_[i], has_sites);
+    if (i == super_call_ && (wanted & kProbeConstructed) != 0)
+      receiver_probe(probes_, constants_.constructed, "constructed");
     each.after_size = static_cast<std::uint32_t>(probes_.size()) - each.after;
   }
   plan_handlers(wanted);
+}
+
+void CodeRewriter::find_lines() {
+  lines_.assign(instructions_.size(), 0);
+  for (const Attribute& table : line_tables_) {
+    Reader reader(klass_.bytes().first(table.data + table.size), table.data);
+    const std::uint16_t entries = reader.u2();
+    for (std::uint32_t i = 0; i < entries && !reader.failed(); ++i) {
+      const std::uint16_t pc = reader.u2();
+      const std::uint16_t line = reader.u2();
+      if (pc < code_.size() && index_at_[pc] != kNoInstruction) lines_[index_at_[pc]] = line + 1u;
+    }
+  }
+}
+
+// 0: not known.
+std::uint32_t CodeRewriter::line_at(std::uint32_t instruction) const {
+  for (std::uint32_t i = instruction + 1; i > 0; --i)
+    if (lines_[i - 1] != 0) return lines_[i - 1] - 1;
+  return 0;
 }
 
 // `new X; dup; arguments; invokespecial X.<init>`: the innermost new of that class that is not completed yet. A pair
@@ -213,21 +248,27 @@ void CodeRewriter::find_news() {
   std::vector<std::uint32_t> open;
   for (std::uint32_t i = 0; i < instructions_.size(); ++i) {
     const Instruction& each = instructions_[i];
-    if (each.op == kNew) open.push_back(i);
+    if (each.op == kNew) {
+      open.push_back(i);
+      ++unseen_news_;
+    }
     if (each.op != kInvokespecial || open.empty()) continue;
     const ClassFile::Reference callee = klass_.method_reference(u2_at(&code_[each.old_pc + 1]));
     if (callee.name != "<init>") continue;
     const std::uint32_t made = open.back();
     if (klass_.class_name(u2_at(&code_[instructions_[made].old_pc + 1])) != callee.owner) continue;
     open.pop_back();
-    if (made + 1 < instructions_.size() && instructions_[made + 1].op == kDup) news_[i] = made;
+    if (made + 1 >= instructions_.size() || instructions_[made + 1].op != kDup) continue;
+    news_[i] = made;
+    --unseen_news_;
   }
 }
 
 // The invokespecial by which a constructor calls another one of itself or its superclass: the one that completes no
-// new. None where that is not clear.
+// new. None where that is not clear, or the frames do not agree.
 void CodeRewriter::find_super_call() {
   super_call_ = kNoInstruction;
+  if (!method_->is_constructor()) return;
   std::vector<std::uint32_t> open;
   for (std::uint32_t i = 0; i < instructions_.size(); ++i) {
     const Instruction& each = instructions_[i];
@@ -248,6 +289,7 @@ void CodeRewriter::find_super_call() {
     }
     super_call_ = i;
   }
+  if (super_call_ != kNoInstruction && !frames_allow_split()) super_call_ = kNoInstruction;
 }
 
 // Whether the frames agree that `this` is not initialized before the super call and is behind it, and nothing is stored
@@ -299,7 +341,6 @@ bool CodeRewriter::frames_allow_split() const {
 // to see: the method's frame is gone when its caller goes on.
 void CodeRewriter::plan_handlers(std::uint32_t wanted) {
   guards_ = (wanted & (kProbeExit | kProbeThrow)) != 0;
-  super_call_ = kNoInstruction;
   open_start_ = false;
   if (!guards_) return;
   if (klass_.major() >= kFirstWithFrames) {
@@ -308,9 +349,8 @@ void CodeRewriter::plan_handlers(std::uint32_t wanted) {
       constants_.stack_map_table = pool_.utf8("StackMapTable");
   }
   if (method_->is_constructor() && klass_.name() != "java/lang/Object") {
-    find_super_call();
     open_start_ = true;
-    guards_ = super_call_ != kNoInstruction && frames_allow_split();
+    guards_ = super_call_ != kNoInstruction;
     if (!guards_) return;
   }
   if ((wanted & kProbeThrow) != 0) object_probe(epilogue_, constants_.unwound, "unwound");

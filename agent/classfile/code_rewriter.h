@@ -15,7 +15,7 @@ namespace jtrace::agent::classfile {
 struct ProbeConstants {
   std::uint16_t owner = 0;
   std::uint16_t enter = 0, received = 0, exit = 0, leave = 0, thrown = 0, unwound = 0, caught = 0, line = 0,
-                allocated = 0, count = 0;
+                allocated = 0, count = 0, constructed = 0, made = 0;
   std::uint16_t values[5] = {};       // value() of each kind, in the order of value_probe()
   std::uint16_t throwable = 0;        // class java/lang/Throwable
   std::uint16_t stack_map_table = 0;  // "StackMapTable"
@@ -31,6 +31,8 @@ class CodeRewriter {
   Outcome rewrite(const Method& method, std::uint32_t number, std::uint32_t wanted, Bytes& out);
   // Of the last rewrite(): a constructor; no handler covers what comes before super() returns.
   bool open_start() const { return open_start_; }
+  // Of the last rewrite() with kProbeNew: how many `new` have no probe.
+  std::uint32_t unseen_news() const { return unseen_news_; }
 
  private:
   struct Handler {
@@ -41,6 +43,8 @@ class CodeRewriter {
   bool read_tables(Reader& reader);
   void plan_probes(std::uint32_t number, std::uint32_t wanted);
   void plan_handlers(std::uint32_t wanted);
+  void find_lines();
+  std::uint32_t line_at(std::uint32_t instruction) const;
   void find_super_call();
   void find_news();
   bool frames_allow_split() const;
@@ -62,6 +66,8 @@ class CodeRewriter {
   void call(Bytes& out, std::uint16_t& method, std::string_view name, std::string_view descriptor);
   void entry_probe(Bytes& out, bool with_receiver);
   void object_probe(Bytes& out, std::uint16_t& method, std::string_view name);
+  void receiver_probe(Bytes& out, std::uint16_t& method, std::string_view name);
+  void allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site);
   void argument_probes();
   void value_probe(Bytes& out, std::uint32_t type, std::uint32_t position);
   void number_probe(Bytes& out, std::uint16_t& method, std::string_view name);
@@ -88,13 +94,14 @@ class CodeRewriter {
   Bytes probes_;
   Bytes prologue_;
   Bytes epilogue_;                    // the handlers' code
-  std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1
+  std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1; empty where no probe asks
   std::vector<std::uint32_t> news_;   // by instruction: the new that its invokespecial completes
   std::uint32_t extra_stack_ = 0;
   std::uint32_t code_end_ = 0;  // new place behind the last original instruction
   std::uint32_t super_call_ = kNoInstruction;
   bool guards_ = false;  // a handler of ours sees exceptions leave
   bool open_start_ = false;
+  std::uint32_t unseen_news_ = 0;
 };
 
 }  // namespace jtrace::agent::classfile

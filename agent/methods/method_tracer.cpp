@@ -92,6 +92,7 @@ std::uint32_t MethodTracer::probes() const {
   if (counts_calls()) wanted |= classfile::kProbeCount;
   if (session_.config.has_flag(record::kArguments)) wanted |= classfile::kProbeArguments;
   if (session_.config.has_flag(record::kReturnValues)) wanted |= classfile::kProbeResult;
+  if (session_.config.has_flag(record::kReceivers)) wanted |= classfile::kProbeReceiver | classfile::kProbeConstructed;
   if ((events & record::kThrowEvent) != 0) wanted |= classfile::kProbeThrow;
   if ((events & record::kCatchEvent) != 0) wanted |= classfile::kProbeCatch;
   if ((events & record::kLineEvent) != 0) wanted |= classfile::kProbeLine;

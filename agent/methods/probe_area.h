@@ -33,6 +33,7 @@ struct ProbeNatives {
   void (*ended)(JNIEnv* jni, jint number, jint kind);
   void (*idle)(jlong thread);
   void (*value)(JNIEnv* jni, const ProbeValue& value);
+  jlong (*identify)(JNIEnv* jni, jobject object, jint is_new);
 };
 
 class ProbeArea {
@@ -75,7 +76,7 @@ class ProbeArea {
   ProbeArea() = default;
   bool make();
 
-  static constexpr std::uint64_t kMagic = 0x334552414a52544aull;  // "JTRJARE3"
+  static constexpr std::uint64_t kMagic = 0x344552414a52544aull;  // "JTRJARE4"
 
   std::uint64_t magic_ = kMagic;
   record::ChunkHeader nobody_{};  // what an empty entry leads to: nobody's chunk

@@ -59,6 +59,7 @@ class Maker {
     opened_ = pool.method(made_.this_class(), "opened", "(JJ)J");
     ended_ = pool.method(made_.this_class(), "ended", "(II)V");
     idle_ = pool.method(made_.this_class(), "idle", "(J)V");
+    identify_ = pool.method(made_.this_class(), "identify", "(Ljava/lang/Object;I)J");
     const std::uint16_t thread = pool.klass("java/lang/Thread");
     current_ = pool.method(thread, "currentThread", "()Ljava/lang/Thread;");
     if (facts.virtual_threads) carrier_ = pool.method(thread, "currentCarrierThread", "()Ljava/lang/Thread;");
@@ -82,6 +83,7 @@ class Maker {
     made_.add_native(0x010a, "opened", "(JJ)J");
     made_.add_native(0x010a, "ended", "(II)V");
     made_.add_native(0x010a, "idle", "(J)V");
+    made_.add_native(0x010a, "identify", "(Ljava/lang/Object;I)J");
     made_.add_native(kPublicStatic, "thrown", "(Ljava/lang/Object;I)V");
     made_.add_native(kPublicStatic, "unwound", "(Ljava/lang/Object;I)V");
     made_.add_native(kPublicStatic, "caught", "(Ljava/lang/Object;I)V");
@@ -90,18 +92,34 @@ class Maker {
       add_pop("exit", record::RecordKind::kMethodExit);
       add_pop("leave", record::RecordKind::kMethodUnwind);
     } else {
-      add_probe("enter", record::RecordKind::kMethodEntry, false);
-      add_probe("exit", record::RecordKind::kMethodExit, false);
-      add_probe("leave", record::RecordKind::kMethodUnwind, false);
+      add_probe("enter", record::RecordKind::kMethodEntry, kNumber);
+      add_probe("exit", record::RecordKind::kMethodExit, kNumber);
+      add_probe("leave", record::RecordKind::kMethodUnwind, kNumber);
+      add_probe("received", record::RecordKind::kEntryOf, kObject);
+      add_probe("constructed", record::RecordKind::kReceiver, kObject);
     }
-    add_probe("line", record::RecordKind::kLine, true);
+    add_probe("line", record::RecordKind::kLine, kLine);
     add_count();
     return made_.finish();
   }
 
  private:
-  // Locals: the arguments (line, number) in 0 and 1, then these longs.
-  enum Local : unsigned { kCarrier = 2, kThread = 4, kHeader = 6, kCommitted = 8, kPlace = 10, kLocals = 12 };
+  // Locals: the arguments (line or object, number) in 0 and 1, then these longs.
+  enum Local : unsigned {
+    kCarrier = 2,
+    kThread = 4,
+    kHeader = 6,
+    kCommitted = 8,
+    kPlace = 10,
+    kObjectId = 12,
+    kLocals = 14
+  };
+  // What a probe is called with.
+  enum Arguments {
+    kNumber,  // (I)V: the method
+    kLine,    // (II)V: line, method
+    kObject,  // (Ljava/lang/Object;I)V: receiver, method
+  };
 
   void load(CodeBuilder& code, Local address, std::uint64_t offset) {  // getLong(null, address + offset)
     code.op2(kGetstatic, field_);
@@ -161,8 +179,21 @@ class Maker {
     code.op1(kLstore, kHeader);
   }
 
-  void add_probe(std::string_view name, record::RecordKind kind, bool has_line) {
+  // The objId of the receiver, by a native call: only where somebody traces.
+  void identify(CodeBuilder& code, record::RecordKind kind) {
+    load_at(code, area_.switch_address());
+    return_if_zero(code);
+    code.op(classfile::kAload0);
+    code.op(classfile::kIconst0 + (kind == record::RecordKind::kReceiver ? 1u : 0u));
+    code.op2(classfile::kInvokestatic, identify_);
+    code.op1(kLstore, kObjectId);
+  }
+
+  void add_probe(std::string_view name, record::RecordKind kind, Arguments arguments) {
+    static constexpr std::string_view kDescriptors[] = {"(I)V", "(II)V", "(Ljava/lang/Object;I)V"};
     CodeBuilder code(made_.pool());
+    const std::uint32_t size = arguments == kObject ? sizeof(record::ReceiverRecord) : record::kSlotSize;
+    if (arguments == kObject) identify(code, kind);
     const Local thread = thread_ids(code);
     // The thread's chunk.
     code.op2(kGetstatic, field_);
@@ -184,7 +215,7 @@ class Maker {
     load(code, kHeader, offsetof(record::ChunkHeader, committed));
     code.op(classfile::kDup2);
     code.op1(kLstore, kCommitted);
-    code.push_long(facts_.chunk_size - record::kSlotSize + 1);
+    code.push_long(facts_.chunk_size - size + 1);
     code.op(kLcmp);
     const std::size_t full = code.jump(kIfge);
 
@@ -199,15 +230,16 @@ class Maker {
     code.op1(kLload, kCommitted);
     code.op(kLadd);
     code.op1(kLstore, kPlace);
-    store_word(code, kind, has_line);
+    store_word(code, kind, arguments, size / record::kSlotSize);
     store_time(code);
+    if (arguments == kObject) store_object(code);
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
     code.op1(kLload, kHeader);
     code.push_long(offsetof(record::ChunkHeader, committed));
     code.op(kLadd);
     code.op1(kLload, kCommitted);
-    code.push_long(record::kSlotSize);
+    code.push_long(size);
     code.op(kLadd);
     code.op2(kInvokevirtual, put_release_);
     code.op(classfile::kReturn);
@@ -227,7 +259,7 @@ class Maker {
     load(code, kHeader, offsetof(record::ChunkHeader, committed));
     code.op1(kLstore, kCommitted);
     code.jump_back(classfile::kGoto, write);
-    made_.add_method(kPublicStatic, name, has_line ? "(II)V" : "(I)V", 12, kLocals, code, force_inline_);
+    made_.add_method(kPublicStatic, name, kDescriptors[arguments], 12, kLocals, code, force_inline_);
   }
 
   // One more for the method (call_counts.h): in the block of the thread's own where it has one, else in the one that
@@ -284,17 +316,17 @@ class Maker {
 
   // The record's first 8 bytes: kind, slots, flags (the line), number (event_record.h), little endian as the layout of
   // RecordHeader is on the machines that we run on.
-  void store_word(CodeBuilder& code, record::RecordKind kind, bool has_line) {
+  void store_word(CodeBuilder& code, record::RecordKind kind, Arguments arguments, std::uint32_t slots) {
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
     code.op1(kLload, kPlace);
-    code.op1(classfile::kIload, has_line ? 1 : 0);
+    code.op1(classfile::kIload, arguments == kNumber ? 0 : 1);
     code.op(kI2l);
     code.op1(classfile::kBipush, 32);
     code.op(kLshl);
-    code.push_long(static_cast<std::uint64_t>(kind) | 1u << 8);
+    code.push_long(static_cast<std::uint64_t>(kind) | slots << 8);
     code.op(kLor);
-    if (has_line) {
+    if (arguments == kLine) {
       code.op1(classfile::kIload, 0);
       code.op(kI2l);
       code.op1(classfile::kBipush, 16);
@@ -310,6 +342,15 @@ class Maker {
     code.push_long(8);
     code.op(kLadd);
     push_time(code);
+    code.op2(kInvokevirtual, put_long_);
+  }
+  void store_object(CodeBuilder& code) {
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kPlace);
+    code.push_long(offsetof(record::ReceiverRecord, object));
+    code.op(kLadd);
+    code.op1(kLload, kObjectId);
     code.op2(kInvokevirtual, put_long_);
   }
   void push_time(CodeBuilder& code) {
@@ -452,7 +493,7 @@ class Maker {
   ClassBuilder made_;
   std::uint16_t get_unsafe_ = 0, get_long_ = 0, put_long_ = 0, put_release_ = 0, field_ = 0, area_field_ = 0, slow_ = 0,
                 current_ = 0, carrier_ = 0, nano_time_ = 0, get_and_add_ = 0, uncounted_ = 0, opened_ = 0, ended_ = 0,
-                idle_ = 0;
+                idle_ = 0, identify_ = 0;
   std::string_view force_inline_;
 };
 
@@ -462,8 +503,8 @@ class Maker {
 std::string_view probe_class_name(ProbeStyle style) {
   const bool precise = style.time == ProbeTime::kPrecise;
   if (style.calls == ProbeCalls::kSlow)
-    return precise ? "java/lang/JTracePreciseSlowProbes4" : "java/lang/JTraceSlowProbes4";
-  return precise ? "java/lang/JTracePreciseProbes4" : "java/lang/JTraceProbes4";
+    return precise ? "java/lang/JTracePreciseSlowProbes5" : "java/lang/JTraceSlowProbes5";
+  return precise ? "java/lang/JTracePreciseProbes5" : "java/lang/JTraceProbes5";
 }
 
 classfile::Bytes make_probe_class(ProbeStyle style, const ProbeClassFacts& facts, const ProbeArea& area) {

@@ -5,6 +5,7 @@
 #include "agent/agent_session.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_area.h"
+#include "agent/methods/probe_objects.h"
 #include "agent/methods/probe_thread.h"
 #include "agent/methods/probe_values.h"
 #include "agent/registry.h"
@@ -129,7 +130,8 @@ void uncounted(jlong carrier) {
   guard.session().methods->area().counts().claim(guard.producer().probed_as);
 }
 
-constexpr ProbeNatives kNatives = {slow, thrown, unwound, caught, uncounted, opened, ended, idle, write_value};
+constexpr ProbeNatives kNatives = {slow,   thrown, unwound, caught,      uncounted,
+                                   opened, ended,  idle,    write_value, identify_object};
 
 // What the JVM calls, for as long as it lives.
 const ProbeNatives* natives() {
@@ -161,6 +163,10 @@ void JNICALL call_ended(JNIEnv* jni, jclass, jint number, jint kind) {
 }
 void JNICALL call_idle(JNIEnv*, jclass, jlong thread) {
   if (const ProbeNatives* table = natives()) table->idle(thread);
+}
+jlong JNICALL call_identify(JNIEnv* jni, jclass, jobject object, jint is_new) {
+  const ProbeNatives* table = natives();
+  return table == nullptr ? 0 : table->identify(jni, object, is_new);
 }
 void pass_value(JNIEnv* jni, const ProbeValue& value) {
   if (const ProbeNatives* table = natives()) table->value(jni, value);
@@ -197,6 +203,7 @@ bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
       {text("opened"), text("(JJ)J"), reinterpret_cast<void*>(call_opened)},
       {text("ended"), text("(II)V"), reinterpret_cast<void*>(call_ended)},
       {text("idle"), text("(J)V"), reinterpret_cast<void*>(call_idle)},
+      {text("identify"), text("(Ljava/lang/Object;I)J"), reinterpret_cast<void*>(call_identify)},
       {text("value"), text("(III)V"), reinterpret_cast<void*>(call_int)},
       {text("value"), text("(JII)V"), reinterpret_cast<void*>(call_long)},
       {text("value"), text("(FII)V"), reinterpret_cast<void*>(call_float)},

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchCollections N R", "values N", "naps N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchObject N R", "benchCollections N R", "cells N T", "dropCells 0", "values N", "naps N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -110,6 +110,36 @@ public final class Calls {
     long add(long a, double b) {
         return instance + a + (long) b;
     }
+
+    static class Cell {
+        int value;
+
+        Cell(int value) {
+            this.value = value;
+            touch();
+        }
+
+        int touch() {
+            return ++value;
+        }
+
+        synchronized int twice() {
+            return touch() + touch();
+        }
+    }
+
+    static final class SubCell extends Cell {
+        SubCell(int value) {
+            super(value + 1);
+            this.value--;
+        }
+    }
+
+    int fibOfObject(int n) {
+        return n < 2 ? n : fibOfObject(n - 1) + fibOfObject(n - 2);
+    }
+
+    static final java.util.ArrayList<Cell> cells = new java.util.ArrayList<>();
 
     static int quick(int i) {
         return i ^ sink;
@@ -260,6 +290,17 @@ public final class Calls {
                 }
                 return "ns=" + best + " calls=" + callsOfFib(n);
             }
+            case "benchObject": {
+                int rounds = Integer.parseInt(words[2]);
+                long best = Long.MAX_VALUE;
+                Calls object = new Calls();
+                for (int i = 0; i < rounds; i++) {
+                    long start = System.nanoTime();
+                    sink += object.fibOfObject(n);
+                    best = Math.min(best, System.nanoTime() - start);
+                }
+                return "ns=" + best + " calls=" + callsOfFib(n);
+            }
             case "benchCollections": {
                 int rounds = Integer.parseInt(words[2]);
                 long best = Long.MAX_VALUE;
@@ -286,6 +327,24 @@ public final class Calls {
                 }
                 return "values=" + n;
             }
+            case "cells": {
+                for (int i = 0; i < n; i++) {
+                    cells.add(new SubCell(i));
+                }
+                Thread[] threads = new Thread[Integer.parseInt(words[2])];
+                for (int i = 0; i < threads.length; i++) {
+                    threads[i] = new Thread(() -> cells.forEach(Cell::twice), "cells-" + i);
+                    threads[i].start();
+                }
+                for (Thread thread : threads) {
+                    thread.join();
+                }
+                return "cells=" + cells.size();
+            }
+            case "dropCells":
+                cells.clear();
+                System.gc();
+                return "cells=0";
             case "naps": {
                 final int ms = Integer.parseInt(words[2]);
                 for (int i = 0; i < n; i++) {

@@ -2,7 +2,8 @@
 // (calls between the JDK's own), on each of JDK 17 and 25 that is there. Best of many rounds inside the program; ratios
 // to the same JVM before the attach.
 //   counted: methodCount; slower than: --slower-than, with nothing that is; ring: events that find no room are dropped,
-//   so that the cost is that of the probes; drained: every event is kept after: when jtrace has gone out again
+//   so that the cost is that of the probes; drained: every event is kept after: when jtrace has gone out again;
+//   receivers: --objects; arguments: --arguments with one int
 // Peer: JFR's method timing (JDK 25), which counts calls and sums their times, in the same run.
 #include <chrono>
 #include <cstdio>
@@ -107,6 +108,19 @@ void bench_fib(const Jdk& jdk, JvmProcess& jvm) {
   peer_jfr(jdk, work, "Calls::fib", base, 20);
 }
 
+// The same recursion as an instance method: what the receiver of each call costs.
+void bench_receivers(const Jdk& jdk, JvmProcess& jvm) {
+  const Workload work{
+      "fib of an object", "benchObject", 20, {"--filter", "Calls fib* include", "--filter", "* exclude"}};
+  std::printf("%s: %s\n", jdk.name.c_str(), work.name);
+  measure(jvm, work, 200);
+  const Figure base = measure(jvm, work, 200);
+  row("untraced", base, base);
+  traced(jvm, "ring, coarse time", base, work, 100, "methods");
+  traced(jvm, "ring, receivers", base, work, 100, "methods", {"--objects"});
+  traced(jvm, "ring, arguments", base, work, 100, "methods", {"--arguments"});
+}
+
 void bench_collections(const Jdk& jdk, JvmProcess& jvm) {
   const Workload work{
       "collections", "benchCollections", 20000, {"--filter", "Calls$Collections include", "--filter", "* exclude"}};
@@ -117,6 +131,7 @@ void bench_collections(const Jdk& jdk, JvmProcess& jvm) {
   traced(jvm, "counted", base, work, 50, "counts");
   traced(jvm, "ring, coarse time", base, work, 50, "methods");
   traced(jvm, "slower than 1 s, coarse time", base, work, 50, "methods", {"--slower-than", "1"});
+  traced(jvm, "ring, receivers", base, work, 50, "methods", {"--objects"});
   traced(jvm, "all kept, XML to a file", base, work, 30, "methods", kKeep);
   measure(jvm, work, 50);
   row("after", measure(jvm, work, 50), base);
@@ -130,6 +145,7 @@ void bench(const Jdk& jdk) {
     return;
   }
   bench_fib(jdk, **jvm);
+  bench_receivers(jdk, **jvm);
   bench_collections(jdk, **jvm);
 }
 

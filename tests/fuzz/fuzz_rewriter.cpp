@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace jtrace::agent::classfile;
   ClassFile klass;
   if (!klass.parse({data, size})) return 0;
-  for (const std::uint32_t probes : {2047u, 511u, 3u, 128u, 29u}) {
+  for (const std::uint32_t probes : {8191u, 2047u, 511u, 3u, 128u, 29u}) {
     std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = probes * 1000, .probes = probes});
     Bytes out;
     if (rewrite_class(klass, "java/lang/Helper", plans, out) != ClassOutcome::kRewritten) continue;

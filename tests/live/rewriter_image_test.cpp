@@ -31,7 +31,7 @@ TEST_P(EachJdk, verifies_rewritten_classes_of_its_own_image) {
   auto jvm = JvmProcess::start(jdk, "RewriteAll", options);
   ASSERT_TRUE(succeeded(jvm));
   const char* seconds = ::getenv("JTRACE_IMAGE_SECONDS");
-  auto answer = (*jvm)->ask("image 1791 " + std::string(seconds != nullptr ? seconds : "4"), std::chrono::minutes(9));
+  auto answer = (*jvm)->ask("image 8191 " + std::string(seconds != nullptr ? seconds : "4"), std::chrono::minutes(9));
   ASSERT_TRUE(succeeded(answer)) << (*jvm)->err() << (*jvm)->crash_report();
   SCOPED_TRACE(*answer + "\n" + (*jvm)->err());
   ::testing::Test::RecordProperty("rewriter", *answer);

@@ -40,11 +40,12 @@ Bytes helper_class() {
   CodeBuilder code(made.pool());
   code.op(kReturn);
   for (const char* name : {"enter", "exit", "leave", "count"}) made.add_method(0x0009, name, "(I)V", 1, 1, code);
-  for (const char* name : {"thrown", "unwound", "caught", "allocated"})
+  for (const char* name : {"thrown", "unwound", "caught", "allocated", "received", "constructed"})
     made.add_method(0x0009, name, "(Ljava/lang/Object;I)V", 1, 2, code);
   for (const char* descriptor : {"(III)V", "(JII)V", "(FII)V", "(DII)V", "(Ljava/lang/Object;II)V"})
     made.add_method(0x0009, "value", descriptor, 1, 4, code);
   made.add_method(0x0009, "line", "(II)V", 1, 2, code);
+  made.add_method(0x0009, "made", "(Ljava/lang/Object;II)V", 1, 3, code);
   return made.finish();
 }
 

@@ -67,9 +67,11 @@ enum EventBit : std::uint64_t {
   kLineEvent = 1u << 16,
   kThrowEvent = 1u << 17,
   kCatchEvent = 1u << 18,
+  kAllocationEvent = 1u << 19,  // objAlloc of what the traced methods make, each
 };
 // What probes in the bytecode make: events with a time, and counts.
-inline constexpr std::uint64_t kTimedProbeEvents = kMethodEvent | kLineEvent | kThrowEvent | kCatchEvent;
+inline constexpr std::uint64_t kTimedProbeEvents =
+    kMethodEvent | kLineEvent | kThrowEvent | kCatchEvent | kAllocationEvent;
 inline constexpr std::uint64_t kProbeEvents = kTimedProbeEvents | kMethodCountEvent;
 enum ConfigFlag : std::uint32_t {
   kBlockWhenFull = 1,     // wait for room, at most the block limit, instead of dropping at once
@@ -77,6 +79,7 @@ enum ConfigFlag : std::uint32_t {
   kMonitorOwner = 4,      // threadOwner of monContendedEnter
   kArguments = 16,        // a value for each argument of a methodEntry
   kReturnValues = 32,     // a value for what a methodExit returns
+  kReceivers = 64,        // the receiver of each call
   kPreciseTime = 8,       // probes take CLOCK_MONOTONIC itself instead of the coarse clock
 };
 

@@ -39,6 +39,8 @@ enum class RecordKind : std::uint8_t {
   kMethodCount = 22,  // `number`: methodId
   kLateEntry = 23,    // a methodEntry of before, written when the call was found slow
   kValue = 24,        // of the methodEntry or methodExit of `number` that comes next; `flags`: position
+  kEntryOf = 25,      // a methodEntry with its receiver
+  kReceiver = 26,     // the receiver of the innermost open call of `number`, a constructor: known from here on
 };
 
 struct RecordHeader {
@@ -85,7 +87,7 @@ struct ObjAllocRecord {  // flags: the isArray code of trace.dtd (0, 2, 4..11)
   std::uint64_t size;      // bytes
   std::uint64_t class_id;  // the class, or the element class where the code is 2; 0 for arrays of primitives
   std::uint64_t stack;     // id of a stack definition, 0 for none
-  std::uint64_t unused;
+  std::uint64_t site;      // where there is no stack: methodId << 16 | line (0: not known); 0 for none
 };
 
 struct ObjectRecord {  // kObjFree, kClassUnload
@@ -132,6 +134,15 @@ struct ValueRecord {  // kValue
   std::uint64_t bits;
   ValueKind kind;
 };
+
+struct ReceiverRecord {  // kEntryOf, kReceiver
+  RecordHeader header;
+  std::uint64_t object;  // objId, 0: not known
+  std::uint64_t unused;
+};
+
+// Whether a record is a part of an event that has a record of its own: lost, it is not counted.
+constexpr bool is_part(RecordKind kind) { return kind == RecordKind::kValue || kind == RecordKind::kReceiver; }
 
 template <class Record>
 constexpr std::uint8_t slots_of() {

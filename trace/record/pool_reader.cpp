@@ -45,6 +45,8 @@ std::uint8_t least_slots(RecordKind kind) {
     case RecordKind::kMethodCount: return slots_of<CountRecord>();
     case RecordKind::kLateEntry: return slots_of<LateEntryRecord>();
     case RecordKind::kValue: return slots_of<ValueRecord>();
+    case RecordKind::kEntryOf:
+    case RecordKind::kReceiver: return slots_of<ReceiverRecord>();
     case RecordKind::kGcFinish:
     case RecordKind::kGcFigures: return slots_of<GcFinishRecord>();
     case RecordKind::kMonWait:

@@ -193,38 +193,75 @@ TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirProbes) {
   EXPECT_EQ(done.method.max_stack, 7u);
 }
 
+Bytes text_constant(std::string_view value) {
+  Bytes made;
+  put1(made, 1);
+  put2(made, static_cast<unsigned>(value.size()));
+  put_bytes(made, value.data(), value.size());
+  return made;
+}
+
+// #1 Class "x/Made", #2 its name, #3 Methodref, #4 NameAndType, #5 "<init>", #6 "()V"
+std::vector<Bytes> constants_of_new() {
+  return {{7, 0, 2},        text_constant("x/Made"), {10, 0, 1, 0, 4},
+          {12, 0, 5, 0, 6}, text_constant("<init>"), text_constant("()V")};
+}
+
 TEST(ClassRewriter, ArraysAndObjectsAreSeenWhenTheyAreWhole) {
-  // #1 Class "x/Made", #2 its name, #3 Methodref, #4 NameAndType, #5 "<init>", #6 "()V"
-  const auto text = [](std::string_view value) {
-    Bytes made;
-    put1(made, 1);
-    put2(made, static_cast<unsigned>(value.size()));
-    put_bytes(made, value.data(), value.size());
-    return made;
-  };
-  const std::vector<Bytes> first = {{7, 0, 2},        text("x/Made"), {10, 0, 1, 0, 4},
-                                    {12, 0, 5, 0, 6}, text("<init>"), text("()V")};
   const Rewritten done = rewrite(test_class({.code = {kNew, 0, 1, kDup, kInvokespecial, 0, 3, 87, kIconst0, kNewarray,
                                                       10, 87, kNew, 0, 1, kInvokespecial, 0, 3, kReturn}},
-                                            49, first),
+                                            49, constants_of_new()),
                                  kProbeArrays | kProbeNew);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_THAT(done.probes(), ElementsAre("allocated", "allocated"));  // the last new keeps nothing
+  EXPECT_EQ(done.plan.unseen_news, 1u);
   EXPECT_EQ(done.method.code[7], kDup);
   EXPECT_EQ(done.callee(10), "allocated");
 }
 
+// The int that a constant holds (JVMS 4.4).
+std::uint32_t integer_constant(const Bytes& file, unsigned index) {
+  std::size_t at = 10;
+  for (unsigned i = 1; i < index; ++i) {
+    const unsigned tag = file[at];
+    if (tag == 1) at += 3u + u2_at(&file[at + 1]);
+    else if (tag == 5 || tag == 6) at += 9, ++i;
+    else at += tag == 7 || tag == 8 ? 3 : 5;
+  }
+  EXPECT_EQ(file[at], 3);
+  return static_cast<std::uint32_t>(s4_at(&file[at + 1]));
+}
+
+TEST(ClassRewriter, AnAllocationCanSayItsSite) {
+  // 0: new, dup; 4: nop, invokespecial, pop; 9: iconst_0, newarray long; 12: pop; 13: iconst_0, iconst_0,
+  // multianewarray of two
+  const Bytes code = {kNew, 0,        1,         kDup, 0,      kInvokespecial, 0,        3,
+                      87,   kIconst0, kNewarray, 11,   87,     kIconst0,       kIconst0, kMultianewarray,
+                      0,    1,        2,         87,   kReturn};
+  const Rewritten done =
+      rewrite(test_class({.code = code, .lines = {{0, 40000}, {4, 5}, {10, 6}}}, 49, constants_of_new()),
+              kProbeArrays | kProbeNew | kProbeSites);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_THAT(done.probes(), ElementsAre("made", "made", "made"));
+  std::vector<std::uint32_t> sites;
+  for (std::size_t i = 2; i < done.instructions.size(); ++i) {
+    if (done.callee(done.instructions[i].old_pc) != "made") continue;
+    const Instruction& push = done.instructions[i - 2];
+    ASSERT_EQ(push.op, kLdcW);
+    sites.push_back(integer_constant(done.bytes, u2_at(&done.method.code[push.old_pc + 1])));
+  }
+  // The line of `new`, not that of the constructor's call.
+  EXPECT_THAT(sites,
+              ElementsAre(40000u, 6u | 11u << kSiteCodeShift, 6u | 2u << kSiteCodeShift | 2u << kSiteDimensionsShift));
+  EXPECT_EQ(done.method.max_stack,
+            rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCount).method.max_stack + 1);
+}
+
 TEST(ClassRewriter, AConstructorIsCoveredFromBehindItsSuperCall) {
   // #1 Methodref Object.<init>, #2 Class, #3 name, #4 NameAndType, #5, #6
-  const auto text = [](std::string_view value) {
-    Bytes made;
-    put1(made, 1);
-    put2(made, static_cast<unsigned>(value.size()));
-    put_bytes(made, value.data(), value.size());
-    return made;
-  };
-  const std::vector<Bytes> first = {{10, 0, 2, 0, 4}, {7, 0, 3},      text("java/lang/Object"),
-                                    {12, 0, 5, 0, 6}, text("<init>"), text("()V")};
+  const std::vector<Bytes> first = {
+      {10, 0, 2, 0, 4},        {7, 0, 3},           text_constant("java/lang/Object"), {12, 0, 5, 0, 6},
+      text_constant("<init>"), text_constant("()V")};
   TestMethod method{.name = "<init>", .access = 1, .code = {kAload0, kInvokespecial, 0, 1, 0, kReturn}};
   Rewritten done = rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
@@ -232,9 +269,15 @@ TEST(ClassRewriter, AConstructorIsCoveredFromBehindItsSuperCall) {
   ASSERT_EQ(done.method.handlers.size(), 1u);
   EXPECT_EQ(done.method.handlers[0].start, 9u);
   EXPECT_EQ(done.method.handlers[0].end, 10u);
+  // From there on it can say its receiver.
+  const Rewritten constructed =
+      rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit | kProbeReceiver | kProbeConstructed);
+  EXPECT_THAT(constructed.probes(), ElementsAre("enter", "constructed", "exit", "leave"));
+  EXPECT_EQ(constructed.method.code[9], kAload0);
+  EXPECT_EQ(constructed.method.handlers[0].start, 9u);
   // Local 0 stored into: nobody can tell, no handler.
   method.code = {kAload0, kInvokespecial, 0, 1, 1, kAstore0, kReturn};
-  done = rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit);
+  done = rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit | kProbeConstructed);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_THAT(done.probes(), ElementsAre("enter", "exit"));
 }

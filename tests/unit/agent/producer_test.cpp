@@ -197,6 +197,28 @@ TEST_F(PoolFixture, ChunksOfIdleThreadsAreTakenBack) {
   EXPECT_EQ(reader->counts().malformed, 0u);
 }
 
+// What probes write where the pool has no room is counted by events: a receiver is a part of its call.
+TEST_F(PoolFixture, RecordsOfProbesThatFindNoRoomAreCountedAsEvents) {
+  while (writer_.take_chunk(1000, 0, 0) >= 0) {
+  }
+  Producer* producer = Producer::current();
+  record::ChunkHeader* sink = producer->direct_chunk(writer_, 1, 1);
+  ASSERT_NE(sink, nullptr);
+  const auto put = [&](record::RecordKind kind, std::uint8_t slots) {
+    const std::uint64_t at = sink->committed;
+    const record::RecordHeader header{kind, slots, 0, 7, 0};
+    std::memcpy(reinterpret_cast<void*>(sink->address + at), &header, sizeof header);
+    sink->committed = at + slots * record::kSlotSize;
+  };
+  put(record::RecordKind::kEntryOf, 2);
+  put(record::RecordKind::kReceiver, 2);
+  put(record::RecordKind::kMethodExit, 1);
+  record::ValueRecord value{};
+  EXPECT_FALSE(producer->write(writer_, value, record::RecordKind::kValue, false));
+  producer->leave(writer_);
+  EXPECT_EQ(writer_.pool.header().dropped_events, 2u);
+}
+
 // A definition may be longer than a chunk, and one that finds no room is refused whole.
 TEST_F(PoolFixture, DefinitionsMaySpanChunksAndAreNeverCut) {
   auto reader = record::PoolReader::open(bytes());

@@ -89,6 +89,9 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_TRUE(from_string("events=methods,slower-than=2ms,time=precise"));
   EXPECT_THAT(error_of("arguments"), HasSubstr("--events methods"));
   EXPECT_THAT(error_of("events=methods,return-values,slower-than=1"), HasSubstr("slower-than"));
+  EXPECT_THAT(error_of("objects"), HasSubstr("--events methods"));
+  EXPECT_THAT(error_of("events=methods,objects,slower-than=1"), HasSubstr("slower-than"));
+  EXPECT_TRUE((from_string("events=methods,objects")->events & trace::record::kObjFreeEvent) != 0);
 }
 
 TEST(Options, EventsThatAreWrongOrNotThereYet) {
