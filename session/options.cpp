@@ -294,8 +294,8 @@ std::vector<OptionSpec> make_table() {
       flag("arguments", "methodEntry with the values of its arguments (costs a native call each)", &O::arguments),
       flag("return-values", "methodExit with what it returns (costs a native call)", &O::return_values),
       flag("objects",
-           "methodEntry and methodExit with the object they are called on and its sequenceCounter; objFree (costs a "
-           "native call each, and an id for each object)",
+           "methodEntry and methodExit with the object they are called on and its sequenceCounter; objFree (costs some "
+           "100 ns a call, and an id for each object)",
            &O::receivers),
       size("sample-interval", "objAlloc: bytes between samples (default: 512K); 0 is every object", &O::sample_interval,
            0, 0x7fffffff),
