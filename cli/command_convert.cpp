@@ -130,7 +130,10 @@ ExitStatus run(const ConvertArguments& arguments) {
 void add_convert_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ConvertArguments>();
   CLI::App* command = app.add_subcommand("convert", "a trace in another format");
-  command->add_option("IN", arguments->input, "a trace: XML, fragments or SDDF, packed or not; - is stdin")->required();
+  command
+      ->add_option("IN", arguments->input,
+                   "a trace: XML, fragments, SDDF, JSON lines or a spill, packed or not; - is stdin")
+      ->required();
   command
       ->add_option("-o,--output", arguments->output,
                    "where to; - is stdout; packed where the name ends in .zst or .gz; it appears when it is whole")

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cli/trace_output.h"
 #include "session/recover.h"
+#include "session/spill_source.h"
 #include "trace/io/open_source.h"
 #include "trace/record/layout.h"
 
@@ -46,7 +47,7 @@ class Progress {
   bool shown_ = false;
 };
 
-// The agent's spill: the ring memory that a trace which was killed has left.
+// The ring memory that a trace which was killed has left.
 bool is_pool(const std::string& path) {
   char magic[sizeof trace::record::kPoolMagic];
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -91,6 +92,10 @@ Result<std::unique_ptr<io::EventSource>> open_pool(const std::string& path, io::
 Result<std::unique_ptr<io::EventSource>> open_trace(const std::string& path, io::FaultLog& faults,
                                                     const TraceInputOptions& options) {
   io::OpenOptions open{.strict = options.strict, .repair_utf8 = options.repair_utf8};
+  open.more.push_back(
+      {session::is_spill, [](std::unique_ptr<io::ByteSource> bytes, const std::string& name, io::FaultLog& log) {
+         return session::open_spill(std::move(bytes), name, log);
+       }});
   if (options.progress && ::isatty(STDERR_FILENO) != 0) {
     auto progress = std::make_shared<Progress>(path);
     open.progress = [progress](std::uint64_t consumed, std::uint64_t size) { progress->at(consumed, size); };

@@ -17,7 +17,7 @@ struct TraceInputOptions {
 };
 
 // Opens IN ("-": standard input), packed or not, in whichever of the formats we read: XML (documents, fragments),
-// SDDF, or the ring memory that a killed trace has left (jtrace recover). `faults`: borrowed.
+// SDDF, a spill, or the ring memory that a killed trace has left (jtrace recover). `faults`: borrowed.
 Result<std::unique_ptr<trace::io::EventSource>> open_trace(const std::string& path, trace::io::FaultLog& faults,
                                                            const TraceInputOptions& options);
 

@@ -12,12 +12,13 @@
 
 #include "base/clock.h"
 #include "session/agent_config.h"
-#include "session/attach_trace.h"
 #include "session/control_channel.h"
 #include "session/ctl_socket.h"
-#include "session/drainer.h"
 #include "session/heap_counters.h"
 #include "session/options.h"
+#include "session/session_text.h"
+#include "session/trace_drain.h"
+#include "session/trace_output.h"
 #include "session/trace_runner.h"
 #include "target/jvm_discovery.h"
 
@@ -77,7 +78,8 @@ Result<TraceOptions> read_options(const Hello& hello) {
   OptionReader reader;
   JTRACE_RETURN_IF_ERROR(reader.give_string(hello.options));
   JTRACE_ASSIGN_OR_RETURN(TraceOptions options, reader.finish());
-  if (options.output == "-") return fail(ErrorCategory::kUsage, "file=- would write into the program's own output");
+  if (options.output_path(0) == "-")
+    return fail(ErrorCategory::kUsage, "file=- and spill=- would write into the program's own output");
   options.agent_parameters = hello.options;
   return options;
 }
@@ -124,10 +126,10 @@ class AgentChild {
     if (started.status != 0) return fail(ErrorCategory::kAgent, started.text);
     options.events &= started.events;
     identity.vm_begin_time = find_jvm_counters(process).vm_begin_time;  // there are counters now
-    Drainer drainer(std::move(reader), *output, identity, options, anchor);
-    TraceRunner runner(channel_, pool, drainer, *output, process,
+    const auto drain = make_drain(reader, *output, {identity, options, anchor, start_time, options.output});
+    TraceRunner runner(channel_, pool, reader, *drain, *output, process,
                        {.signal_fd = signals_.get(), .ctl = ctl ? &*ctl : nullptr, .progress = {}});
-    if (auto begun = drainer.begin(start_time); !begun) runner.fail_output(std::move(begun).error());
+    if (auto begun = drain->begin(start_time); !begun) runner.fail_output(std::move(begun).error());
     return runner.run();
   }
 

@@ -7,6 +7,9 @@
 #include "session/agent_config.h"
 #include "session/agent_loader.h"
 #include "session/heap_counters.h"
+#include "session/session_text.h"
+#include "session/trace_drain.h"
+#include "session/trace_output.h"
 
 namespace jtrace::session {
 namespace {
@@ -35,16 +38,6 @@ Result<Started> start_agent(GreetedAgent& agent, const PoolFile& pool, const std
 
 }  // namespace
 
-std::string session_text(const TraceIdentity& identity, const TraceOptions& options, const ClockAnchor& anchor,
-                         std::uint64_t start_time, const std::string& output) {
-  std::string text = "session=1\n";
-  text += "monotonic=" + std::to_string(anchor.monotonic) + "\nrealtime=" + std::to_string(anchor.realtime) + "\n";
-  text += "start=" + std::to_string(start_time) + "\noutput=" + output + "\n" + to_lines(identity);
-  for (const EchoedOption& option : effective_options(options))
-    if (option.key != "file") text += "option." + option.key + "=" + option.value + "\n";
-  return text;
-}
-
 Result<TraceSummary> trace_process(const target::Process& process, const TraceOptions& wanted,
                                    const AttachTraceOptions& attach) {
   JTRACE_ASSIGN_OR_RETURN(const target::Jvm jvm, attach::preflight(process));
@@ -72,11 +65,11 @@ Result<TraceSummary> trace_process(const target::Process& process, const TraceOp
   options.events &= started.events;
   finish_load(agent.load, attach::Waiter(process, attach::Clock::now() + std::chrono::seconds(1), attach.signal_fd));
 
-  Drainer drainer(std::move(reader), *output, identity, options, anchor);
-  TraceRunner runner(agent.channel, pool, drainer, *output, process,
+  const auto drain = make_drain(reader, *output, {identity, options, anchor, start_time, options.output});
+  TraceRunner runner(agent.channel, pool, reader, *drain, *output, process,
                      {.signal_fd = attach.signal_fd, .ctl = ctl ? &*ctl : nullptr, .progress = attach.progress});
   // From here on the agent is in the JVM and must be led out again: an output that fails ends the trace like any other.
-  if (auto begun = drainer.begin(start_time); !begun) runner.fail_output(std::move(begun).error());
+  if (auto begun = drain->begin(start_time); !begun) runner.fail_output(std::move(begun).error());
   else if (attach.started) attach.started();
   return runner.run();
 }

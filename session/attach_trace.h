@@ -25,8 +25,4 @@ struct AttachTraceOptions {
 Result<TraceSummary> trace_process(const target::Process& process, const TraceOptions& options,
                                    const AttachTraceOptions& attach);
 
-// PoolHeader.session: what `jtrace recover` needs.
-std::string session_text(const TraceIdentity& identity, const TraceOptions& options, const ClockAnchor& anchor,
-                         std::uint64_t start_time, const std::string& output);
-
 }  // namespace jtrace::session

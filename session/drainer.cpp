@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/uuid.h"
+#include "session/first_error.h"
 #include "trace/clock_option.h"
 
 namespace jtrace::session {
@@ -23,9 +24,9 @@ BuilderOptions builder_options(const TraceOptions& options) {
 
 }  // namespace
 
-Drainer::Drainer(trace::record::PoolReader reader, TraceOutput& output, TraceIdentity identity, TraceOptions options,
-                 const ClockAnchor& anchor)
-    : reader_(std::move(reader)),
+Drainer::Drainer(trace::record::RecordSource& records, DocumentOutput& output, TraceIdentity identity,
+                 TraceOptions options, const ClockAnchor& anchor)
+    : records_(records),
       output_(output),
       identity_(std::move(identity)),
       options_(std::move(options)),
@@ -49,7 +50,7 @@ Result<> Drainer::begin_document(std::uint64_t time) {
 }
 
 Result<> Drainer::begin_trace(std::uint64_t time) {
-  const std::string trace_id = random_uuid();
+  const std::string trace_id = kept_trace_id_.empty() ? random_uuid() : kept_trace_id_;
   emitter_.begin_trace(trace_id);
   JTRACE_RETURN_IF_ERROR(
       emitter_.emit(trace::TraceStart{.traceId = trace_id, .agentIdRef = identity_.agent_id, .time = wall(time)}));
@@ -63,18 +64,18 @@ Result<> Drainer::begin_trace(std::uint64_t time) {
   return output_.flush();
 }
 
-Result<trace::record::PoolReader::Pass> Drainer::pass(Mode mode) {
-  JTRACE_ASSIGN_OR_RETURN(const auto pass, reader_.drain(builder_, mode, kEventsInAPass));
+Result<Drainer::Pass> Drainer::pass(Mode mode) {
+  JTRACE_ASSIGN_OR_RETURN(const auto pass, records_.drain(builder_, mode, kEventsInAPass));
   if (pass.time != UINT64_MAX) {
     JTRACE_RETURN_IF_ERROR(builder_.on_time(pass.time));
     time_reached_ = std::max(time_reached_, pass.time);
   }
   if (in_trace_) JTRACE_RETURN_IF_ERROR(say_dropped(false));
-  if (in_trace_ && mode == Mode::kLive && monotonic_ns() - last_clock_time_ >= kClockInterval)
+  if (in_trace_ && mode == Mode::kLive && monotonic_now() - last_clock_time_ >= kClockInterval)
     JTRACE_RETURN_IF_ERROR(say_clock());
   // Only what has left us is freed: a later recover finds the rest in the pool.
   JTRACE_RETURN_IF_ERROR(output_.flush());
-  if (mode != Mode::kReadOnly) reader_.release(options_.block_when_full);
+  if (mode != Mode::kReadOnly) records_.release(options_.block_when_full);
   return pass;
 }
 
@@ -89,7 +90,7 @@ Result<> Drainer::end_trace(Mode mode) {
   // What comes now is written also where the destination is full.
   output_.begin_closing();
   first.add(say_dropped(true));
-  const std::uint64_t end = mode == Mode::kReadOnly ? std::max(builder_.last_time(), time_reached_) : monotonic_ns();
+  const std::uint64_t end = mode == Mode::kReadOnly ? std::max(builder_.last_time(), time_reached_) : monotonic_now();
   first.add(finish_document(end));
   return first.result();
 }
@@ -125,7 +126,7 @@ Result<> Drainer::begin_next_trace() {
   JTRACE_RETURN_IF_ERROR(output_.next_document(std::max(options_.rotate, 1u)));
   emitter_.redirect(output_.sink());
   ++documents_;
-  const std::uint64_t time = monotonic_ns();
+  const std::uint64_t time = monotonic_now();
   JTRACE_RETURN_IF_ERROR(begin_document(time));
   builder_.forget_calls();
   return builder_.restart(time);
@@ -149,17 +150,17 @@ Result<> Drainer::say_paused(bool paused) {
 }
 
 Result<> Drainer::say_clock() {
-  const ClockAnchor now = ClockAnchor::now();
-  last_clock_time_ = now.monotonic;
-  return option("jtrace.clock", trace::clock_option(now));
+  const ClockAnchor moment = now();
+  last_clock_time_ = moment.monotonic;
+  return option("jtrace.clock", trace::clock_option(moment));
 }
 
 // Each element says how many were lost since the last one.
-Result<> Drainer::say_dropped(bool now) {
-  const std::uint64_t dropped = reader_.counts().dropped_events;
+Result<> Drainer::say_dropped(bool at_once) {
+  const std::uint64_t dropped = records_.counts().dropped_events;
   if (dropped <= said_dropped_) return {};
-  const std::uint64_t time = monotonic_ns();
-  if (!now && time - last_dropped_time_ < kDroppedInterval) return {};
+  const std::uint64_t time = monotonic_now();
+  if (!at_once && time - last_dropped_time_ < kDroppedInterval) return {};
   last_dropped_time_ = time;
   const std::uint64_t more = dropped - said_dropped_;
   said_dropped_ = dropped;

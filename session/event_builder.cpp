@@ -42,6 +42,11 @@ Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
   return {};
 }
 
+void EventBuilder::know(std::span<const std::byte> bytes) {
+  if (auto definition = record::read_definition(bytes)) definitions_.add(std::move(*definition));
+  else ++malformed_;
+}
+
 void EventBuilder::on_producer(std::uint32_t producer) { running_ = &producers_[producer]; }
 
 Result<> EventBuilder::on_event(const record::RecordHeader& header) {

@@ -39,6 +39,8 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> on_definition(std::span<const std::byte> record) override;
   Result<> on_event(const trace::record::RecordHeader& record) override;
   void on_producer(std::uint32_t producer) override;
+  // As on_definition(), but of what began before: written where it is referred to, not at its time.
+  void know(std::span<const std::byte> record);
   // After each pass: no record with an earlier time (monotonic, ns) will come.
   Result<> on_time(std::uint64_t time);
   // Nothing will come any more: writes what is held back.

@@ -122,7 +122,21 @@ OptionSpec file_option() {
             return {};
           },
           [](const TraceOptions& options) -> std::optional<std::string> {
-            return options.output.empty() ? std::nullopt : std::optional(options.output);
+            return options.output.empty() || options.spills() ? std::nullopt : std::optional(options.output);
+          }};
+}
+
+OptionSpec spill_option() {
+  return {"spill",
+          OptionKind::kValue,
+          "FILE",
+          "instead of a document keep the records, 16 to 32 bytes an event: jtrace convert makes the document later",
+          [](TraceOptions& options, const Items& items) -> Result<> {
+            options.spill = items[0];
+            return {};
+          },
+          [](const TraceOptions& options) -> std::optional<std::string> {
+            return options.spills() ? std::optional(options.spill) : std::nullopt;
           }};
 }
 
@@ -270,6 +284,7 @@ std::vector<OptionSpec> make_table() {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   return {
       file_option(),
+      spill_option(),
       duration_option(),
       timeout_option(),
       events_option(),
@@ -344,6 +359,7 @@ std::vector<std::string> split_escaped(std::string_view text, char separator, bo
 TraceOptions::TraceOptions() : events(default_events()) {}
 
 std::string TraceOptions::output_path(int pid) const {
+  if (spills()) return spill;
   return output.empty() ? "jtrace-" + std::to_string(pid) + ".xml" : output;
 }
 
@@ -370,6 +386,11 @@ Result<> OptionReader::give(std::string_view name, std::string_view text) {
 }
 
 Result<> OptionReader::give_flag(std::string_view name) { return give_pair(name, std::nullopt); }
+
+Result<> OptionReader::give_echoed(std::string_view name, std::string_view value) {
+  const OptionSpec* spec = find_spec(name);
+  return spec != nullptr && spec->kind == OptionKind::kFlag ? give_pair(name, value) : give(name, value);
+}
 
 Result<> OptionReader::give_pair(std::string_view key, std::optional<std::string_view> raw) {
   const OptionSpec* spec = find_spec(key);
@@ -409,7 +430,10 @@ Result<> OptionReader::give_string(std::string_view options) {
 Result<TraceOptions> OptionReader::finish() {
   if (options_.rotate != 0 && options_.max_size == 0)
     return fail(ErrorCategory::kUsage, "option rotate needs max-size", "say at which size the next file begins");
-  if (options_.rotate != 0 && options_.output == "-")
+  if (options_.spills() && !options_.output.empty())
+    return fail(ErrorCategory::kUsage, "options file and spill: a trace goes into a document or into a spill",
+                "jtrace convert makes the document of a spill");
+  if (options_.rotate != 0 && options_.output_path(0) == "-")
     return fail(ErrorCategory::kUsage, "option rotate needs a file: standard output cannot be rotated");
   if (options_.doctype && options_.writes_fragments())
     return fail(ErrorCategory::kUsage, "option doctype: fragments have no DOCTYPE");

@@ -20,6 +20,7 @@ namespace jtrace::session {
 
 struct TraceOptions {
   std::string output;                      // path; "-": stdout; "": jtrace-PID.xml
+  std::string spill;                       // path: the records instead of a document; "": a document
   std::optional<std::uint64_t> duration;   // ns
   std::uint64_t timeout = 10'000'000'000;  // ns, for the attach itself
   std::uint64_t events;                    // EventBit
@@ -53,6 +54,8 @@ struct TraceOptions {
 
   TraceOptions();
   bool writes_fragments() const { return fragments || strict_dtd; }
+  bool spills() const { return !spill.empty(); }
+  // Of the document, or of the spill.
   std::string output_path(int pid) const;
 };
 
@@ -78,6 +81,8 @@ class OptionReader {
   // `text`: a value as one word of the command line; lists are separated by commas.
   Result<> give(std::string_view name, std::string_view text);
   Result<> give_flag(std::string_view name);
+  // As effective_options() echoes it.
+  Result<> give_echoed(std::string_view name, std::string_view value);
   // An agent's option string, whole.
   Result<> give_string(std::string_view options);
   // Checks what belongs together.

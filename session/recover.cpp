@@ -6,51 +6,23 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/file.h"
 #include "base/strings.h"
 #include "session/drainer.h"
 #include "session/partial_document.h"
 #include "session/pool_file.h"
+#include "session/session_text.h"
+#include "session/spill_source.h"
+#include "session/trace_output.h"
 #include "trace/byte_sink.h"
 #include "trace/file_sink.h"
+#include "trace/io/byte_source.h"
+#include "trace/io/compress_sink.h"
 #include "trace/xml_writer.h"
 
 namespace jtrace::session {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{64} << 30;
-
-// PoolHeader.session as its lines say it (attach_trace.h, session_text).
-struct Session {
-  TraceIdentity identity;
-  TraceOptions options;
-  ClockAnchor anchor;
-  std::uint64_t start = 0;  // monotonic
-  std::string output;
-};
-
-Result<Session> read_session(const std::string& text) {
-  if (!text.starts_with("session=1\n"))
-    return fail(ErrorCategory::kMalformed, "the pool does not say whose trace it is");
-  Session session;
-  OptionReader reader;
-  for (const std::string_view line : split(text, '\n')) {
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string_view key = line.substr(0, equals);
-    const std::string_view value = line.substr(equals + 1);
-    const auto number = parse_decimal<std::uint64_t>(value).value_or(0);
-    if (key == "monotonic") session.anchor.monotonic = number;
-    else if (key == "realtime") session.anchor.realtime = number;
-    else if (key == "start") session.start = number;
-    else if (key == "output") session.output = value;
-    else if (key.starts_with("option."))
-      (void)reader.give(key.substr(7), value);  // what another version had is left out
-    else read_line(session.identity, key, value);
-  }
-  if (auto options = reader.finish()) session.options = std::move(*options);
-  return session;
-}
 
 // The document goes on where the file ends: the same lines, then what the pool has beyond them.
 class Continuation {
@@ -113,7 +85,21 @@ class Continuation {
 Result<std::unique_ptr<trace::ByteSink>> open_bytes(const std::string& path) {
   if (path == "-") return std::unique_ptr<trace::ByteSink>(new trace::FdSink(STDOUT_FILENO, "standard output"));
   JTRACE_ASSIGN_OR_RETURN(auto file, trace::FileSink::create(path, {.visible_at_once = false}));
-  return std::unique_ptr<trace::ByteSink>(std::move(file));
+  return trace::io::compressing(std::move(file), trace::io::compression_of_name(path));
+}
+
+// Unpacked, where it is packed.
+Result<std::string> read_document(const std::string& path) {
+  JTRACE_ASSIGN_OR_RETURN(const auto source, trace::io::open_byte_source(path));
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::string text;
+  for (std::size_t count = kPiece; count == kPiece && text.size() < kLargestFile;) {
+    const std::size_t start = text.size();
+    text.resize(start + kPiece);
+    JTRACE_ASSIGN_OR_RETURN(count, trace::io::read_fully(*source, text.data() + start, kPiece));
+    text.resize(start + count);
+  }
+  return text;
 }
 
 Result<Recovered> continue_file(const Session& session, std::string_view text, const PartialDocument& document,
@@ -130,15 +116,42 @@ Result<Recovered> continue_file(const Session& session, std::string_view text, c
 }
 
 // The file is not there: a document of what the pool holds.
-Result<Recovered> write_anew(Session session, trace::record::PoolReader reader, const std::string& output) {
+Result<Recovered> write_anew(Session session, trace::record::PoolReader& reader, const std::string& output) {
   session.options.rotate = 0;
   session.options.max_size = 0;
   session.options.min_free = 0;
+  session.options.spill.clear();
   JTRACE_ASSIGN_OR_RETURN(const auto opened, TraceOutput::open(output, session.options));
-  Drainer drainer(std::move(reader), *opened, session.identity, session.options, session.anchor);
+  Drainer drainer(reader, *opened, session.identity, session.options, session.anchor);
   JTRACE_RETURN_IF_ERROR(drainer.begin(session.start));
   JTRACE_RETURN_IF_ERROR(drainer.end(Drainer::Mode::kReadOnly));
   return Recovered{.events = drainer.emitter().total(), .malformed = drainer.malformed(), .dropped = drainer.dropped()};
+}
+
+trace::XmlWriterOptions xml_options(const TraceOptions& options) {
+  trace::XmlWriterOptions xml;
+  if (options.writes_fragments())
+    xml.form = options.strict_dtd ? trace::XmlForm::kStrictFragments : trace::XmlForm::kFragments;
+  if (options.classic_names) xml.names = trace::XmlNames::kClassic;
+  if (options.doctype) xml.doctype = "jtrace.dtd";
+  return xml;
+}
+
+// The document of a spill, and of what the pool has beyond it.
+Result<Recovered> continue_spill(const Session& session, std::unique_ptr<trace::io::ByteSource> spill,
+                                 trace::record::PoolReader& reader, const std::string& output) {
+  trace::io::FaultLog faults;
+  const trace::io::ByteSource& below = *spill;
+  JTRACE_ASSIGN_OR_RETURN(const auto source, open_spill(std::move(spill), session.output, faults, &reader));
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_bytes(output));
+  trace::XmlWriter writer(*bytes, xml_options(session.options));
+  JTRACE_ASSIGN_OR_RETURN(const trace::io::ReadSummary summary, source->read(writer));
+  JTRACE_RETURN_IF_ERROR(writer.finish());
+  return Recovered{.from_file = below.consumed(),
+                   .events = summary.elements,
+                   .malformed = reader.counts().malformed + faults.count("senseless record"),
+                   .dropped = reader.counts().dropped_events,
+                   .whole = true};
 }
 
 }  // namespace
@@ -170,10 +183,15 @@ Result<Recovered> recover(const std::string& pool_path, const std::string& outpu
   JTRACE_ASSIGN_OR_RETURN(const Session session, read_session(reader.session_text()));
   if (session.output == output)
     return fail(ErrorCategory::kUsage, output + " is the trace's own file", "give another name with -o");
-  const auto text = read_file(session.output, kLargestFile);
-  if (!text) return write_anew(session, std::move(reader), output);
+  if (session.options.spills()) {
+    auto spill = trace::io::open_byte_source(session.output);
+    if (!spill) return write_anew(session, reader, output);
+    return continue_spill(session, std::move(*spill), reader, output);
+  }
+  const auto text = read_document(session.output);
+  if (!text) return write_anew(session, reader, output);
   const PartialDocument document = read_partial_document(*text);
-  if (document.trace_id.empty()) return write_anew(session, std::move(reader), output);
+  if (document.trace_id.empty()) return write_anew(session, reader, output);
   return continue_file(session, *text, document, reader, output);
 }
 

@@ -1,4 +1,5 @@
-// recover: the document of a trace whose jtrace died, out of what it had written and what its pool still holds. Events
+// recover: the document of a trace whose jtrace died, out of what it had written (a document or a spill) and what its
+// pool still holds. Events
 // that the file has are not taken again from the pool (events stand in order of time), definitions neither. Threads:
 // one.
 #pragma once
@@ -24,7 +25,7 @@ std::vector<LeftPool> list_left_pools();
 
 struct Recovered {
   std::uint64_t from_file = 0;  // bytes taken over from the file
-  std::uint64_t events = 0;     // elements added out of the pool
+  std::uint64_t events = 0;     // elements added out of the pool; of a spill: all
   std::uint64_t malformed = 0;
   std::uint64_t dropped = 0;
   bool whole = false;  // the file was there: nothing is missing that had reached the pool

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/uuid.h"
+#include "session/one_line.h"
 
 namespace jtrace::session {
 namespace {
@@ -96,15 +97,6 @@ constexpr Field kFields[] = {
     {"agent_parameters", &TraceIdentity::agent_parameters},
     {"executable", &TraceIdentity::executable},
 };
-constexpr std::size_t kLongestValue = 400;  // in the pool's header, which has room for some hundred bytes
-
-std::string on_one_line(std::string_view value) {
-  std::string line(value.substr(0, kLongestValue));
-  for (char& c : line)
-    if (c == '\n' || c == '\0') c = ' ';
-  return line;
-}
-
 }  // namespace
 
 std::uint32_t minutes_west(long seconds_east) {
@@ -171,7 +163,7 @@ Result<> write_identity(EventEmitter& emitter, const TraceIdentity& identity, st
                                          .version = identity.agent_version});
 }
 
-std::string to_lines(const TraceIdentity& identity) {
+std::string to_lines(const TraceIdentity& identity, std::size_t longest_value) {
   std::string lines;
   lines += "pid=" + std::to_string(identity.pid) + "\n";
   lines += "nspid=" + std::to_string(identity.nspid) + "\n";
@@ -180,7 +172,7 @@ std::string to_lines(const TraceIdentity& identity) {
   lines += "boot_time=" + std::to_string(identity.boot_time) + "\n";
   lines += "process_time=" + std::to_string(identity.process_time) + "\n";
   for (const Field& field : kFields)
-    lines.append(field.key).append("=").append(on_one_line(identity.*field.member)).append("\n");
+    lines.append(field.key).append("=").append(on_one_line((identity.*field.member).substr(0, longest_value))) += '\n';
   return lines;
 }
 
@@ -193,7 +185,7 @@ void read_line(TraceIdentity& identity, std::string_view key, std::string_view v
   if (key == "boot_time") identity.boot_time = number.value_or(0);
   if (key == "process_time") identity.process_time = number.value_or(0);
   for (const Field& field : kFields)
-    if (field.key == key) identity.*field.member = value;
+    if (field.key == key) identity.*field.member = from_one_line(value);
 }
 
 }  // namespace jtrace::session

@@ -36,8 +36,8 @@ TraceIdentity identify(const target::Process& process, const target::Jvm& jvm, c
 // node, processCreate, agentCreate. `time`: wall time of the agent's creation, ns.
 Result<> write_identity(EventEmitter& emitter, const TraceIdentity& identity, std::uint64_t time);
 
-// As key=value lines and back (PoolHeader.session); what is not known stays as it is.
-std::string to_lines(const TraceIdentity& identity);
+// As key=value lines and back; what is not known stays as it is. Of longer values so many bytes.
+std::string to_lines(const TraceIdentity& identity, std::size_t longest_value);
 void read_line(TraceIdentity& identity, std::string_view key, std::string_view value);
 
 std::uint32_t minutes_west(long seconds_east);

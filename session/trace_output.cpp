@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "trace/file_sink.h"
+#include "trace/io/compress_sink.h"
 
 namespace jtrace::session {
 namespace {
@@ -45,7 +46,7 @@ Result<std::unique_ptr<TraceOutput>> TraceOutput::open(const std::string& path, 
     JTRACE_RETURN_IF_ERROR(output->open_sinks());
     output->remove_if_unused_ = !exists;
     // A disk that is full is seen now, and not when the agent is in the JVM.
-    if (output->bytes_->reserve(kFirstRecords) == nullptr) return fail(*output->bytes_->status());
+    if (output->destination_->reserve(kFirstRecords) == nullptr) return fail(*output->destination_->status());
   } else {
     JTRACE_RETURN_IF_ERROR(output->open_sinks());
   }
@@ -64,7 +65,11 @@ Result<> TraceOutput::open_sinks() {
     if (options_.rotate == 0) file.max_size = options_.max_size;
     JTRACE_ASSIGN_OR_RETURN(bytes_, trace::FileSink::create(path_, file));
   }
+  destination_ = bytes_.get();
+  JTRACE_ASSIGN_OR_RETURN(bytes_, trace::io::compressing(std::move(bytes_), trace::io::compression_of_name(path_),
+                                                         trace::io::Framing::kEachFlush));
   bytes_->set_give_up(give_up_);
+  if (options_.spills()) return {};
   trace::XmlWriterOptions xml;
   if (options_.strict_dtd) xml.form = trace::XmlForm::kStrictFragments;
   else if (options_.fragments) xml.form = trace::XmlForm::kFragments;
@@ -82,20 +87,20 @@ void TraceOutput::set_give_up(std::function<bool()> give_up) {
 
 Result<> TraceOutput::begin() {
   remove_if_unused_ = false;
-  return writer_->begin();
+  return writer_ ? writer_->begin() : Result<>();
 }
 
 bool TraceOutput::wants_rotation() const {
   if (options_.rotate == 0) return false;
-  const std::uint64_t size = bytes_->bytes_written();
+  const std::uint64_t size = destination_->bytes_written();
   return size + kRotationMargin >= options_.max_size && size >= head_size_ + kRotationMargin;
 }
 
-void TraceOutput::head_is_written() { head_size_ = bytes_->bytes_written(); }
+void TraceOutput::head_is_written() { head_size_ = destination_->bytes_written(); }
 
 Result<> TraceOutput::next_document(std::uint32_t keep) {
   if (!is_file_) return fail(ErrorCategory::kRefused, path_ + " is no file: it takes one document");
-  earlier_bytes_ += bytes_->bytes_written();
+  earlier_bytes_ += destination_->bytes_written();
   head_size_ = 0;
   for (std::uint32_t number = keep; number > 0; --number) {
     const std::string from = number == 1 ? path_ : path_ + "." + std::to_string(number - 1);
@@ -104,7 +109,7 @@ Result<> TraceOutput::next_document(std::uint32_t keep) {
       return fail(system_error("moving a finished document to " + to, from));
   }
   JTRACE_RETURN_IF_ERROR(open_sinks());
-  return writer_->begin();
+  return begin();
 }
 
 }  // namespace jtrace::session

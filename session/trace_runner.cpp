@@ -52,11 +52,12 @@ std::string TraceSummary::text() const {
   return text;
 }
 
-TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, Drainer& drainer, TraceOutput& output,
-                         const target::Process& process, RunnerOptions options)
+TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record::PoolReader& reader, TraceDrain& drain,
+                         TraceOutput& output, const target::Process& process, RunnerOptions options)
     : channel_(channel),
       pool_(pool),
-      drainer_(drainer),
+      reader_(reader),
+      drain_(drain),
       output_(output),
       process_(process),
       options_(std::move(options)),
@@ -70,16 +71,15 @@ bool TraceRunner::should_give_up() {
 }
 
 TraceSummary TraceRunner::run() {
-  const TraceOptions& wanted = drainer_.options();
-  if ((wanted.events & trace::record::kTimedProbeEvents) != 0 && !wanted.precise_time)
-    clock_.emplace(drainer_.reader());
+  const TraceOptions& wanted = drain_.options();
+  if ((wanted.events & trace::record::kTimedProbeEvents) != 0 && !wanted.precise_time) clock_.emplace(reader_);
   output_.set_give_up([this] { return should_give_up(); });
   while (!reason_) {
     drain();
     if (!reason_) wait_for_something();
   }
   detach_agent();
-  auto ended = drainer_.end(Drainer::Mode::kFinal);
+  auto ended = drain_.end(TraceDrain::Mode::kFinal);
   if (!ended && !error_) output_failed(std::move(ended).error());
   output_.set_give_up({});
   clock_.reset();
@@ -95,7 +95,7 @@ void TraceRunner::end(EndReason reason, std::optional<Error> error) {
 }
 
 void TraceRunner::output_failed(Error error) {
-  const TraceOptions& options = drainer_.options();
+  const TraceOptions& options = drain_.options();
   const bool by_size = options.max_size != 0 && options.rotate == 0 && trace::is_full(error) &&
                        output_.bytes() + 4 * trace::kClosingReserve >= options.max_size;
   if (by_size) return end(EndReason::kSizeReached);
@@ -103,13 +103,13 @@ void TraceRunner::output_failed(Error error) {
 }
 
 void TraceRunner::drain() {
-  auto pass = drainer_.pass(Drainer::Mode::kLive);
+  auto pass = drain_.pass(TraceDrain::Mode::kLive);
   if (!pass) return output_failed(std::move(pass).error());
   if (hurried_) return end(EndReason::kInterrupted);
   if (clock_ && pass->events != 0) clock_->keep_fast();
-  const auto counts = drainer_.reader().counts();
-  const bool filling = counts.free_chunks < drainer_.reader().chunk_count() / 4 * 3;
-  const bool nearly_full = counts.free_chunks < drainer_.reader().chunk_count() / 4;
+  const auto counts = reader_.counts();
+  const bool filling = counts.free_chunks < reader_.chunk_count() / 4 * 3;
+  const bool nearly_full = counts.free_chunks < reader_.chunk_count() / 4;
   if (pass->more || (nearly_full && pass->events != 0)) interval_ = 0;
   else if (filling) interval_ = 1;
   else if (pass->events != 0) interval_ = std::max(1, interval_ * 3 / 4);
@@ -126,7 +126,7 @@ void TraceRunner::wait_for_something() {
       {channel_.fd(), POLLIN, 0}, {options_.signal_fd, POLLIN, 0}, {process_.pidfd(), POLLIN, 0}};
   if (options_.ctl != nullptr) options_.ctl->add_to(descriptors);
   int time = interval_;
-  if (const auto& duration = drainer_.options().duration) {
+  if (const auto& duration = drain_.options().duration) {
     const std::uint64_t now = monotonic_ns();
     if (now >= start_ + *duration) return end(EndReason::kDuration);
     time = static_cast<int>(
@@ -160,7 +160,7 @@ void TraceRunner::take_frames() {
   if (!channel_.hung_up() || detached_) return;
   // Its end closes the socket before the process is seen as ended.
   pollfd exit{process_.pidfd(), POLLIN, 0};
-  const AgentState state = drainer_.reader().agent_state();
+  const AgentState state = reader_.agent_state();
   const int limit = state == AgentState::kVmDead ? 10'000 : static_cast<int>(kHangUpLimit / 1'000'000);
   if (process_.pidfd() >= 0) ::poll(&exit, 1, limit);
   target_ended_ = process_.has_exited() || state == AgentState::kVmDead;
@@ -176,7 +176,7 @@ void TraceRunner::detach_agent() {
   signalled_ = false;
   while (!detached_ && !channel_.hung_up() && !signalled_ && monotonic_ns() < limit) {
     if (!error_)
-      if (auto pass = drainer_.pass(Drainer::Mode::kLive); !pass) output_failed(std::move(pass).error());
+      if (auto pass = drain_.pass(TraceDrain::Mode::kLive); !pass) output_failed(std::move(pass).error());
     pollfd descriptors[] = {{channel_.fd(), POLLIN, 0}, {options_.signal_fd, POLLIN, 0}};
     if (::poll(descriptors, 2, 10) <= 0) continue;
     if (descriptors[0].revents != 0) {
@@ -201,13 +201,13 @@ void TraceRunner::serve(const CtlRequest& request) {
   if (verb == "status") return ask_agent(request, FrameType::kQuery);
   if (verb == "pause") return ask_agent(request, FrameType::kPause);
   if (verb == "stop") {
-    if (!drainer_.in_trace()) return answer(request.client, ExitStatus::kRefused, "the trace is stopped already\n");
+    if (!drain_.in_trace()) return answer(request.client, ExitStatus::kRefused, "the trace is stopped already\n");
     // The document ends, and has its counts.
     if (counts_methods()) ask_agent({kNobody, {"count"}}, FrameType::kCount);
     return ask_agent(request, FrameType::kPause);
   }
   if (verb == "resume") {
-    if (drainer_.in_trace()) return ask_agent(request, FrameType::kResume);
+    if (drain_.in_trace()) return ask_agent(request, FrameType::kResume);
     return answer(request.client, ExitStatus::kRefused, "the trace is stopped: start begins the next one\n");
   }
   if (verb == "start") return serve_start(request);
@@ -230,20 +230,20 @@ void TraceRunner::ask_agent(const CtlRequest& request, FrameType type, std::stri
   asked_.push_back({request.client, request.words[0]});
 }
 
-bool TraceRunner::counts_methods() const { return (drainer_.options().events & trace::record::kMethodCountEvent) != 0; }
+bool TraceRunner::counts_methods() const { return (drain_.options().events & trace::record::kMethodCountEvent) != 0; }
 
 void TraceRunner::serve_count(const CtlRequest& request) {
   if (!counts_methods())
     return answer(request.client, ExitStatus::kRefused, "this trace does not count calls: --events counts does\n");
-  if (!drainer_.in_trace())
+  if (!drain_.in_trace())
     return answer(request.client, ExitStatus::kRefused,
                   "the trace is stopped: there is nothing to write counts into\n");
   ask_agent(request, FrameType::kCount);
 }
 
 void TraceRunner::serve_start(const CtlRequest& request) {
-  if (drainer_.in_trace()) return answer(request.client, ExitStatus::kRefused, "a trace runs already\n");
-  if (auto begun = drainer_.begin_next_trace(); !begun) {
+  if (drain_.in_trace()) return answer(request.client, ExitStatus::kRefused, "a trace runs already\n");
+  if (auto begun = drain_.begin_next_trace(); !begun) {
     answer(request.client, exit_status(begun.error()), begun.error().message() + "\n");
     if (begun.error().category != ErrorCategory::kRefused) output_failed(std::move(begun).error());
     return;
@@ -259,8 +259,8 @@ void TraceRunner::serve_filters(const CtlRequest& request) {
     rules.push_back(std::move(*rule));
   }
   ask_agent(request, FrameType::kFilters, encode_filter_rules(rules));
-  if (drainer_.in_trace())
-    if (auto said = drainer_.say_filters(std::move(rules)); !said) output_failed(std::move(said).error());
+  if (drain_.in_trace())
+    if (auto said = drain_.say_filters(std::move(rules)); !said) output_failed(std::move(said).error());
 }
 
 void TraceRunner::take_answer(const Frame& frame) {
@@ -276,7 +276,7 @@ void TraceRunner::take_answer(const Frame& frame) {
   if (asked.verb == "stop") stop_trace();
   if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_) drain();
   if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_ && !reason_)
-    if (auto said = drainer_.say_paused(paused_); !said) output_failed(std::move(said).error());
+    if (auto said = drain_.say_paused(paused_); !said) output_failed(std::move(said).error());
   if (asked.verb == "count" && !reason_) drain();
   std::string reply;
   if (asked.verb == "status") reply = status_text() + *text;
@@ -285,15 +285,15 @@ void TraceRunner::take_answer(const Frame& frame) {
 }
 
 void TraceRunner::stop_trace() {
-  if (auto ended = drainer_.end_trace(Drainer::Mode::kLive); !ended) output_failed(std::move(ended).error());
+  if (auto ended = drain_.end_trace(TraceDrain::Mode::kLive); !ended) output_failed(std::move(ended).error());
 }
 
 std::string TraceRunner::status_text() const {
   const Progress now = progress();
   return "state=" +
-         std::string(!drainer_.in_trace() ? "stopped"
-                     : paused_            ? "paused"
-                                          : "tracing") +
+         std::string(!drain_.in_trace() ? "stopped"
+                     : paused_          ? "paused"
+                                        : "tracing") +
          "\npid=" + std::to_string(process_.pid()) + "\njtrace=" + std::to_string(::getpid()) +
          "\nfile=" + output_.path() + "\nseconds=" + std::to_string(now.elapsed / kNanosPerSecond) +
          "\nevents=" + std::to_string(now.events) + "\nbytes=" + std::to_string(now.bytes) +
@@ -301,20 +301,20 @@ std::string TraceRunner::status_text() const {
 }
 
 Progress TraceRunner::progress() const {
-  return {monotonic_ns() - start_, drainer_.emitter().total(), output_.bytes(), drainer_.dropped()};
+  return {monotonic_ns() - start_, drain_.events(), output_.bytes(), reader_.counts().dropped_events};
 }
 
 TraceSummary TraceRunner::summary() {
   TraceSummary made;
   made.reason = *reason_;
   made.error = error_;
-  made.events = drainer_.emitter().total();
+  made.events = drain_.events();
   made.bytes = output_.bytes();
-  made.dropped = drainer_.dropped();
-  made.malformed = drainer_.malformed() + (pool_.was_cut() ? 1 : 0);
-  made.made_up_definitions = drainer_.made_up_definitions();
+  made.dropped = reader_.counts().dropped_events;
+  made.malformed = drain_.malformed() + (pool_.was_cut() ? 1 : 0);
+  made.made_up_definitions = drain_.made_up_definitions();
   made.elapsed = monotonic_ns() - start_;
-  made.documents = drainer_.documents();
+  made.documents = drain_.documents();
   made.agent_left = detached_ || target_ended_;
   return made;
 }

@@ -13,9 +13,11 @@
 #include "session/coarse_clock.h"
 #include "session/control_channel.h"
 #include "session/ctl_socket.h"
-#include "session/drainer.h"
 #include "session/pool_file.h"
+#include "session/trace_drain.h"
+#include "session/trace_output.h"
 #include "target/process.h"
+#include "trace/record/pool_reader.h"
 
 namespace jtrace::session {
 
@@ -61,9 +63,9 @@ struct RunnerOptions {
 
 class TraceRunner {
  public:
-  // All borrowed. The agent has said Started and the drainer has begun.
-  TraceRunner(ControlChannel& channel, PoolFile& pool, Drainer& drainer, TraceOutput& output,
-              const target::Process& process, RunnerOptions options);
+  // All borrowed. The agent has said Started and `drain` has begun.
+  TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record::PoolReader& reader, TraceDrain& drain,
+              TraceOutput& output, const target::Process& process, RunnerOptions options);
 
   // The output failed before the trace began: run() only leads the agent out.
   void fail_output(Error error) { output_failed(std::move(error)); }
@@ -101,7 +103,8 @@ class TraceRunner {
 
   ControlChannel& channel_;
   PoolFile& pool_;
-  Drainer& drainer_;
+  trace::record::PoolReader& reader_;
+  TraceDrain& drain_;
   TraceOutput& output_;
   const target::Process& process_;
   RunnerOptions options_;

@@ -30,6 +30,7 @@ Result<> ByteSink::flush() {
 
 void ByteSink::begin_closing() {
   closing_ = true;
+  open_reserve();
   if (error_ && is_full(*error_)) error_.reset();
 }
 

@@ -58,7 +58,7 @@ class ByteSink {
 
   // A reader that does not read (pipe, FIFO, socket) holds a write up. Meanwhile `give_up` is asked, ten times a
   // second; two seconds after its first yes the sink stops with kTimeout. Without it a write waits for ever.
-  void set_give_up(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
+  virtual void set_give_up(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
 
   // The error that stopped the sink, or null.
   const Error* status() const { return error_ ? &*error_ : nullptr; }
@@ -76,6 +76,8 @@ class ByteSink {
   // Bytes that the destination holds.
   virtual std::uint64_t held() const = 0;
   virtual Result<> complete() { return {}; }
+  // begin_closing() for a destination that is a sink itself.
+  virtual void open_reserve() {}
   // One write(2) of a part of `bytes`: how much it took. `name` stands in errors.
   Result<std::size_t> write_some(int fd, std::string_view bytes, const std::string& name);
 

@@ -100,7 +100,7 @@ bool drain_into(const std::string& path, std::uint64_t events, double floor) {
   if (!output) return std::fprintf(stderr, "%s\n", output.error().message().c_str()), false;
   auto reader = record::PoolReader::open({memory.get(), kPoolSize});
   const ClockAnchor anchor = ClockAnchor::now();
-  Drainer drainer(std::move(*reader), **output, {}, options, anchor);
+  Drainer drainer(*reader, **output, {}, options, anchor);
   if (!drainer.begin(anchor.monotonic)) return false;
   const std::uint64_t head = drainer.emitter().total();
   const std::uint64_t wanted = events / kProducers * kProducers + kProducers + 1;  // two threads, one object
@@ -111,7 +111,7 @@ bool drain_into(const std::string& path, std::uint64_t events, double floor) {
       sound = pass && drainer.malformed() == 0;
     }
   });
-  sound = sound && drainer.end(Drainer::Mode::kFinal) && drainer.dropped() == 0;
+  sound = sound && drainer.end(Drainer::Mode::kFinal) && reader->counts().dropped_events == 0;
   std::printf("%-12s %9.2f M events/s  %6.1f s  %7.1f MiB  %4.0f MiB/s  floor %6.2f M events/s  ratio %.2f  %s\n",
               path.c_str(), static_cast<double>(events) / seconds / 1e6, seconds,
               static_cast<double>((*output)->bytes()) / (1 << 20),

@@ -13,38 +13,55 @@ constexpr int kZstdLevel = 1;
 constexpr int kGzipLevel = 1;
 constexpr std::size_t kPackedBuffer = 256u << 10;
 
+// What the two packers share: whether a frame ends with each drain. Such a frame goes down as one record.
 class PackingSink : public ByteSink {
  public:
-  explicit PackingSink(std::unique_ptr<ByteSink> below) : below_(std::move(below)), packed_(kPackedBuffer) {}
+  PackingSink(std::unique_ptr<ByteSink> below, Framing framing)
+      : below_(std::move(below)), framed_(framing == Framing::kEachFlush), packed_(kPackedBuffer) {}
+  void set_give_up(std::function<bool()> give_up) override { below_->set_give_up(std::move(give_up)); }
 
  protected:
   std::uint64_t held() const override { return taken_; }
-  Result<> hand_down(std::size_t size) { return below_->write({packed_.data(), size}); }
+  void open_reserve() override { below_->begin_closing(); }
+  Result<> drain(std::string_view records) override {
+    JTRACE_RETURN_IF_ERROR(pack(records, framed_));
+    taken_ += records.size();
+    if (!framed_) return {};
+    const Result<> written = below_->write(frame_);
+    frame_.clear();
+    return written ? below_->flush() : written;
+  }
+  Result<> complete() override {
+    Result<> packed = framed_ ? Result<>() : pack({}, true);
+    Result<> finished = below_->finish();
+    return packed ? std::move(finished) : std::move(packed);
+  }
+  // Packs `records` and, with `last`, ends the frame.
+  virtual Result<> pack(std::string_view records, bool last) = 0;
+  Result<> hand_down(std::size_t size) {
+    if (!framed_) return below_->write({packed_.data(), size});
+    frame_.append(packed_.data(), size);
+    return {};
+  }
   std::unique_ptr<ByteSink> below_;
+  bool framed_;
   std::vector<char> packed_;
+  std::string frame_;
   std::uint64_t taken_ = 0;
 };
 
 class ZstdSink final : public PackingSink {
  public:
-  explicit ZstdSink(std::unique_ptr<ByteSink> below) : PackingSink(std::move(below)), stream_(ZSTD_createCCtx()) {
+  ZstdSink(std::unique_ptr<ByteSink> below, Framing framing)
+      : PackingSink(std::move(below), framing), stream_(ZSTD_createCCtx()) {
     ZSTD_CCtx_setParameter(stream_, ZSTD_c_compressionLevel, kZstdLevel);
     ZSTD_CCtx_setParameter(stream_, ZSTD_c_checksumFlag, 1);
   }
   ~ZstdSink() override { ZSTD_freeCCtx(stream_); }
 
  private:
-  Result<> drain(std::string_view records) override {
-    JTRACE_RETURN_IF_ERROR(pack(records, ZSTD_e_continue));
-    taken_ += records.size();
-    return {};
-  }
-  Result<> complete() override {
-    Result<> packed = pack({}, ZSTD_e_end);
-    Result<> finished = below_->finish();
-    return packed ? std::move(finished) : std::move(packed);
-  }
-  Result<> pack(std::string_view records, ZSTD_EndDirective how) {
+  Result<> pack(std::string_view records, bool last) override {
+    const ZSTD_EndDirective how = last ? ZSTD_e_end : ZSTD_e_continue;
     ZSTD_inBuffer from{records.data(), records.size(), 0};
     for (;;) {
       ZSTD_outBuffer to{packed_.data(), packed_.size(), 0};
@@ -52,7 +69,7 @@ class ZstdSink final : public PackingSink {
       if (ZSTD_isError(left))
         return fail(ErrorCategory::kRefused, std::string("cannot compress: ") + ZSTD_getErrorName(left));
       JTRACE_RETURN_IF_ERROR(hand_down(to.pos));
-      if (how == ZSTD_e_end ? left == 0 : from.pos == from.size) return {};
+      if (last ? left == 0 : from.pos == from.size) return {};
     }
   }
   ZSTD_CCtx* stream_;
@@ -60,23 +77,14 @@ class ZstdSink final : public PackingSink {
 
 class GzipSink final : public PackingSink {
  public:
-  explicit GzipSink(std::unique_ptr<ByteSink> below) : PackingSink(std::move(below)) {
+  GzipSink(std::unique_ptr<ByteSink> below, Framing framing) : PackingSink(std::move(below), framing) {
     ::deflateInit2(&stream_, kGzipLevel, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);  // zlib.h: 16 for gzip
   }
   ~GzipSink() override { ::deflateEnd(&stream_); }
 
  private:
-  Result<> drain(std::string_view records) override {
-    JTRACE_RETURN_IF_ERROR(pack(records, Z_NO_FLUSH));
-    taken_ += records.size();
-    return {};
-  }
-  Result<> complete() override {
-    Result<> packed = pack({}, Z_FINISH);
-    Result<> finished = below_->finish();
-    return packed ? std::move(finished) : std::move(packed);
-  }
-  Result<> pack(std::string_view records, int how) {
+  Result<> pack(std::string_view records, bool last) override {
+    const int how = last ? Z_FINISH : Z_NO_FLUSH;
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(records.data()));
     stream_.avail_in = static_cast<uInt>(records.size());
     int done = Z_OK;
@@ -86,7 +94,8 @@ class GzipSink final : public PackingSink {
       done = ::deflate(&stream_, how);
       if (done == Z_STREAM_ERROR) return fail(ErrorCategory::kRefused, "cannot compress");
       JTRACE_RETURN_IF_ERROR(hand_down(packed_.size() - stream_.avail_out));
-    } while (how == Z_FINISH ? done != Z_STREAM_END : stream_.avail_out == 0);
+    } while (last ? done != Z_STREAM_END : stream_.avail_out == 0);
+    if (last) ::deflateReset(&stream_);
     return {};
   }
   z_stream stream_{};
@@ -108,11 +117,12 @@ std::string_view without_compression(std::string_view name) {
   return name;
 }
 
-Result<std::unique_ptr<ByteSink>> compressing(std::unique_ptr<ByteSink> below, Compression compression) {
+Result<std::unique_ptr<ByteSink>> compressing(std::unique_ptr<ByteSink> below, Compression compression,
+                                              Framing framing) {
   switch (compression) {
     case Compression::kNone: break;
-    case Compression::kZstd: return std::unique_ptr<ByteSink>(std::make_unique<ZstdSink>(std::move(below)));
-    case Compression::kGzip: return std::unique_ptr<ByteSink>(std::make_unique<GzipSink>(std::move(below)));
+    case Compression::kZstd: return std::unique_ptr<ByteSink>(std::make_unique<ZstdSink>(std::move(below), framing));
+    case Compression::kGzip: return std::unique_ptr<ByteSink>(std::make_unique<GzipSink>(std::move(below), framing));
   }
   return below;
 }

@@ -61,6 +61,9 @@ Result<std::unique_ptr<EventSource>> make_event_source(std::unique_ptr<ByteSourc
     auto lines = std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options);
     return make_jsonl_source(std::move(lines), name, faults, options.strict);
   }
+  for (const FormatReader& format : options.more)
+    if (format.recognises(first))
+      return format.open(std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options), name, faults);
   for (const auto& [magic, what] : kNotRead)
     if (first.starts_with(magic)) return fail(malformed_at(name, {}, "is " + std::string(what)));
   const bool sddf = first.starts_with("SDDF");

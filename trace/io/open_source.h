@@ -4,17 +4,27 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "trace/io/byte_source.h"
 #include "trace/io/event_source.h"
 
 namespace jtrace::trace::io {
 
+// A format whose reader stands above this folder.
+struct FormatReader {
+  std::function<bool(std::string_view first_bytes)> recognises;
+  std::function<Result<std::unique_ptr<EventSource>>(std::unique_ptr<ByteSource>, const std::string& name, FaultLog&)>
+      open;
+};
+
 struct OpenOptions {
   bool strict = false;
   bool expat_only = false;                                                        // XML only
   bool repair_utf8 = false;                                                       // XML only
   std::function<void(std::uint64_t consumed, std::uint64_t size)> progress = {};  // packed bytes
+  std::vector<FormatReader> more = {};
 };
 
 // `faults`: borrowed. Errors: the path's, kMalformed for what is in no format that we read.

@@ -17,48 +17,6 @@ namespace {
 constexpr std::uint64_t kMargin = 1'000;
 constexpr std::uint64_t kIdleTime = 100'000'000;  // ns: a chunk in which nothing happened for so long is idle
 constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::size_t kMinimumDefinition = 17;         // kind, time, id
-constexpr std::size_t kMaximumDefinition = 16u << 20;  // no class has that many interfaces
-
-// A record by value: the largest struct of event_record.h, with room for kinds that are still to come.
-union RecordCopy {
-  RecordHeader header;
-  alignas(16) std::byte bytes[16 * 16];
-};
-
-// The slots a record of this kind has at least; 0: not a kind we know.
-std::uint8_t least_slots(RecordKind kind) {
-  switch (kind) {
-    case RecordKind::kPadding: return 1;
-    case RecordKind::kThreadEnd:
-    case RecordKind::kGcStart:
-    case RecordKind::kRuntimeInitDone:
-    case RecordKind::kRuntimeShutdown:
-    case RecordKind::kThreadSwitch: return slots_of<ThreadRecord>();
-    case RecordKind::kGap:
-    case RecordKind::kMethodEntry:
-    case RecordKind::kMethodExit:
-    case RecordKind::kMethodUnwind:
-    case RecordKind::kLine: return slots_of<ProbeRecord>();
-    case RecordKind::kThrow:
-    case RecordKind::kCatch: return slots_of<ExceptionRecord>();
-    case RecordKind::kMethodCount: return slots_of<CountRecord>();
-    case RecordKind::kLateEntry: return slots_of<LateEntryRecord>();
-    case RecordKind::kValue: return slots_of<ValueRecord>();
-    case RecordKind::kEntryOf:
-    case RecordKind::kReceiver: return slots_of<ReceiverRecord>();
-    case RecordKind::kGcFinish:
-    case RecordKind::kGcFigures: return slots_of<GcFinishRecord>();
-    case RecordKind::kMonWait:
-    case RecordKind::kMonWaited:
-    case RecordKind::kMonContendedEnter:
-    case RecordKind::kMonContendedEntered: return slots_of<MonitorRecord>();
-    case RecordKind::kObjAlloc: return slots_of<ObjAllocRecord>();
-    case RecordKind::kObjFree:
-    case RecordKind::kClassUnload: return slots_of<ObjectRecord>();
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -96,12 +54,35 @@ std::byte* PoolReader::data(std::uint32_t index) const {
 
 Result<PoolReader::Pass> PoolReader::drain(RecordSink& sink, Mode mode, std::uint64_t limit) {
   const std::uint64_t watermark = scan(mode);
-  JTRACE_ASSIGN_OR_RETURN(const std::uint64_t definition_bytes, read_definitions(sink, mode));
-  JTRACE_ASSIGN_OR_RETURN(Pass pass, merge(sink, watermark, limit));
-  for (const Ready& ready : ready_)
-    if (ready.finished && chunks_[ready.index].drained == ready.committed) finished_.push_back(ready.index);
-  pass.definition_bytes = definition_bytes;
+  JTRACE_ASSIGN_OR_RETURN(const std::uint64_t definition_bytes, read_definitions(sink, nullptr, mode));
+  Result<Pass> pass = merger_.merge(ready_, sink, watermark, limit);
+  for (const EventPart& part : ready_) mark_drained(part.tag, part.taken);
+  if (!pass) return pass;
+  pass->definition_bytes = definition_bytes;
   return pass;
+}
+
+Result<PoolReader::Pass> PoolReader::take(PartSink& sink, Mode mode) {
+  // Definitions are looked at as well: for note_first_record().
+  struct Nobody final : RecordSink {
+    Result<> on_definition(std::span<const std::byte>) override { return {}; }
+    Result<> on_event(const RecordHeader&) override { return {}; }
+  } nobody;
+  Pass pass;
+  pass.time = scan(mode);
+  JTRACE_ASSIGN_OR_RETURN(pass.definition_bytes, read_definitions(nobody, &sink, mode));
+  for (const EventPart& part : ready_) {
+    JTRACE_RETURN_IF_ERROR(sink.on_events(part));
+    mark_drained(part.tag, part.size);
+    pass.events += part.size / kSlotSize;
+  }
+  return pass;
+}
+
+void PoolReader::mark_drained(std::uint32_t index, std::uint64_t bytes) {
+  Chunk& chunk = chunks_[index];
+  chunk.drained += bytes;
+  if (chunk.finished && chunk.drained == chunk.committed) finished_.push_back(index);
 }
 
 // Fills ready_ and finished_; returns the time below which no record can appear any more.
@@ -146,7 +127,14 @@ void PoolReader::consider(std::uint32_t index, Mode mode, std::uint64_t now, std
   }
   if (committed > chunk.drained) {
     chunk.moved_at = now;
-    ready_.push_back({index, header.producer, header.sequence, committed, state == ChunkState::kFinished});
+    chunk.committed = committed;
+    chunk.finished = state == ChunkState::kFinished;
+    ready_.push_back({.producer = header.producer,
+                      .sequence = header.sequence,
+                      .offset = chunk.drained,
+                      .data = data(index) + chunk.drained,
+                      .size = committed - chunk.drained,
+                      .tag = index});
   } else if (state == ChunkState::kFinished) {
     finished_.push_back(index);
   }
@@ -154,7 +142,7 @@ void PoolReader::consider(std::uint32_t index, Mode mode, std::uint64_t now, std
 
 // Reads the stream up to its end. The events of this pass were committed before the scan that found them, their
 // definitions before them: so they are in what is read here.
-Result<std::uint64_t> PoolReader::read_definitions(RecordSink& sink, Mode mode) {
+Result<std::uint64_t> PoolReader::read_definitions(RecordSink& sink, PartSink* parts, Mode mode) {
   std::uint64_t bytes = 0;
   while (definition_chunk_ != kNone || find_definition_chunk(mode)) {
     const ChunkHeader& header = pool_.chunk(definition_chunk_);
@@ -163,13 +151,15 @@ Result<std::uint64_t> PoolReader::read_definitions(RecordSink& sink, Mode mode) 
     const std::uint64_t committed =
         std::min<std::uint64_t>(header.committed.load(std::memory_order_acquire), chunk_size_);
     if (committed > chunk.drained) {
-      const std::size_t cut = stream_.size();
-      const char* from = reinterpret_cast<const char*>(data(definition_chunk_)) + chunk.drained;
-      if (!stream_broken_) stream_.append(from, committed - chunk.drained);
-      if (chunk.drained == 0 && mode != Mode::kReadOnly) note_first_record(cut);
-      bytes += committed - chunk.drained;
+      const std::span<const std::byte> fresh(data(definition_chunk_) + chunk.drained, committed - chunk.drained);
+      const std::size_t first = merger_.take_in(fresh);
+      if (chunk.drained == 0 && mode != Mode::kReadOnly) note_first_record(first);
+      if (parts != nullptr)
+        JTRACE_RETURN_IF_ERROR(parts->on_definitions(
+            {.sequence = definition_sequence_, .offset = chunk.drained, .data = fresh.data(), .size = fresh.size()}));
+      bytes += fresh.size();
       chunk.drained = committed;
-      JTRACE_RETURN_IF_ERROR(parse_definitions(sink));
+      JTRACE_RETURN_IF_ERROR(merger_.hand_out_definitions(sink));
     }
     if (state == ChunkState::kOwned && committed < chunk_size_) break;  // its writer goes on here
     definitions_.push_back(definition_chunk_);
@@ -202,7 +192,7 @@ bool PoolReader::find_definition_chunk(Mode mode) {
       return false;
     }
     if (definition_sequence_ != 0) ++counts_.malformed;
-    stream_.clear();
+    merger_.restart_definitions();
     const std::uint64_t first = pool_.chunk(definition_chunk_).first_record;
     chunks_[definition_chunk_].drained = first == 0 || first > chunk_size_ ? chunk_size_ : first - 1;
     definition_sequence_ = lowest;
@@ -210,127 +200,10 @@ bool PoolReader::find_definition_chunk(Mode mode) {
   return true;
 }
 
-// Leaves in the header of the chunk that is being read (first_record) where its first record starts, plus 1: a later
-// reader of the pool (`jtrace recover`) begins there when the chunks before it are gone. `cut`: bytes of a record that
-// began there.
-void PoolReader::note_first_record(std::size_t cut) {
-  std::uint32_t size = 0;
-  if (cut != 0 && stream_.size() < sizeof size) return;
-  std::memcpy(&size, stream_.data(), cut != 0 ? sizeof size : 0);
-  const std::uint64_t start = cut == 0 ? 0 : sizeof size + std::uint64_t{size} - cut;
+// Leaves in the header of the chunk that is being read where its first record starts, plus 1: a later reader of the
+// pool (`jtrace recover`) begins there when the chunks before it are gone.
+void PoolReader::note_first_record(std::size_t start) {
   pool_.chunk(definition_chunk_).first_record = start < chunk_size_ ? start + 1 : 0;
-}
-
-Result<> PoolReader::parse_definitions(RecordSink& sink) {
-  std::size_t position = 0;
-  while (stream_.size() - position >= sizeof(std::uint32_t)) {
-    std::uint32_t size = 0;
-    std::memcpy(&size, stream_.data() + position, sizeof size);
-    if (size < kMinimumDefinition || size > kMaximumDefinition) {
-      // Not resumable: nothing says where the next one starts. What comes later is thrown away.
-      ++counts_.malformed;
-      stream_broken_ = true;
-      position = stream_.size();
-      break;
-    }
-    if (stream_.size() - position - sizeof size < size) break;
-    position += sizeof size;
-    ++counts_.definitions;
-    const auto record = std::as_bytes(std::span(stream_.data() + position, size));
-    position += size;
-    JTRACE_RETURN_IF_ERROR(sink.on_definition(record));
-  }
-  stream_.erase(0, position);
-  return {};
-}
-
-Result<PoolReader::Pass> PoolReader::merge(RecordSink& sink, std::uint64_t watermark, std::uint64_t limit) {
-  std::sort(ready_.begin(), ready_.end(), [](const Ready& left, const Ready& right) {
-    return left.producer != right.producer ? left.producer < right.producer : left.sequence < right.sequence;
-  });
-  heap_.clear();
-  const auto after = [](const Cursor& left, const Cursor& right) {
-    return left.time != right.time ? left.time > right.time : left.ready > right.ready;
-  };
-  for (std::uint32_t start = 0; start < ready_.size();) {
-    std::uint32_t end = start + 1;
-    while (end < ready_.size() && ready_[end].producer == ready_[start].producer) ++end;
-    Cursor cursor{0, start, end, 0};
-    if (advance(cursor) && cursor.time < watermark) heap_.push_back(cursor);
-    start = end;
-  }
-  std::make_heap(heap_.begin(), heap_.end(), after);
-  Pass pass;
-  pass.time = watermark;
-  while (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end(), after);
-    Cursor cursor = heap_.back();
-    heap_.pop_back();
-    // As long as it stays the earliest, without the heap.
-    bool goes_on = true;
-    do {
-      if (pass.events >= limit) {
-        pass.time = cursor.time;
-        pass.more = true;
-        return pass;
-      }
-      JTRACE_RETURN_IF_ERROR(hand_out(sink, cursor));
-      ++pass.events;
-      goes_on = advance(cursor) && cursor.time < watermark;
-    } while (goes_on && (heap_.empty() || !after(cursor, heap_.front())));
-    if (!goes_on) continue;
-    heap_.push_back(cursor);
-    std::push_heap(heap_.begin(), heap_.end(), after);
-  }
-  return pass;
-}
-
-// Moves the cursor to the producer's next record that is worth handing out; false at the end of what is committed.
-bool PoolReader::advance(Cursor& cursor) {
-  for (; cursor.ready < cursor.end; ++cursor.ready) {
-    const Ready& ready = ready_[cursor.ready];
-    Chunk& chunk = chunks_[ready.index];
-    while (chunk.drained < ready.committed) {
-      RecordHeader header;
-      std::memcpy(&header, data(ready.index) + chunk.drained, sizeof header);
-      const std::uint64_t size = std::uint64_t{header.slots} * kSlotSize;
-      if (size == 0 || size > ready.committed - chunk.drained) {
-        ++counts_.malformed;
-        chunk.drained = ready.committed;
-        break;
-      }
-      const std::uint8_t least = least_slots(header.kind);
-      if (header.kind != RecordKind::kPadding && least != 0 && header.slots >= least && size <= sizeof(RecordCopy)) {
-        cursor.time = std::max({cursor.time, header.time, reached_});
-        cursor.slots = header.slots;
-        return true;
-      }
-      if (header.kind != RecordKind::kPadding) ++counts_.malformed;
-      chunk.drained += size;
-    }
-  }
-  return false;
-}
-
-Result<> PoolReader::hand_out(RecordSink& sink, const Cursor& cursor) {
-  const std::uint32_t index = ready_[cursor.ready].index;
-  RecordCopy copy;
-  std::memcpy(&copy, data(index) + chunks_[index].drained, std::size_t{cursor.slots} * kSlotSize);
-  chunks_[index].drained += std::uint64_t{cursor.slots} * kSlotSize;
-  // Kind and size are what was checked, whatever the bytes have become meanwhile.
-  copy.header.slots = static_cast<std::uint8_t>(cursor.slots);
-  copy.header.time = cursor.time;
-  if (const std::uint8_t least = least_slots(copy.header.kind); least == 0 || least > cursor.slots) {
-    ++counts_.malformed;
-    return {};
-  }
-  ++counts_.events;
-  reached_ = cursor.time;
-  if (const std::uint32_t producer = ready_[cursor.ready].producer; producer != last_producer_) {
-    last_producer_ = producer;
-    sink.on_producer(producer);
-  }
-  return sink.on_event(copy.header);
 }
 
 void PoolReader::release(bool wake_writers) {
@@ -383,6 +256,9 @@ void PoolReader::take_back_idle() {
 
 PoolReader::Counts PoolReader::counts() const {
   Counts counts = counts_;
+  counts.events = merger_.counts().events;
+  counts.definitions = merger_.counts().definitions;
+  counts.malformed += merger_.counts().malformed;
   const PoolHeader& header = pool_.header();
   counts.dropped_events = header.dropped_events.load(std::memory_order_relaxed);
   counts.dropped_definitions = header.dropped_definitions.load(std::memory_order_relaxed);

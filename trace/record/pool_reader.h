@@ -14,58 +14,36 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/record/event_record.h"
 #include "trace/record/layout.h"
+#include "trace/record/record_merger.h"
+#include "trace/record/record_source.h"
 
 namespace jtrace::trace::record {
 
-// Takes what the pool holds. An error ends the pass and is passed on.
-class RecordSink {
+// Takes what the pool holds as it lies there, for whoever reads it later. An error ends the pass and is passed on.
+class PartSink {
  public:
-  virtual ~RecordSink() = default;
-  // One definition, behind its u32 size: u8 kind | u64 time | u64 id | fields (definition.h). Not yet checked.
-  virtual Result<> on_definition(std::span<const std::byte> record) = 0;
-  // One event record: record.slots * 16 bytes, a copy, aligned for its struct; kind and flags are not yet checked, the
-  // size is: records shorter than the struct of their kind are not handed out.
-  virtual Result<> on_event(const RecordHeader& record) = 0;
-  // The events from here on are this producer's.
-  virtual void on_producer(std::uint32_t producer) { (void)producer; }
+  virtual ~PartSink() = default;
+  // The next bytes of the stream of definitions. They come before the events that refer to what is in them.
+  virtual Result<> on_definitions(const EventPart& part) = 0;
+  // In no particular order, but the parts of one chunk.
+  virtual Result<> on_events(const EventPart& part) = 0;
 };
 
-class PoolReader {
+class PoolReader final : public RecordSource {
  public:
-  enum class Mode {
-    kLive,      // a producer may be writing: only what is older than the watermark; drained chunks can be freed
-    kFinal,     // nobody writes any more: everything
-    kReadOnly,  // everything, and nothing in the pool is changed (a pool that others left)
-  };
-  struct Pass {
-    std::uint64_t events = 0;
-    std::uint64_t definition_bytes = 0;
-    std::uint64_t time = 0;  // no record with an earlier time will come; UINT64_MAX: none at all
-    bool more = false;       // stopped at the pass limit: another pass at once
-  };
-  struct Counts {
-    std::uint64_t events = 0;
-    std::uint64_t definitions = 0;
-    std::uint64_t malformed = 0;  // places in the pool that made no sense
-    std::uint64_t dropped_events = 0;
-    std::uint64_t dropped_definitions = 0;
-    std::uint64_t blocked_ns = 0;
-    std::uint64_t filtered_events = 0;
-    std::uint32_t free_chunks = 0;  // of the last pass
-  };
-
   // The shape is read and checked once, here; kMalformed where it does not fit `memory`.
   static Result<PoolReader> open(std::span<std::byte> memory);
 
-  // One pass; `limit` bounds its events, so that chunks come free in time where there is much.
-  Result<Pass> drain(RecordSink& sink, Mode mode, std::uint64_t limit = 100'000);
+  Result<Pass> drain(RecordSink& sink, Mode mode, std::uint64_t limit = 100'000) override;
+  // Instead of drain(): one pass that merges nothing. What is merged later up to Pass::time stands in the order in
+  // which drain() had handed it out. Pass::events is the number of slots.
+  Result<Pass> take(PartSink& sink, Mode mode);
   // Frees the chunks that earlier passes have drained (call it when what was drained is safe), takes back chunks of
   // idle threads where the pool runs low, and wakes writers that wait for room.
-  void release(bool wake_writers);
+  void release(bool wake_writers) override;
 
-  Counts counts() const;
+  Counts counts() const override;
   AgentState agent_state() const;
   // Moves the coarse clock on; any thread.
   void tick() const;
@@ -74,35 +52,21 @@ class PoolReader {
 
  private:
   struct Chunk {
-    std::uint64_t drained = 0;   // bytes handed out
-    std::uint64_t quiet_at = 0;  // `now` of the last scan that found no record being written
-    std::uint64_t moved_at = 0;  // `now` of the last scan that found something new
-    bool retained = false;       // definitions, read, kept for `jtrace recover`
-  };
-  struct Ready {  // a chunk that has something to merge
-    std::uint32_t index;
-    std::uint32_t producer;
-    std::uint32_t sequence;
-    std::uint64_t committed;
-    bool finished;
-  };
-  struct Cursor {  // the next record of one producer
-    std::uint64_t time;
-    std::uint32_t ready;
-    std::uint32_t end;
-    std::uint32_t slots;
+    std::uint64_t drained = 0;    // bytes handed out
+    std::uint64_t committed = 0;  // of the last scan that found something new
+    std::uint64_t quiet_at = 0;   // `now` of the last scan that found no record being written
+    std::uint64_t moved_at = 0;   // `now` of the last scan that found something new
+    bool finished = false;        // as `committed`
+    bool retained = false;        // definitions, read, kept for `jtrace recover`
   };
 
   PoolReader(Pool pool, const PoolHeader& header);
   std::uint64_t scan(Mode mode);
   void consider(std::uint32_t index, Mode mode, std::uint64_t now, std::uint64_t& watermark);
-  Result<std::uint64_t> read_definitions(RecordSink& sink, Mode mode);
+  Result<std::uint64_t> read_definitions(RecordSink& sink, PartSink* parts, Mode mode);
   bool find_definition_chunk(Mode mode);
-  void note_first_record(std::size_t cut);
-  Result<> parse_definitions(RecordSink& sink);
-  Result<Pass> merge(RecordSink& sink, std::uint64_t watermark, std::uint64_t limit);
-  bool advance(Cursor& cursor);
-  Result<> hand_out(RecordSink& sink, const Cursor& cursor);
+  void note_first_record(std::size_t start);
+  void mark_drained(std::uint32_t index, std::uint64_t bytes);
   void free_chunk(std::uint32_t index);
   void recycle_definitions();
   void take_back_idle();
@@ -113,17 +77,13 @@ class PoolReader {
   std::uint32_t chunk_size_;
   std::uint32_t chunk_count_;
   std::vector<Chunk> chunks_;
-  std::vector<Ready> ready_;
-  std::vector<Cursor> heap_;
+  std::vector<EventPart> ready_;  // what there is to merge; the tag is the chunk's index
+  RecordMerger merger_;
   std::vector<std::uint32_t> finished_;     // drained and finished: freed by release()
   std::vector<std::uint32_t> definitions_;  // chunks of the stream that are read, oldest first
-  std::string stream_;                      // bytes of the stream of definitions that are no whole record yet
-  bool stream_broken_ = false;
   std::uint32_t definition_sequence_ = 0;
   std::uint32_t definition_chunk_;
   std::uint64_t last_now_ = 0;
-  std::uint64_t reached_ = 0;        // the latest time handed out
-  std::uint32_t last_producer_ = 0;  // of the last event handed out; 0: none
   Counts counts_;
 };
 

@@ -13,8 +13,10 @@
 
 #include "base/file.h"
 #include "session/agent_config.h"
-#include "session/attach_trace.h"
+#include "session/partial_document.h"
 #include "session/recover.h"
+#include "session/session_text.h"
+#include "session/trace_drain.h"
 #include "tests/unit/session/fake_agent.h"
 #include "trace/record/definition_builder.h"
 #include "trace/record/pool_writer.h"
@@ -75,9 +77,9 @@ class TraceRunnerTest : public testing::Test {
     EXPECT_TRUE(reader);
     EXPECT_TRUE(channel.send(record::FrameType::kStart, encode_start(options_, {}), pool->shared_fd()));
     wait_for_started(channel);
-    Drainer drainer(std::move(*reader), **output, identity, options_, anchor);
-    EXPECT_TRUE(drainer.begin(anchor.monotonic));
-    TraceRunner runner(channel, *pool, drainer, **output, *process, {.ctl = ctl_, .progress = {}});
+    const auto drain = make_drain(*reader, **output, {identity, options_, anchor, anchor.monotonic, options_.output});
+    EXPECT_TRUE(drain->begin(anchor.monotonic));
+    TraceRunner runner(channel, *pool, *reader, *drain, **output, *process, {.ctl = ctl_, .progress = {}});
     std::thread beside([&] {
       if (meanwhile) meanwhile();
     });

@@ -1,0 +1,29 @@
+// DocumentOutput: where a Drainer's document goes. One thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "trace/event_sink.h"
+
+namespace jtrace::session {
+
+class DocumentOutput {
+ public:
+  virtual ~DocumentOutput() = default;
+
+  virtual trace::EventSink& sink() = 0;
+  // The head of the document is on its way.
+  virtual Result<> begin() = 0;
+  virtual Result<> flush() = 0;
+  // Room for the end of the document, where the destination is full.
+  virtual void begin_closing() = 0;
+  virtual Result<> finish() = 0;
+
+  virtual bool wants_rotation() const = 0;
+  // The document is finished, and a new one begins; the caller writes its head. kRefused where there is none.
+  virtual Result<> next_document(std::uint32_t keep) = 0;
+  virtual void head_is_written() = 0;  // of a further document
+};
+
+}  // namespace jtrace::session

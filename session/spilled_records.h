@@ -1,0 +1,50 @@
+// SpilledRecords: the records of a spill as a RecordSource: what the parts of a pass bring, up to its watermark. What
+// is younger waits for a later pass, as it did in the pool. One thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/record/pool_reader.h"
+#include "trace/record/record_merger.h"
+#include "trace/record/spill_reader.h"
+
+namespace jtrace::session {
+
+class SpilledRecords final : public trace::record::RecordSource {
+ public:
+  // A block of kind kDefinitions or kEvents; takes its payload. kMalformed where more waits than any pool holds.
+  Result<> add(trace::record::SpillReader::Block& block);
+  // The pass that drain() makes next.
+  void set_pass(std::uint64_t watermark, std::uint64_t dropped);
+  // What a pool still has beyond the spill's parts: the last pass. Read only.
+  Result<> add_rest(trace::record::PoolReader& pool);
+
+  // `limit` is of no use here: no chunk waits to come free.
+  Result<Pass> drain(trace::record::RecordSink& sink, Mode mode, std::uint64_t limit) override;
+  void release(bool) override {}
+  Counts counts() const override;
+
+ private:
+  struct Position {  // what is known of a producer, or of the stream of definitions
+    std::uint32_t sequence = 0;
+    std::uint64_t end = 0;
+  };
+  class Rest;
+
+  trace::record::RecordMerger merger_;
+  std::vector<std::byte> definitions_;
+  std::vector<trace::record::EventPart> parts_;  // the tag is the index of its bytes
+  std::vector<std::vector<std::byte>> bytes_;
+  std::vector<std::uint32_t> unused_;  // of bytes_
+  std::uint64_t held_ = 0;             // bytes in parts_
+  Position stream_position_;
+  std::unordered_map<std::uint32_t, Position> positions_;
+  std::uint64_t watermark_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace jtrace::session

@@ -1,0 +1,136 @@
+#include "session/spiller.h"
+
+#include <algorithm>
+
+#include "base/uuid.h"
+#include "session/first_error.h"
+
+namespace jtrace::session {
+
+namespace record = trace::record;
+using record::BlockKind;
+
+namespace {
+
+// What a document says now and then, it says at a pass: there is one, though it be empty, as often as this.
+constexpr std::uint64_t kPassInterval = kNanosPerSecond;
+
+record::SpillMoment moment_now() {
+  const ClockAnchor now = ClockAnchor::now();
+  return {now.monotonic, now.realtime};
+}
+
+}  // namespace
+
+Result<> Spiller::begin(std::uint64_t time) {
+  JTRACE_RETURN_IF_ERROR(output_.begin());
+  session_.start = time;
+  return begin_file(time);
+}
+
+Result<> Spiller::begin_file(std::uint64_t time) {
+  JTRACE_RETURN_IF_ERROR(writer_.begin());
+  JTRACE_RETURN_IF_ERROR(writer_.write(BlockKind::kSession, whole_session_text(session_)));
+  JTRACE_RETURN_IF_ERROR(state_.write_definitions(writer_));
+  const record::StartBlock start{moment_now(), time, documents_ > 1 ? 1u : 0u};
+  std::string block(reinterpret_cast<const char*>(&start), sizeof start);
+  JTRACE_RETURN_IF_ERROR(writer_.write(BlockKind::kTraceStart, block + random_uuid()));
+  if (documents_ > 1) JTRACE_RETURN_IF_ERROR(state_.write_positions(writer_));
+  in_trace_ = true;
+  output_.head_is_written();
+  return output_.flush();
+}
+
+Result<Spiller::Pass> Spiller::pass(Mode mode) {
+  JTRACE_ASSIGN_OR_RETURN(const Pass pass, reader_.take(*this, mode));
+  const bool something = pass.events != 0 || pass.definition_bytes != 0 || mode != Mode::kLive;
+  if (in_trace_ && (something || dropped() != said_dropped_ || monotonic_ns() - last_pass_ >= kPassInterval))
+    JTRACE_RETURN_IF_ERROR(write_pass(pass.time));
+  // Only what has left us is freed: a later recover finds the rest in the pool.
+  JTRACE_RETURN_IF_ERROR(output_.flush());
+  if (mode != Mode::kReadOnly) reader_.release(session_.options.block_when_full);
+  return pass;
+}
+
+Result<> Spiller::write_pass(std::uint64_t watermark) {
+  said_dropped_ = dropped();
+  const record::PassBlock pass{moment_now(), watermark, said_dropped_};
+  last_pass_ = pass.moment.monotonic;
+  return writer_.write_block(BlockKind::kPass, pass);
+}
+
+// What comes while the trace is stopped (a paused agent still says something) is known, but not written.
+Result<> Spiller::on_definitions(const record::EventPart& part) {
+  if (!in_trace_) {
+    state_.on_definitions(part);
+    return {};
+  }
+  JTRACE_RETURN_IF_ERROR(rotate());
+  record::EventPart written = part;
+  std::span<const std::byte> copy;
+  JTRACE_RETURN_IF_ERROR(writer_.write_part(BlockKind::kDefinitions, part, copy));
+  written.data = copy.data();
+  state_.on_definitions(written);
+  return {};
+}
+
+Result<> Spiller::on_events(const record::EventPart& part) {
+  if (!in_trace_) return {};
+  JTRACE_RETURN_IF_ERROR(rotate());
+  record::EventPart written = part;
+  std::span<const std::byte> copy;
+  JTRACE_RETURN_IF_ERROR(writer_.write_part(BlockKind::kEvents, part, copy));
+  written.data = copy.data();
+  state_.on_events(written);
+  return {};
+}
+
+// In the middle of a pass, between two parts: what the file has is all there will be of it.
+Result<> Spiller::rotate() {
+  if (!output_.wants_rotation()) return {};
+  JTRACE_RETURN_IF_ERROR(write_pass(UINT64_MAX));
+  JTRACE_RETURN_IF_ERROR(finish_file(true));
+  return next_file(session_.options.rotate);
+}
+
+Result<> Spiller::next_file(std::uint32_t keep) {
+  JTRACE_RETURN_IF_ERROR(output_.next_document(keep));
+  writer_.redirect(output_.bytes_sink());
+  ++documents_;
+  dropped_before_ = reader_.counts().dropped_events;
+  said_dropped_ = 0;
+  return begin_file(monotonic_ns());
+}
+
+Result<> Spiller::finish_file(bool last) {
+  in_trace_ = false;
+  FirstError first;
+  first.add(writer_.write_block(BlockKind::kTraceEnd, record::EndBlock{moment_now(), dropped(), last ? 1u : 0u}));
+  first.add(output_.finish());
+  return first.result();
+}
+
+Result<> Spiller::end_trace(Mode mode) {
+  FirstError first;
+  auto done = pass(mode);
+  if (!done) first.add(fail(std::move(done).error()));
+  // What comes now is written also where the destination is full.
+  output_.begin_closing();
+  first.add(finish_file(mode != Mode::kLive));
+  return first.result();
+}
+
+Result<> Spiller::end(Mode mode) { return in_trace_ ? end_trace(mode) : Result<>(); }
+
+Result<> Spiller::begin_next_trace() { return next_file(std::max(session_.options.rotate, 1u)); }
+
+Result<> Spiller::say_filters(std::vector<FilterRule> filters) {
+  session_.options.filters = std::move(filters);
+  std::string lines;
+  for (const FilterRule& rule : session_.options.filters) lines += to_text(rule) + "\n";
+  return writer_.write(BlockKind::kFilters, lines);
+}
+
+Result<> Spiller::say_paused(bool paused) { return writer_.write(BlockKind::kPaused, paused ? "1" : "0"); }
+
+}  // namespace jtrace::session

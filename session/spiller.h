@@ -1,0 +1,62 @@
+// Spiller: keeps what a trace has in its pool as it is (trace/record/spill_format.h), for `jtrace convert`. It merges
+// and formats nothing; what the document will say of moments, losses and the trace's own doings is kept beside it, so
+// that the document is the one that a Drainer had written. One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "session/session_text.h"
+#include "session/spill_state.h"
+#include "session/trace_drain.h"
+#include "session/trace_output.h"
+#include "trace/record/pool_reader.h"
+#include "trace/record/spill_writer.h"
+
+namespace jtrace::session {
+
+class Spiller final : public TraceDrain, private trace::record::PartSink {
+ public:
+  // `reader`, `output`: borrowed. The events of the session's options are those that are really on.
+  Spiller(trace::record::PoolReader& reader, TraceOutput& output, Session session)
+      : reader_(reader), output_(output), session_(std::move(session)), writer_(output.bytes_sink()) {}
+
+  Result<> begin(std::uint64_t time) override;
+  Result<Pass> pass(Mode mode) override;
+  Result<> end(Mode mode) override;
+  Result<> end_trace(Mode mode) override;
+  Result<> begin_next_trace() override;
+  Result<> say_filters(std::vector<FilterRule> filters) override;
+  Result<> say_paused(bool paused) override;
+
+  const TraceOptions& options() const override { return session_.options; }
+  std::uint64_t events() const override { return state_.events(); }
+  std::uint64_t malformed() const override { return reader_.counts().malformed + state_.malformed(); }
+  std::uint64_t made_up_definitions() const override { return 0; }  // nobody looks for them yet
+  std::uint64_t documents() const override { return documents_; }
+  bool in_trace() const override { return in_trace_; }
+
+ private:
+  Result<> on_definitions(const trace::record::EventPart& part) override;
+  Result<> on_events(const trace::record::EventPart& part) override;
+  Result<> begin_file(std::uint64_t time);
+  Result<> finish_file(bool last);
+  Result<> next_file(std::uint32_t keep);
+  Result<> rotate();
+  Result<> write_pass(std::uint64_t watermark);
+  std::uint64_t dropped() const { return reader_.counts().dropped_events - dropped_before_; }
+
+  trace::record::PoolReader& reader_;
+  TraceOutput& output_;
+  Session session_;
+  trace::record::SpillWriter writer_;
+  SpillState state_;
+  bool in_trace_ = false;
+  std::uint64_t documents_ = 1;
+  std::uint64_t dropped_before_ = 0;  // until the file began
+  std::uint64_t said_dropped_ = 0;
+  std::uint64_t last_pass_ = 0;  // monotonic, of the last kPass
+};
+
+}  // namespace jtrace::session

@@ -1,0 +1,52 @@
+// TraceDrain: what takes a running trace out of its pool: into a document (Drainer) or a spill (Spiller). One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "session/options.h"
+#include "session/session_text.h"
+#include "session/trace_output.h"
+#include "trace/record/pool_reader.h"
+#include "trace/record/record_source.h"
+
+namespace jtrace::session {
+
+class TraceDrain {
+ public:
+  using Mode = trace::record::RecordSource::Mode;
+  using Pass = trace::record::RecordSource::Pass;
+
+  virtual ~TraceDrain() = default;
+
+  // The head. `time`: monotonic, of the trace's start.
+  virtual Result<> begin(std::uint64_t time) = 0;
+  // One pass, written and flushed; frees what was drained. Errors are the output's.
+  virtual Result<Pass> pass(Mode mode) = 0;
+  // All that the pool still holds, and the end; the output is whole afterwards, as far as its destination takes it.
+  // `mode`: kFinal or kReadOnly. Returns the first error.
+  virtual Result<> end(Mode mode) = 0;
+
+  // The trace ends (the agent is paused): as end(), but a new one may follow.
+  virtual Result<> end_trace(Mode mode) = 0;
+  // The next trace, in an output of its own.
+  virtual Result<> begin_next_trace() = 0;
+
+  // A new block of filters is active.
+  virtual Result<> say_filters(std::vector<FilterRule> filters) = 0;
+  virtual Result<> say_paused(bool paused) = 0;
+
+  virtual const TraceOptions& options() const = 0;
+  virtual std::uint64_t events() const = 0;  // written
+  virtual std::uint64_t malformed() const = 0;
+  virtual std::uint64_t made_up_definitions() const = 0;
+  virtual std::uint64_t documents() const = 0;
+  virtual bool in_trace() const = 0;
+};
+
+// By the session's options. Borrows `reader` and `output`.
+std::unique_ptr<TraceDrain> make_drain(trace::record::PoolReader& reader, TraceOutput& output, const Session& session);
+
+}  // namespace jtrace::session

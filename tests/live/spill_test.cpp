@@ -1,0 +1,171 @@
+// `jtrace attach --spill` and `jtrace convert`: the document that comes later has what the program knows it did; what a
+// file that was cut or damaged still gives; what two deaths leave.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+const std::vector<std::string> kCalls{"--events", "methods,threads", "--when-full",       "block",    "--block-limit",
+                                      "10000",    "--filter",        "Calls fib include", "--filter", "* exclude"};
+
+// An attach that spills, and traces.
+Result<std::unique_ptr<BackgroundCommand>> spill(pid_t pid, const std::string& path,
+                                                 const std::vector<std::string>& options, std::string_view sign) {
+  std::vector<std::string> argv{jtrace_binary(), "attach", std::to_string(pid), "--spill", path};
+  argv.insert(argv.end(), options.begin(), options.end());
+  JTRACE_ASSIGN_OR_RETURN(auto command, BackgroundCommand::start(argv));
+  JTRACE_RETURN_IF_ERROR(wait_for_bytes(path, sign, std::chrono::seconds(60), [&] { return command->alive(); }));
+  return command;
+}
+
+// The spill of a program that called fib, and how often.
+void make_spill(const Jdk& jdk, const std::string& path, long& fibs) {
+  auto jvm = JvmProcess::start(jdk, "Calls", attachable(jdk));
+  ASSERT_TRUE(succeeded(jvm));
+  // The agent says so in the stream of definitions, which is kept as it is.
+  auto command = spill((*jvm)->pid(), path, kCalls, "jtrace.rewritten");
+  ASSERT_TRUE(succeeded(command));
+  for (const char* each : {"fib 18", "threads 4 12"}) {
+    auto answer = (*jvm)->ask(each);
+    ASSERT_TRUE(succeeded(answer));
+    fibs += value_in(*answer, "fib");
+  }
+  (*command)->signal(SIGINT);
+  const auto status = (*command)->wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 0) << (*command)->err();
+  EXPECT_THAT((*command)->err(), HasSubstr("-> " + path));
+}
+
+void write(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+TEST_P(EachJdk, makes_the_document_later) {
+  const ScratchDir folder;
+  const std::string kept = folder.file("a.spill");
+  long fibs = 0;
+  ASSERT_NO_FATAL_FAILURE(make_spill(GetParam(), kept, fibs));
+  const std::string path = folder.file("a.xml");
+  for (const std::string& output : {path, folder.file("again.xml")}) {
+    const auto done = run_jtrace({"convert", kept, "-o", output});
+    ASSERT_TRUE(succeeded(done));
+    ASSERT_EQ(done->status, 0) << done->err;
+  }
+  EXPECT_EQ(read_file(path, 1u << 30).value_or("1"), read_file(folder.file("again.xml"), 1u << 30).value_or("2"));
+  const auto trace = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid(path));
+  EXPECT_EQ(trace->count("methodEntry"), static_cast<std::size_t>(fibs));
+  EXPECT_EQ(trace->count("methodExit"), static_cast<std::size_t>(fibs));
+  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "caller-"), 4);
+  EXPECT_EQ(trace->option("spill"), kept);
+  EXPECT_EQ(trace->option("jtrace.dropped"), "");
+  // With all that a file has beside its events.
+  EXPECT_LT(fs::file_size(kept), static_cast<std::uintmax_t>(fibs) * 2 * 32);
+  record_support(GetParam(), "G1", "live", "spill");
+}
+
+TEST(Spill, ends_where_the_file_is_cut_or_damaged) {
+  JTRACE_NEED_JDK(jdk);
+  const ScratchDir folder;
+  const std::string kept = folder.file("a.spill");
+  long fibs = 0;
+  ASSERT_NO_FATAL_FAILURE(make_spill(*jdk, kept, fibs));
+  const std::string bytes = read_file(kept, 1u << 30).value_or("");
+  const std::string other = folder.file("b.spill");
+  const auto convert = [&](std::string_view changed) {
+    write(other, changed);
+    auto done = run_jtrace({"convert", other, "-o", folder.file("b.xml")});
+    EXPECT_TRUE(succeeded(done));
+    return *done;
+  };
+  const CommandOutput cut = convert(std::string_view(bytes).substr(0, bytes.size() / 2));
+  EXPECT_EQ(cut.status, 9);
+  EXPECT_THAT(cut.err, HasSubstr("cut within the block that begins at byte "));
+  EXPECT_TRUE(valid(folder.file("b.xml")));
+  const auto trace = TraceDocument::read(folder.file("b.xml"));
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_GT(trace->count("methodEntry"), 100u);
+
+  std::string damaged = bytes;
+  damaged[damaged.size() / 2] = static_cast<char>(~damaged[damaged.size() / 2]);
+  const CommandOutput half = convert(damaged);
+  EXPECT_EQ(half.status, 9);
+  EXPECT_THAT(half.err, HasSubstr("damaged at byte "));
+
+  std::string version = bytes;
+  version[8] = 77;
+  const CommandOutput refused = convert(version);
+  EXPECT_EQ(refused.status, 8);
+  EXPECT_THAT(refused.err, HasSubstr("b.spill: is a spill of version 77."));
+  const CommandOutput headless = convert(std::string_view(bytes).substr(0, 40));
+  EXPECT_EQ(headless.status, 8);
+  EXPECT_THAT(headless.err, HasSubstr("b.spill: is a spill that is cut"));
+}
+
+// jtrace stood still while 30 threads ran, and was killed with the JVM: the file has the others, packed.
+TEST(Spill, is_completed_out_of_the_ring_memory_that_two_deaths_left) {
+  JTRACE_NEED_JDK(jdk);
+  const ScratchDir folder;
+  const std::string kept = folder.file("a.spill.zst");
+  auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
+  ASSERT_TRUE(succeeded(jvm));
+  auto command = spill((*jvm)->pid(), kept, {}, "\x28\xb5\x2f\xfd");
+  ASSERT_TRUE(succeeded(command));
+  ASSERT_TRUE(succeeded((*jvm)->ask("threads 40")));
+  const auto flushed = run_jtrace({"ctl", std::to_string((*jvm)->pid()), "flush"});
+  ASSERT_TRUE(succeeded(flushed));
+  ASSERT_EQ(flushed->status, 0) << flushed->err;
+  const pid_t tool = (*command)->pid();
+  (*command)->signal(SIGSTOP);
+  siginfo_t info;
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(tool), &info, WSTOPPED | WNOWAIT), 0);
+  ASSERT_TRUE(succeeded((*jvm)->ask("threads 30")));
+  const pid_t pid = (*jvm)->pid();
+  (*jvm)->signal(SIGKILL);
+  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+  (*command)->signal(SIGKILL);
+  ASSERT_TRUE(succeeded((*command)->wait_exit()));
+
+  const std::string path = folder.file("a.xml");
+  const auto alone = run_jtrace({"convert", kept, "-o", path});
+  ASSERT_TRUE(succeeded(alone));
+  EXPECT_EQ(alone->status, 9) << alone->err;  // its end is missing
+  EXPECT_THAT(alone->err, HasSubstr("truncated after "));
+  const auto first = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(first));
+  EXPECT_GE(count_by_thread(*first, "threadEnd", "worker-"), 40);
+
+  std::string pool;
+  for (const auto& entry : fs::directory_iterator("/dev/shm"))
+    if (entry.path().filename().string().starts_with("jtrace-" + std::to_string(pid) + "-")) pool = entry.path();
+  ASSERT_NE(pool, "");
+  const auto done = run_jtrace({"recover", pool, "-o", path, "--remove"});
+  ASSERT_TRUE(succeeded(done));
+  EXPECT_EQ(done->status, 0) << done->err;
+  const auto trace = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid(path));
+  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 70);
+}
+
+}  // namespace
+}  // namespace jtrace::test

@@ -1,0 +1,83 @@
+// A spill: what a trace has taken out of its pool, kept as it was, to be made a document later (`jtrace convert`).
+// Native byte order; records and definitions are those of event_record.h and definition.h.
+//
+//   SpillHeader, then blocks: BlockHeader | payload | zeros up to the next multiple of 8 bytes
+//
+//   kSession                 whose trace it is, what it was told: text (session/session_text.h). The first block.
+//   kKnown*                  definitions of what had begun before this file: whole records, each with its size
+//   kTraceStart              StartBlock | traceId, 36 characters
+//   kDefinitions, kEvents    a part of a chunk of the pool: its producer, sequence and offset stand in the block's
+//   header kPass                    PassBlock: the parts since the last one were taken in one pass; what is older than
+//   its
+//                            watermark can be merged now, by record_merger.h
+//   kFilters, kPaused        what the trace was told: rules, one a line; a byte
+//   kTraceEnd                EndBlock. The last one.
+//
+// A file whose writer was killed ends anywhere: what is before is whole. A definition precedes the events that refer to
+// it; an event precedes nothing of a time below an earlier watermark.
+#pragma once
+
+#include <cstdint>
+
+namespace jtrace::trace::record {
+
+inline constexpr char kSpillMagic[8] = {'J', 'T', 'R', 'S', 'P', 'I', 'L', '1'};
+inline constexpr std::uint32_t kSpillVersion = 1;
+// No block is larger: a part is a chunk at most (16 MiB, pool_reader.cpp), and texts are short.
+inline constexpr std::uint32_t kLargestBlock = 1u << 24;
+
+struct SpillHeader {
+  char magic[8];
+  std::uint32_t version;         // kSpillVersion: of the blocks
+  std::uint32_t layout_version;  // kLayoutVersion: of records and definitions
+};
+static_assert(sizeof(SpillHeader) == 16);
+
+enum class BlockKind : std::uint32_t {
+  kSession = 1,
+  kKnown = 2,
+  kTraceStart = 3,
+  kDefinitions = 4,
+  kEvents = 5,
+  kPass = 6,
+  kFilters = 7,
+  kPaused = 8,
+  kTraceEnd = 9,
+};
+
+struct BlockHeader {
+  BlockKind kind;
+  std::uint32_t size;      // of the payload
+  std::uint32_t producer;  // kEvents
+  std::uint32_t sequence;  // kEvents, kDefinitions: of the chunk within its producer
+  std::uint64_t offset;    // where in the chunk the payload begins
+  std::uint64_t check;     // XXH64 of the payload, seeded with that of what stands above
+};
+static_assert(sizeof(BlockHeader) == 32);
+
+// One moment on both clocks (base/clock.h), ns.
+struct SpillMoment {
+  std::uint64_t monotonic;
+  std::uint64_t realtime;
+};
+
+struct StartBlock {
+  SpillMoment moment;
+  std::uint64_t time;   // monotonic: the trace's start
+  std::uint64_t later;  // 1: an earlier file has what came before
+};
+inline constexpr std::uint32_t kTraceIdSize = 36;
+
+struct PassBlock {
+  SpillMoment moment;
+  std::uint64_t watermark;  // no record with an earlier time will come; UINT64_MAX: none at all
+  std::uint64_t dropped;    // events that were lost since the file's beginning
+};
+
+struct EndBlock {
+  SpillMoment moment;
+  std::uint64_t dropped;
+  std::uint64_t last;  // 1: nobody writes any more; 0: the trace was stopped, and may go on in another file
+};
+
+}  // namespace jtrace::trace::record

@@ -1,0 +1,44 @@
+// SpillWriter: the blocks of a spill (spill_format.h) into a ByteSink, each a record of its own there: none is cut in
+// two where the sink is full. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/byte_sink.h"
+#include "trace/record/record_merger.h"
+#include "trace/record/spill_format.h"
+
+namespace jtrace::trace::record {
+
+class SpillWriter {
+ public:
+  // Borrows `bytes`.
+  explicit SpillWriter(ByteSink& bytes) : bytes_(&bytes) {}
+  // The file goes on in another one.
+  void redirect(ByteSink& bytes) { bytes_ = &bytes; }
+
+  Result<> begin();
+  Result<> write(BlockKind kind, std::span<const std::byte> payload);
+  Result<> write(BlockKind kind, std::string_view text) { return write(kind, std::as_bytes(std::span(text))); }
+  template <class Block>
+  Result<> write_block(BlockKind kind, const Block& block) {
+    return write(kind, std::as_bytes(std::span(&block, 1)));
+  }
+  // A copy of the part: what is checked and written is what was read, whatever its writer does meanwhile. `copy` is
+  // that, good until the next call.
+  Result<> write_part(BlockKind kind, const EventPart& part, std::span<const std::byte>& copy);
+
+ private:
+  Result<std::span<const std::byte>> append(BlockHeader header, std::span<const std::byte> payload);
+
+  ByteSink* bytes_;
+};
+
+// The check of a block.
+std::uint64_t check_of(const BlockHeader& header, std::span<const std::byte> payload);
+
+}  // namespace jtrace::trace::record
