@@ -14,6 +14,7 @@
 #include "agent/methods/anonymous_memory.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
+#include "agent/waits/wait_tracer.h"
 
 namespace jtrace::agent {
 namespace {
@@ -68,6 +69,8 @@ constexpr EventNeed kNeeds[] = {
      "methods, lines and exceptions",
      kCanRetransformClasses,
      {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE}},
+    // Its events are the class's own (WaitTracer).
+    {record::kSleepEvent | record::kParkEvent, "Thread.sleep and LockSupport.park", kCanRetransformClasses, {0, 0}},
     {record::kObjAllocEvent, "objAlloc", kCanGenerateSampledObjectAllocEvents, {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, 0}},
 };
 
@@ -209,6 +212,7 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   if ((granted_events & record::kObjAllocEvent) != 0)
     jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sampling_interval));
   prepare_methods(jni);
+  prepare_waits(jni);
   writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kTracing));
   current().store(this, std::memory_order_seq_cst);
   switch_events(true);
@@ -228,6 +232,21 @@ void AgentSession::prepare_methods(JNIEnv* jni) {
     }
   }
   pool_descriptor_.reset();
+}
+
+void AgentSession::prepare_waits(JNIEnv* jni) {
+  const bool sleeps = (granted_events & record::kSleepEvent) != 0;
+  const bool parks = (granted_events & record::kParkEvent) != 0;
+  if (!sleeps && !parks) return;
+  waits = new WaitTracer(*this);
+  if (const char* error = waits->prepare(jni, sleeps, parks)) {
+    say_missing(error);
+    delete waits;
+    waits = nullptr;
+    granted_events &= ~(record::kSleepEvent | record::kParkEvent);
+  }
+  // Making the class needed it; switch_events() gives it to who wants it.
+  jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
 }
 
 bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before) {
@@ -264,11 +283,11 @@ bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, 
   return definitions.append(definition);
 }
 
-std::uint64_t AgentSession::thread_id(JNIEnv* jni, jthread thread) {
+std::uint64_t AgentSession::thread_id(JNIEnv* jni, jthread thread, bool ran_before) {
   const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, thread_tid));
   std::atomic<std::uint64_t>& known = known_threads_[slot_of(id) % kKnownThreads];
   if (known.load(std::memory_order_acquire) == id) return id;
-  if (!define_thread(jni, thread, id, false)) return 0;
+  if (!define_thread(jni, thread, id, ran_before)) return 0;
   known.store(id, std::memory_order_release);
   return id;
 }
@@ -341,6 +360,7 @@ void AgentSession::unmap_pool() {
 
 void AgentSession::stop(JNIEnv* jni) {
   if (methods != nullptr && !vm_dead) methods->remove(jni);
+  if (waits != nullptr && !vm_dead) waits->stop(jni);
   switch_events(false);
   current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);
@@ -356,6 +376,8 @@ void AgentSession::stop(JNIEnv* jni) {
   // A callback that is still inside keeps the mapping and the session: leaking them is better than a crash of the JVM.
   if (!empty) return;
   unmap_pool();
+  delete waits;
+  waits = nullptr;
   delete registry;
   registry = nullptr;
 }

@@ -18,6 +18,7 @@ namespace jtrace::agent {
 
 class MethodTracer;
 class Registry;
+class WaitTracer;
 
 class AgentSession {
  public:
@@ -32,8 +33,10 @@ class AgentSession {
   // Events off, nobody inside any more, environment and pool given back. On the control thread.
   void stop(JNIEnv* jni);
 
-  // A threadId for `thread`, defined in the trace. 0 where it cannot be.
-  std::uint64_t thread_id(JNIEnv* jni, jthread thread);
+  // A threadId for `thread`, the calling one, defined in the trace. 0 where it cannot be.
+  std::uint64_t thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, false); }
+  // The same for another thread.
+  std::uint64_t other_thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, true); }
   // Defines a virtual thread of which nothing but the id is known.
   bool define_by_id(std::uint64_t id);
   // Whether it is defined already.
@@ -57,6 +60,7 @@ class AgentSession {
   DefinitionStream definitions;
   Registry* registry = nullptr;
   MethodTracer* methods = nullptr;  // where probes are wanted and can be had
+  WaitTracer* waits = nullptr;      // where sleeps or parks are wanted and can be had
   std::uint64_t pool_size = 0;
   std::uint64_t granted_events = 0;  // EventBit
   std::uint64_t own_thread_id = ~0ull;
@@ -78,6 +82,8 @@ class AgentSession {
   const char* map_pool(int fd);
   void unmap_pool();
   void prepare_methods(JNIEnv* jni);
+  void prepare_waits(JNIEnv* jni);
+  std::uint64_t thread_id(JNIEnv* jni, jthread thread, bool ran_before);
   const char* take_capabilities();
   void set_callbacks();
   void switch_events(bool on);

@@ -37,7 +37,7 @@ void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obje
 bool owner_of(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& owner) {
   jvmtiMonitorUsage usage{};
   if (session.jvmti->GetObjectMonitorUsage(object, &usage) != JVMTI_ERROR_NONE) return false;
-  owner = usage.owner == nullptr ? 0 : session.thread_id(jni, usage.owner);
+  owner = usage.owner == nullptr ? 0 : session.other_thread_id(jni, usage.owner);
   if (usage.owner != nullptr) jni->DeleteLocalRef(usage.owner);
   for (jint i = 0; i < usage.waiter_count; ++i) jni->DeleteLocalRef(usage.waiters[i]);
   for (jint i = 0; i < usage.notify_waiter_count; ++i) jni->DeleteLocalRef(usage.notify_waiters[i]);

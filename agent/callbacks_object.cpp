@@ -1,7 +1,9 @@
 // objAlloc, objFree, and classDef and classUnload, which come by the same tags.
+#include "agent/boot_class.h"
 #include "agent/callbacks.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
+#include "agent/waits/wait_tracer.h"
 
 namespace jtrace::agent {
 namespace {
@@ -53,6 +55,7 @@ void JNICALL object_free(jvmtiEnv*, jlong tag) {
 
 void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass klass) {
   probe_class_prepared(jvmti, jni, klass);
+  boot_class_prepared(jvmti, jni, klass);
   CallbackGuard guard;
   if (!guard) return;
   AgentSession& session = guard.session();
@@ -62,12 +65,25 @@ void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass 
   if (session.registry->class_id(jni, klass, session.thread_id(jni, thread), false) == 0) session.count_dropped(1);
 }
 
-void JNICALL class_file_load_hook(jvmtiEnv*, JNIEnv* jni, jclass redefined, jobject loader, const char*, jobject,
-                                  jint size, const unsigned char* data, jint* new_size, unsigned char** new_data) {
+// Calls that wait are redirected first; the probes see the class as it is then.
+void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject loader, const char* name,
+                                  jobject, jint size, const unsigned char* data, jint* new_size,
+                                  unsigned char** new_data) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
-  if (!guard || guard.session().methods == nullptr) return;
-  guard.session().methods->class_file(jni, redefined, loader, {data, static_cast<std::size_t>(size)}, new_size,
-                                      new_data);
+  if (!guard) return;
+  const AgentSession& session = guard.session();
+  classfile::ByteView bytes{data, static_cast<std::size_t>(size)};
+  classfile::Bytes redirected;
+  const bool waits = session.waits != nullptr && loader == nullptr && name != nullptr &&
+                     session.waits->class_file(name, bytes, redirected);
+  if (waits) bytes = redirected;
+  if (session.methods != nullptr) session.methods->class_file(jni, redefined, loader, bytes, new_size, new_data);
+  if (!waits || *new_data != nullptr) return;
+  unsigned char* memory = nullptr;
+  if (jvmti->Allocate(static_cast<jlong>(redirected.size()), &memory) != JVMTI_ERROR_NONE) return;
+  std::memcpy(memory, redirected.data(), redirected.size());
+  *new_data = memory;
+  *new_size = static_cast<jint>(redirected.size());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "agent/libc_floor.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
+#include "agent/waits/wait_tracer.h"
 
 namespace jtrace::agent {
 namespace {
@@ -80,6 +81,7 @@ class ControlThread {
 
   void run() {
     set_time_out(session_.control.get(), 0);
+    if (session_.waits != nullptr) session_.waits->start(jni_);
     send_started(session_.control.get(), session_.granted_events, "");
     if (session_.config.has_flag(record::kAllLoadedClasses)) session_.registry->define_loaded_classes(jni_);
     if (session_.methods != nullptr) session_.methods->start(jni_);

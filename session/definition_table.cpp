@@ -48,6 +48,7 @@ void DefinitionTable::add(trace::record::Definition definition) {
     classes_.try_emplace(id, Class{definition.time, std::move(*made), std::move(name)});
   } else if (auto* method = std::get_if<record::MethodDefinition>(&definition.fields)) {
     methods_.try_emplace(id, std::move(*method));
+    least_method_ = least_method_ == 0 ? id : std::min(least_method_, id);
   } else if (auto* object = std::get_if<record::ObjectDefinition>(&definition.fields)) {
     objects_.try_emplace(id, *object);
   } else if (auto* stack = std::get_if<record::StackDefinition>(&definition.fields)) {

@@ -35,6 +35,8 @@ class DefinitionTable {
   // it is not known, ":native" for native methods. Its methods are written first. "" for an unknown stack.
   Result<std::string_view> context(std::uint64_t stack, std::uint64_t time);
 
+  // A probe that an earlier trace left in a frame that still ran: methodIds grow from trace to trace.
+  bool is_of_earlier_trace(std::uint64_t method) const { return method < least_method_; }
   // Of a method: its class's id (0: not known), and the source file of that class.
   std::uint64_t class_of(std::uint64_t method) const {
     const auto found = methods_.find(method);
@@ -102,6 +104,7 @@ class DefinitionTable {
   IdSet ended_objects_, ended_classes_;  // by mark_written()
   IdSet written_threads_, written_classes_, written_methods_, written_objects_;
   std::uint64_t made_up_ = 0;
+  std::uint64_t least_method_ = 0;  // that was defined; 0: none yet
 };
 
 }  // namespace jtrace::session

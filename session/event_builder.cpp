@@ -15,6 +15,23 @@ using trace::ThreadId;
 namespace {
 constexpr std::uint64_t kPageSize = 4096;
 constexpr std::uint64_t kNotWaiting = 0;
+
+// Written by a probe, with a method's id as its number.
+bool is_of_probe(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::kMethodEntry:
+    case RecordKind::kLateEntry:
+    case RecordKind::kMethodExit:
+    case RecordKind::kMethodUnwind:
+    case RecordKind::kLine:
+    case RecordKind::kThrow:
+    case RecordKind::kCatch:
+    case RecordKind::kValue:
+    case RecordKind::kEntryOf:
+    case RecordKind::kReceiver: return true;
+    default: return false;
+  }
+}
 }  // namespace
 
 Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
@@ -168,6 +185,10 @@ Result<> EventBuilder::process(const Record& any) {
   if (before_event_) JTRACE_RETURN_IF_ERROR(before_event_(any.header().time));
   JTRACE_RETURN_IF_ERROR(announce_until(any.header().time));
   if (sequences_.has_due()) JTRACE_RETURN_IF_ERROR(write_due_ends(any.header().time));
+  if (is_of_probe(any.header().kind) && definitions_.is_of_earlier_trace(any.header().number)) {
+    ++orphan_exits_;
+    return {};
+  }
   switch (any.header().kind) {
     case RecordKind::kPadding:
     case RecordKind::kGcFigures: return {};  // figures that came too late
@@ -252,7 +273,9 @@ Result<> EventBuilder::write_gc_finish(const record::GcFinishRecord& record) {
 // Where the JVM waits until another thread has initialised or loaded a class, it tells of the end alone
 // (ObjectMonitor::wait with interruptible == false, objectMonitor.cpp, JDK 8 to 27).
 bool EventBuilder::ends_unseen_wait(const record::MonitorRecord& record) const {
-  if (record.header.kind != RecordKind::kMonWaited || (options_.events & record::kMonWaitEvent) == 0) return false;
+  const bool by_jvm = (record.header.flags & (record::kSleep | record::kPark)) == 0;
+  if (!by_jvm || record.header.kind != RecordKind::kMonWaited) return false;
+  if ((options_.events & record::kMonWaitEvent) == 0) return false;
   const auto wait = waits_.find(record.thread);
   return wait != waits_.end() && wait->second == kNotWaiting;
 }
@@ -263,11 +286,17 @@ Result<> EventBuilder::write_monitor(const record::MonitorRecord& record) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, time));
   const ThreadId thread(record.thread);
-  const ObjectId object(record.object);
+  const ObjectId object = (record.header.flags & record::kSleep) != 0 ? ObjectId::sleep() : ObjectId(record.object);
   switch (record.header.kind) {
-    case RecordKind::kMonWait:
+    case RecordKind::kMonWait: {
       waits_[record.thread] = time;
-      return emitter_.emit(trace::MonWait{thread, wall(time), object, record.argument});
+      trace::MonWait wait{thread, wall(time), object, record.argument};
+      if ((record.header.flags & record::kPark) != 0) {
+        JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.owner, time));
+        wait.threadOwner = ThreadId(record.owner);
+      }
+      return emitter_.emit(wait);
+    }
     case RecordKind::kMonWaited: {
       trace::Number waited;  // unknown where the wait began before the trace
       if (const auto wait = waits_.find(record.thread); wait != waits_.end() && wait->second != kNotWaiting)

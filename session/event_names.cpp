@@ -22,7 +22,7 @@ constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent
 constexpr std::uint64_t kExceptions = kThrowEvent | kCatchEvent;
 // What costs little: methods, exceptions, lines and counts rewrite the bytecode of whatever the filters let through,
 // and are named by who wants them.
-constexpr std::uint64_t kAll = kThreads | kClasses | kGcEvent | kMonitors | kObjects | kRuntime;
+constexpr std::uint64_t kAll = kThreads | kClasses | kGcEvent | kMonitors | kSleepEvent | kObjects | kRuntime;
 
 constexpr Word kGroups[] = {
     {"threads", kThreads},   {"classes", kClasses},         {"gc", kGcEvent},
@@ -41,6 +41,8 @@ constexpr Word kElements[] = {
     {"monWaited", kMonWaitedEvent},
     {"monContendedEnter", kMonContendedEnterEvent},
     {"monContendedEntered", kMonContendedEnteredEvent},
+    {"sleeps", kSleepEvent},
+    {"parks", kParkEvent},
     {"objAlloc", kObjAllocEvent},
     {"objFree", kObjFreeEvent},
     {"runtimeInitDone", kRuntimeInitDoneEvent},

@@ -188,8 +188,8 @@ OptionSpec events_option() {
   return {"events",
           OptionKind::kList,
           "LIST",
-          "elements of trace.dtd, groups (threads classes gc monitors objects runtime; methods exceptions lines "
-          "counts, which rewrite bytecode), all of the former",
+          "elements of trace.dtd, groups (threads classes gc monitors sleeps objects runtime; methods exceptions lines "
+          "counts, which rewrite bytecode, and parks), all of the former",
           [](TraceOptions& options, const Items& items) -> Result<> {
             JTRACE_ASSIGN_OR_RETURN(options.events, events_of_words(items));
             return {};

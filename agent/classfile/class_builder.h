@@ -35,11 +35,20 @@ class CodeBuilder {
   void jump_back(unsigned opcode, std::size_t target) {
     op2(opcode, static_cast<unsigned>(target - code_.size()) & 0xffff);
   }
+  // Whatever is thrown between the two places goes to the third. The innermost first.
+  void catch_all(std::size_t start, std::size_t end, std::size_t handler) {
+    put2(handlers_, static_cast<unsigned>(start));
+    put2(handlers_, static_cast<unsigned>(end));
+    put2(handlers_, static_cast<unsigned>(handler));
+    put2(handlers_, 0);
+  }
   const Bytes& bytes() const { return code_; }
+  const Bytes& handlers() const { return handlers_; }
 
  private:
   ConstantPool& pool_;
   Bytes code_;
+  Bytes handlers_;  // as the exception table has them
 };
 
 class ClassBuilder {
@@ -71,12 +80,15 @@ class ClassBuilder {
     put2(methods_, annotation.empty() ? 1 : 2);
     put2(methods_, code_name_);
     const auto size = static_cast<std::uint32_t>(code.bytes().size());
-    put4(methods_, 12 + size);
+    const auto handlers = static_cast<std::uint32_t>(code.handlers().size());
+    put4(methods_, 12 + size + handlers);
     put2(methods_, max_stack);
     put2(methods_, max_locals);
     put4(methods_, size);
     put_bytes(methods_, code.bytes().data(), size);
-    put4(methods_, 0);  // no handlers, no attributes
+    put2(methods_, handlers / 8);
+    put_bytes(methods_, code.handlers().data(), handlers);
+    put2(methods_, 0);  // no attributes
     if (annotation.empty()) return;
     put2(methods_, annotations_name_);
     put4(methods_, 6);

@@ -37,6 +37,9 @@ class ConstantPool {
   std::uint16_t method(std::uint16_t owner, std::string_view name, std::string_view descriptor) {
     return member(10, owner, name, descriptor);
   }
+  std::uint16_t interface_method(std::uint16_t owner, std::string_view name, std::string_view descriptor) {
+    return member(11, owner, name, descriptor);
+  }
 
   bool full() const { return full_; }
   std::uint16_t count() const { return static_cast<std::uint16_t>(count_); }

@@ -68,6 +68,8 @@ enum EventBit : std::uint64_t {
   kThrowEvent = 1u << 17,
   kCatchEvent = 1u << 18,
   kAllocationEvent = 1u << 19,  // objAlloc of what the traced methods make, each
+  kSleepEvent = 1u << 20,       // monWait and monWaited of Thread.sleep
+  kParkEvent = 1u << 21,        // monWait and monWaited of LockSupport.park
 };
 // What probes in the bytecode make: events with a time, and counts.
 inline constexpr std::uint64_t kTimedProbeEvents =

@@ -72,12 +72,14 @@ struct GcFinishRecord {                             // kGcFinish, kGcFigures
 
 inline constexpr std::uint16_t kTimedOut = 1;  // kMonWaited
 inline constexpr std::uint16_t kHasOwner = 2;  // kMonContendedEnter: `argument` is the owner's threadId (0: none)
+inline constexpr std::uint16_t kSleep = 4;     // kMonWait, kMonWaited: Thread.sleep, no object
+inline constexpr std::uint16_t kPark = 8;      // kMonWait, kMonWaited: LockSupport.park, `object` the blocker (0: none)
 struct MonitorRecord {                         // kMonWait, kMonWaited, kMonContendedEnter, kMonContendedEntered
   RecordHeader header;
   std::uint64_t thread;
   std::uint64_t object;    // objId
   std::uint64_t argument;  // kMonWait: timeout in ms (0: none); kMonContendedEnter: owner
-  std::uint64_t unused;
+  std::uint64_t owner;     // kMonWait with kPark: threadId of who owns the lock that is the blocker, 0: none
 };
 
 struct ObjAllocRecord {  // flags: the isArray code of trace.dtd (0, 2, 4..11)

@@ -114,6 +114,25 @@ TEST_F(Waits, AnEndWithoutABeginningIsOneThatBeganBeforeTheTraceOrTheJvmsOwn) {
   EXPECT_EQ(capture_.all<trace::MonWaited>()[0].objIdRef, trace::ObjectId(4));
 }
 
+TEST_F(Waits, SleepsHaveNoObjectAndParksAnOwner) {
+  event(RecordKind::kMonWait, 10 * kMilli, record::MonitorRecord{.thread = 1, .argument = 5}, record::kSleep);
+  event(RecordKind::kMonWaited, 16 * kMilli, record::MonitorRecord{.thread = 1}, record::kSleep);
+  event(RecordKind::kMonWait, 20 * kMilli, record::MonitorRecord{.thread = 1, .object = 4, .owner = 2}, record::kPark);
+  event(RecordKind::kMonWaited, 30 * kMilli, record::MonitorRecord{.thread = 1, .object = 4}, record::kPark);
+  event(RecordKind::kMonWait, 40 * kMilli, record::MonitorRecord{.thread = 1}, record::kPark);
+  const auto waits = capture_.all<trace::MonWait>();
+  ASSERT_EQ(waits.size(), 3u);
+  EXPECT_EQ(waits[0].objIdRef, trace::ObjectId::sleep());
+  EXPECT_EQ(waits[0].timeout, trace::Number(5));
+  EXPECT_FALSE(waits[0].threadOwner.present());
+  EXPECT_EQ(waits[1].objIdRef, trace::ObjectId(4));
+  EXPECT_EQ(waits[1].threadOwner, trace::ThreadId(2));
+  EXPECT_EQ(waits[2].objIdRef, trace::ObjectId::none());
+  EXPECT_EQ(waits[2].threadOwner, trace::ThreadId(0));
+  EXPECT_EQ(capture_.all<trace::MonWaited>()[0].timeout, trace::Number(6));
+  EXPECT_EQ(capture_.all<trace::MonWaited>()[1].timeout, trace::Number(10));
+}
+
 TEST_F(EventBuilderTest, FiguresThatFollowReachTheirGcFinishAndNothingOvertakesIt) {
   event(RecordKind::kGcStart, 10, record::ThreadRecord{.thread = 1}, 0, 1);
   event(RecordKind::kGcFinish, 20, record::GcFinishRecord{.thread = 1}, record::kFiguresFollow, 1);
@@ -305,6 +324,13 @@ TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
   EXPECT_EQ(exits[0].methodIdRef, trace::MethodId(9));
   EXPECT_EQ(exits[2].methodIdRef, trace::MethodId(7));
   EXPECT_EQ(exits[0].time.ns(), exits[2].time.ns());
+}
+
+TEST_F(Calls, AProbeThatAnEarlierTraceLeftSaysNothing) {
+  run(1, 1);
+  for (const RecordKind kind : {RecordKind::kLine, RecordKind::kMethodEntry, RecordKind::kMethodExit}) probe(kind, 6);
+  EXPECT_EQ(names(), Names{});
+  EXPECT_EQ(builder_.made_up_definitions(), 0u);
 }
 
 TEST_F(Calls, AGapForgetsTheCallsOfItsThreadAlone) {

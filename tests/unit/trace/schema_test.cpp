@@ -92,7 +92,8 @@ TEST(Schema, TheMendedDtdDiffersOnlyWhereItSaysSo) {
                                                         {"methodCall", "(value*)"},
                                                         {"methodReturn", "(value*)"}}));
   std::set<std::string> extensions = {"filter methodPattern CDATA #IMPLIED",
-                                      "filter methodGenericPattern CDATA #IMPLIED"};
+                                      "filter methodGenericPattern CDATA #IMPLIED",
+                                      "monWait threadOwner CDATA #IMPLIED"};
   for (const char* element : {"monWait", "monWaited", "monContendedEnter", "monContendedEntered"})
     for (const char* attribute : {" collationValue CDATA #IMPLIED", " traceIdRef CDATA #IMPLIED"})
       extensions.insert(std::string(element) + attribute);

@@ -1,0 +1,84 @@
+#include "agent/waits/sleep_native.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <limits>
+
+#include "agent/libc_floor.h"
+#include "agent/waits/wait_tracer.h"
+
+namespace jtrace::agent {
+namespace {
+
+using Function = void(JNICALL*)(JNIEnv*, jclass, jlong);
+
+// Set before ours is bound for the first time, the same in every session: they depend on the JVM alone.
+std::atomic<const char*> g_method{nullptr};
+std::atomic<Function> g_function{nullptr};
+std::atomic<jlong> g_unit{1};  // of the argument, in ns
+
+constexpr jlong kMilli = 1'000'000;
+constexpr jint kJni21 = 0x00150000;  // jni.h of JDK 21
+
+struct Candidate {
+  const char* method;
+  const char* symbols[2];
+};
+// Thread.c and jvm.h of JDK 8 to 27. From 19 on `sleep` is no native method any more.
+constexpr Candidate kCandidates[] = {
+    {"sleepNanos0", {"JVM_SleepNanos", "JVM_Sleep"}},
+    {"sleep0", {"JVM_Sleep", nullptr}},
+    {"sleep", {"JVM_Sleep", nullptr}},
+};
+
+// libjvm is loaded with RTLD_GLOBAL by the launcher, maybe not by a program that embeds it.
+Function find_symbol(const char* name) {
+  void* found = dlsym(RTLD_DEFAULT, name);
+  if (found == nullptr) {
+    if (void* library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD)) found = dlsym(library, name);
+  }
+  return reinterpret_cast<Function>(found);
+}
+
+void JNICALL traced_sleep(JNIEnv* jni, jclass klass, jlong time) {
+  const jlong unit = g_unit.load(std::memory_order_relaxed);
+  constexpr jlong kMost = std::numeric_limits<jlong>::max();
+  const jlong nanos = time > kMost / unit ? kMost : time * unit;
+  const OpenWait wait = begin_sleep(jni, nanos);
+  g_function.load(std::memory_order_relaxed)(jni, klass, time);
+  // It may have thrown: no JNI call from here on.
+  end_wait(wait);
+}
+
+}  // namespace
+
+const char* find_sleep_native(JNIEnv* jni, jclass thread_class) {
+  for (const Candidate& each : kCandidates) {
+    const jmethodID method = jni->GetStaticMethodID(thread_class, each.method, "(J)V");
+    if (jni->ExceptionCheck()) jni->ExceptionClear();
+    if (method == nullptr) continue;
+    Function function = nullptr;
+    for (const char* symbol : each.symbols)
+      if (function == nullptr && symbol != nullptr) function = find_symbol(symbol);
+    if (function == nullptr) return "Thread.sleep: libjvm does not export its function";
+    const bool in_nanos =
+        each.method == kCandidates[0].method || (each.method == kCandidates[1].method && jni->GetVersion() >= kJni21);
+    g_unit = in_nanos ? 1 : kMilli;
+    g_function = function;
+    g_method = each.method;
+    return nullptr;
+  }
+  return "Thread.sleep: this JVM has another method for it";
+}
+
+bool bind_sleep_native(JNIEnv* jni, jclass thread_class, bool ours) {
+  char descriptor[] = "(J)V";
+  const JNINativeMethod method = {const_cast<char*>(g_method.load()), descriptor,  // JNINativeMethod has no const
+                                  reinterpret_cast<void*>(ours ? &traced_sleep : g_function.load())};
+  if (jni->RegisterNatives(thread_class, &method, 1) == 0) return true;
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+  return false;
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,132 @@
+#include "agent/waits/wait_class.h"
+
+#include "agent/classfile/class_builder.h"
+#include "agent/waits/wait_redirect.h"
+
+namespace jtrace::agent {
+namespace {
+
+using classfile::ClassBuilder;
+using classfile::CodeBuilder;
+
+// Opcodes that only this code needs (JVMS 6.5).
+enum : unsigned {
+  kIconst1 = 4,
+  kLconst0 = 9,
+  kLload = 22,
+  kLstore = 55,
+  kIadd = 96,
+  kPutstatic = 179,
+  kInvokeinterface = 185,
+};
+constexpr unsigned kPublicStatic = 0x0009;
+constexpr unsigned kPrivateStatic = 0x000a;
+
+unsigned load_of(char type) {
+  switch (type) {
+    case 'L': return classfile::kAload;
+    case 'J': return kLload;
+    default: return classfile::kIload;
+  }
+}
+
+// The arguments of a descriptor, which has no arrays: their loads, and how many locals they take.
+unsigned load_arguments(std::string_view descriptor, CodeBuilder* code) {
+  unsigned slot = 0;
+  for (std::size_t i = 1; descriptor[i] != ')'; ++i) {
+    const char type = descriptor[i];
+    if (type == 'L') i = descriptor.find(';', i);
+    if (code != nullptr) code->op1(load_of(type), slot);
+    slot += type == 'J' ? 2 : 1;
+  }
+  return slot;
+}
+
+class Maker {
+ public:
+  explicit Maker(std::string_view hidden) : made_(kWaitClass, "java/lang/Object"), hidden_(hidden) {
+    classfile::ConstantPool& pool = made_.pool();
+    current_ = pool.method(pool.klass(kThreadClass), "currentThread", "()Ljava/lang/Thread;");
+    before_ = pool.method(made_.this_class(), "before", "(Ljava/lang/Thread;IJ)J");
+    after_ = pool.method(made_.this_class(), "after", "(Ljava/lang/Thread;J)V");
+  }
+
+  classfile::Bytes make(std::uint64_t area) {
+    made_.add_field(0x001a, kWaitAreaField, "J");  // private static final
+    CodeBuilder initializer(made_.pool());
+    initializer.push_long(area);
+    initializer.op2(kPutstatic, made_.pool().field(made_.this_class(), kWaitAreaField, "J"));
+    initializer.op(classfile::kReturn);
+    made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
+    made_.add_native(kPrivateStatic, "before", "(Ljava/lang/Thread;IJ)J");
+    made_.add_native(kPrivateStatic, "after", "(Ljava/lang/Thread;J)V");
+    made_.add_native(kPrivateStatic, "bind0", "(Z)Z");
+    add_bind();
+    for (const WaitCall& call : wait_calls()) add_wait(call);
+    return made_.finish();
+  }
+
+ private:
+  void add_bind() {
+    CodeBuilder code(made_.pool());
+    code.op1(classfile::kIload, 0);
+    code.op2(classfile::kInvokestatic, made_.pool().method(made_.this_class(), "bind0", "(Z)Z"));
+    code.op(classfile::kIreturn);
+    made_.add_method(kPublicStatic, kWaitBind, "(Z)Z", 1, 1, code);
+  }
+  // mode and time, where the arguments' locals end at `end`
+  static void push_wait(CodeBuilder& code, const WaitCall& call, unsigned end) {
+    if (call.time == WaitCall::kEither) {
+      code.op1(classfile::kIload, end - 3);
+      code.op(kIconst1);
+      code.op(kIadd);  // kParkNanos or kParkUntil
+    } else {
+      const std::int32_t park = call.time == WaitCall::kDeadline ? kParkUntil : kParkNanos;
+      code.op1(classfile::kBipush, static_cast<unsigned>(call.kind == WaitCall::kSleep ? kSleepNanos : park));
+    }
+    if (call.time == WaitCall::kNone) code.op(kLconst0);
+    else code.op1(kLload, end - 2);
+  }
+  void push_after(CodeBuilder& code, unsigned token) const {
+    code.op2(classfile::kInvokestatic, current_);
+    code.op1(kLload, token);
+    code.op2(classfile::kInvokestatic, after_);
+  }
+  void add_wait(const WaitCall& call) {
+    CodeBuilder code(made_.pool());
+    const unsigned token = load_arguments(call.static_descriptor, nullptr);
+    code.op2(classfile::kInvokestatic, current_);
+    push_wait(code, call, token);
+    code.op2(classfile::kInvokestatic, before_);
+    code.op1(kLstore, token);
+    const std::size_t start = code.bytes().size();
+    load_arguments(call.static_descriptor, &code);
+    push_call(code, call);
+    const std::size_t end = code.bytes().size();
+    push_after(code, token);
+    code.op(classfile::kReturn);
+    code.catch_all(start, end, code.bytes().size());
+    push_after(code, token);
+    code.op(classfile::kAthrow);
+    made_.add_method(kPublicStatic, call.name, call.static_descriptor, 6, token + 2, code, hidden_);
+  }
+  void push_call(CodeBuilder& code, const WaitCall& call) {
+    classfile::ConstantPool& pool = made_.pool();
+    const std::uint16_t owner = pool.klass(call.owner);
+    if (call.op != kInvokeinterface) return code.op2(call.op, pool.method(owner, call.name, call.descriptor));
+    code.op2(call.op, pool.interface_method(owner, call.name, call.descriptor));
+    code.op1(load_arguments(call.static_descriptor, nullptr), 0);  // words of arguments, and a zero (JVMS 6.5)
+  }
+
+  ClassBuilder made_;
+  std::string_view hidden_;
+  std::uint16_t current_;
+  std::uint16_t before_;
+  std::uint16_t after_;
+};
+
+}  // namespace
+
+classfile::Bytes make_wait_class(std::uint64_t area, std::string_view hidden) { return Maker(hidden).make(area); }
+
+}  // namespace jtrace::agent

@@ -1,0 +1,30 @@
+// The class that redirected waits go to (wait_redirect.h): in java.lang, defined by the boot loader. Each of its
+// methods tells the agent, makes the call, and tells that it is over, however that is. Pure; no JVM.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "agent/classfile/bytes.h"
+
+namespace jtrace::agent {
+
+// The number is the class's version.
+inline constexpr char kWaitClass[] = "java/lang/JTraceWaits1";
+// Its static field that holds the address of the WaitArea (wait_tracer.h).
+inline constexpr char kWaitAreaField[] = "AREA";
+// static boolean bind(boolean): calls bind0, so that a class of the boot loader is what RegisterNatives sees as its
+// caller; others are warned of on the program's stdout (JDK 16 and later).
+inline constexpr char kWaitBind[] = "bind";
+// What before() is told of a wait, and its answer is what after() is given:
+// native long before(Thread, int mode, long time), native void after(Thread, long).
+enum WaitMode : std::int32_t {
+  kSleepNanos = 0,
+  kParkNanos = 1,  // 0: until it is woken
+  kParkUntil = 2,  // ms since the epoch
+};
+
+// `hidden`: descriptor of this JVM's annotation for frames that stack traces leave out.
+classfile::Bytes make_wait_class(std::uint64_t area, std::string_view hidden);
+
+}  // namespace jtrace::agent

@@ -1,0 +1,116 @@
+#include "agent/waits/wait_redirect.h"
+
+#include <vector>
+
+#include "agent/classfile/bytecode.h"
+#include "agent/classfile/constant_pool.h"
+
+namespace jtrace::agent {
+namespace {
+
+using classfile::ClassFile;
+using classfile::Instruction;
+using classfile::Method;
+
+constexpr std::uint8_t kVirtualCall = 182;    // invokevirtual (JVMS 6.5)
+constexpr std::uint8_t kInterfaceCall = 185;  // invokeinterface
+constexpr std::uint8_t kNop = 0;
+
+// Thread.java and LockSupport.java of JDK 8 to 27.
+constexpr WaitCall kCalls[] = {
+    {kThreadClass, kVirtualCall, "java/lang/VirtualThread", "sleepNanos", "(J)V", WaitCall::kSleep, WaitCall::kNanos,
+     "(Ljava/lang/VirtualThread;J)V"},
+    {kLockSupportClass, kVirtualCall, "sun/misc/Unsafe", "park", "(ZJ)V", WaitCall::kPark, WaitCall::kEither,
+     "(Lsun/misc/Unsafe;ZJ)V"},
+    {kLockSupportClass, kVirtualCall, "jdk/internal/misc/Unsafe", "park", "(ZJ)V", WaitCall::kPark, WaitCall::kEither,
+     "(Ljdk/internal/misc/Unsafe;ZJ)V"},
+    // Of virtual threads: JDK 19 to 24, and later.
+    {kLockSupportClass, classfile::kInvokestatic, "jdk/internal/misc/VirtualThreads", "park", "()V", WaitCall::kPark,
+     WaitCall::kNone, "()V"},
+    {kLockSupportClass, classfile::kInvokestatic, "jdk/internal/misc/VirtualThreads", "park", "(J)V", WaitCall::kPark,
+     WaitCall::kNanos, "(J)V"},
+    {kLockSupportClass, classfile::kInvokestatic, "jdk/internal/misc/VirtualThreads", "parkUntil", "(J)V",
+     WaitCall::kPark, WaitCall::kDeadline, "(J)V"},
+    {kLockSupportClass, kInterfaceCall, "jdk/internal/access/JavaLangAccess", "parkVirtualThread", "()V",
+     WaitCall::kPark, WaitCall::kNone, "(Ljdk/internal/access/JavaLangAccess;)V"},
+    {kLockSupportClass, kInterfaceCall, "jdk/internal/access/JavaLangAccess", "parkVirtualThread", "(J)V",
+     WaitCall::kPark, WaitCall::kNanos, "(Ljdk/internal/access/JavaLangAccess;J)V"},
+};
+
+// The calls of one class, found and written over.
+class Redirector {
+ public:
+  Redirector(const ClassFile& klass, std::string_view helper, bool sleeps, bool parks)
+      : klass_(klass), pool_(klass.constant_count()), helper_(helper), sleeps_(sleeps), parks_(parks) {}
+
+  bool run(classfile::Bytes& out) {
+    const classfile::ByteView bytes = klass_.bytes();
+    changed_.assign(bytes.begin(), bytes.end());
+    for (const Method& method : klass_.methods())
+      if (method.has_code() && !redirect(method)) return false;
+    if (!any_ || pool_.full()) return false;
+    const std::size_t end = klass_.constants_end();
+    out.assign(changed_.begin(), changed_.begin() + static_cast<std::ptrdiff_t>(end));
+    classfile::set2(out, 8, pool_.count());
+    classfile::put_bytes(out, pool_.bytes().data(), pool_.bytes().size());
+    classfile::put_bytes(out, changed_.data() + end, changed_.size() - end);
+    return true;
+  }
+
+ private:
+  const WaitCall* call_at(std::uint8_t op, std::uint16_t constant) const {
+    const ClassFile::Reference callee = klass_.method_reference(constant);
+    for (const WaitCall& each : kCalls) {
+      if (!(each.kind == WaitCall::kSleep ? sleeps_ : parks_) || each.op != op || each.host != klass_.name()) continue;
+      if (each.owner == callee.owner && each.name == callee.name && each.descriptor == callee.descriptor) return &each;
+    }
+    return nullptr;
+  }
+  bool redirect(const Method& method) {
+    classfile::Reader reader(klass_.bytes().first(method.code.data + method.code.size), method.code.data);
+    reader.skip(4);  // max_stack, max_locals (JVMS 4.7.3)
+    const std::uint32_t length = reader.u4();
+    const std::size_t start = reader.position();
+    if (reader.failed() || length > reader.remaining()) return false;
+    if (!classfile::decode(klass_.bytes().subspan(start, length), instructions_, index_at_)) return false;
+    for (const Instruction& each : instructions_) {
+      if (each.op != kVirtualCall && each.op != kInterfaceCall && each.op != classfile::kInvokestatic) continue;
+      const std::size_t at = start + each.old_pc;
+      const WaitCall* call = call_at(each.op, classfile::u2_at(&klass_.bytes()[at + 1]));
+      if (call == nullptr) continue;
+      changed_[at] = classfile::kInvokestatic;
+      classfile::set2(changed_, at + 1, constant_of(*call));
+      for (std::size_t i = 3; i < each.length; ++i) changed_[at + i] = kNop;
+      any_ = true;
+    }
+    return true;
+  }
+  std::uint16_t constant_of(const WaitCall& call) {
+    std::uint16_t& constant = constants_[&call - kCalls];
+    if (owner_ == 0) owner_ = pool_.klass(helper_);
+    if (constant == 0) constant = pool_.method(owner_, call.name, call.static_descriptor);
+    return constant;
+  }
+
+  const ClassFile& klass_;
+  classfile::ConstantPool pool_;
+  std::string_view helper_;
+  bool sleeps_;
+  bool parks_;
+  std::uint16_t owner_ = 0;
+  std::uint16_t constants_[sizeof kCalls / sizeof kCalls[0]] = {};
+  classfile::Bytes changed_;
+  bool any_ = false;
+  std::vector<Instruction> instructions_;
+  std::vector<std::uint32_t> index_at_;
+};
+
+}  // namespace
+
+std::span<const WaitCall> wait_calls() { return kCalls; }
+
+bool redirect_waits(const ClassFile& klass, std::string_view helper, bool sleeps, bool parks, classfile::Bytes& out) {
+  return Redirector(klass, helper, sleeps, parks).run(out);
+}
+
+}  // namespace jtrace::agent

@@ -1,0 +1,259 @@
+#include "agent/waits/wait_tracer.h"
+
+#include <time.h>
+
+#include "agent/agent_session.h"
+#include "agent/boot_class.h"
+#include "agent/registry.h"
+#include "agent/waits/sleep_native.h"
+#include "agent/waits/wait_class.h"
+#include "agent/waits/wait_redirect.h"
+
+namespace jtrace::agent {
+namespace {
+
+constexpr std::uint64_t kNanosPerMilli = 1'000'000;
+
+bool threw(JNIEnv* jni) {
+  if (!jni->ExceptionCheck()) return false;
+  jni->ExceptionClear();
+  return true;
+}
+
+jclass global_class(JNIEnv* jni, const char* name) {
+  jclass found = jni->FindClass(name);
+  return threw(jni) || found == nullptr ? nullptr : static_cast<jclass>(jni->NewGlobalRef(found));
+}
+
+// Token of a wait: session (15 bits, never 0) | whether it is a park | objId of the blocker. A wait that began in
+// another session is nobody's.
+constexpr std::uint64_t kParkBit = 1ull << 47;
+std::uint64_t session_bits(const AgentSession& session) { return (session.writer.generation % 0x7fff + 1ull) << 48; }
+
+// A timeout as the format has it: ms, rounded up; 0: none.
+std::uint64_t timeout_of(WaitMode mode, jlong time) {
+  if (time <= 0) return 0;
+  const auto value = static_cast<std::uint64_t>(time);
+  if (mode != kParkUntil) return value / kNanosPerMilli + (value % kNanosPerMilli != 0 ? 1 : 0);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const std::uint64_t ms =
+      static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / kNanosPerMilli;
+  return value > ms ? value - ms : 1;
+}
+
+// A thread begins to wait; the token of the wait, 0: it is not told.
+std::uint64_t begin_wait(const CallbackGuard& guard, JNIEnv* jni, jthread thread, WaitMode mode, jlong time) {
+  AgentSession& session = guard.session();
+  if (session.is_own_thread(static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid)))) return 0;
+  record::MonitorRecord made{};
+  made.thread = session.thread_id(jni, thread);
+  const bool is_park = mode != kSleepNanos;
+  made.header.flags = is_park ? record::kPark : record::kSleep;
+  made.argument = timeout_of(mode, time);
+  const bool defined = !is_park || session.waits->blocker_of(jni, thread, made.object, made.owner);
+  if (made.thread == 0 || !defined) {
+    session.count_dropped(1);
+    return 0;
+  }
+  guard.write(made, record::RecordKind::kMonWait);
+  return session_bits(session) | (is_park ? kParkBit : 0) | made.object;
+}
+
+// How the natives of the class find the copy of the library that traces: the class stays bound to the one that made it.
+struct WaitNatives {
+  jlong (*before)(JNIEnv* jni, jthread thread, jint mode, jlong time);
+  void (*after)(JNIEnv* jni, jthread thread, jlong token);
+  bool (*bind)(JNIEnv* jni, bool ours);
+};
+struct WaitArea {
+  static constexpr std::uint64_t kMagic = 0x3153544957525456ull;
+  std::uint64_t magic = kMagic;
+  std::atomic<const WaitNatives*> natives{nullptr};
+};
+constinit WaitArea g_area;
+
+jlong before(JNIEnv* jni, jthread thread, jint mode, jlong time) {
+  CallbackGuard guard;
+  if (!guard || guard.session().waits == nullptr || thread == nullptr) return 0;
+  LocalFrame frame(jni, 8);
+  return static_cast<jlong>(begin_wait(guard, jni, thread, static_cast<WaitMode>(mode), time));
+}
+
+void after(JNIEnv* jni, jthread thread, jlong token) {
+  if (token == 0) return;
+  std::uint64_t id = 0;
+  {
+    CallbackGuard guard(CallbackGuard::kLifecycle);
+    if (!guard || thread == nullptr) return;
+    id = static_cast<std::uint64_t>(jni->GetLongField(thread, guard.session().thread_tid));
+  }
+  end_wait({static_cast<std::uint64_t>(token), id});
+}
+
+bool bind_natives(JNIEnv* jni, bool ours) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  return guard && bind_sleep_native(jni, guard.session().thread_class, ours);
+}
+
+constexpr WaitNatives kNatives = {before, after, bind_natives};
+
+// What the JVM calls, for as long as it lives.
+const WaitNatives* natives() { return g_area.natives.load(std::memory_order_acquire); }
+jlong JNICALL call_before(JNIEnv* jni, jclass, jobject thread, jint mode, jlong time) {
+  const WaitNatives* table = natives();
+  return table == nullptr ? 0 : table->before(jni, thread, mode, time);
+}
+void JNICALL call_after(JNIEnv* jni, jclass, jobject thread, jlong token) {
+  if (const WaitNatives* table = natives()) table->after(jni, thread, token);
+}
+jboolean JNICALL call_bind(JNIEnv* jni, jclass, jboolean ours) {
+  const WaitNatives* table = natives();
+  return table != nullptr && table->bind(jni, ours != JNI_FALSE) ? JNI_TRUE : JNI_FALSE;
+}
+
+char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
+
+}  // namespace
+
+OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
+  CallbackGuard guard;
+  if (!guard || nanos < 0) return {};
+  AgentSession& session = guard.session();
+  if (session.waits == nullptr || !session.waits->sleeps()) return {};
+  LocalFrame frame(jni, 8);
+  jthread thread = nullptr;
+  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return {};
+  const std::uint64_t token = begin_wait(guard, jni, thread, kSleepNanos, nanos);
+  return {token, static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid))};
+}
+
+void end_wait(const OpenWait& wait) {
+  if (wait.token == 0) return;
+  CallbackGuard guard(CallbackGuard::kLifecycle);  // what has begun in the trace ends in it
+  constexpr std::uint64_t kSessionMask = ~((kParkBit << 1) - 1);
+  if (!guard || (wait.token & kSessionMask) != session_bits(guard.session())) return;
+  record::MonitorRecord made{};
+  made.header.flags = (wait.token & kParkBit) != 0 ? record::kPark : record::kSleep;
+  made.thread = wait.thread;
+  made.object = wait.token & (kParkBit - 1);
+  guard.write(made, record::RecordKind::kMonWaited);
+}
+
+const char* WaitTracer::prepare(JNIEnv* jni, bool sleeps, bool parks) {
+  LocalFrame frame(jni, 16);
+  sleeps_ = sleeps;
+  parks_ = parks;
+  if (const char* error = define_class(jni)) return error;
+  if (sleeps_) {
+    if (const char* error = find_sleep_native(jni, session_.thread_class)) return error;
+    virtual_sleeps_ = jni->FindClass("java/lang/VirtualThread") != nullptr;
+    threw(jni);
+  }
+  return parks_ ? find_blockers(jni) : nullptr;
+}
+
+const char* WaitTracer::define_class(JNIEnv* jni) {
+  jclass made = jni->FindClass(kWaitClass);
+  if (threw(jni) || made == nullptr) {
+    // The annotation moved with JDK 15 (hidden classes).
+    const bool is_new = jni->FindClass("jdk/internal/vm/annotation/Hidden") != nullptr;
+    threw(jni);
+    const classfile::Bytes bytes =
+        make_wait_class(reinterpret_cast<std::uint64_t>(&g_area),
+                        is_new ? "Ljdk/internal/vm/annotation/Hidden;" : "Ljava/lang/invoke/LambdaForm$Hidden;");
+    const JNINativeMethod methods[] = {
+        {text("before"), text("(Ljava/lang/Thread;IJ)J"), reinterpret_cast<void*>(call_before)},
+        {text("after"), text("(Ljava/lang/Thread;J)V"), reinterpret_cast<void*>(call_after)},
+        {text("bind0"), text("(Z)Z"), reinterpret_cast<void*>(call_bind)},
+    };
+    const char* error = nullptr;
+    made = define_boot_class(session_.jvmti, jni, kWaitClass, bytes, methods, 3, error);
+    if (made == nullptr) return error;
+  }
+  const jfieldID field = jni->GetStaticFieldID(made, kWaitAreaField, "J");
+  if (threw(jni) || field == nullptr) return "the class that waits go to could not be initialized";
+  auto* area = reinterpret_cast<WaitArea*>(jni->GetStaticLongField(made, field));
+  if (area == nullptr || area->magic != WaitArea::kMagic)
+    return "an agent of another version has left its class of waits";
+  area->natives.store(&kNatives, std::memory_order_release);
+  class_ = static_cast<jclass>(jni->NewGlobalRef(made));
+  return nullptr;
+}
+
+const char* WaitTracer::find_blockers(JNIEnv* jni) {
+  blocker_field_ = jni->GetFieldID(session_.thread_class, "parkBlocker", "Ljava/lang/Object;");
+  if (threw(jni) || blocker_field_ == nullptr) return "LockSupport.park: java.lang.Thread has no field parkBlocker";
+  ownable_ = global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+  if (ownable_ == nullptr) return nullptr;  // then no lock tells who owns it
+  owner_field_ = jni->GetFieldID(ownable_, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+  threw(jni);
+  return nullptr;
+}
+
+bool WaitTracer::bind(JNIEnv* jni, bool ours) const {
+  const jmethodID method = jni->GetStaticMethodID(class_, kWaitBind, "(Z)Z");
+  if (threw(jni) || method == nullptr) return false;
+  const bool bound = jni->CallStaticBooleanMethod(class_, method, ours ? JNI_TRUE : JNI_FALSE) != JNI_FALSE;
+  return !threw(jni) && bound;
+}
+
+void WaitTracer::start(JNIEnv* jni) {
+  if (sleeps_) bind(jni, true);
+  if (!virtual_sleeps_ && !parks_) return;
+  redirects_ = true;
+  session_.jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+  retransform(jni);
+}
+
+void WaitTracer::stop(JNIEnv* jni) {
+  if (sleeps_) bind(jni, false);
+  if (redirects_.exchange(false)) {
+    retransform(jni);
+    session_.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+  }
+  if (class_ != nullptr) jni->DeleteGlobalRef(class_);
+  if (ownable_ != nullptr) jni->DeleteGlobalRef(ownable_);
+}
+
+// Both classes as class_file() gives them now.
+void WaitTracer::retransform(JNIEnv* jni) const {
+  LocalFrame frame(jni, 4);
+  jclass classes[2];
+  jint count = 0;
+  if (virtual_sleeps_) classes[count++] = session_.thread_class;
+  if (parks_) {
+    jclass lock_support = jni->FindClass("java/util/concurrent/locks/LockSupport");
+    if (!threw(jni) && lock_support != nullptr) classes[count++] = lock_support;
+  }
+  session_.jvmti->RetransformClasses(count, classes);
+}
+
+bool WaitTracer::class_file(std::string_view name, classfile::ByteView bytes, classfile::Bytes& out) const {
+  if (!redirects_ || (name != kThreadClass && name != kLockSupportClass)) return false;
+  classfile::ClassFile klass;
+  return klass.parse(bytes) && redirect_waits(klass, kWaitClass, sleeps_, parks_, out);
+}
+
+bool WaitTracer::blocker_of(JNIEnv* jni, jthread thread, std::uint64_t& object, std::uint64_t& owner) const {
+  jobject blocker = jni->GetObjectField(thread, blocker_field_);
+  if (blocker == nullptr) return true;
+  object = session_.registry->object_id(jni, blocker);
+  owner = owner_id(jni, blocker);
+  return object != 0;
+}
+
+std::uint64_t WaitTracer::owner_id(JNIEnv* jni, jobject lock) const {
+  if (owner_field_ == nullptr || jni->IsInstanceOf(lock, ownable_) == JNI_FALSE) return 0;
+  jobject owner = jni->GetObjectField(lock, owner_field_);
+  if (owner == nullptr) return 0;
+  const bool is_virtual =
+      session_.virtual_thread_class != nullptr && jni->IsInstanceOf(owner, session_.virtual_thread_class) != JNI_FALSE;
+  if (!is_virtual) return session_.other_thread_id(jni, owner);
+  // JVM TI would wait until a virtual thread that is just being mounted or unmounted is through with it, which may need
+  // what the calling thread holds: its id must do.
+  const auto id = static_cast<std::uint64_t>(jni->GetLongField(owner, session_.thread_tid));
+  return session_.knows_thread(id) || session_.define_by_id(id) ? id : 0;
+}
+
+}  // namespace jtrace::agent

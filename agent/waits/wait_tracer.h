@@ -1,0 +1,73 @@
+// WaitTracer: Thread.sleep and LockSupport.park as monWait and monWaited, of which JVM TI has no event.
+//
+// A platform thread's sleep is a native method: another function is bound to it (sleep_native.h). The sleep of a
+// virtual thread and all parks are calls within Thread and LockSupport, which go to a class of ours instead
+// (wait_redirect.h, wait_class.h). Both are undone at the end; what stays is that class, which nobody calls then. A
+// thread that is waiting at that moment returns through it, or through the library, and finds nobody to tell.
+//
+// Threads: prepare() the attaching one; start() and stop() the control thread; the rest any.
+#pragma once
+
+#include <jni.h>
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "agent/classfile/bytes.h"
+
+namespace jtrace::agent {
+
+class AgentSession;
+class CallbackGuard;
+
+// A wait that is in the trace; `token` 0: none.
+struct OpenWait {
+  std::uint64_t token = 0;
+  std::uint64_t thread = 0;  // threadId
+};
+// A sleep of the calling platform thread begins.
+OpenWait begin_sleep(JNIEnv* jni, jlong nanos);
+// No JNI call is made: an exception may be pending.
+void end_wait(const OpenWait& wait);
+
+class WaitTracer {
+ public:
+  explicit WaitTracer(AgentSession& session) : session_(session) {}
+  WaitTracer(const WaitTracer&) = delete;
+  WaitTracer& operator=(const WaitTracer&) = delete;
+
+  // Makes the class, finds what it needs; `sleeps`, `parks`: what is wanted. nullptr, or why not. No exception is left
+  // pending.
+  const char* prepare(JNIEnv* jni, bool sleeps, bool parks);
+  // From here on waits are told.
+  void start(JNIEnv* jni);
+  void stop(JNIEnv* jni);
+
+  bool sleeps() const { return sleeps_; }
+  // Of the ClassFileLoadHook: whether the class has another form, which is `out` then.
+  bool class_file(std::string_view name, classfile::ByteView bytes, classfile::Bytes& out) const;
+  // What a parking thread waits for: its blocker's objId and the threadId of its owner, 0 where there is none. False:
+  // there was no room for a definition.
+  bool blocker_of(JNIEnv* jni, jthread thread, std::uint64_t& object, std::uint64_t& owner) const;
+
+ private:
+  const char* define_class(JNIEnv* jni);
+  const char* find_blockers(JNIEnv* jni);
+  std::uint64_t owner_id(JNIEnv* jni, jobject lock) const;
+  bool bind(JNIEnv* jni, bool ours) const;
+  void retransform(JNIEnv* jni) const;
+
+  AgentSession& session_;
+  bool sleeps_ = false;
+  bool parks_ = false;
+  bool virtual_sleeps_ = false;  // Thread has calls to redirect
+  std::atomic<bool> redirects_{false};
+  jclass class_ = nullptr;    // global reference to the class that redirected waits go to
+  jclass ownable_ = nullptr;  // global reference to AbstractOwnableSynchronizer
+  jfieldID owner_field_ = nullptr;
+  jfieldID blocker_field_ = nullptr;  // Thread.parkBlocker
+};
+
+}  // namespace jtrace::agent

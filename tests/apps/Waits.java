@@ -1,0 +1,203 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Sleeps and parks whose number is known. Each line is a command, answered when all is done: "sleeps" (a thread "sleeper":
+ * 5 ms, 3.5 ms, 7 ms, one minute that is interrupted), "duration" (JDK 19: 11 ms in a thread "sleeper"), "parks" (a thread
+ * "parker": until unparked, 5 ms, until 6 ms from now, 4 ms without a blocker), "lock" (a thread "locker" waits for a lock
+ * that "main" has), "virtualSleeps N" and "virtualParks N" (JDK 21: threads "virtual", three times 3 ms, one interrupted),
+ * "exit". "ours=N": frames of the tracer in the stacks of threads that waited.
+ */
+public final class Waits {
+    /** What "parker" waits for. */
+    static final class Blocker {}
+
+    interface Body {
+        void run() throws Exception;
+    }
+
+    private static int ours;
+
+    static Thread start(String name, Body body) {
+        Thread thread = new Thread(() -> runQuietly(body), name);
+        thread.start();
+        return thread;
+    }
+
+    static void runQuietly(Body body) {
+        try {
+            body.run();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Returns when the thread waits, whatever for. */
+    static void awaitWaiting(Thread thread) {
+        while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.yield();
+        }
+        for (StackTraceElement frame : thread.getStackTrace()) {
+            if (frame.getClassName().contains("JTrace")) {
+                ours++;
+            }
+        }
+    }
+
+    static void sleepUntilInterrupted() {
+        try {
+            Thread.sleep(60_000);
+            throw new IllegalStateException("nobody interrupted");
+        } catch (InterruptedException e) {
+            // as asked
+        }
+    }
+
+    static void sleeps() throws Exception {
+        Thread thread = start("sleeper", () -> {
+            Thread.sleep(5);
+            Thread.sleep(3, 500_000);
+            TimeUnit.MILLISECONDS.sleep(7);
+            try {
+                Thread.sleep(-1);
+                throw new IllegalStateException("slept less than nothing");
+            } catch (IllegalArgumentException e) {
+                // as specified
+            }
+            sleepUntilInterrupted();
+        });
+        awaitLong(thread);
+        thread.interrupt();
+        thread.join();
+    }
+
+    /** Until it is in sleepUntilInterrupted(). */
+    static void awaitLong(Thread thread) {
+        for (;;) {
+            awaitWaiting(thread);
+            for (StackTraceElement frame : thread.getStackTrace()) {
+                if (frame.getMethodName().equals("sleepUntilInterrupted")) {
+                    return;
+                }
+            }
+        }
+    }
+
+    static void sleepDuration(long ms) throws Exception {
+        Class<?> duration = Class.forName("java.time.Duration");
+        Object time = duration.getMethod("ofMillis", long.class).invoke(null, ms);
+        Thread.class.getMethod("sleep", duration).invoke(null, time);
+    }
+
+    static void parks() throws Exception {
+        Blocker blocker = new Blocker();
+        Thread thread = start("parker", () -> {
+            LockSupport.park(blocker);
+            LockSupport.parkNanos(blocker, 5_000_000);
+            LockSupport.parkUntil(blocker, System.currentTimeMillis() + 6);
+            LockSupport.parkNanos(4_000_000);
+        });
+        awaitWaiting(thread);
+        LockSupport.unpark(thread);
+        thread.join();
+    }
+
+    static void lock() throws Exception {
+        ReentrantLock lock = new ReentrantLock();
+        lock.lock();
+        Thread thread = start("locker", () -> {
+            lock.lock();
+            lock.unlock();
+        });
+        while (!lock.hasQueuedThread(thread)) {
+            Thread.yield();
+        }
+        awaitWaiting(thread);
+        lock.unlock();
+        thread.join();
+    }
+
+    /** As Thread.ofVirtual().name("virtual").start() of JDK 21. */
+    static List<Thread> virtualThreads(int n, Body body) throws Exception {
+        Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+        Class<?> type = Class.forName("java.lang.Thread$Builder$OfVirtual");
+        type.getMethod("name", String.class).invoke(builder, "virtual");
+        Method start = type.getMethod("start", Runnable.class);
+        List<Thread> threads = new ArrayList<>();
+        Runnable task = () -> runQuietly(body);
+        for (int i = 0; i < n; i++) {
+            threads.add((Thread) start.invoke(builder, task));
+        }
+        return threads;
+    }
+
+    private static String answer(String[] words) throws Exception {
+        int n = words.length > 1 ? Integer.parseInt(words[1]) : 0;
+        switch (words[0]) {
+            case "sleeps":
+                sleeps();
+                break;
+            case "duration":
+                start("sleeper", () -> sleepDuration(11)).join();
+                break;
+            case "parks":
+                parks();
+                break;
+            case "lock":
+                lock();
+                break;
+            case "virtualSleeps": {
+                List<Thread> threads = virtualThreads(n, () -> {
+                    Thread.sleep(3);
+                    TimeUnit.MILLISECONDS.sleep(3);
+                    sleepDuration(3);
+                    sleepUntilInterrupted();
+                });
+                for (Thread thread : threads) {
+                    awaitLong(thread);
+                    thread.interrupt();
+                    thread.join();
+                }
+                break;
+            }
+            case "virtualParks": {
+                Blocker blocker = new Blocker();
+                List<Thread> threads = virtualThreads(n, () -> {
+                    LockSupport.parkNanos(blocker, 3_000_000);
+                    LockSupport.parkUntil(blocker, System.currentTimeMillis() + 3);
+                    LockSupport.parkNanos(3_000_000);
+                    LockSupport.park(blocker);
+                });
+                for (Thread thread : threads) {
+                    while (thread.getState() != Thread.State.WAITING) {
+                        Thread.yield();
+                    }
+                    awaitWaiting(thread);
+                    LockSupport.unpark(thread);
+                    thread.join();
+                }
+                break;
+            }
+            case "exit":
+                System.exit(0);
+                break;
+            default:
+                throw new IllegalArgumentException(words[0]);
+        }
+        return "ours=" + ours;
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println("READY");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = in.readLine()) != null;) {
+            System.out.println("OK " + answer(line.split(" ")));
+        }
+    }
+}

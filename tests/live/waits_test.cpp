@@ -1,0 +1,186 @@
+// Thread.sleep and LockSupport.park as monWait and monWaited, against what the program knows it did.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+struct Wait {
+  std::string on;  // class of the object, "-1" for a sleep, "0" for none
+  std::uint64_t timeout = 0;
+  std::string owner;  // threadOwner
+  std::uint64_t waited = 0;
+  bool ended = false;
+};
+using Waits = std::vector<Wait>;
+
+// The waits of the threads with that name, by threadId.
+std::map<std::string, Waits> waits_of(const TraceDocument& trace, std::string_view name) {
+  std::map<std::string, std::string> classes;
+  std::map<std::string, std::string> objects{{"-1", "-1"}, {"0", "0"}};
+  std::map<std::string, Waits> waits;
+  for (const TraceElement& each : trace.events()) {
+    if (each.name == "threadStart" && each.get("threadName") == name) waits[each.get("threadId")];
+    if (each.name == "classDef") classes[each.get("classId")] = each.get("name");
+    if (each.name == "objDef") objects[each.get("objId")] = classes[each.get("classIdRef")];
+    const auto thread = waits.find(each.get("threadIdRef"));
+    if (thread == waits.end()) continue;
+    if (each.name == "monWait")
+      thread->second.push_back({objects[each.get("objIdRef")], each.number("timeout"), each.get("threadOwner")});
+    if (each.name == "monWaited" && !thread->second.empty()) {
+      thread->second.back().waited = each.number("timeout");
+      thread->second.back().ended = objects[each.get("objIdRef")] == thread->second.back().on;
+    }
+  }
+  return waits;
+}
+
+// Of all threads with that name, in the order of their ids.
+Waits all_waits_of(const TraceDocument& trace, std::string_view name) {
+  Waits all;
+  for (const auto& [id, waits] : waits_of(trace, name)) all.insert(all.end(), waits.begin(), waits.end());
+  return all;
+}
+
+std::vector<std::uint64_t> timeouts(const Waits& waits) {
+  std::vector<std::uint64_t> made;
+  for (const Wait& each : waits) made.push_back(each.timeout);
+  return made;
+}
+
+std::vector<std::string> objects(const Waits& waits) {
+  std::vector<std::string> made;
+  for (const Wait& each : waits) made.push_back(each.on);
+  return made;
+}
+
+constexpr const char* kBlocker = "Waits$Blocker";
+
+TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
+  const bool has_virtual = GetParam().version >= 21;
+  auto jvm = JvmProcess::start(GetParam(), "Waits", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,sleeps,parks"});
+  ASSERT_TRUE(succeeded(run));
+  std::vector<std::string> commands{"sleeps", "parks", "lock"};
+  if (has_virtual) commands.insert(commands.end(), {"duration", "virtualSleeps 3", "virtualParks 3"});
+  for (const std::string& command : commands) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "pause"})->status, 0);
+  ASSERT_TRUE(succeeded((*jvm)->ask("sleeps")));
+  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "resume"})->status, 0);
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid((*run)->path()));
+
+  const Waits sleeps = all_waits_of(*trace, "sleeper");
+  std::vector<std::uint64_t> asked{5, 4, 7, 60'000};
+  if (has_virtual) asked.push_back(11);
+  EXPECT_EQ(timeouts(sleeps), asked);
+  EXPECT_THAT(objects(sleeps), Each("-1"));
+  for (const Wait& each : sleeps) {
+    EXPECT_TRUE(each.ended);
+    EXPECT_EQ(each.owner, "");
+    // The one of a minute was interrupted; a sleep is no shorter than it was to be.
+    if (each.timeout == 60'000) {
+      EXPECT_LT(each.waited, 60'000u);
+    } else {
+      EXPECT_GE(each.waited + 1, each.timeout);
+    }
+  }
+  const Waits parks = all_waits_of(*trace, "parker");
+  EXPECT_THAT(objects(parks), ElementsAre(kBlocker, kBlocker, kBlocker, "0"));
+  ASSERT_THAT(parks, SizeIs(4));
+  EXPECT_THAT(timeouts(parks), ElementsAre(0, 5, AllOf(Ge(1u), Le(6u)), 4));
+  for (const Wait& each : parks) {
+    EXPECT_TRUE(each.ended);
+    EXPECT_EQ(each.owner, "0");
+  }
+  // A lock's park may end for no reason and be made again.
+  const Waits locks = all_waits_of(*trace, "locker");
+  EXPECT_THAT(objects(locks), AllOf(Not(IsEmpty()), Each("java/util/concurrent/locks/ReentrantLock$NonfairSync")));
+  const auto main = waits_of(*trace, "main");
+  ASSERT_EQ(main.size(), 1u);
+  if (!locks.empty()) {
+    EXPECT_EQ(locks[0].owner, main.begin()->first);
+  }
+  if (has_virtual) {
+    std::size_t sleepers = 0;
+    std::size_t parkers = 0;
+    for (const auto& [id, waits] : waits_of(*trace, "virtual")) {
+      const bool is_sleeper = !waits.empty() && waits[0].on == "-1";
+      ++(is_sleeper ? sleepers : parkers);
+      if (is_sleeper) {
+        EXPECT_THAT(timeouts(waits), ElementsAre(3, 3, 3, 60'000));
+      } else {
+        EXPECT_THAT(objects(waits), ElementsAre(kBlocker, kBlocker, "0", kBlocker));
+      }
+    }
+    EXPECT_EQ(sleepers, 3u);
+    EXPECT_EQ(parkers, 3u);
+  }
+  record_support(GetParam(), "-", "live", "Thread.sleep as monWait");
+  record_support(GetParam(), "-", "live", "LockSupport.park as monWait");
+
+  // Nothing is left in the threads' way.
+  auto before = (*jvm)->ask("sleeps");
+  auto after = (*jvm)->ask("parks");
+  ASSERT_TRUE(succeeded(before));
+  ASSERT_TRUE(succeeded(after));
+  EXPECT_EQ(*before, *after);
+  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_THAT((*jvm)->out(), Not(::testing::HasSubstr("WARN")));  // RegisterNatives would warn there
+}
+
+// Both rewrite the same classes; a JVM that has had a trace gets the next one.
+TEST_P(EachJdk, waits_and_probes_share_a_class) {
+  auto jvm = JvmProcess::start(GetParam(), "Waits", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  for (int round = 0; round < 2; ++round) {
+    auto run = TraceRun::start((*jvm)->pid(),
+                               {"--events", "threads,sleeps,parks,methods,exceptions,lines", "--when-full", "block",
+                                "--block-limit", "10000", "--filter", "java.lang.Thread include", "--filter",
+                                "java.util.concurrent.locks.LockSupport include", "--filter", "* exclude"});
+    ASSERT_TRUE(succeeded(run));
+    for (const char* command : {"sleeps", "parks"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+    if (GetParam().version >= 21) {
+      ASSERT_TRUE(succeeded((*jvm)->ask("virtualSleeps 1")));
+    }
+    auto trace = (*run)->finish();
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_TRUE(none(trace->faults()));
+    EXPECT_THAT(all_waits_of(*trace, "sleeper"), SizeIs(4));
+    EXPECT_THAT(all_waits_of(*trace, "parker"), SizeIs(4));
+    if (GetParam().version >= 21) {
+      int short_sleeps = 0;  // only virtual threads sleep for 3 ms
+      for (const TraceElement* each : trace->all("monWait"))
+        short_sleeps += each->get("objIdRef") == "-1" && each->get("timeout") == "3";
+      EXPECT_EQ(short_sleeps, 3);
+    }
+  }
+  EXPECT_EQ((*jvm)->err(), "");
+}
+
+}  // namespace
+}  // namespace jtrace::test

@@ -1,0 +1,129 @@
+#include "agent/waits/wait_redirect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "agent/classfile/bytecode.h"
+#include "agent/classfile/class_builder.h"
+#include "agent/waits/wait_class.h"
+
+namespace jtrace::agent {
+namespace {
+
+using classfile::Bytes;
+using classfile::ClassBuilder;
+using classfile::ClassFile;
+using classfile::CodeBuilder;
+using classfile::Instruction;
+using classfile::Method;
+
+constexpr unsigned kVirtualCall = 182;
+constexpr unsigned kInterfaceCall = 185;
+
+// A class with one method that makes one call, and returns.
+Bytes class_with_call(std::string_view name, unsigned op, std::string_view owner, std::string_view callee,
+                      std::string_view descriptor) {
+  ClassBuilder made(name, "java/lang/Object");
+  CodeBuilder code(made.pool());
+  const std::uint16_t klass = made.pool().klass(owner);
+  if (op == kInterfaceCall) {
+    code.op2(op, made.pool().interface_method(klass, callee, descriptor));
+    code.op1(1, 0);
+  } else {
+    code.op2(op, made.pool().method(klass, callee, descriptor));
+  }
+  code.op(classfile::kReturn);
+  made.add_method(9, "work", "()V", 4, 0, code);
+  return made.finish();
+}
+
+struct Call {
+  unsigned op = 0;
+  std::string owner, name, descriptor;
+};
+
+// The calls of the class's methods, in order; `length`: of the code of the first.
+std::vector<Call> calls_of(const Bytes& bytes, std::size_t& length) {
+  ClassFile klass;
+  EXPECT_TRUE(klass.parse(bytes));
+  std::vector<Call> calls;
+  for (const Method& method : klass.methods()) {
+    if (!method.has_code()) continue;
+    const std::size_t start = method.code.data + 8;
+    length = static_cast<std::size_t>(classfile::s4_at(&bytes[start - 4]));
+    std::vector<Instruction> instructions;
+    std::vector<std::uint32_t> index_at;
+    EXPECT_TRUE(classfile::decode(classfile::ByteView(bytes).subspan(start, length), instructions, index_at));
+    for (const Instruction& each : instructions) {
+      if (each.op < kVirtualCall || each.op > kInterfaceCall) continue;
+      const auto to = klass.method_reference(classfile::u2_at(&bytes[start + each.old_pc + 1]));
+      calls.push_back({each.op, std::string(to.owner), std::string(to.name), std::string(to.descriptor)});
+    }
+  }
+  return calls;
+}
+
+bool redirect(const Bytes& bytes, bool sleeps, bool parks, Bytes& out) {
+  ClassFile klass;
+  EXPECT_TRUE(klass.parse(bytes));
+  return redirect_waits(klass, "test/Helper", sleeps, parks, out);
+}
+
+TEST(WaitRedirect, EveryCallGoesToTheHelperAndNoInstructionMoves) {
+  for (const WaitCall& call : wait_calls()) {
+    SCOPED_TRACE(std::string(call.owner) + "." + std::string(call.name));
+    const Bytes before = class_with_call(call.host, call.op, call.owner, call.name, call.descriptor);
+    Bytes after;
+    ASSERT_TRUE(redirect(before, true, true, after));
+    std::size_t length_before = 0;
+    std::size_t length_after = 0;
+    calls_of(before, length_before);
+    const std::vector<Call> calls = calls_of(after, length_after);
+    EXPECT_EQ(length_before, length_after);
+    ASSERT_EQ(calls.size(), 1u);
+    EXPECT_EQ(calls[0].op, unsigned{classfile::kInvokestatic});
+    EXPECT_EQ(calls[0].owner, "test/Helper");
+    EXPECT_EQ(calls[0].name, call.name);
+    EXPECT_EQ(calls[0].descriptor, call.static_descriptor);
+  }
+}
+
+TEST(WaitRedirect, OnlyWhatIsAskedForAndOnlyInItsClass) {
+  Bytes out;
+  const Bytes sleeps = class_with_call(kThreadClass, kVirtualCall, "java/lang/VirtualThread", "sleepNanos", "(J)V");
+  EXPECT_FALSE(redirect(sleeps, false, true, out));
+  EXPECT_TRUE(redirect(sleeps, true, false, out));
+  const Bytes parks = class_with_call(kLockSupportClass, kVirtualCall, "jdk/internal/misc/Unsafe", "park", "(ZJ)V");
+  EXPECT_FALSE(redirect(parks, true, false, out));
+  EXPECT_TRUE(redirect(parks, false, true, out));
+  EXPECT_FALSE(redirect(class_with_call("test/Other", kVirtualCall, "jdk/internal/misc/Unsafe", "park", "(ZJ)V"), true,
+                        true, out));
+  EXPECT_FALSE(redirect(class_with_call(kLockSupportClass, kVirtualCall, "jdk/internal/misc/Unsafe", "unpark", "(ZJ)V"),
+                        true, true, out));
+}
+
+TEST(WaitRedirect, TheHelperMakesEachCallItself) {
+  const Bytes bytes = make_wait_class(4711, "Ltest/Hidden;");
+  std::size_t length = 0;
+  const std::vector<Call> calls = calls_of(bytes, length);
+  ClassFile klass;
+  ASSERT_TRUE(klass.parse(bytes));
+  for (const WaitCall& call : wait_calls()) {
+    SCOPED_TRACE(std::string(call.owner) + "." + std::string(call.name));
+    const auto is_it = [&](const Method& method) {
+      return method.name == call.name && method.descriptor == call.static_descriptor;
+    };
+    EXPECT_EQ(std::count_if(klass.methods().begin(), klass.methods().end(), is_it), 1);
+    EXPECT_EQ(std::count_if(calls.begin(), calls.end(),
+                            [&](const Call& each) {
+                              return each.op == call.op && each.owner == call.owner && each.name == call.name &&
+                                     each.descriptor == call.descriptor;
+                            }),
+              1);
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::agent
