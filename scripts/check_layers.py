@@ -52,7 +52,7 @@ THIRD_PARTIES = {
     r"(gtest|gmock|nlohmann|benchmark)/": ["tests"],
     r"expat": ["trace/io", "tests/bench"],
     r"libunwind": ["coreinspect/unwind"],
-    r"(jvmti|jni|jvmpi)\.h": ["agent", "tests/live"],
+    r"(jvmti|jni|jvmpi)\.h": ["agent", "tests/live", "tests/bench"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 SOURCES = {".h", ".cpp", ".c", ".inc", ".def"}

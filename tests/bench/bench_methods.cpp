@@ -4,17 +4,22 @@
 //   counted: methodCount; slower than: --slower-than, with nothing that is; ring: events that find no room are dropped,
 //   so that the cost is that of the probes; drained: every event is kept after: when jtrace has gone out again;
 //   receivers: --objects; arguments: --arguments with one int
-// Peer: JFR's method timing (JDK 25), which counts calls and sums their times, in the same run.
+// Peers, in the same run: JFR's method timing (JDK 25), which counts calls and sums their times; JVM TI's MethodEntry
+// and MethodExit with callbacks that do nothing.
+//
+//   bench_methods [brief]   brief: untraced, the ring, what is kept, and the peers
+#include <signal.h>
+
 #include <chrono>
 #include <cstdio>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <vector>
 
-#include "base/file.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/run_command.h"
+#include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
 
@@ -50,29 +55,31 @@ void row(const char* name, Figure figure, Figure base) {
   std::fflush(stdout);
 }
 
-bool rewritten(TraceRun& run) {
-  for (int i = 0; i < 1000; ++i) {
-    const auto text = read_file(run.path());
-    if (text && text->find("jtrace.rewritten") != std::string::npos) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return false;
-}
+enum class Into { kDocument, kSpill };
 
 // `events` with `options`; compiled anew first.
 void traced(JvmProcess& jvm, const char* name, Figure base, const Workload& work, int rounds, const char* events,
-            std::vector<std::string> options = {}) {
-  options.insert(options.begin(), {"--events", events});
-  options.insert(options.end(), work.filters.begin(), work.filters.end());
-  auto run = TraceRun::start(jvm.pid(), options);
-  if (!run || !rewritten(**run)) {
-    std::printf("  %-34s not measured: %s\n", name, run ? "no probes" : run.error().message().c_str());
+            const std::vector<std::string>& options = {}, Into into = Into::kDocument) {
+  const ScratchDir folder;
+  const std::string path = folder.file("trace");
+  std::vector<std::string> words{
+      jtrace_binary(), "attach", std::to_string(jvm.pid()), into == Into::kSpill ? "--spill" : "-o", path,
+      "--events",      events};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), work.filters.begin(), work.filters.end());
+  auto command = BackgroundCommand::start(words);
+  // As an option in the document; in a spill as the agent's definition of it.
+  const Result<> rewritten =
+      command ? wait_for_bytes(path, "jtrace.rewritten", std::chrono::seconds(20), [&] { return (*command)->alive(); })
+              : fail(command.error());
+  if (!rewritten) {
+    std::printf("  %-34s not measured: %s\n", name, rewritten.error().message().c_str());
     return;
   }
   measure(jvm, work, rounds);
   row(name, measure(jvm, work, rounds), base);
-  (*run)->command().signal(SIGINT);
-  (void)(*run)->command().wait_exit(std::chrono::minutes(2));
+  (*command)->signal(SIGINT);
+  (void)(*command)->wait_exit(std::chrono::minutes(2));
 }
 
 void peer_jfr(const Jdk& jdk, const Workload& work, const char* filter, Figure base, int rounds) {
@@ -88,9 +95,20 @@ void peer_jfr(const Jdk& jdk, const Workload& work, const char* filter, Figure b
   row("JFR method timing (peer)", measure(**jvm, work, rounds), base);
 }
 
+void peer_jvmti(const Jdk& jdk, const Workload& work, Figure base) {
+  const JvmOptions options = attachable(jdk, {"-agentpath:" JTRACE_LIB_DIR "/libmethod_events_agent.so"});
+  auto jvm = JvmProcess::start(jdk, "Calls", options);
+  if (!jvm) {
+    std::printf("  %-34s not measured: %s\n", "JVM TI events", jvm.error().message().c_str());
+    return;
+  }
+  measure(**jvm, work, 3);
+  row("JVM TI events, empty (peer)", measure(**jvm, work, 5), base);
+}
+
 const std::vector<std::string> kKeep{"--when-full", "block", "--block-limit", "10000"};
 
-void bench_fib(const Jdk& jdk, JvmProcess& jvm) {
+void bench_fib(const Jdk& jdk, JvmProcess& jvm, bool brief) {
   const Workload work{"fib", "bench", 25, {"--filter", "Calls fib include", "--filter", "* exclude"}};
   Workload small = work;  // where every event is written
   small.size = 20;
@@ -98,14 +116,16 @@ void bench_fib(const Jdk& jdk, JvmProcess& jvm) {
   measure(jvm, work, 50);
   const Figure base = measure(jvm, work, 50);
   row("untraced", base, base);
-  traced(jvm, "counted", base, work, 50, "counts");
+  if (!brief) traced(jvm, "counted", base, work, 50, "counts");
   traced(jvm, "ring, coarse time", base, work, 20, "methods");
   traced(jvm, "ring, precise time", base, work, 20, "methods", {"--time", "precise"});
-  traced(jvm, "slower than 1 s, coarse time", base, work, 20, "methods", {"--slower-than", "1"});
+  if (!brief) traced(jvm, "slower than 1 s, coarse time", base, work, 20, "methods", {"--slower-than", "1"});
   traced(jvm, "all kept, XML to a file", base, small, 40, "methods", kKeep);
+  traced(jvm, "all kept, spill to a file", base, small, 40, "methods", kKeep, Into::kSpill);
   measure(jvm, work, 50);
   row("after", measure(jvm, work, 50), base);
   peer_jfr(jdk, work, "Calls::fib", base, 20);
+  peer_jvmti(jdk, small, base);
 }
 
 // The same recursion as an instance method: what the receiver of each call costs.
@@ -121,38 +141,43 @@ void bench_receivers(const Jdk& jdk, JvmProcess& jvm) {
   traced(jvm, "ring, arguments", base, work, 100, "methods", {"--arguments"});
 }
 
-void bench_collections(const Jdk& jdk, JvmProcess& jvm) {
+void bench_collections(const Jdk& jdk, JvmProcess& jvm, bool brief) {
   const Workload work{
       "collections", "benchCollections", 20000, {"--filter", "Calls$Collections include", "--filter", "* exclude"}};
   std::printf("%s: %s\n", jdk.name.c_str(), work.name);
   measure(jvm, work, 50);
   const Figure base = measure(jvm, work, 50);
   row("untraced", base, base);
-  traced(jvm, "counted", base, work, 50, "counts");
+  if (!brief) traced(jvm, "counted", base, work, 50, "counts");
   traced(jvm, "ring, coarse time", base, work, 50, "methods");
-  traced(jvm, "slower than 1 s, coarse time", base, work, 50, "methods", {"--slower-than", "1"});
+  if (!brief) traced(jvm, "slower than 1 s, coarse time", base, work, 50, "methods", {"--slower-than", "1"});
   traced(jvm, "ring, receivers", base, work, 50, "methods", {"--objects"});
   traced(jvm, "all kept, XML to a file", base, work, 30, "methods", kKeep);
+  traced(jvm, "all kept, spill to a file", base, work, 30, "methods", kKeep, Into::kSpill);
   measure(jvm, work, 50);
   row("after", measure(jvm, work, 50), base);
   peer_jfr(jdk, work, "Calls$Collections", base, 50);
+  Workload few = work;
+  few.size = 2000;
+  peer_jvmti(jdk, few, base);
 }
 
-void bench(const Jdk& jdk) {
+void bench(const Jdk& jdk, bool brief) {
   auto jvm = JvmProcess::start(jdk, "Calls", attachable(jdk));
   if (!jvm) {
     std::printf("%s: %s\n", jdk.name.c_str(), jvm.error().message().c_str());
     return;
   }
-  bench_fib(jdk, **jvm);
+  bench_fib(jdk, **jvm, brief);
   bench_receivers(jdk, **jvm);
-  bench_collections(jdk, **jvm);
+  bench_collections(jdk, **jvm, brief);
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const bool brief = argc > 1 && std::string_view(argv[1]) == "brief";
   for (const Jdk& jdk : jdks())
-    if (!jdk.root && (jdk.version == 17 || jdk.version == 25)) bench(jdk);
+    if (!jdk.root && (jdk.version == 17 || jdk.version == 25)) bench(jdk, brief);
   return 0;
 }
