@@ -66,7 +66,7 @@ constexpr EventNeed kNeeds[] = {
      kCanGenerateMonitorEvents,
      {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, 0}},
     {record::kProbeEvents,
-     "methods, lines and exceptions",
+     "methods, lines, exceptions and allocations",
      kCanRetransformClasses,
      {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE}},
     // Its events are the class's own (WaitTracer).

@@ -1,4 +1,5 @@
 // objAlloc, objFree, and classDef and classUnload, which come by the same tags.
+#include "agent/allocation.h"
 #include "agent/boot_class.h"
 #include "agent/callbacks.h"
 #include "agent/methods/method_tracer.h"
@@ -16,20 +17,11 @@ void object_allocated(JNIEnv* jni, jthread thread, jobject object, jclass klass,
   if (!registry.class_is_included(jni, klass)) return;
   LocalFrame frame(jni, 16);
   record::ObjAllocRecord made{};
-  const TypeOfObject type = registry.type_of(jni, klass);
   made.thread = session.thread_id(jni, thread);
   if (session.config.stack_depth != 0)
-    made.stack = registry.stack_id(jni, thread, static_cast<jint>(session.config.stack_depth));
-  if (!type.known || made.thread == 0) {
-    session.count_dropped(1);
-    return;
-  }
-  made.object = registry.new_object_id(object);
-  if (made.object == 0) return;  // the VM told of it before
-  made.header.flags = type.is_array;
-  made.class_id = type.class_id;
+    made.stack = registry.stack_id(jni, thread, 0, static_cast<jint>(session.config.stack_depth));
   made.size = static_cast<std::uint64_t>(size);
-  guard.write(made, record::RecordKind::kObjAlloc);
+  write_allocation(guard, object, registry.type_of(jni, klass), made);
 }
 
 void JNICALL sampled_object_alloc(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {

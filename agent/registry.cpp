@@ -283,12 +283,33 @@ jint Registry::line_of(jmethodID method, jlocation location) {
   return line;
 }
 
-std::uint64_t Registry::stack_id(JNIEnv* jni, jthread thread, jint depth) {
+std::uint64_t Registry::stack_id(JNIEnv* jni, jthread thread, jint skip, jint depth) {
   constexpr jint kMaxDepth = 512;
   jvmtiFrameInfo frames[kMaxDepth];
   jint count = 0;
   if (depth > kMaxDepth) depth = kMaxDepth;
-  if (session_.jvmti->GetStackTrace(thread, 0, depth, frames, &count) != JVMTI_ERROR_NONE || count <= 0) return 0;
+  if (session_.jvmti->GetStackTrace(thread, skip, depth, frames, &count) != JVMTI_ERROR_NONE || count <= 0) return 0;
+  return define_stack(jni, frames, count);
+}
+
+bool Registry::is_constructor(jmethodID method) {
+  JvmtiText name(session_.jvmti);
+  return session_.jvmti->GetMethodName(method, name.out(), nullptr, nullptr) == JVMTI_ERROR_NONE &&
+         name.view() == "<init>";
+}
+
+std::uint64_t Registry::constructors_id(JNIEnv* jni, jint skip) {
+  constexpr jint kMaxDepth = 64;
+  jvmtiFrameInfo frames[kMaxDepth];
+  jint count = 0;
+  if (session_.jvmti->GetStackTrace(nullptr, skip, kMaxDepth, frames, &count) != JVMTI_ERROR_NONE || count <= 0)
+    return 0;
+  jint kept = 0;
+  while (kept < count && is_constructor(frames[kept].method)) ++kept;
+  return define_stack(jni, frames, kept < count ? kept + 1 : count);
+}
+
+std::uint64_t Registry::define_stack(JNIEnv* jni, const jvmtiFrameInfo* frames, jint count) {
   std::uint64_t id = 0;
   for (jint i = 0; i < count; ++i)
     id = mixed(mixed(id, reinterpret_cast<std::uint64_t>(frames[i].method)),

@@ -40,8 +40,13 @@ class Registry {
   // A new id for an object that was just allocated, tagged; 0 where the object has one already.
   std::uint64_t new_object_id(jobject object);
   TypeOfObject type_of(JNIEnv* jni, jclass klass);
-  // The id of the calling thread's stack without the `skip` innermost frames; 0 where there is none.
-  std::uint64_t stack_id(JNIEnv* jni, jthread thread, jint depth);
+  // Whether object_id() or new_object_id() has given it one.
+  bool is_known(jobject object) { return (tag_of(object) & kTagIsObject) != 0; }
+  // The id of the thread's stack (nullptr: the calling one's) without the `skip` innermost frames; 0 where there is
+  // none.
+  std::uint64_t stack_id(JNIEnv* jni, jthread thread, jint skip, jint depth);
+  // The same for the calling thread up to the first frame that is no constructor's.
+  std::uint64_t constructors_id(JNIEnv* jni, jint skip);
 
   bool class_is_included(JNIEnv* jni, jclass klass);
   // The same by internal name.
@@ -67,6 +72,8 @@ class Registry {
   void grow_methods();
   static jclass component_type(JNIEnv* jni, jclass array_class);
   jint line_of(jmethodID method, jlocation location);
+  std::uint64_t define_stack(JNIEnv* jni, const jvmtiFrameInfo* frames, jint count);
+  bool is_constructor(jmethodID method);
 
   AgentSession& session_;
   jrawMonitorID monitor_;

@@ -157,6 +157,16 @@ Result<std::string_view> DefinitionTable::context(std::uint64_t stack, std::uint
   return std::string_view(text);
 }
 
+Result<std::string_view> DefinitionTable::context_of_site(std::uint64_t site, std::uint64_t time) {
+  const std::uint64_t method = site >> 16;
+  const auto line = static_cast<std::int32_t>(site & 0xffff);
+  JTRACE_RETURN_IF_ERROR(need_method(method, time));
+  if (sites_.size() >= kMostDefinitions) sites_.clear();
+  std::string& text = sites_[site];
+  if (text.empty()) text = frame_text({method, line != 0 ? line : -1});
+  return std::string_view(text);
+}
+
 std::string DefinitionTable::frame_text(const trace::record::StackFrame& frame) const {
   const auto method = methods_.find(frame.method);
   if (method == methods_.end()) return "?";

@@ -34,6 +34,8 @@ class DefinitionTable {
   // The text of a stack, innermost frame first: "java/util/HashMap.resize:704;Main.run:12;..."; without ":line" where
   // it is not known, ":native" for native methods. Its methods are written first. "" for an unknown stack.
   Result<std::string_view> context(std::uint64_t stack, std::uint64_t time);
+  // The same for the site of an allocation (ObjAllocRecord).
+  Result<std::string_view> context_of_site(std::uint64_t site, std::uint64_t time);
 
   // A probe that an earlier trace left in a frame that still ran: methodIds grow from trace to trace.
   bool is_of_earlier_trace(std::uint64_t method) const { return method < least_method_; }
@@ -58,8 +60,11 @@ class DefinitionTable {
   bool has_thread(std::uint64_t id) const { return written_threads_.contains(id); }
   bool has_class(std::uint64_t id) const { return written_classes_.contains(id) && !ended_classes_.contains(id); }
   bool has_object(std::uint64_t id) const { return written_objects_.contains(id) && !ended_objects_.contains(id); }
-  // Defined by its objAlloc.
-  void mark_object(std::uint64_t id) { written_objects_.insert(id); }
+  // Defined by its objAlloc. `keep`: its end will come; a later document may need it.
+  void allocated(std::uint64_t id, const trace::record::ObjectDefinition& object, bool keep) {
+    written_objects_.insert(id);
+    if (keep && objects_.size() < kMostAllocated) objects_.try_emplace(id, object);
+  }
 
   // Ended: not needed again. Ids are never used twice, so they stay marked as written.
   void forget_thread(std::uint64_t id) { threads_.erase(id); }
@@ -91,6 +96,9 @@ class DefinitionTable {
   };
   Result<> write_class(std::uint64_t id, const Class& made, std::uint64_t time);
   Result<> write_method(std::uint64_t id, const trace::record::MethodDefinition& method);
+  // Objects from then on have an id alone in a document that begins later: bounds the memory (some 100 MB).
+  static constexpr std::size_t kMostAllocated = 1u << 20;
+
   std::string frame_text(const trace::record::StackFrame& frame) const;
   trace::Time wall(std::uint64_t monotonic) const { return trace::Time(anchor_.wall_of(monotonic)); }
 
@@ -101,7 +109,8 @@ class DefinitionTable {
   std::unordered_map<std::uint64_t, trace::record::MethodDefinition> methods_;
   std::unordered_map<std::uint64_t, trace::record::ObjectDefinition> objects_;
   std::unordered_map<std::uint64_t, Stack> stacks_;
-  IdSet ended_objects_, ended_classes_;  // by mark_written()
+  std::unordered_map<std::uint64_t, std::string> sites_;  // texts
+  IdSet ended_objects_, ended_classes_;                   // by mark_written()
   IdSet written_threads_, written_classes_, written_methods_, written_objects_;
   std::uint64_t made_up_ = 0;
   std::uint64_t least_method_ = 0;  // that was defined; 0: none yet

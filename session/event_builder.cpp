@@ -322,8 +322,13 @@ Result<> EventBuilder::write_alloc(const record::ObjAllocRecord& record) {
   if (record.stack != 0) {
     JTRACE_ASSIGN_OR_RETURN(const std::string_view text, definitions_.context(record.stack, time));
     context = text;
+  } else if (record.site != 0) {
+    JTRACE_ASSIGN_OR_RETURN(const std::string_view text, definitions_.context_of_site(record.site, time));
+    context = text;
   }
-  definitions_.mark_object(record.object);
+  const auto is_array = static_cast<std::uint8_t>(record.header.flags);
+  definitions_.allocated(record.object, {record.class_id, record.size, is_array},
+                         (options_.events & record::kObjFreeEvent) != 0);
   return emitter_.emit(trace::ObjAlloc{.threadIdRef = ThreadId(record.thread),
                                        .time = wall(time),
                                        .isArray = record.header.flags,

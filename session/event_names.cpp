@@ -20,15 +20,16 @@ constexpr std::uint64_t kMonitors =
 constexpr std::uint64_t kObjects = kObjAllocEvent | kObjFreeEvent;
 constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent;
 constexpr std::uint64_t kExceptions = kThrowEvent | kCatchEvent;
-// What costs little: methods, exceptions, lines and counts rewrite the bytecode of whatever the filters let through,
-// and are named by who wants them.
+constexpr std::uint64_t kAllocations = kAllocationEvent | kObjFreeEvent;
+// What costs little: methods, exceptions, lines, counts and allocations rewrite the bytecode of whatever the filters
+// let through, and are named by who wants them.
 constexpr std::uint64_t kAll = kThreads | kClasses | kGcEvent | kMonitors | kSleepEvent | kObjects | kRuntime;
 
 constexpr Word kGroups[] = {
     {"threads", kThreads},   {"classes", kClasses},         {"gc", kGcEvent},
     {"monitors", kMonitors}, {"objects", kObjects},         {"runtime", kRuntime},
     {"all", kAll},           {"methods", kMethodEvent},     {"exceptions", kExceptions},
-    {"lines", kLineEvent},   {"counts", kMethodCountEvent},
+    {"lines", kLineEvent},   {"counts", kMethodCountEvent}, {"allocations", kAllocations},
 };
 constexpr Word kElements[] = {
     {"threadStart", kThreadStartEvent},
@@ -105,6 +106,8 @@ std::string words_of_events(std::uint64_t bits) {
     if (!text.empty()) text += ',';
     text += word.name;
   }
+  // No element of its own: the group says where its objAlloc comes from.
+  if ((bits & kAllocationEvent) != 0) text += ",allocations";
   return text;
 }
 

@@ -189,7 +189,7 @@ OptionSpec events_option() {
           OptionKind::kList,
           "LIST",
           "elements of trace.dtd, groups (threads classes gc monitors sleeps objects runtime; methods exceptions lines "
-          "counts, which rewrite bytecode, and parks), all of the former",
+          "counts allocations, which rewrite bytecode, and parks), all of the former",
           [](TraceOptions& options, const Items& items) -> Result<> {
             JTRACE_ASSIGN_OR_RETURN(options.events, events_of_words(items));
             return {};
@@ -314,7 +314,11 @@ std::vector<OptionSpec> make_table() {
            &O::receivers),
       size("sample-interval", "objAlloc: bytes between samples (default: 512K); 0 is every object", &O::sample_interval,
            0, 0x7fffffff),
-      number("stack-depth", "objAlloc: frames of the allocation stack (default: 16); 0 is none", &O::stack_depth, 1024),
+      number(
+          "stack-depth",
+          "objAlloc: frames of the allocation stack (default: 16; with allocations 1, the site, which costs nothing); "
+          "0 is none",
+          &O::stack_depth, 1024),
       choice("when-full", "drop", "block", "drop|block",
              "what a thread does that finds no room: lose the event, or wait", &O::block_when_full),
       block_limit_option(),
@@ -449,6 +453,10 @@ Result<TraceOptions> OptionReader::finish() {
   if (options_.receivers && options_.slower_than != 0)
     return fail(ErrorCategory::kUsage, "option objects: with slower-than there are no receivers");
   if (options_.receivers) options_.events |= trace::record::kObjFreeEvent;
+  if ((options_.events & trace::record::kAllocationEvent) != 0) {
+    options_.events &= ~std::uint64_t{trace::record::kObjAllocEvent};  // exact instead of sampled
+    if (std::find(seen_.begin(), seen_.end(), "stack-depth") == seen_.end()) options_.stack_depth = 1;
+  }
   if (options_.slower_than != 0 && options_.slower_than < kLeastCoarse && !options_.precise_time)
     return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms the coarse clock is too coarse",
                 "--time precise");

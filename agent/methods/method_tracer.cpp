@@ -93,6 +93,8 @@ std::uint32_t MethodTracer::probes() const {
   if (session_.config.has_flag(record::kArguments)) wanted |= classfile::kProbeArguments;
   if (session_.config.has_flag(record::kReturnValues)) wanted |= classfile::kProbeResult;
   if (session_.config.has_flag(record::kReceivers)) wanted |= classfile::kProbeReceiver | classfile::kProbeConstructed;
+  if ((events & record::kAllocationEvent) != 0)
+    wanted |= classfile::kProbeArrays | classfile::kProbeNew | classfile::kProbeSites;
   if ((events & record::kThrowEvent) != 0) wanted |= classfile::kProbeThrow;
   if ((events & record::kCatchEvent) != 0) wanted |= classfile::kProbeCatch;
   if ((events & record::kLineEvent) != 0) wanted |= classfile::kProbeLine;
@@ -490,6 +492,7 @@ void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& 
     const MethodPlan& plan = plans[i];
     any = any || plan.done != 0;
     if (plan.done != 0) methods_.fetch_add(1, std::memory_order_relaxed);
+    if ((plan.done & classfile::kProbeNew) != 0) unseen_news_.fetch_add(plan.unseen_news, std::memory_order_relaxed);
     if (plan.outcome == Outcome::kNoCode) {
       const bool is_native = (klass.methods()[i].access & kAccNative) != 0;
       (is_native ? native_ : abstract_).fetch_add(1, std::memory_order_relaxed);
@@ -562,9 +565,10 @@ void MethodTracer::say(std::string_view key, std::string_view value) {
 }
 
 int MethodTracer::figures(char* text, std::size_t size) const {
-  return snprintf(text, size, "classes=%u,methods=%u,reduced=%u,skipped=%u,refusedClasses=%u,unreadable=%u",
+  return snprintf(text, size,
+                  "classes=%u,methods=%u,reduced=%u,skipped=%u,refusedClasses=%u,unreadable=%u,unseenNews=%u",
                   classes_.load(), methods_.load(), reduced_.load(), skipped_.load(), refused_.load(),
-                  unreadable_.load());
+                  unreadable_.load(), unseen_news_.load());
 }
 
 }  // namespace jtrace::agent

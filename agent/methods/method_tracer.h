@@ -118,7 +118,7 @@ class MethodTracer {
   std::atomic<bool> active_{false};
   std::atomic<bool> removing_{false};
   std::atomic<std::uint32_t> classes_{0}, methods_{0}, reduced_{0}, skipped_{0}, refused_{0}, unreadable_{0};
-  std::atomic<std::uint32_t> native_{0}, abstract_{0};
+  std::atomic<std::uint32_t> native_{0}, abstract_{0}, unseen_news_{0};
   std::atomic<std::uint64_t> unwatched_{0};  // calls that found no stack
   std::atomic<std::uint32_t> skips_said_{0};
 };

@@ -34,6 +34,7 @@ struct ProbeNatives {
   void (*idle)(jlong thread);
   void (*value)(JNIEnv* jni, const ProbeValue& value);
   jlong (*identify)(JNIEnv* jni, jobject object, jint is_new);
+  void (*made)(JNIEnv* jni, jobject object, jint site, jint number);
 };
 
 class ProbeArea {

@@ -84,6 +84,7 @@ class Maker {
     made_.add_native(0x010a, "ended", "(II)V");
     made_.add_native(0x010a, "idle", "(J)V");
     made_.add_native(0x010a, "identify", "(Ljava/lang/Object;I)J");
+    made_.add_native(kPublicStatic, "made", "(Ljava/lang/Object;II)V");
     made_.add_native(kPublicStatic, "thrown", "(Ljava/lang/Object;I)V");
     made_.add_native(kPublicStatic, "unwound", "(Ljava/lang/Object;I)V");
     made_.add_native(kPublicStatic, "caught", "(Ljava/lang/Object;I)V");

@@ -1,14 +1,103 @@
 #include "agent/methods/probe_objects.h"
 
-#include "agent/agent_session.h"
-#include "agent/registry.h"
+#include "agent/allocation.h"
+#include "agent/classfile/class_rewriter.h"
+#include "agent/methods/probe_thread.h"
 
 namespace jtrace::agent {
+namespace {
 
-jlong identify_object(JNIEnv* jni, jobject object, jint) {
+constexpr std::uint8_t kArrayOfObjects = 2;  // isArray of trace.dtd
+
+// Where the calling thread has allocated.
+struct Place {
+  std::uint64_t thread = 0;
+  std::uint64_t stack = 0;
+  std::uint64_t site = 0;
+};
+
+// `code`: what the bytecode says of it, kArrayOfObjects for any array that is not of a primitive type for sure.
+TypeOfObject type_of_made(Registry& registry, JNIEnv* jni, jobject object, std::uint8_t code) {
+  if (code == kArrayOfObjects) return registry.type_of(jni, jni->GetObjectClass(object));
+  TypeOfObject type;
+  type.is_array = code;
+  if (code == 0) type.class_id = registry.class_id(jni, jni->GetObjectClass(object), 0, true);
+  type.known = code != 0 || type.class_id != 0;
+  return type;
+}
+
+void write_made(const CallbackGuard& guard, JNIEnv* jni, jobject object, std::uint8_t code, const Place& place) {
+  AgentSession& session = guard.session();
+  LocalFrame frame(jni, 16);
+  jlong size = 0;
+  session.jvmti->GetObjectSize(object, &size);
+  record::ObjAllocRecord made{};
+  made.thread = place.thread;
+  made.size = static_cast<std::uint64_t>(size);
+  made.stack = place.stack;
+  made.site = place.site;
+  write_allocation(guard, object, type_of_made(*session.registry, jni, object, code), made);
+}
+
+// The arrays in an array that one multianewarray has made with it.
+void write_elements(const CallbackGuard& guard, JNIEnv* jni, jobject object, std::uint32_t dimensions,
+                    const Place& place) {
+  if (dimensions < 2) return;
+  auto* array = static_cast<jobjectArray>(object);
+  const jsize count = jni->GetArrayLength(array);
+  for (jsize i = 0; i < count; ++i) {
+    jobject element = jni->GetObjectArrayElement(array, i);
+    if (element == nullptr) continue;
+    write_made(guard, jni, element, kArrayOfObjects, place);
+    write_elements(guard, jni, element, dimensions - 1, place);
+    jni->DeleteLocalRef(element);
+  }
+}
+
+bool traces_allocations(const CallbackGuard& guard) {
+  return guard && guard.session().methods != nullptr &&
+         (guard.session().granted_events & record::kAllocationEvent) != 0;
+}
+
+// False where nothing is to be written for the calling thread.
+bool find_thread(const CallbackGuard& guard, JNIEnv* jni, Place& place) {
+  place.thread = current_thread(guard.session(), jni);
+  return chunk_for(guard, jni, 0, place.thread) != nullptr;
+}
+
+// An object whose constructor is traced is met there first. The frames up to the one that has the `new` are those of
+// its constructors.
+void write_constructed(const CallbackGuard& guard, JNIEnv* jni, jobject object) {
+  constexpr jint kFramesOfProbe = 2;
+  AgentSession& session = guard.session();
+  Place place;
+  if (session.registry->is_known(object) || !find_thread(guard, jni, place)) return;
+  const auto depth = static_cast<jint>(session.config.stack_depth);
+  if (depth == 1) place.stack = session.registry->constructors_id(jni, kFramesOfProbe);
+  if (depth > 1) place.stack = session.registry->stack_id(jni, nullptr, kFramesOfProbe, depth);
+  write_made(guard, jni, object, 0, place);
+}
+
+}  // namespace
+
+jlong identify_object(JNIEnv* jni, jobject object, jint is_new) {
   CallbackGuard guard;
   if (!guard || guard.session().methods == nullptr || object == nullptr) return 0;
+  if (is_new != 0 && traces_allocations(guard)) write_constructed(guard, jni, object);
   return static_cast<jlong>(guard.session().registry->object_id(jni, object));
+}
+
+void object_made(JNIEnv* jni, jobject object, jint site, jint number) {
+  constexpr jint kFramesOfProbe = 1;
+  CallbackGuard guard;
+  Place place;
+  if (!traces_allocations(guard) || object == nullptr || !find_thread(guard, jni, place)) return;
+  const auto bits = static_cast<std::uint32_t>(site);
+  const auto depth = static_cast<jint>(guard.session().config.stack_depth);
+  if (depth == 1) place.site = static_cast<std::uint64_t>(static_cast<std::uint32_t>(number)) << 16 | (bits & 0xffff);
+  if (depth > 1) place.stack = guard.session().registry->stack_id(jni, nullptr, kFramesOfProbe, depth);
+  write_made(guard, jni, object, static_cast<std::uint8_t>(bits >> classfile::kSiteCodeShift), place);
+  write_elements(guard, jni, object, bits >> classfile::kSiteDimensionsShift, place);
 }
 
 }  // namespace jtrace::agent

@@ -1,4 +1,4 @@
-// Receivers of calls: what the natives of the probe class do that are given one.
+// Receivers of calls, and allocations: what the natives of the probe class do that are given an object.
 #pragma once
 
 #include <jni.h>
@@ -6,7 +6,10 @@
 namespace jtrace::agent {
 
 // Its objId, defined in the trace; 0 where it is not to be had. `is_new`: it has just become an object (a constructor's
-// receiver).
+// receiver). Where allocations are traced, that is one.
 jlong identify_object(JNIEnv* jni, jobject object, jint is_new);
+
+// A method of that number has made it, at the site (classfile/class_rewriter.h).
+void object_made(JNIEnv* jni, jobject object, jint site, jint number);
 
 }  // namespace jtrace::agent

@@ -130,8 +130,8 @@ void uncounted(jlong carrier) {
   guard.session().methods->area().counts().claim(guard.producer().probed_as);
 }
 
-constexpr ProbeNatives kNatives = {slow,   thrown, unwound, caught,      uncounted,
-                                   opened, ended,  idle,    write_value, identify_object};
+constexpr ProbeNatives kNatives = {slow,  thrown, unwound,     caught,          uncounted,  opened,
+                                   ended, idle,   write_value, identify_object, object_made};
 
 // What the JVM calls, for as long as it lives.
 const ProbeNatives* natives() {
@@ -167,6 +167,9 @@ void JNICALL call_idle(JNIEnv*, jclass, jlong thread) {
 jlong JNICALL call_identify(JNIEnv* jni, jclass, jobject object, jint is_new) {
   const ProbeNatives* table = natives();
   return table == nullptr ? 0 : table->identify(jni, object, is_new);
+}
+void JNICALL call_made(JNIEnv* jni, jclass, jobject object, jint site, jint number) {
+  if (const ProbeNatives* table = natives()) table->made(jni, object, site, number);
 }
 void pass_value(JNIEnv* jni, const ProbeValue& value) {
   if (const ProbeNatives* table = natives()) table->value(jni, value);
@@ -204,6 +207,7 @@ bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
       {text("ended"), text("(II)V"), reinterpret_cast<void*>(call_ended)},
       {text("idle"), text("(J)V"), reinterpret_cast<void*>(call_idle)},
       {text("identify"), text("(Ljava/lang/Object;I)J"), reinterpret_cast<void*>(call_identify)},
+      {text("made"), text("(Ljava/lang/Object;II)V"), reinterpret_cast<void*>(call_made)},
       {text("value"), text("(III)V"), reinterpret_cast<void*>(call_int)},
       {text("value"), text("(JII)V"), reinterpret_cast<void*>(call_long)},
       {text("value"), text("(FII)V"), reinterpret_cast<void*>(call_float)},

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchObject N R", "benchCollections N R", "cells N T", "dropCells 0", "values N", "naps N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -133,6 +133,33 @@ public final class Calls {
             super(value + 1);
             this.value--;
         }
+    }
+
+    /** In each round, by line: a Base, an int[], a String[], 1 + 3 arrays, 1 + 2 arrays; a Base that is refused. */
+    static int allocate(int n) {
+        Object[] kept = new Object[5];
+        int refused = 0;
+        for (int i = 0; i < n; i++) {
+            kept[0] = new Base(i);
+            kept[1] = new int[i];
+            kept[2] = new String[] {"text", null};
+            kept[3] = new boolean[3][4];
+            kept[4] = new Base[2][3][];
+            try {
+                kept[0] = new Base(-1);
+            } catch (IllegalArgumentException e) {
+                refused++;
+            }
+        }
+        return refused + kept.length;
+    }
+
+    static int makeMany(int n) {
+        int sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += new Base(i).value + new int[4].length;
+        }
+        return sum;
     }
 
     int fibOfObject(int n) {
@@ -301,6 +328,16 @@ public final class Calls {
                 }
                 return "ns=" + best + " calls=" + callsOfFib(n);
             }
+            case "benchNew": {
+                int rounds = Integer.parseInt(words[2]);
+                long best = Long.MAX_VALUE;
+                for (int i = 0; i < rounds; i++) {
+                    long start = System.nanoTime();
+                    sink += makeMany(n);
+                    best = Math.min(best, System.nanoTime() - start);
+                }
+                return "ns=" + best + " calls=" + 2 * n;
+            }
             case "benchCollections": {
                 int rounds = Integer.parseInt(words[2]);
                 long best = Long.MAX_VALUE;
@@ -327,6 +364,11 @@ public final class Calls {
                 }
                 return "values=" + n;
             }
+            case "allocate":
+                return "allocated=" + allocate(n);
+            case "gc":
+                System.gc();
+                return "gc=1";
             case "cells": {
                 for (int i = 0; i < n; i++) {
                     cells.add(new SubCell(i));

@@ -4,6 +4,7 @@
 //   counted: methodCount; slower than: --slower-than, with nothing that is; ring: events that find no room are dropped,
 //   so that the cost is that of the probes; drained: every event is kept after: when jtrace has gone out again;
 //   receivers: --objects; arguments: --arguments with one int
+// Allocations: objAlloc of each object, by bytecode; peer: JVM TI's sampling of every object.
 // Peers, in the same run: JFR's method timing (JDK 25), which counts calls and sums their times; JVM TI's MethodEntry
 // and MethodExit with callbacks that do nothing.
 //
@@ -82,6 +83,21 @@ void traced(JvmProcess& jvm, const char* name, Figure base, const Workload& work
   (void)(*command)->wait_exit(std::chrono::minutes(2));
 }
 
+// JVM TI's own objAlloc: no class is rewritten, the filters are those of objects' classes.
+void sampled(JvmProcess& jvm, const char* name, Figure base, const Workload& work, int rounds,
+             std::vector<std::string> options) {
+  options.insert(options.begin(), {"--events", "objects"});
+  auto run = TraceRun::start(jvm.pid(), options);
+  if (!run) {
+    std::printf("  %-34s not measured: %s\n", name, run.error().message().c_str());
+    return;
+  }
+  measure(jvm, work, rounds);
+  row(name, measure(jvm, work, rounds), base);
+  (*run)->command().signal(SIGINT);
+  (void)(*run)->command().wait_exit(std::chrono::minutes(2));
+}
+
 void peer_jfr(const Jdk& jdk, const Workload& work, const char* filter, Figure base, int rounds) {
   if (jdk.version < 25) return;
   JvmOptions options =
@@ -141,6 +157,19 @@ void bench_receivers(const Jdk& jdk, JvmProcess& jvm) {
   traced(jvm, "ring, arguments", base, work, 100, "methods", {"--arguments"});
 }
 
+// Figures are for an object; the compiler leaves out what nobody looks at, so "untraced" makes none.
+void bench_allocations(const Jdk& jdk, JvmProcess& jvm) {
+  const Workload work{"two objects a round", "benchNew", 2000, {"--filter", "Calls* include", "--filter", "* exclude"}};
+  std::printf("%s: %s\n", jdk.name.c_str(), work.name);
+  measure(jvm, work, 200);
+  const Figure base = measure(jvm, work, 200);
+  row("untraced", base, base);
+  traced(jvm, "allocations, their site", base, work, 40, "allocations");
+  traced(jvm, "allocations, 16 frames", base, work, 40, "allocations", {"--stack-depth", "16"});
+  sampled(jvm, "sampled at 0 (peer)", base, work, 40, {"--sample-interval", "0", "--stack-depth", "0"});
+  sampled(jvm, "sampled at 0, 16 frames (peer)", base, work, 40, {"--sample-interval", "0"});
+}
+
 void bench_collections(const Jdk& jdk, JvmProcess& jvm, bool brief) {
   const Workload work{
       "collections", "benchCollections", 20000, {"--filter", "Calls$Collections include", "--filter", "* exclude"}};
@@ -170,6 +199,7 @@ void bench(const Jdk& jdk, bool brief) {
   }
   bench_fib(jdk, **jvm, brief);
   bench_receivers(jdk, **jvm);
+  if (!brief) bench_allocations(jdk, **jvm);
   bench_collections(jdk, **jvm, brief);
 }
 

@@ -61,6 +61,28 @@ TEST_F(EventBuilderTest, DefinitionsComeBeforeTheirFirstUseTransitivelyAndOnce) 
   EXPECT_EQ(capture_.all<trace::ClassDef>()[1].threadIdRef, trace::ThreadId(2));
 }
 
+class Allocations : public EventBuilderTest {
+ protected:
+  Allocations() : EventBuilderTest({.events = record::kAllocationEvent | record::kObjFreeEvent}) {}
+};
+
+TEST_F(Allocations, AnAllocationHasItsSiteAndIsKnownToTheNextDocument) {
+  define(record::class_definition(5, 11, "LMade;"));
+  define(record::method_definition(8, 11, 5, "make"));
+  const auto alloc = [&](std::uint64_t object, std::uint64_t line) {
+    event(RecordKind::kObjAlloc, 20 + object,
+          record::ObjAllocRecord{.thread = 1, .object = object, .size = 24, .class_id = 5, .site = 8u << 16 | line});
+  };
+  alloc(1, 704);
+  alloc(2, 0);
+  EXPECT_EQ(capture_.all<trace::ObjAlloc>()[0].contextData.view(), "Made.make:704");
+  EXPECT_EQ(capture_.all<trace::ObjAlloc>()[1].contextData.view(), "Made.make");
+  EXPECT_TRUE(builder_.restart(30));
+  event(RecordKind::kMonWait, 40, record::MonitorRecord{.thread = 1, .object = 1});
+  ASSERT_EQ(capture_.all<trace::ObjDef>().size(), 1u);
+  EXPECT_EQ(capture_.all<trace::ObjDef>()[0].size, trace::Number(24));
+}
+
 TEST_F(EventBuilderTest, CollationCountsWhatCanCarryIt) {
   define(record::thread_definition(1, 10, "main"));
   define(record::option_definition("jtrace.missing", "gc"));

@@ -89,6 +89,12 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_TRUE(from_string("events=methods,slower-than=2ms,time=precise"));
   EXPECT_THAT(error_of("arguments"), HasSubstr("--events methods"));
   EXPECT_THAT(error_of("events=methods,return-values,slower-than=1"), HasSubstr("slower-than"));
+  const auto exact = from_string("events=objects+allocations");
+  ASSERT_TRUE(exact);
+  EXPECT_EQ(exact->events, kAllocationEvent | kObjFreeEvent);  // exact instead of sampled
+  EXPECT_EQ(exact->stack_depth, 1u);
+  EXPECT_EQ(words_of_events(exact->events), "objFree,allocations");
+  EXPECT_EQ(from_string("events=allocations,stack-depth=7")->stack_depth, 7u);
   EXPECT_THAT(error_of("objects"), HasSubstr("--events methods"));
   EXPECT_THAT(error_of("events=methods,objects,slower-than=1"), HasSubstr("slower-than"));
   EXPECT_TRUE((from_string("events=methods,objects")->events & trace::record::kObjFreeEvent) != 0);

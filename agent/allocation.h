@@ -1,0 +1,22 @@
+// objAlloc, however it was learned of.
+#pragma once
+
+#include "agent/agent_session.h"
+#include "agent/registry.h"
+
+namespace jtrace::agent {
+
+// Gives the object its id and writes the record, of which thread, size, stack and site are set. Nothing where the
+// object has an id already. What cannot be defined is counted as dropped.
+inline void write_allocation(const CallbackGuard& guard, jobject object, const TypeOfObject& type,
+                             record::ObjAllocRecord& made) {
+  AgentSession& session = guard.session();
+  if (!type.known || made.thread == 0) return session.count_dropped(1);
+  made.object = session.registry->new_object_id(object);
+  if (made.object == 0) return;
+  made.header.flags = type.is_array;
+  made.class_id = type.class_id;
+  guard.write(made, record::RecordKind::kObjAlloc);
+}
+
+}  // namespace jtrace::agent
