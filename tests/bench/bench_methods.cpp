@@ -157,7 +157,7 @@ void bench_receivers(const Jdk& jdk, JvmProcess& jvm) {
   traced(jvm, "ring, arguments", base, work, 100, "methods", {"--arguments"});
 }
 
-// Figures are for an object; the compiler leaves out what nobody looks at, so "untraced" makes none.
+// Figures are for an object.
 void bench_allocations(const Jdk& jdk, JvmProcess& jvm) {
   const Workload work{"two objects a round", "benchNew", 2000, {"--filter", "Calls* include", "--filter", "* exclude"}};
   std::printf("%s: %s\n", jdk.name.c_str(), work.name);
