@@ -446,8 +446,6 @@ Result<TraceOptions> OptionReader::finish() {
   const bool has_values = options_.arguments || options_.return_values;
   if (has_values && (options_.events & trace::record::kMethodEvent) == 0)
     return fail(ErrorCategory::kUsage, "options arguments and return-values need methods", "--events methods");
-  if (has_values && options_.slower_than != 0)
-    return fail(ErrorCategory::kUsage, "options arguments and return-values: with slower-than there are no values");
   if (options_.receivers && (options_.events & trace::record::kMethodEvent) == 0)
     return fail(ErrorCategory::kUsage, "option objects needs methods", "--events methods");
   if (options_.receivers && options_.slower_than != 0)

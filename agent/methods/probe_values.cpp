@@ -2,38 +2,87 @@
 
 #include <atomic>
 
+#include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_thread.h"
 #include "agent/registry.h"
 
 namespace jtrace::agent {
 namespace {
 
-// The beginning of a string, defined as a text. False where it found no room.
-bool define_text(AgentSession& session, JNIEnv* jni, jstring string, std::uint64_t id) {
-  const jsize length = jni->GetStringLength(string);
-  const jsize shown = length < record::kMostText ? length : record::kMostText;
-  char text[3 * record::kMostText + 1];  // modified UTF-8 takes three bytes a char at the most, and a NUL
-  jni->GetStringUTFRegion(string, 0, shown, text);
+// The beginning of a string.
+struct Text {
+  std::uint32_t length = 0;  // chars of the whole string
   std::size_t size = 0;
-  while (size < sizeof text && text[size] != 0) ++size;  // a char 0 is two other bytes there
-  Definition definition(record::DefinitionKind::kText, id);
-  definition.put(static_cast<std::uint32_t>(length));
-  definition.put_text(std::string_view(text, size));
-  return session.definitions.append(definition);
+  char bytes[3 * record::kMostText + 1];  // modified UTF-8 takes three bytes a char at the most, and a NUL
+
+  std::string_view view() const { return {bytes, size}; }
+};
+
+void read_text(JNIEnv* jni, jstring string, Text& text) {
+  const jsize length = jni->GetStringLength(string);
+  text.length = static_cast<std::uint32_t>(length);
+  jni->GetStringUTFRegion(string, 0, length < record::kMostText ? length : record::kMostText, text.bytes);
+  while (text.size < sizeof text.bytes && text.bytes[text.size] != 0) ++text.size;  // a char 0 is two other bytes there
 }
 
-record::ValueKind describe(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& bits) {
-  static constinit std::atomic<std::uint64_t> texts{1};
+// Sets `bits` or `text`, by what it is.
+record::ValueKind describe(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& bits, Text& text) {
   if (object == nullptr) return record::ValueKind::kNull;
   jclass type = jni->GetObjectClass(object);
   if (jni->IsSameObject(type, session.string_class)) {
-    bits = texts.fetch_add(1, std::memory_order_relaxed);
-    return define_text(session, jni, static_cast<jstring>(object), bits) ? record::ValueKind::kText
-                                                                         : record::ValueKind::kUnknown;
+    read_text(jni, static_cast<jstring>(object), text);
+    return record::ValueKind::kText;
   }
   if (!session.registry->class_is_included(jni, type)) return record::ValueKind::kUnknown;
   bits = session.registry->object_id(jni, object);
   return bits != 0 ? record::ValueKind::kObject : record::ValueKind::kUnknown;
+}
+
+// A string is defined as a text first.
+void write(const CallbackGuard& guard, record::ValueRecord& made, std::uint32_t length, std::string_view text) {
+  static constinit std::atomic<std::uint64_t> texts{1};
+  if (made.kind == record::ValueKind::kText) {
+    made.bits = texts.fetch_add(1, std::memory_order_relaxed);
+    Definition definition(record::DefinitionKind::kText, made.bits);
+    definition.put(length);
+    definition.put_text(text);
+    if (!guard.session().definitions.append(definition)) made.kind = record::ValueKind::kUnknown;
+  }
+  guard.write(made, record::RecordKind::kValue);
+}
+
+// That of the calling thread; nullptr where it has none and gets none. A virtual thread's is given back by the probes
+// when it has no call open, a platform thread's when it ends.
+OpenCalls::Stack* stack_of(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread) {
+  AgentSession& session = guard.session();
+  if (OpenCalls::Stack* stack = session.methods->area().open_calls().find(thread)) return stack;
+  jthread current = nullptr;
+  if (thread == 0 || session.is_own_thread(thread) || session.jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE)
+    return nullptr;
+  const bool is_virtual =
+      session.virtual_thread_class != nullptr && jni->IsInstanceOf(current, session.virtual_thread_class);
+  if (!is_virtual) guard.producer().probed_as = thread;
+  return session.methods->open_calls_of(thread);
+}
+
+// An argument comes before its call is pushed, a result before it is popped.
+void keep(OpenCalls::Stack& stack, const record::ValueRecord& made, const Text& text) {
+  std::uint64_t depth = stack.depth;
+  if (made.header.flags == record::kResultPosition) {
+    if (depth > OpenCalls::kFrames) return;
+    while (depth > 0 && static_cast<std::uint32_t>(stack.frames[depth - 1].method) != made.header.number) --depth;
+    if (depth == 0) return;  // it began before the trace
+    --depth;
+  }
+  if (depth >= OpenCalls::kFrames) return;
+  KeptValues::Value value{};
+  value.bits = made.bits;
+  value.method = made.header.number;
+  value.length = text.length;
+  value.depth = static_cast<std::uint16_t>(depth);
+  value.position = static_cast<std::uint8_t>(made.header.flags);
+  value.kind = static_cast<std::uint8_t>(made.kind);
+  stack.values.keep(value, text.view());
 }
 
 }  // namespace
@@ -43,13 +92,30 @@ void write_value(JNIEnv* jni, const ProbeValue& value) {
   if (!guard || guard.session().methods == nullptr) return;
   AgentSession& session = guard.session();
   LocalFrame frame(jni, 8);
-  if (chunk_for(guard, jni, 0, current_thread(session, jni)) == nullptr) return;
+  const std::uint64_t thread = current_thread(session, jni);
+  const bool waits = session.config.slower_than != 0;
+  OpenCalls::Stack* stack = waits ? stack_of(guard, jni, thread) : nullptr;
+  if (waits ? stack == nullptr : chunk_for(guard, jni, 0, thread) == nullptr) return;
+  Text text;
   record::ValueRecord made{};
   made.header.number = static_cast<std::uint32_t>(value.number);
   made.header.flags = static_cast<std::uint16_t>(value.position);
   made.bits = value.bits;
-  made.kind = value.is_object ? describe(session, jni, value.object, made.bits) : record::ValueKind::kPrimitive;
-  guard.write(made, record::RecordKind::kValue);
+  made.kind = value.is_object ? describe(session, jni, value.object, made.bits, text) : record::ValueKind::kPrimitive;
+  if (waits) keep(*stack, made, text);
+  else write(guard, made, text.length, text.view());
+}
+
+void write_kept(const CallbackGuard& guard, const OpenCalls::Stack& stack, std::uint64_t depth, std::uint32_t method,
+                bool results) {
+  stack.values.for_each(depth, method, results, [&](const KeptValues::Value& each, std::string_view text) {
+    record::ValueRecord made{};
+    made.header.number = method;
+    made.header.flags = each.position;
+    made.bits = each.bits;
+    made.kind = static_cast<record::ValueKind>(each.kind);
+    write(guard, made, each.length, text);
+  });
 }
 
 }  // namespace jtrace::agent

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 
+#include "agent/agent_session.h"
+#include "agent/methods/open_calls.h"
+
 namespace jtrace::agent {
 
 // One value as a probe passes it.
@@ -16,6 +19,11 @@ struct ProbeValue {
   jint number;    // of the method
 };
 
+// With --slower-than it is kept until its call is known to be slow.
 void write_value(JNIEnv* jni, const ProbeValue& value);
+
+// Writes what was kept of the call at that depth: its arguments, or its result. The calling thread has a chunk.
+void write_kept(const CallbackGuard& guard, const OpenCalls::Stack& stack, std::uint64_t depth, std::uint32_t method,
+                bool results);
 
 }  // namespace jtrace::agent

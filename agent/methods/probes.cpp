@@ -48,12 +48,14 @@ void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std
     for (std::uint64_t i = 0; i < at; ++i) {
       OpenCalls::Frame& frame = stack->frames[i];
       if ((frame.method & OpenCalls::kWritten) != 0) continue;
+      write_kept(guard, *stack, i, static_cast<std::uint32_t>(frame.method), false);
       record::LateEntryRecord entry{};
       entry.header.number = static_cast<std::uint32_t>(frame.method);
       entry.start = frame.start;
       guard.write(entry, record::RecordKind::kLateEntry);
       frame.method |= OpenCalls::kWritten;
     }
+    if (kind == record::RecordKind::kMethodExit) write_kept(guard, *stack, at - 1, method, true);
     record::ProbeRecord exit{};
     exit.header.number = method;
     guard.write(exit, kind);

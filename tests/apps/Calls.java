@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -169,6 +169,18 @@ public final class Calls {
     }
 
     static final java.util.ArrayList<Cell> cells = new java.util.ArrayList<>();
+
+    /** A slow call below which others are quick, slow, and of the same method. */
+    static String slowly(String text, Base base, long number, int ms) throws InterruptedException {
+        for (int i = 0; i < 20; i++) {
+            many(true, (byte) i, 'c', (short) i, 1.5f, "quick " + i, base, null);
+        }
+        if (number > 0) {
+            slowly(text + "!", null, number - 1, ms);
+        }
+        nap(ms);
+        return text + number;
+    }
 
     static int quick(int i) {
         return i ^ sink;
@@ -396,6 +408,8 @@ public final class Calls {
                 }
                 return "naps=" + n;
             }
+            case "slowly":
+                return "slowly=" + slowly("text", new Base(7), n, Integer.parseInt(words[2])).length();
             case "virtualNaps": {
                 final int ms = Integer.parseInt(words[2]);
                 final java.util.concurrent.CountDownLatch done = new java.util.concurrent.CountDownLatch(n);

@@ -248,17 +248,29 @@ std::vector<std::string> short_calls(const TraceDocument& trace, std::uint64_t l
   return faults;
 }
 
+// "TYPE=value", "TYPE#objId" of each child.
+std::string values_of(const TraceElement& call) {
+  std::string text;
+  for (const TraceElement& each : call.children) {
+    if (!text.empty()) text += ' ';
+    text += each.get("type");
+    if (each.has("value")) text += "=" + each.get("value");
+    else if (each.has("objIdRef")) text += each.get("objIdRef") == "0" ? "#0" : "#id";
+  }
+  return text;
+}
+
 TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   constexpr std::uint64_t kMilli = 1'000'000;
   auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
   ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start(
-      (*jvm)->pid(),
-      with({"--events", "methods,exceptions", "--slower-than", "40ms", "--time", "precise"}, kOnlyCalls));
+  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "methods,exceptions", "--slower-than", "40ms", "--time",
+                                                  "precise", "--arguments", "--return-values"},
+                                                 kOnlyCalls));
   ASSERT_TRUE(succeeded(run));
   ASSERT_TRUE(rewritten(**run));
   int naps = 3;
-  std::vector<std::string> commands{"fib 15", "throws 5", "constructors 10", "naps 3 60"};
+  std::vector<std::string> commands{"fib 15", "throws 5", "constructors 10", "naps 3 60", "slowly 2 60"};
   if (GetParam().version >= 21) {
     commands.push_back("virtualNaps 5 60");
     naps += 5;
@@ -276,7 +288,7 @@ TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   for (const char* method : {"Calls.naps", "Calls.nap", "Calls.napAndThrow", "Calls.answer"})
     EXPECT_EQ(entries[method], exits[method]) << method;
   EXPECT_EQ(entries["Calls.naps"], naps);
-  EXPECT_EQ(entries["Calls.nap"], 2 * naps);
+  EXPECT_EQ(entries["Calls.nap"], 2 * naps + 3);
   EXPECT_EQ(entries["Calls.napAndThrow"], naps);
   // A machine that stands still for a while makes any call slow.
   EXPECT_LT(entries["Calls.quick"], 50 * naps);
@@ -285,6 +297,19 @@ TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   EXPECT_EQ(throws["Calls.napAndThrow"], naps);
   EXPECT_EQ(throws["Calls.thrower"], 20);  // exceptions are traced whatever their call takes
   EXPECT_EQ(trace->option("slower-than"), "0.04");
+  // The values are those of the beginning of the call, whatever was called since.
+  std::map<std::string, std::string> names = names_of_methods(*trace);
+  std::map<std::string, std::vector<std::string>> given;
+  for (const TraceElement& each : trace->events())
+    if (each.name == "methodEntry" || each.name == "methodExit")
+      given[each.name.substr(6) + " " + names[each.get("methodIdRef")]].push_back(values_of(each));
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(given["Entry Calls.slowly"],
+            (Texts{"STRING=text OPAQUE#id LONG=2 INT=60", "STRING=text! OPAQUE#0 LONG=1 INT=60",
+                   "STRING=text!! OPAQUE#0 LONG=0 INT=60"}));
+  EXPECT_EQ(given["Exit Calls.slowly"], (Texts{"STRING=text!!0", "STRING=text!1", "STRING=text2"}));
+  EXPECT_EQ(given["Entry Calls.nap"], Texts(static_cast<std::size_t>(2 * naps + 3), "INT=60"));
+  EXPECT_EQ(given["Exit Calls.napAndThrow"], Texts(static_cast<std::size_t>(naps), ""));
   EXPECT_EQ((*jvm)->err(), "");
   record_support(GetParam(), "G1", "live", "calls slower than a time");
 
@@ -301,18 +326,6 @@ TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   EXPECT_EQ(later, by_method(*second, "methodExit"));
   EXPECT_EQ(later["Calls.naps"], 1);
   EXPECT_EQ(later["Calls.nap"], 2);
-}
-
-// "TYPE=value", "TYPE#objId" of each child.
-std::string values_of(const TraceElement& call) {
-  std::string text;
-  for (const TraceElement& each : call.children) {
-    if (!text.empty()) text += ' ';
-    text += each.get("type");
-    if (each.has("value")) text += "=" + each.get("value");
-    else if (each.has("objIdRef")) text += each.get("objIdRef") == "0" ? "#0" : "#id";
-  }
-  return text;
 }
 
 TEST_P(EachJdk, arguments_and_results_have_their_values) {

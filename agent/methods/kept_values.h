@@ -1,0 +1,75 @@
+// KeptValues: arguments and results of the calls that a thread has open, with --slower-than: whether they are wanted is
+// known when their call ends. Values of primitives and the beginnings of strings are kept as they were; an object's as
+// its id. Nothing is held that the collector would wait for.
+//
+// A value belongs to a place in the stack of open calls (open_calls.h), its depth, and the method there. Those of calls
+// that have ended are dropped when a value comes for their place or one below: the quick exits of the probes do not
+// look here. Fixed room, in memory that is never unmapped; what finds none is left out. One thread.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "trace/record/event_record.h"
+
+namespace jtrace::agent {
+
+namespace record = trace::record;
+
+class KeptValues {
+ public:
+  struct Value {
+    std::uint64_t bits;  // as in ValueRecord; of a string none
+    std::uint32_t method;
+    std::uint32_t length;  // chars of the whole string
+    std::uint16_t depth;
+    std::uint16_t text_start;
+    std::uint16_t text_size;
+    std::uint8_t position;
+    std::uint8_t kind;  // ValueKind
+
+    bool is_result() const { return position == record::kResultPosition; }
+  };
+  static constexpr std::uint32_t kMostValues = 512;
+  static constexpr std::uint32_t kTextRoom = 20u << 10;
+
+  // A value of the call at `depth`: the first argument drops what earlier calls there have left, a result the one
+  // before it. False where there is no room.
+  bool keep(Value value, std::string_view text) {
+    drop_behind(value);
+    if (count_ == kMostValues || text_used_ + text.size() > kTextRoom) return false;
+    value.text_start = static_cast<std::uint16_t>(text_used_);
+    value.text_size = static_cast<std::uint16_t>(text.size());
+    std::memcpy(texts_ + text_used_, text.data(), text.size());
+    text_used_ += static_cast<std::uint32_t>(text.size());
+    values_[count_++] = value;
+    return true;
+  }
+  // visit(value, text) for each argument of the call, or its result, in their order.
+  template <class Visit>
+  void for_each(std::uint64_t depth, std::uint32_t method, bool results, Visit visit) const {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const Value& each = values_[i];
+      if (each.depth == depth && each.method == method && each.is_result() == results)
+        visit(each, std::string_view(texts_ + each.text_start, each.text_size));
+    }
+  }
+  void clear() { count_ = text_used_ = 0; }
+
+ private:
+  void drop_behind(const Value& next) {
+    while (count_ > 0 && is_over(values_[count_ - 1], next)) text_used_ = values_[--count_].text_start;
+  }
+  static bool is_over(const Value& kept, const Value& next) {
+    if (kept.depth != next.depth) return kept.depth > next.depth;
+    return kept.is_result() || kept.method != next.method || next.position == 0;
+  }
+
+  std::uint32_t count_ = 0;
+  std::uint32_t text_used_ = 0;
+  Value values_[kMostValues];
+  char texts_[kTextRoom];
+};
+
+}  // namespace jtrace::agent
