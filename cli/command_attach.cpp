@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/attach_control.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
@@ -77,8 +78,16 @@ ExitStatus run(const AttachArguments& arguments) {
   session::AttachTraceOptions attach;
   attach.signal_fd = cancel.fd();
   if (const char* agent = std::getenv("JTRACE_AGENT")) attach.agent_path = agent;
-  attach.progress = [&line](const session::Progress& progress) { line.show(progress); };
-  attach.started = [&] { log_debug("tracing JVM " + std::to_string(process->pid())); };
+  AttachControl control(options->filter_file, [&line] { line.clear(); });
+  attach.control = &control;
+  attach.progress = [&](const session::Progress& progress) {
+    if (!control.is_typing()) line.show(progress);
+  };
+  attach.started = [&] {
+    const std::string what = "tracing JVM " + std::to_string(process->pid());
+    log_debug(what);
+    control.announce(what);
+  };
   const auto summary = session::trace_process(*process, *options, attach);
   line.clear();
   if (!summary) return report(summary.error());
@@ -95,7 +104,10 @@ void add_attach_command(CLI::App& app, ExitStatus& status) {
       ->required()
       ->type_name("PID");
   arguments->trace.add_to(*command);
-  command->footer("Example: jtrace attach 4711 -o trace.xml --duration 10 --events threads,gc,monitors");
+  command->footer(
+      "On a terminal h lists the keys that steer the trace, with the verbs of jtrace ctl; signals do the same: " +
+      AttachControl::signals_help() +
+      ".\nExample: jtrace attach 4711 -o trace.xml --duration 10 --events threads,gc,monitors");
   command->callback([arguments, &status] { status = run(*arguments); });
 }
 

@@ -127,8 +127,10 @@ class AgentChild {
     options.events &= started.events;
     identity.vm_begin_time = find_jvm_counters(process).vm_begin_time;  // there are counters now
     const auto drain = make_drain(reader, *output, {identity, options, anchor, start_time, options.output});
+    std::vector<ControlSource*> controls;
+    if (ctl) controls.push_back(&*ctl);
     TraceRunner runner(channel_, pool, reader, *drain, *output, process,
-                       {.signal_fd = signals_.get(), .ctl = ctl ? &*ctl : nullptr, .progress = {}});
+                       {.signal_fd = signals_.get(), .controls = std::move(controls), .progress = {}});
     if (auto begun = drain->begin(start_time); !begun) runner.fail_output(std::move(begun).error());
     return runner.run();
   }

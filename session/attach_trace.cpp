@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "session/agent_config.h"
 #include "session/agent_loader.h"
+#include "session/ctl_socket.h"
 #include "session/heap_counters.h"
 #include "session/session_text.h"
 #include "session/trace_drain.h"
@@ -66,8 +67,11 @@ Result<TraceSummary> trace_process(const target::Process& process, const TraceOp
   finish_load(agent.load, attach::Waiter(process, attach::Clock::now() + std::chrono::seconds(1), attach.signal_fd));
 
   const auto drain = make_drain(reader, *output, {identity, options, anchor, start_time, options.output});
+  std::vector<ControlSource*> controls;
+  if (ctl) controls.push_back(&*ctl);
+  if (attach.control != nullptr) controls.push_back(attach.control);
   TraceRunner runner(agent.channel, pool, reader, *drain, *output, process,
-                     {.signal_fd = attach.signal_fd, .ctl = ctl ? &*ctl : nullptr, .progress = attach.progress});
+                     {.signal_fd = attach.signal_fd, .controls = std::move(controls), .progress = attach.progress});
   // From here on the agent is in the JVM and must be led out again: an output that fails ends the trace like any other.
   if (auto begun = drain->begin(start_time); !begun) runner.fail_output(std::move(begun).error());
   else if (attach.started) attach.started();

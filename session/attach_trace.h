@@ -20,6 +20,7 @@ struct AttachTraceOptions {
   std::string agent_path;                         // another agent than the embedded one; "": embedded
   std::function<void()> started;                  // the agent traces
   std::function<void(const Progress&)> progress;  // about once a second
+  ControlSource* control = nullptr;               // borrowed; beside `jtrace ctl`
 };
 
 Result<TraceSummary> trace_process(const target::Process& process, const TraceOptions& options,

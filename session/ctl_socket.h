@@ -5,7 +5,6 @@
 // of its own and text. Threads: one.
 #pragma once
 
-#include <poll.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -16,16 +15,12 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "session/control_source.h"
 #include "target/process.h"
 
 namespace jtrace::session {
 
-struct CtlRequest {
-  int client;  // for answer()
-  std::vector<std::string> words;
-};
-
-class CtlServer {
+class CtlServer : public ControlSource {
  public:
   // kRefused where this JVM is being traced already, by us or by its own user. None where there is no runtime folder:
   // the trace then runs without being steered.
@@ -34,14 +29,12 @@ class CtlServer {
   static Result<CtlServer> open(pid_t pid, std::uint64_t start_ticks);
   CtlServer(CtlServer&& other) noexcept;
   CtlServer& operator=(CtlServer&&) = delete;
-  ~CtlServer();
+  ~CtlServer() override;
 
-  // Adds the descriptors to poll.
-  void add_to(std::vector<pollfd>& descriptors) const;
-  // Takes what is there, without waiting; whole requests.
-  std::vector<CtlRequest> receive();
+  void add_to(std::vector<pollfd>& descriptors) const override;
+  std::vector<CtlRequest> receive() override;
   // Sends the reply and closes the client's connection.
-  void answer(int client, ExitStatus status, std::string_view text);
+  void answer(int client, ExitStatus status, std::string_view text) override;
 
  private:
   struct Client {

@@ -220,6 +220,7 @@ OptionSpec filters_option() {
           [](TraceOptions& options, const Items& items) -> Result<> {
             JTRACE_ASSIGN_OR_RETURN(std::vector<FilterRule> rules, read_filter_file(items[0]));
             options.filters.insert(options.filters.end(), rules.begin(), rules.end());
+            options.filter_file = items[0];
             return {};
           },
           [](const TraceOptions&) -> std::optional<std::string> { return std::nullopt; }};

@@ -26,6 +26,7 @@ struct TraceOptions {
   std::uint64_t events;                    // EventBit
   bool virtual_threads = false;
   std::vector<FilterRule> filters;
+  std::string filter_file;  // that --filters named last, "": none
   bool fragments = false;
   bool strict_dtd = false;  // implies fragments
   bool doctype = false;

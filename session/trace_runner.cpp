@@ -124,7 +124,7 @@ void TraceRunner::drain() {
 void TraceRunner::wait_for_something() {
   std::vector<pollfd> descriptors = {
       {channel_.fd(), POLLIN, 0}, {options_.signal_fd, POLLIN, 0}, {process_.pidfd(), POLLIN, 0}};
-  if (options_.ctl != nullptr) options_.ctl->add_to(descriptors);
+  for (const ControlSource* each : options_.controls) each->add_to(descriptors);
   int time = interval_;
   if (const auto& duration = drain_.options().duration) {
     const std::uint64_t now = monotonic_ns();
@@ -136,7 +136,7 @@ void TraceRunner::wait_for_something() {
   if (descriptors[0].revents != 0) take_frames();
   if (descriptors[1].revents != 0) take_signal();
   if (descriptors[2].revents != 0) watch_target();
-  if (options_.ctl != nullptr) take_ctl_requests();
+  take_ctl_requests();
 }
 
 void TraceRunner::take_signal() {
@@ -189,11 +189,12 @@ void TraceRunner::detach_agent() {
 }
 
 void TraceRunner::take_ctl_requests() {
-  for (const CtlRequest& request : options_.ctl->receive()) serve(request);
+  for (ControlSource* each : options_.controls)
+    for (const CtlRequest& request : each->receive()) serve(request);
 }
 
 void TraceRunner::answer(int client, ExitStatus status, std::string_view text) {
-  if (options_.ctl != nullptr) options_.ctl->answer(client, status, text);
+  for (ControlSource* each : options_.controls) each->answer(client, status, text);
 }
 
 void TraceRunner::serve(const CtlRequest& request) {

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "session/coarse_clock.h"
 #include "session/control_channel.h"
-#include "session/ctl_socket.h"
+#include "session/control_source.h"
 #include "session/pool_file.h"
 #include "session/trace_drain.h"
 #include "session/trace_output.h"
@@ -57,7 +57,7 @@ struct Progress {
 
 struct RunnerOptions {
   int signal_fd = -1;                             // a signalfd; readable ends the trace; -1: none
-  CtlServer* ctl = nullptr;                       // borrowed
+  std::vector<ControlSource*> controls;           // borrowed
   std::function<void(const Progress&)> progress;  // about once a second
 };
 

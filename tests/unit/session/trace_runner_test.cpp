@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "session/agent_config.h"
+#include "session/ctl_socket.h"
 #include "session/partial_document.h"
 #include "session/recover.h"
 #include "session/session_text.h"
@@ -79,7 +80,9 @@ class TraceRunnerTest : public testing::Test {
     wait_for_started(channel);
     const auto drain = make_drain(*reader, **output, {identity, options_, anchor, anchor.monotonic, options_.output});
     EXPECT_TRUE(drain->begin(anchor.monotonic));
-    TraceRunner runner(channel, *pool, *reader, *drain, **output, *process, {.ctl = ctl_, .progress = {}});
+    std::vector<ControlSource*> controls;
+    if (ctl_ != nullptr) controls.push_back(ctl_);
+    TraceRunner runner(channel, *pool, *reader, *drain, **output, *process, {.controls = controls, .progress = {}});
     std::thread beside([&] {
       if (meanwhile) meanwhile();
     });
