@@ -1,5 +1,5 @@
 // Decimal digits for the writers' hot path: each function writes at `out` and returns the end. The caller has made
-// room: 20 bytes for a number, 21 for a word list, 30 for a time. Header only. Any thread (TimeFormatter: one).
+// room: kMaxDigits bytes, whatever it is. Header only. Any thread (TimeFormatter, CountFormatter: one).
 #pragma once
 
 #include <array>
@@ -76,23 +76,61 @@ inline char* put_word_list(char* out, std::uint64_t value) {
   return put_number(out, value >> 32);
 }
 
-// seconds.nnnnnnnnn; remembers the digits of the last second, since neighbours in a trace share it.
+// A number that mostly is the last one plus 1: a count. Its digits but the last stay for ten of them: what was just
+// stored would have to be waited for.
+class CountFormatter {
+ public:
+  char* put(char* out, std::uint64_t value) {
+    if (value != value_ + 1 || digit_ == '9') [[unlikely]]
+      return put_anew(out, value);
+    value_ = value;
+    std::memcpy(out, text_.data(), kSize);
+    out[length_ - 1] = ++digit_;
+    return out + length_;
+  }
+  // As put_word_list().
+  char* put_list(char* out, std::uint64_t value) {
+    return value <= 0xffffffff ? put(out, value) : put_word_list(out, value);
+  }
+
+ private:
+  static constexpr std::size_t kSize = 20;  // digits of the largest number
+
+  char* put_anew(char* out, std::uint64_t value) {
+    length_ = static_cast<std::size_t>(put_number(text_.data(), value) - text_.data());
+    value_ = value;
+    digit_ = text_[length_ - 1];
+    std::memcpy(out, text_.data(), kSize);
+    return out + length_;
+  }
+
+  std::uint64_t value_ = 0;
+  char digit_ = '9';  // the last one
+  std::size_t length_ = 1;
+  std::array<char, kMaxDigits> text_{};
+};
+
+// seconds.nnnnnnnnn; remembers the digits of the last time and of its second, since neighbours in a trace share them.
 class TimeFormatter {
  public:
   char* put(char* out, std::uint64_t ns) {
     const std::uint64_t fraction = ns - second_start_;
     if (ns < second_start_ || fraction >= kNanosPerSecond) return put_new_second(out, ns);
     std::memcpy(out, text_.data(), text_.size());
-    return put_fraction(out + length_, static_cast<std::uint32_t>(fraction));
+    if (ns != last_) {
+      last_ = ns;
+      first_digit_ = static_cast<char>('0' + fraction / 100'000'000);
+      digits_ = eight_digits(static_cast<std::uint32_t>(fraction % 100'000'000)) | kAsciiZeros;
+    }
+    out += length_;
+    *out = first_digit_;
+    std::memcpy(out + 1, &digits_, sizeof digits_);
+    return out + 1 + sizeof digits_;
   }
 
  private:
   static constexpr std::uint64_t kNanosPerSecond = 1'000'000'000;
 
-  static char* put_fraction(char* out, std::uint32_t ns) {
-    *out = static_cast<char>('0' + ns / 100'000'000);
-    return put_eight(out + 1, ns % 100'000'000);
-  }
   char* put_new_second(char* out, std::uint64_t ns) {
     const std::uint64_t second = ns / kNanosPerSecond;
     second_start_ = second * kNanosPerSecond;
@@ -102,6 +140,9 @@ class TimeFormatter {
     return put(out, ns);
   }
 
+  std::uint64_t last_ = 0;
+  char first_digit_ = '0';  // of its fraction
+  std::uint64_t digits_ = kAsciiZeros;
   std::uint64_t second_start_ = 0;
   std::size_t length_ = 2;
   std::array<char, 16> text_{'0', '.'};  // up to 11 digits and the point

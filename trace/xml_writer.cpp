@@ -132,7 +132,8 @@ struct XmlFormat {
       if constexpr (info.presence == Presence::kRequired) writer.missing_ = &info;
       return out;
     }
-    out = put_value(put(out, start), member, info.type);
+    if constexpr (info.name == "collationValue") out = writer.collation_.put_list(put(out, start), member.value());
+    else out = put_value(put(out, start), member, info.type);
     *out = '"';
     return out + 1;
   }

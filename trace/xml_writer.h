@@ -60,6 +60,7 @@ class XmlWriter final : public EventSink {
   bool strict_;
   bool begun_ = false;
   TimeFormatter time_;
+  CountFormatter collation_;
   const AttributeInfo* missing_ = nullptr;  // a #REQUIRED attribute that the event being written has not
 };
 

@@ -56,6 +56,25 @@ TEST(Digits, WordListFromTwoToTheThirtyTwo) {
   EXPECT_EQ(words(std::numeric_limits<std::uint64_t>::max()), "4294967295,4294967295");
 }
 
+TEST(Digits, CountsOnAndFromAnywhere) {
+  CountFormatter formatter;
+  const auto count = [&formatter](std::uint64_t value) {
+    char room[kMaxDigits];
+    return std::string(room, formatter.put_list(room, value));
+  };
+  for (std::uint64_t start : {0u, 1u, 95u, 99'990u, 7u, 4'294'967'285u})
+    for (std::uint64_t value = start; value < start + 30; ++value)
+      ASSERT_EQ(count(value), value <= 0xffffffff
+                                  ? std::to_string(value)
+                                  : std::to_string(value & 0xffffffff) + "," + std::to_string(value >> 32));
+}
+
+TEST(Digits, TheSameTimeAgain) {
+  TimeFormatter formatter;
+  for (std::uint64_t ns : {0u, 0u, 5u, 5u, 1'000'000'000u, 1'000'000'000u, 5u, 5u})
+    EXPECT_EQ(time_of(formatter, ns), expected_time(ns));
+}
+
 TEST(Digits, TimesForwardAndBackwardOverSeconds) {
   TimeFormatter formatter;
   const std::vector<std::uint64_t> times = {0,
