@@ -202,7 +202,9 @@ void Producer::close_direct(const PoolWriter& writer) {
   if (direct_ == nullptr) return;
   direct_->carrier = ~0ull;
   if (direct_ == sink_) {
-    const std::uint64_t lost = events_in_sink();
+    const std::uint64_t lost = writer.one_slot_probes
+                                   ? sink_->committed.load(std::memory_order_relaxed) / record::kSlotSize
+                                   : events_in_sink();
     sink_->committed.store(0, std::memory_order_relaxed);
     lost_ += lost;
     writer.pool.header().dropped_events.fetch_add(lost, std::memory_order_relaxed);

@@ -25,6 +25,9 @@ struct PoolWriter {
   record::Pool pool;
   FullPolicy policy;
   std::uint32_t generation = 0;  // of the session: a producer that carries another one has no chunk here
+  // Each record of a probe in the bytecode is an event of one slot: to count what a full pool loses they need not be
+  // looked through, which would cost as much again as the probes.
+  bool one_slot_probes = false;
 
   // A free chunk made `producer`'s, or -1. Events leave the reserve of definitions alone.
   std::int64_t take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const;
