@@ -42,7 +42,7 @@ Waiter AttachSession::waiter(std::chrono::milliseconds time) const {
 
 Result<AttachSession> AttachSession::open(const target::Process& process, const AttachOptions& options) {
   JTRACE_RETURN_IF_ERROR(check_user(process));
-  JTRACE_RETURN_IF_ERROR(check_state(process));
+  JTRACE_RETURN_IF_ERROR(check_state(process, process.recent_status()));
   AttachSession session;
   session.options_ = options;
   JTRACE_ASSIGN_OR_RETURN(Rendezvous rendezvous, Rendezvous::locate(process));

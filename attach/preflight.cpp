@@ -94,7 +94,7 @@ Error unseen(const Error& error) {
 // One look: nothing where SIGQUIT is caught and the JVM attaches; `wait` is set where it may come to that.
 Result<> look(const target::Process& process, bool& wait) {
   wait = false;
-  JTRACE_RETURN_IF_ERROR(check_state(process));
+  JTRACE_RETURN_IF_ERROR(check_state(process, process.status()));
   auto jvm = target::examine_jvm(process);
   if (!jvm) {
     wait = may_become_jvm(process) && !process.has_exited();
@@ -142,8 +142,7 @@ JvmOptions options_of(const target::Process& process, const target::Jvm* jvm) {
   return options;
 }
 
-Result<> check_state(const target::Process& process) {
-  const auto status = process.status();
+Result<> check_state(const target::Process& process, const Result<target::ProcessStatus>& status) {
   if (!status || status->has_exited()) return fail(exited(process));
   if (!status->is_stopped()) return is_frozen(process) ? fail(frozen(process)) : Result<>();
   Error error{.category = ErrorCategory::kNotAttachable};

@@ -23,7 +23,8 @@ namespace jtrace::attach {
 Result<target::Jvm> preflight(const target::Process& process);
 
 // Running, and of a user we can be. The cheap part, before each connection.
-Result<> check_state(const target::Process& process);
+// `status` is what the caller read of it: how fresh it must be is the caller's to know.
+Result<> check_state(const target::Process& process, const Result<target::ProcessStatus>& status);
 Result<> check_user(const target::Process& process);
 
 // Until SIGQUIT may be sent: waits for the handler of a JVM that is just starting. Errors as preflight; kTimeout.

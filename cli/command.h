@@ -5,6 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <limits>
 
 #include "base/log.h"
 #include "base/result.h"
@@ -17,6 +18,11 @@ using AddCommand = void (*)(CLI::App& app, ExitStatus& status);
 inline ExitStatus report(const Error& error) {
   log_error(error.message());
   return exit_status(error);
+}
+
+// For an option that takes a time: cmake/Cli11.cmake leaves out CLI11's own.
+inline CLI::Validator positive_number() {
+  return CLI::Range(std::numeric_limits<double>::min(), std::numeric_limits<double>::max(), "POSITIVE");
 }
 
 // Parses the arguments, runs the chosen subcommand and returns the exit status of the process. Usage errors are one

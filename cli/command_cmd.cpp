@@ -84,7 +84,7 @@ void add_cmd_command(CLI::App& app, ExitStatus& status) {
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();
   command->add_option("--batch", arguments->batch, "operations from a file (- is stdin), one a line");
-  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(CLI::PositiveNumber);
+  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(positive_number());
   command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--show-secrets", arguments->run.show_secrets, "do not mask values of properties that look secret");
   command->add_flag("--yes", arguments->run.confirmed, "needed by 'all' with what may change a JVM");

@@ -90,7 +90,7 @@ void add_jmx_command(CLI::App& app, ExitStatus& status) {
   command
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();
-  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(CLI::PositiveNumber);
+  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(positive_number());
   command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--yes", arguments->run.confirmed, "needed by 'all'");
   command->fallthrough();

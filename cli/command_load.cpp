@@ -173,7 +173,7 @@ void add_load_command(CLI::App& app, ExitStatus& status) {
       ->required();
   command->add_option("OPTIONS", arguments->options, "handed to the agent");
   command->add_flag("--deliver", arguments->deliver, "copy it into the target's file system for the moment");
-  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(CLI::PositiveNumber);
+  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(positive_number());
   command->add_flag("--yes", arguments->run.confirmed, "needed by 'all'");
   command->fallthrough();
   command->footer("Example: jtrace load 4711 ./libmyagent.so verbose=1 --deliver");

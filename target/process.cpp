@@ -21,6 +21,7 @@
 namespace jtrace::target {
 namespace {
 
+constexpr std::chrono::milliseconds kRecent{5};
 constexpr pid_t kPidMaxLimit = 4 * 1024 * 1024;  // PID_MAX_LIMIT, include/linux/threads.h
 
 Error no_process(pid_t pid) {
@@ -89,13 +90,14 @@ Result<Process> Process::open(pid_t pid) {
   auto text = process.read_proc("status");
   if (!text && (text.error().errnum == ESRCH || text.error().errnum == ENOENT)) return fail(no_process(pid));
   if (!text) return fail(std::move(text).error());
-  const ProcessStatus status = parse_status(*text);
+  process.opening_status_ = parse_status(*text);
+  process.opened_ = std::chrono::steady_clock::now();
+  const ProcessStatus& status = process.opening_status_;
   JTRACE_RETURN_IF_ERROR(check_identity(pid, status));
   process.nspid_ = status.nspid.empty() ? pid : status.nspid.back();
   process.uid_ = status.uid;
   process.gid_ = status.gid;
   process.comm_ = status.name;
-  if (auto stat = process.read_proc("stat")) process.start_ticks_ = parse_start_ticks(*stat);
   if (auto cmdline = process.read_proc("cmdline")) process.cmdline_ = parse_cmdline(*cmdline);
   process.root_.reset(::openat(process.proc_.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!process.root_) process.root_error_ = system_error("cannot open", process.proc_path("root"));
@@ -114,6 +116,16 @@ Result<std::string> Process::read_proc(std::string_view name, std::size_t limit)
 Result<ProcessStatus> Process::status() const {
   JTRACE_ASSIGN_OR_RETURN(const std::string text, read_proc("status"));
   return parse_status(text);
+}
+
+Result<ProcessStatus> Process::recent_status() const {
+  if (std::chrono::steady_clock::now() - opened_ <= kRecent) return opening_status_;
+  return status();
+}
+
+std::uint64_t Process::start_ticks() const {
+  const auto text = read_proc("stat");
+  return text ? parse_start_ticks(*text) : 0;
 }
 
 Result<std::vector<Mapping>> Process::maps() const {
@@ -160,8 +172,7 @@ Result<> Process::send_signal(int signal) const {
   if (::syscall(SYS_pidfd_send_signal, proc_.get(), signal, nullptr, 0) == 0) return {};
   if (errno != ENOSYS)
     return fail(system_error("cannot send signal " + std::to_string(signal) + " to process " + std::to_string(pid_)));
-  const auto stat = read_proc("stat");  // fails when the process that was opened is gone
-  if (!stat || parse_start_ticks(*stat) != start_ticks_) return fail(no_process(pid_));
+  if (!read_proc("stat")) return fail(no_process(pid_));  // by the descriptor: of the process that was opened
   if (::kill(pid_, signal) != 0)
     return fail(system_error("cannot send signal " + std::to_string(signal) + " to process " + std::to_string(pid_)));
   return {};
