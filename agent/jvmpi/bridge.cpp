@@ -94,14 +94,15 @@ void Bridge::go_live(JNIEnv* jni, jthread current_thread) {
       jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
   }
   gc->find_counters();
+  live_.store(true, std::memory_order_release);
   jint count = 0;
   JvmtiMemory<jthread> all(jvmti);
   if (jvmti->GetAllThreads(&count, all.out()) != JVMTI_ERROR_NONE) count = 0;
-  live_.store(true, std::memory_order_release);
   for (jint i = 0; i < count; ++i) {
-    if (JNIEnv* env = threads.env_of(jni, all[i])) known_thread(jni, env, all[i]);
+    if (JNIEnv* env = threads.env_of(jni, all[i])) thread_started(jni, env, all[i]);
     jni->DeleteLocalRef(all[i]);
   }
+  knows_threads_.store(true, std::memory_order_release);
   methods->define_helper(jni);  // without it METHOD events cannot be had, and EnableEvent says so
   if (wants(JVMPI_EVENT_CLASS_LOAD)) tell_loaded_classes(*this, jni);
   for (jint event = 0; event <= JVMPI_MAX_EVENT_TYPE_VAL; ++event)
@@ -155,6 +156,11 @@ jobjectID Bridge::known_class(JNIEnv* jni, jclass klass) {
 }
 
 ThreadRecord* Bridge::known_thread(JNIEnv* jni, JNIEnv* env, jthread thread) {
+  if (threads.find(env) == nullptr && knows_threads_.load(std::memory_order_acquire)) return nullptr;
+  return thread_started(jni, env, thread);
+}
+
+ThreadRecord* Bridge::thread_started(JNIEnv* jni, JNIEnv* env, jthread thread) {
   if (env == nullptr || thread == nullptr) return nullptr;
   ThreadRecord* record = threads.find(env);
   if (record == nullptr) {

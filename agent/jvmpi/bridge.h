@@ -60,8 +60,12 @@ class Bridge {
   jobjectID known_object(JNIEnv* jni, jobject object);
   // The same of a class, with CLASS_LOAD.
   jobjectID known_class(JNIEnv* jni, jclass klass);
-  // The thread `env` is of, with THREAD_START. Null for threads that are not Java's.
+  // The thread `env` is of, with its THREAD_START where that is still to come. Null for threads that are not told of:
+  // the bridge's own, and between JVM TI's ThreadEnd and ThreadStart. There the JVM still enters a monitor for those
+  // that join, and attaches native threads, whose Thread has no name yet.
   ThreadRecord* known_thread(JNIEnv* jni, JNIEnv* env, jthread thread);
+  // The same of a thread that starts, or runs already.
+  ThreadRecord* thread_started(JNIEnv* jni, JNIEnv* env, jthread thread);
   // The id of a new object, with its OBJECT_ALLOC.
   void object_allocated(JNIEnv* jni, jobject object, jclass klass, jlong size);
 
@@ -114,6 +118,7 @@ class Bridge {
   pthread_mutex_t lock_;                   // over enable and disable
   std::atomic<std::uint64_t> enabled_{0};  // bit by event
   std::atomic<bool> live_{false};
+  std::atomic<bool> knows_threads_{false};  // those that ran when it went live
   std::atomic<bool> over_{false};
 };
 

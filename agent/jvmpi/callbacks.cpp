@@ -28,7 +28,7 @@ void JNICALL vm_death(jvmtiEnv*, JNIEnv* jni) {
 }
 
 void JNICALL thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
-  if (Bridge* bridge = live_bridge()) bridge->known_thread(jni, jni, thread);
+  if (Bridge* bridge = live_bridge()) bridge->thread_started(jni, jni, thread);
 }
 
 void JNICALL thread_end(jvmtiEnv*, JNIEnv* jni, jthread) {
@@ -81,8 +81,8 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
   Bridge* bridge = live_bridge();
   if (bridge == nullptr) return;
   ThreadRecord* record = bridge->known_thread(jni, jni, thread);
-  if (record != nullptr && bridge->wants(JVMPI_EVENT_MONITOR_CONTENDED_EXIT))
-    record->contended_with = owner_of(*bridge, jni, object);
+  if (record == nullptr) return;
+  if (bridge->wants(JVMPI_EVENT_MONITOR_CONTENDED_EXIT)) record->contended_with = owner_of(*bridge, jni, object);
   send_monitor(*bridge, jni, JVMPI_EVENT_MONITOR_CONTENDED_ENTER, jni, object);
 }
 
@@ -90,7 +90,8 @@ void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, j
   Bridge* bridge = live_bridge();
   if (bridge == nullptr) return;
   ThreadRecord* record = bridge->known_thread(jni, jni, thread);
-  if (record != nullptr && record->contended_with != nullptr) {
+  if (record == nullptr) return;
+  if (record->contended_with != nullptr) {
     send_monitor(*bridge, jni, JVMPI_EVENT_MONITOR_CONTENDED_EXIT, record->contended_with, object);
     record->contended_with = nullptr;
   }
@@ -100,7 +101,7 @@ void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, j
 void send_wait(jint type, JNIEnv* jni, jthread thread, jobject object, jlong timeout) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr || !bridge->wants(type)) return;
-  bridge->known_thread(jni, jni, thread);
+  if (bridge->known_thread(jni, jni, thread) == nullptr) return;
   JVMPI_Event event = event_of(type, jni);
   event.u.monitor_wait.object = bridge->known_object(jni, object);
   event.u.monitor_wait.timeout = timeout;
@@ -134,7 +135,7 @@ void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obje
 void object_allocated(JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr || !bridge->wants(JVMPI_EVENT_OBJECT_ALLOC)) return;
-  bridge->known_thread(jni, jni, thread);
+  if (bridge->known_thread(jni, jni, thread) == nullptr) return;  // told of when it first appears
   bridge->object_allocated(jni, object, klass, size);
 }
 void JNICALL sampled_object_alloc(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
@@ -194,7 +195,7 @@ void JNICALL data_dump_request(jvmtiEnv*) {
 void JNICALL single_step(jvmtiEnv*, JNIEnv* jni, jthread thread, jmethodID method, jlocation location) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr) return;
-  bridge->known_thread(jni, jni, thread);
+  if (bridge->known_thread(jni, jni, thread) == nullptr) return;
   JVMPI_Event event = event_of(JVMPI_EVENT_INSTRUCTION_START, jni);
   event.u.instruction.method_id = method;
   event.u.instruction.offset = static_cast<jint>(location);

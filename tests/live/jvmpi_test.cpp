@@ -4,15 +4,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <fstream>
 #include <map>
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "tests/live/jvmpi_run.h"
 #include "tests/testlib/run_command.h"
-#include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 
 namespace jtrace::test {
@@ -109,28 +108,8 @@ long number(const Report& report, const std::string& key) {
   return found == report.end() ? 0 : std::strtol(found->second.c_str(), nullptr, 10);
 }
 
-class EachJdk : public ::testing::TestWithParam<Jdk> {
+class EachJdk : public JvmpiRun {
  protected:
-  bool chrooted() const { return GetParam().root.has_value(); }
-  // Paths as the JVM sees them: a JDK of the tree has the build folder and the scratch folder below /srv and /media.
-  std::string library(const std::string& name) const {
-    return (chrooted() ? "/srv/lib" : JTRACE_LIB_DIR) + std::string("/lib") + name + ".so";
-  }
-  std::string for_jvm(const std::string& file) const { return (chrooted() ? "/media" : folder_.path()) + "/" + file; }
-  JvmOptions seeing_folders(JvmOptions options = {}) const {
-    if (chrooted())
-      options.in_child = [folder = folder_.path()](const std::string& root) {
-        return ::mount(JTRACE_BUILD_DIR, (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
-               ::mount(folder.c_str(), (root + "/media").c_str(), nullptr, MS_BIND, nullptr) == 0;
-      };
-    return options;
-  }
-  // -agentpath with the bridge and this profiler.
-  JvmOptions with_profiler(const std::string& name, const std::string& options) const {
-    JvmOptions made = seeing_folders();
-    made.flags = {"-agentpath:" + library("jtrace_jvmpi") + "=" + library(name) + "," + options};
-    return made;
-  }
   Report run(const JvmOptions& options, const std::vector<std::string>& commands, int want_status = 0) {
     auto jvm = JvmProcess::start(GetParam(), kApp, options);
     EXPECT_TRUE(succeeded(jvm));
@@ -153,9 +132,6 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
           found != report.end() && found->second == "ok")
         matrix("function " + std::string(each));
   }
-  void matrix(const std::string& feature) const { record_support(GetParam(), "yes", "JVMPI", feature); }
-
-  ScratchDir folder_;
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
 INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
@@ -226,6 +202,35 @@ TEST_P(EachJdk, calls_from_the_start_with_their_receivers) {
   EXPECT_EQ(report.at("method.JvmpiZoo$Refusing.<init>"), "10/10/10");
   EXPECT_EQ(number(report, "faults.unknown_class"), 0);
   if (number(report, "event." + std::to_string(JVMPI_EVENT_METHOD_ENTRY2)) > 0) matrix("METHOD_ENTRY2");
+}
+
+TEST_P(EachJdk, each_instruction_where_it_was_enabled_from_the_start) {
+  const Report report = run(with_profiler("jvmpi_exerciser", for_jvm("report") + ":9"), {"calls 1"});
+  EXPECT_GT(number(report, "event." + std::to_string(JVMPI_EVENT_INSTRUCTION_START)), 1000);
+  matrix("INSTRUCTION_START");
+}
+
+// Compiled code goes with its class.
+TEST_P(EachJdk, compiled_code_that_goes) {
+  JvmOptions options = with_profiler("jvmpi_exerciser", for_jvm("report") + ":7:8:33");
+  for (const char* flag :
+       {"-Xcomp", "-Xbatch", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,JvmpiZoo$Plugin::*"})
+    options.flags.push_back(flag);
+  const Report report = run(options, {"load 3", "gc 2", "step unloaded"});
+  EXPECT_GE(number(report, "event." + std::to_string(JVMPI_EVENT_COMPILED_METHOD_LOAD)), 3);
+  EXPECT_GT(number(report, "event." + std::to_string(JVMPI_EVENT_COMPILED_METHOD_UNLOAD)), 0);
+  matrix("COMPILED_METHOD_UNLOAD");
+}
+
+TEST_P(EachJdk, collections_in_the_pause_where_asked_for) {
+  JvmOptions options = seeing_folders();
+  options.flags = {"-agentpath:" + library("jtrace_jvmpi") + "=gc=pause," + library("jvmpi_exerciser") + "," +
+                   for_jvm("report") + ":60:61"};
+  const Report report = run(options, {"gc 3"});
+  EXPECT_GE(number(report, "event." + std::to_string(JVMPI_EVENT_GC_START)), 3);
+  EXPECT_EQ(number(report, "event." + std::to_string(JVMPI_EVENT_GC_START)),
+            number(report, "event." + std::to_string(JVMPI_EVENT_GC_FINISH)));
+  matrix("GC_START and GC_FINISH in the pause");
 }
 
 TEST_P(EachJdk, the_documents_method_counter) {

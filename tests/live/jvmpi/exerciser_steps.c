@@ -186,6 +186,13 @@ static void do_monitor_dump(JNIEnv *env) {
   judge("RequestEvent MONITOR_DUMP", jvmpi->RequestEvent(JVMPI_EVENT_MONITOR_DUMP, NULL) == JVMPI_SUCCESS);
 }
 
+/* The JVM tells of code that goes when its service thread comes to it. */
+static void do_unloaded(JNIEnv *env) {
+  int i;
+  (void)env;
+  for (i = 0; i < 10000 && count_of(JVMPI_EVENT_COMPILED_METHOD_UNLOAD) == 0; i++) nap();
+}
+
 static void do_exit(JNIEnv *env) {
   (void)env;
   jvmpi->ProfilerExit(42);
@@ -198,7 +205,7 @@ void do_step(const char *name, JNIEnv *env) {
   } steps[] = {{"threads", do_threads},         {"classes", do_classes},       {"monitors", do_monitors},
                {"collections", do_collections}, {"references", do_references}, {"methods_on", do_methods_on},
                {"methods_off", do_methods_off}, {"heap", do_heap},             {"monitor_dump", do_monitor_dump},
-               {"exit", do_exit}};
+               {"unloaded", do_unloaded},       {"exit", do_exit}};
   size_t i;
   for (i = 0; i < sizeof steps / sizeof steps[0]; i++)
     if (strcmp(steps[i].name, name) == 0) steps[i].run(env);

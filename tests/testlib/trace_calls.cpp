@@ -1,0 +1,74 @@
+#include "tests/testlib/trace_calls.h"
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "base/file.h"
+
+namespace jtrace::test {
+
+std::size_t occurrences(const std::string& text, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+::testing::AssertionResult rewritten(TraceRun& run, std::size_t times) {
+  for (int i = 0; i < 6000 && run.command().alive(); ++i) {
+    const auto text = read_file(run.path());
+    if (text && occurrences(*text, "key=\"jtrace.rewritten\"") >= times) return ::testing::AssertionSuccess();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return ::testing::AssertionFailure() << "nothing says jtrace.rewritten: " << run.command().err();
+}
+
+std::map<std::string, std::string> names_of_methods(const TraceDocument& trace) {
+  std::map<std::string, std::string> classes;
+  for (const TraceElement* each : trace.all("classDef")) classes[each->get("classId")] = each->get("name");
+  std::map<std::string, std::string> methods;
+  for (const TraceElement* each : trace.all("methodDef"))
+    methods[each->get("methodId")] = classes[each->get("classIdRef")] + "." + each->get("name");
+  return methods;
+}
+
+std::map<std::string, int> by_method(const TraceDocument& trace, std::string_view element) {
+  std::map<std::string, std::string> methods = names_of_methods(trace);
+  std::map<std::string, int> counts;
+  for (const TraceElement* each : trace.all(element)) ++counts[methods[each->get("methodIdRef")]];
+  return counts;
+}
+
+std::vector<std::string> call_faults(const TraceDocument& trace, std::size_t* open) {
+  struct Call {
+    std::string ticket, method;
+  };
+  std::map<std::string, std::vector<Call>> stacks;
+  std::map<std::string, std::set<std::string>> tickets;
+  std::vector<std::string> faults;
+  for (const TraceElement& each : trace.events()) {
+    const bool entry = each.name == "methodEntry";
+    if (!entry && each.name != "methodExit") continue;
+    std::vector<Call>& stack = stacks[each.get("threadIdRef")];
+    const std::string what = each.name + " collationValue " + each.get("collationValue");
+    if (entry) {
+      stack.push_back({each.get("ticket"), each.get("methodIdRef")});
+      if (each.number("stackDepth") != stack.size()) faults.push_back(what + ": wrong depth");
+      if (!tickets[each.get("threadIdRef")].insert(each.get("ticket")).second)
+        faults.push_back(what + ": ticket again");
+    } else if (stack.empty() || stack.back().ticket != each.get("ticket") ||
+               stack.back().method != each.get("methodIdRef")) {
+      faults.push_back(what + ": not the innermost open call");
+    } else {
+      stack.pop_back();
+    }
+    if (faults.size() > 20) break;
+  }
+  if (open != nullptr) {
+    *open = 0;
+    for (const auto& [thread, stack] : stacks) *open += stack.size();
+  }
+  return faults;
+}
+
+}  // namespace jtrace::test
