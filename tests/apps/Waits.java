@@ -3,6 +3,7 @@ import java.io.InputStreamReader;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -168,16 +169,17 @@ public final class Waits {
             }
             case "virtualParks": {
                 Blocker blocker = new Blocker();
+                // JDK 21 says WAITING of a timed park as well, and one that is unparked there would lack it at the last one.
+                CountDownLatch atLast = new CountDownLatch(n);
                 List<Thread> threads = virtualThreads(n, () -> {
                     LockSupport.parkNanos(blocker, 3_000_000);
                     LockSupport.parkUntil(blocker, System.currentTimeMillis() + 3);
                     LockSupport.parkNanos(3_000_000);
+                    atLast.countDown();
                     LockSupport.park(blocker);
                 });
+                atLast.await();
                 for (Thread thread : threads) {
-                    while (thread.getState() != Thread.State.WAITING) {
-                        Thread.yield();
-                    }
                     awaitWaiting(thread);
                     LockSupport.unpark(thread);
                     thread.join();
