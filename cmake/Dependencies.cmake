@@ -19,7 +19,11 @@ pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 if(JTRACE_STATIC)
-  target_link_libraries(PkgConfig::libelf INTERFACE PkgConfig::zlib)
+  # As a target: the order of two archives that are only paths is nobody's to know.
+  add_library(jtrace_libelf STATIC IMPORTED)
+  set_target_properties(jtrace_libelf PROPERTIES IMPORTED_LOCATION ${libelf_LINK_LIBRARIES}
+    INTERFACE_LINK_LIBRARIES PkgConfig::zlib)
+  set_target_properties(PkgConfig::libelf PROPERTIES INTERFACE_LINK_LIBRARIES jtrace_libelf)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .so .a)
 endif()
 find_package(CLI11 REQUIRED)
