@@ -10,20 +10,22 @@ struct id_entry {
   uint64_t number; /* 0: taken out again */
 };
 struct id_set {
-  struct id_entry *entries;
+  struct id_entry* entries;
   size_t room, used;
 };
 
-static struct id_entry *id_slot(const struct id_set *set, uint64_t id) {
+static struct id_entry* id_slot(const struct id_set* set, uint64_t id) {
   size_t at = (size_t)(id * 0x9e3779b97f4a7c15u >> 17) & (set->room - 1);
   while (set->entries[at].id != 0 && set->entries[at].id != id) at = (at + 1) & (set->room - 1);
   return &set->entries[at];
 }
 
-static uint64_t id_number(const struct id_set *set, uint64_t id) { return set->room == 0 ? 0 : id_slot(set, id)->number; }
+static uint64_t id_number(const struct id_set* set, uint64_t id) {
+  return set->room == 0 ? 0 : id_slot(set, id)->number;
+}
 
-static void id_put(struct id_set *set, uint64_t id, uint64_t number) {
-  struct id_entry *slot;
+static void id_put(struct id_set* set, uint64_t id, uint64_t number) {
+  struct id_entry* slot;
   if (2 * set->used >= set->room) {
     struct id_set bigger = {NULL, set->room == 0 ? 1024 : 2 * set->room, set->used};
     bigger.entries = calloc(bigger.room, sizeof *bigger.entries);
