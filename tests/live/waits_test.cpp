@@ -140,8 +140,8 @@ TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
     EXPECT_EQ(sleepers, 3u);
     EXPECT_EQ(parkers, 3u);
   }
-  record_support(GetParam(), "-", "live", "Thread.sleep as monWait");
-  record_support(GetParam(), "-", "live", "LockSupport.park as monWait");
+  record_support(GetParam(), "G1", "live", "Thread.sleep as monWait");
+  record_support(GetParam(), "G1", "live", "LockSupport.park as monWait");
 
   // Nothing is left in the threads' way.
   auto before = (*jvm)->ask("sleeps");
