@@ -59,28 +59,30 @@ Result<> Spiller::write_pass(std::uint64_t watermark) {
   return writer_.write_block(BlockKind::kPass, pass);
 }
 
+// The part as it is in the file, whatever its producer does with the pool's bytes meanwhile.
+Result<record::EventPart> Spiller::write_part(BlockKind kind, const record::EventPart& part) {
+  JTRACE_RETURN_IF_ERROR(rotate());
+  record::EventPart written = part;
+  std::span<const std::byte> copy;
+  JTRACE_RETURN_IF_ERROR(writer_.write_part(kind, part, copy));
+  written.data = copy.data();
+  return written;
+}
+
 // What comes while the trace is stopped (a paused agent still says something) is known, but not written.
 Result<> Spiller::on_definitions(const record::EventPart& part) {
   if (!in_trace_) {
     state_.on_definitions(part);
     return {};
   }
-  JTRACE_RETURN_IF_ERROR(rotate());
-  record::EventPart written = part;
-  std::span<const std::byte> copy;
-  JTRACE_RETURN_IF_ERROR(writer_.write_part(BlockKind::kDefinitions, part, copy));
-  written.data = copy.data();
+  JTRACE_ASSIGN_OR_RETURN(const record::EventPart written, write_part(BlockKind::kDefinitions, part));
   state_.on_definitions(written);
   return {};
 }
 
 Result<> Spiller::on_events(const record::EventPart& part) {
   if (!in_trace_) return {};
-  JTRACE_RETURN_IF_ERROR(rotate());
-  record::EventPart written = part;
-  std::span<const std::byte> copy;
-  JTRACE_RETURN_IF_ERROR(writer_.write_part(BlockKind::kEvents, part, copy));
-  written.data = copy.data();
+  JTRACE_ASSIGN_OR_RETURN(const record::EventPart written, write_part(BlockKind::kEvents, part));
   state_.on_events(written);
   return {};
 }

@@ -45,6 +45,7 @@ class Spiller final : public TraceDrain, private trace::record::PartSink {
   Result<> next_file(std::uint32_t keep);
   Result<> rotate();
   Result<> write_pass(std::uint64_t watermark);
+  Result<trace::record::EventPart> write_part(trace::record::BlockKind kind, const trace::record::EventPart& part);
   std::uint64_t dropped() const { return reader_.counts().dropped_events - dropped_before_; }
 
   trace::record::PoolReader& reader_;

@@ -156,8 +156,12 @@ jobjectID Bridge::known_class(JNIEnv* jni, jclass klass) {
 }
 
 ThreadRecord* Bridge::known_thread(JNIEnv* jni, JNIEnv* env, jthread thread) {
-  if (threads.find(env) == nullptr && knows_threads_.load(std::memory_order_acquire)) return nullptr;
-  return thread_started(jni, env, thread);
+  if (env == nullptr || thread == nullptr) return nullptr;
+  ThreadRecord* record = threads.find(env);
+  if (record == nullptr)
+    return knows_threads_.load(std::memory_order_acquire) ? nullptr : thread_started(jni, env, thread);
+  tell_start(jni, *record);
+  return record;
 }
 
 ThreadRecord* Bridge::thread_started(JNIEnv* jni, JNIEnv* env, jthread thread) {
@@ -167,9 +171,13 @@ ThreadRecord* Bridge::thread_started(JNIEnv* jni, JNIEnv* env, jthread thread) {
     if (own_thread != nullptr && jni->IsSameObject(thread, own_thread)) return nullptr;
     record = threads.add(jni, env, thread);
   }
-  if (!record->told.load(std::memory_order_relaxed) && wants(JVMPI_EVENT_THREAD_START) && !record->told.exchange(true))
-    send_thread_start(jni, *record, 0);
+  tell_start(jni, *record);
   return record;
+}
+
+void Bridge::tell_start(JNIEnv* jni, ThreadRecord& record) {
+  if (!record.told.load(std::memory_order_relaxed) && wants(JVMPI_EVENT_THREAD_START) && !record.told.exchange(true))
+    send_thread_start(jni, record, 0);
 }
 
 void Bridge::send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags) {

@@ -108,6 +108,7 @@ class Bridge {
   bool sample_every_object();
   bool open_hook();
   jint request_dump(jint event, void* argument, JNIEnv* jni);
+  void tell_start(JNIEnv* jni, ThreadRecord& record);  // once
   void send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags);
   void send_object_alloc(JNIEnv* jni, jclass klass, jlong size, jlong tag, jint flags);
   const JNINativeInterface_* own_functions(JNIEnv* jni) const {

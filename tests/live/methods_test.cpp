@@ -194,6 +194,16 @@ std::string values_of(const TraceElement& call) {
   return text;
 }
 
+// By "Entry Class.method" and "Exit Class.method", in their order.
+std::map<std::string, std::vector<std::string>> values_by_call(const TraceDocument& trace) {
+  std::map<std::string, std::string> names = names_of_methods(trace);
+  std::map<std::string, std::vector<std::string>> given;
+  for (const TraceElement& each : trace.events())
+    if (each.name == "methodEntry" || each.name == "methodExit")
+      given[each.name.substr(6) + " " + names[each.get("methodIdRef")]].push_back(values_of(each));
+  return given;
+}
+
 TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   constexpr std::uint64_t kMilli = 1'000'000;
   auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
@@ -232,11 +242,7 @@ TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   EXPECT_EQ(throws["Calls.thrower"], 20);  // exceptions are traced whatever their call takes
   EXPECT_EQ(trace->option("slower-than"), "0.04");
   // The values are those of the beginning of the call, whatever was called since.
-  std::map<std::string, std::string> names = names_of_methods(*trace);
-  std::map<std::string, std::vector<std::string>> given;
-  for (const TraceElement& each : trace->events())
-    if (each.name == "methodEntry" || each.name == "methodExit")
-      given[each.name.substr(6) + " " + names[each.get("methodIdRef")]].push_back(values_of(each));
+  auto given = values_by_call(*trace);
   using Texts = std::vector<std::string>;
   EXPECT_EQ(given["Entry Calls.slowly"],
             (Texts{"STRING=text OPAQUE#id LONG=2 INT=60", "STRING=text! OPAQUE#0 LONG=1 INT=60",
@@ -276,11 +282,7 @@ TEST_P(EachJdk, arguments_and_results_have_their_values) {
   EXPECT_TRUE(none(trace->faults()));
   EXPECT_TRUE(none(call_faults(*trace)));
   EXPECT_TRUE(valid((*run)->path()));
-  std::map<std::string, std::string> names = names_of_methods(*trace);
-  std::map<std::string, std::vector<std::string>> given;
-  for (const TraceElement& each : trace->events())
-    if (each.name == "methodEntry" || each.name == "methodExit")
-      given[each.name.substr(6) + " " + names[each.get("methodIdRef")]].push_back(values_of(each));
+  auto given = values_by_call(*trace);
   using Texts = std::vector<std::string>;
   EXPECT_EQ(
       given["Entry Calls.many"],
