@@ -233,7 +233,7 @@ TEST(ProbeRefusalsOfFiles, a_flag_that_is_gone_is_named_before_java_starts) {
 // An update puts another libjvm.so in the place of the one that runs, or takes it away.
 TEST(ProbeRefusalsOfFiles, a_libjvm_that_was_replaced_or_deleted_is_traced_all_the_same) {
   JTRACE_NEED_JDK(jdk);
-  if (jdk->root) GTEST_SKIP() << "takes a JDK outside of a tree";
+  if (jdk->root) JTRACE_SKIP("live", "no JDK outside of a tree on this machine");
   const ScratchDir folder;
   Jdk copy = *jdk;
   copy.home = folder.file("jdk");
@@ -266,7 +266,7 @@ TEST(ProbeRefusalsOfFiles, a_libjvm_that_was_replaced_or_deleted_is_traced_all_t
 // A process with a libjvm.so that becomes another program.
 TEST(ProbeRefusalsOfFiles, a_process_that_becomes_another_program_ends_the_trace) {
   JTRACE_NEED_JDK(jdk);
-  if (jdk->root) GTEST_SKIP() << "takes a JDK outside of a tree";
+  if (jdk->root) JTRACE_SKIP("live", "no JDK outside of a tree on this machine");
   const std::string script =
       "import ctypes,os,signal,sys\n"
       "ctypes.CDLL(sys.argv[1])\n"
