@@ -100,7 +100,7 @@ const char* AgentSession::map_pool(int fd) {
   writer.pool = record::Pool(base);
   writer.policy.block = config.has_flag(record::kBlockWhenFull);
   writer.policy.block_limit_ns = static_cast<std::uint64_t>(config.block_limit_ms) * 1'000'000;
-  writer.one_slot_probes = !config.has_flag(record::kReceivers);
+  writer.one_slot_probes = !config.has_flag(record::kReceivers) && !config.has_flag(record::kCpuTime);
   writer.generation = g_generation.fetch_add(1) + 1;
   return nullptr;
 }

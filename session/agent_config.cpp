@@ -27,6 +27,7 @@ std::string encode_start(const TraceOptions& options, const HeapCounters& counte
   if (options.arguments) flags |= record::kArguments;
   if (options.return_values) flags |= record::kReturnValues;
   if (options.receivers) flags |= record::kReceivers;
+  if (options.cpu_time) flags |= record::kCpuTime;
   std::string bytes;
   append(bytes, record::kControlVersion);
   append(bytes, options.events);

@@ -19,7 +19,8 @@ BuilderOptions builder_options(const TraceOptions& options) {
   return {.events = options.events,
           .all_loaded_classes = options.all_loaded_classes,
           .nested_frees = options.nested_frees,
-          .receivers = options.receivers};
+          .receivers = options.receivers,
+          .cpu_time = options.cpu_time};
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ Result<> Drainer::begin_trace(std::uint64_t time) {
   std::string vm = "pid=" + std::to_string(identity_.nspid);
   if (!identity_.vm_begin_time.empty()) vm += ",createVmBeginTime=" + identity_.vm_begin_time;
   JTRACE_RETURN_IF_ERROR(option("jtrace.vm", vm));
+  if (options_.cpu_time) JTRACE_RETURN_IF_ERROR(option("jtrace.cpuTime", "platform threads"));
   JTRACE_RETURN_IF_ERROR(say_clock());
   return output_.flush();
 }

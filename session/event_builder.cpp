@@ -345,6 +345,13 @@ EventBuilder::Receiver EventBuilder::receiver_of(std::uint32_t method) const {
   return {ObjectId::none(), trace::Number(0)};
 }
 
+// Absent where it is not known: of virtual threads the kernel knows nothing.
+trace::Number EventBuilder::cpu_time_of(const Record& record) const {
+  if (!options_.cpu_time || record.header().slots < record::slots_of<record::CpuTimeRecord>()) return {};
+  const std::uint64_t cpu_time = record.as<record::CpuTimeRecord>().cpu_time;
+  return cpu_time != 0 ? trace::Number(cpu_time) : trace::Number();
+}
+
 Result<> EventBuilder::write_entry(const Record& record, std::uint64_t time, std::uint64_t object) {
   const std::uint32_t method = record.header().number;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
@@ -364,6 +371,7 @@ Result<> EventBuilder::write_entry(const Record& record, std::uint64_t time, std
                                           .ticket = call.ticket,
                                           .objIdRef = receiver.object,
                                           .classIdRef = class_ref(method),
+                                          .threadCpuTime = cpu_time_of(record),
                                           .sequenceCounter = receiver.sequence,
                                           .stackDepth = stack.depth(),
                                           .values = values});
@@ -411,17 +419,18 @@ Result<> EventBuilder::write_exit(const Record& record) {
     ++orphan_exits_;
     return {};
   }
-  const std::uint64_t time = record.header().time;
-  while (stack.depth() > at + 1) JTRACE_RETURN_IF_ERROR(write_exit_of(stack, time, {}));
+  const ExitFigures now{record.header().time, cpu_time_of(record)};
+  while (stack.depth() > at + 1) JTRACE_RETURN_IF_ERROR(write_exit_of(stack, now, {}));
   trace::List<trace::Value> values;
   const std::uint32_t method = record.header().number;
   if (!given.empty() && record.header().kind == RecordKind::kMethodExit)
     values = value_elements_.make(given, method, definitions_.signature_of(method), true);
-  return write_exit_of(stack, time, values);
+  return write_exit_of(stack, now, values);
 }
 
-Result<> EventBuilder::write_exit_of(CallStack& stack, std::uint64_t time, trace::List<trace::Value> values) {
+Result<> EventBuilder::write_exit_of(CallStack& stack, const ExitFigures& at, trace::List<trace::Value> values) {
   const OpenCall call = stack.pop();
+  const std::uint64_t time = at.time;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(stack.thread(), time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(call.method, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_object(call.object, time));
@@ -430,6 +439,7 @@ Result<> EventBuilder::write_exit_of(CallStack& stack, std::uint64_t time, trace
   return emitter_.emit(trace::MethodExit{.threadIdRef = ThreadId(stack.thread()),
                                          .time = wall(time),
                                          .ticket = call.ticket,
+                                         .threadCpuTime = at.cpu_time,
                                          .methodIdRef = trace::MethodId(call.method),
                                          .objIdRef = receiver.object,
                                          .classIdRef = class_ref(call.method),
@@ -458,7 +468,8 @@ Result<> EventBuilder::write_line(const Record& record) {
                                    .line_number = record.header().flags,
                                    .file_name = definitions_.source_of(method),
                                    .methodIdRef = trace::MethodId(method),
-                                   .ticket = ticket_of(calls_.of(record.thread), method)});
+                                   .ticket = ticket_of(calls_.of(record.thread), method),
+                                   .threadCpuTime = cpu_time_of(record)});
 }
 
 // One throw for each frame that an exception is thrown in or passes, the frame that catches it included.

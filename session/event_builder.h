@@ -29,6 +29,7 @@ struct BuilderOptions {
   bool all_loaded_classes = false;  // classDef of classes that were there before comes at once
   bool nested_frees = false;
   bool receivers = false;  // of calls: objIdRef and sequenceCounter
+  bool cpu_time = false;   // of calls and lines: threadCpuTime
 };
 
 class EventBuilder final : public trace::record::RecordSink {
@@ -114,7 +115,11 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
   Result<> write_entry(const Record& record, std::uint64_t time, std::uint64_t object);
   Result<> write_exit(const Record& record);
-  Result<> write_exit_of(CallStack& stack, std::uint64_t time, trace::List<trace::Value> values);
+  struct ExitFigures {
+    std::uint64_t time = 0;
+    trace::Number cpu_time;
+  };
+  Result<> write_exit_of(CallStack& stack, const ExitFigures& at, trace::List<trace::Value> values);
   Result<> take_value(const Record& record);
   Result<> take_receiver(const Record& record);
   // objIdRef and sequenceCounter of an entry or exit; absent where they are not known, or not wanted.
@@ -123,6 +128,7 @@ class EventBuilder final : public trace::record::RecordSink {
     trace::Number sequence;
   };
   Receiver receiver_of(std::uint32_t method) const;
+  trace::Number cpu_time_of(const Record& record) const;
   void abandon(const OpenCall& call) {
     if (call.object != 0) sequences_.abandon(call.object);
   }

@@ -35,6 +35,7 @@ struct TraceOptions {
   bool all_loaded_classes = false;
   bool monitor_owner = false;
   bool precise_time = false;      // of methods and lines
+  bool cpu_time = false;          // the same
   std::uint64_t slower_than = 0;  // ns; 0: every call
   bool arguments = false;
   bool return_values = false;

@@ -82,7 +82,8 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
 
 ProbeStyle MethodTracer::style() const {
   return {session_.config.has_flag(record::kPreciseTime) ? ProbeTime::kPrecise : ProbeTime::kCoarse,
-          session_.config.slower_than != 0 ? ProbeCalls::kSlow : ProbeCalls::kEach};
+          session_.config.slower_than != 0 ? ProbeCalls::kSlow : ProbeCalls::kEach,
+          session_.config.has_flag(record::kCpuTime)};
 }
 
 std::uint32_t MethodTracer::probes() const {

@@ -18,7 +18,7 @@ class OpenCalls {
  public:
   static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this
   static constexpr std::uint32_t kFrames = 16383;      // deeper calls are not looked at
-  static constexpr std::uint32_t kMostStacks = 4096;   // 290 KiB of addresses each, memory where it is touched
+  static constexpr std::uint32_t kMostStacks = 4096;   // 420 KiB of addresses each, memory where it is touched
 
   struct Entry {
     std::atomic<std::uint64_t> owner;  // threadId, 0: nobody; a thread without a stack has none here
@@ -34,7 +34,8 @@ class OpenCalls {
     std::uint64_t depth;  // may be beyond kFrames
     std::atomic<std::uint64_t> owner;
     Frame frames[kFrames];
-    KeptValues values;  // of these calls, where they are wanted
+    std::uint64_t cpu_times[kFrames];  // of the thread when the call began, with --cpu-time; 0: not known
+    KeptValues values;                 // of these calls, where they are wanted
   };
 
   // Nothing is open. `slower_than` in ns.

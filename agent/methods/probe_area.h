@@ -77,7 +77,7 @@ class ProbeArea {
   ProbeArea() = default;
   bool make();
 
-  static constexpr std::uint64_t kMagic = 0x354552414a52544aull;  // "JTRJARE5"
+  static constexpr std::uint64_t kMagic = 0x364552414a52544aull;  // "JTRJARE6"
 
   std::uint64_t magic_ = kMagic;
   record::ChunkHeader nobody_{};  // what an empty entry leads to: nobody's chunk

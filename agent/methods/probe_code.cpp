@@ -60,6 +60,7 @@ class Maker {
     ended_ = pool.method(made_.this_class(), "ended", "(II)V");
     idle_ = pool.method(made_.this_class(), "idle", "(J)V");
     identify_ = pool.method(made_.this_class(), "identify", "(Ljava/lang/Object;I)J");
+    cpu_time_ = pool.method(made_.this_class(), "cpuTime", "()J");
     const std::uint16_t thread = pool.klass("java/lang/Thread");
     current_ = pool.method(thread, "currentThread", "()Ljava/lang/Thread;");
     if (facts.virtual_threads) carrier_ = pool.method(thread, "currentCarrierThread", "()Ljava/lang/Thread;");
@@ -84,6 +85,7 @@ class Maker {
     made_.add_native(0x010a, "ended", "(II)V");
     made_.add_native(0x010a, "idle", "(J)V");
     made_.add_native(0x010a, "identify", "(Ljava/lang/Object;I)J");
+    made_.add_native(0x010a, "cpuTime", "()J");
     made_.add_native(kPublicStatic, "made", "(Ljava/lang/Object;II)V");
     made_.add_native(kPublicStatic, "thrown", "(Ljava/lang/Object;I)V");
     made_.add_native(kPublicStatic, "unwound", "(Ljava/lang/Object;I)V");
@@ -113,7 +115,8 @@ class Maker {
     kCommitted = 8,
     kPlace = 10,
     kObjectId = 12,
-    kLocals = 14
+    kCpuTime = 14,
+    kLocals = 16
   };
   // What a probe is called with.
   enum Arguments {
@@ -190,12 +193,35 @@ class Maker {
     code.op1(kLstore, kObjectId);
   }
 
+  // The processor time of the thread, by a native call: only where somebody traces. 0 of a virtual thread, of which the
+  // kernel knows nothing.
+  void take_cpu_time(CodeBuilder& code) {
+    if (!style_.cpu_time) return;
+    load_at(code, area_.switch_address());
+    return_if_zero(code);
+    code.op(kLconst0);
+    code.op1(kLstore, kCpuTime);
+    std::size_t is_virtual = 0;
+    if (facts_.virtual_threads) {
+      code.op1(kLload, kCarrier);
+      code.op1(kLload, kThread);
+      code.op(kLcmp);
+      is_virtual = code.jump(kIfne);
+    }
+    code.op2(classfile::kInvokestatic, cpu_time_);
+    code.op1(kLstore, kCpuTime);
+    if (facts_.virtual_threads) code.land(is_virtual);
+  }
+
   void add_probe(std::string_view name, record::RecordKind kind, Arguments arguments) {
     static constexpr std::string_view kDescriptors[] = {"(I)V", "(II)V", "(Ljava/lang/Object;I)V"};
     CodeBuilder code(made_.pool());
-    const std::uint32_t size = arguments == kObject ? sizeof(record::ReceiverRecord) : record::kSlotSize;
+    const std::uint32_t size = arguments == kObject ? sizeof(record::ReceiverRecord)
+                               : style_.cpu_time    ? sizeof(record::CpuTimeRecord)
+                                                    : record::kSlotSize;
     if (arguments == kObject) identify(code, kind);
     const Local thread = thread_ids(code);
+    take_cpu_time(code);
     // The thread's chunk.
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
@@ -233,7 +259,8 @@ class Maker {
     code.op1(kLstore, kPlace);
     store_word(code, kind, arguments, size / record::kSlotSize);
     store_time(code);
-    if (arguments == kObject) store_object(code);
+    if (arguments == kObject) store_long(code, offsetof(record::ReceiverRecord, object), kObjectId);
+    if (style_.cpu_time) store_long(code, offsetof(record::CpuTimeRecord, cpu_time), kCpuTime);
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
     code.op1(kLload, kHeader);
@@ -345,13 +372,13 @@ class Maker {
     push_time(code);
     code.op2(kInvokevirtual, put_long_);
   }
-  void store_object(CodeBuilder& code) {
+  void store_long(CodeBuilder& code, std::uint64_t offset, Local value) {  // of the record
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
     code.op1(kLload, kPlace);
-    code.push_long(offsetof(record::ReceiverRecord, object));
+    code.push_long(offset);
     code.op(kLadd);
-    code.op1(kLload, kObjectId);
+    code.op1(kLload, value);
     code.op2(kInvokevirtual, put_long_);
   }
   void push_time(CodeBuilder& code) {
@@ -393,10 +420,25 @@ class Maker {
     return code.jump(kIfge);
   }
 
+  void store_frame_cpu_time(CodeBuilder& code) {
+    code.op2(kGetstatic, field_);
+    code.op(kAconstNull);
+    code.op1(kLload, kStack);
+    code.push_long(offsetof(OpenCalls::Stack, cpu_times));
+    code.op(kLadd);
+    code.op1(kLload, kDepth);
+    code.op(kIconst3);
+    code.op(kLshl);
+    code.op(kLadd);
+    code.op1(kLload, kCpuTime);
+    code.op2(kInvokevirtual, put_long_);
+  }
+
   // A call begins: its method and the time onto the thread's stack.
   void add_push() {
     CodeBuilder code(made_.pool());
     const Local thread = thread_ids(code);
+    take_cpu_time(code);
     find_entry(code, area_.open_calls().entries_address(), OpenCalls::kEntries, thread);
     const std::size_t not_mine = unless_same(code, offsetof(OpenCalls::Entry, owner), thread);
     load(code, kHeader, offsetof(OpenCalls::Entry, stack));
@@ -413,6 +455,7 @@ class Maker {
     code.op(kI2l);
     code.op2(kInvokevirtual, put_long_);
     store_time(code);
+    if (style_.cpu_time) store_frame_cpu_time(code);
     code.land(deep);
     add_to_depth(code, kLadd);
     store_depth(code);
@@ -494,7 +537,7 @@ class Maker {
   ClassBuilder made_;
   std::uint16_t get_unsafe_ = 0, get_long_ = 0, put_long_ = 0, put_release_ = 0, field_ = 0, area_field_ = 0, slow_ = 0,
                 current_ = 0, carrier_ = 0, nano_time_ = 0, get_and_add_ = 0, uncounted_ = 0, opened_ = 0, ended_ = 0,
-                idle_ = 0, identify_ = 0;
+                idle_ = 0, identify_ = 0, cpu_time_ = 0;
   std::string_view force_inline_;
 };
 
@@ -502,10 +545,13 @@ class Maker {
 
 // The number is the class's version: what a method writes, and where, is baked into it.
 std::string_view probe_class_name(ProbeStyle style) {
-  const bool precise = style.time == ProbeTime::kPrecise;
-  if (style.calls == ProbeCalls::kSlow)
-    return precise ? "java/lang/JTracePreciseSlowProbes5" : "java/lang/JTraceSlowProbes5";
-  return precise ? "java/lang/JTracePreciseProbes5" : "java/lang/JTraceProbes5";
+  static constexpr std::string_view kNames[] = {
+      "java/lang/JTraceProbes6",        "java/lang/JTracePreciseProbes6",
+      "java/lang/JTraceSlowProbes6",    "java/lang/JTracePreciseSlowProbes6",
+      "java/lang/JTraceCpuProbes6",     "java/lang/JTracePreciseCpuProbes6",
+      "java/lang/JTraceSlowCpuProbes6", "java/lang/JTracePreciseSlowCpuProbes6"};
+  return kNames[(style.time == ProbeTime::kPrecise ? 1 : 0) + (style.calls == ProbeCalls::kSlow ? 2 : 0) +
+                (style.cpu_time ? 4 : 0)];
 }
 
 classfile::Bytes make_probe_class(ProbeStyle style, const ProbeClassFacts& facts, const ProbeArea& area) {

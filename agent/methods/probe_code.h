@@ -20,6 +20,7 @@ enum class ProbeCalls {
 struct ProbeStyle {
   ProbeTime time;
   ProbeCalls calls;
+  bool cpu_time;  // each event has it (CpuTimeRecord)
 };
 
 // The static field that holds the address of the ProbeArea.

@@ -1,5 +1,7 @@
 #include "agent/methods/probe_thread.h"
 
+#include "base/clock.h"
+
 namespace jtrace::agent {
 namespace {
 
@@ -22,6 +24,16 @@ std::uint64_t current_thread(AgentSession& session, JNIEnv* jni) {
   const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
   jni->DeleteLocalRef(thread);
   return id;
+}
+
+std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni) {
+  if (!session.config.has_flag(record::kCpuTime)) return 0;
+  jthread thread = nullptr;
+  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return 0;
+  const bool is_virtual =
+      session.virtual_thread_class != nullptr && jni->IsInstanceOf(thread, session.virtual_thread_class);
+  jni->DeleteLocalRef(thread);
+  return is_virtual ? 0 : clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {

@@ -12,6 +12,9 @@ namespace jtrace::agent {
 // Its threadId; 0 where there is none.
 std::uint64_t current_thread(AgentSession& session, JNIEnv* jni);
 
+// ns that it has had of a processor; 0 where it is a virtual one, or --cpu-time was not asked for.
+std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni);
+
 // Its chunk, with the definition of `current` before it. `carrier` 0: as it was, or the thread itself. nullptr where
 // nothing is to be written.
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current);

@@ -27,6 +27,19 @@ jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
   return static_cast<jlong>(address);
 }
 
+template <class Record>
+void write_exit_as(const CallbackGuard& guard, Record made, std::uint32_t method, record::RecordKind kind) {
+  made.header.number = method;
+  guard.write(made, kind);
+}
+void write_exit(const CallbackGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind) {
+  if (!guard.session().config.has_flag(record::kCpuTime))
+    return write_exit_as(guard, record::ProbeRecord{}, method, kind);
+  record::CpuTimeRecord made{};
+  made.cpu_time = current_cpu_time(guard.session(), jni);
+  write_exit_as(guard, made, method, kind);
+}
+
 // --slower-than: the end of the innermost open call of the method, and of what it called and ended without a word
 // (constructors by an exception before super() returned). Where it took long, the entries of all that are open are
 // written first.
@@ -52,13 +65,12 @@ void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std
       record::LateEntryRecord entry{};
       entry.header.number = static_cast<std::uint32_t>(frame.method);
       entry.start = frame.start;
+      if (session.config.has_flag(record::kCpuTime)) entry.cpu_time = stack->cpu_times[i];
       guard.write(entry, record::RecordKind::kLateEntry);
       frame.method |= OpenCalls::kWritten;
     }
     if (kind == record::RecordKind::kMethodExit) write_kept(guard, *stack, at - 1, method, true);
-    record::ProbeRecord exit{};
-    exit.header.number = method;
-    guard.write(exit, kind);
+    write_exit(guard, jni, method, kind);
   }
   stack->depth = at - 1;
 }
@@ -108,9 +120,7 @@ void exception(JNIEnv* jni, jobject thrown, jint number, record::RecordKind kind
   if (session.config.slower_than != 0) {
     end_call(guard, jni, current, static_cast<std::uint32_t>(number), record::RecordKind::kMethodUnwind);
   } else {
-    record::ProbeRecord made{};
-    made.header.number = static_cast<std::uint32_t>(number);
-    guard.write(made, record::RecordKind::kMethodUnwind);
+    write_exit(guard, jni, static_cast<std::uint32_t>(number), record::RecordKind::kMethodUnwind);
   }
 }
 
@@ -170,6 +180,8 @@ jlong JNICALL call_identify(JNIEnv* jni, jclass, jobject object, jint is_new) {
   const ProbeNatives* table = natives();
   return table == nullptr ? 0 : table->identify(jni, object, is_new);
 }
+// Of the calling kernel thread. It touches nothing of a session.
+jlong JNICALL call_cpu_time(JNIEnv*, jclass) { return static_cast<jlong>(clock_ns(CLOCK_THREAD_CPUTIME_ID)); }
 void JNICALL call_made(JNIEnv* jni, jclass, jobject object, jint site, jint number) {
   if (const ProbeNatives* table = natives()) table->made(jni, object, site, number);
 }
@@ -209,6 +221,7 @@ bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
       {text("ended"), text("(II)V"), reinterpret_cast<void*>(call_ended)},
       {text("idle"), text("(J)V"), reinterpret_cast<void*>(call_idle)},
       {text("identify"), text("(Ljava/lang/Object;I)J"), reinterpret_cast<void*>(call_identify)},
+      {text("cpuTime"), text("()J"), reinterpret_cast<void*>(call_cpu_time)},
       {text("made"), text("(Ljava/lang/Object;II)V"), reinterpret_cast<void*>(call_made)},
       {text("value"), text("(III)V"), reinterpret_cast<void*>(call_int)},
       {text("value"), text("(JII)V"), reinterpret_cast<void*>(call_long)},

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "cpuTime N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -407,6 +407,12 @@ public final class Calls {
                     sink += naps(ms);
                 }
                 return "naps=" + n;
+            }
+            case "cpuTime": {
+                java.lang.management.ThreadMXBean threads = java.lang.management.ManagementFactory.getThreadMXBean();
+                long before = threads.getCurrentThreadCpuTime();
+                sink = fib(n);
+                return "fib=" + callsOfFib(n) + " before=" + before + " after=" + threads.getCurrentThreadCpuTime();
             }
             case "slowly":
                 return "slowly=" + slowly("text", new Base(7), n, Integer.parseInt(words[2])).length();

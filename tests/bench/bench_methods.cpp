@@ -3,7 +3,7 @@
 // to the same JVM before the attach.
 //   counted: methodCount; slower than: --slower-than, with nothing that is; ring: events that find no room are dropped,
 //   so that the cost is that of the probes; drained: every event is kept after: when jtrace has gone out again;
-//   receivers: --objects; arguments: --arguments with one int
+//   processor time: --cpu-time; receivers: --objects; arguments: --arguments with one int
 // Allocations: objAlloc of each object, by bytecode; peer: JVM TI's sampling of every object.
 // Peers, in the same run: JFR's method timing (JDK 25), which counts calls and sums their times; JVM TI's MethodEntry
 // and MethodExit with callbacks that do nothing.
@@ -135,7 +135,11 @@ void bench_fib(const Jdk& jdk, JvmProcess& jvm, bool brief) {
   if (!brief) traced(jvm, "counted", base, work, 50, "counts");
   traced(jvm, "ring, coarse time", base, work, 20, "methods");
   traced(jvm, "ring, precise time", base, work, 20, "methods", {"--time", "precise"});
+  traced(jvm, "ring, processor time", base, small, 40, "methods", {"--cpu-time"});
+  traced(jvm, "ring, precise and processor time", base, small, 40, "methods", {"--time", "precise", "--cpu-time"});
   if (!brief) traced(jvm, "slower than 1 s, coarse time", base, work, 20, "methods", {"--slower-than", "1"});
+  if (!brief)
+    traced(jvm, "slower than 1 s, processor time", base, small, 40, "methods", {"--slower-than", "1", "--cpu-time"});
   traced(jvm, "all kept, XML to a file", base, small, 40, "methods", kKeep);
   traced(jvm, "all kept, spill to a file", base, small, 40, "methods", kKeep, Into::kSpill);
   measure(jvm, work, 50);

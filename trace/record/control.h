@@ -14,7 +14,7 @@
 
 namespace jtrace::trace::record {
 
-inline constexpr std::uint32_t kControlVersion = 4;
+inline constexpr std::uint32_t kControlVersion = 5;
 // Started's text where another jtrace traces the JVM: a refusal, no failure of the agent.
 inline constexpr const char* kAlreadyTraced = "this JVM is being traced already";
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
@@ -83,6 +83,7 @@ enum ConfigFlag : std::uint32_t {
   kReturnValues = 32,     // a value for what a methodExit returns
   kReceivers = 64,        // the receiver of each call
   kPreciseTime = 8,       // probes take CLOCK_MONOTONIC itself instead of the coarse clock
+  kCpuTime = 128,         // threadCpuTime of methodEntry, methodExit and line
 };
 
 }  // namespace jtrace::trace::record

@@ -5,6 +5,7 @@
 // small numbers from 1, 0 is none. `time` is CLOCK_MONOTONIC in ns.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "trace/record/layout.h"
@@ -103,6 +104,13 @@ struct ProbeRecord {
   RecordHeader header;
 };
 
+// The same with --cpu-time, but for kGap. kEntryOf and kLateEntry have the time in the same place.
+struct CpuTimeRecord {
+  RecordHeader header;
+  std::uint64_t unused;
+  std::uint64_t cpu_time;  // ns that the thread has had of a processor; 0: not known
+};
+
 inline constexpr std::uint16_t kLeavesFrame = 1;  // kThrow: the exception leaves the frame
 struct ExceptionRecord {                          // kThrow, kCatch
   RecordHeader header;
@@ -119,8 +127,9 @@ struct CountRecord {  // kMethodCount
 struct LateEntryRecord {  // kLateEntry
   RecordHeader header;
   std::uint64_t start;  // when the call began; behind all that its thread has written
-  std::uint64_t unused;
+  std::uint64_t cpu_time;
 };
+static_assert(offsetof(LateEntryRecord, cpu_time) == offsetof(CpuTimeRecord, cpu_time));
 
 inline constexpr std::uint16_t kResultPosition = 255;  // behind the last of 255 arguments (JVMS 4.3.3)
 inline constexpr std::int32_t kMostText = 128;         // chars of a string that are written
@@ -139,9 +148,10 @@ struct ValueRecord {  // kValue
 
 struct ReceiverRecord {  // kEntryOf, kReceiver
   RecordHeader header;
-  std::uint64_t object;  // objId, 0: not known
-  std::uint64_t unused;
+  std::uint64_t object;    // objId, 0: not known
+  std::uint64_t cpu_time;  // kEntryOf with --cpu-time; else anything
 };
+static_assert(offsetof(ReceiverRecord, cpu_time) == offsetof(CpuTimeRecord, cpu_time));
 
 // Whether a record is a part of an event that has a record of its own: lost, it is not counted.
 constexpr bool is_part(RecordKind kind) { return kind == RecordKind::kValue || kind == RecordKind::kReceiver; }

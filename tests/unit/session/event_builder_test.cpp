@@ -207,9 +207,10 @@ TEST_F(EventBuilderTest, TheEndOfWhatTheDocumentDoesNotKnowIsLeftOut) {
 // Calls as probes write them: the thread by a switch, the method by its number.
 class Calls : public EventBuilderTest {
  protected:
-  explicit Calls(bool receivers = false)
-      : EventBuilderTest(
-            {.events = record::kMethodEvent | record::kThrowEvent | record::kCatchEvent, .receivers = receivers}) {
+  explicit Calls(bool receivers = false, bool cpu_time = false)
+      : EventBuilderTest({.events = record::kMethodEvent | record::kThrowEvent | record::kCatchEvent,
+                          .receivers = receivers,
+                          .cpu_time = cpu_time}) {
     for (const std::uint64_t thread : {1u, 2u}) define(record::thread_definition(thread, 10, "caller"));
     define(record::class_definition(5, 11, "LMade;"));
     for (const std::uint64_t method : {7u, 8u, 9u}) define(record::method_definition(method, 11, 5, "work"));
@@ -335,6 +336,41 @@ TEST_F(Calls, ALateEntryHasTheTimeOfItsBeginning) {
   EXPECT_EQ(entries[1].time.ns(), 5'000'001'000u - 1000 + 120);
   EXPECT_EQ(entries[1].stackDepth, trace::Number(2));
   EXPECT_EQ(capture_.all<trace::MethodExit>()[0].ticket, entries[1].ticket);
+}
+
+class CpuTimes : public Calls {
+ protected:
+  CpuTimes() : Calls(false, true) {}
+  void timed_probe(RecordKind kind, std::uint32_t method, std::uint64_t cpu_time) {
+    event(kind, ++time_, record::CpuTimeRecord{.cpu_time = cpu_time}, 0, method);
+  }
+};
+
+TEST_F(CpuTimes, AreThoseOfTheRecord) {
+  run(1, 1);
+  event(RecordKind::kLateEntry, ++time_, record::LateEntryRecord{.start = 90, .cpu_time = 1000}, 0, 7);
+  event(RecordKind::kEntryOf, ++time_, record::ReceiverRecord{.cpu_time = 1001}, 0, 8);
+  timed_probe(RecordKind::kMethodEntry, 9, 1002);
+  timed_probe(RecordKind::kLine, 9, 1003);
+  timed_probe(RecordKind::kMethodUnwind, 8, 1004);  // 9 ended without a word
+  timed_probe(RecordKind::kMethodExit, 7, 0);       // not known
+  probe(RecordKind::kMethodEntry, 7);               // a record that does not have it
+  const auto entries = capture_.all<trace::MethodEntry>();
+  ASSERT_EQ(entries.size(), 4u);
+  for (const std::uint64_t i : {0u, 1u, 2u}) EXPECT_EQ(entries[i].threadCpuTime, trace::Number(1000 + i));
+  EXPECT_FALSE(entries[3].threadCpuTime.present());
+  EXPECT_EQ(capture_.all<trace::Line>()[0].threadCpuTime, trace::Number(1003));
+  const auto exits = capture_.all<trace::MethodExit>();
+  ASSERT_EQ(exits.size(), 3u);
+  EXPECT_EQ(exits[0].threadCpuTime, trace::Number(1004));
+  EXPECT_EQ(exits[1].threadCpuTime, trace::Number(1004));
+  EXPECT_FALSE(exits[2].threadCpuTime.present());
+}
+
+TEST_F(Receivers, WithoutCpuTimeWhatARecordHasInItsPlaceIsNothing) {
+  run(1, 1);
+  event(RecordKind::kEntryOf, ++time_, record::ReceiverRecord{.object = 70, .cpu_time = 0xdead}, 0, 7);
+  EXPECT_FALSE(capture_.all<trace::MethodEntry>()[0].threadCpuTime.present());
 }
 
 TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {

@@ -96,6 +96,9 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_EQ(words_of_events(exact->events), "objFree,allocations");
   EXPECT_EQ(from_string("events=allocations,stack-depth=7")->stack_depth, 7u);
   EXPECT_THAT(error_of("objects"), HasSubstr("--events methods"));
+  EXPECT_THAT(error_of("cpu-time"), HasSubstr("--events methods"));
+  EXPECT_TRUE(from_string("events=lines,cpu-time")->cpu_time);
+  EXPECT_TRUE(from_string("events=methods,cpu-time,objects,arguments,time=precise"));
   EXPECT_THAT(error_of("events=methods,objects,slower-than=1"), HasSubstr("slower-than"));
   EXPECT_TRUE((from_string("events=methods,objects")->events & trace::record::kObjFreeEvent) != 0);
 }
