@@ -19,8 +19,8 @@ import java.util.jar.JarFile;
 
 /**
  * Has a native library rewrite and the JVM verify classes. Lines: "image PROBES SECONDS" takes the classes of the JDK itself,
- * in an order that spreads over the packages, until the time is over (but one batch at least); "jar FILE PROBES" all classes of a jar. The answer says
- * how many classes were rewritten, how many the JVM refused, and what the library counted.
+ * in an order that spreads over the packages, until the time is over (but one batch at least); "jars PROBES SECONDS FILE:FILE..." those of jars. The answer
+ * says how many classes were rewritten, how many the JVM refused, and what the library counted.
  */
 public final class RewriteAll {
     private static final int BATCH = 250;
@@ -106,8 +106,14 @@ public final class RewriteAll {
             if (words[0].equals("image")) {
                 answer = run(imageClasses(), ClassLoader.getSystemClassLoader(), Integer.parseInt(words[1]), Long.parseLong(words[2]));
             } else {
-                URLClassLoader loader = new URLClassLoader(new URL[] {new URL("file:" + words[1])}, ClassLoader.getSystemClassLoader());
-                answer = run(jarClasses(words[1]), loader, Integer.parseInt(words[2]), 1000);
+                List<String> names = new ArrayList<>();
+                List<URL> jars = new ArrayList<>();
+                for (String jar : words[3].split(":")) {
+                    names.addAll(jarClasses(jar));
+                    jars.add(new URL("file:" + jar));
+                }
+                URLClassLoader loader = new URLClassLoader(jars.toArray(new URL[0]), ClassLoader.getSystemClassLoader());
+                answer = run(names, loader, Integer.parseInt(words[1]), Long.parseLong(words[2]));
             }
             System.out.println("OK " + answer);
         }

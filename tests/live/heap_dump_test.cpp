@@ -13,6 +13,7 @@
 #include "tests/live/hprof_parser.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/java_app.h"
+#include "tests/testlib/java_programs.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
@@ -205,22 +206,16 @@ TEST_P(EachDump, has_parked_virtual_threads_with_their_stacks) {
   record_support(GetParam(), "G1", "live", "heap: dump with virtual threads");
 }
 
-// The jars of VisualVM that read heap dumps: of its Debian package, installed or unpacked by scripts/setup; "" where
-// there are none.
-std::string visualvm_jars() {
-  const char* other = std::getenv("JTRACE_VISUALVM_TREE");
+// The jars of VisualVM that read heap dumps, as a class path; "" where there are none.
+std::string visualvm_heap_jars() {
   std::string jars;
-  for (const std::string tree : {"", other ? other : "/var/cache/jtrace/visualvm"}) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(tree + "/usr/share/visualvm/visualvm/modules", error))
-      if (entry.path().filename().string().find("jfluid") != std::string::npos) jars += entry.path().string() + ":";
-    if (!jars.empty()) break;
-  }
+  for (const std::string& jar : visualvm_jars())
+    if (jar.find("/modules/") != std::string::npos && jar.find("jfluid") != std::string::npos) jars += jar + ":";
   return jars;
 }
 
 TEST(HeapDump, is_read_by_visualvm) {
-  const std::string jars = visualvm_jars();
+  const std::string jars = visualvm_heap_jars();
   if (jars.empty()) GTEST_SKIP() << "no VisualVM (package visualvm; scripts/setup unpacks it)";
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);

@@ -1,10 +1,12 @@
-// The rewriter over the classes of the JDKs themselves: every probe in every method, verified by the JVM. A spread of
-// the classes in the time that a test has (JTRACE_IMAGE_SECONDS, 4); all of them by hand with a large value.
+// The rewriter over the classes of the JDKs themselves and of real programs: every probe in every method, verified by
+// the JVM. A spread of the classes in the time that a test has (JTRACE_IMAGE_SECONDS, 4); all of them by hand with a
+// large value.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 
+#include "tests/testlib/java_programs.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
@@ -16,8 +18,8 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
 INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
 
-TEST_P(EachJdk, verifies_rewritten_classes_of_its_own_image) {
-  const Jdk& jdk = GetParam();
+// A JVM that rewrites; a JDK of the tree sees our root at /srv.
+Result<std::unique_ptr<JvmProcess>> rewriting_jvm(const Jdk& jdk) {
   JvmOptions options;
   options.flags = {"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal",
                    "-XX:+BytecodeVerificationRemote"};
@@ -25,23 +27,46 @@ TEST_P(EachJdk, verifies_rewritten_classes_of_its_own_image) {
   if (jdk.version >= 17) options.flags.push_back("--enable-native-access=ALL-UNNAMED");
   if (jdk.root)
     options.in_child = [](const std::string& root) {
-      return ::mount(JTRACE_BUILD_DIR, (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0;
+      return ::mount("/", (root + "/srv").c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
     };
-  options.arguments = {(jdk.root ? "/srv" : JTRACE_BUILD_DIR) + std::string("/lib/librewriter_test.so")};
-  auto jvm = JvmProcess::start(jdk, "RewriteAll", options);
+  options.arguments = {(jdk.root ? "/srv" : "") + std::string(JTRACE_LIB_DIR "/librewriter_test.so")};
+  return JvmProcess::start(jdk, "RewriteAll", options);
+}
+
+// Every probe (8191) in every method of what `command` names; at least so many classes and methods, and no fault.
+void expect_sound(const Jdk& jdk, const std::string& command, const std::string& jars, long classes, long methods) {
+  const auto jvm = rewriting_jvm(jdk);
   ASSERT_TRUE(succeeded(jvm));
   const char* seconds = ::getenv("JTRACE_IMAGE_SECONDS");
-  auto answer = (*jvm)->ask("image 8191 " + std::string(seconds != nullptr ? seconds : "4"), std::chrono::minutes(9));
+  const auto answer =
+      (*jvm)->ask(command + " 8191 " + (seconds != nullptr ? seconds : "4") + " " + jars, std::chrono::minutes(9));
   ASSERT_TRUE(succeeded(answer)) << (*jvm)->err() << (*jvm)->crash_report();
   SCOPED_TRACE(*answer + "\n" + (*jvm)->err());
   ::testing::Test::RecordProperty("rewriter", *answer);
-  EXPECT_GE(value_in(*answer, "classes"), 100);
-  EXPECT_GE(value_in(*answer, "rewritten"), 500);
+  EXPECT_GE(value_in(*answer, "classes"), classes);
+  EXPECT_GE(value_in(*answer, "rewritten"), methods);
   EXPECT_THAT(*answer, ::testing::HasSubstr("failed=0 "));
   EXPECT_THAT(*answer, ::testing::HasSubstr("malformed=0 "));
   EXPECT_THAT(*answer, ::testing::HasSubstr("unread=0 "));
-  record_support(jdk, "G1", "live", "rewritten classes of the image verify");
   if (seconds != nullptr) std::printf("%s: %s\n%s", jdk.name.c_str(), answer->c_str(), (*jvm)->err().c_str());
+}
+
+TEST_P(EachJdk, verifies_rewritten_classes_of_its_own_image) {
+  expect_sound(GetParam(), "image", "", 100, 500);
+  if (!HasFailure()) record_support(GetParam(), "G1", "live", "rewritten classes of the image verify");
+}
+
+TEST_P(EachJdk, verifies_rewritten_classes_of_real_programs) {
+  if (GetParam().version < 11) GTEST_SKIP() << "the programs are of JDK 11 and later";
+  std::vector<std::string> jars = visualvm_jars();
+  jars.push_back(eclipse_compiler_jar());
+  if (jars.size() == 1 || jars.back().empty())
+    JTRACE_SKIP("live", "VisualVM or Eclipse's compiler is not there (scripts/setup)");
+  std::string words;
+  for (const std::string& jar : jars)
+    words += (words.empty() ? "" : ":") + std::string(GetParam().root ? "/srv" : "") + jar;
+  expect_sound(GetParam(), "jars", words, 100, 500);
+  if (!HasFailure()) record_support(GetParam(), "G1", "live", "rewritten classes of real programs verify");
 }
 
 }  // namespace
