@@ -1,9 +1,6 @@
 // The entry points of the library. Nothing else is exported (agent.map).
 #include <jni.h>
 #include <jvmti.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <string_view>
 
@@ -15,25 +12,16 @@
 namespace jtrace::agent {
 namespace {
 
-constexpr int kErrorSize = 256;
-
 // Results of Agent_OnAttach, which the JVM passes on to jtrace; where the conversation over the control socket took
 // place, the result is 0 and jtrace knows the rest from there.
 enum AttachResult : jint { kDone = 0, kBadOptions = 1, kCannotConnect = 2 };
-
-// The one line the JVM's stderr ever gets from us, and only where the JVM was started with the agent.
-void complain(const char* what) {
-  char line[kErrorSize + 64];
-  const int length = snprintf(line, sizeof line, "jtrace: not traced: %s\n", what);
-  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
-}
 
 jint attach(JavaVM* vm, std::string_view options) {
   char path[128];
   if (!option_value(options, "connect", path, sizeof path)) return kBadOptions;
   UniqueFd control = connect_to(path);
   if (!control) return kCannotConnect;
-  char error[kErrorSize] = "";
+  Reason error;
   AgentSession* session = begin_session(vm, static_cast<UniqueFd&&>(control), true, "", error);
   if (session == nullptr) return kDone;
   void* jni = nullptr;
@@ -44,7 +32,7 @@ jint attach(JavaVM* vm, std::string_view options) {
 }
 
 bool load(JavaVM* vm, std::string_view options) {
-  char error[kErrorSize] = "";
+  Reason error;
   int child = -1;
   UniqueFd control = start_child(options, child, error);
   AgentSession* session = nullptr;
@@ -52,7 +40,7 @@ bool load(JavaVM* vm, std::string_view options) {
     session = begin_session(vm, static_cast<UniqueFd&&>(control), false, options, error);
     reap_child(child);
   }
-  if (session == nullptr) complain(error);
+  if (session == nullptr) complain(error.text);
   return session != nullptr;
 }
 
@@ -64,8 +52,9 @@ bool load(JavaVM* vm, std::string_view options) {
 JTRACE_EXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
   const std::string_view text = options == nullptr ? "" : options;
   if (jtrace::agent::load(vm, text)) return JNI_OK;
-  char ignored[1];
-  const bool strict = jtrace::agent::option_value(text, "strict", ignored, sizeof ignored);
+  char value[8];
+  const bool strict = jtrace::agent::option_value(text, "strict", value, sizeof value) &&
+                      (value[0] == '\0' || std::string_view(value) == "true");
   return strict ? JNI_ERR : JNI_OK;
 }
 

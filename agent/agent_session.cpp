@@ -11,6 +11,7 @@
 
 #include "agent/callbacks.h"
 #include "agent/control_thread.h"
+#include "agent/jvm_fitness.h"
 #include "agent/methods/anonymous_memory.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
@@ -21,6 +22,7 @@ namespace {
 
 constinit std::atomic<AgentSession*> g_session{nullptr};
 constinit std::atomic<std::uint32_t> g_generation{0};
+constinit std::atomic<bool> g_leaked{false};
 
 // An event of trace.dtd, what it needs of JVM TI, and the JVM TI events that make it.
 struct EventNeed {
@@ -28,6 +30,7 @@ struct EventNeed {
   std::string_view name;  // for the message where it cannot be had
   int capability;         // bit of jvmtiCapabilities, -1: none
   int events[2];          // JVM TI events, 0: none
+  std::string_view capability_name = "";
 };
 
 // Bits of jvmtiCapabilities as jvmti.xml numbers them (the order of the fields in jvmti.h since JDK 5).
@@ -45,33 +48,58 @@ constexpr std::uint64_t kVirtual = record::kVirtualThreadEvent;
 constexpr EventNeed kNeeds[] = {
     {record::kThreadStartEvent, "threadStart", -1, {JVMTI_EVENT_THREAD_START, 0}},
     {record::kThreadEndEvent, "threadEnd", -1, {JVMTI_EVENT_THREAD_END, 0}},
-    {kVirtual, "virtual threads", kCanSupportVirtualThreads, {kEventVirtualThreadStart, kEventVirtualThreadEnd}},
+    {kVirtual,
+     "virtual threads",
+     kCanSupportVirtualThreads,
+     {kEventVirtualThreadStart, kEventVirtualThreadEnd},
+     "can_support_virtual_threads"},
     {record::kClassDefEvent, "classDef", -1, {JVMTI_EVENT_CLASS_PREPARE, 0}},
     {record::kClassUnloadEvent | record::kObjFreeEvent,
      "classUnload and objFree",
      kCanGenerateObjectFreeEvents,
-     {JVMTI_EVENT_OBJECT_FREE, 0}},
+     {JVMTI_EVENT_OBJECT_FREE, 0},
+     "can_generate_object_free_events"},
     {record::kGcEvent,
      "gcStart and gcFinish",
      kCanGenerateGarbageCollectionEvents,
-     {JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}},
-    {record::kMonWaitEvent, "monWait", kCanGenerateMonitorEvents, {JVMTI_EVENT_MONITOR_WAIT, 0}},
-    {record::kMonWaitedEvent, "monWaited", kCanGenerateMonitorEvents, {JVMTI_EVENT_MONITOR_WAITED, 0}},
+     {JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH},
+     "can_generate_garbage_collection_events"},
+    {record::kMonWaitEvent,
+     "monWait",
+     kCanGenerateMonitorEvents,
+     {JVMTI_EVENT_MONITOR_WAIT, 0},
+     "can_generate_monitor_events"},
+    {record::kMonWaitedEvent,
+     "monWaited",
+     kCanGenerateMonitorEvents,
+     {JVMTI_EVENT_MONITOR_WAITED, 0},
+     "can_generate_monitor_events"},
     {record::kMonContendedEnterEvent,
      "monContendedEnter",
      kCanGenerateMonitorEvents,
-     {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, 0}},
+     {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, 0},
+     "can_generate_monitor_events"},
     {record::kMonContendedEnteredEvent,
      "monContendedEntered",
      kCanGenerateMonitorEvents,
-     {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, 0}},
+     {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, 0},
+     "can_generate_monitor_events"},
     {record::kProbeEvents,
      "methods, lines, exceptions and allocations",
      kCanRetransformClasses,
-     {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE}},
+     {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE},
+     "can_retransform_classes"},
     // Its events are the class's own (WaitTracer).
-    {record::kSleepEvent | record::kParkEvent, "Thread.sleep and LockSupport.park", kCanRetransformClasses, {0, 0}},
-    {record::kObjAllocEvent, "objAlloc", kCanGenerateSampledObjectAllocEvents, {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, 0}},
+    {record::kSleepEvent | record::kParkEvent,
+     "Thread.sleep and LockSupport.park",
+     kCanRetransformClasses,
+     {0, 0},
+     "can_retransform_classes"},
+    {record::kObjAllocEvent,
+     "objAlloc",
+     kCanGenerateSampledObjectAllocEvents,
+     {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, 0},
+     "can_generate_sampled_object_alloc_events"},
 };
 
 // The kernel's name of the calling thread (prctl(2), PR_GET_NAME: 16 bytes with the NUL); returns its length.
@@ -85,6 +113,7 @@ std::uint32_t slot_of(std::uint64_t thread) { return static_cast<std::uint32_t>(
 }  // namespace
 
 std::atomic<AgentSession*>& AgentSession::current() { return g_session; }
+std::atomic<bool>& AgentSession::has_leaked() { return g_leaked; }
 
 const char* AgentSession::map_pool(int fd) {
   record::PoolHeader header;
@@ -105,11 +134,23 @@ const char* AgentSession::map_pool(int fd) {
   return nullptr;
 }
 
-void AgentSession::say_missing(std::string_view name) {
+void AgentSession::say_missing(std::string_view what, std::string_view why) {
+  ByteBuffer text;
+  for (const std::string_view part : {what, std::string_view(": "), why}) text.put_bytes(part.data(), part.size());
   Definition definition(record::DefinitionKind::kOption, 0);
   definition.put_text("jtrace.unavailable");
-  definition.put_text(name);
+  definition.put_text(text.view());
   definitions.append(definition);
+  if (left_out_.size() != 0) left_out_.put_bytes("; ", 2);
+  left_out_.put_bytes(text.data(), text.size());
+}
+
+void AgentSession::say_not_offered(std::string_view what, unsigned capability, std::string_view name) {
+  ByteBuffer why;
+  for (const std::string_view part :
+       {name, std::string_view(": "), why_not_offered(capability, jvmti, !started_with_vm)})
+    why.put_bytes(part.data(), part.size());
+  say_missing(what, why.view());
 }
 
 const char* AgentSession::take_capabilities() {
@@ -125,14 +166,14 @@ const char* AgentSession::take_capabilities() {
   want(kCanGetSourceFileName);
   want(kCanGetLineNumbers);
   if (config.has_flag(record::kMonitorOwner)) {
-    if (!want(kCanGetMonitorInfo)) say_missing("threadOwner");
+    if (!want(kCanGetMonitorInfo)) say_not_offered("threadOwner", kCanGetMonitorInfo, "can_get_monitor_info");
   }
   granted_events = config.events;
   for (const EventNeed& need : kNeeds) {
     if (!config.wants(need.bits) || need.capability < 0) continue;
     if (want(static_cast<unsigned>(need.capability))) continue;
     granted_events &= ~need.bits;
-    say_missing(need.name);
+    say_not_offered(need.name, static_cast<unsigned>(need.capability), need.capability_name);
   }
   if ((granted_events & record::kObjAllocEvent) != 0 && config.sampling_interval == 0)
     want(kCanGenerateVmObjectAllocEvents);
@@ -165,6 +206,7 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
   void* env = nullptr;
   if (vm->GetEnv(&env, JVMTI_VERSION_1_2) != JNI_OK) return "this JVM has no JVM TI 1.2";
   jvmti = static_cast<jvmtiEnv*>(env);
+  if (const char* error = unfit_jvm(jvmti)) return error;
   if (const char* error = take_capabilities()) return error;
   jrawMonitorID monitor = nullptr;
   if (jvmti->CreateRawMonitor("jtrace registry", &monitor) != JVMTI_ERROR_NONE) return "the JVM gave no raw monitor";
@@ -226,7 +268,7 @@ void AgentSession::prepare_methods(JNIEnv* jni) {
   if ((granted_events & record::kProbeEvents) != 0) {
     methods = new MethodTracer(*this);
     if (const char* error = methods->prepare(jni, pool_descriptor_.get())) {
-      say_missing(error);
+      say_missing("methods, lines, exceptions and allocations", error);
       delete methods;
       methods = nullptr;
       granted_events &= ~record::kProbeEvents;
@@ -241,7 +283,7 @@ void AgentSession::prepare_waits(JNIEnv* jni) {
   if (!sleeps && !parks) return;
   waits = new WaitTracer(*this);
   if (const char* error = waits->prepare(jni, sleeps, parks)) {
-    say_missing(error);
+    say_missing("Thread.sleep and LockSupport.park", error);
     delete waits;
     waits = nullptr;
     granted_events &= ~(record::kSleepEvent | record::kParkEvent);
@@ -375,7 +417,10 @@ void AgentSession::stop(JNIEnv* jni) {
   record::PoolHeader& header = writer.pool.header();
   if (!vm_dead) header.agent_state.store(static_cast<std::uint32_t>(record::AgentState::kDetached));
   // A callback that is still inside keeps the mapping and the session: leaking them is better than a crash of the JVM.
-  if (!empty) return;
+  if (!empty) {
+    has_leaked() = true;
+    return;
+  }
   unmap_pool();
   delete waits;
   waits = nullptr;

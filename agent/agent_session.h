@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/byte_buffer.h"
 #include "agent/config.h"
 #include "agent/definition_stream.h"
 #include "agent/jvm_support.h"
@@ -50,6 +51,8 @@ class AgentSession {
     writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
   }
   bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
+  // What was asked for and cannot be had in this JVM, with the reasons; "" where nothing is missing.
+  std::string_view left_out() const { return left_out_.view(); }
 
   JavaVM* vm;
   jvmtiEnv* jvmti = nullptr;
@@ -77,6 +80,8 @@ class AgentSession {
   std::uint64_t gc_thread = 0;
 
   static std::atomic<AgentSession*>& current();
+  // Whether a pool stays mapped for a callback that did not end.
+  static std::atomic<bool>& has_leaked();
 
  private:
   const char* map_pool(int fd);
@@ -87,12 +92,14 @@ class AgentSession {
   const char* take_capabilities();
   void set_callbacks();
   void switch_events(bool on);
-  void say_missing(std::string_view name);
+  void say_missing(std::string_view what, std::string_view why);
+  void say_not_offered(std::string_view what, unsigned capability, std::string_view name);
   bool define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
   void backfill_threads(JNIEnv* jni);
   const char* make_own_thread(JNIEnv* jni);
 
   UniqueFd pool_descriptor_;  // until go_live()
+  ByteBuffer left_out_;
 
   // threadIds defined already, direct mapped: what falls out is defined once more, and the drainer knows it.
   static constexpr std::uint32_t kKnownThreads = 16384;

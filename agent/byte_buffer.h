@@ -37,6 +37,7 @@ class ByteBuffer {
   }
   const unsigned char* data() const { return bytes_; }
   std::size_t size() const { return size_; }
+  std::string_view view() const { return {reinterpret_cast<const char*>(bytes_), size_}; }
 
  private:
   void append(const void* from, std::size_t size) {

@@ -11,7 +11,10 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   void* storage = nullptr;
   if (jvmti->GetEnvironmentLocalStorage(&storage) != JVMTI_ERROR_NONE || storage == nullptr) return;
   auto* starting = static_cast<AgentSession*>(storage);
-  if (const char* failure = starting->go_live(jni)) return abandon_session(*starting, failure);
+  if (const char* failure = starting->go_live(jni)) {
+    complain(failure);
+    return abandon_session(*starting, failure);
+  }
   CallbackGuard guard;  // from here on the session is the control thread's
   if (!guard || !guard.session().config.wants(record::kRuntimeInitDoneEvent)) return;
   record::ThreadRecord made{};

@@ -82,7 +82,7 @@ class ControlThread {
   void run() {
     set_time_out(session_.control.get(), 0);
     if (session_.waits != nullptr) session_.waits->start(jni_);
-    send_started(session_.control.get(), session_.granted_events, "");
+    send_started(session_.control.get(), session_.granted_events, session_.left_out());
     if (session_.config.has_flag(record::kAllLoadedClasses)) session_.registry->define_loaded_classes(jni_);
     if (session_.methods != nullptr) session_.methods->start(jni_);
     while (wait() && !done_) {

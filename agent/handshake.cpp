@@ -1,6 +1,7 @@
 #include "agent/handshake.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,7 +11,30 @@ namespace jtrace::agent {
 namespace {
 
 constexpr unsigned kHandshakeSeconds = 10;
-constexpr int kErrorSize = 256;
+
+void send_answer_to_start(int socket, std::uint32_t status, std::uint64_t events, std::string_view text) {
+  ByteBuffer payload;
+  payload.put(status);
+  payload.put(events);
+  payload.put_text(text);
+  send_frame(socket, record::FrameType::kStarted, payload);
+}
+
+// Whether a copy of the agent, of another version or of the same by another path, has mapped a pool (PoolFile names it
+// jtrace-PID-TICKS-ID.pool): it knows nothing of this one's sessions.
+bool other_copy_traces() {
+  if (AgentSession::has_leaked()) return false;  // that is ours
+  FILE* maps = fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return false;
+  char line[4096 + 128];
+  bool found = false;
+  while (!found && fgets(line, sizeof line, maps) != nullptr) {
+    const char* name = strrchr(line, '/');
+    found = name != nullptr && strncmp(name, "/jtrace-", 8) == 0 && strstr(name, ".pool") != nullptr;
+  }
+  fclose(maps);
+  return found;
+}
 
 bool send_hello(JavaVM* vm, int socket, bool live, std::string_view options) {
   void* env = nullptr;
@@ -30,12 +54,11 @@ bool send_hello(JavaVM* vm, int socket, bool live, std::string_view options) {
   return send_frame(socket, record::FrameType::kHello, hello);
 }
 
-const char* read_start(Frame& frame, Config& config, char* error) {
+const char* read_start(Frame& frame, Config& config, Reason& error) {
   if (frame.type == record::FrameType::kRefused) {
     ByteReader reader(frame.payload);
-    const std::string_view text = reader.read_text(reader.read<std::uint32_t>());
-    snprintf(error, kErrorSize, "%.*s", static_cast<int>(text.size()), text.data());
-    return error;
+    error.set(reader.read_text(reader.read<std::uint32_t>()));
+    return error.text;
   }
   if (frame.type != record::FrameType::kStart || frame.payload.size() < sizeof(std::uint32_t))
     return "jtrace answered with something else than Start";
@@ -48,29 +71,42 @@ const char* read_start(Frame& frame, Config& config, char* error) {
 
 }  // namespace
 
-void send_started(int socket, std::uint64_t events, std::string_view failure) {
-  ByteBuffer payload;
-  payload.put(std::uint32_t{failure.empty() ? 0u : 1u});
-  payload.put(events);
-  payload.put_text(failure);
-  send_frame(socket, record::FrameType::kStarted, payload);
+void Reason::set(std::string_view why) {
+  snprintf(text, sizeof text, "%.*s", static_cast<int>(why.size()), why.data());
 }
 
-AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options, char* error) {
+void send_started(int socket, std::uint64_t events, std::string_view left_out) {
+  send_answer_to_start(socket, 0, events, left_out);
+}
+
+void send_failure(int socket, std::string_view failure) { send_answer_to_start(socket, 1, 0, failure); }
+
+void complain(const char* why) {
+  char line[sizeof(Reason) + 64];
+  const int length = snprintf(line, sizeof line, "jtrace: not traced: %s", why);
+  // One line, whatever the words are that it repeats.
+  for (int i = 0; i < length; ++i)
+    if (static_cast<unsigned char>(line[i]) < 0x20 || line[i] == 0x7f) line[i] = '?';
+  line[length] = '\n';
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, static_cast<std::size_t>(length) + 1);
+}
+
+AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options, Reason& error) {
   const int socket = control.get();
   set_time_out(socket, kHandshakeSeconds);
   Frame frame;
   if (!send_hello(vm, socket, live, options) || !receive_frame(socket, frame)) {
-    snprintf(error, kErrorSize, "jtrace hung up before it answered");
+    error.set("jtrace hung up before it answered");
     return nullptr;
   }
   auto* session = new AgentSession(vm, static_cast<UniqueFd&&>(control));
   const char* failure = read_start(frame, session->config, error);
-  if (failure == nullptr && AgentSession::current().load() != nullptr) failure = record::kAlreadyTraced;
+  if (failure == nullptr && (AgentSession::current().load() != nullptr || other_copy_traces()))
+    failure = record::kAlreadyTraced;
   if (failure == nullptr) failure = session->start(static_cast<UniqueFd&&>(frame.descriptor), live);
   if (failure == nullptr) return session;
-  if (failure != error) snprintf(error, kErrorSize, "%s", failure);
-  if (frame.type == record::FrameType::kStart) send_started(socket, 0, failure);
+  if (failure != error.text) error.set(failure);
+  if (frame.type == record::FrameType::kStart) send_failure(socket, failure);
   if (session->jvmti != nullptr) session->jvmti->DisposeEnvironment();
   delete session;
   return nullptr;
@@ -80,8 +116,11 @@ void abandon_session(AgentSession& session, const char* failure) {
   AgentSession::current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(5000);
   session.jvmti->DisposeEnvironment();
-  send_started(session.control.get(), 0, failure);
-  if (!empty) return;  // leaked rather than pulled away under a callback
+  send_failure(session.control.get(), failure);
+  if (!empty) {  // leaked rather than pulled away under a callback
+    AgentSession::has_leaked() = true;
+    return;
+  }
   munmap(session.writer.pool.base(), session.pool_size);
   delete &session;
 }

@@ -9,14 +9,26 @@
 
 namespace jtrace::agent {
 
-// The session that jtrace asked for, started but not live; nullptr where jtrace refused or something failed, with the
-// reason in `error` (room for 256 bytes). `options`: what the JVM was given with -agentpath, or empty.
-AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options, char* error);
+// Why a session did not begin: one line with the path that it is about (PATH_MAX), and what helps.
+struct Reason {
+  char text[4096 + 1024] = "";
 
-// Sends Started: `events` are on, or `failure` says why not.
-void send_started(int socket, std::uint64_t events, std::string_view failure);
+  void set(std::string_view why);
+};
+
+// The session that jtrace asked for, started but not live; nullptr where jtrace refused or something failed, with the
+// reason in `error`. `options`: what the JVM was given with -agentpath, or empty.
+AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options, Reason& error);
+
+// Sends Started: `events` are on, but for what `left_out` says.
+void send_started(int socket, std::uint64_t events, std::string_view left_out);
+// Sends Started: nothing is on, and why.
+void send_failure(int socket, std::string_view failure);
 
 // Says that go_live() failed and takes the session out of the JVM again.
 void abandon_session(AgentSession& session, const char* failure);
+
+// The one line that the JVM's stderr ever gets from us, and only where the JVM was started with the agent.
+void complain(const char* why);
 
 }  // namespace jtrace::agent

@@ -74,12 +74,12 @@ bool option_value(std::string_view options, std::string_view key, char* value, s
   return false;
 }
 
-UniqueFd start_child(std::string_view options, int& child, char* error) {
+UniqueFd start_child(std::string_view options, int& child, Reason& error) {
   char path[kPathSize];
   const bool known = find_jtrace(options, path, sizeof path);
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-    snprintf(error, 256, "cannot make a socket: %s", strerror(errno));
+    snprintf(error.text, sizeof error.text, "cannot make a socket: %s", strerror(errno));
     return UniqueFd();
   }
   UniqueFd ours(pair[0]);
@@ -96,7 +96,8 @@ UniqueFd start_child(std::string_view options, int& child, char* error) {
                            : posix_spawnp(&child, name, &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
-    snprintf(error, 256, "cannot start %.180s: %s", known ? path : name, strerror(failed));
+    snprintf(error.text, sizeof error.text, "cannot start %s: %s; the option jtrace=PATH says where jtrace is",
+             known ? path : name, strerror(failed));
     return UniqueFd();
   }
   return ours;

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "agent/handshake.h"
 #include "base/unique_fd.h"
 
 namespace jtrace::agent {
@@ -13,8 +14,8 @@ namespace jtrace::agent {
 bool option_value(std::string_view options, std::string_view key, char* value, std::size_t size);
 
 // Starts `jtrace agent-child`, from the option jtrace=PATH, else ../bin or ../../bin beside this library, else PATH.
-// Returns the socket to it and its process id in `child`, or none with the reason in `error` (256 bytes).
-UniqueFd start_child(std::string_view options, int& child, char* error);
+// Returns the socket to it and its process id in `child`, or none with the reason in `error`.
+UniqueFd start_child(std::string_view options, int& child, Reason& error);
 
 // Waits for the child, which leaves after forking the process that stays: nothing of ours is left for the JVM to wait
 // for.

@@ -57,6 +57,13 @@ Error signals_reduced(const target::Process& process, std::string_view why) {
   return error;
 }
 
+Error not_live(const target::Process& process) {
+  Error error{.category = ErrorCategory::kNotAttachable};
+  error.text = who(process) + " is starting and runs no Java code yet: an agent may hold it up; no signal sent";
+  error.help = "try again later; jtrace stack " + std::to_string(process.pid()) + " needs no cooperation";
+  return error;
+}
+
 Error frozen(const target::Process& process) {
   Error error{.category = ErrorCategory::kNotAttachable};
   error.text = who(process) + " is frozen by its control group; no signal sent";
@@ -76,6 +83,25 @@ Result<> check_enabled(const target::Process& process, const target::Jvm& jvm) {
   if (!enabled && options_of(process, &jvm).flag("DisableAttachMechanism", false))
     return fail(disabled(process, "-XX:+DisableAttachMechanism"));
   return {};
+}
+
+// Whether the JVM's thread that looks at signals runs. Its handler of SIGQUIT is there long before, while agents are
+// loaded; a signal of that time waits, and where our trigger is gone until then it has the JVM print a thread dump.
+// Threads have their names from the JVM from some update of JDK 8 on; a JVM in which all are called alike is taken by
+// their number: before that thread there are the launcher's and the main one.
+bool looks_at_signals(const target::Process& process) {
+  constexpr std::size_t kEnoughThreads = 5;
+  const auto threads = process.threads();
+  if (!threads) return true;
+  bool named = false;
+  for (const pid_t thread : *threads) {
+    const auto name = process.read_proc("task/" + std::to_string(thread) + "/comm");
+    if (!name) continue;
+    // "Signal Dispatcher" (os.cpp, initialize_jdk_signal_support), cut by the kernel, from JDK 27 on in its middle.
+    if (name->starts_with("Signal ")) return true;
+    named |= trimmed(*name) != process.comm();
+  }
+  return !named && threads->size() >= kEnoughThreads;
 }
 
 bool signals_are_reduced(const target::Process& process, const target::Jvm& jvm) {
@@ -102,7 +128,10 @@ Result<> look(const target::Process& process, bool& wait) {
   }
   JTRACE_RETURN_IF_ERROR(check_enabled(process, *jvm));
   JTRACE_ASSIGN_OR_RETURN(const target::ProcessStatus status, process.status());
-  if (status.catches(SIGQUIT)) return {};
+  if (status.catches(SIGQUIT)) {
+    wait = !looks_at_signals(process);
+    return wait ? fail(not_live(process)) : Result<>();
+  }
   if (signals_are_reduced(process, *jvm)) return fail(signals_reduced(process, "-Xrs"));
   wait = true;
   return fail(signals_reduced(process, "-Xrs, or another handler's doing"));

@@ -43,6 +43,7 @@ static ExitStatus status_of_errno(int errnum) {
     case ENOTDIR:
     case ESRCH: return ExitStatus::kNotFound;
     case ETIMEDOUT: return ExitStatus::kTimeout;
+    case ENAMETOOLONG: return ExitStatus::kUsage;
     default: return ExitStatus::kRefused;
   }
 }

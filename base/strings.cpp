@@ -170,6 +170,15 @@ void append_json_escaped(std::string& out, std::string_view text) {
   for_each_character(text, ascii, [&](std::string_view sequence) { out += sequence; });
 }
 
+std::optional<std::size_t> first_not_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text.substr(i));
+    if (length == 0) return i;
+    i += length;
+  }
+  return std::nullopt;
+}
+
 std::string utf8_from_modified(std::string_view text) {
   std::string out;
   out.reserve(text.size());

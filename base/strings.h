@@ -37,6 +37,9 @@ void append_xml_escaped(std::string& out, std::string_view text);
 // `text` inside a JSON string (RFC 8259), without the quotes; bytes that are not UTF-8 become U+FFFD.
 void append_json_escaped(std::string& out, std::string_view text);
 
+// Where the first byte stands that is not part of UTF-8, or nothing.
+std::optional<std::size_t> first_not_utf8(std::string_view text);
+
 // Modified UTF-8 (JVMS 4.4.7: C0 80 for NUL, surrogate pairs of three bytes each) as UTF-8. Lone surrogates and bytes
 // that are not modified UTF-8 become U+FFFD.
 std::string utf8_from_modified(std::string_view text);

@@ -8,10 +8,21 @@
 namespace jtrace::cli {
 namespace {
 
-// What the first word is that the command did not expect, and which of its options may have been meant.
-std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) {
+// The command that was named, or the program itself.
+const CLI::App* named_command(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return command;
+}
+
+std::string help_of(const CLI::App& app) {
+  const CLI::App* command = named_command(app);
+  return "; see " + app.get_name() + (command == &app ? "" : " " + command->get_name()) + " --help";
+}
+
+// What the first word is that the command did not expect, and which of its options may have been meant.
+std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = named_command(app);
   const std::vector<std::string> words = app.remaining(true);
   const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
   if (option == words.end()) return error.what();
@@ -41,10 +52,10 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
     app.exit(done);
     return static_cast<int>(ExitStatus::kOk);
   } catch (const CLI::ExtrasError& error) {
-    log_error(unexpected_words(app, error) + "; see " + app.get_name() + " --help");
+    log_error(unexpected_words(app, error) + help_of(app));
     return static_cast<int>(ExitStatus::kUsage);
   } catch (const CLI::ParseError& error) {
-    log_error(std::string(error.what()) + "; see " + app.get_name() + " --help");
+    log_error(std::string(error.what()) + help_of(app));
     return static_cast<int>(ExitStatus::kUsage);
   }
   if (app.get_subcommands().empty()) {

@@ -83,9 +83,11 @@ ExitStatus run(const AttachArguments& arguments) {
   attach.progress = [&](const session::Progress& progress) {
     if (!control.is_typing()) line.show(progress);
   };
-  attach.started = [&] {
-    const std::string what = "tracing JVM " + std::to_string(process->pid());
+  attach.started = [&](const std::string& left_out) {
+    const std::string jvm = "JVM " + std::to_string(process->pid());
+    const std::string what = "tracing " + jvm;
     log_debug(what);
+    if (!left_out.empty()) log_warning(jvm + " gives no " + left_out);
     control.announce(what);
   };
   const auto summary = session::trace_process(*process, *options, attach);

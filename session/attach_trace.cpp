@@ -22,6 +22,15 @@ std::string folder_of(const std::string& path) {
   return path == "-" || slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
+Result<> check_age(const target::Jvm& jvm) {
+  constexpr int kOldest = 8;
+  if (jvm.feature == 0 || jvm.feature >= kOldest) return {};
+  return fail(ErrorCategory::kNotAttachable,
+              "JVM " + std::to_string(jvm.pid) + " is JDK " + std::to_string(jvm.feature) + " (" + jvm.version +
+                  "): traces are of JDK " + std::to_string(kOldest) + " and later; no signal sent",
+              "`jtrace cmd` and `jtrace stack` may work with it");
+}
+
 // Start with the pool, and the agent's Started: the events that are really on.
 Result<Started> start_agent(GreetedAgent& agent, const PoolFile& pool, const std::string& start,
                             const attach::Waiter& waiter) {
@@ -42,6 +51,7 @@ Result<Started> start_agent(GreetedAgent& agent, const PoolFile& pool, const std
 Result<TraceSummary> trace_process(const target::Process& process, const TraceOptions& wanted,
                                    const AttachTraceOptions& attach) {
   JTRACE_ASSIGN_OR_RETURN(const target::Jvm jvm, attach::preflight(process));
+  JTRACE_RETURN_IF_ERROR(check_age(jvm));
   JTRACE_ASSIGN_OR_RETURN(std::optional<CtlServer> ctl, CtlServer::open_for(process));
   TraceOptions options = wanted;
   options.output = wanted.output_path(process.pid());
@@ -74,7 +84,7 @@ Result<TraceSummary> trace_process(const target::Process& process, const TraceOp
                      {.signal_fd = attach.signal_fd, .controls = std::move(controls), .progress = attach.progress});
   // From here on the agent is in the JVM and must be led out again: an output that fails ends the trace like any other.
   if (auto begun = drain->begin(start_time); !begun) runner.fail_output(std::move(begun).error());
-  else if (attach.started) attach.started();
+  else if (attach.started) attach.started(started.text);
   return runner.run();
 }
 

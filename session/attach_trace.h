@@ -16,9 +16,10 @@
 namespace jtrace::session {
 
 struct AttachTraceOptions {
-  int signal_fd = -1;                             // a signalfd: ends the attach or the trace
-  std::string agent_path;                         // another agent than the embedded one; "": embedded
-  std::function<void()> started;                  // the agent traces
+  int signal_fd = -1;      // a signalfd: ends the attach or the trace
+  std::string agent_path;  // another agent than the embedded one; "": embedded
+  // The agent traces; what it cannot in this JVM, and why ("": nothing).
+  std::function<void(const std::string& left_out)> started;
   std::function<void(const Progress&)> progress;  // about once a second
   ControlSource* control = nullptr;               // borrowed; beside `jtrace ctl`
 };

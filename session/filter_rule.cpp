@@ -5,6 +5,8 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "session/text_check.h"
+#include "trace/record/control.h"
 
 namespace jtrace::session {
 namespace {
@@ -30,6 +32,12 @@ tl::unexpected<Error> wrong(std::string_view text, const std::string& why) {
               "a rule is CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'");
 }
 
+tl::unexpected<Error> wrong_mode(std::string_view rule, const std::string& word) {
+  const std::string_view nearest = nearest_word(lower(word), {"include", "exclude"});
+  return wrong(rule, "the mode '" + word + "' is neither include nor exclude" +
+                         (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
+}
+
 Result<> check_pattern(std::string_view rule, std::string_view pattern) {
   const auto stars = std::count(pattern.begin(), pattern.end(), '*');
   if (stars > 1) return wrong(rule, "'" + std::string(pattern) + "' has more than one '*'");
@@ -47,17 +55,16 @@ void append_text(std::string& out, std::string_view text) {
 }  // namespace
 
 Result<FilterRule> parse_filter_rule(std::string_view text) {
+  JTRACE_RETURN_IF_ERROR(check_utf8("a filter", text));
   const std::string_view rule = trimmed(text);
   const std::vector<std::string> words = words_of(rule);
   if (words.empty()) return wrong(rule, "it is empty");
+  if (words.size() > 3) return wrong(rule, "it has more than three words");
   const std::string mode = lower(words.back());
-  if (words.size() == 1 || words.size() > 3 || (mode != "include" && mode != "exclude")) {
-    if (words.size() > 3) return wrong(rule, "it has more than three words");
-    const std::string_view nearest = words.size() > 1 ? nearest_word(mode, {"include", "exclude"}) : "";
-    if (!nearest.empty())
-      return wrong(rule, "'" + words.back() + "' is no mode; did you mean '" + std::string(nearest) + "'?");
-    return wrong(rule, "the mode (include|exclude) is missing");
-  }
+  const bool has_mode = mode == "include" || mode == "exclude";
+  if (words.size() == 1)
+    return wrong(rule, has_mode ? "the pattern is empty" : "the mode (include|exclude) is missing");
+  if (!has_mode) return wrong_mode(rule, words.back());
   FilterRule made{words[0], words.size() == 3 ? words[1] : "*", mode == "include"};
   std::replace(made.class_pattern.begin(), made.class_pattern.end(), '/', '.');
   JTRACE_RETURN_IF_ERROR(check_pattern(rule, made.class_pattern));
@@ -79,6 +86,16 @@ Result<std::vector<FilterRule>> read_filter_file(const std::string& path) {
     rules.push_back(std::move(*made));
   }
   return rules;
+}
+
+Result<> check_size(const std::vector<FilterRule>& rules) {
+  constexpr std::size_t kRoom = trace::record::kMaxFrameSize - 4096;  // Start's other fields
+  const std::size_t size = encode_filter_rules(rules).size();
+  if (size <= kRoom) return {};
+  return fail(ErrorCategory::kUsage,
+              std::to_string(rules.size()) + " filters take " + std::to_string(size) + " bytes, the agent takes " +
+                  std::to_string(kRoom),
+              "one pattern with a '*' stands for many classes");
 }
 
 std::string to_text(const FilterRule& rule) {

@@ -24,6 +24,9 @@ Result<FilterRule> parse_filter_rule(std::string_view text);
 // A file with one rule a line; empty lines and lines that start with '#' are skipped. Errors name file and line.
 Result<std::vector<FilterRule>> read_filter_file(const std::string& path);
 
+// Whether they fit in one frame to the agent. kUsage otherwise.
+Result<> check_size(const std::vector<FilterRule>& rules);
+
 // The rule as text that parse_filter_rule() takes.
 std::string to_text(const FilterRule& rule);
 // The rules as they lie in Start and Filters (trace/record/control.h): internal form.

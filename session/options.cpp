@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "session/event_names.h"
+#include "session/text_check.h"
 #include "trace/record/control.h"
 #include "trace/record/layout.h"
 
@@ -346,6 +347,19 @@ const OptionSpec* find_spec(std::string_view name) {
   return nullptr;
 }
 
+tl::unexpected<Error> unknown_option(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const OptionSpec& each : option_table()) names.push_back(each.name);
+  const std::string_view nearest = nearest_word(key, names);
+  return fail(ErrorCategory::kUsage, "unknown option '" + std::string(key) + "'",
+              nearest.empty() ? "`jtrace attach --help` lists them" : "did you mean '" + std::string(nearest) + "'?");
+}
+
+tl::unexpected<Error> no_value(const OptionSpec& spec) {
+  return fail(ErrorCategory::kUsage, "option " + std::string(spec.name) + " has no value",
+              "it takes " + std::string(spec.value));
+}
+
 // Splits at unescaped `separator`s; with `unescape` the pieces lose their backslashes.
 std::vector<std::string> split_escaped(std::string_view text, char separator, bool unescape) {
   std::vector<std::string> pieces(1);
@@ -380,10 +394,12 @@ std::span<const OptionSpec> option_table() {
 Result<> OptionReader::apply(const OptionSpec& spec, const Items& items) {
   const bool seen = std::find(seen_.begin(), seen_.end(), spec.name) != seen_.end();
   if (seen && spec.kind != OptionKind::kRepeated)
-    return fail(ErrorCategory::kUsage, "option " + std::string(spec.name) + " is given twice");
+    return fail(ErrorCategory::kUsage, "option " + std::string(spec.name) + " is given twice", "give it once");
   seen_.push_back(spec.name);
-  for (const std::string& item : items)
-    if (item.empty()) return fail(ErrorCategory::kUsage, "option " + std::string(spec.name) + " has no value");
+  for (const std::string& item : items) {
+    if (item.empty()) return no_value(spec);
+    JTRACE_RETURN_IF_ERROR(check_utf8("option " + std::string(spec.name) + ": its value", item));
+  }
   return spec.set(options_, items);
 }
 
@@ -404,18 +420,15 @@ Result<> OptionReader::give_echoed(std::string_view name, std::string_view value
 Result<> OptionReader::give_pair(std::string_view key, std::optional<std::string_view> raw) {
   const OptionSpec* spec = find_spec(key);
   if (spec == nullptr) {
-    std::vector<std::string_view> names;
-    for (const OptionSpec& each : option_table()) names.push_back(each.name);
-    const std::string_view nearest = nearest_word(key, names);
-    return fail(ErrorCategory::kUsage, "unknown option '" + std::string(key) + "'",
-                nearest.empty() ? "" : "did you mean '" + std::string(nearest) + "'?");
+    JTRACE_RETURN_IF_ERROR(check_utf8("an option's name", key));
+    return unknown_option(key);
   }
   if (spec->kind == OptionKind::kFlag) {
     if (!raw || *raw == "true") return apply(*spec, {});
     if (*raw == "false") return {};
     return wrong_value(key, *raw, "'true' or 'false'");
   }
-  if (!raw || raw->empty()) return fail(ErrorCategory::kUsage, "option " + std::string(key) + " has no value");
+  if (!raw || raw->empty()) return no_value(*spec);
   if (spec->kind == OptionKind::kValue) {
     Items whole = split_escaped(*raw, '\0', true);
     return apply(*spec, whole);
@@ -467,6 +480,7 @@ Result<TraceOptions> OptionReader::finish() {
                 "--time precise");
   if (options_.max_size != 0 && options_.max_size < (options_.rotate != 0 ? 256u << 10 : 16u << 10))
     return wrong_value("max-size", std::to_string(options_.max_size), "at least 16K (with rotate: 256K)");
+  JTRACE_RETURN_IF_ERROR(check_size(options_.filters));
   if (options_.virtual_threads) options_.events |= trace::record::kVirtualThreadEvent;
   return options_;
 }

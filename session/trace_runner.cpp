@@ -259,6 +259,8 @@ void TraceRunner::serve_filters(const CtlRequest& request) {
     if (!rule) return answer(request.client, ExitStatus::kUsage, rule.error().message() + "\n");
     rules.push_back(std::move(*rule));
   }
+  if (auto fits = check_size(rules); !fits)
+    return answer(request.client, ExitStatus::kUsage, fits.error().message() + "\n");
   ask_agent(request, FrameType::kFilters, encode_filter_rules(rules));
   if (drain_.in_trace())
     if (auto said = drain_.say_filters(std::move(rules)); !said) output_failed(std::move(said).error());

@@ -23,6 +23,12 @@ Error limit_error(std::string text, const std::string& path) {
   return error;
 }
 
+Error with_name_help(Error error) {
+  if (error.errnum == ENAMETOOLONG) return error.with_help("a name has at most 255 bytes, a path 4095");
+  if (error.errnum == EISDIR) return error.with_help("name a file in it");
+  return error;
+}
+
 }  // namespace
 
 FileSink::FileSink(std::string path, const FileSinkOptions& options)
@@ -30,7 +36,7 @@ FileSink::FileSink(std::string path, const FileSinkOptions& options)
 
 Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path, const FileSinkOptions& options) {
   std::unique_ptr<FileSink> sink(new FileSink(path, options));
-  JTRACE_RETURN_IF_ERROR(sink->open());
+  if (auto opened = sink->open(); !opened) return fail(with_name_help(std::move(opened).error()));
   return sink;
 }
 

@@ -24,7 +24,8 @@ enum class FrameType : std::uint32_t {
                   // version | text options as the JVM gave them (-agentpath only; UTF-8)
   kStart = 2,     // u32 control version | Config (below)
   kRefused = 3,   // text
-  kStarted = 4,   // u32 status (0 ok) | u64 events that are really on (EventBit) | text: why not, or ""
+  kStarted = 4,   // u32 status (0 ok) | u64 events that are really on (EventBit) | text: why not; where it is ok what
+                  // was left out and why, or ""
   kPause = 5,     // no payload
   kResume = 6,    // no payload
   kFilters = 7,   // filter rules as in Config: replaces the active block

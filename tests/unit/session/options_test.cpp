@@ -70,10 +70,13 @@ TEST(Options, ListsOfTheCommandLineHaveCommas) {
 }
 
 TEST(Options, WrongOnesSayWhatIsWrong) {
+  EXPECT_EQ(error_of("port=1"), "unknown option 'port'; `jtrace attach --help` lists them");
+  EXPECT_EQ(error_of("file=/tmp/\xc3.xml"), "option file: its value is not UTF-8: byte 0xc3 at offset 5");
+  EXPECT_EQ(error_of("f\xffle=x"), "an option's name is not UTF-8: byte 0xff at offset 1");
   EXPECT_EQ(error_of("durration=5"), "unknown option 'durration'; did you mean 'duration'?");
-  EXPECT_EQ(error_of("duration=5,duration=6"), "option duration is given twice");
-  EXPECT_EQ(error_of("duration"), "option duration has no value");
-  EXPECT_EQ(error_of("file="), "option file has no value");
+  EXPECT_EQ(error_of("duration=5,duration=6"), "option duration is given twice; give it once");
+  EXPECT_EQ(error_of("duration"), "option duration has no value; it takes TIME");
+  EXPECT_EQ(error_of("file="), "option file has no value; it takes FILE");
   EXPECT_THAT(error_of("duration=soon"), HasSubstr("'soon'"));
   EXPECT_THAT(error_of("duration=-1"), HasSubstr("'-1'"));
   EXPECT_THAT(error_of("ring-memory=1K"), HasSubstr("between"));
@@ -140,7 +143,11 @@ TEST(FilterRules, WrongOnesSayWhatIsWrong) {
        std::vector<std::pair<std::string, std::string>>{{"java.util.*", "include|exclude"},
                                                         {"java.*.List include", "neither at the start nor at the end"},
                                                         {"*a* include", "more than one"},
-                                                        {"java.util.* inclade", "'include'"},
+                                                        {"java.util.* inclade", "did you mean 'include'?"},
+                                                        {"a.b maybe", "'maybe' is neither include nor exclude"},
+                                                        {"a.b run", "'run' is neither include nor exclude"},
+                                                        {" include", "the pattern is empty"},
+                                                        {"a\xff include", "not UTF-8: byte 0xff at offset 1"},
                                                         {"a b c include", "three words"},
                                                         {"", "empty"}}) {
     auto made = parse_filter_rule(rule);
@@ -148,6 +155,14 @@ TEST(FilterRules, WrongOnesSayWhatIsWrong) {
     EXPECT_EQ(made.error().category, ErrorCategory::kUsage);
     EXPECT_THAT(made.error().message(), HasSubstr(words));
   }
+}
+
+TEST(FilterRules, FitInOneFrame) {
+  const FilterRule rule{std::string(100, 'a'), "*", true};
+  EXPECT_TRUE(check_size(std::vector<FilterRule>(9'000, rule)));
+  const auto refused = check_size(std::vector<FilterRule>(10'000, rule));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("10000 filters take"));
 }
 
 TEST(FilterRules, GoToTheAgentInInternalForm) {

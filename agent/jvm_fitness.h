@@ -1,0 +1,16 @@
+// What this JVM is, and what it does not offer: the reasons that the user reads. Any phase in which JVM TI answers.
+#pragma once
+
+#include <jvmti.h>
+
+#include <string_view>
+
+namespace jtrace::agent {
+
+// Why it cannot be traced at all: it is not HotSpot, or older than JDK 8. nullptr where it can. Static text.
+const char* unfit_jvm(jvmtiEnv* jvmti);
+
+// Why a capability (a bit of jvmtiCapabilities) is not among the potential ones. `live`: the JVM has started already.
+std::string_view why_not_offered(unsigned capability, jvmtiEnv* jvmti, bool live);
+
+}  // namespace jtrace::agent

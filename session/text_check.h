@@ -1,0 +1,21 @@
+// Words of the user that must be UTF-8, as the document is. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/strings.h"
+
+namespace jtrace::session {
+
+// kUsage, with the first wrong byte and where it stands; `what` names the text, which is not repeated.
+inline Result<> check_utf8(std::string_view what, std::string_view text) {
+  const auto at = first_not_utf8(text);
+  if (!at) return {};
+  std::string why = std::string(what) + " is not UTF-8: byte ";
+  append_hex(why, static_cast<unsigned char>(text[*at]));
+  return fail(ErrorCategory::kUsage, why + " at offset " + std::to_string(*at));
+}
+
+}  // namespace jtrace::session
