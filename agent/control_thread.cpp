@@ -87,7 +87,6 @@ class ControlThread {
     if (session_.methods != nullptr) session_.methods->start(jni_);
     while (wait() && !done_) {
     }
-    if (done_) write_counts();
     session_.stop(jni_);
     if (done_) send_frame(session_.control.get(), record::FrameType::kDetached, nullptr, 0);
   }
@@ -136,16 +135,28 @@ class ControlThread {
     }
   }
 
+  // Beside the pool: they are wanted now, where they are wanted, and not behind all that waits to be drained.
   bool count() {
-    char text[32];
-    snprintf(text, sizeof text, "methods=%zu\n", write_counts());
+    constexpr std::size_t kInAFrame = 32'768;
+    if (session_.methods == nullptr || session_.vm_dead) return send_answer("error=nothing is counted\n");
+    const std::vector<std::uint32_t> counted = session_.methods->counted_methods();
+    std::vector<std::uint64_t> pairs;
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      pairs.push_back(counted[i]);
+      pairs.push_back(session_.methods->area().counts().sum(counted[i]));
+      const bool is_whole = pairs.size() == 2 * kInAFrame || i + 1 == counted.size();
+      if (!is_whole) continue;
+      if (!send_frame(session_.control.get(), record::FrameType::kCounts, pairs.data(), pairs.size() * sizeof pairs[0]))
+        return false;
+      pairs.clear();
+    }
+    char text[320];
+    int length = snprintf(text, sizeof text, "methods=%zu\ncoverage=", counted.size());
+    length += session_.methods->coverage(jni_, counted.size(), text + length,
+                                         sizeof text - static_cast<std::size_t>(length) - 1);
+    text[length] = '\n';
+    text[length + 1] = '\0';
     return send_answer(text);
-  }
-
-  std::size_t write_counts() {
-    if (session_.methods == nullptr || session_.vm_dead) return 0;
-    const CallbackGuard guard(CallbackGuard::kLifecycle);
-    return guard ? session_.methods->write_counts(jni_, guard) : 0;
   }
 
   bool set_paused(bool paused) {
@@ -161,7 +172,7 @@ class ControlThread {
   }
 
   bool send_answer(const char* start) {
-    char text[512];
+    char text[1024];
     int length = snprintf(text, sizeof text, "%spaused=%d\ncollections=%u\n", start, session_.paused ? 1 : 0,
                           session_.gc_number.load());
     if (session_.methods != nullptr) {

@@ -44,6 +44,8 @@ class DefinitionTable {
     const auto found = methods_.find(method);
     return found == methods_.end() ? 0 : found->second.class_id;
   }
+  bool has_method(std::uint64_t method) const { return methods_.contains(method); }
+  std::size_t methods() const { return methods_.size(); }
   bool is_static(std::uint64_t method) const {
     const auto found = methods_.find(method);
     return found != methods_.end() && (found->second.access & trace::kStatic) != 0;

@@ -20,7 +20,8 @@ class DocumentOutput {
   virtual void begin_closing() = 0;
   virtual Result<> finish() = 0;
 
-  virtual bool wants_rotation() const = 0;
+  // At a limit (--max-size), but for `reserve` bytes: the document ends.
+  virtual bool is_nearly_full(std::uint64_t reserve) const = 0;
   // The document is finished, and a new one begins; the caller writes its head. kRefused where there is none.
   virtual Result<> next_document(std::uint32_t keep) = 0;
   virtual void head_is_written() = 0;  // of a further document

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kClockInterval = 60 * kNanosPerSecond;
 constexpr std::uint64_t kDroppedInterval = kNanosPerSecond;
 constexpr std::uint64_t kEventsInAPass = 100'000;
+constexpr std::uint64_t kCountRoom = 400;  // bytes of a methodCount with the definition of its method
 
 BuilderOptions builder_options(const TraceOptions& options) {
   return {.events = options.events,
@@ -34,9 +35,8 @@ Drainer::Drainer(trace::record::RecordSource& records, DocumentOutput& output, T
       anchor_(anchor),
       emitter_(output.sink(), !options_.strict_dtd, options_.writes_fragments()),
       builder_(emitter_, anchor, builder_options(options_)) {
-  if (options_.rotate != 0)
-    builder_.set_before_event(
-        [this](std::uint64_t time) { return output_.wants_rotation() ? rotate(time) : Result<>(); });
+  if (options_.rotate != 0 || (options_.max_size != 0 && counts_methods(options_)))
+    builder_.set_before_event([this](std::uint64_t time) { return watch_size(time); });
 }
 
 Result<> Drainer::begin(std::uint64_t time) {
@@ -92,6 +92,8 @@ Result<> Drainer::end_trace(Mode mode) {
   // What comes now is written also where the destination is full.
   output_.begin_closing();
   first.add(say_dropped(true));
+  if (last_counts_) first.add(say_counts(*last_counts_));
+  if (!uncounted_.empty()) first.add(option("jtrace.uncounted", uncounted_));
   const std::uint64_t end = mode == Mode::kReadOnly ? std::max(builder_.last_time(), time_reached_) : monotonic_now();
   first.add(finish_document(end));
   return first.result();
@@ -110,9 +112,36 @@ Result<> Drainer::finish_document(std::uint64_t time) {
 }
 
 // In the middle of a pass, between two events.
+Result<> Drainer::watch_size(std::uint64_t time) {
+  if (rotating_ || !in_trace_) return {};
+  if (!output_.is_nearly_full(room_for_counts(options_, builder_.known_methods(), kCountRoom))) return {};
+  if (options_.rotate != 0) return rotate(time);
+  if (!counted_out_) {
+    counted_out_ = true;
+    JTRACE_RETURN_IF_ERROR(say_last_counts());
+  }
+  return fail(ErrorCategory::kPartial,
+              "the output has reached its limit of " + std::to_string(options_.max_size) + " bytes");
+}
+
+// Of the document that ends, not of the trace.
+Result<> Drainer::say_last_counts() {
+  if (!counts_methods(options_)) return {};
+  auto counts = last_counts(options_, builder_.known_methods(), kCountRoom, counter_);
+  if (!counts) return option("jtrace.uncounted", counts.error().message());
+  return say_counts(*counts);
+}
+
+Result<> Drainer::say_counts(const MethodCounts& counts) {
+  const std::uint64_t time = monotonic_now();
+  for (const MethodCounts::Count& each : counts.counts)
+    JTRACE_RETURN_IF_ERROR(builder_.write_count_of(each.method, each.calls, time));
+  return option("jtrace.counted", counts.coverage);
+}
+
 Result<> Drainer::rotate(std::uint64_t time) {
-  if (rotating_) return {};
   rotating_ = true;
+  JTRACE_RETURN_IF_ERROR(say_last_counts());
   JTRACE_RETURN_IF_ERROR(finish_document(time));
   JTRACE_RETURN_IF_ERROR(output_.next_document(options_.rotate));
   emitter_.redirect(output_.sink());

@@ -33,6 +33,12 @@ class Drainer final : public TraceDrain {
   Result<> begin_next_trace() override;
   Result<> say_filters(std::vector<FilterRule> filters) override;
   Result<> say_paused(bool paused) override;
+  Result<> say_counts(const MethodCounts& counts) override;
+  void set_counter(Counter counter) override { counter_ = std::move(counter); }
+  void set_last_counts(MethodCounts counts) override { last_counts_ = std::move(counts); }
+  void set_uncounted(std::string why) override { uncounted_ = std::move(why); }
+  bool is_counted_out() const override { return counted_out_; }
+  Result<> say_option(std::string_view key, std::string_view value) { return option(key, value); }
   Result<> say_clock();
 
   // What is read was kept: from here on this is now; and the traceId of the trace that begins next.
@@ -58,6 +64,8 @@ class Drainer final : public TraceDrain {
   Result<> begin_document(std::uint64_t time);
   Result<> begin_trace(std::uint64_t time);
   Result<> finish_document(std::uint64_t time);
+  Result<> watch_size(std::uint64_t time);
+  Result<> say_last_counts();
   Result<> rotate(std::uint64_t time);
   Result<> say_dropped(bool at_once);
   Result<> write_filters();
@@ -78,6 +86,10 @@ class Drainer final : public TraceDrain {
   std::string kept_trace_id_;
   bool in_trace_ = false;
   bool rotating_ = false;
+  Counter counter_;
+  std::optional<MethodCounts> last_counts_;
+  std::string uncounted_;  // why the document has no counts at its end, "": it has, or wants none
+  bool counted_out_ = false;
   std::uint64_t documents_ = 1;
   std::uint64_t said_dropped_ = 0;
   std::uint64_t last_dropped_time_ = 0;

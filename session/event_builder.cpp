@@ -505,6 +505,12 @@ Result<> EventBuilder::write_exception(const Record& any) {
                                     .ticket = ticket});
 }
 
+Result<> EventBuilder::write_count_of(std::uint64_t method, std::uint64_t calls, std::uint64_t time) {
+  if (!definitions_.has_method(method)) return {};
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  return emitter_.emit(trace::MethodCount{.count = calls, .methodIdRef = trace::MethodId(method)});
+}
+
 Result<> EventBuilder::write_count(const record::CountRecord& record) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(record.header.number, record.header.time));
   return emitter_.emit(trace::MethodCount{.count = record.count, .methodIdRef = trace::MethodId(record.header.number)});

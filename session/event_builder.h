@@ -55,6 +55,10 @@ class EventBuilder final : public trace::record::RecordSink {
     calls_.forget_all([this](const OpenCall& call) { abandon(call); });
   }
 
+  // A methodCount, of a method whose definition has come; another one's is left out: it was not called before.
+  Result<> write_count_of(std::uint64_t method, std::uint64_t calls, std::uint64_t time);
+  std::size_t known_methods() const { return definitions_.methods(); }
+
   // Called before the elements of an event are written, with its time.
   void set_before_event(std::function<Result<>(std::uint64_t)> hook) { before_event_ = std::move(hook); }
 

@@ -25,7 +25,7 @@ class SinkOutput final : public DocumentOutput {
   Result<> flush() override { return {}; }
   void begin_closing() override {}
   Result<> finish() override { return {}; }
-  bool wants_rotation() const override { return false; }
+  bool is_nearly_full(std::uint64_t) const override { return false; }
   Result<> next_document(std::uint32_t) override { return {}; }
   void head_is_written() override {}
 
@@ -66,6 +66,8 @@ class Replay {
       case BlockKind::kPass: return pass(block);
       case BlockKind::kFilters: return filters(block);
       case BlockKind::kPaused: return done(drainer_.say_paused(text_of(block) == "1"));
+      case BlockKind::kCounts: return counts(block);
+      case BlockKind::kOption: return option(block);
       case BlockKind::kTraceEnd: return end(block);
       default: return false;
     }
@@ -109,7 +111,8 @@ class Replay {
     if (!fields) return false;
     drainer_.set_now(anchor_of(fields->moment));
     records_.set_pass(fields->watermark, fields->dropped);
-    if (fields->watermark == UINT64_MAX) return true;  // that of the end, which comes next
+    is_all_ = fields->watermark == UINT64_MAX;
+    if (is_all_) return true;  // the end comes next
     auto passed = drainer_.pass(Drainer::Mode::kLive);
     return passed ? Result<bool>(true) : fail(std::move(passed).error());
   }
@@ -123,6 +126,19 @@ class Replay {
     }
     return done(drainer_.say_filters(std::move(rules)));
   }
+  Result<bool> counts(const record::SpillReader::Block& block) {
+    MethodCounts counts;
+    if (!counts.decode(text_of(block))) return false;
+    if (!is_all_) return done(drainer_.say_counts(counts));
+    drainer_.set_last_counts(std::move(counts));
+    return true;
+  }
+  Result<bool> option(const record::SpillReader::Block& block) {
+    const std::string_view text = text_of(block);
+    const std::size_t end = text.find('\0');
+    if (end == std::string_view::npos) return false;
+    return done(drainer_.say_option(text.substr(0, end), text.substr(end + 1)));
+  }
   Result<bool> end(const record::SpillReader::Block& block) {
     const auto fields = fields_of<record::EndBlock>(block);
     if (!fields) return false;
@@ -135,6 +151,7 @@ class Replay {
   SpilledRecords records_;
   Drainer drainer_;
   bool has_begun_ = false;
+  bool is_all_ = false;  // the file has no more records
 };
 
 class SpillSource final : public io::EventSource {

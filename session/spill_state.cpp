@@ -45,6 +45,11 @@ class SpillState::Learner final : public record::RecordSink {
   SpillState& state_;
 };
 
+std::uint64_t SpillState::methods() const {
+  return static_cast<std::uint64_t>(std::distance(places_.lower_bound({DefinitionKind::kMethod, 0}),
+                                                  places_.upper_bound({DefinitionKind::kMethod, UINT64_MAX})));
+}
+
 void SpillState::on_definitions(const record::EventPart& part) {
   stream_position_ = {part.sequence, part.offset + part.size, {}};
   stream_.take_in({part.data, part.size});

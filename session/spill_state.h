@@ -29,6 +29,7 @@ class SpillState {
 
   std::uint64_t events() const { return events_; }  // records that make an element
   std::uint64_t malformed() const { return malformed_; }
+  std::uint64_t methods() const;  // that are defined
 
  private:
   using Key = std::pair<trace::record::DefinitionKind, std::uint64_t>;  // and its id

@@ -61,7 +61,7 @@ Result<> Spiller::write_pass(std::uint64_t watermark) {
 
 // The part as it is in the file, whatever its producer does with the pool's bytes meanwhile.
 Result<record::EventPart> Spiller::write_part(BlockKind kind, const record::EventPart& part) {
-  JTRACE_RETURN_IF_ERROR(rotate());
+  JTRACE_RETURN_IF_ERROR(watch_size());
   record::EventPart written = part;
   std::span<const std::byte> copy;
   JTRACE_RETURN_IF_ERROR(writer_.write_part(kind, part, copy));
@@ -88,11 +88,34 @@ Result<> Spiller::on_events(const record::EventPart& part) {
 }
 
 // In the middle of a pass, between two parts: what the file has is all there will be of it.
-Result<> Spiller::rotate() {
-  if (!output_.wants_rotation()) return {};
-  JTRACE_RETURN_IF_ERROR(write_pass(UINT64_MAX));
+Result<> Spiller::watch_size() {
+  const TraceOptions& options = session_.options;
+  const bool counts = counts_methods(options);
+  if (options.rotate == 0 && !counts) return {};
+  if (!output_.is_nearly_full(room_for_counts(options, state_.methods(), sizeof(MethodCounts::Count)))) return {};
+  if (!counted_out_) {
+    JTRACE_RETURN_IF_ERROR(write_pass(UINT64_MAX));
+    if (counts) JTRACE_RETURN_IF_ERROR(say_last_counts());
+  }
+  if (options.rotate == 0) {
+    counted_out_ = true;
+    return fail(ErrorCategory::kPartial,
+                "the spill has reached its limit of " + std::to_string(options.max_size) + " bytes");
+  }
   JTRACE_RETURN_IF_ERROR(finish_file(true));
-  return next_file(session_.options.rotate);
+  return next_file(options.rotate);
+}
+
+// Of the file that ends.
+Result<> Spiller::say_last_counts() {
+  auto counts = last_counts(session_.options, state_.methods(), sizeof(MethodCounts::Count), counter_);
+  return counts ? say_counts(*counts) : say_option("jtrace.uncounted", counts.error().message());
+}
+
+Result<> Spiller::say_counts(const MethodCounts& counts) { return writer_.write(BlockKind::kCounts, counts.encoded()); }
+
+Result<> Spiller::say_option(std::string_view key, std::string_view value) {
+  return writer_.write(BlockKind::kOption, std::string(key) + '\0' + std::string(value));
 }
 
 Result<> Spiller::next_file(std::uint32_t keep) {
@@ -107,6 +130,8 @@ Result<> Spiller::next_file(std::uint32_t keep) {
 Result<> Spiller::finish_file(bool last) {
   in_trace_ = false;
   FirstError first;
+  if (last_counts_) first.add(say_counts(*last_counts_));
+  if (!uncounted_.empty()) first.add(say_option("jtrace.uncounted", uncounted_));
   first.add(writer_.write_block(BlockKind::kTraceEnd, record::EndBlock{moment_now(), dropped(), last ? 1u : 0u}));
   first.add(output_.finish());
   return first.result();

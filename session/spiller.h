@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -29,6 +30,11 @@ class Spiller final : public TraceDrain, private trace::record::PartSink {
   Result<> begin_next_trace() override;
   Result<> say_filters(std::vector<FilterRule> filters) override;
   Result<> say_paused(bool paused) override;
+  Result<> say_counts(const MethodCounts& counts) override;
+  void set_counter(Counter counter) override { counter_ = std::move(counter); }
+  void set_last_counts(MethodCounts counts) override { last_counts_ = std::move(counts); }
+  void set_uncounted(std::string why) override { uncounted_ = std::move(why); }
+  bool is_counted_out() const override { return counted_out_; }
 
   const TraceOptions& options() const override { return session_.options; }
   std::uint64_t events() const override { return state_.events(); }
@@ -43,7 +49,9 @@ class Spiller final : public TraceDrain, private trace::record::PartSink {
   Result<> begin_file(std::uint64_t time);
   Result<> finish_file(bool last);
   Result<> next_file(std::uint32_t keep);
-  Result<> rotate();
+  Result<> watch_size();
+  Result<> say_last_counts();
+  Result<> say_option(std::string_view key, std::string_view value);
   Result<> write_pass(std::uint64_t watermark);
   Result<trace::record::EventPart> write_part(trace::record::BlockKind kind, const trace::record::EventPart& part);
   std::uint64_t dropped() const { return reader_.counts().dropped_events - dropped_before_; }
@@ -54,6 +62,10 @@ class Spiller final : public TraceDrain, private trace::record::PartSink {
   trace::record::SpillWriter writer_;
   SpillState state_;
   bool in_trace_ = false;
+  Counter counter_;
+  std::optional<MethodCounts> last_counts_;
+  std::string uncounted_;
+  bool counted_out_ = false;
   std::uint64_t documents_ = 1;
   std::uint64_t dropped_before_ = 0;  // until the file began
   std::uint64_t said_dropped_ = 0;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "base/result.h"
+#include "session/method_counts.h"
 #include "session/options.h"
 #include "session/session_text.h"
 #include "session/trace_output.h"
@@ -37,6 +39,16 @@ class TraceDrain {
   // A new block of filters is active.
   virtual Result<> say_filters(std::vector<FilterRule> filters) = 0;
   virtual Result<> say_paused(bool paused) = 0;
+
+  virtual Result<> say_counts(const MethodCounts& counts) = 0;
+  // Where a document ends in the middle of the trace, at a limit: asked for the counts of then. Before begin().
+  using Counter = std::function<Result<MethodCounts>()>;
+  virtual void set_counter(Counter counter) = 0;
+  // Those for the end of the trace; or why there are none.
+  virtual void set_last_counts(MethodCounts counts) = 0;
+  virtual void set_uncounted(std::string why) = 0;
+  // The document has come to --max-size, and has its counts.
+  virtual bool is_counted_out() const = 0;
 
   virtual const TraceOptions& options() const = 0;
   virtual std::uint64_t events() const = 0;  // written

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::uint64_t kRotationMargin = 64u << 10;  // room for one event with its definitions, and the end
 
+constexpr std::uint64_t kEventMargin = 8u << 10;  // the same where there is little room for all
+constexpr std::uint64_t kPartMargin = 24u << 10;  // room for what is in a chunk of the pool
+
 constexpr std::size_t kFirstRecords = 4096;  // the head of a document
 
 std::string folder_of(const std::string& path) {
@@ -90,10 +93,13 @@ Result<> TraceOutput::begin() {
   return writer_ ? writer_->begin() : Result<>();
 }
 
-bool TraceOutput::wants_rotation() const {
-  if (options_.rotate == 0) return false;
+bool TraceOutput::is_nearly_full(std::uint64_t reserve) const {
+  if (options_.max_size == 0) return false;
   const std::uint64_t size = destination_->bytes_written();
-  return size + kRotationMargin >= options_.max_size && size >= head_size_ + kRotationMargin;
+  if (options_.rotate != 0)
+    return size + reserve + kRotationMargin >= options_.max_size && size >= head_size_ + kRotationMargin;
+  const std::uint64_t margin = options_.spills() ? kPartMargin : kEventMargin;
+  return size + reserve + margin + trace::FileSink::closing_reserve(options_.max_size) >= options_.max_size;
 }
 
 void TraceOutput::head_is_written() { head_size_ = destination_->bytes_written(); }

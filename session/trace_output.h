@@ -37,9 +37,9 @@ class TraceOutput final : public DocumentOutput {
   // ByteSink's, for this document and those after it.
   void set_give_up(std::function<bool()> give_up);
   bool is_file() const { return is_file_; }
-  // --rotate, and the document is nearly at --max-size. Where its head alone (every thread that lives) is that long,
-  // each document gets some events all the same.
-  bool wants_rotation() const override;
+  // With --rotate: where its head alone (every thread that lives) is that long, each document gets some events all the
+  // same.
+  bool is_nearly_full(std::uint64_t reserve) const override;
   void head_is_written() override;
   const std::string& path() const { return path_; }
   // That the destination takes: packed ones where it is packed.

@@ -18,7 +18,10 @@ using trace::record::FrameType;
 
 constexpr int kLongestInterval = 20;                          // ms
 constexpr std::uint64_t kDetachLimit = 15 * kNanosPerSecond;  // for the agent to leave the JVM
-constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;   // for a JVM whose agent hung up to be seen as ended
+constexpr std::uint64_t kCountLimit =
+    2 * kNanosPerSecond;  // for the counts at the end of a file; the JVM's events wait
+constexpr const char* kForAFile = "counts for the end of a file";
+constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;  // for a JVM whose agent hung up to be seen as ended
 
 std::string size_text(std::uint64_t bytes) {
   char text[32];
@@ -26,6 +29,15 @@ std::string size_text(std::uint64_t bytes) {
   else if (bytes < (10u << 20)) std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
   else std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1u << 20));
   return text;
+}
+
+// What is behind "coverage=" in an answer to Count.
+std::string coverage_of(std::string_view answer) {
+  constexpr std::string_view kKey = "\ncoverage=";
+  const std::size_t at = answer.find(kKey);
+  if (at == std::string_view::npos) return "";
+  answer.remove_prefix(at + kKey.size());
+  return std::string(answer.substr(0, answer.find('\n')));
 }
 
 // Reads one signal off a non-blocking signalfd; false where there is none (or no descriptor).
@@ -74,11 +86,15 @@ TraceSummary TraceRunner::run() {
   const TraceOptions& wanted = drain_.options();
   if ((wanted.events & trace::record::kTimedProbeEvents) != 0 && !wanted.precise_time) clock_.emplace(reader_);
   output_.set_give_up([this] { return should_give_up(); });
+  drain_.set_counter([this] { return count_now(); });
   while (!reason_) {
     drain();
     if (!reason_) wait_for_something();
   }
   detach_agent();
+  drain_.set_counter({});
+  drain_.set_uncounted(why_uncounted());
+  if (last_counts_ && !drain_.is_counted_out() && !error_) drain_.set_last_counts(std::move(*last_counts_));
   auto ended = drain_.end(TraceDrain::Mode::kFinal);
   if (!ended && !error_) output_failed(std::move(ended).error());
   output_.set_give_up({});
@@ -96,8 +112,8 @@ void TraceRunner::end(EndReason reason, std::optional<Error> error) {
 
 void TraceRunner::output_failed(Error error) {
   const TraceOptions& options = drain_.options();
-  const bool by_size = options.max_size != 0 && options.rotate == 0 && trace::is_full(error) &&
-                       output_.bytes() + 4 * trace::kClosingReserve >= options.max_size;
+  const bool near = output_.bytes() + 4 * trace::kClosingReserve >= options.max_size || drain_.is_counted_out();
+  const bool by_size = options.max_size != 0 && options.rotate == 0 && trace::is_full(error) && near;
   if (by_size) return end(EndReason::kSizeReached);
   end(EndReason::kOutput, std::move(error));
 }
@@ -152,10 +168,7 @@ void TraceRunner::watch_target() {
 
 void TraceRunner::take_frames() {
   auto received = channel_.receive();
-  while (auto frame = channel_.next()) {
-    if (frame->type == FrameType::kAnswer) take_answer(*frame);
-    if (frame->type == FrameType::kDetached) detached_ = true;
-  }
+  take_deferred(&TraceRunner::take_frame);
   if (!received) return end(EndReason::kAgentGone, std::move(received).error());
   if (!channel_.hung_up() || detached_) return;
   // Its end closes the socket before the process is seen as ended.
@@ -168,20 +181,96 @@ void TraceRunner::take_frames() {
   end(EndReason::kAgentGone, Error{.category = ErrorCategory::kAgent, .text = "the agent hung up, the JVM runs on"});
 }
 
+void TraceRunner::take_frame(const Frame& frame) {
+  if (frame.type == FrameType::kCounts) counts_.add(frame.payload);
+  if (frame.type == FrameType::kAnswer) take_answer(frame);
+  if (frame.type == FrameType::kDetached) detached_ = true;
+}
+
+// What has come, in its order.
+void TraceRunner::take_deferred(void (TraceRunner::*take)(const Frame&)) {
+  while (auto frame = channel_.next()) deferred_.push_back(std::move(*frame));
+  while (!deferred_.empty()) {
+    const Frame frame = std::move(deferred_.front());
+    deferred_.pop_front();
+    (this->*take)(frame);
+  }
+}
+
+// In the middle of a pass, at the end of a document that is not the trace's: asks and waits. What else the agent says
+// meanwhile is for later. One that leaves was asked for its last counts: those it is.
+Result<MethodCounts> TraceRunner::count_now() {
+  if (last_counts_) return *last_counts_;
+  if (!leaving_) {
+    JTRACE_RETURN_IF_ERROR(channel_.send(FrameType::kCount));
+    asked_.push_back({kNobody, kForAFile});
+  }
+  if (asked_.empty() || asked_.back().verb != kForAFile) return fail(ErrorCategory::kAgent, "the agent has left");
+  const auto is_answer = [](const Frame& frame) { return frame.type == FrameType::kAnswer; };
+  const auto answered = std::count_if(deferred_.begin(), deferred_.end(), is_answer);
+  std::size_t ahead = asked_.size() - 1 - static_cast<std::size_t>(answered);  // answers that come first
+  MethodCounts counts;
+  const std::uint64_t limit = monotonic_ns() + kCountLimit;
+  while (monotonic_ns() < limit) {
+    while (auto frame = channel_.next()) {
+      if (ahead == 0 && frame->type == FrameType::kCounts) {
+        counts.add(frame->payload);
+      } else if (ahead == 0 && is_answer(*frame)) {
+        asked_.pop_back();
+        counts.coverage = coverage_of(decode_text(frame->payload).value_or(""));
+        if (leaving_) last_counts_ = counts;
+        return counts;
+      } else {
+        if (is_answer(*frame)) --ahead;
+        deferred_.push_back(std::move(*frame));
+      }
+    }
+    if (channel_.hung_up()) return fail(ErrorCategory::kAgent, "the agent hung up");
+    pollfd source{channel_.fd(), POLLIN, 0};
+    if (::poll(&source, 1, 100) > 0) (void)channel_.receive();  // whose error is a hang-up
+  }
+  return fail(ErrorCategory::kTimeout, "the agent did not answer in time");
+}
+
+// While the agent leaves: who asked for something else is answered by the trace's end.
+void TraceRunner::take_last_frame(const Frame& frame) {
+  if (frame.type == FrameType::kDetached) detached_ = true;
+  if (frame.type == FrameType::kCounts) counts_.add(frame.payload);
+  if (frame.type != FrameType::kAnswer || asked_.empty()) return;
+  MethodCounts counts = std::exchange(counts_, {});
+  counts.coverage = coverage_of(decode_text(frame.payload).value_or(""));
+  if (asked_.size() == 1 && asked_.front().verb == kForAFile && !counts.coverage.empty())
+    last_counts_ = std::move(counts);
+  asked_.pop_front();
+}
+
+// A JVM that ends writes its counts itself.
+std::string TraceRunner::why_uncounted() const {
+  if (!counts_methods(drain_.options()) || drain_.is_counted_out()) return "";
+  if (error_) return "the output failed";
+  const bool counted = last_counts_ || reader_.agent_state() == AgentState::kVmDead;
+  return counted ? "" : target_ended_ ? "the JVM was killed" : "the agent did not answer";
+}
+
 // Has the agent leave, and drains meanwhile: a JVM that fills its rings must not wait for us.
 void TraceRunner::detach_agent() {
   if (target_ended_ || channel_.hung_up()) return;
+  const bool counts = counts_methods(drain_.options()) && !drain_.is_counted_out();
+  if (counts && channel_.send(FrameType::kCount)) asked_.push_back({kNobody, kForAFile});
   if (!channel_.send(FrameType::kDetach)) return;
+  leaving_ = true;
   const std::uint64_t limit = monotonic_ns() + kDetachLimit;
   signalled_ = false;
   while (!detached_ && !channel_.hung_up() && !signalled_ && monotonic_ns() < limit) {
     if (!error_)
       if (auto pass = drain_.pass(TraceDrain::Mode::kLive); !pass) output_failed(std::move(pass).error());
+    take_deferred(&TraceRunner::take_last_frame);
     pollfd descriptors[] = {{channel_.fd(), POLLIN, 0}, {options_.signal_fd, POLLIN, 0}};
     if (::poll(descriptors, 2, 10) <= 0) continue;
     if (descriptors[0].revents != 0) {
-      if (!channel_.receive()) break;
-      while (auto frame = channel_.next()) detached_ |= frame->type == FrameType::kDetached;
+      const auto received = channel_.receive();
+      take_deferred(&TraceRunner::take_last_frame);
+      if (!received) break;
     }
     if (descriptors[1].revents != 0) take_signal();
   }
@@ -204,7 +293,7 @@ void TraceRunner::serve(const CtlRequest& request) {
   if (verb == "stop") {
     if (!drain_.in_trace()) return answer(request.client, ExitStatus::kRefused, "the trace is stopped already\n");
     // The document ends, and has its counts.
-    if (counts_methods()) ask_agent({kNobody, {"count"}}, FrameType::kCount);
+    if (counts_methods(drain_.options())) ask_agent({kNobody, {"count"}}, FrameType::kCount);
     return ask_agent(request, FrameType::kPause);
   }
   if (verb == "resume") {
@@ -231,10 +320,8 @@ void TraceRunner::ask_agent(const CtlRequest& request, FrameType type, std::stri
   asked_.push_back({request.client, request.words[0]});
 }
 
-bool TraceRunner::counts_methods() const { return (drain_.options().events & trace::record::kMethodCountEvent) != 0; }
-
 void TraceRunner::serve_count(const CtlRequest& request) {
-  if (!counts_methods())
+  if (!counts_methods(drain_.options()))
     return answer(request.client, ExitStatus::kRefused, "this trace does not count calls: --events counts does\n");
   if (!drain_.in_trace())
     return answer(request.client, ExitStatus::kRefused,
@@ -271,6 +358,7 @@ void TraceRunner::take_answer(const Frame& frame) {
   const Asked asked = asked_.front();
   asked_.pop_front();
   const auto text = decode_text(frame.payload);
+  MethodCounts counts = std::exchange(counts_, {});
   if (!text || text->starts_with("error="))
     return answer(asked.client, ExitStatus::kAgent, text ? *text : "malformed\n");
   const bool was_paused = paused_;
@@ -280,11 +368,19 @@ void TraceRunner::take_answer(const Frame& frame) {
   if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_) drain();
   if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_ && !reason_)
     if (auto said = drain_.say_paused(paused_); !said) output_failed(std::move(said).error());
-  if (asked.verb == "count" && !reason_) drain();
+  if (asked.verb == "count") take_counts(std::move(counts), *text);
   std::string reply;
   if (asked.verb == "status") reply = status_text() + *text;
   if (asked.verb == "count") reply = text->substr(0, text->find('\n') + 1);
   answer(asked.client, ExitStatus::kOk, reply);
+}
+
+// Behind all that was said until then: the methods' definitions too.
+void TraceRunner::take_counts(MethodCounts counts, std::string_view answer) {
+  if (!reason_) drain();
+  if (reason_ || !drain_.in_trace()) return;
+  counts.coverage = coverage_of(answer);
+  if (auto said = drain_.say_counts(counts); !said) output_failed(std::move(said).error());
 }
 
 void TraceRunner::stop_trace() {

@@ -13,6 +13,7 @@
 #include "session/coarse_clock.h"
 #include "session/control_channel.h"
 #include "session/control_source.h"
+#include "session/method_counts.h"
 #include "session/pool_file.h"
 #include "session/trace_drain.h"
 #include "session/trace_output.h"
@@ -91,7 +92,12 @@ class TraceRunner {
   void serve(const CtlRequest& request);
   void ask_agent(const CtlRequest& request, trace::record::FrameType type, std::string_view payload = {});
   void serve_filters(const CtlRequest& request);
-  bool counts_methods() const;
+  void take_frame(const Frame& frame);
+  void take_last_frame(const Frame& frame);
+  void take_deferred(void (TraceRunner::*take)(const Frame&));
+  void take_counts(MethodCounts counts, std::string_view answer);
+  Result<MethodCounts> count_now();
+  std::string why_uncounted() const;
   void serve_count(const CtlRequest& request);
   void serve_start(const CtlRequest& request);
   void answer(int client, ExitStatus status, std::string_view text);
@@ -120,6 +126,10 @@ class TraceRunner {
   bool hurried_ = false;  // a signal came while the output's reader held us up
   int interval_ = 5;      // ms to the next pass
   std::deque<Asked> asked_;
+  std::deque<Frame> deferred_;  // received while count_now() waited
+  MethodCounts counts_;         // of the Count whose Answer is still to come
+  bool leaving_ = false;        // the agent was told to leave
+  std::optional<MethodCounts> last_counts_;
   std::vector<int> waiting_for_end_;  // ctl clients that asked for detach
 };
 

@@ -77,12 +77,12 @@ Result<> FileSink::open_temporary() {
   return {};
 }
 
-std::uint64_t FileSink::closing_reserve() const {
-  return options_.max_size == 0 ? kClosingReserve : std::min<std::uint64_t>(kClosingReserve, options_.max_size / 2);
+std::uint64_t FileSink::closing_reserve(std::uint64_t max_size) {
+  return max_size == 0 ? kClosingReserve : std::min<std::uint64_t>(kClosingReserve, max_size / 2);
 }
 
 Result<std::uint64_t> FileSink::promise(std::uint64_t least, std::uint64_t wished, bool closing) {
-  const std::uint64_t reserve = closing ? 0 : closing_reserve();
+  const std::uint64_t reserve = closing ? 0 : closing_reserve(options_.max_size);
   if (options_.max_size != 0) {
     if (least + reserve > options_.max_size)
       return fail(

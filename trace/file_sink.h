@@ -31,13 +31,14 @@ class FileSink final : public ByteSink {
   static Result<std::unique_ptr<FileSink>> create(const std::string& path, const FileSinkOptions& options = {});
   ~FileSink() override;
   const std::string& path() const { return path_; }
+  // What a file with this limit keeps for its end; 0: no limit.
+  static std::uint64_t closing_reserve(std::uint64_t max_size);
 
  private:
   FileSink(std::string path, const FileSinkOptions& options);
   Result<> open();
   Result<> open_visible();
   Result<> open_temporary();
-  std::uint64_t closing_reserve() const;
   Result<> allocate_until(std::uint64_t end);
   Result<> check_free(std::uint64_t more) const;
   void cut_back();

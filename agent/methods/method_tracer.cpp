@@ -513,15 +513,18 @@ void MethodTracer::note_counted(Numbered& numbers, const std::vector<MethodPlan>
     if ((plans[i].done & classfile::kProbeCount) != 0) numbers.counted[i] = true;
 }
 
-std::size_t MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
-  if (!counts_calls()) return 0;
+std::vector<std::uint32_t> MethodTracer::counted_methods() {
   std::vector<std::uint32_t> counted;
-  {
-    Lock lock(lock_);
-    for (const Numbered& each : numbered_)
-      for (std::size_t i = 0; i < each.counted.size(); ++i)
-        if (each.counted[i]) counted.push_back(each.first + static_cast<std::uint32_t>(i));
-  }
+  Lock lock(lock_);
+  for (const Numbered& each : numbered_)
+    for (std::size_t i = 0; i < each.counted.size(); ++i)
+      if (each.counted[i]) counted.push_back(each.first + static_cast<std::uint32_t>(i));
+  return counted;
+}
+
+void MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
+  if (!counts_calls()) return;
+  const std::vector<std::uint32_t> counted = counted_methods();
   constexpr int kPatience =
       500;  // waits of 10 ms in all: a drainer that does not come must not hold up a JVM that ends
   int waits = 0;
@@ -532,12 +535,12 @@ std::size_t MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) 
     made.count = area_->counts().sum(number);
     guard.write(made, record::RecordKind::kMethodCount);
   }
-  say_coverage(jni, counted.size());
-  return counted.size();
+  char text[256];
+  const int length = coverage(jni, counted.size(), text, sizeof text);
+  say("jtrace.counted", std::string_view(text, static_cast<std::size_t>(length)));
 }
 
-// Of what the filters let through: what is counted, and what cannot be.
-void MethodTracer::say_coverage(JNIEnv* jni, std::size_t counted) {
+int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size) {
   std::uint32_t guarded = 0;
   std::uint32_t hidden = 0;
   for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
@@ -551,11 +554,8 @@ void MethodTracer::say_coverage(JNIEnv* jni, std::size_t counted) {
     if (modifiable == JNI_FALSE) ++hidden;
     else if (is_guarded_class(name)) ++guarded;
   });
-  char text[256];
-  const int length =
-      snprintf(text, sizeof text, "counted=%zu,native=%u,abstract=%u,skipped=%u,guardedClasses=%u,hiddenClasses=%u",
-               counted, native_.load(), abstract_.load(), skipped_.load(), guarded, hidden);
-  say("jtrace.counted", std::string_view(text, static_cast<std::size_t>(length)));
+  return snprintf(text, size, "counted=%zu,native=%u,abstract=%u,skipped=%u,guardedClasses=%u,hiddenClasses=%u",
+                  counted, native_.load(), abstract_.load(), skipped_.load(), guarded, hidden);
 }
 
 void MethodTracer::say(std::string_view key, std::string_view value) {

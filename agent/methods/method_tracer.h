@@ -52,9 +52,13 @@ class MethodTracer {
   void class_file(JNIEnv* jni, jclass redefined, jobject loader, classfile::ByteView bytes, jint* new_size,
                   unsigned char** new_bytes);
   void class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread);
-  // The methodCount of every method that was given a counter, and what has none; how many it were. On a thread that may
-  // wait for the drainer. Nothing where calls are not counted.
-  std::size_t write_counts(JNIEnv* jni, const CallbackGuard& guard);
+  // The methodCount of every method that was given a counter, and what has none, into the trace: at the end of the
+  // JVM. On a thread that may wait for the drainer. Nothing where calls are not counted.
+  void write_counts(JNIEnv* jni, const CallbackGuard& guard);
+  // The methods that were given a counter.
+  std::vector<std::uint32_t> counted_methods();
+  // Of what the filters let through: "counted=N,...": what is counted, and what cannot be.
+  int coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size);
   // The number of a method of a class that has probes; 0: it has none.
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
 
@@ -99,7 +103,6 @@ class MethodTracer {
   void store(const Numbered& numbers);
   void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
   void note_counted(Numbered& numbers, const std::vector<classfile::MethodPlan>& plans) const;
-  void say_coverage(JNIEnv* jni, std::size_t counted);
   bool counts_calls() const;
   void say_unrewritten(std::string_view klass, std::string_view method, std::string_view why);
   void say(std::string_view key, std::string_view value);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -141,6 +142,55 @@ TEST_P(EachJdk, calls_are_counted_in_every_thread_and_while_paused) {
   EXPECT_THAT(trace->option("jtrace.counted"), HasSubstr("native=0,"));
   EXPECT_EQ((*jvm)->err(), "");
   record_support(GetParam(), "G1", "live", "method counts");
+}
+
+TEST_P(EachJdk, each_file_of_a_trace_ends_with_the_counts_of_then) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(),
+                             with({"--events", "methods,counts", "--max-size", "256K", "--rotate", "30"}, kOnlyCalls));
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  std::uint64_t fibs = 0;
+  for (int i = 0; i < 2; ++i) {
+    auto answer = (*jvm)->ask("fib 14");
+    ASSERT_TRUE(succeeded(answer));
+    fibs += static_cast<std::uint64_t>(value_in(*answer, "fib"));
+  }
+  ASSERT_TRUE(succeeded((*run)->stop()));
+  std::vector<std::string> files{(*run)->path()};
+  while (std::filesystem::exists((*run)->path() + "." + std::to_string(files.size())))
+    files.insert(files.begin(), (*run)->path() + "." + std::to_string(files.size()));
+  ASSERT_GE(files.size(), 3u);
+  std::uint64_t entries = 0;
+  std::uint64_t counted = 0;
+  for (const std::string& file : files) {
+    const auto trace = TraceDocument::read(file);
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_TRUE(none(trace->id_faults()));
+    EXPECT_EQ(trace->option("jtrace.uncounted"), "");
+    EXPECT_NE(trace->option("jtrace.counted"), "");
+    entries += static_cast<std::uint64_t>(by_method(*trace, "methodEntry")["Calls.fib"]);
+    auto counts = counts_of(*trace);
+    EXPECT_GE(counts["Calls.fib"], std::max(counted, entries));
+    counted = counts["Calls.fib"];
+  }
+  EXPECT_EQ(entries, fibs);
+  EXPECT_EQ(counted, fibs);
+
+  auto limited = TraceRun::start((*jvm)->pid(), with({"--events", "methods,counts", "--max-size", "300K"}, kOnlyCalls));
+  ASSERT_TRUE(succeeded(limited));
+  ASSERT_TRUE(rewritten(**limited));
+  ASSERT_TRUE(succeeded((*jvm)->ask("fib 16")));
+  auto status = (*limited)->command().wait_exit();  // at --max-size
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 0) << (*limited)->command().err();
+  auto trace = (*limited)->document();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->id_faults()));
+  EXPECT_EQ(trace->option("jtrace.uncounted"), "");
+  EXPECT_GE(counts_of(*trace)["Calls.fib"], static_cast<std::uint64_t>(by_method(*trace, "methodEntry")["Calls.fib"]));
+  EXPECT_EQ((*jvm)->err(), "");
 }
 
 TEST_P(EachJdk, counts_of_the_whole_JDK_are_written_when_the_JVM_ends) {

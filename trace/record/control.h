@@ -7,7 +7,8 @@
 // agent -> jtrace: Hello, what I am.
 // jtrace -> agent: Start (and the descriptor of the pool by SCM_RIGHTS), or Refused (the one line for the JVM's
 // stderr). agent -> jtrace: Started, tracing or why not. jtrace -> agent: Pause, Resume, Filters, Detach, Query, Count.
-// agent -> jtrace: Answer (to Query, Pause, Resume, Filters, Count), Detached (to Detach; then both close).
+// agent -> jtrace: Answer (to Query, Pause, Resume, Filters; to Count, behind its Counts), Detached (to Detach; then
+// both close).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ enum class FrameType : std::uint32_t {
   kDetached = 9,  // no payload: callbacks are off, nothing will be written, the pool is unmapped
   kQuery = 10,    // no payload
   kAnswer = 11,   // text: key=value lines
-  kCount = 12,    // no payload: write the methodCounts, then Answer
+  kCount = 12,    // no payload: send the counts, then Answer
+  kCounts = 13,   // n x (u64 methodId | u64 calls since the probes were put in)
 };
 struct FrameHeader {
   FrameType type;

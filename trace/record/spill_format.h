@@ -11,6 +11,8 @@
 //   its
 //                            watermark can be merged now, by record_merger.h
 //   kFilters, kPaused        what the trace was told: rules, one a line; a byte
+//   kCounts                  methodCounts that were asked for (session/method_counts.h)
+//   kOption                  what the trace says of itself: key | a NUL | value
 //   kTraceEnd                EndBlock. The last one.
 //
 // A file whose writer was killed ends anywhere: what is before is whole. A definition precedes the events that refer to
@@ -22,7 +24,7 @@
 namespace jtrace::trace::record {
 
 inline constexpr char kSpillMagic[8] = {'J', 'T', 'R', 'S', 'P', 'I', 'L', '1'};
-inline constexpr std::uint32_t kSpillVersion = 1;
+inline constexpr std::uint32_t kSpillVersion = 2;
 // No block is larger: a part is a chunk at most (16 MiB, pool_reader.cpp), and texts are short.
 inline constexpr std::uint32_t kLargestBlock = 1u << 24;
 
@@ -43,6 +45,9 @@ enum class BlockKind : std::uint32_t {
   kFilters = 7,
   kPaused = 8,
   kTraceEnd = 9,
+  kCounts = 10,
+  kOption = 11,
+  kLastKind = kOption,
 };
 
 struct BlockHeader {

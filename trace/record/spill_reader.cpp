@@ -10,7 +10,7 @@ namespace {
 
 bool is_sound(const BlockHeader& header) {
   const auto kind = static_cast<std::uint32_t>(header.kind);
-  if (kind < static_cast<std::uint32_t>(BlockKind::kSession) || kind > static_cast<std::uint32_t>(BlockKind::kTraceEnd))
+  if (kind < static_cast<std::uint32_t>(BlockKind::kSession) || kind > static_cast<std::uint32_t>(BlockKind::kLastKind))
     return false;
   return header.size <= kLargestBlock;
 }

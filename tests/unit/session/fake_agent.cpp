@@ -89,8 +89,15 @@ void FakeAgent::run(int socket, const Work& work) {
   started.append(reinterpret_cast<const char*>(&events), sizeof events);
   send_frame(socket, FrameType::kStarted, started + text_of(""));
   if (!work(trace::record::Pool(base))) ::_exit(0);
+  std::uint64_t asked = 0;
   for (;;) {
     const FrameType type = receive_frame(socket, descriptor);
+    if (type == FrameType::kCount) {
+      const std::uint64_t counts[] = {kCountedMethod, 10 * ++asked, kUnknownMethod, 1};
+      send_frame(socket, FrameType::kCounts, {reinterpret_cast<const char*>(counts), sizeof counts});
+      send_frame(socket, FrameType::kAnswer, text_of("methods=2\ncoverage=asked=" + std::to_string(asked) + "\n"));
+      continue;
+    }
     if (type != FrameType::kDetach) {
       send_frame(socket, FrameType::kAnswer, text_of("paused=0\n"));
       continue;

@@ -18,6 +18,10 @@ class FakeAgent {
 
   explicit FakeAgent(Work work);
   ~FakeAgent();
+  // What it answers to the n-th Count: 10 n calls of one method, and one of a method that is not defined.
+  static constexpr std::uint64_t kCountedMethod = 7;
+  static constexpr std::uint64_t kUnknownMethod = 99;
+
   pid_t pid() const { return pid_; }
   UniqueFd take_socket() { return std::move(socket_); }  // jtrace's end
   void kill();

@@ -296,7 +296,7 @@ TEST_F(SpillTest, SaysWhatIsNoSpillOrOneOfAnotherVersion) {
   std::string bytes = slurp(path_);
   bytes[8] = 9;
   EXPECT_EQ(convert(bytes).summary.error().message(),
-            "a.spill: is a spill of version 9.2, this jtrace reads 1.2; convert it with the jtrace that wrote it");
+            "a.spill: is a spill of version 9.2, this jtrace reads 2.2; convert it with the jtrace that wrote it");
   EXPECT_EQ(convert("JTRSPIL1").summary.error().message(), "a.spill: is a spill that ends within its header");
   EXPECT_EQ(convert("something else, and longer").summary.error().message(), "a.spill: is no spill");
   EXPECT_FALSE(is_spill("JTRPOOL1"));
@@ -320,6 +320,55 @@ TEST_F(SpillTest, EachFileOfARotationCanBeReadAlone) {
     EXPECT_EQ(count(converted.text, "threadIdRef=\"0\""), 0u);
   }
   EXPECT_EQ(entries, 3u * 5030u);
+}
+
+TEST_F(SpillTest, EachFileHasTheCountsOfItsEnd) {
+  for (const std::uint32_t rotate : {10u, 0u}) {
+    session_.options.events |= record::kMethodCountEvent;
+    session_.options.rotate = rotate;
+    session_.options.max_size = 256u << 10;
+    session_.options.spill = path_;
+    Script script(session_.start);
+    auto reader = record::PoolReader::open(script.memory());
+    auto output = TraceOutput::open(path_, session_.options);
+    ASSERT_TRUE(output);
+    Spiller spiller(*reader, **output, session_);
+    std::uint64_t asked = 0;
+    spiller.set_counter([&asked] {
+      MethodCounts counts{{{1, 10 * ++asked}, {2, 0}, {99, 5}}, "asked=" + std::to_string(asked)};
+      return counts;
+    });
+    ASSERT_TRUE(spiller.begin(session_.start));
+    script.play(5000);
+    EXPECT_EQ(static_cast<bool>(spiller.pass(Mode::kLive)), rotate != 0);
+    (void)spiller.end(Mode::kFinal);
+    EXPECT_EQ(asked, rotate != 0 ? spiller.documents() - 1 : 1u);
+    const Converted last = convert(slurp(path_));
+    EXPECT_EQ(count(last.text, "<methodCount "), rotate != 0 ? 0u : 2u);
+    for (std::uint64_t i = 1; i < spiller.documents(); ++i) {
+      const Converted each = convert(slurp(path_ + "." + std::to_string(spiller.documents() - i)));
+      ASSERT_TRUE(each.summary);
+      EXPECT_EQ(count(each.text, "<methodCount "), 2u);
+      EXPECT_THAT(each.text, HasSubstr("count=\"" + std::to_string(10 * i) + "\""));
+      EXPECT_THAT(each.text, HasSubstr("\"jtrace.counted\" value=\"asked=" + std::to_string(i) + "\""));
+      EXPECT_LT(each.text.rfind("<methodExit "), each.text.find("<methodCount "));
+    }
+  }
+}
+
+TEST_F(SpillTest, SaysThatItHasNoCounts) {
+  session_.options.spill = path_;
+  session_.options.events |= record::kMethodCountEvent;
+  Script script(session_.start);
+  auto reader = record::PoolReader::open(script.memory());
+  auto output = TraceOutput::open(path_, session_.options);
+  ASSERT_TRUE(output);
+  Spiller spiller(*reader, **output, session_);
+  ASSERT_TRUE(spiller.begin(session_.start));
+  script.play(10);
+  spiller.set_uncounted("the JVM was killed");
+  ASSERT_TRUE(spiller.end(Mode::kFinal));
+  EXPECT_THAT(convert(slurp(path_)).text, HasSubstr("key=\"jtrace.uncounted\" value=\"the JVM was killed\""));
 }
 
 TEST_F(SpillTest, EndsValidlyAtItsLimit) {

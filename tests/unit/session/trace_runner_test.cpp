@@ -32,8 +32,7 @@ using testing::HasSubstr;
 constexpr int kEvents = 5000;
 
 // Threads that end, with their definitions.
-bool write_events(const record::Pool& pool) {
-  record::DefinitionWriter definitions(pool);
+bool write_events_behind(record::DefinitionWriter& definitions, const record::Pool& pool) {
   record::EventWriter events(pool);
   for (std::uint64_t i = 1; i <= kEvents; ++i) {
     const std::string bytes = record::thread_definition(i, monotonic_ns(), "t");
@@ -41,6 +40,11 @@ bool write_events(const record::Pool& pool) {
     events.write(record::ThreadRecord{.thread = i}, record::RecordKind::kThreadEnd);
   }
   return true;
+}
+
+bool write_events(const record::Pool& pool) {
+  record::DefinitionWriter definitions(pool);
+  return write_events_behind(definitions, pool);
 }
 
 std::size_t count(const std::string& text, const std::string& word) {
@@ -194,6 +198,71 @@ TEST_F(TraceRunnerTest, ADestinationThatIsFullEndsTheTraceProperly) {
   EXPECT_LE(fs::file_size(options_.output), options_.max_size);
   EXPECT_EQ(count(text(), "<traceEnd "), 1u);
   EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
+}
+
+// The same behind the definitions of methods that are counted.
+FakeAgent::Work write_counted_events(std::uint64_t methods) {
+  return [methods](const record::Pool& pool) {
+    record::DefinitionWriter definitions(pool);
+    const std::string made = record::class_definition(5, monotonic_ns(), "LMade;");
+    definitions.write(made.data(), made.size());
+    for (std::uint64_t i = 0; i < methods; ++i) {
+      const std::string method = record::method_definition(FakeAgent::kCountedMethod + i, monotonic_ns(), 5, "counted");
+      definitions.write(method.data(), method.size());
+    }
+    return write_events_behind(definitions, pool);
+  };
+}
+
+TEST_F(TraceRunnerTest, EachRotatedFileEndsWithTheCountsOfThen) {
+  options_.events |= record::kMethodCountEvent;
+  options_.max_size = 256u << 10;
+  options_.rotate = 20;
+  options_.duration = 500'000'000;
+  FakeAgent agent(write_counted_events(1));
+  const TraceSummary summary = trace(agent);
+  EXPECT_EQ(summary.status(), ExitStatus::kOk);
+  ASSERT_GT(summary.documents, 2u);
+  for (std::uint64_t i = 1; i < summary.documents; ++i) {
+    const std::string document = read_file(options_.output + "." + std::to_string(summary.documents - i)).value_or("");
+    EXPECT_EQ(count(document, "<methodCount "), 1u);
+    EXPECT_THAT(document, HasSubstr("count=\"" + std::to_string(10 * i) + "\""));
+    EXPECT_EQ(count(document, "<methodDef "), 1u);
+    EXPECT_THAT(document, HasSubstr("<option key=\"jtrace.counted\" value=\"asked=" + std::to_string(i) + "\""));
+    EXPECT_LE(document.size(), options_.max_size);
+  }
+  EXPECT_EQ(count(text(), "jtrace.uncounted"), 0u);
+}
+
+TEST_F(TraceRunnerTest, ATraceThatEndsAtItsLimitHasItsCounts) {
+  options_.events |= record::kMethodCountEvent;
+  options_.max_size = 200u << 10;
+  FakeAgent agent(write_counted_events(1));
+  const TraceSummary summary = trace(agent);
+  EXPECT_EQ(summary.reason, EndReason::kSizeReached);
+  EXPECT_LE(fs::file_size(options_.output), options_.max_size);
+  EXPECT_EQ(count(text(), "<methodCount "), 1u);
+  EXPECT_EQ(count(text(), "jtrace.uncounted"), 0u);
+  EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
+}
+
+TEST_F(TraceRunnerTest, CountsThatHaveNoRoomAreSaidToBeMissing) {
+  options_.events |= record::kMethodCountEvent;
+  options_.max_size = 200u << 10;
+  FakeAgent agent(write_counted_events(1000));
+  const TraceSummary summary = trace(agent);
+  EXPECT_EQ(summary.reason, EndReason::kSizeReached);
+  EXPECT_EQ(count(text(), "<methodCount "), 0u);
+  EXPECT_THAT(text(), HasSubstr("<option key=\"jtrace.uncounted\" value=\"1000 methods"));
+  EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
+}
+
+TEST_F(TraceRunnerTest, TheCountsOfAKilledTargetAreSaidToBeMissing) {
+  options_.events |= record::kMethodCountEvent;
+  FakeAgent agent([](const record::Pool& pool) { return write_counted_events(1)(pool) && false; });  // it ends
+  const TraceSummary summary = trace(agent);
+  EXPECT_EQ(summary.reason, EndReason::kTargetEnded);
+  EXPECT_THAT(text(), HasSubstr("<option key=\"jtrace.uncounted\" value=\"the JVM was killed\""));
 }
 
 TEST_F(TraceRunnerTest, CtlSteersIt) {
