@@ -3,26 +3,23 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// Tags of constants and the bytes behind the tag (JVMS 4.4); Utf8 has a length of its own.
-enum Tag : std::uint8_t { kUtf8 = 1, kLong = 5, kDouble = 6, kClass = 7, kMethodref = 10, kInterfaceMethodref = 11 };
-constexpr std::uint8_t kNameAndType = 12;
-
+// The bytes behind the tag; Utf8 has a length of its own.
 int constant_size(std::uint8_t tag) {
   switch (tag) {
-    case 3:             // Integer
-    case 4: return 4;   // Float
-    case 5:             // Long
-    case 6: return 8;   // Double
-    case 7:             // Class
-    case 8: return 2;   // String
-    case 9:             // Fieldref
-    case 10:            // Methodref
-    case 11:            // InterfaceMethodref
-    case 12: return 4;  // NameAndType
-    case 15: return 3;  // MethodHandle
-    case 16: return 2;  // MethodType
-    case 17:            // Dynamic
-    case 18: return 4;  // InvokeDynamic
+    case kTagInteger:
+    case kTagFloat: return 4;
+    case kTagLong:
+    case kTagDouble: return 8;
+    case kTagClass:
+    case kTagString: return 2;
+    case kTagFieldref:
+    case kTagMethodref:
+    case kTagInterfaceMethodref:
+    case kTagNameAndType: return 4;
+    case kTagMethodHandle: return 3;
+    case kTagMethodType: return 2;
+    case kTagDynamic:
+    case kTagInvokeDynamic: return 4;
     case 19:            // Module
     case 20: return 2;  // Package
     default: return -1;
@@ -54,10 +51,10 @@ bool ClassFile::read_constants(Reader& reader) {
   for (std::uint32_t i = 1; i < count && !reader.failed(); ++i) {
     constants_[i] = static_cast<std::uint32_t>(reader.position());
     const std::uint8_t tag = reader.u1();
-    const int size = tag == kUtf8 ? reader.u2() : constant_size(tag);
+    const int size = tag == kTagUtf8 ? reader.u2() : constant_size(tag);
     if (size < 0) return false;
     reader.skip(static_cast<std::size_t>(size));
-    if (tag == kLong || tag == kDouble) ++i;
+    if (tag == kTagLong || tag == kTagDouble) ++i;
   }
   constants_end_ = reader.position();
   return count > 0 && !reader.failed();
@@ -109,29 +106,35 @@ bool ClassFile::read_methods(Reader& reader) {
   return !reader.failed();
 }
 
-const std::uint8_t* ClassFile::constant(std::uint16_t index, std::uint8_t tag) const {
+const std::uint8_t* ClassFile::constant(std::uint16_t index, ConstantTag tag) const {
   if (index >= constants_.size() || constants_[index] == 0 || bytes_[constants_[index]] != tag) return nullptr;
   return &bytes_[constants_[index]] + 1;
 }
 
 std::string_view ClassFile::utf8(std::uint16_t index) const {
-  const std::uint8_t* p = constant(index, kUtf8);
+  const std::uint8_t* p = constant(index, kTagUtf8);
   if (p == nullptr) return {};
   return {reinterpret_cast<const char*>(p + 2), u2_at(p)};
 }
 
 std::string_view ClassFile::class_name(std::uint16_t index) const {
-  const std::uint8_t* p = constant(index, kClass);
+  const std::uint8_t* p = constant(index, kTagClass);
   return p == nullptr ? std::string_view() : utf8(u2_at(p));
 }
 
 ClassFile::Reference ClassFile::method_reference(std::uint16_t index) const {
-  const std::uint8_t* p = constant(index, kMethodref);
-  if (p == nullptr) p = constant(index, kInterfaceMethodref);
-  if (p == nullptr) return {};
-  const std::uint8_t* pair = constant(u2_at(p + 2), kNameAndType);
+  const std::uint8_t kind = tag(index);
+  return kind == kTagMethodref || kind == kTagInterfaceMethodref ? reference(index) : Reference();
+}
+
+ClassFile::Reference ClassFile::reference(std::uint16_t index) const {
+  const std::uint8_t kind = tag(index);
+  const bool has_owner = kind >= kTagFieldref && kind <= kTagInterfaceMethodref;
+  if (!has_owner && kind != kTagDynamic && kind != kTagInvokeDynamic) return {};
+  const std::uint8_t* p = &bytes_[constants_[index]] + 1;
+  const std::uint8_t* pair = constant(u2_at(p + 2), kTagNameAndType);
   if (pair == nullptr) return {};
-  return {class_name(u2_at(p)), utf8(u2_at(pair)), utf8(u2_at(pair + 2))};
+  return {has_owner ? class_name(u2_at(p)) : std::string_view(), utf8(u2_at(pair)), utf8(u2_at(pair + 2))};
 }
 
 }  // namespace jtrace::agent::classfile

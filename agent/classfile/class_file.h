@@ -14,7 +14,27 @@ namespace jtrace::agent::classfile {
 inline constexpr std::uint16_t kAccStatic = 0x0008;
 inline constexpr std::uint16_t kAccSynchronized = 0x0020;
 inline constexpr std::uint16_t kAccNative = 0x0100;
+inline constexpr std::uint16_t kAccInterface = 0x0200;
 inline constexpr std::uint16_t kAccAbstract = 0x0400;
+
+// Tags of constants (JVMS 4.4)
+enum ConstantTag : std::uint8_t {
+  kTagUtf8 = 1,
+  kTagInteger = 3,
+  kTagFloat = 4,
+  kTagLong = 5,
+  kTagDouble = 6,
+  kTagClass = 7,
+  kTagString = 8,
+  kTagFieldref = 9,
+  kTagMethodref = 10,
+  kTagInterfaceMethodref = 11,
+  kTagNameAndType = 12,
+  kTagMethodHandle = 15,
+  kTagMethodType = 16,
+  kTagDynamic = 17,
+  kTagInvokeDynamic = 18,
+};
 
 struct Attribute {
   std::string_view name;
@@ -44,6 +64,7 @@ class ClassFile {
   ByteView bytes() const { return bytes_; }
   std::uint16_t major() const { return major_; }
   std::uint16_t access() const { return access_; }
+  bool is_interface() const { return (access_ & kAccInterface) != 0; }
   std::string_view name() const { return name_; }
   std::string_view super_name() const { return super_name_; }
   // Constants, 1 more than the highest index; where the pool ends; where the methods' count lies; where they end.
@@ -62,6 +83,12 @@ class ClassFile {
     std::string_view descriptor;
   };
   Reference method_reference(std::uint16_t index) const;
+  // Of any constant with a name and a descriptor: fields, methods, dynamic ones (which have no owner).
+  Reference reference(std::uint16_t index) const;
+  // The constant's tag (JVMS 4.4), 0: there is none.
+  std::uint8_t tag(std::uint16_t index) const {
+    return index >= constants_.size() || constants_[index] == 0 ? std::uint8_t{0} : bytes_[constants_[index]];
+  }
   // The attribute that starts at the reader's position; advances behind it.
   Attribute read_attribute(Reader& reader) const;
 
@@ -69,7 +96,7 @@ class ClassFile {
   bool read_constants(Reader& reader);
   bool skip_fields(Reader& reader) const;
   bool read_methods(Reader& reader);
-  const std::uint8_t* constant(std::uint16_t index, std::uint8_t tag) const;
+  const std::uint8_t* constant(std::uint16_t index, ConstantTag tag) const;
 
   ByteView bytes_;
   std::uint16_t major_ = 0;

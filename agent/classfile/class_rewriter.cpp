@@ -1,5 +1,6 @@
 #include "agent/classfile/class_rewriter.h"
 
+#include "agent/classfile/class_assembly.h"
 #include "agent/classfile/code_rewriter.h"
 
 namespace jtrace::agent::classfile {
@@ -33,15 +34,6 @@ Outcome rewrite_method(CodeRewriter& rewriter, const Method& method, MethodPlan&
   return outcome;
 }
 
-// The method with another Code attribute; everything else as it was.
-void copy_around_code(const ClassFile& klass, const Method& method, const Bytes& code, Bytes& out) {
-  const std::uint8_t* bytes = klass.bytes().data();
-  put_bytes(out, bytes + method.start, method.code.start - method.start);
-  put_bytes(out, code.data(), code.size());
-  const std::size_t behind = method.code.data + method.code.size;
-  put_bytes(out, bytes + behind, method.end - behind);
-}
-
 }  // namespace
 
 std::string_view to_text(Outcome outcome) {
@@ -62,10 +54,7 @@ ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std:
   if (plans.size() != methods.size()) return ClassOutcome::kMalformed;
   ConstantPool pool(klass.constant_count());
   CodeRewriter rewriter(klass, helper, pool);
-  const std::uint8_t* bytes = klass.bytes().data();
-  Bytes body;
-  body.reserve(klass.bytes().size() * 2);
-  put_bytes(body, bytes + klass.constants_end(), klass.methods_start() + 2 - klass.constants_end());
+  ClassAssembly assembly(klass);
   Bytes code;
   bool any = false;
   for (std::size_t i = 0; i < methods.size(); ++i) {
@@ -76,20 +65,13 @@ ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std:
     plan.outcome = plan.probes == 0 ? Outcome::kUntouched : Outcome::kNoCode;
     code.clear();
     if (plan.probes != 0 && method.has_code()) plan.outcome = rewrite_method(rewriter, method, plan, code);
-    if (plan.done != 0) copy_around_code(klass, method, code, body);
-    else put_bytes(body, bytes + method.start, method.end - method.start);
+    if (plan.done != 0) assembly.add(method, code);
+    else assembly.add(method);
     any = any || plan.done != 0;
   }
   if (pool.full()) return ClassOutcome::kPoolFull;
   if (!any) return ClassOutcome::kUntouched;
-  put_bytes(body, bytes + klass.methods_end(), klass.bytes().size() - klass.methods_end());
-
-  out.clear();
-  out.reserve(klass.constants_end() + pool.bytes().size() + body.size());
-  put_bytes(out, bytes, klass.constants_end());
-  set2(out, 8, pool.count());
-  put_bytes(out, pool.bytes().data(), pool.bytes().size());
-  put_bytes(out, body.data(), body.size());
+  assembly.finish(pool, out);
   return ClassOutcome::kRewritten;
 }
 

@@ -14,6 +14,7 @@
 
 #include "agent/jvm_support.h"
 #include "agent/jvmpi/jvmpi.h"
+#include "agent/jvmpi/loader_hierarchy.h"
 #include "agent/jvmpi/object_ids.h"
 #include "agent/jvmpi/threads.h"
 
@@ -93,6 +94,7 @@ class Bridge {
   Threads threads;
   GcEvents* gc = nullptr;
   MethodEvents* methods = nullptr;
+  LoaderMethods loader_methods;                                    // learned for CLASS_LOAD_HOOK
   jclass class_class = nullptr;                                    // java.lang.Class; global reference
   jthread own_thread = nullptr;                                    // global reference; never told to the profiler
   std::atomic<const JNINativeInterface_*> jni_functions{nullptr};  // the original ones, while they are replaced
@@ -107,6 +109,7 @@ class Bridge {
   bool install_for(jint event, JNIEnv* jni);
   bool sample_every_object();
   bool open_hook();
+  void prepare_hook(JNIEnv* jni);
   jint request_dump(jint event, void* argument, JNIEnv* jni);
   void tell_start(JNIEnv* jni, ThreadRecord& record);  // once
   void send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags);

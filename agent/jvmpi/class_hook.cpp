@@ -1,6 +1,8 @@
-// CLASS_LOAD_HOOK: the profiler may replace the bytes of a class that is being loaded.
+// CLASS_LOAD_HOOK: the profiler may replace the bytes of a class that is being loaded. What it knows nothing of, the
+// StackMapTables, is put right.
 #include <cstdlib>
 
+#include "agent/classfile/class_frames.h"
 #include "agent/jvmpi/bridge.h"
 
 namespace jtrace::agent::jvmpi {
@@ -8,7 +10,27 @@ namespace {
 
 void* allocate(unsigned int size) { return std::malloc(size); }
 
-void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject, const char*, jobject,
+// Where no other class can be asked for: before the JVM runs, and of what looking for a class itself loads.
+class NoHierarchy final : public classfile::ClassHierarchy {
+ public:
+  Answer super_of(std::string_view) override { return {}; }
+};
+
+bool complete(Bridge& bridge, JNIEnv* jni, jobject loader, const classfile::ClassFile& klass, classfile::Bytes& out) {
+  classfile::FrameReport report;
+  ThreadRecord* record = bridge.is_live() ? bridge.threads.find(jni) : nullptr;
+  if (record == nullptr || record->asks_for_classes || bridge.loader_methods.loader == nullptr) {
+    NoHierarchy none;
+    return complete_frames(klass, none, report, out);
+  }
+  record->asks_for_classes = true;
+  LoaderHierarchy hierarchy(bridge.jvmti, jni, bridge.loader_methods, loader);
+  const bool completed = complete_frames(klass, hierarchy, report, out);
+  record->asks_for_classes = false;
+  return completed;
+}
+
+void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject loader, const char*, jobject,
                                   jint size, const unsigned char* data, jint* new_size, unsigned char** new_data) {
   Bridge* bridge = Bridge::get();
   if (bridge == nullptr || redefined != nullptr || !bridge->wants(JVMPI_EVENT_CLASS_LOAD_HOOK)) return;
@@ -19,14 +41,30 @@ void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined
   hook.malloc_f = allocate;
   bridge->notify(event);
   if (hook.new_class_data == data || hook.new_class_data == nullptr) return;
-  if (hook.new_class_data_len > 0 && jvmti->Allocate(hook.new_class_data_len, new_data) == JVMTI_ERROR_NONE) {
-    std::memcpy(*new_data, hook.new_class_data, static_cast<std::size_t>(hook.new_class_data_len));
-    *new_size = hook.new_class_data_len;
+  if (hook.new_class_data_len > 0) {
+    classfile::ByteView given{hook.new_class_data, static_cast<std::size_t>(hook.new_class_data_len)};
+    classfile::ClassFile klass;
+    classfile::Bytes completed;
+    if (klass.parse(given) && complete(*bridge, jni, loader, klass, completed)) given = completed;
+    if (jvmti->Allocate(static_cast<jlong>(given.size()), new_data) == JVMTI_ERROR_NONE) {
+      std::memcpy(*new_data, given.data(), given.size());
+      *new_size = static_cast<jint>(given.size());
+    }
   }
   std::free(hook.new_class_data);
 }
 
 }  // namespace
+
+// What looking for class files loads is loaded before it is needed: of a class that is loaded in the middle of a
+// look-up nothing can be asked.
+void Bridge::prepare_hook(JNIEnv* jni) {
+  ThreadRecord* record = threads.find(jni);
+  if (record == nullptr || loader_methods.loader != nullptr || !loader_methods.learn(jni)) return;
+  record->asks_for_classes = true;
+  LoaderHierarchy(jvmti, jni, loader_methods, nullptr).super_of("java/util/ArrayList");
+  record->asks_for_classes = false;
+}
 
 // Not a capability but an environment of its own: without can_retransform_classes, so that the JVM keeps what the
 // profiler changed when the class is retransformed.

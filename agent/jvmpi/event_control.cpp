@@ -142,6 +142,7 @@ bool Bridge::install_for(jint event, JNIEnv* jni) {
     return methods->install(jni);
   if ((kDeliveredLater & bit) != 0) return gc->start_thread(jni);
   if ((kGlobalRefEvents & bit) != 0) return replace_reference_functions(*this);
+  if (event == JVMPI_EVENT_CLASS_LOAD_HOOK) prepare_hook(jni);
   if (event == JVMPI_EVENT_COMPILED_METHOD_LOAD) jvmti->GenerateEvents(JVMTI_EVENT_COMPILED_METHOD_LOAD);
   return true;
 }

@@ -25,6 +25,7 @@ struct ThreadRecord {
   std::atomic<bool> suspended{false};                   // by SuspendThread
   jlong cpu_at_suspend = 0, cpu_at_suspend_before = 0;  // nanoseconds
   JNIEnv* contended_with = nullptr;                     // owner of the monitor it waits to enter; its own alone
+  bool asks_for_classes = false;                        // looks for class files (class_hook.cpp); its own alone
   jlong wait_began = 0;                                 // Object.wait: milliseconds of CLOCK_MONOTONIC; its own alone
   std::atomic<JVMPI_RawMonitor> entering{nullptr};      // raw monitor it waits for
   std::atomic<JVMPI_RawMonitor> waiting{nullptr};       // raw monitor it waits to be notified on

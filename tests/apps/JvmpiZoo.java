@@ -73,6 +73,75 @@ public final class JvmpiZoo {
         }
     }
 
+    /** Code whose types meet where paths do: in branches, loops, handlers, arrays, half-made objects. */
+    static final class Paths {
+        interface Shape {
+            int area();
+        }
+
+        abstract static class Rounded implements Shape {
+            int radius = 2;
+        }
+
+        static final class Disc extends Rounded {
+            @Override
+            public int area() {
+                return 3 * radius * radius;
+            }
+        }
+
+        static final class Ring extends Rounded {
+            Ring(int radius) {
+                super();
+                this.radius = radius;
+            }
+
+            @Override
+            public int area() {
+                return 3 * radius;
+            }
+        }
+
+        static int radius(Rounded rounded) {
+            return rounded.radius;
+        }
+
+        static int walk(int rounds) {
+            int sum = 0;
+            for (int i = 0; i < rounds; i++) {
+                Rounded rounded = i % 2 == 0 ? new Disc() : new Ring(i % 3 == 0 ? i : -i);
+                sum += radius(rounded);
+                Shape shape = i % 4 == 0 ? rounded : () -> 7;
+                sum += shape.area();
+                Rounded[] row = i % 2 == 0 ? new Disc[] {new Disc()} : new Ring[] {new Ring(1)};
+                sum += row[0].radius;
+                long wide = i;
+                double exact = i;
+                try {
+                    Object text = i % 5 == 0 ? Integer.valueOf(i) : "text" + i;
+                    sum += text.hashCode() % 2;
+                    if (i % 3 == 0) {
+                        throw new IllegalStateException();
+                    }
+                } catch (IllegalStateException | ClassCastException e) {
+                    sum += e.getMessage() == null ? 1 : 0;
+                } finally {
+                    sum += (int) (wide + exact);
+                }
+                switch (i) {
+                    case 1:
+                        sum += 5;
+                        break;
+                    case 1000:
+                        continue;
+                    default:
+                        sum--;
+                }
+            }
+            return sum;
+        }
+    }
+
     static final Object LOCK = new Object();
     static final Animal ANIMAL = new Animal();
     static volatile Object sink;
@@ -249,6 +318,8 @@ public final class JvmpiZoo {
                 }
                 return "refused=" + construct(n);
             }
+            case "paths":
+                return "paths=" + Paths.walk(n);
             case "replaced":
                 return "replaced=" + replaced();
             case "bench": {

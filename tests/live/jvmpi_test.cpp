@@ -204,6 +204,35 @@ TEST_P(EachJdk, calls_from_the_start_with_their_receivers) {
   if (number(report, "event." + std::to_string(JVMPI_EVENT_METHOD_ENTRY2)) > 0) matrix("METHOD_ENTRY2");
 }
 
+// A library that knows nothing of StackMapTables drops them, or leaves them where their places are wrong; the classes
+// that come out verify and do what they did.
+TEST_P(EachJdk, a_library_that_knows_no_stack_maps) {
+  std::vector<std::string> answers;
+  for (const char* mode : {"", ":drop", ":stale"}) {
+    JvmOptions options =
+        *mode == '\0' ? seeing_folders() : with_profiler("jvmpi_instrumenter", for_jvm("changed") + mode);
+    for (const char* flag :
+         {"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"})
+      options.flags.push_back(flag);
+    auto jvm = JvmProcess::start(GetParam(), kApp, options);
+    ASSERT_TRUE(succeeded(jvm));
+    for (const char* command : {"calls 3", "load 2", "contend 1"})
+      ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command << (*jvm)->err();
+    auto answer = (*jvm)->ask("paths 40");
+    ASSERT_TRUE(succeeded(answer)) << (*jvm)->err();
+    answers.push_back(*answer);
+    (*jvm)->close_input();
+    ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+    EXPECT_EQ((*jvm)->err(), "");
+    if (*mode != '\0') {
+      EXPECT_GT(number(read_report(folder_.file("changed")), "changed"), 20);
+    }
+  }
+  EXPECT_EQ(answers.at(1), answers.at(0));
+  EXPECT_EQ(answers.at(2), answers.at(0));
+  matrix("CLASS_LOAD_HOOK without frames");
+}
+
 TEST_P(EachJdk, each_instruction_where_it_was_enabled_from_the_start) {
   const Report report = run(with_profiler("jvmpi_exerciser", for_jvm("report") + ":9"), {"calls 1"});
   EXPECT_GT(number(report, "event." + std::to_string(JVMPI_EVENT_INSTRUCTION_START)), 1000);

@@ -1,21 +1,30 @@
 // The native half of tests/apps/RewriteAll.java: a JVM TI environment whose ClassFileLoadHook puts probes into the
-// classes that are retransformed. The JVM verifies what comes out; a helper class with empty methods is there to be
-// called.
+// classes that are retransformed, or takes their StackMapTables away and has them computed. The JVM verifies what comes
+// out; a helper class with empty methods is there to be called.
 #include <jni.h>
 #include <jvmti.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "agent/classfile/class_assembly.h"
 #include "agent/classfile/class_builder.h"
+#include "agent/classfile/class_frames.h"
 #include "agent/classfile/class_rewriter.h"
+#include "agent/classfile/method_code.h"
+#include "agent/jvmpi/loader_hierarchy.h"
 
 namespace {
 
 using namespace jtrace::agent::classfile;
 
 constexpr char kHelper[] = "java/lang/JTraceRewriterTest";
+constexpr std::uint32_t kFramesInstead = 1u << 30;  // in place of probes: tables are dropped and computed
 jvmtiEnv* g_jvmti = nullptr;
+jtrace::agent::jvmpi::LoaderMethods g_loader_methods;
+long g_completed = 0;
+long g_left = 0;
+long g_guesses = 0;
 bool g_on = false;
 std::uint32_t g_probes = 0;
 // Spreads the numbers over all ways to push one.
@@ -49,14 +58,74 @@ Bytes helper_class() {
   return made.finish();
 }
 
-void JNICALL load_hook(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, const char* name, jobject, jint size,
-                       const unsigned char* data, jint* new_size, unsigned char** new_data) {
+// The class as one who knows nothing of StackMapTables writes it.
+Bytes without_tables(const ClassFile& klass) {
+  ClassAssembly assembly(klass);
+  for (const Method& method : klass.methods()) {
+    MethodCode code;
+    if (!method.has_code() || !code.read(klass, method)) {
+      assembly.add(method);
+      continue;
+    }
+    Bytes made;
+    const std::uint8_t* bytes = klass.bytes().data();
+    const std::size_t attributes_at =
+        code.attributes().empty() ? method.code.data + method.code.size - 2 : code.attributes()[0].start - 2;
+    put_bytes(made, bytes + method.code.start, attributes_at - method.code.start);
+    put2(made, 0);
+    unsigned count = 0;
+    for (const Attribute& each : code.attributes()) {
+      if (each.name == "StackMapTable") continue;
+      put_bytes(made, bytes + each.start, each.data + each.size - each.start);
+      ++count;
+    }
+    set2(made, attributes_at - method.code.start, count);
+    set4(made, 2, static_cast<std::uint32_t>(made.size() - 6));
+    assembly.add(method, made);
+  }
+  Bytes out;
+  assembly.finish(ConstantPool(klass.constant_count()), out);
+  return out;
+}
+
+bool compute_frames(JNIEnv* jni, jobject loader, const ClassFile& klass, Bytes& out) {
+  const Bytes stripped = without_tables(klass);
+  ClassFile bare;
+  if (!bare.parse(stripped)) return false;
+  FrameReport report;
+  jtrace::agent::jvmpi::LoaderHierarchy hierarchy(g_jvmti, jni, g_loader_methods, loader);
+  const long long start = now_ns();
+  const bool completed = complete_frames(bare, hierarchy, report, out);
+  g_ns += now_ns() - start;
+  g_completed += report.completed;
+  g_left += report.left;
+  g_guesses += report.guesses;
+  if (report.left + report.guesses > 0)
+    fprintf(stderr, "%.*s: %u methods left, %u types guessed\n", static_cast<int>(klass.name().size()),
+            klass.name().data(), report.left, report.guesses);
+  return completed;
+}
+
+void give(jvmtiEnv* jvmti, const Bytes& out, jint* new_size, unsigned char** new_data) {
+  if (jvmti->Allocate(static_cast<jlong>(out.size()), new_data) != JVMTI_ERROR_NONE) return;
+  memcpy(*new_data, out.data(), out.size());
+  *new_size = static_cast<jint>(out.size());
+}
+
+void JNICALL load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject loader, const char* name, jobject,
+                       jint size, const unsigned char* data, jint* new_size, unsigned char** new_data) {
   if (!g_on || redefined == nullptr) return;
   const long long start = now_ns();
   ClassFile klass;
   if (!klass.parse({data, static_cast<std::size_t>(size)})) {
     ++g_unread;
     fprintf(stderr, "not read: %s\n", name == nullptr ? "?" : name);
+    return;
+  }
+  if (g_probes == kFramesInstead) {
+    Bytes out;
+    ++g_classes;
+    if (compute_frames(jni, loader, klass, out)) give(jvmti, out, new_size, new_data);
     return;
   }
   std::vector<MethodPlan> plans(klass.methods().size());
@@ -80,9 +149,7 @@ void JNICALL load_hook(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, cons
   if (outcome != ClassOutcome::kRewritten) return;
   g_bytes_before += size;
   g_bytes_after += static_cast<long>(out.size());
-  if (jvmti->Allocate(static_cast<jlong>(out.size()), new_data) != JVMTI_ERROR_NONE) return;
-  memcpy(*new_data, out.data(), out.size());
-  *new_size = static_cast<jint>(out.size());
+  give(jvmti, out, new_size, new_data);
 }
 
 }  // namespace
@@ -100,6 +167,7 @@ extern "C" JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void*) {
   g_jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   void* jni = nullptr;
   if (vm->GetEnv(&jni, JNI_VERSION_1_6) != JNI_OK) return JNI_ERR;
+  if (!g_loader_methods.learn(static_cast<JNIEnv*>(jni))) return JNI_ERR;
   const Bytes helper = helper_class();
   if (static_cast<JNIEnv*>(jni)->DefineClass(kHelper, nullptr, reinterpret_cast<const jbyte*>(helper.data()),
                                              static_cast<jsize>(helper.size())) == nullptr)
@@ -146,8 +214,9 @@ extern "C" JNIEXPORT jstring JNICALL Java_RewriteAll_figures(JNIEnv* jni, jclass
   char text[512];
   snprintf(text, sizeof text,
            "rewritten=%ld reduced=%ld noCode=%ld tooLarge=%ld jumpTooFar=%ld malformed=%ld openStarts=%ld poolFull=%ld "
-           "unread=%ld nsPerClass=%lld bytes=%ld/%ld",
+           "unread=%ld nsPerClass=%lld bytes=%ld/%ld completed=%ld left=%ld guesses=%ld",
            g_outcomes[1], g_outcomes[2], g_outcomes[3], g_outcomes[4], g_outcomes[5], g_outcomes[6], g_open_starts,
-           g_pool_full, g_unread, g_classes == 0 ? 0 : g_ns / g_classes, g_bytes_after, g_bytes_before);
+           g_pool_full, g_unread, g_classes == 0 ? 0 : g_ns / g_classes, g_bytes_after, g_bytes_before, g_completed,
+           g_left, g_guesses);
   return jni->NewStringUTF(text);
 }
