@@ -164,6 +164,16 @@ ThreadRecord* Bridge::known_thread(JNIEnv* jni, JNIEnv* env, jthread thread) {
   return record;
 }
 
+ThreadRecord* Bridge::current_thread(JNIEnv* jni) {
+  ThreadRecord* record = threads.find(jni);
+  if (record != nullptr) return record;
+  jthread thread = nullptr;
+  if (jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return nullptr;
+  if (threads.env_of(jni, thread) == jni) record = known_thread(jni, jni, thread);
+  jni->DeleteLocalRef(thread);
+  return record;
+}
+
 ThreadRecord* Bridge::thread_started(JNIEnv* jni, JNIEnv* env, jthread thread) {
   if (env == nullptr || thread == nullptr) return nullptr;
   ThreadRecord* record = threads.find(env);

@@ -36,6 +36,11 @@ class Bridge {
  public:
   // Null: there is none.
   static Bridge* get() { return current().load(std::memory_order_acquire); }
+  // The same, where it may send events: from go_live() on.
+  static Bridge* get_live() {
+    Bridge* bridge = get();
+    return bridge != nullptr && bridge->is_live() ? bridge : nullptr;
+  }
   // Makes the one of this JVM. Null, with `error` set (static text).
   static Bridge* make(JavaVM* vm, const char*& error);
   // Undoes make(), where the profiler could not be started.
@@ -65,6 +70,8 @@ class Bridge {
   // the bridge's own, and between JVM TI's ThreadEnd and ThreadStart. There the JVM still enters a monitor for those
   // that join, and attaches native threads, whose Thread has no name yet.
   ThreadRecord* known_thread(JNIEnv* jni, JNIEnv* env, jthread thread);
+  // The same of the calling thread. A virtual thread runs in its carrier's name, which is told of when it starts.
+  ThreadRecord* current_thread(JNIEnv* jni);
   // The same of a thread that starts, or runs already.
   ThreadRecord* thread_started(JNIEnv* jni, JNIEnv* env, jthread thread);
   // The id of a new object, with its OBJECT_ALLOC.

@@ -1,7 +1,5 @@
 #include "agent/jvmpi/callbacks.h"
 
-#include <time.h>
-
 #include <vector>
 
 #include "agent/jvmpi/bridge.h"
@@ -9,15 +7,12 @@
 #include "agent/jvmpi/gc_events.h"
 #include "agent/jvmpi/line_table.h"
 #include "agent/jvmpi/method_events.h"
+#include "agent/jvmpi/wait_events.h"
 
 namespace jtrace::agent::jvmpi {
 namespace {
 
-// The bridge, where it may send events; its calls are those of a running JVM.
-Bridge* live_bridge() {
-  Bridge* bridge = Bridge::get();
-  return bridge != nullptr && bridge->is_live() ? bridge : nullptr;
-}
+Bridge* live_bridge() { return Bridge::get_live(); }
 
 void JNICALL vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   if (Bridge* bridge = Bridge::get()) bridge->go_live(jni, thread);
@@ -96,38 +91,6 @@ void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, j
     record->contended_with = nullptr;
   }
   send_monitor(*bridge, jni, JVMPI_EVENT_MONITOR_CONTENDED_ENTERED, jni, object);
-}
-
-void send_wait(jint type, JNIEnv* jni, jthread thread, jobject object, jlong timeout) {
-  Bridge* bridge = live_bridge();
-  if (bridge == nullptr || !bridge->wants(type)) return;
-  if (bridge->known_thread(jni, jni, thread) == nullptr) return;
-  JVMPI_Event event = event_of(type, jni);
-  event.u.monitor_wait.object = bridge->known_object(jni, object);
-  event.u.monitor_wait.timeout = timeout;
-  bridge->notify(event);
-}
-
-jlong milliseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
-}
-
-void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jlong timeout) {
-  Bridge* bridge = live_bridge();
-  if (bridge == nullptr) return;
-  if (ThreadRecord* record = bridge->known_thread(jni, jni, thread)) record->wait_began = milliseconds();
-  send_wait(JVMPI_EVENT_MONITOR_WAIT, jni, thread, object, timeout);
-}
-
-// The timeout here is how long the thread waited.
-void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jboolean) {
-  Bridge* bridge = live_bridge();
-  if (bridge == nullptr) return;
-  ThreadRecord* record = bridge->known_thread(jni, jni, thread);
-  const jlong began = record == nullptr ? 0 : record->wait_began;
-  send_wait(JVMPI_EVENT_MONITOR_WAITED, jni, thread, object, began == 0 ? 0 : milliseconds() - began);
 }
 
 // --- objects ---------------------------------------------------------------------------------------------------------
@@ -223,8 +186,7 @@ void install_callbacks(EventCallbacks& callbacks) {
   callbacks.set(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, class_file_load_hook);
   callbacks.set(JVMTI_EVENT_MONITOR_CONTENDED_ENTER, monitor_contended_enter);
   callbacks.set(JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, monitor_contended_entered);
-  callbacks.set(JVMTI_EVENT_MONITOR_WAIT, monitor_wait);
-  callbacks.set(JVMTI_EVENT_MONITOR_WAITED, monitor_waited);
+  install_wait_callbacks(callbacks);
   callbacks.set(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, sampled_object_alloc);
   callbacks.set(JVMTI_EVENT_VM_OBJECT_ALLOC, vm_object_alloc);
   callbacks.set(JVMTI_EVENT_COMPILED_METHOD_LOAD, compiled_method_load);

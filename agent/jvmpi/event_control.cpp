@@ -103,6 +103,7 @@ jint Bridge::disable(jint event) {
   switch_events(before, before & ~bit_of(event));
   pthread_mutex_unlock(&lock_);
   if ((kMethodEvents & bit_of(event)) != 0) methods->switch_probes(current_env());
+  if (!wants_any(kWaits)) methods->bind_sleep(current_env(), false);
   return JVMPI_SUCCESS;
 }
 
@@ -142,6 +143,7 @@ bool Bridge::install_for(jint event, JNIEnv* jni) {
     return methods->install(jni);
   if ((kDeliveredLater & bit) != 0) return gc->start_thread(jni);
   if ((kGlobalRefEvents & bit) != 0) return replace_reference_functions(*this);
+  if ((kWaits & bit) != 0) methods->bind_sleep(jni, true);
   if (event == JVMPI_EVENT_CLASS_LOAD_HOOK) prepare_hook(jni);
   if (event == JVMPI_EVENT_COMPILED_METHOD_LOAD) jvmti->GenerateEvents(JVMTI_EVENT_COMPILED_METHOD_LOAD);
   return true;

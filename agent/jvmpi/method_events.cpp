@@ -4,6 +4,7 @@
 #include "agent/classfile/class_builder.h"
 #include "agent/guarded_classes.h"
 #include "agent/jvmpi/bridge.h"
+#include "agent/jvmpi/wait_events.h"
 
 namespace jtrace::agent::jvmpi {
 namespace {
@@ -42,6 +43,7 @@ void add_probe(ClassBuilder& made, std::uint16_t field, const char* name, const 
 }
 
 constexpr char kNumber[] = "(I)V";
+constexpr char kFlag[] = "(Z)V";
 constexpr char kObjectAndNumber[] = "(Ljava/lang/Object;I)V";
 
 classfile::Bytes make_helper() {
@@ -53,6 +55,12 @@ classfile::Bytes make_helper() {
   add_probe(made, field, "exit", kNumber, kExits, "exited");
   add_probe(made, field, "leave", kNumber, kExits, "exited");
   add_probe(made, field, "allocated", kObjectAndNumber, kAllocations, "made");
+  made.add_native(0x010a, "bindSleep0", kFlag);
+  CodeBuilder bind(made.pool());
+  bind.op(kIload0);
+  bind.op2(classfile::kInvokestatic, made.pool().method(made.this_class(), "bindSleep0", kFlag));
+  bind.op(classfile::kReturn);
+  made.add_method(0x0009, "bindSleep", kFlag, 1, 1, bind);
   for (const char* name : {"entered", "exited"}) made.add_native(0x010a, name, kNumber);
   for (const char* name : {"enteredWith", "made"}) made.add_native(0x010a, name, kObjectAndNumber);
   return made.finish();
@@ -69,6 +77,11 @@ void JNICALL call_exited(JNIEnv* jni, jclass, jint number) {
 }
 void JNICALL call_made(JNIEnv* jni, jclass, jobject object, jint) {
   if (Bridge* bridge = Bridge::get()) bridge->methods->allocated(jni, object);
+}
+
+// Called through the helper, a class of the boot loader (agent/waits/sleep_native.h).
+void JNICALL call_bind_sleep(JNIEnv* jni, jclass, jboolean ours) {
+  bind_sleep_native(jni, jni->FindClass("java/lang/Thread"), ours != JNI_FALSE ? &kSleepEvents : nullptr);
 }
 
 char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
@@ -88,10 +101,11 @@ const char* MethodEvents::define_helper(JNIEnv* jni) {
       {text("enteredWith"), text(kObjectAndNumber), reinterpret_cast<void*>(call_entered_with)},
       {text("exited"), text(kNumber), reinterpret_cast<void*>(call_exited)},
       {text("made"), text(kObjectAndNumber), reinterpret_cast<void*>(call_made)},
+      {text("bindSleep0"), text(kFlag), reinterpret_cast<void*>(call_bind_sleep)},
   };
   const classfile::Bytes bytes = make_helper();
   const char* error = nullptr;
-  jclass made = define_boot_class(bridge_.jvmti, jni, kHelper, bytes, natives, 4, error);
+  jclass made = define_boot_class(bridge_.jvmti, jni, kHelper, bytes, natives, 5, error);
   if (made == nullptr) return error;
   switch_ = jni->GetStaticFieldID(made, kSwitch, "I");
   helper_ = bridge_.new_global(jni, made);
@@ -203,6 +217,16 @@ void MethodEvents::class_file(classfile::ByteView bytes, jint* new_size, unsigne
   *new_size = static_cast<jint>(out.size());
 }
 
+void MethodEvents::bind_sleep(JNIEnv* jni, bool ours) {
+  if (helper_ == nullptr || jni == nullptr || sleep_bound_.load() == ours) return;
+  LocalFrame frame(jni, 4);
+  if (ours && find_sleep_native(jni, jni->FindClass("java/lang/Thread")) != nullptr) return;
+  sleep_bound_ = ours;
+  const jmethodID bind = jni->GetStaticMethodID(helper_, "bindSleep", kFlag);
+  if (bind != nullptr) jni->CallStaticVoidMethod(helper_, bind, ours ? JNI_TRUE : JNI_FALSE);
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+}
+
 // --- what probes tell ------------------------------------------------------------------------------------------------
 
 // Frame 0 is the native method, 1 the helper's that called it, 2 the method that has the probe. Its class is told of
@@ -217,18 +241,6 @@ jmethodID MethodEvents::method_of(JNIEnv* jni, MethodSlot& slot) {
   if (bridge_.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE) bridge_.known_class(jni, klass);
   slot.id.store(method, std::memory_order_release);
   return method;
-}
-
-// Null: a thread that is not told of.
-ThreadRecord* MethodEvents::record_of(JNIEnv* jni) {
-  ThreadRecord* record = bridge_.threads.find(jni);
-  if (record != nullptr) return record;
-  jthread thread = nullptr;
-  if (bridge_.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return nullptr;
-  // A virtual thread runs in its carrier's name; the carrier is told of when it starts.
-  if (bridge_.threads.env_of(jni, thread) == jni) record = bridge_.known_thread(jni, jni, thread);
-  jni->DeleteLocalRef(thread);
-  return record;
 }
 
 void MethodEvents::send(JNIEnv* jni, jint type, jmethodID method) const {
@@ -250,7 +262,7 @@ jobject MethodEvents::receiver_of_constructor(const MethodSlot& slot) const {
 
 void MethodEvents::entered(JNIEnv* jni, jint number, jobject receiver) {
   MethodSlot& slot = table_.at(static_cast<std::uint32_t>(number));
-  ThreadRecord* record = record_of(jni);
+  ThreadRecord* record = bridge_.current_thread(jni);
   if (record == nullptr) return;
   jmethodID method = method_of(jni, slot);
   if (method == nullptr) return;
@@ -267,7 +279,7 @@ void MethodEvents::entered(JNIEnv* jni, jint number, jobject receiver) {
 
 void MethodEvents::exited(JNIEnv* jni, jint number) {
   MethodSlot& slot = table_.at(static_cast<std::uint32_t>(number));
-  ThreadRecord* record = record_of(jni);
+  ThreadRecord* record = bridge_.current_thread(jni);
   if (record == nullptr) return;
   jmethodID method = method_of(jni, slot);
   if (method == nullptr || !bridge_.wants(JVMPI_EVENT_METHOD_EXIT)) return;

@@ -38,6 +38,9 @@ class MethodEvents {
   // Lets the probes that somebody wants call native code, and no other.
   void switch_probes(JNIEnv* jni);
 
+  // Whether Thread.sleep tells kSleepEvents, which the helper has to bind.
+  void bind_sleep(JNIEnv* jni, bool ours);
+
   // True: the class is the helper. Else a class that was not linked when probes came gets them now.
   bool class_prepared(JNIEnv* jni, jclass klass);
   void class_file(classfile::ByteView bytes, jint* new_size, unsigned char** new_bytes);
@@ -56,7 +59,6 @@ class MethodEvents {
   void retransform_loaded(JNIEnv* jni);
   void retransform(const jclass* classes, jint count);
   jmethodID method_of(JNIEnv* jni, MethodSlot& slot);
-  ThreadRecord* record_of(JNIEnv* jni);
   jobject receiver_of_constructor(const MethodSlot& slot) const;
   void send(JNIEnv* jni, jint type, jmethodID method) const;
 
@@ -64,7 +66,8 @@ class MethodEvents {
   MethodTable table_;
   std::atomic<std::uint32_t> wanted_{0};
   std::atomic<std::uint32_t> installed_{0};  // probe bits that classes get
-  jclass helper_ = nullptr;                  // global reference
+  std::atomic<bool> sleep_bound_{false};
+  jclass helper_ = nullptr;  // global reference
   jfieldID switch_ = nullptr;
   jmethodID helper_methods_[kHelperMethods] = {};
 };

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "agent/libc_floor.h"
-#include "agent/waits/wait_tracer.h"
 
 namespace jtrace::agent {
 namespace {
@@ -17,6 +16,7 @@ using Function = void(JNICALL*)(JNIEnv*, jclass, jlong);
 std::atomic<const char*> g_method{nullptr};
 std::atomic<Function> g_function{nullptr};
 std::atomic<jlong> g_unit{1};  // of the argument, in ns
+std::atomic<const SleepObserver*> g_observer{nullptr};
 
 constexpr jlong kMilli = 1'000'000;
 constexpr jint kJni21 = 0x00150000;  // jni.h of JDK 21
@@ -45,10 +45,10 @@ void JNICALL traced_sleep(JNIEnv* jni, jclass klass, jlong time) {
   const jlong unit = g_unit.load(std::memory_order_relaxed);
   constexpr jlong kMost = std::numeric_limits<jlong>::max();
   const jlong nanos = time > kMost / unit ? kMost : time * unit;
-  const OpenWait wait = begin_sleep(jni, nanos);
+  const SleepObserver* observer = g_observer.load(std::memory_order_acquire);
+  const OpenWait wait = observer->begin(jni, nanos);
   g_function.load(std::memory_order_relaxed)(jni, klass, time);
-  // It may have thrown: no JNI call from here on.
-  end_wait(wait);
+  observer->end(jni, wait);
 }
 
 }  // namespace
@@ -72,10 +72,11 @@ const char* find_sleep_native(JNIEnv* jni, jclass thread_class) {
   return "Thread.sleep: this JVM has another method for it";
 }
 
-bool bind_sleep_native(JNIEnv* jni, jclass thread_class, bool ours) {
+bool bind_sleep_native(JNIEnv* jni, jclass thread_class, const SleepObserver* observer) {
+  if (observer != nullptr) g_observer.store(observer, std::memory_order_release);
   char descriptor[] = "(J)V";
   const JNINativeMethod method = {const_cast<char*>(g_method.load()), descriptor,  // JNINativeMethod has no const
-                                  reinterpret_cast<void*>(ours ? &traced_sleep : g_function.load())};
+                                  reinterpret_cast<void*>(observer != nullptr ? &traced_sleep : g_function.load())};
   if (jni->RegisterNatives(thread_class, &method, 1) == 0) return true;
   if (jni->ExceptionCheck()) jni->ExceptionClear();
   return false;

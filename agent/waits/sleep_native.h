@@ -9,10 +9,24 @@
 
 namespace jtrace::agent {
 
+// A wait that was told of, for the end of it; `token` 0: none.
+struct OpenWait {
+  std::uint64_t token = 0;
+  std::uint64_t thread = 0;  // threadId
+};
+
+// Who is told of sleeps, in the thread that sleeps.
+struct SleepObserver {
+  OpenWait (*begin)(JNIEnv* jni, jlong nanos);
+  // An exception may be pending.
+  void (*end)(JNIEnv* jni, const OpenWait& wait);
+};
+
 // Finds the method and libjvm's function. nullptr, or why it cannot be (static text). No exception is left pending.
 const char* find_sleep_native(JNIEnv* jni, jclass thread_class);
 
-// Binds ours, or libjvm's again. To be called by a native method that a class of the boot loader calls (wait_class.h).
-bool bind_sleep_native(JNIEnv* jni, jclass thread_class, bool ours);
+// Binds ours, which tells `observer` (of static storage), or where that is null libjvm's again. To be called by a
+// native method that a class of the boot loader calls (wait_class.h).
+bool bind_sleep_native(JNIEnv* jni, jclass thread_class, const SleepObserver* observer);
 
 }  // namespace jtrace::agent

@@ -60,6 +60,34 @@ std::uint64_t begin_wait(const CallbackGuard& guard, JNIEnv* jni, jthread thread
   return session_bits(session) | (is_park ? kParkBit : 0) | made.object;
 }
 
+// A sleep of the calling platform thread begins.
+OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
+  CallbackGuard guard;
+  if (!guard || nanos < 0) return {};
+  AgentSession& session = guard.session();
+  if (session.waits == nullptr || !session.waits->sleeps()) return {};
+  LocalFrame frame(jni, 8);
+  jthread thread = nullptr;
+  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return {};
+  const std::uint64_t token = begin_wait(guard, jni, thread, kSleepNanos, nanos);
+  return {token, static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid))};
+}
+
+// No JNI call is made: an exception may be pending.
+void end_wait(JNIEnv*, const OpenWait& wait) {
+  if (wait.token == 0) return;
+  CallbackGuard guard(CallbackGuard::kLifecycle);  // what has begun in the trace ends in it
+  constexpr std::uint64_t kSessionMask = ~((kParkBit << 1) - 1);
+  if (!guard || (wait.token & kSessionMask) != session_bits(guard.session())) return;
+  record::MonitorRecord made{};
+  made.header.flags = (wait.token & kParkBit) != 0 ? record::kPark : record::kSleep;
+  made.thread = wait.thread;
+  made.object = wait.token & (kParkBit - 1);
+  guard.write(made, record::RecordKind::kMonWaited);
+}
+
+constexpr SleepObserver kObserver = {begin_sleep, end_wait};
+
 // How the natives of the class find the copy of the library that traces: the class stays bound to the one that made it.
 struct WaitNatives {
   jlong (*before)(JNIEnv* jni, jthread thread, jint mode, jlong time);
@@ -88,12 +116,12 @@ void after(JNIEnv* jni, jthread thread, jlong token) {
     if (!guard || thread == nullptr) return;
     id = static_cast<std::uint64_t>(jni->GetLongField(thread, guard.session().thread_tid));
   }
-  end_wait({static_cast<std::uint64_t>(token), id});
+  end_wait(jni, {static_cast<std::uint64_t>(token), id});
 }
 
 bool bind_natives(JNIEnv* jni, bool ours) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
-  return guard && bind_sleep_native(jni, guard.session().thread_class, ours);
+  return guard && bind_sleep_native(jni, guard.session().thread_class, ours ? &kObserver : nullptr);
 }
 
 constexpr WaitNatives kNatives = {before, after, bind_natives};
@@ -115,30 +143,6 @@ jboolean JNICALL call_bind(JNIEnv* jni, jclass, jboolean ours) {
 char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
 
 }  // namespace
-
-OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
-  CallbackGuard guard;
-  if (!guard || nanos < 0) return {};
-  AgentSession& session = guard.session();
-  if (session.waits == nullptr || !session.waits->sleeps()) return {};
-  LocalFrame frame(jni, 8);
-  jthread thread = nullptr;
-  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return {};
-  const std::uint64_t token = begin_wait(guard, jni, thread, kSleepNanos, nanos);
-  return {token, static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid))};
-}
-
-void end_wait(const OpenWait& wait) {
-  if (wait.token == 0) return;
-  CallbackGuard guard(CallbackGuard::kLifecycle);  // what has begun in the trace ends in it
-  constexpr std::uint64_t kSessionMask = ~((kParkBit << 1) - 1);
-  if (!guard || (wait.token & kSessionMask) != session_bits(guard.session())) return;
-  record::MonitorRecord made{};
-  made.header.flags = (wait.token & kParkBit) != 0 ? record::kPark : record::kSleep;
-  made.thread = wait.thread;
-  made.object = wait.token & (kParkBit - 1);
-  guard.write(made, record::RecordKind::kMonWaited);
-}
 
 const char* WaitTracer::prepare(JNIEnv* jni, bool sleeps, bool parks) {
   LocalFrame frame(jni, 16);

@@ -22,16 +22,6 @@ namespace jtrace::agent {
 class AgentSession;
 class CallbackGuard;
 
-// A wait that is in the trace; `token` 0: none.
-struct OpenWait {
-  std::uint64_t token = 0;
-  std::uint64_t thread = 0;  // threadId
-};
-// A sleep of the calling platform thread begins.
-OpenWait begin_sleep(JNIEnv* jni, jlong nanos);
-// No JNI call is made: an exception may be pending.
-void end_wait(const OpenWait& wait);
-
 class WaitTracer {
  public:
   explicit WaitTracer(AgentSession& session) : session_(session) {}

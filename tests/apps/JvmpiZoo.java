@@ -245,6 +245,20 @@ public final class JvmpiZoo {
         return "waits=" + count;
     }
 
+    /** So many sleeps of 7 ms, and one that is interrupted. */
+    private static String sleeps(int count) throws Exception {
+        for (int i = 0; i < count; i++) {
+            Thread.sleep(7);
+        }
+        Thread.currentThread().interrupt();
+        try {
+            Thread.sleep(7);
+        } catch (InterruptedException e) {
+            return "sleeps=" + (count + 1);
+        }
+        return "not interrupted";
+    }
+
     /** A step while one thread holds a monitor, one waits to enter it and one waits to be notified of it. */
     private static String held(String name) throws Exception {
         Object lock = LOCK;
@@ -292,6 +306,8 @@ public final class JvmpiZoo {
                 return contend(n);
             case "waits":
                 return waits(n);
+            case "sleeps":
+                return sleeps(n);
             case "load":
                 return load(n);
             case "alloc":

@@ -147,8 +147,8 @@ TEST_P(EachJdk, events_and_functions) {
   const Report report =
       run(with_profiler("jvmpi_exerciser", options),
           {"step threads", "step classes", "step monitors", "step collections", "step references", "threads 5",
-           "contend 3", "waits 4", "load 3", "alloc 1000", "gc 3", "replaced", "held monitor_dump", "step heap",
-           "step methods_on", "calls 10", "step methods_off", "bench 25 50"});
+           "contend 3", "waits 4", "sleeps 3", "load 3", "alloc 1000", "gc 3", "replaced", "held monitor_dump",
+           "step heap", "step methods_on", "calls 10", "step methods_off", "bench 25 50"});
   for (const int event : enabled) EXPECT_EQ(report.at("enable." + std::to_string(event)), "0") << event;
   for (const Named& each : kEvents) {
     if (each.event == JVMPI_EVENT_METHOD_ENTRY2) continue;
@@ -165,6 +165,9 @@ TEST_P(EachJdk, events_and_functions) {
   EXPECT_GE(number(report, "event." + std::to_string(JVMPI_EVENT_THREAD_START)), 5);
   EXPECT_GE(number(report, "event." + std::to_string(JVMPI_EVENT_CLASS_UNLOAD)), 3);
   EXPECT_GE(number(report, "event." + std::to_string(JVMPI_EVENT_MONITOR_WAITED)), 4);
+  EXPECT_EQ(report.at("sleeps"), "4");
+  EXPECT_EQ(report.at("sleeps.open"), "0");
+  if (number(report, "sleeps") > 0) matrix("MONITOR_WAIT of a sleep");
   // JDK 17's sampling loses up to 1 object in 500 (docs/jvmpi.md).
   EXPECT_GE(number(report, "allocated.JvmpiZoo$Refusing"), 990);
   EXPECT_LE(number(report, "allocated.JvmpiZoo$Refusing"), 1010);

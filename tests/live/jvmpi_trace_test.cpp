@@ -18,7 +18,7 @@ class TwoTraces : public JvmpiRun {
  protected:
   // What is done while it is traced: known numbers of calls, threads, waits, contended monitors, collections.
   static void work(JvmProcess& jvm) {
-    for (const char* command : {"calls 10", "threads 3", "contend 3", "waits 4", "load 2", "gc 2"})
+    for (const char* command : {"calls 10", "threads 3", "contend 3", "waits 4", "sleeps 3", "load 2", "gc 2"})
       EXPECT_TRUE(succeeded(jvm.ask(command))) << command;
   }
 
@@ -90,6 +90,14 @@ long arrays_of_workers(const TraceDocument& trace) {
   });
 }
 
+// Sleeps of 7 ms: what "sleeps" does.
+long sleeps(const TraceDocument& trace) {
+  const auto all = trace.all("monWait");
+  return std::count_if(all.begin(), all.end(), [](const TraceElement* each) {
+    return each->get("objIdRef") == "-1" && each->get("timeout") == "7";
+  });
+}
+
 TEST_P(TwoTraces, agree) {
   const TraceDocument bridge = by_jvmpi();
   const TraceDocument agent = by_agent();
@@ -117,6 +125,8 @@ TEST_P(TwoTraces, agree) {
     EXPECT_GE(count_by_thread(*trace, "monWait", "main"), 4);
     EXPECT_EQ(count_by_thread(*trace, "monWaited", "main"), count_by_thread(*trace, "monWait", "main"));
   }
+  EXPECT_EQ(sleeps(bridge), 4);
+  EXPECT_EQ(sleeps(agent), 4);
   for (const char* element : {"monContendedEnter", "monContendedEntered"})
     EXPECT_EQ(count_by_thread(bridge, element, "contender-"), count_by_thread(agent, element, "contender-")) << element;
   EXPECT_EQ(count_by_thread(bridge, "monContendedEnter", "contender-"), 3);

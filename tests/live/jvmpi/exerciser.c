@@ -164,6 +164,17 @@ static void global_ref(JVMPI_Event *event) {
     __atomic_fetch_add(&unknown_classes, 1, __ATOMIC_RELAXED);
 }
 
+/* Thread.sleep: those of 7 ms, and whether each of the main thread's has its end. */
+static long sleeps_of_7, sleeps_of_main;
+
+static void slept(const JVMPI_Event *event) {
+  const int begins = event->event_type == JVMPI_EVENT_MONITOR_WAIT;
+  if (event->u.monitor_wait.object != NULL) return;
+  if (begins && event->u.monitor_wait.timeout == 7) __atomic_fetch_add(&sleeps_of_7, 1, __ATOMIC_RELAXED);
+  if (event->u.monitor_wait.timeout < 0) entered_exits++;
+  if (event->env_id == main_env) sleeps_of_main += begins ? 1 : -1;
+}
+
 static void finish(void) {
   int i;
   struct ClassFacts *facts = find_class_named("JvmpiZoo$Refusing");
@@ -172,6 +183,8 @@ static void finish(void) {
   for (i = 0; i <= JVMPI_MAX_EVENT_TYPE_VAL; i++)
     if (requested[i] > 0) say("requested.%d=%ld", i, requested[i]);
   if (facts != NULL) say("allocated.JvmpiZoo$Refusing=%ld", facts->objects);
+  say("sleeps=%ld", sleeps_of_7);
+  say("sleeps.open=%ld", sleeps_of_main);
   say("faults.free_outside_collection=%ld", free_outside);
   say("faults.unknown_class=%ld", unknown_classes);
   say("faults.unknown_free=%ld", unknown_frees);
@@ -242,8 +255,7 @@ static void notify(JVMPI_Event *event) {
         __atomic_store_n(&enterer_waits, 1, __ATOMIC_RELEASE);
       break;
     case JVMPI_EVENT_MONITOR_WAIT:
-      if (event->u.monitor_wait.object == NULL) entered_exits++;
-      break;
+    case JVMPI_EVENT_MONITOR_WAITED: slept(event); break;
     case JVMPI_EVENT_HEAP_DUMP: heap_dumped(event); break;
     case JVMPI_EVENT_OBJECT_DUMP: object_dumped(event); break;
     case JVMPI_EVENT_MONITOR_DUMP: monitors_dumped(event); break;

@@ -220,6 +220,7 @@ static void monitor(const JVMPI_Event *event, const char *name, jobjectID object
   const int known = is_defined(&objects, object, JVMPI_EVENT_OBJECT_ALLOC);
   open_element(name), thread_reference(event->env_id), now();
   if (known) object_reference(object);
+  else if (object == NULL) text("objIdRef", "-1"); /* a sleep */
   if (timeout >= 0) number("timeout", (uint64_t)timeout);
   close_element();
 }
