@@ -66,11 +66,10 @@ bool decode(ByteView code, std::vector<Instruction>& instructions, std::vector<s
     const std::uint32_t length = length_at(code, pc);
     if (length == 0 || code.size() - pc < length) return false;
     index_at[pc] = static_cast<std::uint32_t>(instructions.size());
-    Instruction made{};
+    Instruction& made = instructions.emplace_back();
     made.old_pc = pc;
     made.length = length;
     made.op = code[pc];
-    instructions.push_back(made);
     pc += length;
   }
   index_at[code.size()] = static_cast<std::uint32_t>(instructions.size());

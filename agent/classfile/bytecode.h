@@ -45,23 +45,25 @@ enum Op : std::uint8_t {
 };
 
 struct Instruction {
-  std::uint32_t old_pc;
-  std::uint32_t length;  // in the original code
-  std::uint8_t op;
-  bool widened;          // a 16-bit jump that became a 32-bit one
-  std::uint32_t target;  // index of the instruction a jump goes to
-  std::uint32_t label;   // new place: of the probes in front of it, which is where jumps go
-  std::uint32_t place;   // new place: of the instruction itself
-  std::uint32_t before;  // probes in front of it: offset and size in the bytes of probes
-  std::uint32_t before_size;
-  std::uint32_t after;  // probes behind it
-  std::uint32_t after_size;
-  std::uint32_t exit_size;  // how much of `before` is an exit's probe (the last bytes)
+  std::uint32_t old_pc = 0;
+  std::uint32_t length = 0;  // in the original code
+  std::uint8_t op = 0;
+  bool widened = false;      // a 16-bit jump that became a 32-bit one
+  std::uint32_t target = 0;  // index of the instruction a jump goes to
+  std::uint32_t label = 0;   // new place: of the probes in front of it, which is where jumps go
+  std::uint32_t place = 0;   // new place: of the instruction itself
+  std::uint32_t before = 0;  // probes in front of it: offset and size in the bytes of probes
+  std::uint32_t before_size = 0;
+  std::uint32_t after = 0;  // probes behind it
+  std::uint32_t after_size = 0;
+  std::uint32_t exit_size = 0;  // how much of `before` is an exit's probe (the last bytes)
 };
 
 inline bool is_short_jump(std::uint8_t op) { return (op >= kIfeq && op <= kJsr) || op == kIfnull || op == kIfnonnull; }
 inline bool is_wide_jump(std::uint8_t op) { return op == kGotoW || op == kJsrW; }
 inline bool is_switch(std::uint8_t op) { return op == kTableswitch || op == kLookupswitch; }
+// Has the distance to another instruction in it.
+inline bool has_distance(std::uint8_t op) { return is_short_jump(op) || is_wide_jump(op) || is_switch(op); }
 inline bool is_return(std::uint8_t op) { return op >= kIreturn && op <= kReturn; }
 
 // The instructions of `code`, in order; `index_at[pc]` is the index of the instruction at pc, kNoInstruction elsewhere,

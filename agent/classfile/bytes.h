@@ -46,19 +46,6 @@ class Reader {
   bool failed_;
 };
 
-inline void put1(Bytes& out, unsigned value) { out.push_back(static_cast<std::uint8_t>(value)); }
-inline void put2(Bytes& out, unsigned value) {
-  out.push_back(static_cast<std::uint8_t>(value >> 8));
-  out.push_back(static_cast<std::uint8_t>(value));
-}
-inline void put4(Bytes& out, std::uint32_t value) {
-  put2(out, value >> 16);
-  put2(out, value & 0xffff);
-}
-inline void put_bytes(Bytes& out, const void* from, std::size_t size) {
-  const auto* p = static_cast<const std::uint8_t*>(from);
-  out.insert(out.end(), p, p + size);
-}
 inline void set2(Bytes& out, std::size_t at, unsigned value) {
   out[at] = static_cast<std::uint8_t>(value >> 8);
   out[at + 1] = static_cast<std::uint8_t>(value);
@@ -66,6 +53,20 @@ inline void set2(Bytes& out, std::size_t at, unsigned value) {
 inline void set4(Bytes& out, std::size_t at, std::uint32_t value) {
   set2(out, at, value >> 16);
   set2(out, at + 2, value & 0xffff);
+}
+inline void put1(Bytes& out, unsigned value) { out.push_back(static_cast<std::uint8_t>(value)); }
+inline void put2(Bytes& out, unsigned value) {
+  out.resize(out.size() + 2);
+  set2(out, out.size() - 2, value);
+}
+inline void put4(Bytes& out, std::uint32_t value) {
+  out.resize(out.size() + 4);
+  set4(out, out.size() - 4, value);
+}
+inline void put_bytes(Bytes& out, const void* from, std::size_t size) {
+  if (size == 0) return;
+  out.resize(out.size() + size);
+  std::memcpy(out.data() + (out.size() - size), from, size);
 }
 
 }  // namespace jtrace::agent::classfile

@@ -428,22 +428,37 @@ Outcome CodeRewriter::rewrite(const Method& method, std::uint32_t number, std::u
   return Outcome::kRewritten;
 }
 
+// Instructions that neither have probes nor jump are copied together, run by run.
 void CodeRewriter::write_code(Bytes& out) const {
   put_bytes(out, prologue_.data(), prologue_.size());
+  std::size_t copied = 0;  // up to here the original code is written
+  const auto copy_to = [&](std::size_t pc) {
+    put_bytes(out, code_.data() + copied, pc - copied);
+    copied = pc;
+  };
   for (const Instruction& each : instructions_) {
-    put_bytes(out, probes_.data() + each.before, each.before_size);
-    write_instruction(out, each);
-    put_bytes(out, probes_.data() + each.after, each.after_size);
+    if (each.before_size != 0) {
+      copy_to(each.old_pc);
+      put_bytes(out, probes_.data() + each.before, each.before_size);
+    }
+    if (has_distance(each.op)) {
+      copy_to(each.old_pc);
+      write_jump(out, each);
+      copied = each.old_pc + each.length;
+    }
+    if (each.after_size != 0) {
+      copy_to(each.old_pc + each.length);
+      put_bytes(out, probes_.data() + each.after, each.after_size);
+    }
   }
+  copy_to(code_.size());
   put_bytes(out, epilogue_.data(), epilogue_.size());
 }
 
-void CodeRewriter::write_instruction(Bytes& out, const Instruction& each) const {
+void CodeRewriter::write_jump(Bytes& out, const Instruction& each) const {
   if (is_switch(each.op)) return write_switch(out, each);
-  const bool is_short = is_short_jump(each.op);
-  if (!is_short && !is_wide_jump(each.op)) return put_bytes(out, &code_[each.old_pc], each.length);
   const std::uint32_t distance = instructions_[each.target].label - each.place;
-  if (is_short && !each.widened) {
+  if (is_short_jump(each.op) && !each.widened) {
     put1(out, each.op);
     put2(out, distance & 0xffff);
     return;

@@ -51,7 +51,7 @@ class CodeRewriter {
   Outcome lay_out();
   std::uint32_t new_length(const Instruction& each) const;
   void write_code(Bytes& out) const;
-  void write_instruction(Bytes& out, const Instruction& each) const;
+  void write_jump(Bytes& out, const Instruction& each) const;
   void write_switch(Bytes& out, const Instruction& each) const;
   void write_exception_table(Bytes& out) const;
   void cover(std::uint32_t from, std::uint32_t to, Bytes& out) const;
