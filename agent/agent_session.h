@@ -108,10 +108,11 @@ class AgentSession {
 
 // The way into the session for a callback: holds it open while in scope. False where there is none, where the thread is
 // inside a callback already (events that our own work in a callback makes are nobody's), after its threadEnd, or while
-// paused, unless the event keeps the trace whole (kLifecycle).
+// paused, unless the event keeps the trace whole (kEnd, kLifecycle).
 class CallbackGuard {
  public:
-  enum Kind { kOrdinary, kLifecycle };
+  // kEnd: of what may have begun in the trace: also while paused.
+  enum Kind { kOrdinary, kEnd, kLifecycle };
   explicit CallbackGuard(Kind kind = kOrdinary);
   CallbackGuard(const CallbackGuard&) = delete;
   CallbackGuard& operator=(const CallbackGuard&) = delete;

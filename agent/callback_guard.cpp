@@ -11,7 +11,7 @@ CallbackGuard::CallbackGuard(Kind kind) : producer_(Producer::current()) {
   if (producer_->in_callback().fetch_add(1, std::memory_order_seq_cst) != 0) return;
   AgentSession* session = AgentSession::current().load(std::memory_order_seq_cst);
   if (session == nullptr || (kind == kOrdinary && session->paused.load(std::memory_order_relaxed))) return;
-  if (kind == kOrdinary && producer_->thread_is_over) {
+  if (kind != kLifecycle && producer_->thread_is_over) {
     session->writer.pool.header().filtered_events.fetch_add(1, std::memory_order_relaxed);
     return;
   }

@@ -25,11 +25,20 @@ void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWait, made);
 }
 
+// What began in the trace ends in it, also while it is paused: jtrace knows which did. An object that is unknown was in
+// no beginning.
+bool is_told_end(const CallbackGuard& guard, jobject object, record::MonitorRecord& made) {
+  if (!guard) return false;
+  if (!guard.session().paused.load(std::memory_order_relaxed)) return true;
+  made.header.flags |= record::kWhilePaused;
+  return guard.session().registry->is_known(object);
+}
+
 void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jboolean timed_out) {
-  CallbackGuard guard;
-  if (!guard) return;
+  const CallbackGuard guard(CallbackGuard::kEnd);
   record::MonitorRecord made{};
   made.header.flags = timed_out ? record::kTimedOut : 0;
+  if (!is_told_end(guard, object, made)) return;
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWaited, made);
 }
 
@@ -56,9 +65,9 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
 }
 
 void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
-  CallbackGuard guard;
-  if (!guard) return;
+  const CallbackGuard guard(CallbackGuard::kEnd);
   record::MonitorRecord made{};
+  if (!is_told_end(guard, object, made)) return;
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonContendedEntered, made);
 }
 

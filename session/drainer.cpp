@@ -160,6 +160,7 @@ Result<> Drainer::begin_next_trace() {
   const std::uint64_t time = monotonic_now();
   JTRACE_RETURN_IF_ERROR(begin_document(time));
   builder_.forget_calls();
+  builder_.forget_waits();
   return builder_.restart(time);
 }
 
@@ -177,6 +178,7 @@ Result<> Drainer::write_filters() {
 
 Result<> Drainer::say_paused(bool paused) {
   builder_.forget_calls();
+  builder_.forget_ended_waits();
   return option("jtrace.paused", paused ? "true" : "false");
 }
 

@@ -238,6 +238,7 @@ Result<> EventBuilder::write_thread_end(const record::ThreadRecord& record) {
   calls_.of(record.thread).forget([this](const OpenCall& call) { abandon(call); });
   calls_.end(record.thread);
   waits_.erase(record.thread);
+  contending_.erase(record.thread);
   return emitter_.emit(trace::ThreadEnd{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)});
 }
 
@@ -280,8 +281,25 @@ bool EventBuilder::ends_unseen_wait(const record::MonitorRecord& record) const {
   return wait != waits_.end() && wait->second == kNotWaiting;
 }
 
+// Whether the document has the beginning of what the record ends.
+bool EventBuilder::begun(const record::MonitorRecord& record) const {
+  if (record.header.kind == RecordKind::kMonContendedEntered) return contending_.count(record.thread) != 0;
+  const auto wait = waits_.find(record.thread);
+  return wait != waits_.end() && wait->second != kNotWaiting;
+}
+
+void EventBuilder::forget_ended_waits() {
+  std::erase_if(waits_, [](const auto& wait) { return wait.second == kNotWaiting; });
+}
+
+void EventBuilder::forget_waits() {
+  waits_.clear();
+  contending_.clear();
+}
+
 Result<> EventBuilder::write_monitor(const record::MonitorRecord& record) {
   if (ends_unseen_wait(record)) return {};
+  if ((record.header.flags & record::kWhilePaused) != 0 && !begun(record)) return {};
   const std::uint64_t time = record.header.time;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, time));
@@ -305,12 +323,15 @@ Result<> EventBuilder::write_monitor(const record::MonitorRecord& record) {
       return emitter_.emit(trace::MonWaited{thread, wall(time), object, waited});
     }
     case RecordKind::kMonContendedEnter: {
+      contending_.insert(record.thread);
       if ((record.header.flags & record::kHasOwner) == 0)
         return emitter_.emit(trace::MonContendedEnter{thread, wall(time), object});
       JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.argument, time));
       return emitter_.emit(trace::MonContendedEnter{thread, wall(time), object, ThreadId(record.argument)});
     }
-    default: return emitter_.emit(trace::MonContendedEntered{thread, wall(time), object});
+    default:
+      contending_.erase(record.thread);
+      return emitter_.emit(trace::MonContendedEntered{thread, wall(time), object});
   }
 }
 

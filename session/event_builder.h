@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/clock.h"
 #include "session/call_stacks.h"
@@ -54,6 +55,10 @@ class EventBuilder final : public trace::record::RecordSink {
   void forget_calls() {
     calls_.forget_all([this](const OpenCall& call) { abandon(call); });
   }
+  // The trace was paused: what a thread has done since its last wait ended is not known.
+  void forget_ended_waits();
+  // Another document begins that has none of the beginnings.
+  void forget_waits();
 
   // A methodCount, of a method whose definition has come; another one's is left out: it was not called before.
   Result<> write_count_of(std::uint64_t method, std::uint64_t calls, std::uint64_t time);
@@ -115,6 +120,7 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> start_gc_finish(const trace::record::GcFinishRecord& record);
   Result<> write_gc_finish(const trace::record::GcFinishRecord& record);
   bool ends_unseen_wait(const trace::record::MonitorRecord& record) const;
+  bool begun(const trace::record::MonitorRecord& record) const;
   Result<> write_monitor(const trace::record::MonitorRecord& record);
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
   Result<> write_entry(const Record& record, std::uint64_t time, std::uint64_t object);
@@ -160,6 +166,7 @@ class EventBuilder final : public trace::record::RecordSink {
   IdSet ended_threads_;
   // thread -> time of the monWait it is in, kNotWaiting after its end; absent: of its waits nothing is known yet
   std::unordered_map<std::uint64_t, std::uint64_t> waits_;
+  std::unordered_set<std::uint64_t> contending_;  // threads between monContendedEnter and monContendedEntered
   CallStacks calls_;
   ObjectSequences sequences_;
   std::map<std::uint64_t, trace::record::TextDefinition> texts_;  // of values that are still to come

@@ -12,7 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * Sleeps and parks whose number is known. Each line is a command, answered when all is done: "sleeps" (a thread "sleeper":
  * 5 ms, 3.5 ms, 7 ms, one minute that is interrupted), "duration" (JDK 19: 11 ms in a thread "sleeper"), "parks" (a thread
  * "parker": until unparked, 5 ms, until 6 ms from now, 4 ms without a blocker), "lock" (a thread "locker" waits for a lock
- * that "main" has), "virtualSleeps N" and "virtualParks N" (JDK 21: threads "virtual", three times 3 ms, one interrupted),
+ * that "main" has), "open" (threads "waiter" in Object.wait, "contender" for a lock that "holder" has) and "close" (they end),
+ * "virtualSleeps N" and "virtualParks N" (JDK 21: threads "virtual", three times 3 ms, one interrupted),
  * "exit". "ours=N": frames of the tracer in the stacks of threads that waited.
  */
 public final class Waits {
@@ -138,6 +139,56 @@ public final class Waits {
         return threads;
     }
 
+    /** What "waiter" waits on. */
+    static final class Meeting {}
+
+    /** What "contender" wants and "holder" has. */
+    static final class Taken {}
+
+    private static final Meeting MEETING = new Meeting();
+    private static final Taken TAKEN = new Taken();
+    private static final List<Thread> open = new ArrayList<>();
+    private static CountDownLatch closing;
+
+    /** Until they are in their waits. */
+    private static void open() throws Exception {
+        closing = new CountDownLatch(1);
+        CountDownLatch taken = new CountDownLatch(1);
+        open.add(start("holder", () -> {
+            synchronized (TAKEN) {
+                taken.countDown();
+                closing.await();
+            }
+        }));
+        taken.await();
+        Thread contender = start("contender", () -> {
+            synchronized (TAKEN) {
+                ours += 0;
+            }
+        });
+        Thread waiter = start("waiter", () -> {
+            synchronized (MEETING) {
+                MEETING.wait();
+            }
+        });
+        open.add(contender);
+        open.add(waiter);
+        while (contender.getState() != Thread.State.BLOCKED || waiter.getState() != Thread.State.WAITING) {
+            Thread.yield();
+        }
+    }
+
+    private static void close() throws Exception {
+        synchronized (MEETING) {
+            MEETING.notifyAll();
+        }
+        closing.countDown();
+        for (Thread thread : open) {
+            thread.join();
+        }
+        open.clear();
+    }
+
     private static String answer(String[] words) throws Exception {
         int n = words.length > 1 ? Integer.parseInt(words[1]) : 0;
         switch (words[0]) {
@@ -152,6 +203,12 @@ public final class Waits {
                 break;
             case "lock":
                 lock();
+                break;
+            case "open":
+                open();
+                break;
+            case "close":
+                close();
                 break;
             case "virtualSleeps": {
                 List<Thread> threads = virtualThreads(n, () -> {

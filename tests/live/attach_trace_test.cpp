@@ -198,10 +198,6 @@ TEST_P(EachJdk, survives_the_death_of_jtrace) {
     ASSERT_TRUE(succeeded(run));
     (*run)->command().signal(SIGKILL);
     ASSERT_TRUE(succeeded((*run)->command().wait_exit()));
-    // What it left for `jtrace recover`.
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-      if (entry.path().filename().string().starts_with("jtrace-" + (*jvm)->pid_text() + "-"))
-        std::filesystem::remove(entry.path());
   }
   // The program goes on, the agent cleans up by itself, and the next attach is welcome.
   for (const char* command : {"threads 20", "contend 3", "gc 1"})

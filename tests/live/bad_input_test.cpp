@@ -28,9 +28,9 @@ namespace jtrace::test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr const char* kAgent = JTRACE_BUILD_DIR "/lib/libjtrace_agent.so";
 constexpr const char* kOtherAgent = JTRACE_BUILD_DIR "/lib/libother_agent.so";
@@ -381,9 +381,11 @@ TEST_P(EachJdk, beside_other_agents) {
 
   ASSERT_TRUE(succeeded((*jvm)->wait_line("LOADING")));
   auto done = attach(**jvm, {"-o", file, "--timeout", "0.3"});
-  EXPECT_EQ(done->status, 6);
-  EXPECT_THAT(done->err, HasSubstr("ms for the SIGQUIT handler of process " + pid));
-  EXPECT_THAT(done->err, HasSubstr("no signal sent; the JVM is just starting: try again, or give a longer --timeout"));
+  // Waited for, or, on a machine on which it has taken seconds to come here, said at once.
+  EXPECT_THAT(done->status, AnyOf(4, 6));
+  EXPECT_THAT(done->err, AnyOf(HasSubstr("ms for the SIGQUIT handler of process " + pid),
+                               HasSubstr("process " + pid + " (java) is starting and runs no Java code yet")));
+  EXPECT_THAT(done->err, HasSubstr("no signal sent; "));
   EXPECT_FALSE(fs::exists(file));
 
   ASSERT_TRUE(succeeded((*jvm)->send("")));

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/scope_guard.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
@@ -139,6 +140,7 @@ TEST(Spill, is_completed_out_of_the_ring_memory_that_two_deaths_left) {
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(tool), &info, WSTOPPED | WNOWAIT), 0);
   ASSERT_TRUE(succeeded((*jvm)->ask("threads 30")));
   const pid_t pid = (*jvm)->pid();
+  const ScopeGuard left([pid] { remove_left_pools(pid); });
   (*jvm)->signal(SIGKILL);
   ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
   (*command)->signal(SIGKILL);

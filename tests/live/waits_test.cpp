@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -180,6 +181,63 @@ TEST_P(EachJdk, waits_and_probes_share_a_class) {
     }
   }
   EXPECT_EQ((*jvm)->err(), "");
+}
+
+// Elements of that kind on the objects of that class, with the pauses. (A waiter that is woken may contend, and a
+// thread that ends may for others.)
+std::vector<std::string> story_of(const TraceDocument& trace, std::string_view kind, std::string_view class_name) {
+  std::string class_id;
+  std::set<std::string> objects;
+  std::vector<std::string> story;
+  for (const TraceElement& each : trace.events()) {
+    if (each.name == "classDef" && each.get("name") == class_name) class_id = each.get("classId");
+    if (each.name == "objDef" && !class_id.empty() && each.get("classIdRef") == class_id)
+      objects.insert(each.get("objId"));
+    if (each.name == "option" && each.get("key") == "jtrace.paused") story.push_back("paused=" + each.get("value"));
+    if (each.name.starts_with(kind) && objects.contains(each.get("objIdRef"))) story.push_back(each.name);
+  }
+  return story;
+}
+
+// What a pause or a stop falls into ends all the same, or has no beginning.
+TEST_P(EachJdk, pauses_in_the_middle_of_waits) {
+  auto jvm = JvmProcess::start(GetParam(), "Waits", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,monitors"});
+  ASSERT_TRUE(succeeded(run));
+  const auto ctl = [&](const std::string& verb) {
+    EXPECT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), verb})->status, 0);
+  };
+  ASSERT_TRUE(succeeded((*jvm)->ask("open")));
+  ctl("pause");
+  ASSERT_TRUE(succeeded((*jvm)->ask("close")));
+  ASSERT_TRUE(succeeded((*jvm)->ask("open")));  // begins in the pause, and ends behind it
+  ctl("resume");
+  ASSERT_TRUE(succeeded((*jvm)->ask("close")));
+  ctl("stop");
+  const auto first = (*run)->document();
+  ASSERT_TRUE(succeeded(first));
+  EXPECT_TRUE(none(first->faults()));
+  EXPECT_THAT(story_of(*first, "monWait", "Waits$Meeting"),
+              ElementsAre("monWait", "paused=true", "monWaited", "paused=false", "monWaited"));
+  EXPECT_THAT(
+      story_of(*first, "monContended", "Waits$Taken"),
+      ElementsAre("monContendedEnter", "paused=true", "monContendedEntered", "paused=false", "monContendedEntered"));
+  // Open at the start of the next trace: an end alone; at its stop: a beginning alone.
+  ASSERT_TRUE(succeeded((*jvm)->ask("open")));
+  ctl("start");
+  ASSERT_TRUE(succeeded((*jvm)->ask("close")));
+  ASSERT_TRUE(succeeded((*jvm)->ask("open")));
+  ctl("stop");
+  ASSERT_TRUE(succeeded((*jvm)->ask("close")));
+  ASSERT_TRUE(succeeded((*run)->stop()));
+  const auto second = (*run)->document();
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_TRUE(none(second->faults()));
+  EXPECT_THAT(story_of(*second, "monWait", "Waits$Meeting"), ElementsAre("monWaited", "monWait"));
+  EXPECT_THAT(story_of(*second, "monContended", "Waits$Taken"),
+              ElementsAre("monContendedEntered", "monContendedEnter"));
+  record_support(GetParam(), "G1", "live", "waits that a pause falls into");
 }
 
 }  // namespace

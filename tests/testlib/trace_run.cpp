@@ -1,7 +1,9 @@
 #include "tests/testlib/trace_run.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -37,7 +39,7 @@ Result<> wait_for_bytes(const std::string& path, std::string_view bytes, std::ch
 }
 
 Result<std::unique_ptr<TraceRun>> TraceRun::start(pid_t pid, const std::vector<std::string>& arguments) {
-  std::unique_ptr<TraceRun> run(new TraceRun);
+  std::unique_ptr<TraceRun> run(new TraceRun(pid));
   std::vector<std::string> argv{jtrace_binary(), "attach", std::to_string(pid), "-o", run->path_};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   JTRACE_ASSIGN_OR_RETURN(run->command_, BackgroundCommand::start(argv));
@@ -50,6 +52,21 @@ Result<std::unique_ptr<TraceRun>> TraceRun::start(pid_t pid, const std::vector<s
                                              ", which said: " + run->command_->err()));
   }
   return run;
+}
+
+TraceRun::~TraceRun() {
+  command_.reset();
+  remove_left_pools(target_);
+}
+
+// A pool that a jtrace still uses is locked by it (session/pool_file.cpp).
+void remove_left_pools(pid_t target) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/dev/shm", error)) {
+    if (!entry.path().filename().string().starts_with("jtrace-" + std::to_string(target) + "-")) continue;
+    const auto pool = open_file(entry.path(), O_RDONLY | O_NOFOLLOW);
+    if (pool && ::flock(pool->get(), LOCK_EX | LOCK_NB) == 0) fs::remove(entry.path(), error);
+  }
 }
 
 Result<> TraceRun::stop(int want) {

@@ -16,6 +16,8 @@ class TraceRun {
  public:
   // Starts `jtrace attach PID -o FILE ARGUMENT...` and waits until it traces (its file has a traceStart).
   static Result<std::unique_ptr<TraceRun>> start(pid_t pid, const std::vector<std::string>& arguments = {});
+  // Kills it where it still runs, and removes what it leaves.
+  ~TraceRun();
 
   BackgroundCommand& command() { return *command_; }
   const std::string& path() const { return path_; }
@@ -26,8 +28,9 @@ class TraceRun {
   Result<TraceDocument> finish(int want = 0);
 
  private:
-  TraceRun() = default;
+  explicit TraceRun(pid_t target) : target_(target) {}
 
+  pid_t target_;
   ScratchDir folder_{"jtrace-trace"};
   std::string path_ = folder_.file("trace.xml");
   std::unique_ptr<BackgroundCommand> command_;
@@ -36,6 +39,9 @@ class TraceRun {
 // Waits until the file exists and contains the bytes; kTimeout after `timeout`, or as soon as `alive` says no.
 Result<> wait_for_bytes(const std::string& path, std::string_view bytes, std::chrono::milliseconds timeout,
                         const std::function<bool()>& alive);
+
+// Removes the ring memory that killed traces of that process have left in /dev/shm: 64 MiB each.
+void remove_left_pools(pid_t target);
 
 // The threads of a process: "tid name" each. To see that nothing of ours stays.
 std::vector<std::string> threads_of(pid_t pid);

@@ -29,7 +29,8 @@ Result<> Validator::write(const Event& event) {
   State& state = *states_[scope.index];
   const Common common = common_of(event);
   JTRACE_RETURN_IF_ERROR(check_collation(event, common, scope));
-  JTRACE_RETURN_IF_ERROR(check_time(common, state, scope));
+  // A classDef has the time of the definition, and stands where its class is first referred to, which may be later.
+  if (kind != ElementKind::kClassDef) JTRACE_RETURN_IF_ERROR(check_time(common, state, scope));
   JTRACE_RETURN_IF_ERROR(check_references(event, scope, state));
   JTRACE_RETURN_IF_ERROR(check_definition(event, state));
   return check_balance(event, scope, state);

@@ -75,7 +75,9 @@ inline constexpr std::uint16_t kTimedOut = 1;  // kMonWaited
 inline constexpr std::uint16_t kHasOwner = 2;  // kMonContendedEnter: `argument` is the owner's threadId (0: none)
 inline constexpr std::uint16_t kSleep = 4;     // kMonWait, kMonWaited: Thread.sleep, no object
 inline constexpr std::uint16_t kPark = 8;      // kMonWait, kMonWaited: LockSupport.park, `object` the blocker (0: none)
-struct MonitorRecord {                         // kMonWait, kMonWaited, kMonContendedEnter, kMonContendedEntered
+// kMonWaited, kMonContendedEntered: made while the trace was paused, for what may have begun in it.
+inline constexpr std::uint16_t kWhilePaused = 16;
+struct MonitorRecord {  // kMonWait, kMonWaited, kMonContendedEnter, kMonContendedEntered
   RecordHeader header;
   std::uint64_t thread;
   std::uint64_t object;    // objId

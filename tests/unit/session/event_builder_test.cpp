@@ -128,6 +128,30 @@ class Waits : public EventBuilderTest {
   Waits() : EventBuilderTest({.events = record::kMonWaitEvent | record::kMonWaitedEvent}) {}
 };
 
+TEST_F(Waits, WhatBeganBeforeAPauseEndsInIt) {
+  event(RecordKind::kMonWait, 10 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
+  event(RecordKind::kMonContendedEnter, 10 * kMilli, record::MonitorRecord{.thread = 2, .object = 5});
+  event(RecordKind::kMonWaited, 20 * kMilli, record::MonitorRecord{.thread = 1, .object = 4}, record::kWhilePaused);
+  event(RecordKind::kMonContendedEntered, 20 * kMilli, record::MonitorRecord{.thread = 2, .object = 5},
+        record::kWhilePaused);
+  // These began in the pause.
+  event(RecordKind::kMonWaited, 30 * kMilli, record::MonitorRecord{.thread = 1, .object = 4}, record::kWhilePaused);
+  event(RecordKind::kMonContendedEntered, 30 * kMilli, record::MonitorRecord{.thread = 2, .object = 5},
+        record::kWhilePaused);
+  ASSERT_EQ(capture_.all<trace::MonWaited>().size(), 1u);
+  EXPECT_EQ(capture_.all<trace::MonWaited>()[0].timeout, trace::Number(10));
+  EXPECT_EQ(capture_.all<trace::MonContendedEntered>().size(), 1u);
+}
+
+TEST_F(Waits, OneThatBeganInAPauseEndsBehindItWithoutItsTime) {
+  event(RecordKind::kMonWait, 10 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
+  event(RecordKind::kMonWaited, 20 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
+  builder_.forget_ended_waits();
+  event(RecordKind::kMonWaited, 50 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
+  ASSERT_EQ(capture_.all<trace::MonWaited>().size(), 2u);
+  EXPECT_FALSE(capture_.all<trace::MonWaited>()[1].timeout.present());
+}
+
 TEST_F(Waits, AnEndWithoutABeginningIsOneThatBeganBeforeTheTraceOrTheJvmsOwn) {
   event(RecordKind::kMonWaited, 10 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
   event(RecordKind::kMonWaited, 20 * kMilli, record::MonitorRecord{.thread = 1, .object = 5});

@@ -313,6 +313,13 @@ TEST(Validate, FindsWhatIsWrong) {
   EXPECT_EQ(faults_of(sound("<line traceIdRef=\"u\"/>\n")), (Counts{{"undefined reference", 1}}));
 }
 
+TEST(Validate, AClassDefHasTheTimeOfItsDefinition) {
+  EXPECT_EQ(faults_of(sound("<line threadId=\"1\" time=\"5.0\"/>\n"
+                            "<classDef threadIdRef=\"1\" name=\"B\" classId=\"2\" time=\"3.0\"/>\n"
+                            "<line threadId=\"1\" time=\"5.0\"/>\n")),
+            Counts());
+}
+
 TEST(Validate, ThreadsThatHaveEndedAreToldFromUnknownOnes) {
   EXPECT_EQ(
       faults_of(sound("<threadEnd threadIdRef=\"1\" time=\"2.0\"/>\n<monWait threadIdRef=\"1\" time=\"3.0\"/>\n")),
