@@ -161,6 +161,7 @@ Result<> Drainer::begin_next_trace() {
   JTRACE_RETURN_IF_ERROR(begin_document(time));
   builder_.forget_calls();
   builder_.forget_waits();
+  builder_.forget_standstill();
   return builder_.restart(time);
 }
 
@@ -180,6 +181,11 @@ Result<> Drainer::say_paused(bool paused) {
   builder_.forget_calls();
   builder_.forget_ended_waits();
   return option("jtrace.paused", paused ? "true" : "false");
+}
+
+Result<> Drainer::say_standstill(std::uint64_t time, bool still) {
+  builder_.announce_standstill(time, still);
+  return {};
 }
 
 Result<> Drainer::say_clock() {

@@ -33,6 +33,7 @@ class Drainer final : public TraceDrain {
   Result<> begin_next_trace() override;
   Result<> say_filters(std::vector<FilterRule> filters) override;
   Result<> say_paused(bool paused) override;
+  Result<> say_standstill(std::uint64_t time, bool still) override;
   Result<> say_counts(const MethodCounts& counts) override;
   void set_counter(Counter counter) override { counter_ = std::move(counter); }
   void set_last_counts(MethodCounts counts) override { last_counts_ = std::move(counts); }

@@ -98,6 +98,23 @@ Result<> EventBuilder::pump() {
 }
 
 Result<> EventBuilder::announce_until(std::uint64_t time) {
+  for (; !standstills_.empty() && standstills_.front().time <= time; standstills_.pop_front()) {
+    const Standstill due = standstills_.front();
+    JTRACE_RETURN_IF_ERROR(announce_definitions_until(due.time));
+    JTRACE_RETURN_IF_ERROR(take_standstill(due.time, due.still));
+  }
+  return announce_definitions_until(time);
+}
+
+Result<> EventBuilder::take_standstill(std::uint64_t time, bool still) {
+  if (still) still_until_ = time;
+  if (still == stands_still_) return {};
+  stands_still_ = still;
+  if (still) return emitter_.emit(trace::ProcessSuspend{.time = wall(time)});
+  return emitter_.emit(trace::ProcessResume{.time = wall(still_until_)});
+}
+
+Result<> EventBuilder::announce_definitions_until(std::uint64_t time) {
   for (; !announced_.empty() && announced_.front().time <= time; announced_.pop_front()) {
     const Announced due = announced_.front();
     JTRACE_RETURN_IF_ERROR(due.is_class ? definitions_.need_class(due.id, due.time)
@@ -184,6 +201,7 @@ Result<> EventBuilder::release() {
 Result<> EventBuilder::process(const Record& any) {
   if (before_event_) JTRACE_RETURN_IF_ERROR(before_event_(any.header().time));
   JTRACE_RETURN_IF_ERROR(announce_until(any.header().time));
+  if (stands_still_ && any.header().time > still_until_) JTRACE_RETURN_IF_ERROR(take_standstill(still_until_, false));
   if (sequences_.has_due()) JTRACE_RETURN_IF_ERROR(write_due_ends(any.header().time));
   if (is_of_probe(any.header().kind) && definitions_.is_of_earlier_trace(any.header().number)) {
     ++orphan_exits_;

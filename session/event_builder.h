@@ -51,6 +51,14 @@ class EventBuilder final : public trace::record::RecordSink {
   // A new document begins (its head is written): live threads are defined again, the rest on reference.
   Result<> restart(std::uint64_t time);
 
+  // The process was seen standing still at that time, or is not any more (`time`: of the last such look). Written
+  // before what comes later; what comes later says itself that it goes on.
+  void announce_standstill(std::uint64_t time, bool still) { standstills_.push_back({time, still}); }
+  void forget_standstill() {
+    standstills_.clear();
+    stands_still_ = false;
+  }
+
   // The trace was paused, or events were lost: what is open is not known any more.
   void forget_calls() {
     calls_.forget_all([this](const OpenCall& call) { abandon(call); });
@@ -114,6 +122,8 @@ class EventBuilder final : public trace::record::RecordSink {
   bool may_release(std::uint64_t time) const;
   Result<> release();
   Result<> announce_until(std::uint64_t time);
+  Result<> announce_definitions_until(std::uint64_t time);
+  Result<> take_standstill(std::uint64_t time, bool still);
 
   Result<> write_thread_end(const trace::record::ThreadRecord& record);
   Result<> write_gc_start(const trace::record::ThreadRecord& record);
@@ -158,8 +168,15 @@ class EventBuilder final : public trace::record::RecordSink {
   BuilderOptions options_;
   DefinitionTable definitions_;
   std::deque<Announced> announced_;
-  std::deque<Record> input_;   // to be processed, only while something is held or was just released
-  std::deque<Record> behind_;  // what came after the held gcFinish
+  struct Standstill {
+    std::uint64_t time;
+    bool still;
+  };
+  std::deque<Standstill> standstills_;
+  bool stands_still_ = false;      // as the document says
+  std::uint64_t still_until_ = 0;  // at least
+  std::deque<Record> input_;       // to be processed, only while something is held or was just released
+  std::deque<Record> behind_;      // what came after the held gcFinish
   bool holding_ = false;
   HeldFinish held_{};
   std::deque<Record> late_frees_;  // nested frees that came after their gcFinish: for the next pair

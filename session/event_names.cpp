@@ -18,7 +18,7 @@ constexpr std::uint64_t kClasses = kClassDefEvent | kClassUnloadEvent;
 constexpr std::uint64_t kMonitors =
     kMonWaitEvent | kMonWaitedEvent | kMonContendedEnterEvent | kMonContendedEnteredEvent;
 constexpr std::uint64_t kObjects = kObjAllocEvent | kObjFreeEvent;
-constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent;
+constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent | kStandstillEvent;
 constexpr std::uint64_t kExceptions = kThrowEvent | kCatchEvent;
 constexpr std::uint64_t kAllocations = kAllocationEvent | kObjFreeEvent;
 // What costs little: methods, exceptions, lines, counts and allocations rewrite the bytecode of whatever the filters
@@ -48,6 +48,8 @@ constexpr Word kElements[] = {
     {"objFree", kObjFreeEvent},
     {"runtimeInitDone", kRuntimeInitDoneEvent},
     {"runtimeShutdown", kRuntimeShutdownEvent},
+    {"processSuspend", kStandstillEvent},
+    {"processResume", kStandstillEvent},
     {"methodEntry", kMethodEvent},
     {"methodExit", kMethodEvent},
     {"methodCall", 0},

@@ -68,6 +68,7 @@ class Replay {
       case BlockKind::kPaused: return done(drainer_.say_paused(text_of(block) == "1"));
       case BlockKind::kCounts: return counts(block);
       case BlockKind::kOption: return option(block);
+      case BlockKind::kStandstill: return standstill(block);
       case BlockKind::kTraceEnd: return end(block);
       default: return false;
     }
@@ -132,6 +133,11 @@ class Replay {
     if (!is_all_) return done(drainer_.say_counts(counts));
     drainer_.set_last_counts(std::move(counts));
     return true;
+  }
+  Result<bool> standstill(const record::SpillReader::Block& block) {
+    const auto fields = fields_of<record::StandstillBlock>(block);
+    if (!fields) return false;
+    return done(drainer_.say_standstill(fields->time, fields->still != 0));
   }
   Result<bool> option(const record::SpillReader::Block& block) {
     const std::string_view text = text_of(block);

@@ -158,6 +158,10 @@ Result<> Spiller::say_filters(std::vector<FilterRule> filters) {
   return writer_.write(BlockKind::kFilters, lines);
 }
 
+Result<> Spiller::say_standstill(std::uint64_t time, bool still) {
+  return writer_.write_block(BlockKind::kStandstill, record::StandstillBlock{time, still ? 1u : 0u});
+}
+
 Result<> Spiller::say_paused(bool paused) { return writer_.write(BlockKind::kPaused, paused ? "1" : "0"); }
 
 }  // namespace jtrace::session

@@ -39,6 +39,8 @@ class TraceDrain {
   // A new block of filters is active.
   virtual Result<> say_filters(std::vector<FilterRule> filters) = 0;
   virtual Result<> say_paused(bool paused) = 0;
+  // The process stands still from `time` on, or did until then (monotonic). Written where it belongs among the events.
+  virtual Result<> say_standstill(std::uint64_t time, bool still) = 0;
 
   virtual Result<> say_counts(const MethodCounts& counts) = 0;
   // Where a document ends in the middle of the trace, at a limit: asked for the counts of then. Before begin().

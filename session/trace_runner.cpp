@@ -19,7 +19,8 @@ using trace::record::FrameType;
 constexpr int kLongestInterval = 20;                          // ms
 constexpr std::uint64_t kDetachLimit = 15 * kNanosPerSecond;  // for the agent to leave the JVM
 constexpr std::uint64_t kCountLimit =
-    2 * kNanosPerSecond;  // for the counts at the end of a file; the JVM's events wait
+    2 * kNanosPerSecond;                             // for the counts at the end of a file; the JVM's events wait
+constexpr std::uint64_t kLookInterval = 50'000'000;  // ns between looks whether the process stands still
 constexpr const char* kForAFile = "counts for the end of a file";
 constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;  // for a JVM whose agent hung up to be seen as ended
 
@@ -74,7 +75,8 @@ TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record:
       process_(process),
       options_(std::move(options)),
       start_(monotonic_ns()),
-      next_progress_(start_ + kNanosPerSecond) {}
+      next_progress_(start_ + kNanosPerSecond),
+      standstill_(process) {}
 
 // The output's reader holds a write up, maybe a person who pages through it: only a signal ends that.
 bool TraceRunner::should_give_up() {
@@ -88,6 +90,7 @@ TraceSummary TraceRunner::run() {
   output_.set_give_up([this] { return should_give_up(); });
   drain_.set_counter([this] { return count_now(); });
   while (!reason_) {
+    watch_standstill();
     drain();
     if (!reason_) wait_for_something();
   }
@@ -135,6 +138,19 @@ void TraceRunner::drain() {
     next_progress_ = now + kNanosPerSecond;
     options_.progress(progress());
   }
+}
+
+// What is said is what was seen: it stood still between the first look that found it so and the last one.
+void TraceRunner::watch_standstill() {
+  const bool wanted = (drain_.options().events & trace::record::kStandstillEvent) != 0;
+  const std::uint64_t now = monotonic_ns();
+  if (!wanted || !drain_.in_trace() || now < next_look_) return;
+  next_look_ = now + kLookInterval;
+  const bool still = standstill_.is_still();
+  if (!still && !stands_still_) return;
+  if (still) still_until_ = stands_still_ ? now : monotonic_ns();
+  stands_still_ = still;
+  if (auto said = drain_.say_standstill(still_until_, still); !said) output_failed(std::move(said).error());
 }
 
 void TraceRunner::wait_for_something() {

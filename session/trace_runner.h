@@ -18,6 +18,7 @@
 #include "session/trace_drain.h"
 #include "session/trace_output.h"
 #include "target/process.h"
+#include "target/standstill.h"
 #include "trace/record/pool_reader.h"
 
 namespace jtrace::session {
@@ -82,6 +83,7 @@ class TraceRunner {
   void end(EndReason reason, std::optional<Error> error = std::nullopt);
   void drain();
   void output_failed(Error error);
+  void watch_standstill();
   void wait_for_something();
   void take_frames();
   void take_answer(const Frame& frame);
@@ -129,6 +131,10 @@ class TraceRunner {
   std::deque<Frame> deferred_;  // received while count_now() waited
   MethodCounts counts_;         // of the Count whose Answer is still to come
   bool leaving_ = false;        // the agent was told to leave
+  target::Standstill standstill_;
+  bool stands_still_ = false;
+  std::uint64_t still_until_ = 0;  // when it was last seen standing still
+  std::uint64_t next_look_ = 0;
   std::optional<MethodCounts> last_counts_;
   std::vector<int> waiting_for_end_;  // ctl clients that asked for detach
 };

@@ -45,7 +45,8 @@ const std::string kRule = "a rule is CLASS-PATTERN [METHOD-PATTERN] include|excl
 const std::string kAllEvents =
     "threads, classes, gc, monitors, objects, runtime, all, methods, exceptions, lines, counts, allocations, "
     "threadStart, threadEnd, classDef, classUnload, gcStart, gcFinish, monWait, monWaited, monContendedEnter, "
-    "monContendedEntered, sleeps, parks, objAlloc, objFree, runtimeInitDone, runtimeShutdown, methodEntry, "
+    "monContendedEntered, sleeps, parks, objAlloc, objFree, runtimeInitDone, runtimeShutdown, processSuspend, "
+    "processResume, methodEntry, "
     "methodExit, methodCount, line, throw, catch";
 const std::string kLongName(300, 'x');
 

@@ -73,6 +73,7 @@ enum EventBit : std::uint64_t {
   kAllocationEvent = 1u << 19,  // objAlloc of what the traced methods make, each
   kSleepEvent = 1u << 20,       // monWait and monWaited of Thread.sleep
   kParkEvent = 1u << 21,        // monWait and monWaited of LockSupport.park
+  kStandstillEvent = 1u << 22,  // processSuspend and processResume: jtrace's own
 };
 // What probes in the bytecode make: events with a time, and counts.
 inline constexpr std::uint64_t kTimedProbeEvents =

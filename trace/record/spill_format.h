@@ -13,6 +13,7 @@
 //   kFilters, kPaused        what the trace was told: rules, one a line; a byte
 //   kCounts                  methodCounts that were asked for (session/method_counts.h)
 //   kOption                  what the trace says of itself: key | a NUL | value
+//   kStandstill              StandstillBlock
 //   kTraceEnd                EndBlock. The last one.
 //
 // A file whose writer was killed ends anywhere: what is before is whole. A definition precedes the events that refer to
@@ -47,7 +48,8 @@ enum class BlockKind : std::uint32_t {
   kTraceEnd = 9,
   kCounts = 10,
   kOption = 11,
-  kLastKind = kOption,
+  kStandstill = 12,
+  kLastKind = kStandstill,
 };
 
 struct BlockHeader {
@@ -77,6 +79,11 @@ struct PassBlock {
   SpillMoment moment;
   std::uint64_t watermark;  // no record with an earlier time will come; UINT64_MAX: none at all
   std::uint64_t dropped;    // events that were lost since the file's beginning
+};
+
+struct StandstillBlock {
+  std::uint64_t time;   // monotonic
+  std::uint64_t still;  // 1: the process stands still from then on, 0: until then
 };
 
 struct EndBlock {

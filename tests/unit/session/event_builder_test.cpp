@@ -362,6 +362,37 @@ TEST_F(Calls, ALateEntryHasTheTimeOfItsBeginning) {
   EXPECT_EQ(capture_.all<trace::MethodExit>()[0].ticket, entries[1].ticket);
 }
 
+TEST_F(Calls, AStandstillIsWrittenBetweenTheEventsBeforeAndBehindIt) {
+  run(1, 1);
+  probe(RecordKind::kMethodEntry, 7);  // 101
+  builder_.announce_standstill(103, true);
+  builder_.announce_standstill(110, true);
+  builder_.announce_standstill(120, true);
+  builder_.announce_standstill(120, false);
+  probe(RecordKind::kMethodEntry, 8);  // 102
+  time_ = 121;
+  probe(RecordKind::kMethodExit, 8);
+  const Names said = names();
+  EXPECT_EQ(Names(said.end() - 5, said.end()),
+            (Names{"methodDef", "methodEntry", "processSuspend", "processResume", "methodExit"}));
+  EXPECT_EQ(capture_.all<trace::ProcessSuspend>()[0].time.ns() - capture_.all<trace::MethodEntry>()[1].time.ns(), 1u);
+  EXPECT_EQ(capture_.all<trace::MethodExit>()[0].time.ns() - capture_.all<trace::ProcessResume>()[0].time.ns(), 2u);
+}
+
+TEST_F(Calls, WhatComesLaterSaysThatTheProcessGoesOn) {
+  run(1, 1);
+  builder_.announce_standstill(103, true);
+  builder_.announce_standstill(110, true);
+  time_ = 111;
+  probe(RecordKind::kMethodEntry, 7);        // 112: before anybody saw it going on
+  builder_.announce_standstill(110, false);  // is said already
+  builder_.announce_standstill(150, true);   // and again
+  EXPECT_TRUE(builder_.finish());
+  EXPECT_EQ(capture_.all<trace::ProcessSuspend>().size(), 2u);
+  ASSERT_EQ(capture_.all<trace::ProcessResume>().size(), 1u);
+  EXPECT_EQ(capture_.all<trace::MethodEntry>()[0].time.ns() - capture_.all<trace::ProcessResume>()[0].time.ns(), 2u);
+}
+
 class CpuTimes : public Calls {
  protected:
   CpuTimes() : Calls(false, true) {}

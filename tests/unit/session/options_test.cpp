@@ -30,7 +30,7 @@ TEST(Options, DefaultsAreThoseOfTheDesign) {
   EXPECT_EQ(
       words_of_events(options.events),
       "threadStart,threadEnd,classUnload,gcStart,gcFinish,monWait,monWaited,monContendedEnter,monContendedEntered,"
-      "runtimeInitDone,runtimeShutdown");
+      "runtimeInitDone,runtimeShutdown,processSuspend,processResume");
   EXPECT_EQ(options.ring_memory, 64u << 20);
   EXPECT_EQ(options.block_limit_ms, 100u);
   EXPECT_FALSE(options.block_when_full);

@@ -70,6 +70,7 @@ class Script {
 
   std::span<std::byte> memory() { return {memory_.get(), kSize}; }
   std::uint64_t written() const { return written_; }
+  std::uint64_t time() const { return time_; }
 
  private:
   static constexpr std::size_t kSize = 8u << 20;
@@ -155,6 +156,8 @@ class SpillTest : public testing::Test {
     script.play(3000);
     pass();
     ASSERT_TRUE(drain.say_filters({{"app.Other", "run*", true}}));
+    ASSERT_TRUE(drain.say_standstill(script.time() + 10, true));
+    ASSERT_TRUE(drain.say_standstill(script.time() + 20, false));
     ASSERT_TRUE(drain.say_paused(true));
     ASSERT_TRUE(drain.say_paused(false));
     script.play(10);
@@ -240,6 +243,7 @@ TEST_F(SpillTest, MakesTheDocumentOfTheDrainerByteForByte) {
   ASSERT_TRUE(drainer.begin(session_.start));
   run(script, drainer, [&] { drainer.set_now(moments[next == 4 ? 5 : next++]); });
   EXPECT_EQ(converted.text, slurp(document));
+  EXPECT_THAT(converted.text, HasSubstr("<processSuspend time="));
   EXPECT_EQ(count(converted.text, "<methodEntry "), 3u * 5030u);
   EXPECT_THAT(converted.text, HasSubstr("key=\"jtrace.dropped\" value=\"17\""));
   EXPECT_THAT(converted.text, HasSubstr("key=\"jtrace.dropped\" value=\"4\""));
