@@ -214,12 +214,11 @@ void Bridge::send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags) {
 }
 
 void Bridge::object_allocated(JNIEnv* jni, jobject object, jclass klass, jlong size) {
-  jlong tag = 0;
-  jvmti->GetTag(object, &tag);
-  if (tag != 0) return;  // the JVM told of it before
   // Of a class CLASS_LOAD is still to come.
   const jlong flags = jni->IsSameObject(klass, class_class) ? kIsClass : kTold;
-  send_object_alloc(jni, klass, size, ids.tag_new(object, flags), 0);
+  jlong before = 0;
+  const jlong tag = ids.tag(object, flags, &before);
+  if ((before & flags) == 0) send_object_alloc(jni, klass, size, tag, 0);  // else it was told of before
 }
 
 void Bridge::send_object_alloc(JNIEnv* jni, jclass klass, jlong size, jlong tag, jint flags) {

@@ -20,6 +20,8 @@ class DumpWriter {
   ClassLayouts& layouts() { return layouts_; }
   void add_threads();
   bool walk(jobject only);
+  // OBJECT_ALLOC of the objects that were met and not told of before.
+  void tell_objects(JNIEnv* jni) const;
   void finish();
   DumpBuffer& out() { return out_; }
 
@@ -27,6 +29,11 @@ class DumpWriter {
   struct ThreadId {
     jlong tag;
     JNIEnv* env;
+  };
+  struct Untold {
+    jlong tag;
+    jlong size;
+    const ClassLayout* klass;
   };
   static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo* info, jlong class_tag,
                                    jlong referrer_class_tag, jlong size, jlong* tag, jlong* referrer_tag, jint length,
@@ -43,6 +50,7 @@ class DumpWriter {
   void begin_class(ClassLayout& layout);
   void end_class();
   JNIEnv* env_of_thread(jlong tag) const;
+  bool is_class_class(jlong tag) const { return (tag & ~kTagFlags) == class_class_; }
   bool concerns(const jlong* tag) const { return only_ == 0 || (tag != nullptr && (*tag & ~kTagFlags) == only_); }
 
   Bridge& bridge_;
@@ -51,6 +59,9 @@ class DumpWriter {
   std::vector<ThreadId> threads_;
   IdMap lengths_;  // of arrays of objects, plus 1: told when they are met, needed when they are visited
   DumpBuffer out_;
+  jlong class_class_ = 0;  // id of java.lang.Class
+  bool tells_ = false;
+  std::vector<Untold> untold_;
   jlong only_ = 0;  // the id of the one object that is dumped
 
   // The record that is being written.
@@ -84,7 +95,24 @@ bool DumpWriter::walk(jobject only) {
   callbacks.primitive_field_callback = on_primitive_field;
   callbacks.array_primitive_value_callback = on_primitive_array;
   if (only != nullptr) only_ = bridge_.ids.tag(only, 0) & ~kTagFlags;
+  class_class_ = bridge_.ids.tag(bridge_.class_class, kIsClass) & ~kTagFlags;
+  tells_ = bridge_.wants(JVMPI_EVENT_OBJECT_ALLOC);
+  const ObjectIds::Frozen frozen(bridge_.ids);
   return bridge_.jvmti->FollowReferences(0, nullptr, only, &callbacks, this) == JVMTI_ERROR_NONE;
+}
+
+// They are told by what the walk has said: an object may be gone by now.
+void DumpWriter::tell_objects(JNIEnv* jni) const {
+  for (const Untold& each : untold_) {
+    const bool is_array = each.klass->element != 0;
+    JVMPI_Event event = event_of(JVMPI_EVENT_OBJECT_ALLOC, jni);
+    event.u.obj_alloc.arena_id = 1;
+    event.u.obj_alloc.class_id = is_array ? each.klass->element_class : each.klass->id;
+    event.u.obj_alloc.is_array = is_array ? type_of_signature(each.klass->element) : JVMPI_NORMAL_OBJECT;
+    event.u.obj_alloc.size = static_cast<jint>(each.size);
+    event.u.obj_alloc.obj_id = id_of_tag(each.tag);
+    bridge_.notify(event);
+  }
 }
 
 jint DumpWriter::on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo* info, jlong class_tag,
@@ -107,6 +135,12 @@ void DumpWriter::meet(jlong class_tag, jlong size, jlong* tag, jint length) {
   if (ClassLayout* own = (*tag & kIsClass) != 0 ? layouts_.find(*tag) : nullptr) own->is_reached = true;
   ClassLayout* klass = layouts_.find(class_tag);
   if (klass == nullptr) return;
+  // A class has its CLASS_LOAD, when it is linked; of some there is an object before they are loaded (CDS).
+  if (is_class_class(class_tag)) *tag |= kIsClass;
+  if (tells_ && (*tag & (kTold | kIsClass)) == 0) {
+    *tag |= kTold;
+    untold_.push_back({*tag, size, klass});
+  }
   if (klass->element == 0) klass->object_size = static_cast<std::uint32_t>(size);
   if (type_of_signature(klass->element) == JVMPI_CLASS && klass->element != 0)
     lengths_.put(static_cast<std::uint64_t>(*tag & ~kTagFlags), static_cast<std::uint32_t>(length) + 1);
@@ -153,7 +187,8 @@ void DumpWriter::begin(jlong tag, jlong class_tag) {
   values_ = 0;
   count_ = 0;
   if (ClassLayout* own = (tag & kIsClass) != 0 ? layouts_.find(tag) : nullptr) return begin_class(*own);
-  layout_ = layouts_.find(class_tag);
+  // No record of a java.lang.Class that is not of a loaded class: int.class, and see meet().
+  layout_ = is_class_class(class_tag) ? nullptr : layouts_.find(class_tag);
   if (layout_ == nullptr) return;
   const jobjectID object = id_of_tag(tag);
   if (layout_->element == 0) {
@@ -311,6 +346,7 @@ bool send_heap_dump(Bridge& bridge, JNIEnv* jni, jint level) {
   CallTraces traces;
   if (level != JVMPI_DUMP_LEVEL_0) traces.take(bridge);
   if (!writer.walk(nullptr)) return false;
+  writer.tell_objects(jni);
   writer.finish();
   JVMPI_Event event = event_of(JVMPI_EVENT_HEAP_DUMP | JVMPI_REQUESTED_EVENT, jni);
   event.u.heap_dump.dump_level = level;
@@ -327,6 +363,7 @@ bool send_object_dump(Bridge& bridge, JNIEnv* jni, jobject object) {
   const bool class_itself = jni->IsInstanceOf(object, bridge.class_class);
   writer.layouts().add(class_itself ? static_cast<jclass>(object) : jni->GetObjectClass(object));
   if (!writer.walk(object)) return false;
+  writer.tell_objects(jni);
   writer.finish();
   if (writer.out().size() == 0) return false;
   JVMPI_Event event = event_of(JVMPI_EVENT_OBJECT_DUMP | JVMPI_REQUESTED_EVENT, jni);

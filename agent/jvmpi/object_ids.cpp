@@ -22,11 +22,6 @@ jlong ObjectIds::tag(jobject object, jlong flags, jlong* before) {
   return tag;
 }
 
-jlong ObjectIds::tag_new(jobject object, jlong flags) {
-  const jlong tag = next_tag() | flags;
-  return jvmti_->SetTag(object, tag) == JVMTI_ERROR_NONE ? tag : 0;
-}
-
 void ObjectIds::clear_flags(jobject object, jlong flags) {
   pthread_mutex_lock(&lock_);
   jlong tag = 0;

@@ -31,10 +31,20 @@ class ObjectIds {
   // The tag with the object's id, given at the first call; 0 for null and where the JVM gives none. Sets `flags`;
   // `before` gets the flags it had.
   jlong tag(jobject object, jlong flags, jlong* before = nullptr);
-  // The tag of an object that nobody else can have seen.
-  jlong tag_new(jobject object, jlong flags);
   void clear_flags(jobject object, jlong flags);
   jlong next_tag() { return next_.fetch_add(kTagFlags + 1, std::memory_order_relaxed); }
+  // While one lives nobody else gives ids or changes flags: a walk over the heap gives its own, and must not come
+  // between reading a tag and setting it.
+  class Frozen {
+   public:
+    explicit Frozen(ObjectIds& ids) : ids_(ids) { pthread_mutex_lock(&ids_.lock_); }
+    Frozen(const Frozen&) = delete;
+    Frozen& operator=(const Frozen&) = delete;
+    ~Frozen() { pthread_mutex_unlock(&ids_.lock_); }
+
+   private:
+    ObjectIds& ids_;
+  };
   // A local reference; null where the object is gone.
   jobject object_of(jobjectID id);
 

@@ -179,6 +179,7 @@ TEST_P(EachJdk, events_and_functions) {
   for (const char* level : {"heap1.", "heap2."}) {
     EXPECT_EQ(report.at(std::string(level) + "readable"), "1");
     EXPECT_EQ(report.at(std::string(level) + "known"), "11111");
+    EXPECT_EQ(report.at(std::string(level) + "unknown"), "0");
     EXPECT_GT(number(report, std::string(level) + "roots"), 10);
     EXPECT_EQ(report.at(std::string(level) + "traces"), "1");
   }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/live/jvmpi/id_set.h"
+
 JVMPI_Interface *jvmpi;
 static FILE *report;
 static JVMPI_RawMonitor lock; /* over all that follows */
@@ -134,6 +136,16 @@ const char *requested_thread(void) { return thread_name; }
 long count_of(jint type) { return __atomic_load_n(&counts[type], __ATOMIC_RELAXED); }
 long requested_of(jint type) { return __atomic_load_n(&requested[type], __ATOMIC_RELAXED); }
 
+static struct id_set objects;
+
+int object_is_known(jobjectID id) {
+  int known;
+  jvmpi->RawMonitorEnter(lock);
+  known = id_number(&objects, (uint64_t)(uintptr_t)id) != 0;
+  jvmpi->RawMonitorExit(lock);
+  return known;
+}
+
 static void object_allocated(JVMPI_Event *event) {
   jobjectID id = event->u.obj_alloc.class_id;
   if (event->u.obj_alloc.is_array == JVMPI_NORMAL_OBJECT || event->u.obj_alloc.is_array == JVMPI_CLASS) {
@@ -143,6 +155,9 @@ static void object_allocated(JVMPI_Event *event) {
       __atomic_fetch_add(&unknown_classes, 1, __ATOMIC_RELAXED);
     else if (facts != NULL && event->u.obj_alloc.is_array == JVMPI_NORMAL_OBJECT) __atomic_fetch_add(&facts->objects, 1, __ATOMIC_RELAXED);
   }
+  jvmpi->RawMonitorEnter(lock);
+  id_put(&objects, (uint64_t)(uintptr_t)event->u.obj_alloc.obj_id, 1);
+  jvmpi->RawMonitorExit(lock);
   if (event->u.obj_alloc.obj_id == NULL || event->u.obj_alloc.size <= 0 || event->u.obj_alloc.arena_id != 1)
     __atomic_fetch_add(&unknown_classes, 1, __ATOMIC_RELAXED);
 }

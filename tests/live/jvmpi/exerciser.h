@@ -24,6 +24,7 @@ struct ClassFacts* find_class_named(const char* name);
 JNIEnv* main_thread(void);
 int enterer_is_waiting(void);       /* JvmpiZoo thread that finds the monitor held */
 const char* requested_thread(void); /* the name in the last requested THREAD_START */
+int object_is_known(jobjectID id);  /* it had its OBJECT_ALLOC */
 long count_of(jint type);
 long requested_of(jint type);
 

@@ -72,6 +72,7 @@ jobjectID dumped_animal(void) { return animal; }
 
 static struct {
   long objects, roots, classes, instances, arrays, primitive_arrays;
+  long unknown; /* objects that had no OBJECT_ALLOC */
   int animal_fine, statics_fine, sizes_fine, friends_fine, class_fine;
 } seen;
 
@@ -83,6 +84,7 @@ static void read_instance(struct Cursor *from, jint level) {
   struct Cursor values = {from->at, from->at + size, 0};
   skip(from, size);
   seen.instances++;
+  if (!object_is_known(object)) seen.unknown++;
   if (klass != animal_class || animal_class == NULL || from->failed) return;
   animal = object;
   if (level == JVMPI_DUMP_LEVEL_2) {
@@ -140,6 +142,7 @@ static void read_object_array(struct Cursor *from) {
   unsigned count = u4(from);
   void *class_of_elements = id(from);
   seen.arrays++;
+  if (!object_is_known(array)) seen.unknown++;
   if (array == friends_array && friends_array != NULL && count == 3) {
     void *first = id(from), *second = id(from), *third = id(from);
     seen.friends_fine = class_of_elements != NULL && first == NULL && second == (void *)animal && third == NULL;
@@ -153,6 +156,7 @@ static void read_primitive_array(struct Cursor *from, jint level) {
   unsigned count = u4(from);
   unsigned type = u1(from);
   seen.primitive_arrays++;
+  if (!object_is_known(array)) seen.unknown++;
   if (array == sizes_array && sizes_array != NULL) {
     seen.sizes_fine = count == 3 && type == JVMPI_SHORT;
     if (level == JVMPI_DUMP_LEVEL_2) seen.sizes_fine &= u2(from) == 0x0102 && u2(from) == 0x0304 && u2(from) == 0x0506;
@@ -208,6 +212,7 @@ void heap_dumped(JVMPI_Event *event) {
     say("heap0.traces=%d", (int)event->u.heap_dump.num_traces);
     return;
   }
+  say("heap%d.unknown=%ld", level, seen.unknown);
   say("heap%d.roots=%ld", level, seen.roots);
   say("heap%d.classes=%ld", level, seen.classes);
   say("heap%d.traces=%d", level, event->u.heap_dump.num_traces > 0);
