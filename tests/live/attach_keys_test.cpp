@@ -169,6 +169,7 @@ TEST_F(AttachKeys, TheTerminalIsItselfAfterASignal) {
     }
     EXPECT_TRUE(jtrace.is_itself()) << number;
   }
+  remove_left_pools((*jvm)->pid());  // of the one that was aborted
 }
 
 TEST_F(AttachKeys, SignalsDoTheSameWithoutATerminal) {
