@@ -147,9 +147,11 @@ TEST_P(EachJdkSomewhere, counters_of_a_core_are_those_the_JVM_had) {
   // Those that do not move while it waits for its input.
   const std::string still =
       "^(sun\\.gc\\.(?!tlab)|java\\.property|java\\.rt|java\\.threads|sun\\.rt\\.j|sun\\.os\\.hrt\\.f)";
+  (*jvm)->signal(SIGSTOP);  // threads of the JVM's own take memory meanwhile
   const auto live = run_hsperf({"snap", (*jvm)->pid_text(), "--raw", "--filter", still});
   const UniqueFd folder(::open(("/proc/" + (*jvm)->pid_text() + "/cwd").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   (*jvm)->signal(SIGABRT);
+  (*jvm)->signal(SIGCONT);
   ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
   const std::string core = core_in("/proc/self/fd/" + std::to_string(folder.get()));
   ASSERT_NE(core, "") << "no core was written";
