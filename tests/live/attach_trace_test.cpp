@@ -231,7 +231,7 @@ TEST_P(EachJdk, takes_a_hundred_thousand_virtual_threads) {
 }
 
 TEST_P(EachJdk, is_sound_under_everything_at_once) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", [this] {
+  auto jvm = JvmProcess::start(GetParam(), "Workload", [] {
     JvmOptions options = attachable(GetParam());
     options.arguments = {"busy"};
     return options;
