@@ -125,14 +125,17 @@ class Maker {
     kObject,  // (Ljava/lang/Object;I)V: receiver, method
   };
 
-  void load(CodeBuilder& code, Local address, std::uint64_t offset) {  // getLong(null, address + offset)
+  // null, address + offset: what Unsafe takes for memory.
+  void push_address(CodeBuilder& code, Local address, std::uint64_t offset) {
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
     code.op1(kLload, address);
-    if (offset != 0) {
-      code.push_long(offset);
-      code.op(kLadd);
-    }
+    if (offset == 0) return;
+    code.push_long(offset);
+    code.op(kLadd);
+  }
+  void load(CodeBuilder& code, Local address, std::uint64_t offset) {  // getLong(null, address + offset)
+    push_address(code, address, offset);
     code.op2(kInvokevirtual, get_long_);
   }
   void load_at(CodeBuilder& code, std::uint64_t address) {  // getLong(null, address)
@@ -261,11 +264,7 @@ class Maker {
     store_time(code);
     if (arguments == kObject) store_long(code, offsetof(record::ReceiverRecord, object), kObjectId);
     if (style_.cpu_time) store_long(code, offsetof(record::CpuTimeRecord, cpu_time), kCpuTime);
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kHeader);
-    code.push_long(offsetof(record::ChunkHeader, committed));
-    code.op(kLadd);
+    push_address(code, kHeader, offsetof(record::ChunkHeader, committed));
     code.op1(kLload, kCommitted);
     code.push_long(size);
     code.op(kLadd);
@@ -300,9 +299,7 @@ class Maker {
     load(code, kHeader, offsetof(CallCounts::Entry, block));
     add_counter_offset(code);
     code.op1(kLstore, kPlace);
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kPlace);
+    push_address(code, kPlace, 0);
     load(code, kPlace, 0);
     code.op(kLconst1);
     code.op(kLadd);
@@ -314,9 +311,7 @@ class Maker {
     code.op(classfile::kDup2);
     code.op1(kLstore, kPlace);
     return_if_zero(code);
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kPlace);
+    push_address(code, kPlace, 0);
     add_counter_offset(code);
     code.op(kLconst1);
     code.op2(kInvokevirtual, get_and_add_);
@@ -345,9 +340,7 @@ class Maker {
   // The record's first 8 bytes: kind, slots, flags (the line), number (event_record.h), little endian as the layout of
   // RecordHeader is on the machines that we run on.
   void store_word(CodeBuilder& code, record::RecordKind kind, Arguments arguments, std::uint32_t slots) {
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kPlace);
+    push_address(code, kPlace, 0);
     code.op1(classfile::kIload, arguments == kNumber ? 0 : 1);
     code.op(kI2l);
     code.op1(classfile::kBipush, 32);
@@ -364,20 +357,12 @@ class Maker {
     code.op2(kInvokevirtual, put_long_);
   }
   void store_time(CodeBuilder& code) {
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kPlace);
-    code.push_long(8);
-    code.op(kLadd);
+    push_address(code, kPlace, 8);
     push_time(code);
     code.op2(kInvokevirtual, put_long_);
   }
   void store_long(CodeBuilder& code, std::uint64_t offset, Local value) {  // of the record
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kPlace);
-    code.push_long(offset);
-    code.op(kLadd);
+    push_address(code, kPlace, offset);
     code.op1(kLload, value);
     code.op2(kInvokevirtual, put_long_);
   }
@@ -401,9 +386,7 @@ class Maker {
     code.op1(kLstore, kPlace);
   }
   void store_depth(CodeBuilder& code) {
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kStack);
+    push_address(code, kStack, 0);
     code.op1(kLload, kDepth);
     code.op2(kInvokevirtual, put_long_);
   }
@@ -421,11 +404,7 @@ class Maker {
   }
 
   void store_frame_cpu_time(CodeBuilder& code) {
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kStack);
-    code.push_long(offsetof(OpenCalls::Stack, cpu_times));
-    code.op(kLadd);
+    push_address(code, kStack, offsetof(OpenCalls::Stack, cpu_times));
     code.op1(kLload, kDepth);
     code.op(kIconst3);
     code.op(kLshl);
@@ -448,9 +427,7 @@ class Maker {
     code.op1(kLstore, kDepth);
     const std::size_t deep = unless_deep(code);
     find_frame(code);
-    code.op2(kGetstatic, field_);
-    code.op(kAconstNull);
-    code.op1(kLload, kPlace);
+    push_address(code, kPlace, 0);
     code.op1(classfile::kIload, 0);
     code.op(kI2l);
     code.op2(kInvokevirtual, put_long_);
