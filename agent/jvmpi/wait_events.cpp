@@ -1,8 +1,7 @@
 #include "agent/jvmpi/wait_events.h"
 
-#include <time.h>
-
 #include "agent/jvmpi/bridge.h"
+#include "base/clock.h"
 
 namespace jtrace::agent::jvmpi {
 namespace {
@@ -17,11 +16,9 @@ void send_wait(jint type, JNIEnv* jni, jthread thread, jobject object, jlong tim
   bridge->notify(event);
 }
 
-jlong milliseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
-}
+constexpr jlong kNanosPerMilli = 1'000'000;
+
+jlong milliseconds() { return static_cast<jlong>(monotonic_ns()) / kNanosPerMilli; }
 
 void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jlong timeout) {
   Bridge* bridge = Bridge::get_live();
@@ -40,8 +37,6 @@ void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obje
 }
 
 // --- Thread.sleep ----------------------------------------------------------------------------------------------------
-
-constexpr jlong kNanosPerMilli = 1'000'000;
 
 void send_sleep(Bridge& bridge, jint type, JNIEnv* jni, jlong timeout) {
   if (!bridge.wants(type)) return;
