@@ -30,36 +30,16 @@ std::uint32_t value_type(char descriptor) {
 
 bool CodeRewriter::read(const Method& method) {
   method_ = &method;
-  Reader reader(klass_.bytes().first(method.code.data + method.code.size), method.code.data);
-  max_stack_ = reader.u2();
-  max_locals_ = reader.u2();
-  const std::uint32_t length = reader.u4();
-  code_start_ = reader.position();
-  if (length == 0 || length > kMaxCode || length > reader.remaining()) return false;
-  code_ = klass_.bytes().subspan(code_start_, length);
-  reader.skip(length);
-  return decode(code_, instructions_, index_at_) && read_tables(reader);
+  if (!source_.read(klass_, method)) return false;
+  code_ = source_.code();
+  return find_tables();
 }
 
-bool CodeRewriter::read_tables(Reader& reader) {
-  handlers_.clear();
+bool CodeRewriter::find_tables() {
   line_tables_.clear();
   local_tables_.clear();
   stack_map_ = {};
-  const std::uint16_t handlers = reader.u2();
-  for (std::uint32_t i = 0; i < handlers && !reader.failed(); ++i) {
-    const std::uint16_t start = reader.u2();
-    const std::uint16_t end = reader.u2();
-    const std::uint16_t target = reader.u2();
-    const std::uint16_t type = reader.u2();
-    if (start >= end || end > code_.size() || target >= code_.size()) return false;
-    if (index_at_[start] == kNoInstruction || index_at_[end] == kNoInstruction || index_at_[target] == kNoInstruction)
-      return false;
-    handlers_.push_back({start, end, target, type});
-  }
-  const std::uint16_t attributes = reader.u2();
-  for (std::uint32_t i = 0; i < attributes && !reader.failed(); ++i) {
-    const Attribute attribute = klass_.read_attribute(reader);
+  for (const Attribute& attribute : source_.attributes()) {
     const bool is_lines = attribute.name == "LineNumberTable";
     const bool is_locals = attribute.name == "LocalVariableTable" || attribute.name == "LocalVariableTypeTable";
     if (is_lines || is_locals) {
@@ -72,7 +52,7 @@ bool CodeRewriter::read_tables(Reader& reader) {
     // Others (type annotations, tables of old compilers) say nothing to the JVM and are left out: their places would be
     // wrong.
   }
-  return !reader.failed();
+  return true;
 }
 
 // --- probes ----------------------------------------------------------------------------------------------------------
@@ -185,7 +165,8 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   std::vector<std::uint8_t> is_handler;
   if ((wanted & kProbeCatch) != 0) {
     is_handler.assign(count, 0);
-    for (const Handler& handler : handlers_) is_handler[index_at_[handler.target]] = 1;
+    for (const MethodCode::Handler& handler : handlers_)
+      if (const std::uint32_t at = source_.index_at(handler.target); at < count) is_handler[at] = 1;
   }
 
   if ((wanted & kProbeCount) != 0) number_probe(prologue_, constants_.count, "count");
@@ -230,7 +211,7 @@ void CodeRewriter::find_lines() {
     for (std::uint32_t i = 0; i < entries && !reader.failed(); ++i) {
       const std::uint16_t pc = reader.u2();
       const std::uint16_t line = reader.u2();
-      if (pc < code_.size() && index_at_[pc] != kNoInstruction) lines_[index_at_[pc]] = line + 1u;
+      if (pc < code_.size() && source_.index_at(pc) != kNoInstruction) lines_[source_.index_at(pc)] = line + 1u;
     }
   }
 }
@@ -398,9 +379,10 @@ Outcome CodeRewriter::rewrite(const Method& method, std::uint32_t number, std::u
   const std::size_t start = out.size();
   put_bytes(out, &klass_.bytes()[method.code.start], 2);  // the name
   put4(out, 0);
-  const std::uint32_t most_stack = max_stack_ + extra_stack_ + ((wanted & (kProbeThrow | kProbeCatch)) != 0 ? 1u : 0u);
+  const std::uint32_t most_stack =
+      source_.max_stack() + extra_stack_ + ((wanted & (kProbeThrow | kProbeCatch)) != 0 ? 1u : 0u);
   put2(out, most_stack > 0xffff ? 0xffff : most_stack);
-  put2(out, max_locals_);
+  put2(out, source_.max_locals());
   put4(out, code_end_ + static_cast<std::uint32_t>(epilogue_.size()));
   write_code(out);
   write_exception_table(out);
@@ -473,8 +455,8 @@ void CodeRewriter::write_switch(Bytes& out, const Instruction& each) const {
   const auto target = [&](std::size_t at) {
     const std::int64_t old_target = std::int64_t{each.old_pc} + s4_at(&code_[at]);
     const bool valid = old_target >= 0 && old_target < static_cast<std::int64_t>(code_.size()) &&
-                       index_at_[static_cast<std::size_t>(old_target)] != kNoInstruction;
-    const std::uint32_t index = valid ? index_at_[static_cast<std::size_t>(old_target)] : 0;
+                       source_.index_at(static_cast<std::uint32_t>(old_target)) != kNoInstruction;
+    const std::uint32_t index = valid ? source_.index_at(static_cast<std::uint32_t>(old_target)) : 0;
     put4(out, instructions_[index].label - each.place);
   };
   put1(out, each.op);
@@ -506,10 +488,10 @@ void CodeRewriter::cover(std::uint32_t from, std::uint32_t to, Bytes& out) const
 void CodeRewriter::write_exception_table(Bytes& out) const {
   const std::size_t count_at = out.size();
   put2(out, 0);
-  for (const Handler& handler : handlers_) {
-    put2(out, instructions_[index_at_[handler.start]].label);
-    put2(out, handler.end == code_.size() ? code_end_ : instructions_[index_at_[handler.end]].label);
-    put2(out, instructions_[index_at_[handler.target]].label);
+  for (const MethodCode::Handler& handler : handlers_) {
+    put2(out, instructions_[source_.index_at(handler.start)].label);
+    put2(out, handler.end == code_.size() ? code_end_ : instructions_[source_.index_at(handler.end)].label);
+    put2(out, instructions_[source_.index_at(handler.target)].label);
     put2(out, handler.type);
   }
   auto from = static_cast<std::uint32_t>(prologue_.size());
@@ -531,8 +513,8 @@ bool CodeRewriter::copy_type(Reader& reader, Bytes& out) const {
   if (tag == kObject) put2(out, reader.u2());
   if (tag != kUninitialized) return tag <= kUninitialized;
   const std::uint16_t pc = reader.u2();
-  if (pc >= code_.size() || index_at_[pc] == kNoInstruction) return false;
-  put2(out, instructions_[index_at_[pc]].place);
+  if (pc >= code_.size() || source_.index_at(pc) == kNoInstruction) return false;
+  put2(out, instructions_[source_.index_at(pc)].place);
   return true;
 }
 
@@ -544,7 +526,7 @@ bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t count, std::int64_t
     if (tag >= 128 && tag < 247) return false;
     old_pc += (tag < 128 ? tag & 63 : reader.u2()) + 1;
     if (reader.failed() || old_pc >= static_cast<std::int64_t>(code_.size())) return false;
-    const std::uint32_t index = index_at_[static_cast<std::size_t>(old_pc)];
+    const std::uint32_t index = source_.index_at(static_cast<std::uint32_t>(old_pc));
     if (index == kNoInstruction) return false;
     const std::int64_t delta = std::int64_t{instructions_[index].label} - last - 1;
     last = instructions_[index].label;
@@ -608,7 +590,7 @@ std::uint32_t CodeRewriter::table_pc(std::uint32_t old_pc) const {
   if (old_pc == 0) return 0;
   if (old_pc >= code_.size()) return code_end_;
   for (std::uint32_t pc = old_pc;; --pc)  // a pc inside an instruction counts as its start
-    if (index_at_[pc] != kNoInstruction) return instructions_[index_at_[pc]].label;
+    if (source_.index_at(pc) != kNoInstruction) return instructions_[source_.index_at(pc)].label;
 }
 
 void CodeRewriter::write_lines(Bytes& out, const Attribute& table) const {

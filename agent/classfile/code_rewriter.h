@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "agent/classfile/bytecode.h"
 #include "agent/classfile/class_rewriter.h"
 #include "agent/classfile/constant_pool.h"
+#include "agent/classfile/method_code.h"
 
 namespace jtrace::agent::classfile {
 
@@ -35,12 +35,8 @@ class CodeRewriter {
   std::uint32_t unseen_news() const { return unseen_news_; }
 
  private:
-  struct Handler {
-    std::uint16_t start, end, target, type;
-  };
-
   bool read(const Method& method);
-  bool read_tables(Reader& reader);
+  bool find_tables();
   void plan_probes(std::uint32_t number, std::uint32_t wanted);
   void plan_handlers(std::uint32_t wanted);
   void find_lines();
@@ -81,13 +77,10 @@ class CodeRewriter {
   const Method* method_ = nullptr;
   std::uint32_t number_ = 0;
   std::uint16_t number_constant_ = 0;
-  std::uint16_t max_stack_ = 0;
-  std::uint16_t max_locals_ = 0;
-  std::size_t code_start_ = 0;
-  ByteView code_;
-  std::vector<Instruction> instructions_;
-  std::vector<std::uint32_t> index_at_;
-  std::vector<Handler> handlers_;
+  MethodCode source_;
+  ByteView code_;  // of source_, as are the next two
+  std::vector<Instruction>& instructions_ = source_.instructions();
+  const std::vector<MethodCode::Handler>& handlers_ = source_.handlers();
   std::vector<Attribute> line_tables_;
   std::vector<Attribute> local_tables_;
   Attribute stack_map_;

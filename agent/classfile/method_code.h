@@ -21,6 +21,7 @@ class MethodCode {
   std::uint16_t max_locals() const { return max_locals_; }
   ByteView code() const { return code_; }
   const std::vector<Instruction>& instructions() const { return instructions_; }
+  std::vector<Instruction>& instructions() { return instructions_; }  // for who moves them
   const std::vector<Handler>& handlers() const { return handlers_; }
   const std::vector<Attribute>& attributes() const { return attributes_; }
   // Index of the instruction at `pc`, kNoInstruction where none starts.
