@@ -39,7 +39,8 @@ void JNICALL object_free(jvmtiEnv*, jlong tag) {
   const AgentSession& session = guard.session();
   record::ObjectRecord made{};
   made.id = static_cast<std::uint64_t>(tag) >> kTagFlagBits;
-  if ((tag & kTagIsObject) != 0 && (session.granted_events & record::kObjFreeEvent) != 0)
+  const bool is_told = (tag & kTagIsObject) != 0 && (session.granted_events & record::kObjFreeEvent) != 0;
+  if (is_told && (session.methods == nullptr || !session.methods->keep_free(made.id)))
     guard.write(made, record::RecordKind::kObjFree, false);
   if ((tag & kTagIsClass) != 0 && (session.granted_events & record::kClassUnloadEvent) != 0)
     guard.write(made, record::RecordKind::kClassUnload, false);

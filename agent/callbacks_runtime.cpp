@@ -27,7 +27,10 @@ void JNICALL vm_death(jvmtiEnv*, JNIEnv* jni) {
   if (!guard) return;
   AgentSession& session = guard.session();
   session.vm_dead = true;
-  if (session.methods != nullptr) session.methods->write_counts(jni, guard);
+  if (session.methods != nullptr) {
+    session.methods->write_last_frees(guard);
+    session.methods->write_counts(jni, guard);
+  }
   if (session.config.wants(record::kRuntimeShutdownEvent)) {
     record::ThreadRecord made{};
     jthread thread = nullptr;

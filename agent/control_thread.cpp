@@ -96,8 +96,11 @@ class ControlThread {
   bool wait() {
     pollfd sources[2] = {{session_.control.get(), POLLIN, 0}, {session_.wakeup.get(), POLLIN, 0}};
     int limit = -1;
-    // Classes that wait for their probes; more may come at any time.
-    if (session_.methods != nullptr) limit = session_.methods->rewrite_some(jni_) ? 0 : kClassesInterval;
+    // Classes that wait for their probes, and ends of objects; more may come at any time.
+    if (session_.methods != nullptr) {
+      session_.methods->write_due_frees();
+      limit = session_.methods->rewrite_some(jni_) ? 0 : kClassesInterval;
+    }
     if (poll(sources, 2, limit) <= 0) return true;
     if ((sources[1].revents & POLLIN) != 0) write_figures();
     return sources[0].revents == 0 || answer();

@@ -21,6 +21,7 @@ bool is_of_probe(RecordKind kind) {
   switch (kind) {
     case RecordKind::kMethodEntry:
     case RecordKind::kLateEntry:
+    case RecordKind::kLateEntryOf:
     case RecordKind::kMethodExit:
     case RecordKind::kMethodUnwind:
     case RecordKind::kLine:
@@ -238,6 +239,10 @@ Result<> EventBuilder::process(const Record& any) {
     case RecordKind::kEntryOf: return write_entry(any, any.header().time, any.as<record::ReceiverRecord>().object);
     case RecordKind::kReceiver: return take_receiver(any);
     case RecordKind::kLateEntry: return write_entry(any, any.as<record::LateEntryRecord>().start, 0);
+    case RecordKind::kLateEntryOf: {
+      const auto& entry = any.as<record::LateEntryOfRecord>();
+      return write_entry(any, entry.start, entry.object);
+    }
     case RecordKind::kMethodExit:
     case RecordKind::kMethodUnwind: return write_exit(any);
     case RecordKind::kValue: return take_value(any);

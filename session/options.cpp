@@ -468,9 +468,6 @@ Result<TraceOptions> OptionReader::finish() {
     return fail(ErrorCategory::kUsage, "option objects needs methods", "--events methods");
   if (options_.cpu_time && (options_.events & (trace::record::kMethodEvent | trace::record::kLineEvent)) == 0)
     return fail(ErrorCategory::kUsage, "option cpu-time needs methods or lines", "--events methods");
-  if (options_.receivers && options_.slower_than != 0)
-    return fail(ErrorCategory::kUsage, "option objects: with slower-than there are no receivers",
-                "leave out one of the two");
   if (options_.receivers) options_.events |= trace::record::kObjFreeEvent;
   if ((options_.events & trace::record::kAllocationEvent) != 0) {
     options_.events &= ~std::uint64_t{trace::record::kObjAllocEvent};  // exact instead of sampled

@@ -55,6 +55,16 @@ class KeptValues {
         visit(each, std::string_view(texts_ + each.text_start, each.text_size));
     }
   }
+  // visit(objId) for each object among the values of the calls up to that depth. On any thread: what its own has not
+  // finished to keep may be missing.
+  template <class Visit>
+  void for_each_object(std::uint64_t depth, Visit visit) const {
+    const std::uint32_t count = __atomic_load_n(&count_, __ATOMIC_ACQUIRE);
+    for (std::uint32_t i = 0; i < count && i < kMostValues; ++i) {
+      const Value& each = values_[i];
+      if (each.depth < depth && each.kind == static_cast<std::uint8_t>(record::ValueKind::kObject)) visit(each.bits);
+    }
+  }
   void clear() { count_ = text_used_ = 0; }
 
  private:

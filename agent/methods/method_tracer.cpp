@@ -8,6 +8,7 @@
 
 #include "agent/agent_session.h"
 #include "agent/guarded_classes.h"
+#include "agent/methods/mutex_lock.h"
 #include "agent/registry.h"
 #include "base/clock.h"
 
@@ -34,17 +35,6 @@ std::uint64_t hash_of(std::string_view name, std::string_view descriptor) {
   }
   return hash;
 }
-
-class Lock {
- public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  pthread_mutex_t& mutex_;
-};
 
 Definition definition_of(const ClassFile& klass, const Method& method, std::uint32_t number, std::uint64_t class_id) {
   const classfile::LineRange lines = classfile::line_range(klass, method);
@@ -212,6 +202,31 @@ void MethodTracer::retransform(const jclass* classes, jint count) {
   }
 }
 
+bool MethodTracer::keep_free(std::uint64_t object) {
+  if (session_.config.slower_than == 0 || removing_) return false;
+  late_frees_.add(object);
+  return true;
+}
+
+void MethodTracer::write_due_frees() {
+  constexpr std::uint64_t kInterval = 100'000'000;  // ns
+  const std::uint64_t now = monotonic_ns();
+  if (now < next_frees_) return;
+  next_frees_ = now + kInterval;
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (guard) write_frees(guard, late_frees_.take_due(area_->open_calls()));
+}
+
+void MethodTracer::write_last_frees(const CallbackGuard& guard) { write_frees(guard, late_frees_.take_all()); }
+
+void MethodTracer::write_frees(const CallbackGuard& guard, const std::vector<std::uint64_t>& objects) {
+  for (const std::uint64_t object : objects) {
+    record::ObjectRecord made{};
+    made.id = object;
+    guard.write(made, record::RecordKind::kObjFree);
+  }
+}
+
 void MethodTracer::remove(JNIEnv* jni) {
   set_on(false);
   area_->counts().stop();
@@ -237,6 +252,7 @@ void MethodTracer::remove(JNIEnv* jni) {
   }
   if (filled > 0) retransform(batch, filled);
   for (jint i = 0; i < count; ++i) jni->DeleteLocalRef(classes[i]);
+  if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
   active_ = false;
   Lock lock(lock_);
   for (; next_ < queue_.size(); ++next_) jni->DeleteWeakGlobalRef(queue_[next_]);

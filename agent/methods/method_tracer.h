@@ -20,6 +20,7 @@
 #include "agent/classfile/class_rewriter.h"
 #include "agent/definition_stream.h"
 #include "agent/methods/id_map.h"
+#include "agent/methods/late_frees.h"
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_class.h"
 
@@ -59,6 +60,12 @@ class MethodTracer {
   std::vector<std::uint32_t> counted_methods();
   // Of what the filters let through: "counted=N,...": what is counted, and what cannot be.
   int coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size);
+  // The end of an object, in JVM TI's ObjectFree: false where it is to be written now (late_frees.h).
+  bool keep_free(std::uint64_t object);
+  // Writes what has been kept and need not wait any more; looks ten times a second. On the control thread.
+  void write_due_frees();
+  // The rest, at the end of the trace or of the JVM.
+  void write_last_frees(const CallbackGuard& guard);
   // The number of a method of a class that has probes; 0: it has none.
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
 
@@ -104,12 +111,15 @@ class MethodTracer {
   void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
   void note_counted(Numbered& numbers, const std::vector<classfile::MethodPlan>& plans) const;
   bool counts_calls() const;
+  static void write_frees(const CallbackGuard& guard, const std::vector<std::uint64_t>& objects);
   void say_unrewritten(std::string_view klass, std::string_view method, std::string_view why);
   void say(std::string_view key, std::string_view value);
 
   AgentSession& session_;
   ProbeArea* area_ = nullptr;
   ProbeClassFacts facts_;
+  LateFrees late_frees_;
+  std::uint64_t next_frees_ = 0;
   pthread_mutex_t lock_;            // over what follows; no JVM TI call under it
   std::vector<Numbered> numbered_;  // by index_
   IdMap index_;                     // class id -> index + 1

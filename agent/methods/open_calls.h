@@ -3,7 +3,8 @@
 // As a caller runs longer than what it calls, all callers of a slow call are slow themselves: their entries are written
 // just before the callee's, so that every thread's calls nest.
 //
-// The stack is a thread's, virtual threads have their own. A part of ProbeArea: memory that is never unmapped.
+// The stack is a thread's, virtual threads have their own. What a call is on and is given is kept by its id: nothing is
+// held that the collector would wait for (late_frees.h). A part of ProbeArea: memory that is never unmapped.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@ class OpenCalls {
  public:
   static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this
   static constexpr std::uint32_t kFrames = 16383;      // deeper calls are not looked at
-  static constexpr std::uint32_t kMostStacks = 4096;   // 420 KiB of addresses each, memory where it is touched
+  static constexpr std::uint32_t kMostStacks = 4096;   // 560 KiB of addresses each, memory where it is touched
 
   struct Entry {
     std::atomic<std::uint64_t> owner;  // threadId, 0: nobody; a thread without a stack has none here
@@ -27,6 +28,8 @@ class OpenCalls {
   struct Frame {
     std::uint64_t method;  // number, with kWritten: its entry is in the trace
     std::uint64_t start;
+    std::uint64_t object;    // objId of the receiver, with --objects; 0: none, or not known
+    std::uint64_t cpu_time;  // of the thread when the call began, with --cpu-time; 0: not known
   };
   static constexpr std::uint64_t kWritten = 1ull << 32;
   // Its thread's alone, but for `owner`.
@@ -34,8 +37,21 @@ class OpenCalls {
     std::uint64_t depth;  // may be beyond kFrames
     std::atomic<std::uint64_t> owner;
     Frame frames[kFrames];
-    std::uint64_t cpu_times[kFrames];  // of the thread when the call began, with --cpu-time; 0: not known
-    KeptValues values;                 // of these calls, where they are wanted
+    KeptValues values;  // of these calls, where they are wanted
+
+    // So many of the frames are in use.
+    std::uint64_t used() const {
+      const std::uint64_t calls = __atomic_load_n(&depth, __ATOMIC_RELAXED);
+      return calls < kFrames ? calls : kFrames;
+    }
+    // Where the innermost call of the method is, from 1; 0: it is not there.
+    std::uint64_t find(std::uint32_t method) const {
+      std::uint64_t at = used();
+      while (at > 0 && static_cast<std::uint32_t>(frames[at - 1].method) != method) --at;
+      return at;
+    }
+    // The calls from that one on are over, and written. (Who looks at the stack from outside sees them until then.)
+    void leave(std::uint64_t at) { __atomic_store_n(&depth, at - 1, __ATOMIC_RELEASE); }
   };
 
   // Nothing is open. `slower_than` in ns.
@@ -49,6 +65,19 @@ class OpenCalls {
   // The thread ends, or is a virtual one that has no call open.
   void release(std::uint64_t thread);
   std::uint64_t slower_than() const { return slower_than_; }
+  // visit(objId) of each object that an open call is on, or was given. On any thread, while the others go on.
+  template <class Visit>
+  void for_each_object(Visit visit) const {
+    const std::uint32_t made = made_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < made && i < kMostStacks; ++i) {
+      const auto* stack = reinterpret_cast<const Stack*>(stacks_[i].load(std::memory_order_acquire));
+      if (stack == nullptr || stack->owner.load(std::memory_order_relaxed) == 0) continue;
+      const std::uint64_t used = stack->used();
+      for (std::uint64_t at = 0; at < used; ++at)
+        if (const std::uint64_t object = __atomic_load_n(&stack->frames[at].object, __ATOMIC_RELAXED)) visit(object);
+      stack->values.for_each_object(used, visit);
+    }
+  }
 
   // For the probes.
   std::uint64_t entries_address() const { return reinterpret_cast<std::uint64_t>(entries_); }

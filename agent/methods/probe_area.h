@@ -34,6 +34,7 @@ struct ProbeNatives {
   void (*idle)(jlong thread);
   void (*value)(JNIEnv* jni, const ProbeValue& value);
   jlong (*identify)(JNIEnv* jni, jobject object, jint is_new);
+  void (*received)(JNIEnv* jni, jobject object, jint number, jint is_new, jlong thread);
   void (*made)(JNIEnv* jni, jobject object, jint site, jint number);
 };
 
@@ -77,7 +78,7 @@ class ProbeArea {
   ProbeArea() = default;
   bool make();
 
-  static constexpr std::uint64_t kMagic = 0x364552414a52544aull;  // "JTRJARE6"
+  static constexpr std::uint64_t kMagic = 0x374552414a52544aull;  // "JTRJARE7"
 
   std::uint64_t magic_ = kMagic;
   record::ChunkHeader nobody_{};  // what an empty entry leads to: nobody's chunk

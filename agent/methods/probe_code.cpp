@@ -14,6 +14,7 @@ enum : unsigned {
   kAconstNull = 1,
   kIconst3 = 6,
   kIconst4 = 7,
+  kIconst5 = 8,
   kLconst0 = 9,
   kLconst1 = 10,
   kLload = 22,
@@ -60,6 +61,8 @@ class Maker {
     ended_ = pool.method(made_.this_class(), "ended", "(II)V");
     idle_ = pool.method(made_.this_class(), "idle", "(J)V");
     identify_ = pool.method(made_.this_class(), "identify", "(Ljava/lang/Object;I)J");
+    enter_ = pool.method(made_.this_class(), "enter", "(I)V");
+    received_ = pool.method(made_.this_class(), "received", "(Ljava/lang/Object;IIJ)V");
     cpu_time_ = pool.method(made_.this_class(), "cpuTime", "()J");
     const std::uint16_t thread = pool.klass("java/lang/Thread");
     current_ = pool.method(thread, "currentThread", "()Ljava/lang/Thread;");
@@ -85,6 +88,7 @@ class Maker {
     made_.add_native(0x010a, "ended", "(II)V");
     made_.add_native(0x010a, "idle", "(J)V");
     made_.add_native(0x010a, "identify", "(Ljava/lang/Object;I)J");
+    made_.add_native(0x010a, "received", "(Ljava/lang/Object;IIJ)V");
     made_.add_native(0x010a, "cpuTime", "()J");
     made_.add_native(kPublicStatic, "made", "(Ljava/lang/Object;II)V");
     made_.add_native(kPublicStatic, "thrown", "(Ljava/lang/Object;I)V");
@@ -92,6 +96,8 @@ class Maker {
     made_.add_native(kPublicStatic, "caught", "(Ljava/lang/Object;I)V");
     if (style_.calls == ProbeCalls::kSlow) {
       add_push();
+      add_receiver("received", true);
+      add_receiver("constructed", false);
       add_pop("exit", record::RecordKind::kMethodExit);
       add_pop("leave", record::RecordKind::kMethodUnwind);
     } else {
@@ -380,7 +386,8 @@ class Maker {
     code.push_long(offsetof(OpenCalls::Stack, frames));
     code.op(kLadd);
     code.op1(kLload, kDepth);
-    code.op(kIconst4);
+    static_assert(sizeof(OpenCalls::Frame) == 1u << 5);
+    code.op(kIconst5);
     code.op(kLshl);
     code.op(kLadd);
     code.op1(kLstore, kPlace);
@@ -403,16 +410,6 @@ class Maker {
     return code.jump(kIfge);
   }
 
-  void store_frame_cpu_time(CodeBuilder& code) {
-    push_address(code, kStack, offsetof(OpenCalls::Stack, cpu_times));
-    code.op1(kLload, kDepth);
-    code.op(kIconst3);
-    code.op(kLshl);
-    code.op(kLadd);
-    code.op1(kLload, kCpuTime);
-    code.op2(kInvokevirtual, put_long_);
-  }
-
   // A call begins: its method and the time onto the thread's stack.
   void add_push() {
     CodeBuilder code(made_.pool());
@@ -432,7 +429,10 @@ class Maker {
     code.op(kI2l);
     code.op2(kInvokevirtual, put_long_);
     store_time(code);
-    if (style_.cpu_time) store_frame_cpu_time(code);
+    push_address(code, kPlace, offsetof(OpenCalls::Frame, object));
+    code.op(kLconst0);
+    code.op2(kInvokevirtual, put_long_);
+    if (style_.cpu_time) store_long(code, offsetof(OpenCalls::Frame, cpu_time), kCpuTime);
     code.land(deep);
     add_to_depth(code, kLadd);
     store_depth(code);
@@ -449,6 +449,26 @@ class Maker {
     return_if_zero(code);
     code.jump_back(classfile::kGoto, push);
     made_.add_method(kPublicStatic, "enter", "(I)V", 12, kLocals, code, force_inline_);
+  }
+
+  // The receiver of a call that begins, or of a constructor, which is an object now: native code puts it into the
+  // call's frame.
+  void add_receiver(std::string_view name, bool enters) {
+    CodeBuilder code(made_.pool());
+    if (enters) {
+      code.op1(classfile::kIload, 1);
+      code.op2(classfile::kInvokestatic, enter_);
+    }
+    load_at(code, area_.switch_address());
+    return_if_zero(code);
+    const Local thread = thread_ids(code);
+    code.op(classfile::kAload0);
+    code.op1(classfile::kIload, 1);
+    code.op(classfile::kIconst0 + (enters ? 0u : 1u));
+    code.op1(kLload, thread);
+    code.op2(classfile::kInvokestatic, received_);
+    code.op(classfile::kReturn);
+    made_.add_method(kPublicStatic, name, "(Ljava/lang/Object;I)V", 12, kLocals, code, force_inline_);
   }
 
   // A call ends: off the stack with it. Where it took long, or is not the innermost one, native code looks at it.
@@ -514,7 +534,7 @@ class Maker {
   ClassBuilder made_;
   std::uint16_t get_unsafe_ = 0, get_long_ = 0, put_long_ = 0, put_release_ = 0, field_ = 0, area_field_ = 0, slow_ = 0,
                 current_ = 0, carrier_ = 0, nano_time_ = 0, get_and_add_ = 0, uncounted_ = 0, opened_ = 0, ended_ = 0,
-                idle_ = 0, identify_ = 0, cpu_time_ = 0;
+                idle_ = 0, identify_ = 0, enter_ = 0, received_ = 0, cpu_time_ = 0;
   std::string_view force_inline_;
 };
 
@@ -523,10 +543,10 @@ class Maker {
 // The number is the class's version: what a method writes, and where, is baked into it.
 std::string_view probe_class_name(ProbeStyle style) {
   static constexpr std::string_view kNames[] = {
-      "java/lang/JTraceProbes6",        "java/lang/JTracePreciseProbes6",
-      "java/lang/JTraceSlowProbes6",    "java/lang/JTracePreciseSlowProbes6",
-      "java/lang/JTraceCpuProbes6",     "java/lang/JTracePreciseCpuProbes6",
-      "java/lang/JTraceSlowCpuProbes6", "java/lang/JTracePreciseSlowCpuProbes6"};
+      "java/lang/JTraceProbes7",        "java/lang/JTracePreciseProbes7",
+      "java/lang/JTraceSlowProbes7",    "java/lang/JTracePreciseSlowProbes7",
+      "java/lang/JTraceCpuProbes7",     "java/lang/JTracePreciseCpuProbes7",
+      "java/lang/JTraceSlowCpuProbes7", "java/lang/JTracePreciseSlowCpuProbes7"};
   return kNames[(style.time == ProbeTime::kPrecise ? 1 : 0) + (style.calls == ProbeCalls::kSlow ? 2 : 0) +
                 (style.cpu_time ? 4 : 0)];
 }

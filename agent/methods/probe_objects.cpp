@@ -2,6 +2,7 @@
 
 #include "agent/allocation.h"
 #include "agent/classfile/class_rewriter.h"
+#include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_thread.h"
 
 namespace jtrace::agent {
@@ -85,6 +86,28 @@ jlong identify_object(JNIEnv* jni, jobject object, jint is_new) {
   if (!guard || guard.session().methods == nullptr || object == nullptr) return 0;
   if (is_new != 0 && traces_allocations(guard)) write_constructed(guard, jni, object);
   return static_cast<jlong>(guard.session().registry->object_id(jni, object));
+}
+
+// A constructor whose entry is in the trace already, for something that it has called was slow, is told of its receiver
+// by a record of its own.
+void object_received(JNIEnv* jni, jobject object, jint number, jint is_new, jlong thread) {
+  CallbackGuard guard;
+  if (!guard || guard.session().methods == nullptr || object == nullptr) return;
+  AgentSession& session = guard.session();
+  if (is_new != 0 && traces_allocations(guard)) write_constructed(guard, jni, object);
+  OpenCalls::Stack* stack = session.methods->area().open_calls().find(static_cast<std::uint64_t>(thread));
+  if (stack == nullptr || stack->depth > OpenCalls::kFrames) return;
+  const std::uint64_t at = stack->find(static_cast<std::uint32_t>(number));
+  if (at == 0) return;  // it began before the trace
+  OpenCalls::Frame& frame = stack->frames[at - 1];
+  __atomic_store_n(&frame.object, session.registry->object_id(jni, object), __ATOMIC_RELAXED);
+  const bool is_written = (frame.method & OpenCalls::kWritten) != 0;
+  if (!is_written || frame.object == 0 || chunk_for(guard, jni, 0, static_cast<std::uint64_t>(thread)) == nullptr)
+    return;
+  record::ReceiverRecord made{};
+  made.header.number = static_cast<std::uint32_t>(number);
+  made.object = frame.object;
+  guard.write(made, record::RecordKind::kReceiver);
 }
 
 void object_made(JNIEnv* jni, jobject object, jint site, jint number) {

@@ -70,9 +70,9 @@ void keep(OpenCalls::Stack& stack, const record::ValueRecord& made, const Text& 
   std::uint64_t depth = stack.depth;
   if (made.header.flags == record::kResultPosition) {
     if (depth > OpenCalls::kFrames) return;
-    while (depth > 0 && static_cast<std::uint32_t>(stack.frames[depth - 1].method) != made.header.number) --depth;
-    if (depth == 0) return;  // it began before the trace
-    --depth;
+    const std::uint64_t at = stack.find(made.header.number);
+    if (at == 0) return;  // it began before the trace
+    depth = at - 1;
   }
   if (depth >= OpenCalls::kFrames) return;
   KeptValues::Value value{};

@@ -40,6 +40,23 @@ void write_exit(const CallbackGuard& guard, JNIEnv* jni, std::uint32_t method, r
   write_exit_as(guard, made, method, kind);
 }
 
+void write_late_entry(const CallbackGuard& guard, const OpenCalls::Frame& frame) {
+  const auto fill = [&](auto& entry) {
+    entry.header.number = static_cast<std::uint32_t>(frame.method);
+    entry.start = frame.start;
+    if (guard.session().config.has_flag(record::kCpuTime)) entry.cpu_time = frame.cpu_time;
+  };
+  if (frame.object == 0) {
+    record::LateEntryRecord entry{};
+    fill(entry);
+    return guard.write(entry, record::RecordKind::kLateEntry);
+  }
+  record::LateEntryOfRecord entry{};
+  fill(entry);
+  entry.object = frame.object;
+  guard.write(entry, record::RecordKind::kLateEntryOf);
+}
+
 // --slower-than: the end of the innermost open call of the method, and of what it called and ended without a word
 // (constructors by an exception before super() returned). Where it took long, the entries of all that are open are
 // written first.
@@ -49,8 +66,7 @@ void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std
   OpenCalls& calls = session.methods->area().open_calls();
   OpenCalls::Stack* stack = calls.find(thread);
   if (stack == nullptr) return;
-  std::uint64_t at = stack->depth < OpenCalls::kFrames ? stack->depth : OpenCalls::kFrames;
-  while (at > 0 && static_cast<std::uint32_t>(stack->frames[at - 1].method) != method) --at;
+  const std::uint64_t at = stack->find(method);
   if (at == 0) return;  // it began before the trace
   const OpenCalls::Frame& mine = stack->frames[at - 1];
   const std::uint64_t now = session.config.has_flag(record::kPreciseTime)
@@ -62,17 +78,13 @@ void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std
       OpenCalls::Frame& frame = stack->frames[i];
       if ((frame.method & OpenCalls::kWritten) != 0) continue;
       write_kept(guard, *stack, i, static_cast<std::uint32_t>(frame.method), false);
-      record::LateEntryRecord entry{};
-      entry.header.number = static_cast<std::uint32_t>(frame.method);
-      entry.start = frame.start;
-      if (session.config.has_flag(record::kCpuTime)) entry.cpu_time = stack->cpu_times[i];
-      guard.write(entry, record::RecordKind::kLateEntry);
+      write_late_entry(guard, frame);
       frame.method |= OpenCalls::kWritten;
     }
     if (kind == record::RecordKind::kMethodExit) write_kept(guard, *stack, at - 1, method, true);
     write_exit(guard, jni, method, kind);
   }
-  stack->depth = at - 1;
+  stack->leave(at);
 }
 
 void ended(JNIEnv* jni, jint number, jint kind) {
@@ -142,8 +154,8 @@ void uncounted(jlong carrier) {
   guard.session().methods->area().counts().claim(guard.producer().probed_as);
 }
 
-constexpr ProbeNatives kNatives = {slow,  thrown, unwound,     caught,          uncounted,  opened,
-                                   ended, idle,   write_value, identify_object, object_made};
+constexpr ProbeNatives kNatives = {slow,  thrown, unwound,     caught,          uncounted,       opened,
+                                   ended, idle,   write_value, identify_object, object_received, object_made};
 
 // What the JVM calls, for as long as it lives.
 const ProbeNatives* natives() {
@@ -179,6 +191,9 @@ void JNICALL call_idle(JNIEnv*, jclass, jlong thread) {
 jlong JNICALL call_identify(JNIEnv* jni, jclass, jobject object, jint is_new) {
   const ProbeNatives* table = natives();
   return table == nullptr ? 0 : table->identify(jni, object, is_new);
+}
+void JNICALL call_received(JNIEnv* jni, jclass, jobject object, jint number, jint is_new, jlong thread) {
+  if (const ProbeNatives* table = natives()) table->received(jni, object, number, is_new, thread);
 }
 // Of the calling kernel thread. It touches nothing of a session.
 jlong JNICALL call_cpu_time(JNIEnv*, jclass) { return static_cast<jlong>(clock_ns(CLOCK_THREAD_CPUTIME_ID)); }
@@ -221,6 +236,7 @@ bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
       {text("ended"), text("(II)V"), reinterpret_cast<void*>(call_ended)},
       {text("idle"), text("(J)V"), reinterpret_cast<void*>(call_idle)},
       {text("identify"), text("(Ljava/lang/Object;I)J"), reinterpret_cast<void*>(call_identify)},
+      {text("received"), text("(Ljava/lang/Object;IIJ)V"), reinterpret_cast<void*>(call_received)},
       {text("cpuTime"), text("()J"), reinterpret_cast<void*>(call_cpu_time)},
       {text("made"), text("(Ljava/lang/Object;II)V"), reinterpret_cast<void*>(call_made)},
       {text("value"), text("(III)V"), reinterpret_cast<void*>(call_int)},

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "cpuTime N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -213,6 +213,63 @@ public final class Calls {
         return sum;
     }
 
+    /** Slow calls on an object among quick ones: its constructors, rest() and sleep(), each with the object's number. */
+    static class Sleeper {
+        static java.lang.ref.WeakReference<Sleeper> last;
+        int touched;
+
+        Sleeper(int number, int ms) throws InterruptedException {
+            nap(ms);
+            touch();
+        }
+
+        int touch() {
+            return ++touched;
+        }
+
+        void sleep(int number, int ms) throws InterruptedException {
+            nap(ms);
+        }
+
+        int rest(int number, int ms) throws InterruptedException {
+            for (int i = 0; i < 50; i++) {
+                touch();
+            }
+            sleep(number, ms);
+            sleep(number, ms);
+            return touched;
+        }
+
+        static Sleeper made(int number) throws InterruptedException {
+            Sleeper sleeper = new Sleeper(number, 0);
+            last = new java.lang.ref.WeakReference<>(sleeper);
+            return sleeper;
+        }
+
+        /** Nobody else knows the object, and compiled code needs it no longer: 1 where it is gone before the end. */
+        int forget(int number, int ms) throws InterruptedException {
+            System.gc();
+            nap(ms);
+            return last.get() == null ? 1 : 0;
+        }
+    }
+
+    static final class LateSleeper extends Sleeper {
+        LateSleeper(int number, int first, int second) throws InterruptedException {
+            super(number, first);
+            nap(second);
+        }
+    }
+
+    /** One that is slow before it is an object of its class, and one that is slow afterwards. */
+    static int sleepers(int number, int ms) {
+        try {
+            return new LateSleeper(number, ms, 0).rest(number, ms) + new LateSleeper(number + 1, 0, ms).rest(number + 1, ms);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** Maps, a sorted list, strings: six small methods of this class between those of java.util. */
     static final class Collections {
         private final java.util.HashMap<Integer, String> names = new java.util.HashMap<>();
@@ -413,6 +470,34 @@ public final class Calls {
                 long before = threads.getCurrentThreadCpuTime();
                 sink = fib(n);
                 return "fib=" + callsOfFib(n) + " before=" + before + " after=" + threads.getCurrentThreadCpuTime();
+            }
+            case "sleepers":
+                for (int i = 0; i < n; i++) {
+                    sink += sleepers(2 * i, Integer.parseInt(words[2]));
+                }
+                return "sleepers=" + 2 * n;
+            case "virtualSleepers": {
+                final int ms = Integer.parseInt(words[2]);
+                final java.util.concurrent.CountDownLatch done = new java.util.concurrent.CountDownLatch(n);
+                java.lang.reflect.Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+                for (int i = 0; i < n; i++) {
+                    final int number = 100 + 2 * i;
+                    Runnable body = () -> {
+                        sink += sleepers(number, ms);
+                        done.countDown();
+                    };
+                    start.invoke(null, body);
+                }
+                done.await();
+                return "sleepers=" + 2 * n;
+            }
+            case "forgotten": {
+                int gone = 0;
+                for (int i = 0; i < n; i++) {
+                    gone += Sleeper.made(200 + i).forget(200 + i, Integer.parseInt(words[2]));
+                }
+                System.gc();
+                return "gone=" + gone;
             }
             case "slowly":
                 return "slowly=" + slowly("text", new Base(7), n, Integer.parseInt(words[2])).length();

@@ -9,7 +9,8 @@
 // Peers, in the same run: JFR's method timing (JDK 25), which counts calls and sums their times; JVM TI's MethodEntry
 // and MethodExit with callbacks that do nothing.
 //
-//   bench_methods [brief|program]   brief: untraced, the ring, what is kept, and the peers; program: the real one alone
+//   bench_methods [brief|program|receivers]   brief: untraced, the ring, what is kept, and the peers; the others: the
+//   real program, or the fib of an object, alone
 #include <signal.h>
 
 #include <algorithm>
@@ -173,6 +174,8 @@ void bench_receivers(const Jdk& jdk, JvmProcess& jvm) {
   row("untraced", base, base);
   traced(jvm, "ring, coarse time", base, work, 100, "methods");
   traced(jvm, "ring, receivers", base, work, 100, "methods", {"--objects"});
+  traced(jvm, "slower than 1 s", base, work, 100, "methods", {"--slower-than", "1"});
+  traced(jvm, "slower than 1 s, receivers", base, work, 100, "methods", {"--slower-than", "1", "--objects"});
   traced(jvm, "ring, arguments", base, work, 100, "methods", {"--arguments"});
 }
 
@@ -236,12 +239,14 @@ void bench_program(const Jdk& jdk) {
   row("JVM TI events, empty (peer)", settled(**peer, work, 2), base);
 }
 
-void bench(const Jdk& jdk, bool brief) {
+void bench(const Jdk& jdk, std::string_view what) {
+  const bool brief = what == "brief";
   auto jvm = JvmProcess::start(jdk, "Calls", attachable(jdk));
   if (!jvm) {
     std::printf("%s: %s\n", jdk.name.c_str(), jvm.error().message().c_str());
     return;
   }
+  if (what == "receivers") return bench_receivers(jdk, **jvm);
   bench_fib(jdk, **jvm, brief);
   bench_receivers(jdk, **jvm);
   if (!brief) bench_allocations(jdk, **jvm);
@@ -256,7 +261,7 @@ int main(int argc, char** argv) {
   for (const Jdk& jdk : jdks()) {
     if (jdk.root || (jdk.version != 17 && jdk.version != 25)) continue;
     if (what == "program") bench_program(jdk);
-    else bench(jdk, what == "brief");
+    else bench(jdk, what);
   }
   return 0;
 }

@@ -425,6 +425,118 @@ TEST_P(EachJdk, calls_name_their_receivers) {
   record_support(GetParam(), "G1", "live", "receivers of calls");
 }
 
+// The calls on each object and its end, with the number that the program has given it: the first argument.
+struct Told {
+  std::string type;                      // its class
+  std::set<std::string> numbers;         // by the calls on it
+  std::map<std::string, int> calls;      // by method
+  std::vector<std::uint64_t> sequences;  // in the order of the document
+  std::uint64_t events = 0;              // with those that did not name it yet
+  bool is_over = false;
+  bool named_afterwards = false;
+};
+
+std::map<std::string, Told> told_of_objects(const TraceDocument& trace) {
+  std::map<std::string, std::string> names = names_of_methods(trace);
+  std::map<std::string, std::string> classes;
+  for (const TraceElement* each : trace.all("classDef")) classes[each->get("classId")] = each->get("name");
+  std::map<std::string, Told> told;
+  for (const TraceElement* each : trace.all("objDef")) told[each->get("objId")].type = classes[each->get("classIdRef")];
+  std::map<std::string, const TraceElement*> open;
+  for (const TraceElement& each : trace.events()) {
+    const bool is_exit = each.name == "methodExit";
+    const std::string key = each.get("threadIdRef") + "/" + each.get("ticket");
+    if (each.name == "methodEntry") open[key] = &each;
+    if (!each.has("sequenceCounter") || each.get("objIdRef") == "0") continue;
+    Told& object = told[each.get("objIdRef")];
+    object.named_afterwards = object.named_afterwards || object.is_over;
+    object.is_over = each.name == "objFree";
+    object.sequences.push_back(each.number("sequenceCounter"));
+    ++object.events;
+    if (!is_exit) continue;
+    const TraceElement& entry = *open.at(key);
+    if (!entry.has("objIdRef")) ++object.events;
+    ++object.calls[names[each.get("methodIdRef")]];
+    if (!entry.children.empty()) object.numbers.insert(entry.children[0].get("value"));
+  }
+  return told;
+}
+
+TEST_P(EachJdk, slow_calls_name_their_receivers) {
+  constexpr std::size_t kForgotten = 3;
+  // forget() compiled, so that its `this` is not kept until its end.
+  auto jvm = JvmProcess::start(GetParam(), "Calls",
+                               attachable(GetParam(), {"-Xcomp", "-XX:CompileCommand=quiet",
+                                                       "-XX:CompileCommand=compileonly,Calls$Sleeper.forget"}));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "methods", "--objects", "--slower-than", "40ms", "--time",
+                                                  "precise", "--arguments", "--cpu-time"},
+                                                 kOnlyCalls));
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  std::size_t sleepers = 4;
+  ASSERT_TRUE(succeeded((*jvm)->ask("sleepers 2 60")));
+  if (GetParam().version >= 21) {
+    ASSERT_TRUE(succeeded((*jvm)->ask("virtualSleepers 2 60")));
+    sleepers += 4;
+  }
+  const auto forgotten = (*jvm)->ask("forgotten 3 60");
+  ASSERT_TRUE(succeeded(forgotten)) << (*jvm)->crash_report();
+  EXPECT_EQ(*forgotten, "gone=3");
+  await_elements(**run, "objFree", sleepers + kForgotten);
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->id_faults()));
+  EXPECT_TRUE(none(trace->collation_faults()));
+  EXPECT_TRUE(none(call_faults(*trace)));
+  EXPECT_TRUE(none(short_calls(*trace, 40'000'000)));
+  EXPECT_TRUE(valid((*run)->path()));
+  std::set<std::string> numbers;
+  std::size_t late = 0;
+  std::size_t gone = 0;
+  for (const auto& [id, object] : told_of_objects(*trace)) {
+    if (!object.type.starts_with("Calls$")) continue;
+    SCOPED_TRACE("object " + id);
+    // What is quick is neither written nor counted.
+    ASSERT_FALSE(object.sequences.empty());
+    EXPECT_TRUE(std::is_sorted(object.sequences.begin(), object.sequences.end(), std::less_equal<>()));
+    EXPECT_EQ(object.sequences.back(), object.events);
+    EXPECT_FALSE(object.named_afterwards);
+    ASSERT_EQ(object.numbers.size(), 1u);
+    const std::string number = *object.numbers.begin();
+    EXPECT_TRUE(numbers.insert(number).second) << number;
+    std::map<std::string, int> calls = object.calls;
+    if (object.type == "Calls$LateSleeper") {
+      ++late;
+      EXPECT_EQ(calls["Calls$Sleeper.rest"], 1);
+      EXPECT_EQ(calls["Calls$Sleeper.sleep"], 2);
+      EXPECT_EQ(calls["Calls$LateSleeper.<init>"], 1);
+      // The even ones sleep in the constructor of their superclass.
+      if (number.back() % 2 == 0) {
+        EXPECT_EQ(calls["Calls$Sleeper.<init>"], 1);
+      }
+    } else if (calls["Calls$Sleeper.forget"] == 1) {
+      ++gone;
+      EXPECT_TRUE(object.is_over);
+    }
+  }
+  EXPECT_EQ(late, sleepers);
+  EXPECT_EQ(gone, kForgotten);
+  // Of constructors that are slow before there is an object the exit alone names it.
+  std::map<std::string, std::string> names = names_of_methods(*trace);
+  for (const TraceElement& each : trace->events()) {
+    const bool is_call = each.name == "methodEntry" || each.name == "methodExit";
+    const std::string method = is_call ? names[each.get("methodIdRef")] : "";
+    if (method == "Calls.sleepers" || method == "Calls.nap") {
+      EXPECT_EQ(each.get("objIdRef") + "/" + each.get("sequenceCounter"), "0/0") << method;
+    } else if (method.starts_with("Calls$") && !(each.name == "methodEntry" && method.ends_with("<init>"))) {
+      EXPECT_TRUE(each.has("objIdRef") && each.has("sequenceCounter")) << method;
+    }
+  }
+  EXPECT_EQ((*jvm)->err(), "");
+  record_support(GetParam(), "G1", "live", "receivers of slow calls");
+}
+
 // Each objAlloc by its type: "isArray class".
 struct Allocations {
   std::map<std::string, std::size_t> by_type;

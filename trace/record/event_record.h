@@ -42,6 +42,7 @@ enum class RecordKind : std::uint8_t {
   kValue = 24,        // of the methodEntry or methodExit of `number` that comes next; `flags`: position
   kEntryOf = 25,      // a methodEntry with its receiver
   kReceiver = 26,     // the receiver of the innermost open call of `number`, a constructor: known from here on
+  kLateEntryOf = 27,  // kLateEntry with its receiver
 };
 
 struct RecordHeader {
@@ -106,7 +107,7 @@ struct ProbeRecord {
   RecordHeader header;
 };
 
-// The same with --cpu-time, but for kGap. kEntryOf and kLateEntry have the time in the same place.
+// The same with --cpu-time, but for kGap. kEntryOf, kLateEntry and kLateEntryOf have the time in the same place.
 struct CpuTimeRecord {
   RecordHeader header;
   std::uint64_t unused;
@@ -132,6 +133,16 @@ struct LateEntryRecord {  // kLateEntry
   std::uint64_t cpu_time;
 };
 static_assert(offsetof(LateEntryRecord, cpu_time) == offsetof(CpuTimeRecord, cpu_time));
+
+struct LateEntryOfRecord {  // kLateEntryOf: begins as a LateEntryRecord
+  RecordHeader header;
+  std::uint64_t start;
+  std::uint64_t cpu_time;
+  std::uint64_t object;  // objId
+  std::uint64_t unused;
+};
+static_assert(offsetof(LateEntryOfRecord, start) == offsetof(LateEntryRecord, start));
+static_assert(offsetof(LateEntryOfRecord, cpu_time) == offsetof(LateEntryRecord, cpu_time));
 
 inline constexpr std::uint16_t kResultPosition = 255;  // behind the last of 255 arguments (JVMS 4.3.3)
 inline constexpr std::int32_t kMostText = 128;         // chars of a string that are written

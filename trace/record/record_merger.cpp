@@ -36,6 +36,7 @@ std::uint8_t least_slots(RecordKind kind) {
     case RecordKind::kCatch: return slots_of<ExceptionRecord>();
     case RecordKind::kMethodCount: return slots_of<CountRecord>();
     case RecordKind::kLateEntry: return slots_of<LateEntryRecord>();
+    case RecordKind::kLateEntryOf: return slots_of<LateEntryOfRecord>();
     case RecordKind::kValue: return slots_of<ValueRecord>();
     case RecordKind::kEntryOf:
     case RecordKind::kReceiver: return slots_of<ReceiverRecord>();

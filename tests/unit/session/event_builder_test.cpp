@@ -362,6 +362,22 @@ TEST_F(Calls, ALateEntryHasTheTimeOfItsBeginning) {
   EXPECT_EQ(capture_.all<trace::MethodExit>()[0].ticket, entries[1].ticket);
 }
 
+TEST_F(Receivers, OfALateEntryIsCountedWhereItIsWritten) {
+  run(1, 1);
+  event(RecordKind::kLateEntry, ++time_, record::LateEntryRecord{.start = 90}, 0, 9);  // a constructor before super()
+  event(RecordKind::kLateEntryOf, ++time_, record::LateEntryOfRecord{.start = 91, .object = 70}, 0, 7);
+  event(RecordKind::kLateEntryOf, ++time_, record::LateEntryOfRecord{.start = 92, .object = 70}, 0, 8);
+  probe(RecordKind::kMethodExit, 8);
+  probe(RecordKind::kMethodExit, 7);
+  object_probe(RecordKind::kReceiver, 9, 70);
+  probe(RecordKind::kMethodExit, 9);
+  event(RecordKind::kObjFree, ++time_, record::ObjectRecord{.id = 70, .thread = 0});
+  EXPECT_EQ(all_said<trace::MethodEntry>(), (Names{"9 -/-", "7 #70/1", "8 #70/2"}));
+  EXPECT_EQ(all_said<trace::MethodExit>(), (Names{"8 #70/3", "7 #70/4", "9 #70/6"}));
+  EXPECT_EQ(capture_.all<trace::MethodEntry>()[1].time.ns(), 5'000'001'000u - 1000 + 91);
+  EXPECT_EQ(capture_.all<trace::ObjFree>()[0].sequenceCounter, trace::Number(7));
+}
+
 TEST_F(Calls, AStandstillIsWrittenBetweenTheEventsBeforeAndBehindIt) {
   run(1, 1);
   probe(RecordKind::kMethodEntry, 7);  // 101
