@@ -128,7 +128,8 @@ struct XmlFormat {
       if (single_trace) return out;
     }
     const auto& member = element.*(std::get<Index>(Schema<Element>::attributes).member);
-    if (!is_present(member)) {
+    // Those that have a rank mostly are there, and the others not: the straight way is theirs.
+    if (__builtin_expect(is_present(member), info.rank != 0) == 0) {
       if constexpr (info.presence == Presence::kRequired) writer.missing_ = &info;
       return out;
     }
@@ -223,6 +224,9 @@ Result<> XmlWriter::begin() {
 Result<> XmlWriter::write(const Event& event) {
   if (!begun_) [[unlikely]]
     JTRACE_RETURN_IF_ERROR(begin());
+  // The two that most of a trace is made of need no table of functions.
+  if (const auto* entry = std::get_if<MethodEntry>(&event)) return write_element(*entry);
+  if (const auto* exit = std::get_if<MethodExit>(&event)) return write_element(*exit);
   return std::visit([&](const auto& element) { return write_element(element); }, event);
 }
 
