@@ -118,7 +118,7 @@ class TimeFormatter {
  public:
   [[gnu::always_inline]] char* put(char* out, std::uint64_t ns) {
     const std::uint64_t fraction = ns - second_start_;
-    if (fraction >= kNanosPerSecond) [[unlikely]]  // before it, too
+    if (ns < second_start_ || fraction >= kNanosPerSecond) [[unlikely]]
       return put_new_second(out, ns);
     std::memcpy(out, text_.data(), text_.size());
     if (ns != last_) {
