@@ -17,6 +17,7 @@ target_link_libraries(jtrace_unwind INTERFACE -lunwind-x86_64 -llzma)
 pkg_check_modules(expat REQUIRED IMPORTED_TARGET expat)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 if(JTRACE_STATIC)
   # As a target: the order of two archives that are only paths is nobody's to know.

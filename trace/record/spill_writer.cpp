@@ -1,15 +1,16 @@
 #include "trace/record/spill_writer.h"
 
+#include <xxhash.h>
+
 #include <cstring>
 
-#include "base/checksum.h"
 #include "trace/record/layout.h"
 
 namespace jtrace::trace::record {
 
 std::uint64_t check_of(const BlockHeader& header, std::span<const std::byte> payload) {
   const auto above = std::as_bytes(std::span(&header, 1)).first(offsetof(BlockHeader, check));
-  return xxh64(payload, xxh64(above));
+  return XXH64(payload.data(), payload.size(), XXH64(above.data(), above.size(), 0));
 }
 
 Result<> SpillWriter::begin() {
