@@ -78,6 +78,9 @@ class Producer {
   std::uint64_t last_thread = 0;  // threadId that this thread's last event had: defined already
   std::uint32_t last_thread_generation = 0;
 
+  std::uint64_t park_token = 0;   // of the park that the thread is in (waits/); 0: none that was told
+  std::uint64_t park_thread = 0;  // its threadId
+
   std::uint64_t probed_as = 0;  // threadId that has asked for counters or a stack of calls (methods/); 0: none
 
  private:

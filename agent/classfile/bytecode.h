@@ -30,6 +30,7 @@ enum Op : std::uint8_t {
   kLookupswitch = 171,
   kIreturn = 172,
   kReturn = 177,
+  kInvokevirtual = 182,
   kInvokespecial = 183,
   kInvokestatic = 184,
   kNew = 187,

@@ -36,7 +36,14 @@ enum Probe : std::uint32_t {
   // With kProbeArrays and kProbeNew made(Ljava/lang/Object;II)V instead of allocated: the object, its site (below), the
   // number
   kProbeSites = 4096,
+  // parking(JI)V before each call of Unsafe.park (is_park), with its time and the number, and parked()V behind it
+  kProbeParks = 32768,
 };
+
+inline bool is_park(const ClassFile::Reference& callee) {
+  return callee.name == "park" && callee.descriptor == "(ZJ)V" &&
+         (callee.owner == "jdk/internal/misc/Unsafe" || callee.owner == "sun/misc/Unsafe");
+}
 
 // A site: its line (0: not known) | isArray code of what it makes (trace.dtd: 0, 2, 4..11) << 16 | dimensions that are
 // made at once << 24 (multianewarray; else 0).

@@ -90,6 +90,13 @@ void CodeRewriter::object_probe(Bytes& out, std::uint16_t& method, std::string_v
   call(out, method, name, "(Ljava/lang/Object;I)V");
 }
 
+// The time is on top of the stack.
+void CodeRewriter::parking_probe(Bytes& out) {
+  put1(out, kDup2);
+  push(out, number_, number_constant_);
+  call(out, constants_.parking, "parking", "(JI)V");
+}
+
 void CodeRewriter::entry_probe(Bytes& out, bool with_receiver) {
   if (!with_receiver || (method_->access & kAccStatic) != 0 || method_->is_constructor())
     return number_probe(out, constants_.enter, "enter");
@@ -154,7 +161,8 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   epilogue_.clear();
   const bool has_values = (wanted & (kProbeArguments | kProbeResult)) != 0;
   const bool has_sites = (wanted & kProbeSites) != 0;
-  extra_stack_ = has_values ? 4 : has_sites ? 3 : 2;
+  const bool has_parks = (wanted & kProbeParks) != 0;
+  extra_stack_ = has_values ? 4 : has_sites || has_parks ? 3 : 2;
   const auto count = static_cast<std::uint32_t>(instructions_.size());
   lines_.clear();
   if ((wanted & kProbeLine) != 0 || has_sites) find_lines();
@@ -191,8 +199,12 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
     const auto exit_at = static_cast<std::uint32_t>(probes_.size());
     if (is_return(each.op) && (wanted & kProbeExit) != 0) number_probe(probes_, constants_.exit, "exit");
     each.exit_size = static_cast<std::uint32_t>(probes_.size()) - exit_at;
+    const bool parks =
+        has_parks && each.op == kInvokevirtual && is_park(klass_.method_reference(u2_at(&code_[each.old_pc + 1])));
+    if (parks) parking_probe(probes_);
     each.before_size = static_cast<std::uint32_t>(probes_.size()) - each.before;
     each.after = static_cast<std::uint32_t>(probes_.size());
+    if (parks) call(probes_, constants_.parked, "parked", "()V");
     const bool is_array = each.op == kNewarray || each.op == kAnewarray || each.op == kMultianewarray;
     if (is_array && (wanted & kProbeArrays) != 0) allocation_probe(probes_, i, has_sites);
     if (!news_.empty() && news_[i] != kNoInstruction) allocation_probe(probes_, news_[i], has_sites);

@@ -15,7 +15,7 @@ namespace jtrace::agent::classfile {
 struct ProbeConstants {
   std::uint16_t owner = 0;
   std::uint16_t enter = 0, received = 0, exit = 0, leave = 0, thrown = 0, unwound = 0, caught = 0, line = 0,
-                allocated = 0, count = 0, constructed = 0, made = 0;
+                allocated = 0, count = 0, constructed = 0, made = 0, parking = 0, parked = 0;
   std::uint16_t values[5] = {};       // value() of each kind, in the order of value_probe()
   std::uint16_t throwable = 0;        // class java/lang/Throwable
   std::uint16_t stack_map_table = 0;  // "StackMapTable"
@@ -67,6 +67,7 @@ class CodeRewriter {
   void argument_probes();
   void value_probe(Bytes& out, std::uint32_t type, std::uint32_t position);
   void number_probe(Bytes& out, std::uint16_t& method, std::string_view name);
+  void parking_probe(Bytes& out);
 
   const ClassFile& klass_;
   std::string_view helper_;

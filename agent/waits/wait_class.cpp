@@ -11,11 +11,9 @@ using classfile::CodeBuilder;
 
 // Opcodes that only this code needs (JVMS 6.5).
 enum : unsigned {
-  kIconst1 = 4,
   kLconst0 = 9,
   kLload = 22,
   kLstore = 55,
-  kIadd = 96,
   kPutstatic = 179,
   kInvokeinterface = 185,
 };
@@ -60,8 +58,11 @@ class Maker {
     made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
     made_.add_native(kPrivateStatic, "before", "(Ljava/lang/Thread;IJ)J");
     made_.add_native(kPrivateStatic, "after", "(Ljava/lang/Thread;J)V");
+    made_.add_native(kPublicStatic, "parked", "()V");
+    made_.add_native(kPrivateStatic, "parking0", "(Ljava/lang/Thread;IJ)V");
     made_.add_native(kPrivateStatic, "bind0", "(Z)Z");
     add_bind();
+    add_parking();
     for (const WaitCall& call : wait_calls()) add_wait(call);
     return made_.finish();
   }
@@ -74,16 +75,21 @@ class Maker {
     code.op(classfile::kIreturn);
     made_.add_method(kPublicStatic, kWaitBind, "(Z)Z", 1, 1, code);
   }
+  // Who parks is Java's current thread: a carrier may park in the middle of mounting a virtual thread, which is the
+  // current one of JVM TI then.
+  void add_parking() {
+    CodeBuilder code(made_.pool());
+    code.op2(classfile::kInvokestatic, current_);
+    code.op1(classfile::kIload, 2);
+    code.op1(kLload, 0);
+    code.op2(classfile::kInvokestatic, made_.pool().method(made_.this_class(), "parking0", "(Ljava/lang/Thread;IJ)V"));
+    code.op(classfile::kReturn);
+    made_.add_method(kPublicStatic, "parking", "(JI)V", 4, 3, code, hidden_);
+  }
   // mode and time, where the arguments' locals end at `end`
   static void push_wait(CodeBuilder& code, const WaitCall& call, unsigned end) {
-    if (call.time == WaitCall::kEither) {
-      code.op1(classfile::kIload, end - 3);
-      code.op(kIconst1);
-      code.op(kIadd);  // kParkNanos or kParkUntil
-    } else {
-      const std::int32_t park = call.time == WaitCall::kDeadline ? kParkUntil : kParkNanos;
-      code.op1(classfile::kBipush, static_cast<unsigned>(call.kind == WaitCall::kSleep ? kSleepNanos : park));
-    }
+    const std::int32_t park = call.time == WaitCall::kDeadline ? kParkUntil : kParkNanos;
+    code.op1(classfile::kBipush, static_cast<unsigned>(call.kind == WaitCall::kSleep ? kSleepNanos : park));
     if (call.time == WaitCall::kNone) code.op(kLconst0);
     else code.op1(kLload, end - 2);
   }

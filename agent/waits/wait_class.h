@@ -1,5 +1,6 @@
-// The class that redirected waits go to (wait_redirect.h): in java.lang, defined by the boot loader. Each of its
-// methods tells the agent, makes the call, and tells that it is over, however that is. Pure; no JVM.
+// The class that is told of waits (wait_redirect.h): in java.lang, defined by the boot loader. Its methods for
+// redirected calls tell the agent, make the call, and tell that it is over, however that is; parking() and parked() are
+// called before and behind a park of a platform thread. Pure; no JVM.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,15 @@
 namespace jtrace::agent {
 
 // The number is the class's version.
-inline constexpr char kWaitClass[] = "java/lang/JTraceWaits1";
+inline constexpr char kWaitClass[] = "java/lang/JTraceWaits2";
 // Its static field that holds the address of the WaitArea (wait_tracer.h).
 inline constexpr char kWaitAreaField[] = "AREA";
 // static boolean bind(boolean): calls bind0, so that a class of the boot loader is what RegisterNatives sees as its
 // caller; others are warned of on the program's stdout (JDK 16 and later).
 inline constexpr char kWaitBind[] = "bind";
-// What before() is told of a wait, and its answer is what after() is given:
-// native long before(Thread, int mode, long time), native void after(Thread, long).
+// What before() and parking0() are told of a wait; the answer of before() is what after() is given:
+// native long before(Thread, int mode, long time), native void after(Thread, long),
+// native void parking0(Thread, int mode, long time), native void parked().
 enum WaitMode : std::int32_t {
   kSleepNanos = 0,
   kParkNanos = 1,  // 0: until it is woken

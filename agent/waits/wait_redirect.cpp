@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "agent/classfile/bytecode.h"
+#include "agent/classfile/class_rewriter.h"
 #include "agent/classfile/constant_pool.h"
+#include "agent/waits/wait_class.h"
 
 namespace jtrace::agent {
 namespace {
@@ -12,19 +14,14 @@ using classfile::ClassFile;
 using classfile::Instruction;
 using classfile::Method;
 
-constexpr std::uint8_t kVirtualCall = 182;    // invokevirtual (JVMS 6.5)
-constexpr std::uint8_t kInterfaceCall = 185;  // invokeinterface
+constexpr std::uint8_t kInterfaceCall = 185;  // invokeinterface (JVMS 6.5)
 constexpr std::uint8_t kNop = 0;
 
-// Thread.java and LockSupport.java of JDK 8 to 27.
+// Thread.java and LockSupport.java of JDK 19 to 27.
 constexpr WaitCall kCalls[] = {
-    {kThreadClass, kVirtualCall, "java/lang/VirtualThread", "sleepNanos", "(J)V", WaitCall::kSleep, WaitCall::kNanos,
-     "(Ljava/lang/VirtualThread;J)V"},
-    {kLockSupportClass, kVirtualCall, "sun/misc/Unsafe", "park", "(ZJ)V", WaitCall::kPark, WaitCall::kEither,
-     "(Lsun/misc/Unsafe;ZJ)V"},
-    {kLockSupportClass, kVirtualCall, "jdk/internal/misc/Unsafe", "park", "(ZJ)V", WaitCall::kPark, WaitCall::kEither,
-     "(Ljdk/internal/misc/Unsafe;ZJ)V"},
-    // Of virtual threads: JDK 19 to 24, and later.
+    {kThreadClass, classfile::kInvokevirtual, "java/lang/VirtualThread", "sleepNanos", "(J)V", WaitCall::kSleep,
+     WaitCall::kNanos, "(Ljava/lang/VirtualThread;J)V"},
+    // JDK 19 to 24, and later.
     {kLockSupportClass, classfile::kInvokestatic, "jdk/internal/misc/VirtualThreads", "park", "()V", WaitCall::kPark,
      WaitCall::kNone, "()V"},
     {kLockSupportClass, classfile::kInvokestatic, "jdk/internal/misc/VirtualThreads", "park", "(J)V", WaitCall::kPark,
@@ -37,7 +34,7 @@ constexpr WaitCall kCalls[] = {
      WaitCall::kPark, WaitCall::kNanos, "(Ljdk/internal/access/JavaLangAccess;J)V"},
 };
 
-// The calls of one class, found and written over.
+// The calls of one class, found; those that are redirected are written over.
 class Redirector {
  public:
   Redirector(const ClassFile& klass, std::string_view helper, bool sleeps, bool parks)
@@ -46,6 +43,7 @@ class Redirector {
   bool run(classfile::Bytes& out) {
     const classfile::ByteView bytes = klass_.bytes();
     changed_.assign(bytes.begin(), bytes.end());
+    parks_in_.assign(klass_.methods().size(), false);
     for (const Method& method : klass_.methods())
       if (method.has_code() && !redirect(method)) return false;
     if (!any_ || pool_.full()) return false;
@@ -56,6 +54,8 @@ class Redirector {
     classfile::put_bytes(out, changed_.data() + end, changed_.size() - end);
     return true;
   }
+  // Of the methods, by their place: whether they park a platform thread. Set by run().
+  const std::vector<bool>& parks_in() const { return parks_in_; }
 
  private:
   const WaitCall* call_at(std::uint8_t op, std::uint16_t constant) const {
@@ -74,9 +74,13 @@ class Redirector {
     if (reader.failed() || length > reader.remaining()) return false;
     if (!classfile::decode(klass_.bytes().subspan(start, length), instructions_, index_at_)) return false;
     for (const Instruction& each : instructions_) {
-      if (each.op != kVirtualCall && each.op != kInterfaceCall && each.op != classfile::kInvokestatic) continue;
+      if (each.op != classfile::kInvokevirtual && each.op != kInterfaceCall && each.op != classfile::kInvokestatic)
+        continue;
       const std::size_t at = start + each.old_pc;
-      const WaitCall* call = call_at(each.op, classfile::u2_at(&klass_.bytes()[at + 1]));
+      const std::uint16_t callee = classfile::u2_at(&klass_.bytes()[at + 1]);
+      if (each.op == classfile::kInvokevirtual && classfile::is_park(klass_.method_reference(callee)))
+        parks_in_[static_cast<std::size_t>(&method - klass_.methods().data())] = true;
+      const WaitCall* call = call_at(each.op, callee);
       if (call == nullptr) continue;
       changed_[at] = classfile::kInvokestatic;
       classfile::set2(changed_, at + 1, constant_of(*call));
@@ -100,17 +104,38 @@ class Redirector {
   std::uint16_t owner_ = 0;
   std::uint16_t constants_[sizeof kCalls / sizeof kCalls[0]] = {};
   classfile::Bytes changed_;
+  std::vector<bool> parks_in_;
   bool any_ = false;
   std::vector<Instruction> instructions_;
   std::vector<std::uint32_t> index_at_;
 };
+
+// Each method's probes carry the mode of its parks: a deadline is what parkUntil() alone has.
+bool probe_parks(const ClassFile& klass, const std::vector<bool>& parks_in, std::string_view helper,
+                 classfile::Bytes& out) {
+  std::vector<classfile::MethodPlan> plans(parks_in.size());
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (!parks_in[i]) continue;
+    plans[i].number = klass.methods()[i].name == "parkUntil" ? kParkUntil : kParkNanos;
+    plans[i].probes = classfile::kProbeParks;
+  }
+  return classfile::rewrite_class(klass, helper, plans, out) == classfile::ClassOutcome::kRewritten;
+}
 
 }  // namespace
 
 std::span<const WaitCall> wait_calls() { return kCalls; }
 
 bool redirect_waits(const ClassFile& klass, std::string_view helper, bool sleeps, bool parks, classfile::Bytes& out) {
-  return Redirector(klass, helper, sleeps, parks).run(out);
+  Redirector redirector(klass, helper, sleeps, parks);
+  const bool redirected = redirector.run(out);
+  if (!parks || klass.name() != kLockSupportClass) return redirected;
+  ClassFile changed;
+  classfile::Bytes probed;
+  if (redirected && !changed.parse(out)) return false;
+  if (!probe_parks(redirected ? changed : klass, redirector.parks_in(), helper, probed)) return redirected;
+  out.swap(probed);
+  return true;
 }
 
 }  // namespace jtrace::agent

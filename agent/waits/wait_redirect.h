@@ -1,6 +1,11 @@
-// redirect_waits: a class file in which the calls that make a thread wait go to a helper class, which says so and makes
-// them itself. A call becomes an invokestatic of the same name whose first argument is the receiver; no instruction
-// moves, so that every table stays as it is. Pure functions over bytes; no JVM.
+// redirect_waits: a class file that tells a helper class of the calls that make a thread wait. Pure functions over
+// bytes; no JVM.
+//
+// Those of virtual threads, which may end by an exception, go to the helper, which says so and makes them itself: a
+// call becomes an invokestatic of the same name whose first argument is the receiver; no instruction moves. Its frame
+// stands while the thread waits, and stack traces leave it out (wait_class.h). Those of platform threads, Unsafe.park,
+// stay where they are between two calls of the helper (classfile::kProbeParks): JDK 8 to 17 show hidden frames to other
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +16,13 @@
 
 namespace jtrace::agent {
 
-// One call of the JDK's own, and the classes whose calls of it are redirected.
+// One call of the JDK's own that is redirected, and the class that makes it.
 struct WaitCall {
   enum Kind : std::uint8_t { kSleep, kPark };
   enum Time : std::uint8_t {
     kNone,      // it waits until it is woken
     kNanos,     // its last argument
     kDeadline,  // its last argument: ms since the epoch
-    kEither,    // its last two: whether the second is a deadline (else ns, 0: none)
   };
   std::string_view host;
   std::uint8_t op;
@@ -35,10 +39,10 @@ struct WaitCall {
 inline constexpr std::string_view kThreadClass = "java/lang/Thread";
 inline constexpr std::string_view kLockSupportClass = "java/util/concurrent/locks/LockSupport";
 
-// All that JDK 8 to 27 have. A platform thread's sleep is a native method and not among them.
+// All that JDK 19 to 27 have.
 std::span<const WaitCall> wait_calls();
 
-// `out`: the class with the calls of these kinds redirected to `helper`. False where it has none, or cannot be read.
+// `out`: the class with the calls of these kinds told to `helper`. False where it has none, or cannot be read.
 bool redirect_waits(const classfile::ClassFile& klass, std::string_view helper, bool sleeps, bool parks,
                     classfile::Bytes& out);
 

@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <utility>
+
 #include "agent/agent_session.h"
 #include "agent/boot_class.h"
 #include "agent/registry.h"
@@ -73,12 +75,9 @@ OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
   return {token, static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid))};
 }
 
-// No JNI call is made: an exception may be pending.
-void end_wait(JNIEnv*, const OpenWait& wait) {
-  if (wait.token == 0) return;
-  CallbackGuard guard(CallbackGuard::kLifecycle);  // what has begun in the trace ends in it
+void end_wait(const CallbackGuard& guard, const OpenWait& wait) {
   constexpr std::uint64_t kSessionMask = ~((kParkBit << 1) - 1);
-  if (!guard || (wait.token & kSessionMask) != session_bits(guard.session())) return;
+  if (wait.token == 0 || (wait.token & kSessionMask) != session_bits(guard.session())) return;
   record::MonitorRecord made{};
   made.header.flags = (wait.token & kParkBit) != 0 ? record::kPark : record::kSleep;
   made.thread = wait.thread;
@@ -86,16 +85,24 @@ void end_wait(JNIEnv*, const OpenWait& wait) {
   guard.write(made, record::RecordKind::kMonWaited);
 }
 
-constexpr SleepObserver kObserver = {begin_sleep, end_wait};
+// No JNI call is made: an exception may be pending.
+void end_sleep(JNIEnv*, const OpenWait& wait) {
+  CallbackGuard guard(CallbackGuard::kLifecycle);  // what has begun in the trace ends in it
+  if (guard) end_wait(guard, wait);
+}
+
+constexpr SleepObserver kObserver = {begin_sleep, end_sleep};
 
 // How the natives of the class find the copy of the library that traces: the class stays bound to the one that made it.
 struct WaitNatives {
   jlong (*before)(JNIEnv* jni, jthread thread, jint mode, jlong time);
   void (*after)(JNIEnv* jni, jthread thread, jlong token);
+  void (*parking)(JNIEnv* jni, jthread thread, jint mode, jlong time);
+  void (*parked)();
   bool (*bind)(JNIEnv* jni, bool ours);
 };
 struct WaitArea {
-  static constexpr std::uint64_t kMagic = 0x3153544957525456ull;
+  static constexpr std::uint64_t kMagic = 0x3253544957525456ull;
   std::uint64_t magic = kMagic;
   std::atomic<const WaitNatives*> natives{nullptr};
 };
@@ -110,13 +117,27 @@ jlong before(JNIEnv* jni, jthread thread, jint mode, jlong time) {
 
 void after(JNIEnv* jni, jthread thread, jlong token) {
   if (token == 0) return;
-  std::uint64_t id = 0;
-  {
-    CallbackGuard guard(CallbackGuard::kLifecycle);
-    if (!guard || thread == nullptr) return;
-    id = static_cast<std::uint64_t>(jni->GetLongField(thread, guard.session().thread_tid));
-  }
-  end_wait(jni, {static_cast<std::uint64_t>(token), id});
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (!guard || thread == nullptr) return;
+  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, guard.session().thread_tid));
+  end_wait(guard, {static_cast<std::uint64_t>(token), id});
+}
+
+// A platform thread is in one park at a time, and leaves none by an exception.
+void parking(JNIEnv* jni, jthread thread, jint mode, jlong time) {
+  CallbackGuard guard;
+  if (!guard || guard.session().waits == nullptr || thread == nullptr) return;
+  LocalFrame frame(jni, 8);
+  Producer& producer = guard.producer();
+  producer.park_token = begin_wait(guard, jni, thread, static_cast<WaitMode>(mode), time);
+  producer.park_thread = static_cast<std::uint64_t>(jni->GetLongField(thread, guard.session().thread_tid));
+}
+
+void parked() {
+  CallbackGuard guard(CallbackGuard::kLifecycle);
+  if (!guard) return;
+  Producer& producer = guard.producer();
+  end_wait(guard, {std::exchange(producer.park_token, 0), producer.park_thread});
 }
 
 bool bind_natives(JNIEnv* jni, bool ours) {
@@ -124,7 +145,7 @@ bool bind_natives(JNIEnv* jni, bool ours) {
   return guard && bind_sleep_native(jni, guard.session().thread_class, ours ? &kObserver : nullptr);
 }
 
-constexpr WaitNatives kNatives = {before, after, bind_natives};
+constexpr WaitNatives kNatives = {before, after, parking, parked, bind_natives};
 
 // What the JVM calls, for as long as it lives.
 const WaitNatives* natives() { return g_area.natives.load(std::memory_order_acquire); }
@@ -134,6 +155,12 @@ jlong JNICALL call_before(JNIEnv* jni, jclass, jobject thread, jint mode, jlong 
 }
 void JNICALL call_after(JNIEnv* jni, jclass, jobject thread, jlong token) {
   if (const WaitNatives* table = natives()) table->after(jni, thread, token);
+}
+void JNICALL call_parking(JNIEnv* jni, jclass, jobject thread, jint mode, jlong time) {
+  if (const WaitNatives* table = natives()) table->parking(jni, thread, mode, time);
+}
+void JNICALL call_parked(JNIEnv*, jclass) {
+  if (const WaitNatives* table = natives()) table->parked();
 }
 jboolean JNICALL call_bind(JNIEnv* jni, jclass, jboolean ours) {
   const WaitNatives* table = natives();
@@ -169,10 +196,13 @@ const char* WaitTracer::define_class(JNIEnv* jni) {
     const JNINativeMethod methods[] = {
         {text("before"), text("(Ljava/lang/Thread;IJ)J"), reinterpret_cast<void*>(call_before)},
         {text("after"), text("(Ljava/lang/Thread;J)V"), reinterpret_cast<void*>(call_after)},
+        {text("parking0"), text("(Ljava/lang/Thread;IJ)V"), reinterpret_cast<void*>(call_parking)},
+        {text("parked"), text("()V"), reinterpret_cast<void*>(call_parked)},
         {text("bind0"), text("(Z)Z"), reinterpret_cast<void*>(call_bind)},
     };
     const char* error = nullptr;
-    made = define_boot_class(session_.jvmti, jni, kWaitClass, bytes, methods, 3, error);
+    constexpr jint kMethods = sizeof methods / sizeof methods[0];
+    made = define_boot_class(session_.jvmti, jni, kWaitClass, bytes, methods, kMethods, error);
     if (made == nullptr) return error;
   }
   const jfieldID field = jni->GetStaticFieldID(made, kWaitAreaField, "J");

@@ -1,9 +1,9 @@
 // WaitTracer: Thread.sleep and LockSupport.park as monWait and monWaited, of which JVM TI has no event.
 //
 // A platform thread's sleep is a native method: another function is bound to it (sleep_native.h). The sleep of a
-// virtual thread and all parks are calls within Thread and LockSupport, which go to a class of ours instead
+// virtual thread and all parks are calls within Thread and LockSupport, of which a class of ours is told
 // (wait_redirect.h, wait_class.h). Both are undone at the end; what stays is that class, which nobody calls then. A
-// thread that is waiting at that moment returns through it, or through the library, and finds nobody to tell.
+// thread that is waiting at that moment returns to it, or through the library, and finds nobody to tell.
 //
 // Threads: prepare() the attaching one; start() and stop() the control thread; the rest any.
 #pragma once
@@ -54,7 +54,7 @@ class WaitTracer {
   bool parks_ = false;
   bool virtual_sleeps_ = false;  // Thread has calls to redirect
   std::atomic<bool> redirects_{false};
-  jclass class_ = nullptr;    // global reference to the class that redirected waits go to
+  jclass class_ = nullptr;    // global reference to the class that is told
   jclass ownable_ = nullptr;  // global reference to AbstractOwnableSynchronizer
   jfieldID owner_field_ = nullptr;
   jfieldID blocker_field_ = nullptr;  // Thread.parkBlocker

@@ -104,6 +104,36 @@ TEST(WaitRedirect, OnlyWhatIsAskedForAndOnlyInItsClass) {
                         true, true, out));
 }
 
+TEST(WaitRedirect, AParkOfAPlatformThreadIsBetweenTwoCallsOfTheHelper) {
+  for (const char* owner : {"sun/misc/Unsafe", "jdk/internal/misc/Unsafe"}) {
+    Bytes after;
+    ASSERT_TRUE(redirect(class_with_call(kLockSupportClass, kVirtualCall, owner, "park", "(ZJ)V"), true, true, after));
+    std::size_t length = 0;
+    const std::vector<Call> calls = calls_of(after, length);
+    ASSERT_EQ(calls.size(), 3u);
+    EXPECT_EQ(calls[0].owner + "." + calls[0].name + calls[0].descriptor, "test/Helper.parking(JI)V");
+    EXPECT_EQ(calls[1].owner + "." + calls[1].name + calls[1].descriptor, std::string(owner) + ".park(ZJ)V");
+    EXPECT_EQ(calls[2].owner + "." + calls[2].name + calls[2].descriptor, "test/Helper.parked()V");
+  }
+}
+
+TEST(WaitRedirect, BothKindsInOneClass) {
+  ClassBuilder made(kLockSupportClass, "java/lang/Object");
+  CodeBuilder code(made.pool());
+  code.op2(kVirtualCall, made.pool().method(made.pool().klass("jdk/internal/misc/Unsafe"), "park", "(ZJ)V"));
+  code.op2(classfile::kInvokestatic,
+           made.pool().method(made.pool().klass("jdk/internal/misc/VirtualThreads"), "park", "()V"));
+  code.op(classfile::kReturn);
+  made.add_method(9, "park", "()V", 4, 0, code);
+  Bytes after;
+  ASSERT_TRUE(redirect(made.finish(), true, true, after));
+  std::size_t length = 0;
+  std::vector<std::string> names;
+  for (const Call& each : calls_of(after, length)) names.push_back(each.owner + "." + each.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"test/Helper.parking", "jdk/internal/misc/Unsafe.park",
+                                             "test/Helper.parked", "test/Helper.park"}));
+}
+
 TEST(WaitRedirect, TheHelperMakesEachCallItself) {
   const Bytes bytes = make_wait_class(4711, "Ltest/Hidden;");
   std::size_t length = 0;
