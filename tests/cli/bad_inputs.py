@@ -66,6 +66,14 @@ READ = [
                                     b'<gcStart collationValue="4294967296,1"/>'), 0,
      ["bad collationValue '1,2,3'", "3 bad value"], 7),
     ("bad time", document(TRACE + b'<gcStart time="soon"/><gcStart time="-1.0"/>'), 0, ["bad time 'soon'", "2 bad value"], 6),
+    ("bad genericPattern", document(TRACE + b'<filter pattern="a*" genericPattern="middle" mode="include"/>\n'
+                                    b'<filter pattern="*a" genericPattern="PREFIX" mode="EXCLUDE"/>\n'
+                                    b'<filter pattern="a" genericPattern="none" mode="maybe" methodGenericPattern=""/>'), 0,
+     ["7:1: bad genericPattern 'middle' of <filter>: it is none, prefix or suffix",
+      "9:1: bad mode 'maybe' of <filter>: it is include or exclude",
+      "9:1: bad methodGenericPattern '' of <filter>: it is none, prefix or suffix", "3 bad value"], 7),
+    ("bad genericPattern, JSON", b'{"element":"filter","pattern":"a*","genericPattern":"middle","mode":"include"}\n', 0,
+     ["1:", "bad genericPattern 'middle' of filter: it is none, prefix or suffix"], 1),
     ("dangling reference", document(TRACE + b'<methodEntry threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 5),
     ("exit without entry", document(TRACE + b'<methodExit threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 5),
     ("no node attribute", document(b'<node nodeId="n"/>'), 0, ["3:1: <node> without hostname is left out"], 0),
@@ -73,6 +81,8 @@ READ = [
 # What validate says: name, input, line of its output
 VALIDATED = [
     ("dangling reference", TRACE + b'<methodEntry threadIdRef="1" time="2.0" methodIdRef="17"/>\n', "undefined reference"),
+    ("bad genericPattern", TRACE + b'<filter pattern="a*" genericPattern="middle" mode="include"/>\n',
+     ":7:1: bad genericPattern 'middle' of <filter>: it is none, prefix or suffix"),
     ("id used twice", TRACE + b'<classDef classId="1"/>\n<classDef classId="1"/>\n', "duplicate definition"),
     ("duplicate collationValue", TRACE + b'<gcStart collationValue="1"/>\n<gcFinish/>\n', "duplicate collationValue"),
     ("gap", TRACE + b'<gcStart collationValue="5"/>\n<gcFinish/>\n', "lacks the collationValues 2 to 4"),

@@ -130,6 +130,32 @@ std::optional<std::size_t> find_any_spelling(std::span<const Field> fields, std:
   return std::nullopt;
 }
 
+// Attributes that are CDATA in the DTD's declarations and one of a few words in its text.
+struct Words {
+  std::string_view attribute;
+  std::string_view text;
+  std::array<std::string_view, 3> words;
+};
+constexpr Words kFilterWords[] = {
+    {"genericPattern", "none, prefix or suffix", {"none", "prefix", "suffix"}},
+    {"methodGenericPattern", "none, prefix or suffix", {"none", "prefix", "suffix"}},
+    {"mode", "include or exclude", {"include", "exclude", ""}},
+};
+const Words* find_words(ElementKind kind, std::string_view attribute) {
+  if (kind != ElementKind::kFilter) return nullptr;
+  const auto* const found = std::find_if(std::begin(kFilterWords), std::end(kFilterWords),
+                                         [&](const Words& each) { return each.attribute == attribute; });
+  return found == std::end(kFilterWords) ? nullptr : found;
+}
+// Other producers write them in capitals.
+bool lists(const Words& list, std::string_view value) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return !value.empty() && std::any_of(list.words.begin(), list.words.end(), [&](std::string_view word) {
+    return std::equal(word.begin(), word.end(), value.begin(), value.end(),
+                      [&](char a, char b) { return a == lower(b); });
+  });
+}
+
 bool takes(Content content, ElementKind child) {
   switch (content) {
     case Content::kEmpty:
@@ -236,7 +262,14 @@ ElementBuilder::Set ElementBuilder::set(std::string_view name, std::string_view 
     expected = static_cast<std::uint8_t>(*found + 1);
   }
   last_attribute_ = expected;
-  return fields[expected - 1u].set(frame.element, value, arena_) ? Set::kDone : Set::kBad;
+  if (!fields[expected - 1u].set(frame.element, value, arena_)) return Set::kBad;
+  const Words* const listed = find_words(frame.kind, fields[expected - 1u].name);
+  return listed == nullptr || lists(*listed, value) ? Set::kDone : Set::kUnlisted;
+}
+
+std::string_view ElementBuilder::words_for(std::string_view attribute) const {
+  const Words* const listed = find_words(open_kind(), attribute);
+  return listed == nullptr ? std::string_view() : listed->text;
 }
 
 bool ElementBuilder::add_text(std::string_view text) {

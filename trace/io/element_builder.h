@@ -44,12 +44,15 @@ class ElementBuilder {
   static constexpr std::size_t kMaxDepth = 4;           // methodBody > methodCall > value
   static constexpr std::size_t kMaxChildren = 100'000;  // of one event
 
-  enum class Set { kDone, kUnknown, kBad };
+  // kUnlisted: it is set, to a word that the format does not list (words_for()).
+  enum class Set { kDone, kUnknown, kBad, kUnlisted };
 
   // Opens an element: an event, or a child of the open one. False where the open one takes no such child, or no more.
   bool begin(ElementKind kind);
   // An attribute of the open element.
   Set set(std::string_view name, std::string_view value);
+  // What the format lists for an attribute of the open element, as text: "none, prefix or suffix"; "": anything goes.
+  std::string_view words_for(std::string_view attribute) const;
   // Characters of the open element; false where it takes none.
   bool add_text(std::string_view text);
   // Size of the characters so far.

@@ -217,10 +217,11 @@ class JsonLinesSource final : public EventSource {
     const auto done = builder_.set(key, value);
     if (done == ElementBuilder::Set::kDone) return {};
     const std::string element(element_info(builder_.open_kind()).name);
-    const bool unknown = done == ElementBuilder::Set::kUnknown;
-    return add(unknown ? "unknown attribute" : "bad value", element + "/@" + key,
-               unknown ? "unknown attribute " + key + " of " + element
-                       : "bad " + key + " '" + value.substr(0, 64) + "' of " + element);
+    if (done == ElementBuilder::Set::kUnknown)
+      return add("unknown attribute", element + "/@" + key, "unknown attribute " + key + " of " + element);
+    std::string message = "bad " + key + " '" + value.substr(0, 64) + "' of " + element;
+    if (done == ElementBuilder::Set::kUnlisted) message += ": it is " + std::string(builder_.words_for(key));
+    return add("bad value", element + "/@" + key, message);
   }
   Result<> child(std::size_t depth, bool skipped) {
     if (skipped) {

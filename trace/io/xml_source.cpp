@@ -168,7 +168,9 @@ class XmlSource::Handler final : public XmlHandler {
     if (done == ElementBuilder::Set::kUnknown)
       return fault("unknown attribute", element + "/@" + name, "unknown attribute " + name + " of <" + element + ">");
     const std::string value(attribute.value.substr(0, 64));
-    return fault("bad value", element + "/@" + name, "bad " + name + " '" + value + "' of <" + element + ">");
+    std::string message = "bad " + name + " '" + value + "' of <" + element + ">";
+    if (done == ElementBuilder::Set::kUnlisted) message += ": it is " + std::string(builder_.words_for(name));
+    return fault("bad value", element + "/@" + name, message);
   }
   bool without(const AttributeInfo& missing) {
     const std::string element(element_info(builder_.open_kind()).name);
