@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * "parker": until unparked, 5 ms, until 6 ms from now, 4 ms without a blocker), "lock" (a thread "locker" waits for a lock
  * that "main" has), "open" (threads "waiter" in Object.wait, "contender" for a lock that "holder" has) and "close" (they end),
  * "virtualSleeps N" and "virtualParks N" (JDK 21: threads "virtual", three times 3 ms, one interrupted),
- * "exit". "ours=N": frames of the tracer in the stacks of threads that waited.
+ * "benchParks N R", "benchHands N R", "benchSleeps N R" (the best of R rounds of N), "exit". "ours=N": frames of the tracer in the stacks of threads that waited.
  */
 public final class Waits {
     /** What "parker" waits for. */
@@ -189,12 +189,67 @@ public final class Waits {
         open.clear();
     }
 
+    /** One that does it n times. */
+    interface Round {
+        void run(int n) throws Exception;
+    }
+
+    static void parkOnOwnPermits(int n) {
+        Thread self = Thread.currentThread();
+        for (int i = 0; i < n; i++) {
+            LockSupport.unpark(self);
+            LockSupport.park(MEETING);
+        }
+    }
+
+    private static volatile int turn;
+
+    /** Whoever's turn it is wakes the other one; n parks and more of each. */
+    static void handOver(int n) throws Exception {
+        turn = 0;
+        Thread self = Thread.currentThread();
+        Thread other = start("other", () -> takeTurns(1, self, n));
+        takeTurns(0, other, n);
+        other.join();
+    }
+
+    static void takeTurns(int mine, Thread other, int n) {
+        for (int i = 0; i < n; i++) {
+            while ((turn & 1) != mine) {
+                LockSupport.park(MEETING);
+            }
+            turn++;
+            LockSupport.unpark(other);
+        }
+    }
+
+    static String best(String[] words, Round round) throws Exception {
+        int n = Integer.parseInt(words[1]);
+        long best = Long.MAX_VALUE;
+        for (int i = Integer.parseInt(words[2]); i > 0; i--) {
+            long start = System.nanoTime();
+            round.run(n);
+            best = Math.min(best, System.nanoTime() - start);
+        }
+        return "ns=" + best + " calls=" + n;
+    }
+
     private static String answer(String[] words) throws Exception {
         int n = words.length > 1 ? Integer.parseInt(words[1]) : 0;
         switch (words[0]) {
             case "sleeps":
                 sleeps();
                 break;
+            case "benchParks":
+                return best(words, Waits::parkOnOwnPermits);
+            case "benchHands":
+                return best(words, Waits::handOver);
+            case "benchSleeps":
+                return best(words, count -> {
+                    for (int i = 0; i < count; i++) {
+                        Thread.sleep(0);
+                    }
+                });
             case "duration":
                 start("sleeper", () -> sleepDuration(11)).join();
                 break;
