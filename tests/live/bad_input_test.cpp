@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +32,7 @@ namespace fs = std::filesystem;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kAgent = JTRACE_BUILD_DIR "/lib/libjtrace_agent.so";
 constexpr const char* kOtherAgent = JTRACE_BUILD_DIR "/lib/libother_agent.so";
@@ -353,6 +355,7 @@ TEST_P(EachJdk, by_agentpath) {
   NEED_NAMESPACES();
   NEED_TOOLS_IN_THE_ROOT();
   std::vector<Row> table = rows();
+  table.push_back({"strict=false,evnts=gc", 2, "unknown option 'evnts'; did you mean 'events'?"});
   table.push_back({"file=-", 2, "file=- and spill=- would write into the program's own output"});
   table.push_back({"jtrace=DIR/none", 0,
                    "cannot start DIR/none: No such file or directory; the option jtrace=PATH says where jtrace is"});
@@ -367,6 +370,29 @@ TEST_P(EachJdk, by_agentpath) {
   EXPECT_THAT(lines_of((*jvm)->err()), ::testing::ElementsAreArray(want));
   expect_unharmed(**jvm);
   record_support(GetParam(), "G1", "startup", "bad input named, JVM unharmed");
+}
+
+// Each row ends the start of a JVM that was told to be strict.
+TEST_P(EachJdk, by_agentpath_strict) {
+  NEED_NAMESPACES();
+  NEED_TOOLS_IN_THE_ROOT();
+  for (const Row& row : rows()) {
+    if (row.options.starts_with("strict")) continue;
+    SCOPED_TRACE(row.options);
+    JvmOptions options = seeing_the_build({agent_flag("strict=true," + in_folder(row.options, folder_for_jvm()))});
+    options.wait_ready = false;
+    auto jvm = JvmProcess::start(GetParam(), "Workload", options);
+    ASSERT_TRUE(succeeded(jvm));
+    auto status = (*jvm)->wait_exit();
+    ASSERT_TRUE(succeeded(status));
+    EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == 1) << *status;
+    EXPECT_THAT((*jvm)->out(), Not(HasSubstr("READY")));
+    const std::vector<std::string> said = lines_of((*jvm)->err());
+    ASSERT_FALSE(said.empty());
+    // One of them quotes all the options.
+    const std::string says = replaced(row.says, "'events=gc,,", "'strict=true,events=gc,,");
+    EXPECT_EQ(said[0], "jtrace: not traced: " + in_folder(says, folder_for_jvm()));
+  }
 }
 
 // Another agent that holds all that can be held, and keeps the JVM from starting; then copies of the agent, one after
