@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -14,6 +14,14 @@ public final class Calls {
 
     static int fib(int n) {
         return n < 2 ? n : fib(n - 1) + fib(n - 2);
+    }
+
+    static int readClock(int n) {
+        long sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += System.nanoTime() ^ System.nanoTime();
+        }
+        return (int) sum;
     }
 
     /** How many calls fib(n) makes. */
@@ -387,6 +395,16 @@ public final class Calls {
                     best = Math.min(best, System.nanoTime() - start);
                 }
                 return "ns=" + best + " calls=" + callsOfFib(n);
+            }
+            case "benchClock": {
+                int rounds = Integer.parseInt(words[2]);
+                long best = Long.MAX_VALUE;
+                for (int i = 0; i < rounds; i++) {
+                    long start = System.nanoTime();
+                    sink += readClock(n);
+                    best = Math.min(best, System.nanoTime() - start);
+                }
+                return "ns=" + best + " calls=" + n;
             }
             case "benchObject": {
                 int rounds = Integer.parseInt(words[2]);

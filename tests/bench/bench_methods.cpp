@@ -151,6 +151,7 @@ void bench_fib(const Jdk& jdk, JvmProcess& jvm, bool brief) {
   if (!brief) traced(jvm, "counted", base, work, 50, "counts");
   traced(jvm, "ring, coarse time", base, work, 20, "methods");
   traced(jvm, "ring, precise time", base, work, 20, "methods", {"--time", "precise"});
+  row("two System.nanoTime (floor of that)", measure(jvm, {"clock", "benchClock", 10'000, {}}, 50), base);
   traced(jvm, "ring, processor time", base, small, 40, "methods", {"--cpu-time"});
   traced(jvm, "ring, precise and processor time", base, small, 40, "methods", {"--time", "precise", "--cpu-time"});
   if (!brief) traced(jvm, "slower than 1 s, coarse time", base, work, 20, "methods", {"--slower-than", "1"});
