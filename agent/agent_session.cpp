@@ -129,7 +129,8 @@ const char* AgentSession::map_pool(int fd) {
   writer.pool = record::Pool(base);
   writer.policy.block = config.has_flag(record::kBlockWhenFull);
   writer.policy.block_limit_ns = static_cast<std::uint64_t>(config.block_limit_ms) * 1'000'000;
-  writer.one_slot_probes = !config.has_flag(record::kReceivers) && !config.has_flag(record::kCpuTime);
+  writer.one_slot_probes = !config.has_flag(record::kReceivers) && !config.has_flag(record::kCpuTime) &&
+                           (config.events & record::kCallEvent) == 0;
   writer.generation = g_generation.fetch_add(1) + 1;
   return nullptr;
 }
@@ -268,7 +269,7 @@ void AgentSession::prepare_methods(JNIEnv* jni) {
   if ((granted_events & record::kProbeEvents) != 0) {
     methods = new MethodTracer(*this);
     if (const char* error = methods->prepare(jni, pool_descriptor_.get())) {
-      say_missing("methods, lines, exceptions and allocations", error);
+      say_missing("methods, calls, lines, exceptions and allocations", error);
       delete methods;
       methods = nullptr;
       granted_events &= ~record::kProbeEvents;

@@ -189,13 +189,16 @@ std::uint64_t Producer::events_in_sink() const {
   const auto* records = reinterpret_cast<const std::byte*>(sink_->address);
   const std::uint64_t size = sink_->committed.load(std::memory_order_relaxed);
   std::uint64_t events = 0;
+  bool tells_of_frames = false;
   for (std::uint64_t at = 0; at < size;) {
     record::RecordHeader header;
     std::memcpy(&header, records + at, sizeof header);
     if (!record::is_part(header.kind)) ++events;
+    tells_of_frames = tells_of_frames || record::is_of_frame(header.kind);
     at += std::uint64_t{header.slots > 0 ? header.slots : 1u} * record::kSlotSize;
   }
-  return events;
+  // Without its frames, calls that an exception leaves have no methodReturn.
+  return events == 0 && tells_of_frames ? 1 : events;
 }
 
 void Producer::close_direct(const PoolWriter& writer) {

@@ -119,6 +119,21 @@ bool Registry::define_class(JNIEnv* jni, jclass klass, std::uint64_t id, std::ui
   return session_.definitions.append(definition);
 }
 
+std::uint64_t Registry::define_named_class(std::string_view name) {
+  const std::uint64_t id = next_id();
+  Definition definition(record::DefinitionKind::kClass, id);
+  definition.put(std::uint64_t{0});
+  definition.put(static_cast<std::uint8_t>(record::kClassLoadedBefore | record::kClassNamed));
+  for (int i = 0; i < 4; ++i) definition.put(std::uint32_t{0});  // access, fields, methods
+  definition.put_text(name);
+  definition.put_text("");
+  definition.put(std::uint64_t{0});
+  definition.put_text("");
+  definition.put_text("");
+  definition.put(std::uint32_t{0});
+  return session_.definitions.append(definition) ? id : 0;
+}
+
 Registry::MethodEntry* Registry::method_slot(jmethodID method) {
   const std::size_t mask = methods_.size() - 1;
   std::size_t i = mixed(0, reinterpret_cast<std::uint64_t>(method)) & mask;
@@ -201,7 +216,9 @@ bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
   definition.put_text(name.view());
   definition.put_text(signature.view());
   definition.put(kUnknown);  // JVM TI does not tell the Exceptions attribute
-  return session_.definitions.append(definition);
+  if (!session_.definitions.append(definition)) return false;
+  if (session_.methods != nullptr) session_.methods->keep_number(owner, name.view(), signature.view(), id);
+  return true;
 }
 
 // The elements' class of an array class: the field Class.componentType (java/lang/Class.java, JDK 9 and later), so that

@@ -35,6 +35,8 @@ class Registry {
   // The id of a class, defined at the first call. `cause`: threadId that made it known.
   std::uint64_t class_id(JNIEnv* jni, jclass klass, std::uint64_t cause, bool loaded_before);
   std::uint64_t method_id(JNIEnv* jni, jmethodID method);
+  // A new id for a class of which nothing but the internal name is known; 0 where there is no room for its definition.
+  std::uint64_t define_named_class(std::string_view name);
   // The id of an object that lives already (monitors), defined by objDef at the first call.
   std::uint64_t object_id(JNIEnv* jni, jobject object);
   // A new id for an object that was just allocated, tagged; 0 where the object has one already.

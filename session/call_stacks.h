@@ -10,9 +10,16 @@
 
 namespace jtrace::session {
 
+enum class CallSide : std::uint8_t {
+  kCallee,  // a frame: methodEntry to methodExit
+  kCaller,  // methodCall to methodReturn
+};
+
 struct OpenCall {
-  std::uint32_t method;
-  std::uint64_t ticket;
+  std::uint32_t number;  // that its records have
+  CallSide side;
+  std::uint64_t method;      // methodId
+  std::uint64_t ticket;      // 0: a frame that the document does not tell of
   std::uint64_t object = 0;  // its receiver's objId; 0: none, or not known
 };
 
@@ -21,21 +28,31 @@ class CallStack {
   explicit CallStack(std::uint64_t thread) : thread_(thread) {}
 
   std::uint64_t thread() const { return thread_; }
-  std::size_t depth() const { return calls_.size(); }
+  std::size_t frames() const { return frames_; }
+  std::size_t size() const { return calls_.size(); }
   // The call that is entered.
   const OpenCall& enter(std::uint32_t method, std::uint64_t object) {
-    return calls_.emplace_back(OpenCall{method, ++tickets_, object});
+    ++frames_;
+    return calls_.emplace_back(OpenCall{method, CallSide::kCallee, method, ++tickets_, object});
   }
-  // Where in the stack the innermost call of the method is; depth() where it is not there.
-  std::size_t find(std::uint32_t method) const {
+  void enter_untold(std::uint32_t method) {
+    ++frames_;
+    calls_.emplace_back(OpenCall{method, CallSide::kCallee, method, 0});
+  }
+  const OpenCall& call(std::uint32_t number, std::uint64_t method) {
+    return calls_.emplace_back(OpenCall{number, CallSide::kCaller, method, ++tickets_});
+  }
+  // Where in the stack the innermost one of this number is; size() where it is not there.
+  std::size_t find(std::uint32_t number, CallSide side = CallSide::kCallee) const {
     for (std::size_t i = calls_.size(); i > 0; --i)
-      if (calls_[i - 1].method == method) return i - 1;
+      if (calls_[i - 1].number == number && calls_[i - 1].side == side) return i - 1;
     return calls_.size();
   }
   OpenCall& at(std::size_t index) { return calls_[index]; }
   OpenCall pop() {
     const OpenCall top = calls_.back();
     calls_.pop_back();
+    if (top.side == CallSide::kCallee) --frames_;
     return top;
   }
   // The exception that was thrown in the frame at hand, and not caught or passed on yet; method 0: none.
@@ -54,6 +71,7 @@ class CallStack {
   void forget(Visit visit) {
     for (const OpenCall& call : calls_) visit(call);
     calls_.clear();
+    frames_ = 0;
     thrown = {};
     values.clear();
   }
@@ -62,6 +80,7 @@ class CallStack {
   std::uint64_t thread_;
   std::uint64_t tickets_ = 0;
   std::vector<OpenCall> calls_;
+  std::size_t frames_ = 0;  // of calls_
 };
 
 class CallStacks {

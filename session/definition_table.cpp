@@ -39,7 +39,8 @@ trace::Number line_number(std::int32_t line) {
 void DefinitionTable::add(trace::record::Definition definition) {
   namespace record = trace::record;
   const std::uint64_t id = definition.id;
-  const std::size_t known = threads_.size() + classes_.size() + methods_.size() + objects_.size() + stacks_.size();
+  const std::size_t known =
+      threads_.size() + classes_.size() + methods_.size() + stand_for_.size() + objects_.size() + stacks_.size();
   if (known >= kMostDefinitions) return;  // its users get an id alone
   if (auto* thread = std::get_if<record::ThreadDefinition>(&definition.fields)) {
     threads_.try_emplace(id, Thread{definition.time, std::move(*thread)});
@@ -47,8 +48,10 @@ void DefinitionTable::add(trace::record::Definition definition) {
     std::string name = internal_name(made->signature);
     classes_.try_emplace(id, Class{definition.time, std::move(*made), std::move(name)});
   } else if (auto* method = std::get_if<record::MethodDefinition>(&definition.fields)) {
-    methods_.try_emplace(id, std::move(*method));
+    methods_.insert_or_assign(id, std::move(*method));  // a later one knows more
     least_method_ = least_method_ == 0 ? id : std::min(least_method_, id);
+  } else if (const auto* callee = std::get_if<record::StandsForDefinition>(&definition.fields)) {
+    stand_for_.insert_or_assign(id, callee->method);
   } else if (auto* object = std::get_if<record::ObjectDefinition>(&definition.fields)) {
     objects_.try_emplace(id, *object);
   } else if (auto* stack = std::get_if<record::StackDefinition>(&definition.fields)) {
@@ -85,6 +88,9 @@ Result<> DefinitionTable::need_class(std::uint64_t id, std::uint64_t time) {
 
 Result<> DefinitionTable::write_class(std::uint64_t id, const Class& made, std::uint64_t time) {
   const trace::record::ClassDefinition& fields = made.fields;
+  if (is_named_only(id))
+    return emitter_.emit(trace::ClassDef{
+        .time = wall(made.time), .transientClassId = ClassId(id), .classId = ClassId(id), .name = made.name});
   JTRACE_RETURN_IF_ERROR(need_thread(fields.thread, time));
   const std::string interfaces = joined(fields.interfaces);
   return emitter_.emit(trace::ClassDef{.threadIdRef = fields.thread != 0 ? ThreadId(fields.thread) : ThreadId(),
@@ -116,6 +122,13 @@ Result<> DefinitionTable::need_method(std::uint64_t id, std::uint64_t time) {
 }
 
 Result<> DefinitionTable::write_method(std::uint64_t id, const trace::record::MethodDefinition& method) {
+  if (is_named_only(method.class_id))
+    return emitter_.emit(trace::MethodDef{.name = method.name,
+                                          .signature = method.signature,
+                                          .isStatic = (method.access & trace::kStatic) != 0,
+                                          .signitureNotation = "JNI",
+                                          .classIdRef = ClassId(method.class_id),
+                                          .methodId = MethodId(id)});
   const std::string exceptions = joined(method.exceptions);
   return emitter_.emit(trace::MethodDef{.name = method.name,
                                         .signature = method.signature,

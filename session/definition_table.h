@@ -37,6 +37,11 @@ class DefinitionTable {
   // The same for the site of an allocation (ObjAllocRecord).
   Result<std::string_view> context_of_site(std::uint64_t site, std::uint64_t time);
 
+  // The method that a callee is as its callers name it: itself where that is not known.
+  std::uint64_t stands_for(std::uint64_t method) const {
+    const auto found = stand_for_.find(method);
+    return found == stand_for_.end() ? method : found->second;
+  }
   // A probe that an earlier trace left in a frame that still ran: methodIds grow from trace to trace.
   bool is_of_earlier_trace(std::uint64_t method) const { return method < least_method_; }
   // Of a method: its class's id (0: not known), and the source file of that class.
@@ -98,6 +103,10 @@ class DefinitionTable {
   };
   Result<> write_class(std::uint64_t id, const Class& made, std::uint64_t time);
   Result<> write_method(std::uint64_t id, const trace::record::MethodDefinition& method);
+  bool is_named_only(std::uint64_t class_id) const {
+    const auto found = classes_.find(class_id);
+    return found != classes_.end() && (found->second.fields.flags & trace::record::kClassNamed) != 0;
+  }
   // Objects from then on have an id alone in a document that begins later: bounds the memory (some 100 MB).
   static constexpr std::size_t kMostAllocated = 1u << 20;
 
@@ -109,6 +118,7 @@ class DefinitionTable {
   std::unordered_map<std::uint64_t, Thread> threads_;
   std::unordered_map<std::uint64_t, Class> classes_;
   std::unordered_map<std::uint64_t, trace::record::MethodDefinition> methods_;
+  std::unordered_map<std::uint64_t, std::uint64_t> stand_for_;
   std::unordered_map<std::uint64_t, trace::record::ObjectDefinition> objects_;
   std::unordered_map<std::uint64_t, Stack> stacks_;
   std::unordered_map<std::uint64_t, std::string> sites_;  // texts

@@ -29,7 +29,12 @@ bool is_of_probe(RecordKind kind) {
     case RecordKind::kCatch:
     case RecordKind::kValue:
     case RecordKind::kEntryOf:
-    case RecordKind::kReceiver: return true;
+    case RecordKind::kReceiver:
+    case RecordKind::kCall:
+    case RecordKind::kReturn:
+    case RecordKind::kFrameBegin:
+    case RecordKind::kFrameEnd:
+    case RecordKind::kHandler: return true;
     default: return false;
   }
 }
@@ -244,7 +249,13 @@ Result<> EventBuilder::process(const Record& any) {
       return write_entry(any, entry.start, entry.object);
     }
     case RecordKind::kMethodExit:
-    case RecordKind::kMethodUnwind: return write_exit(any);
+    case RecordKind::kMethodUnwind:
+    case RecordKind::kFrameEnd:
+    case RecordKind::kReturn: return write_end(any);
+    case RecordKind::kCall: return write_call(any);
+    case RecordKind::kFrameBegin: calls_.of(any.thread).enter_untold(any.header().number); return {};
+    case RecordKind::kHandler:
+      return end_calls_of(calls_.of(any.thread), any.header().number, {any.header().time, cpu_time_of(any)});
     case RecordKind::kValue: return take_value(any);
     case RecordKind::kLine: return write_line(any);
     case RecordKind::kThrow:
@@ -384,7 +395,7 @@ Result<> EventBuilder::write_alloc(const record::ObjAllocRecord& record) {
 }
 
 // Of a static method none; of others what is not known yet.
-EventBuilder::Receiver EventBuilder::receiver_of(std::uint32_t method) const {
+EventBuilder::Receiver EventBuilder::receiver_of(std::uint64_t method) const {
   if (!options_.receivers || !definitions_.is_static(method)) return {};
   return {ObjectId::none(), trace::Number(0)};
 }
@@ -417,7 +428,7 @@ Result<> EventBuilder::write_entry(const Record& record, std::uint64_t time, std
                                           .classIdRef = class_ref(method),
                                           .threadCpuTime = cpu_time_of(record),
                                           .sequenceCounter = receiver.sequence,
-                                          .stackDepth = stack.depth(),
+                                          .stackDepth = stack.frames(),
                                           .values = values});
 }
 
@@ -447,36 +458,60 @@ Result<> EventBuilder::take_receiver(const Record& any) {
   const std::uint64_t object = any.as<record::ReceiverRecord>().object;
   CallStack& stack = calls_.of(any.thread);
   const std::size_t at = stack.find(any.header().number);
-  if (object == 0 || at == stack.depth() || stack.at(at).object != 0) return {};
+  if (object == 0 || at == stack.size() || stack.at(at).object != 0) return {};
   JTRACE_RETURN_IF_ERROR(definitions_.need_object(object, any.header().time));
   stack.at(at).object = object;
   sequences_.enter(object);
   return {};
 }
 
-// Calls above the one that is left have ended without a word: constructors by an exception before super() returned.
-Result<> EventBuilder::write_exit(const Record& record) {
+// What is above the one that ends has ended without a word: constructors by an exception before super() returned, calls
+// by one that went through.
+Result<> EventBuilder::write_end(const Record& record) {
+  const record::RecordHeader& header = record.header();
   CallStack& stack = calls_.of(record.thread);
-  const std::size_t at = stack.find(record.header().number);
+  const std::size_t at =
+      stack.find(header.number, header.kind == RecordKind::kReturn ? CallSide::kCaller : CallSide::kCallee);
   const std::vector<CallValue> given = std::exchange(stack.values, {});
-  if (at == stack.depth()) {
-    ++orphan_exits_;
-    return {};
+  const EndFigures now{header.time, cpu_time_of(record)};
+  if (at == stack.size()) {
+    if (!record::is_of_frame(header.kind)) ++orphan_exits_;
+    return end_calls_of(stack, header.number, now);
   }
-  const ExitFigures now{record.header().time, cpu_time_of(record)};
-  while (stack.depth() > at + 1) JTRACE_RETURN_IF_ERROR(write_exit_of(stack, now, {}));
+  JTRACE_RETURN_IF_ERROR(end_down_to(stack, at + 1, now));
   trace::List<trace::Value> values;
-  const std::uint32_t method = record.header().number;
-  if (!given.empty() && record.header().kind == RecordKind::kMethodExit)
-    values = value_elements_.make(given, method, definitions_.signature_of(method), true);
-  return write_exit_of(stack, now, values);
+  if (!given.empty() && header.kind == RecordKind::kMethodExit)
+    values = value_elements_.make(given, header.number, definitions_.signature_of(header.number), true);
+  return write_end_of(stack, now, values);
 }
 
-Result<> EventBuilder::write_exit_of(CallStack& stack, const ExitFigures& at, trace::List<trace::Value> values) {
+Result<> EventBuilder::end_down_to(CallStack& stack, std::size_t size, const EndFigures& now) {
+  while (stack.size() > size) JTRACE_RETURN_IF_ERROR(write_end_of(stack, now, {}));
+  return {};
+}
+
+// With calls: control is in a frame of the method, and in none that it has called. Where the frame is not known, it
+// began before all that is.
+Result<> EventBuilder::end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now) {
+  if ((options_.events & record::kCallEvent) == 0) return {};
+  const std::size_t at = stack.find(method);
+  return end_down_to(stack, at == stack.size() ? 0 : at + 1, now);
+}
+
+Result<> EventBuilder::write_end_of(CallStack& stack, const EndFigures& at, trace::List<trace::Value> values) {
   const OpenCall call = stack.pop();
+  if (call.ticket == 0) return {};
   const std::uint64_t time = at.time;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(stack.thread(), time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(call.method, time));
+  if (call.side == CallSide::kCaller)
+    return emitter_.emit(trace::MethodReturn{.threadIdRef = ThreadId(stack.thread()),
+                                             .time = wall(time),
+                                             .methodIdRef = trace::MethodId(call.method),
+                                             .ticket = call.ticket,
+                                             .objIdRef = no_receiver_of(call.method),
+                                             .classIdRef = class_ref(call.method),
+                                             .threadCpuTime = at.cpu_time});
   JTRACE_RETURN_IF_ERROR(definitions_.need_object(call.object, time));
   Receiver receiver = receiver_of(call.method);
   if (call.object != 0) receiver = {ObjectId(call.object), sequences_.leave(call.object)};
@@ -491,15 +526,39 @@ Result<> EventBuilder::write_exit_of(CallStack& stack, const ExitFigures& at, tr
                                          .values = values});
 }
 
-trace::ClassId EventBuilder::class_ref(std::uint32_t method) const {
+// A call as its caller sees it: of the method that the instruction names, which another may override.
+Result<> EventBuilder::write_call(const Record& record) {
+  const std::uint64_t time = record.header().time;
+  const std::uint64_t method = definitions_.stands_for(record.header().number);
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  CallStack& stack = calls_.of(record.thread);
+  const OpenCall& call = stack.call(record.header().number, method);
+  return emitter_.emit(trace::MethodCall{.threadIdRef = ThreadId(record.thread),
+                                         .time = wall(time),
+                                         .methodIdRef = trace::MethodId(method),
+                                         .ticket = call.ticket,
+                                         .objIdRef = no_receiver_of(method),
+                                         .classIdRef = class_ref(method),
+                                         .threadCpuTime = cpu_time_of(record),
+                                         .stackDepth = stack.frames()});
+}
+
+trace::ClassId EventBuilder::class_ref(std::uint64_t method) const {
   const std::uint64_t id = definitions_.class_of(method);
   return id != 0 ? ClassId(id) : ClassId();
 }
 
-// The ticket of the innermost call of the method; none where calls are not traced.
+// That of a caller's view: of static methods none, of others it is not looked at.
+ObjectId EventBuilder::no_receiver_of(std::uint64_t method) const {
+  return definitions_.is_static(method) ? ObjectId::none() : ObjectId();
+}
+
+// The ticket of the innermost call of the method; none where entries are not traced.
 trace::WordList EventBuilder::ticket_of(CallStack& stack, std::uint32_t method) {
   const std::size_t at = stack.find(method);
-  return at < stack.depth() ? trace::WordList(stack.at(at).ticket) : trace::WordList();
+  const std::uint64_t ticket = at < stack.size() ? stack.at(at).ticket : 0;
+  return ticket != 0 ? trace::WordList(ticket) : trace::WordList();
 }
 
 Result<> EventBuilder::write_line(const Record& record) {
@@ -526,6 +585,7 @@ Result<> EventBuilder::write_exception(const Record& any) {
   const CallStack::Thrown here{method, record.handle};
   const bool said = stack.thrown == here;
   const bool leaves = (record.header.flags & record::kLeavesFrame) != 0;
+  if (is_catch || leaves) JTRACE_RETURN_IF_ERROR(end_calls_of(stack, method, {time, {}}));
   stack.thrown = is_catch || leaves ? CallStack::Thrown() : here;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(any.thread, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));

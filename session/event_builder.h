@@ -30,7 +30,7 @@ struct BuilderOptions {
   bool all_loaded_classes = false;  // classDef of classes that were there before comes at once
   bool nested_frees = false;
   bool receivers = false;  // of calls: objIdRef and sequenceCounter
-  bool cpu_time = false;   // of calls and lines: threadCpuTime
+  bool cpu_time = false;   // of calls (on both sides) and lines: threadCpuTime
 };
 
 class EventBuilder final : public trace::record::RecordSink {
@@ -134,12 +134,15 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_monitor(const trace::record::MonitorRecord& record);
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
   Result<> write_entry(const Record& record, std::uint64_t time, std::uint64_t object);
-  Result<> write_exit(const Record& record);
-  struct ExitFigures {
+  Result<> write_call(const Record& record);
+  Result<> write_end(const Record& record);
+  struct EndFigures {
     std::uint64_t time = 0;
     trace::Number cpu_time;
   };
-  Result<> write_exit_of(CallStack& stack, const ExitFigures& at, trace::List<trace::Value> values);
+  Result<> write_end_of(CallStack& stack, const EndFigures& at, trace::List<trace::Value> values);
+  Result<> end_down_to(CallStack& stack, std::size_t size, const EndFigures& now);
+  Result<> end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now);
   Result<> take_value(const Record& record);
   Result<> take_receiver(const Record& record);
   // objIdRef and sequenceCounter of an entry or exit; absent where they are not known, or not wanted.
@@ -147,7 +150,8 @@ class EventBuilder final : public trace::record::RecordSink {
     trace::ObjectId object;
     trace::Number sequence;
   };
-  Receiver receiver_of(std::uint32_t method) const;
+  Receiver receiver_of(std::uint64_t method) const;
+  trace::ObjectId no_receiver_of(std::uint64_t method) const;
   trace::Number cpu_time_of(const Record& record) const;
   void abandon(const OpenCall& call) {
     if (call.object != 0) sequences_.abandon(call.object);
@@ -155,7 +159,7 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_due_ends(std::uint64_t time);
   Result<> write_line(const Record& record);
   Result<> write_exception(const Record& record);
-  trace::ClassId class_ref(std::uint32_t method) const;
+  trace::ClassId class_ref(std::uint64_t method) const;
   static trace::WordList ticket_of(CallStack& stack, std::uint32_t method);
   Result<> write_count(const trace::record::CountRecord& record);
   Result<> write_end_of_object(const trace::record::ObjectRecord& record);

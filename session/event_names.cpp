@@ -10,7 +10,7 @@ using namespace trace::record;
 
 struct Word {
   std::string_view name;
-  std::uint64_t bits;  // 0: known, but not available yet
+  std::uint64_t bits;
 };
 
 constexpr std::uint64_t kThreads = kThreadStartEvent | kThreadEndEvent;
@@ -21,8 +21,8 @@ constexpr std::uint64_t kObjects = kObjAllocEvent | kObjFreeEvent;
 constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent | kStandstillEvent;
 constexpr std::uint64_t kExceptions = kThrowEvent | kCatchEvent;
 constexpr std::uint64_t kAllocations = kAllocationEvent | kObjFreeEvent;
-// What costs little: methods, exceptions, lines, counts and allocations rewrite the bytecode of whatever the filters
-// let through, and are named by who wants them.
+// What costs little: methods, calls, exceptions, lines, counts and allocations rewrite the bytecode of whatever the
+// filters let through, and are named by who wants them.
 constexpr std::uint64_t kAll = kThreads | kClasses | kGcEvent | kMonitors | kSleepEvent | kObjects | kRuntime;
 
 constexpr Word kGroups[] = {
@@ -30,6 +30,7 @@ constexpr Word kGroups[] = {
     {"monitors", kMonitors}, {"objects", kObjects},         {"runtime", kRuntime},
     {"all", kAll},           {"methods", kMethodEvent},     {"exceptions", kExceptions},
     {"lines", kLineEvent},   {"counts", kMethodCountEvent}, {"allocations", kAllocations},
+    {"calls", kCallEvent},
 };
 constexpr Word kElements[] = {
     {"threadStart", kThreadStartEvent},
@@ -52,8 +53,8 @@ constexpr Word kElements[] = {
     {"processResume", kStandstillEvent},
     {"methodEntry", kMethodEvent},
     {"methodExit", kMethodEvent},
-    {"methodCall", 0},
-    {"methodReturn", 0},
+    {"methodCall", kCallEvent},
+    {"methodReturn", kCallEvent},
     {"methodCount", kMethodCountEvent},
     {"line", kLineEvent},
     {"throw", kThrowEvent},
@@ -75,13 +76,9 @@ Result<std::uint64_t> bits_of(std::string_view name) {
   std::vector<std::string_view> available;
   for_each_word([&](const Word& word) {
     if (word.name == name) found = &word;
-    if (word.bits != 0) available.push_back(word.name);
+    available.push_back(word.name);
   });
-  if (found != nullptr && found->bits != 0) return found->bits;
-  if (found != nullptr)
-    return fail(ErrorCategory::kUsage,
-                "event '" + std::string(name) + "' cannot be traced by this version of the agent",
-                "it traces " + event_words_help());
+  if (found != nullptr) return found->bits;
   const std::string_view nearest = nearest_word(name, available);
   return fail(ErrorCategory::kUsage, "unknown event '" + std::string(name) + "'",
               nearest.empty() ? "there are " + event_words_help() : "did you mean '" + std::string(nearest) + "'?");
@@ -104,7 +101,7 @@ Result<std::uint64_t> events_of_words(const std::vector<std::string>& words) {
 std::string words_of_events(std::uint64_t bits) {
   std::string text;
   for (const Word& word : kElements) {
-    if (word.bits == 0 || (bits & word.bits) == 0) continue;
+    if ((bits & word.bits) == 0) continue;
     if (!text.empty()) text += ',';
     text += word.name;
   }
@@ -116,7 +113,6 @@ std::string words_of_events(std::uint64_t bits) {
 std::string event_words_help() {
   std::string text;
   for_each_word([&](const Word& word) {
-    if (word.bits == 0) return;
     if (!text.empty()) text += ", ";
     text += word.name;
   });

@@ -308,8 +308,8 @@ std::vector<OptionSpec> make_table() {
              "times of methods and lines: of a clock that is moved on now and then, or exact (some 30 ns each)",
              &O::precise_time),
       flag("cpu-time",
-           "methodEntry, methodExit and line with the processor time of their thread (a system call each, 0.2 us "
-           "to 0.6 us; virtual threads have none)",
+           "methodEntry, methodExit, methodCall, methodReturn and line with the processor time of their thread (a "
+           "system call each, 0.2 us to 0.6 us; virtual threads have none)",
            &O::cpu_time),
       slower_than_option(),
       flag("arguments", "methodEntry with the values of its arguments (costs a native call each)", &O::arguments),
@@ -466,8 +466,13 @@ Result<TraceOptions> OptionReader::finish() {
     return fail(ErrorCategory::kUsage, "options arguments and return-values need methods", "--events methods");
   if (options_.receivers && (options_.events & trace::record::kMethodEvent) == 0)
     return fail(ErrorCategory::kUsage, "option objects needs methods", "--events methods");
-  if (options_.cpu_time && (options_.events & (trace::record::kMethodEvent | trace::record::kLineEvent)) == 0)
-    return fail(ErrorCategory::kUsage, "option cpu-time needs methods or lines", "--events methods");
+  constexpr std::uint64_t kHaveCpuTime =
+      trace::record::kMethodEvent | trace::record::kCallEvent | trace::record::kLineEvent;
+  if (options_.cpu_time && (options_.events & kHaveCpuTime) == 0)
+    return fail(ErrorCategory::kUsage, "option cpu-time needs methods, calls or lines", "--events methods");
+  if (options_.slower_than != 0 && (options_.events & trace::record::kCallEvent) != 0)
+    return fail(ErrorCategory::kUsage, "option slower-than: calls as their callers see them come all or not at all",
+                "leave out calls; --events methods has the slow ones");
   if (options_.receivers) options_.events |= trace::record::kObjFreeEvent;
   if ((options_.events & trace::record::kAllocationEvent) != 0) {
     options_.events &= ~std::uint64_t{trace::record::kObjAllocEvent};  // exact instead of sampled

@@ -62,9 +62,11 @@ void SpillState::learn(std::span<const std::byte> definition) {
   // Texts belong to an event; options were said.
   if (kind == DefinitionKind::kText || kind == DefinitionKind::kOption || kind == DefinitionKind::kClock) return;
   const auto id = copy_of<std::uint64_t>(definition.data() + 9);  // behind kind and time
-  if (!places_.try_emplace({kind, id}, next_place_).second) return;
+  const auto [place, is_new] = places_.try_emplace({kind, id}, next_place_);
+  if (is_new) ++next_place_;
+  else if (kind != DefinitionKind::kMethod && kind != DefinitionKind::kStandsFor) return;  // a later one knows more
   const auto size = static_cast<std::uint32_t>(definition.size());
-  std::string& kept = definitions_[next_place_++];
+  std::string& kept = definitions_[place->second];
   kept.assign(reinterpret_cast<const char*>(&size), sizeof size);
   kept.append(reinterpret_cast<const char*>(definition.data()), definition.size());
 }

@@ -33,6 +33,7 @@ enum Op : std::uint8_t {
   kInvokevirtual = 182,
   kInvokespecial = 183,
   kInvokestatic = 184,
+  kInvokedynamic = 186,
   kNew = 187,
   kNewarray = 188,
   kAnewarray = 189,

@@ -6,13 +6,15 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// What is tried where a method gets too large: ever fewer probes.
+// What is tried where a method gets too large: ever fewer probes. A method that has any but kProbeCount keeps
+// kProbeFrames: an exception that is caught in it must not seem to end its callers' calls.
 constexpr std::uint32_t kLadder[] = {
     ~0u,
     ~std::uint32_t{kProbeLine},
-    ~std::uint32_t{kProbeLine | kProbeArguments | kProbeResult},
-    ~std::uint32_t{kProbeLine | kProbeArguments | kProbeResult | kProbeArrays | kProbeNew},
-    std::uint32_t{kProbeEntry | kProbeExit | kProbeCount},
+    ~std::uint32_t{kProbeLine | kProbeCalls},
+    ~std::uint32_t{kProbeLine | kProbeCalls | kProbeArguments | kProbeResult},
+    ~std::uint32_t{kProbeLine | kProbeCalls | kProbeArguments | kProbeResult | kProbeArrays | kProbeNew},
+    std::uint32_t{kProbeEntry | kProbeExit | kProbeFrames | kProbeCount},
     std::uint32_t{kProbeCount},
 };
 
@@ -29,6 +31,7 @@ Outcome rewrite_method(CodeRewriter& rewriter, const Method& method, MethodPlan&
     plan.done = probes;
     plan.open_start = rewriter.open_start();
     plan.unseen_news = rewriter.unseen_news();
+    plan.unseen_calls = rewriter.unseen_calls();
     return probes == plan.probes ? Outcome::kRewritten : Outcome::kReduced;
   }
   return outcome;
@@ -49,11 +52,12 @@ std::string_view to_text(Outcome outcome) {
   return "";
 }
 
-ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std::span<MethodPlan> plans, Bytes& out) {
+ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std::span<MethodPlan> plans, Bytes& out,
+                           CalleeNumbers callees) {
   const std::vector<Method>& methods = klass.methods();
   if (plans.size() != methods.size()) return ClassOutcome::kMalformed;
   ConstantPool pool(klass.constant_count());
-  CodeRewriter rewriter(klass, helper, pool);
+  CodeRewriter rewriter(klass, helper, callees, pool);
   ClassAssembly assembly(klass);
   Bytes code;
   bool any = false;

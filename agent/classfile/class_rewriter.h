@@ -36,6 +36,12 @@ enum Probe : std::uint32_t {
   // With kProbeArrays and kProbeNew made(Ljava/lang/Object;II)V instead of allocated: the object, its site (below), the
   // number
   kProbeSites = 4096,
+  // called(I)V before and returned(I)V behind each invokevirtual, invokespecial, invokestatic and invokeinterface, with
+  // the number of what it names (CalleeNumbers); it is left by an exception where no returned comes
+  kProbeCalls = 8192,
+  // What tells whose calls an exception has ended: handled(I)V at the start of every handler, unless kProbeCatch;
+  // begin(I)V at the start, unless kProbeEntry; end(I)V where exit and leave would be, unless kProbeExit
+  kProbeFrames = 16384,
   // parking(JI)V before each call of Unsafe.park (is_park), with its time and the number, and parked()V behind it
   kProbeParks = 32768,
 };
@@ -72,6 +78,13 @@ struct MethodPlan {
   bool open_start = false;  // a constructor: what leaves it before super() returns is not seen
   std::uint32_t unseen_news =
       0;  // with kProbeNew: how many `new` have no probe, for their code nests in no way we know
+  std::uint32_t unseen_calls = 0;  // with kProbeCalls: how many calls have none: invokedynamic, those without a number
+};
+
+// With kProbeCalls: gives the number of a callee by what an instruction names; 0: its calls get no probes.
+struct CalleeNumbers {
+  std::uint32_t (*number)(void* context, const ClassFile::Reference& callee, bool is_static) = nullptr;
+  void* context = nullptr;
 };
 
 enum class ClassOutcome : std::uint8_t {
@@ -83,7 +96,8 @@ enum class ClassOutcome : std::uint8_t {
 
 // `plans`: one for each method of the class, in its order. `out` is the new class file where kRewritten is returned.
 // `helper`: internal name of the helper class.
-ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std::span<MethodPlan> plans, Bytes& out);
+ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std::span<MethodPlan> plans, Bytes& out,
+                           CalleeNumbers callees = {});
 
 // The least and the greatest line of the method's line table, -1 where there is none.
 struct LineRange {

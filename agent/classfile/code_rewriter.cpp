@@ -1,5 +1,7 @@
 #include "agent/classfile/code_rewriter.h"
 
+#include <utility>
+
 namespace jtrace::agent::classfile {
 namespace {
 
@@ -81,6 +83,35 @@ void CodeRewriter::call(Bytes& out, std::uint16_t& method, std::string_view name
 
 void CodeRewriter::number_probe(Bytes& out, std::uint16_t& method, std::string_view name) {
   push(out, number_, number_constant_);
+  call(out, method, name, "(I)V");
+}
+
+void CodeRewriter::exit_probe(Bytes& out, std::uint32_t wanted) {
+  if ((wanted & kProbeExit) != 0) number_probe(out, constants_.exit, "exit");
+  else if ((wanted & kProbeFrames) != 0) number_probe(out, constants_.end, "end");
+}
+
+// What a call names, where it is to have probes; else nullptr.
+CodeRewriter::Callee* CodeRewriter::callee_of(const Instruction& each) {
+  if (each.op < kInvokevirtual || each.op > kInvokedynamic) return nullptr;
+  const std::uint16_t index = u2_at(&code_[each.old_pc + 1]);
+  Callee* found = nullptr;
+  if (each.op != kInvokedynamic && index < klass_.constant_count()) {
+    if (callees_.empty()) callees_.resize(klass_.constant_count());
+    found = &callees_[index];
+    if (!std::exchange(found->is_asked, true)) {
+      const ClassFile::Reference named = klass_.method_reference(index);
+      if (callee_numbers_.number != nullptr && !named.name.empty())
+        found->number = callee_numbers_.number(callee_numbers_.context, named, each.op == kInvokestatic);
+    }
+  }
+  if (found != nullptr && found->number != 0) return found;
+  ++unseen_calls_;
+  return nullptr;
+}
+
+void CodeRewriter::call_probe(Bytes& out, Callee& callee, std::uint16_t& method, std::string_view name) {
+  push(out, callee.number, callee.constant);
   call(out, method, name, "(I)V");
 }
 
@@ -168,10 +199,11 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   if ((wanted & kProbeLine) != 0 || has_sites) find_lines();
   news_.assign((wanted & kProbeNew) != 0 ? count : 0, kNoInstruction);
   unseen_news_ = 0;
+  unseen_calls_ = 0;
   if ((wanted & kProbeNew) != 0) find_news();
   find_super_call();
   std::vector<std::uint8_t> is_handler;
-  if ((wanted & kProbeCatch) != 0) {
+  if ((wanted & (kProbeCatch | kProbeFrames)) != 0) {
     is_handler.assign(count, 0);
     for (const MethodCode::Handler& handler : handlers_)
       if (const std::uint32_t at = source_.index_at(handler.target); at < count) is_handler[at] = 1;
@@ -180,10 +212,14 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   if ((wanted & kProbeCount) != 0) number_probe(prologue_, constants_.count, "count");
   if ((wanted & kProbeArguments) != 0) argument_probes();
   if ((wanted & kProbeEntry) != 0) entry_probe(prologue_, (wanted & kProbeReceiver) != 0);
+  else if ((wanted & kProbeFrames) != 0) number_probe(prologue_, constants_.begin, "begin");
   for (std::uint32_t i = 0; i < count; ++i) {
     Instruction& each = instructions_[i];
     each.before = static_cast<std::uint32_t>(probes_.size());
-    if (!is_handler.empty() && is_handler[i] != 0) object_probe(probes_, constants_.caught, "caught");
+    if (!is_handler.empty() && is_handler[i] != 0) {
+      if ((wanted & kProbeCatch) != 0) object_probe(probes_, constants_.caught, "caught");
+      else number_probe(probes_, constants_.handled, "handled");
+    }
     if ((wanted & kProbeLine) != 0 && lines_[i] != 0) {
       std::uint16_t line_constant = 0;
       push(probes_, lines_[i] - 1, line_constant);
@@ -197,13 +233,16 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
       value_probe(probes_, type, kResultValue);
     }
     const auto exit_at = static_cast<std::uint32_t>(probes_.size());
-    if (is_return(each.op) && (wanted & kProbeExit) != 0) number_probe(probes_, constants_.exit, "exit");
+    if (is_return(each.op)) exit_probe(probes_, wanted);
     each.exit_size = static_cast<std::uint32_t>(probes_.size()) - exit_at;
     const bool parks =
         has_parks && each.op == kInvokevirtual && is_park(klass_.method_reference(u2_at(&code_[each.old_pc + 1])));
     if (parks) parking_probe(probes_);
+    Callee* const callee = (wanted & kProbeCalls) != 0 ? callee_of(each) : nullptr;
+    if (callee != nullptr) call_probe(probes_, *callee, constants_.called, "called");
     each.before_size = static_cast<std::uint32_t>(probes_.size()) - each.before;
     each.after = static_cast<std::uint32_t>(probes_.size());
+    if (callee != nullptr) call_probe(probes_, *callee, constants_.returned, "returned");
     if (parks) call(probes_, constants_.parked, "parked", "()V");
     const bool is_array = each.op == kNewarray || each.op == kAnewarray || each.op == kMultianewarray;
     if (is_array && (wanted & kProbeArrays) != 0) allocation_probe(probes_, i, has_sites);
@@ -333,7 +372,7 @@ bool CodeRewriter::frames_allow_split() const {
 // not" (HotSpot checks it with both). An exception that comes out of the super call or from before it is for the reader
 // to see: the method's frame is gone when its caller goes on.
 void CodeRewriter::plan_handlers(std::uint32_t wanted) {
-  guards_ = (wanted & (kProbeExit | kProbeThrow)) != 0;
+  guards_ = (wanted & (kProbeExit | kProbeThrow | kProbeFrames)) != 0;
   open_start_ = false;
   if (!guards_) return;
   if (klass_.major() >= kFirstWithFrames) {
@@ -347,7 +386,8 @@ void CodeRewriter::plan_handlers(std::uint32_t wanted) {
     if (!guards_) return;
   }
   if ((wanted & kProbeThrow) != 0) object_probe(epilogue_, constants_.unwound, "unwound");
-  else number_probe(epilogue_, constants_.leave, "leave");
+  else if ((wanted & kProbeExit) != 0) number_probe(epilogue_, constants_.leave, "leave");
+  else number_probe(epilogue_, constants_.end, "end");
   put1(epilogue_, kAthrow);
 }
 

@@ -15,7 +15,8 @@ namespace jtrace::agent::classfile {
 struct ProbeConstants {
   std::uint16_t owner = 0;
   std::uint16_t enter = 0, received = 0, exit = 0, leave = 0, thrown = 0, unwound = 0, caught = 0, line = 0,
-                allocated = 0, count = 0, constructed = 0, made = 0, parking = 0, parked = 0;
+                allocated = 0, count = 0, constructed = 0, made = 0, parking = 0, parked = 0, called = 0, returned = 0,
+                begin = 0, end = 0, handled = 0;
   std::uint16_t values[5] = {};       // value() of each kind, in the order of value_probe()
   std::uint16_t throwable = 0;        // class java/lang/Throwable
   std::uint16_t stack_map_table = 0;  // "StackMapTable"
@@ -23,8 +24,8 @@ struct ProbeConstants {
 
 class CodeRewriter {
  public:
-  CodeRewriter(const ClassFile& klass, std::string_view helper, ConstantPool& pool)
-      : klass_(klass), helper_(helper), pool_(pool) {}
+  CodeRewriter(const ClassFile& klass, std::string_view helper, CalleeNumbers callees, ConstantPool& pool)
+      : klass_(klass), helper_(helper), callee_numbers_(callees), pool_(pool) {}
 
   // Appends the attribute with the probes `wanted` to `out`, header included. Anything but kRewritten: nothing was
   // appended.
@@ -33,6 +34,8 @@ class CodeRewriter {
   bool open_start() const { return open_start_; }
   // Of the last rewrite() with kProbeNew: how many `new` have no probe.
   std::uint32_t unseen_news() const { return unseen_news_; }
+  // Of the last rewrite() with kProbeCalls: how many calls have no probes.
+  std::uint32_t unseen_calls() const { return unseen_calls_; }
 
  private:
   bool read(const Method& method);
@@ -68,11 +71,21 @@ class CodeRewriter {
   void value_probe(Bytes& out, std::uint32_t type, std::uint32_t position);
   void number_probe(Bytes& out, std::uint16_t& method, std::string_view name);
   void parking_probe(Bytes& out);
+  void exit_probe(Bytes& out, std::uint32_t wanted);
+  struct Callee {
+    std::uint32_t number = 0;  // 0: none was given
+    std::uint16_t constant = 0;
+    bool is_asked = false;
+  };
+  Callee* callee_of(const Instruction& each);
+  void call_probe(Bytes& out, Callee& callee, std::uint16_t& method, std::string_view name);
 
   const ClassFile& klass_;
   std::string_view helper_;
+  CalleeNumbers callee_numbers_;
   ConstantPool& pool_;
   ProbeConstants constants_;
+  std::vector<Callee> callees_;  // by constant of the class
 
   // Of the method at hand.
   const Method* method_ = nullptr;
@@ -96,6 +109,7 @@ class CodeRewriter {
   bool guards_ = false;  // a handler of ours sees exceptions leave
   bool open_start_ = false;
   std::uint32_t unseen_news_ = 0;
+  std::uint32_t unseen_calls_ = 0;
 };
 
 }  // namespace jtrace::agent::classfile

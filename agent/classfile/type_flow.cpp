@@ -25,7 +25,6 @@ enum : std::uint8_t {
   kRet = 169,
   kGetstatic = 178,
   kPutfield = 181,
-  kInvokedynamic = 186,
   kCheckcast = 192,
   kIinc = 132,
 };

@@ -13,6 +13,13 @@ class IdMap {
     if (slots_.empty()) return 0;
     return slots_[place(key)].value;
   }
+  // Where the value of a key lies until the next put(); nullptr where the key is not there. 0 may be put there: the key
+  // is not there any more.
+  std::uint32_t* find_place(std::uint64_t key) {
+    if (slots_.empty()) return nullptr;
+    Slot& slot = slots_[place(key)];
+    return slot.key == 0 ? nullptr : &slot.value;
+  }
   void put(std::uint64_t key, std::uint32_t value) {
     if (count_ * 2 >= slots_.size()) grow();
     Slot& slot = slots_[place(key)];

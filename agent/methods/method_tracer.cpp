@@ -9,6 +9,7 @@
 #include "agent/agent_session.h"
 #include "agent/guarded_classes.h"
 #include "agent/methods/mutex_lock.h"
+#include "agent/methods/name_hash.h"
 #include "agent/registry.h"
 #include "base/clock.h"
 
@@ -27,14 +28,17 @@ constexpr std::uint32_t kMostSaid = 50;  // methods without probes that the trac
 constexpr std::size_t kClassIdOffset =
     21;  // of a method's definition (definition.h): u32 size, u8 kind, u64 time, u64 id
 
-std::uint64_t hash_of(std::string_view name, std::string_view descriptor) {
-  std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
-  for (const std::string_view text : {name, descriptor}) {
-    for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3ull;
-    hash = (hash ^ 0xff) * 0x100000001b3ull;
+// What the rewriter asks for the numbers of what a class calls.
+struct CalleesOf {
+  Callees& callees;
+  JNIEnv* jni;
+  jobject loader;
+
+  static std::uint32_t number(void* context, const ClassFile::Reference& callee, bool is_static) {
+    const auto& of = *static_cast<const CalleesOf*>(context);
+    return of.callees.number(of.jni, of.loader, callee, is_static);
   }
-  return hash;
-}
+};
 
 Definition definition_of(const ClassFile& klass, const Method& method, std::uint32_t number, std::uint64_t class_id) {
   const classfile::LineRange lines = classfile::line_range(klass, method);
@@ -66,6 +70,8 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   area_->clear();
   area_->open_calls().start(session_.config.slower_than);
   first_number_ = Registry::next_method_ids(0);
+  if (traces_calls())
+    if (const char* error = callees_.start(jni)) return error;
   if (counts_calls() && !area_->counts().start(session_.own_thread_id)) return "no memory is left for the counters";
   return nullptr;
 }
@@ -89,10 +95,13 @@ std::uint32_t MethodTracer::probes() const {
   if ((events & record::kThrowEvent) != 0) wanted |= classfile::kProbeThrow;
   if ((events & record::kCatchEvent) != 0) wanted |= classfile::kProbeCatch;
   if ((events & record::kLineEvent) != 0) wanted |= classfile::kProbeLine;
+  if (traces_calls()) wanted |= classfile::kProbeCalls | classfile::kProbeFrames;
   return wanted;
 }
 
 bool MethodTracer::counts_calls() const { return (session_.granted_events & record::kMethodCountEvent) != 0; }
+
+bool MethodTracer::traces_calls() const { return (session_.granted_events & record::kCallEvent) != 0; }
 
 void MethodTracer::set_on(bool on) {
   area_->set_on(on);
@@ -254,6 +263,7 @@ void MethodTracer::remove(JNIEnv* jni) {
   for (jint i = 0; i < count; ++i) jni->DeleteLocalRef(classes[i]);
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
   active_ = false;
+  callees_.stop(jni);
   Lock lock(lock_);
   for (; next_ < queue_.size(); ++next_) jni->DeleteWeakGlobalRef(queue_[next_]);
   for (const Loading& each : loading_)
@@ -267,7 +277,7 @@ const char* MethodTracer::number_loading(JNIEnv* jni, const ClassFile& klass, jo
   if (loading_.size() >= kMostLoading) forget_unloaded(jni);
   if (loading_.size() >= kMostLoading) return "too many classes are loaded and not linked";
   const Loading* before = find_loading(jni, klass.name(), loader);
-  numbers = number_class(klass, before == nullptr ? nullptr : &before->numbers);
+  numbers = number_class(klass, before == nullptr ? nullptr : &before->numbers, 0);
   const bool differs = before != nullptr && before->numbers.first != numbers.first;
   return differs ? "two classes of its name are being loaded at a time" : nullptr;
 }
@@ -325,7 +335,8 @@ MethodTracer::Loading* MethodTracer::find_loading(JNIEnv* jni, std::string_view 
   return nullptr;
 }
 
-MethodTracer::Numbered MethodTracer::number_class(const ClassFile& klass, const Numbered* before) {
+MethodTracer::Numbered MethodTracer::number_class(const ClassFile& klass, const Numbered* before,
+                                                  std::uint64_t class_id) {
   Numbered made;
   for (const Method& method : klass.methods()) made.methods.push_back(hash_of(method.name, method.descriptor));
   if (before != nullptr && before->methods.size() == made.methods.size() &&
@@ -333,9 +344,17 @@ MethodTracer::Numbered MethodTracer::number_class(const ClassFile& klass, const 
     made.first = before->first;
     made.class_id = before->class_id;
     made.counted = before->counted;
+    made.kept = before->kept;
     return made;
   }
   made.first = Registry::next_method_ids(static_cast<std::uint32_t>(made.methods.size()));
+  if (class_id == 0) return made;
+  for (std::size_t i = 0; i < made.methods.size(); ++i) {
+    const std::uint32_t kept = kept_.find(hash_in(class_id, made.methods[i]));
+    if (kept == 0) continue;
+    made.kept.resize(made.methods.size());
+    made.kept[i] = kept;
+  }
   return made;
 }
 
@@ -344,7 +363,7 @@ std::vector<MethodPlan> MethodTracer::plan(const ClassFile& klass, const Numbere
   const std::uint32_t wanted = probes();
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const Method& method = klass.methods()[i];
-    plans[i].number = numbers.first + static_cast<std::uint32_t>(i);
+    plans[i].number = numbers.number(i);
     if (session_.registry->includes_method(klass.name(), method.name)) plans[i].probes = wanted;
     // No two methods of a session share a counter.
     if (plans[i].number - first_number_ >= CallCounts::kMethods)
@@ -371,14 +390,18 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
     if (id == 0) return;  // no room for its definition; counted there
     Lock lock(lock_);
     const std::uint32_t at = index_.find(id);
-    numbers = number_class(klass, at == 0 ? nullptr : &numbered_[at - 1]);
+    numbers = number_class(klass, at == 0 ? nullptr : &numbered_[at - 1], id);
   } else {
     const char* const refusal = number_loading(jni, klass, loader, numbers);
     if (refusal != nullptr) return skip_class(klass, refusal);
   }
+  // It may call its own methods, which are to be the same on both sides.
+  if (redefined != nullptr && traces_calls() && !define(klass, numbers, id)) return;
   std::vector<MethodPlan> plans = plan(klass, numbers);
   classfile::Bytes out;
-  const classfile::ClassOutcome outcome = classfile::rewrite_class(klass, probe_class_name(style()), plans, out);
+  CalleesOf callees{callees_, jni, loader};
+  const classfile::ClassOutcome outcome =
+      classfile::rewrite_class(klass, probe_class_name(style()), plans, out, {CalleesOf::number, &callees});
   if (outcome != classfile::ClassOutcome::kRewritten) {
     if (redefined != nullptr) set_probes(redefined, false);
     if (outcome == classfile::ClassOutcome::kPoolFull) skipped_.fetch_add(static_cast<std::uint32_t>(plans.size()));
@@ -410,7 +433,7 @@ void MethodTracer::set_probes(jclass klass, bool has) {
 bool MethodTracer::define(const ClassFile& klass, Numbered& numbers, std::uint64_t id) {
   if (numbers.class_id != id) {
     for (std::size_t i = 0; i < klass.methods().size(); ++i) {
-      Definition made = definition_of(klass, klass.methods()[i], numbers.first + static_cast<std::uint32_t>(i), id);
+      Definition made = definition_of(klass, klass.methods()[i], numbers.number(i), id);
       // No room now: the drainer is on its way. This thread (the one that retransforms) may wait.
       bool written = session_.definitions.append(made);
       for (int attempt = 0; !written && attempt < 50; ++attempt) {
@@ -442,8 +465,7 @@ bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered&
   made.numbers = numbers;
   made.name.assign(klass.name().begin(), klass.name().end());
   for (std::size_t i = 0; i < klass.methods().size(); ++i)
-    made.definitions.push_back(
-        definition_of(klass, klass.methods()[i], numbers.first + static_cast<std::uint32_t>(i), 0));
+    made.definitions.push_back(definition_of(klass, klass.methods()[i], numbers.number(i), 0));
   if (loader != nullptr) made.loader = jni->NewWeakGlobalRef(loader);
   Lock lock(lock_);
   if (Loading* before = find_loading(jni, klass.name(), loader)) {
@@ -458,6 +480,12 @@ bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered&
 
 void MethodTracer::class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread) {
   if (!active_ || removing_) return;
+  take_prepared(jni, klass, thread);
+  // Behind the numbers of its methods: a callee is to have the same.
+  if (traces_calls()) callees_.class_prepared(jni, klass);
+}
+
+void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread) {
   JvmtiText signature(session_.jvmti);
   if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
   const std::string_view name = internal_name(signature.view());
@@ -499,8 +527,14 @@ std::uint32_t MethodTracer::number_of(std::uint64_t class_id, std::string_view n
   if (at == 0) return 0;
   const Numbered& numbers = numbered_[at - 1];
   for (std::size_t i = 0; i < numbers.methods.size(); ++i)
-    if (numbers.methods[i] == hash) return numbers.first + static_cast<std::uint32_t>(i);
+    if (numbers.methods[i] == hash) return numbers.number(i);
   return 0;
+}
+
+void MethodTracer::keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor,
+                               std::uint64_t id) {
+  Lock lock(lock_);
+  kept_.put(hash_in(class_id, hash_of(name, descriptor)), static_cast<std::uint32_t>(id));
 }
 
 void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& plans) {
@@ -510,6 +544,8 @@ void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& 
     any = any || plan.done != 0;
     if (plan.done != 0) methods_.fetch_add(1, std::memory_order_relaxed);
     if ((plan.done & classfile::kProbeNew) != 0) unseen_news_.fetch_add(plan.unseen_news, std::memory_order_relaxed);
+    if ((plan.done & classfile::kProbeCalls) != 0)
+      unseen_calls_.fetch_add(plan.unseen_calls, std::memory_order_relaxed);
     if (plan.outcome == Outcome::kNoCode) {
       const bool is_native = (klass.methods()[i].access & kAccNative) != 0;
       (is_native ? native_ : abstract_).fetch_add(1, std::memory_order_relaxed);
@@ -534,7 +570,7 @@ std::vector<std::uint32_t> MethodTracer::counted_methods() {
   Lock lock(lock_);
   for (const Numbered& each : numbered_)
     for (std::size_t i = 0; i < each.counted.size(); ++i)
-      if (each.counted[i]) counted.push_back(each.first + static_cast<std::uint32_t>(i));
+      if (each.counted[i]) counted.push_back(each.number(i));
   return counted;
 }
 
@@ -582,10 +618,13 @@ void MethodTracer::say(std::string_view key, std::string_view value) {
 }
 
 int MethodTracer::figures(char* text, std::size_t size) const {
-  return snprintf(text, size,
-                  "classes=%u,methods=%u,reduced=%u,skipped=%u,refusedClasses=%u,unreadable=%u,unseenNews=%u",
-                  classes_.load(), methods_.load(), reduced_.load(), skipped_.load(), refused_.load(),
-                  unreadable_.load(), unseen_news_.load());
+  int length =
+      snprintf(text, size, "classes=%u,methods=%u,reduced=%u,skipped=%u,refusedClasses=%u,unreadable=%u,unseenNews=%u",
+               classes_.load(), methods_.load(), reduced_.load(), skipped_.load(), refused_.load(), unreadable_.load(),
+               unseen_news_.load());
+  if (traces_calls())
+    length += snprintf(text + length, size - static_cast<std::size_t>(length), ",unseenCalls=%u", unseen_calls_.load());
+  return length;
 }
 
 }  // namespace jtrace::agent

@@ -19,6 +19,7 @@
 
 #include "agent/classfile/class_rewriter.h"
 #include "agent/definition_stream.h"
+#include "agent/methods/callees.h"
 #include "agent/methods/id_map.h"
 #include "agent/methods/late_frees.h"
 #include "agent/methods/probe_area.h"
@@ -31,7 +32,9 @@ class CallbackGuard;
 
 class MethodTracer {
  public:
-  explicit MethodTracer(AgentSession& session) : session_(session) { pthread_mutex_init(&lock_, nullptr); }
+  explicit MethodTracer(AgentSession& session) : session_(session), callees_(session) {
+    pthread_mutex_init(&lock_, nullptr);
+  }
   MethodTracer(const MethodTracer&) = delete;
   MethodTracer& operator=(const MethodTracer&) = delete;
   ~MethodTracer() { pthread_mutex_destroy(&lock_); }
@@ -68,6 +71,8 @@ class MethodTracer {
   void write_last_frees(const CallbackGuard& guard);
   // The number of a method of a class that has probes; 0: it has none.
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
+  // A method has been given an id before its class got probes: it keeps it.
+  void keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor, std::uint64_t id);
 
   ProbeArea& area() const { return *area_; }
   // A stack of open calls for the calling thread; nullptr where there is none left, which is counted.
@@ -81,6 +86,10 @@ class MethodTracer {
     std::uint64_t class_id = 0;
     std::uint32_t first = 0;
     std::vector<std::uint64_t> methods;
+    std::vector<std::uint32_t> kept;  // by method: the number it had before, 0: none; empty: none of them had
+    std::uint32_t number(std::size_t i) const {
+      return !kept.empty() && kept[i] != 0 ? kept[i] : first + static_cast<std::uint32_t>(i);
+    }
     std::vector<bool> counted;  // each has, or has had, the probe that counts
     bool has_probes = false;
   };
@@ -101,9 +110,11 @@ class MethodTracer {
   bool is_loading(JNIEnv* jni, jclass klass);
   const char* number_loading(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, Numbered& numbers);
   void forget_unloaded(JNIEnv* jni);
+  void take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread);
   void skip_class(const classfile::ClassFile& klass, const char* why);
   Loading* find_loading(JNIEnv* jni, std::string_view name, jobject loader);
-  Numbered number_class(const classfile::ClassFile& klass, const Numbered* before);
+  Numbered number_class(const classfile::ClassFile& klass, const Numbered* before, std::uint64_t class_id);
+  bool traces_calls() const;
   std::vector<classfile::MethodPlan> plan(const classfile::ClassFile& klass, const Numbered& numbers);
   bool define(const classfile::ClassFile& klass, Numbered& numbers, std::uint64_t id);
   bool remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader);
@@ -116,6 +127,7 @@ class MethodTracer {
   void say(std::string_view key, std::string_view value);
 
   AgentSession& session_;
+  Callees callees_;
   ProbeArea* area_ = nullptr;
   ProbeClassFacts facts_;
   LateFrees late_frees_;
@@ -123,6 +135,7 @@ class MethodTracer {
   pthread_mutex_t lock_;            // over what follows; no JVM TI call under it
   std::vector<Numbered> numbered_;  // by index_
   IdMap index_;                     // class id -> index + 1
+  IdMap kept_;                      // class id and method -> its number, given before its class had any
   std::vector<Loading> loading_;
   std::vector<jweak> queue_;  // the control thread's
   std::size_t next_ = 0;
@@ -131,7 +144,7 @@ class MethodTracer {
   std::atomic<bool> active_{false};
   std::atomic<bool> removing_{false};
   std::atomic<std::uint32_t> classes_{0}, methods_{0}, reduced_{0}, skipped_{0}, refused_{0}, unreadable_{0};
-  std::atomic<std::uint32_t> native_{0}, abstract_{0}, unseen_news_{0};
+  std::atomic<std::uint32_t> native_{0}, abstract_{0}, unseen_news_{0}, unseen_calls_{0};
   std::atomic<std::uint64_t> unwatched_{0};  // calls that found no stack
   std::atomic<std::uint32_t> skips_said_{0};
 };

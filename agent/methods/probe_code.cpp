@@ -106,6 +106,11 @@ class Maker {
       add_probe("leave", record::RecordKind::kMethodUnwind, kNumber);
       add_probe("received", record::RecordKind::kEntryOf, kObject);
       add_probe("constructed", record::RecordKind::kReceiver, kObject);
+      add_probe("called", record::RecordKind::kCall, kNumber);
+      add_probe("returned", record::RecordKind::kReturn, kNumber);
+      add_probe("begin", record::RecordKind::kFrameBegin, kNumber);
+      add_probe("end", record::RecordKind::kFrameEnd, kNumber);
+      add_probe("handled", record::RecordKind::kHandler, kNumber);
     }
     add_probe("line", record::RecordKind::kLine, kLine);
     add_count();

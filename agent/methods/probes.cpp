@@ -128,7 +128,12 @@ void exception(JNIEnv* jni, jobject thrown, jint number, record::RecordKind kind
       made.object = session.registry->object_id(jni, thrown);
     guard.write(made, kind);
   }
-  if (!leaves || (session.granted_events & record::kMethodEvent) == 0) return;
+  if (!leaves) return;
+  if ((session.granted_events & record::kMethodEvent) == 0) {
+    if ((session.granted_events & record::kCallEvent) != 0)
+      write_exit(guard, jni, static_cast<std::uint32_t>(number), record::RecordKind::kFrameEnd);
+    return;
+  }
   if (session.config.slower_than != 0) {
     end_call(guard, jni, current, static_cast<std::uint32_t>(number), record::RecordKind::kMethodUnwind);
   } else {

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -323,6 +323,76 @@ public final class Calls {
         }
     }
 
+    interface Shape {
+        int area(int n);
+    }
+
+    static class Square implements Shape {
+        @Override
+        public int area(int n) {
+            return n * n + corners();
+        }
+
+        int corners() {
+            return 4;
+        }
+    }
+
+    static final class Rounded extends Square {
+        @Override
+        int corners() {
+            return super.corners() - 4;
+        }
+    }
+
+    /** Not loaded before the first call of it. */
+    static final class Late {
+        static int late(int n) {
+            return n;
+        }
+    }
+
+    static int failing(int n) {
+        if (n == 0) {
+            throw new IllegalStateException("as asked");
+        }
+        return quick(failing(n - 1));
+    }
+
+    /** An exception goes through three calls of failing and one of quick's argument; the handler calls something. */
+    static int callFailing() {
+        try {
+            return failing(2);
+        } catch (IllegalStateException e) {
+            return quick(1);
+        }
+    }
+
+    static class Picky extends Base {
+        Picky(int value) {
+            super(failing(value));
+        }
+    }
+
+    static int constructPicky(boolean twice) {
+        try {
+            return new Picky(0).value;
+        } catch (IllegalStateException e) {
+            return twice ? constructPicky(false) : 1;
+        }
+    }
+
+    /** One call of each kind: what is called, and how, is known by the test. */
+    static int callEach(Shape shape, Square square, int[] array) {
+        int sum = shape.area(3) + square.corners() + quick(1) + Late.late(2);
+        sum += array.clone().length;
+        sum += (int) System.nanoTime() & 1;
+        sum += new Cell(5).value;
+        sum += shape.hashCode() & 1;
+        sum += callFailing() + constructPicky(true);
+        return sum;
+    }
+
     private static String answer(String[] words) throws Exception {
         int n = words.length > 1 ? Integer.parseInt(words[1]) : 0;
         switch (words[0]) {
@@ -517,6 +587,11 @@ public final class Calls {
                 System.gc();
                 return "gone=" + gone;
             }
+            case "calls":
+                for (int i = 0; i < n; i++) {
+                    sink += callEach(new Rounded(), new Square(), new int[i]);
+                }
+                return "calls=" + n;
             case "slowly":
                 return "slowly=" + slowly("text", new Base(7), n, Integer.parseInt(words[2])).length();
             case "virtualNaps": {

@@ -9,8 +9,8 @@
 // Peers, in the same run: JFR's method timing (JDK 25), which counts calls and sums their times; JVM TI's MethodEntry
 // and MethodExit with callbacks that do nothing.
 //
-//   bench_methods [brief|program|receivers]   brief: untraced, the ring, what is kept, and the peers; the others: the
-//   real program, or the fib of an object, alone
+//   bench_methods [brief|program|receivers|calls]   brief: untraced, the ring, what is kept, and the peers; the others:
+//   the real program, the fib of an object, or what methodCall and methodReturn cost, alone
 #include <signal.h>
 
 #include <algorithm>
@@ -165,6 +165,19 @@ void bench_fib(const Jdk& jdk, JvmProcess& jvm, bool brief) {
   peer_jvmti(jdk, small, base);
 }
 
+// Each call of fib is made by a fib: one methodCall and methodReturn for each methodEntry and methodExit, the peer.
+void bench_calls(const Jdk& jdk, JvmProcess& jvm) {
+  const Workload work{"fib, called", "bench", 20, {"--filter", "Calls fib include", "--filter", "* exclude"}};
+  std::printf("%s: %s\n", jdk.name.c_str(), work.name);
+  measure(jvm, work, 200);
+  const Figure base = measure(jvm, work, 200);
+  row("untraced", base, base);
+  traced(jvm, "ring, entries and exits (peer)", base, work, 200, "methods");
+  traced(jvm, "ring, calls", base, work, 200, "calls");
+  traced(jvm, "ring, both", base, work, 200, "calls,methods");
+  traced(jvm, "calls kept, spill to a file", base, work, 40, "calls", kKeep, Into::kSpill);
+}
+
 // The same recursion as an instance method: what the receiver of each call costs.
 void bench_receivers(const Jdk& jdk, JvmProcess& jvm) {
   const Workload work{
@@ -248,7 +261,9 @@ void bench(const Jdk& jdk, std::string_view what) {
     return;
   }
   if (what == "receivers") return bench_receivers(jdk, **jvm);
+  if (what == "calls") return bench_calls(jdk, **jvm);
   bench_fib(jdk, **jvm, brief);
+  if (!brief) bench_calls(jdk, **jvm);
   bench_receivers(jdk, **jvm);
   if (!brief) bench_allocations(jdk, **jvm);
   bench_collections(jdk, **jvm, brief);

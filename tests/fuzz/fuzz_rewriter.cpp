@@ -7,14 +7,24 @@
 
 #include "agent/classfile/class_rewriter.h"
 
+namespace {
+
+// Some callees have none.
+std::uint32_t number_of(void*, const jtrace::agent::classfile::ClassFile::Reference& callee, bool) {
+  return static_cast<std::uint32_t>(callee.name.size() % 7 * 10'000);
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace jtrace::agent::classfile;
   ClassFile klass;
   if (!klass.parse({data, size})) return 0;
-  for (const std::uint32_t probes : {8191u, 2047u, 511u, 3u, 128u, 29u}) {
+  for (const std::uint32_t probes : {32767u, 24576u, 8191u, 2047u, 511u, 3u, 128u, 29u}) {
     std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = probes * 1000, .probes = probes});
     Bytes out;
-    if (rewrite_class(klass, "java/lang/Helper", plans, out) != ClassOutcome::kRewritten) continue;
+    if (rewrite_class(klass, "java/lang/Helper", plans, out, {number_of, nullptr}) != ClassOutcome::kRewritten)
+      continue;
     ClassFile again;
     if (!again.parse(out) || again.methods().size() != klass.methods().size() || again.name() != klass.name())
       std::abort();

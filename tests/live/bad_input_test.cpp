@@ -45,11 +45,11 @@ struct Row {
 
 const std::string kRule = "a rule is CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'";
 const std::string kAllEvents =
-    "threads, classes, gc, monitors, objects, runtime, all, methods, exceptions, lines, counts, allocations, "
+    "threads, classes, gc, monitors, objects, runtime, all, methods, exceptions, lines, counts, allocations, calls, "
     "threadStart, threadEnd, classDef, classUnload, gcStart, gcFinish, monWait, monWaited, monContendedEnter, "
     "monContendedEntered, sleeps, parks, objAlloc, objFree, runtimeInitDone, runtimeShutdown, processSuspend, "
     "processResume, methodEntry, "
-    "methodExit, methodCount, line, throw, catch";
+    "methodExit, methodCall, methodReturn, methodCount, line, throw, catch";
 const std::string kLongName(300, 'x');
 
 const std::vector<Row>& rows() {
@@ -72,8 +72,6 @@ const std::vector<Row>& rows() {
       {"rotate=2", 2, "option rotate needs max-size; say at which size the next file begins"},
       {"events=gcstart", 2, "unknown event 'gcstart'; did you mean 'gcStart'?"},
       {"events=everything", 2, "unknown event 'everything'; there are " + kAllEvents},
-      {"events=methodCall", 2,
-       "event 'methodCall' cannot be traced by this version of the agent; it traces " + kAllEvents},
       {"filter=java.util.*", 2, "filter 'java.util.*': the mode (include|exclude) is missing; " + kRule},
       {"filter=a.b maybe", 2, "filter 'a.b maybe': the mode 'maybe' is neither include nor exclude; " + kRule},
       {"filter= include", 2, "filter 'include': the pattern is empty; " + kRule},

@@ -48,7 +48,8 @@ Bytes helper_class() {
   ClassBuilder made(kHelper, "java/lang/Object");
   CodeBuilder code(made.pool());
   code.op(kReturn);
-  for (const char* name : {"enter", "exit", "leave", "count"}) made.add_method(0x0009, name, "(I)V", 1, 1, code);
+  for (const char* name : {"enter", "exit", "leave", "count", "called", "returned", "begin", "end", "handled"})
+    made.add_method(0x0009, name, "(I)V", 1, 1, code);
   for (const char* name : {"thrown", "unwound", "caught", "allocated", "received", "constructed"})
     made.add_method(0x0009, name, "(Ljava/lang/Object;I)V", 1, 2, code);
   for (const char* descriptor : {"(III)V", "(JII)V", "(FII)V", "(DII)V", "(Ljava/lang/Object;II)V"})
@@ -106,6 +107,8 @@ bool compute_frames(JNIEnv* jni, jobject loader, const ClassFile& klass, Bytes& 
   return completed;
 }
 
+std::uint32_t number_of(void*, const ClassFile::Reference&, bool) { return g_number += 3; }
+
 void give(jvmtiEnv* jvmti, const Bytes& out, jint* new_size, unsigned char** new_data) {
   if (jvmti->Allocate(static_cast<jlong>(out.size()), new_data) != JVMTI_ERROR_NONE) return;
   memcpy(*new_data, out.data(), out.size());
@@ -132,7 +135,7 @@ void JNICALL load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject l
   for (MethodPlan& plan : plans) plan = {.number = g_number += 3, .probes = g_probes};
   if (g_number > 70'000) g_number = 0;
   Bytes out;
-  const ClassOutcome outcome = rewrite_class(klass, kHelper, plans, out);
+  const ClassOutcome outcome = rewrite_class(klass, kHelper, plans, out, {number_of, nullptr});
   g_ns += now_ns() - start;
   if (outcome == ClassOutcome::kPoolFull) ++g_pool_full;
   if (outcome == ClassOutcome::kMalformed) ++g_unread;

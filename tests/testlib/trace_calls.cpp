@@ -41,32 +41,41 @@ std::map<std::string, int> by_method(const TraceDocument& trace, std::string_vie
 
 std::vector<std::string> call_faults(const TraceDocument& trace, std::size_t* open) {
   struct Call {
-    std::string ticket, method;
+    std::string ticket, method, end;
   };
-  std::map<std::string, std::vector<Call>> stacks;
+  struct Stack {
+    std::vector<Call> calls;
+    std::size_t frames = 0;
+  };
+  static const std::map<std::string, std::string> kEnds{{"methodEntry", "methodExit"}, {"methodCall", "methodReturn"}};
+  const bool tells_frames = trace.count("methodEntry") != 0;
+  std::map<std::string, Stack> stacks;
   std::map<std::string, std::set<std::string>> tickets;
   std::vector<std::string> faults;
   for (const TraceElement& each : trace.events()) {
-    const bool entry = each.name == "methodEntry";
-    if (!entry && each.name != "methodExit") continue;
-    std::vector<Call>& stack = stacks[each.get("threadIdRef")];
+    const auto begins = kEnds.find(each.name);
+    const bool is_frame = each.name == "methodEntry" || each.name == "methodExit";
+    if (begins == kEnds.end() && each.name != "methodExit" && each.name != "methodReturn") continue;
+    Stack& stack = stacks[each.get("threadIdRef")];
     const std::string what = each.name + " collationValue " + each.get("collationValue");
-    if (entry) {
-      stack.push_back({each.get("ticket"), each.get("methodIdRef")});
-      if (each.number("stackDepth") != stack.size()) faults.push_back(what + ": wrong depth");
+    if (begins != kEnds.end()) {
+      stack.calls.push_back({each.get("ticket"), each.get("methodIdRef"), begins->second});
+      stack.frames += is_frame;
+      if (tells_frames && each.number("stackDepth") != stack.frames) faults.push_back(what + ": wrong depth");
       if (!tickets[each.get("threadIdRef")].insert(each.get("ticket")).second)
         faults.push_back(what + ": ticket again");
-    } else if (stack.empty() || stack.back().ticket != each.get("ticket") ||
-               stack.back().method != each.get("methodIdRef")) {
+    } else if (stack.calls.empty() || stack.calls.back().ticket != each.get("ticket") ||
+               stack.calls.back().method != each.get("methodIdRef") || stack.calls.back().end != each.name) {
       faults.push_back(what + ": not the innermost open call");
     } else {
-      stack.pop_back();
+      stack.calls.pop_back();
+      stack.frames -= is_frame;
     }
     if (faults.size() > 20) break;
   }
   if (open != nullptr) {
     *open = 0;
-    for (const auto& [thread, stack] : stacks) *open += stack.size();
+    for (const auto& [thread, stack] : stacks) *open += stack.calls.size();
   }
   return faults;
 }

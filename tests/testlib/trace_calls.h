@@ -26,7 +26,8 @@ std::map<std::string, std::string> names_of_methods(const TraceDocument& trace);
 // Events of an element by "Class.method".
 std::map<std::string, int> by_method(const TraceDocument& trace, std::string_view element);
 
-// Every exit is that of the innermost open call of its thread; depth and ticket agree. `open`: calls that did not end.
+// Every methodExit and methodReturn is that of the innermost open call of its thread; depth and ticket agree. `open`:
+// calls that did not end.
 std::vector<std::string> call_faults(const TraceDocument& trace, std::size_t* open = nullptr);
 
 }  // namespace jtrace::test

@@ -220,22 +220,25 @@ void Validator::gap(State& state) {
   }
 }
 
-Result<> Validator::check_exit(const MethodExit& exit, Thread& thread, State& state) {
+// Of a frame or, with `is_call`, of a call as its caller sees it: the innermost one that is meant is the innermost one.
+template <class Element>
+Result<> Validator::check_end(const Element& end, bool is_call, Thread& thread, State& state) {
+  const std::string name = is_call ? "methodReturn" : "methodExit";
   std::size_t depth = thread.stack.size();
   for (; depth > 0; --depth) {
     const Frame& frame = thread.stack[depth - 1];
-    if (exit.ticket.present() && frame.has_ticket ? frame.ticket == exit.ticket.value()
-                                                  : exit.methodIdRef == MethodId(frame.method))
-      break;
+    const bool same = end.ticket.present() && frame.has_ticket ? frame.ticket == end.ticket.value()
+                                                               : end.methodIdRef == MethodId(frame.method);
+    if (same && frame.is_call == is_call) break;
   }
   if (depth == 0) {
     if (thread.after_gap || state.has_gap) return {};
-    return fault("unbalanced", "methodExit without a methodEntry");
+    return fault("unbalanced", name + " without a " + (is_call ? "methodCall" : "methodEntry"));
   }
   const std::size_t skipped = thread.stack.size() - depth;
   thread.stack.resize(depth - 1);
   if (skipped == 0) return {};
-  return fault("unbalanced", "methodExit leaves " + std::to_string(skipped) + " entered methods without an exit");
+  return fault("unbalanced", name + " leaves " + std::to_string(skipped) + " entered methods without an exit");
 }
 
 Result<> Validator::check_balance(const Event& event, Scope& scope, State& state) {
@@ -250,10 +253,17 @@ Result<> Validator::check_balance(const Event& event, Scope& scope, State& state
     case ElementKind::kMethodEntry: {
       const auto& entry = std::get<MethodEntry>(event);
       thread.stack.push_back({entry.ticket.value_or(0), entry.methodIdRef.present() ? entry.methodIdRef.value() : 0,
-                              entry.ticket.present()});
+                              entry.ticket.present(), false});
       return {};
     }
-    case ElementKind::kMethodExit: return check_exit(std::get<MethodExit>(event), thread, state);
+    case ElementKind::kMethodExit: return check_end(std::get<MethodExit>(event), false, thread, state);
+    case ElementKind::kMethodCall: {
+      const auto& call = std::get<MethodCall>(event);
+      thread.stack.push_back({call.ticket.value_or(0), call.methodIdRef.present() ? call.methodIdRef.value() : 0,
+                              call.ticket.present(), true});
+      return {};
+    }
+    case ElementKind::kMethodReturn: return check_end(std::get<MethodReturn>(event), true, thread, state);
     case ElementKind::kThreadEnd: {
       const auto& end = std::get<ThreadEnd>(event);
       if (!end.threadIdRef.present()) return {};

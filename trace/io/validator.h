@@ -40,6 +40,7 @@ class Validator final : public EventSink {
   struct Frame {
     std::uint64_t ticket, method;
     bool has_ticket;
+    bool is_call;  // methodCall, else methodEntry
   };
   struct Thread {
     std::uint64_t last_time = 0;
@@ -73,7 +74,8 @@ class Validator final : public EventSink {
   Result<> check_collation(const Event& event, const Common& common, Scope& scope);
   Result<> check_time(const Common& common, State& state, Scope& scope);
   Result<> check_balance(const Event& event, Scope& scope, State& state);
-  Result<> check_exit(const MethodExit& exit, Thread& thread, State& state);
+  template <class Element>
+  Result<> check_end(const Element& end, bool is_call, Thread& thread, State& state);
   Result<> define(IdSet& ids, std::uint64_t id, std::string_view what);
   Result<> use(const IdSet& ids, std::uint64_t id, std::string_view what, std::string_view by);
   void gap(State& state);

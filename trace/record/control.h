@@ -74,10 +74,11 @@ enum EventBit : std::uint64_t {
   kSleepEvent = 1u << 20,       // monWait and monWaited of Thread.sleep
   kParkEvent = 1u << 21,        // monWait and monWaited of LockSupport.park
   kStandstillEvent = 1u << 22,  // processSuspend and processResume: jtrace's own
+  kCallEvent = 1u << 23,        // methodCall and methodReturn
 };
 // What probes in the bytecode make: events with a time, and counts.
 inline constexpr std::uint64_t kTimedProbeEvents =
-    kMethodEvent | kLineEvent | kThrowEvent | kCatchEvent | kAllocationEvent;
+    kMethodEvent | kLineEvent | kThrowEvent | kCatchEvent | kAllocationEvent | kCallEvent;
 inline constexpr std::uint64_t kProbeEvents = kTimedProbeEvents | kMethodCountEvent;
 enum ConfigFlag : std::uint32_t {
   kBlockWhenFull = 1,     // wait for room, at most the block limit, instead of dropping at once
@@ -87,7 +88,7 @@ enum ConfigFlag : std::uint32_t {
   kReturnValues = 32,     // a value for what a methodExit returns
   kReceivers = 64,        // the receiver of each call
   kPreciseTime = 8,       // probes take CLOCK_MONOTONIC itself instead of the coarse clock
-  kCpuTime = 128,         // threadCpuTime of methodEntry, methodExit and line
+  kCpuTime = 128,         // threadCpuTime of methodEntry, methodExit, methodCall, methodReturn and line
 };
 
 }  // namespace jtrace::trace::record

@@ -38,6 +38,9 @@ enum class DefinitionKind : std::uint8_t {
   kClock = 7,
   // id: text. u32 length in chars of the string | text, its beginning
   kText = 8,
+  // id: methodId, of a callee as its callers name it. u64 methodId of the method that this is. The last one of an id
+  // counts; where none has come, a kMethod says what the name tells.
+  kStandsFor = 9,
 };
 
 enum ThreadFlag : std::uint8_t {
@@ -48,6 +51,7 @@ enum ThreadFlag : std::uint8_t {
 
 enum ClassFlag : std::uint8_t {
   kClassLoadedBefore = 1,  // loaded before the attach: `time` is the moment it was first referred to
+  kClassNamed = 2,         // known by its name alone, from a class that refers to it; so are its methods
 };
 
 inline constexpr std::uint64_t kVmInternalThreadBase =

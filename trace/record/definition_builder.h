@@ -85,6 +85,9 @@ inline std::string method_definition(std::uint64_t id, std::uint64_t time, std::
       .number(std::uint32_t{0xffffffff})
       .bytes();
 }
+inline std::string stands_for_definition(std::uint64_t id, std::uint64_t time, std::uint64_t method) {
+  return DefinitionBuilder(DefinitionKind::kStandsFor, id, time).number(method).bytes();
+}
 inline std::string object_definition(std::uint64_t id, std::uint64_t time, std::uint64_t class_id, std::uint64_t size,
                                      std::uint8_t is_array = 0) {
   return DefinitionBuilder(DefinitionKind::kObject, id, time).number(class_id).number(size).number(is_array).bytes();

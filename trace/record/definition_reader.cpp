@@ -123,6 +123,7 @@ Result<Definition> read_definition(std::span<const std::byte> record) {
     case DefinitionKind::kOption: definition.fields = read_option(reader); break;
     case DefinitionKind::kClock: definition.fields = read_clock(reader); break;
     case DefinitionKind::kText: definition.fields = read_string(reader); break;
+    case DefinitionKind::kStandsFor: definition.fields = StandsForDefinition{reader.read<std::uint64_t>()}; break;
     default: return fail(ErrorCategory::kMalformed, "a definition of an unknown kind");
   }
   if (reader.failed()) return fail(ErrorCategory::kMalformed, "a definition is shorter than its fields");

@@ -59,11 +59,15 @@ struct TextDefinition {
   std::string text;
 };
 
+struct StandsForDefinition {
+  std::uint64_t method;  // methodId
+};
+
 struct Definition {
   std::uint64_t time = 0;
   std::uint64_t id = 0;
   std::variant<ThreadDefinition, ClassDefinition, MethodDefinition, ObjectDefinition, StackDefinition, OptionDefinition,
-               ClockDefinition, TextDefinition>
+               ClockDefinition, TextDefinition, StandsForDefinition>
       fields;
 };
 

@@ -43,6 +43,13 @@ enum class RecordKind : std::uint8_t {
   kEntryOf = 25,      // a methodEntry with its receiver
   kReceiver = 26,     // the receiver of the innermost open call of `number`, a constructor: known from here on
   kLateEntryOf = 27,  // kLateEntry with its receiver
+  kCall = 28,         // `number`: the callee as its caller names it (definition.h, kStandsFor)
+  kReturn = 29,       // of the innermost kCall of `number`
+  // With calls, where no kMethodEntry, kMethodExit, kMethodUnwind or kCatch says it: a frame of `number` begins, ends,
+  // is in a handler. What its calls left by an exception are known by.
+  kFrameBegin = 30,
+  kFrameEnd = 31,
+  kHandler = 32,
 };
 
 struct RecordHeader {
@@ -102,7 +109,7 @@ struct ObjectRecord {  // kObjFree, kClassUnload
   std::uint64_t thread;  // threadId of the thread that learned it, 0 unknown
 };
 
-// kGap, kMethodEntry, kMethodExit, kMethodUnwind, kLine: the header alone.
+// kGap, kMethodEntry, kMethodExit, kMethodUnwind, kLine, kCall to kHandler: the header alone.
 struct ProbeRecord {
   RecordHeader header;
 };
@@ -166,8 +173,14 @@ struct ReceiverRecord {  // kEntryOf, kReceiver
 };
 static_assert(offsetof(ReceiverRecord, cpu_time) == offsetof(CpuTimeRecord, cpu_time));
 
-// Whether a record is a part of an event that has a record of its own: lost, it is not counted.
-constexpr bool is_part(RecordKind kind) { return kind == RecordKind::kValue || kind == RecordKind::kReceiver; }
+// Whether a record tells of a frame and is no event.
+constexpr bool is_of_frame(RecordKind kind) {
+  return kind == RecordKind::kFrameBegin || kind == RecordKind::kFrameEnd || kind == RecordKind::kHandler;
+}
+// Whether a record is no event, or a part of one that has a record of its own: lost, it is not counted.
+constexpr bool is_part(RecordKind kind) {
+  return kind == RecordKind::kValue || kind == RecordKind::kReceiver || is_of_frame(kind);
+}
 
 template <class Record>
 constexpr std::uint8_t slots_of() {

@@ -31,7 +31,12 @@ std::uint8_t least_slots(RecordKind kind) {
     case RecordKind::kMethodEntry:
     case RecordKind::kMethodExit:
     case RecordKind::kMethodUnwind:
-    case RecordKind::kLine: return slots_of<ProbeRecord>();
+    case RecordKind::kLine:
+    case RecordKind::kCall:
+    case RecordKind::kReturn:
+    case RecordKind::kFrameBegin:
+    case RecordKind::kFrameEnd:
+    case RecordKind::kHandler: return slots_of<ProbeRecord>();
     case RecordKind::kThrow:
     case RecordKind::kCatch: return slots_of<ExceptionRecord>();
     case RecordKind::kMethodCount: return slots_of<CountRecord>();

@@ -38,12 +38,17 @@ struct Rewritten {
   std::uint32_t target_pc(const Instruction& jump) const { return instructions[jump.target].old_pc; }
 };
 
-Rewritten rewrite(Bytes bytes, std::uint32_t probes, std::uint32_t number = 7) {
+// Each callee has the length of its name as its number.
+std::uint32_t number_of(void*, const ClassFile::Reference& callee, bool) {
+  return static_cast<std::uint32_t>(callee.name.size());
+}
+
+Rewritten rewrite(Bytes bytes, std::uint32_t probes, std::uint32_t number = 7, CalleeNumbers callees = {}) {
   Rewritten made;
   ClassFile before;
   EXPECT_TRUE(before.parse(bytes));
   std::vector<MethodPlan> plans(before.methods().size(), MethodPlan{.number = number, .probes = probes});
-  made.outcome = rewrite_class(before, "test/Helper", plans, made.bytes);
+  made.outcome = rewrite_class(before, "test/Helper", plans, made.bytes, callees);
   made.plan = plans.at(0);
   if (made.outcome != ClassOutcome::kRewritten) return made;
   EXPECT_TRUE(made.klass.parse(made.bytes));
@@ -217,6 +222,56 @@ TEST(ClassRewriter, ArraysAndObjectsAreSeenWhenTheyAreWhole) {
   EXPECT_EQ(done.plan.unseen_news, 1u);
   EXPECT_EQ(done.method.code[7], kDup);
   EXPECT_EQ(done.callee(10), "allocated");
+}
+
+TEST(ClassRewriter, ACallIsBetweenItsProbes) {
+  const Bytes code = {kNew, 0, 1, kDup, kInvokespecial, 0, 3, 87, kReturn};
+  const Rewritten done =
+      rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCalls | kProbeNew, 7, {number_of, nullptr});
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_EQ(done.plan.unseen_calls, 0u);
+  EXPECT_THAT(done.probes(), ElementsAre("called", "returned", "allocated"));
+  // new, dup | bipush 6, called | <init> | bipush 6, returned | dup...
+  EXPECT_EQ(done.method.code[5], 6);
+  EXPECT_EQ(done.callee(6), "called");
+  EXPECT_EQ(done.method.code[9], kInvokespecial);
+  EXPECT_EQ(done.method.code[13], 6);
+  EXPECT_EQ(done.callee(14), "returned");
+  EXPECT_EQ(done.method.max_stack,
+            rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCount).method.max_stack);
+}
+
+TEST(ClassRewriter, CallsThatHaveNoNumberAreCounted) {
+  // invokedynamic #3 (never looked at here), and an invokespecial whose callee nobody numbers
+  const Bytes code = {kInvokedynamic, 0, 3, 0, 0, kInvokespecial, 0, 3, kReturn};
+  const Rewritten done = rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCalls | kProbeFrames, 7, {});
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_THAT(done.probes(), ElementsAre("begin", "end", "end"));
+  EXPECT_EQ(done.plan.unseen_calls, 2u);
+}
+
+TEST(ClassRewriter, FramesAreToldWhereNothingElseTellsThem) {
+  // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..2 -> 2
+  const auto probes = [](std::uint32_t wanted) {
+    return rewrite(test_class({.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 2, 2}}}, 49), wanted).probes();
+  };
+  EXPECT_THAT(probes(kProbeFrames), ElementsAre("begin", "handled", "end", "end"));
+  EXPECT_THAT(probes(kProbeFrames | kProbeEntry | kProbeExit), ElementsAre("enter", "handled", "exit", "leave"));
+  EXPECT_THAT(probes(kProbeFrames | kProbeThrow | kProbeCatch),
+              ElementsAre("begin", "thrown", "caught", "end", "unwound"));
+}
+
+TEST(ClassRewriter, AMethodThatGetsTooLargeLosesItsCallsBeforeItsFrames) {
+  Bytes code(65'400, 0);
+  const Bytes call = {kNew, 0, 1, kDup, kInvokespecial, 0, 3, 87};
+  for (int i = 0; i < 20; ++i) put_bytes(code, call.data(), call.size());
+  code.erase(code.begin(), code.begin() + 200);
+  put1(code, kReturn);
+  const Rewritten done =
+      rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCalls | kProbeFrames, 7, {number_of, nullptr});
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_EQ(done.plan.outcome, Outcome::kReduced);
+  EXPECT_EQ(done.plan.done, kProbeFrames + 0u);
 }
 
 // The int that a constant holds (JVMS 4.4).

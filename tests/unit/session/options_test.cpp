@@ -106,10 +106,17 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_TRUE((from_string("events=methods,objects")->events & trace::record::kObjFreeEvent) != 0);
 }
 
-TEST(Options, EventsThatAreWrongOrNotThereYet) {
+TEST(Options, CallsAsTheirCallersSeeThem) {
+  for (const char* name : {"calls", "methodCall", "methodReturn"})
+    EXPECT_EQ(from_string("events=" + std::string(name))->events, trace::record::kCallEvent + 0u) << name;
+  EXPECT_TRUE(from_string("events=calls,cpu-time")->cpu_time);
+  EXPECT_THAT(error_of("events=methods+calls,slower-than=1"), HasSubstr("leave out calls"));
+  EXPECT_THAT(error_of("events=calls,arguments"), HasSubstr("need methods"));
+}
+
+TEST(Options, EventsThatAreWrong) {
   EXPECT_EQ(error_of("events=gcstart"), "unknown event 'gcstart'; did you mean 'gcStart'?");
-  EXPECT_THAT(error_of("events=methodCall"), HasSubstr("'methodCall' cannot be traced by this version"));
-  EXPECT_THAT(error_of("events=threads+methodReturn"), HasSubstr("'methodReturn'"));
+  EXPECT_THAT(error_of("events=threads+methodreturn"), HasSubstr("'methodReturn'"));
   EXPECT_THAT(error_of("events=threads++gc"), HasSubstr("events"));
 }
 

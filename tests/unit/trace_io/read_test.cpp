@@ -292,6 +292,8 @@ using Counts = std::map<std::string, std::uint64_t>;
 
 TEST(Validate, SoundTracesHaveNoFaults) {
   EXPECT_EQ(faults_of(sound("<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+                            "<methodCall threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"2\"/>\n"
+                            "<methodReturn threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"1\" ticket=\"2\"/>\n"
                             "<methodExit threadIdRef=\"1\" methodIdRef=\"1\" ticket=\"1\" time=\"3.0\"/>\n"
                             "<gcStart time=\"4.0\"/>\n<gcFinish time=\"5.0\"/>\n")),
             Counts());
@@ -301,6 +303,11 @@ TEST(Validate, FindsWhatIsWrong) {
   EXPECT_EQ(faults_of(sound("<gcFinish time=\"5.0\"/>\n")), (Counts{{"unbalanced", 1}}));
   EXPECT_EQ(faults_of(sound("<gcStart time=\"5.0\"/>\n<gcStart time=\"6.0\"/>\n")), (Counts{{"unbalanced", 1}}));
   EXPECT_EQ(faults_of(sound("<methodExit threadIdRef=\"1\" methodIdRef=\"1\"/>\n")), (Counts{{"unbalanced", 1}}));
+  EXPECT_EQ(faults_of(sound("<methodReturn threadIdRef=\"1\" methodIdRef=\"1\"/>\n")), (Counts{{"unbalanced", 1}}));
+  EXPECT_EQ(faults_of(sound("<methodEntry threadIdRef=\"1\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+                            "<methodCall threadIdRef=\"1\" methodIdRef=\"1\" ticket=\"2\"/>\n"
+                            "<methodExit threadIdRef=\"1\" methodIdRef=\"1\" ticket=\"1\"/>\n")),
+            (Counts{{"unbalanced", 1}}));
   EXPECT_EQ(faults_of(sound("<methodEntry threadIdRef=\"2\" methodIdRef=\"9\" classIdRef=\"8\"/>\n")),
             (Counts{{"undefined reference", 3}}));
   EXPECT_EQ(faults_of(sound("<classDef name=\"B\" classId=\"1\"/>\n")), (Counts{{"duplicate definition", 1}}));

@@ -1,0 +1,126 @@
+// methodCall and methodReturn by probes around the calls of traced methods: counts against what the program knows it
+// called, on every JDK.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_calls.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+std::vector<std::string> only_calls(const std::string& events) {
+  return {"--events", events,     "--when-full",    "block",    "--block-limit",
+          "10000",    "--filter", "Calls* include", "--filter", "* exclude"};
+}
+
+// What one round of the program's "calls" calls, by what the instruction names.
+const std::map<std::string, int>& calls_of_a_round() {
+  static const std::map<std::string, int> calls{
+      {"Calls.callEach", 1},
+      {"Calls$Shape.area", 1},      // an interface's; Square's runs
+      {"Calls$Square.corners", 3},  // one of them runs Rounded's, which calls its superclass's
+      {"Calls.quick", 2},
+      {"Calls$Late.late", 1},         // its class is loaded by the call
+      {"java/lang/Object.clone", 1},  // an array's
+      {"java/lang/System.nanoTime", 1},
+      {"java/lang/Object.hashCode", 1},
+      {"Calls$Cell.<init>", 1},
+      {"Calls$Cell.touch", 1},
+      {"Calls.callFailing", 1},
+      {"Calls.failing", 5},  // all of them left by an exception
+      {"Calls.constructPicky", 2},
+      {"Calls$Picky.<init>", 2},  // left by an exception before super() returns
+      {"java/lang/IllegalStateException.<init>", 3},
+      {"Calls$Rounded.<init>", 1},
+      {"Calls$Square.<init>", 2},  // one of them Rounded's super()
+      {"java/lang/Object.<init>", 3},
+  };
+  return calls;
+}
+
+void expect_calls(const TraceDocument& trace, int rounds, int fibs) {
+  auto calls = by_method(trace, "methodCall");
+  auto returns = by_method(trace, "methodReturn");
+  // By it a virtual thread wakes the one that answers: it may still be in it at the end of the trace.
+  const std::string wakes = "java/util/concurrent/CountDownLatch.countDown";
+  const int running = calls[wakes] - std::exchange(returns[wakes], calls[wakes]);
+  EXPECT_EQ(calls, returns);
+  for (const auto& [method, count] : calls_of_a_round()) EXPECT_EQ(calls[method], rounds * count) << method;
+  EXPECT_EQ(calls["Calls.fib"], fibs);
+  EXPECT_EQ(calls.count("Calls$Rounded.corners"), 0u);  // nothing names it
+  std::size_t open = 0;
+  EXPECT_TRUE(none(call_faults(trace, &open)));
+  EXPECT_EQ(open, static_cast<std::size_t>(running));
+}
+
+// Methods of the program that have more than one methodDef.
+std::set<std::string> twice_defined(const TraceDocument& trace) {
+  std::map<std::string, std::string> classes;
+  for (const TraceElement* each : trace.all("classDef")) classes[each->get("classId")] = each->get("name");
+  std::set<std::string> once, twice;
+  for (const TraceElement* each : trace.all("methodDef")) {
+    const std::string name = classes[each->get("classIdRef")] + "." + each->get("name") + each->get("signature");
+    if (!once.insert(name).second) twice.insert(name);
+  }
+  return twice;
+}
+
+TEST_P(EachJdk, calls_are_those_that_the_program_makes) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  constexpr int kRounds = 20;
+  {
+    auto run = TraceRun::start((*jvm)->pid(), only_calls("calls"));
+    ASSERT_TRUE(succeeded(run));
+    ASSERT_TRUE(rewritten(**run));
+    ASSERT_TRUE(succeeded((*jvm)->ask("calls " + std::to_string(kRounds))));
+    int fibs = 0;
+    for (const std::string command : {"threads 4 12", "virtual 20 10"}) {
+      if (GetParam().version < 21 && command.starts_with("virtual")) continue;
+      auto answer = (*jvm)->ask(command);
+      ASSERT_TRUE(succeeded(answer));
+      fibs += static_cast<int>(value_in(*answer, "fib"));
+    }
+    auto trace = (*run)->finish();
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_TRUE(none(trace->faults()));
+    EXPECT_TRUE(valid((*run)->path()));
+    expect_calls(*trace, kRounds, fibs);
+    EXPECT_EQ(trace->count("methodEntry") + trace->count("methodExit"), 0u);
+    for (const TraceElement* each : trace->all("methodCall")) EXPECT_GE(each->number("stackDepth"), 1u);
+  }
+  // Both sides; what is loaded is named by the ids that its own entries have.
+  auto run = TraceRun::start((*jvm)->pid(), only_calls("calls,methods,exceptions"));
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  ASSERT_TRUE(succeeded((*jvm)->ask("calls " + std::to_string(kRounds))));
+  auto fib = (*jvm)->ask("fib 10");
+  ASSERT_TRUE(succeeded(fib));
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid((*run)->path()));
+  expect_calls(*trace, kRounds, static_cast<int>(value_in(*fib, "fib")));
+  EXPECT_EQ(twice_defined(*trace), std::set<std::string>());
+  auto entries = by_method(*trace, "methodEntry");
+  EXPECT_EQ(entries["Calls$Rounded.corners"], kRounds);
+  EXPECT_EQ(entries["Calls$Square.corners"], 2 * kRounds);
+  EXPECT_EQ(entries["Calls.failing"], 5 * kRounds);
+  EXPECT_EQ(by_method(*trace, "catch")["Calls.callFailing"], kRounds);
+  EXPECT_EQ((*jvm)->err(), "");
+  record_support(GetParam(), "G1", "live", "methodCall and methodReturn");
+}
+
+}  // namespace
+}  // namespace jtrace::test
