@@ -205,7 +205,9 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
   if (const char* error = map_pool(pool.get())) return error;
   pool_descriptor_ = static_cast<UniqueFd&&>(pool);
   void* env = nullptr;
-  if (vm->GetEnv(&env, JVMTI_VERSION_1_2) != JNI_OK) return "this JVM has no JVM TI 1.2";
+  const jint has_jvmti = vm->GetEnv(&env, JVMTI_VERSION_1_2);
+  if (has_jvmti == JNI_EDETACHED) return "this JVM is still starting, or ending: attach again when it is up";
+  if (has_jvmti != JNI_OK) return "this JVM has no JVM TI 1.2";
   jvmti = static_cast<jvmtiEnv*>(env);
   if (const char* error = unfit_jvm(jvmti)) return error;
   if (const char* error = take_capabilities()) return error;
@@ -368,6 +370,7 @@ void AgentSession::backfill_threads(JNIEnv* jni) {
   jint count = 0;
   JvmtiMemory<jthread> threads(jvmti);
   if (jvmti->GetAllThreads(&count, threads.out()) != JVMTI_ERROR_NONE) return;
+  accept_references(jni, count);
   for (jint i = 0; i < count; ++i) {
     const auto id = static_cast<std::uint64_t>(jni->GetLongField(threads[i], thread_tid));
     if (!is_own_thread(id) && define_thread(jni, threads[i], id, true))

@@ -98,6 +98,7 @@ void Bridge::go_live(JNIEnv* jni, jthread current_thread) {
   jint count = 0;
   JvmtiMemory<jthread> all(jvmti);
   if (jvmti->GetAllThreads(&count, all.out()) != JVMTI_ERROR_NONE) count = 0;
+  accept_references(jni, count);
   for (jint i = 0; i < count; ++i) {
     if (JNIEnv* env = threads.env_of(jni, all[i])) thread_started(jni, env, all[i]);
     jni->DeleteLocalRef(all[i]);

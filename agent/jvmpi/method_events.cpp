@@ -166,6 +166,7 @@ void MethodEvents::retransform_loaded(JNIEnv* jni) {
   jint count = 0;
   JvmtiMemory<jclass> classes(bridge_.jvmti);
   if (bridge_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) return;
+  accept_references(jni, count);
   jclass batch[kBatch];
   jint filled = 0;
   for (jint i = 0; i < count; ++i) {

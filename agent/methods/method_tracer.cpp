@@ -248,6 +248,7 @@ void MethodTracer::remove(JNIEnv* jni) {
   jint count = 0;
   JvmtiMemory<jclass> classes(session_.jvmti);
   if (session_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) count = 0;
+  accept_references(jni, count);
   jclass batch[kBatch];
   jint filled = 0;
   for (jint i = 0; i < count; ++i) {

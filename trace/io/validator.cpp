@@ -30,7 +30,7 @@ Result<> Validator::write(const Event& event) {
   const Common common = common_of(event);
   JTRACE_RETURN_IF_ERROR(check_collation(event, common, scope));
   // A classDef has the time of the definition, and stands where its class is first referred to, which may be later.
-  if (kind != ElementKind::kClassDef) JTRACE_RETURN_IF_ERROR(check_time(common, state, scope));
+  if (kind != ElementKind::kClassDef) JTRACE_RETURN_IF_ERROR(check_time(event, common, state, scope));
   JTRACE_RETURN_IF_ERROR(check_references(event, scope, state));
   JTRACE_RETURN_IF_ERROR(check_definition(event, state));
   return check_balance(event, scope, state);
@@ -120,10 +120,14 @@ Result<> Validator::check_collation(const Event& event, const Common& common, Sc
   return {};
 }
 
-Result<> Validator::check_time(const Common& common, State& state, Scope& scope) {
+Result<> Validator::check_time(const Event& event, const Common& common, State& state, Scope& scope) {
   if (!common.time.present() || !common.thread.present() || scope.snapshot) return {};
-  std::uint64_t& last = state.running[common.thread.value()].last_time;
+  Thread& thread = state.running[common.thread.value()];
+  const bool is_entry = std::holds_alternative<MethodEntry>(event);
+  std::uint64_t& last = is_entry && state.has_late_entries ? thread.last_call_time : thread.last_time;
   const std::uint64_t before = std::exchange(last, std::max(last, common.time.ns()));
+  if (is_entry || std::holds_alternative<MethodExit>(event))
+    thread.last_call_time = std::max(thread.last_call_time, common.time.ns());
   if (common.time.ns() >= before) return {};
   return fault("time goes back", "the time of thread " + std::to_string(common.thread.value()) + " goes back by " +
                                      std::to_string(before - common.time.ns()) + " ns");
@@ -244,6 +248,7 @@ Result<> Validator::check_end(const Element& end, bool is_call, Thread& thread, 
 Result<> Validator::check_balance(const Event& event, Scope& scope, State& state) {
   if (const auto* option = std::get_if<Option>(&event)) {
     if (option->key.view() == "jtrace.dropped") gap(state);
+    if (option->key.view() == "slower-than") state.has_late_entries = true;
     return {};
   }
   if (scope.snapshot) return {};

@@ -44,6 +44,7 @@ class Validator final : public EventSink {
   };
   struct Thread {
     std::uint64_t last_time = 0;
+    std::uint64_t last_call_time = 0;  // of its methodEntries and methodExits
     std::vector<Frame> stack;
     bool after_gap = false;  // exits of frames that the gap has closed are in order
     bool waits = false, blocked = false;
@@ -60,6 +61,7 @@ class Validator final : public EventSink {
     std::unordered_map<std::uint64_t, Thread> running;
     bool gc_open = false;
     bool has_gap = false;
+    bool has_late_entries = false;  // --slower-than: a methodEntry may stand behind what its call has done
   };
   struct Trace {
     bool ended = false;
@@ -72,7 +74,7 @@ class Validator final : public EventSink {
   Result<> check_definition(const Event& event, State& state);
   Result<> check_references(const Event& event, Scope& scope, State& state);
   Result<> check_collation(const Event& event, const Common& common, Scope& scope);
-  Result<> check_time(const Common& common, State& state, Scope& scope);
+  Result<> check_time(const Event& event, const Common& common, State& state, Scope& scope);
   Result<> check_balance(const Event& event, Scope& scope, State& state);
   template <class Element>
   Result<> check_end(const Element& end, bool is_call, Thread& thread, State& state);

@@ -320,6 +320,21 @@ TEST(Validate, FindsWhatIsWrong) {
   EXPECT_EQ(faults_of(sound("<line traceIdRef=\"u\"/>\n")), (Counts{{"undefined reference", 1}}));
 }
 
+// --slower-than: the entry is written when the call has turned out to be slow, behind what it has done.
+TEST(Validate, ALateEntryStandsBehindItsOwnEvents) {
+  const std::string late =
+      "<line threadId=\"1\" time=\"2.0\"/>\n"
+      "<methodEntry threadIdRef=\"1\" time=\"1.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+      "<methodExit threadIdRef=\"1\" methodIdRef=\"1\" ticket=\"1\" time=\"3.0\"/>\n";
+  const std::string option = "<option key=\"slower-than\" value=\"0.5\"/>\n";
+  EXPECT_EQ(faults_of(sound(late)), (Counts{{"time goes back", 1}}));
+  EXPECT_EQ(faults_of(sound(option + late)), Counts());
+  EXPECT_EQ(faults_of(sound(option + late +
+                            "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"2\"/>\n"
+                            "<methodExit threadIdRef=\"1\" methodIdRef=\"1\" ticket=\"2\" time=\"4.0\"/>\n")),
+            (Counts{{"time goes back", 1}}));
+}
+
 TEST(Validate, AClassDefHasTheTimeOfItsDefinition) {
   EXPECT_EQ(faults_of(sound("<line threadId=\"1\" time=\"5.0\"/>\n"
                             "<classDef threadIdRef=\"1\" name=\"B\" classId=\"2\" time=\"3.0\"/>\n"
