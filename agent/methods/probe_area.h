@@ -78,7 +78,7 @@ class ProbeArea {
   ProbeArea() = default;
   bool make();
 
-  static constexpr std::uint64_t kMagic = 0x374552414a52544aull;  // "JTRJARE7"
+  static constexpr std::uint64_t kMagic = 0x384552414a52544aull;  // "JTRJARE8"
 
   std::uint64_t magic_ = kMagic;
   record::ChunkHeader nobody_{};  // what an empty entry leads to: nobody's chunk

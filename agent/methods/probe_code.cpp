@@ -548,10 +548,10 @@ class Maker {
 // The number is the class's version: what a method writes, and where, is baked into it.
 std::string_view probe_class_name(ProbeStyle style) {
   static constexpr std::string_view kNames[] = {
-      "java/lang/JTraceProbes7",        "java/lang/JTracePreciseProbes7",
-      "java/lang/JTraceSlowProbes7",    "java/lang/JTracePreciseSlowProbes7",
-      "java/lang/JTraceCpuProbes7",     "java/lang/JTracePreciseCpuProbes7",
-      "java/lang/JTraceSlowCpuProbes7", "java/lang/JTracePreciseSlowCpuProbes7"};
+      "java/lang/JTraceProbes8",        "java/lang/JTracePreciseProbes8",
+      "java/lang/JTraceSlowProbes8",    "java/lang/JTracePreciseSlowProbes8",
+      "java/lang/JTraceCpuProbes8",     "java/lang/JTracePreciseCpuProbes8",
+      "java/lang/JTraceSlowCpuProbes8", "java/lang/JTracePreciseSlowCpuProbes8"};
   return kNames[(style.time == ProbeTime::kPrecise ? 1 : 0) + (style.calls == ProbeCalls::kSlow ? 2 : 0) +
                 (style.cpu_time ? 4 : 0)];
 }
