@@ -56,6 +56,14 @@ Definition definition_of(const ClassFile& klass, const Method& method, std::uint
   return made;
 }
 
+// The class as a local reference, null where it is gone; the weak one is deleted.
+jclass take_reference(JNIEnv* jni, jweak reference) {
+  if (reference == nullptr) return nullptr;
+  auto klass = static_cast<jclass>(jni->NewLocalRef(reference));
+  jni->DeleteWeakGlobalRef(reference);
+  return klass;
+}
+
 }  // namespace
 
 const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
@@ -179,9 +187,7 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
         }
         reference = queue_[next_++];
       }
-      auto klass = static_cast<jclass>(jni->NewLocalRef(reference));
-      jni->DeleteWeakGlobalRef(reference);
-      if (klass != nullptr) batch[count++] = klass;
+      if (jclass klass = take_reference(jni, reference)) batch[count++] = klass;
     }
     if (count > 0) retransform(batch, count);
   }
@@ -236,6 +242,23 @@ void MethodTracer::write_frees(const CallbackGuard& guard, const std::vector<std
   }
 }
 
+// The bytecode that every class had. Held weakly until their turn comes: a program that drops classes must not run out
+// of room for them meanwhile.
+void MethodTracer::put_back(JNIEnv* jni) {
+  std::vector<jweak> left;
+  for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
+    if (has_probes(klass) || is_loading(jni, klass)) left.push_back(jni->NewWeakGlobalRef(klass));
+  });
+  for (std::size_t next = 0; next < left.size();) {
+    LocalFrame frame(jni, kBatch + 16);
+    jclass batch[kBatch];
+    jint filled = 0;
+    for (; next < left.size() && filled < kBatch; ++next)
+      if (jclass klass = take_reference(jni, left[next])) batch[filled++] = klass;
+    if (filled > 0) retransform(batch, filled);
+  }
+}
+
 void MethodTracer::remove(JNIEnv* jni) {
   set_on(false);
   area_->counts().stop();
@@ -245,23 +268,7 @@ void MethodTracer::remove(JNIEnv* jni) {
         std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
   }
   removing_ = true;
-  jint count = 0;
-  JvmtiMemory<jclass> classes(session_.jvmti);
-  if (session_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) count = 0;
-  accept_references(jni, count);
-  jclass batch[kBatch];
-  jint filled = 0;
-  for (jint i = 0; i < count; ++i) {
-    bool wanted = has_probes(classes[i]);
-    if (!wanted) wanted = is_loading(jni, classes[i]);
-    if (wanted) batch[filled++] = classes[i];
-    if (filled == kBatch) {
-      retransform(batch, filled);
-      filled = 0;
-    }
-  }
-  if (filled > 0) retransform(batch, filled);
-  for (jint i = 0; i < count; ++i) jni->DeleteLocalRef(classes[i]);
+  put_back(jni);
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
   active_ = false;
   callees_.stop(jni);
