@@ -51,10 +51,10 @@ Result<> Drainer::begin_document(std::uint64_t time) {
 }
 
 Result<> Drainer::begin_trace(std::uint64_t time) {
-  const std::string trace_id = kept_trace_id_.empty() ? random_uuid() : kept_trace_id_;
-  emitter_.begin_trace(trace_id);
+  trace_id_ = kept_trace_id_.empty() ? random_uuid() : kept_trace_id_;
+  emitter_.begin_trace(trace_id_);
   JTRACE_RETURN_IF_ERROR(
-      emitter_.emit(trace::TraceStart{.traceId = trace_id, .agentIdRef = identity_.agent_id, .time = wall(time)}));
+      emitter_.emit(trace::TraceStart{.traceId = trace_id_, .agentIdRef = identity_.agent_id, .time = wall(time)}));
   in_trace_ = true;
   for (const EchoedOption& each : effective_options(options_)) JTRACE_RETURN_IF_ERROR(option(each.key, each.value));
   JTRACE_RETURN_IF_ERROR(write_filters());
@@ -146,7 +146,9 @@ Result<> Drainer::rotate(std::uint64_t time) {
   JTRACE_RETURN_IF_ERROR(output_.next_document(options_.rotate));
   emitter_.redirect(output_.sink());
   ++documents_;
+  const std::string before = trace_id_;
   JTRACE_RETURN_IF_ERROR(begin_document(time));
+  JTRACE_RETURN_IF_ERROR(option("jtrace.continues", before));
   JTRACE_RETURN_IF_ERROR(builder_.restart(time));
   output_.head_is_written();
   rotating_ = false;

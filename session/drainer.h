@@ -85,6 +85,7 @@ class Drainer final : public TraceDrain {
   EventBuilder builder_;
   std::optional<ClockAnchor> kept_now_;
   std::string kept_trace_id_;
+  std::string trace_id_;  // of the document at hand
   bool in_trace_ = false;
   bool rotating_ = false;
   Counter counter_;

@@ -164,10 +164,16 @@ TEST_P(EachJdk, each_file_of_a_trace_ends_with_the_counts_of_then) {
   ASSERT_GE(files.size(), 3u);
   std::uint64_t entries = 0;
   std::uint64_t counted = 0;
+  std::string before;  // the trace that a file goes on with
   for (const std::string& file : files) {
     const auto trace = TraceDocument::read(file);
     ASSERT_TRUE(succeeded(trace));
     EXPECT_TRUE(none(trace->id_faults()));
+    const auto validated = run_command({jtrace_binary(), "validate", file});
+    ASSERT_TRUE(succeeded(validated));
+    EXPECT_EQ(validated->status, 0) << validated->out << validated->err;
+    EXPECT_EQ(trace->option("jtrace.continues"), before);
+    before = std::string(trace->all("traceStart").at(0)->get("traceId"));
     EXPECT_EQ(trace->option("jtrace.uncounted"), "");
     EXPECT_NE(trace->option("jtrace.counted"), "");
     entries += static_cast<std::uint64_t>(by_method(*trace, "methodEntry")["Calls.fib"]);

@@ -247,7 +247,8 @@ Result<> Validator::check_end(const Element& end, bool is_call, Thread& thread, 
 
 Result<> Validator::check_balance(const Event& event, Scope& scope, State& state) {
   if (const auto* option = std::get_if<Option>(&event)) {
-    if (option->key.view() == "jtrace.dropped") gap(state);
+    // What was open in the document before, or was lost, ends here without its beginning.
+    if (option->key.view() == "jtrace.dropped" || option->key.view() == "jtrace.continues") gap(state);
     if (option->key.view() == "slower-than") state.has_late_entries = true;
     return {};
   }

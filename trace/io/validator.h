@@ -1,7 +1,8 @@
 // Validator: an EventSink that checks what a trace means, beyond what the reader sees: ids defined before use and once,
 // entries and exits, starts and ends, GC pairs, collation without gap or duplicate, time that does not go back in a
-// thread. Snapshots and marked gaps (option jtrace.dropped) are exempt from balance. Faults go to a FaultLog with the
-// position that the source gives. One thread.
+// thread. Snapshots, marked gaps (option jtrace.dropped) and what the document before has begun (option
+// jtrace.continues) are exempt from balance. Faults go to a FaultLog with the position that the source gives. One
+// thread.
 //
 // An id whose definition a trace may rightly leave out is asked for only where its scope defines any of that kind: a
 // trace without threadStart events (--events) is sound.
