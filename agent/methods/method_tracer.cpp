@@ -149,8 +149,10 @@ bool MethodTracer::is_concerned(jclass klass) {
 }
 
 void MethodTracer::refilter(JNIEnv* jni) {
-  native_ = 0;
-  abstract_ = 0;
+  // All that are concerned are rewritten again, and counted then.
+  for (std::atomic<std::uint32_t>* figure : {&classes_, &methods_, &reduced_, &skipped_, &refused_, &unreadable_,
+                                             &native_, &abstract_, &unseen_news_, &unseen_calls_})
+    *figure = 0;
   const bool told = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
     session_.jvmti->GetClassStatus(klass, &status);
