@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 namespace jtrace::agent {
 
@@ -71,6 +72,24 @@ inline std::string_view internal_name(std::string_view signature) {
   return signature.size() > 2 && signature.front() == 'L' ? signature.substr(1, signature.size() - 2) : signature;
 }
 
+// Room for local references, freed together at the end of the scope: callbacks may run in threads that never return to
+// Java.
+class LocalFrame {
+ public:
+  LocalFrame(JNIEnv* jni, jint capacity) : jni_(jni), pushed_(jni->PushLocalFrame(capacity) == 0) {
+    if (!pushed_) jni_->ExceptionClear();
+  }
+  LocalFrame(const LocalFrame&) = delete;
+  LocalFrame& operator=(const LocalFrame&) = delete;
+  ~LocalFrame() {
+    if (pushed_) jni_->PopLocalFrame(nullptr);
+  }
+
+ private:
+  JNIEnv* jni_;
+  bool pushed_;
+};
+
 // Where JVM TI has just given `count` local references: -Xcheck:jni would write to the program's output that nobody had
 // asked for room for them. (JDK 17 adds what is asked for to what had been, later ones to what there is.)
 inline void accept_references(JNIEnv* jni, jint count) {
@@ -93,23 +112,34 @@ bool for_each_loaded_class(jvmtiEnv* jvmti, JNIEnv* jni, Use&& use) {
   return true;
 }
 
-// Room for local references, freed together at the end of the scope: callbacks may run in threads that never return to
-// Java.
-class LocalFrame {
- public:
-  LocalFrame(JNIEnv* jni, jint capacity) : jni_(jni), pushed_(jni->PushLocalFrame(capacity) == 0) {
-    if (!pushed_) jni_->ExceptionClear();
-  }
-  LocalFrame(const LocalFrame&) = delete;
-  LocalFrame& operator=(const LocalFrame&) = delete;
-  ~LocalFrame() {
-    if (pushed_) jni_->PopLocalFrame(nullptr);
-  }
+// The class as a local reference, null where it is gone; the weak one is deleted.
+inline jclass take_reference(JNIEnv* jni, jweak reference) {
+  if (reference == nullptr) return nullptr;
+  auto klass = static_cast<jclass>(jni->NewLocalRef(reference));
+  jni->DeleteWeakGlobalRef(reference);
+  return klass;
+}
 
- private:
-  JNIEnv* jni_;
-  bool pushed_;
-};
+// Classes that are retransformed at once: bounds how long the JVM stands still.
+inline constexpr jint kBatch = 200;
+
+// Calls use(classes, count) with the loaded classes that wanted(jclass) is true of, kBatch at the most at a time. Until
+// their turn comes they are held weakly: a program that drops classes must not run out of room for them meanwhile.
+template <class Wanted, class Use>
+void for_each_batch(jvmtiEnv* jvmti, JNIEnv* jni, Wanted&& wanted, Use&& use) {
+  std::vector<jweak> left;
+  for_each_loaded_class(jvmti, jni, [&](jclass klass) {
+    if (wanted(klass)) left.push_back(jni->NewWeakGlobalRef(klass));
+  });
+  for (std::size_t next = 0; next < left.size();) {
+    LocalFrame frame(jni, kBatch + 16);
+    jclass batch[kBatch];
+    jint filled = 0;
+    for (; next < left.size() && filled < kBatch; ++next)
+      if (jclass klass = take_reference(jni, left[next])) batch[filled++] = klass;
+    if (filled > 0) use(static_cast<const jclass*>(batch), filled);
+  }
+}
 
 class RawMonitorLock {
  public:

@@ -17,7 +17,6 @@ using classfile::MethodPlan;
 
 constexpr char kHelper[] = "java/lang/JTraceJvmpi1";  // the number is the class's version
 constexpr char kSwitch[] = "WANTED";
-constexpr jint kBatch = 200;  // classes retransformed at once: bounds how long the JVM stands still
 
 // Bits of the helper's field.
 enum Wanted : jint { kEntries = 1, kExits = 2, kAllocations = 4 };
@@ -163,26 +162,18 @@ bool MethodEvents::is_guarded(jclass klass) const {
 }
 
 void MethodEvents::retransform_loaded(JNIEnv* jni) {
-  jint count = 0;
-  JvmtiMemory<jclass> classes(bridge_.jvmti);
-  if (bridge_.jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) return;
-  accept_references(jni, count);
-  jclass batch[kBatch];
-  jint filled = 0;
-  for (jint i = 0; i < count; ++i) {
+  const auto is_linked = [&](jclass klass) {
     jboolean modifiable = JNI_FALSE;
     jint status = 0;
-    bridge_.jvmti->IsModifiableClass(classes[i], &modifiable);
-    bridge_.jvmti->GetClassStatus(classes[i], &status);
-    if (modifiable == JNI_FALSE || (status & JVMTI_CLASS_STATUS_ERROR) != 0 || is_guarded(classes[i])) continue;
-    if ((status & JVMTI_CLASS_STATUS_PREPARED) != 0) batch[filled++] = classes[i];
-    else bridge_.ids.tag(classes[i], kIsClass | kAwaitsProbes);
-    if (filled < kBatch) continue;
-    retransform(batch, filled);
-    filled = 0;
-  }
-  retransform(batch, filled);
-  for (jint i = 0; i < count; ++i) jni->DeleteLocalRef(classes[i]);
+    bridge_.jvmti->IsModifiableClass(klass, &modifiable);
+    bridge_.jvmti->GetClassStatus(klass, &status);
+    if (modifiable == JNI_FALSE || (status & JVMTI_CLASS_STATUS_ERROR) != 0 || is_guarded(klass)) return false;
+    if ((status & JVMTI_CLASS_STATUS_PREPARED) != 0) return true;
+    bridge_.ids.tag(klass, kIsClass | kAwaitsProbes);
+    return false;
+  };
+  for_each_batch(bridge_.jvmti, jni, is_linked,
+                 [&](const jclass* classes, jint count) { retransform(classes, count); });
 }
 
 bool MethodEvents::class_prepared(JNIEnv* jni, jclass klass) {

@@ -21,7 +21,6 @@ using classfile::Method;
 using classfile::MethodPlan;
 using classfile::Outcome;
 
-constexpr jint kBatch = 200;  // classes retransformed at once: bounds how long the JVM stands still
 constexpr std::size_t kMostLoading = 10'000;
 constexpr unsigned kAccNative = 0x0100;  // JVMS 4.6
 constexpr std::uint32_t kMostSaid = 50;  // methods without probes that the trace names; the rest is counted
@@ -54,14 +53,6 @@ Definition definition_of(const ClassFile& klass, const Method& method, std::uint
   made.put(count);
   classfile::for_each_exception(klass, method, [&](std::string_view name) { made.put_text(name); });
   return made;
-}
-
-// The class as a local reference, null where it is gone; the weak one is deleted.
-jclass take_reference(JNIEnv* jni, jweak reference) {
-  if (reference == nullptr) return nullptr;
-  auto klass = static_cast<jclass>(jni->NewLocalRef(reference));
-  jni->DeleteWeakGlobalRef(reference);
-  return klass;
 }
 
 }  // namespace
@@ -244,23 +235,6 @@ void MethodTracer::write_frees(const CallbackGuard& guard, const std::vector<std
   }
 }
 
-// The bytecode that every class had. Held weakly until their turn comes: a program that drops classes must not run out
-// of room for them meanwhile.
-void MethodTracer::put_back(JNIEnv* jni) {
-  std::vector<jweak> left;
-  for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
-    if (has_probes(klass) || is_loading(jni, klass)) left.push_back(jni->NewWeakGlobalRef(klass));
-  });
-  for (std::size_t next = 0; next < left.size();) {
-    LocalFrame frame(jni, kBatch + 16);
-    jclass batch[kBatch];
-    jint filled = 0;
-    for (; next < left.size() && filled < kBatch; ++next)
-      if (jclass klass = take_reference(jni, left[next])) batch[filled++] = klass;
-    if (filled > 0) retransform(batch, filled);
-  }
-}
-
 void MethodTracer::remove(JNIEnv* jni) {
   set_on(false);
   area_->counts().stop();
@@ -270,7 +244,9 @@ void MethodTracer::remove(JNIEnv* jni) {
         std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
   }
   removing_ = true;
-  put_back(jni);
+  for_each_batch(
+      session_.jvmti, jni, [&](jclass klass) { return has_probes(klass) || is_loading(jni, klass); },
+      [&](const jclass* classes, jint count) { retransform(classes, count); });
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
   active_ = false;
   callees_.stop(jni);

@@ -122,7 +122,6 @@ class MethodTracer {
   void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
   void note_counted(Numbered& numbers, const std::vector<classfile::MethodPlan>& plans) const;
   bool counts_calls() const;
-  void put_back(JNIEnv* jni);
   static void write_frees(const CallbackGuard& guard, const std::vector<std::uint64_t>& objects);
   void say_unrewritten(std::string_view klass, std::string_view method, std::string_view why);
   void say(std::string_view key, std::string_view value);
