@@ -414,6 +414,7 @@ void AgentSession::stop(JNIEnv* jni) {
   Producer::for_each([&](Producer& producer) {
     if (empty) producer.leave(writer);
   });
+  if (empty && methods != nullptr && !vm_dead) methods->destroy_monitors();
   jvmti->DisposeEnvironment();
   jni->DeleteGlobalRef(thread_class);
   if (virtual_thread_class != nullptr) jni->DeleteGlobalRef(virtual_thread_class);

@@ -8,11 +8,12 @@ namespace jtrace::agent {
 
 using Reference = classfile::ClassFile::Reference;
 
+Callees::Callees(AgentSession& session) : session_(session), loaders_(session.jvmti), index_(session, loaders_) {}
+
 const char* Callees::start(JNIEnv* jni) {
   if (session_.jvmti->CreateRawMonitor("jtrace callees", &monitor_) != JVMTI_ERROR_NONE)
     return "the JVM gave no raw monitor";
   RawMonitorLock lock(session_.jvmti, monitor_);
-  loaders_.push_back(nullptr);
   if (const char* error = index_.learn(jni)) return error;
   is_on_ = true;
   return nullptr;
@@ -22,64 +23,56 @@ void Callees::stop(JNIEnv* jni) {
   if (monitor_ == nullptr) return;
   RawMonitorLock lock(session_.jvmti, monitor_);
   is_on_ = false;
-  index_.clear(jni);
-  for (const jweak loader : loaders_)
-    if (loader != nullptr) jni->DeleteWeakGlobalRef(loader);
-  loaders_.clear();
+  loaders_.clear(jni);
 }
 
-std::uint32_t Callees::index_of(JNIEnv* jni, jobject loader) {
-  if (loader == nullptr) return 0;
-  for (std::uint32_t i = 1; i < loaders_.size(); ++i)
-    if (jni->IsSameObject(loaders_[i], loader)) return i;
-  loaders_.push_back(jni->NewWeakGlobalRef(loader));
-  return static_cast<std::uint32_t>(loaders_.size() - 1);
+void Callees::destroy_monitor() {
+  if (monitor_ != nullptr) session_.jvmti->DestroyRawMonitor(monitor_);
+  monitor_ = nullptr;
 }
 
 std::uint32_t Callees::number(JNIEnv* jni, jobject loader, const Reference& callee, bool is_static) {
   RawMonitorLock lock(session_.jvmti, monitor_);
   if (!is_on_) return 0;
-  LocalFrame frame(jni, 64);
+  LocalFrame frame(jni, 32);
+  retry(jni);
+  const std::uint32_t from = loaders_.place_of(jni, loader);
+  if (from == Loaders::kNone) return 0;
   // An array's methods are those of its superclass.
   const bool is_array = callee.owner.starts_with('[');
   const std::uint64_t owner = hash_of(is_array ? "java/lang/Object" : callee.owner);
   const std::uint64_t method = hash_of(callee.name, callee.descriptor);
-  const std::uint32_t from = index_of(jni, loader);
-  const std::uint64_t key = hash_in(from, hash_in(owner, method));
-  if (const std::uint32_t known = numbers_.find(key); known != 0) return known;
+  const std::uint64_t key = hash_in(owner, method);
+  if (const std::uint32_t known = loaders_[from].numbers.find(key); known != 0) return known;
   const std::uint32_t made = Registry::next_method_ids(1);
-  const Meaning meaning = find(jni, loader, owner, method);
-  if (!(meaning.method != 0 ? define(made, meaning.method) : define_name(made, callee, is_static))) return 0;
+  const ClassIndex::Found found = index_.find(jni, from, owner);
+  const Told told = found.klass == nullptr ? Told::kIsNot : tell(jni, made, found.klass, method);
+  if (told == Told::kNoRoom) return 0;
+  if (told == Told::kIsNot && !define_name(made, from, callee, is_static)) return 0;
   // No other loader than the JVM's own may define these.
-  const bool is_sure = meaning.is_sure || (meaning.method != 0 && (is_array || callee.owner.starts_with("java/")));
-  if (!is_sure) {
-    unsure_.push_back({owner, method, made, from, by_owner_.find(owner)});
-    by_owner_.put(owner, static_cast<std::uint32_t>(unsure_.size()));
-  }
-  numbers_.put(key, made);
+  const bool is_sure = found.steps == 0 || (told == Told::kIs && (is_array || callee.owner.starts_with("java/")));
+  if (!is_sure) wait(from, owner, found.steps, {method, made});
+  loaders_[from].numbers.put(key, made);
   return made;
 }
 
-Callees::Meaning Callees::find(JNIEnv* jni, jobject loader, std::uint64_t owner, std::uint64_t method) {
-  const ClassIndex::Found klass = index_.find(jni, loader, owner);
-  if (klass.klass == nullptr) return {};
-  jmethodID found = index_.find_method(jni, klass.klass, method);
-  return {found == nullptr ? 0 : session_.registry->method_id(jni, found), klass.is_sure};
-}
-
-bool Callees::define(std::uint32_t number, std::uint64_t method) {
+Callees::Told Callees::tell(JNIEnv* jni, std::uint32_t number, jclass klass, std::uint64_t method) {
+  jmethodID found = index_.find_method(jni, klass, method);
+  if (found == nullptr) return index_.lacked_room() ? Told::kNoRoom : Told::kIsNot;
+  const std::uint64_t id = session_.registry->method_id(jni, found);
+  if (id == 0) return Told::kNoRoom;
   Definition made(record::DefinitionKind::kStandsFor, number);
-  made.put(method);
-  return session_.definitions.append(made);
+  made.put(id);
+  return session_.definitions.append(made) ? Told::kIs : Told::kNoRoom;
 }
 
-bool Callees::define_name(std::uint32_t number, const Reference& callee, bool is_static) {
+bool Callees::define_name(std::uint32_t number, std::uint32_t loader, const Reference& callee, bool is_static) {
   const std::uint64_t owner = hash_of(callee.owner);
-  std::uint64_t class_id = named_.find(owner);
+  std::uint64_t class_id = loaders_[loader].named.find(owner);
   if (class_id == 0) {
     class_id = session_.registry->define_named_class(callee.owner);
     if (class_id == 0) return false;
-    named_.put(owner, static_cast<std::uint32_t>(class_id));
+    loaders_[loader].named.put(owner, class_id);
   }
   Definition made(record::DefinitionKind::kMethod, number);
   made.put(class_id);
@@ -92,23 +85,81 @@ bool Callees::define_name(std::uint32_t number, const Reference& callee, bool is
   return session_.definitions.append(made);
 }
 
+void Callees::wait(std::uint32_t loader, std::uint64_t owner, std::uint32_t steps, WaitingCallees::Callee callee) {
+  WaitingCallees* waiting = loaders_.find_waiting(loader, owner);
+  if (waiting == nullptr) {
+    waiting = &loaders_.add_waiting(loader, owner);
+    waiting->steps = steps;
+    watch(loader, *waiting);
+  }
+  waiting->callees.push_back(callee);
+}
+
+// What may be a better answer: a class of the loader itself or of a parent that is nearer than the answer's. Where
+// there is no answer, any.
+void Callees::watch(std::uint32_t loader, WaitingCallees& waiting) {
+  loaders_.drop_watches(waiting);
+  std::uint32_t at = loader;
+  for (std::uint32_t steps = 0; steps < waiting.steps && at != Loaders::kNone; ++steps, at = loaders_.parent_of(at))
+    waiting.watches.push_back(loaders_.watches.add(loaders_.watch_key(at, waiting.owner), loader));
+  if (waiting.steps == ClassIndex::kNot)
+    waiting.watches.push_back(loaders_.watches.add(Loaders::watch_key(waiting.owner), loader));
+}
+
 void Callees::class_prepared(JNIEnv* jni, jclass klass) {
   RawMonitorLock lock(session_.jvmti, monitor_);
   if (!is_on_) return;
-  LocalFrame frame(jni, 64);
-  index_.add(jni, klass);
-  JvmtiText signature(session_.jvmti);
-  if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
-  const std::uint64_t owner = hash_of(internal_name(signature.view()));
-  for (std::uint32_t* at = by_owner_.find_place(owner); at != nullptr && *at != 0;) {
-    const Unsure& each = unsure_[*at - 1];
-    jobject loader = each.loader == 0 ? nullptr : jni->NewLocalRef(loaders_[each.loader]);
-    const bool is_gone = each.loader != 0 && loader == nullptr;
-    const Meaning meaning = is_gone ? Meaning{0, true} : find(jni, loader, owner, each.method);
-    if (meaning.method != 0) define(each.number, meaning.method);
-    if (meaning.is_sure) *at = each.next;
-    else at = &unsure_[*at - 1].next;
+  LocalFrame frame(jni, 32);
+  retry(jni);
+  const ClassIndex::Added added = index_.add(jni, klass);
+  if (added.loader == Loaders::kNone) return;
+  answer(jni, loaders_.watch_key(added.loader, added.name), added.name);
+  if (loaders_.watches.first(Loaders::watch_key(added.name)) == 0) return;
+  jclass only = loaders_.only_class(jni, added.name);
+  if (only == nullptr) return;
+  jni->DeleteLocalRef(only);
+  answer(jni, Loaders::watch_key(added.name), added.name);
+}
+
+// All that watch. An answer removes its own node of the list at most.
+void Callees::answer(JNIEnv* jni, std::uint64_t watch_key, std::uint64_t owner) {
+  for (std::uint32_t node = loaders_.watches.first(watch_key); node != 0;) {
+    const std::uint32_t loader = loaders_.watches.value(node);
+    node = loaders_.watches.next(node);
+    answer(jni, loader, owner);
   }
+}
+
+void Callees::answer(JNIEnv* jni, std::uint32_t loader, std::uint64_t owner) {
+  WaitingCallees* waiting = loaders_.find_waiting(loader, owner);
+  if (waiting == nullptr || loaders_.is_gone(jni, loader)) return;
+  LocalFrame frame(jni, 32);
+  const ClassIndex::Found found = index_.find(jni, loader, owner);
+  if (found.klass == nullptr || found.steps >= waiting->steps) return;
+  if (!tell_all(jni, *waiting, found)) return retries_.push_back({loaders_[loader].serial, owner, loader});
+  waiting->steps = found.steps;
+  if (found.steps == 0) loaders_.drop_waiting(loader, owner);
+  else watch(loader, *waiting);
+}
+
+// false: there was no room for all; the next time it goes on where it ended.
+bool Callees::tell_all(JNIEnv* jni, WaitingCallees& waiting, const ClassIndex::Found& found) {
+  if (waiting.tried_steps != found.steps) waiting.told = 0;
+  waiting.tried_steps = found.steps;
+  for (; waiting.told < waiting.callees.size(); ++waiting.told) {
+    const WaitingCallees::Callee& each = waiting.callees[waiting.told];
+    if (tell(jni, each.number, found.klass, each.method) == Told::kNoRoom) return false;
+  }
+  waiting.told = 0;
+  return true;
+}
+
+// One of those that found no room before.
+void Callees::retry(JNIEnv* jni) {
+  if (retries_.empty()) return;
+  const Retry again = retries_.back();
+  retries_.pop_back();
+  if (loaders_[again.loader].serial == again.serial) answer(jni, again.loader, again.owner);
 }
 
 }  // namespace jtrace::agent

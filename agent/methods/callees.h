@@ -14,50 +14,50 @@
 #include "agent/classfile/class_file.h"
 #include "agent/definition_stream.h"
 #include "agent/methods/class_index.h"
-#include "agent/methods/id_map.h"
+#include "agent/methods/loaders.h"
 
 namespace jtrace::agent {
 
 class Callees {
  public:
-  explicit Callees(AgentSession& session) : session_(session), index_(session) {}
+  explicit Callees(AgentSession& session);
   Callees(const Callees&) = delete;
   Callees& operator=(const Callees&) = delete;
 
   // nullptr, or why there are none (static text).
   const char* start(JNIEnv* jni);
   void stop(JNIEnv* jni);
+  // When nobody can be in any of these any more.
+  void destroy_monitor();
 
   // Of a callee that a class of the loader names; 0 where there is no room for its definition.
   std::uint32_t number(JNIEnv* jni, jobject loader, const classfile::ClassFile::Reference& callee, bool is_static);
   void class_prepared(JNIEnv* jni, jclass klass);
 
  private:
-  struct Unsure {  // what a class that is still to be linked may be a better answer to
+  struct Retry {           // what found no room
+    std::uint64_t serial;  // the loader's
     std::uint64_t owner;
-    std::uint64_t method;
-    std::uint32_t number;
-    std::uint32_t loader;  // in loaders_
-    std::uint32_t next;    // of the same owner; as in by_owner_
+    std::uint32_t loader;
   };
-  struct Meaning {
-    std::uint64_t method = 0;  // methodId; 0: not known
-    bool is_sure = false;
-  };
-  std::uint32_t index_of(JNIEnv* jni, jobject loader);
-  Meaning find(JNIEnv* jni, jobject loader, std::uint64_t owner, std::uint64_t method);
-  bool define(std::uint32_t number, std::uint64_t method);
-  bool define_name(std::uint32_t number, const classfile::ClassFile::Reference& callee, bool is_static);
+  // Of a callee whose class is found.
+  enum class Told { kIs, kIsNot, kNoRoom };
+  Told tell(JNIEnv* jni, std::uint32_t number, jclass klass, std::uint64_t method);
+  bool define_name(std::uint32_t number, std::uint32_t loader, const classfile::ClassFile::Reference& callee,
+                   bool is_static);
+  void wait(std::uint32_t loader, std::uint64_t owner, std::uint32_t steps, WaitingCallees::Callee callee);
+  void watch(std::uint32_t loader, WaitingCallees& waiting);
+  void answer(JNIEnv* jni, std::uint64_t watch_key, std::uint64_t owner);
+  void answer(JNIEnv* jni, std::uint32_t loader, std::uint64_t owner);
+  bool tell_all(JNIEnv* jni, WaitingCallees& waiting, const ClassIndex::Found& found);
+  void retry(JNIEnv* jni);
 
   AgentSession& session_;
   jrawMonitorID monitor_ = nullptr;  // over what follows; the registry's and the definitions' locks are taken in it
   bool is_on_ = false;
+  Loaders loaders_;
   ClassIndex index_;
-  std::vector<jweak> loaders_;  // [0]: the boot loader, nullptr
-  IdMap numbers_;               // loader, owner and method -> number
-  std::vector<Unsure> unsure_;
-  IdMap by_owner_;  // -> place in unsure_ + 1
-  IdMap named_;     // owner -> id of the class that stands for it
+  std::vector<Retry> retries_;
 };
 
 }  // namespace jtrace::agent

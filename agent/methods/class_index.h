@@ -1,7 +1,8 @@
-// ClassIndex: the linked classes by name and their methods by name and descriptor: what a symbolic reference stands for
-// (JVMS 5.4.3), as far as it can be known without loading or running anything. Names are hashes (name_hash.h).
+// ClassIndex: the linked classes by loader and name and their methods by name and descriptor: what a symbolic reference
+// stands for (JVMS 5.4.3), as far as it can be known without loading or running anything. Names are hashes
+// (name_hash.h).
 //
-// Classes are held weakly. Threads: under its owner's lock, which may be held over JVM TI calls.
+// Threads: under its owner's lock, which may be held over JVM TI calls.
 #pragma once
 
 #include <jni.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "agent/methods/id_map.h"
+#include "agent/methods/loaders.h"
 
 namespace jtrace::agent {
 
@@ -17,43 +19,47 @@ class AgentSession;
 
 class ClassIndex {
  public:
-  explicit ClassIndex(AgentSession& session) : session_(session) {}
+  ClassIndex(AgentSession& session, Loaders& loaders) : session_(session), loaders_(loaders) {}
   ClassIndex(const ClassIndex&) = delete;
   ClassIndex& operator=(const ClassIndex&) = delete;
 
   // What is linked now. nullptr, or why not (static text). What is linked later comes by add().
   const char* learn(JNIEnv* jni);
-  void add(JNIEnv* jni, jclass klass);
-  void clear(JNIEnv* jni);
+  struct Added {
+    std::uint32_t loader = Loaders::kNone;  // the place of the one that has defined it
+    std::uint64_t name = 0;
+  };
+  // kNone: it cannot be known.
+  Added add(JNIEnv* jni, jclass klass);
 
   struct Found {
-    jclass klass = nullptr;  // a local reference
-    bool is_sure = false;    // the loader has defined it itself
+    jclass klass = nullptr;      // a local reference
+    std::uint32_t steps = kNot;  // from the loader to the parent that has defined it; 0: the loader itself
   };
-  // The class that the loader (nullptr: the boot loader) means by the name: its own, else that of the nearest of its
-  // parents, else the only one of that name.
-  Found find(JNIEnv* jni, jobject loader, std::uint64_t name);
+  static constexpr std::uint32_t kNot = 0xffffffff;    // there is none
+  static constexpr std::uint32_t kOnlyOne = kNot - 1;  // no parent has defined it, but nobody else one of that name
+  // The class that a loader means by the name: its own, else that of the nearest of its parents, else the only one.
+  Found find(JNIEnv* jni, std::uint32_t loader, std::uint64_t name);
   // The method that a reference to the class means: its own, of its superclasses, of its superinterfaces. nullptr:
   // none.
   jmethodID find_method(JNIEnv* jni, jclass klass, std::uint64_t method);
+  // Whether find_method() has looked past a class because there was no room for its definition.
+  bool lacked_room() const { return lacked_room_; }
 
  private:
-  struct Class {
-    jweak klass;
-    std::uint32_t next;  // of the same name; as in by_name_
-  };
-  int distance(JNIEnv* jni, jobject loader, jobject defining) const;
+  using Look = jmethodID (ClassIndex::*)(JNIEnv*, jclass, std::uint64_t);
+  jmethodID find_upwards(JNIEnv* jni, jclass klass, std::uint64_t method, Look look);
+  jmethodID find_in_object(JNIEnv* jni, std::uint64_t method);
   jmethodID find_declared(JNIEnv* jni, jclass klass, std::uint64_t method);
   jmethodID find_in_interfaces(JNIEnv* jni, jclass klass, std::uint64_t method);
   void list_methods(jclass klass, std::uint64_t class_id);
 
   AgentSession& session_;
-  jfieldID parent_ = nullptr;  // ClassLoader.parent
-  std::vector<Class> classes_;
-  IdMap by_name_;                   // name -> place in classes_ + 1
-  std::vector<jmethodID> methods_;  // of the classes that were asked for
+  Loaders& loaders_;
+  std::vector<jmethodID> methods_;  // of the classes that were asked for lately
   IdMap by_method_;                 // classId and method -> place in methods_ + 1
   IdMap listed_;                    // classId
+  bool lacked_room_ = false;
 };
 
 }  // namespace jtrace::agent

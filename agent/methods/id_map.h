@@ -1,4 +1,5 @@
-// IdMap: numbers to numbers, open addressing. Neither 0 may be a key nor a value. One thread, or under a lock.
+// IdMap: numbers to numbers, open addressing. Neither 0 may be a key nor a value. MapById has other values than
+// numbers. One thread, or under a lock.
 #pragma once
 
 #include <cstdint>
@@ -6,40 +7,59 @@
 
 namespace jtrace::agent {
 
-class IdMap {
+template <class Value>
+class MapById {
  public:
-  // 0 where the key is not there.
-  std::uint32_t find(std::uint64_t key) const {
-    if (slots_.empty()) return 0;
+  // Value{} where the key is not there.
+  Value find(std::uint64_t key) const {
+    if (slots_.empty()) return Value{};
     return slots_[place(key)].value;
   }
-  // Where the value of a key lies until the next put(); nullptr where the key is not there. 0 may be put there: the key
-  // is not there any more.
-  std::uint32_t* find_place(std::uint64_t key) {
-    if (slots_.empty()) return nullptr;
-    Slot& slot = slots_[place(key)];
-    return slot.key == 0 ? nullptr : &slot.value;
-  }
-  void put(std::uint64_t key, std::uint32_t value) {
+  void put(std::uint64_t key, Value value) {
     if (count_ * 2 >= slots_.size()) grow();
     Slot& slot = slots_[place(key)];
     if (slot.key == 0) ++count_;
     slot = {key, value};
   }
+  void erase(std::uint64_t key) {
+    if (slots_.empty()) return;
+    std::size_t hole = place(key);
+    if (slots_[hole].key == 0) return;
+    --count_;
+    // Those behind it that were kept from their places move up, so that no search ends at the hole.
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t i = (hole + 1) & mask; slots_[i].key != 0; i = (i + 1) & mask) {
+      if (((i - first_place(slots_[i].key)) & mask) < ((i - hole) & mask)) continue;
+      slots_[hole] = slots_[i];
+      hole = i;
+    }
+    slots_[hole] = {};
+  }
+  std::size_t size() const { return count_; }
+  // use(key, value) of each, in no order.
+  template <class Use>
+  void for_each(Use&& use) const {
+    for (const Slot& slot : slots_)
+      if (slot.key != 0) use(slot.key, slot.value);
+  }
 
  private:
+  static constexpr std::size_t kFewest = 16;
   struct Slot {
     std::uint64_t key = 0;
-    std::uint32_t value = 0;
+    Value value{};
   };
+  std::size_t first_place(std::uint64_t key) const {
+    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ull) >> 20) & (slots_.size() - 1);
+  }
   std::size_t place(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ull) >> 20) & mask;
+    std::size_t i = first_place(key);
     while (slots_[i].key != 0 && slots_[i].key != key) i = (i + 1) & mask;
     return i;
   }
   void grow() {
-    std::vector<Slot> old(slots_.empty() ? 256 : slots_.size() * 2);
+    std::vector<Slot> old(slots_.empty() ? kFewest : slots_.size() * 2);
     old.swap(slots_);
     for (const Slot& slot : old)
       if (slot.key != 0) slots_[place(slot.key)] = slot;
@@ -48,5 +68,7 @@ class IdMap {
   std::vector<Slot> slots_;
   std::size_t count_ = 0;
 };
+
+using IdMap = MapById<std::uint32_t>;
 
 }  // namespace jtrace::agent

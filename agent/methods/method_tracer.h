@@ -49,6 +49,8 @@ class MethodTracer {
   void refilter(JNIEnv* jni);
   // All probes out of all classes. Where the JVM ends it only stops them.
   void remove(JNIEnv* jni);
+  // Behind remove(), when no callback can be inside any more.
+  void destroy_monitors() { callees_.destroy_monitor(); }
   // Probes write or not (pause).
   void set_on(bool on);
 

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -352,6 +352,64 @@ public final class Calls {
         }
     }
 
+    /** In many loaders: each has an own pair of Plugin and Helper. */
+    public static final class Plugin implements Runnable {
+        @Override
+        public void run() {
+            Helper.help(Helper.again(3));
+        }
+    }
+
+    static final class Helper {
+        static int help(int n) {
+            return n;
+        }
+
+        static int again(int n) {
+            return n;
+        }
+    }
+
+    static final class PluginLoader extends ClassLoader {
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.equals("Calls$Plugin") && !name.equals("Calls$Helper")) {
+                return super.loadClass(name, resolve);
+            }
+            synchronized (this) {
+                Class<?> known = findLoadedClass(name);
+                if (known != null) {
+                    return known;
+                }
+                try (java.io.InputStream in = Calls.class.getResourceAsStream("/" + name + ".class")) {
+                    java.io.ByteArrayOutputStream out = new java.io.ByteArrayOutputStream();
+                    for (int b = in.read(); b >= 0; b = in.read()) {
+                        out.write(b);
+                    }
+                    return defineClass(name, out.toByteArray(), 0, out.size());
+                } catch (java.io.IOException e) {
+                    throw new ClassNotFoundException(name, e);
+                }
+            }
+        }
+    }
+
+    /** Half of the loaders are dropped at once, and collected now and then. */
+    static int plugins(int n) throws Exception {
+        java.util.List<ClassLoader> kept = new java.util.ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            ClassLoader loader = new PluginLoader();
+            ((Runnable) loader.loadClass("Calls$Plugin").getDeclaredConstructor().newInstance()).run();
+            if (i % 2 == 0) {
+                kept.add(loader);
+            }
+            if (i % 64 == 63) {
+                System.gc();
+            }
+        }
+        return kept.size();
+    }
+
     static int failing(int n) {
         if (n == 0) {
             throw new IllegalStateException("as asked");
@@ -592,6 +650,8 @@ public final class Calls {
                     sink += callEach(new Rounded(), new Square(), new int[i]);
                 }
                 return "calls=" + n;
+            case "plugins":
+                return "plugins=" + n + " kept=" + plugins(n);
             case "slowly":
                 return "slowly=" + slowly("text", new Base(7), n, Integer.parseInt(words[2])).length();
             case "virtualNaps": {

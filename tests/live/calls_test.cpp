@@ -76,6 +76,34 @@ std::set<std::string> twice_defined(const TraceDocument& trace) {
   return twice;
 }
 
+// Of the calls of Helper.help, whose class is linked by then: those whose callee is what runs inside, the method of the
+// caller's own loader.
+std::size_t calls_of_own_helpers(const TraceDocument& trace) {
+  std::map<std::string, std::string> names = names_of_methods(trace);
+  std::set<std::string> callees;
+  std::string called;
+  for (const TraceElement& each : trace.events()) {
+    const std::string method = each.get("methodIdRef");
+    if (method.empty() || names[method] != "Calls$Helper.help") continue;
+    if (each.name == "methodCall") called = method;
+    if (each.name == "methodEntry" && called == method) callees.insert(method);
+  }
+  return callees.size();
+}
+
+// With classes of the same names in many loaders.
+void expect_own_helpers(JvmProcess& jvm) {
+  constexpr std::size_t kLoaders = 128;
+  auto run = TraceRun::start(jvm.pid(), only_calls("calls,methods"));
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(rewritten(**run));
+  ASSERT_TRUE(succeeded(jvm.ask("plugins " + std::to_string(kLoaders))));
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_EQ(calls_of_own_helpers(*trace), kLoaders);
+}
+
 TEST_P(EachJdk, calls_are_those_that_the_program_makes) {
   auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
   ASSERT_TRUE(succeeded(jvm));
@@ -118,6 +146,7 @@ TEST_P(EachJdk, calls_are_those_that_the_program_makes) {
   EXPECT_EQ(entries["Calls$Square.corners"], 2 * kRounds);
   EXPECT_EQ(entries["Calls.failing"], 5 * kRounds);
   EXPECT_EQ(by_method(*trace, "catch")["Calls.callFailing"], kRounds);
+  expect_own_helpers(**jvm);
   EXPECT_EQ((*jvm)->err(), "");
   record_support(GetParam(), "G1", "live", "methodCall and methodReturn");
 }
