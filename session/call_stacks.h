@@ -48,6 +48,12 @@ class CallStack {
       if (calls_[i - 1].number == number && calls_[i - 1].side == side) return i - 1;
     return calls_.size();
   }
+  // Where the innermost frame is; size() where there is none.
+  std::size_t innermost_frame() const {
+    for (std::size_t i = calls_.size(); i > 0; --i)
+      if (calls_[i - 1].side == CallSide::kCallee) return i - 1;
+    return calls_.size();
+  }
   OpenCall& at(std::size_t index) { return calls_[index]; }
   OpenCall pop() {
     const OpenCall top = calls_.back();

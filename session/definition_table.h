@@ -55,6 +55,10 @@ class DefinitionTable {
     const auto found = methods_.find(method);
     return found != methods_.end() && (found->second.access & trace::kStatic) != 0;
   }
+  bool is_constructor(std::uint64_t method) const {
+    const auto found = methods_.find(method);
+    return found != methods_.end() && found->second.name == "<init>";
+  }
   std::string_view signature_of(std::uint64_t method) const {
     const auto found = methods_.find(method);
     return found == methods_.end() ? std::string_view() : std::string_view(found->second.signature);

@@ -256,6 +256,8 @@ Result<> EventBuilder::process(const Record& any) {
     case RecordKind::kFrameBegin: calls_.of(any.thread).enter_untold(any.header().number); return {};
     case RecordKind::kHandler:
       return end_calls_of(calls_.of(any.thread), any.header().number, {any.header().time, cpu_time_of(any)});
+    case RecordKind::kConstructor:
+      return end_constructors(calls_.of(any.thread), any.header().number, {any.header().time, {}});
     case RecordKind::kValue: return take_value(any);
     case RecordKind::kLine: return write_line(any);
     case RecordKind::kThrow:
@@ -496,6 +498,16 @@ Result<> EventBuilder::end_calls_of(CallStack& stack, std::uint32_t method, cons
   if ((options_.events & record::kCallEvent) == 0) return {};
   const std::size_t at = stack.find(method);
   return end_down_to(stack, at == stack.size() ? 0 : at + 1, now);
+}
+
+// The thread is in no constructor above the innermost one of `inside` (0: in none at all).
+Result<> EventBuilder::end_constructors(CallStack& stack, std::uint32_t inside, const EndFigures& now) {
+  for (;;) {
+    const std::size_t top = stack.innermost_frame();
+    if (top == stack.size() || stack.at(top).number == inside || !definitions_.is_constructor(stack.at(top).method))
+      return {};
+    JTRACE_RETURN_IF_ERROR(end_down_to(stack, top, now));
+  }
 }
 
 Result<> EventBuilder::write_end_of(CallStack& stack, const EndFigures& at, trace::List<trace::Value> values) {

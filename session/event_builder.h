@@ -143,6 +143,7 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_end_of(CallStack& stack, const EndFigures& at, trace::List<trace::Value> values);
   Result<> end_down_to(CallStack& stack, std::size_t size, const EndFigures& now);
   Result<> end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now);
+  Result<> end_constructors(CallStack& stack, std::uint32_t inside, const EndFigures& now);
   Result<> take_value(const Record& record);
   Result<> take_receiver(const Record& record);
   // objIdRef and sequenceCounter of an entry or exit; absent where they are not known, or not wanted.

@@ -529,6 +529,7 @@ void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& 
     const MethodPlan& plan = plans[i];
     any = any || plan.done != 0;
     if (plan.done != 0) methods_.fetch_add(1, std::memory_order_relaxed);
+    if (plan.open_start) area_->open_calls().note_constructor(plan.number);
     if ((plan.done & classfile::kProbeNew) != 0) unseen_news_.fetch_add(plan.unseen_news, std::memory_order_relaxed);
     if ((plan.done & classfile::kProbeCalls) != 0)
       unseen_calls_.fetch_add(plan.unseen_calls, std::memory_order_relaxed);

@@ -1,5 +1,7 @@
 #include "agent/methods/open_calls.h"
 
+#include <algorithm>
+
 #include "agent/methods/anonymous_memory.h"
 
 namespace jtrace::agent {
@@ -12,7 +14,30 @@ OpenCalls::Stack* stack_at(std::uint64_t address) { return reinterpret_cast<Open
 bool OpenCalls::make() {
   entries_ = static_cast<Entry*>(anonymous_memory(kEntries * sizeof(Entry)));
   stacks_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kMostStacks * sizeof(std::uint64_t)));
-  return entries_ != nullptr && stacks_ != nullptr;
+  constructors_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kNumbers / 8));
+  return entries_ != nullptr && stacks_ != nullptr && constructors_ != nullptr;
+}
+
+void OpenCalls::note_constructor(std::uint32_t number) {
+  const std::uint64_t bit = number % kNumbers;
+  constructors_[bit / 64].fetch_or(1ull << bit % 64, std::memory_order_relaxed);
+  has_constructors_.store(true, std::memory_order_relaxed);
+}
+
+bool OpenCalls::has_open_constructor(const Stack& stack) const {
+  const std::uint64_t used = stack.used();
+  return std::any_of(stack.frames, stack.frames + used, [this](const Frame& each) { return may_be_left(each); });
+}
+
+std::vector<std::uint32_t> OpenCalls::those_open(const Stack& stack, std::span<const std::uint32_t> methods) {
+  std::vector<std::uint32_t> open;
+  for (std::uint64_t at = 0; at < stack.used(); ++at)
+    open.push_back(static_cast<std::uint32_t>(stack.frames[at].method));
+  std::sort(open.begin(), open.end());
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t method : methods)
+    if (std::binary_search(open.begin(), open.end(), method)) found.push_back(method);
+  return found;
 }
 
 void OpenCalls::start(std::uint64_t slower_than) {

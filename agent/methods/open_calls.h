@@ -3,6 +3,9 @@
 // As a caller runs longer than what it calls, all callers of a slow call are slow themselves: their entries are written
 // just before the callee's, so that every thread's calls nest.
 //
+// A constructor that an exception leaves before super() has returned stays open, for no probe sees it, until its caller
+// ends. Where that is not traced, a look at the thread's real stack tells (left_constructors.h).
+//
 // The stack is a thread's, virtual threads have their own. What a call is on and is given is kept by its id: nothing is
 // held that the collector would wait for (late_frees.h). A part of ProbeArea: memory that is never unmapped.
 #pragma once
@@ -10,6 +13,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "agent/methods/kept_values.h"
 
@@ -17,9 +22,10 @@ namespace jtrace::agent {
 
 class OpenCalls {
  public:
-  static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this
-  static constexpr std::uint32_t kFrames = 16383;      // deeper calls are not looked at
-  static constexpr std::uint32_t kMostStacks = 4096;   // 560 KiB of addresses each, memory where it is touched
+  static constexpr std::uint64_t kEntries = 1u << 16;         // threads by threadId modulo this
+  static constexpr std::uint32_t kFrames = 16383;             // deeper calls are not looked at
+  static constexpr std::uint64_t kBetweenLooks = 10'000'000;  // ns, at a full stack
+  static constexpr std::uint32_t kMostStacks = 4096;          // 560 KiB of addresses each, memory where it is touched
 
   struct Entry {
     std::atomic<std::uint64_t> owner;  // threadId, 0: nobody; a thread without a stack has none here
@@ -32,9 +38,12 @@ class OpenCalls {
     std::uint64_t cpu_time;  // of the thread when the call began, with --cpu-time; 0: not known
   };
   static constexpr std::uint64_t kWritten = 1ull << 32;
+  static constexpr std::uint64_t kLeft = 1ull << 33;   // it is over: for no exit to find, and not to be written
+  static constexpr std::uint64_t kNumbers = 1u << 24;  // constructors are noted by their number modulo this
   // Its thread's alone, but for `owner`.
   struct Stack {
-    std::uint64_t depth;  // may be beyond kFrames
+    std::uint64_t depth;      // may be beyond kFrames
+    std::uint64_t looked_at;  // when it was full, and the thread's real stack was looked at; ns
     std::atomic<std::uint64_t> owner;
     Frame frames[kFrames];
     KeptValues values;  // of these calls, where they are wanted
@@ -47,11 +56,14 @@ class OpenCalls {
     // Where the innermost call of the method is, from 1; 0: it is not there.
     std::uint64_t find(std::uint32_t method) const {
       std::uint64_t at = used();
-      while (at > 0 && static_cast<std::uint32_t>(frames[at - 1].method) != method) --at;
+      while (at > 0 && (frames[at - 1].method & ~kWritten) != method) --at;
       return at;
     }
     // The calls from that one on are over, and written. (Who looks at the stack from outside sees them until then.)
-    void leave(std::uint64_t at) { __atomic_store_n(&depth, at - 1, __ATOMIC_RELEASE); }
+    void leave(std::uint64_t at) {
+      while (at > 1 && (frames[at - 2].method & kLeft) != 0) --at;
+      __atomic_store_n(&depth, at - 1, __ATOMIC_RELEASE);
+    }
   };
 
   // Nothing is open. `slower_than` in ns.
@@ -65,6 +77,36 @@ class OpenCalls {
   // The thread ends, or is a virtual one that has no call open.
   void release(std::uint64_t thread);
   std::uint64_t slower_than() const { return slower_than_; }
+
+  // The method of that number is a constructor that may be left unseen.
+  void note_constructor(std::uint32_t number);
+  bool is_constructor(std::uint64_t number) const {
+    const std::uint64_t bit = number % kNumbers;
+    return (constructors_[bit / 64].load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
+  }
+  bool has_constructors() const { return has_constructors_.load(std::memory_order_relaxed); }
+  bool has_open_constructor(const Stack& stack) const;
+  // The thread is in these constructors and in no others (innermost first; those whose entries came before the trace
+  // included): visit(frame) of each that is open and left, from the innermost one on, before it is taken out.
+  template <class Visit>
+  void drop_left(Stack& stack, std::span<const std::uint32_t> inside, Visit visit) {
+    const std::vector<std::uint32_t> real = those_open(stack, inside);
+    std::size_t next = 0;
+    for (std::uint64_t at = stack.used(); at > 0; --at) {
+      Frame& frame = stack.frames[at - 1];
+      if (!may_be_left(frame)) continue;
+      if (next < real.size() && real[next] == static_cast<std::uint32_t>(frame.method)) {
+        ++next;
+        continue;
+      }
+      visit(frame);
+      __atomic_store_n(&frame.object, 0, __ATOMIC_RELAXED);
+      frame.method |= kLeft;
+    }
+    const std::uint64_t used = stack.used();
+    if (used > 0 && (stack.frames[used - 1].method & kLeft) != 0) stack.leave(used);
+  }
+
   // visit(objId) of each object that an open call is on, or was given. On any thread, while the others go on.
   template <class Visit>
   void for_each_object(Visit visit) const {
@@ -91,6 +133,13 @@ class OpenCalls {
   std::atomic<std::uint64_t>* stacks_ = nullptr;  // addresses, kMostStacks
   std::atomic<std::uint32_t> made_{0};            // so many were made
   std::uint64_t slower_than_ = 0;
+  std::atomic<std::uint64_t>* constructors_ = nullptr;  // bits, by number
+  std::atomic<bool> has_constructors_{false};
+
+  bool may_be_left(const Frame& frame) const {
+    return (frame.method & kLeft) == 0 && is_constructor(static_cast<std::uint32_t>(frame.method));
+  }
+  static std::vector<std::uint32_t> those_open(const Stack& stack, std::span<const std::uint32_t> methods);
 };
 
 }  // namespace jtrace::agent

@@ -29,7 +29,7 @@ struct ProbeNatives {
   void (*unwound)(JNIEnv* jni, jobject object, jint number);
   void (*caught)(JNIEnv* jni, jobject object, jint number);
   void (*uncounted)(jlong carrier);
-  jlong (*opened)(jlong carrier, jlong thread);
+  jlong (*opened)(JNIEnv* jni, jlong carrier, jlong thread);
   void (*ended)(JNIEnv* jni, jint number, jint kind);
   void (*idle)(jlong thread);
   void (*value)(JNIEnv* jni, const ProbeValue& value);
@@ -78,7 +78,7 @@ class ProbeArea {
   ProbeArea() = default;
   bool make();
 
-  static constexpr std::uint64_t kMagic = 0x384552414a52544aull;  // "JTRJARE8"
+  static constexpr std::uint64_t kMagic = 0x394552414a52544aull;  // "JTRJARE9"
 
   std::uint64_t magic_ = kMagic;
   record::ChunkHeader nobody_{};  // what an empty entry leads to: nobody's chunk

@@ -438,10 +438,27 @@ class Maker {
     code.op(kLconst0);
     code.op2(kInvokevirtual, put_long_);
     if (style_.cpu_time) store_long(code, offsetof(OpenCalls::Frame, cpu_time), kCpuTime);
-    code.land(deep);
+    const std::size_t count = code.bytes().size();
     add_to_depth(code, kLadd);
     store_depth(code);
     code.op(classfile::kReturn);
+
+    // Beyond the stack a call is counted; each 1024th asks whether there is room after all.
+    static_assert((OpenCalls::kFrames & 1023) == 1023);
+    code.land(deep);
+    code.op1(kLload, kDepth);
+    code.push_long(1023);
+    code.op(kLand);
+    code.push_long(1023);
+    code.op(kLcmp);
+    code.jump_back(kIfne, count);
+    code.op1(kLload, kCarrier);
+    code.op1(kLload, thread);
+    code.op2(classfile::kInvokestatic, opened_);
+    code.op(kLconst0);
+    code.op(kLcmp);
+    code.jump_back(classfile::kIfeq, count);
+    code.jump_back(classfile::kGoto, push);
 
     code.land(not_mine);
     load_at(code, area_.switch_address());
@@ -548,10 +565,10 @@ class Maker {
 // The number is the class's version: what a method writes, and where, is baked into it.
 std::string_view probe_class_name(ProbeStyle style) {
   static constexpr std::string_view kNames[] = {
-      "java/lang/JTraceProbes8",        "java/lang/JTracePreciseProbes8",
-      "java/lang/JTraceSlowProbes8",    "java/lang/JTracePreciseSlowProbes8",
-      "java/lang/JTraceCpuProbes8",     "java/lang/JTracePreciseCpuProbes8",
-      "java/lang/JTraceSlowCpuProbes8", "java/lang/JTracePreciseSlowCpuProbes8"};
+      "java/lang/JTraceProbes9",        "java/lang/JTracePreciseProbes9",
+      "java/lang/JTraceSlowProbes9",    "java/lang/JTracePreciseSlowProbes9",
+      "java/lang/JTraceCpuProbes9",     "java/lang/JTracePreciseCpuProbes9",
+      "java/lang/JTraceSlowCpuProbes9", "java/lang/JTracePreciseSlowCpuProbes9"};
   return kNames[(style.time == ProbeTime::kPrecise ? 1 : 0) + (style.calls == ProbeCalls::kSlow ? 2 : 0) +
                 (style.cpu_time ? 4 : 0)];
 }

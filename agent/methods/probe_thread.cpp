@@ -16,6 +16,12 @@ bool define_current(AgentSession& session, JNIEnv* jni, std::uint64_t current) {
   return defined;
 }
 
+template <class Record>
+void write_exit_as(const CallbackGuard& guard, Record made, std::uint32_t method, record::RecordKind kind) {
+  made.header.number = method;
+  guard.write(made, kind);
+}
+
 }  // namespace
 
 std::uint64_t current_thread(AgentSession& session, JNIEnv* jni) {
@@ -47,6 +53,14 @@ record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uin
   if (carrier == 0) carrier = producer.direct_carrier(session.writer);
   if (carrier == 0 || carrier == ~0ull) carrier = current;
   return producer.direct_chunk(session.writer, carrier, current);
+}
+
+void write_exit(const CallbackGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind) {
+  if (!guard.session().config.has_flag(record::kCpuTime))
+    return write_exit_as(guard, record::ProbeRecord{}, method, kind);
+  record::CpuTimeRecord made{};
+  made.cpu_time = current_cpu_time(guard.session(), jni);
+  write_exit_as(guard, made, method, kind);
 }
 
 }  // namespace jtrace::agent

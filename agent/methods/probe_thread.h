@@ -19,4 +19,7 @@ std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni);
 // nothing is to be written.
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current);
 
+// The end of a method's frame on the calling thread, into the chunk that chunk_for() gave.
+void write_exit(const CallbackGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind);
+
 }  // namespace jtrace::agent

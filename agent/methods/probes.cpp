@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "agent/agent_session.h"
+#include "agent/methods/left_constructors.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_objects.h"
@@ -21,23 +22,13 @@ jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
   const auto owner = static_cast<std::uint64_t>(carrier);
   record::ChunkHeader* chunk = chunk_for(guard, jni, owner, static_cast<std::uint64_t>(current));
   if (chunk == nullptr) return 0;
+  if (write_constructor(guard, jni, static_cast<std::uint64_t>(current)))
+    chunk = chunk_for(guard, jni, owner, static_cast<std::uint64_t>(current));
+  if (chunk == nullptr) return 0;
   ProbeArea& area = guard.session().methods->area();
   const auto address = reinterpret_cast<std::uint64_t>(chunk);
   area.entry(owner).store(address - area.base(), std::memory_order_relaxed);
   return static_cast<jlong>(address);
-}
-
-template <class Record>
-void write_exit_as(const CallbackGuard& guard, Record made, std::uint32_t method, record::RecordKind kind) {
-  made.header.number = method;
-  guard.write(made, kind);
-}
-void write_exit(const CallbackGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind) {
-  if (!guard.session().config.has_flag(record::kCpuTime))
-    return write_exit_as(guard, record::ProbeRecord{}, method, kind);
-  record::CpuTimeRecord made{};
-  made.cpu_time = current_cpu_time(guard.session(), jni);
-  write_exit_as(guard, made, method, kind);
 }
 
 void write_late_entry(const CallbackGuard& guard, const OpenCalls::Frame& frame) {
@@ -74,9 +65,10 @@ void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std
                                 : session.writer.pool.header().coarse_clock.load(std::memory_order_acquire);
   const bool is_slow = (mine.method & OpenCalls::kWritten) != 0 || now - mine.start >= calls.slower_than();
   if (is_slow && chunk_for(guard, jni, 0, thread) != nullptr) {
+    drop_left_constructors(guard, jni, thread, *stack);
     for (std::uint64_t i = 0; i < at; ++i) {
       OpenCalls::Frame& frame = stack->frames[i];
-      if ((frame.method & OpenCalls::kWritten) != 0) continue;
+      if ((frame.method & (OpenCalls::kWritten | OpenCalls::kLeft)) != 0) continue;
       write_kept(guard, *stack, i, static_cast<std::uint32_t>(frame.method), false);
       write_late_entry(guard, frame);
       frame.method |= OpenCalls::kWritten;
@@ -94,11 +86,22 @@ void ended(JNIEnv* jni, jint number, jint kind) {
            static_cast<record::RecordKind>(kind));
 }
 
-// A call begins in a thread that has no stack yet.
-jlong opened(jlong carrier, jlong thread) {
+// Calls that are open on a full stack may be over (left_constructors.h).
+bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
+  const std::uint64_t now = monotonic_ns();
+  if (now - stack.looked_at < OpenCalls::kBetweenLooks || current_thread(guard.session(), jni) != thread) return false;
+  stack.looked_at = now;
+  drop_left_constructors(guard, jni, thread, stack);
+  return stack.depth < OpenCalls::kFrames;
+}
+
+// A call begins in a thread that has no stack yet, or whose stack is full. Returns one with room for it, 0: none.
+jlong opened(JNIEnv* jni, jlong carrier, jlong thread) {
   CallbackGuard guard;
   const auto id = static_cast<std::uint64_t>(thread);
   if (!guard || thread == 0 || guard.session().methods == nullptr || guard.session().is_own_thread(id)) return 0;
+  if (OpenCalls::Stack* full = guard.session().methods->area().open_calls().find(id); full != nullptr)
+    return make_room(guard, jni, id, *full) ? reinterpret_cast<jlong>(full) : 0;
   if (carrier == thread) guard.producer().probed_as = id;
   return reinterpret_cast<jlong>(guard.session().methods->open_calls_of(id));
 }
@@ -183,9 +186,9 @@ void JNICALL call_caught(JNIEnv* jni, jclass, jobject object, jint number) {
 void JNICALL call_uncounted(JNIEnv*, jclass, jlong carrier) {
   if (const ProbeNatives* table = natives()) table->uncounted(carrier);
 }
-jlong JNICALL call_opened(JNIEnv*, jclass, jlong carrier, jlong thread) {
+jlong JNICALL call_opened(JNIEnv* jni, jclass, jlong carrier, jlong thread) {
   const ProbeNatives* table = natives();
-  return table == nullptr ? 0 : table->opened(carrier, thread);
+  return table == nullptr ? 0 : table->opened(jni, carrier, thread);
 }
 void JNICALL call_ended(JNIEnv* jni, jclass, jint number, jint kind) {
   if (const ProbeNatives* table = natives()) table->ended(jni, number, kind);

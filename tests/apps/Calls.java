@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "refused N R MS", "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -440,6 +440,54 @@ public final class Calls {
         }
     }
 
+    static final class Refused {
+        final int value;
+
+        Refused(String text) {
+            this(Integer.parseInt(text));
+        }
+
+        Refused(int value) {
+            this.value = value;
+        }
+    }
+
+    /** N times: R constructors are left before super() returns, by what comes before it and out of it; then two slow calls. */
+    static final class Refuser extends Thread {
+        private final int rounds;
+        private final int refused;
+        private final int ms;
+
+        Refuser(int rounds, int refused, int ms) {
+            this.rounds = rounds;
+            this.refused = refused;
+            this.ms = ms;
+        }
+
+        private static void refuse(boolean early) {
+            try {
+                sink += early ? new Refused("none").value : new Derived(-1, false).value;
+            } catch (IllegalArgumentException e) {
+                sink++;
+            }
+        }
+
+        @Override
+        public void run() {
+            try {
+                for (int i = 0; i < rounds; i++) {
+                    for (int k = 0; k < refused; k++) {
+                        refuse(k % 2 == 0);
+                    }
+                    nap(ms);
+                    sink += new Sleeper(i, ms).touched;
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
     /** One call of each kind: what is called, and how, is known by the test. */
     static int callEach(Shape shape, Square square, int[] array) {
         int sum = shape.area(3) + square.corners() + quick(1) + Late.late(2);
@@ -652,6 +700,12 @@ public final class Calls {
                 return "calls=" + n;
             case "plugins":
                 return "plugins=" + n + " kept=" + plugins(n);
+            case "refused": {
+                Refuser refuser = new Refuser(n, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
+                refuser.start();
+                refuser.join();
+                return "refused=" + n;
+            }
             case "slowly":
                 return "slowly=" + slowly("text", new Base(7), n, Integer.parseInt(words[2])).length();
             case "virtualNaps": {

@@ -50,6 +50,9 @@ enum class RecordKind : std::uint8_t {
   kFrameBegin = 30,
   kFrameEnd = 31,
   kHandler = 32,
+  // Of the constructors that the thread is really in, `number` is the innermost one that has probes, 0: it is in none.
+  // The entry that comes next is not among them. Others that are open above it were left by exceptions.
+  kConstructor = 33,
 };
 
 struct RecordHeader {
@@ -109,7 +112,7 @@ struct ObjectRecord {  // kObjFree, kClassUnload
   std::uint64_t thread;  // threadId of the thread that learned it, 0 unknown
 };
 
-// kGap, kMethodEntry, kMethodExit, kMethodUnwind, kLine, kCall to kHandler: the header alone.
+// kGap, kMethodEntry, kMethodExit, kMethodUnwind, kLine, kCall to kConstructor: the header alone.
 struct ProbeRecord {
   RecordHeader header;
 };
@@ -175,11 +178,13 @@ static_assert(offsetof(ReceiverRecord, cpu_time) == offsetof(CpuTimeRecord, cpu_
 
 // Whether a record tells of a frame and is no event.
 constexpr bool is_of_frame(RecordKind kind) {
-  return kind == RecordKind::kFrameBegin || kind == RecordKind::kFrameEnd || kind == RecordKind::kHandler;
+  return kind == RecordKind::kFrameBegin || kind == RecordKind::kFrameEnd || kind == RecordKind::kHandler ||
+         kind == RecordKind::kConstructor;
 }
 // Whether a record is no event, or a part of one that has a record of its own: lost, it is not counted.
 constexpr bool is_part(RecordKind kind) {
-  return kind == RecordKind::kValue || kind == RecordKind::kReceiver || is_of_frame(kind);
+  return kind == RecordKind::kPadding || kind == RecordKind::kValue || kind == RecordKind::kReceiver ||
+         is_of_frame(kind);
 }
 
 template <class Record>

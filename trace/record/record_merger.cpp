@@ -36,7 +36,8 @@ std::uint8_t least_slots(RecordKind kind) {
     case RecordKind::kReturn:
     case RecordKind::kFrameBegin:
     case RecordKind::kFrameEnd:
-    case RecordKind::kHandler: return slots_of<ProbeRecord>();
+    case RecordKind::kHandler:
+    case RecordKind::kConstructor: return slots_of<ProbeRecord>();
     case RecordKind::kThrow:
     case RecordKind::kCatch: return slots_of<ExceptionRecord>();
     case RecordKind::kMethodCount: return slots_of<CountRecord>();

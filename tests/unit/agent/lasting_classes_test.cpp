@@ -55,14 +55,14 @@ constexpr std::string_view kWhatToDo =
     "ProbeArea's kMagic where that is laid out anew; then put what it is now here";
 
 TEST(LastingClassesTest, TheProbesAreThoseOfTheirNames) {
-  constexpr Known kProbes[] = {{"java/lang/JTraceProbes8", 0x304c71434fbc1c5a},
-                               {"java/lang/JTracePreciseProbes8", 0x0c8ddf34e11f8e8b},
-                               {"java/lang/JTraceSlowProbes8", 0x3ab77d83bb01111b},
-                               {"java/lang/JTracePreciseSlowProbes8", 0x14a4f338eb324ab4},
-                               {"java/lang/JTraceCpuProbes8", 0x3550fdb6bd9cfe8a},
-                               {"java/lang/JTracePreciseCpuProbes8", 0x39a9bd56be63d063},
-                               {"java/lang/JTraceSlowCpuProbes8", 0xc4c117c9a27c2ab2},
-                               {"java/lang/JTracePreciseSlowCpuProbes8", 0xcca5f28afe71a417}};
+  constexpr Known kProbes[] = {{"java/lang/JTraceProbes9", 0x15fd698b008ed98c},
+                               {"java/lang/JTracePreciseProbes9", 0x6176ced580f1e54f},
+                               {"java/lang/JTraceSlowProbes9", 0xa4a5f32322976211},
+                               {"java/lang/JTracePreciseSlowProbes9", 0x1a18b6ecf17f4b5c},
+                               {"java/lang/JTraceCpuProbes9", 0x8b7f9806a29fcd10},
+                               {"java/lang/JTracePreciseCpuProbes9", 0xfa3c091a20d14a3f},
+                               {"java/lang/JTraceSlowCpuProbes9", 0x7f536044387a5c45},
+                               {"java/lang/JTracePreciseSlowCpuProbes9", 0xb1e011980f5e4e85}};
   ProbeArea* area = ProbeArea::get();
   ASSERT_NE(area, nullptr);
   std::size_t at = 0;

@@ -72,6 +72,80 @@ TEST_F(OpenCallsTest, the_innermost_call_of_a_method_is_found_and_left) {
   EXPECT_EQ(stack->used(), OpenCalls::kFrames);
 }
 
+class LeftConstructors : public OpenCallsTest {
+ protected:
+  void SetUp() override {
+    OpenCallsTest::SetUp();
+    for (const std::uint32_t each : {7u, 8u}) calls_.note_constructor(each);
+    stack_ = calls_.claim(5);
+    ASSERT_NE(stack_, nullptr);
+  }
+  void open(const std::vector<std::uint32_t>& methods) {
+    for (const std::uint32_t method : methods) stack_->frames[stack_->depth++] = {method, 1, 70, 0};
+  }
+  using Methods = std::vector<std::uint32_t>;
+  // Those that are dropped where the thread is in the constructors of `inside`.
+  Methods drop(const Methods& inside) {
+    Methods dropped;
+    calls_.drop_left(*stack_, inside, [&](const OpenCalls::Frame& frame) {
+      dropped.push_back(static_cast<std::uint32_t>(frame.method));
+    });
+    return dropped;
+  }
+  // Those whose entries would be written.
+  Methods inside() const {
+    Methods methods;
+    for (std::uint64_t at = 0; at < stack_->used(); ++at)
+      if ((stack_->frames[at].method & OpenCalls::kLeft) == 0)
+        methods.push_back(static_cast<std::uint32_t>(stack_->frames[at].method));
+    return methods;
+  }
+  OpenCalls::Stack* stack_ = nullptr;
+};
+
+TEST_F(LeftConstructors, other_methods_are_never_among_them) {
+  EXPECT_TRUE(calls_.has_constructors());
+  open({1, 2});
+  EXPECT_FALSE(calls_.has_open_constructor(*stack_));
+  open({7});
+  EXPECT_TRUE(calls_.has_open_constructor(*stack_));
+  EXPECT_EQ(drop({}), Methods{7});
+  EXPECT_EQ(stack_->depth, 2u);
+  EXPECT_EQ(inside(), (Methods{1, 2}));
+}
+
+TEST_F(LeftConstructors, on_top_are_taken_off_and_others_with_the_next_exit) {
+  open({7, 7, 2, 8, 7});
+  EXPECT_EQ(drop({}), (Methods{7, 8, 7, 7}));
+  EXPECT_EQ(stack_->depth, 3u);
+  EXPECT_EQ(inside(), Methods{2});
+  EXPECT_EQ(stack_->find(7), 0u);
+  EXPECT_EQ(stack_->frames[0].object, 0u);
+  EXPECT_EQ(drop({}), Methods{});  // once
+  stack_->leave(stack_->find(2));
+  EXPECT_EQ(stack_->depth, 0u);
+}
+
+TEST_F(LeftConstructors, that_the_thread_is_in_stay) {
+  open({7, 7, 8, 1, 7, 2});
+  EXPECT_EQ(drop({7, 8}), (Methods{7, 7}));  // of the outer ones of 7 one entry is as good as the other
+  EXPECT_EQ(inside(), (Methods{8, 1, 7, 2}));
+}
+
+TEST_F(LeftConstructors, those_that_began_before_the_trace_hide_none) {
+  open({8, 7, 7, 1});
+  EXPECT_EQ(drop({9, 7, 9, 8, 9}), Methods{7});
+  EXPECT_EQ(inside(), (Methods{8, 7, 1}));
+}
+
+TEST_F(LeftConstructors, make_room_on_a_full_stack) {
+  open({1});
+  open(Methods(OpenCalls::kFrames - 1, 7));
+  stack_->depth += 1024;  // beyond it
+  EXPECT_EQ(drop({}).size(), OpenCalls::kFrames - 1);
+  EXPECT_EQ(stack_->depth, 1u);
+}
+
 using Ids = std::vector<std::uint64_t>;
 
 class LateFreesTest : public OpenCallsTest {

@@ -577,6 +577,37 @@ TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
   EXPECT_EQ(exits[0].time.ns(), exits[2].time.ns());
 }
 
+TEST_F(Calls, ConstructorsThatTheThreadIsNoLongerInEnd) {
+  for (const std::uint64_t method : {10u, 11u}) define(record::method_definition(method, 11, 5, "<init>"));
+  run(1, 1);
+  for (const std::uint32_t method : {7u, 10u, 11u, 11u, 11u}) probe(RecordKind::kMethodEntry, method);
+  probe(RecordKind::kConstructor, 10);
+  auto exits = capture_.all<trace::MethodExit>();
+  ASSERT_EQ(exits.size(), 3u);
+  EXPECT_EQ(exits[0].ticket, trace::WordList(5));
+  EXPECT_EQ(exits[2].ticket, trace::WordList(3));
+  EXPECT_EQ(exits[2].time.ns(), exits[0].time.ns());
+  probe(RecordKind::kMethodEntry, 11);
+  EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(3));
+  probe(RecordKind::kConstructor, 0);
+  EXPECT_EQ(capture_.all<trace::MethodExit>().size(), 5u);
+  probe(RecordKind::kMethodEntry, 10);
+  EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(2));  // 7 is no constructor
+}
+
+TEST_F(CallerSide, EndsWithTheConstructorThatMadeIt) {
+  define(record::method_definition(10, 11, 5, "<init>"));
+  probe(RecordKind::kFrameBegin, 7);
+  probe(RecordKind::kCall, 8);
+  probe(RecordKind::kFrameBegin, 10);
+  probe(RecordKind::kCall, 8);
+  probe(RecordKind::kConstructor, 0);
+  EXPECT_EQ(capture_.all<trace::MethodReturn>().size(), 1u);
+  probe(RecordKind::kFrameBegin, 10);
+  probe(RecordKind::kCall, 8);
+  EXPECT_EQ(capture_.all<trace::MethodCall>().back().stackDepth, trace::Number(2));
+}
+
 TEST_F(Calls, AProbeThatAnEarlierTraceLeftSaysNothing) {
   run(1, 1);
   for (const RecordKind kind : {RecordKind::kLine, RecordKind::kMethodEntry, RecordKind::kMethodExit}) probe(kind, 6);

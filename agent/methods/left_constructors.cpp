@@ -1,0 +1,103 @@
+#include "agent/methods/left_constructors.h"
+
+#include <vector>
+
+#include "agent/jvm_support.h"
+#include "agent/methods/method_tracer.h"
+#include "agent/methods/probe_thread.h"
+#include "agent/registry.h"
+#include "base/clock.h"
+
+namespace jtrace::agent {
+namespace {
+
+constexpr jint kMostFrames = 32768;                  // of a deeper stack nothing is said
+constexpr std::uint64_t kBetweenLooks = 10'000'000;  // ns
+
+jclass class_of(const AgentSession& session, jmethodID method) {
+  jclass klass = nullptr;
+  return session.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE ? klass : nullptr;
+}
+
+// How many of the innermost frames are our own; with that of the method, where it is just being entered.
+std::size_t frames_not_open(const AgentSession& session, JNIEnv* jni, const std::vector<jvmtiFrameInfo>& frames) {
+  LocalFrame local(jni, 8);
+  const jclass probes = class_of(session, frames[0].method);
+  bool enters = false;
+  std::size_t at = 0;
+  for (; at < frames.size(); ++at) {
+    const jclass klass = class_of(session, frames[at].method);
+    const bool is_probe = jni->IsSameObject(klass, probes) != JNI_FALSE;
+    jni->DeleteLocalRef(klass);
+    if (!is_probe) break;
+    JvmtiText name(session.jvmti);
+    session.jvmti->GetMethodName(frames[at].method, name.out(), nullptr, nullptr);
+    enters = enters || name.view() == "enter" || name.view() == "received" || name.view() == "begin";
+  }
+  return enters ? at + 1 : at;
+}
+
+std::uint32_t number_of_constructor(AgentSession& session, JNIEnv* jni, jmethodID method) {
+  JvmtiText name(session.jvmti), descriptor(session.jvmti);
+  if (session.jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE ||
+      name.view() != "<init>")
+    return 0;
+  const jclass klass = class_of(session, method);
+  jlong tag = 0;
+  session.jvmti->GetTag(klass, &tag);
+  jni->DeleteLocalRef(klass);
+  if ((tag & kTagIsClass) == 0) return 0;
+  return session.methods->number_of(static_cast<std::uint64_t>(tag) >> kTagFlagBits, name.view(), descriptor.view());
+}
+
+// The constructors with probes that the calling thread is in, innermost first. False: they are not known.
+bool constructors_on_stack(AgentSession& session, JNIEnv* jni, std::vector<std::uint32_t>& numbers) {
+  jint count = 0;
+  if (session.jvmti->GetFrameCount(nullptr, &count) != JVMTI_ERROR_NONE || count <= 0 || count > kMostFrames)
+    return false;
+  std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(count));
+  if (session.jvmti->GetStackTrace(nullptr, 0, count, frames.data(), &count) != JVMTI_ERROR_NONE || count <= 0)
+    return false;
+  frames.resize(static_cast<std::size_t>(count));
+  LocalFrame local(jni, 8);
+  for (std::size_t i = frames_not_open(session, jni, frames); i < frames.size(); ++i) {
+    const std::uint32_t number = number_of_constructor(session, jni, frames[i].method);
+    if (number != 0 && session.methods->area().open_calls().is_constructor(number)) numbers.push_back(number);
+  }
+  return true;
+}
+
+}  // namespace
+
+void drop_left_constructors(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
+  AgentSession& session = guard.session();
+  OpenCalls& calls = session.methods->area().open_calls();
+  std::vector<std::uint32_t> inside;
+  if (!calls.has_open_constructor(stack) || !constructors_on_stack(session, jni, inside)) return;
+  calls.drop_left(stack, inside, [&](const OpenCalls::Frame& frame) {
+    if ((frame.method & OpenCalls::kWritten) != 0 && chunk_for(guard, jni, 0, thread) != nullptr)
+      write_exit(guard, jni, static_cast<std::uint32_t>(frame.method), record::RecordKind::kMethodUnwind);
+  });
+}
+
+bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread) {
+  AgentSession& session = guard.session();
+  if (session.config.slower_than != 0 || !session.methods->area().open_calls().has_constructors()) return false;
+  const std::uint64_t now = monotonic_ns();
+  std::uint64_t& last = guard.producer().looked_for_constructors;
+  if (now - last < kBetweenLooks) return false;
+  last = now;
+  // In the middle of a virtual thread's mount the stack that JVM TI shows is another one's.
+  std::vector<std::uint32_t> inside;
+  if (current_thread(session, jni) != thread || !constructors_on_stack(session, jni, inside)) return false;
+  record::ProbeRecord made{};
+  made.header.number = inside.empty() ? 0 : inside.front();
+  guard.write(made, record::RecordKind::kConstructor);
+  // In the middle of one, those of the same method that were left stay: where a loop's records divide those of a chunk,
+  // the next look is not to come at the same place again.
+  for (std::uint64_t i = inside.empty() ? 0 : now >> 10 & 3; i > 0; --i)
+    guard.write(made, record::RecordKind::kPadding);
+  return true;
+}
+
+}  // namespace jtrace::agent
