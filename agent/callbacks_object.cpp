@@ -65,6 +65,8 @@ void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   const AgentSession& session = guard.session();
+  // -Xcheck:jni of JDK 17 counts the classes of the batch that is retransformed as references of this callback.
+  if (redefined != nullptr) accept_references(jni, kBatch);
   classfile::ByteView bytes{data, static_cast<std::size_t>(size)};
   classfile::Bytes redirected;
   const bool waits = session.waits != nullptr && loader == nullptr && name != nullptr &&

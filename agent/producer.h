@@ -82,7 +82,7 @@ class Producer {
   std::uint64_t park_thread = 0;  // its threadId
 
   std::uint64_t probed_as = 0;  // threadId that has asked for counters or a stack of calls (methods/); 0: none
-  std::uint64_t looked_for_constructors = 0;  // when its stack was last looked at (methods/left_constructors.h)
+  std::uint64_t next_look = 0;  // for constructors on its stack, not before (methods/left_constructors.h)
 
  private:
   static std::atomic<Producer*>& list();

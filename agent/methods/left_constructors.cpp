@@ -1,5 +1,6 @@
 #include "agent/methods/left_constructors.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "agent/jvm_support.h"
@@ -11,8 +12,15 @@
 namespace jtrace::agent {
 namespace {
 
-constexpr jint kMostFrames = 32768;                  // of a deeper stack nothing is said
-constexpr std::uint64_t kBetweenLooks = 10'000'000;  // ns
+constexpr jint kMostFrames = 32768;  // of a deeper stack nothing is said
+
+// When a thread's stack may be looked at again behind a look that began then: a deep one takes milliseconds, and all
+// looks together are to take a fiftieth of the thread's time.
+std::uint64_t next_look_after(std::uint64_t begin) {
+  constexpr std::uint64_t kBetweenLooks = 10'000'000;  // ns, at least
+  const std::uint64_t end = monotonic_ns();
+  return end + std::max(kBetweenLooks, 50 * (end - begin));
+}
 
 jclass class_of(const AgentSession& session, jmethodID method) {
   jclass klass = nullptr;
@@ -80,22 +88,30 @@ void drop_left_constructors(const CallbackGuard& guard, JNIEnv* jni, std::uint64
   });
 }
 
+bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
+  const std::uint64_t begin = monotonic_ns();
+  if (begin < stack.next_look || current_thread(guard.session(), jni) != thread) return false;
+  drop_left_constructors(guard, jni, thread, stack);
+  stack.next_look = next_look_after(begin);
+  return stack.depth < OpenCalls::kFrames;
+}
+
 bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread) {
   AgentSession& session = guard.session();
   if (session.config.slower_than != 0 || !session.methods->area().open_calls().has_constructors()) return false;
-  const std::uint64_t now = monotonic_ns();
-  std::uint64_t& last = guard.producer().looked_for_constructors;
-  if (now - last < kBetweenLooks) return false;
-  last = now;
+  const std::uint64_t begin = monotonic_ns();
   // In the middle of a virtual thread's mount the stack that JVM TI shows is another one's.
+  if (begin < guard.producer().next_look || current_thread(session, jni) != thread) return false;
   std::vector<std::uint32_t> inside;
-  if (current_thread(session, jni) != thread || !constructors_on_stack(session, jni, inside)) return false;
+  const bool known = constructors_on_stack(session, jni, inside);
+  guard.producer().next_look = next_look_after(begin);
+  if (!known) return false;
   record::ProbeRecord made{};
   made.header.number = inside.empty() ? 0 : inside.front();
   guard.write(made, record::RecordKind::kConstructor);
   // In the middle of one, those of the same method that were left stay: where a loop's records divide those of a chunk,
   // the next look is not to come at the same place again.
-  for (std::uint64_t i = inside.empty() ? 0 : now >> 10 & 3; i > 0; --i)
+  for (std::uint64_t i = inside.empty() ? 0 : begin >> 10 & 3; i > 0; --i)
     guard.write(made, record::RecordKind::kPadding);
   return true;
 }

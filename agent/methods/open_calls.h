@@ -22,10 +22,9 @@ namespace jtrace::agent {
 
 class OpenCalls {
  public:
-  static constexpr std::uint64_t kEntries = 1u << 16;         // threads by threadId modulo this
-  static constexpr std::uint32_t kFrames = 16383;             // deeper calls are not looked at
-  static constexpr std::uint64_t kBetweenLooks = 10'000'000;  // ns, at a full stack
-  static constexpr std::uint32_t kMostStacks = 4096;          // 560 KiB of addresses each, memory where it is touched
+  static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this
+  static constexpr std::uint32_t kFrames = 16383;      // deeper calls are not looked at
+  static constexpr std::uint32_t kMostStacks = 4096;   // 560 KiB of addresses each, memory where it is touched
 
   struct Entry {
     std::atomic<std::uint64_t> owner;  // threadId, 0: nobody; a thread without a stack has none here
@@ -43,7 +42,7 @@ class OpenCalls {
   // Its thread's alone, but for `owner`.
   struct Stack {
     std::uint64_t depth;      // may be beyond kFrames
-    std::uint64_t looked_at;  // when it was full, and the thread's real stack was looked at; ns
+    std::uint64_t next_look;  // when it is full: not to look at the thread's real stack before (left_constructors.h)
     std::atomic<std::uint64_t> owner;
     Frame frames[kFrames];
     KeptValues values;  // of these calls, where they are wanted

@@ -86,15 +86,6 @@ void ended(JNIEnv* jni, jint number, jint kind) {
            static_cast<record::RecordKind>(kind));
 }
 
-// Calls that are open on a full stack may be over (left_constructors.h).
-bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
-  const std::uint64_t now = monotonic_ns();
-  if (now - stack.looked_at < OpenCalls::kBetweenLooks || current_thread(guard.session(), jni) != thread) return false;
-  stack.looked_at = now;
-  drop_left_constructors(guard, jni, thread, stack);
-  return stack.depth < OpenCalls::kFrames;
-}
-
 // A call begins in a thread that has no stack yet, or whose stack is full. Returns one with room for it, 0: none.
 jlong opened(JNIEnv* jni, jlong carrier, jlong thread) {
   CallbackGuard guard;
