@@ -12,7 +12,8 @@
 namespace jtrace::agent {
 namespace {
 
-constexpr jint kMostFrames = 32768;  // of a deeper stack nothing is said
+constexpr jint kMostFrames = 32768;        // of a deeper stack nothing is said
+constexpr std::uint64_t kMuchRoom = 1024;  // frames of a stack of open calls
 
 // When a thread's stack may be looked at again behind a look that began then: a deep one takes milliseconds, and all
 // looks together are to take a fiftieth of the thread's time.
@@ -92,7 +93,9 @@ bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, Op
   const std::uint64_t begin = monotonic_ns();
   if (begin < stack.next_look || current_thread(guard.session(), jni) != thread) return false;
   drop_left_constructors(guard, jni, thread, stack);
-  stack.next_look = next_look_after(begin);
+  // Much room is worth its look: as many exceptions as fill it take longer.
+  const bool pays = stack.depth + kMuchRoom <= OpenCalls::kFrames;
+  stack.next_look = pays ? 0 : next_look_after(begin);
   return stack.depth < OpenCalls::kFrames;
 }
 

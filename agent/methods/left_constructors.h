@@ -16,11 +16,11 @@ namespace jtrace::agent {
 // With --slower-than: takes those out of the thread's open calls; where the trace has their entry, it gets an exit.
 void drop_left_constructors(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
 
-// The same for a full stack, a hundred times a second at most, less often where the real one is deep. True: it has
-// room.
+// The same for a full stack. A look that made little room is followed by none for 10 ms, longer where the real stack is
+// deep. True: it has room.
 bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
 
-// Without it: writes which one the thread is in, as often at most. True: its chunk may be another one now.
+// Without it: writes which one the thread is in, as often. True: its chunk may be another one now.
 bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread);
 
 }  // namespace jtrace::agent
