@@ -28,6 +28,13 @@ jclass class_of(const AgentSession& session, jmethodID method) {
   return session.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE ? klass : nullptr;
 }
 
+// For a stack JVM TI waits until no virtual thread is in the middle of a mount or unmount (jvmtiThreadState.cpp, JDK
+// 21). That never ends where it is asked for in such a middle, or under a lock that one waits for: by a class of the
+// JDK itself.
+bool may_look(const AgentSession& session) {
+  return session.virtual_thread_class == nullptr || !session.methods->area().has_boot_probes();
+}
+
 // How many of the innermost frames are our own; with that of the method, where it is just being entered.
 std::size_t frames_not_open(const AgentSession& session, JNIEnv* jni, const std::vector<jvmtiFrameInfo>& frames) {
   LocalFrame local(jni, 8);
@@ -62,6 +69,7 @@ std::uint32_t number_of_constructor(AgentSession& session, JNIEnv* jni, jmethodI
 // The constructors with probes that the calling thread is in, innermost first. False: they are not known.
 bool constructors_on_stack(AgentSession& session, JNIEnv* jni, std::vector<std::uint32_t>& numbers) {
   jint count = 0;
+  if (!may_look(session)) return false;
   if (session.jvmti->GetFrameCount(nullptr, &count) != JVMTI_ERROR_NONE || count <= 0 || count > kMostFrames)
     return false;
   std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(count));

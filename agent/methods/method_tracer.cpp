@@ -396,6 +396,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
   unsigned char* memory = nullptr;
   if (session_.jvmti->Allocate(static_cast<jlong>(out.size()), &memory) != JVMTI_ERROR_NONE) return;
   numbers.has_probes = true;
+  if (loader == nullptr) area_->note_boot_probes();
   note_counted(numbers, plans);
   if (redefined != nullptr ? !define(klass, numbers, id) : !remember(jni, klass, numbers, loader)) {
     session_.jvmti->Deallocate(memory);

@@ -66,6 +66,9 @@ class ProbeArea {
   const CallCounts& counts() const { return counts_; }
   OpenCalls& open_calls() { return open_calls_; }
   const OpenCalls& open_calls() const { return open_calls_; }
+  // A class of the boot loader has, or once had, probes: frames of it may keep them for the life of the JVM.
+  void note_boot_probes() { boot_probes_.store(true, std::memory_order_relaxed); }
+  bool has_boot_probes() const { return boot_probes_.load(std::memory_order_relaxed); }
   // The thread ends: what it counted and called with is free for others.
   void release(std::uint64_t thread) {
     counts_.release(thread);
@@ -88,6 +91,7 @@ class ProbeArea {
   void* page_ = nullptr;
   CallCounts counts_;
   OpenCalls open_calls_;
+  std::atomic<bool> boot_probes_{false};
 };
 
 }  // namespace jtrace::agent
