@@ -90,6 +90,16 @@ bool has_more_than(const record::PoolHeader& header, std::uint32_t chunks) {
          static_cast<std::int32_t>(chunks);
 }
 
+// Events move the coarse clock on, beyond themselves: whoever waits for this thread, and then takes the time of a probe
+// from that clock, comes behind them. A part stands with its event, whatever its time.
+std::uint64_t time_of(record::PoolHeader& header, record::RecordKind kind) {
+  const std::uint64_t coarse = header.coarse_clock.load(std::memory_order_relaxed);
+  if (coarse != 0 && record::is_part(kind)) return coarse;
+  const std::uint64_t now = monotonic_ns();
+  if (coarse != 0) record::advance_clock(header, now + 1);
+  return now;
+}
+
 }  // namespace
 
 bool PoolWriter::has_room() const { return has_more_than(pool.header(), reserve_of(pool.header())); }
@@ -178,7 +188,7 @@ bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* byt
     return false;
   }
   const std::uint64_t at = direct_->committed.load(std::memory_order_relaxed);
-  bytes->time = monotonic_ns();
+  bytes->time = time_of(writer.pool.header(), bytes->kind);
   std::memcpy(reinterpret_cast<void*>(direct_->address + at), bytes, size);
   direct_->committed.store(at + size, std::memory_order_release);
   return true;
@@ -312,7 +322,7 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
       finish_chunk(writer);
       continue;
     }
-    bytes->time = monotonic_ns();
+    bytes->time = time_of(writer.pool.header(), bytes->kind);
     std::memcpy(writer.pool.data(static_cast<std::uint32_t>(chunk_)) + position_, bytes, size);
     position_ += size;
     chunk.committed.store(position_, std::memory_order_release);

@@ -723,12 +723,16 @@ TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
 TEST_P(EachJdk, the_whole_JDK_is_traced_and_goes_on_as_before) {
   auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
   ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(),
-                             {"--events", "methods,exceptions", "--when-full", "block", "--block-limit", "10000"});
+  // Virtual threads hand objects on that are known for as long as their allocation takes.
+  const bool has_virtual = GetParam().version >= 21;
+  std::vector<std::string> words{"--when-full", "block", "--block-limit", "10000", "--events"};
+  words = with(std::move(words), has_virtual ? std::vector<std::string>{"methods,exceptions,allocations", "--objects"}
+                                             : std::vector<std::string>{"methods,exceptions"});
+  auto run = TraceRun::start((*jvm)->pid(), words);
   ASSERT_TRUE(succeeded(run));
   ASSERT_TRUE(rewritten(**run));
   std::vector<std::string> commands{"fib 5", "throws 3", "threads 3 5"};
-  if (GetParam().version >= 21) commands.push_back("virtual 20 5");
+  if (has_virtual) commands.push_back("virtual 200 5");
   long fibs = 0;
   for (const std::string& command : commands) {
     auto answer = (*jvm)->ask(command);

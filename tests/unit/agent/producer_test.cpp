@@ -219,6 +219,28 @@ TEST_F(PoolFixture, RecordsOfProbesThatFindNoRoomAreCountedAsEvents) {
   EXPECT_EQ(writer_.pool.header().dropped_events, 2u);
 }
 
+// A probe of another thread that has waited for this one takes its time from the clock.
+TEST_F(PoolFixture, EventsMoveTheCoarseClockBeyondThemselves) {
+  std::atomic<std::uint64_t>& clock = writer_.pool.header().coarse_clock;
+  Producer* producer = Producer::current();
+  record::ObjectRecord event{};
+  ASSERT_TRUE(producer->write(writer_, event, record::RecordKind::kObjFree, false));
+  EXPECT_EQ(clock, 0u);  // no probe reads it
+  clock = 5;
+  ASSERT_TRUE(producer->write(writer_, event, record::RecordKind::kObjFree, false));
+  EXPECT_GT(clock, event.header.time);
+  ASSERT_NE(producer->direct_chunk(writer_, 1, 1), nullptr);
+  clock = 5;
+  ASSERT_TRUE(producer->write(writer_, event, record::RecordKind::kObjFree, false));
+  EXPECT_GT(clock, event.header.time);
+  const std::uint64_t before = clock;
+  record::ValueRecord value{};
+  ASSERT_TRUE(producer->write(writer_, value, record::RecordKind::kValue, false));
+  EXPECT_EQ(clock, before);
+  EXPECT_EQ(value.header.time, before);
+  producer->leave(writer_);
+}
+
 // A definition may be longer than a chunk, and one that finds no room is refused whole.
 TEST_F(PoolFixture, DefinitionsMaySpanChunksAndAreNeverCut) {
   auto reader = record::PoolReader::open(bytes());
