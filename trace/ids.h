@@ -17,6 +17,7 @@ class TypedId {
 
   constexpr bool present() const { return value_ != kAbsent; }
   constexpr std::uint64_t value() const { return value_; }  // of a present id
+  constexpr std::uint64_t value_or(std::uint64_t other) const { return present() ? value_ : other; }
   friend constexpr bool operator==(TypedId, TypedId) = default;
   friend constexpr auto operator<=>(TypedId, TypedId) = default;
 

@@ -224,10 +224,24 @@ Result<> XmlWriter::begin() {
 Result<> XmlWriter::write(const Event& event) {
   if (!begun_) [[unlikely]]
     JTRACE_RETURN_IF_ERROR(begin());
-  // The two that most of a trace is made of need no table of functions.
-  if (const auto* entry = std::get_if<MethodEntry>(&event)) return write_element(*entry);
-  if (const auto* exit = std::get_if<MethodExit>(&event)) return write_element(*exit);
+  if (const auto* entry = std::get_if<MethodEntry>(&event)) return write_call(*entry);
+  if (const auto* exit = std::get_if<MethodExit>(&event)) return write_call(*exit);
   return std::visit([&](const auto& element) { return write_element(element); }, event);
+}
+
+template <class Element>
+Result<> XmlWriter::write_call(const Element& element) {
+  if (strict_ || !CallLines::has_line(element)) [[unlikely]]
+    return write_element(element);
+  const Text trace_id = options_.single_trace ? Text() : element.traceIdRef;
+  char* const start = bytes_.reserve(CallLines::kRoom + XmlFormat::text_room(trace_id));
+  if (start == nullptr) [[unlikely]]
+    return bytes_.result();
+  char* out = calls_.put(start, element, time_, collation_);
+  if (trace_id.present()) out = put_escaped(XmlFormat::put(out, "\" traceIdRef=\""), trace_id.view());
+  out = XmlFormat::put(out, "\"/>\n");
+  bytes_.commit(static_cast<std::size_t>(out - start));
+  return {};
 }
 
 template <class Element>

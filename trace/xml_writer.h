@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "trace/byte_sink.h"
+#include "trace/call_lines.h"
 #include "trace/digits.h"
 #include "trace/event_sink.h"
 #include "trace/schema.h"
@@ -53,6 +54,8 @@ class XmlWriter final : public EventSink {
   friend struct XmlFormat;
   template <class Element>
   Result<> write_element(const Element& element);
+  template <class Element>
+  Result<> write_call(const Element& element);
   Result<> write_values_behind(List<Value> values, Text trace_id);
 
   ByteSink& bytes_;
@@ -61,6 +64,7 @@ class XmlWriter final : public EventSink {
   bool begun_ = false;
   TimeFormatter time_;
   CountFormatter collation_;
+  CallLines calls_;
   const AttributeInfo* missing_ = nullptr;  // a #REQUIRED attribute that the event being written has not
 };
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <random>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -180,6 +183,39 @@ TEST(XmlWriter, SameEventsSameBytesWhateverTheBuffer) {
   for (const Event& event : events) ASSERT_TRUE(writer.write(event));
   ASSERT_TRUE(writer.finish());
   EXPECT_EQ(tiny.text(), written(events, {}));
+}
+
+// Entries and exits of a plain trace have a writer of their own (call_lines.h); with an object they have not.
+TEST(XmlWriter, LinesOfCallsAreWhatEveryElementsLineIs) {
+  constexpr std::uint64_t kNumbers[] = {0,          1,          7,           65,        999,
+                                        1000,       4096 + 7,   999'999,     1'000'000, 0x7fffffff,
+                                        0x80000000, 0xffffffff, 0x100000000, ~0ull - 1, ~0ull};
+  std::minstd_rand random(7);
+  const auto any = [&] { return kNumbers[random() % (random() % 8 == 0 ? std::size(kNumbers) : 10)]; };
+  std::uint64_t next = 0;
+  std::vector<Event> plain, with_object;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto fill = [&](auto element) {
+      element.threadIdRef = ThreadId(any());
+      element.methodIdRef = MethodId(any());
+      element.classIdRef = ClassId(any());
+      element.ticket = any();
+      element.collationValue = random() % 50 == 0 ? any() : ++next;
+      if (random() % 50 != 0) element.time = Time(1'763'650'001'999'990'000 + next / 3);
+      if (random() % 3 == 0) element.traceIdRef = "a<b";
+      if constexpr (requires { element.stackDepth; }) element.stackDepth = any();
+      plain.emplace_back(element);
+      element.objIdRef = ObjectId(5);
+      with_object.emplace_back(element);
+    };
+    if (i % 2 == 0) fill(MethodEntry{});
+    else fill(MethodExit{});
+  }
+  for (const bool single_trace : {false, true}) {
+    const XmlWriterOptions options{.form = XmlForm::kFragments, .single_trace = single_trace};
+    const std::string lines = written(plain, options);
+    EXPECT_TRUE(lines == std::regex_replace(written(with_object, options), std::regex(" objIdRef=\"5\""), ""));
+  }
 }
 
 TEST(XmlWriter, OneLinePerElement) {
