@@ -50,7 +50,7 @@ class ProgressLine {
 void say_end(const session::TraceSummary& summary, const std::string& path, pid_t pid) {
   using session::EndReason;
   const std::string jvm = "JVM " + std::to_string(pid);
-  if (summary.reason == EndReason::kTargetEnded) log_info(jvm + " ended");
+  if (summary.reason == EndReason::kTargetEnded) log_info(jvm + (summary.target_killed ? " was killed" : " ended"));
   if (summary.reason == EndReason::kSizeReached) log_info("the trace has reached --max-size and ends here");
   if (summary.error) log_error(summary.error->message());
   if (summary.malformed != 0)
@@ -61,6 +61,7 @@ void say_end(const session::TraceSummary& summary, const std::string& path, pid_
   if (summary.dropped != 0)
     log_warning(std::to_string(summary.dropped) +
                 " events were lost: --ring-memory makes room, --when-full block waits for it");
+  if (!summary.uncounted.empty()) log_warning("no counts of calls: " + summary.uncounted);
   if (!summary.agent_left) log_warning("the agent did not answer: " + jvm + " gets rid of it when it sees our end");
   if (path != "-" && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT)
     log_warning(path + " was removed while it was written: what it held is gone");

@@ -52,7 +52,8 @@ bool take_pending_signal(int fd) {
 ExitStatus TraceSummary::status() const {
   if (reason == EndReason::kOutput && error) return trace::is_full(*error) ? ExitStatus::kPartial : exit_status(*error);
   if (reason == EndReason::kAgentGone) return ExitStatus::kAgent;
-  if (dropped != 0 || malformed != 0 || made_up_definitions != 0 || error) return ExitStatus::kPartial;
+  if (dropped != 0 || malformed != 0 || made_up_definitions != 0 || error || !uncounted.empty())
+    return ExitStatus::kPartial;
   return agent_left ? ExitStatus::kOk : ExitStatus::kTimeout;
 }
 
@@ -431,6 +432,8 @@ TraceSummary TraceRunner::summary() {
   made.elapsed = monotonic_ns() - start_;
   made.documents = drain_.documents();
   made.agent_left = detached_ || target_ended_;
+  made.target_killed = target_ended_ && reader_.agent_state() != AgentState::kVmDead;
+  made.uncounted = why_uncounted();
   return made;
 }
 

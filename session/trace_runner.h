@@ -43,7 +43,9 @@ struct TraceSummary {
   std::uint64_t made_up_definitions = 0;  // ids whose definition found no room
   std::uint64_t elapsed = 0;              // ns
   std::uint64_t documents = 1;
-  bool agent_left = false;  // it said that it has gone out of the JVM (or the JVM has ended)
+  bool agent_left = false;     // it said that it has gone out of the JVM (or the JVM has ended)
+  bool target_killed = false;  // the JVM did not end by itself
+  std::string uncounted = {};  // why counts of calls that were asked for are not there; "": they are, or were not
 
   ExitStatus status() const;
   // "12345 events, 3.4 MiB in 12.3 s", and what was lost.

@@ -164,6 +164,7 @@ TEST_P(EachJdk, loses_nothing_when_the_JVM_is_killed) {
   auto status = (*run)->command().wait_exit();
   ASSERT_TRUE(succeeded(status));
   EXPECT_THAT(*status, ::testing::AnyOf(0, 9)) << (*run)->command().err();
+  EXPECT_THAT((*run)->command().err(), HasSubstr("JVM " + (*jvm)->pid_text() + " was killed"));
   auto trace = (*run)->document();
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));
@@ -180,6 +181,7 @@ TEST_P(EachJdk, ends_with_the_JVM) {
   auto status = (*run)->command().wait_exit();
   ASSERT_TRUE(succeeded(status));
   EXPECT_EQ(*status, 0) << (*run)->command().err();
+  EXPECT_THAT((*run)->command().err(), HasSubstr("JVM " + (*jvm)->pid_text() + " ended"));
   auto trace = (*run)->document();
   ASSERT_TRUE(succeeded(trace));
   EXPECT_TRUE(none(trace->faults()));

@@ -262,6 +262,8 @@ TEST_F(TraceRunnerTest, TheCountsOfAKilledTargetAreSaidToBeMissing) {
   FakeAgent agent([](const record::Pool& pool) { return write_counted_events(1)(pool) && false; });  // it ends
   const TraceSummary summary = trace(agent);
   EXPECT_EQ(summary.reason, EndReason::kTargetEnded);
+  EXPECT_TRUE(summary.target_killed);
+  EXPECT_EQ(summary.status(), ExitStatus::kPartial);
   EXPECT_THAT(text(), HasSubstr("<option key=\"jtrace.uncounted\" value=\"the JVM was killed\""));
 }
 
