@@ -90,6 +90,34 @@ class LocalFrame {
   bool pushed_;
 };
 
+// The calling thread: the virtual one, in the middle of its mount or unmount the carrier. null where JVM TI does not
+// tell.
+class CurrentThread {
+ public:
+  CurrentThread(jvmtiEnv* jvmti, JNIEnv* jni) : jni_(jni) {
+    if (jvmti->GetCurrentThread(&thread_) != JVMTI_ERROR_NONE) thread_ = nullptr;
+  }
+  CurrentThread(const CurrentThread&) = delete;
+  CurrentThread& operator=(const CurrentThread&) = delete;
+  ~CurrentThread() {
+    if (thread_ != nullptr) jni_->DeleteLocalRef(thread_);
+  }
+  jthread get() const { return thread_; }
+
+ private:
+  JNIEnv* jni_;
+  jthread thread_ = nullptr;
+};
+
+// Frames of the calling thread, which is `thread`, from the innermost one on, at most `most`; 0: none, or not known.
+// Never for null, the calling thread without its name: JDK 21 waits for a stack until no virtual thread at all is in
+// the middle of a mount (JvmtiVTMSTransitionDisabler, jvmtiThreadState.cpp), and one may wait for a lock of the caller.
+inline jint own_frames(jvmtiEnv* jvmti, jthread thread, jint skip, jint most, jvmtiFrameInfo* frames) {
+  jint count = 0;
+  if (thread == nullptr) return 0;
+  return jvmti->GetStackTrace(thread, skip, most, frames, &count) == JVMTI_ERROR_NONE ? count : 0;
+}
+
 // Where JVM TI has just given `count` local references: -Xcheck:jni would write to the program's output that nobody had
 // asked for room for them. (JDK 17 adds what is asked for to what had been, later ones to what there is.)
 inline void accept_references(JNIEnv* jni, jint count) {

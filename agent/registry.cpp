@@ -303,10 +303,8 @@ jint Registry::line_of(jmethodID method, jlocation location) {
 std::uint64_t Registry::stack_id(JNIEnv* jni, jthread thread, jint skip, jint depth) {
   constexpr jint kMaxDepth = 512;
   jvmtiFrameInfo frames[kMaxDepth];
-  jint count = 0;
-  if (depth > kMaxDepth) depth = kMaxDepth;
-  if (session_.jvmti->GetStackTrace(thread, skip, depth, frames, &count) != JVMTI_ERROR_NONE || count <= 0) return 0;
-  return define_stack(jni, frames, count);
+  const jint count = own_frames(session_.jvmti, thread, skip, depth < kMaxDepth ? depth : kMaxDepth, frames);
+  return count > 0 ? define_stack(jni, frames, count) : 0;
 }
 
 bool Registry::is_constructor(jmethodID method) {
@@ -315,12 +313,11 @@ bool Registry::is_constructor(jmethodID method) {
          name.view() == "<init>";
 }
 
-std::uint64_t Registry::constructors_id(JNIEnv* jni, jint skip) {
+std::uint64_t Registry::constructors_id(JNIEnv* jni, jthread thread, jint skip) {
   constexpr jint kMaxDepth = 64;
   jvmtiFrameInfo frames[kMaxDepth];
-  jint count = 0;
-  if (session_.jvmti->GetStackTrace(nullptr, skip, kMaxDepth, frames, &count) != JVMTI_ERROR_NONE || count <= 0)
-    return 0;
+  const jint count = own_frames(session_.jvmti, thread, skip, kMaxDepth, frames);
+  if (count <= 0) return 0;
   jint kept = 0;
   while (kept < count && is_constructor(frames[kept].method)) ++kept;
   return define_stack(jni, frames, kept < count ? kept + 1 : count);

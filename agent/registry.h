@@ -44,11 +44,11 @@ class Registry {
   TypeOfObject type_of(JNIEnv* jni, jclass klass);
   // Whether object_id() or new_object_id() has given it one.
   bool is_known(jobject object) { return (tag_of(object) & kTagIsObject) != 0; }
-  // The id of the thread's stack (nullptr: the calling one's) without the `skip` innermost frames; 0 where there is
+  // The id of the stack of the calling thread, which is `thread`, without the `skip` innermost frames; 0 where there is
   // none.
   std::uint64_t stack_id(JNIEnv* jni, jthread thread, jint skip, jint depth);
-  // The same for the calling thread up to the first frame that is no constructor's.
-  std::uint64_t constructors_id(JNIEnv* jni, jint skip);
+  // The same up to the first frame that is no constructor's.
+  std::uint64_t constructors_id(JNIEnv* jni, jthread thread, jint skip);
 
   bool class_is_included(JNIEnv* jni, jclass klass);
   // The same by internal name.

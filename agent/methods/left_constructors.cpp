@@ -28,9 +28,7 @@ jclass class_of(const AgentSession& session, jmethodID method) {
   return session.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE ? klass : nullptr;
 }
 
-// For a stack JVM TI waits until no virtual thread is in the middle of a mount or unmount (jvmtiThreadState.cpp, JDK
-// 21). That never ends where it is asked for in such a middle, or under a lock that one waits for: by a class of the
-// JDK itself.
+// In the middle of a virtual thread's mount, which classes of the JDK itself make, the stack is not the thread's.
 bool may_look(const AgentSession& session) {
   return session.virtual_thread_class == nullptr || !session.methods->area().has_boot_probes();
 }
@@ -68,13 +66,15 @@ std::uint32_t number_of_constructor(AgentSession& session, JNIEnv* jni, jmethodI
 
 // The constructors with probes that the calling thread is in, innermost first. False: they are not known.
 bool constructors_on_stack(AgentSession& session, JNIEnv* jni, std::vector<std::uint32_t>& numbers) {
-  jint count = 0;
   if (!may_look(session)) return false;
-  if (session.jvmti->GetFrameCount(nullptr, &count) != JVMTI_ERROR_NONE || count <= 0 || count > kMostFrames)
+  const CurrentThread thread(session.jvmti, jni);
+  jint count = 0;
+  if (thread.get() == nullptr || session.jvmti->GetFrameCount(thread.get(), &count) != JVMTI_ERROR_NONE || count <= 0 ||
+      count > kMostFrames)
     return false;
   std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(count));
-  if (session.jvmti->GetStackTrace(nullptr, 0, count, frames.data(), &count) != JVMTI_ERROR_NONE || count <= 0)
-    return false;
+  count = own_frames(session.jvmti, thread.get(), 0, count, frames.data());
+  if (count <= 0) return false;
   frames.resize(static_cast<std::size_t>(count));
   LocalFrame local(jni, 8);
   for (std::size_t i = frames_not_open(session, jni, frames); i < frames.size(); ++i) {

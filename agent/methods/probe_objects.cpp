@@ -74,8 +74,9 @@ void write_constructed(const CallbackGuard& guard, JNIEnv* jni, jobject object) 
   Place place;
   if (session.registry->is_known(object) || !find_thread(guard, jni, place)) return;
   const auto depth = static_cast<jint>(session.config.stack_depth);
-  if (depth == 1) place.stack = session.registry->constructors_id(jni, kFramesOfProbe);
-  if (depth > 1) place.stack = session.registry->stack_id(jni, nullptr, kFramesOfProbe, depth);
+  const CurrentThread thread(session.jvmti, jni);
+  if (depth == 1) place.stack = session.registry->constructors_id(jni, thread.get(), kFramesOfProbe);
+  if (depth > 1) place.stack = session.registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
   write_made(guard, jni, object, 0, place);
 }
 
@@ -118,7 +119,10 @@ void object_made(JNIEnv* jni, jobject object, jint site, jint number) {
   const auto bits = static_cast<std::uint32_t>(site);
   const auto depth = static_cast<jint>(guard.session().config.stack_depth);
   if (depth == 1) place.site = static_cast<std::uint64_t>(static_cast<std::uint32_t>(number)) << 16 | (bits & 0xffff);
-  if (depth > 1) place.stack = guard.session().registry->stack_id(jni, nullptr, kFramesOfProbe, depth);
+  if (depth > 1) {
+    const CurrentThread thread(guard.session().jvmti, jni);
+    place.stack = guard.session().registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
+  }
   write_made(guard, jni, object, static_cast<std::uint8_t>(bits >> classfile::kSiteCodeShift), place);
   write_elements(guard, jni, object, bits >> classfile::kSiteDimensionsShift, place);
 }

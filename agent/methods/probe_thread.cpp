@@ -8,12 +8,10 @@ namespace {
 // The definition of the calling thread. In the middle of a virtual thread's mount or unmount Java's current thread is
 // not the one of JVM TI: then what is known of it is its id.
 bool define_current(AgentSession& session, JNIEnv* jni, std::uint64_t current) {
-  jthread thread = nullptr;
-  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return false;
-  const bool same = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid)) == current;
-  const bool defined = same ? session.thread_id(jni, thread) == current : session.define_by_id(current);
-  jni->DeleteLocalRef(thread);
-  return defined;
+  const CurrentThread thread(session.jvmti, jni);
+  if (thread.get() == nullptr) return false;
+  const bool same = static_cast<std::uint64_t>(jni->GetLongField(thread.get(), session.thread_tid)) == current;
+  return same ? session.thread_id(jni, thread.get()) == current : session.define_by_id(current);
 }
 
 template <class Record>
@@ -25,20 +23,16 @@ void write_exit_as(const CallbackGuard& guard, Record made, std::uint32_t method
 }  // namespace
 
 std::uint64_t current_thread(AgentSession& session, JNIEnv* jni) {
-  jthread thread = nullptr;
-  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return 0;
-  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
-  jni->DeleteLocalRef(thread);
-  return id;
+  const CurrentThread thread(session.jvmti, jni);
+  return thread.get() == nullptr ? 0 : static_cast<std::uint64_t>(jni->GetLongField(thread.get(), session.thread_tid));
 }
 
 std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni) {
   if (!session.config.has_flag(record::kCpuTime)) return 0;
-  jthread thread = nullptr;
-  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return 0;
+  const CurrentThread thread(session.jvmti, jni);
+  if (thread.get() == nullptr) return 0;
   const bool is_virtual =
-      session.virtual_thread_class != nullptr && jni->IsInstanceOf(thread, session.virtual_thread_class);
-  jni->DeleteLocalRef(thread);
+      session.virtual_thread_class != nullptr && jni->IsInstanceOf(thread.get(), session.virtual_thread_class);
   return is_virtual ? 0 : clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 

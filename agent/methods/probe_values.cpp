@@ -56,11 +56,10 @@ void write(const CallbackGuard& guard, record::ValueRecord& made, std::uint32_t 
 OpenCalls::Stack* stack_of(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread) {
   AgentSession& session = guard.session();
   if (OpenCalls::Stack* stack = session.methods->area().open_calls().find(thread)) return stack;
-  jthread current = nullptr;
-  if (thread == 0 || session.is_own_thread(thread) || session.jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE)
-    return nullptr;
+  const CurrentThread current(session.jvmti, jni);
+  if (thread == 0 || session.is_own_thread(thread) || current.get() == nullptr) return nullptr;
   const bool is_virtual =
-      session.virtual_thread_class != nullptr && jni->IsInstanceOf(current, session.virtual_thread_class);
+      session.virtual_thread_class != nullptr && jni->IsInstanceOf(current.get(), session.virtual_thread_class);
   if (!is_virtual) guard.producer().probed_as = thread;
   return session.methods->open_calls_of(thread);
 }
