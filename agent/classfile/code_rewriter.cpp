@@ -1,5 +1,6 @@
 #include "agent/classfile/code_rewriter.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace jtrace::agent::classfile {
@@ -251,7 +252,25 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
       receiver_probe(probes_, constants_.constructed, "constructed");
     each.after_size = static_cast<std::uint32_t>(probes_.size()) - each.after;
   }
+  find_restarts();
   plan_handlers(wanted);
+}
+
+// A handler of any exception that is among what it covers, as compilers make them for synchronized blocks: a probe at
+// its start that fails (a full stack fails every call) would lead to itself for ever. What such probes throw is handled
+// behind them, by the handler's own code.
+void CodeRewriter::find_restarts() {
+  restarts_.clear();
+  if (klass_.major() >= kFirstWithFrames && stack_map_.start == 0) return;
+  for (const MethodCode::Handler& handler : handlers_) {
+    if (handler.type != 0 || handler.target < handler.start || handler.target >= handler.end) continue;
+    const std::uint32_t at = source_.index_at(handler.target);
+    if (at < instructions_.size() && instructions_[at].before_size != 0 && !is_restart(at)) restarts_.push_back(at);
+  }
+}
+
+bool CodeRewriter::is_restart(std::uint32_t instruction) const {
+  return std::find(restarts_.begin(), restarts_.end(), instruction) != restarts_.end();
 }
 
 void CodeRewriter::find_lines() {
@@ -540,6 +559,12 @@ void CodeRewriter::cover(std::uint32_t from, std::uint32_t to, Bytes& out) const
 void CodeRewriter::write_exception_table(Bytes& out) const {
   const std::size_t count_at = out.size();
   put2(out, 0);
+  for (const std::uint32_t each : restarts_) {  // first: the first that covers a place is taken
+    put2(out, instructions_[each].label);
+    put2(out, instructions_[each].place);
+    put2(out, instructions_[each].place);
+    put2(out, 0);
+  }
   for (const MethodCode::Handler& handler : handlers_) {
     put2(out, instructions_[source_.index_at(handler.start)].label);
     put2(out, handler.end == code_.size() ? code_end_ : instructions_[source_.index_at(handler.end)].label);
@@ -570,10 +595,20 @@ bool CodeRewriter::copy_type(Reader& reader, Bytes& out) const {
   return true;
 }
 
-// Frames keep their form; only the distance to the one before changes.
-bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t count, std::int64_t& last, Bytes& out) const {
+// Behind the probes of a handler, its frame again; `item` is the type of the exception there, as it has just been
+// written.
+void repeat_frame(const Instruction& handler, std::size_t item, Bytes& out) {
+  const Bytes type(out.begin() + static_cast<std::ptrdiff_t>(item), out.end());
+  const std::uint32_t delta = handler.before_size - 1;
+  put1(out, delta < 64 ? 64 + delta : 247);
+  if (delta >= 64) put2(out, delta);
+  put_bytes(out, type.data(), type.size());
+}
+
+// Frames keep their form; only the distance to the one before changes. `count` are read, and then were written.
+bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t& count, std::int64_t& last, Bytes& out) const {
   std::int64_t old_pc = -1;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t left = count; left > 0; --left) {
     const std::uint8_t tag = reader.u1();
     if (tag >= 128 && tag < 247) return false;
     old_pc += (tag < 128 ? tag & 63 : reader.u2()) + 1;
@@ -582,30 +617,45 @@ bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t count, std::int64_t
     if (index == kNoInstruction) return false;
     const std::int64_t delta = std::int64_t{instructions_[index].label} - last - 1;
     last = instructions_[index].label;
-    const bool has_item = (tag >= 64 && tag < 128) || tag == 247;
-    if (tag < 128 || tag == 247 || tag == 251) {
-      if (delta < 64) {
-        put1(out, static_cast<unsigned>(delta) + (has_item ? 64u : 0u));
-      } else {
-        put1(out, has_item ? 247 : 251);
-        put2(out, static_cast<unsigned>(delta));
-      }
-      if (has_item && !copy_type(reader, out)) return false;
-      continue;
-    }
-    put1(out, tag);
-    put2(out, static_cast<unsigned>(delta));
-    std::uint32_t types = tag >= 252 && tag <= 254 ? tag - 251u : 0u;
-    for (int part = tag == 255 ? 2 : 1; part > 0; --part) {
-      if (tag == 255) {
-        types = reader.u2();
-        put2(out, types);
-      }
-      for (; types > 0; --types)
-        if (!copy_type(reader, out) || reader.failed()) return false;
-    }
+    std::size_t item = 0;  // where the type on top of the stack is
+    if (!copy_frame(reader, tag, static_cast<std::uint32_t>(delta), item, out)) return false;
+    if (!is_restart(index)) continue;
+    if (item == 0) return false;  // no handler's
+    repeat_frame(instructions_[index], item, out);
+    last = instructions_[index].place;
+    ++count;
   }
   return !reader.failed();
+}
+
+bool CodeRewriter::copy_frame(Reader& reader, std::uint8_t tag, std::uint32_t delta, std::size_t& item,
+                              Bytes& out) const {
+  const bool has_item = (tag >= 64 && tag < 128) || tag == 247;
+  if (tag < 128 || tag == 247 || tag == 251) {
+    if (delta < 64) {
+      put1(out, delta + (has_item ? 64u : 0u));
+    } else {
+      put1(out, has_item ? 247 : 251);
+      put2(out, delta);
+    }
+    item = has_item ? out.size() : 0;
+    return !has_item || copy_type(reader, out);
+  }
+  put1(out, tag);
+  put2(out, delta);
+  std::uint32_t types = tag >= 252 && tag <= 254 ? tag - 251u : 0u;
+  for (int part = tag == 255 ? 2 : 1; part > 0; --part) {
+    if (tag == 255) {
+      types = reader.u2();
+      put2(out, types);
+    }
+    item = 0;
+    for (; types > 0; --types) {
+      item = tag == 255 ? out.size() : 0;
+      if (!copy_type(reader, out) || reader.failed()) return false;
+    }
+  }
+  return true;
 }
 
 bool CodeRewriter::write_stack_map(Bytes& out) const {

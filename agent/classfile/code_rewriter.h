@@ -42,6 +42,8 @@ class CodeRewriter {
   bool find_tables();
   void plan_probes(std::uint32_t number, std::uint32_t wanted);
   void plan_handlers(std::uint32_t wanted);
+  void find_restarts();
+  bool is_restart(std::uint32_t instruction) const;
   void find_lines();
   std::uint32_t line_at(std::uint32_t instruction) const;
   void find_super_call();
@@ -55,7 +57,8 @@ class CodeRewriter {
   void write_exception_table(Bytes& out) const;
   void cover(std::uint32_t from, std::uint32_t to, Bytes& out) const;
   bool write_stack_map(Bytes& out) const;
-  bool copy_frames(Reader& reader, std::uint32_t count, std::int64_t& last, Bytes& out) const;
+  bool copy_frames(Reader& reader, std::uint32_t& count, std::int64_t& last, Bytes& out) const;
+  bool copy_frame(Reader& reader, std::uint8_t tag, std::uint32_t delta, std::size_t& item, Bytes& out) const;
   bool copy_type(Reader& reader, Bytes& out) const;
   void write_lines(Bytes& out, const Attribute& table) const;
   void write_locals(Bytes& out, const Attribute& table) const;
@@ -100,9 +103,10 @@ class CodeRewriter {
   Attribute stack_map_;
   Bytes probes_;
   Bytes prologue_;
-  Bytes epilogue_;                    // the handlers' code
-  std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1; empty where no probe asks
-  std::vector<std::uint32_t> news_;   // by instruction: the new that its invokespecial completes
+  Bytes epilogue_;                       // the handlers' code
+  std::vector<std::uint32_t> lines_;     // by instruction: line that starts there, plus 1; empty where no probe asks
+  std::vector<std::uint32_t> news_;      // by instruction: the new that its invokespecial completes
+  std::vector<std::uint32_t> restarts_;  // instructions: handlers that begin anew behind their probes where those fail
   std::uint32_t extra_stack_ = 0;
   std::uint32_t code_end_ = 0;  // new place behind the last original instruction
   std::uint32_t super_call_ = kNoInstruction;

@@ -54,7 +54,8 @@ void OpenCalls::forget() {
 
 OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
   Entry& entry = entries_[thread & (kEntries - 1)];
-  if (entry.owner.load(std::memory_order_acquire) != 0) return nullptr;  // another thread's, as long as it lives
+  if (entry.owner.load(std::memory_order_acquire) != 0) return nullptr;        // another thread's, as long as it lives
+  if (in_use_.load(std::memory_order_relaxed) >= kMostStacks) return nullptr;  // asked for at each call of a thread
   Stack* found = nullptr;
   const std::uint32_t made = made_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < made && found == nullptr; ++i) {
@@ -77,12 +78,13 @@ OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
     stacks_[place].store(reinterpret_cast<std::uint64_t>(found), std::memory_order_release);
   }
   if (found == nullptr) return nullptr;
+  in_use_.fetch_add(1, std::memory_order_relaxed);
   found->depth = 0;
   found->values.clear();
   // Threads whose ids collide may both be here: `stack` is the owner's only behind its own store of `owner`.
   std::uint64_t nobody = 0;
   if (!entry.owner.compare_exchange_strong(nobody, ~0ull)) {
-    found->owner.store(0, std::memory_order_release);
+    give_back(*found);
     return nullptr;
   }
   entry.stack.store(reinterpret_cast<std::uint64_t>(found), std::memory_order_relaxed);
@@ -101,7 +103,12 @@ void OpenCalls::release(std::uint64_t thread) {
   Stack* stack = find(thread);
   std::uint64_t mine = thread;
   if (stack == nullptr || !entry.owner.compare_exchange_strong(mine, 0)) return;
-  stack->owner.store(0, std::memory_order_release);
+  give_back(*stack);
+}
+
+void OpenCalls::give_back(Stack& stack) {
+  stack.owner.store(0, std::memory_order_release);
+  in_use_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace jtrace::agent

@@ -131,6 +131,7 @@ class OpenCalls {
   Entry* entries_ = nullptr;
   std::atomic<std::uint64_t>* stacks_ = nullptr;  // addresses, kMostStacks
   std::atomic<std::uint32_t> made_{0};            // so many were made
+  std::atomic<std::uint32_t> in_use_{0};          // of them, so many are a thread's
   std::uint64_t slower_than_ = 0;
   std::atomic<std::uint64_t>* constructors_ = nullptr;  // bits, by number
   std::atomic<bool> has_constructors_{false};
@@ -138,6 +139,7 @@ class OpenCalls {
   bool may_be_left(const Frame& frame) const {
     return (frame.method & kLeft) == 0 && is_constructor(static_cast<std::uint32_t>(frame.method));
   }
+  void give_back(Stack& stack);
   static std::vector<std::uint32_t> those_open(const Stack& stack, std::span<const std::uint32_t> methods);
 };
 

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
  * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "refused N R MS", "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "refused N R MS", "overflows N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -488,6 +488,40 @@ public final class Calls {
         }
     }
 
+    private static int overflow(int n) {
+        synchronized (Refuser.class) {
+            return n % 3 == 0 ? overflow(n + 1) + 1 : overflowWith(n + 1, n, 2.0) + 1;
+        }
+    }
+
+    private static int overflowWith(int n, long more, double most) {
+        try {
+            return overflow(n + 1) + (int) (more * most);
+        } finally {
+            sink++;
+        }
+    }
+
+    /** N threads whose stacks run full, at ever other places, and leave no monitor locked behind them. */
+    static int overflows(int n) throws InterruptedException {
+        int[] full = new int[1];
+        for (int i = 0; i < n; i++) {
+            Thread deep = new Thread(null, () -> {
+                try {
+                    overflow(0);
+                } catch (StackOverflowError e) {
+                    full[0]++;
+                }
+            }, "deep", 200_000 + i * 1009);
+            deep.start();
+            deep.join();
+            synchronized (Refuser.class) {
+                sink++;
+            }
+        }
+        return full[0];
+    }
+
     /** One call of each kind: what is called, and how, is known by the test. */
     static int callEach(Shape shape, Square square, int[] array) {
         int sum = shape.area(3) + square.corners() + quick(1) + Late.late(2);
@@ -700,6 +734,8 @@ public final class Calls {
                 return "calls=" + n;
             case "plugins":
                 return "plugins=" + n + " kept=" + plugins(n);
+            case "overflows":
+                return "overflows=" + overflows(n);
             case "refused": {
                 Refuser refuser = new Refuser(n, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
                 refuser.start();

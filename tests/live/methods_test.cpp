@@ -752,6 +752,22 @@ TEST_P(EachJdk, the_whole_JDK_is_traced_and_goes_on_as_before) {
   EXPECT_TRUE(succeeded((*jvm)->ask("fib 5")));
 }
 
+// On a full stack every call fails, those of probes too: a synchronized block's handler covers itself.
+TEST_P(EachJdk, full_stacks_run_empty) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  for (const char* events : {"methods,exceptions,lines", "calls,lines"}) {
+    auto run = TraceRun::start((*jvm)->pid(), with({"--events", events}, kOnlyCalls));
+    ASSERT_TRUE(succeeded(run));
+    ASSERT_TRUE(rewritten(**run));
+    auto answer = (*jvm)->ask("overflows 8");
+    ASSERT_TRUE(succeeded(answer)) << events << (*jvm)->crash_report();
+    EXPECT_EQ(value_in(*answer, "overflows"), 8);
+    EXPECT_TRUE(succeeded((*run)->stop())) << events;
+  }
+  EXPECT_EQ((*jvm)->err(), "");
+}
+
 TEST_P(EachJdk, comes_and_goes_while_the_program_runs) {
   auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
   ASSERT_TRUE(succeeded(jvm));

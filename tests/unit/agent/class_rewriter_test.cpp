@@ -198,6 +198,22 @@ TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirProbes) {
   EXPECT_EQ(done.method.max_stack, 7u);
 }
 
+// What its probe throws would lead to it again, for ever where the stack is full.
+TEST(ClassRewriter, AHandlerThatCoversItselfGoesOnBehindItsProbes) {
+  // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..3 -> 2
+  const TestMethod made{.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 3, 2}}, .lines = {{2, 5}}};
+  const Rewritten done = rewrite(test_class(made, 49), kProbeCatch | kProbeLine);
+  ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
+  EXPECT_THAT(done.probes(), ElementsAre("caught", "line"));
+  ASSERT_EQ(done.method.handlers.size(), 2u);
+  const auto& [first, own] = std::tie(done.method.handlers[0], done.method.handlers[1]);
+  EXPECT_EQ(first.start, own.target);
+  EXPECT_EQ(first.end, first.target);
+  EXPECT_EQ(done.method.code[first.target], 87);
+  EXPECT_GT(own.end, first.target);
+  EXPECT_EQ(rewrite(test_class(made, 49), kProbeThrow).method.handlers.size(), 2u);  // with ours, for the whole method
+}
+
 Bytes text_constant(std::string_view value) {
   Bytes made;
   put1(made, 1);
