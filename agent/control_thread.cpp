@@ -87,6 +87,7 @@ class ControlThread {
     if (session_.methods != nullptr) session_.methods->start(jni_);
     while (wait() && !done_) {
     }
+    if (!done_) session_.writer.stop_waiting();
     session_.stop(jni_);
     if (done_) send_frame(session_.control.get(), record::FrameType::kDetached, nullptr, 0);
   }

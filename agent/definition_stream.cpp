@@ -62,8 +62,9 @@ bool DefinitionStream::wait_for_room(std::uint64_t since) {
   const std::uint64_t pass = std::uint64_t{header.drained_pass.load(std::memory_order_relaxed)} + 1;
   if (stalled_at_pass_.load(std::memory_order_relaxed) == pass) return false;
   const std::uint64_t waited = monotonic_ns() - since;
-  if (waited < writer_.policy.block_limit_ns) {
-    writer_.wait_for_pass(writer_.policy.block_limit_ns - waited);
+  const std::uint64_t limit = writer_.policy.block_limit_ns.load(std::memory_order_relaxed);
+  if (waited < limit) {
+    writer_.wait_for_pass(limit - waited);
     return true;
   }
   stalled_at_pass_.store(pass, std::memory_order_relaxed);

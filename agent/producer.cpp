@@ -1,6 +1,7 @@
 #include "agent/producer.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -136,6 +137,13 @@ void PoolWriter::wait_for_pass(std::uint64_t limit_ns) const {
   syscall(SYS_futex, &pass, FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 
+void PoolWriter::stop_waiting() {
+  policy.block_limit_ns.store(0);
+  std::atomic<std::uint32_t>& pass = pool.header().drained_pass;
+  pass.fetch_add(1);
+  syscall(SYS_futex, &pass, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
 void Producer::join(const PoolWriter& writer) {
   generation_ = writer.generation;
   number_ = writer.pool.header().next_producer.fetch_add(1, std::memory_order_relaxed);
@@ -156,13 +164,14 @@ bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
     const std::uint32_t pass = header.drained_pass.load(std::memory_order_relaxed);
     if (start == 0 || (stalled_ && stalled_at_pass_ == pass)) return false;
     const std::uint64_t waited = monotonic_ns() - start;
-    if (waited >= writer.policy.block_limit_ns) {
+    const std::uint64_t limit = writer.policy.block_limit_ns.load(std::memory_order_relaxed);
+    if (waited >= limit) {
       stalled_ = true;
       stalled_at_pass_ = pass;
       header.blocked_ns.fetch_add(waited, std::memory_order_relaxed);
       return false;
     }
-    writer.wait_for_pass(writer.policy.block_limit_ns - waited);
+    writer.wait_for_pass(limit - waited);
   }
   if (start != 0) {
     // Only a wait counts: taking a chunk at once costs less than a microsecond.

@@ -16,8 +16,8 @@ namespace record = trace::record;
 
 // What to do where the pool has no room.
 struct FullPolicy {
-  bool block = false;                // wait for the drainer instead of dropping at once
-  std::uint64_t block_limit_ns = 0;  // at most this long a stall
+  bool block = false;                            // wait for the drainer instead of dropping at once
+  std::atomic<std::uint64_t> block_limit_ns{0};  // at most this long a stall
 };
 
 // The writer's view of a mapped pool; lives as long as the session.
@@ -35,6 +35,8 @@ struct PoolWriter {
   bool has_room() const;
   // Waits for the drainer's next pass, at most `limit_ns`.
   void wait_for_pass(std::uint64_t limit_ns) const;
+  // There is no drainer any more: whoever waits, or would, goes on.
+  void stop_waiting();
 };
 
 class Producer {

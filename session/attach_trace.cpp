@@ -40,8 +40,10 @@ Result<Started> start_agent(GreetedAgent& agent, const PoolFile& pool, const std
   JTRACE_ASSIGN_OR_RETURN(Started started, decode_started(frame.payload));
   if (started.status == 0) return started;
   if (started.text == trace::record::kAlreadyTraced)
-    return fail(ErrorCategory::kRefused, "JVM " + std::to_string(waiter.process().pid()) +
-                                             " is being traced already, by a jtrace of another user");
+    return fail(ErrorCategory::kRefused,
+                "JVM " + std::to_string(waiter.process().pid()) +
+                    " is being traced already, by a jtrace of another user or one that was killed a moment ago",
+                "the agent of a killed one is leaving: try again in some seconds");
   return fail(ErrorCategory::kAgent,
               "the agent cannot trace JVM " + std::to_string(waiter.process().pid()) + ": " + started.text);
 }
