@@ -296,7 +296,7 @@ void AgentSession::prepare_waits(JNIEnv* jni) {
 }
 
 bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before) {
-  const bool is_virtual = virtual_thread_class != nullptr && jni->IsInstanceOf(thread, virtual_thread_class);
+  const bool virtual_one = is_virtual(jni, thread);
   JvmtiText name(jvmti);
   JvmtiText group(jvmti);
   JvmtiText parent(jvmti);
@@ -319,10 +319,10 @@ bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, 
 
   Definition definition(record::DefinitionKind::kThread, id);
   // The kernel's id is known for the calling thread alone, and a virtual thread has none of its own.
-  const bool has_tid = !ran_before && !is_virtual;
+  const bool has_tid = !ran_before && !virtual_one;
   definition.put(std::uint64_t{has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0});
   definition.put(static_cast<std::uint8_t>((ran_before ? record::kThreadRanBefore : 0) |
-                                           (is_virtual ? record::kThreadVirtual : 0)));
+                                           (virtual_one ? record::kThreadVirtual : 0)));
   definition.put_text(name.view());
   definition.put_text(group.view());
   definition.put_text(parent.view());

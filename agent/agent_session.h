@@ -50,6 +50,9 @@ class AgentSession {
   void count_dropped(std::uint64_t events) {
     writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
   }
+  bool is_virtual(JNIEnv* jni, jobject thread) const {
+    return virtual_thread_class != nullptr && jni->IsInstanceOf(thread, virtual_thread_class) != JNI_FALSE;
+  }
   bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
   // What was asked for and cannot be had in this JVM, with the reasons; "" where nothing is missing.
   std::string_view left_out() const { return left_out_.view(); }

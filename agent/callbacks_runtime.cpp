@@ -33,11 +33,8 @@ void JNICALL vm_death(jvmtiEnv*, JNIEnv* jni) {
   }
   if (session.config.wants(record::kRuntimeShutdownEvent)) {
     record::ThreadRecord made{};
-    jthread thread = nullptr;
-    if (session.jvmti->GetCurrentThread(&thread) == JVMTI_ERROR_NONE && thread != nullptr) {
-      made.thread = session.thread_id(jni, thread);
-      jni->DeleteLocalRef(thread);
-    }
+    if (const CurrentThread thread(session.jvmti, jni); thread.get() != nullptr)
+      made.thread = session.thread_id(jni, thread.get());
     guard.write(made, record::RecordKind::kRuntimeShutdown);
   }
   session.writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kVmDead));

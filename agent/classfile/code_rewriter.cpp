@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/classfile/frame_forms.h"
+
 namespace jtrace::agent::classfile {
 namespace {
 
@@ -25,6 +27,14 @@ std::uint32_t value_type(char descriptor) {
     case '[': return kReferenceValue;
     default: return kIntValue;
   }
+}
+
+// Behind the probes of a handler, its frame again; `item` is the type of the exception there, as it has just been
+// written.
+void repeat_frame(const Instruction& handler, std::size_t item, Bytes& out) {
+  const Bytes type(out.begin() + static_cast<std::ptrdiff_t>(item), out.end());
+  put_same_frame(out, handler.before_size - 1, true);
+  put_bytes(out, type.data(), type.size());
 }
 
 }  // namespace
@@ -595,16 +605,6 @@ bool CodeRewriter::copy_type(Reader& reader, Bytes& out) const {
   return true;
 }
 
-// Behind the probes of a handler, its frame again; `item` is the type of the exception there, as it has just been
-// written.
-void repeat_frame(const Instruction& handler, std::size_t item, Bytes& out) {
-  const Bytes type(out.begin() + static_cast<std::ptrdiff_t>(item), out.end());
-  const std::uint32_t delta = handler.before_size - 1;
-  put1(out, delta < 64 ? 64 + delta : 247);
-  if (delta >= 64) put2(out, delta);
-  put_bytes(out, type.data(), type.size());
-}
-
 // Frames keep their form; only the distance to the one before changes. `count` are read, and then were written.
 bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t& count, std::int64_t& last, Bytes& out) const {
   std::int64_t old_pc = -1;
@@ -632,12 +632,7 @@ bool CodeRewriter::copy_frame(Reader& reader, std::uint8_t tag, std::uint32_t de
                               Bytes& out) const {
   const bool has_item = (tag >= 64 && tag < 128) || tag == 247;
   if (tag < 128 || tag == 247 || tag == 251) {
-    if (delta < 64) {
-      put1(out, delta + (has_item ? 64u : 0u));
-    } else {
-      put1(out, has_item ? 247 : 251);
-      put2(out, delta);
-    }
+    put_same_frame(out, delta, has_item);
     item = has_item ? out.size() : 0;
     return !has_item || copy_type(reader, out);
   }

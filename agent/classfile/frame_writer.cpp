@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "agent/classfile/frame_forms.h"
+
 namespace jtrace::agent::classfile {
 namespace {
-
-// Forms of stack_map_frame (JVMS 4.7.4).
-enum : unsigned { kSame = 0, kSameWithItem = 64, kSameWithItemFar = 247, kSameFar = 251, kFull = 255 };
-constexpr std::uint32_t kNearest = 64;
 
 constexpr std::uint8_t kNop = 0;
 
@@ -133,12 +131,7 @@ void FrameWriter::write_frame(const TypeFlow::Frame& frame, std::uint32_t delta,
     write_types(frame.stack, out);
     return;
   }
-  if (delta < kNearest) {
-    put1(out, (has_item ? kSameWithItem : kSame) + delta);
-  } else {
-    put1(out, has_item ? kSameWithItemFar : kSameFar);
-    put2(out, delta);
-  }
+  put_same_frame(out, delta, has_item);
   if (has_item) write_type(frame.stack[0], out);
 }
 

@@ -168,11 +168,9 @@ ThreadRecord* Bridge::known_thread(JNIEnv* jni, JNIEnv* env, jthread thread) {
 ThreadRecord* Bridge::current_thread(JNIEnv* jni) {
   ThreadRecord* record = threads.find(jni);
   if (record != nullptr) return record;
-  jthread thread = nullptr;
-  if (jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return nullptr;
-  if (threads.env_of(jni, thread) == jni) record = known_thread(jni, jni, thread);
-  jni->DeleteLocalRef(thread);
-  return record;
+  const CurrentThread thread(jvmti, jni);
+  if (thread.get() == nullptr || threads.env_of(jni, thread.get()) != jni) return nullptr;
+  return known_thread(jni, jni, thread.get());
 }
 
 ThreadRecord* Bridge::thread_started(JNIEnv* jni, JNIEnv* env, jthread thread) {

@@ -74,9 +74,11 @@ void write_constructed(const CallbackGuard& guard, JNIEnv* jni, jobject object) 
   Place place;
   if (session.registry->is_known(object) || !find_thread(guard, jni, place)) return;
   const auto depth = static_cast<jint>(session.config.stack_depth);
-  const CurrentThread thread(session.jvmti, jni);
-  if (depth == 1) place.stack = session.registry->constructors_id(jni, thread.get(), kFramesOfProbe);
-  if (depth > 1) place.stack = session.registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
+  if (depth > 0) {
+    const CurrentThread thread(session.jvmti, jni);
+    place.stack = depth == 1 ? session.registry->constructors_id(jni, thread.get(), kFramesOfProbe)
+                             : session.registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
+  }
   write_made(guard, jni, object, 0, place);
 }
 

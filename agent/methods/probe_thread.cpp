@@ -30,10 +30,8 @@ std::uint64_t current_thread(AgentSession& session, JNIEnv* jni) {
 std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni) {
   if (!session.config.has_flag(record::kCpuTime)) return 0;
   const CurrentThread thread(session.jvmti, jni);
-  if (thread.get() == nullptr) return 0;
-  const bool is_virtual =
-      session.virtual_thread_class != nullptr && jni->IsInstanceOf(thread.get(), session.virtual_thread_class);
-  return is_virtual ? 0 : clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  if (thread.get() == nullptr || session.is_virtual(jni, thread.get())) return 0;
+  return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {

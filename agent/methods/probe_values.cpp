@@ -58,9 +58,7 @@ OpenCalls::Stack* stack_of(const CallbackGuard& guard, JNIEnv* jni, std::uint64_
   if (OpenCalls::Stack* stack = session.methods->area().open_calls().find(thread)) return stack;
   const CurrentThread current(session.jvmti, jni);
   if (thread == 0 || session.is_own_thread(thread) || current.get() == nullptr) return nullptr;
-  const bool is_virtual =
-      session.virtual_thread_class != nullptr && jni->IsInstanceOf(current.get(), session.virtual_thread_class);
-  if (!is_virtual) guard.producer().probed_as = thread;
+  if (!session.is_virtual(jni, current.get())) guard.producer().probed_as = thread;
   return session.methods->open_calls_of(thread);
 }
 

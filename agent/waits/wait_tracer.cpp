@@ -69,10 +69,10 @@ OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
   AgentSession& session = guard.session();
   if (session.waits == nullptr || !session.waits->sleeps()) return {};
   LocalFrame frame(jni, 8);
-  jthread thread = nullptr;
-  if (session.jvmti->GetCurrentThread(&thread) != JVMTI_ERROR_NONE || thread == nullptr) return {};
-  const std::uint64_t token = begin_wait(guard, jni, thread, kSleepNanos, nanos);
-  return {token, static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid))};
+  const CurrentThread thread(session.jvmti, jni);
+  if (thread.get() == nullptr) return {};
+  const std::uint64_t token = begin_wait(guard, jni, thread.get(), kSleepNanos, nanos);
+  return {token, static_cast<std::uint64_t>(jni->GetLongField(thread.get(), session.thread_tid))};
 }
 
 void end_wait(const CallbackGuard& guard, const OpenWait& wait) {
@@ -281,9 +281,7 @@ std::uint64_t WaitTracer::owner_id(JNIEnv* jni, jobject lock) const {
   if (owner_field_ == nullptr || jni->IsInstanceOf(lock, ownable_) == JNI_FALSE) return 0;
   jobject owner = jni->GetObjectField(lock, owner_field_);
   if (owner == nullptr) return 0;
-  const bool is_virtual =
-      session_.virtual_thread_class != nullptr && jni->IsInstanceOf(owner, session_.virtual_thread_class) != JNI_FALSE;
-  if (!is_virtual) return session_.other_thread_id(jni, owner);
+  if (!session_.is_virtual(jni, owner)) return session_.other_thread_id(jni, owner);
   // JVM TI would wait until a virtual thread that is just being mounted or unmounted is through with it, which may need
   // what the calling thread holds: its id must do.
   const auto id = static_cast<std::uint64_t>(jni->GetLongField(owner, session_.thread_tid));
