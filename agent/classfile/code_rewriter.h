@@ -38,6 +38,8 @@ class CodeRewriter {
   std::uint32_t unseen_calls() const { return unseen_calls_; }
 
  private:
+  static constexpr std::uint16_t kFirstWithFrames = 50;  // JVMS 4.10: class files from here on are checked by frames
+
   bool read(const Method& method);
   bool find_tables();
   void plan_probes(std::uint32_t number, std::uint32_t wanted);

@@ -1,0 +1,148 @@
+// CodeRewriter: the tables of a Code attribute that tell of places in it (StackMapTable, lines, locals), for the places
+// of the code with probes.
+#include "agent/classfile/code_rewriter.h"
+#include "agent/classfile/frame_forms.h"
+#include "agent/classfile/frame_types.h"
+
+namespace jtrace::agent::classfile {
+namespace {
+
+// Behind the probes of a handler, its frame again; `item` is the type of the exception there, as it has just been
+// written.
+void repeat_frame(const Instruction& handler, std::size_t item, Bytes& out) {
+  const Bytes type(out.begin() + static_cast<std::ptrdiff_t>(item), out.end());
+  put_same_frame(out, handler.before_size - 1, true);
+  put_bytes(out, type.data(), type.size());
+}
+
+}  // namespace
+
+bool CodeRewriter::copy_type(Reader& reader, Bytes& out) const {
+  const std::uint8_t tag = reader.u1();
+  put1(out, tag);
+  if (tag == kTypeObject) put2(out, reader.u2());
+  if (tag != kTypeUninitialized) return tag <= kTypeUninitialized;
+  const std::uint16_t pc = reader.u2();
+  if (pc >= code_.size() || source_.index_at(pc) == kNoInstruction) return false;
+  put2(out, instructions_[source_.index_at(pc)].place);
+  return true;
+}
+
+// Frames keep their form; only the distance to the one before changes. `count` are read, and then were written.
+bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t& count, std::int64_t& last, Bytes& out) const {
+  std::int64_t old_pc = -1;
+  for (std::uint32_t left = count; left > 0; --left) {
+    const std::uint8_t tag = reader.u1();
+    if (tag >= 128 && tag < 247) return false;
+    old_pc += (tag < 128 ? tag & 63 : reader.u2()) + 1;
+    if (reader.failed() || old_pc >= static_cast<std::int64_t>(code_.size())) return false;
+    const std::uint32_t index = source_.index_at(static_cast<std::uint32_t>(old_pc));
+    if (index == kNoInstruction) return false;
+    const std::int64_t delta = std::int64_t{instructions_[index].label} - last - 1;
+    last = instructions_[index].label;
+    std::size_t item = 0;  // where the type on top of the stack is
+    if (!copy_frame(reader, tag, static_cast<std::uint32_t>(delta), item, out)) return false;
+    if (!is_restart(index)) continue;
+    if (item == 0) return false;  // no handler's
+    repeat_frame(instructions_[index], item, out);
+    last = instructions_[index].place;
+    ++count;
+  }
+  return !reader.failed();
+}
+
+bool CodeRewriter::copy_frame(Reader& reader, std::uint8_t tag, std::uint32_t delta, std::size_t& item,
+                              Bytes& out) const {
+  const bool has_item = (tag >= 64 && tag < 128) || tag == 247;
+  if (tag < 128 || tag == 247 || tag == 251) {
+    put_same_frame(out, delta, has_item);
+    item = has_item ? out.size() : 0;
+    return !has_item || copy_type(reader, out);
+  }
+  put1(out, tag);
+  put2(out, delta);
+  std::uint32_t types = tag >= 252 && tag <= 254 ? tag - 251u : 0u;
+  for (int part = tag == 255 ? 2 : 1; part > 0; --part) {
+    if (tag == 255) {
+      types = reader.u2();
+      put2(out, types);
+    }
+    item = 0;
+    for (; types > 0; --types) {
+      item = tag == 255 ? out.size() : 0;
+      if (!copy_type(reader, out) || reader.failed()) return false;
+    }
+  }
+  return true;
+}
+
+bool CodeRewriter::write_stack_map(Bytes& out) const {
+  const std::size_t start = out.size();
+  if (stack_map_.start != 0) put_bytes(out, &klass_.bytes()[stack_map_.start], 2);
+  else put2(out, constants_.stack_map_table);
+  put4(out, 0);
+  put2(out, 0);
+  std::int64_t last = -1;
+  std::uint32_t count = 0;
+  if (stack_map_.start != 0) {
+    Reader reader(klass_.bytes().first(stack_map_.data + stack_map_.size), stack_map_.data);
+    count = reader.u2();
+    if (!copy_frames(reader, count, last, out)) return false;
+  }
+  if (guards_ && klass_.major() >= kFirstWithFrames) {
+    put1(out, 255);
+    put2(out, static_cast<unsigned>(code_end_ - last - 1));
+    put2(out, 0);  // no local is needed
+    put2(out, 1);
+    put1(out, kTypeObject);
+    put2(out, constants_.throwable);
+    ++count;
+  }
+  if (count > 0xffff) return false;
+  set2(out, start + 6, count);
+  set4(out, start + 2, static_cast<std::uint32_t>(out.size() - start - 6));
+  return true;
+}
+
+// Where a pc of a table (lines, locals) is now: in front of the probes, at the start of the method in front of the
+// prologue too.
+std::uint32_t CodeRewriter::table_pc(std::uint32_t old_pc) const {
+  if (old_pc == 0) return 0;
+  if (old_pc >= code_.size()) return code_end_;
+  for (std::uint32_t pc = old_pc;; --pc)  // a pc inside an instruction counts as its start
+    if (source_.index_at(pc) != kNoInstruction) return instructions_[source_.index_at(pc)].label;
+}
+
+void CodeRewriter::write_lines(Bytes& out, const Attribute& table) const {
+  put_bytes(out, &klass_.bytes()[table.start], 6);
+  Reader reader(klass_.bytes().first(table.data + table.size), table.data);
+  const std::size_t end = table.data + table.size;
+  std::size_t left = reader.u2();
+  put2(out, static_cast<unsigned>(left));
+  for (; left > 0 && end - reader.position() >= 4; --left) {
+    put2(out, table_pc(reader.u2()));
+    put2(out, reader.u2());
+  }
+  put_bytes(out, &klass_.bytes()[reader.position()], end - reader.position());
+}
+
+void CodeRewriter::write_locals(Bytes& out, const Attribute& table) const {
+  put_bytes(out, &klass_.bytes()[table.start], 6);
+  Reader reader(klass_.bytes().first(table.data + table.size), table.data);
+  const std::size_t end = table.data + table.size;
+  std::size_t left = reader.u2();
+  put2(out, static_cast<unsigned>(left));
+  for (; left > 0 && end - reader.position() >= 10; --left) {
+    const std::uint16_t start = reader.u2();
+    const std::uint16_t length = reader.u2();
+    const std::uint32_t new_start = table_pc(start);
+    put2(out, new_start);
+    put2(out, table_pc(std::uint32_t{start} + length) - new_start);
+    put2(out, reader.u2());
+    put2(out, reader.u2());
+    put2(out, reader.u2());
+  }
+  put_bytes(out, &klass_.bytes()[reader.position()], end - reader.position());
+}
+
+}  // namespace jtrace::agent::classfile
