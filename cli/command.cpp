@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/version.h"
 
 namespace jtrace::cli {
 namespace {
@@ -37,7 +38,7 @@ std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) 
 }  // namespace
 
 int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
-  app.set_version_flag("--version", std::string(JTRACE_VERSION));
+  app.set_version_flag("--version", [&app] { return version_text(app.get_name()); });
   app.add_flag_callback(
       "-q,--quiet", [] { set_log_level(LogLevel::kError); }, "errors only");
   app.add_flag_callback(

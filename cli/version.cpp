@@ -1,0 +1,23 @@
+#include "cli/version.h"
+
+#include <gnu/libc-version.h>
+
+#include "cli/version_stamp.h"
+
+#ifdef __clang__
+#define JTRACE_COMPILER ""  // __VERSION__ says it
+#else
+#define JTRACE_COMPILER "GCC "
+#endif
+
+namespace jtrace::cli {
+
+std::string version_text(std::string_view program) {
+  std::string text(program);
+  text += " " JTRACE_VERSION "\ncommit: " JTRACE_COMMIT "\nbuilt for: Linux x86-64, " JTRACE_LINKAGE;
+  text += ", by " JTRACE_COMPILER __VERSION__ "\nlibraries: glibc ";
+  text.append(gnu_get_libc_version()).append(JTRACE_LINKED);
+  return text + "\nlicence: Apache-2.0; those of the libraries are in THIRD_PARTY (share/doc/jtrace)";
+}
+
+}  // namespace jtrace::cli
