@@ -72,21 +72,24 @@ void CodeRewriter::push(Bytes& out, std::uint32_t value, std::uint16_t& constant
   put2(out, constant);
 }
 
-void CodeRewriter::call(Bytes& out, std::uint16_t& method, std::string_view name, std::string_view descriptor) {
+void CodeRewriter::call(Bytes& out, ProbeMethod method) {
   if (constants_.owner == 0) constants_.owner = pool_.klass(helper_);
-  if (method == 0) method = pool_.method(constants_.owner, name, descriptor);
+  std::uint16_t& constant = constants_.methods[static_cast<std::size_t>(method)];
+  if (constant == 0) constant = pool_.method(constants_.owner, text_of(method).name, text_of(method).descriptor);
   put1(out, kInvokestatic);
-  put2(out, method);
+  put2(out, constant);
 }
 
-void CodeRewriter::number_probe(Bytes& out, std::uint16_t& method, std::string_view name) {
+template <ProbeMethod kMethod>
+void CodeRewriter::number_probe(Bytes& out) {
+  static_assert(takes(kMethod, kTakesNumber));
   push(out, number_, number_constant_);
-  call(out, method, name, "(I)V");
+  call(out, kMethod);
 }
 
 void CodeRewriter::exit_probe(Bytes& out, std::uint32_t wanted) {
-  if ((wanted & kProbeExit) != 0) number_probe(out, constants_.exit, "exit");
-  else if ((wanted & kProbeFrames) != 0) number_probe(out, constants_.end, "end");
+  if ((wanted & kProbeExit) != 0) number_probe<ProbeMethod::kExit>(out);
+  else if ((wanted & kProbeFrames) != 0) number_probe<ProbeMethod::kEnd>(out);
 }
 
 // What a call names, where it is to have probes; else nullptr.
@@ -108,39 +111,46 @@ CodeRewriter::Callee* CodeRewriter::callee_of(const Instruction& each) {
   return nullptr;
 }
 
-void CodeRewriter::call_probe(Bytes& out, Callee& callee, std::uint16_t& method, std::string_view name) {
+template <ProbeMethod kMethod>
+void CodeRewriter::call_probe(Bytes& out, Callee& callee) {
+  static_assert(takes(kMethod, kTakesNumber));
   push(out, callee.number, callee.constant);
-  call(out, method, name, "(I)V");
+  call(out, kMethod);
 }
 
-void CodeRewriter::object_probe(Bytes& out, std::uint16_t& method, std::string_view name) {
+// The object is on top of the stack.
+template <ProbeMethod kMethod>
+void CodeRewriter::object_probe(Bytes& out) {
+  static_assert(takes(kMethod, kTakesObject));
   put1(out, kDup);
   push(out, number_, number_constant_);
-  call(out, method, name, "(Ljava/lang/Object;I)V");
+  call(out, kMethod);
 }
 
 // The time is on top of the stack.
 void CodeRewriter::parking_probe(Bytes& out) {
   put1(out, kDup2);
   push(out, number_, number_constant_);
-  call(out, constants_.parking, "parking", "(JI)V");
+  call(out, ProbeMethod::kParking);
+}
+
+template <ProbeMethod kMethod>
+void CodeRewriter::receiver_probe(Bytes& out) {
+  static_assert(takes(kMethod, kTakesObject));
+  put1(out, kAload0);
+  push(out, number_, number_constant_);
+  call(out, kMethod);
 }
 
 void CodeRewriter::entry_probe(Bytes& out, bool with_receiver) {
   if (!with_receiver || (method_->access & kAccStatic) != 0 || method_->is_constructor())
-    return number_probe(out, constants_.enter, "enter");
-  receiver_probe(out, constants_.received, "received");
-}
-
-void CodeRewriter::receiver_probe(Bytes& out, std::uint16_t& method, std::string_view name) {
-  put1(out, kAload0);
-  push(out, number_, number_constant_);
-  call(out, method, name, "(Ljava/lang/Object;I)V");
+    return number_probe<ProbeMethod::kEnter>(out);
+  receiver_probe<ProbeMethod::kReceived>(out);
 }
 
 // isArray codes of primitive types are newarray's own (JVMS 6.5).
 void CodeRewriter::allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site) {
-  if (!with_site) return object_probe(out, constants_.allocated, "allocated");
+  if (!with_site) return object_probe<ProbeMethod::kAllocated>(out);
   constexpr std::uint32_t kArrayOfObjects = 2;
   const Instruction& each = instructions_[instruction];
   std::uint32_t site = line_at(instruction);
@@ -151,16 +161,14 @@ void CodeRewriter::allocation_probe(Bytes& out, std::uint32_t instruction, bool 
   std::uint16_t no_constant = 0;
   push(out, site, no_constant);
   push(out, number_, number_constant_);
-  call(out, constants_.made, "made", "(Ljava/lang/Object;II)V");
+  call(out, ProbeMethod::kMade);
 }
 
 void CodeRewriter::value_probe(Bytes& out, std::uint32_t type, std::uint32_t position) {
-  static constexpr std::string_view kDescriptors[] = {"(III)V", "(JII)V", "(FII)V", "(DII)V",
-                                                      "(Ljava/lang/Object;II)V"};
   std::uint16_t no_constant = 0;
   push(out, position, no_constant);
   push(out, number_, number_constant_);
-  call(out, constants_.values[type], "value", kDescriptors[type]);
+  call(out, value_method(type));
 }
 
 // The locals that arguments are in at the start (JVMS 2.6.1).
@@ -207,24 +215,24 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
       if (const std::uint32_t at = source_.index_at(handler.target); at < count) is_handler[at] = 1;
   }
 
-  if ((wanted & kProbeCount) != 0) number_probe(prologue_, constants_.count, "count");
+  if ((wanted & kProbeCount) != 0) number_probe<ProbeMethod::kCount>(prologue_);
   if ((wanted & kProbeArguments) != 0) argument_probes();
   if ((wanted & kProbeEntry) != 0) entry_probe(prologue_, (wanted & kProbeReceiver) != 0);
-  else if ((wanted & kProbeFrames) != 0) number_probe(prologue_, constants_.begin, "begin");
+  else if ((wanted & kProbeFrames) != 0) number_probe<ProbeMethod::kBegin>(prologue_);
   for (std::uint32_t i = 0; i < count; ++i) {
     Instruction& each = instructions_[i];
     each.before = static_cast<std::uint32_t>(probes_.size());
     if (!is_handler.empty() && is_handler[i] != 0) {
-      if ((wanted & kProbeCatch) != 0) object_probe(probes_, constants_.caught, "caught");
-      else number_probe(probes_, constants_.handled, "handled");
+      if ((wanted & kProbeCatch) != 0) object_probe<ProbeMethod::kCaught>(probes_);
+      else number_probe<ProbeMethod::kHandled>(probes_);
     }
     if ((wanted & kProbeLine) != 0 && lines_[i] != 0) {
       std::uint16_t line_constant = 0;
       push(probes_, lines_[i] - 1, line_constant);
       push(probes_, number_, number_constant_);
-      call(probes_, constants_.line, "line", "(II)V");
+      call(probes_, ProbeMethod::kLine);
     }
-    if (each.op == kAthrow && (wanted & kProbeThrow) != 0) object_probe(probes_, constants_.thrown, "thrown");
+    if (each.op == kAthrow && (wanted & kProbeThrow) != 0) object_probe<ProbeMethod::kThrown>(probes_);
     if (is_return(each.op) && each.op != kReturn && (wanted & kProbeResult) != 0) {
       const std::uint32_t type = each.op - kIreturn;
       put1(probes_, type == kLongValue || type == kDoubleValue ? kDup2 : kDup);
@@ -237,16 +245,15 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
         has_parks && each.op == kInvokevirtual && is_park(klass_.method_reference(u2_at(&code_[each.old_pc + 1])));
     if (parks) parking_probe(probes_);
     Callee* const callee = (wanted & kProbeCalls) != 0 ? callee_of(each) : nullptr;
-    if (callee != nullptr) call_probe(probes_, *callee, constants_.called, "called");
+    if (callee != nullptr) call_probe<ProbeMethod::kCalled>(probes_, *callee);
     each.before_size = static_cast<std::uint32_t>(probes_.size()) - each.before;
     each.after = static_cast<std::uint32_t>(probes_.size());
-    if (callee != nullptr) call_probe(probes_, *callee, constants_.returned, "returned");
-    if (parks) call(probes_, constants_.parked, "parked", "()V");
+    if (callee != nullptr) call_probe<ProbeMethod::kReturned>(probes_, *callee);
+    if (parks) call(probes_, ProbeMethod::kParked);
     const bool is_array = each.op == kNewarray || each.op == kAnewarray || each.op == kMultianewarray;
     if (is_array && (wanted & kProbeArrays) != 0) allocation_probe(probes_, i, has_sites);
     if (!news_.empty() && news_[i] != kNoInstruction) allocation_probe(probes_, news_[i], has_sites);
-    if (i == super_call_ && (wanted & kProbeConstructed) != 0)
-      receiver_probe(probes_, constants_.constructed, "constructed");
+    if (i == super_call_ && (wanted & kProbeConstructed) != 0) receiver_probe<ProbeMethod::kConstructed>(probes_);
     each.after_size = static_cast<std::uint32_t>(probes_.size()) - each.after;
   }
   find_restarts();
@@ -401,9 +408,9 @@ void CodeRewriter::plan_handlers(std::uint32_t wanted) {
     guards_ = super_call_ != kNoInstruction;
     if (!guards_) return;
   }
-  if ((wanted & kProbeThrow) != 0) object_probe(epilogue_, constants_.unwound, "unwound");
-  else if ((wanted & kProbeExit) != 0) number_probe(epilogue_, constants_.leave, "leave");
-  else number_probe(epilogue_, constants_.end, "end");
+  if ((wanted & kProbeThrow) != 0) object_probe<ProbeMethod::kUnwound>(epilogue_);
+  else if ((wanted & kProbeExit) != 0) number_probe<ProbeMethod::kLeave>(epilogue_);
+  else number_probe<ProbeMethod::kEnd>(epilogue_);
   put1(epilogue_, kAthrow);
 }
 

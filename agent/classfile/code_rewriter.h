@@ -8,16 +8,14 @@
 #include "agent/classfile/class_rewriter.h"
 #include "agent/classfile/constant_pool.h"
 #include "agent/classfile/method_code.h"
+#include "agent/classfile/probe_methods.h"
 
 namespace jtrace::agent::classfile {
 
 // Indices of the constants that probes need; 0: not made yet.
 struct ProbeConstants {
   std::uint16_t owner = 0;
-  std::uint16_t enter = 0, received = 0, exit = 0, leave = 0, thrown = 0, unwound = 0, caught = 0, line = 0,
-                allocated = 0, count = 0, constructed = 0, made = 0, parking = 0, parked = 0, called = 0, returned = 0,
-                begin = 0, end = 0, handled = 0;
-  std::uint16_t values[5] = {};       // value() of each kind, in the order of value_probe()
+  std::uint16_t methods[kProbeMethodCount] = {};
   std::uint16_t throwable = 0;        // class java/lang/Throwable
   std::uint16_t stack_map_table = 0;  // "StackMapTable"
 };
@@ -67,14 +65,17 @@ class CodeRewriter {
   std::uint32_t table_pc(std::uint32_t old_pc) const;
 
   void push(Bytes& out, std::uint32_t value, std::uint16_t& constant);
-  void call(Bytes& out, std::uint16_t& method, std::string_view name, std::string_view descriptor);
+  void call(Bytes& out, ProbeMethod method);
   void entry_probe(Bytes& out, bool with_receiver);
-  void object_probe(Bytes& out, std::uint16_t& method, std::string_view name);
-  void receiver_probe(Bytes& out, std::uint16_t& method, std::string_view name);
+  template <ProbeMethod kMethod>
+  void object_probe(Bytes& out);
+  template <ProbeMethod kMethod>
+  void receiver_probe(Bytes& out);
   void allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site);
   void argument_probes();
   void value_probe(Bytes& out, std::uint32_t type, std::uint32_t position);
-  void number_probe(Bytes& out, std::uint16_t& method, std::string_view name);
+  template <ProbeMethod kMethod>
+  void number_probe(Bytes& out);
   void parking_probe(Bytes& out);
   void exit_probe(Bytes& out, std::uint32_t wanted);
   struct Callee {
@@ -83,7 +84,8 @@ class CodeRewriter {
     bool is_asked = false;
   };
   Callee* callee_of(const Instruction& each);
-  void call_probe(Bytes& out, Callee& callee, std::uint16_t& method, std::string_view name);
+  template <ProbeMethod kMethod>
+  void call_probe(Bytes& out, Callee& callee);
 
   const ClassFile& klass_;
   std::string_view helper_;

@@ -2,6 +2,7 @@
 
 #include "agent/boot_class.h"
 #include "agent/classfile/class_builder.h"
+#include "agent/classfile/probe_methods.h"
 #include "agent/guarded_classes.h"
 #include "agent/jvmpi/bridge.h"
 #include "agent/jvmpi/wait_events.h"
@@ -14,6 +15,7 @@ using classfile::ClassFile;
 using classfile::CodeBuilder;
 using classfile::Method;
 using classfile::MethodPlan;
+using classfile::ProbeMethod;
 
 constexpr char kHelper[] = "java/lang/JTraceJvmpi1";  // the number is the class's version
 constexpr char kSwitch[] = "WANTED";
@@ -24,10 +26,10 @@ enum Wanted : jint { kEntries = 1, kExits = 2, kAllocations = 4 };
 // Opcodes that only this code needs (JVMS 6.5).
 enum : unsigned { kIload0 = 26, kIload1 = 27, kIand = 126, kGetstatic = 178 };
 
-// name(descriptor) { if ((WANTED & bit) != 0) told(same arguments); }
-void add_probe(ClassBuilder& made, std::uint16_t field, const char* name, const char* descriptor, Wanted bit,
-               const char* told) {
-  const bool has_object = descriptor[1] == 'L';
+// method(arguments) { if ((WANTED & bit) != 0) told(same arguments); }
+void add_probe(ClassBuilder& made, std::uint16_t field, ProbeMethod method, Wanted bit, const char* told) {
+  const char* const descriptor = classfile::text_of(method).descriptor;
+  const bool has_object = classfile::takes(method, classfile::kTakesObject);
   CodeBuilder code(made.pool());
   code.op2(kGetstatic, field);
   code.op(classfile::kIconst0 + static_cast<unsigned>(bit));
@@ -38,7 +40,7 @@ void add_probe(ClassBuilder& made, std::uint16_t field, const char* name, const 
   code.op2(classfile::kInvokestatic, made.pool().method(made.this_class(), told, descriptor));
   code.land(unwanted);
   code.op(classfile::kReturn);
-  made.add_method(0x0009, name, descriptor, 2, has_object ? 2 : 1, code);
+  made.add_method(0x0009, classfile::text_of(method).name, descriptor, 2, has_object ? 2 : 1, code);
 }
 
 constexpr char kNumber[] = "(I)V";
@@ -49,11 +51,11 @@ classfile::Bytes make_helper() {
   ClassBuilder made(kHelper, "java/lang/Object");
   made.add_field(0x000a, kSwitch, "I");  // private static
   const std::uint16_t field = made.pool().field(made.this_class(), kSwitch, "I");
-  add_probe(made, field, "enter", kNumber, kEntries, "entered");
-  add_probe(made, field, "received", kObjectAndNumber, kEntries, "enteredWith");
-  add_probe(made, field, "exit", kNumber, kExits, "exited");
-  add_probe(made, field, "leave", kNumber, kExits, "exited");
-  add_probe(made, field, "allocated", kObjectAndNumber, kAllocations, "made");
+  add_probe(made, field, ProbeMethod::kEnter, kEntries, "entered");
+  add_probe(made, field, ProbeMethod::kReceived, kEntries, "enteredWith");
+  add_probe(made, field, ProbeMethod::kExit, kExits, "exited");
+  add_probe(made, field, ProbeMethod::kLeave, kExits, "exited");
+  add_probe(made, field, ProbeMethod::kAllocated, kAllocations, "made");
   made.add_native(0x010a, "bindSleep0", kFlag);
   CodeBuilder bind(made.pool());
   bind.op(kIload0);
@@ -108,13 +110,16 @@ const char* MethodEvents::define_helper(JNIEnv* jni) {
   if (made == nullptr) return error;
   switch_ = jni->GetStaticFieldID(made, kSwitch, "I");
   helper_ = bridge_.new_global(jni, made);
-  constexpr const char* kMethods[kHelperMethods][2] = {
-      {"enter", kNumber},  {"received", kObjectAndNumber},    {"exit", kNumber},
-      {"leave", kNumber},  {"allocated", kObjectAndNumber},   {"entered", kNumber},
-      {"exited", kNumber}, {"enteredWith", kObjectAndNumber}, {"made", kObjectAndNumber},
-  };
-  for (int i = 0; i < kHelperMethods; ++i)
-    helper_methods_[i] = jni->GetStaticMethodID(made, kMethods[i][0], kMethods[i][1]);
+  constexpr ProbeMethod kProbes[] = {ProbeMethod::kEnter, ProbeMethod::kReceived, ProbeMethod::kExit,
+                                     ProbeMethod::kLeave, ProbeMethod::kAllocated};
+  constexpr int kProbeCount = sizeof kProbes / sizeof kProbes[0];
+  constexpr int kToldMethods = 4;  // of `natives`: those that are told
+  static_assert(kProbeCount + kToldMethods == kHelperMethods);
+  for (int i = 0; i < kProbeCount; ++i)
+    helper_methods_[i] =
+        jni->GetStaticMethodID(made, classfile::text_of(kProbes[i]).name, classfile::text_of(kProbes[i]).descriptor);
+  for (int i = 0; i < kToldMethods; ++i)
+    helper_methods_[kProbeCount + i] = jni->GetStaticMethodID(made, natives[i].name, natives[i].signature);
   return nullptr;
 }
 

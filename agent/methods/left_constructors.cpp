@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "agent/classfile/probe_methods.h"
 #include "agent/jvm_support.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_thread.h"
@@ -46,7 +47,7 @@ std::size_t frames_not_open(const AgentSession& session, JNIEnv* jni, const std:
     if (!is_probe) break;
     JvmtiText name(session.jvmti);
     session.jvmti->GetMethodName(frames[at].method, name.out(), nullptr, nullptr);
-    enters = enters || name.view() == "enter" || name.view() == "received" || name.view() == "begin";
+    enters = enters || classfile::begins_frame(name.view());
   }
   return enters ? at + 1 : at;
 }

@@ -1,6 +1,7 @@
 #include "agent/methods/probe_code.h"
 
 #include "agent/classfile/class_builder.h"
+#include "agent/classfile/probe_methods.h"
 #include "trace/record/event_record.h"
 
 namespace jtrace::agent {
@@ -8,6 +9,7 @@ namespace {
 
 using classfile::ClassBuilder;
 using classfile::CodeBuilder;
+using classfile::ProbeMethod;
 
 // Opcodes that only this code needs (JVMS 6.5).
 enum : unsigned {
@@ -34,6 +36,27 @@ enum : unsigned {
   kInvokevirtual = 182,
 };
 constexpr unsigned kPublicStatic = 0x0009;
+constexpr unsigned kPrivateStatic = 0x000a;
+
+// The native methods that this code calls itself.
+enum class OwnNative {
+#define PROBE_NATIVE(method, function)
+#define OWN_NATIVE(id, name, descriptor, function) id,
+#include "agent/methods/probe_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
+};
+struct NativeText {
+  const char* name;
+  const char* descriptor;
+};
+constexpr NativeText kOwnNatives[] = {
+#define PROBE_NATIVE(method, function)
+#define OWN_NATIVE(id, name, descriptor, function) {name, descriptor},
+#include "agent/methods/probe_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
+};
 
 // Emits the class's methods.
 class Maker {
@@ -55,15 +78,15 @@ class Maker {
     made_.add_field(0x001a, kAreaField, "J");
     area_field_ = pool.field(made_.this_class(), kAreaField, "J");
     get_and_add_ = pool.method(unsafe, "getAndAddLong", "(Ljava/lang/Object;JJ)J");
-    slow_ = pool.method(made_.this_class(), "slow", "(JJ)J");
-    uncounted_ = pool.method(made_.this_class(), "uncounted", "(J)V");
-    opened_ = pool.method(made_.this_class(), "opened", "(JJ)J");
-    ended_ = pool.method(made_.this_class(), "ended", "(II)V");
-    idle_ = pool.method(made_.this_class(), "idle", "(J)V");
-    identify_ = pool.method(made_.this_class(), "identify", "(Ljava/lang/Object;I)J");
-    enter_ = pool.method(made_.this_class(), "enter", "(I)V");
-    received_ = pool.method(made_.this_class(), "received", "(Ljava/lang/Object;IIJ)V");
-    cpu_time_ = pool.method(made_.this_class(), "cpuTime", "()J");
+    slow_ = own(OwnNative::kSlow);
+    uncounted_ = own(OwnNative::kUncounted);
+    opened_ = own(OwnNative::kOpened);
+    ended_ = own(OwnNative::kEnded);
+    idle_ = own(OwnNative::kIdle);
+    identify_ = own(OwnNative::kIdentify);
+    enter_ = own(classfile::text_of(ProbeMethod::kEnter).name, classfile::text_of(ProbeMethod::kEnter).descriptor);
+    received_ = own(OwnNative::kReceived);
+    cpu_time_ = own(OwnNative::kCpuTime);
     const std::uint16_t thread = pool.klass("java/lang/Thread");
     current_ = pool.method(thread, "currentThread", "()Ljava/lang/Thread;");
     if (facts.virtual_threads) carrier_ = pool.method(thread, "currentCarrierThread", "()Ljava/lang/Thread;");
@@ -80,39 +103,26 @@ class Maker {
     initializer.op2(kPutstatic, area_field_);
     initializer.op(classfile::kReturn);
     made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
-    for (const char* descriptor : {"(III)V", "(JII)V", "(FII)V", "(DII)V", "(Ljava/lang/Object;II)V"})
-      made_.add_native(kPublicStatic, "value", descriptor);
-    made_.add_native(0x010a, "slow", "(JJ)J");  // private static native
-    made_.add_native(0x010a, "uncounted", "(J)V");
-    made_.add_native(0x010a, "opened", "(JJ)J");
-    made_.add_native(0x010a, "ended", "(II)V");
-    made_.add_native(0x010a, "idle", "(J)V");
-    made_.add_native(0x010a, "identify", "(Ljava/lang/Object;I)J");
-    made_.add_native(0x010a, "received", "(Ljava/lang/Object;IIJ)V");
-    made_.add_native(0x010a, "cpuTime", "()J");
-    made_.add_native(kPublicStatic, "made", "(Ljava/lang/Object;II)V");
-    made_.add_native(kPublicStatic, "thrown", "(Ljava/lang/Object;I)V");
-    made_.add_native(kPublicStatic, "unwound", "(Ljava/lang/Object;I)V");
-    made_.add_native(kPublicStatic, "caught", "(Ljava/lang/Object;I)V");
+    add_natives();
     if (style_.calls == ProbeCalls::kSlow) {
       add_push();
-      add_receiver("received", true);
-      add_receiver("constructed", false);
-      add_pop("exit", record::RecordKind::kMethodExit);
-      add_pop("leave", record::RecordKind::kMethodUnwind);
+      add_receiver(ProbeMethod::kReceived, true);
+      add_receiver(ProbeMethod::kConstructed, false);
+      add_pop(ProbeMethod::kExit, record::RecordKind::kMethodExit);
+      add_pop(ProbeMethod::kLeave, record::RecordKind::kMethodUnwind);
     } else {
-      add_probe("enter", record::RecordKind::kMethodEntry, kNumber);
-      add_probe("exit", record::RecordKind::kMethodExit, kNumber);
-      add_probe("leave", record::RecordKind::kMethodUnwind, kNumber);
-      add_probe("received", record::RecordKind::kEntryOf, kObject);
-      add_probe("constructed", record::RecordKind::kReceiver, kObject);
-      add_probe("called", record::RecordKind::kCall, kNumber);
-      add_probe("returned", record::RecordKind::kReturn, kNumber);
-      add_probe("begin", record::RecordKind::kFrameBegin, kNumber);
-      add_probe("end", record::RecordKind::kFrameEnd, kNumber);
-      add_probe("handled", record::RecordKind::kHandler, kNumber);
+      add_probe(ProbeMethod::kEnter, record::RecordKind::kMethodEntry);
+      add_probe(ProbeMethod::kExit, record::RecordKind::kMethodExit);
+      add_probe(ProbeMethod::kLeave, record::RecordKind::kMethodUnwind);
+      add_probe(ProbeMethod::kReceived, record::RecordKind::kEntryOf);
+      add_probe(ProbeMethod::kConstructed, record::RecordKind::kReceiver);
+      add_probe(ProbeMethod::kCalled, record::RecordKind::kCall);
+      add_probe(ProbeMethod::kReturned, record::RecordKind::kReturn);
+      add_probe(ProbeMethod::kBegin, record::RecordKind::kFrameBegin);
+      add_probe(ProbeMethod::kEnd, record::RecordKind::kFrameEnd);
+      add_probe(ProbeMethod::kHandled, record::RecordKind::kHandler);
     }
-    add_probe("line", record::RecordKind::kLine, kLine);
+    add_probe(ProbeMethod::kLine, record::RecordKind::kLine);
     add_count();
     return made_.finish();
   }
@@ -131,10 +141,36 @@ class Maker {
   };
   // What a probe is called with.
   enum Arguments {
-    kNumber,  // (I)V: the method
-    kLine,    // (II)V: line, method
-    kObject,  // (Ljava/lang/Object;I)V: receiver, method
+    kNumber,  // the method
+    kLine,    // line, method
+    kObject,  // receiver, method
   };
+
+  static constexpr Arguments arguments_of(ProbeMethod method) {
+    if (classfile::takes(method, classfile::kTakesObject)) return kObject;
+    return classfile::takes(method, classfile::kTakesLine) ? kLine : kNumber;
+  }
+
+  std::uint16_t own(const char* name, const char* descriptor) {
+    return made_.pool().method(made_.this_class(), name, descriptor);
+  }
+  std::uint16_t own(OwnNative native) {
+    const NativeText& text = kOwnNatives[static_cast<std::size_t>(native)];
+    return own(text.name, text.descriptor);
+  }
+  void add_natives() {
+#define PROBE_NATIVE(method, function)                                          \
+  made_.add_native(kPublicStatic, classfile::text_of(ProbeMethod::method).name, \
+                   classfile::text_of(ProbeMethod::method).descriptor);
+#define OWN_NATIVE(id, name, descriptor, function) made_.add_native(kPrivateStatic, name, descriptor);
+#include "agent/methods/probe_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
+  }
+  void add_method(ProbeMethod method, const CodeBuilder& code) {
+    const classfile::ProbeMethodText& text = classfile::text_of(method);
+    made_.add_method(kPublicStatic, text.name, text.descriptor, 12, kLocals, code, force_inline_);
+  }
 
   // null, address + offset: what Unsafe takes for memory.
   void push_address(CodeBuilder& code, Local address, std::uint64_t offset) {
@@ -227,8 +263,8 @@ class Maker {
     if (facts_.virtual_threads) code.land(is_virtual);
   }
 
-  void add_probe(std::string_view name, record::RecordKind kind, Arguments arguments) {
-    static constexpr std::string_view kDescriptors[] = {"(I)V", "(II)V", "(Ljava/lang/Object;I)V"};
+  void add_probe(ProbeMethod method, record::RecordKind kind) {
+    const Arguments arguments = arguments_of(method);
     CodeBuilder code(made_.pool());
     const std::uint32_t size = arguments == kObject ? sizeof(record::ReceiverRecord)
                                : style_.cpu_time    ? sizeof(record::CpuTimeRecord)
@@ -297,7 +333,7 @@ class Maker {
     load(code, kHeader, offsetof(record::ChunkHeader, committed));
     code.op1(kLstore, kCommitted);
     code.jump_back(classfile::kGoto, write);
-    made_.add_method(kPublicStatic, name, kDescriptors[arguments], 12, kLocals, code, force_inline_);
+    add_method(method, code);
   }
 
   // One more for the method (call_counts.h): in the block of the thread's own where it has one, else in the one that
@@ -335,7 +371,7 @@ class Maker {
     code.op2(classfile::kInvokestatic, uncounted_);
     code.land(has_owner);
     code.op(classfile::kReturn);
-    made_.add_method(kPublicStatic, "count", "(I)V", 12, kLocals, code, force_inline_);
+    add_method(ProbeMethod::kCount, code);
   }
   // To the block's address on the stack: the place of the method's counter.
   void add_counter_offset(CodeBuilder& code) {
@@ -470,12 +506,12 @@ class Maker {
     code.op1(kLstore, kStack);
     return_if_zero(code);
     code.jump_back(classfile::kGoto, push);
-    made_.add_method(kPublicStatic, "enter", "(I)V", 12, kLocals, code, force_inline_);
+    add_method(ProbeMethod::kEnter, code);
   }
 
   // The receiver of a call that begins, or of a constructor, which is an object now: native code puts it into the
   // call's frame.
-  void add_receiver(std::string_view name, bool enters) {
+  void add_receiver(ProbeMethod method, bool enters) {
     CodeBuilder code(made_.pool());
     if (enters) {
       code.op1(classfile::kIload, 1);
@@ -490,11 +526,11 @@ class Maker {
     code.op1(kLload, thread);
     code.op2(classfile::kInvokestatic, received_);
     code.op(classfile::kReturn);
-    made_.add_method(kPublicStatic, name, "(Ljava/lang/Object;I)V", 12, kLocals, code, force_inline_);
+    add_method(method, code);
   }
 
   // A call ends: off the stack with it. Where it took long, or is not the innermost one, native code looks at it.
-  void add_pop(std::string_view name, record::RecordKind kind) {
+  void add_pop(ProbeMethod method, record::RecordKind kind) {
     CodeBuilder code(made_.pool());
     const Local thread = thread_ids(code);
     find_entry(code, area_.open_calls().entries_address(), OpenCalls::kEntries, thread);
@@ -531,7 +567,7 @@ class Maker {
     code.op1(classfile::kBipush, static_cast<unsigned>(kind));
     code.op2(classfile::kInvokestatic, ended_);
     code.op(classfile::kReturn);
-    made_.add_method(kPublicStatic, name, "(I)V", 12, kLocals, code, force_inline_);
+    add_method(method, code);
   }
   // A virtual thread that is in no call needs no stack; of those there may be many.
   void add_idle(CodeBuilder& code) {

@@ -3,8 +3,10 @@
 #include <bit>
 
 #include "agent/agent_session.h"
+#include "agent/classfile/probe_methods.h"
 #include "agent/methods/left_constructors.h"
 #include "agent/methods/method_tracer.h"
+#include "agent/methods/native_signature.h"
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_objects.h"
 #include "agent/methods/probe_thread.h"
@@ -225,24 +227,20 @@ char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINa
 const ProbeNatives& probe_natives() { return kNatives; }
 
 bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
+#define PROBE_NATIVE(method, function) \
+  static_assert(takes_descriptor(function, classfile::text_of(classfile::ProbeMethod::method).descriptor));
+#define OWN_NATIVE(id, name, descriptor, function) static_assert(takes_descriptor(function, descriptor));
+#include "agent/methods/probe_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
   const JNINativeMethod methods[] = {
-      {text("slow"), text("(JJ)J"), reinterpret_cast<void*>(call_slow)},
-      {text("thrown"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_thrown)},
-      {text("unwound"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_unwound)},
-      {text("caught"), text("(Ljava/lang/Object;I)V"), reinterpret_cast<void*>(call_caught)},
-      {text("uncounted"), text("(J)V"), reinterpret_cast<void*>(call_uncounted)},
-      {text("opened"), text("(JJ)J"), reinterpret_cast<void*>(call_opened)},
-      {text("ended"), text("(II)V"), reinterpret_cast<void*>(call_ended)},
-      {text("idle"), text("(J)V"), reinterpret_cast<void*>(call_idle)},
-      {text("identify"), text("(Ljava/lang/Object;I)J"), reinterpret_cast<void*>(call_identify)},
-      {text("received"), text("(Ljava/lang/Object;IIJ)V"), reinterpret_cast<void*>(call_received)},
-      {text("cpuTime"), text("()J"), reinterpret_cast<void*>(call_cpu_time)},
-      {text("made"), text("(Ljava/lang/Object;II)V"), reinterpret_cast<void*>(call_made)},
-      {text("value"), text("(III)V"), reinterpret_cast<void*>(call_int)},
-      {text("value"), text("(JII)V"), reinterpret_cast<void*>(call_long)},
-      {text("value"), text("(FII)V"), reinterpret_cast<void*>(call_float)},
-      {text("value"), text("(DII)V"), reinterpret_cast<void*>(call_double)},
-      {text("value"), text("(Ljava/lang/Object;II)V"), reinterpret_cast<void*>(call_object)},
+#define PROBE_NATIVE(method, function)                            \
+  {text(classfile::text_of(classfile::ProbeMethod::method).name), \
+   text(classfile::text_of(classfile::ProbeMethod::method).descriptor), reinterpret_cast<void*>(function)},
+#define OWN_NATIVE(id, name, descriptor, function) {text(name), text(descriptor), reinterpret_cast<void*>(function)},
+#include "agent/methods/probe_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
   };
   return jni->RegisterNatives(probe_class, methods, sizeof methods / sizeof methods[0]) == 0;
 }

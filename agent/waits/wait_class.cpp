@@ -1,6 +1,7 @@
 #include "agent/waits/wait_class.h"
 
 #include "agent/classfile/class_builder.h"
+#include "agent/classfile/probe_methods.h"
 #include "agent/waits/wait_redirect.h"
 
 namespace jtrace::agent {
@@ -17,6 +18,8 @@ enum : unsigned {
   kPutstatic = 179,
   kInvokeinterface = 185,
 };
+constexpr classfile::ProbeMethodText kParking = classfile::text_of(classfile::ProbeMethod::kParking);
+constexpr classfile::ProbeMethodText kParked = classfile::text_of(classfile::ProbeMethod::kParked);
 constexpr unsigned kPublicStatic = 0x0009;
 constexpr unsigned kPrivateStatic = 0x000a;
 
@@ -58,7 +61,7 @@ class Maker {
     made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
     made_.add_native(kPrivateStatic, "before", "(Ljava/lang/Thread;IJ)J");
     made_.add_native(kPrivateStatic, "after", "(Ljava/lang/Thread;J)V");
-    made_.add_native(kPublicStatic, "parked", "()V");
+    made_.add_native(kPublicStatic, kParked.name, kParked.descriptor);
     made_.add_native(kPrivateStatic, "parking0", "(Ljava/lang/Thread;IJ)V");
     made_.add_native(kPrivateStatic, "bind0", "(Z)Z");
     add_bind();
@@ -84,7 +87,7 @@ class Maker {
     code.op1(kLload, 0);
     code.op2(classfile::kInvokestatic, made_.pool().method(made_.this_class(), "parking0", "(Ljava/lang/Thread;IJ)V"));
     code.op(classfile::kReturn);
-    made_.add_method(kPublicStatic, "parking", "(JI)V", 4, 3, code, hidden_);
+    made_.add_method(kPublicStatic, kParking.name, kParking.descriptor, 4, 3, code, hidden_);
   }
   // mode and time, where the arguments' locals end at `end`
   static void push_wait(CodeBuilder& code, const WaitCall& call, unsigned end) {

@@ -6,6 +6,7 @@
 
 #include "agent/agent_session.h"
 #include "agent/boot_class.h"
+#include "agent/classfile/probe_methods.h"
 #include "agent/registry.h"
 #include "agent/waits/sleep_native.h"
 #include "agent/waits/wait_class.h"
@@ -193,11 +194,12 @@ const char* WaitTracer::define_class(JNIEnv* jni) {
     const classfile::Bytes bytes =
         make_wait_class(reinterpret_cast<std::uint64_t>(&g_area),
                         is_new ? "Ljdk/internal/vm/annotation/Hidden;" : "Ljava/lang/invoke/LambdaForm$Hidden;");
+    constexpr classfile::ProbeMethodText kParked = classfile::text_of(classfile::ProbeMethod::kParked);
     const JNINativeMethod methods[] = {
         {text("before"), text("(Ljava/lang/Thread;IJ)J"), reinterpret_cast<void*>(call_before)},
         {text("after"), text("(Ljava/lang/Thread;J)V"), reinterpret_cast<void*>(call_after)},
         {text("parking0"), text("(Ljava/lang/Thread;IJ)V"), reinterpret_cast<void*>(call_parking)},
-        {text("parked"), text("()V"), reinterpret_cast<void*>(call_parked)},
+        {text(kParked.name), text(kParked.descriptor), reinterpret_cast<void*>(call_parked)},
         {text("bind0"), text("(Z)Z"), reinterpret_cast<void*>(call_bind)},
     };
     const char* error = nullptr;

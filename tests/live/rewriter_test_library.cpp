@@ -12,6 +12,7 @@
 #include "agent/classfile/class_frames.h"
 #include "agent/classfile/class_rewriter.h"
 #include "agent/classfile/method_code.h"
+#include "agent/classfile/probe_methods.h"
 #include "agent/jvmpi/loader_hierarchy.h"
 
 namespace {
@@ -48,14 +49,8 @@ Bytes helper_class() {
   ClassBuilder made(kHelper, "java/lang/Object");
   CodeBuilder code(made.pool());
   code.op(kReturn);
-  for (const char* name : {"enter", "exit", "leave", "count", "called", "returned", "begin", "end", "handled"})
-    made.add_method(0x0009, name, "(I)V", 1, 1, code);
-  for (const char* name : {"thrown", "unwound", "caught", "allocated", "received", "constructed"})
-    made.add_method(0x0009, name, "(Ljava/lang/Object;I)V", 1, 2, code);
-  for (const char* descriptor : {"(III)V", "(JII)V", "(FII)V", "(DII)V", "(Ljava/lang/Object;II)V"})
-    made.add_method(0x0009, "value", descriptor, 1, 4, code);
-  made.add_method(0x0009, "line", "(II)V", 1, 2, code);
-  made.add_method(0x0009, "made", "(Ljava/lang/Object;II)V", 1, 3, code);
+  // No method of them takes more than four words.
+  for (const ProbeMethodText& each : kProbeMethods) made.add_method(0x0009, each.name, each.descriptor, 1, 4, code);
   return made.finish();
 }
 
