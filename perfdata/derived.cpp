@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "perfdata/heap_size.h"
 #include "perfdata/metadata.h"
 
 namespace jtrace::perfdata {
@@ -42,18 +43,12 @@ Value seconds(const Snapshot& snapshot, Value ticks) {
 #define SURVIVOR1 "sun.gc.generation.0.space.2."
 #define OLD "sun.gc.generation.1.space.0."
 
-Value survivors(const Snapshot& s, const char* what) {
-  return sum({raw(s, std::string(SURVIVOR0) + what), raw(s, std::string(SURVIVOR1) + what)});
+Value survivors_used(const Snapshot& s) { return sum({raw(s, SURVIVOR0 "used"), raw(s, SURVIVOR1 "used")}); }
+Value survivors_capacity(const Snapshot& s) {
+  return sum({space_capacity(s, SURVIVOR0 "capacity"), space_capacity(s, SURVIVOR1 "capacity")});
 }
 
 Value heap_used(const Snapshot& s) { return sum_of(s, "sun.gc.generation.", ".used"); }
-
-// Of G1, each generation may grow to the whole heap.
-Value heap_max(const Snapshot& s) {
-  const Value young = raw(s, "sun.gc.generation.0.maxCapacity"), old = raw(s, "sun.gc.generation.1.maxCapacity");
-  if (young && old && *young == *old) return old;
-  return sum({young, old});
-}
 
 Value gc_time(const Snapshot& s) { return seconds(s, sum_of(s, "sun.gc.collector.", ".time")); }
 Value gc_count(const Snapshot& s) { return sum_of(s, "sun.gc.collector.", ".invocations"); }
@@ -74,7 +69,8 @@ struct Definition {
 
 Value counter_of(const Snapshot& s, const char* name) { return raw(s, name); }
 #define COUNTER(name) [](const Snapshot& s) { return counter_of(s, name); }
-#define SHARE(part, whole) [](const Snapshot& s) { return ratio(raw(s, part), raw(s, whole)); }
+#define CAPACITY(name) [](const Snapshot& s) { return space_capacity(s, name); }
+#define SHARE(part, whole) [](const Snapshot& s) { return ratio(raw(s, part), space_capacity(s, whole)); }
 
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = {
@@ -82,21 +78,19 @@ const std::vector<Definition>& definitions() {
       {{"heap.used", "bytes", false, true, "all spaces"}, heap_used},
       {{"heap.capacity", "bytes", false, true, "all spaces"},
        [](const Snapshot& s) {
-         return sum({raw(s, EDEN "capacity"), survivors(s, "capacity"), raw(s, OLD "capacity")});
+         return sum({space_capacity(s, EDEN "capacity"), survivors_capacity(s), space_capacity(s, OLD "capacity")});
        }},
-      {{"heap.max", "bytes", false, false, "what the heap may grow to"}, heap_max},
+      {{"heap.max", "bytes", false, false, "what the heap may grow to, as MemoryMXBean says"}, heap_max},
       {{"heap.share", "share", false, true, "heap.used of heap.max"},
        [](const Snapshot& s) { return ratio(heap_used(s), heap_max(s)); }},
       {{"eden.used", "bytes", false, false, "eden space"}, COUNTER(EDEN "used")},
-      {{"eden.capacity", "bytes", false, true, "eden space"}, COUNTER(EDEN "capacity")},
+      {{"eden.capacity", "bytes", false, true, "eden space"}, CAPACITY(EDEN "capacity")},
       {{"eden.share", "share", false, false, "eden.used of eden.capacity"}, SHARE(EDEN "used", EDEN "capacity")},
-      {{"survivor.used", "bytes", false, true, "both survivor spaces"},
-       [](const Snapshot& s) { return survivors(s, "used"); }},
-      {{"survivor.capacity", "bytes", false, true, "both survivor spaces"},
-       [](const Snapshot& s) { return survivors(s, "capacity"); }},
+      {{"survivor.used", "bytes", false, true, "both survivor spaces"}, survivors_used},
+      {{"survivor.capacity", "bytes", false, true, "both survivor spaces"}, survivors_capacity},
       {{"old.used", "bytes", false, true, "old space"}, COUNTER(OLD "used")},
-      {{"old.capacity", "bytes", false, true, "old space"}, COUNTER(OLD "capacity")},
-      {{"old.max", "bytes", false, false, "what the old space may grow to"}, COUNTER(OLD "maxCapacity")},
+      {{"old.capacity", "bytes", false, true, "old space"}, CAPACITY(OLD "capacity")},
+      {{"old.max", "bytes", false, false, "what the old space may grow to"}, CAPACITY(OLD "maxCapacity")},
       {{"old.share", "share", false, true, "old.used of old.max"}, SHARE(OLD "used", OLD "maxCapacity")},
       {{"metaspace.used", "bytes", false, true, "metaspace"}, COUNTER("sun.gc.metaspace.used")},
       {{"metaspace.capacity", "bytes", false, true, "metaspace"}, COUNTER("sun.gc.metaspace.capacity")},
@@ -130,6 +124,7 @@ const std::vector<Definition>& definitions() {
 #undef SURVIVOR1
 #undef OLD
 #undef COUNTER
+#undef CAPACITY
 #undef SHARE
 
 }  // namespace

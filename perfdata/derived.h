@@ -1,5 +1,5 @@
 // Derived values: what people ask of a JVM (old.used, gc.pause_share, ...) out of one snapshot, or out of two where it
-// is a share of time or a rate. One table serves check, top and serve. Pure functions, any thread.
+// is a share of time or a rate. One table serves check and top. Pure functions, any thread.
 #pragma once
 
 #include <optional>

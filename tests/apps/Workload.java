@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryUsage;
 import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -287,6 +288,19 @@ public final class Workload {
         return gcCounts();
     }
 
+    /** Holds N MiB, collects, and says what the heap has and may have. */
+    static String heap(int count) {
+        byte[][] kept = new byte[16 * count][];
+        for (int i = 0; i < kept.length; i++) {
+            kept[i] = new byte[(1 << 16) - 64];
+        }
+        sink = kept;
+        System.gc();
+        System.gc();
+        MemoryUsage usage = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+        return "max=" + usage.getMax() + " used=" + usage.getUsed();
+    }
+
     static String gcCounts() {
         StringBuilder text = new StringBuilder();
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
@@ -360,6 +374,7 @@ public final class Workload {
             case "load": return load(count);
             case "unload": return unload(count, words.length > 2 ? Long.parseLong(words[2]) : 0);
             case "gc": return gc(count);
+            case "heap": return heap(count);
             case "gccounts": return gcCounts();
             case "weak": return weak();
             case "virtual": return virtual(count);
