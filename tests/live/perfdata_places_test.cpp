@@ -4,13 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -70,28 +67,16 @@ TEST_P(EachJdkSomewhere, each_pid_has_its_own_numbers_in_namespaces_of_all_kinds
   record_support(GetParam(), "any", "live", "hsperf: mount and pid namespaces");
 }
 
-// A folder that is not below /tmp, which the JVMs' own /tmp hides.
+// A /tmp for several JVMs.
 class SharedTmp {
  public:
-  SharedTmp() {
-    ::mkdtemp(path_);
-    ::chmod(path_, 01777);
-  }
-  ~SharedTmp() { fs::remove_all(path_); }
+  SharedTmp() { ::chmod(folder_.path().c_str(), 01777); }
   JvmOptions container(const std::string& word) const {
-    JvmOptions options{.arguments = {word}, .isolation = Isolation::kContainer};
-    options.in_child = [this](const std::string& root) {
-      char target[4096];
-      if (root.size() > 4000) return false;
-      std::strcpy(target, root.c_str());
-      std::strcat(target, "/tmp");
-      return ::mount(path_, target, nullptr, MS_BIND, nullptr) == 0;
-    };
-    return options;
+    return {.arguments = {word}, .isolation = Isolation::kContainer, .tmp_folder = folder_.path()};
   }
 
  private:
-  char path_[sizeof JTRACE_BUILD_DIR "/shared-XXXXXX"] = JTRACE_BUILD_DIR "/shared-XXXXXX";
+  ScratchDir folder_;
 };
 
 TEST_P(EachJdkSomewhere, two_pid_namespaces_over_one_tmp_are_told_apart) {

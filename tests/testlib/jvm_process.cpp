@@ -37,7 +37,7 @@ struct Plan {
   bool pid_namespace = false;
   bool overlay = false;  // root is below `folder`, above lower
   std::string lower;
-  std::string tmp_link;  // as JvmOptions
+  std::string tmp_link, tmp_folder;  // as JvmOptions
 };
 
 // Where the classes are seen in a JVM with mounts of its own.
@@ -52,6 +52,7 @@ Plan make_plan(const Jdk& jdk, const std::string& classes, std::string_view main
   plan.mounts = jdk.root || options.isolation != Isolation::kNone;
   plan.pid_namespace = options.isolation == Isolation::kContainer;
   plan.overlay = plan.mounts && options.own_root;
+  plan.tmp_folder = options.tmp_folder;
   if (plan.overlay) {
     plan.lower = plan.root.empty() ? "/" : plan.root;
     plan.tmp_link = options.tmp_link;
@@ -83,10 +84,12 @@ bool mount_overlay(const Plan& plan) {
          ::mount("overlay", plan.root.c_str(), "overlay", 0, options.c_str()) == 0;
 }
 
-// A tmpfs at the path that serves as /tmp: never through the link, which would be followed in our root.
+// What serves as /tmp: never through the link, which would be followed in our root. A folder of the host is mounted
+// while it is seen: it may lie below the /tmp that it covers.
 bool mount_tmp(const Plan& plan) {
   const std::string tmp = plan.root + (plan.tmp_link.empty() ? "/tmp" : plan.tmp_link);
   if (!plan.tmp_link.empty() && ::mkdir(tmp.c_str(), 01777) != 0) return false;
+  if (!plan.tmp_folder.empty()) return ::mount(plan.tmp_folder.c_str(), tmp.c_str(), nullptr, MS_BIND, nullptr) == 0;
   return ::mount("tmpfs", tmp.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=512m") == 0;
 }
 

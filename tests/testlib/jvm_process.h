@@ -38,6 +38,8 @@ struct JvmOptions {
   // With own_root: /tmp is a symbolic link to this absolute path, which is a folder of the root only. "": /tmp is a
   // folder.
   std::string tmp_link = {};
+  // With kMount or more: a folder of the host that is its /tmp, wherever it lies; "": a tmpfs of its own.
+  std::string tmp_folder = {};
   uid_t uid = 0;  // run as this user (from root); 0: as we are
   gid_t gid = 0;
   std::chrono::milliseconds start_timeout{120'000};
