@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/one_of.h"
 #include "cli/version.h"
 
 namespace jtrace::cli {
@@ -21,21 +22,48 @@ std::string help_of(const CLI::App& app) {
   return "; see " + app.get_name() + (command == &app ? "" : " " + command->get_name()) + " --help";
 }
 
-// What the first word is that the command did not expect, and which of its options may have been meant.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const std::string_view nearest = nearest_word(word, {known.begin(), known.end()});
+  return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
+}
+
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
+    names.push_back(command->get_name());
+  return "unknown command '" + word + "'" + did_you_mean(word, names);
+}
+
+std::string unknown_option(const CLI::App& command, std::string word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* known : command.get_options())
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  word.resize(std::min(word.size(), word.find('=')));
+  return "unknown option '" + word + "'" + did_you_mean(word, names);
+}
+
+// What the first word is that the command did not expect, and what may have been meant.
 std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = named_command(app);
   const std::vector<std::string> words = app.remaining(true);
+  // What follows a command that is none may be anything.
+  if (command == &app && !words.empty() && !words.front().starts_with("-")) return unknown_command(app, words.front());
   const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
-  if (option == words.end()) return error.what();
-  std::vector<std::string> names;
-  for (const CLI::Option* known : command->get_options())
-    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
-  const std::string word = option->substr(0, option->find('='));
-  const std::string_view nearest = nearest_word(word, {names.begin(), names.end()});
-  return "unknown option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?");
+  return option == words.end() ? error.what() : unknown_option(*command, *option);
 }
 
 }  // namespace
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return CLI::Validator(
+      [words = std::move(words), all](const std::string& word) {
+        if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
+        return "'" + word + "' is none of " + all + did_you_mean(word, words);
+      },
+      "{" + all + "}");
+}
 
 int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
   app.set_version_flag("--version", [&app] { return version_text(app.get_name()); });

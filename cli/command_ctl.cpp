@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/selector.h"
 #include "session/ctl_socket.h"
 #include "session/filter_rule.h"
@@ -65,7 +66,7 @@ void add_ctl_command(CLI::App& app, ExitStatus& status) {
           "status: what it does; pause, resume; stop: end the trace, start: the next one, in a new file; filters: "
           "replace the filters; flush; count; detach: end it")
       ->required()
-      ->check(CLI::IsMember({"start", "stop", "pause", "resume", "filters", "flush", "count", "status", "detach"}));
+      ->check(one_of({"start", "stop", "pause", "resume", "filters", "flush", "count", "status", "detach"}));
   command->add_option("rule", arguments->rules, "with filters: 'CLASS-PATTERN [METHOD-PATTERN] include|exclude'");
   command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule a line");
   command->footer("Example: jtrace ctl 4711 filters 'java.* exclude'");
