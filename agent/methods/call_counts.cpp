@@ -5,7 +5,11 @@
 namespace jtrace::agent {
 bool CallCounts::make() {
   entries_ = static_cast<Entry*>(anonymous_memory(kEntries * sizeof(Entry)));
-  return entries_ != nullptr;
+  if (entries_ == nullptr) return false;
+  // A thread whose java.lang.Thread is being made (AttachCurrentThread) calls before it has a threadId: it has 0, which
+  // is to be that of no owner.
+  entries_[0].owner.store(kSharing, std::memory_order_seq_cst);
+  return true;
 }
 
 // The owner of the block alone calls this.
@@ -24,9 +28,10 @@ bool CallCounts::start(std::uint64_t own_thread) {
   }
   clear(shared_block_);
   if (!map(shared_block_) || !map(own_block_)) return false;
-  Entry& own = entries_[own_thread & (kEntries - 1)];
-  own.block.store(own_block_.address.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  own.owner.store(own_thread, std::memory_order_release);
+  if (const std::uint64_t at = own_thread & (kEntries - 1); at != 0) {
+    entries_[at].block.store(own_block_.address.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    entries_[at].owner.store(own_thread, std::memory_order_release);
+  }
   shared_.store(shared_block_.address.load(std::memory_order_relaxed), std::memory_order_seq_cst);
   return true;
 }
@@ -40,7 +45,7 @@ void CallCounts::stop() {
   shared_.store(0, std::memory_order_seq_cst);
   for (std::uint64_t i = 0; i < kEntries; ++i)
     if (entries_[i].owner.load(std::memory_order_relaxed) != kNobody)
-      entries_[i].owner.store(kNobody, std::memory_order_seq_cst);
+      entries_[i].owner.store(i == 0 ? kSharing : kNobody, std::memory_order_seq_cst);
 }
 
 void CallCounts::claim(std::uint64_t thread) {
@@ -64,8 +69,10 @@ void CallCounts::claim(std::uint64_t thread) {
 }
 
 void CallCounts::release(std::uint64_t thread) {
-  Entry& entry = entries_[thread & (kEntries - 1)];
+  const std::uint64_t at = thread & (kEntries - 1);
+  Entry& entry = entries_[at];
   std::uint64_t mine = thread;
+  if (at == 0) return;
   // Where it shared, whoever finds the entry next may have the block that becomes free now.
   if (!entry.owner.compare_exchange_strong(mine, kNobody) && mine == kSharing)
     entry.owner.compare_exchange_strong(mine, kNobody);

@@ -16,7 +16,7 @@ class CallCounts {
  public:
   static constexpr std::uint32_t kMethods = 1u
                                             << 19;  // counters of a block; a method's is that of its number modulo this
-  static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this
+  static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this; those of the first share
   static constexpr std::uint32_t kBlocks = 64;         // 4 MiB of addresses each, memory where it is touched
 
   // What a probe finds by its threadId. `block` is valid where `owner` is the thread.

@@ -15,7 +15,10 @@ bool OpenCalls::make() {
   entries_ = static_cast<Entry*>(anonymous_memory(kEntries * sizeof(Entry)));
   stacks_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kMostStacks * sizeof(std::uint64_t)));
   constructors_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kNumbers / 8));
-  return entries_ != nullptr && stacks_ != nullptr && constructors_ != nullptr;
+  if (entries_ == nullptr || stacks_ == nullptr || constructors_ == nullptr) return false;
+  // A thread whose java.lang.Thread is being made calls before it has a threadId: it has 0, and no stack.
+  entries_[0].owner.store(~0ull, std::memory_order_seq_cst);
+  return true;
 }
 
 void OpenCalls::note_constructor(std::uint32_t number) {
@@ -48,7 +51,7 @@ void OpenCalls::start(std::uint64_t slower_than) {
 void OpenCalls::forget() {
   for (std::uint64_t i = 0; i < kEntries; ++i) {
     const std::uint64_t owner = entries_[i].owner.load(std::memory_order_relaxed);
-    if (owner != 0) release(owner);
+    if (owner != 0 && owner != ~0ull) release(owner);
   }
 }
 

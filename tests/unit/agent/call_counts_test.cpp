@@ -57,6 +57,21 @@ TEST_F(CallCountsTest, what_the_agent_itself_calls_is_not_counted) {
   EXPECT_EQ(counts_.sum(5), 0u);
 }
 
+// Thread.tid is 0 while AttachCurrentThread runs the constructor of the thread's own java.lang.Thread.
+TEST_F(CallCountsTest, a_thread_that_has_no_id_yet_shares) {
+  call(0, 5);
+  for (int session = 0; session < 2; ++session) {
+    ASSERT_TRUE(counts_.start(kOwnThread));
+    call(0, 5);
+    call(CallCounts::kEntries, 5);
+    counts_.release(CallCounts::kEntries);
+    call(0, 5);
+    EXPECT_EQ(counts_.sum(5), 3u);
+    counts_.stop();
+    call(0, 5);
+  }
+}
+
 TEST_F(CallCountsTest, more_threads_than_blocks_lose_nothing) {
   ASSERT_TRUE(counts_.start(kOwnThread));
   constexpr std::uint64_t kThreads = 2 * CallCounts::kBlocks;

@@ -49,6 +49,17 @@ TEST_F(OpenCallsTest, of_two_threads_whose_ids_collide_one_has_a_stack) {
   EXPECT_NE(calls_.claim(5 + OpenCalls::kEntries), nullptr);
 }
 
+// Thread.tid is 0 while AttachCurrentThread runs the constructor of the thread's own java.lang.Thread.
+TEST_F(OpenCallsTest, a_thread_that_has_no_id_yet_has_no_stack) {
+  for (int session = 0; session < 2; ++session) {
+    EXPECT_EQ(calls_.find(0), nullptr);
+    EXPECT_EQ(calls_.claim(0), nullptr);
+    EXPECT_EQ(calls_.claim(OpenCalls::kEntries), nullptr);
+    EXPECT_NE(reinterpret_cast<const OpenCalls::Entry*>(calls_.entries_address())->owner.load(), 0u);
+    calls_.start(1000);
+  }
+}
+
 TEST_F(OpenCallsTest, there_are_so_many_stacks_and_all_come_back) {
   for (std::uint64_t thread = 1; thread <= OpenCalls::kMostStacks; ++thread)
     ASSERT_NE(calls_.claim(thread), nullptr) << thread;
