@@ -1,9 +1,12 @@
 #include "agent/agent_session.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -16,6 +19,7 @@
 #include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
 #include "agent/waits/wait_tracer.h"
+#include "base/clock.h"
 
 namespace jtrace::agent {
 namespace {
@@ -87,7 +91,7 @@ constexpr EventNeed kNeeds[] = {
     {record::kProbeEvents,
      "methods, lines, exceptions and allocations",
      kCanRetransformClasses,
-     {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE},
+     {JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK},  // what the hook has rewritten is to be told of
      "can_retransform_classes"},
     // Its events are the class's own (WaitTracer).
     {record::kSleepEvent | record::kParkEvent,
@@ -135,13 +139,17 @@ const char* AgentSession::map_pool(int fd) {
   return nullptr;
 }
 
+void AgentSession::say(std::string_view key, std::string_view value) {
+  Definition definition(record::DefinitionKind::kOption, 0);
+  definition.put_text(key);
+  definition.put_text(value);
+  definitions.append(definition);
+}
+
 void AgentSession::say_missing(std::string_view what, std::string_view why) {
   ByteBuffer text;
   for (const std::string_view part : {what, std::string_view(": "), why}) text.put_bytes(part.data(), part.size());
-  Definition definition(record::DefinitionKind::kOption, 0);
-  definition.put_text("jtrace.unavailable");
-  definition.put_text(text.view());
-  definitions.append(definition);
+  say("jtrace.unavailable", text.view());
   if (left_out_.size() != 0) left_out_.put_bytes("; ", 2);
   left_out_.put_bytes(text.data(), text.size());
 }
@@ -405,7 +413,30 @@ void AgentSession::unmap_pool() {
   anonymous_memory(place.size, place.base, MAP_FIXED);
 }
 
+void AgentSession::wake() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t ignored = write(wakeup.get(), &one, sizeof one);
+}
+
+void AgentSession::say_all_is_on() {
+  if (all_is_on_.exchange(1, std::memory_order_acq_rel) != 0) return;
+  syscall(SYS_futex, &all_is_on_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool AgentSession::wait_until_all_is_on(std::uint64_t limit_ns) const {
+  const std::uint64_t since = monotonic_ns();
+  while (all_is_on_.load(std::memory_order_acquire) == 0) {
+    const std::uint64_t waited = monotonic_ns() - since;
+    if (waited >= limit_ns) return false;
+    const std::uint64_t left = limit_ns - waited;
+    timespec limit{static_cast<time_t>(left / kNanosPerSecond), static_cast<long>(left % kNanosPerSecond)};
+    syscall(SYS_futex, &all_is_on_, FUTEX_WAIT_PRIVATE, 0, &limit, nullptr, 0);
+  }
+  return true;
+}
+
 void AgentSession::stop(JNIEnv* jni) {
+  say_all_is_on();
   if (methods != nullptr && !vm_dead) methods->remove(jni);
   if (waits != nullptr && !vm_dead) waits->stop(jni);
   switch_events(false);

@@ -31,6 +31,13 @@ class AgentSession {
   const char* start(UniqueFd pool, bool live);
   // The events on, threads and classes that were there before said, the control thread started. In the live phase.
   const char* go_live(JNIEnv* jni);
+  // Wakes the control thread where it waits for jtrace.
+  void wake() const;
+  // Every event that was asked for is on, and the classes that were there have their probes: said by the control
+  // thread, which also says it where it will not come to that any more.
+  void say_all_is_on();
+  // Waits for it; false after `limit_ns`. For a thread inside a callback.
+  bool wait_until_all_is_on(std::uint64_t limit_ns) const;
   // Events off, nobody inside any more, environment and pool given back. On the control thread.
   void stop(JNIEnv* jni);
 
@@ -54,13 +61,15 @@ class AgentSession {
     return virtual_thread_class != nullptr && jni->IsInstanceOf(thread, virtual_thread_class) != JNI_FALSE;
   }
   bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
+  // An option of the trace.
+  void say(std::string_view key, std::string_view value);
   // What was asked for and cannot be had in this JVM, with the reasons; "" where nothing is missing.
   std::string_view left_out() const { return left_out_.view(); }
 
   JavaVM* vm;
   jvmtiEnv* jvmti = nullptr;
   UniqueFd control;
-  UniqueFd wakeup;  // eventfd: wakes the control thread for heap figures
+  UniqueFd wakeup;  // eventfd: wakes the control thread, for heap figures and classes that threads wait for
   Config config;
   PoolWriter writer;
   DefinitionStream definitions;
@@ -101,7 +110,8 @@ class AgentSession {
   void backfill_threads(JNIEnv* jni);
   const char* make_own_thread(JNIEnv* jni);
 
-  UniqueFd pool_descriptor_;  // until go_live()
+  std::atomic<std::uint32_t> all_is_on_{0};  // a futex
+  UniqueFd pool_descriptor_;                 // until go_live()
   ByteBuffer left_out_;
 
   // threadIds defined already, direct mapped: what falls out is defined once more, and the drainer knows it.

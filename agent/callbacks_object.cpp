@@ -49,11 +49,11 @@ void JNICALL object_free(jvmtiEnv*, jlong tag) {
 void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass klass) {
   probe_class_prepared(jvmti, jni, klass);
   boot_class_prepared(jvmti, jni, klass);
-  CallbackGuard guard;
+  CallbackGuard guard(CallbackGuard::kLifecycle);  // its methods are defined while the trace is paused, too
   if (!guard) return;
   AgentSession& session = guard.session();
   if (session.methods != nullptr) session.methods->class_prepared(jni, klass, session.thread_id(jni, thread));
-  if ((session.granted_events & record::kClassDefEvent) == 0) return;
+  if ((session.granted_events & record::kClassDefEvent) == 0 || session.paused) return;
   if (!session.registry->class_is_included(jni, klass)) return;
   if (session.registry->class_id(jni, klass, session.thread_id(jni, thread), false) == 0) session.count_dropped(1);
 }

@@ -2,9 +2,14 @@
 #include "agent/callbacks.h"
 #include "agent/handshake.h"
 #include "agent/methods/method_tracer.h"
+#include "base/clock.h"
 
 namespace jtrace::agent {
 namespace {
+
+// A JVM that starts waits no longer than this for the probes; it takes some milliseconds where the filters name the
+// program's classes, some hundred where they let all of the JDK's through.
+constexpr std::uint64_t kMostWait = 10 * kNanosPerSecond;
 
 // Before this the session is not current: the first thing that happens in the live phase.
 void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
@@ -15,10 +20,15 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
     complain(failure);
     return abandon_session(*starting, failure);
   }
-  CallbackGuard guard;  // from here on the session is the control thread's
-  if (!guard || !guard.session().config.wants(record::kRuntimeInitDoneEvent)) return;
+  CallbackGuard guard(CallbackGuard::kLifecycle);  // from here on the session is the control thread's
+  if (!guard) return;
+  AgentSession& session = guard.session();
+  // The program's own first class is loaded by this thread when it returns.
+  if (!session.wait_until_all_is_on(kMostWait))
+    session.say("jtrace.late", "the program began before its probes were in, for that took too long");
+  if (!session.config.wants(record::kRuntimeInitDoneEvent)) return;
   record::ThreadRecord made{};
-  made.thread = guard.session().thread_id(jni, thread);
+  made.thread = session.thread_id(jni, thread);
   guard.write(made, record::RecordKind::kRuntimeInitDone);
 }
 

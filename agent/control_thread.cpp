@@ -83,8 +83,10 @@ class ControlThread {
     set_time_out(session_.control.get(), 0);
     if (session_.waits != nullptr) session_.waits->start(jni_);
     send_started(session_.control.get(), session_.granted_events, session_.left_out());
-    if (session_.config.has_flag(record::kAllLoadedClasses)) session_.registry->define_loaded_classes(jni_);
     if (session_.methods != nullptr) session_.methods->start(jni_);
+    owes_classes_ = session_.config.has_flag(record::kAllLoadedClasses);
+    // A program waits for its probes at its start.
+    if (!session_.started_with_vm || session_.methods == nullptr) all_is_on();
     while (wait() && !done_) {
     }
     if (!done_) session_.writer.stop_waiting();
@@ -93,6 +95,12 @@ class ControlThread {
   }
 
  private:
+  void all_is_on() {
+    session_.say_all_is_on();
+    if (owes_classes_) session_.registry->define_loaded_classes(jni_);
+    owes_classes_ = false;
+  }
+
   // One wake-up; false at the hang-up of jtrace.
   bool wait() {
     pollfd sources[2] = {{session_.control.get(), POLLIN, 0}, {session_.wakeup.get(), POLLIN, 0}};
@@ -100,7 +108,9 @@ class ControlThread {
     // Classes that wait for their probes, and ends of objects; more may come at any time.
     if (session_.methods != nullptr) {
       session_.methods->write_due_frees();
-      limit = session_.methods->rewrite_some(jni_) ? 0 : kClassesInterval;
+      const bool has_more = session_.methods->rewrite_some(jni_);
+      limit = has_more ? 0 : kClassesInterval;
+      if (!has_more) all_is_on();
     }
     if (poll(sources, 2, limit) <= 0) return true;
     if ((sources[1].revents & POLLIN) != 0) write_figures();
@@ -112,7 +122,8 @@ class ControlThread {
     [[maybe_unused]] const ssize_t ignored = read(session_.wakeup.get(), &count, sizeof count);
     record::GcFinishRecord made{};
     made.header.number = session_.figures_wanted.load(std::memory_order_acquire);
-    if (!figures_.read(made.used, made.total)) return;
+    if (made.header.number == figures_written_ || !figures_.read(made.used, made.total)) return;
+    figures_written_ = made.header.number;
     // A collection that ended meanwhile makes these its figures, and asks again.
     CallbackGuard guard;
     if (guard) guard.write(made, record::RecordKind::kGcFigures);
@@ -167,7 +178,8 @@ class ControlThread {
     session_.paused = paused;
     if (session_.methods != nullptr) {
       // Whoever is still inside a probe's slow way has seen that we do not pause.
-      if (paused) CallbackGuard::wait_until_empty(1000);
+      for (int i = 0; paused && i < 100 && !CallbackGuard::wait_until_empty(10); ++i)
+        session_.methods->rewrite_urgent(jni_);
       session_.methods->set_on(!paused);
     }
     session_.writer.pool.header().agent_state.store(
@@ -193,6 +205,8 @@ class ControlThread {
   JNIEnv* jni_;
   RuntimeFigures figures_;
   bool done_ = false;
+  bool owes_classes_ = false;  // the definitions of those that were loaded before
+  std::uint32_t figures_written_ = 0;
 };
 
 void JNICALL control_thread_main(jvmtiEnv*, JNIEnv* jni, void* argument) {

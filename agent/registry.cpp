@@ -377,6 +377,7 @@ void Registry::define_loaded_classes(JNIEnv* jni) {
     const bool ready = (status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) != 0;
     // No room now: the drainer is on its way. This thread may wait, it is ours.
     for (int attempt = 0; ready && class_is_included(jni, klass) && attempt < 100; ++attempt) {
+      if (session_.methods != nullptr) session_.methods->rewrite_urgent(jni);
       if (class_id(jni, klass, 0, true) != 0) break;
       session_.writer.wait_for_pass(100'000'000);
     }

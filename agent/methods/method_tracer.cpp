@@ -22,6 +22,8 @@ using classfile::MethodPlan;
 using classfile::Outcome;
 
 constexpr std::size_t kMostLoading = 10'000;
+// A thread that links a class waits no longer than this for its probes; it takes a millisecond where nothing is wrong.
+constexpr std::uint64_t kMostWait = kNanosPerSecond;
 constexpr unsigned kAccNative = 0x0100;  // JVMS 4.6
 constexpr std::uint32_t kMostSaid = 50;  // methods without probes that the trace names; the rest is counted
 constexpr std::size_t kClassIdOffset =
@@ -116,18 +118,15 @@ OpenCalls::Stack* MethodTracer::open_calls_of(std::uint64_t thread) {
 }
 
 void MethodTracer::start(JNIEnv* jni) {
+  server_ = pthread_self();
   active_ = true;
   set_on(true);
-  refilter(jni);
+  refilter(jni, session_.started_with_vm);
 }
 
-void MethodTracer::queue(JNIEnv* jni, jclass klass) {
+bool MethodTracer::is_modifiable(jclass klass) const {
   jboolean modifiable = JNI_FALSE;
-  if (session_.jvmti->IsModifiableClass(klass, &modifiable) != JVMTI_ERROR_NONE || modifiable == JNI_FALSE) return;
-  const jweak reference = jni->NewWeakGlobalRef(klass);
-  if (reference == nullptr) return;
-  Lock lock(lock_);
-  queue_.push_back(reference);
+  return session_.jvmti->IsModifiableClass(klass, &modifiable) == JVMTI_ERROR_NONE && modifiable != JNI_FALSE;
 }
 
 // Whether a class that is loaded and linked has probes, or is to have some.
@@ -140,6 +139,12 @@ bool MethodTracer::is_concerned(jclass klass) {
 }
 
 void MethodTracer::refilter(JNIEnv* jni) {
+  filters_.fetch_add(1);
+  refilter(jni, false);
+}
+
+// `tells_late`: those that have run are named.
+void MethodTracer::refilter(JNIEnv* jni, bool tells_late) {
   // All that are concerned are rewritten again, and counted then.
   for (std::atomic<std::uint32_t>* figure : {&classes_, &methods_, &reduced_, &skipped_, &refused_, &unreadable_,
                                              &native_, &abstract_, &unseen_news_, &unseen_calls_})
@@ -149,8 +154,11 @@ void MethodTracer::refilter(JNIEnv* jni) {
     session_.jvmti->GetClassStatus(klass, &status);
     // A class that is not linked yet comes with its ClassPrepare event.
     const bool linked = (status & JVMTI_CLASS_STATUS_PREPARED) != 0 && (status & JVMTI_CLASS_STATUS_ERROR) == 0;
-    if (linked && is_concerned(klass)) queue(jni, klass);
+    if (!linked || !is_concerned(klass) || !is_modifiable(klass)) return;
+    queue_.add(jni, klass);
+    if (tells_late && (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0) note_late(klass);
   });
+  late_.finish([this](std::string_view text) { say("jtrace.late", text); });
   if (!told) return;
   said_ = false;
 }
@@ -164,25 +172,30 @@ bool MethodTracer::has_probes(jclass klass) {
   return at != 0 && numbered_[at - 1].has_probes;
 }
 
+void MethodTracer::note_late(jclass klass) {
+  JvmtiText signature(session_.jvmti);
+  session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
+  late_.add(internal_name(signature.view()), [this](std::string_view text) { say("jtrace.late", text); });
+}
+
+bool MethodTracer::rewrite_urgent(JNIEnv* jni) {
+  if (!queue_.has_urgent()) return false;
+  jclass batch[kBatch];
+  jint count = 0;
+  LocalFrame frame(jni, kBatch + 16);
+  if (!queue_.take_urgent(jni, batch, kBatch, count)) return false;
+  if (count > 0) retransform(batch, count);
+  queue_.done();
+  return true;
+}
+
 bool MethodTracer::rewrite_some(JNIEnv* jni) {
+  if (rewrite_urgent(jni)) return true;
   jclass batch[kBatch];
   jint count = 0;
   {
     LocalFrame frame(jni, kBatch + 16);
-    while (count < kBatch) {
-      jweak reference = nullptr;
-      {
-        Lock lock(lock_);
-        if (next_ == queue_.size()) {
-          queue_.clear();
-          next_ = 0;
-          break;
-        }
-        reference = queue_[next_++];
-      }
-      if (jclass klass = take_reference(jni, reference)) batch[count++] = klass;
-    }
-    if (count > 0) retransform(batch, count);
+    if (queue_.take(jni, batch, kBatch, count)) retransform(batch, count);
   }
   if (count > 0) return true;
   if (!said_) {
@@ -244,6 +257,7 @@ void MethodTracer::remove(JNIEnv* jni) {
         std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
   }
   removing_ = true;
+  queue_.close(jni);
   for_each_batch(
       session_.jvmti, jni, [&](jclass klass) { return has_probes(klass) || is_loading(jni, klass); },
       [&](const jclass* classes, jint count) { retransform(classes, count); });
@@ -251,7 +265,6 @@ void MethodTracer::remove(JNIEnv* jni) {
   active_ = false;
   callees_.stop(jni);
   Lock lock(lock_);
-  for (; next_ < queue_.size(); ++next_) jni->DeleteWeakGlobalRef(queue_[next_]);
   for (const Loading& each : loading_)
     if (each.loader != nullptr) jni->DeleteWeakGlobalRef(each.loader);
   loading_.clear();
@@ -361,6 +374,7 @@ std::vector<MethodPlan> MethodTracer::plan(const ClassFile& klass, const Numbere
 void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, classfile::ByteView bytes, jint* new_size,
                               unsigned char** new_bytes) {
   if (!active_ || removing_) return;
+  const std::uint32_t filters = filters_.load();
   ClassFile klass;
   if (!klass.parse(bytes)) {
     unreadable_.fetch_add(1);
@@ -371,12 +385,15 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
   std::uint64_t id = 0;
   Numbered numbers;
   if (redefined != nullptr) {
-    id = included ? session_.registry->class_id(jni, redefined, 0, true) : 0;
     if (!included) return set_probes(redefined, false);
-    if (id == 0) return;  // no room for its definition; counted there
+    const bool defined = patiently([&] { return (id = session_.registry->class_id(jni, redefined, 0, true)) != 0; });
+    if (!defined) return skip_class(klass, "there was no room for its definition");
     Lock lock(lock_);
     const std::uint32_t at = index_.find(id);
-    numbers = number_class(klass, at == 0 ? nullptr : &numbered_[at - 1], id);
+    // One that is being linked just now has its numbers already.
+    const Loading* loading = at != 0 ? nullptr : find_loading(jni, klass.name(), loader);
+    const Numbered* before = at != 0 ? &numbered_[at - 1] : loading != nullptr ? &loading->numbers : nullptr;
+    numbers = number_class(klass, before, id);
   } else {
     const char* const refusal = number_loading(jni, klass, loader, numbers);
     if (refusal != nullptr) return skip_class(klass, refusal);
@@ -398,7 +415,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
   numbers.has_probes = true;
   if (loader == nullptr) area_->note_boot_probes();
   note_counted(numbers, plans);
-  if (redefined != nullptr ? !define(klass, numbers, id) : !remember(jni, klass, numbers, loader)) {
+  if (redefined != nullptr ? !define(klass, numbers, id) : !remember(jni, klass, numbers, loader, filters)) {
     session_.jvmti->Deallocate(memory);
     return;
   }
@@ -416,18 +433,28 @@ void MethodTracer::set_probes(jclass klass, bool has) {
   if (at != 0) numbered_[at - 1].has_probes = has;
 }
 
+// What finds no room now is tried again: the drainer is on its way. This thread (the one that retransforms) may wait,
+// but once for a drainer that does not come.
+template <class Try>
+bool MethodTracer::patiently(Try&& attempt) {
+  if (attempt()) return true;
+  const record::PoolHeader& header = session_.writer.pool.header();
+  for (int i = 0; i < 50; ++i) {
+    const std::uint64_t pass = std::uint64_t{header.drained_pass.load(std::memory_order_relaxed)} + 1;
+    if (stalled_at_pass_.load(std::memory_order_relaxed) == pass) return false;
+    session_.writer.wait_for_pass(100'000'000);
+    if (attempt()) return true;
+    if (i == 49) stalled_at_pass_.store(pass, std::memory_order_relaxed);
+  }
+  return false;
+}
+
 // The definitions of a class that is there already; nothing where they were written before.
 bool MethodTracer::define(const ClassFile& klass, Numbered& numbers, std::uint64_t id) {
   if (numbers.class_id != id) {
     for (std::size_t i = 0; i < klass.methods().size(); ++i) {
       Definition made = definition_of(klass, klass.methods()[i], numbers.number(i), id);
-      // No room now: the drainer is on its way. This thread (the one that retransforms) may wait.
-      bool written = session_.definitions.append(made);
-      for (int attempt = 0; !written && attempt < 50; ++attempt) {
-        session_.writer.wait_for_pass(100'000'000);
-        written = session_.definitions.append(made);
-      }
-      if (!written) return false;
+      if (!patiently([&] { return session_.definitions.append(made); })) return false;
     }
     numbers.class_id = id;
   }
@@ -447,8 +474,10 @@ void MethodTracer::store(const Numbered& numbers) {
 
 // A class that is being loaded has no mirror yet that its methods' definitions could refer to: they wait for
 // ClassPrepare, before which none of its methods runs.
-bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered& numbers, jobject loader) {
+bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered& numbers, jobject loader,
+                            std::uint32_t filters) {
   Loading made;
+  made.filters = filters;
   made.numbers = numbers;
   made.name.assign(klass.name().begin(), klass.name().end());
   for (std::size_t i = 0; i < klass.methods().size(); ++i)
@@ -459,6 +488,7 @@ bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered&
     if (made.loader != nullptr) jni->DeleteWeakGlobalRef(made.loader);
     before->numbers.has_probes = true;
     before->numbers.counted = numbers.counted;
+    before->filters = filters;
     return true;
   }
   loading_.push_back(static_cast<Loading&&>(made));
@@ -491,8 +521,8 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
   }
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   if (!is_found) {
-    // Loaded before the hook was on: the control thread takes it.
-    if (!is_guarded_class(name) && session_.registry->includes_class(name) && !has_probes(klass)) queue(jni, klass);
+    // Loaded before the hook was on, or out of a shared archive that does not come through it (JDK 8).
+    if (!has_probes(klass) && is_concerned(klass)) rewrite_prepared(jni, klass, name);
     return;
   }
   if (found.loader != nullptr) jni->DeleteWeakGlobalRef(found.loader);
@@ -503,8 +533,25 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
     session_.definitions.append(each);
   }
   found.numbers.class_id = id;
-  Lock lock(lock_);
-  if (id != 0) store(found.numbers);
+  if (id != 0) {
+    Lock lock(lock_);
+    store(found.numbers);
+  }
+  // The filters have changed since.
+  if (found.filters != filters_.load()) rewrite_prepared(jni, klass, name);
+}
+
+// The thread that links the class waits until the control thread has retransformed it.
+void MethodTracer::rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view name) {
+  if (!is_modifiable(klass)) return;
+  const std::uint32_t ticket = queue_.add_urgent(jni, klass);
+  session_.wake();
+  const bool may_wait = ticket != 0 && !session_.vm_dead && pthread_equal(server_, pthread_self()) == 0;
+  if ((may_wait && queue_.wait_for(ticket, kMostWait)) || removing_) return;
+  char text[512];
+  const int length = snprintf(text, sizeof text, "%.*s: its first calls may have come before its probes",
+                              static_cast<int>(std::min<std::size_t>(name.size(), 400)), name.data());
+  say("jtrace.late", std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 std::uint32_t MethodTracer::number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
@@ -598,12 +645,7 @@ int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::si
                   counted, native_.load(), abstract_.load(), skipped_.load(), guarded, hidden);
 }
 
-void MethodTracer::say(std::string_view key, std::string_view value) {
-  Definition definition(record::DefinitionKind::kOption, 0);
-  definition.put_text(key);
-  definition.put_text(value);
-  session_.definitions.append(definition);
-}
+void MethodTracer::say(std::string_view key, std::string_view value) { session_.say(key, value); }
 
 int MethodTracer::figures(char* text, std::size_t size) const {
   int length =

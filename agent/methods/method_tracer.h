@@ -3,7 +3,9 @@
 // Classes that are loaded already are retransformed in batches by the control thread, which bounds how long the JVM
 // stands still for each; classes that are loaded later get their probes in the ClassFileLoadHook. A method is known by
 // its number, which is the methodId of the trace; its definition is written before any of its probes can run: in the
-// hook where the class exists, at ClassPrepare where it is just being loaded.
+// hook where the class exists, at ClassPrepare where it is just being loaded. A class that comes to ClassPrepare
+// without the probes that it is to have (it was loaded before the hook was on, or under other filters) is retransformed
+// before the linking thread goes on.
 //
 // Threads: the hook on any thread, the rest on the control thread but prepare() (the attaching one).
 #pragma once
@@ -20,7 +22,9 @@
 #include "agent/classfile/class_rewriter.h"
 #include "agent/definition_stream.h"
 #include "agent/methods/callees.h"
+#include "agent/methods/class_queue.h"
 #include "agent/methods/id_map.h"
+#include "agent/methods/late_classes.h"
 #include "agent/methods/late_frees.h"
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_class.h"
@@ -45,6 +49,8 @@ class MethodTracer {
   void start(JNIEnv* jni);
   // Retransforms the next batch of what is queued; false when there is nothing left.
   bool rewrite_some(JNIEnv* jni);
+  // The same of those that threads wait for alone. Between the steps of what takes long.
+  bool rewrite_urgent(JNIEnv* jni);
   // The filters have changed: queues what has probes and what is to have some.
   void refilter(JNIEnv* jni);
   // All probes out of all classes. Where the JVM ends it only stops them.
@@ -97,6 +103,7 @@ class MethodTracer {
   };
   struct Loading {  // rewritten while it was loaded, not prepared yet
     Numbered numbers;
+    std::uint32_t filters = 0;  // under which
     jweak loader = nullptr;
     std::vector<char> name;
     std::vector<Definition> definitions;  // of the methods, without the class's id
@@ -104,7 +111,9 @@ class MethodTracer {
 
   ProbeStyle style() const;
   std::uint32_t probes() const;
-  void queue(JNIEnv* jni, jclass klass);
+  bool is_modifiable(jclass klass) const;
+  void refilter(JNIEnv* jni, bool tells_late);
+  void note_late(jclass klass);
   void retransform(const jclass* classes, jint count);
   bool has_probes(jclass klass);
   bool is_concerned(jclass klass);
@@ -113,13 +122,17 @@ class MethodTracer {
   const char* number_loading(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, Numbered& numbers);
   void forget_unloaded(JNIEnv* jni);
   void take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread);
+  void rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view name);
   void skip_class(const classfile::ClassFile& klass, const char* why);
   Loading* find_loading(JNIEnv* jni, std::string_view name, jobject loader);
   Numbered number_class(const classfile::ClassFile& klass, const Numbered* before, std::uint64_t class_id);
   bool traces_calls() const;
   std::vector<classfile::MethodPlan> plan(const classfile::ClassFile& klass, const Numbered& numbers);
+  template <class Try>
+  bool patiently(Try&& attempt);
   bool define(const classfile::ClassFile& klass, Numbered& numbers, std::uint64_t id);
-  bool remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader);
+  bool remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader,
+                std::uint32_t filters);
   void store(const Numbered& numbers);
   void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
   void note_counted(Numbered& numbers, const std::vector<classfile::MethodPlan>& plans) const;
@@ -139,9 +152,13 @@ class MethodTracer {
   IdMap index_;                     // class id -> index + 1
   IdMap kept_;                      // class id and method -> its number, given before its class had any
   std::vector<Loading> loading_;
-  std::vector<jweak> queue_;  // the control thread's
-  std::size_t next_ = 0;
+  ClassQueue queue_;
+  LateClasses late_;    // of refilter()
+  pthread_t server_{};  // the control thread, from start() on
   bool said_ = true;
+  std::atomic<std::uint32_t> filters_{0};  // counts their changes
+  // The pass of the drainer, plus one, for the next of which was waited in vain. 0: none.
+  std::atomic<std::uint64_t> stalled_at_pass_{0};
   std::uint32_t first_number_ = 0;  // of this session's methods
   std::atomic<bool> active_{false};
   std::atomic<bool> removing_{false};
