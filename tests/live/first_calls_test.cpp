@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -20,6 +21,7 @@
 namespace jtrace::test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 // What tests/apps/Firsts does.
@@ -180,8 +182,9 @@ class BesideAnAgent : public EachJdk {
                                    " m.setAccessible(true); for (int i = 0; i < 3; i++) m.invoke(null, i); } }");
     ASSERT_TRUE(succeeded(classes));
     std::ofstream(folder_.file("manifest")) << "Premain-Class: Beside\n";
-    const auto jdk = any_jdk();
-    ASSERT_TRUE(jdk);
+    const auto jdk =
+        std::find_if(jdks().begin(), jdks().end(), [](const Jdk& each) { return !each.root && each.has_javac(); });
+    if (jdk == jdks().end()) GTEST_SKIP() << "no JDK outside of the tree makes the agent's jar";
     auto packed = run_command({jdk->host_path("bin/jar"), "cfm", folder_.file("beside.jar"), folder_.file("manifest"),
                                "-C", *classes, "Beside.class"});
     ASSERT_TRUE(succeeded(packed));
@@ -215,7 +218,7 @@ TEST_P(EachJdk, a_program_of_which_all_is_counted_ends_well) {
     std::string late;
     for (const TraceElement* each : trace->all("option"))
       if (each->get("key") == "jtrace.late") late += each->get("value") + "\n";
-    EXPECT_THAT(late, HasSubstr("java/lang/String,"));
+    EXPECT_THAT(late, ContainsRegex("java/lang/String[,:]"));
     EXPECT_THAT(late, HasSubstr(": had run before the trace began"));
     EXPECT_EQ(late.find("Firsts"), std::string::npos) << late;
     const std::map<std::string, std::string> methods = names_of_methods(*trace);
