@@ -8,7 +8,8 @@ target_compile_options(jtrace_flags INTERFACE
   -Wno-missing-field-initializers
   # False alarms of g++ 12 in optimised builds: string literal + std::string (GCC bug 105651), values out of tl::expected.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>
-  $<$<BOOL:${JTRACE_WERROR}>:-Werror>)
+  # Grouped sources see each other's names: what shadows what is looked for where each is compiled by itself.
+  $<$<AND:$<BOOL:${JTRACE_WERROR}>,$<NOT:$<BOOL:${JTRACE_UNITY}>>>:-Werror>)
 target_compile_definitions(jtrace_flags INTERFACE _GNU_SOURCE JTRACE_VERSION="${PROJECT_VERSION}")
 
 function(jtrace_library name)
