@@ -8,7 +8,9 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "coreinspect/tools/thread_snapshot.h"
 
@@ -29,6 +31,7 @@ struct ProfileSummary {
   std::uint64_t incomplete = 0;  // stacks that could not be read to the end
   std::chrono::nanoseconds elapsed{}, paused{}, longest{};
   bool target_ended = false;
+  std::vector<std::string> missing;  // threads that another tracer had; one line for each tracer
   double share() const { return elapsed.count() > 0 ? double(paused.count()) / double(elapsed.count()) : 0; }
 };
 
@@ -52,6 +55,7 @@ class CollapsedStacks {
 std::string frame_name(const Frame& frame);
 
 // The threads that run or wait for a processor at this moment, as the kernel has them (proc(5): state R).
-std::vector<pid_t> running_threads(const target::Process& process);
+// `traced`: gets those that stand in a stop of ptrace.
+std::vector<pid_t> running_threads(const target::Process& process, std::set<pid_t>* traced = nullptr);
 
 }  // namespace jtrace::coreinspect

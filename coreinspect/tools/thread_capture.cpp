@@ -108,15 +108,33 @@ class Capture {
         left.push_back(thread.tid);
         continue;
       }
-      copy_stack(thread.registers.sp());
-      if (const auto owner = java_stacks_.lower_bound(thread.registers.sp()); owner != java_stacks_.end())
-        copy_java_thread(owner->second);
+      copy_thread(thread.registers.sp());
       result_.threads.push_back(thread);
     }
+    for (const target::HeldThread& thread : stopped.held()) take_held(thread);
     if (java_stacks_.empty()) copy_all_java_threads();
     ++result_.batches;
     result_.pause = std::max<std::chrono::nanoseconds>(result_.pause, stopped.release());
     return left;
+  }
+
+  // What it has on its stack counts where it has not gone on meanwhile.
+  void take_held(const target::HeldThread& thread) {
+    HeldCapture held{.thread = thread, .at = target::standing_at(process_, thread.tid)};
+    if (held.at) {
+      const std::size_t before = copied_.size();
+      copy_thread(held.at->sp());
+      const auto after = target::standing_at(process_, thread.tid);
+      if (!after || after->sp() != held.at->sp() || after->pc() != held.at->pc()) {
+        copied_.resize(before);
+        held.at.reset();
+      }
+    }
+    result_.held.push_back(std::move(held));
+  }
+  void copy_thread(Address sp) {
+    copy_stack(sp);
+    if (const auto owner = java_stacks_.lower_bound(sp); owner != java_stacks_.end()) copy_java_thread(owner->second);
   }
 
   // Of batches: which JavaThread is on which stack, by the highest address of the stack.
@@ -132,7 +150,8 @@ class Capture {
     for (Address address : *addresses) copy_java_thread(address);
   }
   void copy_java_thread(Address address) {
-    if (java_size_ > 0) copied_.push_back(copy_range(inspection_.target().memory(), address, address + java_size_));
+    const target::MemoryReader& memory = inspection_.target().memory();
+    if (java_size_ > 0) copied_.push_back(copy_range(memory, address, address + java_size_));
   }
   void copy_stack(Address sp) {
     const Mapping* mapping = target::find_mapping(mappings_, sp);
