@@ -125,6 +125,7 @@ void CollapsedStacks::add(const ThreadSnapshot& snapshot) {
     std::string stack = part(report.java.address != 0 ? report.java.name
                              : report.name.empty()    ? "thread " + std::to_string(report.native_id)
                                                       : report.name);
+    if (report.walk.incomplete()) stack.append(";").append(kCutStack);
     for (auto frame = report.walk.frames.rbegin(); frame != report.walk.frames.rend(); ++frame)
       if (frame->kind != FrameKind::kEntry) stack += ";" + frame_name(*frame);
     ++counts_[stack];

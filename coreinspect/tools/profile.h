@@ -41,7 +41,9 @@ using TakeSample = std::function<Result<>(const ThreadSnapshot&, std::uint64_t t
 Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions& options, int stop,
                                    const TakeSample& take);
 
-// Stacks counted, as flame graph tools read them: "thread;outermost;...;innermost COUNT".
+// Stacks counted, as flame graph tools read them: "thread;outermost;...;innermost COUNT". One that could not be read to
+// its end stands below kCutStack: its outermost frame is not the thread's.
+inline constexpr const char* kCutStack = "[cut stack]";
 class CollapsedStacks {
  public:
   void add(const ThreadSnapshot& snapshot);

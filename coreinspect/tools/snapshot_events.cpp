@@ -265,6 +265,8 @@ class SnapshotEvents::Impl {
   // From the outermost frame inwards; the ticket counts within the thread.
   Result<> write_stack(ThreadId thread, const Walk& walk) {
     std::uint64_t depth = 0;
+    const bool any = std::any_of(walk.frames.begin(), walk.frames.end(), [](const Frame& f) { return f.method; });
+    if (walk.incomplete() && any) JTRACE_RETURN_IF_ERROR(option("jtrace.cutStack", std::to_string(thread.value())));
     for (auto frame = walk.frames.rbegin(); frame != walk.frames.rend(); ++frame) {
       if (!frame->method) continue;
       JTRACE_RETURN_IF_ERROR(need_method(*frame->method));
@@ -313,7 +315,7 @@ class SnapshotEvents::Impl {
   Result<> write_wait(const LockFacts& locks, const LockFacts::Party& waiter, const Wait& wait) {
     if (wait.kind == "park") return {};
     JTRACE_ASSIGN_OR_RETURN(const ObjectId object, need_object(wait.object));
-    if (wait.kind == "wait")
+    if (wait.kind == "wait" || wait.kind == "initialisation")
       return emitter_.emit(trace::MonWait{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object});
     trace::MonContendedEnter enter{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object};
     if (const LockFacts::Party* owner = locks.party(wait.owner_thread)) enter.threadOwner = thread_id(*owner);

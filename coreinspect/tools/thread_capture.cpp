@@ -42,7 +42,8 @@ class Capture {
       : inspection_(inspection),
         process_(*inspection.target().process()),
         cache_(*inspection.vm().cached_memory()),
-        java_size_(inspection.vm().types().size_of("JavaThread").value_or(0)) {
+        java_size_(inspection.vm().types().size_of("JavaThread").value_or(0)),
+        virtual_thread_(inspection.vm().types().offset("JavaThread", "_vthread")) {
     if (java_size_ > 65536) java_size_ = 0;
   }
 
@@ -152,6 +153,10 @@ class Capture {
   void copy_java_thread(Address address) {
     const target::MemoryReader& memory = inspection_.target().memory();
     if (java_size_ > 0) copied_.push_back(copy_range(memory, address, address + java_size_));
+    // Which virtual thread it runs stands in a slot elsewhere (OopHandle).
+    if (!virtual_thread_) return;
+    if (const auto slot = memory.read<Address>(address + *virtual_thread_); slot && *slot != 0)
+      copied_.push_back(copy_range(memory, *slot, *slot + sizeof(Address)));
   }
   void copy_stack(Address sp) {
     const Mapping* mapping = target::find_mapping(mappings_, sp);
@@ -165,6 +170,7 @@ class Capture {
   const target::Process& process_;
   CachedMemory& cache_;
   std::uint64_t java_size_;
+  std::optional<std::uint64_t> virtual_thread_;  // offset of JavaThread::_vthread, 21 and later
   std::vector<Mapping> mappings_;
   std::map<Address, Address> java_stacks_;  // stack base -> JavaThread
   std::vector<Copied> copied_;

@@ -48,8 +48,10 @@ class ThreadSampler::Impl {
     }
     for (const auto& [sp, thread] : registers_) add_other_thread(thread);
     for (const auto& [tid, held] : held_) add_other_held(held);
-    if (java_ && options_.virtual_threads)
+    if (java_ && options_.virtual_threads) {
       snapshot_.virtual_threads = read_virtual_threads(inspection_.objects(), *java_, snapshot_.missing);
+      for (VirtualThread& thread : snapshot_.virtual_threads) take_mounted_frames(thread);
+    }
     count_problems();
     return std::move(snapshot_);
   }
@@ -150,6 +152,24 @@ class ThreadSampler::Impl {
     report.held = held;
     report.walk.stopped = "it goes on under its tracer's eyes";
     snapshot_.threads.push_back(std::move(report));
+  }
+  // The frames of a virtual thread that is mounted stand on its carrier, up to Continuation.enter. Which one the
+  // carrier ran at the moment of the stop was copied with it.
+  void take_mounted_frames(VirtualThread& thread) const {
+    if (thread.carrier == 0 || !thread.walk.frames.empty()) return;
+    const auto carrier = std::find_if(snapshot_.threads.begin(), snapshot_.threads.end(),
+                                      [&](const auto& report) { return report.java.object == thread.carrier; });
+    if (carrier == snapshot_.threads.end()) return;
+    const auto running = inspection_.objects().root_field(carrier->java.address, "JavaThread", "_vthread");
+    if (!running || *running != thread.object) return;
+    const auto& frames = carrier->walk.frames;
+    const auto enter = std::find_if(frames.begin(), frames.end(), [](const Frame& frame) {
+      return frame.method && frame.method->class_name == "jdk.internal.vm.Continuation" &&
+             frame.method->name == "enter";
+    });
+    if (enter == frames.end()) return;
+    thread.walk.frames.assign(frames.begin(), enter + 1);
+    thread.mounted = true;
   }
   // A frame that waits to enter a monitor has it in its list of locks already.
   void leave_out_pending(ThreadReport& report) const {

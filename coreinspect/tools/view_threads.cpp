@@ -93,6 +93,11 @@ void append_text(std::string& out, const VirtualThread& thread, const LockFacts&
                  const ObjectNames& names) {
   out += "\"" + printable(thread.name) + "\" #" + std::to_string(thread.id) + " virtual " +
          std::string(thread.state()) + " [" + thread.vm_state + "]\n";
+  if (thread.carrier != 0) {
+    const auto id = names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0);
+    out += "    - carried by \"" + printable(thread.carrier_name) + "\" #" + std::to_string(id);
+    out += thread.mounted ? "\n" : ", where its frames are\n";
+  }
   if (const Wait* wait = locks.wait_of(thread.object)) out += "    - " + describe(*wait) + "\n";
   append_walk(out, thread.walk, shown, names);
   out += "\n";
@@ -176,7 +181,10 @@ void write_json(JsonWriter& json, const VirtualThread& thread, const LockFacts& 
   json.begin_object().member("name", thread.name).member("java", true).member("threadId", thread.id);
   json.member("daemon", true).member("state", thread.state()).member("vmState", thread.vm_state);
   json.member("virtual", true);
-  if (thread.carrier != 0) json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
+  if (thread.carrier != 0) {
+    json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
+    json.member("carrierName", thread.carrier_name).member("mounted", thread.mounted);
+  }
   write_wait(json, locks.wait_of(thread.object));
   write_walk(json, thread.walk, shown, names);
   json.end_object();

@@ -32,6 +32,19 @@ TEST(CollapsedStacks, are_counted_from_the_outermost_frame) {
   EXPECT_EQ(stacks.text(), "VM Thread;libc.so.6+0x10;a.B.run,;read 2\n");
 }
 
+TEST(CollapsedStacks, that_were_cut_stand_below_a_root_that_says_so) {
+  ThreadReport report;
+  report.name = "VM Thread";
+  report.walk.frames = {native("read"), native("poll")};
+  ThreadSnapshot snapshot;
+  snapshot.threads.push_back(report);
+  report.walk.stopped = "the caller cannot be told";
+  snapshot.threads.push_back(report);
+  CollapsedStacks stacks;
+  stacks.add(snapshot);
+  EXPECT_EQ(stacks.text(), "VM Thread;[cut stack];poll;read 1\nVM Thread;poll;read 1\n");
+}
+
 TEST(HeldThreads, are_named_in_one_line_for_each_tracer) {
   std::vector<ThreadReport> threads(9);
   for (int i = 0; i < 9; ++i) {
