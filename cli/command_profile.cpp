@@ -92,7 +92,8 @@ ExitStatus run(const ProfileArguments& arguments) {
                            : collapsed(**inspection, arguments, stop->get(), **bytes);
   if (!summary) return report(summary.error().with_context("profile of " + arguments.inspect.target));
   log_info(summary_line(*summary));
-  return ExitStatus::kOk;
+  for (const std::string& line : summary->missing) log_info("missing: " + line);
+  return summary->missing.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
 }  // namespace

@@ -28,8 +28,10 @@ std::string text_of(const coreinspect::TopTable& table, std::size_t rows) {
   std::string text = line;
   for (const coreinspect::TopRow& row : table.rows) {
     if (rows-- == 0) break;
-    std::snprintf(line, sizeof line, "%7.1f %8d %-13.*s ", row.cpu * 100, row.native_id,
-                  static_cast<int>(row.state.size()), row.state.data());
+    if (row.measured) std::snprintf(line, sizeof line, "%7.1f", row.cpu * 100);
+    text += row.measured ? line : "      -";
+    std::snprintf(line, sizeof line, " %8d %-13.*s ", row.native_id, static_cast<int>(row.state.size()),
+                  row.state.data());
     text += line + coreinspect::printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame) + "\n";
   }
   return text;
@@ -44,7 +46,8 @@ std::string json_of(const coreinspect::TopTable& table, std::size_t rows) {
   json.end_array().member("pauseMicros", table.pause.count() / 1000).key("data").begin_array();
   for (const coreinspect::TopRow& row : table.rows) {
     if (rows-- == 0) break;
-    json.begin_object().member("name", row.name).member("nativeId", row.native_id).member("cpuShare", row.cpu);
+    json.begin_object().member("name", row.name).member("nativeId", row.native_id);
+    if (row.measured) json.member("cpuShare", row.cpu);
     if (row.id != 0) json.member("threadId", row.id).member("state", row.state);
     if (!row.frame.empty()) json.member("frame", row.frame);
     json.end_object();
@@ -65,12 +68,15 @@ ExitStatus run(const TopArguments& arguments) {
   const bool screen = ::isatty(STDOUT_FILENO) && arguments.inspect.format == "text";
   auto first = top.look();
   if (!first) return report(first.error());
+  std::vector<std::string> held;  // of the last look
+  bool partial = false;
+  const auto ended = [&partial] { return partial ? ExitStatus::kPartial : ExitStatus::kOk; };
   for (std::uint64_t looks = 0; arguments.count == 0 || looks < arguments.count; ++looks) {
     pollfd descriptor{.fd = stop->get(), .events = POLLIN, .revents = 0};
-    if (::poll(&descriptor, 1, static_cast<int>(arguments.interval * 1000)) > 0) return ExitStatus::kOk;
+    if (::poll(&descriptor, 1, static_cast<int>(arguments.interval * 1000)) > 0) return ended();
     if ((*inspection)->target().process()->has_exited()) {
       log_info("the target ended");
-      return ExitStatus::kOk;
+      return ended();
     }
     const auto table = top.look();
     if (!table) return report(table.error().with_context("top of " + arguments.inspect.target));
@@ -79,8 +85,13 @@ ExitStatus run(const TopArguments& arguments) {
     if (screen) std::fputs("\033[H\033[2J", stdout);
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // nobody reads any more
+    // On a screen they stand below each table, else once.
+    if (screen || table->held != held)
+      for (const std::string& line : table->held) log_info("missing: " + line);
+    held = table->held;
+    partial = partial || !held.empty();
   }
-  return ExitStatus::kOk;
+  return ended();
 }
 
 }  // namespace

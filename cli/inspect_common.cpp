@@ -68,6 +68,12 @@ bool walks_heap(std::string_view view) {
   return view == "histogram" || view == "regions" || view == "heapdump" || view == "refs";
 }
 
+void say_what_is_masked(std::size_t count) {
+  if (count == 0) return;
+  log_info(count == 1 ? "1 value is masked: --show-secrets shows it"
+                      : std::to_string(count) + " values are masked: --show-secrets shows them");
+}
+
 void write_envelope(std::string& out, const coreinspect::Inspection& inspection, const std::string& view,
                     const coreinspect::ViewResult& result) {
   const target::Target& target = inspection.target();
@@ -79,6 +85,7 @@ void write_envelope(std::string& out, const coreinspect::Inspection& inspection,
   json.member("complete", result.missing.empty()).key("missing").begin_array();
   for (const std::string& line : result.missing) json.value(line);
   json.end_array();
+  if (result.masked > 0) json.member("masked", result.masked);
   if (!result.members.empty()) out += "," + result.members;
   json.key("data");
   out += "[" + result.out + "]}\n";
@@ -126,6 +133,7 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(dumps ? "-" : arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
+  say_what_is_masked(result.masked);
   return std::move(result.missing);
 }
 

@@ -26,9 +26,7 @@ Error no_right(pid_t tid, int errnum) {
   Error error = system_error(errnum, "cannot stop thread " + std::to_string(tid) + " by ptrace");
   if (errnum == EPERM) {
     error.category = ErrorCategory::kPermission;
-    error.help =
-        "another tracer may be there (TracerPid in /proc/PID/status), else run as the target's user or root and "
-        "see /proc/sys/kernel/yama/ptrace_scope";
+    error.help = "run as the target's user or root, and see /proc/sys/kernel/yama/ptrace_scope";
   }
   return error;
 }
@@ -37,6 +35,12 @@ Error no_right(pid_t tid, int errnum) {
 bool is_traced_by_us(pid_t tid) {
   const auto status = read_file("/proc/" + std::to_string(tid) + "/status");
   return status && status->find("\nTracerPid:\t" + std::to_string(::getpid()) + "\n") != status->npos;
+}
+
+// Its entry may stand in /proc for a while yet, the first thread's until the process ends.
+bool has_ended(const Process& process, pid_t tid) {
+  const auto status = process.read_proc("task/" + std::to_string(tid) + "/status");
+  return !status || parse_status(*status).has_exited();
 }
 
 // A thread can be let go only when it stands. It was told to stop: waits until it does, or is in the kernel for long.
@@ -65,6 +69,7 @@ StoppedThreads& StoppedThreads::operator=(StoppedThreads&& other) noexcept {
   release();
   traced_ = std::exchange(other.traced_, {});
   threads_ = std::exchange(other.threads_, {});
+  held_ = std::exchange(other.held_, {});
   started_ns_ = other.started_ns_;
   released_ns_ = other.released_ns_;
   limit_ = other.limit_;
@@ -82,11 +87,10 @@ Result<StoppedThreads> StoppedThreads::stop(const Process& process, std::chrono:
 
 Result<StoppedThreads> StoppedThreads::stop(const Process& process, std::chrono::milliseconds max_stop,
                                             std::span<const pid_t> tids) {
-  (void)process;
   StoppedThreads stopped;
   stopped.limit_ = max_stop;
   stopped.started_ns_ = monotonic_ns();
-  JTRACE_RETURN_IF_ERROR(stopped.seize(tids));
+  JTRACE_RETURN_IF_ERROR(stopped.seize(process, tids));
   JTRACE_RETURN_IF_ERROR(stopped.wait_all());
   JTRACE_RETURN_IF_ERROR(stopped.read_registers());
   return stopped;
@@ -96,16 +100,40 @@ std::chrono::nanoseconds StoppedThreads::time_left() const {
   return limit_ - std::chrono::nanoseconds(monotonic_ns() - started_ns_);
 }
 
-Result<> StoppedThreads::seize(std::span<const pid_t> tids) {
+// Another jtrace has a thread for a moment only: while none of ours stands, it is waited for.
+int StoppedThreads::try_seize(const Process& process, pid_t tid) const {
+  constexpr int kTries = 50;
+  for (int i = 0;; ++i) {
+    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) == 0) return 0;
+    const int errnum = errno;
+    if (errnum == ESRCH || i == kTries || !traced_.empty()) return errnum;
+    const auto held = find_holder(process, tid);
+    if (i > 0 && (!held || held->tracer_name != "jtrace")) return errnum;
+    const timespec pause{0, 1'000'000};
+    if (held && held->tracer_name == "jtrace") ::nanosleep(&pause, nullptr);
+  }
+}
+
+Result<> StoppedThreads::seize(const Process& process, std::span<const pid_t> tids) {
+  std::optional<Error> refused;
+  std::vector<pid_t> why_unknown;
   for (pid_t tid : tids) {
-    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
-      const int errnum = errno;
-      if (errnum == ESRCH) continue;  // it ended meanwhile
-      if (!is_traced_by_us(tid)) return fail(no_right(tid, errnum));
+    if (const int errnum = try_seize(process, tid); errnum != 0 && !is_traced_by_us(tid)) {
+      if (errnum == ESRCH || has_ended(process, tid)) continue;
+      if (auto held = find_holder(process, tid)) {
+        held_.push_back(std::move(*held));
+        continue;
+      }
+      if (!refused) refused = no_right(tid, errnum);
+      why_unknown.push_back(tid);
+      continue;
     }
     traced_.push_back({.tid = tid});
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
   }
+  // Who may stop one thread of a process may stop them all: the others have a tracer that cannot be seen from here.
+  if (refused && traced_.empty()) return fail(std::move(*refused));
+  for (pid_t tid : why_unknown) held_.push_back({.tid = tid});
   return {};
 }
 
@@ -115,7 +143,7 @@ Result<> StoppedThreads::seize_all(const Process& process) {
     JTRACE_ASSIGN_OR_RETURN(auto tids, process.threads());
     std::erase_if(tids, [&](pid_t tid) { return !known.insert(tid).second; });
     if (tids.empty() && round > 0) return {};
-    JTRACE_RETURN_IF_ERROR(seize(tids));
+    JTRACE_RETURN_IF_ERROR(seize(process, tids));
     JTRACE_RETURN_IF_ERROR(wait_all());
   }
   return fail(ErrorCategory::kTimeout, "the target starts threads faster than they can be stopped");
@@ -162,11 +190,13 @@ Result<> StoppedThreads::read_registers() {
     if (::ptrace(PTRACE_GETREGSET, traced.tid, reinterpret_cast<void*>(NT_PRSTATUS), &into) == 0)
       threads_.push_back(thread);
   }
-  if (threads_.empty()) return fail(ErrorCategory::kNotFound, "the process ended while it was being stopped");
+  if (threads_.empty() && held_.empty())
+    return fail(ErrorCategory::kNotFound, "the process ended while it was being stopped");
   return {};
 }
 
 std::chrono::nanoseconds StoppedThreads::release() {
+  if (released_ns_ == 0 && traced_.empty()) return {};
   if (traced_.empty()) return std::chrono::nanoseconds(released_ns_ - started_ns_);
   for (const Traced& thread : traced_)
     if (thread.stopped) let_go(thread.tid, thread.signal);

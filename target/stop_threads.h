@@ -3,8 +3,8 @@
 // PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent, nothing is written into the target, and the kernel lets the
 // threads go on if this process dies. A signal that was on its way is delivered when they go on. Everything must be
 // done by the thread that made the object (ptrace(2)). The caller looks at time_left() between its reads: the object
-// cannot release by itself. Errors: kPermission (not allowed, or another tracer is there), kTimeout (a thread does not
-// stop in time: all are released), kNotFound (the process is gone).
+// cannot release by itself. A thread that another tracer has is not stopped, but told of. Errors: kPermission,
+// kTimeout (a thread does not stop in time: all are released), kNotFound (the process is gone).
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "target/held_thread.h"
 #include "target/process.h"
 #include "target/registers.h"
 
@@ -29,6 +30,8 @@ class StoppedThreads {
 
   // tid as this process sees it.
   const std::vector<ThreadRegisters>& threads() const { return threads_; }
+  // Those that another tracer has: they are not stopped by this object.
+  const std::vector<HeldThread>& held() const { return held_; }
   std::chrono::nanoseconds time_left() const;  // of max_stop; negative when over
   // Lets all go on; returns for how long the first of them stood. A second call does nothing and gives the same.
   std::chrono::nanoseconds release();
@@ -41,12 +44,14 @@ class StoppedThreads {
   };
   StoppedThreads() = default;
   Result<> seize_all(const Process& process);
-  Result<> seize(std::span<const pid_t> tids);
+  int try_seize(const Process& process, pid_t tid) const;  // errno; 0: it is traced by us
+  Result<> seize(const Process& process, std::span<const pid_t> tids);
   Result<> wait_all();
   Result<> read_registers();
 
   std::vector<Traced> traced_;
   std::vector<ThreadRegisters> threads_;
+  std::vector<HeldThread> held_;
   std::uint64_t started_ns_ = 0;
   std::uint64_t released_ns_ = 0;
   std::chrono::nanoseconds limit_{};

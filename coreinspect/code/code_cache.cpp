@@ -27,11 +27,11 @@ Result<CodeCache> CodeCache::read(const Vm& vm) {
     if (length < 0 || length > kMaxHeaps) return fail(malformed("impossible number of code heaps", array));
     for (int i = 0; i < length; ++i) {
       JTRACE_ASSIGN_OR_RETURN(const Address heap, vm.memory().read<Address>(data + static_cast<Address>(i) * 8));
-      JTRACE_RETURN_IF_ERROR(cache.add_heap(heap));
+      JTRACE_RETURN_IF_ERROR(cache.heaps_.add(types, heap));
     }
   } else {
     JTRACE_ASSIGN_OR_RETURN(const Address heap, vm.read_static<Address>("CodeCache", "_heap"));
-    JTRACE_RETURN_IF_ERROR(cache.add_heap(heap));
+    JTRACE_RETURN_IF_ERROR(cache.heaps_.add(types, heap));
   }
   cache.header_size_ = types.size_of("HeapBlock::Header").value_or(16);
   if (const auto size = types.size_of("HeapBlock")) cache.header_size_ = *size;
@@ -56,27 +56,8 @@ Result<> CodeCache::self_test() const {
   return {};
 }
 
-Result<> CodeCache::add_heap(Address heap) {
-  const auto memory = vm_->types().offset("CodeHeap", "_memory");
-  const auto segmap = vm_->types().offset("CodeHeap", "_segmap");
-  if (!memory || !segmap) return fail(Vm::no_field("CodeHeap", "_memory"));
-  Heap result;
-  JTRACE_ASSIGN_OR_RETURN(result.low, vm_->read_pointer(heap + *memory, "VirtualSpace", "_low"));
-  JTRACE_ASSIGN_OR_RETURN(result.high, vm_->read_pointer(heap + *memory, "VirtualSpace", "_high"));
-  JTRACE_ASSIGN_OR_RETURN(result.segments, vm_->read_pointer(heap + *segmap, "VirtualSpace", "_low"));
-  JTRACE_ASSIGN_OR_RETURN(result.log2_segment, vm_->read_field<std::int32_t>(heap, "CodeHeap", "_log2_segment_size"));
-  if (result.high < result.low || result.log2_segment < 3 || result.log2_segment > 30)
-    return fail(malformed("an impossible code heap", heap));
-  heaps_.push_back(result);
-  return {};
-}
-
-bool CodeCache::contains(Address pc) const {
-  return std::any_of(heaps_.begin(), heaps_.end(), [pc](const Heap& heap) { return pc >= heap.low && pc < heap.high; });
-}
-
 // The segment map holds how far back the block's first segment is, in steps of at most 0xfe.
-Result<std::optional<Address>> CodeCache::block_of(const Heap& heap, Address pc) const {
+Result<std::optional<Address>> CodeCache::block_of(const CodeHeap& heap, Address pc) const {
   Address index = (pc - heap.low) >> heap.log2_segment;
   for (int steps = 0; steps < kMaxSteps; ++steps) {
     JTRACE_ASSIGN_OR_RETURN(const auto back, vm_->memory().read<std::uint8_t>(heap.segments + index));
@@ -91,19 +72,17 @@ Result<std::optional<Address>> CodeCache::block_of(const Heap& heap, Address pc)
 }
 
 Result<std::optional<CodeBlob>> CodeCache::find(Address pc) const {
-  for (const Heap& heap : heaps_) {
-    if (pc < heap.low || pc >= heap.high) continue;
-    JTRACE_ASSIGN_OR_RETURN(const auto block, block_of(heap, pc));
-    if (!block) return std::optional<CodeBlob>();
-    const Address address = *block + header_size_;
-    auto known = blobs_.find(address);
-    if (known == blobs_.end()) {
-      JTRACE_ASSIGN_OR_RETURN(CodeBlob blob, read_blob(address));
-      known = blobs_.emplace(address, std::move(blob)).first;
-    }
-    return std::optional(known->second);
+  const CodeHeap* heap = heaps_.find(pc);
+  if (!heap) return std::optional<CodeBlob>();
+  JTRACE_ASSIGN_OR_RETURN(const auto block, block_of(*heap, pc));
+  if (!block) return std::optional<CodeBlob>();
+  const Address address = *block + header_size_;
+  auto known = blobs_.find(address);
+  if (known == blobs_.end()) {
+    JTRACE_ASSIGN_OR_RETURN(CodeBlob blob, read_blob(address));
+    known = blobs_.emplace(address, std::move(blob)).first;
   }
-  return std::optional<CodeBlob>();
+  return std::optional(known->second);
 }
 
 Result<CodeBlob> CodeCache::read_blob(Address address) const {
@@ -220,7 +199,7 @@ Result<std::vector<ScopeFrame>> CodeCache::scopes(const CodeBlob& blob, Address 
 }
 
 Result<> CodeCache::for_each(const std::function<bool(const CodeBlob&)>& take) const {
-  for (const Heap& heap : heaps_) {
+  for (const CodeHeap& heap : heaps_.all()) {
     Address at = heap.low;
     while (at < heap.high) {
       const auto length = vm_->read_field<std::uint64_t>(at, "HeapBlock::Header", "_length");

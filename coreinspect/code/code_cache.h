@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "coreinspect/code/code_heaps.h"
 #include "coreinspect/vm/vm.h"
 
 namespace jtrace::coreinspect {
@@ -53,7 +54,7 @@ class CodeCache {
  public:
   static Result<CodeCache> read(const Vm& vm);
 
-  bool contains(Address pc) const;
+  bool contains(Address pc) const { return heaps_.contains(pc); }
   // The blob that holds `pc`; nothing where the segment is free or pc is outside.
   Result<std::optional<CodeBlob>> find(Address pc) const;
   bool in_interpreter(Address pc) const { return pc >= interpreter_begin_ && pc < interpreter_end_; }
@@ -73,27 +74,21 @@ class CodeCache {
   // All blobs in use, by address. Calls `take` until it returns false.
   Result<> for_each(const std::function<bool(const CodeBlob&)>& take) const;
 
-  struct Heap {
-    Address low = 0, high = 0, segments = 0;
-    int log2_segment = 0;
-  };
   // Code comes and goes: what was kept of a live target's blobs is read anew.
   void forget() const { blobs_.clear(); }
-  const std::vector<Heap>& heaps() const { return heaps_; }
 
  private:
-  explicit CodeCache(const Vm& vm) : vm_(&vm) {}
-  Result<> add_heap(Address heap);
+  explicit CodeCache(const Vm& vm) : vm_(&vm), heaps_(vm.memory(), vm.cached_memory()) {}
   Result<> self_test() const;
   Result<CodeBlob> read_blob(Address address) const;
-  Result<std::optional<Address>> block_of(const Heap& heap, Address pc) const;
+  Result<std::optional<Address>> block_of(const CodeHeap& heap, Address pc) const;
   struct Debug {
     Address scopes = 0, pcs = 0, pcs_end = 0, metadata = 0;
   };
   Result<Debug> debug_of(const CodeBlob& blob) const;
 
   const Vm* vm_;
-  std::vector<Heap> heaps_;
+  CodeHeaps heaps_;
   Address interpreter_begin_ = 0, interpreter_end_ = 0, call_stub_return_ = 0, return_barrier_ = 0;
   std::uint64_t header_size_ = 0;
   mutable std::map<Address, CodeBlob> blobs_;

@@ -125,6 +125,12 @@ Result<> HeapAccess::copy_stopped(const HeapAccessOptions& options) {
     if (const auto addresses = java_thread_addresses(inspection_.vm()); addresses && size > 0 && size < 65536)
       for (Address address : *addresses) keep(address, address + size);
   }
+  // One that its tracer has stopped changes nothing in the heap; its frames are lost to a dump.
+  for (const target::HeldThread& held : stopped->held())
+    if (options.stacks || !held.stands)
+      missing_.push_back("thread " + std::to_string(held.tid) + " (" + held.name + ") is held by " +
+                         target::describe_tracer(held) +
+                         (held.stands ? ": its registers are not known" : ": it went on while the heap was copied"));
   pause_ = stopped->release();
   if (!done) return fail(done.error().with_context("after " + text_of_ms(pause_)).with_help(kOtherWays));
   if (copy_->unreadable() > 0)

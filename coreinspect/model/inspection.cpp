@@ -55,7 +55,8 @@ Result<std::unique_ptr<Inspection>> Inspection::open(std::unique_ptr<target::Tar
 }
 
 Result<const CodeCache*> Inspection::code() const {
-  if (!code_) code_.emplace(CodeCache::read(*vm_));
+  // A JVM that is just starting may have none yet.
+  if (!code_ || (!*code_ && target_->process())) code_.emplace(CodeCache::read(*vm_));
   if (!*code_) return fail(code_->error().with_context("cannot read the code cache"));
   return &**code_;
 }

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/gc/heap_walker.h"
+#include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
@@ -17,6 +18,7 @@ struct ShownField {
   std::string name, signature, declared_by, value;
   Address at = 0;
   bool is_static = false;
+  bool masked = false;  // what it refers to is not shown either
 };
 
 struct ShownObject {
@@ -33,6 +35,7 @@ class ObjectReader {
   ObjectReader(Inspection& inspection, const ViewOptions& options)
       : inspection_(inspection),
         options_(options),
+        mask_(options.show_secrets),
         klasses_(inspection.objects()),
         walker_(klasses_, header_shape(inspection.objects()), inspection.vm().memory()) {}
 
@@ -51,6 +54,8 @@ class ObjectReader {
     else JTRACE_RETURN_IF_ERROR(add_fields(*info, shown));
     return shown;
   }
+
+  const SecretMask& mask() const { return mask_; }
 
  private:
   // By a walk of one step.
@@ -71,7 +76,7 @@ class ObjectReader {
       const std::string declared = inspection_.classes().name(klass).value_or("?");
       for (const JavaField& field : *fields)
         if (!field.is_static() && !field.injected && !field.signature.empty())
-          add(shown, field.name, field.signature, declared, shown.address + field.offset, false);
+          add(shown, field.name, field.signature, declared, shown.address + field.offset, false, key_of(shown, field));
       JTRACE_ASSIGN_OR_RETURN(klass, inspection_.classes().super(klass));
     }
     // A class mirror holds the statics of what it stands for.
@@ -90,22 +95,34 @@ class ObjectReader {
     JTRACE_ASSIGN_OR_RETURN(shown.length, inspection_.objects().array_length(shown.address));
     const std::size_t most = options_.heap.top > 0 ? options_.heap.top : kDefaultElements;
     const std::string signature = inspection_.classes().internal_name(info.klass).value_or("[?").substr(1);
+    // Maps without nodes (Map.of, IdentityHashMap) keep each value after its key.
+    const bool pairs = signature == "Ljava/lang/Object;";
     for (std::uint32_t i = 0; i < *shown.length && i < most; ++i)
       add(shown, "[" + std::to_string(i) + "]", signature, "",
-          shown.address + info.base + (Address{i} << info.log2_element), false);
+          shown.address + info.base + (Address{i} << info.log2_element), false,
+          pairs && i % 2 == 1 ? inspection_.objects().element(shown.address, i - 1).value_or(0) : 0);
     shown.left_out = *shown.length - shown.fields.size();
     return {};
   }
 
+  // The key of the entry of a map whose value this field is; 0 for every other field.
+  Address key_of(const ShownObject& shown, const JavaField& field) const {
+    if (field.name == "v0") return inspection_.objects().reference(shown.address, "k0").value_or(0);
+    if (field.name != "value" && field.name != "val") return 0;
+    return inspection_.objects().reference(shown.address, "key").value_or(0);
+  }
+
   void add(ShownObject& shown, const std::string& name, const std::string& signature, const std::string& declared,
-           Address at, bool is_static) {
-    shown.fields.push_back({name, signature, declared,
-                            masked(name, value_text(inspection_, at, signature), options_.show_secrets), at,
-                            is_static});
+           Address at, bool is_static, Address key = 0) {
+    const bool hidden =
+        mask_.hides_field(inspection_, name, signature, at) || mask_.hides_entry(inspection_, key, signature, at);
+    const std::string value = mask_.value_of(hidden, value_text(inspection_, at, signature));
+    shown.fields.push_back({name, signature, declared, value, at, is_static, hidden});
   }
 
   Inspection& inspection_;
   const ViewOptions& options_;
+  SecretMask mask_;
   KlassTable klasses_;
   HeapWalker walker_;
 };
@@ -174,11 +191,12 @@ Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& option
     else append_text(*object, depth, result.out);
     if (depth >= options.heap.depth) continue;
     for (const ShownField& field : object->fields) {
-      if (!is_reference(field)) continue;
+      if (!is_reference(field) || field.masked) continue;
       const Address next = inspection.objects().load(field.at).value_or(0);
       if (next != 0 && seen.insert(next).second) open.emplace_back(next, depth + 1);
     }
   }
+  result.masked = reader.mask().count();
   return result;
 }
 

@@ -6,12 +6,16 @@
 namespace jtrace::coreinspect {
 
 std::string describe(const Wait& wait) {
+  const std::string owner =
+      wait.owner.empty() ? "" : "\"" + printable(wait.owner) + "\" #" + std::to_string(wait.owner_id);
+  if (wait.kind == "initialisation")
+    return "waiting for the initialisation of class " + printable(wait.class_name) +
+           (owner.empty() ? "" : " by " + owner);
   std::string text = wait.kind == "monitor" ? "waiting to lock"
                      : wait.kind == "wait"  ? "waiting on"
                                             : "parking to wait for";
   text += " <" + hex(wait.object) + "> (a " + (wait.class_name.empty() ? "?" : printable(wait.class_name)) + ")";
-  if (!wait.owner.empty()) text += " owned by \"" + printable(wait.owner) + "\" #" + std::to_string(wait.owner_id);
-  return text;
+  return owner.empty() ? text : text + " owned by " + owner;
 }
 
 LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapshot) : inspection_(inspection) {
@@ -78,9 +82,24 @@ std::optional<Wait> LockFacts::wait_for_blocker(Address thread) const {
   return wait;
 }
 
-void LockFacts::complete(Wait& wait) const {
+// A class that has been initialised since the stop has no lock any more: then it stays a wait on an int[].
+void LockFacts::tell_initialisation(Wait& wait) {
+  if (wait.kind != "wait" || !may_be_init_lock(inspection_, wait.object)) return;
+  if (!initialisers_) initialisers_ = class_initialisers(inspection_);
+  for (const ClassInitialiser& each : *initialisers_) {
+    if (!is_init_lock_of(inspection_, each, wait.object)) continue;
+    wait.kind = "initialisation";
+    wait.class_name = inspection_.classes().name(each.klass).value_or("?");
+    wait.owner_thread = each.thread;
+  }
+}
+
+void LockFacts::complete(Wait& wait) {
   const ObjectModel& objects = inspection_.objects();
-  if (const auto klass = objects.klass_of(wait.object)) wait.class_name = objects.classes().name(*klass).value_or("");
+  tell_initialisation(wait);
+  const bool named = !wait.class_name.empty();
+  if (const auto klass = objects.klass_of(wait.object); klass && !named)
+    wait.class_name = objects.classes().name(*klass).value_or("");
   const Party* owner = wait.owner_thread == 0 ? nullptr : party(wait.owner_thread);
   if (!owner) return;
   wait.owner = *owner->name;

@@ -26,6 +26,27 @@ bool wait_until(std::uint64_t until, int stop) {
   return false;
 }
 
+// Threads that another tracer had in some sample, each once.
+class HeldInSamples {
+ public:
+  void add(const ThreadSnapshot& snapshot) {
+    for (const ThreadReport& report : snapshot.threads)
+      if (report.held && seen_.insert(report.held->tid).second) {
+        reports_.push_back({.java = report.java, .name = report.name, .held = report.held});
+      }
+  }
+  // One that stood all the time, so was in no sample of running threads.
+  void add(const target::Process& process, pid_t tid) {
+    const auto held = target::find_holder(process, tid);
+    if (held && seen_.insert(tid).second) reports_.push_back({.name = held->name, .held = held});
+  }
+  std::vector<std::string> lines() const { return describe_held(reports_); }
+
+ private:
+  std::set<pid_t> seen_;
+  std::vector<ThreadReport> reports_;
+};
+
 }  // namespace
 
 std::string frame_name(const Frame& frame) {
@@ -34,14 +55,17 @@ std::string frame_name(const Frame& frame) {
   return frame.module.empty() ? hex(frame.pc) : part(frame.module) + "+" + hex(frame.module_offset);
 }
 
-std::vector<pid_t> running_threads(const target::Process& process) {
+std::vector<pid_t> running_threads(const target::Process& process, std::set<pid_t>* traced) {
   std::vector<pid_t> running;
   const auto tids = process.threads();
   for (pid_t tid : tids ? *tids : std::vector<pid_t>()) {
     const auto stat = process.read_proc("task/" + std::to_string(tid) + "/stat");
     if (!stat) continue;
     const std::size_t name_end = stat->rfind(')');  // the name may hold anything
-    if (name_end != stat->npos && stat->substr(name_end, 3) == ") R") running.push_back(tid);
+    const std::string_view state =
+        name_end == stat->npos ? std::string_view() : std::string_view(*stat).substr(name_end, 3);
+    if (state == ") R") running.push_back(tid);
+    else if (state == ") t" && traced) traced->insert(tid);
   }
   return running;
 }
@@ -58,9 +82,11 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
   const auto interval = static_cast<std::uint64_t>(1e9 / options.hz);
   const std::uint64_t end = options.duration.count() > 0 ? begin + static_cast<std::uint64_t>(options.duration.count())
                                                          : std::numeric_limits<std::uint64_t>::max();
+  HeldInSamples held;
+  std::set<pid_t> traced;
   for (std::uint64_t next = begin; next < end;) {
     if (wait_until(next, stop)) break;
-    const auto running = options.cpu ? running_threads(*process) : std::vector<pid_t>();
+    const auto running = options.cpu ? running_threads(*process, &traced) : std::vector<pid_t>();
     if (!options.cpu || !running.empty()) {
       const std::uint64_t wall = realtime_ns();
       const auto snapshot = sampler.take(running);
@@ -73,6 +99,7 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
       summary.longest = std::max(summary.longest, snapshot->pause);
       summary.stacks += snapshot->threads.size();
       for (const ThreadReport& report : snapshot->threads) summary.incomplete += report.walk.incomplete();
+      held.add(*snapshot);
       JTRACE_RETURN_IF_ERROR(take(*snapshot, wall));
     }
     ++summary.samples;
@@ -88,6 +115,8 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
   }
   if (!summary.target_ended && end != std::numeric_limits<std::uint64_t>::max()) wait_until(end, stop);
   summary.elapsed = std::chrono::nanoseconds(monotonic_ns() - begin);
+  for (const pid_t tid : traced) held.add(*process, tid);
+  summary.missing = held.lines();
   return summary;
 }
 
@@ -96,6 +125,7 @@ void CollapsedStacks::add(const ThreadSnapshot& snapshot) {
     std::string stack = part(report.java.address != 0 ? report.java.name
                              : report.name.empty()    ? "thread " + std::to_string(report.native_id)
                                                       : report.name);
+    if (report.walk.incomplete()) stack.append(";").append(kCutStack);
     for (auto frame = report.walk.frames.rbegin(); frame != report.walk.frames.rend(); ++frame)
       if (frame->kind != FrameKind::kEntry) stack += ";" + frame_name(*frame);
     ++counts_[stack];

@@ -8,7 +8,9 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "coreinspect/tools/thread_snapshot.h"
 
@@ -29,6 +31,7 @@ struct ProfileSummary {
   std::uint64_t incomplete = 0;  // stacks that could not be read to the end
   std::chrono::nanoseconds elapsed{}, paused{}, longest{};
   bool target_ended = false;
+  std::vector<std::string> missing;  // threads that another tracer had; one line for each tracer
   double share() const { return elapsed.count() > 0 ? double(paused.count()) / double(elapsed.count()) : 0; }
 };
 
@@ -38,7 +41,9 @@ using TakeSample = std::function<Result<>(const ThreadSnapshot&, std::uint64_t t
 Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions& options, int stop,
                                    const TakeSample& take);
 
-// Stacks counted, as flame graph tools read them: "thread;outermost;...;innermost COUNT".
+// Stacks counted, as flame graph tools read them: "thread;outermost;...;innermost COUNT". One that could not be read to
+// its end stands below kCutStack: its outermost frame is not the thread's.
+inline constexpr const char* kCutStack = "[cut stack]";
 class CollapsedStacks {
  public:
   void add(const ThreadSnapshot& snapshot);
@@ -52,6 +57,7 @@ class CollapsedStacks {
 std::string frame_name(const Frame& frame);
 
 // The threads that run or wait for a processor at this moment, as the kernel has them (proc(5): state R).
-std::vector<pid_t> running_threads(const target::Process& process);
+// `traced`: gets those that stand in a stop of ptrace.
+std::vector<pid_t> running_threads(const target::Process& process, std::set<pid_t>* traced = nullptr);
 
 }  // namespace jtrace::coreinspect

@@ -12,6 +12,7 @@
 #include "coreinspect/tools/heap_views.h"
 #include "coreinspect/tools/lock_facts.h"
 #include "coreinspect/tools/properties.h"
+#include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/thread_snapshot.h"
 #include "coreinspect/tools/value_text.h"
 #include "perfdata/counter_table.h"
@@ -53,6 +54,7 @@ class SnapshotEvents::Impl {
         emitter_(sink, true, several),
         identity_(std::move(identity)),
         options_(std::move(options)),
+        mask_(options_.show_secrets),
         loaders_(inspection),
         time_(identity_.time) {}
 
@@ -109,6 +111,7 @@ class SnapshotEvents::Impl {
 
   Result<> end_trace(std::uint64_t time) {
     time_ = trace::Time(time);
+    if (mask_.count() > 0) JTRACE_RETURN_IF_ERROR(option("jtrace.masked", std::to_string(mask_.count())));
     for (; said_ < missing_.size(); ++said_) JTRACE_RETURN_IF_ERROR(option("jtrace.unavailable", missing_[said_]));
     return emitter_.emit(trace::TraceEnd{.traceIdRef = trace_id_, .time = time_});
   }
@@ -122,15 +125,14 @@ class SnapshotEvents::Impl {
 
   Result<> write_options() {
     for (const VmFlag& flag : inspection_.vm().flags())
-      if (flag.origin != 0 || options_.all)
-        JTRACE_RETURN_IF_ERROR(option("flag." + flag.name, masked(flag.name, flag.value, options_.show_secrets)));
+      if (flag.origin != 0 || options_.all) JTRACE_RETURN_IF_ERROR(option("flag." + flag.name, mask_.flag(flag)));
     const auto properties = read_system_properties(inspection_.objects());
     if (!properties) {
       missing_.push_back(properties.error().with_context("system properties").message());
       return {};
     }
     for (const auto& [key, value] : properties->entries)
-      JTRACE_RETURN_IF_ERROR(option("property." + key, masked(key, value, options_.show_secrets)));
+      JTRACE_RETURN_IF_ERROR(option("property." + key, mask_.property(key, value)));
     return {};
   }
 
@@ -140,7 +142,7 @@ class SnapshotEvents::Impl {
       missing_.push_back(command.error().message());
       return {};
     }
-    return option("java_command", options_.show_secrets ? *command : perfdata::mask_secrets(*command));
+    return option("java_command", mask_.command(*command));
   }
 
   Result<> write_counters() {
@@ -263,6 +265,8 @@ class SnapshotEvents::Impl {
   // From the outermost frame inwards; the ticket counts within the thread.
   Result<> write_stack(ThreadId thread, const Walk& walk) {
     std::uint64_t depth = 0;
+    const bool any = std::any_of(walk.frames.begin(), walk.frames.end(), [](const Frame& f) { return f.method; });
+    if (walk.incomplete() && any) JTRACE_RETURN_IF_ERROR(option("jtrace.cutStack", std::to_string(thread.value())));
     for (auto frame = walk.frames.rbegin(); frame != walk.frames.rend(); ++frame) {
       if (!frame->method) continue;
       JTRACE_RETURN_IF_ERROR(need_method(*frame->method));
@@ -311,7 +315,7 @@ class SnapshotEvents::Impl {
   Result<> write_wait(const LockFacts& locks, const LockFacts::Party& waiter, const Wait& wait) {
     if (wait.kind == "park") return {};
     JTRACE_ASSIGN_OR_RETURN(const ObjectId object, need_object(wait.object));
-    if (wait.kind == "wait")
+    if (wait.kind == "wait" || wait.kind == "initialisation")
       return emitter_.emit(trace::MonWait{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object});
     trace::MonContendedEnter enter{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object};
     if (const LockFacts::Party* owner = locks.party(wait.owner_thread)) enter.threadOwner = thread_id(*owner);
@@ -364,6 +368,7 @@ class SnapshotEvents::Impl {
   trace::EventEmitter emitter_;
   const SnapshotIdentity identity_;
   const ViewOptions options_;
+  SecretMask mask_;
   Loaders loaders_;
   trace::Time time_;
   std::string agent_id_, trace_id_;

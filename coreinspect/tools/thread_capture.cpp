@@ -42,7 +42,8 @@ class Capture {
       : inspection_(inspection),
         process_(*inspection.target().process()),
         cache_(*inspection.vm().cached_memory()),
-        java_size_(inspection.vm().types().size_of("JavaThread").value_or(0)) {
+        java_size_(inspection.vm().types().size_of("JavaThread").value_or(0)),
+        virtual_thread_(inspection.vm().types().offset("JavaThread", "_vthread")) {
     if (java_size_ > 65536) java_size_ = 0;
   }
 
@@ -108,15 +109,33 @@ class Capture {
         left.push_back(thread.tid);
         continue;
       }
-      copy_stack(thread.registers.sp());
-      if (const auto owner = java_stacks_.lower_bound(thread.registers.sp()); owner != java_stacks_.end())
-        copy_java_thread(owner->second);
+      copy_thread(thread.registers.sp());
       result_.threads.push_back(thread);
     }
+    for (const target::HeldThread& thread : stopped.held()) take_held(thread);
     if (java_stacks_.empty()) copy_all_java_threads();
     ++result_.batches;
     result_.pause = std::max<std::chrono::nanoseconds>(result_.pause, stopped.release());
     return left;
+  }
+
+  // What it has on its stack counts where it has not gone on meanwhile.
+  void take_held(const target::HeldThread& thread) {
+    HeldCapture held{.thread = thread, .at = target::standing_at(process_, thread.tid)};
+    if (held.at) {
+      const std::size_t before = copied_.size();
+      copy_thread(held.at->sp());
+      const auto after = target::standing_at(process_, thread.tid);
+      if (!after || after->sp() != held.at->sp() || after->pc() != held.at->pc()) {
+        copied_.resize(before);
+        held.at.reset();
+      }
+    }
+    result_.held.push_back(std::move(held));
+  }
+  void copy_thread(Address sp) {
+    copy_stack(sp);
+    if (const auto owner = java_stacks_.lower_bound(sp); owner != java_stacks_.end()) copy_java_thread(owner->second);
   }
 
   // Of batches: which JavaThread is on which stack, by the highest address of the stack.
@@ -132,7 +151,12 @@ class Capture {
     for (Address address : *addresses) copy_java_thread(address);
   }
   void copy_java_thread(Address address) {
-    if (java_size_ > 0) copied_.push_back(copy_range(inspection_.target().memory(), address, address + java_size_));
+    const target::MemoryReader& memory = inspection_.target().memory();
+    if (java_size_ > 0) copied_.push_back(copy_range(memory, address, address + java_size_));
+    // Which virtual thread it runs stands in a slot elsewhere (OopHandle).
+    if (!virtual_thread_) return;
+    if (const auto slot = memory.read<Address>(address + *virtual_thread_); slot && *slot != 0)
+      copied_.push_back(copy_range(memory, *slot, *slot + sizeof(Address)));
   }
   void copy_stack(Address sp) {
     const Mapping* mapping = target::find_mapping(mappings_, sp);
@@ -146,6 +170,7 @@ class Capture {
   const target::Process& process_;
   CachedMemory& cache_;
   std::uint64_t java_size_;
+  std::optional<std::uint64_t> virtual_thread_;  // offset of JavaThread::_vthread, 21 and later
   std::vector<Mapping> mappings_;
   std::map<Address, Address> java_stacks_;  // stack base -> JavaThread
   std::vector<Copied> copied_;

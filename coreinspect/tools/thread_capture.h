@@ -7,19 +7,28 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "coreinspect/tools/views.h"
+#include "target/held_thread.h"
 #include "target/registers.h"
 
 namespace jtrace::coreinspect {
+
+// One that another tracer has, with what can be had without stopping it.
+struct HeldCapture {
+  target::HeldThread thread;
+  std::optional<target::Registers> at;  // sp and pc alone; nothing of one that goes on
+};
 
 struct ThreadCapture {
   std::vector<target::ThreadRegisters> threads;  // tid as this process sees it
   std::chrono::nanoseconds pause{};              // the longest that any thread stood
   std::size_t batches = 1;                       // more than one: not one instant
-  std::size_t unstoppable = 0;                   // threads that did not stop in time: in the kernel, uninterruptibly
+  std::vector<HeldCapture> held;
+  std::size_t unstoppable = 0;  // threads that did not stop in time: in the kernel, uninterruptibly
 };
 
 // `tids`: these alone; empty: all. What an earlier capture has laid over the memory is gone.

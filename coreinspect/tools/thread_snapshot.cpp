@@ -16,7 +16,7 @@ using target::ThreadRegisters;
 void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& report) {
   const std::string folder = "task/" + std::to_string(tid) + "/";
   if (const auto text = process.read_proc(folder + "schedstat"))
-    report.cpu_ns = parse_decimal<std::uint64_t>(std::string_view(*text).substr(0, text->find(' '))).value_or(0);
+    report.cpu_ns = parse_decimal<std::uint64_t>(std::string_view(*text).substr(0, text->find(' ')));
   if (const auto text = process.read_proc(folder + "status")) {
     const auto status = target::parse_status(*text);
     report.name = status.name;
@@ -29,13 +29,15 @@ void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& r
 class ThreadSampler::Impl {
  public:
   Impl(Inspection& inspection, const SnapshotOptions& options)
-      : inspection_(inspection), options_(options), process_(inspection.target().process()), code_(inspection.code()) {
-    prepare_walkers();
+      : inspection_(inspection), options_(options), process_(inspection.target().process()), code_(nullptr) {
+    prepare_walkers(inspection.code());
   }
 
   Result<ThreadSnapshot> take(std::span<const pid_t> tids) {
     snapshot_ = {};
     registers_.clear();
+    held_.clear();
+    if (!code_ && process_) prepare_walkers(inspection_.code());  // it was just starting
     if (code_) (*code_)->forget();
     else snapshot_.missing.push_back(code_.error().message());
     JTRACE_RETURN_IF_ERROR(take_registers(tids));
@@ -45,8 +47,11 @@ class ThreadSampler::Impl {
       snapshot_.missing.push_back(addresses.error().with_context("cannot list the Java threads").message());
     }
     for (const auto& [sp, thread] : registers_) add_other_thread(thread);
-    if (java_ && options_.virtual_threads)
+    for (const auto& [tid, held] : held_) add_other_held(held);
+    if (java_ && options_.virtual_threads) {
       snapshot_.virtual_threads = read_virtual_threads(inspection_.objects(), *java_, snapshot_.missing);
+      for (VirtualThread& thread : snapshot_.virtual_threads) take_mounted_frames(thread);
+    }
     count_problems();
     return std::move(snapshot_);
   }
@@ -63,13 +68,20 @@ class ThreadSampler::Impl {
         snapshot_.missing.push_back(std::to_string(capture.unstoppable) +
                                     " threads did not stop within --max-pause: they are left out or without frames");
       threads = std::move(capture.threads);
+      for (HeldCapture& held : capture.held) {
+        if (held.at) threads.push_back({.tid = held.thread.tid, .registers = *held.at});
+        held_.emplace(held.thread.tid, std::move(held.thread));
+      }
     } else {
       threads = inspection_.target().core()->threads();
+      // A core that was not written by the kernel tells no times (gdb).
+      measured_ = std::any_of(threads.begin(), threads.end(), [](const auto& thread) { return thread.cpu_ns != 0; });
     }
     for (ThreadRegisters& thread : threads) registers_.emplace(thread.registers.sp(), thread);
     return {};
   }
-  void prepare_walkers() {
+  void prepare_walkers(Result<const CodeCache*> code) {
+    code_ = std::move(code);
     if (!code_) return;
     java_.emplace(inspection_.methods(), inspection_.objects(), **code_);
     names_.emplace(inspection_.target());
@@ -86,14 +98,78 @@ class ThreadSampler::Impl {
     const auto own = registers_.lower_bound(report.java.stack_base - report.java.stack_size);
     if (own != registers_.end() && report.java.has_stack_address(own->first)) {
       report.registers = own->second.registers;
-      report.cpu_ns = own->second.cpu_ns;
+      if (measured_) report.cpu_ns = own->second.cpu_ns;
+      take_holder(own->second.tid, report);
       if (process_ && options_.details) add_kernel_facts(*process_, own->second.tid, report);
       registers_.erase(own);
+    } else {
+      find_holder_of(report);
     }
-    if (options_.native && mixed_ && report.registers) report.walk = mixed_->walk(report.java, *report.registers);
-    else if (java_) report.walk = java_->walk(report.java, report.registers ? &*report.registers : nullptr);
+    walk(report);
     leave_out_pending(report);
     snapshot_.threads.push_back(std::move(report));
+  }
+  void walk(ThreadReport& report) const {
+    if (options_.native && mixed_ && report.registers) report.walk = mixed_->walk(report.java, *report.registers);
+    else if (java_) report.walk = java_->walk(report.java, report.registers ? &*report.registers : nullptr);
+    if (!report.held) return;
+    if (!report.registers && !stands_in_native(report.java)) {
+      report.walk = {.stopped = "it goes on under its tracer's eyes"};
+    } else if (report.walk.incomplete()) {
+      report.walk.stopped =
+          "no registers but the stack pointer and the pc are known of a thread that another tracer has";
+    }
+  }
+  // The frames of a thread that goes on stay what they are while its mark of the last one does: looked at past the
+  // copy.
+  bool stands_in_native(const JavaThread& java) const {
+    const auto anchor = inspection_.vm().types().offset("JavaThread", "_anchor");
+    const auto sp = inspection_.vm().types().offset("JavaFrameAnchor", "_last_Java_sp");
+    if (!anchor || !sp || java.last_sp == 0) return false;
+    const auto now = inspection_.target().memory().read<Address>(java.address + *anchor + *sp);
+    return now && *now == java.last_sp;
+  }
+  void take_holder(pid_t tid, ThreadReport& report) {
+    const auto held = held_.find(tid);
+    if (held == held_.end()) return;
+    report.held = std::move(held->second);
+    held_.erase(held);
+  }
+  // By its id, where no stack pointer tells whose stack it is on.
+  void find_holder_of(ThreadReport& report) {
+    for (const auto& [tid, held] : held_) {
+      if (held.nstid == 0 || held.nstid != report.java.native_id) continue;
+      if (options_.details) add_kernel_facts(*process_, tid, report);
+      take_holder(tid, report);
+      return;
+    }
+  }
+  void add_other_held(const target::HeldThread& held) {
+    ThreadReport report;
+    report.native_id = held.nstid != 0 ? held.nstid : held.tid;
+    report.name = held.name;
+    if (options_.details) add_kernel_facts(*process_, held.tid, report);
+    report.held = held;
+    report.walk.stopped = "it goes on under its tracer's eyes";
+    snapshot_.threads.push_back(std::move(report));
+  }
+  // The frames of a virtual thread that is mounted stand on its carrier, up to Continuation.enter. Which one the
+  // carrier ran at the moment of the stop was copied with it.
+  void take_mounted_frames(VirtualThread& thread) const {
+    if (thread.carrier == 0 || !thread.walk.frames.empty()) return;
+    const auto carrier = std::find_if(snapshot_.threads.begin(), snapshot_.threads.end(),
+                                      [&](const auto& report) { return report.java.object == thread.carrier; });
+    if (carrier == snapshot_.threads.end()) return;
+    const auto running = inspection_.objects().root_field(carrier->java.address, "JavaThread", "_vthread");
+    if (!running || *running != thread.object) return;
+    const auto& frames = carrier->walk.frames;
+    const auto enter = std::find_if(frames.begin(), frames.end(), [](const Frame& frame) {
+      return frame.method && frame.method->class_name == "jdk.internal.vm.Continuation" &&
+             frame.method->name == "enter";
+    });
+    if (enter == frames.end()) return;
+    thread.walk.frames.assign(frames.begin(), enter + 1);
+    thread.mounted = true;
   }
   // A frame that waits to enter a monitor has it in its list of locks already.
   void leave_out_pending(ThreadReport& report) const {
@@ -106,18 +182,21 @@ class ThreadSampler::Impl {
   bool is_wanted(Address address) const {
     const Address base = java_stack_base(inspection_.vm(), address).value_or(0);
     const auto above = registers_.lower_bound(base);  // stacks do not overlap: the nearest below the base is its own
-    if (above == registers_.begin()) return false;
     const Address size = java_stack_size(inspection_.vm(), address).value_or(0);
-    return base - std::prev(above)->first <= size;
+    if (above != registers_.begin() && base - std::prev(above)->first <= size) return true;
+    if (held_.empty()) return false;
+    const pid_t id = read_java_thread(inspection_.objects(), address).native_id;
+    return std::any_of(held_.begin(), held_.end(), [id](const auto& held) { return held.second.nstid == id; });
   }
   void add_other_thread(const ThreadRegisters& thread) {
     ThreadReport report;
     report.native_id = thread.tid;
-    report.cpu_ns = thread.cpu_ns;
+    if (measured_) report.cpu_ns = thread.cpu_ns;
     report.registers = thread.registers;
+    take_holder(thread.tid, report);
     if (process_ && options_.details) add_kernel_facts(*process_, thread.tid, report);
     else if (process_) report.name = name_of(thread.tid);
-    if (options_.native && mixed_) report.walk = mixed_->walk(report.java, thread.registers);
+    if (options_.native && mixed_) walk(report);
     snapshot_.threads.push_back(std::move(report));
   }
   // Looked up once: threads of the VM keep their names.
@@ -128,8 +207,9 @@ class ThreadSampler::Impl {
     return known;
   }
   void count_problems() {
+    for (std::string& line : describe_held(snapshot_.threads)) snapshot_.missing.push_back(std::move(line));
     const auto broken = std::count_if(snapshot_.threads.begin(), snapshot_.threads.end(), [](const auto& report) {
-      return report.java.address != 0 && (report.walk.incomplete() || !report.java.problem.empty());
+      return !report.held && report.java.address != 0 && (report.walk.incomplete() || !report.java.problem.empty());
     });
     if (broken > 0) snapshot_.missing.push_back(std::to_string(broken) + " threads could not be read to the end");
     const auto torn = std::count_if(snapshot_.virtual_threads.begin(), snapshot_.virtual_threads.end(),
@@ -146,6 +226,8 @@ class ThreadSampler::Impl {
   std::optional<NativeNames> names_;
   std::optional<NativeUnwinder> native_;
   std::optional<MixedWalker> mixed_;
+  std::map<pid_t, target::HeldThread> held_;  // those not yet told, by tid
+  bool measured_ = false;                     // registers_ come with times
   std::map<pid_t, std::string> comms_;
   bool only_some_ = false;
   ThreadSnapshot snapshot_;
@@ -156,6 +238,27 @@ ThreadSampler::ThreadSampler(Inspection& inspection, const SnapshotOptions& opti
 ThreadSampler::~ThreadSampler() = default;
 
 Result<ThreadSnapshot> ThreadSampler::take(std::span<const pid_t> tids) { return impl_->take(tids); }
+
+// One line for each tracer.
+std::vector<std::string> describe_held(const std::vector<ThreadReport>& threads) {
+  constexpr std::size_t kMostNames = 5;
+  std::map<std::string, std::vector<std::string>> by_tracer;
+  for (const ThreadReport& report : threads)
+    if (report.held)
+      by_tracer[target::describe_tracer(*report.held)].push_back("\"" + printable(report.shown_name()) + "\" (" +
+                                                                 std::to_string(report.held->tid) + ")");
+  std::vector<std::string> lines;
+  for (auto& [tracer, names] : by_tracer) {
+    const std::size_t count = names.size();
+    names.resize(std::min(count, kMostNames));
+    std::string line = count == 1 ? "thread " : std::to_string(count) + " threads, ";
+    for (const std::string& name : names) line += (&name == &names.front() ? "" : ", ") + name;
+    if (count > names.size()) line += ", ...";
+    lines.push_back(line + (count == 1 ? " is" : " are") + " held by " + tracer +
+                    ": shown as far as can be told without stopping " + (count == 1 ? "it" : "them"));
+  }
+  return lines;
+}
 
 Result<ThreadSnapshot> take_thread_snapshot(Inspection& inspection, const SnapshotOptions& options) {
   return ThreadSampler(inspection, options).take();

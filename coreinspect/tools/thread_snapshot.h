@@ -7,22 +7,28 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "coreinspect/tools/views.h"
 #include "coreinspect/unwind/java_walker.h"
 #include "coreinspect/unwind/virtual_threads.h"
+#include "target/held_thread.h"
 
 namespace jtrace::coreinspect {
 
 struct ThreadReport {
-  JavaThread java;      // java.address 0: a thread of the VM or of native code
-  std::string name;     // of such a thread, where known (comm)
-  pid_t native_id = 0;  // in its innermost pid namespace where known
-  std::uint64_t cpu_ns = 0;
+  JavaThread java;                      // java.address 0: a thread of the VM or of native code
+  std::string name;                     // of such a thread, where known (comm)
+  pid_t native_id = 0;                  // in its innermost pid namespace where known
+  std::optional<std::uint64_t> cpu_ns;  // nothing where nobody has measured it
   std::optional<target::Registers> registers;
+  // Another tracer has it: of its registers sp and pc alone are known, or none.
+  std::optional<target::HeldThread> held;
   Walk walk;
+
+  const std::string& shown_name() const { return java.address != 0 ? java.name : name; }
 };
 
 struct ThreadSnapshot {
@@ -32,6 +38,9 @@ struct ThreadSnapshot {
   std::size_t batches = 1;                     // more than one: not all of one instant
   std::vector<std::string> missing;
 };
+
+// Those that another tracer has, by name; a line for each tracer.
+std::vector<std::string> describe_held(const std::vector<ThreadReport>& threads);
 
 struct SnapshotOptions {
   std::chrono::milliseconds max_stop{200};

@@ -16,6 +16,7 @@ struct TopRow {
   std::int64_t id = 0;     // of the java.lang.Thread; 0 for threads of the VM
   std::string_view state;  // as Thread.State; "" for threads of the VM
   double cpu = 0;          // share of one processor since the last look
+  bool measured = true;    // the kernel tells its time
   std::string frame;       // the innermost Java frame; "" where there is none
 };
 
@@ -23,6 +24,7 @@ struct TopTable {
   std::vector<TopRow> rows;  // by cpu, the busiest first
   std::chrono::nanoseconds pause{};
   std::vector<std::string> missing;
+  std::vector<std::string> held;  // of `missing`: threads that another tracer has
 };
 
 class TopThreads {

@@ -8,6 +8,7 @@
 #include "coreinspect/model/class_facts.h"
 #include "coreinspect/tools/class_file.h"
 #include "coreinspect/tools/properties.h"
+#include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
@@ -224,14 +225,16 @@ Result<ViewResult> view_statics(Inspection& inspection, const ViewOptions& optio
   JTRACE_ASSIGN_OR_RETURN(const auto classes, wanted_classes(inspection, options));
   ViewResult result;
   JsonWriter json(result.out);
+  SecretMask mask(options.show_secrets);
   for (Address klass : classes) {
     JTRACE_ASSIGN_OR_RETURN(const auto* fields, inspection.classes().fields(klass));
     JTRACE_ASSIGN_OR_RETURN(const Address mirror, mirror_of(inspection.objects(), klass));
     const std::string class_name = inspection.classes().name(klass).value_or("?");
     for (const JavaField& field : *fields) {
       if (!field.is_static() || field.signature.empty() || field.injected) continue;
-      const std::string value =
-          masked(field.name, value_text(inspection, mirror + field.offset, field.signature), options.show_secrets);
+      const Address at = mirror + field.offset;
+      const std::string value = mask.value_of(mask.hides_field(inspection, field.name, field.signature, at),
+                                              value_text(inspection, at, field.signature));
       if (options.json)
         json.begin_object()
             .member("class", class_name)
@@ -242,6 +245,7 @@ Result<ViewResult> view_statics(Inspection& inspection, const ViewOptions& optio
       else result.out += printable(class_name + "." + field.name + " = " + value) + "\n";
     }
   }
+  result.masked = mask.count();
   return result;
 }
 

@@ -27,6 +27,11 @@ Result<ViewResult> view_counters(Inspection& inspection, const ViewOptions& opti
   const perfdata::TextOptions text{.show_secrets = options.show_secrets, .raw = !options.json};
   if (options.json) perfdata::append_json_rows(json, table, snapshot, text);
   else perfdata::append_text(result.out, table, snapshot, text);
+  if (!options.show_secrets)
+    result.masked =
+        static_cast<std::size_t>(std::count_if(table.rows().begin(), table.rows().end(), [&](const perfdata::Row& row) {
+          return row.secret && table.text_value(snapshot, row, false) != table.text_value(snapshot, row, true);
+        }));
   return result;
 }
 

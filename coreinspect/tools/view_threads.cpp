@@ -28,6 +28,10 @@ std::string seconds(std::uint64_t nanoseconds) {
   return text + std::string(3 - fraction.size(), '0') + fraction;
 }
 
+std::string cpu_text(const ThreadReport& report) {
+  return report.cpu_ns ? " cpu=" + seconds(*report.cpu_ns) + "s" : " cpu=-";
+}
+
 std::string place_of(const Frame& frame) {
   const JavaMethod& method = *frame.method;
   if (method.is_native()) return "Native Method";
@@ -69,16 +73,17 @@ void append_text(std::string& out, const ThreadReport& report, const LockFacts& 
                  const ObjectNames& names) {
   const JavaThread& java = report.java;
   if (java.address == 0) {
-    out += "\"" + printable(report.name) + "\" nid=" + std::to_string(report.native_id) +
-           " cpu=" + seconds(report.cpu_ns) + "s not a Java thread\n";
+    out += "\"" + printable(report.name) + "\" nid=" + std::to_string(report.native_id) + cpu_text(report) +
+           " not a Java thread\n";
   } else {
     out += "\"" + printable(java.name) + "\" #" + std::to_string(java.id) + (java.daemon ? " daemon" : "") +
-           " prio=" + std::to_string(java.priority) + " nid=" + std::to_string(report.native_id) +
-           " cpu=" + seconds(report.cpu_ns) + "s " + std::string(java.state());
+           " prio=" + std::to_string(java.priority) + " nid=" + std::to_string(report.native_id) + cpu_text(report) +
+           " " + std::string(java.state());
     if (!java.state_detail().empty()) out.append(" (").append(java.state_detail()).append(")");
     out.append(" [").append(vm_state_name(java.vm_state)).append("]\n");
   }
   if (const Wait* wait = locks.wait_of(java.address)) out += "    - " + describe(*wait) + "\n";
+  if (report.held) out += "    - held by " + printable(target::describe_tracer(*report.held)) + "\n";
   append_walk(out, report.walk, shown, names);
   if (!java.problem.empty()) out += "    - not all of this thread can be read: " + java.problem + "\n";
   out += "\n";
@@ -88,6 +93,11 @@ void append_text(std::string& out, const VirtualThread& thread, const LockFacts&
                  const ObjectNames& names) {
   out += "\"" + printable(thread.name) + "\" #" + std::to_string(thread.id) + " virtual " +
          std::string(thread.state()) + " [" + thread.vm_state + "]\n";
+  if (thread.carrier != 0) {
+    const auto id = names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0);
+    out += "    - carried by \"" + printable(thread.carrier_name) + "\" #" + std::to_string(id);
+    out += thread.mounted ? "\n" : ", where its frames are\n";
+  }
   if (const Wait* wait = locks.wait_of(thread.object)) out += "    - " + describe(*wait) + "\n";
   append_walk(out, thread.walk, shown, names);
   out += "\n";
@@ -154,7 +164,12 @@ void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& l
     json.member("daemon", java.daemon).member("priority", java.priority).member("state", java.state());
     json.member("stateDetail", java.state_detail()).member("vmState", vm_state_name(java.vm_state));
   }
-  json.member("virtual", false).member("cpu", static_cast<double>(report.cpu_ns) / 1e9);
+  json.member("virtual", false);
+  if (report.cpu_ns) json.member("cpu", static_cast<double>(*report.cpu_ns) / 1e9);
+  if (report.held) {
+    json.key("heldBy").begin_object().member("pid", report.held->tracer).member("name", report.held->tracer_name);
+    json.end_object();
+  }
   write_wait(json, locks.wait_of(java.address));
   write_walk(json, report.walk, shown, names);
   if (!java.problem.empty()) json.member("threadProblem", java.problem);
@@ -166,7 +181,10 @@ void write_json(JsonWriter& json, const VirtualThread& thread, const LockFacts& 
   json.begin_object().member("name", thread.name).member("java", true).member("threadId", thread.id);
   json.member("daemon", true).member("state", thread.state()).member("vmState", thread.vm_state);
   json.member("virtual", true);
-  if (thread.carrier != 0) json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
+  if (thread.carrier != 0) {
+    json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
+    json.member("carrierName", thread.carrier_name).member("mounted", thread.mounted);
+  }
   write_wait(json, locks.wait_of(thread.object));
   write_walk(json, thread.walk, shown, names);
   json.end_object();

@@ -7,9 +7,9 @@
 #include "base/strings.h"
 #include "coreinspect/tools/counters.h"
 #include "coreinspect/tools/properties.h"
+#include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/views.h"
 #include "coreinspect/unwind/native_unwinder.h"
-#include "perfdata/counter_table.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -154,9 +154,10 @@ Result<ViewResult> view_flags(Inspection& inspection, const ViewOptions& options
   auto flags = inspection.vm().flags();
   std::sort(flags.begin(), flags.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   JsonWriter json(result.out);
+  SecretMask mask(options.show_secrets);
   for (const VmFlag& flag : flags) {
     if (!options.all && flag.origin == 0) continue;
-    const std::string value = masked(flag.name, flag.value, options.show_secrets);
+    const std::string value = mask.flag(flag);
     if (options.json)
       json.begin_object()
           .member("name", flag.name)
@@ -172,6 +173,7 @@ Result<ViewResult> view_flags(Inspection& inspection, const ViewOptions& options
           .append(flag.origin_name())
           .append("}\n");
   }
+  result.masked = mask.count();
   return result;
 }
 
@@ -180,13 +182,15 @@ Result<ViewResult> view_properties(Inspection& inspection, const ViewOptions& op
   JTRACE_ASSIGN_OR_RETURN(const PropertyTable table, read_system_properties(inspection.objects()));
   ViewResult result;
   JsonWriter json(result.out);
+  SecretMask mask(options.show_secrets);
   for (const auto& [key, plain] : table.entries) {
-    const std::string value = masked(key, plain, options.show_secrets);
+    const std::string value = mask.property(key, plain);
     if (options.json) json.begin_object().member("key", key).member("value", value).end_object();
     else result.out.append(printable(key)).append(" = ").append(printable(value)).append("\n");
   }
   if (table.unreadable > 0)
     result.missing.push_back(std::to_string(table.unreadable) + " properties could not be read");
+  result.masked = mask.count();
   return result;
 }
 
@@ -205,16 +209,13 @@ Result<std::vector<std::string>> text_array(const Vm& vm, std::string_view array
   return texts;
 }
 
-std::string masked_command(const std::string& text, bool show_secrets) {
-  return show_secrets ? text : perfdata::mask_secrets(text);
-}
-
 }  // namespace
 
 Result<ViewResult> view_args(Inspection& inspection, const ViewOptions& options) {
   const Vm& vm = inspection.vm();
   ViewResult result;
   JsonWriter json(result.out);
+  SecretMask mask(options.show_secrets);
   const auto add = [&](std::string_view kind, const std::string& value) {
     if (options.json) json.begin_object().member("kind", kind).member("value", value).end_object();
     else result.out.append(kind).append(": ").append(printable(value)).append("\n");
@@ -223,13 +224,13 @@ Result<ViewResult> view_args(Inspection& inspection, const ViewOptions& options)
     const auto texts = text_array(vm, array, count);
     if (!texts) result.missing.push_back(texts.error().message());
     else
-      for (const std::string& text : *texts) add(kind, masked_command(text, options.show_secrets));
+      for (const std::string& text : *texts) add(kind, mask.command(text));
   };
   add_array("jvm_flags", "_jvm_flags_array", "_num_jvm_flags");
   add_array("jvm_args", "_jvm_args_array", "_num_jvm_args");
-  if (auto command = vm.read_static_text("Arguments", "_java_command"))
-    add("java_command", masked_command(*command, options.show_secrets));
+  if (auto command = vm.read_static_text("Arguments", "_java_command")) add("java_command", mask.command(*command));
   else result.missing.push_back(command.error().message());
+  result.masked = mask.count();
   return result;
 }
 

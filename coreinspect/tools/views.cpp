@@ -41,10 +41,6 @@ std::string printable(std::string text) {
   return text;
 }
 
-std::string masked(std::string_view key, std::string value, bool show_secrets) {
-  return !show_secrets && looks_secret(key) ? "********" : value;
-}
-
 std::string hex(std::uint64_t value) {
   std::string text;
   append_hex(text, value);

@@ -19,7 +19,7 @@ struct ViewOptions {
   bool json = false;
   bool all = false;           // defaults too
   bool bytes = false;         // class: the class file instead of a description
-  bool show_secrets = false;  // else values of keys that look like secrets are masked
+  bool show_secrets = false;  // else what looks like a secret is masked (secrets.h)
   std::vector<std::string> arguments;
   std::chrono::milliseconds max_stop{200};
   HeapOptions heap;
@@ -29,6 +29,7 @@ struct ViewResult {
   std::string out;                   // text; or JSON elements, with the commas between them
   std::vector<std::string> missing;  // what could not be had; one line each
   std::string members;               // further members of the JSON object, with the commas between them
+  std::size_t masked = 0;            // SecretMask::count()
 };
 
 struct View {
@@ -42,7 +43,6 @@ const std::vector<View>& views();
 
 // Text of a target on a terminal: no control characters.
 std::string printable(std::string text);
-std::string masked(std::string_view key, std::string value, bool show_secrets);
 std::string hex(std::uint64_t value);
 
 Result<ViewResult> view_info(Inspection&, const ViewOptions&);

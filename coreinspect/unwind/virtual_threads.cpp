@@ -65,6 +65,7 @@ class Reader {
     const auto state = objects_.value<std::int32_t>(object, "state");
     if (state) thread.vm_state = state_name(klass, *state);
     thread.carrier = objects_.reference(object, "carrierThread").value_or(0);
+    if (thread.carrier != 0) thread.carrier_name = objects_.text_field(thread.carrier, "name").value_or("");
     if (const auto continuation = objects_.reference(object, "cont"); continuation && *continuation != 0) {
       if (const auto mounted = objects_.value<std::uint8_t>(*continuation, "mounted"); !mounted || *mounted == 0)
         walk_chunks(*continuation, thread.walk);

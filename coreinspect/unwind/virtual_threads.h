@@ -19,7 +19,9 @@ struct VirtualThread {
   std::int64_t id = 0;
   std::string vm_state;  // as java.lang.VirtualThread names it: "PARKED", "RUNNING"
   Address carrier = 0;   // java.lang.Thread that runs it; 0 none
-  Walk walk;             // of one that is not mounted
+  std::string carrier_name;
+  bool mounted = false;  // its frames are those that its carrier had at the stop
+  Walk walk;             // of one that is not mounted; of others where a snapshot tells
   Address pending = 0;   // object whose monitor it waits to enter (24 and later); 0 none
 
   std::string_view state() const;  // as Thread.State

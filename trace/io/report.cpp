@@ -109,7 +109,7 @@ void ReportCollector::sample(const ScopeStatistics& statistics) {
   OfScope& mine = of(*statistics.scope);
   for (const auto& [id, thread] : statistics.stacks) {
     if (thread.frames.empty()) continue;
-    std::uint32_t node = 0;
+    std::uint32_t node = thread.cut ? mine.tree.child(0, mine.tree.name_of("[cut stack]")) : 0;
     for (const std::uint64_t method : thread.frames)
       node = mine.tree.child(node, mine.tree.name_of(*statistics.scope, method));
     ++mine.tree.nodes[node].samples;

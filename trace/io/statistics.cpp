@@ -175,6 +175,9 @@ void Statistics::note_snapshot(ScopeStatistics& statistics, const Event& event) 
     thread.owner = enter->threadOwner.present() ? enter->threadOwner.value() : 0;
   } else if (const auto* value = std::get_if<Value>(&event)) {
     note_value(statistics, *value);
+  } else if (const auto* option = std::get_if<Option>(&event)) {
+    if (option->key.view() != "jtrace.cutStack") return;
+    if (const auto id = parse_decimal<std::uint64_t>(option->value.view())) thread_of(ThreadId(*id)).cut = true;
   }
 }
 

@@ -59,6 +59,7 @@ struct SnapshotThread {
   std::vector<std::uint64_t> frames;
   ThreadState state = ThreadState::kRunning;
   std::uint64_t monitor = 0, owner = 0;
+  bool cut = false;  // jtrace.cutStack: the outermost frame is not the thread's
 };
 
 struct ScopeStatistics {

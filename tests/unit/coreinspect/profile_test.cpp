@@ -32,6 +32,37 @@ TEST(CollapsedStacks, are_counted_from_the_outermost_frame) {
   EXPECT_EQ(stacks.text(), "VM Thread;libc.so.6+0x10;a.B.run,;read 2\n");
 }
 
+TEST(CollapsedStacks, that_were_cut_stand_below_a_root_that_says_so) {
+  ThreadReport report;
+  report.name = "VM Thread";
+  report.walk.frames = {native("read"), native("poll")};
+  ThreadSnapshot snapshot;
+  snapshot.threads.push_back(report);
+  report.walk.stopped = "the caller cannot be told";
+  snapshot.threads.push_back(report);
+  CollapsedStacks stacks;
+  stacks.add(snapshot);
+  EXPECT_EQ(stacks.text(), "VM Thread;[cut stack];poll;read 1\nVM Thread;poll;read 1\n");
+}
+
+TEST(HeldThreads, are_named_in_one_line_for_each_tracer) {
+  std::vector<ThreadReport> threads(9);
+  for (int i = 0; i < 9; ++i) {
+    threads[static_cast<std::size_t>(i)].name = "t" + std::to_string(i);
+    if (i > 0)
+      threads[static_cast<std::size_t>(i)].held =
+          target::HeldThread{.tid = 10 + i, .tracer = i == 1 ? 7 : 8, .tracer_name = i == 1 ? "strace" : "gdb"};
+  }
+  EXPECT_EQ(
+      describe_held(threads),
+      (std::vector<std::string>{"thread \"t1\" (11) is held by another tracer, process 7 (strace): shown as far as "
+                                "can be told without stopping it",
+                                "7 threads, \"t2\" (12), \"t3\" (13), \"t4\" (14), \"t5\" (15), \"t6\" (16), ... are "
+                                "held by another tracer, process 8 (gdb): shown as far as can be told without "
+                                "stopping them"}));
+  EXPECT_TRUE(describe_held({}).empty());
+}
+
 TEST(CachedMemory, gives_what_was_laid_over_it) {
   std::vector<std::byte> bytes(8192, std::byte{1});
   const target::BufferMemory below(0x10000, bytes);

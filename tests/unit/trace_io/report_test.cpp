@@ -139,5 +139,19 @@ TEST(Report, DeadlocksOfASnapshotAndItsSamples) {
   EXPECT_FALSE(process.contains("monitors"));
 }
 
+TEST(Report, CutStacksOfASnapshotStandBelowARootThatSaysSo) {
+  ReportCollector report;
+  head(report);
+  EXPECT_TRUE(report.write(Option{.key = "jtrace.kind", .value = "snapshot"}));
+  EXPECT_TRUE(report.write(MethodEntry{.threadIdRef = ThreadId(1), .methodIdRef = MethodId(7)}));
+  EXPECT_TRUE(report.write(Option{.key = "jtrace.cutStack", .value = "2"}));
+  EXPECT_TRUE(report.write(MethodEntry{.threadIdRef = ThreadId(2), .methodIdRef = MethodId(7)}));
+  EXPECT_TRUE(report.write(TraceEnd{.traceIdRef = "t", .time = Time(2 * kSecond)}));
+  ASSERT_TRUE(report.finish());
+  const json process = json::parse(report_json(report, {}, 1))["processes"][0];
+  EXPECT_EQ(process["flame"]["nodes"].size(), 4 * 7u) << "the root, the method, the cut, the method in it";
+  EXPECT_THAT(process["flame"].dump(), HasSubstr("[cut stack]"));
+}
+
 }  // namespace
 }  // namespace jtrace::trace::io

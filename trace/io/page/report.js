@@ -272,8 +272,9 @@ function methods(process) {
   const part = section('methods', 'Methods', `By ${process.calls.source}; ${count(process.calls.all)} methods.` +
       (process.calls.counted ? ` Coverage: ${count(process.calls.ran)} of ${count(process.calls.counted)} counted methods ran` +
         ` (${(100 * process.calls.ran / process.calls.counted).toFixed(1)} %).` : ''));
+  const measured = process.calls.rows.some((r) => r[4] > 0) ? [['cpu', (r) => (r[4] ? nanos(r[4]) : '-'), true, (r) => r[4]]] : [];
   table(part, [['method', (r) => r[0]], ['calls', (r) => count(r[1]), true, (r) => r[1]], ['self', (r) => nanos(r[2]), true, (r) => r[2]],
-    ['total', (r) => nanos(r[3]), true, (r) => r[3]], ['cpu', (r) => nanos(r[4]), true, (r) => r[4]],
+    ['total', (r) => nanos(r[3]), true, (r) => r[3]], ...measured,
     ['counted', (r) => (r[5] === null ? '' : count(r[5])), true, (r) => (r[5] === null ? -1 : r[5])]], process.calls.rows);
   if (!process.calls.coverage.length) return;
   make('h3', part, 'Coverage by class');

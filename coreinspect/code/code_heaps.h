@@ -1,0 +1,44 @@
+// CodeHeaps: where generated code lies. A code heap is reserved as a whole and committed bit by bit while the JVM
+// compiles: where an address lies beyond what was committed when it was last looked at, its end is read again.
+//
+// CodeHeap, VirtualSpace (heap.hpp, virtualspace.hpp). Ownership: borrows memory, cache and table of types. Threads:
+// one at a time. Errors: those of the memory; kMalformed.
+#pragma once
+
+#include <vector>
+
+#include "coreinspect/types/cached_memory.h"
+#include "coreinspect/types/type_database.h"
+
+namespace jtrace::coreinspect {
+
+struct CodeHeap {
+  Address low = 0, high = 0;  // committed
+  Address reserved_end = 0;
+  Address segments = 0;  // the segment map
+  int log2_segment = 0;
+  Address high_at = 0;  // where `high` stands in the JVM
+};
+
+class CodeHeaps {
+ public:
+  // `cache`: what stands before the memory of a live JVM; its pages are forgotten when a heap has grown, since they
+  // show how it was. Null for a core.
+  CodeHeaps(const target::MemoryReader& memory, CachedMemory* cache) : memory_(&memory), cache_(cache) {}
+
+  Result<> add(const TypeDatabase& types, Address heap);
+  // The heap that has `pc` in its committed part; null where it is no generated code.
+  const CodeHeap* find(Address pc) const;
+  bool contains(Address pc) const { return find(pc) != nullptr; }
+  // All of them as they are now.
+  const std::vector<CodeHeap>& all() const;
+
+ private:
+  void read_end_again(CodeHeap& heap) const;
+
+  const target::MemoryReader* memory_;
+  CachedMemory* cache_;
+  mutable std::vector<CodeHeap> heaps_;
+};
+
+}  // namespace jtrace::coreinspect

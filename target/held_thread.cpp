@@ -1,0 +1,62 @@
+#include "target/held_thread.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <vector>
+
+#include "base/file.h"
+#include "base/strings.h"
+
+namespace jtrace::target {
+namespace {
+
+std::string task_file(pid_t tid, const char* name) { return "task/" + std::to_string(tid) + "/" + name; }
+
+std::optional<Address> hexadecimal(std::string_view word) {
+  if (!word.starts_with("0x")) return std::nullopt;
+  Address value = 0;
+  const auto [end, error] = std::from_chars(word.data() + 2, word.data() + word.size(), value, 16);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+std::string describe_tracer(const HeldThread& thread) {
+  if (thread.tracer == 0) return "another tracer, of a pid namespace that cannot be seen from here";
+  return "another tracer, process " + std::to_string(thread.tracer) +
+         (thread.tracer_name.empty() ? "" : " (" + thread.tracer_name + ")");
+}
+
+std::optional<HeldThread> find_holder(const Process& process, pid_t tid) {
+  const auto text = process.read_proc(task_file(tid, "status"));
+  if (!text) return std::nullopt;
+  const ProcessStatus status = parse_status(*text);
+  if (status.has_exited() || status.tracer == ::getpid()) return std::nullopt;
+  if (status.tracer == 0 && status.state != 't') return std::nullopt;
+  HeldThread held{.tid = tid, .name = status.name, .tracer = status.tracer, .stands = status.is_stopped()};
+  if (!status.nspid.empty()) held.nstid = status.nspid.back();
+  if (status.tracer != 0)
+    if (const auto comm = read_file("/proc/" + std::to_string(status.tracer) + "/comm"))
+      held.tracer_name = trimmed(*comm);
+  return held;
+}
+
+// "NUMBER ARGUMENT... SP PC" in a system call, "-1 SP PC" outside, "running".
+std::optional<Registers> parse_syscall(std::string_view text) {
+  const auto words = split(trimmed(text), ' ');
+  if (words.size() != 3 && words.size() != 9) return std::nullopt;
+  const auto sp = hexadecimal(words[words.size() - 2]), pc = hexadecimal(words.back());
+  if (!sp || !pc || *sp == 0) return std::nullopt;
+  Registers registers;
+  registers.values.rsp = *sp;
+  registers.values.rip = *pc;
+  return registers;
+}
+
+std::optional<Registers> standing_at(const Process& process, pid_t tid) {
+  const auto text = process.read_proc(task_file(tid, "syscall"));
+  return text ? parse_syscall(*text) : std::nullopt;
+}
+
+}  // namespace jtrace::target

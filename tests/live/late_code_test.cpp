@@ -1,0 +1,85 @@
+// Code that a JVM compiles after the walker has looked at its code cache: its frames are frames, on every JDK found.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/live/plain_facts.h"
+#include "tests/live/probe_run.h"
+
+namespace jtrace::test {
+namespace {
+
+class LateCode : public PlainFacts {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LateCode);
+INSTANTIATE_TEST_SUITE_P(Jdks, LateCode, ::testing::ValuesIn(jdks()), NameOf());
+
+// A code cache that is committed in small steps, filled by a JVM that compiles what it runs for the first time.
+std::vector<std::string> young_flags(const Jdk& jdk, bool segmented) {
+  std::vector<std::string> flags{"-Xcomp",
+                                 "-XX:TieredStopAtLevel=1",
+                                 "-Xmx64m",
+                                 "-XX:InitialCodeCacheSize=64k",
+                                 "-XX:CodeCacheExpansionSize=64k",
+                                 "-XX:ReservedCodeCacheSize=240m"};
+  if (jdk.version >= 9) flags.push_back(segmented ? "-XX:+SegmentedCodeCache" : "-XX:-SegmentedCodeCache");
+  return flags;
+}
+
+TEST_P(LateCode, has_its_frames) {
+  for (const bool segmented : {true, false}) {
+    if (segmented && GetParam().version < 9) continue;
+    start(young_flags(GetParam(), segmented));
+    ASSERT_TRUE(jvm_);
+    auto top = BackgroundCommand::start(
+        {jtrace_binary(), "top", jvm_->pid_text(), "--interval", "0.3", "--format", "json", "--rows", "1000"});
+    ASSERT_TRUE(succeeded(top));
+    ASSERT_TRUE((*top)->wait_out_line("{", std::chrono::seconds(60))) << (*top)->err();
+    ASSERT_TRUE(succeeded(jvm_->ask("late")));
+    // Several looks, for a thread may stand at a place where its frame is being made.
+    std::size_t looks = 0, spins = 0, parks = 0;
+    while (looks < 6) {
+      const auto line = (*top)->wait_out_line("{", std::chrono::seconds(60));
+      ASSERT_TRUE(line) << (*top)->err();
+      const json table = json::parse(*line);
+      bool there = false;
+      for (const json& row : table["data"]) {
+        if (row["name"] != "late") continue;
+        there = true;
+        spins += row.value("frame", "").starts_with("PlainFacts.late");
+      }
+      for (const json& row : table["data"])
+        if (there && row["name"] == "late-park") parks += !row.value("frame", "").empty();
+      looks += there;
+    }
+    EXPECT_GE(spins, 5u) << "of " << looks << (segmented ? ", segmented" : "");
+    EXPECT_GE(parks, 5u) << "of " << looks;
+    (*top)->signal(SIGINT);
+    ASSERT_TRUE(succeeded((*top)->wait_exit()));
+  }
+}
+
+TEST_P(LateCode, has_its_frames_in_the_stacks_of_probes) {
+  NEED_PROBES(GetParam());
+  start(young_flags(GetParam(), true));
+  ASSERT_TRUE(jvm_);
+  const ScratchDir folder;
+  const std::string path = folder.file("probe.xml");
+  START_PROBE(probe, {jvm_->pid_text(), "thread__park__begin", "--stack", "-o", path});
+  ASSERT_TRUE(succeeded(jvm_->ask("late")));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  stop(probe);
+  const auto trace = TraceDocument::read(path);
+  ASSERT_TRUE(succeeded(trace));
+  std::size_t parks = 0, whole = 0;
+  for (const TraceElement* option : trace->all("option")) {
+    const std::string value = option->get("value");
+    if (option->get("key") != "jtrace.stack" || value.find("parkNanos") == value.npos) continue;
+    ++parks;
+    whole += value.find("PlainFacts.latePark:") != value.npos && value.find(";...") == value.npos;
+  }
+  EXPECT_GE(parks, 3u);
+  EXPECT_EQ(whole, parks);
+  EXPECT_EQ(jvm_->err(), "");
+}
+
+}  // namespace
+}  // namespace jtrace::test

@@ -1,0 +1,63 @@
+// What is masked, what is not, and that it is said: on every JDK found.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/live/plain_facts.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Masking : public PlainFacts {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Masking);
+INSTANTIATE_TEST_SUITE_P(Jdks, Masking, ::testing::ValuesIn(jdks()), NameOf());
+
+TEST_P(Masking, hides_secrets_and_no_plain_facts) {
+  auto flags = calm_flags();
+  flags.insert(flags.end(), {"-XX:+UnlockDiagnosticVMOptions", "-Dtest.password=hunter2", "-Dtoken.use=true"});
+  start(flags);
+  // Flags are numbers and booleans, whatever they are called.
+  const json all = inspected({"flags", "--all"});
+  std::size_t seen = 0;
+  for (const json& row : all["data"]) {
+    EXPECT_NE(row["value"], "********") << row["name"];
+    seen += row["name"] == "VerifyHashTableKeys" || row["name"] == "PrintFlagsFinal";
+  }
+  EXPECT_GE(seen, 1u);
+  const CommandOutput properties = inspect({"properties"});
+  EXPECT_THAT(properties.out, AllOf(HasSubstr("test.password = ********"), HasSubstr("token.use = true")));
+  EXPECT_THAT(properties.err, HasSubstr("masked: --show-secrets shows"));
+
+  const CommandOutput account = inspect({"object", address_of("ACCOUNT"), "--depth", "3"});
+  EXPECT_EQ(account.status, 0) << account.err;
+  EXPECT_THAT(account.out, Not(HasSubstr("hunter2")));
+  for (const char* line : {"key = \"apple\"", "password = ********", "passwordChars = ********", "apiKey = ********",
+                           "accessToken = ********", "tokenCount = 3", "secret = true", "keys = java.util.ArrayList@",
+                           "passwordFile = \"/etc/plum\"", "\"pear\""})
+    EXPECT_THAT(account.out, HasSubstr(line));
+  // What was masked cannot be read from the objects it consists of.
+  EXPECT_THAT(account.out, Not(HasSubstr("[0] = 104"))) << "h";
+  EXPECT_THAT(account.err, HasSubstr("4 values are masked: --show-secrets shows them"));
+
+  const CommandOutput config = inspect({"object", address_of("CONFIG"), "--depth", "3"});
+  EXPECT_THAT(config.out, Not(HasSubstr("hunter2")));
+  for (const char* line : {"key = \"db.password\"", "value = ********", "key = \"colour\"", "value = \"blue\"",
+                           "key = \"token.limit\"", "value = java.lang.Integer@"})
+    EXPECT_THAT(config.out, HasSubstr(line));
+  const CommandOutput skips = inspect({"object", address_of("SKIPS"), "--depth", "3"});
+  EXPECT_THAT(skips.out, AllOf(HasSubstr("key = \"api.key\""), HasSubstr("val = ********"), Not(HasSubstr("hunter2"))));
+  const CommandOutput shown = inspect({"object", address_of("CONFIG"), "--depth", "3", "--show-secrets"});
+  EXPECT_THAT(shown.out, HasSubstr("value = \"hunter2\""));
+  EXPECT_THAT(shown.err, Not(HasSubstr("masked")));
+
+  const CommandOutput statics = inspect({"statics", "PlainFacts"});
+  EXPECT_THAT(statics.out, AllOf(HasSubstr("PASSWORD = ********"), HasSubstr("KEY_LENGTH = 128")));
+  EXPECT_THAT(statics.err, HasSubstr("1 value is masked: --show-secrets shows it"));
+  EXPECT_EQ(inspected({"statics", "PlainFacts"})["masked"], 1);
+}
+
+}  // namespace
+}  // namespace jtrace::test

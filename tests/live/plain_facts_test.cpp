@@ -1,0 +1,84 @@
+// Waits for the initialisation of a class, a virtual thread that cannot leave its carrier, stacks that were cut: each
+// is said to be what it is, on every JDK found.
+#include "tests/live/plain_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Facts : public PlainFacts {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Facts);
+INSTANTIATE_TEST_SUITE_P(Jdks, Facts, ::testing::ValuesIn(jdks()), NameOf());
+
+TEST_P(Facts, name_the_class_whose_initialisation_a_thread_waits_for) {
+  start();
+  ASSERT_TRUE(succeeded(jvm_->ask("initialise")));
+  const json waiter = thread_that_waits_for("waiter", "initialisation");
+  ASSERT_TRUE(waiter.contains("waitingOn")) << waiter;
+  EXPECT_EQ(waiter["waitingOn"]["kind"], "initialisation");
+  EXPECT_EQ(waiter["waitingOn"]["class"], "PlainFacts$Slow");
+  EXPECT_EQ(waiter["waitingOn"]["owner"], "initialiser");
+  EXPECT_THAT(inspect({"threads"}).out,
+              HasSubstr("    - waiting for the initialisation of class PlainFacts$Slow by \"initialiser\" #"));
+  ASSERT_TRUE(succeeded(jvm_->ask("cycle")));
+  for (const char* name : {"init-left", "init-right"})
+    EXPECT_EQ(thread_that_waits_for(name, "initialisation")["waitingOn"]["kind"], "initialisation") << name;
+  const CommandOutput locks = inspect({"locks"});
+  EXPECT_THAT(locks.out, HasSubstr("deadlock: \"init-"));
+  EXPECT_THAT(locks.out, Not(HasSubstr("(a int[])")));
+  EXPECT_TRUE(jvm_->alive());
+}
+
+TEST_P(Facts, of_a_pinned_virtual_thread_are_its_frames_and_its_carrier) {
+  if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
+  start();
+  ASSERT_TRUE(succeeded(jvm_->ask("pinned")));
+  const json pinned = thread("pinned");
+  std::vector<std::string> frames;
+  for (const json& frame : pinned["frames"]) frames.push_back(frame["class"].get<std::string>());
+  EXPECT_THAT(frames, ::testing::Contains("PlainFacts$SlowVirtual"));
+  ASSERT_FALSE(frames.empty());
+  EXPECT_EQ(frames.back(), "jdk.internal.vm.Continuation") << "not the carrier's own";
+  EXPECT_EQ(pinned["vmState"], "PINNED");
+  const std::string text = inspect({"threads"}).out;
+  const std::size_t at = text.find("\"pinned\" #");
+  ASSERT_NE(at, text.npos);
+  EXPECT_THAT(text.substr(at, text.find("\n\n", at) - at),
+              AllOf(HasSubstr("    - carried by \"" + pinned["carrierName"].get<std::string>() + "\" #"),
+                    HasSubstr("PlainFacts$SlowVirtual.<clinit>")));
+  const auto stack = run_jtrace({"stack", jvm_->pid_text()});
+  ASSERT_TRUE(succeeded(stack));
+  EXPECT_THAT(stack->out.substr(stack->out.find("\"pinned\" #")), HasSubstr("PlainFacts$SlowVirtual.<clinit>"));
+  EXPECT_TRUE(jvm_->alive());
+}
+
+TEST_P(Facts, of_a_profile_are_stacks_with_their_root_or_marked_as_cut) {
+  start();
+  ASSERT_TRUE(succeeded(jvm_->ask("spin")));
+  const auto done =
+      run_jtrace({"profile", jvm_->pid_text(), "--wall", "--hz", "20", "--duration", "1", "--max-share", "50"});
+  ASSERT_TRUE(succeeded(done));
+  EXPECT_EQ(done->status, 0) << done->err;
+  std::size_t stacks = 0;
+  for (const std::string_view line : split(done->out, '\n')) {
+    const auto frames = split(line.substr(0, line.rfind(' ')), ';');
+    if (frames.size() < 2 || frames[0] != "spinner") continue;
+    ++stacks;
+    if (frames[1] == "[cut stack]") continue;
+    EXPECT_TRUE(frames[1].find("libc.so.6") != frames[1].npos || frames[1].find("clone") != frames[1].npos ||
+                frames[1].find("start_thread") != frames[1].npos)
+        << line;
+  }
+  EXPECT_GE(stacks, 1u);
+}
+
+}  // namespace
+}  // namespace jtrace::test
