@@ -71,10 +71,11 @@ trace::XmlWriterOptions xml_options(const ConvertArguments& arguments, bool frag
 
 // What the output does not hold, in one line; strict: an error.
 ExitStatus say_lost(const io::Converter& converter, const std::string& format, bool strict) {
-  if (converter.lost().empty()) return ExitStatus::kOk;
+  const auto lost = converter.lost();
+  if (lost.empty()) return ExitStatus::kOk;
   std::string text = format + " cannot carry: ";
   bool first = true;
-  for (const auto& [name, count] : converter.lost()) {
+  for (const auto& [name, count] : lost) {
     text += (first ? "" : ", ") + std::to_string(count) + " " + name;
     first = false;
   }
@@ -122,6 +123,8 @@ ExitStatus run(const ConvertArguments& arguments) {
     if (const ExitStatus lost = say_lost(*converter, format, true); lost != ExitStatus::kOk) return lost;
   if (Result<> finished = sink->finish(); !finished) return report(finished.error());
   if (converter) say_lost(*converter, format, false);
+  if (converter)
+    for (const std::string& note : converter->notes()) log_info(note);
   const ExitStatus said = say_input(opened->name, *summary, faults);
   return opened->missing ? ExitStatus::kPartial : said;
 }
