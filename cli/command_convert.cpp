@@ -17,7 +17,7 @@ namespace {
 namespace io = trace::io;
 
 struct ConvertArguments {
-  std::string input;
+  std::vector<std::string> inputs;
   std::string output;
   std::string format;
   std::string weight = "wall";
@@ -57,7 +57,7 @@ Result<std::unique_ptr<io::Converter>> make_converter(const ConvertArguments& ar
                                                       trace::ByteSink& bytes) {
   if (format == "jsonl") return io::make_jsonl_writer(bytes);
   if (format == "chrome") return io::make_chrome_writer(bytes);
-  if (format == "speedscope") return io::make_speedscope_writer(bytes, arguments.input);
+  if (format == "speedscope") return io::make_speedscope_writer(bytes, arguments.inputs.front());
   if (format == "collapsed") return io::make_collapsed_writer(bytes, weight_of(arguments.weight));
   return io::make_sddf_writer(bytes);
 }
@@ -71,10 +71,11 @@ trace::XmlWriterOptions xml_options(const ConvertArguments& arguments, bool frag
 
 // What the output does not hold, in one line; strict: an error.
 ExitStatus say_lost(const io::Converter& converter, const std::string& format, bool strict) {
-  if (converter.lost().empty()) return ExitStatus::kOk;
+  const auto lost = converter.lost();
+  if (lost.empty()) return ExitStatus::kOk;
   std::string text = format + " cannot carry: ";
   bool first = true;
-  for (const auto& [name, count] : converter.lost()) {
+  for (const auto& [name, count] : lost) {
     text += (first ? "" : ", ") + std::to_string(count) + " " + name;
     first = false;
   }
@@ -89,9 +90,9 @@ ExitStatus run(const ConvertArguments& arguments) {
     return report(
         Error{ErrorCategory::kUsage, "the name " + arguments.output + " does not say which format; use --to"});
   io::FaultLog faults = warnings(arguments.strict);
-  const auto source =
-      open_trace(arguments.input, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
-  if (!source) return report(source.error());
+  const auto opened =
+      open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
+  if (!opened) return report(opened.error());
   const bool database = format == "sqlite";
   if (database && (arguments.output == "-" || io::compression_of_name(arguments.output) != io::Compression::kNone))
     return report(Error{ErrorCategory::kUsage, "a database goes to a file, and is not packed: " + arguments.output});
@@ -115,14 +116,17 @@ ExitStatus run(const ConvertArguments& arguments) {
     converter = std::move(*made);
     sink = converter.get();
   }
-  const auto summary = (*source)->read(*sink);
+  const auto summary = opened->source->read(*sink);
   // Not finished: the output does not get its name.
   if (!summary) return report(summary.error());
   if (arguments.strict && converter)
     if (const ExitStatus lost = say_lost(*converter, format, true); lost != ExitStatus::kOk) return lost;
   if (Result<> finished = sink->finish(); !finished) return report(finished.error());
   if (converter) say_lost(*converter, format, false);
-  return say_input(arguments.input, *summary, faults);
+  if (converter)
+    for (const std::string& note : converter->notes()) log_info(note);
+  const ExitStatus said = say_input(opened->name, *summary, faults);
+  return opened->missing ? ExitStatus::kPartial : said;
 }
 
 }  // namespace
@@ -131,8 +135,9 @@ void add_convert_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ConvertArguments>();
   CLI::App* command = app.add_subcommand("convert", "a trace in another format");
   command
-      ->add_option("IN", arguments->input,
-                   "a trace: XML, fragments, SDDF, JSON lines or a spill, packed or not; - is stdin")
+      ->add_option(
+          "IN", arguments->inputs,
+          "a trace: XML, fragments, SDDF, JSON lines or a spill, packed or not; the parts of a rotated one; - is stdin")
       ->required();
   command
       ->add_option("-o,--output", arguments->output,

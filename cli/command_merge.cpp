@@ -51,20 +51,28 @@ bool say(const io::MergeSummary& summary) {
 ExitStatus run(const MergeArguments& arguments) {
   io::Merger merger({.spool_folder = folder_of_output(arguments.output), .renumber = arguments.renumber});
   ExitStatus status = ExitStatus::kOk;
-  for (const std::string& input : arguments.inputs) {
+  const TraceInputOptions options{.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8};
+  std::vector<std::vector<std::string>> groups{arguments.inputs};
+  if (arguments.inputs.size() > 1) {
+    auto found = group_inputs(arguments.inputs, options);
+    if (!found) return report(found.error());
+    groups = std::move(*found);
+  }
+  for (const std::vector<std::string>& group : groups) {
     io::FaultLog faults = warnings(arguments.strict);
-    const auto source = open_trace(input, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
-    if (!source) return report(source.error());
-    const auto read = merger.add(**source, input);
+    const auto opened = open_parts(group, faults, options);
+    if (!opened) return report(opened.error());
+    const auto read = merger.add(*opened->source, opened->name);
     if (!read) return report(read.error());
-    if (const ExitStatus said = say_input(input, *read, faults); said != ExitStatus::kOk) status = said;
+    if (const ExitStatus said = say_input(opened->name, *read, faults); said != ExitStatus::kOk) status = said;
+    if (opened->missing) status = ExitStatus::kPartial;
   }
   const auto bytes = open_trace_output(arguments.output);
   if (!bytes) return report(bytes.error());
-  trace::XmlWriterOptions options{.single_trace = merger.trace_count() == 1 && !arguments.fragments};
-  if (arguments.fragments) options.form = trace::XmlForm::kFragments;
-  if (arguments.names == "classic") options.names = trace::XmlNames::kClassic;
-  trace::XmlWriter writer(**bytes, options);
+  trace::XmlWriterOptions xml{.single_trace = merger.trace_count() == 1 && !arguments.fragments};
+  if (arguments.fragments) xml.form = trace::XmlForm::kFragments;
+  if (arguments.names == "classic") xml.names = trace::XmlNames::kClassic;
+  trace::XmlWriter writer(**bytes, xml);
   const auto summary = merger.write(writer);
   if (!summary) return report(summary.error());
   if (arguments.strict && !summary->gaps.empty()) {
@@ -82,7 +90,10 @@ void add_merge_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<MergeArguments>();
   CLI::App* command =
       app.add_subcommand("merge", "several streams as one: by collationValue within a trace, by clock across traces");
-  command->add_option("IN", arguments->inputs, "traces: XML, fragments or SDDF, packed or not")->required();
+  command
+      ->add_option("IN", arguments->inputs,
+                   "traces: XML, fragments or SDDF, packed or not; the parts of rotated ones in any order")
+      ->required();
   command->add_option("-o,--output", arguments->output, "the document; - is stdout; it appears when it is whole")
       ->required();
   command->add_flag("--fragments", arguments->fragments, "elements without a root");

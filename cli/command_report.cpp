@@ -12,7 +12,7 @@ namespace {
 namespace io = trace::io;
 
 struct ReportArguments {
-  std::string input;
+  std::vector<std::string> inputs;
   std::string output;
   std::string title;
   bool strict = false;
@@ -21,21 +21,22 @@ struct ReportArguments {
 
 ExitStatus run(const ReportArguments& arguments) {
   io::FaultLog faults = warnings(arguments.strict);
-  const auto source =
-      open_trace(arguments.input, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
-  if (!source) return report(source.error());
+  const auto opened =
+      open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
+  if (!opened) return report(opened.error());
   const auto bytes = open_trace_output(arguments.output);
   if (!bytes) return report(bytes.error());
   const auto collector = io::make_report_collector();
-  const auto summary = (*source)->read(*collector);
+  const auto summary = opened->source->read(*collector);
   if (!summary) return report(summary.error());
   if (Result<> finished = collector->finish(); !finished) return report(finished.error());
-  const std::string title = arguments.title.empty() ? arguments.input : arguments.title;
+  const std::string title = arguments.title.empty() ? opened->name : arguments.title;
   Result<> written =
       collector->write(**bytes, {.title = title, .faults = faults.counts(), .truncated = summary->truncated});
   if (written) written = (*bytes)->finish();
   if (!written) return report(written.error());
-  return say_input(arguments.input, *summary, faults);
+  const ExitStatus said = say_input(opened->name, *summary, faults);
+  return opened->missing ? ExitStatus::kPartial : said;
 }
 
 }  // namespace
@@ -43,7 +44,10 @@ ExitStatus run(const ReportArguments& arguments) {
 void add_report_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ReportArguments>();
   CLI::App* command = app.add_subcommand("report", "a trace as one HTML page: timeline, flame graph, tables");
-  command->add_option("IN", arguments->input, "a trace: XML, fragments or SDDF, packed or not; - is stdin")->required();
+  command
+      ->add_option("IN", arguments->inputs,
+                   "a trace: XML, fragments or SDDF, packed or not; the parts of a rotated one; - is stdin")
+      ->required();
   command->add_option("-o,--output", arguments->output, "the page; - is stdout; it appears when it is whole")
       ->required();
   command->add_option("--title", arguments->title, "of the page (the name of the trace)");

@@ -12,7 +12,7 @@ namespace {
 namespace io = trace::io;
 
 struct StatsArguments {
-  std::string input;
+  std::vector<std::string> inputs;
   std::string format = "text";
   std::uint64_t rows = 20;
   bool strict = false;
@@ -22,16 +22,17 @@ struct StatsArguments {
 ExitStatus run(const StatsArguments& arguments) {
   io::FaultLog faults = warnings(arguments.strict);
   io::Statistics statistics;
-  const auto source =
-      open_trace(arguments.input, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
-  if (!source) return report(source.error());
-  const auto summary = (*source)->read(statistics);
+  const auto opened =
+      open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
+  if (!opened) return report(opened.error());
+  const auto summary = opened->source->read(statistics);
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
-  const std::string out = arguments.format == "json" ? statistics_json(statistics, arguments.input, arguments.rows)
+  const std::string out = arguments.format == "json" ? statistics_json(statistics, opened->name, arguments.rows)
                                                      : statistics_text(statistics, arguments.rows);
   std::fwrite(out.data(), 1, out.size(), stdout);
-  return say_input(arguments.input, *summary, faults);
+  const ExitStatus said = say_input(opened->name, *summary, faults);
+  return opened->missing ? ExitStatus::kPartial : said;
 }
 
 }  // namespace
@@ -40,7 +41,10 @@ void add_stats_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<StatsArguments>();
   CLI::App* command = app.add_subcommand(
       "stats", "what is in a trace: events by kind, pauses, threads, contention, methods, allocations");
-  command->add_option("IN", arguments->input, "a trace: XML, fragments or SDDF, packed or not; - is stdin")->required();
+  command
+      ->add_option("IN", arguments->inputs,
+                   "a trace: XML, fragments or SDDF, packed or not; the parts of a rotated one; - is stdin")
+      ->required();
   command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_option("--rows", arguments->rows, "rows of each table (20)");
   command->add_flag("--strict", arguments->strict, "an input with faults is an error");

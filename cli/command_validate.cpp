@@ -12,7 +12,7 @@ namespace {
 namespace io = trace::io;
 
 struct ValidateArguments {
-  std::string input;
+  std::vector<std::string> inputs;
   bool strict = false;
   bool repair_utf8 = false;
   std::uint64_t limit = 20;
@@ -20,11 +20,13 @@ struct ValidateArguments {
 
 Result<io::ReadSummary> check(const ValidateArguments& arguments, io::FaultLog& faults, io::Validator& validator) {
   JTRACE_ASSIGN_OR_RETURN(
-      const auto source,
-      open_trace(arguments.input, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8}));
-  validator.set_source(source.get());
-  JTRACE_ASSIGN_OR_RETURN(const io::ReadSummary summary, source->read(validator));
+      const auto opened,
+      open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8},
+                 [&](const std::string& name) { validator.set_name(name); }));
+  validator.set_source(opened.source.get());
+  JTRACE_ASSIGN_OR_RETURN(io::ReadSummary summary, opened.source->read(validator));
   JTRACE_RETURN_IF_ERROR(validator.finish());
+  summary.truncated = summary.truncated || opened.missing;
   return summary;
 }
 
@@ -33,16 +35,17 @@ ExitStatus run(const ValidateArguments& arguments) {
                        .say = io::FaultLog::Say::kFirst,
                        .limit = arguments.limit,
                        .print = [](const std::string& text) { std::printf("%s\n", text.c_str()); }});
-  io::Validator validator(arguments.input, faults);
+  const std::string& name = arguments.inputs.front();
+  io::Validator validator(name, faults);
   const auto summary = check(arguments, faults, validator);
   if (!summary) return report(summary.error());
   if (faults.total() > faults.said())
     std::printf("... and %llu more\n", static_cast<unsigned long long>(faults.total() - faults.said()));
   for (const auto& [kind, count] : faults.counts())
     std::printf("%12llu  %s\n", static_cast<unsigned long long>(count), kind.c_str());
-  if (summary->truncated) std::printf("%s: truncated after this many elements\n", arguments.input.c_str());
-  std::printf("%s: %llu elements, %llu faults\n", arguments.input.c_str(),
-              static_cast<unsigned long long>(summary->elements), static_cast<unsigned long long>(faults.total()));
+  if (summary->truncated) std::printf("%s: truncated after this many elements\n", name.c_str());
+  std::printf("%s: %llu elements, %llu faults\n", name.c_str(), static_cast<unsigned long long>(summary->elements),
+              static_cast<unsigned long long>(faults.total()));
   if (faults.total() != 0) return ExitStatus::kMalformed;
   return summary->truncated ? ExitStatus::kPartial : ExitStatus::kOk;
 }
@@ -53,7 +56,10 @@ void add_validate_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ValidateArguments>();
   CLI::App* command =
       app.add_subcommand("validate", "is a trace sound: structure, references, balance, collation, time");
-  command->add_option("IN", arguments->input, "a trace: XML, fragments or SDDF, packed or not; - is stdin")->required();
+  command
+      ->add_option("IN", arguments->inputs,
+                   "a trace: XML, fragments or SDDF, packed or not; the parts of a rotated one; - is stdin")
+      ->required();
   command->add_flag("--strict", arguments->strict, "stop at the first fault");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
   command->add_option("--limit", arguments->limit, "faults that are listed (20)");

@@ -14,6 +14,7 @@
 #include "session/recover.h"
 #include "session/spill_source.h"
 #include "trace/io/open_source.h"
+#include "trace/io/trace_parts.h"
 #include "trace/record/layout.h"
 
 namespace jtrace::cli {
@@ -101,6 +102,73 @@ Result<std::unique_ptr<io::EventSource>> open_trace(const std::string& path, io:
     open.progress = [progress](std::uint64_t consumed, std::uint64_t size) { progress->at(consumed, size); };
   }
   return path != "-" && is_pool(path) ? open_pool(path, faults, open) : io::open_event_source(path, faults, open);
+}
+
+namespace {
+
+// Each is opened for its head alone; what is wrong with it is said when it is read.
+Result<std::vector<io::TracePart>> heads_of(const std::vector<std::string>& paths, const TraceInputOptions& options) {
+  std::vector<io::TracePart> heads;
+  for (const std::string& path : paths) {
+    if (path == "-") {
+      heads.push_back({.name = path, .agent = {}, .trace = {}, .continues = {}});
+      continue;
+    }
+    io::FaultLog unsaid;
+    JTRACE_ASSIGN_OR_RETURN(const auto source,
+                            open_trace(path, unsaid, {.repair_utf8 = options.repair_utf8, .progress = false}));
+    JTRACE_ASSIGN_OR_RETURN(auto head, io::read_part_head(*source, path));
+    heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+tl::unexpected<Error> not_one_trace(const std::vector<io::AgentParts>& agents) {
+  const auto name = [](const io::AgentParts& agent) { return agent.traces.front().front().name; };
+  return fail(ErrorCategory::kUsage, name(agents[0]) + " and " + name(agents[1]) + " are not parts of one trace",
+              "jtrace merge makes one document of several traces");
+}
+
+}  // namespace
+
+Result<TraceParts> open_parts(const std::vector<std::string>& paths, io::FaultLog& faults,
+                              const TraceInputOptions& options,
+                              const std::function<void(const std::string&)>& on_part) {
+  TraceParts parts;
+  parts.name = paths.front();
+  if (paths.size() == 1) {
+    JTRACE_ASSIGN_OR_RETURN(parts.source, open_trace(paths.front(), faults, options));
+    return parts;
+  }
+  JTRACE_ASSIGN_OR_RETURN(auto heads, heads_of(paths, options));
+  JTRACE_ASSIGN_OR_RETURN(auto agents, io::order_parts(std::move(heads), false));
+  if (agents.size() != 1) return not_one_trace(agents);
+  for (const std::string& missing : agents.front().missing) {
+    if (options.strict) return fail(ErrorCategory::kMalformed, missing);
+    log_warning(missing);
+  }
+  parts.missing = !agents.front().missing.empty();
+  parts.name += " and " + std::to_string(paths.size() - 1) + " more";
+  parts.source = std::make_unique<io::PartsSource>(
+      std::move(agents.front()),
+      [&faults, options](const std::string& path) { return open_trace(path, faults, options); }, on_part);
+  return parts;
+}
+
+Result<std::vector<std::vector<std::string>>> group_inputs(const std::vector<std::string>& paths,
+                                                           const TraceInputOptions& options) {
+  std::vector<std::vector<std::string>> groups;
+  JTRACE_ASSIGN_OR_RETURN(auto heads, heads_of(paths, options));
+  JTRACE_ASSIGN_OR_RETURN(const auto agents, io::order_parts(std::move(heads), true));
+  for (const io::AgentParts& agent : agents) {
+    if (agent.is_rotated()) groups.emplace_back();
+    for (const auto& trace : agent.traces)
+      for (const io::TracePart& part : trace) {
+        if (!agent.is_rotated()) groups.emplace_back();
+        groups.back().push_back(part.name);
+      }
+  }
+  return groups;
 }
 
 io::FaultLog warnings(bool strict) {

@@ -1,8 +1,10 @@
 // What the commands that read traces share: IN as an EventSource, faults as warnings, progress on a terminal.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "trace/io/event_source.h"
@@ -19,6 +21,21 @@ struct TraceInputOptions {
 // Opens IN ("-": standard input), packed or not, in whichever of the formats we read: XML (documents, fragments),
 // SDDF, a spill, or the ring memory that a killed trace has left (jtrace recover). `faults`: borrowed.
 Result<std::unique_ptr<trace::io::EventSource>> open_trace(const std::string& path, trace::io::FaultLog& faults,
+                                                           const TraceInputOptions& options);
+
+// Several inputs that are parts of one trace (--rotate), in any order, or one after another of one agent: as one
+// source. One input: as open_trace(). kUsage: they are not of one agent, or one is given twice. What is missing between
+// them is said on stderr; `missing` is set. `on_part`: called with the name of each before it is read.
+struct TraceParts {
+  std::unique_ptr<trace::io::EventSource> source;
+  std::string name;
+  bool missing = false;
+};
+Result<TraceParts> open_parts(const std::vector<std::string>& paths, trace::io::FaultLog& faults,
+                              const TraceInputOptions& options,
+                              const std::function<void(const std::string&)>& on_part = {});
+// The same of however many agents: the inputs of each rotated trace are one of the result, others stay alone.
+Result<std::vector<std::vector<std::string>>> group_inputs(const std::vector<std::string>& paths,
                                                            const TraceInputOptions& options);
 
 // Warnings on stderr, once per name.

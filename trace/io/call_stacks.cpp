@@ -33,7 +33,9 @@ void CallStacks::note(const Event& event, Scope& scope) {
     }
     case ElementKind::kTraceEnd: return close_scope(scope, std::get<TraceEnd>(event).time.value_or(last_time_));
     case ElementKind::kOption:
-      if (std::get<Option>(event).key.view() == "jtrace.dropped") close_scope(scope, last_time_);
+      // jtrace.continues: a part before this one is not here.
+      if (const auto key = std::get<Option>(event).key.view(); key == "jtrace.dropped" || key == "jtrace.continues")
+        close_scope(scope, last_time_);
       return;
     default: return;
   }

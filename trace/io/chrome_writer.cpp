@@ -1,8 +1,10 @@
 // Events in the trace event format of Chrome and Perfetto.
+#include <cmath>
 #include <cstdio>
 #include <map>
 
 #include "base/strings.h"
+#include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/converter.h"
 
@@ -19,7 +21,10 @@ class ChromeWriter final : public Converter, private CallListener {
     if (start_ == 0 && common.time.present() && element_kind(event) != ElementKind::kNode &&
         element_kind(event) != ElementKind::kProcessCreate)
       start_ = common.time.ns();
+    current_ = &event;
     calls_.note(event, scope);
+    current_ = nullptr;
+    lose_attributes<kCarried>(event);
     show(event, scope, common);
     return result_;
   }
@@ -32,6 +37,103 @@ class ChromeWriter final : public Converter, private CallListener {
   }
 
  private:
+  // Where an element has a row, what is named in it is an id that joins, a name that is shown or one of args.
+  static constexpr Carried kCarried[] = {
+      {"node", ""},
+      {"processCreate", "processId name pid"},
+      {"agentCreate", "agentId processIdRef"},
+      {"agentDestroy", ""},
+      {"traceStart", "traceId agentIdRef"},
+      {"traceEnd", ""},
+      {"threadStart", "threadId threadName traceIdRef"},
+      {"threadEnd", ""},
+      {"classDef", "classId name traceIdRef"},
+      {"methodDef", "methodId name classIdRef traceIdRef"},
+      {"objDef", "objId isArray classIdRef traceIdRef"},
+      {"objAlloc", "threadIdRef time isArray objId size classIdRef contextData traceIdRef"},
+      {"methodEntry", "threadIdRef time methodIdRef traceIdRef value"},
+      {"methodExit", "threadIdRef time traceIdRef value"},
+      {"monContendedEnter", "threadIdRef time objIdRef threadOwner traceIdRef"},
+      {"monContendedEntered", "threadIdRef time traceIdRef"},
+      {"monWait", "threadIdRef time objIdRef timeout threadOwner traceIdRef"},
+      {"monWaited", "threadIdRef time traceIdRef"},
+      {"gcStart", "time"},
+      {"gcFinish", "time totalObjectSpace usedObjectSpace usedObjects traceIdRef"},
+      {"throw", "threadId time objIdRef objHandle methodIdRef traceIdRef"},
+      {"catch", "threadIdRef time objIdRef objHandle methodIdRef traceIdRef"}};
+
+  // ,"args":{...} of what is there.
+  class Arguments {
+   public:
+    void text(std::string_view name, std::string_view value) {
+      key(name);
+      text_ += '"';
+      append_json_escaped(text_, value);
+      text_ += '"';
+    }
+    template <class Number>
+    void number(std::string_view name, Number value) {
+      if (!value.present()) return;
+      key(name);
+      text_ += std::to_string(value.value());
+    }
+    void object(const Scope& scope, ObjectId id) {
+      if (!id.present() || !id.is_number() || id.value() == 0) return;
+      number("object", id);
+      const auto found = scope.objects.find(id.value());
+      if (found != scope.objects.end())
+        text("class", allocated_type(scope, found->second.is_array, found->second.class_id));
+    }
+    void values(const List<Value>& values) {
+      std::size_t position = 0;
+      for (const Value& each : values) {
+        const std::string_view name = each.name.view();
+        const std::string said = name.empty() ? "value " + std::to_string(position) : std::string(name);
+        ++position;
+        if (each.value.present()) text(said, each.value.view());
+        else if (each.text.present()) text(said, each.text.view());
+        else if (each.objIdRef.present() && each.objIdRef.is_number())
+          text(said, "object " + std::to_string(each.objIdRef.value()));
+      }
+    }
+    std::string all() const { return text_.empty() ? "" : text_ + "}"; }
+
+   private:
+    void key(std::string_view name) {
+      text_ += text_.empty() ? ",\"args\":{\"" : ",\"";
+      append_json_escaped(text_, name);
+      text_ += "\":";
+    }
+    std::string text_;
+  };
+
+  void allocation(const Scope& scope, const ObjAlloc& alloc, std::uint64_t thread, std::uint64_t time) {
+    Arguments arguments;
+    arguments.number("object", alloc.objId.present() && alloc.objId.is_number() ? alloc.objId : ObjectId());
+    arguments.number("size", alloc.size);
+    if (allocation_kind(scope) == AllocationKind::kSampled)
+      arguments.number("estimated bytes",
+                       Number(static_cast<std::uint64_t>(std::llround(allocation_weight(scope, alloc).bytes))));
+    if (alloc.contextData.present()) arguments.text("stack", alloc.contextData.view());
+    begin("i", "new " + allocated_type(scope, alloc.isArray, alloc.classIdRef), "allocation", scope, thread, time);
+    end(",\"s\":\"t\"" + arguments.all());
+  }
+  template <class Element>
+  static std::string exception_of(const Scope& scope, const Element& element) {
+    Arguments arguments;
+    arguments.object(scope, element.objIdRef);
+    arguments.number("identity hash", element.objHandle);
+    if (element.methodIdRef.present()) arguments.text("method", scope.method_name(element.methodIdRef.value()));
+    return arguments.all();
+  }
+  static std::string wait_of(const Scope& scope, ObjectId object, ThreadId owner, Number timeout) {
+    Arguments arguments;
+    arguments.object(scope, object);
+    if (owner.present() && owner.value() != 0) arguments.text("owner", scope.thread_name(owner.value()));
+    arguments.number("timeout ms", timeout);
+    return arguments.all();
+  }
+
   void show(const Event& event, const Scope& scope, const Common& common) {
     const std::uint64_t thread = common.thread.present() ? common.thread.value() : 0;
     const std::uint64_t time = common.time.value_or(0);
@@ -41,17 +143,26 @@ class ChromeWriter final : public Converter, private CallListener {
         if (scope.snapshot) lose(event);
         return;
       case ElementKind::kThreadStart: return name_thread(scope, thread);
-      case ElementKind::kMonContendedEnter: return open(scope, thread, time, "blocked", event);
-      case ElementKind::kMonWait: {
-        const bool sleeps = std::get<MonWait>(event).objIdRef == ObjectId::sleep();
-        return open(scope, thread, time, sleeps ? "sleeping" : "waiting", event);
+      case ElementKind::kMonContendedEnter: {
+        const auto& enter = std::get<MonContendedEnter>(event);
+        return open(scope, thread, time, "blocked", wait_of(scope, enter.objIdRef, enter.threadOwner, {}));
       }
+      case ElementKind::kMonWait: {
+        const auto& wait = std::get<MonWait>(event);
+        return open(scope, thread, time, wait.objIdRef == ObjectId::sleep() ? "sleeping" : "waiting",
+                    wait_of(scope, wait.objIdRef, wait.threadOwner, wait.timeout));
+      }
+      case ElementKind::kObjAlloc: return allocation(scope, std::get<ObjAlloc>(event), thread, time);
       case ElementKind::kMonContendedEntered:
       case ElementKind::kMonWaited: return close(scope, thread, time, event);
       case ElementKind::kGcStart: gc_start_ = time; return;
       case ElementKind::kGcFinish: {
         const auto& finish = std::get<GcFinish>(event);
-        complete(scope, kGcThread, gc_start_ == 0 ? time : gc_start_, time, "GC pause", "gc");
+        Arguments figures;
+        figures.number("used", finish.usedObjectSpace);
+        figures.number("committed", finish.totalObjectSpace);
+        figures.number("objects", finish.usedObjects);
+        complete(scope, kGcThread, gc_start_ == 0 ? time : gc_start_, time, "GC pause", "gc", figures.all());
         gc_start_ = 0;
         if (finish.usedObjectSpace.present()) counter(scope, time, "heap used", finish.usedObjectSpace.value());
         return;
@@ -59,11 +170,15 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kThrow:
       case ElementKind::kCatch: {
         begin("i", element_kind(event) == ElementKind::kThrow ? "throw" : "catch", "exception", scope, thread, time);
-        return end(",\"s\":\"t\"");
+        const auto* thrown = std::get_if<Throw>(&event);
+        return end(",\"s\":\"t\"" +
+                   (thrown != nullptr ? exception_of(scope, *thrown) : exception_of(scope, std::get<Catch>(event))));
       }
+      case ElementKind::kAgentCreate:
+        if (!scope.process_name.empty()) name_process(scope);
+        return;
       case ElementKind::kNode:
       case ElementKind::kProcessCreate:
-      case ElementKind::kAgentCreate:
       case ElementKind::kAgentDestroy:
       case ElementKind::kTraceStart:
       case ElementKind::kTraceEnd:
@@ -80,15 +195,16 @@ class ChromeWriter final : public Converter, private CallListener {
   struct Open {
     std::uint64_t since;
     std::string what;
+    std::string arguments;
   };
   using Key = std::pair<std::size_t, std::uint64_t>;
-  void open(const Scope& scope, std::uint64_t thread, std::uint64_t time, const char* what, const Event&) {
-    open_[Key(scope.index, thread)] = {time, what};
+  void open(const Scope& scope, std::uint64_t thread, std::uint64_t time, const char* what, std::string arguments) {
+    open_[Key(scope.index, thread)] = {time, what, std::move(arguments)};
   }
   void close(const Scope& scope, std::uint64_t thread, std::uint64_t time, const Event& event) {
     const auto found = open_.find(Key(scope.index, thread));
     if (found == open_.end()) return lose(event);
-    complete(scope, thread, found->second.since, time, found->second.what, "monitor");
+    complete(scope, thread, found->second.since, time, found->second.what, "monitor", found->second.arguments);
     open_.erase(found);
   }
   void name_thread(const Scope& scope, std::uint64_t thread) {
@@ -97,12 +213,18 @@ class ChromeWriter final : public Converter, private CallListener {
     append_json_escaped(text_, scope.thread_name(thread));
     end("\"}");
   }
+  void name_process(const Scope& scope) {
+    begin("M", "process_name", "__metadata", scope, 0, start_);
+    Arguments name;
+    name.text("name", scope.process_name);
+    end(name.all());
+  }
   void complete(const Scope& scope, std::uint64_t thread, std::uint64_t from, std::uint64_t to, std::string_view name,
-                std::string_view category) {
+                std::string_view category, std::string_view arguments) {
     begin("X", name, category, scope, thread, from);
     text_ += ",\"dur\":";
     microseconds(to > from ? to - from : 0);
-    end("");
+    end(arguments);
   }
   void counter(const Scope& scope, std::uint64_t time, std::string_view name, std::uint64_t value) {
     begin("C", name, "counter", scope, 0, time);
@@ -110,12 +232,16 @@ class ChromeWriter final : public Converter, private CallListener {
   }
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override {
     begin("B", scope.method_name(stack.back().method), "call", scope, thread, stack.back().time);
-    end("");
+    const auto* entry = current_ == nullptr ? nullptr : std::get_if<MethodEntry>(current_);
+    end_call(entry == nullptr ? List<Value>() : entry->values);
   }
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t) override {
     begin("E", scope.method_name(stack.back().method), "call", scope, thread, time);
-    end("");
+    // Of the frames that an exit closes, its own.
+    const auto* exit = current_ == nullptr ? nullptr : std::get_if<MethodExit>(current_);
+    const bool is_its_own = exit != nullptr && (!exit->ticket.present() || exit->ticket.value() == stack.back().ticket);
+    end_call(is_its_own ? exit->values : List<Value>());
   }
 
   void microseconds(std::uint64_t ns) {
@@ -134,6 +260,12 @@ class ChromeWriter final : public Converter, private CallListener {
     text_.append(",\"tid\":").append(std::to_string(thread)).append(",\"ts\":");
     microseconds(time > start_ ? time - start_ : 0);
   }
+  void end_call(const List<Value>& values) {
+    if (values.empty()) return end("");
+    Arguments arguments;
+    arguments.values(values);
+    end(arguments.all());
+  }
   void end(std::string_view rest) {
     text_.append(rest).append("}");
     if (result_) result_ = bytes_.write(text_);
@@ -142,6 +274,7 @@ class ChromeWriter final : public Converter, private CallListener {
   ByteSink& bytes_;
   Scopes scopes_;
   CallStacks calls_;
+  const Event* current_ = nullptr;  // that opens or closes calls
   std::map<Key, Open> open_;
   std::uint64_t start_ = 0;
   std::uint64_t gc_start_ = 0;

@@ -1,8 +1,10 @@
 // Merged stacks, one a line.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
+#include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/call_tree.h"
 #include "trace/io/converter.h"
@@ -21,14 +23,16 @@ class CollapsedWriter final : public Converter, private CallListener {
       case ElementKind::kMethodEntry:
       case ElementKind::kMethodExit:
         if (scope.snapshot) lose(event);
+        else count_lost(event);
         break;
       case ElementKind::kObjAlloc:
         if (weight_ == Weight::kAllocation) allocate(scope, std::get<ObjAlloc>(event));
         else lose(event);
+        if (weight_ == Weight::kAllocation) count_lost(event);
         break;
       case ElementKind::kClassDef:
       case ElementKind::kMethodDef:
-      case ElementKind::kThreadStart: break;
+      case ElementKind::kThreadStart: count_lost(event); break;
       default: lose(event);
     }
     return {};
@@ -37,6 +41,7 @@ class CollapsedWriter final : public Converter, private CallListener {
   Result<> finish() override {
     calls_.close_all();
     lose_exits(calls_.unmatched_exits());
+    if (weight_ == Weight::kAllocation) choose_allocations();
     Result<> written;
     for (std::uint32_t node = 1; node < weights_.size() && written; ++node)
       if (weights_[node] != 0) written = bytes_.write(line_of(node));
@@ -45,6 +50,28 @@ class CollapsedWriter final : public Converter, private CallListener {
   }
 
  private:
+  static constexpr Carried kOfTime[] = {{"methodEntry", "threadIdRef time methodIdRef traceIdRef"},
+                                        {"methodExit", "threadIdRef time traceIdRef"},
+                                        {"classDef", "name classId traceIdRef"},
+                                        {"methodDef", "name methodId classIdRef traceIdRef"},
+                                        {"threadStart", "threadId threadName traceIdRef"}};
+  static constexpr Carried kOfProcessor[] = {{"methodEntry", "threadIdRef methodIdRef threadCpuTime traceIdRef"},
+                                             {"methodExit", "threadIdRef threadCpuTime traceIdRef"},
+                                             {"classDef", "name classId traceIdRef"},
+                                             {"methodDef", "name methodId classIdRef traceIdRef"},
+                                             {"threadStart", "threadId threadName traceIdRef"}};
+  static constexpr Carried kOfAllocations[] = {
+      {"methodEntry", "threadIdRef methodIdRef traceIdRef"},
+      {"methodExit", "threadIdRef traceIdRef"},
+      {"objAlloc", "threadIdRef isArray size classIdRef contextData traceIdRef"},
+      {"classDef", "name classId traceIdRef"},
+      {"methodDef", "name methodId classIdRef traceIdRef"},
+      {"threadStart", "threadId threadName traceIdRef"}};
+  void count_lost(const Event& event) {
+    if (weight_ == Weight::kWall) lose_attributes<kOfTime>(event);
+    else if (weight_ == Weight::kCpu) lose_attributes<kOfProcessor>(event);
+    else lose_attributes<kOfAllocations>(event);
+  }
   // A name within a line: separators of the format become others.
   static void append_clean(std::string& line, std::string_view name) {
     for (const char c : name) line += c == ';' || c == '\n' || c == '\r' ? ':' : c;
@@ -88,13 +115,44 @@ class CollapsedWriter final : public Converter, private CallListener {
     std::uint32_t node = top_of(scope, thread);
     if (alloc.contextData.present() && !alloc.contextData.view().empty())
       node = tree_.descend(tree_.child(0, tree_.name_of(scope.thread_name(thread))), alloc.contextData.view());
-    node =
-        tree_.child(node, tree_.name_of(alloc.classIdRef.present() ? scope.class_name(alloc.classIdRef.value()) : "?"));
-    add(node, alloc.size.value_or(0));
+    node = tree_.child(node, tree_.name_of(allocated_type(scope, alloc.isArray, alloc.classIdRef)));
+    if (producers_.size() <= scope.index) producers_.resize(scope.index + 1);
+    Producer& producer = producers_[scope.index];
+    producer.scope = &scope;
+    producer.kind = allocation_kind(scope);
+    ++producer.told;
+    producer.bytes[node] += allocation_weight(scope, alloc).bytes;
   }
+  // Of the producers of one process the one that tells of every object, else of most: the same bytes stand once.
+  void choose_allocations() {
+    std::map<std::string, const Producer*> chosen;
+    const auto rank = [](const Producer& each) { return std::pair(each.kind == AllocationKind::kExact, each.told); };
+    for (const Producer& each : producers_) {
+      if (each.scope == nullptr) continue;
+      const Producer*& best = chosen[each.scope->process_id];
+      if (best == nullptr || rank(each) > rank(*best)) best = &each;
+    }
+    for (const Producer& each : producers_)
+      if (each.scope != nullptr && chosen[each.scope->process_id] != &each)
+        lost_["objAlloc of a producer beside another"] += each.told;
+    for (const auto& [process, producer] : chosen) {
+      for (const auto& [node, bytes] : producer->bytes) add(node, static_cast<std::uint64_t>(std::llround(bytes)));
+      const std::string note =
+          allocation_note(producer->kind, producer->told, producer->scope->sample_interval.value_or(0));
+      if (!note.empty()) notes_.push_back("allocated bytes are " + note);
+    }
+  }
+
+  struct Producer {
+    const Scope* scope = nullptr;
+    AllocationKind kind = AllocationKind::kNone;
+    std::uint64_t told = 0;
+    std::map<std::uint32_t, double> bytes;  // by node
+  };
 
   ByteSink& bytes_;
   Weight weight_;
+  std::vector<Producer> producers_;  // of allocations, by scope
   Scopes scopes_;
   CallStacks calls_;
   CallTree tree_;

@@ -16,10 +16,13 @@ void for_each_pair(Element& a, const Element& b, F&& f) {
              Schema<Element>::attributes);
 }
 
+// But for the time: each document of an agent (jtrace ctl stop, start) says its own.
 bool same(const AgentCreate& a, const AgentCreate& b) {
   bool equal = true;
   AgentCreate first = a;
-  for_each_pair(first, b, [&](const AttributeInfo&, const auto& x, const auto& y) { equal = equal && x == y; });
+  for_each_pair(first, b, [&](const AttributeInfo& info, const auto& x, const auto& y) {
+    equal = equal && (info.name == "time" || x == y);
+  });
   return equal;
 }
 
@@ -65,7 +68,9 @@ Result<bool> MergeHead::take(const Event& event, const std::string& input) {
     return true;
   }
   if (const auto* agent = std::get_if<AgentCreate>(&event)) {
-    const auto* known = find(agents_, agent->agentId, &AgentCreate::agentId);
+    auto* known = find(agents_, agent->agentId, &AgentCreate::agentId);
+    if (known != nullptr && agent->time.value_or(0) < known->element.time.value_or(0) && same(known->element, *agent))
+      known->element.time = agent->time;
     if (known == nullptr) {
       agents_.push_back({keep(*agent), input});
     } else if (!same(known->element, *agent)) {
@@ -75,7 +80,8 @@ Result<bool> MergeHead::take(const Event& event, const std::string& input) {
     return true;
   }
   if (const auto* end = std::get_if<AgentDestroy>(&event)) {
-    ends_.emplace(std::string(end->agentIdRef.view()), keep(*end));
+    const auto [known, fresh] = ends_.emplace(std::string(end->agentIdRef.view()), *end);
+    if (fresh || end->time.value_or(0) > known->second.time.value_or(0)) known->second = keep(*end);
     return true;
   }
   return false;

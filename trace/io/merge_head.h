@@ -1,5 +1,6 @@
 // MergeHead: the nodes, processes and agents of several streams, each once. A node or process that two streams describe
-// is one: attributes that one leaves out are taken from the other. An agent must be the same in all. A process without
+// is one: attributes that one leaves out are taken from the other. An agent must be the same in all
+// but for its times: the earliest begins it, the latest ends it. A process without
 // a host name (a core's) that has the jtrace.vm of one with a host name is that process. One thread.
 #pragma once
 

@@ -1,6 +1,7 @@
 #include "trace/io/report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "trace/io/report_page.h"
 
@@ -99,9 +100,9 @@ void ReportCollector::allocate(Scope& scope, const ObjAlloc& alloc) {
   } else if (alloc.threadIdRef.present()) {
     if (const auto top = mine.tops.find(alloc.threadIdRef.value()); top != mine.tops.end()) node = top->second;
   }
-  if (alloc.classIdRef.present())
-    node = mine.tree.child(node, mine.tree.name_of(scope.class_name(alloc.classIdRef.value())));
-  mine.tree.nodes[node].bytes += alloc.size.value_or(0);
+  if (alloc.classIdRef.present() || alloc.isArray.present())
+    node = mine.tree.child(node, mine.tree.name_of(allocated_type(scope, alloc.isArray, alloc.classIdRef)));
+  mine.tree.nodes[node].bytes += static_cast<std::uint64_t>(std::llround(allocation_weight(scope, alloc).bytes));
 }
 
 // The stacks of a snapshot that has ended, each as one sample.

@@ -2,6 +2,7 @@
 // bytes. Long lists are flat arrays: they are most of the page.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "base/json.h"
@@ -63,6 +64,7 @@ class Page {
     out_ = std::move(safe);
   }
   std::uint64_t us(std::uint64_t ns) const { return ns > start_ ? (ns - start_) / 1000 : 0; }
+  static std::uint64_t rounded(double amount) { return static_cast<std::uint64_t>(std::llround(amount)); }
   static std::uint64_t us_of(std::uint64_t duration) { return (duration + 500) / 1000; }
 
   void process(const std::string& id) {
@@ -92,7 +94,13 @@ class Page {
     section(Family::kMonitors, [&](const ScopeStatistics& each) { contention(each); });
     section(Family::kGc, [&](const ScopeStatistics& each) { pauses(each); });
     section(Family::kCalls, [&](const ScopeStatistics& each) { methods(each); });
-    section(Family::kAllocations, [&](const ScopeStatistics& each) { classes(each.allocations); });
+    section(Family::kAllocations, [&](const ScopeStatistics& each) {
+      json_.member("note", each.allocation_note());
+      classes(each.allocations);
+      json_.key("sites").begin_object();
+      classes(each.sites);
+      json_.end_object();
+    });
     section(Family::kHeap, [&](const ScopeStatistics& each) { classes(each.heap); });
     section(Family::kCounters, [&](const ScopeStatistics& each) { counters(each); });
     section(Family::kStacks, [&](const ScopeStatistics& each) { stacks(each); });
@@ -113,7 +121,8 @@ class Page {
   void threads(const ScopeStatistics& statistics, const ScopeStatistics& states) {
     const auto rows =
         greatest(statistics.threads, limit(kLanes * 2), [](const auto& row) { return row.second.events; });
-    json_.member("all", statistics.threads.size()).key("rows").begin_array();
+    json_.member("all", statistics.threads.size());
+    json_.member("estimated", statistics.allocation_kind == AllocationKind::kSampled).key("rows").begin_array();
     const auto* lanes = report_.lanes(states);
     const std::size_t shown = std::min(rows.size(), limit(kLanes));
     const std::size_t bars = std::max<std::size_t>(limit(kBars) / std::max<std::size_t>(shown, 1), 4);
@@ -121,8 +130,8 @@ class Page {
       const auto& [id, thread] = *rows[i];
       const auto info = statistics.scope->threads.find(id);
       json_.begin_object().member("name", statistics.scope->thread_name(id)).member("id", std::to_string(id));
-      json_.member("events", thread.events).member("allocations", thread.allocations);
-      json_.member("bytes", thread.allocated_bytes);
+      json_.member("events", thread.events).member("allocations", rounded(thread.allocations));
+      json_.member("bytes", rounded(thread.allocated_bytes));
       if (info != statistics.scope->threads.end()) {
         json_.member("group", info->second.group);
         if (info->second.start.present()) json_.member("start", us(info->second.start.ns()));
@@ -223,6 +232,17 @@ class Page {
     json_.end_array();
   }
 
+  // class, objects, bytes; of samples what they stand for.
+  void classes(const std::map<std::string, Allocated>& table) {
+    json_.member("all", table.size()).key("rows").begin_array();
+    for (const auto* row : greatest(table, limit(kRows), [](const auto& each) { return each.second.bytes; }))
+      json_.begin_array()
+          .value(row->first)
+          .value(rounded(row->second.objects))
+          .value(rounded(row->second.bytes))
+          .end_array();
+    json_.end_array();
+  }
   void classes(const std::map<std::string, Amount>& table) {
     json_.member("all", table.size()).key("rows").begin_array();  // class, objects, bytes
     for (const auto* row : greatest(table, limit(kRows), [](const auto& each) { return each.second.bytes; }))
@@ -286,6 +306,7 @@ class Page {
       const CallTree* tree = chosen == nullptr ? nullptr : report_.tree(*chosen);
       if (tree == nullptr || tree->nodes.size() < 2) continue;
       json_.key("flame").begin_object().member("source", chosen->scope->agent_name);
+      json_.member("note", chosen->allocation_note());
       put_tree(*tree);
       json_.end_object();
       return;

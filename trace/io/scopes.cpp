@@ -16,6 +16,23 @@ const typename Map::mapped_type* find(const Map& map, std::uint64_t id) {
   return found == map.end() ? nullptr : &found->second;
 }
 
+// --events: objAlloc is the JVM's samples, allocations are the probes' and take their place.
+void note_events(Scope& scope, std::string_view words) {
+  bool samples = false, exact = false;
+  for (const std::string_view word : split(words, ',')) {
+    samples = samples || word == "objAlloc" || word == "objects" || word == "all";
+    exact = exact || word == "allocations";
+  }
+  scope.events_said = true;
+  scope.events_sampled = samples && !exact;
+}
+
+// An array of primitives has no class.
+void note_object(Scope& scope, ObjectId id, ClassId class_id, Number is_array) {
+  if (id.present() && (class_id.present() || is_array.present()))
+    scope.objects.insert_or_assign(id.value(), ObjectType{class_id, is_array});
+}
+
 }  // namespace
 
 std::string java_class_name(std::string_view internal) {
@@ -140,6 +157,9 @@ Scope& Scopes::note(const Event& event) {
       if (option.key.view() == "jtrace.vm") scope.vm = text_of(option.value);
       if (option.key.view() == "jtrace.dropped")
         scope.dropped += parse_decimal<std::uint64_t>(option.value.view()).value_or(1);
+      if (option.key.view() == "events") note_events(scope, option.value.view());
+      if (option.key.view() == "sample-interval")
+        scope.sample_interval = parse_decimal<std::uint64_t>(option.value.view());
       return scope;
     }
     case ElementKind::kThreadStart: {
@@ -178,15 +198,13 @@ Scope& Scopes::note(const Event& event) {
     case ElementKind::kObjAlloc: {
       const ObjAlloc& alloc = std::get<ObjAlloc>(event);
       Scope& scope = of(alloc.traceIdRef);
-      if (with_objects_ && alloc.objId.present() && alloc.classIdRef.present())
-        scope.objects.insert_or_assign(alloc.objId.value(), alloc.classIdRef.value());
+      if (with_objects_) note_object(scope, alloc.objId, alloc.classIdRef, alloc.isArray);
       return scope;
     }
     case ElementKind::kObjDef: {
       const ObjDef& definition = std::get<ObjDef>(event);
       Scope& scope = of(definition.traceIdRef);
-      if (with_objects_ && definition.classIdRef.present())
-        scope.objects.insert_or_assign(definition.objId.value(), definition.classIdRef.value());
+      if (with_objects_) note_object(scope, definition.objId, definition.classIdRef, definition.isArray);
       return scope;
     }
     case ElementKind::kObjFree: {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,6 +33,11 @@ struct MethodInfo {
   std::uint64_t line = 0;
 };
 
+struct ObjectType {
+  ClassId class_id;
+  Number is_array;
+};
+
 // One producer of events.
 struct Scope {
   std::size_t index = 0;
@@ -42,10 +48,13 @@ struct Scope {
   bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
   Time start, end;        // of its first trace, of its last
   std::uint64_t dropped = 0;
+  // What the options say of objAlloc: which events were asked for, whether the JVM samples them, each how many bytes.
+  bool events_said = false, events_sampled = false;
+  std::optional<std::uint64_t> sample_interval;
   std::unordered_map<std::uint64_t, ThreadInfo> threads;
   std::unordered_map<std::uint64_t, ClassInfo> classes;
   std::unordered_map<std::uint64_t, MethodInfo> methods;
-  std::unordered_map<std::uint64_t, std::uint64_t> objects;  // object -> class
+  std::unordered_map<std::uint64_t, ObjectType> objects;
 
   // "worker-1", "thread#7" where nobody has defined it; "java.lang.String"; "java.lang.String.length".
   std::string thread_name(std::uint64_t id) const;

@@ -48,6 +48,7 @@ class SddfWriter final : public Converter {
     if (!begun_) put_text(sddf_head());
     begun_ = true;
     say_trace(event, common, scope);
+    lose_attributes<kCarried>(event);
     std::visit([&](const auto& element) { put(element, scope, event); }, event);
     return result_;
   }
@@ -59,6 +60,19 @@ class SddfWriter final : public Converter {
   }
 
  private:
+  // Elements without a row are carried whole, as text, or not at all.
+  static constexpr Carried kCarried[] = {{"node", "nodeId hostname time"},
+                                         {"processCreate", "processId name pid nodeIdRef time"},
+                                         {"option", "key value traceIdRef"},
+                                         {"threadStart", "threadId time threadName traceIdRef"},
+                                         {"threadEnd", "threadIdRef time traceIdRef"},
+                                         {"monContendedEnter", "threadIdRef time objIdRef threadOwner traceIdRef"},
+                                         {"monContendedEntered", "threadIdRef time traceIdRef"},
+                                         {"monWait", "threadIdRef time objIdRef timeout traceIdRef"},
+                                         {"monWaited", "threadIdRef time timeout traceIdRef"},
+                                         {"gcStart", "time traceIdRef"},
+                                         {"gcFinish", "time totalObjectSpace usedObjectSpace traceIdRef"},
+                                         {"methodCount", "count methodIdRef traceIdRef"}};
   // -- values
   void put_text(const std::string& text) {
     if (result_) result_ = bytes_.write(text);

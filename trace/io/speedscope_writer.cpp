@@ -22,6 +22,7 @@ class SpeedscopeWriter final : public Converter, private CallListener {
     const bool is_name = kind == ElementKind::kClassDef || kind == ElementKind::kMethodDef ||
                          kind == ElementKind::kThreadStart || kind == ElementKind::kTraceStart;
     if (is_call ? scope.snapshot : !is_name) lose(event);
+    else lose_attributes<kCarried>(event);
     return {};
   }
 
@@ -34,6 +35,12 @@ class SpeedscopeWriter final : public Converter, private CallListener {
   }
 
  private:
+  static constexpr Carried kCarried[] = {{"methodEntry", "threadIdRef time methodIdRef traceIdRef"},
+                                         {"methodExit", "threadIdRef time traceIdRef"},
+                                         {"classDef", "name classId traceIdRef"},
+                                         {"methodDef", "name methodId classIdRef traceIdRef"},
+                                         {"threadStart", "threadId threadName traceIdRef"},
+                                         {"traceStart", ""}};
   struct Step {
     std::uint64_t time;
     std::uint32_t frame;

@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "base/file.h"
+#include "trace/io/allocation_weight.h"
 #include "trace/io/scopes.h"
 #include "trace/schema.h"
 
 namespace jtrace::trace::io {
 namespace {
 
-// Times are ns since the epoch; agent is agent.id; ids are the trace's, scoped by agent.
+// Times are ns since the epoch; agent is agent.id; ids are the trace's, scoped by agent. What has no column of its own
+// stands in attribute, so that nothing is left out.
 constexpr const char* kSchema = R"(
 PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA page_size=8192;
 CREATE TABLE node(uuid TEXT PRIMARY KEY, hostname TEXT, ipaddress TEXT, boot INTEGER);
@@ -26,7 +28,12 @@ CREATE TABLE thread(agent INTEGER, id INTEGER, name TEXT, grp TEXT, started INTE
 CREATE TABLE class(agent INTEGER, id INTEGER, name TEXT, source TEXT);
 CREATE TABLE method(agent INTEGER, id INTEGER, class INTEGER, name TEXT, signature TEXT, line INTEGER);
 CREATE TABLE event(seq INTEGER PRIMARY KEY, agent INTEGER, element TEXT, time INTEGER, thread INTEGER, class INTEGER,
-                   method INTEGER, object INTEGER, ticket INTEGER, size INTEGER);
+                   method INTEGER, object INTEGER, ticket INTEGER, size INTEGER, depth INTEGER, cpu INTEGER, sequence INTEGER,
+                   line INTEGER, collation INTEGER);
+CREATE TABLE allocation(event INTEGER, agent INTEGER, thread INTEGER, class TEXT, size INTEGER, objects REAL, bytes REAL,
+                        kind TEXT, stack TEXT);
+CREATE TABLE value(event INTEGER, position INTEGER, name TEXT, type TEXT, value TEXT, object INTEGER, format TEXT, text TEXT);
+CREATE TABLE attribute(event INTEGER, name TEXT, value);
 CREATE TABLE gc(agent INTEGER, started INTEGER, ended INTEGER, used INTEGER, total INTEGER);
 CREATE TABLE wait(agent INTEGER, thread INTEGER, kind TEXT, object INTEGER, owner INTEGER, started INTEGER, ended INTEGER);
 CREATE TABLE counter(agent INTEGER, method INTEGER, count INTEGER);
@@ -37,9 +44,11 @@ constexpr const char* kEnd = R"(
 COMMIT;
 CREATE INDEX event_time ON event(time);
 CREATE INDEX event_element ON event(element);
+CREATE INDEX value_event ON value(event);
+CREATE INDEX attribute_event ON attribute(event);
 )";
 
-// A statement with its parameters; numbers beyond 2^63-1 and absent ones are NULL.
+// A statement with its parameters; absent ones are NULL, numbers beyond 2^63-1 text. Texts are borrowed until run().
 class Insert {
  public:
   Insert(sqlite3* db, const char* sql) { sqlite3_prepare_v2(db, sql, -1, &statement_, nullptr); }
@@ -47,23 +56,49 @@ class Insert {
   Insert(const Insert&) = delete;
   Insert& operator=(const Insert&) = delete;
 
+  // The next parameter is this one (from 1).
+  Insert& at(int parameter) {
+    at_ = parameter - 1;
+    return *this;
+  }
   Insert& null() {
     sqlite3_bind_null(statement_, ++at_);
     return *this;
   }
   Insert& number(std::uint64_t value) {
-    if (value > INT64_MAX) return null();
-    sqlite3_bind_int64(statement_, ++at_, static_cast<sqlite3_int64>(value));
+    if (value <= INT64_MAX) {
+      sqlite3_bind_int64(statement_, ++at_, static_cast<sqlite3_int64>(value));
+      return *this;
+    }
+    const std::string digits = std::to_string(value);
+    sqlite3_bind_text(statement_, ++at_, digits.data(), static_cast<int>(digits.size()), SQLITE_TRANSIENT);
+    return *this;
+  }
+  Insert& real(double value) {
+    sqlite3_bind_double(statement_, ++at_, value);
+    return *this;
+  }
+  Insert& text(std::string_view text) {
+    sqlite3_bind_text(statement_, ++at_, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
     return *this;
   }
   template <class Value>
   Insert& value(const Value& value) {
     return is_present(value) ? number(value.value()) : null();
   }
-  Insert& value(ObjectId id) { return id.present() && id.is_number() ? number(id.value()) : null(); }
-  Insert& text(std::string_view text) {
-    sqlite3_bind_text(statement_, ++at_, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+  Insert& value(Time time) { return time.present() ? number(time.ns()) : null(); }
+  Insert& value(Text value) { return value.present() ? text(value.view()) : null(); }
+  Insert& value(Boolean truth) { return is_present(truth) ? number(*truth ? 1 : 0) : null(); }
+  Insert& value(ObjectId id) {
+    if (!id.present()) return null();
+    if (id.is_number()) return number(id.value());
+    if (id != ObjectId::sleep()) return text("-Unavailable-");
+    sqlite3_bind_int64(statement_, ++at_, -1);
     return *this;
+  }
+  Insert& clear() {
+    sqlite3_clear_bindings(statement_);
+    return at(1);
   }
   bool run() {
     at_ = 0;
@@ -76,6 +111,76 @@ class Insert {
   sqlite3_stmt* statement_ = nullptr;
   int at_ = 0;
 };
+
+// Which parameter of the event statement an attribute is; kElsewhere: a table of its own has it.
+constexpr int kElsewhere = -1, kNowhere = 0;
+constexpr int column_of(std::string_view element, std::string_view attribute) {
+  struct Column {
+    std::string_view attribute;
+    int at;
+  };
+  constexpr Column kColumns[] = {
+      {"time", 4},
+      {"threadIdRef", 5},
+      {"threadId", 5},
+      {"classIdRef", 6},
+      {"classId", 6},
+      {"methodIdRef", 7},
+      {"methodId", 7},
+      {"objIdRef", 8},
+      {"objId", 8},
+      {"ticket", 9},
+      {"size", 10},
+      {"stackDepth", 11},
+      {"threadCpuTime", 12},
+      {"sequenceCounter", 13},
+      {"line_number", 14},
+      {"collationValue", 15},
+      {"traceIdRef", kElsewhere},  // agent
+  };
+  struct Own {
+    std::string_view element, attribute;
+  };
+  constexpr Own kOwn[] = {
+      {"node", "nodeId"},
+      {"node", "hostname"},
+      {"node", "ipaddress"},
+      {"processCreate", "pid"},
+      {"processCreate", "processId"},
+      {"processCreate", "nodeIdRef"},
+      {"processCreate", "name"},
+      {"processCreate", "application_executable"},
+      {"agentCreate", "agentId"},
+      {"agentCreate", "processIdRef"},
+      {"agentCreate", "agentName"},
+      {"agentCreate", "version"},
+      {"threadStart", "threadName"},
+      {"threadStart", "groupName"},
+      {"classDef", "name"},
+      {"classDef", "sourceName"},
+      {"methodDef", "name"},
+      {"methodDef", "signature"},
+      {"methodDef", "startLineNumber"},
+      {"gcFinish", "usedObjectSpace"},
+      {"gcFinish", "totalObjectSpace"},
+      {"methodCount", "count"},
+      {"option", "key"},
+      {"option", "value"},
+      {"objAlloc", "isArray"},
+      {"objAlloc", "contextData"},
+      {"monContendedEnter", "threadOwner"},
+      {"monWait", "threadOwner"},
+      {"value", "name"},
+      {"value", "type"},
+      {"value", "value"},
+      {"value", "serializationFormat"},
+  };
+  for (const Own& each : kOwn)
+    if (each.element == element && each.attribute == attribute) return kElsewhere;
+  for (const Column& each : kColumns)
+    if (each.attribute == attribute) return each.at;
+  return kNowhere;
+}
 
 class SqliteWriter final : public Converter {
  public:
@@ -92,16 +197,18 @@ class SqliteWriter final : public Converter {
   }
   Result<> write(const Event& event) override {
     Scope& scope = scopes_.note(event);
+    scope_ = &scope;
+    ++seq_;
     const bool done =
         std::visit([&](const auto& element) { return put(element, scope) && row(element, scope); }, event);
     if (!done) return fail(error());
-    if (element_kind(event) == ElementKind::kMethodBody || element_kind(event) == ElementKind::kCode ||
-        element_kind(event) == ElementKind::kTag || element_kind(event) == ElementKind::kFilter ||
-        element_kind(event) == ElementKind::kValue)
-      lose(event);  // its text
+    if (element_kind(event) == ElementKind::kMethodBody) lose_attributes<kLost>(event);  // its children
     return {};
   }
   Result<> finish() override {
+    // Those that nobody has seen the end of.
+    for (const auto& [key, wait] : waits_)
+      if (!write_wait(key.first, ThreadId(key.second), wait, {})) return fail(error());
     for (const auto& scope : scopes_.all()) {
       const Scope& each = *scope;
       statements_->agent.number(each.index + 1).text(each.agent_id).text(each.process_id).text(each.agent_name);
@@ -118,6 +225,7 @@ class SqliteWriter final : public Converter {
   }
 
  private:
+  static constexpr Carried kLost[] = {{"methodBody", "name"}};
   struct Statements {
     explicit Statements(sqlite3* db) : db_(db) {}
     sqlite3* db_;
@@ -128,7 +236,10 @@ class SqliteWriter final : public Converter {
     Insert thread_end{db_, "UPDATE thread SET ended=? WHERE agent=? AND id=? AND ended IS NULL"};
     Insert class_def{db_, "INSERT INTO class VALUES(?,?,?,?)"};
     Insert method{db_, "INSERT INTO method VALUES(?,?,?,?,?,?)"};
-    Insert event{db_, "INSERT INTO event VALUES(NULL,?,?,?,?,?,?,?,?,?)"};
+    Insert event{db_, "INSERT INTO event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"};
+    Insert allocation{db_, "INSERT INTO allocation VALUES(?,?,?,?,?,?,?,?,?)"};
+    Insert argument{db_, "INSERT INTO value VALUES(?,?,?,?,?,?,?,?)"};
+    Insert attribute{db_, "INSERT INTO attribute VALUES(?,?,?)"};
     Insert gc{db_, "INSERT INTO gc VALUES(?,?,?,?,?)"};
     Insert wait{db_, "INSERT INTO wait VALUES(?,?,?,?,?,?,?)"};
     Insert counter{db_, "INSERT INTO counter VALUES(?,?,?)"};
@@ -153,30 +264,90 @@ class SqliteWriter final : public Converter {
     db_ = nullptr;
   }
 
+  // Calls f(column, attribute) for each attribute of Element; the column is a type.
+  template <class Element, class F>
+  static void for_each_column(F&& f) {
+    using Of = Schema<Element>;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (f(std::integral_constant<int, column_of(Of::name, std::get<I>(Of::attributes).info.name)>(),
+         std::get<I>(Of::attributes)),
+       ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<decltype(Of::attributes)>>());
+  }
   template <class Element>
   bool row(const Element& element, const Scope& scope) {
-    Insert& event = statements_->event.number(scope.index + 1).text(Schema<Element>::name);
-    const Common common = common_of(Event(element));
-    event.value(common.time).value(common.thread);
-    if constexpr (requires { element.classIdRef; }) event.value(element.classIdRef);
-    else if constexpr (requires { element.classId; }) event.value(element.classId);
-    else event.null();
-    if constexpr (requires { element.methodIdRef; }) event.value(element.methodIdRef);
-    else if constexpr (requires { element.methodId; }) event.value(element.methodId);
-    else event.null();
-    if constexpr (requires { element.objIdRef; }) event.value(element.objIdRef);
-    else if constexpr (requires { element.objId; }) event.value(element.objId);
-    else event.null();
-    if constexpr (requires { element.ticket; }) event.value(element.ticket);
-    else event.null();
-    if constexpr (requires { element.size; }) event.value(element.size);
-    else event.null();
-    return event.run();
+    Insert& event = statements_->event.clear().number(seq_).number(scope.index + 1).text(Schema<Element>::name);
+    for_each_column<Element>([&](auto column, const auto& attribute) {
+      if constexpr (decltype(column)::value > 0) {
+        const auto& member = element.*(attribute.member);
+        if (is_present(member)) event.at(decltype(column)::value).value(member);
+      }
+    });
+    return event.run() && put_attributes(element, {}) && put_children(element);
+  }
+  // What has no column.
+  template <class Element>
+  bool put_attributes(const Element& element, std::string_view of) {
+    bool done = true;
+    for_each_column<Element>([&](auto column, const auto& attribute) {
+      if constexpr (decltype(column)::value == kNowhere || std::is_same_v<Element, InvocationContext>) {
+        const auto& member = element.*(attribute.member);
+        if (!is_present(member) || !done || is_known(element, attribute.info.name)) return;
+        const std::string name = std::string(of) + std::string(attribute.info.name);
+        done = statements_->attribute.number(seq_).text(name).value(member).run();
+      }
+    });
+    return done;
+  }
+  // The file of a line is mostly that of its class.
+  template <class Element>
+  bool is_known(const Element& element, std::string_view attribute) const {
+    if constexpr (std::is_same_v<Element, Line>) {
+      if (attribute != "file_name" || !element.methodIdRef.present()) return false;
+      const Scope& scope = *scope_;
+      const auto method = scope.methods.find(element.methodIdRef.value());
+      if (method == scope.methods.end()) return false;
+      const auto found = scope.classes.find(method->second.class_id);
+      return found != scope.classes.end() && found->second.source == element.file_name.view();
+    }
+    return false;
+  }
+  template <class Element>
+  bool put_children(const Element& element) {
+    bool done = true;
+    if constexpr (requires { element.values; }) {
+      std::uint64_t position = 0;
+      for (const Value& each : element.values) done = done && put_value(each, position++);
+    }
+    if constexpr (requires { element.invocationContext; }) {
+      if (element.invocationContext != nullptr)
+        done = done && put_attributes(*element.invocationContext, "InvocationContext.");
+    }
+    return done;
+  }
+  bool put_value(const Value& each, std::uint64_t position) {
+    Insert& row = statements_->argument.number(seq_).number(position).value(each.name).value(each.type);
+    return row.value(each.value).value(each.objIdRef).value(each.serializationFormat).value(each.text).run();
   }
 
   template <class Element>
   bool put(const Element&, const Scope&) {
     return true;
+  }
+  bool put(const Value& value, const Scope&) { return put_value(value, 0); }
+  bool put(const ObjAlloc& alloc, const Scope& scope) {
+    const AllocationWeight weight = allocation_weight(scope, alloc);
+    const AllocationKind kind = allocation_kind(scope);
+    const std::string type = allocated_type(scope, alloc.isArray, alloc.classIdRef);
+    Insert& row = statements_->allocation.number(seq_).number(scope.index + 1).value(alloc.threadIdRef).text(type);
+    row.value(alloc.size).real(weight.objects).real(weight.bytes);
+    return row
+        .text(kind == AllocationKind::kSampled   ? "estimated"
+              : kind == AllocationKind::kUnknown ? "unknown"
+                                                 : "exact")
+        .value(alloc.contextData)
+        .run();
   }
   bool put(const Node& node, const Scope&) {
     return statements_->node.text(node.nodeId.view())
@@ -244,7 +415,10 @@ class SqliteWriter final : public Converter {
     if (found == waits_.end()) return true;
     const Wait wait = found->second;
     waits_.erase(found);
-    return statements_->wait.number(scope.index + 1)
+    return write_wait(scope.index, thread, wait, time);
+  }
+  bool write_wait(std::size_t scope, ThreadId thread, const Wait& wait, Time time) {
+    return statements_->wait.number(scope + 1)
         .value(thread)
         .text(wait.kind)
         .value(wait.object)
@@ -258,7 +432,8 @@ class SqliteWriter final : public Converter {
   }
   bool put(const MonWait& wait, const Scope& scope) {
     const bool sleeps = wait.objIdRef == ObjectId::sleep();
-    return begin_wait(scope, wait.threadIdRef, {sleeps ? "sleeping" : "waiting", wait.objIdRef, {}, wait.time});
+    return begin_wait(scope, wait.threadIdRef,
+                      {sleeps ? "sleeping" : "waiting", wait.objIdRef, wait.threadOwner, wait.time});
   }
   bool put(const MonContendedEntered& entered, const Scope& scope) {
     return end_wait(scope, entered.threadIdRef, entered.time);
@@ -275,6 +450,8 @@ class SqliteWriter final : public Converter {
   sqlite3* db_ = nullptr;
   std::optional<Statements> statements_;
   Scopes scopes_;
+  const Scope* scope_ = nullptr;  // of the event that is being written
+  std::uint64_t seq_ = 0;
   Time gc_started_;
   std::map<std::pair<std::size_t, std::uint64_t>, Wait> waits_;
 };

@@ -49,6 +49,16 @@ std::string_view state_name(ThreadState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
+void Allocated::add(const AllocationWeight& weight) {
+  objects += weight.objects;
+  bytes += weight.bytes;
+  ++told;
+}
+
+std::string ScopeStatistics::allocation_note() const {
+  return io::allocation_note(allocation_kind, count(ElementKind::kObjAlloc), scope->sample_interval.value_or(0));
+}
+
 Coverage coverage_of(const ScopeStatistics& statistics) {
   Coverage coverage;
   for (const auto& [id, method] : statistics.methods) {
@@ -94,9 +104,14 @@ std::uint64_t Statistics::events() const {
 
 const ScopeStatistics* Statistics::chosen(std::string_view process_id, Family family) const {
   const ScopeStatistics* best = nullptr;
+  // Who tells of every object knows more than who samples, however many those are.
+  const auto rank = [&](const ScopeStatistics& each) {
+    const bool exact = family == Family::kAllocations && each.allocation_kind == AllocationKind::kExact;
+    return std::pair(exact, amount(each, family));
+  };
   for (const ScopeStatistics& each : by_scope_) {
     if (each.scope == nullptr || each.scope->process_id != process_id || amount(each, family) == 0) continue;
-    if (best == nullptr || amount(each, family) > amount(*best, family)) best = &each;
+    if (best == nullptr || rank(each) > rank(*best)) best = &each;
   }
   return best;
 }
@@ -280,7 +295,8 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
 
 std::string Statistics::monitor_class(const Scope& scope, std::uint64_t object) {
   const auto found = scope.objects.find(object);
-  return found == scope.objects.end() ? "?" : scope.class_name(found->second);
+  if (found == scope.objects.end()) return "?";
+  return allocated_type(scope, found->second.is_array, found->second.class_id);
 }
 
 void Statistics::note_gc(ScopeStatistics& statistics, const GcFinish& finish) {
@@ -295,16 +311,24 @@ void Statistics::note_gc(ScopeStatistics& statistics, const GcFinish& finish) {
         {from, finish.time.ns() - from, finish.usedObjectSpace.value_or(0), finish.totalObjectSpace.value_or(0)});
 }
 
+// Known by class and innermost frame; beyond so many sites the rest stands together.
 void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& alloc) {
-  const std::uint64_t bytes = alloc.size.value_or(0);
-  const std::string name = alloc.classIdRef.present() ? statistics.scope->class_name(alloc.classIdRef.value()) : "?";
-  Amount& of_class = statistics.allocations[name];
-  ++of_class.count;
-  of_class.bytes += bytes;
+  constexpr std::size_t kMaxSites = 100'000;
+  const AllocationWeight weight = allocation_weight(*statistics.scope, alloc);
+  statistics.allocation_kind = allocation_kind(*statistics.scope);
+  const std::string name = allocated_type(*statistics.scope, alloc.isArray, alloc.classIdRef);
+  statistics.allocations[name].add(weight);
+  if (const std::string_view stack = alloc.contextData.view(); !stack.empty()) {
+    std::string site(stack.substr(0, stack.find(';')));
+    std::replace(site.begin(), site.end(), '/', '.');
+    site += " " + name;
+    const bool is_known = statistics.sites.size() < kMaxSites || statistics.sites.count(site) != 0;
+    statistics.sites[is_known ? site : "other sites"].add(weight);
+  }
   if (!alloc.threadIdRef.present()) return;
   ThreadStatistics& thread = statistics.threads[alloc.threadIdRef.value()];
-  ++thread.allocations;
-  thread.allocated_bytes += bytes;
+  thread.allocations += weight.objects;
+  thread.allocated_bytes += weight.bytes;
 }
 
 void Statistics::on_enter(Scope&, std::uint64_t, std::vector<OpenFrame>&) {}

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trace/event_sink.h"
+#include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/scopes.h"
 
@@ -27,7 +28,7 @@ struct Waits {  // ns
 struct ThreadStatistics {
   std::uint64_t events = 0;
   Waits blocked, waiting, sleeping;
-  std::uint64_t allocations = 0, allocated_bytes = 0;
+  double allocations = 0, allocated_bytes = 0;  // estimates where they are samples
   ThreadState state = ThreadState::kRunning;
   std::uint64_t since = 0;
   std::uint64_t monitor = 0, owner = 0;  // of the state
@@ -42,6 +43,12 @@ struct MethodStatistics {
 };
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
+};
+// Objects and bytes, weighed (allocation_weight.h); `told`: the elements that say so.
+struct Allocated {
+  double objects = 0, bytes = 0;
+  std::uint64_t told = 0;
+  void add(const AllocationWeight& weight);
 };
 // A counter over time (`value` in snapshots). Points are thinned out evenly where there are many.
 struct CounterSeries {
@@ -73,7 +80,9 @@ struct ScopeStatistics {
   std::uint64_t last_gc_start = 0;
   std::map<std::string, Waits> contention;                              // class of the monitor
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner
-  std::map<std::string, Amount> allocations;                            // class
+  std::map<std::string, Allocated> allocations;                         // class
+  std::map<std::string, Allocated> sites;                               // innermost frame of the allocation, class
+  AllocationKind allocation_kind = AllocationKind::kNone;
   std::unordered_map<std::uint64_t, MethodStatistics> methods;
   std::map<std::string, CounterSeries, std::less<>> counters;
   std::map<std::string, Amount> heap;              // class: a histogram of what lives
@@ -84,6 +93,8 @@ struct ScopeStatistics {
   std::vector<std::vector<std::uint64_t>> deadlocks() const;
   std::uint64_t count(ElementKind kind) const { return counts[static_cast<std::size_t>(kind)]; }
   std::uint64_t events() const;
+  // allocation_note() of all of them.
+  std::string allocation_note() const;
 };
 
 // Of the methods that have a methodCount.

@@ -40,7 +40,7 @@ struct Row {
 };
 using ThreadRow = Row<std::uint64_t, ThreadStatistics>;
 using MethodRow = Row<std::uint64_t, MethodStatistics>;
-using ClassRow = Row<std::string, Amount>;
+using ClassRow = Row<std::string, Allocated>;
 using MonitorRow = Row<std::string, Waits>;
 using HeapRow = Row<std::string, Amount>;
 using CounterRow = Row<std::string, CounterSeries>;
@@ -63,10 +63,11 @@ std::vector<MethodRow> method_rows(const ScopeStatistics& statistics, std::size_
       },
       rows);
 }
-std::vector<ClassRow> class_rows(const ScopeStatistics& statistics, std::size_t rows) {
+std::vector<ClassRow> allocated_rows(const std::map<std::string, Allocated>& table, std::size_t rows) {
   return sorted<ClassRow>(
-      statistics.allocations, [](const ClassRow& a, const ClassRow& b) { return a.value.bytes > b.value.bytes; }, rows);
+      table, [](const ClassRow& a, const ClassRow& b) { return a.value.bytes > b.value.bytes; }, rows);
 }
+std::uint64_t rounded(double amount) { return static_cast<std::uint64_t>(std::llround(amount)); }
 std::vector<HeapRow> heap_rows(const ScopeStatistics& statistics, std::size_t rows) {
   return sorted<HeapRow>(
       statistics.heap, [](const HeapRow& a, const HeapRow& b) { return a.value.bytes > b.value.bytes; }, rows);
@@ -139,12 +140,7 @@ class TextView {
     if (const auto* threads = section(process, Family::kThreads)) threads_of(*threads);
     if (const auto* monitors = section(process, Family::kMonitors)) monitors_of(*monitors);
     if (const auto* calls = section(process, Family::kCalls)) calls_of(*calls);
-    if (const auto* allocations = section(process, Family::kAllocations)) {
-      line("  %14s %12s  %s", "BYTES", "OBJECTS", "CLASS");
-      for (const ClassRow& row : class_rows(*allocations, rows_))
-        line("  %14llu %12llu  %s", static_cast<unsigned long long>(row.value.bytes),
-             static_cast<unsigned long long>(row.value.count), printable(row.key).c_str());
-    }
+    if (const auto* allocations = section(process, Family::kAllocations)) allocations_of(*allocations);
     if (const auto* heap = section(process, Family::kHeap)) {
       line("  %14s %12s  %s", "BYTES", "INSTANCES", "CLASS");
       for (const HeapRow& row : heap_rows(*heap, rows_))
@@ -153,6 +149,18 @@ class TextView {
     }
     if (const auto* counters = section(process, Family::kCounters)) counters_of(*counters);
     if (const auto* stacks = section(process, Family::kStacks)) stacks_of(*stacks);
+  }
+  void allocations_of(const ScopeStatistics& statistics) {
+    if (const std::string note = statistics.allocation_note(); !note.empty()) line("  %s", note.c_str());
+    const auto table = [&](const char* what, const std::map<std::string, Allocated>& rows) {
+      line("  %14s %12s %10s  %s", "BYTES", "OBJECTS", "TOLD", what);
+      for (const ClassRow& row : allocated_rows(rows, rows_))
+        line("  %14llu %12llu %10llu  %s", static_cast<unsigned long long>(rounded(row.value.bytes)),
+             static_cast<unsigned long long>(rounded(row.value.objects)),
+             static_cast<unsigned long long>(row.value.told), printable(row.key).c_str());
+    };
+    table("CLASS", statistics.allocations);
+    if (!statistics.sites.empty()) table("SITE", statistics.sites);
   }
   void counters_of(const ScopeStatistics& statistics) {
     line("  %20s %20s %20s %20s  %s", "FIRST", "LAST", "LEAST", "GREATEST", "COUNTER");
@@ -180,11 +188,15 @@ class TextView {
     }
   }
   void threads_of(const ScopeStatistics& statistics) {
-    line("  %10s %12s %12s %12s %14s  %s", "EVENTS", "BLOCKED s", "WAITING s", "SLEEPING s", "ALLOCATED", "THREAD");
+    // An estimate does not look like a number that was counted.
+    const bool estimated = statistics.allocation_kind == AllocationKind::kSampled;
+    line("  %10s %12s %12s %12s %14s  %s", "EVENTS", "BLOCKED s", "WAITING s", "SLEEPING s",
+         estimated ? "ALLOCATED est." : "ALLOCATED", "THREAD");
     for (const ThreadRow& row : thread_rows(statistics, rows_))
       line("  %10llu %12s %12s %12s %14llu  %s", static_cast<unsigned long long>(row.value.events),
            seconds(row.value.blocked.total).c_str(), seconds(row.value.waiting.total).c_str(),
-           seconds(row.value.sleeping.total).c_str(), static_cast<unsigned long long>(row.value.allocated_bytes),
+           seconds(row.value.sleeping.total).c_str(),
+           static_cast<unsigned long long>(rounded(row.value.allocated_bytes)),
            printable(statistics.scope->thread_name(row.key)).c_str());
   }
   void monitors_of(const ScopeStatistics& statistics) {
@@ -242,6 +254,26 @@ void write_waits(JsonWriter& json, const Waits& waits) {
   json.member("longest", as_seconds(waits.longest));
 }
 
+// "exact", "estimated" or "unknown", where there are any.
+void write_kind(JsonWriter& json, std::string_view key, const ScopeStatistics& statistics) {
+  if (statistics.allocation_kind == AllocationKind::kNone) return;
+  json.key(key).begin_object();
+  json.member("kind", statistics.allocation_kind == AllocationKind::kSampled   ? "estimated"
+                      : statistics.allocation_kind == AllocationKind::kUnknown ? "unknown"
+                                                                               : "exact");
+  if (const std::string note = statistics.allocation_note(); !note.empty()) json.member("note", note);
+  json.end_object();
+}
+
+void write_allocated(JsonWriter& json, std::string_view key, std::string_view name, const std::vector<ClassRow>& rows) {
+  json.key(key).begin_array();
+  for (const ClassRow& row : rows) {
+    json.begin_object().member(name, row.key).member("instances", rounded(row.value.objects));
+    json.member("bytes", rounded(row.value.bytes)).member("told", row.value.told).end_object();
+  }
+  json.end_array();
+}
+
 void write_process(JsonWriter& json, const Statistics& statistics, const std::string& process, std::size_t rows) {
   json.begin_object().member("processId", process);
   if (const auto* gc = statistics.chosen(process, Family::kGc)) {
@@ -256,9 +288,11 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
       json.member("events", row.value.events).member("blocked", as_seconds(row.value.blocked.total));
       json.member("waiting", as_seconds(row.value.waiting.total));
       json.member("sleeping", as_seconds(row.value.sleeping.total));
-      json.member("allocations", row.value.allocations).member("bytes", row.value.allocated_bytes).end_object();
+      json.member("allocations", rounded(row.value.allocations)).member("bytes", rounded(row.value.allocated_bytes));
+      json.end_object();
     }
     json.end_array();
+    write_kind(json, "threadAllocations", *threads);
   }
   if (const auto* monitors = statistics.chosen(process, Family::kMonitors)) {
     json.key("contention").begin_array();
@@ -290,12 +324,9 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
       json.key("coverage").begin_object().member("ran", coverage.ran).member("methods", coverage.counted).end_object();
   }
   if (const auto* allocations = statistics.chosen(process, Family::kAllocations)) {
-    json.key("allocations").begin_array();
-    for (const ClassRow& row : class_rows(*allocations, rows)) {
-      json.begin_object().member("class", row.key).member("instances", row.value.count);
-      json.member("bytes", row.value.bytes).end_object();
-    }
-    json.end_array();
+    write_kind(json, "allocationKind", *allocations);
+    write_allocated(json, "allocations", "class", allocated_rows(allocations->allocations, rows));
+    write_allocated(json, "sites", "site", allocated_rows(allocations->sites, rows));
   }
   if (const auto* heap = statistics.chosen(process, Family::kHeap)) {
     json.key("heap").begin_array();

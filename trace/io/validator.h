@@ -31,6 +31,8 @@ class Validator final : public EventSink {
   Validator(std::string name, FaultLog& faults) : name_(std::move(name)), faults_(faults) {}
   // Where events come from; borrowed, set before the first write().
   void set_source(const EventSource* source) { source_ = source; }
+  // Another input goes on with the trace.
+  void set_name(const std::string& name) { name_ = name; }
 
   Result<> write(const Event& event) override;
   Result<> finish() override;

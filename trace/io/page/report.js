@@ -189,7 +189,7 @@ function timeline(process) {
 function flame(process) {
   if (!process.flame) return;
   const {nodes, names} = process.flame, each = 7, size = nodes.length / each;
-  const weights = [['wall', 3, nanos], ['cpu', 4, nanos], ['allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
+  const weights = [['wall', 3, nanos], ['cpu', 4, nanos], [process.flame.note ? 'allocation (' + process.flame.note + ')' : 'allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
   if (!weights.length) return;
   const part = section('flame', 'Flame graph', `By ${process.flame.source}. Click a frame to see it alone, the lowest for all.` +
       (process.flame.frames >= size ? ` The ${count(size - 1)} greatest of ${count(process.flame.frames)} frames.` : ''));
@@ -255,7 +255,7 @@ function threads(process) {
     ['events', (t) => count(t.events), true, (t) => t.events],
     ['blocked', (t) => micros(t.blocked || 0), true, (t) => t.blocked || 0], ['waiting', (t) => micros(t.waiting || 0), true, (t) => t.waiting || 0],
     ['sleeping', (t) => micros(t.sleeping || 0), true, (t) => t.sleeping || 0],
-    ['allocated', (t) => bytes(t.bytes), true, (t) => t.bytes]], process.threads.rows);
+    [process.threads.estimated ? 'allocated (estimated)' : 'allocated', (t) => bytes(t.bytes), true, (t) => t.bytes]], process.threads.rows);
 }
 function contention(process) {
   if (!process.monitors) return;
@@ -283,8 +283,13 @@ function methods(process) {
 }
 function classes(process, key, id, title, objects) {
   if (!process[key]) return;
-  const part = section(id, title, `By ${process[key].source}; ${count(process[key].all)} classes.`);
-  table(part, [['class', (r) => r[0]], [objects, (r) => count(r[1]), true, (r) => r[1]], ['bytes', (r) => count(r[2]), true, (r) => r[2]]], process[key].rows);
+  const {source, all, note, rows, sites} = process[key];
+  const part = section(id, title, `By ${source}; ${count(all)} classes` + (note ? `; ${note}.` : '.'));
+  const columns = (what) => [[what, (r) => r[0]], [objects, (r) => count(r[1]), true, (r) => r[1]], ['bytes', (r) => count(r[2]), true, (r) => r[2]]];
+  table(part, columns('class'), rows);
+  if (!sites || !sites.rows.length) return;
+  make('h3', part, 'Where they were allocated');
+  table(part, columns('site and class'), sites.rows);
 }
 function pauses(process) {
   if (!process.gc) return;

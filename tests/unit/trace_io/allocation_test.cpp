@@ -1,0 +1,117 @@
+// What an objAlloc stands for, in every view of it; arrays have names.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "trace/io/allocation_weight.h"
+#include "trace/io/converter.h"
+#include "trace/io/open_source.h"
+#include "trace/io/report.h"
+#include "trace/io/statistics.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string head(const std::string& agent, const std::string& name, const std::string& options) {
+  return "<node nodeId=\"n\" hostname=\"h\" ipaddress=\"\"/>\n<processCreate processId=\"p\" pid=\"4\" nodeIdRef=\"n\" "
+         "time=\"1.0\" name=\"app\"/>\n<agentCreate agentId=\"" +
+         agent + "\" processIdRef=\"p\" agentName=\"" + name + "\" time=\"1.0\"/>\n<traceStart traceId=\"t" + agent +
+         "\" agentIdRef=\"" + agent + "\" time=\"1.0\"/>\n" + options +
+         "<threadStart threadId=\"7\" time=\"1.0\" threadName=\"main\"/>\n"
+         "<classDef name=\"x/A\" classId=\"1\"/>\n<classDef name=\"[B\" classId=\"2\"/>\n";
+}
+std::string option(const std::string& key, const std::string& value) {
+  return "<option key=\"" + key + "\" value=\"" + value + "\"/>\n";
+}
+std::string alloc(int id, const std::string& rest) {
+  return "<objAlloc threadIdRef=\"7\" time=\"2.0\" objId=\"" + std::to_string(id) + "\" " + rest + "/>\n";
+}
+const std::string kSampled = option("events", "gcStart,objAlloc,objFree") + option("sample-interval", "524288");
+const std::string kAll = option("events", "objAlloc,objFree") + option("sample-interval", "0");
+const std::string kExact = option("events", "objFree,allocations") + option("sample-interval", "524288");
+const std::string kObjects =
+    alloc(1, "isArray=\"0\" size=\"32\" classIdRef=\"1\" contextData=\"x/A.run:5;x/A.main:1\"") +
+    alloc(2, "isArray=\"8\" size=\"524288\"") + alloc(3, "isArray=\"2\" size=\"64\" classIdRef=\"1\"") +
+    alloc(4, "isArray=\"2\" size=\"64\" classIdRef=\"2\"");
+
+void feed(const std::string& events, EventSink& sink) {
+  FaultLog faults;
+  auto source = make_event_source(std::move(*memory_byte_source("<TRACE>" + events + "</TRACE>")), "in", faults);
+  const auto read = (*source)->read(sink);
+  ASSERT_TRUE(read) << read.error().message();
+  ASSERT_TRUE(sink.finish());
+  EXPECT_EQ(faults.total(), 0u);
+}
+const ScopeStatistics& of(const Statistics& statistics) { return *statistics.chosen("p", Family::kAllocations); }
+
+TEST(Allocations, ASampleStandsForTheBytesBetweenSamples) {
+  Statistics statistics;
+  feed(head("a", "jtrace", kSampled) + kObjects, statistics);
+  const auto& rows = of(statistics).allocations;
+  EXPECT_NEAR(rows.at("x.A").bytes, 524288 + 16, 1);
+  EXPECT_NEAR(rows.at("x.A").objects, 16384.5, 0.1);
+  // As large as the interval: one in 1 - 1/e is told of.
+  EXPECT_NEAR(rows.at("byte[]").bytes, 524288 / 0.6321206, 2);
+  EXPECT_EQ(rows.at("x.A[]").told, 1u);
+  EXPECT_EQ(rows.count("byte[][]"), 1u);
+  EXPECT_EQ(rows.count("?"), 0u);
+  const std::string text = statistics_text(statistics, 20);
+  EXPECT_THAT(text, AllOf(HasSubstr("estimated from 4 samples, one each 524288 bytes on average"),
+                          HasSubstr("ALLOCATED est."), HasSubstr("x.A.run:5 x.A")));
+  EXPECT_THAT(statistics_json(statistics, "in", 20), HasSubstr("\"kind\":\"estimated\""));
+}
+
+TEST(Allocations, WhatIsToldWholeStaysExact) {
+  for (const std::string& options : {kAll, kExact}) {
+    Statistics statistics;
+    feed(head("a", "jtrace", options) + kObjects, statistics);
+    EXPECT_EQ(of(statistics).allocations.at("x.A").bytes, 32);
+    EXPECT_EQ(of(statistics).allocations.at("byte[]").objects, 1);
+    EXPECT_THAT(statistics_text(statistics, 20), Not(HasSubstr("estimated")));
+  }
+  Statistics probes;
+  feed(head("a", "jtrace probe", "") + kObjects, probes);
+  EXPECT_EQ(of(probes).allocation_kind, AllocationKind::kExact);
+}
+
+TEST(Allocations, WhereNothingIsSaidNothingIsMadeUp) {
+  Statistics statistics;
+  feed(head("a", "jtrace", "") + kObjects, statistics);
+  EXPECT_EQ(of(statistics).allocations.at("x.A").bytes, 32);
+  EXPECT_THAT(statistics_text(statistics, 20), HasSubstr("the trace does not say whether these are samples"));
+}
+
+std::string collapsed(const std::string& events, std::string* note = nullptr) {
+  MemorySink bytes;
+  auto writer = make_collapsed_writer(bytes, Weight::kAllocation);
+  feed(events, *writer);
+  if (note != nullptr && !writer->notes().empty()) *note = writer->notes().front();
+  return bytes.text();
+}
+
+TEST(Allocations, FlameGraphsWeighThem) {
+  std::string note;
+  const std::string text = collapsed(head("a", "jtrace", kSampled) + kObjects, &note);
+  EXPECT_THAT(text, AllOf(HasSubstr("main;x.A.main;x.A.run;x.A 524304\n"), HasSubstr("main;byte[] 829411\n")));
+  EXPECT_THAT(note, HasSubstr("estimated from 4 samples"));
+  const auto report = make_report_collector();
+  feed(head("a", "jtrace", kSampled) + kObjects, *report);
+  EXPECT_THAT(report_json(*report, {.title = "x"}, 1),
+              AllOf(HasSubstr("estimated from 4 samples"), HasSubstr("[\"x.A\",16385,524304]"), HasSubstr("byte[]")));
+}
+
+TEST(Allocations, TwoProducersOfOneProcessDoNotAddUp) {
+  const std::string both = head("a", "jtrace", kSampled) + kObjects + kObjects + head("b", "jtrace", kExact) + kObjects;
+  EXPECT_EQ(collapsed(both), collapsed(head("b", "jtrace", kExact) + kObjects));
+  Statistics statistics;
+  feed(both, statistics);
+  EXPECT_EQ(of(statistics).allocations.at("x.A").bytes, 32);
+}
+
+}  // namespace
+}  // namespace jtrace::trace::io
