@@ -150,7 +150,8 @@ void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
           "--max-stop,--max-pause", arguments.max_stop_ms,
           "longest time a thread of a live target may stand still, ms (200); more threads than fit are taken in "
           "batches")
-      ->check(CLI::Range(1, 600'000));
+      ->check(CLI::Range(1, 600'000))
+      ->each([&arguments](const std::string&) { arguments.options.heap.max_stop_given = true; });
 }
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {

@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace jtrace::target {
@@ -25,9 +26,39 @@ Error unreadable(const Process& process, Address address, int errnum) {
 }  // namespace
 
 ProcessMemory::ProcessMemory(const Process& process)
-    : process_(process), mem_(::openat(process.proc_fd(), "mem", O_RDONLY | O_CLOEXEC)) {}
+    : process_(process), pages_(process), mem_(::openat(process.proc_fd(), "mem", O_RDONLY | O_CLOEXEC)) {}
+
+void ProcessMemory::skip_untouched(bool skip) const {
+  pages_.forget();
+  skip_untouched_ = skip;
+}
+
+std::uint64_t ProcessMemory::resident(Address start, Address end) const {
+  std::uint64_t bytes = 0;
+  for (const PageRun& run : pages_.to_read(start, end)) bytes += run.end - run.start;
+  return bytes;
+}
 
 Result<std::size_t> ProcessMemory::read_some(Address address, std::span<std::byte> out) const {
+  if (out.size() < ResidentPages::kSmallGap || !skip_untouched_) return fetch(address, out);
+  const Address end = address + out.size();
+  Address done = address;
+  const auto part = [&](Address from, Address to) { return out.subspan(from - address, to - from); };
+  for (const PageRun& run : pages_.to_read(address, end)) {
+    std::ranges::fill(part(done, run.start), std::byte{0});
+    done = run.start;
+    while (done < run.end) {
+      const auto count = fetch(done, part(done, run.end));
+      if (!count && done == address) return fail(count.error());
+      if (!count) return static_cast<std::size_t>(done - address);
+      done += *count;
+    }
+  }
+  std::ranges::fill(part(done, end), std::byte{0});
+  return out.size();
+}
+
+Result<std::size_t> ProcessMemory::fetch(Address address, std::span<std::byte> out) const {
   if (out.empty()) return std::size_t{0};
   int errnum = EPERM;
   if (!use_mem_.load(std::memory_order_relaxed)) {

@@ -8,6 +8,7 @@
 
 #include "target/memory_reader.h"
 #include "target/process.h"
+#include "target/resident_pages.h"
 
 namespace jtrace::target {
 
@@ -17,9 +18,20 @@ class ProcessMemory final : public MemoryReader {
 
   Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
 
+  // From now on, or no more: of long reads the pages that the target never touched are not read but given as zeros
+  // (ResidentPages), so that it keeps its page tables as they are. What is known of the mappings is learned anew.
+  void skip_untouched(bool skip) const;
+  const ResidentPages& pages() const { return pages_; }
+  // Bytes of a range that such a read has to fetch.
+  std::uint64_t resident(Address start, Address end) const;
+
  private:
+  Result<std::size_t> fetch(Address address, std::span<std::byte> out) const;
+
   const Process& process_;
-  UniqueFd mem_;                              // /proc/PID/mem; opened once: it stays of this process
+  ResidentPages pages_;
+  UniqueFd mem_;  // /proc/PID/mem; opened once: it stays of this process
+  mutable std::atomic<bool> skip_untouched_{false};
   mutable std::atomic<bool> use_mem_{false};  // process_vm_readv is not there or not allowed (seccomp)
 };
 

@@ -70,7 +70,9 @@ Result<std::unique_ptr<Target>> Target::open_process(Process process) {
   std::unique_ptr<Target> target(new Target);
   target->process_.emplace(std::move(process));
   JTRACE_ASSIGN_OR_RETURN(target->mappings_, target->process_->maps());
-  target->memory_ = std::make_unique<ProcessMemory>(*target->process_);
+  auto memory = std::make_unique<ProcessMemory>(*target->process_);
+  target->process_memory_ = memory.get();
+  target->memory_ = std::move(memory);
   JTRACE_RETURN_IF_ERROR(target->find_libjvm());
   return target;
 }

@@ -30,8 +30,9 @@ class Target {
   const Process* process() const { return process_ ? &*process_ : nullptr; }  // null for a core
   const CoreFile* core() const { return core_ ? &*core_ : nullptr; }          // null for a live process
   const CoreMemory* core_memory() const { return core_memory_; }
-  pid_t nspid() const;                                                // its own, in its innermost pid namespace
-  const std::vector<Mapping>& mappings() const { return mappings_; }  // by address
+  const ProcessMemory* process_memory() const { return process_memory_; }  // null for a core
+  pid_t nspid() const;                                                     // its own, in its innermost pid namespace
+  const std::vector<Mapping>& mappings() const { return mappings_; }       // by address
   // Of a live process, in which libraries come and go. What points into mappings() is void.
   Result<> read_mappings_again();
   const Mapping& libjvm_mapping() const { return libjvm_mapping_; }
@@ -51,6 +52,7 @@ class Target {
   std::optional<CoreFile> core_;
   std::unique_ptr<MemoryReader> memory_;
   const CoreMemory* core_memory_ = nullptr;
+  const ProcessMemory* process_memory_ = nullptr;
   std::vector<Mapping> mappings_;
   Mapping libjvm_mapping_;
   std::optional<LoadedImage> libjvm_;

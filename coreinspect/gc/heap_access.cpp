@@ -1,24 +1,28 @@
 #include "coreinspect/gc/heap_access.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/clock.h"
 #include "base/free_memory.h"
-#include "target/stop_threads.h"
+#include "base/strings.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
 using std::chrono::nanoseconds;
-using target::StoppedThreads;
 
-constexpr std::uint64_t kProbe = 8u << 20;         // bytes read to learn the speed
+constexpr std::uint64_t kProbe = 1u << 20;         // bytes read at a time to learn the speed
+constexpr std::size_t kProbes = 9;                 // how often
+constexpr int kMaxLooks = 4096;                    // for places where there is something to read
 constexpr std::uint64_t kMaxStackCopy = 1u << 20;  // of each thread
 constexpr std::uint64_t kRedZone = 128;            // System V ABI, AMD64 3.2.2
 constexpr nanoseconds kThreadCost{100'000};        // to stop one and read its registers, on a slow machine
 constexpr nanoseconds kLayoutCost{3'000'000};      // to read the tables of regions and threads
 constexpr unsigned kCopyThreads = 2;
+constexpr double kSafety = 1.25;
+constexpr double kNewPageCost = 0.5;  // ns a byte of a page that the kernel makes and clears
+constexpr int kTries = 3;
+constexpr std::uint64_t kSpare = 32u << 20;  // room for what is allocated meanwhile, beside an eighth
 
 std::string text_of_ms(nanoseconds time) { return std::to_string(time.count() / 1'000'000) + " ms"; }
 
@@ -32,16 +36,25 @@ std::vector<AddressRange> used_ranges(const HeapLayout& layout) {
   return ranges;
 }
 
-// Nanoseconds that a byte takes, from a first look.
-double cost_of_byte(const target::MemoryReader& memory, const HeapLayout& layout, std::byte* room) {
-  std::uint64_t bytes = 0;
-  const std::uint64_t start = monotonic_ns();
+// Nanoseconds that a byte takes, from a first look: the median of a few reads, as on a busy machine one of them may
+// have to wait for a processor.
+double cost_of_byte(const target::ProcessMemory& memory, const HeapLayout& layout) {
+  std::vector<std::byte> room(kProbe);
+  std::vector<double> costs;
+  int looks = kMaxLooks;
   for (const HeapRegion& region : layout.regions) {
-    const std::uint64_t size = std::min(region.used(), kProbe - bytes);
-    if (size > 0 && memory.read_exactly(region.start, {room, static_cast<std::size_t>(size)})) bytes += size;
-    if (bytes >= kProbe) break;
+    for (std::uint64_t done = 0; done < region.used() && costs.size() < kProbes && looks-- > 0; done += kProbe) {
+      const std::uint64_t size = std::min(region.used() - done, kProbe);
+      const std::uint64_t resident = memory.resident(region.start + done, region.start + done + size);
+      if (resident < kProbe / 4) continue;
+      const std::uint64_t start = monotonic_ns();
+      if (!memory.read_exactly(region.start + done, std::span(room).first(static_cast<std::size_t>(size)))) break;
+      costs.push_back(static_cast<double>(monotonic_ns() - start) / static_cast<double>(resident));
+    }
   }
-  return bytes == 0 ? 0 : static_cast<double>(monotonic_ns() - start) / static_cast<double>(bytes);
+  if (costs.empty()) return 0;
+  std::sort(costs.begin(), costs.end());
+  return costs[costs.size() / 2];
 }
 
 constexpr const char* kOtherWays = "--no-stop reads it while it runs; jtrace cmd PID inspectheap asks the JVM";
@@ -55,6 +68,7 @@ Result<std::unique_ptr<HeapAccess>> HeapAccess::open(Inspection& inspection, con
   std::unique_ptr<HeapAccess> access(new HeapAccess(inspection));
   const Vm& vm = inspection.vm();
   if (vm.cached_memory()) vm.cached_memory()->forget();
+  if (const auto* memory = inspection.target().process_memory()) memory->skip_untouched(true);
   JTRACE_ASSIGN_OR_RETURN(access->layout_, read_heap_layout(vm));
   access->memory_ = &inspection.target().memory();
   access->runs_ = inspection.target().process() != nullptr && options.no_stop;
@@ -68,6 +82,7 @@ Result<std::unique_ptr<HeapAccess>> HeapAccess::open(Inspection& inspection, con
 
 HeapAccess::~HeapAccess() {
   if (copy_) inspection_.vm().cached_memory()->reset();
+  if (const auto* memory = inspection_.target().process_memory()) memory->skip_untouched(false);
 }
 
 Result<HeapLayout> HeapAccess::layout_now() const {
@@ -75,17 +90,62 @@ Result<HeapLayout> HeapAccess::layout_now() const {
   return read_heap_layout(inspection_.vm());
 }
 
-Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options, std::uint64_t used) {
-  if (const std::uint64_t room = free_memory(); used > room / 2)
+Result<> HeapAccess::copy_stopped(const HeapAccessOptions& options) {
+  for (;;) {
+    auto done = make_ready(options);
+    const bool refused = !done;
+    if (done) done = copy_once(options);
+    if (done) return {};
+    if (inspection_.target().process()->has_exited() || done.error().category == ErrorCategory::kNotFound) return done;
+    if (refused && options.strict && tries_ == 0) return done;
+    if (!refused && !too_slow_ && tries_ < kTries) continue;
+    return options.or_running ? read_running(done.error()) : done;
+  }
+}
+
+Result<> HeapAccess::read_running(const Error& why) {
+  copy_.reset();
+  copied_.clear();
+  inspection_.vm().cached_memory()->reset();
+  why_running_ = why.message();
+  runs_ = true;
+  JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
+  return {};
+}
+
+// Room first, which takes longest; then, right before the stop, what there is to be copied.
+Result<> HeapAccess::make_ready(const HeapAccessOptions& options) {
+  inspection_.vm().cached_memory()->reset();
+  JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
+  JTRACE_RETURN_IF_ERROR(refuse_if_too_large(options));
+  const std::uint64_t used = layout_.used(), room = used + used / 8 + kSpare + growth_;
+  if (!copy_) {
+    const VmFlag* flag = inspection_.vm().flag("MaxHeapSize");
+    const auto most = flag ? parse_decimal<std::uint64_t>(flag->value) : std::nullopt;
+    JTRACE_ASSIGN_OR_RETURN(copy_, HeapCopy::make(*memory_, room, std::max(most.value_or(0), room)));
+    copy_->leave_out_untouched(inspection_.target().process_memory()->pages());
+  }
+  copy_->make_ready(room);
+  inspection_.vm().cached_memory()->forget();
+  JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
+  return refuse_if_too_large(options);
+}
+
+Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options) {
+  const std::uint64_t used = layout_.used();
+  if (const std::uint64_t room = free_memory() + (copy_ ? copy_->ready() : 0); used > room / 2)
     return fail(ErrorCategory::kRefused,
                 "a copy of the heap takes " + std::to_string(used) + " bytes, more than half of the " +
                     std::to_string(room) + " bytes of free memory",
                 kOtherWays);
-  std::vector<std::byte> room(kProbe);
-  const double cost = cost_of_byte(*memory_, layout_, room.data());
+  if (cost_of_byte_ == 0) cost_of_byte_ = cost_of_byte(*inspection_.target().process_memory(), layout_);
+  std::uint64_t resident = 0;
+  for (const AddressRange& range : used_ranges(layout_))
+    resident += inspection_.target().process_memory()->resident(range.start, range.end);
+  resident_share_ = used == 0 ? 1 : static_cast<double>(resident) / static_cast<double>(used);
   const auto threads = inspection_.target().process()->threads();
-  estimate_ = nanoseconds(static_cast<std::int64_t>(cost * 1.25 * static_cast<double>(used))) + kLayoutCost +
-              kThreadCost * static_cast<std::int64_t>(threads ? threads->size() : 0);
+  estimate_ = nanoseconds(static_cast<std::int64_t>(cost_of_byte_ * kSafety * static_cast<double>(resident))) +
+              kLayoutCost + kThreadCost * static_cast<std::int64_t>(threads ? threads->size() : 0);
   if (estimate_ > options.max_stop)
     return fail(ErrorCategory::kRefused,
                 "the JVM would stand for some " + text_of_ms(estimate_) + " while " + std::to_string(used) +
@@ -94,52 +154,81 @@ Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options, std::
   return {};
 }
 
-Result<> HeapAccess::copy_stopped(const HeapAccessOptions& options) {
+Result<> HeapAccess::copy_once(const HeapAccessOptions& options) {
   const target::Process& process = *inspection_.target().process();
-  const std::uint64_t used = layout_.used();
-  JTRACE_RETURN_IF_ERROR(refuse_if_too_large(options, used));
-  const std::size_t stacks = options.stacks ? process.threads().value_or(std::vector<pid_t>()).size() + 16 : 0;
-  JTRACE_ASSIGN_OR_RETURN(copy_, HeapCopy::make(*memory_, used + used / 8 + (32u << 20) + stacks * (128u << 10)));
   JTRACE_ASSIGN_OR_RETURN(const auto mappings, process.maps());
+  if (options.stacks) inspection_.target().process_memory()->pages().look();
   CachedMemory& cache = *inspection_.vm().cached_memory();
   cache.reset();
-  std::map<Address, std::vector<std::byte>> copied;
-  auto stopped = StoppedThreads::stop(process, options.max_stop);
-  if (!stopped) return fail(stopped.error().with_help(kOtherWays));
-  JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
-  auto done = copy_->copy(used_ranges(layout_), kCopyThreads, [&] { return stopped->time_left().count() > 0; });
-  if (done && options.stacks) {
-    threads_ = stopped->threads();
-    const auto keep = [&](Address start, Address end) {
-      std::vector<std::byte> bytes(end - start);
-      if (memory_->read_exactly(start, bytes)) copied[start] = std::move(bytes);
-    };
-    for (const target::ThreadRegisters& thread : threads_) {
-      const Address sp = thread.registers.sp();
-      const target::Mapping* mapping = target::find_mapping(mappings, sp);
-      if (!mapping) continue;
-      const Address start = std::max(mapping->start, sp - kRedZone);
-      keep(start, std::min(mapping->end, start + kMaxStackCopy));
-    }
-    const std::uint64_t size = inspection_.vm().types().size_of("JavaThread").value_or(0);
-    if (const auto addresses = java_thread_addresses(inspection_.vm()); addresses && size > 0 && size < 65536)
-      for (Address address : *addresses) keep(address, address + size);
-  }
+  copy_->clear();
+  copied_.clear();
+  ++tries_;
+  auto stop = HeapStop::make(inspection_, options.max_stop);
+  if (!stop) return fail(stop.error().with_help(kOtherWays));
+  auto done = copy_within(*stop);
+  if (done && options.stacks) keep_stacks(*stop, mappings);
+  const std::vector<target::HeldThread> held = stop->held();
+  const nanoseconds pause = stop->release();
+  pause_ = std::max(pause_, pause);
+  if (!done) return fail(done.error().with_context("after " + text_of_ms(pause)).with_help(kOtherWays));
   // One that its tracer has stopped changes nothing in the heap; its frames are lost to a dump.
-  for (const target::HeldThread& held : stopped->held())
-    if (options.stacks || !held.stands)
-      missing_.push_back("thread " + std::to_string(held.tid) + " (" + held.name + ") is held by " +
-                         target::describe_tracer(held) +
-                         (held.stands ? ": its registers are not known" : ": it went on while the heap was copied"));
-  pause_ = stopped->release();
-  if (!done) return fail(done.error().with_context("after " + text_of_ms(pause_)).with_help(kOtherWays));
+  for (const target::HeldThread& each : held)
+    if (options.stacks || !each.stands)
+      missing_.push_back("thread " + std::to_string(each.tid) + " (" + each.name + ") is held by " +
+                         target::describe_tracer(each) +
+                         (each.stands ? ": its registers are not known" : ": it went on while the heap was copied"));
   if (copy_->unreadable() > 0)
     missing_.push_back(std::to_string(copy_->unreadable()) + " bytes of the heap could not be read");
   // From now on the heap is what was copied, for every reader.
-  for (auto& [start, bytes] : copied) cache.overlay(start, std::move(bytes));
+  for (auto& [start, bytes] : copied_) cache.overlay(start, std::move(bytes));
   cache.set_layer(copy_.get());
   memory_ = copy_.get();
   return {};
+}
+
+// All used ranges; or nothing, where that is seen to take longer than there is time.
+Result<> HeapAccess::copy_within(HeapStop& stop) {
+  const std::uint64_t expected = layout_.used();
+  inspection_.vm().cached_memory()->forget();
+  JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
+  const std::uint64_t used = layout_.used(), grown = used > expected ? used - expected : 0;
+  growth_ = std::max(growth_, 2 * grown);
+  const double new_pages = used > copy_->ready() ? static_cast<double>(used - copy_->ready()) : 0;
+  const double takes = cost_of_byte_ * resident_share_ * static_cast<double>(used) + kNewPageCost * new_pages;
+  if (nanoseconds(static_cast<std::int64_t>(takes)) > stop.time_left())
+    return fail(ErrorCategory::kTimeout, "the heap grew by " + std::to_string(grown) +
+                                             " bytes while it was made ready for: too many to copy in time");
+  if (used / 2 > free_memory() / 2 + copy_->ready() / 2)
+    return fail(ErrorCategory::kRefused, "the heap grew to " + std::to_string(used) + " bytes, too many for a copy");
+  // On a machine that turns out to be busier than it was, no longer than it takes to see that.
+  const nanoseconds at_most = stop.time_left();
+  const auto in_time = [&](std::uint64_t done, std::uint64_t all) {
+    const nanoseconds left = stop.time_left(), gone = at_most - left;
+    const bool hopeless = gone > at_most / 5 && static_cast<double>(done) * static_cast<double>(at_most.count()) <
+                                                    0.7 * static_cast<double>(all) * static_cast<double>(gone.count());
+    return left.count() > 0 && !hopeless;
+  };
+  auto copied = copy_->copy(used_ranges(layout_), kCopyThreads, in_time);
+  too_slow_ = !copied && copied.error().category == ErrorCategory::kTimeout;
+  return copied;
+}
+
+void HeapAccess::keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings) {
+  threads_ = stop.threads();
+  const auto keep = [&](Address start, Address end) {
+    std::vector<std::byte> bytes(end - start);
+    if (memory_->read_exactly(start, bytes)) copied_[start] = std::move(bytes);
+  };
+  for (const target::ThreadRegisters& thread : threads_) {
+    const Address sp = thread.registers.sp();
+    const target::Mapping* mapping = target::find_mapping(mappings, sp);
+    if (!mapping) continue;
+    const Address start = std::max(mapping->start, sp - kRedZone);
+    keep(start, std::min(mapping->end, start + kMaxStackCopy));
+  }
+  const std::uint64_t size = inspection_.vm().types().size_of("JavaThread").value_or(0);
+  if (const auto addresses = java_thread_addresses(inspection_.vm()); addresses && size > 0 && size < 65536)
+    for (Address address : *addresses) keep(address, address + size);
 }
 
 }  // namespace jtrace::coreinspect

@@ -1,17 +1,22 @@
 // HeapAccess: the heap of a target made ready to be walked: a core as it lies in its file, a live JVM copied while it
 // stands still, or read while it runs.
 //
-// The stop is estimated first, from the used bytes and the speed of a first read. Beyond the bound, or beyond half of
-// the free memory, it is refused before anything is stopped. Ownership: borrows the inspection, owns the copy. Threads:
-// one at a time; memory() from any. Errors: kRefused (too large for the bound), those of StoppedThreads.
+// The stop is estimated before it is made, from what is resident of the used bytes and the speed of a first read.
+// Beyond the bound, or where a copy takes more than half of the free memory, nothing is stopped. A stop in which the
+// heap is found to have grown too much ends at once and is made anew, with more room; where that does not help either,
+// a heap that may be read while it runs is read so (why_running() says why). Pages that the target never touched are
+// not read. Ownership: borrows the inspection, owns the copy. Threads: one at a time; memory() from any. Errors:
+// kRefused (too large for the bound), those of HeapStop.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "coreinspect/gc/heap_copy.h"
 #include "coreinspect/gc/heap_layout.h"
+#include "coreinspect/gc/heap_stop.h"
 #include "coreinspect/gc/heap_walker.h"
 #include "coreinspect/model/inspection.h"
 #include "target/registers.h"
@@ -21,7 +26,9 @@ namespace jtrace::coreinspect {
 struct HeapAccessOptions {
   bool no_stop = false;
   std::chrono::milliseconds max_stop{200};
-  bool stacks = false;  // registers, stacks and JavaThreads as well, laid over the VM's memory
+  bool or_running = false;  // where it cannot be stopped within the bound it is read while it runs
+  bool strict = false;      // but not where the bound is known to be too small before it is stopped
+  bool stacks = false;      // registers, stacks and JavaThreads as well, laid over the VM's memory
 };
 
 class HeapAccess {
@@ -35,8 +42,10 @@ class HeapAccess {
   KlassTable& klasses() const { return *klasses_; }
   const HeaderShape& shape() const { return shape_; }
   bool runs() const { return runs_; }                              // the target goes on while it is read
-  std::chrono::nanoseconds pause() const { return pause_; }        // for how long it stood
+  std::chrono::nanoseconds pause() const { return pause_; }        // for how long it stood, at most, at a time
   std::chrono::nanoseconds estimate() const { return estimate_; }  // what was expected
+  int tries() const { return tries_; }                             // how often it was stopped
+  const std::string& why_running() const { return why_running_; }  // "" where that was asked for
   // Of a stop with stacks, as this process sees the tids; of a core all it has.
   const std::vector<target::ThreadRegisters>& threads() const { return threads_; }
   // Of a running target: the layout as it is now.
@@ -46,7 +55,12 @@ class HeapAccess {
  private:
   explicit HeapAccess(Inspection& inspection) : inspection_(inspection) {}
   Result<> copy_stopped(const HeapAccessOptions& options);
-  Result<> refuse_if_too_large(const HeapAccessOptions& options, std::uint64_t used);
+  Result<> make_ready(const HeapAccessOptions& options);
+  Result<> refuse_if_too_large(const HeapAccessOptions& options);
+  Result<> copy_once(const HeapAccessOptions& options);
+  Result<> copy_within(HeapStop& stop);
+  void keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings);
+  Result<> read_running(const Error& why);
 
   Inspection& inspection_;
   HeapLayout layout_;
@@ -55,6 +69,13 @@ class HeapAccess {
   std::unique_ptr<KlassTable> klasses_;
   HeaderShape shape_;
   bool runs_ = false;
+  double cost_of_byte_ = 0;   // nanoseconds
+  std::uint64_t growth_ = 0;  // bytes that came while it was made ready
+  double resident_share_ = 1;
+  int tries_ = 0;
+  bool too_slow_ = false;  // the machine was: another stop would be too
+  std::string why_running_;
+  std::map<Address, std::vector<std::byte>> copied_;  // stacks and threads
   std::chrono::nanoseconds pause_{}, estimate_{};
   std::vector<target::ThreadRegisters> threads_;
   std::vector<std::string> missing_;

@@ -10,20 +10,32 @@
 #include <vector>
 
 #include "coreinspect/gc/heap_layout.h"
+#include "target/resident_pages.h"
 
 namespace jtrace::coreinspect {
 
 class HeapCopy final : public target::MemoryReader {
  public:
-  // Room for `size` bytes, already touched. Errors: kSystem where there is no such room.
-  static Result<std::unique_ptr<HeapCopy>> make(const target::MemoryReader& below, std::uint64_t size);
+  // Room for `size` bytes, already touched, and where there is address space for up to `most`, whose pages come when
+  // they are filled. Errors: kSystem where there is no such room.
+  static Result<std::unique_ptr<HeapCopy>> make(const target::MemoryReader& below, std::uint64_t size,
+                                                std::uint64_t most = 0);
   ~HeapCopy() override;
   HeapCopy(const HeapCopy&) = delete;
   HeapCopy& operator=(const HeapCopy&) = delete;
 
-  // Copies the ranges, by `threads` threads, after what it holds already. Asks `go_on` before each piece; false stops.
-  // kTimeout where it was stopped, kPartial where the room is too small. What cannot be read is left out and counted.
-  Result<> copy(std::span<const AddressRange> ranges, unsigned threads, const std::function<bool()>& go_on);
+  // Of what is copied from now on the pages that these say are not there are left out: the room has zeros there.
+  void leave_out_untouched(const target::ResidentPages& pages) { pages_ = &pages; }
+  // Copies the ranges, by `threads` threads, after what it holds already. Asks `go_on` before each piece with how far
+  // it is; false stops. kTimeout where it was stopped, kPartial where the room is too small. What cannot be read is
+  // left out and counted.
+  using GoOn = std::function<bool(std::uint64_t done, std::uint64_t all)>;
+  Result<> copy(std::span<const AddressRange> ranges, unsigned threads, const GoOn& go_on);
+  // Touches room for `size` bytes, as far as there is any.
+  void make_ready(std::uint64_t size);
+  // Forgets what it holds; the room is zeros again.
+  void clear();
+  std::uint64_t ready() const { return touched_; }  // bytes that can be filled without new pages
   std::uint64_t copied() const { return used_; }
   std::uint64_t unreadable() const { return unreadable_; }
 
@@ -38,10 +50,12 @@ class HeapCopy final : public target::MemoryReader {
   HeapCopy(const target::MemoryReader& below, std::byte* room, std::uint64_t size)
       : below_(below), room_(room), size_(size) {}
   const Range* find(target::Address address) const;
+  bool copy_piece(target::Address start, std::uint64_t size, std::byte* to) const;
 
   const target::MemoryReader& below_;
+  const target::ResidentPages* pages_ = nullptr;
   std::byte* room_;
-  std::uint64_t size_, used_ = 0, unreadable_ = 0;
+  std::uint64_t size_, touched_ = 0, used_ = 0, unreadable_ = 0;
   std::vector<Range> ranges_;  // by address
 };
 

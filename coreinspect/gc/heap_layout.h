@@ -18,6 +18,7 @@ namespace jtrace::coreinspect {
 
 struct AddressRange {
   Address start = 0, end = 0;
+  Address buffer = 0;  // of a hole: where the thread's buffer begins that it is the rest of; 0 where it is none
   bool operator==(const AddressRange&) const = default;
 };
 

@@ -33,7 +33,7 @@ HeaderShape header_shape(const ObjectModel& objects);
 
 struct WalkTotals {
   std::uint64_t objects = 0, bytes = 0;  // the visitor's
-  std::uint64_t holes = 0;               // bytes that threads had taken and not filled
+  std::uint64_t holes = 0;               // bytes that threads had taken and not filled, or were just filling
   std::uint64_t free = 0;                // of free chunks, of room that nobody took, of fillers behind large objects
   std::uint64_t forwarded = 0;           // of objects that were copied away
   std::uint64_t unparsable = 0, unreadable = 0;  // bytes
@@ -138,7 +138,7 @@ class HeapWalker {
   std::uint64_t free_chunk(const std::byte* header) const;
 
   template <class Visitor>
-  void walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor);
+  void walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor, Address buffer = 0);
 
   KlassTable& table_;
   const HeaderShape shape_;
@@ -157,7 +157,7 @@ void HeapWalker::walk(const HeapRegion& region, const std::vector<AddressRange>&
   auto hole = std::lower_bound(holes.begin(), holes.end(), at,
                                [](const AddressRange& range, Address address) { return range.end <= address; });
   for (; hole != holes.end() && hole->start < region.top; ++hole) {
-    if (hole->start > at) walk_part(region, at, hole->start, visitor);
+    if (hole->start > at) walk_part(region, at, hole->start, visitor, hole->buffer);
     const Address next = std::min(std::max(at, hole->end), region.top);
     totals_.holes += next - std::max(at, hole->start);
     at = next;
@@ -166,7 +166,7 @@ void HeapWalker::walk(const HeapRegion& region, const std::vector<AddressRange>&
 }
 
 template <class Visitor>
-void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor) {
+void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor, Address buffer) {
   std::array<std::byte, kHeader> padded{};
   while (at < end) {
     if (tick_ && !tick_(at - region.start)) return;
@@ -224,6 +224,11 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
           at += zeros;
           if (at >= window_end) break;
           continue;
+        }
+        // The last object of a buffer has no header yet: its thread is just making it.
+        if (buffer != 0 && at >= buffer) {
+          totals_.holes += end - at;
+          return;
         }
         ++totals_.breaks;
         const Address found = resynchronise(region, at, end);

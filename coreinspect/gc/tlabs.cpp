@@ -47,7 +47,7 @@ Result<std::vector<AddressRange>> read_tlab_holes(const Vm& vm) {
       if (const auto allocation_end = vm.memory().read<Address>(at + *end_offset + kWord);
           allocation_end && *allocation_end >= *end && *allocation_end - *start < kMaxTlab)
         end = allocation_end;
-    holes.push_back({*top, *end + reserve});
+    holes.push_back({*top, *end + reserve, *start});
   }
   std::sort(holes.begin(), holes.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
   return holes;

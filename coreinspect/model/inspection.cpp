@@ -1,18 +1,18 @@
 #include "coreinspect/model/inspection.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace jtrace::coreinspect {
 
 namespace {
 
-// CollectedHeap::_is_gc_active; _is_stw_gc_active from 23 on (collectedHeap.hpp).
-bool collection_is_active(const Vm& vm) {
-  const auto heap = vm.read_static<Address>("Universe", "_collectedHeap");
-  if (!heap || *heap == 0) return false;
-  for (const char* field : {"_is_stw_gc_active", "_is_gc_active"})
-    if (const auto active = vm.read_field<std::uint8_t>(*heap, "CollectedHeap", field)) return *active != 0;
-  return false;
+constexpr int kTests = 10;  // of a live JVM, whose objects may just be moved
+constexpr timespec kBetweenTests{0, 5'000'000};
+
+Result<> test_objects(const Inspection& inspection) {
+  JTRACE_ASSIGN_OR_RETURN(const auto threads, java_thread_addresses(inspection.vm()));
+  return self_test(inspection.objects(), threads);
 }
 
 // A second rule set that the tables do not tell, tried on a method every JVM has: java.lang.Thread.run.
@@ -32,6 +32,15 @@ Result<> check_methods(const ClassModel& classes, const MethodModel& methods) {
 
 }  // namespace
 
+// CollectedHeap::_is_gc_active; _is_stw_gc_active from 23 on (collectedHeap.hpp).
+bool Inspection::collection_is_active() const {
+  const auto heap = vm_->read_static<Address>("Universe", "_collectedHeap");
+  if (!heap || *heap == 0) return false;
+  for (const char* field : {"_is_stw_gc_active", "_is_gc_active"})
+    if (const auto active = vm_->read_field<std::uint8_t>(*heap, "CollectedHeap", field)) return *active != 0;
+  return false;
+}
+
 std::vector<std::string> Inspection::missing() const {
   auto lines = target_->missing();
   if (died_in_gc_) lines.push_back("the JVM died inside a collection: objects may be half moved");
@@ -45,12 +54,16 @@ Result<std::unique_ptr<Inspection>> Inspection::open(std::unique_ptr<target::Tar
   inspection->classes_ = std::make_unique<ClassModel>(*inspection->vm_);
   inspection->objects_ = std::make_unique<ObjectModel>(*inspection->classes_);
   inspection->methods_ = std::make_unique<MethodModel>(*inspection->classes_);
-  const auto threads = java_thread_addresses(*inspection->vm_);
-  inspection->healthy_ = threads ? self_test(*inspection->objects_, *threads) : Result<>(fail(threads.error()));
+  inspection->healthy_ = test_objects(*inspection);
+  for (int i = 1; i < kTests && !inspection->healthy_ && inspection->vm_->cached_memory(); ++i) {
+    ::nanosleep(&kBetweenTests, nullptr);
+    inspection->vm_->cached_memory()->forget();
+    inspection->healthy_ = test_objects(*inspection);
+  }
   if (!inspection->healthy_) inspection->vm_->warn(inspection->healthy_.error().message());
   else if (const auto methods = check_methods(*inspection->classes_, *inspection->methods_); !methods)
     inspection->vm_->warn(methods.error().with_context("bytecodes and lines cannot be trusted in this JVM").message());
-  inspection->died_in_gc_ = inspection->target_->core() && collection_is_active(*inspection->vm_);
+  inspection->died_in_gc_ = inspection->target_->core() && inspection->collection_is_active();
   return inspection;
 }
 

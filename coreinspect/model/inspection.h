@@ -34,6 +34,8 @@ class Inspection {
   const Result<>& healthy() const { return healthy_; }
   // True of a core whose JVM died within a collection: objects may be half moved.
   bool died_in_gc() const { return died_in_gc_; }
+  // Whether a collection that stops the JVM goes on, now.
+  bool collection_is_active() const;
   // What is missing from every answer about this target; one line each.
   std::vector<std::string> missing() const;
 

@@ -13,10 +13,11 @@ class ByteSink;
 namespace jtrace::coreinspect {
 
 struct HeapOptions {
-  bool no_stop = false;        // a live JVM is read while it runs
-  std::string sort = "bytes";  // "bytes", "instances", "name"
-  std::string filter = {};     // part of a class name, or a pattern with * and ?; "" all
-  std::size_t top = 0;         // rows; 0 all
+  bool no_stop = false;         // a live JVM is read while it runs
+  bool max_stop_given = false;  // the user's own bound: what would break it is refused
+  std::string sort = "bytes";   // "bytes", "instances", "name"
+  std::string filter = {};      // part of a class name, or a pattern with * and ?; "" all
+  std::size_t top = 0;          // rows; 0 all
   bool by_loader = false;
   int depth = 0;                          // object: how far references are followed
   bool in_events = false;                 // events: class totals too

@@ -74,6 +74,17 @@ std::string millis(std::chrono::nanoseconds time) {
   return text;
 }
 
+std::string way_text(const HeapAccess& access, std::uint64_t changed) {
+  const std::string tries = access.tries() > 1 ? ", tried " + std::to_string(access.tries()) + " times" : "";
+  if (access.runs()) {
+    std::string text = "read while the JVM ran: " + std::to_string(changed) + " bytes changed meanwhile\n";
+    if (!access.why_running().empty()) text += "not stopped" + tries + ": " + printable(access.why_running()) + "\n";
+    return text;
+  }
+  if (access.pause().count() == 0) return {};
+  return "the JVM stood for " + millis(access.pause()) + " (expected " + millis(access.estimate()) + tries + ")\n";
+}
+
 // What a walk passed over, and how a live JVM was looked at.
 std::string walk_text(const HeapAccess& access, const WalkTotals& totals, std::uint64_t changed) {
   std::string text = "walked " + std::to_string(access.layout().used()) + " bytes: " + std::to_string(totals.bytes) +
@@ -84,10 +95,7 @@ std::string walk_text(const HeapAccess& access, const WalkTotals& totals, std::u
     text +=
         ", " + std::to_string(totals.unparsable) + " unparsable, " + std::to_string(totals.unreadable) + " unreadable";
   text += "\n";
-  if (access.runs()) text += "read while the JVM ran: " + std::to_string(changed) + " bytes changed meanwhile\n";
-  else if (access.pause().count() > 0)
-    text += "the JVM stood for " + millis(access.pause()) + " (expected " + millis(access.estimate()) + ")\n";
-  return text;
+  return text + way_text(access, changed);
 }
 
 }  // namespace
@@ -112,13 +120,22 @@ void append_walk_members(std::string& members, const HeapAccess& access, const W
       .member("changedBytes", changed)
       .member("pauseMicros", access.pause().count() / 1000)
       .member("walkMicros", walk.count() / 1000)
-      .end_object();
+      .member("mode", access.runs()                         ? "running"
+                      : access.inspection().target().core() ? "core"
+                                                            : "stopped")
+      .member("tries", access.tries());
+  if (!access.why_running().empty()) json.member("whyRunning", access.why_running());
+  json.end_object();
   members += "\"heap\":" + text;
 }
 
 Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const ViewOptions& options, bool stacks) {
-  return HeapAccess::open(inspection,
-                          {.no_stop = options.heap.no_stop, .max_stop = options.max_stop, .stacks = stacks});
+  // What is put together from more than one place, stacks and references, would not fit together.
+  return HeapAccess::open(inspection, {.no_stop = options.heap.no_stop,
+                                       .max_stop = options.max_stop,
+                                       .or_running = !stacks,
+                                       .strict = options.heap.max_stop_given,
+                                       .stacks = stacks});
 }
 
 Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOptions& options) {

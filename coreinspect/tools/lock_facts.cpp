@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "coreinspect/tools/owned_locks.h"
+
 namespace jtrace::coreinspect {
 
 std::string describe(const Wait& wait) {
@@ -187,10 +189,35 @@ void LockFacts::find_deadlocks() {
   }
 }
 
+namespace {
+
+// What threads own, those too that have ended with it.
+void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWriter* json, std::string& out) {
+  for (const OwnedLock& lock : owned.all()) {
+    const auto alive = std::find_if(facts.parties().begin(), facts.parties().end(),
+                                    [&](const LockFacts::Party& party) { return party.object == lock.owner; });
+    const bool known = alive != facts.parties().end();
+    const auto [name, id] = known ? std::pair(*alive->name, alive->id) : owned.name_of(lock);
+    if (json) {
+      json->begin_object().member("thread", name).member("threadId", id).member("kind", "owned");
+      json->member("object", hex(lock.object)).member("class", lock.class_name);
+      if (!known) json->member("listed", false);
+      json->end_object();
+    } else {
+      out += "\"" + printable(name) + "\" #" + std::to_string(id) + " owns <" + hex(lock.object) + "> (a " +
+             printable(lock.class_name) + ")" + (known ? "" : ", and is none of the threads that the JVM lists") + "\n";
+    }
+  }
+}
+
+}  // namespace
+
 Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options) {
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  OwnedLocks owned(inspection, options.max_stop);
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
   const LockFacts locks(inspection, snapshot);
+  owned.settle(locks);
   const auto name_of = [&](Address thread) { return *locks.party(thread)->name; };
   ViewResult result;
   result.missing = std::move(snapshot.missing);
@@ -207,6 +234,7 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
     if (!wait->owner.empty()) json.member("owner", wait->owner).member("ownerId", wait->owner_id);
     json.end_object();
   }
+  append_owned_locks(owned, locks, options.json ? &json : nullptr, result.out);
   for (const auto& cycle : locks.deadlocks()) {
     if (options.json) {
       json.begin_object().member("kind", "deadlock").key("threads").begin_array();
@@ -218,6 +246,7 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
       result.out += " \"" + printable(name_of(cycle.front())) + "\"\n";
     }
   }
+  append_why(owned, options.json, result);
   return result;
 }
 

@@ -10,7 +10,7 @@
 #include "coreinspect/tools/class_definition.h"
 #include "coreinspect/tools/counters.h"
 #include "coreinspect/tools/heap_views.h"
-#include "coreinspect/tools/lock_facts.h"
+#include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/properties.h"
 #include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/thread_snapshot.h"
@@ -100,9 +100,11 @@ class SnapshotEvents::Impl {
     for (const std::string& name : parts.class_names) JTRACE_RETURN_IF_ERROR(write_class_with_methods(name));
     if (parts.threads) {
       JTRACE_RETURN_IF_ERROR(inspection_.healthy());
+      std::optional<OwnedLocks> owned;
+      if (parts.owned) owned.emplace(inspection_, options_.max_stop);
       JTRACE_ASSIGN_OR_RETURN(const ThreadSnapshot snapshot,
                               take_thread_snapshot(inspection_, {.max_stop = options_.max_stop}));
-      JTRACE_RETURN_IF_ERROR(write_threads(snapshot, parts.frames, parts.waits));
+      JTRACE_RETURN_IF_ERROR(write_threads(snapshot, parts.frames, parts.waits, owned ? &*owned : nullptr));
     }
     if (parts.class_totals) JTRACE_RETURN_IF_ERROR(write_class_totals());
     for (const std::string& address : parts.objects) JTRACE_RETURN_IF_ERROR(write_object(address));
@@ -241,7 +243,7 @@ class SnapshotEvents::Impl {
   static ThreadId thread_id(const VirtualThread& thread) { return ThreadId(static_cast<std::uint64_t>(thread.id)); }
 
  public:
-  Result<> write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits) {
+  Result<> write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits, OwnedLocks* owned = nullptr) {
     missing_.insert(missing_.end(), snapshot.missing.begin(), snapshot.missing.end());
     for (const ThreadReport& report : snapshot.threads)
       JTRACE_RETURN_IF_ERROR(need_thread(thread_id(report), report.java.address ? report.java.name : report.name,
@@ -256,6 +258,8 @@ class SnapshotEvents::Impl {
     }
     if (!waits) return {};
     const LockFacts locks(inspection_, snapshot);
+    // Before the waits: to have entered ends one.
+    if (owned) JTRACE_RETURN_IF_ERROR(write_owned(locks, *owned));
     for (const LockFacts::Party& each : locks.parties())
       if (const Wait* wait = locks.wait_of(each.key)) JTRACE_RETURN_IF_ERROR(write_wait(locks, each, *wait));
     return {};
@@ -320,6 +324,18 @@ class SnapshotEvents::Impl {
     trace::MonContendedEnter enter{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object};
     if (const LockFacts::Party* owner = locks.party(wait.owner_thread)) enter.threadOwner = thread_id(*owner);
     return emitter_.emit(enter);
+  }
+
+  // What a thread has is what it has entered.
+  Result<> write_owned(const LockFacts& locks, OwnedLocks& owned) {
+    owned.settle(locks);
+    for (const LockFacts::Party& each : locks.parties())
+      for (const OwnedLock* lock : owned.of(each.object)) {
+        JTRACE_ASSIGN_OR_RETURN(const ObjectId object, need_object(lock->object));
+        JTRACE_RETURN_IF_ERROR(emitter_.emit(
+            trace::MonContendedEntered{.threadIdRef = thread_id(each), .time = time_, .objIdRef = object}));
+      }
+    return owned.why().empty() ? Result<>() : option("jtrace.unavailable", "owned locks: " + owned.why());
   }
 
   // A walk over the heap: a value for each class, which is defined before it.
@@ -434,11 +450,12 @@ std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vec
                          .threads = true,
                          .frames = true,
                          .waits = true,
+                         .owned = true,
                          .heap = true,
                          .class_totals = heap.in_events,
                          .objects = heap.objects};
   if (view == "stack") parts.threads = parts.frames = parts.waits = true;
-  else if (view == "threads" || view == "locks") parts.threads = parts.waits = true;
+  else if (view == "threads" || view == "locks") parts.threads = parts.waits = parts.owned = true;
   else if (view == "flags" || view == "properties") parts.options = true;
   else if (view == "args") parts.arguments = true;
   else if (view == "counters") parts.counters = true;

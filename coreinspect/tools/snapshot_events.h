@@ -37,6 +37,7 @@ struct SnapshotParts {
   bool threads = false;
   bool frames = false;  // of the threads
   bool waits = false;   // of the threads
+  bool owned = false;   // the java.util.concurrent locks that they own: a walk over the heap
   bool counters = false;
   bool heap = false;                     // gcFinish with its figures
   bool classes = false;                  // all of them

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "coreinspect/tools/lock_facts.h"
+#include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/thread_snapshot.h"
 #include "coreinspect/tools/views.h"
 
@@ -11,6 +11,7 @@ namespace {
 
 struct Shown {
   bool stubs = false;  // stubs, entry and native frames as well: `stack`
+  const OwnedLocks* owned = nullptr;
 };
 
 // What stands behind an object's address.
@@ -69,6 +70,12 @@ void append_walk(std::string& out, const Walk& walk, Shown shown, const ObjectNa
   if (walk.incomplete()) out += "    - the rest cannot be read: " + walk.stopped + "\n";
 }
 
+void append_owned(std::string& out, Address thread, Shown shown) {
+  if (!shown.owned) return;
+  for (const OwnedLock* lock : shown.owned->of(thread))
+    out += "    - owns <" + hex(lock->object) + "> (a " + printable(lock->class_name) + ")\n";
+}
+
 void append_text(std::string& out, const ThreadReport& report, const LockFacts& locks, Shown shown,
                  const ObjectNames& names) {
   const JavaThread& java = report.java;
@@ -84,6 +91,7 @@ void append_text(std::string& out, const ThreadReport& report, const LockFacts& 
   }
   if (const Wait* wait = locks.wait_of(java.address)) out += "    - " + describe(*wait) + "\n";
   if (report.held) out += "    - held by " + printable(target::describe_tracer(*report.held)) + "\n";
+  append_owned(out, java.object, shown);
   append_walk(out, report.walk, shown, names);
   if (!java.problem.empty()) out += "    - not all of this thread can be read: " + java.problem + "\n";
   out += "\n";
@@ -99,6 +107,7 @@ void append_text(std::string& out, const VirtualThread& thread, const LockFacts&
     out += thread.mounted ? "\n" : ", where its frames are\n";
   }
   if (const Wait* wait = locks.wait_of(thread.object)) out += "    - " + describe(*wait) + "\n";
+  append_owned(out, thread.object, shown);
   append_walk(out, thread.walk, shown, names);
   out += "\n";
 }
@@ -153,6 +162,14 @@ void write_wait(JsonWriter& json, const Wait* wait) {
   json.end_object();
 }
 
+void write_owned(JsonWriter& json, Address thread, Shown shown) {
+  if (!shown.owned) return;
+  json.key("owned").begin_array();
+  for (const OwnedLock* lock : shown.owned->of(thread))
+    json.begin_object().member("object", hex(lock->object)).member("class", lock->class_name).end_object();
+  json.end_array();
+}
+
 void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& locks, Shown shown,
                 const ObjectNames& names) {
   const JavaThread& java = report.java;
@@ -171,6 +188,7 @@ void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& l
     json.end_object();
   }
   write_wait(json, locks.wait_of(java.address));
+  if (is_java) write_owned(json, java.object, shown);
   write_walk(json, report.walk, shown, names);
   if (!java.problem.empty()) json.member("threadProblem", java.problem);
   json.end_object();
@@ -186,6 +204,7 @@ void write_json(JsonWriter& json, const VirtualThread& thread, const LockFacts& 
     json.member("carrierName", thread.carrier_name).member("mounted", thread.mounted);
   }
   write_wait(json, locks.wait_of(thread.object));
+  write_owned(json, thread.object, shown);
   write_walk(json, thread.walk, shown, names);
   json.end_object();
 }
@@ -201,9 +220,13 @@ std::string pause_text(const ThreadSnapshot& snapshot) {
 Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Shown shown) {
   // Frames need no objects: without the heap's pages there are no names, but the stacks.
   if (!inspection.healthy() && !inspection.target().core()) return fail(inspection.healthy().error());
+  std::optional<OwnedLocks> owned;  // `stack` is for JVMs in need: it does not walk their heap
+  if (!shown.stubs) owned.emplace(inspection, options.max_stop);
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot,
                           take_thread_snapshot(inspection, {.max_stop = options.max_stop, .native = shown.stubs}));
   const LockFacts locks(inspection, snapshot);
+  if (owned) owned->settle(locks);
+  shown.owned = owned ? &*owned : nullptr;
   const ObjectNames names{inspection.objects()};
   ViewResult result;
   result.missing = std::move(snapshot.missing);
@@ -221,6 +244,7 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
     if (options.json) write_json(json, thread, locks, shown, names);
     else append_text(result.out, thread, locks, shown, names);
   }
+  if (owned) append_why(*owned, options.json, result);
   return result;
 }
 

@@ -12,8 +12,9 @@ import java.util.concurrent.CountDownLatch;
  * each other, statics, cycles, large arrays, objects that are garbage.
  *
  * <p>Once READY it does nothing that allocates but answer. "fill N" keeps N more nodes (three objects each), "big N" N arrays
- * of 3 MB, "drop" lets all of these go, "gc" collects, "churn N" has N threads that allocate without end, "park N" parks N
- * threads with locals, "locked" has a thread that holds a monitor.
+ * of 3 MB, "drop" lets all of these go, "gc" collects, "churn N" has N threads that allocate without end, "collect N" N threads
+ * that ask for collections without end, both until "calm"; "park N" parks N threads with locals, "locked" has a thread that
+ * holds a monitor.
  */
 public final class HeapZoo {
     static class Base {
@@ -97,14 +98,14 @@ public final class HeapZoo {
         sink = null;
     }
 
-    private static void churn(int count) {
+    private static void withoutEnd(int count, String name, Runnable work) {
         churning = true;
         for (int i = 0; i < count; i++) {
             Thread thread = new Thread(() -> {
                 while (churning) {
-                    litter(1000);
+                    work.run();
                 }
-            }, "churn-" + i);
+            }, name + i);
             thread.setDaemon(true);
             thread.start();
         }
@@ -214,7 +215,8 @@ public final class HeapZoo {
                 large = new ArrayList<>();
                 break;
             case "gc": System.gc(); break;
-            case "churn": churn(number); break;
+            case "churn": withoutEnd(number, "churn-", () -> litter(1000)); break;
+            case "collect": withoutEnd(number, "collect-", System::gc); break;
             case "calm": churning = false; break;
             case "park": park(number); break;
             case "virtual": virtual(number); break;

@@ -61,6 +61,7 @@ Dump parse_thread_print(const std::string& text) {
       thread->locked.emplace_back(last, address());
     for (const char* words : {"\t- waiting on <", "\t- waiting to lock <", "\t- parking to wait for  <"})
       if (line.starts_with(words)) thread->waiting = address();
+    if (line.starts_with("\t- <")) thread->owned.insert(address() + " " + between(line, "(a ", ")"));
   }
   return dump;
 }
@@ -100,6 +101,8 @@ Dump dump_of_json(const std::string& text) {
       thread.frames.push_back(name + "." + frame["method"].get<std::string>() + " " + place);
     }
     for (const json& lock : row["locked"]) thread.locked.emplace_back(lock["frame"], lock["object"]);
+    for (const json& lock : row["owned"])
+      thread.owned.insert(lock["object"].get<std::string>() + " " + lock["class"].get<std::string>());
     if (row.contains("waitingOn")) thread.waiting = row["waitingOn"]["object"];
   }
   return dump;

@@ -17,6 +17,7 @@ struct DumpedThread {
   std::vector<std::pair<std::size_t, std::string>> locked;  // index of the frame and address
   std::string waiting;                                      // address of what it waits for; "" for nothing
   std::string state;                                        // "WAITING (parking)"
+  std::set<std::string> owned;                              // "ADDRESS CLASS": locked ownable synchronizers
   bool operator==(const DumpedThread&) const = default;
 };
 using Dump = std::map<std::string, DumpedThread>;  // by thread name

@@ -69,13 +69,17 @@ void expect_same(Dump ours, Dump theirs) {
   leave_out_restless(ours);
   leave_out_restless(theirs);
   EXPECT_GE(ours.size(), 14u);
+  int owners = 0;  // of a java.util.concurrent lock
   for (const auto& [name, thread] : theirs) {
     ASSERT_TRUE(ours.contains(name)) << name;
     EXPECT_EQ(ours[name].frames, thread.frames) << name;
     EXPECT_EQ(ours[name].state, thread.state) << name;
     EXPECT_EQ(ours[name].locked, thread.locked) << name;
     EXPECT_EQ(ours[name].waiting, thread.waiting) << name;
+    EXPECT_EQ(ours[name].owned, thread.owned) << name;
+    owners += thread.owned.empty() ? 0 : 1;
   }
+  EXPECT_GE(owners, 2);
   EXPECT_EQ(ours.size(), theirs.size());
 }
 

@@ -56,7 +56,7 @@ TEST(HeapCopy, holds_its_ranges_and_asks_below_for_the_rest) {
   auto copy = HeapCopy::make(far, 6u << 20);
   ASSERT_TRUE(copy);
   const std::array<AddressRange, 2> ranges = {{{0x100000, 0x100000 + (3u << 20)}, {0x500000, 0x500000 + 4096}}};
-  ASSERT_TRUE((*copy)->copy(ranges, 2, [] { return true; }));
+  ASSERT_TRUE((*copy)->copy(ranges, 2, [](auto, auto) { return true; }));
   EXPECT_EQ((*copy)->copied(), (3u << 20) + 4096);
   EXPECT_EQ((*copy)->view(0x100010).size(), (3u << 20) - 16);
   EXPECT_TRUE((*copy)->view(0x100000 + (3u << 20)).empty());
@@ -65,7 +65,7 @@ TEST(HeapCopy, holds_its_ranges_and_asks_below_for_the_rest) {
   EXPECT_EQ(*(*copy)->read<std::uint64_t>(0x100100), *before);  // of the moment of the copy
   EXPECT_EQ(*(*copy)->read<std::uint64_t>(0x480000), 0u);       // of below, now
   const std::array<AddressRange, 1> more = {{{0x500000, 0x800000}}};
-  EXPECT_FALSE((*copy)->copy(more, 1, [] { return true; }));  // no room
+  EXPECT_FALSE((*copy)->copy(more, 1, [](auto, auto) { return true; }));  // no room
 }
 
 TEST(HeapCopy, stops_when_the_time_is_over) {
@@ -74,7 +74,7 @@ TEST(HeapCopy, stops_when_the_time_is_over) {
   auto copy = HeapCopy::make(far, bytes.size());
   ASSERT_TRUE(copy);
   const std::array<AddressRange, 1> all = {{{0x100000, 0x100000 + bytes.size()}}};
-  const auto done = (*copy)->copy(all, 1, [] { return false; });
+  const auto done = (*copy)->copy(all, 1, [](auto, auto) { return false; });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().category, ErrorCategory::kTimeout);
 }

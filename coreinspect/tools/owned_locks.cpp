@@ -1,0 +1,173 @@
+#include "coreinspect/tools/owned_locks.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/clock.h"
+#include "coreinspect/gc/histogram.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::string_view kBase = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
+constexpr std::string_view kOwner = "exclusiveOwnerThread";
+constexpr int kWalks = 3;                    // of a JVM that collects meanwhile
+constexpr std::uint64_t kBytesOfNano = 8;    // what no walk exceeds: a heap that is far too large is not begun with
+constexpr std::size_t kWant = 256;           // bytes of an object that are looked at
+constexpr std::size_t kMaxLocks = 1u << 20;  // of a damaged heap
+
+// The class and all that extend it.
+std::unordered_set<Address> subclasses(const ClassModel& classes, Address base) {
+  std::unordered_set<Address> known = {base}, others;
+  const auto all = classes.all();
+  std::vector<Address> chain;
+  for (Address klass : all ? *all : std::vector<Address>()) {
+    chain.clear();
+    while (klass != 0 && !known.contains(klass) && !others.contains(klass) && chain.size() < 1000) {
+      chain.push_back(klass);
+      klass = classes.super(klass).value_or(0);
+    }
+    (known.contains(klass) ? known : others).insert(chain.begin(), chain.end());
+  }
+  return known;
+}
+
+class OwnedSearch {
+ public:
+  OwnedSearch(const std::unordered_set<Address>& wanted, const ObjectModel& objects, std::uint32_t offset)
+      : wanted_(&wanted), objects_(&objects), offset_(offset), narrow_(objects.reference_size() == 4) {}
+  void begin(const HeapRegion&) {}
+  void end() {}
+  void operator()(const HeapObject& object) {
+    if (object.klass->index >= is_wanted_.size()) is_wanted_.resize(object.klass->index + 256, kUnknown);
+    char& wanted = is_wanted_[object.klass->index];
+    if (wanted == kUnknown) wanted = wanted_->contains(object.klass->klass) ? kYes : kNo;
+    if (wanted != kYes || offset_ + (narrow_ ? 4 : 8) > object.available || found_.size() >= kMaxLocks) return;
+    if (const Address owner = load(object.bytes + offset_); owner != 0) found_.push_back({object.address, owner, ""});
+  }
+  const std::vector<OwnedLock>& found() const { return found_; }
+
+ private:
+  static constexpr char kUnknown = 0, kNo = 1, kYes = 2;
+  Address load(const std::byte* at) const {
+    if (narrow_) {
+      std::uint32_t narrow = 0;
+      std::memcpy(&narrow, at, sizeof narrow);
+      return objects_->from_narrow(narrow);
+    }
+    std::uint64_t raw = 0;
+    std::memcpy(&raw, at, sizeof raw);
+    return raw == 0 ? 0 : objects_->from_root(raw);
+  }
+
+  const std::unordered_set<Address>* wanted_;
+  const ObjectModel* objects_;
+  std::uint32_t offset_;
+  bool narrow_;
+  std::vector<char> is_wanted_;  // by KlassInfo::index
+  std::vector<OwnedLock> found_;
+};
+
+}  // namespace
+
+OwnedLocks::OwnedLocks(Inspection& inspection, std::chrono::milliseconds budget) : inspection_(inspection) {
+  const bool live = inspection.target().process() != nullptr;
+  const std::uint64_t nanos = static_cast<std::uint64_t>(std::chrono::nanoseconds(budget).count());
+  const std::uint64_t end = live ? monotonic_ns() + nanos : UINT64_MAX;
+  for (int i = 0; i < kWalks && walk(end); ++i) {
+  }
+}
+
+// True where it is to be done again.
+bool OwnedLocks::walk(std::uint64_t end_ns) {
+  locks_.clear();
+  why_.clear();
+  const ClassModel& classes = inspection_.classes();
+  const auto base = classes.find(kBase);
+  if (!base && base.error().category == ErrorCategory::kNotFound) return false;  // this JVM has not used it yet
+  const auto field = base ? classes.find_field(base->front(), kOwner) : Result<JavaField>(fail(base.error()));
+  auto access = field ? HeapAccess::open(inspection_, {.no_stop = true})
+                      : Result<std::unique_ptr<HeapAccess>>(fail(field.error()));
+  if (!access) {
+    why_ = access.error().message();
+    return false;
+  }
+  const std::uint64_t used = (*access)->layout().used(), now = monotonic_ns();
+  if (now > end_ns || used / kBytesOfNano > end_ns - now) {
+    why_ = "a heap of " + std::to_string(used) + " bytes takes longer to walk than --max-stop allows";
+    return false;
+  }
+  const auto wanted = subclasses(classes, base->front());
+  std::vector<OwnedSearch> searches(
+      default_heap_threads(), OwnedSearch(wanted, inspection_.objects(), static_cast<std::uint32_t>(field->offset)));
+  const auto totals =
+      walk_regions(**access, searches, kWant, [&](std::uint64_t, std::uint64_t) { return monotonic_ns() < end_ns; });
+  for (const OwnedSearch& search : searches) locks_.insert(locks_.end(), search.found().begin(), search.found().end());
+  if (!totals) {
+    why_ = "a heap of " + std::to_string(used) + " bytes takes longer to walk than --max-stop allows";
+    return false;
+  }
+  if (totals->unparsable + totals->unreadable > 0)
+    why_ = std::to_string(totals->unparsable + totals->unreadable) + " bytes of the heap could not be parsed";
+  if (inspection_.target().core()) return false;
+  collections_ = (*access)->layout().collections;
+  return collected_meanwhile();
+}
+
+bool OwnedLocks::collected_meanwhile() {
+  inspection_.vm().cached_memory()->forget();
+  const auto now = read_collections(inspection_.vm());
+  if (now && *now == collections_) return false;
+  why_ = "a collection moved objects while they were looked for";
+  return true;
+}
+
+Address OwnedLocks::owner_of(Address lock) const {
+  const auto owner = inspection_.objects().reference(lock, kOwner);
+  return owner ? *owner : 0;
+}
+
+void OwnedLocks::settle(const LockFacts& facts) {
+  if (why_.empty() && inspection_.target().process()) collected_meanwhile();
+  std::erase_if(locks_, [&](const OwnedLock& lock) { return owner_of(lock.object) != lock.owner; });
+  for (const LockFacts::Party& each : facts.parties())
+    if (const Wait* wait = facts.wait_of(each.key); wait && wait->kind == "park")
+      if (const Address owner = owner_of(wait->object); owner != 0) locks_.push_back({wait->object, owner, ""});
+  std::sort(locks_.begin(), locks_.end(), [](const auto& a, const auto& b) { return a.object < b.object; });
+  const auto same = [](const auto& a, const auto& b) { return a.object == b.object; };
+  locks_.erase(std::unique(locks_.begin(), locks_.end(), same), locks_.end());
+  const ObjectModel& objects = inspection_.objects();
+  for (OwnedLock& lock : locks_)
+    if (const auto klass = objects.klass_of(lock.object))
+      lock.class_name = objects.classes().name(*klass).value_or("?");
+}
+
+std::vector<const OwnedLock*> OwnedLocks::of(Address thread) const {
+  std::vector<const OwnedLock*> owned;
+  for (const OwnedLock& lock : locks_)
+    if (thread != 0 && lock.owner == thread) owned.push_back(&lock);
+  return owned;
+}
+
+std::pair<std::string, std::int64_t> OwnedLocks::name_of(const OwnedLock& lock) const {
+  const ObjectModel& objects = inspection_.objects();
+  return {objects.text_field(lock.owner, "name").value_or("?"),
+          objects.value<std::int64_t>(lock.owner, "tid").value_or(0)};
+}
+
+void append_why(const OwnedLocks& locks, bool json, ViewResult& result) {
+  if (!json) {
+    if (!locks.why().empty())
+      result.out += "java.util.concurrent locks that threads own may be missing: " + printable(locks.why()) + "\n";
+    return;
+  }
+  std::string text;
+  JsonWriter members(text);
+  members.begin_object().member("ownedComplete", locks.why().empty());
+  if (!locks.why().empty()) members.member("ownedMissing", locks.why());
+  members.end_object();
+  text = text.substr(1, text.size() - 2);
+  result.members += (result.members.empty() ? "" : ",") + text;
+}
+
+}  // namespace jtrace::coreinspect

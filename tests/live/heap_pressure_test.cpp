@@ -1,0 +1,127 @@
+// `jtrace inspect histogram` of JVMs that do not hold still: that allocate as fast as they can, that collect without a
+// pause; and what reading a heap costs its JVM.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "tests/live/heap_peers.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr int kTimes = 8;
+
+class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  }
+  void start(const std::vector<std::string>& flags) {
+    auto all = GetParam().jdk.collector_flags(GetParam().collector);
+    all.insert(all.end(), flags.begin(), flags.end());
+    auto jvm = JvmProcess::start(GetParam().jdk, "HeapZoo", attachable(GetParam().jdk, all));
+    ASSERT_TRUE(succeeded(jvm));
+    jvm_ = std::move(*jvm);
+  }
+  // An answer each time, that says how it was had; the 20,000 nodes that the program keeps are in it.
+  void expect_answers() {
+    std::map<std::string, int> ways;
+    for (int i = 0; i < kTimes; ++i) {
+      const auto done = run_jtrace({"inspect", jvm_->pid_text(), "histogram", "--format", "json"});
+      ASSERT_TRUE(succeeded(done));
+      ASSERT_THAT(done->status, AnyOf(0, 9)) << done->err;  // 9: bytes that were just being allocated, counted
+      ASSERT_TRUE(json::accept(done->out)) << done->err;
+      const json document = json::parse(done->out);
+      const std::string mode = document["heap"]["mode"];
+      ++ways[mode];
+      if (mode == "stopped") {
+        EXPECT_GT(document["heap"]["pauseMicros"], 0);
+        EXPECT_LE(document["heap"]["pauseMicros"], 600'000) << "the bound is 200 ms; the rest is the machine's";
+        // What can be unparsable is what a thread was just allocating.
+        EXPECT_LT(document["heap"]["unparsableBytes"], document["heap"]["bytes"].get<double>() / 50)
+            << document["heap"];
+        EXPECT_NEAR(histogram_of_json(document)["HeapZoo$Node"].instances, 20'000, 400) << document["heap"];
+      } else {
+        EXPECT_EQ(mode, "running");
+        EXPECT_NE(document["heap"]["whyRunning"], "");
+      }
+    }
+    std::printf("%s: ", NameOf::name(GetParam()).c_str());
+    for (const auto& [mode, count] : ways) std::printf("%d %s ", count, mode.c_str());
+    std::printf("\n");
+    EXPECT_TRUE(jvm_->alive());
+    ASSERT_TRUE(succeeded(jvm_->ask("calm")));
+  }
+  std::unique_ptr<JvmProcess> jvm_;
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HeapUnderPressure);
+INSTANTIATE_TEST_SUITE_P(Jvms, HeapUnderPressure, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
+
+TEST_P(HeapUnderPressure, gives_an_answer_while_the_program_allocates_as_fast_as_it_can) {
+  start({"-Xmx512m"});
+  if (!jvm_) return;
+  ASSERT_TRUE(succeeded(jvm_->ask("churn 4")));
+  expect_answers();
+  record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: histogram under allocation");
+}
+
+TEST_P(HeapUnderPressure, gives_an_answer_while_the_program_collects_all_the_time) {
+  start({"-Xmx96m"});
+  if (!jvm_) return;
+  ASSERT_TRUE(succeeded(jvm_->ask("collect 2")));
+  expect_answers();
+  record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: histogram under collections");
+}
+
+class HeapPages : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HeapPages);
+INSTANTIATE_TEST_SUITE_P(Jdks, HeapPages, ::testing::ValuesIn(jdks()), NameOf());
+
+std::uint64_t kib_of(const JvmProcess& jvm, const std::string& key) {
+  const auto status = read_file("/proc/" + jvm.pid_text() + "/status");
+  const std::size_t at = status ? status->find(key + ":") : std::string::npos;
+  return at == std::string::npos ? 0 : std::stoull(status->substr(at + key.size() + 1));
+}
+
+// A thread takes an allocation buffer of 256 MiB and hardly touches it: half of a gigabyte is used and not there.
+TEST_P(HeapPages, that_were_never_touched_stay_so) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  const std::vector<std::string> flags = {"-XX:+UseSerialGC", "-Xms700m",          "-Xmx700m",
+                                          "-Xmn600m",         "-XX:TLABSize=256m", "-XX:-ResizeTLAB"};
+  const auto jvm = JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), flags));
+  ASSERT_TRUE(succeeded(jvm));
+  const ScratchDir folder;
+  const std::vector<std::vector<std::string>> commands = {{"histogram", "--max-stop", "20000"},
+                                                          {"histogram", "--no-stop"},
+                                                          {"regions", "--no-stop"},
+                                                          {"heapdump", "--max-stop", "20000", "-o", folder.file("h")},
+                                                          {"refs", "0x8", "--max-stop", "20000"}};
+  for (std::vector<std::string> words : commands) {
+    const std::uint64_t tables = kib_of(**jvm, "VmPTE"), resident = kib_of(**jvm, "VmRSS");
+    words.insert(words.begin(), {"inspect", (*jvm)->pid_text()});
+    words.insert(words.end(), {"--format", "json"});
+    const auto done = run_jtrace(words);
+    ASSERT_TRUE(succeeded(done));
+    ASSERT_EQ(done->status, 0) << words[2] << done->err;
+    const json document = json::parse(done->out);
+    EXPECT_GT(document["heap"]["holeBytes"], 200u << 20) << words[2];
+    EXPECT_EQ(document["heap"]["unreadableBytes"], 0) << words[2];
+    if (words[2] == "histogram") {
+      EXPECT_EQ(histogram_of_json(document)["HeapZoo$Node"].instances, 20'000u);
+    }
+    // A table of 4 KiB for each 2 MiB: 512 and more were there before.
+    EXPECT_LT(kib_of(**jvm, "VmPTE"), tables + 64) << words[2];
+    EXPECT_LT(kib_of(**jvm, "VmRSS"), resident + 4096) << words[2];
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::test
