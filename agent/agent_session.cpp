@@ -46,6 +46,7 @@ constexpr int kCanGenerateMonitorEvents = 28;
 constexpr int kCanGenerateVmObjectAllocEvents = 29;
 constexpr int kCanGenerateGarbageCollectionEvents = 31;
 constexpr int kCanGenerateObjectFreeEvents = 32;
+constexpr int kCanGetConstantPool = 35;
 constexpr int kCanRetransformClasses = 37;
 
 constexpr std::uint64_t kVirtual = record::kVirtualThreadEvent;
@@ -174,6 +175,7 @@ const char* AgentSession::take_capabilities() {
   if (!want(kCanTagObjects)) return "the JVM grants no object tags (can_tag_objects)";
   want(kCanGetSourceFileName);
   want(kCanGetLineNumbers);
+  if (config.wants(record::kProbeEvents)) want(kCanGetConstantPool);
   if (config.has_flag(record::kMonitorOwner)) {
     if (!want(kCanGetMonitorInfo)) say_not_offered("threadOwner", kCanGetMonitorInfo, "can_get_monitor_info");
   }
@@ -218,6 +220,7 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
   if (has_jvmti != JNI_OK) return "this JVM has no JVM TI 1.2";
   jvmti = static_cast<jvmtiEnv*>(env);
   if (const char* error = unfit_jvm(jvmti)) return error;
+  looks.start(jvmti);
   if (const char* error = take_capabilities()) return error;
   jrawMonitorID monitor = nullptr;
   if (jvmti->CreateRawMonitor("jtrace registry", &monitor) != JVMTI_ERROR_NONE) return "the JVM gave no raw monitor";
@@ -437,8 +440,12 @@ bool AgentSession::wait_until_all_is_on(std::uint64_t limit_ns) const {
 
 void AgentSession::stop(JNIEnv* jni) {
   say_all_is_on();
+  looks.close();
+  note_work(record::AgentWork::kRestoring);
   if (methods != nullptr && !vm_dead) methods->remove(jni);
   if (waits != nullptr && !vm_dead) waits->stop(jni);
+  if ((methods != nullptr || waits != nullptr) && !vm_dead) looks.settle(jvmti, jni);
+  note_work(record::AgentWork::kLeaving);
   switch_events(false);
   current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);

@@ -13,6 +13,7 @@
 #include "agent/definition_stream.h"
 #include "agent/jvm_support.h"
 #include "agent/producer.h"
+#include "agent/stack_looks.h"
 #include "base/unique_fd.h"
 
 namespace jtrace::agent {
@@ -60,6 +61,10 @@ class AgentSession {
   bool is_virtual(JNIEnv* jni, jobject thread) const {
     return virtual_thread_class != nullptr && jni->IsInstanceOf(thread, virtual_thread_class) != JNI_FALSE;
   }
+  // What the session's own thread does, for who asks why the JVM has died.
+  void note_work(record::AgentWork work) {
+    writer.pool.header().agent_work.store(static_cast<std::uint32_t>(work), std::memory_order_relaxed);
+  }
   bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
   // An option of the trace.
   void say(std::string_view key, std::string_view value);
@@ -73,6 +78,7 @@ class AgentSession {
   Config config;
   PoolWriter writer;
   DefinitionStream definitions;
+  StackLooks looks;
   Registry* registry = nullptr;
   MethodTracer* methods = nullptr;  // where probes are wanted and can be had
   WaitTracer* waits = nullptr;      // where sleeps or parks are wanted and can be had

@@ -10,13 +10,14 @@ bool has_property(jvmtiEnv* jvmti, const char* name, JvmtiText& value) {
   return jvmti->GetSystemProperty(name, value.out()) == JVMTI_ERROR_NONE && value.get() != nullptr;
 }
 
+}  // namespace
+
 int major_version(jvmtiEnv* jvmti) {
   jint version = 0;
   jvmti->GetVersionNumber(&version);
-  return (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
+  const int major = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
+  return major < 9 ? 8 : major;
 }
-
-}  // namespace
 
 const char* unfit_jvm(jvmtiEnv* jvmti) {
   JvmtiText name(jvmti);

@@ -10,6 +10,9 @@ namespace jtrace::agent {
 // Why it cannot be traced at all: it is not HotSpot, or older than JDK 8. nullptr where it can. Static text.
 const char* unfit_jvm(jvmtiEnv* jvmti);
 
+// The JDK's number: 8, 11, 17... (JVM TI's version; JDK 8 says 1.)
+int major_version(jvmtiEnv* jvmti);
+
 // Why a capability (a bit of jvmtiCapabilities) is not among the potential ones. `live`: the JVM has started already.
 std::string_view why_not_offered(unsigned capability, jvmtiEnv* jvmti, bool live);
 

@@ -109,15 +109,6 @@ class CurrentThread {
   jthread thread_ = nullptr;
 };
 
-// Frames of the calling thread, which is `thread`, from the innermost one on, at most `most`; 0: none, or not known.
-// Never for null, the calling thread without its name: JDK 21 waits for a stack until no virtual thread at all is in
-// the middle of a mount (JvmtiVTMSTransitionDisabler, jvmtiThreadState.cpp), and one may wait for a lock of the caller.
-inline jint own_frames(jvmtiEnv* jvmti, jthread thread, jint skip, jint most, jvmtiFrameInfo* frames) {
-  jint count = 0;
-  if (thread == nullptr) return 0;
-  return jvmti->GetStackTrace(thread, skip, most, frames, &count) == JVMTI_ERROR_NONE ? count : 0;
-}
-
 // Where JVM TI has just given `count` local references: -Xcheck:jni would write to the program's output that nobody had
 // asked for room for them. (JDK 17 adds what is asked for to what had been, later ones to what there is.)
 inline void accept_references(JNIEnv* jni, jint count) {
@@ -165,7 +156,7 @@ void for_each_batch(jvmtiEnv* jvmti, JNIEnv* jni, Wanted&& wanted, Use&& use) {
     jint filled = 0;
     for (; next < left.size() && filled < kBatch; ++next)
       if (jclass klass = take_reference(jni, left[next])) batch[filled++] = klass;
-    if (filled > 0) use(static_cast<const jclass*>(batch), filled);
+    if (filled > 0) use(&batch[0], filled);
   }
 }
 

@@ -50,7 +50,8 @@ class ProgressLine {
 void say_end(const session::TraceSummary& summary, const std::string& path, pid_t pid) {
   using session::EndReason;
   const std::string jvm = "JVM " + std::to_string(pid);
-  if (summary.reason == EndReason::kTargetEnded) log_info(jvm + (summary.target_killed ? " was killed" : " ended"));
+  if (summary.target_killed) log_warning(jvm + " " + summary.death);
+  else if (summary.reason == EndReason::kTargetEnded) log_info(jvm + " ended");
   if (summary.reason == EndReason::kSizeReached) log_info("the trace has reached --max-size and ends here");
   if (summary.error) log_error(summary.error->message());
   if (summary.malformed != 0)

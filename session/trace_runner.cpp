@@ -77,6 +77,7 @@ TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record:
       options_(std::move(options)),
       start_(monotonic_ns()),
       next_progress_(start_ + kNanosPerSecond),
+      death_(process),
       standstill_(process) {}
 
 // The output's reader holds a write up, maybe a person who pages through it: only a signal ends that.
@@ -433,6 +434,7 @@ TraceSummary TraceRunner::summary() {
   made.documents = drain_.documents();
   made.agent_left = detached_ || target_ended_;
   made.target_killed = target_ended_ && reader_.agent_state() != AgentState::kVmDead;
+  if (made.target_killed) made.death = death_.tell(reader_.agent_work());
   made.uncounted = why_uncounted();
   return made;
 }

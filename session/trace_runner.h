@@ -13,6 +13,7 @@
 #include "session/coarse_clock.h"
 #include "session/control_channel.h"
 #include "session/control_source.h"
+#include "session/jvm_death.h"
 #include "session/method_counts.h"
 #include "session/pool_file.h"
 #include "session/trace_drain.h"
@@ -45,6 +46,7 @@ struct TraceSummary {
   std::uint64_t documents = 1;
   bool agent_left = false;     // it said that it has gone out of the JVM (or the JVM has ended)
   bool target_killed = false;  // the JVM did not end by itself
+  std::string death = {};      // how, where it did not (JvmDeath)
   std::string uncounted = {};  // why counts of calls that were asked for are not there; "": they are, or were not
 
   ExitStatus status() const;
@@ -120,6 +122,7 @@ class TraceRunner {
   RunnerOptions options_;
   std::uint64_t start_;
   std::uint64_t next_progress_;
+  JvmDeath death_;
   std::optional<EndReason> reason_;
   std::optional<Error> error_;
   std::optional<CoarseClock> clock_;

@@ -22,6 +22,7 @@ enum Op : std::uint8_t {
   kAstore0 = 75,
   kDup = 89,
   kDup2 = 92,
+  kIor = 128,
   kIfeq = 153,
   kIfAcmpne = 166,
   kGoto = 167,

@@ -57,19 +57,28 @@ bool CodeRewriter::find_tables() {
 
 // --- probes ----------------------------------------------------------------------------------------------------------
 
-void CodeRewriter::push(Bytes& out, std::uint32_t value, std::uint16_t& constant) {
+void CodeRewriter::push_short(Bytes& out, std::uint32_t value) {
   if (value <= 5) return put1(out, kIconst0 + value);
   if (value <= 127) {
     put1(out, kBipush);
     return put1(out, value);
   }
-  if (value <= 32767) {
-    put1(out, kSipush);
-    return put2(out, value);
-  }
-  if (constant == 0) constant = pool_.integer(value);
+  put1(out, kSipush);
+  put2(out, value);
+}
+
+// A long number is put together from a constant that others of the class share. The JVM keeps what a class once had in
+// its constant pool, and looks for an equal one only: with a constant for each number, which are others in each trace,
+// a pool grew by all of its class's methods with each attach, until it was more than a JVM can number.
+void CodeRewriter::push(Bytes& out, std::uint32_t value) {
+  const std::uint32_t low = value & kLongestShort;
+  if (value == low) return push_short(out, value);
+  if (high_.index == 0 || high_.value != value - low) high_ = {value - low, pool_.integer(value - low)};
   put1(out, kLdcW);
-  put2(out, constant);
+  put2(out, high_.index);
+  if (low == 0) return;
+  push_short(out, low);
+  put1(out, kIor);
 }
 
 void CodeRewriter::call(Bytes& out, ProbeMethod method) {
@@ -83,7 +92,7 @@ void CodeRewriter::call(Bytes& out, ProbeMethod method) {
 template <ProbeMethod kMethod>
 void CodeRewriter::number_probe(Bytes& out) {
   static_assert(takes(kMethod, kTakesNumber));
-  push(out, number_, number_constant_);
+  push(out, number_);
   call(out, kMethod);
 }
 
@@ -112,9 +121,9 @@ CodeRewriter::Callee* CodeRewriter::callee_of(const Instruction& each) {
 }
 
 template <ProbeMethod kMethod>
-void CodeRewriter::call_probe(Bytes& out, Callee& callee) {
+void CodeRewriter::call_probe(Bytes& out, const Callee& callee) {
   static_assert(takes(kMethod, kTakesNumber));
-  push(out, callee.number, callee.constant);
+  push(out, callee.number);
   call(out, kMethod);
 }
 
@@ -123,14 +132,14 @@ template <ProbeMethod kMethod>
 void CodeRewriter::object_probe(Bytes& out) {
   static_assert(takes(kMethod, kTakesObject));
   put1(out, kDup);
-  push(out, number_, number_constant_);
+  push(out, number_);
   call(out, kMethod);
 }
 
 // The time is on top of the stack.
 void CodeRewriter::parking_probe(Bytes& out) {
   put1(out, kDup2);
-  push(out, number_, number_constant_);
+  push(out, number_);
   call(out, ProbeMethod::kParking);
 }
 
@@ -138,7 +147,7 @@ template <ProbeMethod kMethod>
 void CodeRewriter::receiver_probe(Bytes& out) {
   static_assert(takes(kMethod, kTakesObject));
   put1(out, kAload0);
-  push(out, number_, number_constant_);
+  push(out, number_);
   call(out, kMethod);
 }
 
@@ -158,16 +167,19 @@ void CodeRewriter::allocation_probe(Bytes& out, std::uint32_t instruction, bool 
   if (each.op == kAnewarray || each.op == kMultianewarray) site |= kArrayOfObjects << kSiteCodeShift;
   if (each.op == kMultianewarray) site |= std::uint32_t{code_[each.old_pc + 3]} << kSiteDimensionsShift;
   put1(out, kDup);
-  std::uint16_t no_constant = 0;
-  push(out, site, no_constant);
-  push(out, number_, number_constant_);
+  if (site <= kLongestShort) {
+    push_short(out, site);
+  } else {  // the same in each trace
+    put1(out, kLdcW);
+    put2(out, pool_.integer(site));
+  }
+  push(out, number_);
   call(out, ProbeMethod::kMade);
 }
 
 void CodeRewriter::value_probe(Bytes& out, std::uint32_t type, std::uint32_t position) {
-  std::uint16_t no_constant = 0;
-  push(out, position, no_constant);
-  push(out, number_, number_constant_);
+  push(out, position);
+  push(out, number_);
   call(out, value_method(type));
 }
 
@@ -192,7 +204,6 @@ void CodeRewriter::argument_probes() {
 
 void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   number_ = number;
-  number_constant_ = 0;
   probes_.clear();
   prologue_.clear();
   epilogue_.clear();
@@ -200,6 +211,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   const bool has_sites = (wanted & kProbeSites) != 0;
   const bool has_parks = (wanted & kProbeParks) != 0;
   extra_stack_ = has_values ? 4 : has_sites || has_parks ? 3 : 2;
+  if (number > kLongestShort) ++extra_stack_;  // push() of a long one takes two
   const auto count = static_cast<std::uint32_t>(instructions_.size());
   lines_.clear();
   if ((wanted & kProbeLine) != 0 || has_sites) find_lines();
@@ -227,9 +239,8 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
       else number_probe<ProbeMethod::kHandled>(probes_);
     }
     if ((wanted & kProbeLine) != 0 && lines_[i] != 0) {
-      std::uint16_t line_constant = 0;
-      push(probes_, lines_[i] - 1, line_constant);
-      push(probes_, number_, number_constant_);
+      push(probes_, lines_[i] - 1);
+      push(probes_, number_);
       call(probes_, ProbeMethod::kLine);
     }
     if (each.op == kAthrow && (wanted & kProbeThrow) != 0) object_probe<ProbeMethod::kThrown>(probes_);

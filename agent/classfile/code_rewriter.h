@@ -22,6 +22,8 @@ struct ProbeConstants {
 
 class CodeRewriter {
  public:
+  static constexpr std::uint32_t kLongestShort = 0x7fff;  // sipush
+
   CodeRewriter(const ClassFile& klass, std::string_view helper, CalleeNumbers callees, ConstantPool& pool)
       : klass_(klass), helper_(helper), callee_numbers_(callees), pool_(pool) {}
 
@@ -64,7 +66,8 @@ class CodeRewriter {
   void write_locals(Bytes& out, const Attribute& table) const;
   std::uint32_t table_pc(std::uint32_t old_pc) const;
 
-  void push(Bytes& out, std::uint32_t value, std::uint16_t& constant);
+  void push(Bytes& out, std::uint32_t value);
+  static void push_short(Bytes& out, std::uint32_t value);
   void call(Bytes& out, ProbeMethod method);
   void entry_probe(Bytes& out, bool with_receiver);
   template <ProbeMethod kMethod>
@@ -80,12 +83,11 @@ class CodeRewriter {
   void exit_probe(Bytes& out, std::uint32_t wanted);
   struct Callee {
     std::uint32_t number = 0;  // 0: none was given
-    std::uint16_t constant = 0;
     bool is_asked = false;
   };
   Callee* callee_of(const Instruction& each);
   template <ProbeMethod kMethod>
-  void call_probe(Bytes& out, Callee& callee);
+  void call_probe(Bytes& out, const Callee& callee);
 
   const ClassFile& klass_;
   std::string_view helper_;
@@ -93,11 +95,14 @@ class CodeRewriter {
   ConstantPool& pool_;
   ProbeConstants constants_;
   std::vector<Callee> callees_;  // by constant of the class
+  struct {
+    std::uint32_t value = 0;
+    std::uint16_t index = 0;  // 0: none was made
+  } high_;                    // of the numbers that sipush does not take, which are neighbours
 
   // Of the method at hand.
   const Method* method_ = nullptr;
   std::uint32_t number_ = 0;
-  std::uint16_t number_constant_ = 0;
   MethodCode source_;
   ByteView code_;  // of source_, as are the next two
   std::vector<Instruction>& instructions_ = source_.instructions();

@@ -13,7 +13,6 @@
 namespace jtrace::agent {
 namespace {
 
-constexpr jint kMostFrames = 32768;        // of a deeper stack nothing is said
 constexpr std::uint64_t kMuchRoom = 1024;  // frames of a stack of open calls
 
 // When a thread's stack may be looked at again behind a look that began then: a deep one takes milliseconds, and all
@@ -71,10 +70,10 @@ bool constructors_on_stack(AgentSession& session, JNIEnv* jni, std::vector<std::
   const CurrentThread thread(session.jvmti, jni);
   jint count = 0;
   if (thread.get() == nullptr || session.jvmti->GetFrameCount(thread.get(), &count) != JVMTI_ERROR_NONE || count <= 0 ||
-      count > kMostFrames)
+      count > session.looks.most_frames())
     return false;
   std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(count));
-  count = own_frames(session.jvmti, thread.get(), 0, count, frames.data());
+  count = session.looks.own_frames(session.jvmti, thread.get(), 0, count, frames.data());
   if (count <= 0) return false;
   frames.resize(static_cast<std::size_t>(count));
   LocalFrame local(jni, 8);

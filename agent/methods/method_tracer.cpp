@@ -10,6 +10,7 @@
 #include "agent/guarded_classes.h"
 #include "agent/methods/mutex_lock.h"
 #include "agent/methods/name_hash.h"
+#include "agent/methods/pool_room.h"
 #include "agent/registry.h"
 #include "base/clock.h"
 
@@ -66,6 +67,7 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   if (const char* error = find_probe_facts(jni, facts_)) return error;
   facts_.chunk_size = record::kChunkSize;
   if (const char* error = define_probe_class(session_.jvmti, jni, style(), facts_, area_)) return error;
+  measures_pools_ = !checks_pool_room(session_.jvmti);
   if (!area_->show_clock(pool_descriptor)) return "the pool's clock cannot be mapped";
   advance_clock(session_.writer.pool.header(), monotonic_ns());
   area_->clear();
@@ -195,9 +197,15 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
   jint count = 0;
   {
     LocalFrame frame(jni, kBatch + 16);
-    if (queue_.take(jni, batch, kBatch, count)) retransform(batch, count);
+    if (queue_.take(jni, batch, kBatch, count)) {
+      session_.looks.close();
+      session_.note_work(record::AgentWork::kRewriting);
+      retransform(batch, with_room(batch, count));
+    }
   }
   if (count > 0) return true;
+  session_.looks.settle(session_.jvmti, jni);
+  session_.note_work(record::AgentWork::kNone);
   if (!said_) {
     said_ = true;
     char text[256];
@@ -207,8 +215,29 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
   return false;
 }
 
+// Those first that the JVM can take once more; returns how many.
+jint MethodTracer::with_room(jclass* classes, jint count) {
+  if (!measures_pools_) return count;
+  jint kept = 0;
+  for (jint i = 0; i < count; ++i) {
+    const bool has = removing_ || has_probes(classes[i]) ? has_room_to_restore(session_.jvmti, classes[i])
+                                                         : has_pool_room(session_.jvmti, classes[i]);
+    if (has) {
+      classes[kept++] = classes[i];
+      continue;
+    }
+    refused_.fetch_add(1);
+    JvmtiText signature(session_.jvmti);
+    session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
+    say_unrewritten(internal_name(signature.view()), "",
+                    "it was rewritten so often that its constant pool has no room left (JDK-8311076)");
+  }
+  return kept;
+}
+
 // A class that the JVM refuses fails the whole batch: then one by one.
 void MethodTracer::retransform(const jclass* classes, jint count) {
+  if (count == 0) return;
   if (session_.jvmti->RetransformClasses(count, classes) == JVMTI_ERROR_NONE) return;
   for (jint i = 0; i < count; ++i) {
     const jvmtiError error = session_.jvmti->RetransformClasses(1, &classes[i]);
@@ -260,8 +289,13 @@ void MethodTracer::remove(JNIEnv* jni) {
   queue_.close(jni);
   for_each_batch(
       session_.jvmti, jni, [&](jclass klass) { return has_probes(klass) || is_loading(jni, klass); },
-      [&](const jclass* classes, jint count) { retransform(classes, count); });
+      [&](jclass* classes, jint count) { retransform(classes, with_room(classes, count)); });
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
+  if (const std::uint64_t skipped = session_.looks.skipped(); skipped != 0) {
+    char text[32];
+    say("jtrace.unseenStacks",
+        std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, skipped))));
+  }
   active_ = false;
   callees_.stop(jni);
   Lock lock(lock_);

@@ -115,6 +115,7 @@ class MethodTracer {
   void refilter(JNIEnv* jni, bool tells_late);
   void note_late(jclass klass);
   void retransform(const jclass* classes, jint count);
+  jint with_room(jclass* classes, jint count);
   bool has_probes(jclass klass);
   bool is_concerned(jclass klass);
   void set_probes(jclass klass, bool has);
@@ -159,6 +160,7 @@ class MethodTracer {
   std::atomic<std::uint32_t> filters_{0};  // counts their changes
   // The pass of the drainer, plus one, for the next of which was waited in vain. 0: none.
   std::atomic<std::uint64_t> stalled_at_pass_{0};
+  bool measures_pools_ = true;      // the JVM does not refuse what would overflow one (pool_room.h)
   std::uint32_t first_number_ = 0;  // of this session's methods
   std::atomic<bool> active_{false};
   std::atomic<bool> removing_{false};

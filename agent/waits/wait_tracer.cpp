@@ -239,7 +239,9 @@ void WaitTracer::start(JNIEnv* jni) {
   if (!virtual_sleeps_ && !parks_) return;
   redirects_ = true;
   session_.jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+  session_.looks.close();
   retransform(jni);
+  session_.looks.settle(session_.jvmti, jni);
 }
 
 void WaitTracer::stop(JNIEnv* jni) {

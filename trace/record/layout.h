@@ -105,7 +105,7 @@ struct PoolHeader {
   std::atomic<std::uint32_t> free_hint;      // where the search for a free chunk starts
   std::atomic<std::uint32_t> free_chunks;  // about how many are free: decremented by takers, incremented by the drainer
   std::atomic<std::uint32_t> drained_pass;  // counts the drainer's passes; a blocked writer waits on it (futex)
-  std::uint32_t padding0;
+  std::atomic<std::uint32_t> agent_work;    // AgentWork: of its own thread, for who asks why the JVM has died
   // CLOCK_MONOTONIC in ns, advanced by both sides and never set back; what probes take as the time.
   std::atomic<std::uint64_t> coarse_clock;
 
@@ -126,6 +126,13 @@ enum class AgentState : std::uint32_t {
   kPaused = 2,
   kDetached = 3,  // nothing will be written any more, the end was orderly
   kVmDead = 4,    // VMDeath came: nothing will be written any more
+};
+
+enum class AgentWork : std::uint32_t {
+  kNone = 0,       // the program's threads alone write
+  kRewriting = 1,  // classes are given their probes
+  kRestoring = 2,  // probes are taken out
+  kLeaving = 3,    // events are off, the environment is given back
 };
 
 // Chunk headers and chunk data of a mapped pool. Borrows the mapping.

@@ -267,6 +267,10 @@ PoolReader::Counts PoolReader::counts() const {
   return counts;
 }
 
+AgentWork PoolReader::agent_work() const {
+  return static_cast<AgentWork>(pool_.header().agent_work.load(std::memory_order_acquire));
+}
+
 AgentState PoolReader::agent_state() const {
   return static_cast<AgentState>(pool_.header().agent_state.load(std::memory_order_acquire));
 }

@@ -45,6 +45,7 @@ class PoolReader final : public RecordSource {
 
   Counts counts() const override;
   AgentState agent_state() const;
+  AgentWork agent_work() const;
   // Moves the coarse clock on; any thread.
   void tick() const;
   std::uint32_t chunk_count() const { return chunk_count_; }

@@ -117,7 +117,7 @@ TEST(ClassRewriter, ClassFilesBeforeVersion50GetNoFrames) {
 
 TEST(ClassRewriter, NumbersArePushedInTheShortestWay) {
   for (const auto& [number, length] :
-       {std::pair{3u, 1u}, {127u, 2u}, {32767u, 3u}, {32768u, 3u}, {4'000'000'000u, 3u}}) {
+       {std::pair{3u, 1u}, {127u, 2u}, {32767u, 3u}, {32768u, 3u}, {32769u, 5u}, {4'000'000'000u, 7u}}) {
     const Rewritten done = rewrite(test_class({.code = {kReturn}}), kProbeCount, number);
     ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
     EXPECT_EQ(done.callee(length), "count") << number;
