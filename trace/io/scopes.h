@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "trace/event.h"
+#include "trace/gap_option.h"
 
 namespace jtrace::trace::io {
 
@@ -42,6 +44,7 @@ struct Scope {
   bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
   Time start, end;        // of its first trace, of its last
   std::uint64_t dropped = 0;
+  bool gaps_by_thread = false;  // jtrace.gaps: each loss is told where it is
   std::unordered_map<std::uint64_t, ThreadInfo> threads;
   std::unordered_map<std::uint64_t, ClassInfo> classes;
   std::unordered_map<std::uint64_t, MethodInfo> methods;
@@ -94,6 +97,10 @@ class Scopes {
   std::string last_id_;
   Scope* last_ = nullptr;
 };
+
+// Where `event`, of that scope, says that events were lost: what is open there, in its thread or in all of them, is not
+// known any more.
+std::optional<Gap> gap_of(const Event& event, const Scope& scope);
 
 // The attributes that many elements share, absent where this one has none.
 struct Common {
