@@ -449,9 +449,10 @@ void AgentSession::stop(JNIEnv* jni) {
   switch_events(false);
   current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);
-  Producer::for_each([&](Producer& producer) {
-    if (empty) producer.leave(writer);
-  });
+  if (Producer* mine = Producer::current(); empty && mine != nullptr) {
+    Producer::for_each([&](Producer& producer) { producer.leave(writer, *mine); });
+    mine->leave(writer);
+  }
   if (empty && methods != nullptr && !vm_dead) methods->destroy_monitors();
   jvmti->DisposeEnvironment();
   jni->DeleteGlobalRef(thread_class);

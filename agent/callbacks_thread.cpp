@@ -21,6 +21,11 @@ void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
   }
   record::ThreadRecord made{};
   made.thread = id;
+  // A thread that has ended has no frames. Of the one that ends the JVM (System.exit, Runtime.halt) the end is told
+  // where it is (before_exit, java.cpp, JDK 8 to 27).
+  jint frames = 0;
+  const bool within = session.jvmti->GetFrameCount(thread, &frames) == JVMTI_ERROR_NONE && frames > 0;
+  if (within && !session.is_virtual(jni, thread)) made.header.flags = record::kWithinCalls;
   guard.write(made, record::RecordKind::kThreadEnd);
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "agent/agent_session.h"
 #include "agent/libc_floor.h"
@@ -42,6 +43,21 @@ bool key_is_there(void (*destructor)(void*)) {
 
 constinit std::atomic<Producer*> g_producers{nullptr};
 
+// When a virtual thread may have lost events last, by its id; several share a place.
+constexpr std::uint64_t kLostPlaces = 1024;
+constinit std::atomic<std::uint64_t> g_lost_virtual[kLostPlaces] = {};
+std::atomic<std::uint64_t>& lost_virtual_at(std::uint64_t thread) { return g_lost_virtual[thread % kLostPlaces]; }
+
+// Of a record that probes do not write; 0: it has none.
+std::uint64_t thread_of(const record::RecordHeader& header) {
+  switch (header.kind) {
+    case record::RecordKind::kMethodCount: return 0;
+    case record::RecordKind::kObjFree:
+    case record::RecordKind::kClassUnload: return reinterpret_cast<const record::ObjectRecord&>(header).thread;
+    default: return header.slots > 1 ? reinterpret_cast<const record::ThreadRecord&>(header).thread : 0;
+  }
+}
+
 }  // namespace
 
 std::atomic<Producer*>& Producer::list() { return g_producers; }
@@ -69,7 +85,8 @@ Producer* Producer::current() {
     }
   }
   found->tid_ = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  found->generation_ = 0;
+  if (found->loss_.events != 0) found->loss_generation_ = found->generation();
+  found->generation_.store(0, std::memory_order_relaxed);
   found->last_thread = 0;
   found->thread_is_over = false;
   if (pthread_setspecific(g_key, found) != 0) {
@@ -104,6 +121,12 @@ std::uint64_t time_of(record::PoolHeader& header, record::RecordKind kind) {
 }  // namespace
 
 bool PoolWriter::has_room() const { return has_more_than(pool.header(), reserve_of(pool.header())); }
+
+bool PoolWriter::has_room_again() const {
+  const record::PoolHeader& header = pool.header();
+  const std::uint32_t wanted = header.resume_above.load(std::memory_order_relaxed);
+  return has_more_than(header, wanted > reserve_of(header) ? wanted : reserve_of(header));
+}
 
 std::int64_t PoolWriter::take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const {
   record::PoolHeader& header = pool.header();
@@ -144,39 +167,44 @@ void PoolWriter::stop_waiting() {
   syscall(SYS_futex, &pass, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void Producer::join(const PoolWriter& writer) {
-  generation_ = writer.generation;
+void Producer::take_number(const PoolWriter& writer) {
   number_ = writer.pool.header().next_producer.fetch_add(1, std::memory_order_relaxed);
   sequence_ = 0;
   chunk_ = -1;
-  stalled_ = false;
-  direct_ = nullptr;
-  lost_ = 0;
+  loses_ = false;
+  // What the thread before has lost, and found no room to tell, is told by this one.
+  if (loss_generation_ != writer.generation) loss_ = {};
+  loss_generation_ = 0;
+}
+
+void Producer::join(const PoolWriter& writer) {
+  set_direct(nullptr);
+  generation_.store(writer.generation, std::memory_order_release);
+  take_number(writer);
 }
 
 bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
-  if (generation_ != writer.generation) join(writer);
-  const std::uint64_t start = may_block && writer.policy.block ? monotonic_ns() : 0;
+  if (generation() != writer.generation) join(writer);
+  record::PoolHeader& header = writer.pool.header();
+  // One wait for a stretch of losses: the thread is not to stand at each of them.
+  const std::uint64_t start = may_block && writer.policy.block && !loses_ ? monotonic_ns() : 0;
   for (;;) {
     chunk_ = writer.take_chunk(number_, sequence_, tid_);
     if (chunk_ >= 0) break;
-    record::PoolHeader& header = writer.pool.header();
-    const std::uint32_t pass = header.drained_pass.load(std::memory_order_relaxed);
-    if (start == 0 || (stalled_ && stalled_at_pass_ == pass)) return false;
-    const std::uint64_t waited = monotonic_ns() - start;
+    const std::uint64_t waited = start == 0 ? 0 : monotonic_ns() - start;
     const std::uint64_t limit = writer.policy.block_limit_ns.load(std::memory_order_relaxed);
-    if (waited >= limit) {
-      stalled_ = true;
-      stalled_at_pass_ = pass;
+    if (start == 0 || waited >= limit) {
+      loses_ = true;
       header.blocked_ns.fetch_add(waited, std::memory_order_relaxed);
       return false;
     }
     writer.wait_for_pass(limit - waited);
   }
+  loses_ = false;
   if (start != 0) {
     // Only a wait counts: taking a chunk at once costs less than a microsecond.
     const std::uint64_t waited = monotonic_ns() - start;
-    if (waited > 10'000) writer.pool.header().blocked_ns.fetch_add(waited, std::memory_order_relaxed);
+    if (waited > 10'000) header.blocked_ns.fetch_add(waited, std::memory_order_relaxed);
   }
   token_ = record::owner_token(number_, sequence_);
   ++sequence_;
@@ -184,22 +212,44 @@ bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
   return true;
 }
 
+void Producer::lose(const PoolWriter& writer, std::uint64_t events, std::uint64_t thread) {
+  if (generation() != writer.generation) join(writer);
+  if (loss_.from == 0) loss_ = {0, thread, monotonic_ns()};
+  if (loss_.thread != thread) loss_.thread = 0;  // several
+  loss_.events += events;
+  writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
+}
+
+// A virtual thread runs where events are lost. It may go on where none are, on a carrier that has run it before and
+// would not ask who runs: it must, for then the record of the switch says until when this thread may have lost some.
+void Producer::lose_virtual(const PoolWriter& writer, std::uint64_t thread) {
+  const std::uint64_t now = monotonic_ns();
+  advance_clock(writer.pool.header(), now + 1);
+  lost_virtual_at(thread).store(now, std::memory_order_relaxed);
+  for_each([&](Producer& other) {
+    if (&other == this || other.generation_.load(std::memory_order_acquire) != writer.generation) return;
+    record::ChunkHeader* chunk = other.direct_.load(std::memory_order_acquire);
+    if (chunk == nullptr) return;
+    // A chunk that has changed hands meanwhile makes its owner ask once more, no more.
+    std::atomic_ref<std::uint64_t> current(chunk->current);
+    if (current.load(std::memory_order_relaxed) == thread) current.store(0, std::memory_order_relaxed);
+  });
+}
+
 bool Producer::has_room(std::uint32_t size) const {
-  return direct_->committed.load(std::memory_order_relaxed) + size <= record::kChunkSize;
+  return direct()->committed.load(std::memory_order_relaxed) + size <= record::kChunkSize - record::kGapRoom;
 }
 
 // Writes into the chunk of the probes; false where that is the sink: the record is lost, and counted.
 bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size) {
-  if (direct_ == sink_) {
-    if (record::is_part(bytes->kind)) return false;
-    ++lost_;
-    writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
+  if (direct() == sink_) {
+    if (!record::is_part(bytes->kind)) lose(writer, 1, direct()->carrier);
     return false;
   }
-  const std::uint64_t at = direct_->committed.load(std::memory_order_relaxed);
+  const std::uint64_t at = direct()->committed.load(std::memory_order_relaxed);
   bytes->time = time_of(writer.pool.header(), bytes->kind);
-  std::memcpy(reinterpret_cast<void*>(direct_->address + at), bytes, size);
-  direct_->committed.store(at + size, std::memory_order_release);
+  std::memcpy(reinterpret_cast<void*>(direct()->address + at), bytes, size);
+  direct()->committed.store(at + size, std::memory_order_release);
   return true;
 }
 
@@ -220,21 +270,20 @@ std::uint64_t Producer::events_in_sink() const {
   return events == 0 && tells_of_frames ? 1 : events;
 }
 
-void Producer::close_direct(const PoolWriter& writer) {
-  if (direct_ == nullptr) return;
-  direct_->carrier = ~0ull;
-  if (direct_ == sink_) {
+void Producer::close_direct(const PoolWriter& writer, record::ChunkHeader* chunk) {
+  if (chunk == nullptr) return;
+  const std::uint64_t carrier = std::exchange(chunk->carrier, ~0ull);
+  if (chunk == sink_) {
     const std::uint64_t lost = writer.one_slot_probes
                                    ? sink_->committed.load(std::memory_order_relaxed) / record::kSlotSize
                                    : events_in_sink();
     sink_->committed.store(0, std::memory_order_relaxed);
-    lost_ += lost;
-    writer.pool.header().dropped_events.fetch_add(lost, std::memory_order_relaxed);
+    if (lost != 0) lose(writer, lost, carrier);
   } else {
-    direct_->owner.store(0, std::memory_order_release);
-    direct_->state.store(static_cast<std::uint32_t>(record::ChunkState::kFinished), std::memory_order_release);
+    chunk->owner.store(0, std::memory_order_release);
+    chunk->state.store(static_cast<std::uint32_t>(record::ChunkState::kFinished), std::memory_order_release);
   }
-  direct_ = nullptr;
+  if (direct() == chunk) set_direct(nullptr);
 }
 
 void Producer::use_sink() {
@@ -245,19 +294,16 @@ void Producer::use_sink() {
     sink_->address = reinterpret_cast<std::uint64_t>(sink_ + 1);
   }
   sink_->committed.store(0, std::memory_order_relaxed);
-  direct_ = sink_;
+  set_direct(sink_);
 }
 
-// False where there is no memory at all.
-bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool may_block) {
-  advance_clock(writer.pool.header(), monotonic_ns());
-  close_direct(writer);
-  finish_chunk(writer);
+// A chunk of the pool as the next one of the probes.
+bool Producer::take_direct(const PoolWriter& writer, bool may_block) {
+  if (loses_ && !writer.has_room_again()) return false;
   for (;;) {
     if (!take_chunk(writer, may_block)) {
       chunk_ = -1;
-      use_sink();
-      break;
+      return false;
     }
     record::ChunkHeader& header = writer.pool.chunk(static_cast<std::uint32_t>(chunk_));
     header.address = reinterpret_cast<std::uint64_t>(writer.pool.data(static_cast<std::uint32_t>(chunk_)));
@@ -266,59 +312,109 @@ bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool
     std::uint64_t expected = token_;
     if (!header.owner.compare_exchange_strong(expected, token_ | record::kOwnerPending, std::memory_order_seq_cst))
       continue;
+    header.current = 0;
     header.state.store(static_cast<std::uint32_t>(record::ChunkState::kDirect), std::memory_order_release);
     header.owner.store(token_, std::memory_order_release);
-    direct_ = &header;
-    break;
+    direct_.store(&header, std::memory_order_release);
+    return true;
   }
-  if (direct_ == nullptr) return false;
-  direct_->carrier = carrier;
-  direct_->current = 0;
-  if (direct_ == sink_) return true;
-  if (lost_ != 0) {
-    record::ProbeRecord gap{};
-    gap.header.kind = record::RecordKind::kGap;
-    gap.header.slots = record::slots_of<record::ProbeRecord>();
-    gap.header.number = static_cast<std::uint32_t>(lost_ > 0xffffffffu ? 0xffffffffu : lost_);
-    append_direct(writer, &gap.header, sizeof gap);
-    lost_ = 0;
+}
+
+// In the room that every chunk of probes keeps for it: whatever becomes of this thread and of jtrace, what is open here
+// is known to be open until here and no longer.
+void Producer::say_that_it_loses(const PoolWriter& writer, record::ChunkHeader* chunk) {
+  if (chunk == nullptr) return;
+  if (chunk->committed.load(std::memory_order_relaxed) + sizeof(record::GapRecord) > record::kChunkSize) return;
+  record::GapRecord gap{};
+  gap.header.kind = record::RecordKind::kGap;
+  gap.header.slots = record::slots_of<record::GapRecord>();
+  gap.header.flags = record::kGapBegins;
+  gap.thread = chunk->carrier;
+  gap.from = monotonic_ns();
+  append_direct(writer, &gap.header, sizeof gap);
+}
+
+// False where it found no room: it is still to be told.
+bool Producer::tell(const PoolWriter& writer, const Loss& loss) {
+  record::GapRecord gap{};
+  gap.header.kind = record::RecordKind::kGap;
+  gap.header.slots = record::slots_of<record::GapRecord>();
+  gap.header.number = static_cast<std::uint32_t>(loss.events > 0xffffffffu ? 0xffffffffu : loss.events);
+  gap.thread = loss.thread;
+  gap.from = loss.from;
+  return write_slots(writer, &gap.header, sizeof gap, false);
+}
+
+// The next chunk of the probes, or the sink. False where there is no memory at all.
+bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool may_block) {
+  const std::uint64_t now = monotonic_ns();
+  advance_clock(writer.pool.header(), now);
+  finish_chunk(writer);
+  record::ChunkHeader* before = direct();
+  const bool lost_before = loses_;
+  bool taken = take_direct(writer, false);
+  if (!taken && before != sink_) say_that_it_loses(writer, before);
+  close_direct(writer, before);
+  if (!taken && !lost_before && writer.policy.block) {
+    loses_ = false;
+    taken = take_direct(writer, may_block);
   }
+  if (!taken) use_sink();
+  record::ChunkHeader* chunk = direct();
+  if (chunk == nullptr) return false;
+  chunk->carrier = carrier;
+  chunk->current = 0;
+  if (!taken && loss_.from == 0) loss_ = {0, carrier, now};
+  if (!taken) return true;
+  if (const Loss told = std::exchange(loss_, {}); told.events != 0) tell(writer, told);
   return true;
 }
 
 record::ChunkHeader* Producer::direct_chunk(const PoolWriter& writer, std::uint64_t carrier, std::uint64_t current) {
-  if (generation_ != writer.generation) join(writer);
+  if (generation() != writer.generation) join(writer);
   constexpr std::uint32_t kRecord = sizeof(record::ReceiverRecord);        // the largest of a probe's
   constexpr std::uint32_t kNeed = sizeof(record::ThreadRecord) + kRecord;  // with a switch before it
-  const bool open = direct_ != nullptr && has_room(direct_->current == current ? kRecord : kNeed);
+  const bool open = direct() != nullptr && has_room(direct()->current == current ? kRecord : kNeed);
   if (!open && !next_direct(writer, carrier, true)) return nullptr;
-  direct_->carrier = carrier;
-  if (direct_->current != current) {
-    direct_->current = current;
-    if (direct_ != sink_) {
-      record::ThreadRecord made{};
-      made.header.kind = record::RecordKind::kThreadSwitch;
-      made.header.slots = record::slots_of<record::ThreadRecord>();
-      made.thread = current;
-      append_direct(writer, &made.header, sizeof made);
-    }
-  }
-  return direct_;
+  if (loss_.events != 0 && direct() != sink_) tell(writer, std::exchange(loss_, {}));
+  record::ChunkHeader* chunk = direct();
+  chunk->carrier = carrier;
+  if (chunk->current == current) return chunk;
+  chunk->current = current;
+  if (chunk != sink_) write_switch(writer, current, current != carrier);
+  else if (current != carrier) lose_virtual(writer, current);
+  return chunk;
+}
+
+void Producer::write_switch(const PoolWriter& writer, std::uint64_t thread, bool is_virtual) {
+  record::ThreadRecord made{};
+  made.header.kind = record::RecordKind::kThreadSwitch;
+  made.header.slots = record::slots_of<record::ThreadRecord>();
+  made.header.flags = is_virtual ? record::kIsVirtual : 0;
+  made.thread = thread;
+  if (is_virtual) made.lost_until = lost_virtual_at(thread).load(std::memory_order_relaxed);
+  append_direct(writer, &made.header, sizeof made);
 }
 
 bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block) {
-  if (generation_ == writer.generation && direct_ != nullptr) {
-    if (!has_room(size) || direct_ == sink_) {
-      const std::uint64_t current = direct_->current;
-      const std::uint64_t carrier = direct_->carrier;
+  if (generation() == writer.generation && direct() != nullptr) {
+    if (!has_room(size) || direct() == sink_) {
+      const std::uint64_t current = direct()->current;
+      const std::uint64_t carrier = direct()->carrier;
       if (next_direct(writer, carrier, may_block)) direct_chunk(writer, carrier, current);
     }
-    if (direct_ != nullptr) return append_direct(writer, bytes, size);
+    if (direct() != nullptr) return append_direct(writer, bytes, size);
   }
+  const bool is_gap = bytes->kind == record::RecordKind::kGap;
   for (;;) {
-    if ((generation_ != writer.generation || chunk_ < 0) && !take_chunk(writer, may_block)) {
-      writer.pool.header().dropped_events.fetch_add(1, std::memory_order_relaxed);
+    if ((generation() != writer.generation || chunk_ < 0) && !take_chunk(writer, may_block)) {
+      if (!is_gap) lose(writer, 1, thread_of(*bytes));
       return false;
+    }
+    if (loss_.events != 0 && !is_gap) {
+      const Loss told = std::exchange(loss_, {});
+      if (!tell(writer, told)) loss_ = told;
+      if (chunk_ < 0) continue;
     }
     record::ChunkHeader& chunk = writer.pool.chunk(static_cast<std::uint32_t>(chunk_));
     std::uint64_t expected = token_;
@@ -340,13 +436,19 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
   }
 }
 
-void Producer::leave(const PoolWriter& writer) {
-  if (generation_ == writer.generation) close_direct(writer);
+void Producer::leave(const PoolWriter& writer, Producer& teller) {
+  if (generation() != writer.generation) return;
+  close_direct(writer, direct());
+  if (loss_.events != 0) {
+    // A record of another producer's, or of this one behind all it has written.
+    const Loss told = std::exchange(loss_, {});
+    if (!teller.tell(writer, told)) loss_ = told;
+  }
   finish_chunk(writer);
 }
 
 void Producer::finish_chunk(const PoolWriter& writer) {
-  if (generation_ != writer.generation || chunk_ < 0) return;
+  if (generation() != writer.generation || chunk_ < 0) return;
   record::ChunkHeader& chunk = writer.pool.chunk(static_cast<std::uint32_t>(chunk_));
   chunk_ = -1;
   std::uint64_t expected = token_;

@@ -33,6 +33,8 @@ struct PoolWriter {
   std::int64_t take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const;
   // Whether an event may still take a chunk.
   bool has_room() const;
+  // Whether a producer whose probes have lost events may take one (layout.h, resume_above).
+  bool has_room_again() const;
   // Waits for the drainer's next pass, at most `limit_ns`.
   void wait_for_pass(std::uint64_t limit_ns) const;
   // There is no drainer any more: whoever waits, or would, goes on.
@@ -57,8 +59,12 @@ class Producer {
     made.header.slots = record::slots_of<Record>();
     return write_slots(writer, &made.header, sizeof made, may_block);
   }
-  // Gives its chunks up: at the end of the thread and of the session.
-  void leave(const PoolWriter& writer);
+  // Gives its chunks up: at the end of the thread, and of the session, where nobody is inside a callback and `teller`
+  // says what was lost and is not said yet.
+  void leave(const PoolWriter& writer) { leave(writer, *this); }
+  void leave(const PoolWriter& writer, Producer& teller);
+  // Events of a thread that this producer runs are lost; counted here.
+  void lose(const PoolWriter& writer, std::uint64_t events, std::uint64_t thread);
 
   // The header of the chunk that probes write into (layout.h, kDirect), with room for a record, owned by the thread
   // `carrier` and with `current` running on it. Where the pool has no room it is one of our own, whose records are lost
@@ -67,7 +73,7 @@ class Producer {
   record::ChunkHeader* direct_chunk(const PoolWriter& writer, std::uint64_t carrier, std::uint64_t current);
   // Its carrier, 0 where there is none.
   std::uint64_t direct_carrier(const PoolWriter& writer) const {
-    return generation_ == writer.generation && direct_ != nullptr ? direct_->carrier : 0;
+    return generation() == writer.generation && direct() != nullptr ? direct()->carrier : 0;
   }
 
   std::atomic<std::uint32_t>& in_callback() { return in_callback_; }
@@ -89,13 +95,27 @@ class Producer {
  private:
   static std::atomic<Producer*>& list();
   static void thread_ended(void* producer);
+  // Told by a kGap as soon as there is room.
+  struct Loss {
+    std::uint64_t events = 0;
+    std::uint64_t thread = 0;  // 0: several, or not known
+    std::uint64_t from = 0;
+  };
   bool write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block);
   bool take_chunk(const PoolWriter& writer, bool may_block);
+  void take_number(const PoolWriter& writer);
+  void lose_virtual(const PoolWriter& writer, std::uint64_t thread);
+  bool tell(const PoolWriter& writer, const Loss& loss);
   void join(const PoolWriter& writer);
   void finish_chunk(const PoolWriter& writer);
   bool next_direct(const PoolWriter& writer, std::uint64_t carrier, bool may_block);
-  void close_direct(const PoolWriter& writer);
+  bool take_direct(const PoolWriter& writer, bool may_block);
+  void say_that_it_loses(const PoolWriter& writer, record::ChunkHeader* chunk);
+  void close_direct(const PoolWriter& writer, record::ChunkHeader* chunk);
+  void write_switch(const PoolWriter& writer, std::uint64_t thread, bool is_virtual);
   void use_sink();
+  void set_direct(record::ChunkHeader* header) { direct_.store(header, std::memory_order_relaxed); }
+  record::ChunkHeader* direct() const { return direct_.load(std::memory_order_relaxed); }
   bool append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size);
   bool has_room(std::uint32_t size) const;
   std::uint64_t events_in_sink() const;
@@ -104,18 +124,18 @@ class Producer {
   std::atomic<std::uint32_t> used_{1};
   Producer* next_ = nullptr;
   std::uint32_t tid_ = 0;
-  std::uint32_t generation_ = 0;
-  std::uint32_t number_ = 0;  // producer number in the pool of generation_
+  std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  std::atomic<std::uint32_t> generation_{0};  // acquired by others before they look at direct_
+  std::uint32_t number_ = 0;                  // producer number in the pool of generation_
   std::uint32_t sequence_ = 0;
   std::int64_t chunk_ = -1;
   std::uint64_t token_ = 0;
   std::uint32_t position_ = 0;
-  std::uint32_t stalled_at_pass_ =
-      0;  // the pass at which a wait ran into its limit: no second wait before the next pass
-  bool stalled_ = false;
-  record::ChunkHeader* direct_ = nullptr;  // in the pool, or sink_
-  record::ChunkHeader* sink_ = nullptr;    // header and data of what is lost
-  std::uint64_t lost_ = 0;                 // since the last chunk of the pool
+  bool loses_ = false;                                 // found no chunk: it waits for none until it has one again
+  std::atomic<record::ChunkHeader*> direct_{nullptr};  // in the pool, or sink_
+  record::ChunkHeader* sink_ = nullptr;                // header and data of what is lost
+  Loss loss_;                                          // since the last chunk of the pool
+  std::uint32_t loss_generation_ = 0;  // of the session in which an earlier thread had it; 0: it is its own
 };
 
 }  // namespace jtrace::agent

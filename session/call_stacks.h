@@ -2,6 +2,7 @@
 // and exits that no record told of. One thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -69,9 +70,17 @@ class CallStack {
   };
   Thrown thrown;
 
+  // Of a virtual thread: of its last record (monotonic).
+  std::uint64_t last_time = 0;
+
   // What came for the next entry or exit.
   std::vector<CallValue> values;
 
+  // The open calls that the document tells of.
+  std::uint64_t told() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(calls_.begin(), calls_.end(), [](const OpenCall& call) { return call.ticket != 0; }));
+  }
   // Nothing is known of what is open any more; visit(call) is told of each.
   template <class Visit>
   void forget(Visit visit) {
@@ -96,6 +105,13 @@ class CallStacks {
   template <class Visit>
   void forget_all(Visit visit) {
     for (auto& [thread, stack] : stacks_) stack.forget(visit);
+  }
+  // Virtual threads that are in calls.
+  std::vector<std::uint64_t> open_virtual() const {
+    std::vector<std::uint64_t> found;
+    for (const auto& [thread, stack] : stacks_)
+      if (stack.last_time != 0 && stack.size() != 0) found.push_back(thread);
+    return found;
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "base/uuid.h"
 #include "session/first_error.h"
 #include "trace/clock_option.h"
+#include "trace/gap_option.h"
 
 namespace jtrace::session {
 namespace {
@@ -61,6 +62,7 @@ Result<> Drainer::begin_trace(std::uint64_t time) {
   std::string vm = "pid=" + std::to_string(identity_.nspid);
   if (!identity_.vm_begin_time.empty()) vm += ",createVmBeginTime=" + identity_.vm_begin_time;
   JTRACE_RETURN_IF_ERROR(option("jtrace.vm", vm));
+  JTRACE_RETURN_IF_ERROR(option(trace::kGapsKey, trace::kGapsByThread));
   if (options_.cpu_time) JTRACE_RETURN_IF_ERROR(option("jtrace.cpuTime", "platform threads"));
   JTRACE_RETURN_IF_ERROR(say_clock());
   return output_.flush();
@@ -141,6 +143,7 @@ Result<> Drainer::say_counts(const MethodCounts& counts) {
 
 Result<> Drainer::rotate(std::uint64_t time) {
   rotating_ = true;
+  JTRACE_RETURN_IF_ERROR(builder_.say_open_gaps());
   JTRACE_RETURN_IF_ERROR(say_last_counts());
   JTRACE_RETURN_IF_ERROR(finish_document(time));
   JTRACE_RETURN_IF_ERROR(output_.next_document(options_.rotate));
@@ -164,7 +167,7 @@ Result<> Drainer::begin_next_trace() {
   builder_.forget_calls();
   builder_.forget_waits();
   builder_.forget_standstill();
-  return builder_.restart(time);
+  return builder_.restart_unknown(time);
 }
 
 Result<> Drainer::say_filters(std::vector<FilterRule> filters) {

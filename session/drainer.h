@@ -48,7 +48,7 @@ class Drainer final : public TraceDrain {
   // A definition of what had begun before the trace that begins next: known, and written where it is referred to.
   void know(std::span<const std::byte> definition) { builder_.know(definition); }
   // Where there is an earlier document: threads that live are defined at once.
-  Result<> restart(std::uint64_t time) { return builder_.restart(time); }
+  Result<> restart(std::uint64_t time) { return builder_.restart_unknown(time); }
 
   const EventEmitter& emitter() const { return emitter_; }
   const TraceOptions& options() const override { return options_; }

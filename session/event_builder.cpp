@@ -75,11 +75,19 @@ void EventBuilder::on_producer(std::uint32_t producer) { running_ = &producers_[
 Result<> EventBuilder::on_event(const record::RecordHeader& header) {
   if (header.kind == RecordKind::kThreadSwitch) {
     if (running_ == nullptr) return {};
-    const std::uint64_t thread = reinterpret_cast<const record::ThreadRecord&>(header).thread;
-    running_->several = running_->several || (running_->thread != 0 && running_->thread != thread);
-    running_->thread = thread;
+    const auto& to = reinterpret_cast<const record::ThreadRecord&>(header);
+    running_->thread = to.thread;
+    running_->is_virtual = (header.flags & record::kIsVirtual) != 0;
+    running_->is_carrier = running_->is_carrier || running_->is_virtual;
+    if (to.lost_until == 0) return {};
+  }
+  if (header.kind == RecordKind::kGap && (header.flags & record::kGapBegins) != 0) {
+    const auto& gap = reinterpret_cast<const record::GapRecord&>(header);
+    if (running_ != nullptr) running_->loses_from = gap.from;
+    if (running_ != nullptr) running_->loses_of = gap.thread;
     return {};
   }
+  if (running_ != nullptr) running_->loses_from = 0;
   if (first_time_ == 0) first_time_ = header.time;
   last_time_ = std::max(last_time_, header.time);
   const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
@@ -88,7 +96,7 @@ Result<> EventBuilder::on_event(const record::RecordHeader& header) {
   std::memcpy(&copy.bytes, &header,
               std::min<std::size_t>(sizeof copy.bytes, std::size_t{header.slots} * record::kSlotSize));
   copy.thread = running_ != nullptr ? running_->thread : 0;
-  copy.is_carrier = running_ != nullptr && running_->several;
+  copy.is_virtual = running_ != nullptr && running_->is_virtual;
   if (!holding_ && input_.empty()) return process(copy);
   input_.push_back(copy);
   return pump();
@@ -144,6 +152,7 @@ Result<> EventBuilder::finish() {
     JTRACE_RETURN_IF_ERROR(pump());
   }
   JTRACE_RETURN_IF_ERROR(announce_until(UINT64_MAX));
+  JTRACE_RETURN_IF_ERROR(say_open_gaps());
   forget_calls();
   JTRACE_RETURN_IF_ERROR(write_due_ends(last_time_));
   for (; !late_frees_.empty(); late_frees_.pop_front())
@@ -213,6 +222,7 @@ Result<> EventBuilder::process(const Record& any) {
     ++orphan_exits_;
     return {};
   }
+  if (any.is_virtual && is_of_probe(any.header().kind)) calls_.of(any.thread).last_time = any.header().time;
   switch (any.header().kind) {
     case RecordKind::kPadding:
     case RecordKind::kGcFigures: return {};  // figures that came too late
@@ -233,12 +243,10 @@ Result<> EventBuilder::process(const Record& any) {
       return write_end_of_object(any.as<record::ObjectRecord>());
     case RecordKind::kRuntimeInitDone: return write_runtime<trace::RuntimeInitDone>(any.as<record::ThreadRecord>());
     case RecordKind::kRuntimeShutdown: return write_runtime<trace::RuntimeShutdown>(any.as<record::ThreadRecord>());
-    case RecordKind::kThreadSwitch: return {};  // taken in on_event()
+    case RecordKind::kThreadSwitch: return take_switch(any.as<record::ThreadRecord>());
     case RecordKind::kGap: {
-      // Which virtual threads ran on a carrier meanwhile is not known: it may be any.
-      if (any.is_carrier) forget_calls();
-      else calls_.of(any.thread).forget([this](const OpenCall& call) { abandon(call); });
-      return {};
+      const auto& gap = any.as<record::GapRecord>();
+      return write_gap({gap.thread, gap.from, gap.header.time, gap.header.number});
     }
     case RecordKind::kMethodEntry: return write_entry(any, any.header().time, 0);
     case RecordKind::kEntryOf: return write_entry(any, any.header().time, any.as<record::ReceiverRecord>().object);
@@ -269,6 +277,7 @@ Result<> EventBuilder::process(const Record& any) {
 
 Result<> EventBuilder::write_thread_end(const record::ThreadRecord& record) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  JTRACE_RETURN_IF_ERROR(say_open_calls(record));
   definitions_.forget_thread(record.thread);
   ended_threads_.insert(record.thread);
   calls_.of(record.thread).forget([this](const OpenCall& call) { abandon(call); });

@@ -50,6 +50,8 @@ class EventBuilder final : public trace::record::RecordSink {
 
   // A new document begins (its head is written): live threads are defined again, the rest on reference.
   Result<> restart(std::uint64_t time);
+  // The same where what the threads are in is not known, and is said not to be.
+  Result<> restart_unknown(std::uint64_t time);
 
   // The process was seen standing still at that time, or is not any more (`time`: of the last such look). Written
   // before what comes later; what comes later says itself that it goes on.
@@ -58,6 +60,9 @@ class EventBuilder final : public trace::record::RecordSink {
     standstills_.clear();
     stands_still_ = false;
   }
+
+  // What the threads that lose events just now have open is not known from there on: said, for a document that ends.
+  Result<> say_open_gaps();
 
   // The trace was paused, or events were lost: what is open is not known any more.
   void forget_calls() {
@@ -96,7 +101,7 @@ class EventBuilder final : public trace::record::RecordSink {
   struct Record {  // any record, by value
     alignas(16) std::byte bytes[sizeof(trace::record::ObjAllocRecord)];
     std::uint64_t thread;  // that the producer runs, as its last kThreadSwitch said; 0: none did
-    bool is_carrier;       // the producer has run several threads
+    bool is_virtual;       // that thread
     const trace::record::RecordHeader& header() const {
       return reinterpret_cast<const trace::record::RecordHeader&>(*this);
     }
@@ -125,6 +130,12 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> announce_definitions_until(std::uint64_t time);
   Result<> take_standstill(std::uint64_t time, bool still);
 
+  struct Losses {  // times monotonic, 0: not known
+    std::uint64_t thread = 0, from = 0, to = 0, events = 0;
+  };
+  Result<> write_gap(const Losses& losses);
+  Result<> take_switch(const trace::record::ThreadRecord& record);
+  Result<> say_open_calls(const trace::record::ThreadRecord& end);
   Result<> write_thread_end(const trace::record::ThreadRecord& record);
   Result<> write_gc_start(const trace::record::ThreadRecord& record);
   Result<> start_gc_finish(const trace::record::GcFinishRecord& record);
@@ -195,7 +206,10 @@ class EventBuilder final : public trace::record::RecordSink {
   ValueElements value_elements_;
   struct Running {
     std::uint64_t thread = 0;
-    bool several = false;
+    bool is_virtual = false;
+    bool is_carrier = false;       // has run virtual ones
+    std::uint64_t loses_from = 0;  // unless another record comes: since then (monotonic), of that thread
+    std::uint64_t loses_of = 0;
   };
   std::unordered_map<std::uint32_t, Running> producers_;  // what runs on each
   Running* running_ = nullptr;                            // on the producer at hand

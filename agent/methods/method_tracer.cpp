@@ -65,7 +65,7 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   if (area_ == nullptr) return "no memory is left for the probes' table";
   if (session_.writer.pool.header().chunk_size != record::kChunkSize) return "the pool's chunks have another size";
   if (const char* error = find_probe_facts(jni, facts_)) return error;
-  facts_.chunk_size = record::kChunkSize;
+  facts_.chunk_size = record::kChunkSize - record::kGapRoom;
   if (const char* error = define_probe_class(session_.jvmti, jni, style(), facts_, area_)) return error;
   measures_pools_ = !checks_pool_room(session_.jvmti);
   if (!area_->show_clock(pool_descriptor)) return "the pool's clock cannot be mapped";

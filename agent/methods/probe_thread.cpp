@@ -38,7 +38,7 @@ record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uin
   AgentSession& session = guard.session();
   if (current == 0 || session.methods == nullptr || session.is_own_thread(current)) return nullptr;
   if (!session.knows_thread(current) && !define_current(session, jni, current)) {
-    session.count_dropped(1);
+    guard.producer().lose(session.writer, 1, current);
     return nullptr;
   }
   Producer& producer = guard.producer();

@@ -6,7 +6,8 @@ namespace jtrace::trace::io {
 
 CallStacks::Thread& CallStacks::thread_of(Scope& scope, std::uint64_t id) {
   if (last_ != nullptr && last_->scope == &scope && last_->id == id) return *last_;
-  last_ = &threads_.try_emplace(Key{scope.index, id}, Thread{&scope, id, {}}).first->second;
+  last_ = &threads_.try_emplace(Key{scope.index, id}, Thread{&scope, id, {}, cut_scopes_.contains(scope.index)})
+               .first->second;
   return *last_;
 }
 
@@ -33,9 +34,12 @@ void CallStacks::note(const Event& event, Scope& scope) {
     }
     case ElementKind::kTraceEnd: return close_scope(scope, std::get<TraceEnd>(event).time.value_or(last_time_));
     case ElementKind::kOption:
-      // jtrace.continues: a part before this one is not here.
-      if (const auto key = std::get<Option>(event).key.view(); key == "jtrace.dropped" || key == "jtrace.continues")
-        close_scope(scope, last_time_);
+      if (const auto gap = gap_of(event, scope)) lose(scope, *gap);
+      // What ended meanwhile is not told.
+      else if (std::get<Option>(event).key.view() == "jtrace.paused") cut_scope(scope, last_time_);
+      // Behind its own events: the part before this one is missing.
+      else if (std::get<Option>(event).key.view() == "jtrace.continues" && has_threads(scope))
+        cut_scope(scope, last_time_);
       return;
     default: return;
   }
@@ -49,6 +53,7 @@ void CallStacks::enter(const MethodEntry& entry, Scope& scope) {
                           .has_ticket = entry.ticket.present(),
                           .time = entry.time.value_or(last_time_),
                           .cpu_time = entry.threadCpuTime.value_or(0)});
+  thread.stack.back().cut = thread.stack.size() == 1 && (thread.cut || entry.stackDepth.value_or(1) > 1);
   listener_.on_enter(scope, thread.id, thread.stack);
 }
 
@@ -75,6 +80,34 @@ void CallStacks::close(Thread& thread, std::size_t depth, std::uint64_t time, st
     listener_.on_leave(*thread.scope, thread.id, thread.stack, std::max(time, thread.stack.back().time), cpu_time);
     thread.stack.pop_back();
   }
+}
+
+bool CallStacks::is_cut(const Scope& scope, std::uint64_t thread) const {
+  const auto found = threads_.find(Key{scope.index, thread});
+  return found != threads_.end() && found->second.cut;
+}
+
+void CallStacks::cut(Thread& thread, std::uint64_t time) {
+  closed_by_gaps_ += thread.stack.size();
+  close(thread, 0, time, 0);
+  thread.cut = true;
+}
+
+void CallStacks::lose(Scope& scope, const Gap& gap) {
+  const std::uint64_t time = gap.from != 0 ? gap.from : last_time_;
+  if (gap.thread != 0) cut(thread_of(scope, gap.thread), time);
+  else cut_scope(scope, time);
+  listener_.on_gap(scope, gap);
+}
+
+bool CallStacks::has_threads(const Scope& scope) const {
+  return std::any_of(threads_.begin(), threads_.end(), [&](const auto& each) { return each.second.scope == &scope; });
+}
+
+void CallStacks::cut_scope(Scope& scope, std::uint64_t time) {
+  cut_scopes_.insert(scope.index);
+  for (auto& [key, thread] : threads_)
+    if (thread.scope == &scope) cut(thread, time);
 }
 
 void CallStacks::close_scope(Scope& scope, std::uint64_t time) {

@@ -14,6 +14,9 @@
 
 namespace jtrace::trace::io {
 
+// What stands in the place of callers that the trace does not tell: lost events, or in the file before.
+inline constexpr std::string_view kUnknownCallers = "(callers not known)";
+
 class CallTree {
  public:
   // Node 0 is the root; a node stands behind its parent.
@@ -32,6 +35,10 @@ class CallTree {
   std::uint32_t name_of(const std::string& text);
   // Of a method as its scope calls it when it is first met (producers define before use).
   std::uint32_t name_of(const Scope& scope, std::uint64_t method);
+  // Where the outermost open frame of a thread stands below `node`: its callers may be lost.
+  std::uint32_t base(std::uint32_t node, bool cut) {
+    return cut ? child(node, name_of(std::string(kUnknownCallers))) : node;
+  }
   // Below `node`, the frames that an objAlloc says itself (contextData: "class.method:line;...", innermost first).
   std::uint32_t descend(std::uint32_t node, std::string_view context_data);
 

@@ -186,8 +186,21 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kClassDef:
       case ElementKind::kMethodDef:
       case ElementKind::kObjDef: return;  // named where they are used
+      case ElementKind::kOption:
+        if (!gap_of(event, scope)) lose(event);
+        return;
       default: return lose(event);
     }
+  }
+
+  // What was open ended unseen: it is drawn until then.
+  void on_gap(Scope& scope, const Gap& gap) override {
+    if (gap.thread == 0 || gap.from == 0) return;
+    if (const auto found = open_.find(Key(scope.index, gap.thread)); found != open_.end()) {
+      complete(scope, gap.thread, found->second.since, gap.from, found->second.what, "monitor");
+      open_.erase(found);
+    }
+    if (gap.to > gap.from) complete(scope, gap.thread, gap.from, gap.to, "(events lost)", "lost");
   }
 
   static constexpr std::uint64_t kGcThread = 0;  // a lane of its own

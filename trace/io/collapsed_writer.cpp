@@ -33,6 +33,9 @@ class CollapsedWriter final : public Converter, private CallListener {
       case ElementKind::kClassDef:
       case ElementKind::kMethodDef:
       case ElementKind::kThreadStart: count_lost(event); break;
+      case ElementKind::kOption:
+        if (!gap_of(event, scope)) lose(event);
+        break;
       default: lose(event);
     }
     return {};
@@ -99,6 +102,7 @@ class CollapsedWriter final : public Converter, private CallListener {
   // OpenFrame::user: what its callees took.
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override {
     std::uint32_t& top = top_of(scope, thread);
+    if (stack.back().cut) top = tree_.base(top, true);
     top = stack.back().node = tree_.child(top, tree_.name_of(scope, stack.back().method));
   }
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
@@ -108,7 +112,8 @@ class CollapsedWriter final : public Converter, private CallListener {
     if (weight_ == Weight::kCpu) whole = cpu_time > frame.cpu_time ? cpu_time - frame.cpu_time : 0;
     if (weight_ != Weight::kAllocation) add(frame.node, whole - std::min(whole, frame.user));
     if (stack.size() > 1) stack[stack.size() - 2].user += whole;
-    top_of(scope, thread) = tree_.nodes[frame.node].parent;
+    const std::uint32_t parent = tree_.nodes[frame.node].parent;
+    top_of(scope, thread) = frame.cut ? tree_.nodes[parent].parent : parent;
   }
   void allocate(Scope& scope, const ObjAlloc& alloc) {
     const std::uint64_t thread = alloc.threadIdRef.present() ? alloc.threadIdRef.value() : 0;

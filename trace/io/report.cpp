@@ -69,7 +69,7 @@ void ReportCollector::on_state(const ScopeStatistics& statistics, std::uint64_t 
 void ReportCollector::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
   Statistics::on_enter(scope, thread, stack);
   OfScope& mine = of(scope);
-  const std::uint32_t parent = stack.size() > 1 ? stack[stack.size() - 2].node : 0;
+  const std::uint32_t parent = stack.size() > 1 ? stack[stack.size() - 2].node : mine.tree.base(0, stack.back().cut);
   stack.back().node = mine.tree.child(parent, mine.tree.name_of(scope, stack.back().method));
   mine.tops[thread] = stack.back().node;
 }

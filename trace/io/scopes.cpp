@@ -160,6 +160,7 @@ Scope& Scopes::note(const Event& event) {
       if (option.key.view() == "events") note_events(scope, option.value.view());
       if (option.key.view() == "sample-interval")
         scope.sample_interval = parse_decimal<std::uint64_t>(option.value.view());
+      if (option.key.view() == kGapsKey) scope.gaps_by_thread = option.value.view() == kGapsByThread;
       return scope;
     }
     case ElementKind::kThreadStart: {
@@ -215,6 +216,16 @@ Scope& Scopes::note(const Event& event) {
     }
     default: return of(common_of(event).trace_id);
   }
+}
+
+std::optional<Gap> gap_of(const Event& event, const Scope& scope) {
+  const auto* option = std::get_if<Option>(&event);
+  if (option == nullptr) return std::nullopt;
+  // One that cannot be read is a gap all the same.
+  if (option->key.view() == kGapKey) return read_gap(option->value.view()).value_or(Gap{});
+  if (option->key.view() == "jtrace.dropped" && !scope.gaps_by_thread)
+    return Gap{.lost = parse_decimal<std::uint64_t>(option->value.view()).value_or(0)};
+  return std::nullopt;
 }
 
 Common common_of(const Event& event) {

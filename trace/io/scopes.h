@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "trace/event.h"
+#include "trace/gap_option.h"
 
 namespace jtrace::trace::io {
 
@@ -51,6 +52,7 @@ struct Scope {
   // What the options say of objAlloc: which events were asked for, whether the JVM samples them, each how many bytes.
   bool events_said = false, events_sampled = false;
   std::optional<std::uint64_t> sample_interval;
+  bool gaps_by_thread = false;  // jtrace.gaps: each loss is told where it is
   std::unordered_map<std::uint64_t, ThreadInfo> threads;
   std::unordered_map<std::uint64_t, ClassInfo> classes;
   std::unordered_map<std::uint64_t, MethodInfo> methods;
@@ -103,6 +105,10 @@ class Scopes {
   std::string last_id_;
   Scope* last_ = nullptr;
 };
+
+// Where `event`, of that scope, says that events were lost: what is open there, in its thread or in all of them, is not
+// known any more.
+std::optional<Gap> gap_of(const Event& event, const Scope& scope);
 
 // The attributes that many elements share, absent where this one has none.
 struct Common {

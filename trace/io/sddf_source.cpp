@@ -345,6 +345,14 @@ class SddfSource final : public EventSource {
           },
           event);
     }
+    // Most elements come from records, which have no place in the order of all.
+    std::visit(
+        [](auto& element) {
+          using Element = std::remove_cvref_t<decltype(element)>;
+          if constexpr (requires { element.collationValue; } && !std::is_same_v<Element, TraceStart>)
+            element.collationValue = {};
+        },
+        event);
     ++summary_.elements;
     return sink_->write(event);
   }

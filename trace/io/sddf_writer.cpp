@@ -55,6 +55,7 @@ class SddfWriter final : public Converter {
   Result<> finish() override {
     if (!begun_) put_text(sddf_head());
     for (const auto& [node, machine] : machines_) record("End Machine", machine);
+    for (const auto& [key, text] : definitions_) ++lost_[std::get<1>(key) ? "classDef" : "methodDef"];
     Result<> finished = bytes_.finish();
     return result_ ? std::move(finished) : result_;
   }
@@ -110,12 +111,13 @@ class SddfWriter final : public Converter {
   void say(const Scope& scope, const std::string& text) {
     record("Generic Trace", machine_of(scope.node_id), ", " + quoted(text));
   }
-  void say_element(const Scope& scope, const Event& event) {
+  static std::string element_text(const Event& event) {
     MemorySink text;
     XmlWriter writer(text, {.form = XmlForm::kFragments});
-    if (!writer.write(event) || !writer.finish()) return;
-    say(scope, text.text().substr(0, text.text().size() - 1));
+    if (!writer.write(event) || !writer.finish()) return {};
+    return text.text().substr(0, text.text().size() - 1);
   }
+  void say_element(const Scope& scope, const Event& event) { say(scope, element_text(event)); }
   // Records do not say which trace they are of: a Generic Trace does where it is another than before.
   void say_trace(const Event& event, const Common& common, const Scope& scope) {
     if (const auto* start = std::get_if<TraceStart>(&event)) {
@@ -288,7 +290,40 @@ class SddfWriter final : public Converter {
     record("GC done", machine, list({0, used, 0, used}));
     gc_start_.erase(scope.index);
   }
+  // No record has a definition: those that a methodCount refers to stand before it as text, without what they refer to
+  // themselves and may be gone, and without a place in the order of all elements.
+  template <class Definition>
+  void keep(const Scope& scope, bool is_class, std::uint64_t id, Definition definition, const Event& event) {
+    const DefinitionKey key(scope.index, is_class, id);
+    if (said_.count(key) != 0) return lose(event);
+    definition.collationValue = {};
+    definition.traceIdRef = {};
+    if constexpr (requires { definition.threadIdRef; }) definition.threadIdRef = {};
+    if constexpr (requires { definition.transientThreadIdRef; }) definition.transientThreadIdRef = {};
+    const auto [at, fresh] = definitions_.insert_or_assign(key, element_text(definition));
+    if (!fresh) lose(event);
+  }
+  void put(const ClassDef& definition, const Scope& scope, const Event& event) {
+    if (!definition.classId.present()) return lose(event);
+    keep(scope, true, definition.classId.value(), definition, event);
+  }
+  void put(const MethodDef& definition, const Scope& scope, const Event& event) {
+    if (!definition.methodId.present()) return lose(event);
+    keep(scope, false, definition.methodId.value(), definition, event);
+  }
+  void define(const Scope& scope, bool is_class, std::uint64_t id) {
+    const auto kept = definitions_.find(DefinitionKey(scope.index, is_class, id));
+    if (kept == definitions_.end()) return;
+    say(scope, kept->second);
+    said_.insert(kept->first);
+    definitions_.erase(kept);
+  }
   void put(const MethodCount& count, const Scope& scope, const Event&) {
+    if (count.methodIdRef.present()) {
+      const auto info = scope.methods.find(count.methodIdRef.value());
+      if (info != scope.methods.end()) define(scope, true, info->second.class_id);
+      define(scope, false, count.methodIdRef.value());
+    }
     const std::uint64_t value = count.count.value_or(0);
     const std::string method = std::to_string(count.methodIdRef.present() ? count.methodIdRef.value() : 0);
     // An int has 32 bits: larger ones go as text, none is cut.
@@ -306,6 +341,9 @@ class SddfWriter final : public Converter {
   std::string said_trace_;
   std::map<std::string, std::uint64_t> machines_, processes_;
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> threads_;
+  using DefinitionKey = std::tuple<std::size_t, bool, std::uint64_t>;  // scope, is a class, id
+  std::map<DefinitionKey, std::string> definitions_;                   // as text, not written so far
+  std::set<DefinitionKey> said_;
   std::set<std::string> killed_, ended_agents_;
   std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, std::uint64_t>
       calls_;  // agent, thread, ticket -> time

@@ -19,6 +19,7 @@ class SpeedscopeWriter final : public Converter, private CallListener {
     calls_.note(event, scope);
     const ElementKind kind = element_kind(event);
     const bool is_call = kind == ElementKind::kMethodEntry || kind == ElementKind::kMethodExit;
+    if (gap_of(event, scope)) return {};
     const bool is_name = kind == ElementKind::kClassDef || kind == ElementKind::kMethodDef ||
                          kind == ElementKind::kThreadStart || kind == ElementKind::kTraceStart;
     if (is_call ? scope.snapshot : !is_name) lose(event);
@@ -55,8 +56,9 @@ class SpeedscopeWriter final : public Converter, private CallListener {
     if (profile.name.empty()) profile.name = scope.thread_name(thread);
     return profile;
   }
-  std::uint32_t frame_of(const Scope& scope, std::uint64_t method) {
-    const auto [at, fresh] = frames_.emplace(scope.method_name(method), static_cast<std::uint32_t>(names_.size()));
+  std::uint32_t frame_of(const Scope& scope, std::uint64_t method) { return frame_of(scope.method_name(method)); }
+  std::uint32_t frame_of(const std::string& name) {
+    const auto [at, fresh] = frames_.emplace(name, static_cast<std::uint32_t>(names_.size()));
     if (fresh) names_.push_back(&at->first);
     return at->second;
   }
@@ -67,6 +69,13 @@ class SpeedscopeWriter final : public Converter, private CallListener {
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t) override {
     profile_of(scope, thread).steps.push_back({time, static_cast<std::uint32_t>(stack.back().user), false});
+  }
+
+  void on_gap(Scope& scope, const Gap& gap) override {
+    if (gap.thread == 0 || gap.from == 0 || gap.to <= gap.from) return;
+    std::vector<Step>& steps = profile_of(scope, gap.thread).steps;
+    steps.push_back({gap.from, frame_of("(events lost)"), true});
+    steps.push_back({gap.to, frame_of("(events lost)"), false});
   }
 
   Result<> write_all() {

@@ -333,6 +333,14 @@ void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& al
 
 void Statistics::on_enter(Scope&, std::uint64_t, std::vector<OpenFrame>&) {}
 
+// What a thread waited for, it need not wait for any more.
+void Statistics::on_gap(Scope& scope, const Gap& gap) {
+  ScopeStatistics& statistics = of(scope);
+  ++statistics.gaps;
+  if (gap.from != 0 && gap.to > gap.from) statistics.gap_time += gap.to - gap.from;
+  if (gap.thread != 0 && gap.from != 0) leave_state(statistics, ThreadId(gap.thread), Time(gap.from));
+}
+
 // OpenFrame::user: the time that the frame's callees took.
 void Statistics::on_leave(Scope& scope, std::uint64_t, std::vector<OpenFrame>& stack, std::uint64_t time,
                           std::uint64_t cpu_time) {

@@ -76,6 +76,7 @@ struct ScopeStatistics {
   std::unordered_map<std::uint64_t, ThreadStatistics> threads;
   std::vector<GcPause> pauses;
   Waits gc;
+  std::uint64_t gaps = 0, gap_time = 0;  // of threads that have lost events; ns where both ends are known
   std::uint64_t gc_without_start = 0;
   std::uint64_t last_gc_start = 0;
   std::map<std::string, Waits> contention;                              // class of the monitor
@@ -137,6 +138,7 @@ class Statistics : public EventSink, private CallListener {
                 std::uint64_t cpu_time) override;
 
  private:
+  void on_gap(Scope& scope, const Gap& gap) override;
   ScopeStatistics& of(Scope& scope);
   void note_times(ScopeStatistics& statistics, const Event& event);
   void enter_state(ScopeStatistics& statistics, ThreadId thread, ThreadState state, Time time, ObjectId monitor,

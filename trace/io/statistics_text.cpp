@@ -119,13 +119,19 @@ class TextView {
       line("  %llu events, from %s to %s, %s s", static_cast<unsigned long long>(each.events()),
            seconds(each.first).c_str(), seconds(each.last).c_str(), seconds(each.last - each.first).c_str());
       if (scope.dropped != 0) line("  lost: %llu events", static_cast<unsigned long long>(scope.dropped));
+      if (each.gaps != 0)
+        line("  gaps: %llu, %s s of all threads together: what was open there counts until then",
+             static_cast<unsigned long long>(each.gaps), seconds(each.gap_time).c_str());
     }
     const CallStacks& calls = statistics_.calls();
-    if (calls.unmatched_exits() + calls.closed_by_others() + calls.closed_at_end() != 0)
-      line("\ncalls: %llu exits without entry, %llu frames left without exit, %llu open at the end",
-           static_cast<unsigned long long>(calls.unmatched_exits()),
-           static_cast<unsigned long long>(calls.closed_by_others()),
-           static_cast<unsigned long long>(calls.closed_at_end()));
+    if (calls.unmatched_exits() + calls.closed_by_others() + calls.closed_at_end() + calls.closed_by_gaps() != 0)
+      line(
+          "\ncalls: %llu exits without entry, %llu frames left without exit, %llu open at the end, %llu open where "
+          "events were lost",
+          static_cast<unsigned long long>(calls.unmatched_exits()),
+          static_cast<unsigned long long>(calls.closed_by_others()),
+          static_cast<unsigned long long>(calls.closed_at_end()),
+          static_cast<unsigned long long>(calls.closed_by_gaps()));
   }
   const ScopeStatistics* section(const std::string& process, Family family) {
     const ScopeStatistics* chosen = statistics_.chosen(process, family);
@@ -375,7 +381,8 @@ std::string statistics_json(const Statistics& statistics, std::string_view input
     json.member("processId", each.scope->process_id).member("pid", each.scope->pid);
     json.member("process", each.scope->process_name).member("snapshot", each.scope->snapshot);
     json.member("events", each.events()).member("start", seconds(each.first)).member("end", seconds(each.last));
-    json.member("seconds", as_seconds(each.last - each.first)).member("dropped", each.scope->dropped).end_object();
+    json.member("seconds", as_seconds(each.last - each.first)).member("dropped", each.scope->dropped);
+    json.member("gaps", each.gaps).member("gapSeconds", as_seconds(each.gap_time)).end_object();
   }
   json.end_array().key("data").begin_array();
   for (const std::string& process : statistics.process_ids()) write_process(json, statistics, process, rows);

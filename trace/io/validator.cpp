@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
+
 namespace jtrace::trace::io {
 namespace {
 
@@ -214,13 +216,30 @@ Result<> Validator::check_definition(const Event& event, State& state) {
   }
 }
 
-void Validator::gap(State& state) {
-  state.has_gap = true;
+// Events of the thread, 0: of any, are not in the trace.
+void Validator::lose(State& state, std::uint64_t lost) {
   state.gc_open = false;
-  for (auto& [id, thread] : state.running) {
+  const auto forget = [](Thread& thread) {
     thread.stack.clear();
     thread.after_gap = true;
     thread.waits = thread.blocked = false;
+  };
+  if (lost != 0) return forget(state.running[lost]);
+  state.has_gap = true;
+  for (auto& [id, thread] : state.running) forget(thread);
+}
+
+// What was open in the document before, or was lost, ends here without its beginning.
+void Validator::note_option(const Option& option, const Event& event, Scope& scope, State& state) {
+  const std::string_view key = option.key.view();
+  if (const auto gap = gap_of(event, scope)) return lose(state, gap->thread);
+  if (key == "jtrace.continues") return lose(state, 0);
+  if (key == kExitKey) state.exits = parse_decimal<std::uint64_t>(option.value.view()).value_or(0);
+  if (key == "slower-than") state.has_late_entries = true;
+  if (key != "jtrace.paused") return;
+  for (auto& [id, thread] : state.running) {  // what it waits for is told also while paused
+    thread.stack.clear();
+    thread.after_gap = true;
   }
 }
 
@@ -247,9 +266,7 @@ Result<> Validator::check_end(const Element& end, bool is_call, Thread& thread, 
 
 Result<> Validator::check_balance(const Event& event, Scope& scope, State& state) {
   if (const auto* option = std::get_if<Option>(&event)) {
-    // What was open in the document before, or was lost, ends here without its beginning.
-    if (option->key.view() == "jtrace.dropped" || option->key.view() == "jtrace.continues") gap(state);
-    if (option->key.view() == "slower-than") state.has_late_entries = true;
+    note_option(*option, event, scope, state);
     return {};
   }
   if (scope.snapshot) return {};
@@ -278,8 +295,9 @@ Result<> Validator::check_balance(const Event& event, Scope& scope, State& state
       state.ended.insert(end.threadIdRef.value());
       if (state.threads.erase(end.threadIdRef.value()) == 0 && !state.threads.empty())
         JTRACE_RETURN_IF_ERROR(fault("unbalanced", "threadEnd of a thread that has not started"));
-      return open == 0 ? Result<>()
-                       : fault("unbalanced", "a thread ends within " + std::to_string(open) + " entered methods");
+      return open == 0 || end.threadIdRef.value() == state.exits
+                 ? Result<>()
+                 : fault("unbalanced", "a thread ends within " + std::to_string(open) + " entered methods");
     }
     case ElementKind::kGcStart:
       if (std::exchange(state.gc_open, true)) return fault("unbalanced", "gcStart within a collection");

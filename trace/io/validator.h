@@ -1,8 +1,8 @@
 // Validator: an EventSink that checks what a trace means, beyond what the reader sees: ids defined before use and once,
 // entries and exits, starts and ends, GC pairs, collation without gap or duplicate, time that does not go back in a
-// thread. Snapshots, marked gaps (option jtrace.dropped) and what the document before has begun (option
-// jtrace.continues) are exempt from balance. Faults go to a FaultLog with the position that the source gives. One
-// thread.
+// thread. Snapshots, marked gaps (options jtrace.gap, of a thread, and jtrace.dropped), pauses, what the document
+// before has begun (option jtrace.continues) and the calls of the thread that ends the JVM (jtrace.exit) are exempt
+// from balance. Faults go to a FaultLog with the position that the source gives. One thread.
 //
 // An id whose definition a trace may rightly leave out is asked for only where its scope defines any of that kind: a
 // trace without threadStart events (--events) is sound.
@@ -63,7 +63,8 @@ class Validator final : public EventSink {
     IdSet ended;  // threads
     std::unordered_map<std::uint64_t, Thread> running;
     bool gc_open = false;
-    bool has_gap = false;
+    bool has_gap = false;           // of any thread
+    std::uint64_t exits = 0;        // the thread that ends the JVM
     bool has_late_entries = false;  // --slower-than: a methodEntry may stand behind what its call has done
   };
   struct Trace {
@@ -83,7 +84,8 @@ class Validator final : public EventSink {
   Result<> check_end(const Element& end, bool is_call, Thread& thread, State& state);
   Result<> define(IdSet& ids, std::uint64_t id, std::string_view what);
   Result<> use(const IdSet& ids, std::uint64_t id, std::string_view what, std::string_view by);
-  void gap(State& state);
+  void lose(State& state, std::uint64_t thread);
+  void note_option(const Option& option, const Event& event, Scope& scope, State& state);
 
   std::string name_;
   FaultLog& faults_;

@@ -30,7 +30,9 @@ enum class RecordKind : std::uint8_t {
   // Written by probes into chunks of their producer's own (layout.h, kDirect): the thread is the one that the
   // producer's last kThreadSwitch named.
   kThreadSwitch = 14,
-  kGap = 15,           // `number` events of this producer found no room; what was open is closed
+  // `number` events of a producer found no room. With kGapBegins: none is lost yet, and unless another record of the
+  // producer comes, all are from here on. It may be written by another producer (GapRecord::thread).
+  kGap = 15,
   kMethodEntry = 16,   // `number`: methodId
   kMethodExit = 17,    // by return
   kMethodUnwind = 18,  // by an exception
@@ -65,12 +67,22 @@ struct RecordHeader {
 };
 static_assert(sizeof(RecordHeader) == kSlotSize);
 
+inline constexpr std::uint16_t kWithinCalls = 1;  // kThreadEnd: the JVM ends it where it is (System.exit)
+inline constexpr std::uint16_t kIsVirtual = 1;    // kThreadSwitch: to a virtual thread
 // kThreadEnd, kRuntimeInitDone, kRuntimeShutdown, kGcStart, kThreadSwitch
 struct ThreadRecord {
   RecordHeader header;
-  std::uint64_t thread;  // threadId
-  std::uint64_t unused;
+  std::uint64_t thread;      // threadId
+  std::uint64_t lost_until;  // kThreadSwitch: when events of it may have been lost last, on any carrier; 0: never
 };
+
+inline constexpr std::uint16_t kGapBegins = 1;
+struct GapRecord {  // kGap
+  RecordHeader header;
+  std::uint64_t thread;  // threadId; where virtual ones run: the carrier's
+  std::uint64_t from;    // the first was lost then, or later
+};
+static_assert(sizeof(GapRecord) == kGapRoom);
 
 inline constexpr std::uint16_t kHasFigures = 1;     // kGcFinish: used and total are set
 inline constexpr std::uint16_t kFiguresFollow = 2;  // kGcFinish: a kGcFigures record with the same number will come
@@ -112,12 +124,12 @@ struct ObjectRecord {  // kObjFree, kClassUnload
   std::uint64_t thread;  // threadId of the thread that learned it, 0 unknown
 };
 
-// kGap, kMethodEntry, kMethodExit, kMethodUnwind, kLine, kCall to kConstructor: the header alone.
+// kMethodEntry, kMethodExit, kMethodUnwind, kLine, kCall to kConstructor: the header alone.
 struct ProbeRecord {
   RecordHeader header;
 };
 
-// The same with --cpu-time, but for kGap. kEntryOf, kLateEntry and kLateEntryOf have the time in the same place.
+// The same with --cpu-time. kEntryOf, kLateEntry and kLateEntryOf have the time in the same place.
 struct CpuTimeRecord {
   RecordHeader header;
   std::uint64_t unused;

@@ -35,6 +35,10 @@
 // time was written by a thread that may be preempted between reading the clock and committing, so such a record may
 // come late; it is given the time that was reached.
 //
+// A producer that finds no chunk loses what comes. Probes lose whole stretches: they take a chunk again where more than
+// `resume_above` are free, not each that comes free. The last kGapRoom bytes of a chunk are kept for the record that
+// says so (kGap); after the stretch another one says between when and how much was lost.
+//
 // Byte order and alignment are the machine's: the pool never leaves it. `jtrace recover` reads the same layout from the
 // file.
 #pragma once
@@ -46,10 +50,11 @@
 namespace jtrace::trace::record {
 
 inline constexpr char kPoolMagic[8] = {'J', 'T', 'R', 'P', 'O', 'O', 'L', '1'};
-inline constexpr std::uint32_t kLayoutVersion = 2;
+inline constexpr std::uint32_t kLayoutVersion = 3;
 inline constexpr std::uint32_t kPoolHeaderSize = 4096;
 inline constexpr std::uint32_t kSlotSize = 16;           // records are whole slots
 inline constexpr std::uint32_t kChunkSize = 16384;       // bytes; chunks of a 64 MiB pool: about 4080
+inline constexpr std::uint32_t kGapRoom = 32;            // at the end of a chunk of probes
 inline constexpr std::uint32_t kDefinitionProducer = 0;  // `producer` of the stream of definitions
 inline constexpr std::uint64_t kMinimumPoolSize = 1u << 20;
 // Events never take the last eighth of the free chunks: it is kept for definitions, without which events mean nothing.
@@ -106,6 +111,7 @@ struct PoolHeader {
   std::atomic<std::uint32_t> free_chunks;  // about how many are free: decremented by takers, incremented by the drainer
   std::atomic<std::uint32_t> drained_pass;  // counts the drainer's passes; a blocked writer waits on it (futex)
   std::atomic<std::uint32_t> agent_work;    // AgentWork: of its own thread, for who asks why the JVM has died
+  std::atomic<std::uint32_t> resume_above;  // set by the drainer at each pass; 0: whatever is not reserved
   // CLOCK_MONOTONIC in ns, advanced by both sides and never set back; what probes take as the time.
   std::atomic<std::uint64_t> coarse_clock;
 

@@ -97,6 +97,7 @@ std::uint64_t PoolReader::scan(Mode mode) {
   ready_.clear();
   finished_.clear();
   counts_.free_chunks = 0;
+  full_chunks_ = 0;
   for (std::uint32_t index = 0; index < chunk_count_; ++index) consider(index, mode, now, watermark);
   last_now_ = now;
   return watermark;
@@ -119,6 +120,7 @@ void PoolReader::consider(std::uint32_t index, Mode mode, std::uint64_t now, std
   const std::uint64_t committed = header.committed.load(std::memory_order_acquire);
   if (owner == 0 && committed == 0 && owned) return;  // just taken: the other fields may be old
   if (header.producer == kDefinitionProducer) return;
+  full_chunks_ += state == ChunkState::kFinished;
   if (committed > chunk_size_ || committed % kSlotSize != 0 || committed < chunk.drained) {
     if (chunk.drained != chunk_size_) ++counts_.malformed;
     chunk.drained = chunk_size_;  // nothing more is taken from it
@@ -208,6 +210,7 @@ void PoolReader::note_first_record(std::size_t start) {
 
 void PoolReader::release(bool wake_writers) {
   for (const std::uint32_t index : finished_) free_chunk(index);
+  full_chunks_ -= std::min(full_chunks_, static_cast<std::uint32_t>(finished_.size()));
   bool freed = !finished_.empty();
   finished_.clear();
   if (counts_.free_chunks < chunk_count_ / 4) {
@@ -215,10 +218,19 @@ void PoolReader::release(bool wake_writers) {
     recycle_definitions();
     freed = true;
   }
+  say_when_to_resume();
   if (!wake_writers || !freed) return;
   std::atomic<std::uint32_t>& pass = pool_.header().drained_pass;
   pass.fetch_add(1, std::memory_order_release);
   ::syscall(SYS_futex, &pass, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+// Half of what threads do not hold: whoever has lost events then writes a stretch of them, and not a chunk now and
+// then.
+void PoolReader::say_when_to_resume() {
+  const std::uint32_t reserve = chunk_count_ / kDefinitionReserveShare;
+  const std::uint32_t room = counts_.free_chunks + full_chunks_;
+  pool_.header().resume_above.store(room > reserve ? reserve + (room - reserve) / 2 : 0, std::memory_order_relaxed);
 }
 
 void PoolReader::free_chunk(std::uint32_t index) {

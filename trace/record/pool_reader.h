@@ -68,6 +68,7 @@ class PoolReader final : public RecordSource {
   bool find_definition_chunk(Mode mode);
   void note_first_record(std::size_t start);
   void mark_drained(std::uint32_t index, std::uint64_t bytes);
+  void say_when_to_resume();
   void free_chunk(std::uint32_t index);
   void recycle_definitions();
   void take_back_idle();
@@ -85,6 +86,7 @@ class PoolReader final : public RecordSource {
   std::uint32_t definition_sequence_ = 0;
   std::uint32_t definition_chunk_;
   std::uint64_t last_now_ = 0;
+  std::uint32_t full_chunks_ = 0;  // of events: that come free without their writers
   Counts counts_;
 };
 

@@ -27,7 +27,7 @@ std::uint8_t least_slots(RecordKind kind) {
     case RecordKind::kRuntimeInitDone:
     case RecordKind::kRuntimeShutdown:
     case RecordKind::kThreadSwitch: return slots_of<ThreadRecord>();
-    case RecordKind::kGap:
+    case RecordKind::kGap: return slots_of<GapRecord>();
     case RecordKind::kMethodEntry:
     case RecordKind::kMethodExit:
     case RecordKind::kMethodUnwind:

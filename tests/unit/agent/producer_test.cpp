@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -50,7 +51,8 @@ class PoolFixture : public testing::Test {
   PoolWriter writer_;
 };
 
-// Checks what it is handed: events by time, each thread's events in their order, no definition after its first use.
+// Checks what it is handed: events by time, each thread's events in their order and none missing but those that a gap
+// tells of where they are missing, no definition after its first use.
 class Judge final : public record::RecordSink {
  public:
   Result<> on_definition(std::span<const std::byte> bytes) override {
@@ -63,9 +65,18 @@ class Judge final : public record::RecordSink {
   Result<> on_event(const record::RecordHeader& header) override {
     EXPECT_GE(header.time, last_time);
     last_time = header.time;
+    if (header.kind == record::RecordKind::kGap) {
+      const auto& gap = reinterpret_cast<const record::GapRecord&>(header);
+      EXPECT_NE(header.number, 0u);
+      EXPECT_LE(gap.from, header.time);
+      last_of[gap.thread] += header.number;
+      of_several = of_several || gap.thread == 0;
+      told += header.number;
+      return {};
+    }
     const auto& event = reinterpret_cast<const record::MonitorRecord&>(header);
     std::uint64_t& last = last_of[event.thread];
-    EXPECT_GT(event.argument, last);
+    EXPECT_TRUE(of_several ? event.argument > last : event.argument == last + 1);
     last = event.argument;
     if (event.object != 0) {
       EXPECT_TRUE(defined.contains(event.object));
@@ -78,7 +89,39 @@ class Judge final : public record::RecordSink {
   std::set<std::uint64_t> defined;
   std::uint64_t last_time = 0;
   std::uint64_t events = 0;
+  std::uint64_t told = 0;  // lost, as gaps have it
+  bool of_several = false;
 };
+
+// Keeps the kinds of what it is handed, and the gaps.
+class Records final : public record::RecordSink {
+ public:
+  Result<> on_definition(std::span<const std::byte>) override { return {}; }
+  Result<> on_event(const record::RecordHeader& header) override {
+    kinds.push_back(header.kind);
+    if (header.kind == record::RecordKind::kGap) gaps.push_back(reinterpret_cast<const record::GapRecord&>(header));
+    if (header.kind == record::RecordKind::kThreadSwitch)
+      switches.push_back(reinterpret_cast<const record::ThreadRecord&>(header));
+    return {};
+  }
+  std::vector<record::RecordKind> kinds;
+  std::vector<record::GapRecord> gaps;
+  std::vector<record::ThreadRecord> switches;
+};
+
+// As a probe does it: `count` entries into the chunk that the thread has, another where that is full.
+void probe(Producer& producer, const PoolWriter& writer, std::uint64_t count, std::uint64_t carrier = 1,
+           std::uint64_t thread = 1) {
+  record::ChunkHeader* chunk = nullptr;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    constexpr std::uint64_t kLimit = record::kChunkSize - record::kGapRoom;
+    if (chunk == nullptr || chunk->committed + record::kSlotSize > kLimit || chunk->current != thread)
+      chunk = producer.direct_chunk(writer, carrier, thread);
+    const record::RecordHeader header{record::RecordKind::kMethodEntry, 1, 0, 7, monotonic_ns()};
+    std::memcpy(reinterpret_cast<void*>(chunk->address + chunk->committed), &header, sizeof header);
+    chunk->committed += record::kSlotSize;
+  }
+}
 
 // `count` events of one thread, numbered from 1; each 64th refers to an object defined just before.
 void produce(const PoolWriter& writer, DefinitionStream& definitions, std::uint64_t thread, std::uint64_t count,
@@ -125,6 +168,12 @@ TEST_F(PoolFixture, EveryEventIsWrittenOrCounted) {
     more = pass->more;
   }
   EXPECT_EQ(judge.events + writer_.pool.header().dropped_events, kThreads * kEach);
+  // What threads lost last they had nowhere to tell: at the end of the session another one does.
+  Producer* mine = Producer::current();
+  Producer::for_each([&](Producer& producer) { producer.leave(writer_, *mine); });
+  mine->leave(writer_);
+  ASSERT_TRUE(reader->drain(judge, record::PoolReader::Mode::kFinal));
+  EXPECT_EQ(judge.told, writer_.pool.header().dropped_events);
   EXPECT_GT(judge.events, 0u);
   EXPECT_EQ(reader->counts().malformed, 0u);
 }
@@ -217,6 +266,82 @@ TEST_F(PoolFixture, RecordsOfProbesThatFindNoRoomAreCountedAsEvents) {
   EXPECT_FALSE(producer->write(writer_, value, record::RecordKind::kValue, false));
   producer->leave(writer_);
   EXPECT_EQ(writer_.pool.header().dropped_events, 2u);
+}
+
+// A thread that finds no room says at once that it loses from here on; it goes on when there is much room, and then
+// says how much it has lost.
+TEST_F(PoolFixture, ProbesLoseWholeStretches) {
+  auto reader = record::PoolReader::open(bytes());
+  ASSERT_TRUE(reader);
+  writer_.one_slot_probes = true;
+  constexpr std::uint64_t kMany = 200'000;
+  Producer producer;
+  const std::uint64_t begin = monotonic_ns();
+  probe(producer, writer_, kMany);
+  Records first;
+  ASSERT_TRUE(reader->drain(first, record::PoolReader::Mode::kLive, kMany));
+  ASSERT_EQ(first.gaps.size(), 1u);
+  EXPECT_EQ(first.kinds.back(), record::RecordKind::kGap);
+  EXPECT_EQ(first.gaps[0].header.flags, record::kGapBegins);
+  EXPECT_EQ(first.gaps[0].thread, 1u);
+  EXPECT_GE(first.gaps[0].from, begin);
+  EXPECT_LE(first.gaps[0].from, first.gaps[0].header.time);
+  // A chunk or two come free: not yet.
+  const std::uint32_t chunks = reader->chunk_count();
+  writer_.pool.header().resume_above = chunks / 2;
+  writer_.pool.header().free_chunks = chunks / 2;
+  const std::uint64_t lost = writer_.pool.header().dropped_events;
+  probe(producer, writer_, 10'000);
+  EXPECT_GT(writer_.pool.header().dropped_events, lost + 8'000);
+  writer_.pool.header().free_chunks = chunks / record::kDefinitionReserveShare;  // what there was
+  reader->release(false);
+  EXPECT_GT(writer_.pool.header().resume_above, chunks / record::kDefinitionReserveShare);
+  EXPECT_LT(writer_.pool.header().resume_above, writer_.pool.header().free_chunks);
+  probe(producer, writer_, 10'000);
+  Records second;
+  ASSERT_TRUE(reader->drain(second, record::PoolReader::Mode::kFinal, kMany));
+  ASSERT_EQ(second.gaps.size(), 1u);
+  EXPECT_EQ(second.kinds.front(), record::RecordKind::kGap);
+  EXPECT_EQ(second.gaps[0].header.number, writer_.pool.header().dropped_events);
+  const auto entries = [](const Records& records) {
+    return static_cast<std::uint64_t>(
+        std::count(records.kinds.begin(), records.kinds.end(), record::RecordKind::kMethodEntry));
+  };
+  EXPECT_EQ(entries(first) + entries(second) + second.gaps[0].header.number, kMany + 20'000);
+  EXPECT_LE(second.gaps[0].from, first.gaps[0].header.time);
+  producer.leave(writer_);
+}
+
+// A virtual thread that has run where events are lost and goes on where none are: on a carrier that ran it before too.
+TEST_F(PoolFixture, AVirtualThreadTellsThatItMayHaveLostEventsElsewhere) {
+  auto reader = record::PoolReader::open(bytes());
+  ASSERT_TRUE(reader);
+  writer_.one_slot_probes = true;
+  constexpr std::uint64_t kOne = 10, kOther = 20, kVirtual = 33;
+  std::thread([&] {  // a carrier each
+    Producer* one = Producer::current();
+    probe(*one, writer_, 10, kOne, kVirtual);
+    std::uint32_t taken = 0;
+    while (writer_.take_chunk(1000, taken, 0) >= 0) ++taken;
+    const std::uint64_t before = monotonic_ns();
+    std::thread([&] {
+      Producer* other = Producer::current();
+      probe(*other, writer_, 10, kOther, kVirtual);
+      other->leave(writer_);
+    }).join();
+    const std::uint64_t after = monotonic_ns();
+    probe(*one, writer_, 10, kOne, kVirtual);
+    one->leave(writer_);
+    Records records;
+    ASSERT_TRUE(reader->drain(records, record::PoolReader::Mode::kFinal));
+    ASSERT_EQ(records.switches.size(), 2u);
+    EXPECT_EQ(records.switches[0].lost_until, 0u);
+    EXPECT_EQ(records.switches[1].thread, kVirtual);
+    EXPECT_EQ(records.switches[1].header.flags, record::kIsVirtual);
+    EXPECT_GE(records.switches[1].lost_until, before);
+    EXPECT_LE(records.switches[1].lost_until, after);
+  })
+      .join();
 }
 
 // A probe of another thread that has waited for this one takes its time from the clock.

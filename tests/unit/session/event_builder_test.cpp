@@ -1,8 +1,6 @@
 #include "session/event_builder.h"
 
-#include <gtest/gtest.h>
-
-#include "trace/record/definition_builder.h"
+#include "tests/unit/session/event_builder_fixture.h"
 
 namespace jtrace::session {
 namespace {
@@ -12,35 +10,6 @@ using record::RecordKind;
 using trace::ElementKind;
 
 constexpr std::uint64_t kMilli = 1'000'000;
-
-class EventBuilderTest : public testing::Test {
- protected:
-  explicit EventBuilderTest(BuilderOptions options = {})
-      : emitter_(capture_), builder_(emitter_, ClockAnchor{1000, 5'000'001'000}, options) {
-    emitter_.begin_trace("trace-id");
-    EXPECT_TRUE(emitter_.emit(trace::TraceStart{.traceId = "trace-id", .agentIdRef = "a", .time = trace::Time(1)}));
-  }
-  void define(const std::string& bytes) {
-    EXPECT_TRUE(builder_.on_definition(std::as_bytes(std::span(bytes)).subspan(4)));
-  }
-  template <class Record>
-  void event(RecordKind kind, std::uint64_t time, Record fields, std::uint16_t flags = 0, std::uint32_t number = 0) {
-    fields.header = {kind, record::slots_of<Record>(), flags, number, time};
-    EXPECT_TRUE(builder_.on_event(fields.header));
-  }
-  // Names of the elements after traceStart.
-  std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    for (const trace::Event& event : capture_.events())
-      found.emplace_back(trace::element_info(trace::element_kind(event)).name);
-    return {found.begin() + 1, found.end()};
-  }
-  using Names = std::vector<std::string>;
-
-  trace::CaptureSink capture_;
-  EventEmitter emitter_;
-  EventBuilder builder_;
-};
 
 TEST_F(EventBuilderTest, DefinitionsComeBeforeTheirFirstUseTransitivelyAndOnce) {
   define(record::thread_definition(1, 10, "main"));
@@ -228,25 +197,6 @@ TEST_F(EventBuilderTest, TheEndOfWhatTheDocumentDoesNotKnowIsLeftOut) {
   EXPECT_EQ(names(), Names{});
 }
 
-// Calls as probes write them: the thread by a switch, the method by its number.
-class Calls : public EventBuilderTest {
- protected:
-  explicit Calls(bool receivers = false, bool cpu_time = false)
-      : EventBuilderTest({.events = record::kMethodEvent | record::kThrowEvent | record::kCatchEvent,
-                          .receivers = receivers,
-                          .cpu_time = cpu_time}) {
-    for (const std::uint64_t thread : {1u, 2u}) define(record::thread_definition(thread, 10, "caller"));
-    define(record::class_definition(5, 11, "LMade;"));
-    for (const std::uint64_t method : {7u, 8u, 9u}) define(record::method_definition(method, 11, 5, "work"));
-  }
-  void run(std::uint32_t producer, std::uint64_t thread) {
-    builder_.on_producer(producer);
-    event(RecordKind::kThreadSwitch, 20, record::ThreadRecord{.thread = thread});
-  }
-  void probe(RecordKind kind, std::uint32_t method) { event(kind, ++time_, record::ProbeRecord{}, 0, method); }
-  std::uint64_t time_ = 100;
-};
-
 TEST_F(Calls, TicketsAndDepthAreTheThreadsOwn) {
   run(1, 1);
   probe(RecordKind::kMethodEntry, 7);
@@ -342,7 +292,7 @@ TEST_F(Receivers, AnObjectIsNotOverBeforeTheCallsOnIt) {
   // Calls of which nothing more is known hold nothing back.
   object_probe(RecordKind::kEntryOf, 7, 71);
   event(RecordKind::kObjFree, ++time_, record::ObjectRecord{.id = 71, .thread = 0});
-  event(RecordKind::kGap, ++time_, record::ProbeRecord{}, 0, 1000);
+  event(RecordKind::kGap, ++time_, record::GapRecord{.thread = 1, .from = time_ - 1}, 0, 1000);
   EXPECT_TRUE(builder_.finish());
   EXPECT_EQ(capture_.all<trace::ObjFree>().size(), 2u);
 }
@@ -487,7 +437,7 @@ TEST_F(CallerSide, AnExceptionEndsWhatIsAboveTheFrameThatHandlesIt) {
 TEST_F(CallerSide, AGapForgetsThem) {
   probe(RecordKind::kFrameBegin, 7);
   probe(RecordKind::kCall, 20);
-  event(RecordKind::kGap, ++time_, record::ProbeRecord{}, 0, 1000);
+  event(RecordKind::kGap, ++time_, record::GapRecord{.thread = 1, .from = time_ - 1}, 0, 1000);
   probe(RecordKind::kReturn, 20);
   EXPECT_EQ(said(), (Names{"call 8 ticket 1 depth 1"}));
 }
@@ -621,7 +571,7 @@ TEST_F(Calls, AGapForgetsTheCallsOfItsThreadAlone) {
   run(2, 2);
   probe(RecordKind::kMethodEntry, 7);
   builder_.on_producer(1);
-  event(RecordKind::kGap, ++time_, record::ProbeRecord{}, 0, 1000);
+  event(RecordKind::kGap, ++time_, record::GapRecord{.thread = 1, .from = time_ - 1}, 0, 1000);
   probe(RecordKind::kMethodExit, 7);
   EXPECT_EQ(builder_.orphan_exits(), 1u);
   probe(RecordKind::kMethodEntry, 8);

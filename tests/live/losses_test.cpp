@@ -1,0 +1,260 @@
+// A program whose call tree is known makes far more events than are kept: what the trace says of its stacks is true,
+// how much was lost between which events is said for each thread, and the trace is sound.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <vector>
+
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+#include "trace/gap_option.h"
+
+namespace jtrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+// The attribute of a document's line, "" where it has none.
+std::string_view get(std::string_view line, std::string_view name) {
+  const std::string key = " " + std::string(name) + "=\"";
+  const std::size_t at = line.find(key);
+  if (at == std::string_view::npos) return {};
+  const std::size_t begin = at + key.size();
+  return line.substr(begin, line.find('"', begin) - begin);
+}
+
+// What a document says of the calls of tests/apps/Tree.java: line by line, without any code that reads traces.
+struct Account {
+  std::uint64_t entries = 0, untrue = 0, lost = 0, dropped = 0, gaps = 0;
+  std::string first_untrue;
+};
+struct OfThread {
+  std::vector<std::pair<std::string, std::string>> stack;  // ticket, name
+  bool cut = false;                                        // callers are not known
+};
+
+void enter(Account& account, OfThread& thread, std::string name, std::string_view line) {
+  ++account.entries;
+  // A caller's name is the callee's without its last letter.
+  const bool root = thread.stack.empty();
+  const bool may_be_root = thread.cut || name == "n" || get(line, "stackDepth") != "1";
+  if (root ? !may_be_root : thread.stack.back().second != name.substr(0, name.size() - 1)) {
+    ++account.untrue;
+    if (account.first_untrue.empty()) account.first_untrue = line;
+  }
+  thread.stack.emplace_back(get(line, "ticket"), std::move(name));
+}
+
+Account account_of(const std::string& path) {
+  Account account;
+  std::map<std::string, OfThread, std::less<>> threads;
+  std::map<std::string, std::string, std::less<>> methods;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("<methodDef ")) {
+      methods[std::string(get(line, "methodId"))] = get(line, "name");
+    } else if (line.starts_with("<methodEntry ")) {
+      enter(account, threads[std::string(get(line, "threadIdRef"))], methods[std::string(get(line, "methodIdRef"))],
+            line);
+    } else if (line.starts_with("<methodExit ")) {
+      auto& stack = threads[std::string(get(line, "threadIdRef"))].stack;
+      while (!stack.empty()) {
+        const bool own = stack.back().first == get(line, "ticket");
+        stack.pop_back();
+        if (own) break;
+      }
+    } else if (get(line, "key") == "jtrace.dropped") {
+      account.dropped += std::stoull(std::string(get(line, "value")));
+    } else if (get(line, "key") == trace::kGapKey) {
+      const auto gap = trace::read_gap(get(line, "value"));
+      if (!gap) continue;
+      ++account.gaps;
+      account.lost += gap->lost;
+      for (auto& [id, thread] : threads)
+        if (gap->thread == 0 || id == std::to_string(gap->thread)) thread = {{}, true};
+      if (gap->thread != 0) threads[std::to_string(gap->thread)].cut = true;
+    }
+  }
+  return account;
+}
+
+void expect_true(const std::string& path, Account* all = nullptr) {
+  const Account account = account_of(path);
+  EXPECT_GT(account.entries, 0u);
+  EXPECT_EQ(account.untrue, 0u) << "of " << account.entries << ", first " << account.first_untrue;
+  const auto verdict = run_jtrace({"validate", path});
+  ASSERT_TRUE(succeeded(verdict));
+  EXPECT_EQ(verdict->status, 0) << verdict->out << verdict->err;
+  if (all != nullptr) *all = account;
+}
+
+// The shares of the flame graph that are in stacks of the program.
+void expect_true_stacks(const std::string& path) {
+  const auto collapsed = run_jtrace({"convert", path, "--to", "collapsed"});
+  ASSERT_TRUE(succeeded(collapsed));
+  std::istringstream lines(collapsed->out);
+  for (std::string line; std::getline(lines, line);) {
+    std::string before;
+    bool first = true;  // the thread
+    std::istringstream stack(line.substr(0, line.rfind(' ')));
+    for (std::string frame; std::getline(stack, frame, ';'); first = false) {
+      if (first) continue;
+      const std::string name = frame.substr(frame.rfind('.') + 1);
+      if (before.empty()) {
+        EXPECT_TRUE(name == "n" || name == "(callers not known)") << line;
+      } else {
+        EXPECT_TRUE(before == "(callers not known)" || name.substr(0, name.size() - 1) == before) << line;
+      }
+      before = name;
+    }
+  }
+}
+
+::testing::AssertionResult is_rewritten(TraceRun& run) {
+  return succeeded(
+      wait_for_bytes(run.path(), "jtrace.rewritten", std::chrono::seconds(60), [&] { return run.command().alive(); }));
+}
+
+void overload(const Jdk& jdk, const std::string& command, Words options, const std::function<void(TraceRun&)>& judge) {
+  auto jvm = JvmProcess::start(jdk, "Tree", attachable(jdk));
+  ASSERT_TRUE(succeeded(jvm));
+  options.insert(options.end(), {"--ring-memory", "1M", "--filter", "Tree n* include", "--filter", "* exclude"});
+  auto run = TraceRun::start((*jvm)->pid(), options);
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(is_rewritten(**run));
+  ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+  ASSERT_TRUE(succeeded((*run)->stop(9)));
+  EXPECT_THAT((*run)->command().err(), HasSubstr("events were lost"));
+  judge(**run);
+  (*jvm)->close_input();
+  EXPECT_TRUE(succeeded((*jvm)->wait_exit()));
+  EXPECT_EQ((*jvm)->crash_report(), "");
+}
+
+TEST_P(EachJdk, leave_only_stacks_that_existed) {
+  overload(GetParam(), "spin 60000 2", {"--events", "methods"}, [](TraceRun& run) {
+    Account account;
+    expect_true(run.path(), &account);
+    expect_true_stacks(run.path());
+    EXPECT_GT(account.gaps, 0u);
+    EXPECT_EQ(account.lost, account.dropped);
+    // Stretches, not every other chunk of a thousand.
+    EXPECT_GT(account.entries * 2, account.gaps * 5000);
+  });
+  record_support(GetParam(), "G1", "live", "losses");
+}
+
+TEST_P(EachJdk, leave_the_stacks_of_virtual_threads_true) {
+  if (GetParam().version < 21) GTEST_SKIP() << "no virtual threads";
+  overload(GetParam(), "virtual 20000 6", {"--events", "methods"}, [](TraceRun& run) {
+    expect_true(run.path());
+    expect_true_stacks(run.path());
+  });
+}
+
+TEST_P(EachJdk, leave_calls_and_exceptions_true) {
+  overload(GetParam(), "spin 40000 2", {"--events", "methods,calls,exceptions,monitors,threads", "--time", "precise"},
+           [](TraceRun& run) { expect_true(run.path()); });
+}
+
+TEST_P(EachJdk, are_in_each_file_of_a_rotated_trace) {
+  overload(GetParam(), "spin 40000 2", {"--events", "methods", "--max-size", "4M", "--rotate", "1000"},
+           [](TraceRun& run) {
+             int files = 0;
+             for (const auto& each : fs::directory_iterator(fs::path(run.path()).parent_path())) {
+               ++files;
+               expect_true_stacks(each.path());
+               if (account_of(each.path()).entries != 0) expect_true(each.path());
+             }
+             EXPECT_GT(files, 1);
+           });
+}
+
+// A gap that a spill kept is the same as one that is written at once.
+TEST(Spill, has_the_gaps) {
+  JTRACE_NEED_JDK(jdk);
+  const ScratchDir folder;
+  const std::string kept = folder.file("a.spill");
+  auto jvm = JvmProcess::start(*jdk, "Tree", attachable(*jdk));
+  ASSERT_TRUE(succeeded(jvm));
+  auto command =
+      BackgroundCommand::start({jtrace_binary(), "attach", (*jvm)->pid_text(), "--spill", kept, "--events", "methods",
+                                "--ring-memory", "1M", "--filter", "Tree n* include", "--filter", "* exclude"});
+  ASSERT_TRUE(succeeded(command));
+  ASSERT_TRUE(succeeded(
+      wait_for_bytes(kept, "jtrace.rewritten", std::chrono::seconds(60), [&] { return (*command)->alive(); })));
+  (*command)->signal(SIGSTOP);
+  ASSERT_TRUE(succeeded((*jvm)->ask("spin 40000 2")));
+  (*command)->signal(SIGCONT);
+  ASSERT_TRUE(succeeded((*jvm)->ask("spin 2000 2")));
+  (*command)->signal(SIGINT);
+  EXPECT_EQ((*command)->wait_exit(std::chrono::minutes(1)).value_or(-1), 9);
+  const std::string path = folder.file("a.xml");
+  const auto done = run_jtrace({"convert", kept, "-o", path});
+  ASSERT_TRUE(succeeded(done));
+  EXPECT_EQ(done->status, 0) << done->err;
+  Account account;
+  expect_true(path, &account);
+  EXPECT_GT(account.gaps, 0u);
+}
+
+// System.exit, Runtime.halt, and a daemon that runs when main returns: the JVM ends threads within their calls.
+TEST_P(EachJdk, are_not_what_the_end_of_the_jvm_leaves_open) {
+  for (const std::string how : {"exit", "halt", "daemon"}) {
+    auto jvm = JvmProcess::start(GetParam(), "Tree", attachable(GetParam()));
+    ASSERT_TRUE(succeeded(jvm));
+    auto run = TraceRun::start(
+        (*jvm)->pid(), {"--events", "threads,runtime,methods,counts", "--filter", "Tree end include", "--filter",
+                        "Tree within include", "--filter", "Tree spin include", "--filter", "* exclude"});
+    ASSERT_TRUE(succeeded(run));
+    ASSERT_TRUE(is_rewritten(**run));
+    ASSERT_TRUE(succeeded((*jvm)->send("exit " + how)));
+    ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+    EXPECT_EQ((*run)->command().wait_exit(std::chrono::minutes(1)).value_or(-1), 0) << (*run)->command().err();
+    const auto trace = (*run)->document();
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_EQ(trace->option(trace::kGapKey), "");
+    EXPECT_EQ(trace->count("methodEntry") - trace->count("methodExit"), how == "daemon" ? 1u : 2u) << how;
+    EXPECT_EQ(trace->option(trace::kExitKey).empty(), how == "daemon") << how;
+    const std::string sddf = (*run)->path() + ".sddf";
+    const auto converted = run_jtrace({"convert", (*run)->path(), "-o", sddf});
+    ASSERT_TRUE(succeeded(converted));
+    for (const std::string& path : {(*run)->path(), sddf}) {
+      const auto verdict = run_jtrace({"validate", path});
+      ASSERT_TRUE(succeeded(verdict));
+      EXPECT_EQ(verdict->status, 0) << how << " " << path << "\n" << verdict->out << verdict->err;
+    }
+    fs::remove(sddf);
+  }
+}
+
+// On a full stack a probe cannot write: ends of calls are missing, and the end of the thread says so.
+TEST_P(EachJdk, are_told_where_a_probe_finds_no_stack) {
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  for (const char* events : {"threads,methods", "threads,methods,calls,exceptions,lines"}) {
+    auto run = TraceRun::start((*jvm)->pid(), {"--events", events, "--filter", "Calls overflow* include", "--filter",
+                                               "* exclude", "--when-full", "block", "--block-limit", "10000"});
+    ASSERT_TRUE(succeeded(run));
+    ASSERT_TRUE(is_rewritten(**run));
+    ASSERT_TRUE(succeeded((*jvm)->ask("overflows 8"))) << (*jvm)->crash_report();
+    ASSERT_TRUE(succeeded((*run)->stop()));
+    const auto verdict = run_jtrace({"validate", (*run)->path()});
+    ASSERT_TRUE(succeeded(verdict));
+    EXPECT_EQ(verdict->status, 0) << events << "\n" << verdict->out << verdict->err;
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::test
