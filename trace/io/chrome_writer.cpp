@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/converter.h"
+#include "trace/io/first_states.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -20,11 +21,13 @@ class ChromeWriter final : public Converter, private CallListener {
         element_kind(event) != ElementKind::kProcessCreate)
       start_ = common.time.ns();
     calls_.note(event, scope);
+    first_states_.note(event, scope);
     show(event, scope, common);
     return result_;
   }
   Result<> finish() override {
     calls_.close_all();
+    first_states_.finish();
     lose_exits(calls_.unmatched_exits());
     if (result_) result_ = bytes_.write(first_ ? "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n" : "\n]}\n");
     Result<> finished = bytes_.finish();
@@ -49,6 +52,9 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kMonContendedEntered:
       case ElementKind::kMonWaited: return close(scope, thread, time, event);
       case ElementKind::kGcStart: gc_start_ = time; return;
+      case ElementKind::kOption:
+        if (std::get<Option>(event).key.view() != "jtrace.threadState") lose(event);
+        return;
       case ElementKind::kGcFinish: {
         const auto& finish = std::get<GcFinish>(event);
         complete(scope, kGcThread, gc_start_ == 0 ? time : gc_start_, time, "GC pause", "gc");
@@ -142,6 +148,9 @@ class ChromeWriter final : public Converter, private CallListener {
   ByteSink& bytes_;
   Scopes scopes_;
   CallStacks calls_;
+  FirstStates first_states_{[this](const Scope& scope, std::uint64_t thread, const FirstState& first) {
+    complete(scope, thread, first.since, first.until, first.state + " since before the trace", "state");
+  }};
   std::map<Key, Open> open_;
   std::uint64_t start_ = 0;
   std::uint64_t gc_start_ = 0;
