@@ -306,6 +306,24 @@ void AgentSession::prepare_waits(JNIEnv* jni) {
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
 }
 
+namespace {
+
+// No safepoint and no handshake is needed for it: ten thousand threads are asked in some milliseconds.
+record::ThreadWas state_of(jvmtiEnv* jvmti, jthread thread) {
+  using record::ThreadWas;
+  jint state = 0;
+  if (jvmti->GetThreadState(thread, &state) != JVMTI_ERROR_NONE || (state & JVMTI_THREAD_STATE_ALIVE) == 0)
+    return ThreadWas::kUnknown;
+  if ((state & JVMTI_THREAD_STATE_SUSPENDED) != 0) return ThreadWas::kSuspended;
+  if ((state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) != 0) return ThreadWas::kBlocked;
+  if ((state & JVMTI_THREAD_STATE_SLEEPING) != 0) return ThreadWas::kSleeping;
+  if ((state & JVMTI_THREAD_STATE_PARKED) != 0) return ThreadWas::kParked;
+  if ((state & JVMTI_THREAD_STATE_WAITING) != 0) return ThreadWas::kWaiting;
+  return (state & JVMTI_THREAD_STATE_IN_NATIVE) != 0 ? ThreadWas::kNative : ThreadWas::kRunnable;
+}
+
+}  // namespace
+
 bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before) {
   const bool virtual_one = is_virtual(jni, thread);
   JvmtiText name(jvmti);
@@ -332,8 +350,10 @@ bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, 
   // The kernel's id is known for the calling thread alone, and a virtual thread has none of its own.
   const bool has_tid = !ran_before && !virtual_one;
   definition.put(std::uint64_t{has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0});
+  const auto was = ran_before && !virtual_one ? state_of(jvmti, thread) : record::ThreadWas::kUnknown;
   definition.put(static_cast<std::uint8_t>((ran_before ? record::kThreadRanBefore : 0) |
-                                           (virtual_one ? record::kThreadVirtual : 0)));
+                                           (virtual_one ? record::kThreadVirtual : 0) |
+                                           static_cast<unsigned>(was) << record::kThreadStateShift));
   definition.put_text(name.view());
   definition.put_text(group.view());
   definition.put_text(parent.view());

@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/in_parallel.h"
 #include "cli/selector.h"
+#include "cli/stop_signals.h"
 
 namespace jtrace::cli {
 namespace {
@@ -312,21 +313,21 @@ ExitStatus run_and_print(const AttachRunOptions& options, const std::vector<Requ
   const auto pids = select_jvms(options.selectors);
   if (!pids) return report(pids.error());
   Printer printer(options, pids->size() > 1 || requests.size() > 1, pids->size() > 1);
-  std::optional<ScopedCancel> cancel(std::in_place);
+  ScopedCancel cancel;
   if (pids->size() == 1) {
     const auto print = [&](Outcome& outcome) { printer.print(outcome); };
     const auto flush = [&] { printer.flush(); };
     if (requests.size() > 1) {
-      run_requests(pids->front(), requests, options, cancel->fd(), print, flush);
+      run_requests(pids->front(), requests, options, cancel.fd(), print, flush);
     } else {
-      auto outcomes = run_requests(pids->front(), requests, options, cancel->fd());
-      cancel.reset();  // printing may be interrupted as usual
+      auto outcomes = run_requests(pids->front(), requests, options, cancel.fd());
+      cancel.let_go();  // printing may be interrupted as usual
       print(outcomes.front());
     }
     return printer.finish();
   }
   InParallel<std::vector<Outcome>> workers(
-      pids->size(), [&](std::size_t i) { return run_requests((*pids)[i], requests, options, cancel->fd()); });
+      pids->size(), [&](std::size_t i) { return run_requests((*pids)[i], requests, options, cancel.fd()); });
   for (std::size_t i = 0; i < pids->size(); ++i)
     for (Outcome& outcome : workers.wait(i)) printer.print(outcome);
   return printer.finish();
@@ -342,7 +343,13 @@ ScopedCancel::ScopedCancel() {
 
 ScopedCancel::~ScopedCancel() {
   fd_.reset();
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  if (!has_let_go_) outlive_stop_signals(before_);
+}
+
+void ScopedCancel::let_go() {
+  fd_.reset();
+  give_back_stop_signals(before_);
+  has_let_go_ = true;
 }
 
 }  // namespace jtrace::cli

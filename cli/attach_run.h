@@ -57,7 +57,7 @@ std::string json_view(std::string_view view, std::string_view selectors, const s
 bool reads_only(const attach::Request& request);
 
 // For as long as it lives, SIGINT, SIGTERM and SIGHUP make fd() readable instead of ending the program, so that files
-// in the target are removed; afterwards they do what they do.
+// in the target are removed. What comes when the work is done, too late to end it, has no effect (stop_signals.h).
 class ScopedCancel {
  public:
   ScopedCancel();
@@ -65,10 +65,13 @@ class ScopedCancel {
   ScopedCancel& operator=(const ScopedCancel&) = delete;
   ~ScopedCancel();
   int fd() const { return fd_.get(); }
+  // The work is done, and much may be printed: from here on they do what they do.
+  void let_go();
 
  private:
   sigset_t before_{};
   UniqueFd fd_;
+  bool has_let_go_ = false;
 };
 
 }  // namespace jtrace::cli

@@ -22,6 +22,7 @@ Result<std::unique_ptr<trace::ByteSink>> open_heap_dump(const std::string& path)
 
 HeapProgress::HeapProgress(coreinspect::HeapOptions& options)
     : started_(monotonic_ns()), terminal_(::isatty(STDERR_FILENO) != 0) {
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before_);
   if (auto signals = stop_signals()) signals_ = std::move(*signals);
   options.progress = [this](std::uint64_t done, std::uint64_t all) { return tell(done, all); };
 }
@@ -29,10 +30,7 @@ HeapProgress::HeapProgress(coreinspect::HeapOptions& options)
 HeapProgress::~HeapProgress() {
   if (told_ > 0) std::fputs("\r\033[K", stderr);
   if (!signals_) return;
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
-  ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);
+  outlive_stop_signals(before_);
 }
 
 bool HeapProgress::tell(std::uint64_t done, std::uint64_t all) {

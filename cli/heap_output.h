@@ -2,6 +2,8 @@
 // half file.
 #pragma once
 
+#include <signal.h>
+
 #include <memory>
 #include <string>
 
@@ -25,6 +27,7 @@ class HeapProgress {
 
  private:
   bool tell(std::uint64_t done, std::uint64_t all);
+  sigset_t before_{};
   UniqueFd signals_;
   std::uint64_t started_, told_ = 0;
   const bool terminal_;

@@ -2,13 +2,44 @@
 
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <time.h>
 
 namespace jtrace::cli {
+namespace {
 
-Result<UniqueFd> stop_signals() {
+constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+sigset_t stop_set() {
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
+  for (const int signal : kStopSignals) ::sigaddset(&signals, signal);
+  return signals;
+}
+
+}  // namespace
+
+void give_back_stop_signals(const sigset_t& before) {
+  const sigset_t signals = stop_set();
+  const timespec now{};
+  while (::sigtimedwait(&signals, nullptr, &now) > 0) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void outlive_stop_signals(const sigset_t& before) {
+  for (const int signal : kStopSignals) {
+    struct sigaction now {};
+    ::sigaction(signal, nullptr, &now);
+    if (now.sa_handler != SIG_DFL) continue;  // as nohup has it
+    now.sa_handler = [](int) {};
+    now.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+    ::sigaction(signal, &now, nullptr);
+  }
+  give_back_stop_signals(before);
+}
+
+Result<UniqueFd> stop_signals() {
+  const sigset_t signals = stop_set();
   if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return fail(system_error("cannot block signals"));
   UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return fail(system_error("cannot open a signalfd"));

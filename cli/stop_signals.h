@@ -1,6 +1,8 @@
 // The signals that end a command which would run on: SIGINT, SIGTERM, SIGHUP, blocked and readable from a descriptor.
 #pragma once
 
+#include <signal.h>
+
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -8,5 +10,11 @@ namespace jtrace::cli {
 
 // A signalfd. To be called before threads are started, which inherit the blocked signals.
 Result<UniqueFd> stop_signals();
+
+// For work that is done: what came too late to stop it is dropped, and the mask is `before` again.
+void give_back_stop_signals(const sigset_t& before);
+// The same where the program ends next: the first of each that comes from here on has no effect either, so that it ends
+// with its own status.
+void outlive_stop_signals(const sigset_t& before);
 
 }  // namespace jtrace::cli

@@ -34,6 +34,14 @@ trace::Number line_number(std::int32_t line) {
   return line < 0 ? trace::Number() : trace::Number(static_cast<std::uint64_t>(line));
 }
 
+// What a thread did that ran before the trace (docs/trace_format.md, jtrace.threadState); "": not known.
+std::string_view state_word(std::uint8_t flags) {
+  constexpr std::string_view kWords[] = {"",        "runnable", "native", "blocked",
+                                         "waiting", "sleeping", "parked", "suspended"};
+  const std::size_t state = flags >> trace::record::kThreadStateShift;
+  return state < std::size(kWords) ? kWords[state] : "";
+}
+
 }  // namespace
 
 void DefinitionTable::add(trace::record::Definition definition) {
@@ -60,7 +68,23 @@ void DefinitionTable::add(trace::record::Definition definition) {
 }
 
 Result<> DefinitionTable::need_thread(std::uint64_t id, std::uint64_t time) {
+  if (id == 0) return {};
+  acted_threads_.insert(id);
+  return written_threads_.insert(id) ? write_thread(id, time) : Result<>();
+}
+
+Result<> DefinitionTable::announce_thread(std::uint64_t id, std::uint64_t time) {
   if (id == 0 || !written_threads_.insert(id)) return {};
+  JTRACE_RETURN_IF_ERROR(write_thread(id, time));
+  const auto found = threads_.find(id);
+  if (found == threads_.end() || !thread_states_last_ || acted_threads_.contains(id)) return {};
+  const std::string_view state = state_word(found->second.fields.flags);
+  if (state.empty()) return {};
+  const std::string value = std::to_string(id) + " " + std::string(state);
+  return emitter_.emit(trace::Option{.key = "jtrace.threadState", .value = value});
+}
+
+Result<> DefinitionTable::write_thread(std::uint64_t id, std::uint64_t time) {
   const auto found = threads_.find(id);
   if (found == threads_.end()) {
     ++made_up_;
@@ -215,7 +239,7 @@ Result<> DefinitionTable::write_live_threads(std::uint64_t time) {
   for (const auto& [id, thread] : threads_)
     if (thread.time <= time) ids.push_back(id);  // definitions run ahead of events
   std::sort(ids.begin(), ids.end());
-  for (const std::uint64_t id : ids) JTRACE_RETURN_IF_ERROR(need_thread(id, time));
+  for (const std::uint64_t id : ids) JTRACE_RETURN_IF_ERROR(announce_thread(id, time));
   return {};
 }
 

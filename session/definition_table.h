@@ -26,8 +26,13 @@ class DefinitionTable {
   // Threads, classes, methods, objects and stacks; others are not this table's.
   void add(trace::record::Definition definition);
 
-  // Written where they are not yet. `time` (monotonic, ns) stands in for what is not known; id 0 is none.
+  // Written where they are not yet. `time` (monotonic, ns) stands in for what is not known; id 0 is none. Who needs a
+  // thread tells of something that it does.
   Result<> need_thread(std::uint64_t id, std::uint64_t time);
+  // The same for its own sake: with what it did when the trace began, if it has done nothing since.
+  Result<> announce_thread(std::uint64_t id, std::uint64_t time);
+  // Events may be missing: what threads did when the trace began is not known to last.
+  void forget_thread_states() { thread_states_last_ = false; }
   Result<> need_class(std::uint64_t id, std::uint64_t time);
   Result<> need_method(std::uint64_t id, std::uint64_t time);
   Result<> need_object(std::uint64_t id, std::uint64_t time);
@@ -105,6 +110,7 @@ class DefinitionTable {
     trace::record::StackDefinition fields;
     std::string text;
   };
+  Result<> write_thread(std::uint64_t id, std::uint64_t time);
   Result<> write_class(std::uint64_t id, const Class& made, std::uint64_t time);
   Result<> write_method(std::uint64_t id, const trace::record::MethodDefinition& method);
   bool is_named_only(std::uint64_t class_id) const {
@@ -128,6 +134,8 @@ class DefinitionTable {
   std::unordered_map<std::uint64_t, std::string> sites_;  // texts
   IdSet ended_objects_, ended_classes_;                   // by mark_written()
   IdSet written_threads_, written_classes_, written_methods_, written_objects_;
+  IdSet acted_threads_;  // of which an event has come
+  bool thread_states_last_ = true;
   std::uint64_t made_up_ = 0;
   std::uint64_t least_method_ = 0;  // that was defined; 0: none yet
 };

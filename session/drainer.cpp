@@ -167,6 +167,7 @@ Result<> Drainer::begin_next_trace() {
   builder_.forget_calls();
   builder_.forget_waits();
   builder_.forget_standstill();
+  builder_.forget_thread_states();
   return builder_.restart_unknown(time);
 }
 
@@ -185,6 +186,7 @@ Result<> Drainer::write_filters() {
 Result<> Drainer::say_paused(bool paused) {
   builder_.forget_calls();
   builder_.forget_ended_waits();
+  builder_.forget_thread_states();
   return option("jtrace.paused", paused ? "true" : "false");
 }
 
@@ -208,6 +210,7 @@ Result<> Drainer::say_dropped(bool at_once) {
   last_dropped_time_ = time;
   const std::uint64_t more = dropped - said_dropped_;
   said_dropped_ = dropped;
+  builder_.forget_thread_states();
   return option("jtrace.dropped", std::to_string(more));
 }
 

@@ -132,7 +132,7 @@ Result<> EventBuilder::announce_definitions_until(std::uint64_t time) {
   for (; !announced_.empty() && announced_.front().time <= time; announced_.pop_front()) {
     const Announced due = announced_.front();
     JTRACE_RETURN_IF_ERROR(due.is_class ? definitions_.need_class(due.id, due.time)
-                                        : definitions_.need_thread(due.id, due.time));
+                                        : definitions_.announce_thread(due.id, due.time));
   }
   return {};
 }

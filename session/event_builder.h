@@ -70,6 +70,8 @@ class EventBuilder final : public trace::record::RecordSink {
   }
   // The trace was paused: what a thread has done since its last wait ended is not known.
   void forget_ended_waits();
+  // Events may be missing: what threads did when the trace began may not last.
+  void forget_thread_states() { definitions_.forget_thread_states(); }
   // Another document begins that has none of the beginnings.
   void forget_waits();
 

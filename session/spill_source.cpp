@@ -94,7 +94,7 @@ class Replay {
 
   Result<bool> know(const record::SpillReader::Block& block) {
     const std::size_t size_field = sizeof(std::uint32_t);
-    if (has_begun_ || block.payload.size() < size_field) return false;
+    if (block.payload.size() < size_field) return false;
     drainer_.know(std::span(block.payload).subspan(size_field));
     return true;
   }

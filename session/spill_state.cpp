@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "trace/record/layout.h"
+#include "trace/record/record_references.h"
 
 namespace jtrace::session {
 
@@ -34,48 +35,57 @@ Record copy_of(const std::byte* from) {
 
 class SpillState::Learner final : public record::RecordSink {
  public:
-  explicit Learner(SpillState& state) : state_(state) {}
+  Learner(SpillDefinitions& definitions, bool written) : definitions_(definitions), written_(written) {}
   Result<> on_definition(std::span<const std::byte> definition) override {
-    state_.learn(definition);
+    definitions_.learn(definition, written_);
     return {};
   }
   Result<> on_event(const record::RecordHeader&) override { return {}; }
 
  private:
-  SpillState& state_;
+  SpillDefinitions& definitions_;
+  bool written_;
 };
 
-std::uint64_t SpillState::methods() const {
-  return static_cast<std::uint64_t>(std::distance(places_.lower_bound({DefinitionKind::kMethod, 0}),
-                                                  places_.upper_bound({DefinitionKind::kMethod, UINT64_MAX})));
-}
-
-void SpillState::on_definitions(const record::EventPart& part) {
+void SpillState::on_definitions(const record::EventPart& part, bool written) {
   stream_position_ = {part.sequence, part.offset + part.size, {}};
   stream_.take_in({part.data, part.size});
-  Learner learner(*this);
+  Learner learner(definitions_, written);
   (void)stream_.hand_out_definitions(learner);  // the learner has no errors
 }
 
-void SpillState::learn(std::span<const std::byte> definition) {
-  const auto kind = static_cast<DefinitionKind>(definition[0]);
-  // Texts belong to an event; options were said.
-  if (kind == DefinitionKind::kText || kind == DefinitionKind::kOption || kind == DefinitionKind::kClock) return;
-  const auto id = copy_of<std::uint64_t>(definition.data() + 9);  // behind kind and time
-  const auto [place, is_new] = places_.try_emplace({kind, id}, next_place_);
-  if (is_new) ++next_place_;
-  else if (kind != DefinitionKind::kMethod && kind != DefinitionKind::kStandsFor) return;  // a later one knows more
-  const auto size = static_cast<std::uint32_t>(definition.size());
-  std::string& kept = definitions_[place->second];
-  kept.assign(reinterpret_cast<const char*>(&size), sizeof size);
-  kept.append(reinterpret_cast<const char*>(definition.data()), definition.size());
+std::uint64_t SpillState::count_bytes() const {
+  const std::uint64_t methods = definitions_.methods();
+  return sizeof(MethodCounts::Count) + (is_further_ && methods != 0 ? definitions_.method_bytes() / methods : 0);
 }
 
-void SpillState::forget(DefinitionKind kind, std::uint64_t id) {
-  const auto found = places_.find({kind, id});
-  if (found == places_.end()) return;
-  definitions_.erase(found->second);
-  places_.erase(found);
+SpillDefinitions::Missing SpillState::begin_further() {
+  is_further_ = true;
+  definitions_.begin_file();
+  return definitions_.of_head();
+}
+
+SpillDefinitions::Missing SpillState::missing(const MethodCounts& counts) {
+  SpillDefinitions::Missing missing;
+  if (!is_further_) return missing;
+  for (const MethodCounts::Count& each : counts.counts)
+    definitions_.need(DefinitionKind::kMethod, each.method, missing);
+  return missing;
+}
+
+SpillDefinitions::Missing SpillState::missing(const record::EventPart& part) {
+  SpillDefinitions::Missing missing;
+  if (!is_further_) return missing;
+  const std::span<const std::byte> all(part.data, part.size);
+  for (std::uint64_t at = 0; at + record::kSlotSize <= part.size;) {
+    const auto header = copy_of<record::RecordHeader>(part.data + at);
+    const std::uint64_t size = std::uint64_t{header.slots} * record::kSlotSize;
+    if (size == 0 || size > part.size - at) break;
+    record::for_each_reference(header, all.subspan(at, size),
+                               [&](DefinitionKind kind, std::uint64_t id) { definitions_.need(kind, id, missing); });
+    at += size;
+  }
+  return missing;
 }
 
 void SpillState::on_events(const record::EventPart& part) {
@@ -99,16 +109,12 @@ void SpillState::learn_event(const record::RecordHeader& header, const std::byte
   static_assert(sizeof(record::ThreadRecord) == sizeof(record::ObjectRecord));
   switch (header.kind) {
     case RecordKind::kThreadSwitch: position.runs = copy_of<record::ThreadRecord>(from); return;
-    case RecordKind::kThreadEnd: return forget(DefinitionKind::kThread, copy_of<record::ThreadRecord>(from).thread);
-    case RecordKind::kObjFree: return forget(DefinitionKind::kObject, copy_of<record::ObjectRecord>(from).id);
+    case RecordKind::kThreadEnd:
+      return definitions_.forget(DefinitionKind::kThread, copy_of<record::ThreadRecord>(from).thread);
+    case RecordKind::kObjFree:
+      return definitions_.forget(DefinitionKind::kObject, copy_of<record::ObjectRecord>(from).id);
     default: return;  // methods of a class that is gone may still be counted: its definition stays
   }
-}
-
-Result<> SpillState::write_definitions(record::SpillWriter& writer) const {
-  for (const auto& [place, definition] : definitions_)
-    JTRACE_RETURN_IF_ERROR(writer.write(record::BlockKind::kKnown, definition));
-  return {};
 }
 
 Result<> SpillState::write_positions(record::SpillWriter& writer) const {

@@ -1,17 +1,16 @@
-// SpillState: what a further spill must begin with, so that it can be read without those before it: the definitions of
-// what has not ended, and for each producer where it stands and which thread it runs. Learned from all that goes into a
-// spill, which it counts on the way. One thread.
+// SpillState: what a further spill must say again, so that it can be read without those before it: definitions, and for
+// each producer where it stands and which thread it runs. Learned from all that goes into a spill, which it counts on
+// the way. One thread.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <unordered_map>
-#include <utility>
 
 #include "base/result.h"
+#include "session/method_counts.h"
+#include "session/spill_definitions.h"
 #include "trace/record/definition.h"
 #include "trace/record/record_merger.h"
 #include "trace/record/spill_writer.h"
@@ -21,33 +20,36 @@ namespace jtrace::session {
 class SpillState {
  public:
   // What was written of a part of the stream of definitions, or of a chunk.
-  void on_definitions(const trace::record::EventPart& part);
+  // `written`: into the file at hand; else it is known alone.
+  void on_definitions(const trace::record::EventPart& part, bool written);
   void on_events(const trace::record::EventPart& part);
-  // Definitions, before the trace starts in the further spill; and positions, behind that.
-  Result<> write_definitions(trace::record::SpillWriter& writer) const;
+
+  // A further spill begins: the definitions of its head, before the trace starts; and positions, behind that.
+  SpillDefinitions::Missing begin_further();
   Result<> write_positions(trace::record::SpillWriter& writer) const;
+  // What a part of events, or counts, refer to and the further spill has not. They count as written.
+  SpillDefinitions::Missing missing(const trace::record::EventPart& part);
+  SpillDefinitions::Missing missing(const MethodCounts& counts);
 
   std::uint64_t events() const { return events_; }  // records that make an element
   std::uint64_t malformed() const { return malformed_; }
-  std::uint64_t methods() const;  // that are defined
+  std::uint64_t methods() const { return definitions_.methods(); }  // that are defined
+  // Of a count with its definitions, where the spill may have none of them yet.
+  std::uint64_t count_bytes() const;
 
  private:
-  using Key = std::pair<trace::record::DefinitionKind, std::uint64_t>;  // and its id
   struct Position {
     std::uint32_t sequence = 0;  // of the chunk
     std::uint64_t end = 0;       // in the chunk, bytes
     std::optional<trace::record::ThreadRecord> runs;
   };
   class Learner;
-  void learn(std::span<const std::byte> definition);
-  void forget(trace::record::DefinitionKind kind, std::uint64_t id);
   void learn_event(const trace::record::RecordHeader& header, const std::byte* record, Position& position);
 
   trace::record::RecordMerger stream_;
   Position stream_position_;
-  std::map<std::uint64_t, std::string> definitions_;  // by their place in the stream; with their size in front
-  std::map<Key, std::uint64_t> places_;
-  std::uint64_t next_place_ = 0;
+  SpillDefinitions definitions_;
+  bool is_further_ = false;  // the first spill has the stream of definitions from its beginning
   std::unordered_map<std::uint32_t, Position> producers_;
   std::uint64_t events_ = 0;
   std::uint64_t malformed_ = 0;

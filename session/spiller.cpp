@@ -31,7 +31,7 @@ Result<> Spiller::begin(std::uint64_t time) {
 Result<> Spiller::begin_file(std::uint64_t time) {
   JTRACE_RETURN_IF_ERROR(writer_.begin());
   JTRACE_RETURN_IF_ERROR(writer_.write(BlockKind::kSession, whole_session_text(session_)));
-  JTRACE_RETURN_IF_ERROR(state_.write_definitions(writer_));
+  if (documents_ > 1) JTRACE_RETURN_IF_ERROR(SpillDefinitions::write(state_.begin_further(), writer_));
   const record::StartBlock start{moment_now(), time, documents_ > 1 ? 1u : 0u};
   std::string block(reinterpret_cast<const char*>(&start), sizeof start);
   JTRACE_RETURN_IF_ERROR(writer_.write(BlockKind::kTraceStart, block + random_uuid()));
@@ -61,7 +61,6 @@ Result<> Spiller::write_pass(std::uint64_t watermark) {
 
 // The part as it is in the file, whatever its producer does with the pool's bytes meanwhile.
 Result<record::EventPart> Spiller::write_part(BlockKind kind, const record::EventPart& part) {
-  JTRACE_RETURN_IF_ERROR(watch_size());
   record::EventPart written = part;
   std::span<const std::byte> copy;
   JTRACE_RETURN_IF_ERROR(writer_.write_part(kind, part, copy));
@@ -72,27 +71,40 @@ Result<record::EventPart> Spiller::write_part(BlockKind kind, const record::Even
 // What comes while the trace is stopped (a paused agent still says something) is known, but not written.
 Result<> Spiller::on_definitions(const record::EventPart& part) {
   if (!in_trace_) {
-    state_.on_definitions(part);
+    state_.on_definitions(part, false);
     return {};
   }
+  JTRACE_RETURN_IF_ERROR(watch_size(0));
   JTRACE_ASSIGN_OR_RETURN(const record::EventPart written, write_part(BlockKind::kDefinitions, part));
-  state_.on_definitions(written);
+  state_.on_definitions(written, true);
   return {};
 }
 
 Result<> Spiller::on_events(const record::EventPart& part) {
   if (!in_trace_) return {};
+  JTRACE_RETURN_IF_ERROR(restate(part));
   JTRACE_ASSIGN_OR_RETURN(const record::EventPart written, write_part(BlockKind::kEvents, part));
   state_.on_events(written);
   return {};
 }
 
-// In the middle of a pass, between two parts: what the file has is all there will be of it.
-Result<> Spiller::watch_size() {
+// What the part refers to, before it; in the next file where this one has no room for them.
+Result<> Spiller::restate(const record::EventPart& part) {
+  const std::uint64_t document = documents_;
+  SpillDefinitions::Missing missing = state_.missing(part);
+  JTRACE_RETURN_IF_ERROR(watch_size(SpillDefinitions::size_of(missing)));
+  if (documents_ != document) missing = state_.missing(part);
+  return SpillDefinitions::write(missing, writer_);
+}
+
+// In the middle of a pass, between two parts: what the file has is all there will be of it. `reserve`: bytes that come
+// beside the part.
+Result<> Spiller::watch_size(std::uint64_t reserve) {
   const TraceOptions& options = session_.options;
   const bool counts = counts_methods(options);
   if (options.rotate == 0 && !counts) return {};
-  if (!output_.is_nearly_full(room_for_counts(options, state_.methods(), sizeof(MethodCounts::Count)))) return {};
+  const std::uint64_t counts_take = room_for_counts(options, state_.methods(), state_.count_bytes());
+  if (!output_.is_nearly_full(reserve + counts_take)) return {};
   if (!counted_out_) {
     JTRACE_RETURN_IF_ERROR(write_pass(UINT64_MAX));
     if (counts) JTRACE_RETURN_IF_ERROR(say_last_counts());
@@ -108,11 +120,14 @@ Result<> Spiller::watch_size() {
 
 // Of the file that ends.
 Result<> Spiller::say_last_counts() {
-  auto counts = last_counts(session_.options, state_.methods(), sizeof(MethodCounts::Count), counter_);
+  auto counts = last_counts(session_.options, state_.methods(), state_.count_bytes(), counter_);
   return counts ? say_counts(*counts) : say_option("jtrace.uncounted", counts.error().message());
 }
 
-Result<> Spiller::say_counts(const MethodCounts& counts) { return writer_.write(BlockKind::kCounts, counts.encoded()); }
+Result<> Spiller::say_counts(const MethodCounts& counts) {
+  JTRACE_RETURN_IF_ERROR(SpillDefinitions::write(state_.missing(counts), writer_));
+  return writer_.write(BlockKind::kCounts, counts.encoded());
+}
 
 Result<> Spiller::say_option(std::string_view key, std::string_view value) {
   return writer_.write(BlockKind::kOption, std::string(key) + '\0' + std::string(value));

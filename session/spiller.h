@@ -50,11 +50,12 @@ class Spiller final : public TraceDrain, private trace::record::PartSink {
   Result<> begin_file(std::uint64_t time);
   Result<> finish_file(bool last);
   Result<> next_file(std::uint32_t keep);
-  Result<> watch_size();
+  Result<> watch_size(std::uint64_t reserve);
   Result<> say_last_counts();
   Result<> say_option(std::string_view key, std::string_view value);
   Result<> write_pass(std::uint64_t watermark);
   Result<trace::record::EventPart> write_part(trace::record::BlockKind kind, const trace::record::EventPart& part);
+  Result<> restate(const trace::record::EventPart& part);
   std::uint64_t dropped() const { return reader_.counts().dropped_events - dropped_before_; }
 
   trace::record::PoolReader& reader_;

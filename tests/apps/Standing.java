@@ -1,5 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * locked, sleeping, with locks in interpreted and in compiled frames, below reflection and lambdas.
  *
  * <p>It prints READY when all of them stand. "virtual N" parks N virtual threads, "spin N" has N threads that run, "more N"
- * parks N more threads, "crash" writes to address 0x1230.
+ * parks N more threads, "states" says what each thread does, "crash" writes to address 0x1230.
  */
 public final class Standing {
     static final Object FIRST = new Object();
@@ -253,6 +255,37 @@ public final class Standing {
         type.getMethod("putInt", long.class, int.class).invoke(field.get(null), 0x1230L, 1);
     }
 
+    /** What a thread does, in the words of jtrace.threadState. */
+    private static String stateOf(ThreadInfo info) {
+        StackTraceElement[] frames = info.getStackTrace();
+        switch (info.getThreadState()) {
+            case BLOCKED: return "blocked";
+            case RUNNABLE: return info.isInNative() ? "native" : "runnable";
+            default:
+                for (StackTraceElement frame : frames) {
+                    if (frame.getMethodName().startsWith("park")) {
+                        return "parked";
+                    }
+                    if (frame.getMethodName().startsWith("wait")) {
+                        return "waiting";
+                    }
+                    if (frame.getMethodName().startsWith("sleep")) {
+                        return "sleeping";
+                    }
+                }
+                return "unknown";
+        }
+    }
+
+    /** ID=STATE of each thread. */
+    static String states() {
+        StringBuilder text = new StringBuilder();
+        for (ThreadInfo info : ManagementFactory.getThreadMXBean().dumpAllThreads(false, false)) {
+            text.append(info.getThreadId()).append('=').append(stateOf(info)).append(' ');
+        }
+        return text.toString().trim();
+    }
+
     static String answer(String[] words) throws Exception {
         int count = words.length > 1 ? Integer.parseInt(words[1]) : 1;
         switch (words[0]) {
@@ -268,6 +301,7 @@ public final class Standing {
                     stand("more-" + i, () -> descend(15, Standing::park), Thread.State.WAITING);
                 }
                 return "standing=" + standing.size();
+            case "states": return states();
             case "crash": crash(); return "";
             default: return "ERR unknown command " + words[0];
         }

@@ -57,6 +57,13 @@ void make_spill(const Jdk& jdk, const std::string& path, long& fibs) {
 
 void write(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
+// The id of the method fib there; "" where it is not called.
+std::string fib_of(const TraceDocument& trace) {
+  for (const TraceElement* each : trace.all("methodDef"))
+    if (each->get("name") == "fib") return each->get("methodId");
+  return "";
+}
+
 TEST_P(EachJdk, makes_the_document_later) {
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
@@ -81,6 +88,48 @@ TEST_P(EachJdk, makes_the_document_later) {
   // With all that a file has beside its events.
   EXPECT_LT(fs::file_size(kept), static_cast<std::uintmax_t>(fibs) * 2 * 32);
   record_support(GetParam(), "G1", "live", "spill");
+}
+
+// Thousands of methods have probes and one of them is called: each file of a rotation has its events, and the
+// definitions that they need.
+TEST_P(EachJdk, a_further_file_says_again_what_its_events_refer_to) {
+  constexpr std::uint64_t kMaxSize = 256u << 10;
+  const ScratchDir folder;
+  const std::string kept = folder.file("a.spill");
+  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto command = spill(
+      (*jvm)->pid(), kept,
+      {"--events", "methods,threads", "--when-full", "block", "--block-limit", "10000", "--filter", "Calls fib include",
+       "--filter", "java.util.* include", "--filter", "* exclude", "--max-size", "256K", "--rotate", "1000"},
+      "jtrace.rewritten");
+  ASSERT_TRUE(succeeded(command));
+  const auto answer = (*jvm)->ask("fib 20");
+  ASSERT_TRUE(succeeded(answer));
+  (*command)->signal(SIGINT);
+  const auto status = (*command)->wait_exit();
+  ASSERT_TRUE(succeeded(status));
+  EXPECT_EQ(*status, 0) << (*command)->err();
+  std::uint64_t files = 1, bytes = 0, entries = 0;
+  while (fs::exists(kept + "." + std::to_string(files))) ++files;
+  ASSERT_GT(files, 3u);
+  for (std::uint64_t i = 0; i < files; ++i) {
+    const std::string part = i == 0 ? kept : kept + "." + std::to_string(i), path = folder.file("part.xml");
+    bytes += fs::file_size(part);
+    EXPECT_LE(fs::file_size(part), kMaxSize) << part;
+    const auto done = run_jtrace({"convert", part, "-o", path});
+    ASSERT_TRUE(succeeded(done));
+    EXPECT_EQ(done->status, 0) << done->err;
+    const auto trace = TraceDocument::read(path);
+    ASSERT_TRUE(succeeded(trace));
+    EXPECT_TRUE(none(trace->id_faults()));
+    EXPECT_TRUE(i > 1 || valid(path));
+    const std::string fib = fib_of(*trace);
+    for (const TraceElement* entry : trace->all("methodEntry")) entries += entry->get("methodIdRef") == fib;
+  }
+  EXPECT_GE(entries, static_cast<std::uint64_t>(value_in(*answer, "fib")));
+  EXPECT_LT(bytes, files * kMaxSize);
+  record_support(GetParam(), "G1", "live", "rotated spill");
 }
 
 TEST(Spill, ends_where_the_file_is_cut_or_damaged) {

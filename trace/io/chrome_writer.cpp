@@ -7,6 +7,7 @@
 #include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/converter.h"
+#include "trace/io/first_states.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -25,11 +26,13 @@ class ChromeWriter final : public Converter, private CallListener {
     calls_.note(event, scope);
     current_ = nullptr;
     lose_attributes<kCarried>(event);
+    first_states_.note(event, scope);
     show(event, scope, common);
     return result_;
   }
   Result<> finish() override {
     calls_.close_all();
+    first_states_.finish();
     lose_exits(calls_.unmatched_exits());
     if (result_) result_ = bytes_.write(first_ ? "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n" : "\n]}\n");
     Result<> finished = bytes_.finish();
@@ -187,7 +190,7 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kMethodDef:
       case ElementKind::kObjDef: return;  // named where they are used
       case ElementKind::kOption:
-        if (!gap_of(event, scope)) lose(event);
+        if (!gap_of(event, scope) && std::get<Option>(event).key.view() != "jtrace.threadState") lose(event);
         return;
       default: return lose(event);
     }
@@ -288,6 +291,9 @@ class ChromeWriter final : public Converter, private CallListener {
   Scopes scopes_;
   CallStacks calls_;
   const Event* current_ = nullptr;  // that opens or closes calls
+  FirstStates first_states_{[this](const Scope& scope, std::uint64_t thread, const FirstState& first) {
+    complete(scope, thread, first.since, first.until, first.state + " since before the trace", "state");
+  }};
   std::map<Key, Open> open_;
   std::uint64_t start_ = 0;
   std::uint64_t gc_start_ = 0;

@@ -53,12 +53,15 @@ const CallTree* ReportCollector::tree(const ScopeStatistics& statistics) const {
   return index < of_scope_.size() && of_scope_[index] ? &of_scope_[index]->tree : nullptr;
 }
 
+Lane& ReportCollector::lane_of(const Scope& scope, std::uint64_t thread) {
+  const auto [at, fresh] = of(scope).lanes.try_emplace(thread);
+  lane_count_ += fresh;
+  return at->second;
+}
+
 void ReportCollector::on_state(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state,
                                std::uint64_t since, std::uint64_t until) {
-  auto& lanes = of(*statistics.scope).lanes;
-  const auto [at, fresh] = lanes.try_emplace(thread);
-  lane_count_ += fresh;
-  Lane& lane = at->second;
+  Lane& lane = lane_of(*statistics.scope, thread);
   LaneBar bar{.start = since, .end = until};
   add(bar, state, until - since);
   lane.bars.push_back(bar);
@@ -118,11 +121,15 @@ void ReportCollector::sample(const ScopeStatistics& statistics) {
 }
 
 void ReportCollector::on_event(const Event& event, ScopeStatistics& statistics) {
+  first_states_.note(event, *statistics.scope);
   if (const auto* alloc = std::get_if<ObjAlloc>(&event)) allocate(*statistics.scope, *alloc);
   if (std::holds_alternative<TraceEnd>(event) && statistics.scope->snapshot) sample(statistics);
 }
 
-Result<> ReportCollector::finish() { return Statistics::finish(); }
+Result<> ReportCollector::finish() {
+  first_states_.finish();
+  return Statistics::finish();
+}
 
 std::unique_ptr<ReportCollector> make_report_collector() { return std::make_unique<ReportCollector>(); }
 

@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "trace/byte_sink.h"
 #include "trace/io/call_tree.h"
+#include "trace/io/first_states.h"
 #include "trace/io/statistics.h"
 
 namespace jtrace::trace::io {
@@ -29,6 +31,7 @@ struct LaneBar {
 };
 struct Lane {
   std::vector<LaneBar> bars;
+  std::optional<FirstState> first;
   // Halves the number of bars until there are `limit`.
   void thin_out(std::size_t limit);
 };
@@ -66,9 +69,13 @@ class ReportCollector final : public Statistics {
     std::unordered_map<std::uint64_t, std::uint32_t> tops;  // thread -> node of the innermost open call
   };
   OfScope& of(const Scope& scope);
+  Lane& lane_of(const Scope& scope, std::uint64_t thread);
 
   std::vector<std::unique_ptr<OfScope>> of_scope_;
   std::size_t lane_count_ = 0;
+  FirstStates first_states_{[this](const Scope& scope, std::uint64_t thread, const FirstState& state) {
+    lane_of(scope, thread).first = state;
+  }};
 };
 
 std::unique_ptr<ReportCollector> make_report_collector();

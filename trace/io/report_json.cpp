@@ -151,6 +151,13 @@ class Page {
   }
   // start, duration, blocked, waiting, sleeping; start, ...
   void lane_of(Lane lane, std::size_t bars) {
+    if (lane.first)
+      json_.key("first")
+          .begin_object()
+          .member("state", lane.first->state)
+          .member("from", us(lane.first->since))
+          .member("until", us(lane.first->until))
+          .end_object();
     lane.thin_out(bars);
     json_.key("bars").begin_array();
     for (const LaneBar& bar : lane.bars)

@@ -12,7 +12,8 @@
 namespace jtrace::trace::record {
 
 enum class DefinitionKind : std::uint8_t {
-  // id: threadId. u64 inner kernel tid (0: unknown) | u8 flags (ThreadFlag) | text threadName | text groupName |
+  // id: threadId. u64 inner kernel tid (0: unknown) | u8 flags (ThreadFlag, ThreadWas) | text threadName | text
+  // groupName |
   // text parentName (the group's parent)
   kThread = 1,
   // id: classId. u64 thread that caused it (0: unknown) | u8 flags (ClassFlag) | u32 access flags (JVMS 4.1) |
@@ -47,6 +48,18 @@ enum ThreadFlag : std::uint8_t {
   kThreadRanBefore = 1,  // it ran before the attach: `time` is the moment it was seen
   kThreadVirtual = 2,
   kThreadVmInternal = 4,
+};
+// Of a thread that ran before: what it did then, in the upper half of its flags, as JVM TI says (GetThreadState).
+inline constexpr unsigned kThreadStateShift = 4;
+enum class ThreadWas : std::uint8_t {
+  kUnknown = 0,
+  kRunnable = 1,  // in Java or in the JVM: it may run, or wait in the JVM's own code
+  kNative = 2,    // in native code, which runs or waits for the system
+  kBlocked = 3,   // enters a monitor
+  kWaiting = 4,   // Object.wait
+  kSleeping = 5,
+  kParked = 6,
+  kSuspended = 7,
 };
 
 enum ClassFlag : std::uint8_t {

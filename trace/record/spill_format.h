@@ -3,18 +3,18 @@
 //
 //   SpillHeader, then blocks: BlockHeader | payload | zeros up to the next multiple of 8 bytes
 //
-//   kSession                 whose trace it is, what it was told: text (session/session_text.h). The first block.
-//   kKnown*                  definitions of what had begun before this file: whole records, each with its size
-//   kTraceStart              StartBlock | traceId, 36 characters
-//   kDefinitions, kEvents    a part of a chunk of the pool: its producer, sequence and offset stand in the block's
-//   header kPass                    PassBlock: the parts since the last one were taken in one pass; what is older than
-//   its
-//                            watermark can be merged now, by record_merger.h
-//   kFilters, kPaused        what the trace was told: rules, one a line; a byte
-//   kCounts                  methodCounts that were asked for (session/method_counts.h)
-//   kOption                  what the trace says of itself: key | a NUL | value
-//   kStandstill              StandstillBlock
-//   kTraceEnd                EndBlock. The last one.
+//   kSession               whose trace it is, what it was told: text (session/session_text.h). The first block.
+//   kKnown*                a definition that came before this file, a whole record with its size: at first those of the
+//                          threads that live, later each before the first block that refers to it
+//   kTraceStart            StartBlock | traceId, 36 characters
+//   kDefinitions, kEvents  a part of a chunk of the pool: its producer, sequence and offset stand in the block's header
+//   kPass                  PassBlock: the parts since the last one were taken in one pass; what is older than its
+//                          watermark can be merged now, by record_merger.h
+//   kFilters, kPaused      what the trace was told: rules, one a line; a byte
+//   kCounts                methodCounts that were asked for (session/method_counts.h)
+//   kOption                what the trace says of itself: key | a NUL | value
+//   kStandstill            StandstillBlock
+//   kTraceEnd              EndBlock. The last one.
 //
 // A file whose writer was killed ends anywhere: what is before is whole. A definition precedes the events that refer to
 // it; an event precedes nothing of a time below an earlier watermark.
@@ -25,7 +25,7 @@
 namespace jtrace::trace::record {
 
 inline constexpr char kSpillMagic[8] = {'J', 'T', 'R', 'S', 'P', 'I', 'L', '1'};
-inline constexpr std::uint32_t kSpillVersion = 2;
+inline constexpr std::uint32_t kSpillVersion = 3;
 // No block is larger: a part is a chunk at most (16 MiB, pool_reader.cpp), and texts are short.
 inline constexpr std::uint32_t kLargestBlock = 1u << 24;
 

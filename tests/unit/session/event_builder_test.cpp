@@ -68,6 +68,52 @@ TEST_F(EventBuilderTest, TimesBecomeWallTimes) {
   EXPECT_EQ(capture_.all<trace::RuntimeShutdown>()[0].time.ns(), 5'000'001'500u);
 }
 
+class ThreadsBefore : public EventBuilderTest {
+ protected:
+  ThreadsBefore() : EventBuilderTest({.events = record::kThreadStartEvent}) {
+    define(record::thread_definition(1, 10, "main", was(record::ThreadWas::kNative)));
+    define(record::thread_definition(2, 10, "idle", was(record::ThreadWas::kParked)));
+    define(record::thread_definition(3, 10, "odd", record::kThreadRanBefore));
+  }
+  static std::uint8_t was(record::ThreadWas state) {
+    return static_cast<std::uint8_t>(record::kThreadRanBefore | static_cast<unsigned>(state)
+                                                                    << record::kThreadStateShift);
+  }
+  void wait(std::uint64_t thread, std::uint64_t time) {
+    event(RecordKind::kMonWait, time, record::MonitorRecord{.thread = thread}, record::kSleep);
+  }
+  // "2 parked" of all since the last call.
+  std::vector<std::string> states() {
+    std::vector<std::string> found;
+    const auto options = capture_.all<trace::Option>();
+    for (; seen_ < options.size(); ++seen_) {
+      EXPECT_EQ(options[seen_].key.view(), "jtrace.threadState");
+      found.emplace_back(options[seen_].value.view());
+    }
+    return found;
+  }
+
+ private:
+  std::size_t seen_ = 0;
+};
+
+TEST_F(ThreadsBefore, WhatTheyDidIsSaidBehindTheirStart) {
+  wait(1, 20);
+  EXPECT_EQ(names(), (Names{"threadStart", "option", "threadStart", "option", "threadStart", "monWait"}));
+  EXPECT_EQ(states(), (Names{"1 native", "2 parked"}));
+  EXPECT_TRUE(builder_.restart(30));
+  EXPECT_EQ(states(), Names{"2 parked"});  // main has moved since
+  builder_.forget_thread_states();
+  EXPECT_TRUE(builder_.restart(40));
+  EXPECT_EQ(states(), Names{});
+}
+
+TEST_F(ThreadsBefore, WhoWasFasterHasNoStateOfBefore) {
+  wait(1, 5);
+  EXPECT_TRUE(builder_.on_time(20));
+  EXPECT_EQ(states(), Names{"2 parked"});
+}
+
 TEST_F(EventBuilderTest, AShutdownOnAThreadThatHasEndedIsNobodys) {
   event(RecordKind::kThreadEnd, 20, record::ThreadRecord{.thread = 1});
   event(RecordKind::kRuntimeShutdown, 30, record::ThreadRecord{.thread = 1});

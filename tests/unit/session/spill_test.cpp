@@ -32,7 +32,8 @@ constexpr std::uint64_t kAnHour = 3600 * kNanosPerSecond;
 // A pool and the writers of a script that is played into it: three threads that call methods, block and end.
 class Script {
  public:
-  explicit Script(std::uint64_t start)
+  // `others`: methods beside those that it calls.
+  explicit Script(std::uint64_t start, std::uint64_t others = 0)
       : memory_(static_cast<std::byte*>(std::aligned_alloc(4096, kSize)), &std::free), time_(start) {
     std::memset(memory_.get(), 0, kSize);
     pool_ = record::format_pool(memory_.get(), kSize);
@@ -41,6 +42,8 @@ class Script {
     define(record::class_definition(1, time_, "Lapp/Main;"));
     for (std::uint64_t method = 1; method <= 5; ++method)
       define(record::method_definition(method, time_, 1, "m" + std::to_string(method)));
+    for (std::uint64_t method = 6; method < 6 + others; ++method)
+      define(record::method_definition(method, time_, 1, "never called" + std::to_string(method)));
     define(record::object_definition(1, time_, 1, 16));
     for (std::uint64_t thread = 1; thread <= kThreads; ++thread)
       define(record::thread_definition(thread, time_, "t" + std::to_string(thread)));
@@ -169,9 +172,9 @@ class SpillTest : public testing::Test {
     ASSERT_TRUE(drain.end(Mode::kFinal));
   }
   // The script, spilled.
-  std::uint64_t spill(const std::string& path) {
+  std::uint64_t spill(const std::string& path, std::uint64_t other_methods = 0) {
     session_.options.spill = path;
-    Script script(session_.start);
+    Script script(session_.start, other_methods);
     auto reader = record::PoolReader::open(script.memory());
     auto output = TraceOutput::open(path, session_.options);
     EXPECT_TRUE(output);
@@ -300,7 +303,7 @@ TEST_F(SpillTest, SaysWhatIsNoSpillOrOneOfAnotherVersion) {
   std::string bytes = slurp(path_);
   bytes[8] = 9;
   EXPECT_EQ(convert(bytes).summary.error().message(),
-            "a.spill: is a spill of version 9.3, this jtrace reads 2.3; convert it with the jtrace that wrote it");
+            "a.spill: is a spill of version 9.3, this jtrace reads 3.3; convert it with the jtrace that wrote it");
   EXPECT_EQ(convert("JTRSPIL1").summary.error().message(), "a.spill: is a spill that ends within its header");
   EXPECT_EQ(convert("something else, and longer").summary.error().message(), "a.spill: is no spill");
   EXPECT_FALSE(is_spill("JTRPOOL1"));
@@ -324,6 +327,30 @@ TEST_F(SpillTest, EachFileOfARotationCanBeReadAlone) {
     EXPECT_EQ(count(converted.text, "threadIdRef=\"0\""), 0u);
   }
   EXPECT_EQ(entries, 3u * 5030u);
+}
+
+TEST_F(SpillTest, AFurtherFileSaysAgainWhatItsOwnEventsReferTo) {
+  constexpr std::uint64_t kOthers = 3000;
+  spill(path_, kOthers);
+  const std::uint64_t whole = fs::file_size(path_);
+  session_.options.rotate = 100;
+  session_.options.max_size = 128u << 10;
+  spill(path_, kOthers);
+  ASSERT_GT(documents_, 4u);
+  std::uint64_t all = 0;
+  for (std::uint64_t i = 0; i < documents_; ++i) {
+    const std::string path = i == 0 ? path_ : path_ + "." + std::to_string(i);
+    all += fs::file_size(path);
+    const std::string bytes = slurp(path);
+    const Converted converted = convert(bytes);
+    EXPECT_EQ(converted.said, "");      // nothing is without its definition
+    if (i + 3 >= documents_) continue;  // the stream of definitions
+    EXPECT_EQ(count(bytes, "never called"), 0u) << path;
+    for (const char* name : {"m1", "m2", "m3", "m4", "m5"})
+      EXPECT_LE(count(converted.text, "<methodDef name=\"" + std::string(name) + "\""), 1u);
+    EXPECT_EQ(count(converted.text, "<classDef "), 1u);
+  }
+  EXPECT_LT(all, whole + documents_ * 8192);
 }
 
 TEST_F(SpillTest, EachFileHasTheCountsOfItsEnd) {

@@ -102,20 +102,24 @@ function table(parent, columns, rows) {
 }
 
 // -- Timeline: a lane for each thread, pauses across all of them
+// What was not seen waiting is not known to run.
 const kStates = ['blocked', 'waiting', 'sleeping'];
+const kNames = {alive: 'alive, not seen waiting', native: 'in native code', gc: 'GC pause'};
 function timeline(process) {
   const threads = (process.threads ? process.threads.rows : []).filter((t) => t.bars || t.start !== undefined);
   const gc = process.gc ? process.gc.pauses : [];
   if (!threads.length && !gc.length) return;
   const lanes = threads.slice().sort((a, b) => (a.start || 0) - (b.start || 0)).slice(0, 200);
   const more = process.threads ? process.threads.all - lanes.length : 0;
+  const firsts = [...new Set(lanes.map((l) => l.first && l.first.state))].filter((s) => s && s !== 'runnable' && !kStates.includes(s));
   const part = section('timeline', 'Timeline', 'Drag to zoom, double-click for all of it.' +
+      (lanes.some((l) => l.first) ? ' Half a lane high: what a thread did when the trace began, until its first event.' : '') +
       (more > 0 ? ` ${more} more threads, with fewer events, are not shown.` : ''));
   const keys = make('div', part, undefined, {className: 'bar'});
-  for (const name of ['running', ...kStates, 'gc']) {
+  for (const name of ['alive', ...kStates, ...firsts, 'gc']) {
     const label = make('span', keys);
     make('i', label, undefined, {className: 'key'}).style.background = color(name);
-    label.append(name === 'gc' ? 'GC pause' : name);
+    label.append(kNames[name] || name);
   }
   const left = 180, top = 22, row = 15, span = Math.max(process.span, 1);
   let from = 0, to = span, drag = null;
@@ -134,8 +138,12 @@ function timeline(process) {
     g.clip();
     lanes.forEach((lane, i) => {
       const y = top + i * row, start = x(lane.start || 0), end = x(lane.end === undefined ? span : lane.end);
-      g.fillStyle = color('running');
+      g.fillStyle = color('alive');
       g.fillRect(start, y + 2, Math.max(end - start, 1), row - 4);
+      if (lane.first && lane.first.state !== 'runnable') {
+        g.fillStyle = color(lane.first.state);
+        g.fillRect(x(lane.first.from), y + row / 4, Math.max(x(lane.first.until) - x(lane.first.from), 1), row / 2);
+      }
       for (let b = 0; lane.bars && b < lane.bars.length; b += 5) bar(g, lane.bars, b, y);
     });
     g.fillStyle = color('gc');
@@ -147,7 +155,7 @@ function timeline(process) {
     g.fillStyle = color('ink');
     lanes.forEach((lane, i) => g.fillText(lane.name.slice(0, 28), 4, top + i * row + row / 2, left - 8));
   });
-  // A stretch with several states in it is divided by their shares; what is left of it the thread ran.
+  // A stretch with several states in it is divided by their shares; of what is left of it nothing is known.
   function bar(g, bars, at, y) {
     const begin = x(bars[at]), wide = Math.max(x(bars[at] + bars[at + 1]) - begin, 0.7), whole = Math.max(bars[at + 1], 1);
     let used = 0;
@@ -170,7 +178,9 @@ function timeline(process) {
       const states = kStates.map((s, i) => [s, lane.bars[b + 2 + i]]).filter((s) => s[1]).map((s) => `${s[0]} ${micros(s[1])}`);
       return `${lane.name}\n${micros(lane.bars[b + 1])} from ${micros(lane.bars[b])}: ${states.join(', ')}`;
     }
-    return `${lane.name}\n${micros(Math.round(time))}`;
+    const first = lane.first && time >= lane.first.from && time < lane.first.until;
+    return `${lane.name}\n` + (first ? `${kNames[lane.first.state] || lane.first.state} since before the trace, no event of it until ${micros(lane.first.until)}`
+        : `${micros(Math.round(time))}: ${kNames.alive}`);
   }
   view.canvas.onmousedown = (event) => { drag = {from: event.offsetX, to: event.offsetX}; };
   view.canvas.onmousemove = (event) => {

@@ -1,0 +1,112 @@
+// What threads did that ran before the attach: jtrace.threadState against what the JVM itself says of them, and the
+// page that shows it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "base/file.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+
+using ById = std::map<std::string, std::string>;
+
+// "12=parked 13=native".
+ById said_by_jvm(const std::string& answer) {
+  ById states;
+  std::istringstream words(answer);
+  for (std::string word; words >> word;) states[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
+  return states;
+}
+
+struct Traced {
+  ById state;  // of each thread that has one
+  ById id;     // by name
+};
+Traced traced(const TraceDocument& trace) {
+  Traced made;
+  std::string last;  // thread that was defined
+  for (const TraceElement& each : trace.events()) {
+    if (each.name == "threadStart") made.id[each.get("threadName")] = last = each.get("threadId");
+    if (each.name != "option" || each.get("key") != "jtrace.threadState") continue;
+    const std::string value = each.get("value");
+    EXPECT_EQ(value.substr(0, value.find(' ')), last) << "stands behind its threadStart";
+    made.state[last] = value.substr(value.find(' ') + 1);
+  }
+  return made;
+}
+
+TEST_P(EachJdk, what_threads_did_at_the_attach_is_said) {
+  auto jvm = JvmProcess::start(GetParam(), "Standing", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  const auto answer = (*jvm)->ask("states");
+  ASSERT_TRUE(succeeded(answer));
+  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,monitors,sleeps,parks"});
+  ASSERT_TRUE(succeeded(run));
+  ASSERT_TRUE(succeeded((*jvm)->ask("more 2")));
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  EXPECT_TRUE(none(trace->faults()));
+  EXPECT_TRUE(valid((*run)->path()));
+  Traced found = traced(*trace);
+  // Main answered when the JVM was asked, and read when we came.
+  EXPECT_EQ(found.state[found.id["main"]], "native");
+  ById jvm_says = said_by_jvm(*answer);
+  jvm_says.erase(found.id["main"]);
+  for (const char* name : {"deep", "sleeper", "holder", "blocked", "meeting", "dead-1", "juc-2", "Finalizer",
+                           "Reference Handler", "Signal Dispatcher"}) {
+    const std::string id = found.id[name];
+    ASSERT_NE(id, "") << name;
+    EXPECT_EQ(found.state[id], jvm_says[id]) << name;
+  }
+  EXPECT_EQ(found.state[found.id["deep"]], "parked");
+  EXPECT_EQ(found.state[found.id["sleeper"]], "sleeping");
+  EXPECT_EQ(found.state[found.id["blocked"]], "blocked");
+  EXPECT_EQ(found.state[found.id["meeting"]], "waiting");
+  EXPECT_THAT(found.state[found.id["Finalizer"]], AnyOf("waiting", "parked"));
+  // What began while we looked did nothing before.
+  EXPECT_EQ(found.state.count(found.id["more-1"]), 0u);
+
+  const ScratchDir folder;
+  const std::string page = folder.file("report.html");
+  const auto report = run_jtrace({"report", (*run)->path(), "-o", page});
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_EQ(report->status, 0) << report->err;
+  const std::string text = read_file(page, 1u << 26).value_or("");
+  EXPECT_THAT(text, HasSubstr("\"first\":{\"state\":\"parked\""));
+  EXPECT_THAT(text, HasSubstr("\"first\":{\"state\":\"native\""));
+  EXPECT_THAT(text, Not(HasSubstr("running")));
+  record_support(GetParam(), "G1", "live", "what threads did at the attach");
+}
+
+// In a further document a thread has its state only where it has done nothing since.
+TEST_P(EachJdk, what_has_moved_since_is_not_said_to_stand) {
+  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,monitors", "--max-size", "256K", "--rotate", "40"});
+  ASSERT_TRUE(succeeded(run));
+  for (int i = 0; i < 400 && !std::filesystem::exists((*run)->path() + ".1"); ++i)
+    ASSERT_TRUE(succeeded((*jvm)->ask("wait 20")));
+  auto trace = (*run)->finish();
+  ASSERT_TRUE(succeeded(trace));
+  Traced found = traced(*trace);
+  EXPECT_EQ(found.state.count(found.id["main"]), 0u);
+  EXPECT_EQ(found.state.count(found.id["Signal Dispatcher"]), 1u);
+}
+
+}  // namespace
+}  // namespace jtrace::test
