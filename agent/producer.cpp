@@ -437,9 +437,9 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
 }
 
 void Producer::leave(const PoolWriter& writer, Producer& teller) {
-  if (generation() != writer.generation) return;
-  close_direct(writer, direct());
-  if (loss_.events != 0) {
+  const bool joined = generation() == writer.generation;
+  if (joined) close_direct(writer, direct());
+  if (loss_.events != 0 && (joined || loss_generation_ == writer.generation)) {
     // A record of another producer's, or of this one behind all it has written.
     const Loss told = std::exchange(loss_, {});
     if (!teller.tell(writer, told)) loss_ = told;
