@@ -64,19 +64,20 @@ double of_class(const json& statistics, const std::string& name, const char* wha
   return 0;
 }
 
-// 16 KiB between samples: some 19,000 samples of each kind, so that 5 % are more than six sigmas.
+// 32 KiB between samples: some 10,000 samples of each kind, so that 5 % are five sigmas. The objects are small: of
+// larger ones JVMs before 25 take too many samples (docs/formats.md).
 TEST_P(Derived, SampledAllocationsAreWhatTheProgramAllocated) {
   if (GetParam().version < 11) GTEST_SKIP() << "JDK 8 has no samples";
   auto jvm = JvmProcess::start(GetParam(), "Allocations", attachable(GetParam(), {"-Xmx300m"}));
   ASSERT_TRUE(jvm) << jvm.error().message();
-  auto trace = TraceRun::start((*jvm)->pid(), {"--events", "objAlloc", "--sample-interval", "16K", "--stack-depth", "2",
+  auto trace = TraceRun::start((*jvm)->pid(), {"--events", "objAlloc", "--sample-interval", "32K", "--stack-depth", "2",
                                                "--when-full", "block", "--block-limit", "10000"});
   ASSERT_TRUE(trace) << trace.error().message();
   std::map<std::string, std::pair<double, double>> made;
   for (const auto& [command, type] :
-       {std::pair("things 10000000", "Allocations$Thing"), std::pair("bytes 300000", "byte[]"),
-        std::pair("ints 300000", "int[]"), std::pair("strings 700000", "java.lang.String[]"),
-        std::pair("names 700000", "java.lang.String[][]")}) {
+       {std::pair("things 10000000", "Allocations$Thing"), std::pair("bytes 1500000", "byte[]"),
+        std::pair("ints 1500000", "int[]"), std::pair("strings 2800000", "java.lang.String[]"),
+        std::pair("names 2800000", "java.lang.String[][]")}) {
     const auto answer = (*jvm)->ask(command);
     ASSERT_TRUE(answer) << answer.error().message();
     made[type] = {number_in(*answer, "objects"), number_in(*answer, "bytes")};
@@ -86,7 +87,7 @@ TEST_P(Derived, SampledAllocationsAreWhatTheProgramAllocated) {
   for (const auto& [type, amount] : made) {
     EXPECT_NEAR(of_class(told, type, "instances") / amount.first, 1, 0.05) << type;
     EXPECT_NEAR(of_class(told, type, "bytes") / amount.second, 1, 0.05) << type;
-    EXPECT_GT(of_class(told, type, "told"), 10'000) << type;
+    EXPECT_GT(of_class(told, type, "told"), 8'000) << type;
   }
   EXPECT_EQ(of_class(told, "?", "told"), 0);
   EXPECT_THAT(run({"stats", (*trace)->path()}), HasSubstr("estimated from"));
@@ -114,7 +115,7 @@ TEST_P(Derived, AllocationsOfProbesStayExact) {
   const json told = stats({(*trace)->path()});
   EXPECT_EQ(of_class(told, "Allocations$Thing", "instances"), 1000);
   EXPECT_EQ(of_class(told, "byte[]", "instances"), 100);
-  EXPECT_EQ(of_class(told, "byte[]", "bytes"), 101'600);
+  EXPECT_EQ(of_class(told, "byte[]", "bytes"), 21'600);
   EXPECT_EQ(run({"stats", (*trace)->path()}).find("estimated"), std::string::npos);
 }
 
@@ -130,8 +131,9 @@ TEST_P(Derived, PartsOfARotatedTraceAreTheTrace) {
                                            "--block-limit", "10000"});
     ASSERT_TRUE(trace) << trace.error().message();
     ASSERT_TRUE(is_rewritten(path));
+    const std::string fib = ending.empty() ? "fib 15" : "fib 21";  // packed bytes count
     double fibs = 0;
-    for (const char* command : {"fib 15", "threads 3 5", "fib 15"}) {
+    for (const char* command : {fib.c_str(), "threads 3 5", fib.c_str()}) {
       const auto answer = (*jvm)->ask(command);
       ASSERT_TRUE(answer) << answer.error().message();
       fibs += number_in(*answer, "fib");

@@ -200,7 +200,8 @@ class ChromeWriter final : public Converter, private CallListener {
   void on_gap(Scope& scope, const Gap& gap) override {
     if (gap.thread == 0 || gap.from == 0) return;
     if (const auto found = open_.find(Key(scope.index, gap.thread)); found != open_.end()) {
-      complete(scope, gap.thread, found->second.since, gap.from, found->second.what, "monitor");
+      complete(scope, gap.thread, found->second.since, gap.from, found->second.what, "monitor",
+               found->second.arguments);
       open_.erase(found);
     }
     if (gap.to > gap.from) complete(scope, gap.thread, gap.from, gap.to, "(events lost)", "lost");
@@ -236,7 +237,7 @@ class ChromeWriter final : public Converter, private CallListener {
     end(name.all());
   }
   void complete(const Scope& scope, std::uint64_t thread, std::uint64_t from, std::uint64_t to, std::string_view name,
-                std::string_view category, std::string_view arguments) {
+                std::string_view category, std::string_view arguments = "") {
     begin("X", name, category, scope, thread, from);
     text_ += ",\"dur\":";
     microseconds(to > from ? to - from : 0);

@@ -337,19 +337,20 @@ TEST_F(SpillTest, AFurtherFileSaysAgainWhatItsOwnEventsReferTo) {
   session_.options.max_size = 128u << 10;
   spill(path_, kOthers);
   ASSERT_GT(documents_, 4u);
-  std::uint64_t all = 0;
+  std::uint64_t all = 0, others = 0;
   for (std::uint64_t i = 0; i < documents_; ++i) {
     const std::string path = i == 0 ? path_ : path_ + "." + std::to_string(i);
     all += fs::file_size(path);
     const std::string bytes = slurp(path);
     const Converted converted = convert(bytes);
-    EXPECT_EQ(converted.said, "");      // nothing is without its definition
-    if (i + 3 >= documents_) continue;  // the stream of definitions
-    EXPECT_EQ(count(bytes, "never called"), 0u) << path;
+    EXPECT_EQ(converted.said, "");  // nothing is without its definition
+    others += count(bytes, "never called");
+    if (i + 4 >= documents_) continue;  // the stream of definitions
     for (const char* name : {"m1", "m2", "m3", "m4", "m5"})
       EXPECT_LE(count(converted.text, "<methodDef name=\"" + std::string(name) + "\""), 1u);
     EXPECT_EQ(count(converted.text, "<classDef "), 1u);
   }
+  EXPECT_LE(others, kOthers);  // once, or cut in two
   EXPECT_LT(all, whole + documents_ * 8192);
 }
 
