@@ -186,7 +186,8 @@ bool MethodTracer::rewrite_urgent(JNIEnv* jni) {
   jint count = 0;
   LocalFrame frame(jni, kBatch + 16);
   if (!queue_.take_urgent(jni, batch, kBatch, count)) return false;
-  if (count > 0) retransform(batch, count);
+  // No look is in the way: no frame is in a class that is just being linked.
+  if (count > 0) retransform(batch, with_room(batch, count));
   queue_.done();
   return true;
 }
