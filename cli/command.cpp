@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/completion.h"
 #include "cli/one_of.h"
 #include "cli/version.h"
 
@@ -52,6 +53,15 @@ std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) 
   return option == words.end() ? error.what() : unknown_option(*command, *option);
 }
 
+// The two words that programs ask, not people: completions() and option_tables().
+int print_tables(const CLI::App& app, std::vector<std::string> words) {
+  std::string text;
+  if (words.front() == "__tables") text = option_tables(app);
+  else if (words.size() > 1 && words[1] == "--") text = completions(app, {words.begin() + 2, words.end()});
+  std::fputs(text.c_str(), stdout);
+  return static_cast<int>(std::fflush(stdout) == 0 ? ExitStatus::kOk : ExitStatus::kRefused);
+}
+
 }  // namespace
 
 CLI::Validator one_of(std::vector<std::string> words) {
@@ -72,6 +82,10 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
   app.add_flag_callback(
       "-v,--verbose", [] { set_log_level(LogLevel::kDebug); }, "say what is done");
   app.require_subcommand(0, 1);
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  const bool for_tables = word == "__complete" || word == "__tables";
+  if (for_tables || word == "completion" || word == "--help" || argc < 2) add_completion_command(app, status);
+  if (for_tables) return print_tables(app, {argv + 1, argv + argc});
   // Options of all commands may stand behind the command's name too, but where any words may stand.
   for (CLI::App* command : app.get_subcommands({}))
     if (!command->get_prefix_command()) command->fallthrough();

@@ -8,6 +8,7 @@
 namespace jtrace::cli {
 
 void add_list_command(CLI::App& app, ExitStatus& status);
+void add_doctor_command(CLI::App& app, ExitStatus& status);
 void add_attach_command(CLI::App& app, ExitStatus& status);
 void add_ctl_command(CLI::App& app, ExitStatus& status);
 void add_recover_command(CLI::App& app, ExitStatus& status);
@@ -42,7 +43,7 @@ inline constexpr NamedCommand kCommands[] = {
     {"probe", add_probe_command},     {"agent-child", add_agent_child_command},
     {"convert", add_convert_command}, {"merge", add_merge_command},
     {"report", add_report_command},   {"validate", add_validate_command},
-    {"stats", add_stats_command},
+    {"stats", add_stats_command},     {"doctor", add_doctor_command},
 };
 
 }  // namespace jtrace::cli

@@ -1,0 +1,96 @@
+// jtrace doctor: what this machine and this user can do, and what each lack blocks.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/doctor.h"
+#include "cli/selector.h"
+#include "target/jvm_discovery.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct DoctorArguments {
+  std::string jvm;
+  std::string format = "text";
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+void write_row(std::string& out, std::string_view ability, std::string name, std::string_view text) {
+  name.resize(std::max<std::size_t>(name.size(), 18), ' ');
+  out.append("  ").append(ability).append(8 - ability.size(), ' ').append(name).append(text) += '\n';
+}
+
+void write_text(std::string& out, std::string_view title, const std::vector<Check>& checks) {
+  out.append(title) += '\n';
+  for (const Check& check : checks) {
+    write_row(out, to_string(check.ability), check.name, check.finding);
+    if (!check.commands.empty()) write_row(out, "", "  it blocks", joined(check.commands));
+    if (!check.help.empty()) write_row(out, "", "  would help", check.help);
+  }
+}
+
+void write_checks(JsonWriter& json, std::string_view scope, const std::vector<Check>& checks) {
+  for (const Check& check : checks) {
+    json.begin_object().member("scope", scope).member("name", check.name);
+    json.member("ability", to_string(check.ability)).member("finding", check.finding);
+    json.key("blocks").begin_array();
+    for (const std::string& command : check.commands) json.value(command);
+    json.end_array().member("help", check.help).end_object();
+  }
+}
+
+void write_json(std::string& out, const target::Process* process, const std::vector<Check>& machine,
+                const std::vector<Check>& jvm) {
+  JsonWriter json(out);
+  json.begin_object().member("view", "doctor").key("target").begin_object();
+  json.member("kind", process ? "process" : "machine").member("bootId", target::boot_id());
+  if (process) json.member("pid", process->pid()).member("nspid", process->nspid());
+  json.end_object().member("complete", true).key("missing").begin_array().end_array().key("data").begin_array();
+  write_checks(json, "machine", machine);
+  write_checks(json, "jvm", jvm);
+  json.end_array().end_object();
+  out += '\n';
+}
+
+ExitStatus run(const DoctorArguments& arguments) {
+  std::unique_ptr<target::Process> process;
+  if (!arguments.jvm.empty()) {
+    auto opened = open_selected(arguments.jvm);
+    if (!opened) return report(opened.error());
+    process = std::make_unique<target::Process>(std::move(*opened));
+  }
+  const std::vector<Check> machine = check_machine();
+  const std::vector<Check> jvm = process ? check_jvm(*process) : std::vector<Check>();
+  std::string out;
+  if (arguments.format == "json") {
+    write_json(out, process.get(), machine, jvm);
+  } else {
+    write_text(out, "this user on this machine", machine);
+    if (process) write_text(out, "\nprocess " + std::to_string(process->pid()) + " " + process->comm(), jvm);
+  }
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<DoctorArguments>();
+  CLI::App* command = app.add_subcommand("doctor", "what this machine and this user can do, and what each lack blocks");
+  command->add_option("JVM", arguments->jvm, "process id or part of the main class; what can be done with it, too");
+  command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->footer(
+      "Each line was tried, on processes of jtrace's own; the JVM is looked at and not touched.\n"
+      "Example: jtrace doctor 4711");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,24 @@
+// Completion of command lines, and the program's own tables for what is made of them (man pages). All of it walks the
+// CLI11 application: what --help knows is known here. Threads: one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace jtrace::cli {
+
+// `completion bash|zsh|fish`: prints the shell's adaptor, which calls `PROGRAM __complete -- WORD...`.
+void add_completion_command(CLI::App& app, ExitStatus& status);
+
+// The candidates for the last of `words`, the words after the program's name: one a line, a tab and a few words about
+// it behind. The line ":files" stands for the names of files. The JVMs of this machine are looked for where one may
+// stand.
+std::string completions(const CLI::App& app, std::vector<std::string> words);
+
+// One line each, fields separated by tabs: "command NAME DESCRIPTION", "option COMMAND NAMES VALUE DESCRIPTION",
+// "positional COMMAND NAME required|optional DESCRIPTION", "footer COMMAND LINE". COMMAND is "" for the program itself.
+std::string option_tables(const CLI::App& app);
+
+}  // namespace jtrace::cli
