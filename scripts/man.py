@@ -117,7 +117,7 @@ def page(name, command, all_commands, sections, date, version):
     if not command:
         out.append(".SH COMMANDS")
         for other in sorted(all_commands):
-            if other and other != "agent-child":
+            if other:
                 out += [".TP", f"\\fB{roff(name)}\\-{roff(other)}\\fR(1)", roff(all_commands[other]["about"])]
     if table["positional"]:
         out.append(".SH ARGUMENTS")
@@ -149,7 +149,7 @@ def pages_of(program):
     if missing:
         sys.exit(f"man.py: packaging/man/{name}.txt and the program do not have the same commands: {missing}")
     return {command: page(name, command, commands, texts[command], date, number)
-            for command in commands if command != "agent-child"}
+            for command in commands}
 
 
 def long_options(text):
@@ -167,7 +167,8 @@ def check(program):
             if re.match(r"  -", line):
                 wanted |= long_options(re.split(r"\s{2,}|(?<=[a-z]) (?=[A-Z])", line.strip())[0])
         listed = shown.partition(".SH OPTIONS")[2].partition("\n.SH ")[0]
-        found = {name for line in listed.splitlines() if line.startswith("\\fB-") for name in long_options(line)}
+        found = {name for line in listed.splitlines() if line.startswith("\\fB-")
+                 for name in long_options(re.sub(r"\\f[BIR]", " ", line))}
         faults += [f"{command or 'the program'}: {word} is in --help alone" for word in sorted(wanted - found)]
         faults += [f"{command or 'the program'}: {word} is in the page alone" for word in sorted(found - wanted)]
         mentioned = long_options("\n".join(line for part in (".SH DESCRIPTION", ".SH EXAMPLES")
