@@ -146,7 +146,8 @@ TEST_P(OwnedLocks, are_those_that_the_jvm_tells) {
   const CommandOutput locks = look(**jvm, {"locks", "--format", "json", "--max-stop", "20000"});
   ASSERT_EQ(locks.status, 0) << locks.err;
   std::multiset<std::string> owned, waiting;
-  for (const json& row : json::parse(locks.out)["data"]) {
+  const json told = json::parse(locks.out);
+  for (const json& row : told["data"]) {
     const std::string text = row["thread"].get<std::string>() + " " + row["class"].get<std::string>();
     if (row["kind"] == "owned") owned.insert(text + (row.value("listed", true) ? "" : " ended"));
     if (row["kind"] == "park" && row.contains("owner")) waiting.insert(text + " of " + row["owner"].get<std::string>());

@@ -73,7 +73,7 @@ def mount(*words):
 def try_program(kind, root, prefix, jvm, where):
     """What a newcomer does first, with nothing around the program."""
     def inside(*words):
-        return run(["chroot", root, f"{prefix}/bin/{words[0]}", *words[1:]], env={"PATH": "/usr/bin"})
+        return run([shutil.which("chroot"), root, f"{prefix}/bin/{words[0]}", *words[1:]], env={"PATH": "/usr/bin"})
     listed = inside("jtrace", "list")
     expect(re.search(rf"^ *{jvm.pid} .*Idle", listed.stdout, re.M), f"{kind}: list has the JVM {where}")
     traced = inside("jtrace", "attach", jvm.pid, "-o", "-", "--duration", "0.5")
@@ -86,7 +86,7 @@ def try_program(kind, root, prefix, jvm, where):
 
 def try_service(root, jvm, other):
     """The unit's capabilities and no others, for JVMs of root and of another user."""
-    service = subprocess.Popen(["chroot", root, "/usr/bin/hsperf", "serve", "--listen", "127.0.0.1:0"],
+    service = subprocess.Popen([shutil.which("chroot"), root, "/usr/bin/hsperf", "serve", "--listen", "127.0.0.1:0"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                preexec_fn=keep_two_capabilities_after_chroot)
     try:
