@@ -263,7 +263,7 @@ def test_image(folder, package, jvm, other):
         said = run(["umoci", "stat", "--image", f"{layout}:{index['manifests'][0]['annotations']['org.opencontainers.image.ref.name']}"])
         expect(said.returncode == 0, f"image: umoci reads it: {said.stderr.strip()[-200:]}")
     try_same_user("image", root, other, "same user, no capability")
-    (root / "tmp").rmdir()
+    shutil.rmtree(root / "tmp")
     mount("--rbind", root, root)
     mount("-o", "remount,bind,ro", root)
     try_same_user("image", root, other, "read-only root without /tmp")
