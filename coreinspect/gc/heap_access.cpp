@@ -1,6 +1,7 @@
 #include "coreinspect/gc/heap_access.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/free_memory.h"
@@ -163,9 +164,23 @@ Result<> HeapAccess::copy_once(const HeapAccessOptions& options) {
   copy_->clear();
   copied_.clear();
   ++tries_;
+  // By a thread of its own: the one that has come first (HeapStop) pays for it when it is like the others again.
+  Result<> done;
+  std::thread([&] { done = stop_and_copy(options, mappings); }).join();
+  JTRACE_RETURN_IF_ERROR(done);
+  if (copy_->unreadable() > 0)
+    missing_.push_back(std::to_string(copy_->unreadable()) + " bytes of the heap could not be read");
+  // From now on the heap is what was copied, for every reader.
+  for (auto& [start, bytes] : copied_) cache.overlay(start, std::move(bytes));
+  cache.set_layer(copy_.get());
+  memory_ = copy_.get();
+  return {};
+}
+
+Result<> HeapAccess::stop_and_copy(const HeapAccessOptions& options, const std::vector<target::Mapping>& mappings) {
   auto stop = HeapStop::make(inspection_, options.max_stop);
   if (!stop) return fail(stop.error().with_help(kOtherWays));
-  auto done = copy_within(*stop);
+  const auto done = copy_within(*stop);
   if (done && options.stacks) keep_stacks(*stop, mappings);
   const std::vector<target::HeldThread> held = stop->held();
   const nanoseconds pause = stop->release();
@@ -177,12 +192,6 @@ Result<> HeapAccess::copy_once(const HeapAccessOptions& options) {
       missing_.push_back("thread " + std::to_string(each.tid) + " (" + each.name + ") is held by " +
                          target::describe_tracer(each) +
                          (each.stands ? ": its registers are not known" : ": it went on while the heap was copied"));
-  if (copy_->unreadable() > 0)
-    missing_.push_back(std::to_string(copy_->unreadable()) + " bytes of the heap could not be read");
-  // From now on the heap is what was copied, for every reader.
-  for (auto& [start, bytes] : copied_) cache.overlay(start, std::move(bytes));
-  cache.set_layer(copy_.get());
-  memory_ = copy_.get();
   return {};
 }
 

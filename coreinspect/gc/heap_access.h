@@ -58,6 +58,7 @@ class HeapAccess {
   Result<> make_ready(const HeapAccessOptions& options);
   Result<> refuse_if_too_large(const HeapAccessOptions& options);
   Result<> copy_once(const HeapAccessOptions& options);
+  Result<> stop_and_copy(const HeapAccessOptions& options, const std::vector<target::Mapping>& mappings);
   Result<> copy_within(HeapStop& stop);
   void keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings);
   Result<> read_running(const Error& why);

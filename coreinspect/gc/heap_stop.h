@@ -3,8 +3,9 @@
 // Collections that stop the JVM are carried out by its VM thread. While none goes on that thread is stopped first: then
 // none can begin, and the others follow. A collection that goes on is waited for, while all run, for as long as
 // kLongestWait. Whoever makes the stop comes first while it lasts, where the system allows that, with the threads it
-// starts meanwhile: what it waits for a processor the target stands. Ownership: borrows the inspection. One thread, as
-// StoppedThreads. Errors: those of StoppedThreads; kTimeout where collections never left a moment.
+// starts meanwhile, so it had better be a thread made for the stop: what it waits for a processor the target stands.
+// Ownership: borrows the inspection. One thread, as StoppedThreads. Errors: those of StoppedThreads; kTimeout where
+// collections never left a moment.
 #pragma once
 
 #include <optional>

@@ -107,6 +107,7 @@ bool OwnedLocks::walk(std::uint64_t end_ns) {
     why_ = "a heap of " + std::to_string(used) + " bytes takes longer to walk than --max-stop allows";
     return false;
   }
+  if (!(*access)->missing().empty()) why_ = (*access)->missing().front();
   if (totals->unparsable + totals->unreadable > 0)
     why_ = std::to_string(totals->unparsable + totals->unreadable) + " bytes of the heap could not be parsed";
   if (inspection_.target().core()) return false;

@@ -45,9 +45,10 @@ class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
       if (mode == "stopped") {
         EXPECT_GT(document["heap"]["pauseMicros"], 0);
         EXPECT_LE(document["heap"]["pauseMicros"], 600'000) << "the bound is 200 ms; the rest is the machine's";
-        // What can be unparsable is what a thread was just allocating.
-        EXPECT_LT(document["heap"]["unparsableBytes"].get<double>(), document["heap"]["bytes"].get<double>() / 50)
-            << document["heap"];
+        // What a thread was just allocating, or the buffer that it was about to take.
+        EXPECT_LT(document["heap"]["unparsableBytes"], 16u << 20) << document["heap"];
+        // The ZGC of 11 keeps pages whose objects it has copied elsewhere: both are counted, and it is said.
+        if (GetParam().collector == Collector::kZ && GetParam().jdk.version < 17) continue;
         EXPECT_NEAR(static_cast<double>(histogram_of_json(document)["HeapZoo$Node"].instances), 20'000, 400)
             << document["heap"];
       } else {
