@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "agent/jvm_support.h"
 #include "agent/methods/mutex_lock.h"
 #include "base/clock.h"
@@ -93,7 +95,7 @@ bool ClassQueue::take_urgent(JNIEnv* jni, jclass* batch, jint most, jint& count)
     Lock lock(lock_);
     if (urgent_.empty()) return false;
     // All of them: each is a thread that waits, there are few.
-    const std::size_t some = urgent_.size() < static_cast<std::size_t>(most) ? urgent_.size() : most;
+    const std::size_t some = std::min(urgent_.size(), static_cast<std::size_t>(most));
     taken.assign(urgent_.begin(), urgent_.begin() + static_cast<std::ptrdiff_t>(some));
     urgent_.erase(urgent_.begin(), urgent_.begin() + static_cast<std::ptrdiff_t>(some));
     taken_ = asked_ - static_cast<std::uint32_t>(urgent_.size());
