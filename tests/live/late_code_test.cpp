@@ -50,8 +50,8 @@ TEST_P(LateCode, has_its_frames) {
         if (there && row["name"] == "late-park") parks += !row.value("frame", "").empty();
       looks += there;
     }
-    EXPECT_GE(spins, 5u) << "of " << looks << (segmented ? ", segmented" : "");
-    EXPECT_GE(parks, 5u) << "of " << looks;
+    EXPECT_GE(spins, 4u) << "of " << looks << (segmented ? ", segmented" : "");
+    EXPECT_GE(parks, 4u) << "of " << looks;
     (*top)->signal(SIGINT);
     ASSERT_TRUE(succeeded((*top)->wait_exit()));
   }
@@ -64,6 +64,8 @@ TEST_P(LateCode, has_its_frames_in_the_stacks_of_probes) {
   const ScratchDir folder;
   const std::string path = folder.file("probe.xml");
   START_PROBE(probe, {jvm_->pid_text(), "thread__park__begin", "--stack", "-o", path});
+  ASSERT_TRUE(succeeded(jvm_->ask("initialise")));  // parks: the code cache is looked at for its stack
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   ASSERT_TRUE(succeeded(jvm_->ask("late")));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   stop(probe);
