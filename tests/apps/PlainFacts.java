@@ -160,7 +160,7 @@ public final class PlainFacts {
     }
 
     private static long lateStep(long value) {
-        return value % 7 + 1;
+        return (value & 7) + 1;
     }
 
     private static void latePark() {
