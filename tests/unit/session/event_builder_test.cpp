@@ -338,7 +338,8 @@ TEST_F(Receivers, AnObjectIsNotOverBeforeTheCallsOnIt) {
   // Calls of which nothing more is known hold nothing back.
   object_probe(RecordKind::kEntryOf, 7, 71);
   event(RecordKind::kObjFree, ++time_, record::ObjectRecord{.id = 71, .thread = 0});
-  event(RecordKind::kGap, ++time_, record::GapRecord{.thread = 1, .from = time_ - 1}, 0, 1000);
+  event(RecordKind::kGap, time_ + 1, record::GapRecord{.thread = 1, .from = time_}, 0, 1000);
+  ++time_;
   EXPECT_TRUE(builder_.finish());
   EXPECT_EQ(capture_.all<trace::ObjFree>().size(), 2u);
 }
@@ -483,7 +484,8 @@ TEST_F(CallerSide, AnExceptionEndsWhatIsAboveTheFrameThatHandlesIt) {
 TEST_F(CallerSide, AGapForgetsThem) {
   probe(RecordKind::kFrameBegin, 7);
   probe(RecordKind::kCall, 20);
-  event(RecordKind::kGap, ++time_, record::GapRecord{.thread = 1, .from = time_ - 1}, 0, 1000);
+  event(RecordKind::kGap, time_ + 1, record::GapRecord{.thread = 1, .from = time_}, 0, 1000);
+  ++time_;
   probe(RecordKind::kReturn, 20);
   EXPECT_EQ(said(), (Names{"call 8 ticket 1 depth 1"}));
 }
@@ -617,7 +619,8 @@ TEST_F(Calls, AGapForgetsTheCallsOfItsThreadAlone) {
   run(2, 2);
   probe(RecordKind::kMethodEntry, 7);
   builder_.on_producer(1);
-  event(RecordKind::kGap, ++time_, record::GapRecord{.thread = 1, .from = time_ - 1}, 0, 1000);
+  event(RecordKind::kGap, time_ + 1, record::GapRecord{.thread = 1, .from = time_}, 0, 1000);
+  ++time_;
   probe(RecordKind::kMethodExit, 7);
   EXPECT_EQ(builder_.orphan_exits(), 1u);
   probe(RecordKind::kMethodEntry, 8);

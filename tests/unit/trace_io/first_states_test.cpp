@@ -20,7 +20,8 @@ class FirstStatesTest : public testing::Test {
  protected:
   FirstStatesTest() {
     note(TraceStart{.traceId = "t", .time = Time(kSecond)});
-    for (const std::uint64_t thread : {1, 2, 3}) note(ThreadStart{.threadId = ThreadId(thread), .time = Time(kSecond)});
+    for (const std::uint64_t thread : {1u, 2u, 3u})
+      note(ThreadStart{.threadId = ThreadId(thread), .time = Time(kSecond)});
     for (const char* state : {"1 parked", "2 native", "3 waiting"})
       note(Option{.key = "jtrace.threadState", .value = state});
   }

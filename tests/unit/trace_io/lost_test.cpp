@@ -52,7 +52,7 @@ void define(EventSink& sink, Text agent, Text trace) {
                                .agentName = "x",
                                .time = Time(1'000)});
   (void)sink.write(TraceStart{.traceId = trace, .agentIdRef = agent, .time = Time(1'000)});
-  for (const std::uint64_t id : {7, 8}) {
+  for (const std::uint64_t id : {7u, 8u}) {
     const std::string name = "name " + std::to_string(id) + std::string(agent.view());
     (void)sink.write(
         ThreadStart{.threadId = ThreadId(id), .time = Time(1'000), .threadName = name, .traceIdRef = trace});
@@ -66,7 +66,7 @@ template <class Element>
 void precede(EventSink& sink) {
   const ThreadId thread(7);
   if constexpr (std::is_same_v<Element, MethodExit>) {
-    for (const std::uint64_t each : {8, 7})
+    for (const std::uint64_t each : {8u, 7u})
       (void)sink.write(MethodEntry{.threadIdRef = ThreadId(each),
                                    .time = Time(2'000'000'000u),
                                    .methodIdRef = MethodId(each),
@@ -74,11 +74,11 @@ void precede(EventSink& sink) {
                                    .threadCpuTime = 5,
                                    .traceIdRef = "t"});
   } else if constexpr (std::is_same_v<Element, MonContendedEntered>) {
-    for (const std::uint64_t each : {8, 7})
+    for (const std::uint64_t each : {8u, 7u})
       (void)sink.write(
           MonContendedEnter{.threadIdRef = ThreadId(each), .time = Time(2'000'000'000u), .traceIdRef = "t"});
   } else if constexpr (std::is_same_v<Element, MonWaited>) {
-    for (const std::uint64_t each : {8, 7})
+    for (const std::uint64_t each : {8u, 7u})
       (void)sink.write(MonWait{.threadIdRef = ThreadId(each), .time = Time(2'000'000'000u), .traceIdRef = "t"});
   } else if constexpr (std::is_same_v<Element, GcFinish>) {
     (void)sink.write(GcStart{.threadIdRef = thread, .time = Time(2'000'000'000u), .traceIdRef = "t"});
@@ -87,7 +87,7 @@ void precede(EventSink& sink) {
 // What comes after it.
 template <class Element>
 void follow(EventSink& sink) {
-  for (const std::uint64_t each : {7, 8}) {
+  for (const std::uint64_t each : {7u, 8u}) {
     if constexpr (std::is_same_v<Element, MethodEntry>)
       (void)sink.write(MethodExit{.threadIdRef = ThreadId(each),
                                   .time = Time(9'000'000'000u),
