@@ -242,7 +242,7 @@ bool Producer::has_room(std::uint32_t size) const {
 
 // Writes into the chunk of the probes; false where that is the sink: the record is lost, and counted.
 bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size) {
-  if (direct() == sink_) {
+  if (direct() == sink_.get()) {
     if (!record::is_part(bytes->kind)) lose(writer, 1, direct()->carrier);
     return false;
   }
@@ -284,7 +284,7 @@ std::uint64_t Producer::events_in_sink() const {
 void Producer::close_direct(const PoolWriter& writer, record::ChunkHeader* chunk) {
   if (chunk == nullptr) return;
   const std::uint64_t carrier = std::exchange(chunk->carrier, ~0ull);
-  if (chunk == sink_) {
+  if (chunk == sink_.get()) {
     const std::uint64_t lost = writer.one_slot_probes
                                    ? sink_->committed.load(std::memory_order_relaxed) / record::kSlotSize
                                    : events_in_sink();
@@ -301,11 +301,11 @@ void Producer::use_sink() {
   if (sink_ == nullptr) {
     void* memory = aligned_alloc(alignof(record::ChunkHeader), sizeof(record::ChunkHeader) + record::kChunkSize);
     if (memory == nullptr) return;
-    sink_ = new (memory) record::ChunkHeader{};
-    sink_->address = reinterpret_cast<std::uint64_t>(sink_ + 1);
+    sink_.reset(new (memory) record::ChunkHeader{});
+    sink_->address = reinterpret_cast<std::uint64_t>(sink_.get() + 1);
   }
   sink_->committed.store(0, std::memory_order_relaxed);
-  set_direct(sink_);
+  set_direct(sink_.get());
 }
 
 // A chunk of the pool as the next one of the probes.
@@ -364,7 +364,7 @@ bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool
   record::ChunkHeader* before = direct();
   const bool lost_before = loses_;
   bool taken = take_direct(writer, false);
-  if (!taken && before != sink_) say_that_it_loses(writer, before);
+  if (!taken && before != sink_.get()) say_that_it_loses(writer, before);
   close_direct(writer, before);
   if (!taken && !lost_before && writer.policy.block) {
     loses_ = false;
@@ -387,12 +387,12 @@ record::ChunkHeader* Producer::direct_chunk(const PoolWriter& writer, std::uint6
   constexpr std::uint32_t kNeed = sizeof(record::ThreadRecord) + kRecord;  // with a switch before it
   const bool open = direct() != nullptr && has_room(direct()->current == current ? kRecord : kNeed);
   if (!open && !next_direct(writer, carrier, true)) return nullptr;
-  if (loss_.events != 0 && direct() != sink_) tell(writer, std::exchange(loss_, {}));
+  if (loss_.events != 0 && direct() != sink_.get()) tell(writer, std::exchange(loss_, {}));
   record::ChunkHeader* chunk = direct();
   chunk->carrier = carrier;
   if (chunk->current == current) return chunk;
   chunk->current = current;
-  if (chunk != sink_) write_switch(writer, current, current != carrier);
+  if (chunk != sink_.get()) write_switch(writer, current, current != carrier);
   else if (current != carrier) lose_virtual(writer, current);
   return chunk;
 }
@@ -409,7 +409,7 @@ void Producer::write_switch(const PoolWriter& writer, std::uint64_t thread, bool
 
 bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block) {
   if (generation() == writer.generation && direct() != nullptr) {
-    if (!has_room(size) || direct() == sink_) {
+    if (!has_room(size) || direct() == sink_.get()) {
       const std::uint64_t current = direct()->current;
       const std::uint64_t carrier = direct()->carrier;
       if (next_direct(writer, carrier, may_block)) direct_chunk(writer, carrier, current);

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 
 #include "trace/record/event_record.h"
 #include "trace/record/layout.h"
@@ -133,8 +135,11 @@ class Producer {
   std::uint32_t position_ = 0;
   bool loses_ = false;                                 // found no chunk: it waits for none until it has one again
   std::atomic<record::ChunkHeader*> direct_{nullptr};  // in the pool, or sink_
-  record::ChunkHeader* sink_ = nullptr;                // header and data of what is lost
-  Loss loss_;                                          // since the last chunk of the pool
+  struct FreeChunk {
+    void operator()(record::ChunkHeader* chunk) const { std::free(chunk); }
+  };
+  std::unique_ptr<record::ChunkHeader, FreeChunk> sink_;  // header and data of what is lost
+  Loss loss_;                                             // since the last chunk of the pool
   std::uint32_t loss_generation_ = 0;  // of the session in which an earlier thread had it; 0: it is its own
 };
 
