@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "session/filter_rule.h"
+#include "session/options/filter_rule.h"
 
 namespace jtrace::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/one_of.h"
 #include "cli/selector.h"
 #include "session/ctl_socket.h"
-#include "session/filter_rule.h"
+#include "session/options/filter_rule.h"
 
 namespace jtrace::cli {
 namespace {

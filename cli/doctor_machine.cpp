@@ -14,7 +14,7 @@
 #include "base/strings.h"
 #include "cli/doctor.h"
 #include "session/ctl_socket.h"
-#include "session/options.h"
+#include "session/options/options.h"
 #include "target/jvm_discovery.h"
 
 namespace jtrace::cli {

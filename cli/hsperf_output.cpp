@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "base/uuid.h"
-#include "session/event_emitter.h"
-#include "session/trace_identity.h"
+#include "session/document/event_emitter.h"
+#include "session/document/trace_identity.h"
 #include "target/jvm_discovery.h"
 #include "trace/file_sink.h"
 

@@ -6,7 +6,7 @@
 #include "cli/heap_output.h"
 #include "cli/selector.h"
 #include "coreinspect/tools/snapshot_events.h"
-#include "session/trace_identity.h"
+#include "session/document/trace_identity.h"
 #include "target/jvm_discovery.h"
 #include "trace/file_sink.h"
 #include "trace/xml_writer.h"
@@ -41,7 +41,7 @@ Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& pa
   return file;
 }
 
-// A live process has a host and a boot, as session/trace_identity.h tells them; a core has neither.
+// A live process has a host and a boot, as session/document/trace_identity.h tells them; a core has neither.
 coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspection, bool show_secrets) {
   auto identity = coreinspect::identify_target(inspection);
   const target::Process* process = inspection.target().process();

@@ -13,8 +13,8 @@
 #include "dtrace/probe_events.h"
 #include "dtrace/probe_stacks.h"
 #include "dtrace/probe_summary.h"
-#include "session/event_emitter.h"
-#include "session/trace_identity.h"
+#include "session/document/event_emitter.h"
+#include "session/document/trace_identity.h"
 #include "target/jvm_discovery.h"
 #include "trace/clock_option.h"
 

@@ -8,8 +8,8 @@
 #include "cli/command.h"
 #include "dtrace/probe_source.h"
 #include "dtrace/vm_facts.h"
-#include "session/options.h"
-#include "session/trace_output.h"
+#include "session/document/trace_output.h"
+#include "session/options/options.h"
 
 namespace jtrace::cli {
 

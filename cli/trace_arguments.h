@@ -1,4 +1,4 @@
-// The options of a trace (session/options.h) as options of a subcommand.
+// The options of a trace (session/options/options.h) as options of a subcommand.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "session/options.h"
+#include "session/options/options.h"
 
 namespace jtrace::cli {
 

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "cli/trace_output.h"
 #include "session/recover.h"
-#include "session/spill_source.h"
+#include "session/spill/spill_source.h"
 #include "trace/io/open_source.h"
 #include "trace/io/trace_parts.h"
 #include "trace/record/layout.h"

@@ -37,9 +37,13 @@ LAYERS = {
     "agent": ["trace", "trace/record", "base"],
     "agent/jvmpi": ["agent", "trace", "trace/record", "base"],
     "dtrace": ["coreinspect/*", "target", "trace", "trace/record", "base"],
-    "session": ["attach", "perfdata", "target", "trace", "trace/record", "trace/io", "base"],
-    "cli": ["session", "dtrace", "coreinspect/*", "perfdata", "attach", "target", "trace", "trace/record", "trace/io",
-            "base"],
+    "session/options": ["trace", "trace/record", "base"],
+    "session/document": ["session/options", "target", "trace", "trace/record", "trace/io", "base"],
+    "session/spill": ["session/document", "session/options", "target", "trace", "trace/record", "trace/io", "base"],
+    "session": ["session/options", "session/document", "session/spill", "attach", "perfdata", "target", "trace",
+                "trace/record", "trace/io", "base"],
+    "cli": ["session", "session/options", "session/document", "session/spill", "dtrace", "coreinspect/*", "perfdata",
+            "attach", "target", "trace", "trace/record", "trace/io", "base"],
 }
 # Layers of coreinspect that stand side by side and may include one another, and those that may not be reached from below.
 PEERS = {"coreinspect/oops", "coreinspect/memory", "coreinspect/code", "coreinspect/runtime"}

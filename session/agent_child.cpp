@@ -11,14 +11,14 @@
 #include <climits>
 
 #include "base/clock.h"
-#include "session/agent_config.h"
 #include "session/control_channel.h"
 #include "session/ctl_socket.h"
+#include "session/document/session_text.h"
+#include "session/document/trace_output.h"
 #include "session/heap_counters.h"
-#include "session/options.h"
-#include "session/session_text.h"
-#include "session/trace_drain.h"
-#include "session/trace_output.h"
+#include "session/make_drain.h"
+#include "session/options/agent_config.h"
+#include "session/options/options.h"
 #include "session/trace_runner.h"
 #include "target/jvm_discovery.h"
 

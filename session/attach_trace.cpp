@@ -4,13 +4,13 @@
 
 #include "attach/preflight.h"
 #include "base/clock.h"
-#include "session/agent_config.h"
 #include "session/agent_loader.h"
 #include "session/ctl_socket.h"
+#include "session/document/session_text.h"
+#include "session/document/trace_output.h"
 #include "session/heap_counters.h"
-#include "session/session_text.h"
-#include "session/trace_drain.h"
-#include "session/trace_output.h"
+#include "session/make_drain.h"
+#include "session/options/agent_config.h"
 
 namespace jtrace::session {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "session/options.h"
+#include "session/options/options.h"
 #include "session/trace_runner.h"
 #include "target/process.h"
 

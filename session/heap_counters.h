@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "session/agent_config.h"
+#include "session/options/agent_config.h"
 #include "target/process.h"
 
 namespace jtrace::session {

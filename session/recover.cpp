@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "base/strings.h"
-#include "session/drainer.h"
-#include "session/partial_document.h"
+#include "session/document/drainer.h"
+#include "session/document/partial_document.h"
+#include "session/document/session_text.h"
+#include "session/document/trace_output.h"
 #include "session/pool_file.h"
-#include "session/session_text.h"
-#include "session/spill_source.h"
-#include "session/trace_output.h"
+#include "session/spill/spill_source.h"
 #include "trace/byte_sink.h"
 #include "trace/file_sink.h"
 #include "trace/io/byte_source.h"

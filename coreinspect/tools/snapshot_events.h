@@ -25,7 +25,7 @@ struct SnapshotIdentity {
   std::uint64_t time = 0;  // of the snapshot, ns since the epoch
 };
 // Of a core, which knows neither its host nor its boot: from libjvm's build id, the inner pid and createVmBeginTime. Of
-// a live process the caller knows more (session/trace_identity.h); `time` is that of the snapshot in both.
+// a live process the caller knows more (session/document/trace_identity.h); `time` is that of the snapshot in both.
 SnapshotIdentity identify_target(const Inspection& inspection);
 // "pid=...,createVmBeginTime=...", "" without counters.
 std::string vm_key(const Inspection& inspection);

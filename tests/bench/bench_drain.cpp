@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "session/drainer.h"
+#include "session/document/drainer.h"
 #include "trace/record/definition_builder.h"
 #include "trace/record/pool_writer.h"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "session/spill_source.h"
+#include "session/spill/spill_source.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/scratch_dir.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "session/event_builder.h"
+#include "session/document/event_builder.h"
 #include "trace/byte_sink.h"
 #include "trace/record/pool_format.h"
 #include "trace/record/pool_reader.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "session/spill_source.h"
+#include "session/spill/spill_source.h"
 #include "trace/byte_sink.h"
 #include "trace/io/byte_source.h"
 #include "trace/record/spill_writer.h"

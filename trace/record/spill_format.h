@@ -3,15 +3,16 @@
 //
 //   SpillHeader, then blocks: BlockHeader | payload | zeros up to the next multiple of 8 bytes
 //
-//   kSession               whose trace it is, what it was told: text (session/session_text.h). The first block.
-//   kKnown*                a definition that came before this file, a whole record with its size: at first those of the
+//   kSession               whose trace it is, what it was told: text (session/document/session_text.h). The first
+//   block. kKnown*                a definition that came before this file, a whole record with its size: at first those
+//   of the
 //                          threads that live, later each before the first block that refers to it
 //   kTraceStart            StartBlock | traceId, 36 characters
 //   kDefinitions, kEvents  a part of a chunk of the pool: its producer, sequence and offset stand in the block's header
 //   kPass                  PassBlock: the parts since the last one were taken in one pass; what is older than its
 //                          watermark can be merged now, by record_merger.h
 //   kFilters, kPaused      what the trace was told: rules, one a line; a byte
-//   kCounts                methodCounts that were asked for (session/method_counts.h)
+//   kCounts                methodCounts that were asked for (session/document/method_counts.h)
 //   kOption                what the trace says of itself: key | a NUL | value
 //   kStandstill            StandstillBlock
 //   kTraceEnd              EndBlock. The last one.

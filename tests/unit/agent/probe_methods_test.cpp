@@ -27,7 +27,7 @@ std::set<std::string> methods_of(const classfile::Bytes& bytes) {
 bool is_of_another_class(ProbeMethod method) {
   return method == ProbeMethod::kParking || method == ProbeMethod::kParked || method == ProbeMethod::kAllocated;
 }
-// Calls as their callers see them come all or not at all (session/options.cpp).
+// Calls as their callers see them come all or not at all (session/options/options.cpp).
 bool is_of_calls(ProbeMethod method) {
   return method == ProbeMethod::kCalled || method == ProbeMethod::kReturned || method == ProbeMethod::kBegin ||
          method == ProbeMethod::kEnd || method == ProbeMethod::kHandled;

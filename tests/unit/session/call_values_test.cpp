@@ -1,4 +1,4 @@
-#include "session/call_values.h"
+#include "session/document/call_values.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "session/event_builder.h"
+#include "session/document/event_builder.h"
 #include "trace/record/definition_builder.h"
 
 namespace jtrace::session {

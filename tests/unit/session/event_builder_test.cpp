@@ -1,4 +1,4 @@
-#include "session/event_builder.h"
+#include "session/document/event_builder.h"
 
 #include "tests/unit/session/event_builder_fixture.h"
 

@@ -1,9 +1,9 @@
-#include "session/options.h"
+#include "session/options/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "session/event_names.h"
+#include "session/options/event_names.h"
 #include "trace/record/control.h"
 
 namespace jtrace::session {

@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "base/file.h"
-#include "session/drainer.h"
-#include "session/spill_source.h"
-#include "session/spiller.h"
+#include "session/document/drainer.h"
+#include "session/spill/spill_source.h"
+#include "session/spill/spiller.h"
 #include "trace/io/byte_source.h"
 #include "trace/record/definition_builder.h"
 #include "trace/record/pool_writer.h"

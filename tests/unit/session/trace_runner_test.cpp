@@ -12,12 +12,12 @@
 #include <thread>
 
 #include "base/file.h"
-#include "session/agent_config.h"
 #include "session/ctl_socket.h"
-#include "session/partial_document.h"
+#include "session/document/partial_document.h"
+#include "session/document/session_text.h"
+#include "session/make_drain.h"
+#include "session/options/agent_config.h"
 #include "session/recover.h"
-#include "session/session_text.h"
-#include "session/trace_drain.h"
 #include "tests/unit/session/fake_agent.h"
 #include "trace/record/definition_builder.h"
 #include "trace/record/pool_writer.h"

@@ -1,0 +1,143 @@
+// DefinitionTable: what events refer to by id. It writes a definition before its first use, with all it refers to
+// itself, and once in a document. What the agent had no room to define gets a definition with its id alone.
+//
+// Memory: definitions are kept until the thread, class or object ends. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "session/document/event_emitter.h"
+#include "session/document/id_set.h"
+#include "session/document/partial_document.h"
+#include "trace/access_flags.h"
+#include "trace/record/definition_reader.h"
+
+namespace jtrace::session {
+
+class DefinitionTable {
+ public:
+  // `emitter`: borrowed. `anchor` makes wall times of the records' monotonic ones.
+  DefinitionTable(EventEmitter& emitter, const ClockAnchor& anchor) : emitter_(emitter), anchor_(anchor) {}
+
+  // Threads, classes, methods, objects and stacks; others are not this table's.
+  void add(trace::record::Definition definition);
+
+  // Written where they are not yet. `time` (monotonic, ns) stands in for what is not known; id 0 is none. Who needs a
+  // thread tells of something that it does.
+  Result<> need_thread(std::uint64_t id, std::uint64_t time);
+  // The same for its own sake: with what it did when the trace began, if it has done nothing since.
+  Result<> announce_thread(std::uint64_t id, std::uint64_t time);
+  // Events may be missing: what threads did when the trace began is not known to last.
+  void forget_thread_states() { thread_states_last_ = false; }
+  Result<> need_class(std::uint64_t id, std::uint64_t time);
+  Result<> need_method(std::uint64_t id, std::uint64_t time);
+  Result<> need_object(std::uint64_t id, std::uint64_t time);
+  // The text of a stack, innermost frame first: "java/util/HashMap.resize:704;Main.run:12;..."; without ":line" where
+  // it is not known, ":native" for native methods. Its methods are written first. "" for an unknown stack.
+  Result<std::string_view> context(std::uint64_t stack, std::uint64_t time);
+  // The same for the site of an allocation (ObjAllocRecord).
+  Result<std::string_view> context_of_site(std::uint64_t site, std::uint64_t time);
+
+  // The method that a callee is as its callers name it: itself where that is not known.
+  std::uint64_t stands_for(std::uint64_t method) const {
+    const auto found = stand_for_.find(method);
+    return found == stand_for_.end() ? method : found->second;
+  }
+  // A probe that an earlier trace left in a frame that still ran: methodIds grow from trace to trace.
+  bool is_of_earlier_trace(std::uint64_t method) const { return method < least_method_; }
+  // Of a method: its class's id (0: not known), and the source file of that class.
+  std::uint64_t class_of(std::uint64_t method) const {
+    const auto found = methods_.find(method);
+    return found == methods_.end() ? 0 : found->second.class_id;
+  }
+  bool has_method(std::uint64_t method) const { return methods_.contains(method); }
+  std::size_t methods() const { return methods_.size(); }
+  bool is_static(std::uint64_t method) const {
+    const auto found = methods_.find(method);
+    return found != methods_.end() && (found->second.access & trace::kStatic) != 0;
+  }
+  bool is_constructor(std::uint64_t method) const {
+    const auto found = methods_.find(method);
+    return found != methods_.end() && found->second.name == "<init>";
+  }
+  std::string_view signature_of(std::uint64_t method) const {
+    const auto found = methods_.find(method);
+    return found == methods_.end() ? std::string_view() : std::string_view(found->second.signature);
+  }
+  std::string_view source_of(std::uint64_t method) const {
+    const auto found = classes_.find(class_of(method));
+    return found == classes_.end() ? std::string_view() : std::string_view(found->second.fields.source);
+  }
+
+  bool has_thread(std::uint64_t id) const { return written_threads_.contains(id); }
+  bool has_class(std::uint64_t id) const { return written_classes_.contains(id) && !ended_classes_.contains(id); }
+  bool has_object(std::uint64_t id) const { return written_objects_.contains(id) && !ended_objects_.contains(id); }
+  // Defined by its objAlloc. `keep`: its end will come; a later document may need it.
+  void allocated(std::uint64_t id, const trace::record::ObjectDefinition& object, bool keep) {
+    written_objects_.insert(id);
+    if (keep && objects_.size() < kMostAllocated) objects_.try_emplace(id, object);
+  }
+
+  // Ended: not needed again. Ids are never used twice, so they stay marked as written.
+  void forget_thread(std::uint64_t id) { threads_.erase(id); }
+  void forget_class(std::uint64_t id) { classes_.erase(id); }
+  void forget_object(std::uint64_t id) { objects_.erase(id); }
+
+  // A document that was begun has these; what has ended is not known to it any more.
+  void mark_written(const PartialDocument& document);
+  // A new document: nothing is written yet.
+  void restart();
+  // Threads that have started by `time` and not ended, written where they are not yet.
+  Result<> write_live_threads(std::uint64_t time);
+  // Definitions that were made up, because the agent had no room for them.
+  std::uint64_t made_up() const { return made_up_; }
+
+ private:
+  struct Thread {
+    std::uint64_t time;
+    trace::record::ThreadDefinition fields;
+  };
+  struct Class {
+    std::uint64_t time;
+    trace::record::ClassDefinition fields;
+    std::string name;  // internal form
+  };
+  struct Stack {
+    trace::record::StackDefinition fields;
+    std::string text;
+  };
+  Result<> write_thread(std::uint64_t id, std::uint64_t time);
+  Result<> write_class(std::uint64_t id, const Class& made, std::uint64_t time);
+  Result<> write_method(std::uint64_t id, const trace::record::MethodDefinition& method);
+  bool is_named_only(std::uint64_t class_id) const {
+    const auto found = classes_.find(class_id);
+    return found != classes_.end() && (found->second.fields.flags & trace::record::kClassNamed) != 0;
+  }
+  // Objects from then on have an id alone in a document that begins later: bounds the memory (some 100 MB).
+  static constexpr std::size_t kMostAllocated = 1u << 20;
+
+  std::string frame_text(const trace::record::StackFrame& frame) const;
+  trace::Time wall(std::uint64_t monotonic) const { return trace::Time(anchor_.wall_of(monotonic)); }
+
+  EventEmitter& emitter_;
+  ClockAnchor anchor_;
+  std::unordered_map<std::uint64_t, Thread> threads_;
+  std::unordered_map<std::uint64_t, Class> classes_;
+  std::unordered_map<std::uint64_t, trace::record::MethodDefinition> methods_;
+  std::unordered_map<std::uint64_t, std::uint64_t> stand_for_;
+  std::unordered_map<std::uint64_t, trace::record::ObjectDefinition> objects_;
+  std::unordered_map<std::uint64_t, Stack> stacks_;
+  std::unordered_map<std::uint64_t, std::string> sites_;  // texts
+  IdSet ended_objects_, ended_classes_;                   // by mark_written()
+  IdSet written_threads_, written_classes_, written_methods_, written_objects_;
+  IdSet acted_threads_;  // of which an event has come
+  bool thread_states_last_ = true;
+  std::uint64_t made_up_ = 0;
+  std::uint64_t least_method_ = 0;  // that was defined; 0: none yet
+};
+
+}  // namespace jtrace::session

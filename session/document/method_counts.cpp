@@ -1,0 +1,50 @@
+#include "session/document/method_counts.h"
+
+#include <cstring>
+
+#include "trace/record/control.h"
+
+namespace jtrace::session {
+
+bool MethodCounts::add(std::string_view payload) {
+  if (payload.size() % sizeof(Count) != 0) return false;
+  const std::size_t before = counts.size();
+  counts.resize(before + payload.size() / sizeof(Count));
+  if (!payload.empty()) std::memcpy(&counts[before], payload.data(), payload.size());
+  return true;
+}
+
+std::string MethodCounts::encoded() const {
+  const auto size = static_cast<std::uint32_t>(coverage.size());
+  std::string bytes(reinterpret_cast<const char*>(&size), sizeof size);
+  bytes += coverage;
+  return bytes.append(reinterpret_cast<const char*>(counts.data()), counts.size() * sizeof(Count));
+}
+
+bool MethodCounts::decode(std::string_view bytes) {
+  std::uint32_t size = 0;
+  if (bytes.size() < sizeof size) return false;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  bytes.remove_prefix(sizeof size);
+  if (bytes.size() < size) return false;
+  coverage = bytes.substr(0, size);
+  return add(bytes.substr(size));
+}
+
+bool counts_methods(const TraceOptions& options) { return (options.events & trace::record::kMethodCountEvent) != 0; }
+
+std::uint64_t room_for_counts(const TraceOptions& options, std::uint64_t methods, std::uint64_t size) {
+  if (!counts_methods(options)) return 0;
+  return methods * size <= options.max_size / 2 ? methods * size : 0;
+}
+
+Result<MethodCounts> last_counts(const TraceOptions& options, std::uint64_t methods, std::uint64_t size,
+                                 const std::function<Result<MethodCounts>()>& counter) {
+  if (methods != 0 && room_for_counts(options, methods, size) == 0)
+    return fail(ErrorCategory::kRefused,
+                std::to_string(methods) + " methods are more than half of a file of --max-size has room for");
+  if (!counter) return fail(ErrorCategory::kRefused, "nobody counts any more");
+  return counter();
+}
+
+}  // namespace jtrace::session

@@ -1,0 +1,39 @@
+// MethodCounts: how often each method was called, as the agent answers Count (trace/record/control.h, kCounts) and as a
+// spill keeps it. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "session/options/options.h"
+
+namespace jtrace::session {
+
+struct MethodCounts {
+  struct Count {
+    std::uint64_t method;  // methodId
+    std::uint64_t calls;   // since the probes were put in
+  };
+  std::vector<Count> counts;
+  std::string coverage;  // the value of jtrace.counted
+
+  // Adds those of one frame. False where it makes no sense.
+  bool add(std::string_view payload);
+  // u32 size of the coverage | coverage | counts
+  std::string encoded() const;
+  bool decode(std::string_view bytes);
+};
+
+bool counts_methods(const TraceOptions& options);
+// What a document keeps free for the counts at its end, where each takes `size` bytes; 0 where it has none, or they
+// would take more than half of it.
+std::uint64_t room_for_counts(const TraceOptions& options, std::uint64_t methods, std::uint64_t size);
+// Those for the end of a document, by `counter`; an error says why there are none.
+Result<MethodCounts> last_counts(const TraceOptions& options, std::uint64_t methods, std::uint64_t size,
+                                 const std::function<Result<MethodCounts>()>& counter);
+
+}  // namespace jtrace::session

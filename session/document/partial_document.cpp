@@ -1,0 +1,101 @@
+#include "session/document/partial_document.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/strings.h"
+
+namespace jtrace::session {
+namespace {
+
+// The value of an attribute, still escaped; "" where there is none.
+std::string_view attribute(std::string_view line, std::string_view name) {
+  std::string wanted = " " + std::string(name) + "=\"";
+  const std::size_t start = line.find(wanted);
+  if (start == std::string_view::npos) return {};
+  const std::size_t value = start + wanted.size();
+  const std::size_t end = line.find('"', value);
+  return end == std::string_view::npos ? std::string_view() : line.substr(value, end - value);
+}
+
+std::uint64_t number(std::string_view line, std::string_view name) {
+  return parse_decimal<std::uint64_t>(attribute(line, name)).value_or(0);
+}
+
+// "low" or "low,high".
+std::uint64_t word_list(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  const auto low = parse_decimal<std::uint64_t>(text.substr(0, comma)).value_or(0);
+  if (comma == std::string_view::npos) return low;
+  return low | parse_decimal<std::uint64_t>(text.substr(comma + 1)).value_or(0) << 32;
+}
+
+std::uint64_t time_of(std::string_view line) {
+  const std::string_view text = attribute(line, "time");
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos || text.size() - point != 10) return 0;
+  const auto seconds = parse_decimal<std::uint64_t>(text.substr(0, point)).value_or(0);
+  return seconds * kNanosPerSecond + parse_decimal<std::uint64_t>(text.substr(point + 1)).value_or(0);
+}
+
+class LineReader {
+ public:
+  explicit LineReader(PartialDocument& document) : document_(document) {}
+
+  void read(std::string_view line) {
+    if (!line.starts_with('<')) return;
+    const std::string_view name = line.substr(1, line.find_first_of(" />", 1) - 1);
+    if (name == "TRACE") document_.has_head = true;
+    if (name == "agentCreate") document_.agent_id = attribute(line, "agentId");
+    if (name == "traceStart") document_.trace_id = attribute(line, "traceId");
+    if (name == "traceEnd") document_.is_ended = true;
+    if (const std::string_view collation = attribute(line, "collationValue"); !collation.empty())
+      document_.collation = word_list(collation);
+    if (!read_definition(name, line)) read_event(name, line);
+  }
+
+ private:
+  bool read_definition(std::string_view name, std::string_view line) {
+    if (name == "threadStart") document_.threads.push_back(number(line, "threadId"));
+    else if (name == "classDef") document_.classes.push_back(number(line, "classId"));
+    else if (name == "methodDef") document_.methods.push_back(number(line, "methodId"));
+    else if (name == "objDef") document_.objects.push_back(number(line, "objId"));
+    else return false;
+    return true;
+  }
+
+  // Elements in order of time: all but definitions, and frees, which may stand inside of a collection that is over.
+  void read_event(std::string_view name, std::string_view line) {
+    if (name == "objAlloc") document_.objects.push_back(number(line, "objId"));
+    if (name == "threadEnd") document_.ended_threads.push_back(number(line, "threadIdRef"));
+    if (name == "objFree") document_.freed_objects.push_back(number(line, "objIdRef"));
+    if (name == "classUnload") document_.unloaded_classes.push_back(number(line, "classIdRef"));
+    const bool ordered = name != "objFree" && name != "classUnload" && name != "node" && name != "processCreate" &&
+                         name != "agentCreate" && name != "traceStart";
+    if (ordered) document_.last_event_time = std::max(document_.last_event_time, time_of(line));
+  }
+
+  PartialDocument& document_;
+};
+
+}  // namespace
+
+PartialDocument read_partial_document(std::string_view text) {
+  PartialDocument document;
+  LineReader reader(document);
+  while (document.whole_size < text.size()) {
+    const std::string_view rest = text.substr(document.whole_size);
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) break;  // cut
+    const std::string_view line = rest.substr(0, end);
+    if (line.starts_with("</TRACE>") || line.starts_with("<traceEnd") || line.starts_with("<agentDestroy")) {
+      document.is_ended = true;
+      break;
+    }
+    reader.read(line);
+    document.whole_size += end + 1;
+  }
+  return document;
+}
+
+}  // namespace jtrace::session

@@ -1,0 +1,49 @@
+// TraceIdentity: who is traced by whom: what node, processCreate, agentCreate and traceStart say.
+//
+// nodeId is the boot id, processId a name-based UUID of boot id, pid namespace, inner pid and start ticks, so that
+// every producer on a host names a process alike. timezone: minutes WEST of Greenwich, as the format has it; east of
+// it, where that would be negative, minutes west the other way round the day (UTC+2 is 1320).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "session/document/event_emitter.h"
+#include "session/options/options.h"
+#include "target/jvm_discovery.h"
+#include "target/process.h"
+
+namespace jtrace::session {
+
+struct TraceIdentity {
+  std::string node_id, hostname, ip_addresses;
+  std::uint32_t timezone = 0;
+  std::uint64_t boot_time = 0;  // ns since the epoch
+  std::string process_id, process_name, executable;
+  std::uint64_t process_time = 0;  // start, ns since the epoch
+  int pid = 0;                     // ours
+  int nspid = 0;                   // the JVM's own
+  std::uint64_t start_ticks = 0;
+  std::string vm_begin_time;  // sun.rt.createVmBeginTime, ms since the epoch; "" where unknown
+  std::string agent_id, agent_name, agent_parameters, agent_version;
+};
+
+// Of a live process. `jvm` gives main class and command line where they are known.
+TraceIdentity identify(const target::Process& process, const target::Jvm& jvm, const TraceOptions& options);
+
+// node, processCreate, agentCreate. `time`: wall time of the agent's creation, ns.
+Result<> write_identity(EventEmitter& emitter, const TraceIdentity& identity, std::uint64_t time);
+
+// As key=value lines and back; what is not known stays as it is. Of longer values so many bytes.
+std::string to_lines(const TraceIdentity& identity, std::size_t longest_value);
+void read_line(TraceIdentity& identity, std::string_view key, std::string_view value);
+
+std::uint32_t minutes_west(long seconds_east);
+// Of a core, whose host nobody knows: by the build id of libjvm.so, the inner pid and createVmBeginTime (ms).
+std::string core_node_uuid(std::string_view build_id);
+std::string core_process_uuid(std::string_view build_id, int nspid, std::int64_t vm_begin_time);
+std::string process_uuid(std::string_view boot_id, std::uint64_t pid_namespace, int nspid, std::uint64_t start_ticks);
+
+}  // namespace jtrace::session

@@ -1,0 +1,113 @@
+// The options of a trace, in one table: it serves the command line (--name VALUE), the agent's option string
+// (name=value,...) and the option elements of the document.
+//
+// The agent's option string: pairs separated by commas; the items of a list joined by '+'; a backslash takes the next
+// character as it is; a flag stands without '='. Pure functions, any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "session/options/filter_rule.h"
+
+namespace jtrace::session {
+
+struct TraceOptions {
+  std::string output;                      // path; "-": stdout; "": jtrace-PID.xml
+  std::string spill;                       // path: the records instead of a document; "": a document
+  std::optional<std::uint64_t> duration;   // ns
+  std::uint64_t timeout = 10'000'000'000;  // ns, for the attach itself
+  std::uint64_t events;                    // EventBit
+  bool virtual_threads = false;
+  std::vector<FilterRule> filters;
+  std::string filter_file;  // that --filters named last, "": none
+  bool fragments = false;
+  bool strict_dtd = false;  // implies fragments
+  bool doctype = false;
+  bool classic_names = false;
+  bool nested_frees = false;
+  bool all_loaded_classes = false;
+  bool monitor_owner = false;
+  bool precise_time = false;      // of methods and lines
+  bool cpu_time = false;          // the same
+  std::uint64_t slower_than = 0;  // ns; 0: every call
+  bool arguments = false;
+  bool return_values = false;
+  bool receivers = false;                      // --objects
+  std::uint64_t sample_interval = 512u << 10;  // bytes; 0: every object
+  std::uint32_t stack_depth = 16;              // frames
+  bool block_when_full = false;
+  std::uint32_t block_limit_ms = 100;
+  std::uint64_t ring_memory = 64u << 20;   // bytes
+  std::uint64_t max_size = 0;              // bytes; 0: no limit
+  std::uint32_t rotate = 0;                // files kept beside the current one
+  std::optional<std::uint64_t> min_free;   // bytes
+  std::uint32_t min_free_percent = 5;      // where min_free is not given: this share, at most...
+  std::uint64_t min_free_most = 1u << 30;  // ...so many bytes, unless the user gave the share
+  bool show_secrets = false;
+  bool strict = false;           // -agentpath: a wrong option ends the JVM's start
+  std::string agent_parameters;  // as the user gave them: agentCreate's agentParameters
+
+  TraceOptions();
+  bool writes_fragments() const { return fragments || strict_dtd; }
+  bool spills() const { return !spill.empty(); }
+  // Of the document, or of the spill.
+  std::string output_path(int pid) const;
+};
+
+// What an option takes.
+enum class OptionKind { kFlag, kValue, kList, kRepeated };
+
+struct OptionSpec {
+  std::string_view name;
+  OptionKind kind;
+  std::string_view value;  // placeholder for help texts
+  std::string_view help;
+  // Each item of a list, each occurrence of a repeated option; a flag gets nothing.
+  std::function<Result<>(TraceOptions&, const std::vector<std::string>&)> set;
+  std::function<std::optional<std::string>(const TraceOptions&)> echo;  // the effective value; none: not said
+};
+
+std::span<const OptionSpec> option_table();
+
+// Collects what the user gave and applies it once: duplicates, missing and wrong values are kUsage and name the option.
+// One thread.
+class OptionReader {
+ public:
+  // `text`: a value as one word of the command line; lists are separated by commas.
+  Result<> give(std::string_view name, std::string_view text);
+  Result<> give_flag(std::string_view name);
+  // As effective_options() echoes it.
+  Result<> give_echoed(std::string_view name, std::string_view value);
+  // An agent's option string, whole.
+  Result<> give_string(std::string_view options);
+  // Checks what belongs together.
+  Result<TraceOptions> finish();
+
+ private:
+  Result<> apply(const OptionSpec& spec, const std::vector<std::string>& items);
+  Result<> give_pair(std::string_view key, std::optional<std::string_view> raw);
+
+  TraceOptions options_;
+  std::vector<std::string_view> seen_;
+};
+
+struct EchoedOption {
+  std::string key;
+  std::string value;
+};
+// Every effective option, defaults included, in the order of the table.
+std::vector<EchoedOption> effective_options(const TraceOptions& options);
+
+// Command-line words with the values of secrets replaced: "--password=x", "-Dapi.key=x", "--token x" (base/strings.h,
+// looks_secret).
+std::string masked_words(const std::vector<std::string>& words);
+std::string masked_option_string(std::string_view options);
+
+}  // namespace jtrace::session

@@ -1,0 +1,62 @@
+// SpillDefinitions: the definitions that a trace has had, and which of them the spill at hand has. A further spill says
+// those again that its own events refer to, with what they refer to themselves, and the threads that live: so it can be
+// read without those before it. One thread.
+//
+// Memory: definitions are kept until the thread or object ends; texts until their event has come, a bounded number.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "session/document/id_set.h"
+#include "trace/record/definition.h"
+#include "trace/record/spill_writer.h"
+
+namespace jtrace::session {
+
+class SpillDefinitions {
+ public:
+  // A definition has come. `written`: into the file at hand.
+  void learn(std::span<const std::byte> definition, bool written);
+  void forget(trace::record::DefinitionKind kind, std::uint64_t id);
+  // A further file: it has nothing yet.
+  void begin_file();
+
+  // What `id` needs and the file has not, on top of `missing`; they count as written from now on. Definitions, each
+  // with its size in front; good until the next call of learn() or forget().
+  using Missing = std::vector<const std::string*>;
+  void need(trace::record::DefinitionKind kind, std::uint64_t id, Missing& missing);
+  // Those that a further file begins with: the threads; and the method of the least id, by which a reader knows methods
+  // of an earlier trace.
+  Missing of_head();
+
+  // Bytes that they take in a spill.
+  static std::uint64_t size_of(const Missing& missing);
+  static Result<> write(const Missing& missing, trace::record::SpillWriter& writer);
+
+  std::uint64_t methods() const { return methods_; }            // that are defined
+  std::uint64_t method_bytes() const { return method_bytes_; }  // of their definitions and their classes', in a spill
+
+ private:
+  static constexpr std::size_t kMostTexts = 100'000;  // as EventBuilder's
+  static constexpr std::size_t kKinds = 10;           // DefinitionKind
+  void take(trace::record::DefinitionKind kind, std::uint64_t id, Missing& missing);
+  void take_method(std::uint64_t id, Missing& missing);
+  void take_what_it_refers_to(const std::string& definition, Missing& missing);
+  void count(trace::record::DefinitionKind kind, std::size_t before, std::size_t after);
+
+  std::array<std::unordered_map<std::uint64_t, std::string>, kKinds> known_;  // by kind and id
+  std::map<std::uint64_t, std::string> texts_;
+  std::array<IdSet, kKinds> written_;
+  std::uint64_t methods_ = 0;
+  std::uint64_t method_bytes_ = 0;
+  std::uint64_t least_method_ = 0;  // 0: none
+};
+
+}  // namespace jtrace::session
