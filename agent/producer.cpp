@@ -85,7 +85,7 @@ Producer* Producer::current() {
     }
   }
   found->tid_ = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  if (found->loss_.events != 0) found->loss_generation_ = found->generation();
+  found->keep_former_loss();
   found->generation_.store(0, std::memory_order_relaxed);
   found->last_thread = 0;
   found->thread_is_over = false;
@@ -172,9 +172,8 @@ void Producer::take_number(const PoolWriter& writer) {
   sequence_ = 0;
   chunk_ = -1;
   loses_ = false;
-  // What the thread before has lost, and found no room to tell, is told by this one.
-  if (loss_generation_ != writer.generation) loss_ = {};
-  loss_generation_ = 0;
+  loss_ = {};
+  if (former_generation_ != writer.generation) former_ = {};
 }
 
 void Producer::join(const PoolWriter& writer) {
@@ -212,11 +211,23 @@ bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
   return true;
 }
 
+void Producer::Loss::add(const Loss& other) {
+  if (from == 0) *this = {0, other.thread, other.from};
+  if (thread != other.thread) thread = 0;  // several
+  from = std::min(from, other.from);
+  events += other.events;
+}
+
+// What a thread has lost, and found no room to tell before its end, is told by the next one of this producer.
+void Producer::keep_former_loss() {
+  if (loss_.events != 0) former_.add(loss_);
+  if (loss_.events != 0) former_generation_ = generation();
+  loss_ = {};
+}
+
 void Producer::lose(const PoolWriter& writer, std::uint64_t events, std::uint64_t thread) {
   if (generation() != writer.generation) join(writer);
-  if (loss_.from == 0) loss_ = {0, thread, monotonic_ns()};
-  if (loss_.thread != thread) loss_.thread = 0;  // several
-  loss_.events += events;
+  loss_.add({events, thread, loss_.from != 0 ? loss_.from : monotonic_ns()});
   writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
 }
 
@@ -345,6 +356,17 @@ void Producer::say_that_it_loses(const PoolWriter& writer, record::ChunkHeader* 
   append_direct(writer, &gap.header, sizeof gap);
 }
 
+bool Producer::tell_losses(const PoolWriter& writer, Producer& teller) {
+  for (Loss* loss : {&former_, &loss_}) {
+    if (loss->events == 0) continue;
+    const Loss told = std::exchange(*loss, {});
+    if (teller.tell(writer, told)) continue;
+    loss->add(told);
+    return false;
+  }
+  return true;
+}
+
 // False where it found no room: it is still to be told.
 bool Producer::tell(const PoolWriter& writer, const Loss& loss) {
   record::GapRecord gap{};
@@ -377,7 +399,8 @@ bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool
   chunk->current = 0;
   if (!taken && loss_.from == 0) loss_ = {0, carrier, now};
   if (!taken) return true;
-  if (const Loss told = std::exchange(loss_, {}); told.events != 0) tell(writer, told);
+  if (loss_.events == 0) loss_ = {};  // a sink that was left empty
+  tell_losses(writer, *this);
   return true;
 }
 
@@ -385,9 +408,10 @@ record::ChunkHeader* Producer::direct_chunk(const PoolWriter& writer, std::uint6
   if (generation() != writer.generation) join(writer);
   constexpr std::uint32_t kRecord = sizeof(record::ReceiverRecord);        // the largest of a probe's
   constexpr std::uint32_t kNeed = sizeof(record::ThreadRecord) + kRecord;  // with a switch before it
-  const bool open = direct() != nullptr && has_room(direct()->current == current ? kRecord : kNeed);
-  if (!open && !next_direct(writer, carrier, true)) return nullptr;
-  if (loss_.events != 0 && direct() != sink_.get()) tell(writer, std::exchange(loss_, {}));
+  do {
+    const bool open = direct() != nullptr && has_room(direct()->current == current ? kRecord : kNeed);
+    if (!open && !next_direct(writer, carrier, true)) return nullptr;
+  } while (has_losses() && direct() != sink_.get() && tell_losses(writer, *this));  // which takes room
   record::ChunkHeader* chunk = direct();
   chunk->carrier = carrier;
   if (chunk->current == current) return chunk;
@@ -422,9 +446,8 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
       if (!is_gap) lose(writer, 1, thread_of(*bytes));
       return false;
     }
-    if (loss_.events != 0 && !is_gap) {
-      const Loss told = std::exchange(loss_, {});
-      if (!tell(writer, told)) loss_ = told;
+    if (has_losses() && !is_gap) {
+      tell_losses(writer, *this);
       if (chunk_ < 0) continue;
     }
     record::ChunkHeader& chunk = writer.pool.chunk(static_cast<std::uint32_t>(chunk_));
@@ -450,11 +473,8 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
 void Producer::leave(const PoolWriter& writer, Producer& teller) {
   const bool joined = generation() == writer.generation;
   if (joined) close_direct(writer, direct());
-  if (loss_.events != 0 && (joined || loss_generation_ == writer.generation)) {
-    // A record of another producer's, or of this one behind all it has written.
-    const Loss told = std::exchange(loss_, {});
-    if (!teller.tell(writer, told)) loss_ = told;
-  }
+  // In a record of another producer's, or of this one after all it has written.
+  if (joined || (has_losses() && former_generation_ == writer.generation)) tell_losses(writer, teller);
   finish_chunk(writer);
 }
 

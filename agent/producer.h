@@ -102,7 +102,12 @@ class Producer {
     std::uint64_t events = 0;
     std::uint64_t thread = 0;  // 0: several, or not known
     std::uint64_t from = 0;
+    void add(const Loss& other);
   };
+  bool has_losses() const { return loss_.events != 0 || former_.events != 0; }
+  void keep_former_loss();
+  // False where `teller` found no room: it is still to be told.
+  bool tell_losses(const PoolWriter& writer, Producer& teller);
   bool write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block);
   bool take_chunk(const PoolWriter& writer, bool may_block);
   void take_number(const PoolWriter& writer);
@@ -140,7 +145,8 @@ class Producer {
   };
   std::unique_ptr<record::ChunkHeader, FreeChunk> sink_;  // header and data of what is lost
   Loss loss_;                                             // since the last chunk of the pool
-  std::uint32_t loss_generation_ = 0;  // of the session in which an earlier thread had it; 0: it is its own
+  Loss former_;                                           // of threads that had this producer before
+  std::uint32_t former_generation_ = 0;                   // of the session in which they had it
 };
 
 }  // namespace jtrace::agent

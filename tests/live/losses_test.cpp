@@ -60,15 +60,18 @@ Account account_of(const std::string& path) {
   Account account;
   std::map<std::string, OfThread, std::less<>> threads;
   std::map<std::string, std::string, std::less<>> methods;
+  bool any = false;  // a gap of any thread, those that come later too
+  const auto thread_of = [&](std::string_view line) -> OfThread& {
+    return threads.try_emplace(std::string(get(line, "threadIdRef")), OfThread{{}, any}).first->second;
+  };
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("<methodDef ")) {
       methods[std::string(get(line, "methodId"))] = get(line, "name");
     } else if (line.starts_with("<methodEntry ")) {
-      enter(account, threads[std::string(get(line, "threadIdRef"))], methods[std::string(get(line, "methodIdRef"))],
-            line);
+      enter(account, thread_of(line), methods[std::string(get(line, "methodIdRef"))], line);
     } else if (line.starts_with("<methodExit ")) {
-      auto& stack = threads[std::string(get(line, "threadIdRef"))].stack;
+      auto& stack = thread_of(line).stack;
       while (!stack.empty()) {
         const bool own = stack.back().first == get(line, "ticket");
         stack.pop_back();
@@ -81,6 +84,7 @@ Account account_of(const std::string& path) {
       if (!gap) continue;
       ++account.gaps;
       account.lost += gap->lost;
+      any = any || gap->thread == 0;
       for (auto& [id, thread] : threads)
         if (gap->thread == 0 || id == std::to_string(gap->thread)) thread = {{}, true};
       if (gap->thread != 0) threads[std::to_string(gap->thread)].cut = true;

@@ -312,6 +312,36 @@ TEST_F(PoolFixture, ProbesLoseWholeStretches) {
   producer.leave(writer_);
 }
 
+// A thread that ends where nothing can be told leaves its loss to the next one of its producer, which may lose some
+// too: each is told with its own thread.
+TEST_F(PoolFixture, ALossThatIsLeftBehindIsToldWithItsThread) {
+  auto reader = record::PoolReader::open(bytes());
+  ASSERT_TRUE(reader);
+  writer_.one_slot_probes = true;
+  constexpr std::uint64_t kFirst = 10, kSecond = 20, kMany = 100'000;
+  Records before, after;
+  std::thread([&] {
+    Producer* producer = Producer::current();
+    probe(*producer, writer_, kMany, kFirst, kFirst);
+    producer->leave(writer_);
+  }).join();
+  const std::uint64_t lost_by_first = writer_.pool.header().dropped_events;
+  ASSERT_GT(lost_by_first, 0u);
+  std::thread([&] {
+    Producer* producer = Producer::current();
+    probe(*producer, writer_, kMany, kSecond, kSecond);
+    EXPECT_TRUE(reader->drain(before, record::PoolReader::Mode::kLive));
+    reader->release(true);
+    probe(*producer, writer_, kMany / 10, kSecond, kSecond);
+    producer->leave(writer_);
+  }).join();
+  ASSERT_TRUE(reader->drain(after, record::PoolReader::Mode::kFinal));
+  std::map<std::uint64_t, std::uint64_t> lost;
+  for (const record::GapRecord& gap : after.gaps) lost[gap.thread] += gap.header.number;
+  const std::uint64_t all = writer_.pool.header().dropped_events;
+  EXPECT_EQ(lost, (std::map<std::uint64_t, std::uint64_t>{{kFirst, lost_by_first}, {kSecond, all - lost_by_first}}));
+}
+
 // A virtual thread that has run where events are lost and goes on where none are: on a carrier that ran it before too.
 TEST_F(PoolFixture, AVirtualThreadTellsThatItMayHaveLostEventsElsewhere) {
   auto reader = record::PoolReader::open(bytes());
