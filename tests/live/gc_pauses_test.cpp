@@ -51,17 +51,27 @@ std::vector<std::uint64_t> pauses_so_far(const JvmProcess& jvm, Collector collec
 }
 
 // How many of the logged pauses fall between the first and the last pause of the trace: a concurrent collector may
-// pause once more when the trace is over. JDK 8, whose log has no such times: those after the first `before`.
-int logged_beside(const TraceDocument& trace, const std::vector<std::uint64_t>& logged, std::size_t before,
-                  int version) {
-  if (version < 9) return static_cast<int>(logged.size() - before);
+// pause once more when the trace is over. The line of the last one may be written a moment after our event of it: then
+// there may be one more of the trace's. JDK 8, whose log has no such times: those after the first `before`.
+struct Logged {
+  int pauses = 0;
+  int late = 0;  // 1: one that may be the trace's last
+};
+Logged logged_beside(const TraceDocument& trace, const std::vector<std::uint64_t>& logged, std::size_t before,
+                     int version) {
+  if (version < 9) return {static_cast<int>(logged.size() - before)};
   const auto starts = trace.all("gcStart");
-  if (starts.empty()) return 0;
+  if (starts.empty()) return {};
   // The log's clock is read in milliseconds and later than ours; before the first command nothing collects.
   const std::uint64_t first = nanoseconds_of(starts.front()->get("time")) / 1'000'000 - 2;
   const std::uint64_t last = nanoseconds_of(trace.all("gcFinish").back()->get("time")) / 1'000'000;
-  return static_cast<int>(
-      std::count_if(logged.begin(), logged.end(), [&](std::uint64_t time) { return time >= first && time <= last; }));
+  constexpr std::uint64_t kLate = 50;  // ms that a busy machine may hold the writer of the log
+  Logged found;
+  for (const std::uint64_t time : logged) {
+    found.pauses += time >= first && time <= last;
+    if (time > last && time <= last + kLate) found.late = 1;
+  }
+  return found;
 }
 
 // For the message of a failure: when the trace has a pause, and what the log has.
@@ -101,10 +111,12 @@ TEST_P(EachCollector, as_many_pauses_as_the_JVM_logs) {
   for (const char* command : {"gc 3", "garbage 300", "gc 1"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
   auto trace = (*run)->finish();
   ASSERT_TRUE(succeeded(trace));
-  const int logged = logged_beside(*trace, pauses_so_far(**jvm, collector), before, jdk.version);
-  EXPECT_GE(logged, 4);
-  EXPECT_EQ(static_cast<int>(trace->count("gcStart")), logged) << both_sides(*trace, **jvm);
-  EXPECT_EQ(static_cast<int>(trace->count("gcFinish")), logged);
+  const Logged logged = logged_beside(*trace, pauses_so_far(**jvm, collector), before, jdk.version);
+  const int traced = static_cast<int>(trace->count("gcStart"));
+  EXPECT_GE(logged.pauses, 4);
+  EXPECT_GE(traced, logged.pauses) << both_sides(*trace, **jvm);
+  EXPECT_LE(traced, logged.pauses + logged.late) << both_sides(*trace, **jvm);
+  EXPECT_EQ(static_cast<int>(trace->count("gcFinish")), traced);
   int with_figures = 0;
   for (const TraceElement* finish : trace->all("gcFinish")) {
     with_figures += finish->number("totalObjectSpace") > 0;
