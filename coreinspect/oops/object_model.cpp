@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "coreinspect/oops/compact_header.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -143,7 +144,7 @@ Result<Address> ObjectModel::decode_klass(std::uint32_t narrow) const {
 Result<Address> ObjectModel::klass_of(Address object) const {
   if (object == 0 || object % 8 != 0) return fail(malformed("not an object", object));
   if (compact_headers_) {
-    JTRACE_ASSIGN_OR_RETURN(const auto word, mark(object));
+    JTRACE_ASSIGN_OR_RETURN(const auto word, compact_header(vm_.memory(), object));
     return decode_klass(static_cast<std::uint32_t>(word >> (mark_klass_shift_ & 63)));
   }
   if (compressed_classes_) {
