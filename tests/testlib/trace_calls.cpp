@@ -39,6 +39,21 @@ std::map<std::string, int> by_method(const TraceDocument& trace, std::string_vie
   return counts;
 }
 
+std::vector<std::string> calls_within(const TraceDocument& trace, std::string_view method,
+                                      const std::set<std::string>& outer) {
+  std::map<std::string, std::string> names = names_of_methods(trace);
+  std::map<std::string, int> open;  // calls of `outer`, by thread
+  std::vector<std::string> faults;
+  for (const TraceElement& each : trace.events()) {
+    if (each.name != "methodEntry" && each.name != "methodExit") continue;
+    const std::string& name = names[each.get("methodIdRef")];
+    int& within = open[each.get("threadIdRef")];
+    if (outer.contains(name)) within += each.name == "methodEntry" ? 1 : -1;
+    if (name == method && within != 0) faults.push_back("call " + each.get("ticket"));
+  }
+  return faults;
+}
+
 std::vector<std::string> call_faults(const TraceDocument& trace, std::size_t* open) {
   struct Call {
     std::string ticket, method, end;

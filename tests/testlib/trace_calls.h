@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@ std::map<std::string, std::string> names_of_methods(const TraceDocument& trace);
 
 // Events of an element by "Class.method".
 std::map<std::string, int> by_method(const TraceDocument& trace, std::string_view element);
+
+// One line for each call of `method` that is made, by the same thread, within a call of one of `outer` ("Class.name").
+std::vector<std::string> calls_within(const TraceDocument& trace, std::string_view method,
+                                      const std::set<std::string>& outer);
 
 // Every methodExit and methodReturn is that of the innermost open call of its thread; depth and ticket agree. `open`:
 // calls that did not end.
