@@ -32,7 +32,7 @@ struct EventOptions {
   std::function<bool(std::string_view class_name, std::string_view method)> wanted;
   // More of a class than its name; `loader_data` 0: of one that was loaded before. Not set: nothing.
   std::function<std::optional<coreinspect::ClassDefinition>(std::string_view name, std::uint64_t loader_data)> class_of;
-  // A copied stack as text; of hits that have one. It stands in objAlloc's contextData, else in an option behind the
+  // A copied stack as text; of hits that have one. It stands in objAlloc's contextData, else in an option after the
   // element: "PROBE THREADID TEXT".
   std::function<std::string(const CopiedStack&)> stack_text;
 };
@@ -144,7 +144,7 @@ class ProbeEvents {
   std::vector<Kind> kinds_;  // by site
   std::unordered_map<std::uint32_t, Thread> threads_;
   // threadId of the java.lang.Thread that ended last, by kernel id: on its way out a thread still takes its own lock,
-  // behind its threadEnd, where its id means nothing any more.
+  // after its threadEnd, where its id means nothing any more.
   std::unordered_map<std::uint32_t, std::uint64_t> ended_;
   std::unordered_map<std::string, std::uint64_t> classes_;                 // the last one of a name
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> loaded_;  // by name and loader

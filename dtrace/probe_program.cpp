@@ -123,8 +123,8 @@ class ProgramMaker {
     event(index, slots);
   }
 
-  // One more for the method of the hit. Goes on behind it for a method that is new, with the generation in the slot
-  // behind the operands.
+  // One more for the method of the hit. Goes on after it for a method that is new, with the generation in the slot
+  // after the operands.
   void count_method(std::size_t operands) {
     static_assert(sizeof(MethodKey) == 32);
     constexpr std::int16_t kKeySize = sizeof(MethodKey);

@@ -52,7 +52,7 @@ struct EventHeader {
   std::uint32_t site;
   std::uint32_t tid;   // in the first pid namespace
   std::uint64_t time;  // CLOCK_MONOTONIC, ns
-  // operands follow, 8 bytes each; of a counted method the generation behind them, of a copied stack a StackHeader
+  // operands follow, 8 bytes each; of a counted method the generation after them, of a copied stack a StackHeader
 };
 inline constexpr std::size_t kStackRegisters = kRegisterCount + 1;
 inline constexpr std::uint32_t kStackPage = 4096;

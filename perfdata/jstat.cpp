@@ -235,7 +235,7 @@ std::size_t characters_of(std::string_view text) {
 void append_aligned(std::string& out, std::string_view text, std::size_t width, Side side) {
   const std::size_t characters = characters_of(text);
   const std::size_t room = width > characters ? width - characters : 0;
-  // Centred with a room of one, the blank stands behind.
+  // Centred with a room of one, the blank stands after.
   const std::size_t before = side == Side::kRight ? room : side == Side::kCenter ? room / 2 : 0;
   out.append(before, ' ').append(text).append(room - before, ' ');
 }

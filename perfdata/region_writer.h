@@ -31,7 +31,7 @@ class RegionWriter {
   RegionWriter& set_overflow(std::uint32_t bytes);
   RegionWriter& set_modification(std::int64_t ns);
 
-  // The region, prologue filled in, zero bytes behind it up to `capacity` (never shorter than what is used).
+  // The region, prologue filled in, zero bytes after it up to `capacity` (never shorter than what is used).
   std::vector<std::byte> bytes(std::size_t capacity = 32768) const;
 
  private:

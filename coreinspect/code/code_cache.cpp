@@ -145,7 +145,7 @@ Result<CodeCache::Debug> CodeCache::debug_of(const CodeBlob& blob) const {
                                                 : part("_immutable_data_size"));
     JTRACE_ASSIGN_OR_RETURN(const Address mutable_data, vm_->read_pointer(at, "CodeBlob", "_mutable_data"));
     JTRACE_ASSIGN_OR_RETURN(const auto relocation, vm_->read_field<std::uint32_t>(at, "CodeBlob", "_relocation_size"));
-    // The descriptors end where the scopes begin, which stand behind them (nmethod.hpp of 25).
+    // The descriptors end where the scopes begin, which stand after them (nmethod.hpp of 25).
     debug = {immutable + scopes, immutable + pcs, immutable + (scopes > pcs ? scopes : end), mutable_data + relocation};
     return debug;
   }

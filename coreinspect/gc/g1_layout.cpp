@@ -61,7 +61,7 @@ class G1Reader {
     std::int64_t tag = -2;
     if (const auto type = vm_.types().offset(region_, "_type")) {
       JTRACE_ASSIGN_OR_RETURN(tag, vm_.read_field<std::int32_t>(at + *type, prefix_ + "HeapRegionType", "_tag"));
-    } else if (region.start < covered_) {  // 8: the first region of a humongous object ends behind the last
+    } else if (region.start < covered_) {  // 8: the first region of a humongous object ends after the last
       return {};
     } else if (region.end - region.start > layout_.region_size) {
       tag = humongous_start_ = -3;

@@ -3,7 +3,7 @@
 //
 // Serial, Parallel, CMS (8, 11), G1, Epsilon, Shenandoah, ZGC in both modes; the rules of each in a file of its own
 // beside this one. Borrows nothing: a value. Of a live target it is of the moment of reading: tops are read before the
-// TLABs, so that what is allocated meanwhile lies behind a top or in a hole. Threads: one at a time. Errors: those of
+// TLABs, so that what is allocated meanwhile lies after a top or in a hole. Threads: one at a time. Errors: those of
 // the memory, kMalformed for a collector or a structure that is not known.
 #pragma once
 
@@ -26,7 +26,7 @@ struct HeapRegion {
   Address start = 0, end = 0;  // what it is made of
   Address top = 0;             // objects lie from start up to here
   std::string_view type;       // "eden", "survivor", "old", "humongous", "free", ...
-  bool one_object = false;     // at its start; what is behind the object is filler
+  bool one_object = false;     // at its start; what is after the object is filler
   bool young = false;
   bool free_chunks = false;     // CMS: chunks that are free lie between the objects
   bool forwarding = false;      // objects that carry a forwarding pointer were copied away: they count there

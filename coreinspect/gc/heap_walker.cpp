@@ -45,7 +45,7 @@ std::uint64_t HeapWalker::sized_by_field(const KlassInfo& info, std::uint32_t of
   if (words <= 0) return info.kind == KlassInfo::Kind::kMirror && words == 0 ? info.base : words == 0 ? info.base : 0;
   const auto count = static_cast<std::uint64_t>(words);
   if (info.kind == KlassInfo::Kind::kMirror) return count * 8;
-  // The stack, and behind it a bit for each word (for each half with compressed oops).
+  // The stack, and after it a bit for each word (for each half with compressed oops).
   const std::uint64_t bits = count << (shape_.compressed_oops ? 1 : 0);
   return info.base + count * 8 + (bits + 63) / 64 * 8;
 }

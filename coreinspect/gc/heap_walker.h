@@ -34,7 +34,7 @@ HeaderShape header_shape(const ObjectModel& objects);
 struct WalkTotals {
   std::uint64_t objects = 0, bytes = 0;  // the visitor's
   std::uint64_t holes = 0;               // bytes that threads had taken and not filled, or were just filling
-  std::uint64_t free = 0;                // of free chunks, of room that nobody took, of fillers behind large objects
+  std::uint64_t free = 0;                // of free chunks, of room that nobody took, of fillers after large objects
   std::uint64_t forwarded = 0;           // of objects that were copied away
   std::uint64_t unparsable = 0, unreadable = 0;  // bytes
   std::uint64_t breaks = 0;                      // places where a walk broke off

@@ -100,7 +100,7 @@ class RunningHistogram {
   }
 
   // Those to be counted again. Without a collection objects stay where they are, and what was allocated meanwhile lies
-  // behind the tops. A region that is there no more is forgotten. After the last round what is known of one stays.
+  // after the tops. A region that is there no more is forgotten. After the last round what is known of one stays.
   std::vector<HeapRegion> changed(const HeapLayout& now, bool collected, bool last) {
     std::vector<HeapRegion> todo;
     std::map<Address, CountedRegion> kept;

@@ -42,7 +42,7 @@ Result<std::vector<AddressRange>> read_tlab_holes(const Vm& vm) {
     const auto top = vm.read_pointer(at, "ThreadLocalAllocBuffer", "_top");
     auto end = vm.memory().read<Address>(at + *end_offset);
     if (!start || !top || !end || *top == 0 || *start > *top || *top > *end) continue;
-    // Heap sampling lowers _end; the true end is the word behind it, from 11 on (_allocation_end).
+    // Heap sampling lowers _end; the true end is the word after it, from 11 on (_allocation_end).
     if (vm.feature() >= 11)
       if (const auto allocation_end = vm.memory().read<Address>(at + *end_offset + kWord);
           allocation_end && *allocation_end >= *end && *allocation_end - *start < kMaxTlab)

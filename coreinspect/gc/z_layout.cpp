@@ -112,7 +112,7 @@ class ZReader {
       JTRACE_ASSIGN_OR_RETURN(const auto size, vm_.read_field<std::uint64_t>(at, memory, "_size"));
       end = start + size;
     }
-    // 11 does not export it: it stands behind _virtual.
+    // 11 does not export it: it stands after _virtual.
     JTRACE_ASSIGN_OR_RETURN(
         const auto top,
         vm_.memory().read<std::uint64_t>(page + vm_.types().offset(type, "_top").value_or(*virtual_memory + 16)));

@@ -76,7 +76,7 @@ Address find_vm_globals(const Inspection& inspection, Address jni_globals) {
   const std::string& path = inspection.target().libjvm_mapping().path;
   bool of_libjvm = false;
   for (const target::Mapping& mapping : mappings) {
-    // Its data, and the zeroed part behind it, which has no file.
+    // Its data, and the zeroed part after it, which has no file.
     of_libjvm = mapping.path == path || (of_libjvm && mapping.path.empty());
     if (!of_libjvm || !mapping.writable || mapping.size() > (64u << 20)) continue;
     std::vector<Address> words(mapping.size() / 8);

@@ -97,7 +97,7 @@ void ObjectModel::read_z() {
 }
 
 // Which of the four remapped bits is set tells where the address begins, whatever colour is good by now (ZPointer,
-// zAddress.hpp: ZPointerRemappedShift is 12 on x86-64, the address stands behind the bit that is set).
+// zAddress.hpp: ZPointerRemappedShift is 12 on x86-64, the address stands after the bit that is set).
 std::uint64_t ObjectModel::shift_of(std::uint64_t raw) const {
   constexpr std::uint64_t kRemappedShift = 12;
   const auto bits = static_cast<unsigned>(raw >> kRemappedShift & 15);

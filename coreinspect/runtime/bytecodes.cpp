@@ -6,7 +6,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// How the bytes behind an opcode are read.
+// How the bytes after an opcode are read.
 enum class Form : std::uint8_t {
   kPlain,      // none
   kByte,       // a number

@@ -1,4 +1,4 @@
-// What a ConstMethod carries behind its bytecodes: the tables and attributes of the class file's method.
+// What a ConstMethod carries after its bytecodes: the tables and attributes of the class file's method.
 //
 // Source: constMethod.hpp of 8 to 27. From the end of the ConstMethod backwards, each there only where its flag is set:
 // pointers to annotations (method, parameter, type, default), u2 of the generic signature, and tables each before its

@@ -73,7 +73,7 @@ std::vector<std::pair<int, int>> decode_lines(std::span<const std::byte> bytes, 
   return lines;
 }
 
-// The line table stands behind the code; a method may lack it.
+// The line table stands after the code; a method may lack it.
 void MethodModel::read_lines(Address const_method, JavaMethod& method) const {
   // u2 up to 17, u4 from 21 on: the low half in both.
   auto flags = vm_.read_field<std::uint16_t>(const_method, "ConstMethod", "_flags._flags");

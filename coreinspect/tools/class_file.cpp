@@ -234,7 +234,7 @@ class ClassFileBuilder {
     attributes.add("SourceDebugExtension", text);
     return {};
   }
-  // Rows of four; behind them, where there are two more, the EnclosingMethod attribute (InnerClassesIterator).
+  // Rows of four; after them, where there are two more, the EnclosingMethod attribute (InnerClassesIterator).
   Result<> add_inner_classes(Attributes& attributes) {
     JTRACE_ASSIGN_OR_RETURN(const Address at, vm_.read_pointer(klass_, "InstanceKlass", "_inner_classes"));
     JTRACE_ASSIGN_OR_RETURN(const auto values, classes_.array<std::uint16_t>(at, "Array<u2>"));

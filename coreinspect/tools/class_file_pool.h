@@ -51,7 +51,7 @@ class ClassFilePool {
   Result<std::uint16_t> class_name(const ClassModel& classes, Address pool, std::uint8_t tag, std::uint64_t raw);
   std::uint16_t add(std::string bytes);
 
-  std::vector<std::string> entries_;  // by index; "" for none (0, and behind longs and doubles)
+  std::vector<std::string> entries_;  // by index; "" for none (0, and after longs and doubles)
   std::map<std::string, std::uint16_t, std::less<>> utf8_;
   std::map<std::uint16_t, std::uint16_t> classes_;  // index of the name -> of the class entry
 };

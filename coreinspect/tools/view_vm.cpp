@@ -42,7 +42,7 @@ class Facts {
 };
 
 // A JVM that crashes aborts itself within its signal handler: the signal that began it stands on the stack of the
-// crashed thread, behind the ucontext of the signal frame (rt_sigframe, arch/x86/include/asm/sigframe.h).
+// crashed thread, after the ucontext of the signal frame (rt_sigframe, arch/x86/include/asm/sigframe.h).
 std::optional<siginfo_t> first_signal(const Inspection& inspection, const target::Registers& registers) {
   constexpr std::uint64_t kUcontext = 304;  // the kernel's: flags, link, stack, sigcontext, sigmask
   const auto code = inspection.code();

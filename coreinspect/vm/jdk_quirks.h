@@ -30,7 +30,7 @@ struct JdkQuirks {
   std::uint32_t access_native = 0x0100;
   std::uint32_t access_static = 0x0008;
 
-  // RecordComponent: which of its u2 is the generic signature (recordComponent.hpp): behind name, descriptor and, seen
+  // RecordComponent: which of its u2 is the generic signature (recordComponent.hpp): after name, descriptor and, seen
   // up to 21 and no more in 25, the number of attributes.
   std::size_t record_generic_signature_word = 3;
 

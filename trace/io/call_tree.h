@@ -19,7 +19,7 @@ inline constexpr std::string_view kUnknownCallers = "(callers not known)";
 
 class CallTree {
  public:
-  // Node 0 is the root; a node stands behind its parent.
+  // Node 0 is the root; a node stands after its parent.
   struct Node {
     std::uint32_t parent = 0, name = 0;
     std::uint64_t calls = 0, wall = 0, cpu = 0, bytes = 0, samples = 0;  // without its children's; ns, bytes

@@ -68,7 +68,7 @@ class FastParser final : public XmlParser {
  private:
   enum class Outcome { kMore, kStrange, kStopped };
   enum class Step { kDone, kMore, kStrange };
-  // A place: `at` stands on `line`, as many characters behind column `column` as there are from `mark` to it.
+  // A place: `at` stands on `line`, as many characters after column `column` as there are from `mark` to it.
   struct Place {
     std::size_t at = 0, mark = 0;
     std::uint64_t line = 1, column = 1;

@@ -73,7 +73,7 @@ class JsonLinesSource final : public EventSource {
     if (at_ == text_.size()) return {};
     JTRACE_ASSIGN_OR_RETURN(const Event* event, object(0));
     skip_blanks();
-    if (at_ != text_.size()) return fail(fault("something stands behind the object"));
+    if (at_ != text_.size()) return fail(fault("something stands after the object"));
     if (event == nullptr) return {};
     ++summary_.elements;
     return sink.write(*event);

@@ -80,7 +80,7 @@ Result<> MergeCollator::drop_duplicates(MergeTrace& trace) {
 void MergeCollator::mark_gaps(MergeTrace& trace) {
   std::uint64_t expected = 1;
   std::vector<std::pair<std::size_t, std::uint64_t>> marks;  // before this item, so many
-  std::size_t after_last = 0;                                // behind the last one that collates
+  std::size_t after_last = 0;                                // after the last one that collates
   for (std::size_t i = 0; i < trace.items.size(); ++i) {
     const MergeItem& item = trace.items[i];
     if (!item.collates) continue;

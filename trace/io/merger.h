@@ -43,7 +43,7 @@ struct MergeSummary {
   std::vector<CollationGap> gaps;
   std::uint64_t remote_calls = 0;        // InvocationContexts whose caller is in the document
   std::uint64_t remote_unknown = 0;      // ... whose caller is in none of the inputs
-  std::uint64_t remote_circular = 0;     // ... that could not stand behind their caller
+  std::uint64_t remote_circular = 0;     // ... that could not stand after their caller
   std::uint64_t joined_processes = 0;    // by jtrace.vm
   std::vector<std::string> differences;  // nodes and processes that two streams describe in different ways
 };

@@ -18,7 +18,7 @@ struct SddfField {
 struct SddfDescriptor {
   int tag;
   std::string_view description, name;
-  std::span<const SddfField> fields;  // behind the three that all have and the machine
+  std::span<const SddfField> fields;  // after the three that all have and the machine
   bool generic;                       // "Timestamp" and "Processor Number", as the seed spells them
 };
 std::span<const SddfDescriptor> sddf_descriptors();

@@ -65,7 +65,7 @@ class Validator final : public EventSink {
     bool gc_open = false;
     bool has_gap = false;           // of any thread
     std::uint64_t exits = 0;        // the thread that ends the JVM
-    bool has_late_entries = false;  // --slower-than: a methodEntry may stand behind what its call has done
+    bool has_late_entries = false;  // --slower-than: a methodEntry may stand after what its call has done
   };
   struct Trace {
     bool ended = false;

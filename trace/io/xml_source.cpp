@@ -14,7 +14,7 @@ constexpr std::size_t kPiece = 64u << 10;
 constexpr std::size_t kHead = 64u << 10;  // the first element begins within it
 constexpr std::string_view kSyntheticRoot = "<TRACE>";
 
-// Where the first element begins: behind the declaration, comments, DOCTYPE. npos where it does not.
+// Where the first element begins: after the declaration, comments, DOCTYPE. npos where it does not.
 std::size_t first_element(std::string_view head) {
   std::size_t at = head.starts_with("\xef\xbb\xbf") ? 3 : 0;
   for (;;) {
@@ -69,7 +69,7 @@ class XmlSource::Repair {
       ++count_;
       return 2;
     }
-    // A high surrogate (ED A0..AF xx), the low one (ED B0..BF xx) behind it.
+    // A high surrogate (ED A0..AF xx), the low one (ED B0..BF xx) after it.
     if (byte_at(i) == 0xed && (byte_at(i + 1) & 0xe0) == 0xa0) {
       const bool pair = byte_at(i + 1) < 0xb0 && byte_at(i + 3) == 0xed && (byte_at(i + 4) & 0xf0) == 0xb0;
       const std::size_t length = std::min<std::size_t>(pair ? 6 : 3, in_.size() - i);
@@ -217,7 +217,7 @@ Result<ReadSummary> XmlSource::read(EventSink& sink) {
     summary_.fragments = name != kRootElement && element_of_any_spelling(name).has_value();
   }
   if (summary_.fragments) {
-    // What stands before the first element has no place behind a root; its lines stay.
+    // What stands before the first element has no place after a root; its lines stay.
     const auto lines = std::count(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(first), '\n');
     head = std::string(kSyntheticRoot) + std::string(static_cast<std::size_t>(lines), '\n') + head.substr(first);
   }
