@@ -127,7 +127,7 @@ TEST(JsonLines, FaultsHaveTheirPlace) {
   EXPECT_EQ(told(good + "{\"element\":\"node\"}\n"), "1, 1 missing attribute");
   EXPECT_THAT(told(good + "{\"time\":1}\n"), HasSubstr("in:2:9: an object does not begin with its \"element\""));
   EXPECT_THAT(told(good + "{\"element\":\"tag\",\"name\":\"a\n"), HasSubstr("in:2:27: a string has no end"));
-  EXPECT_THAT(told(good + good.substr(0, good.size() - 1) + "x\n"), HasSubstr("something stands behind the object"));
+  EXPECT_THAT(told(good + good.substr(0, good.size() - 1) + "x\n"), HasSubstr("something stands after the object"));
   EXPECT_THAT(told(good + "{\"element\":\"tag\",\"name\":nul}\n"), HasSubstr("expected a value"));
   std::string deep = "{\"element\":\"foo\",\"a\":";
   for (int i = 0; i < 100; ++i) deep += "[";
