@@ -1,7 +1,6 @@
 #include "coreinspect/oops/object_model.h"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "base/strings.h"
@@ -50,12 +49,12 @@ std::string utf8_from_utf16(std::span<const std::uint16_t> units) {
 }  // namespace
 
 ObjectModel::ObjectModel(const ClassModel& classes) : classes_(classes), vm_(classes.vm()) {
-  compressed_oops_ = vm_.flag_is_true("UseCompressedOops");
+  oops_.compressed = vm_.flag_is_true("UseCompressedOops");
   compact_headers_ = vm_.flag_is_true("UseCompactObjectHeaders");
   if (const VmFlag* flag = vm_.flag("UseCompressedClassPointers")) compressed_classes_ = flag->value == "true";
-  oop_base_ = first_static<Address>(
+  oops_.base = first_static<Address>(
       vm_, {{"CompressedOops", "_base"}, {"CompressedOops", "_narrow_oop._base"}, {"Universe", "_narrow_oop._base"}});
-  oop_shift_ = first_static<std::uint32_t>(
+  oops_.shift = first_static<std::uint32_t>(
       vm_,
       {{"CompressedOops", "_shift"}, {"CompressedOops", "_narrow_oop._shift"}, {"Universe", "_narrow_oop._shift"}});
   klass_base_ = first_static<Address>(vm_, {{"CompressedKlassPointers", "_base"},
@@ -77,45 +76,27 @@ void ObjectModel::read_z() {
   const std::string type = letter + "GlobalsForVMStructs";
   const auto instance = vm_.read_static<Address>(type, "_instance_p");
   if (!instance) return;
-  const auto behind = [&](const std::string& field) -> std::optional<std::uint64_t> {
+  const auto value_at = [&](const std::string& field) -> std::optional<std::uint64_t> {
     const auto at = vm_.read_pointer(*instance, type, field);
     if (!at) return std::nullopt;
     const auto value = vm_.memory().read<std::uint64_t>(*at);
     return value ? std::optional(*value) : std::nullopt;
   };
-  const auto offset_mask = behind("_" + letter + "AddressOffsetMask");
-  if (const auto shift = behind("_ZPointerLoadShift"); shift && !old_mode_of_21) {
-    colour_ = Colour::kShifted;
-    z_shift_ = *shift & 63;
+  const auto offset_mask = value_at("_" + letter + "AddressOffsetMask");
+  if (const auto shift = value_at("_ZPointerLoadShift"); shift && !old_mode_of_21) {
+    oops_.colour = OopCoding::Colour::kShifted;
+    oops_.z_shift = *shift & 63;
     // The load barrier's mask has the 16 colour bits (zAddress.hpp): not coloured means none of them set.
-    z_offset_mask_ = offset_mask.value_or(0);
+    oops_.z_offset_mask = offset_mask.value_or(0);
   } else if (offset_mask) {
-    colour_ = Colour::kMasked;
-    z_offset_mask_ = *offset_mask;
-    z_good_mask_ = behind("_" + letter + "AddressGoodMask").value_or(0);
+    oops_.colour = OopCoding::Colour::kMasked;
+    oops_.z_offset_mask = *offset_mask;
+    oops_.z_good_mask = value_at("_" + letter + "AddressGoodMask").value_or(0);
   }
-}
-
-// Which of the four remapped bits is set tells where the address begins, whatever colour is good by now (ZPointer,
-// zAddress.hpp: ZPointerRemappedShift is 12 on x86-64, the address stands after the bit that is set).
-std::uint64_t ObjectModel::shift_of(std::uint64_t raw) const {
-  constexpr std::uint64_t kRemappedShift = 12;
-  const auto bits = static_cast<unsigned>(raw >> kRemappedShift & 15);
-  return std::has_single_bit(bits) ? kRemappedShift + 1 + static_cast<std::uint64_t>(std::countr_zero(bits)) : z_shift_;
-}
-
-Address ObjectModel::from_root(std::uint64_t raw) const {
-  if (raw == 0) return 0;
-  switch (colour_) {
-    case Colour::kMasked: return (raw & z_offset_mask_) == 0 ? 0 : (raw & z_offset_mask_) | z_good_mask_;
-    case Colour::kShifted: return raw >> shift_of(raw);
-    case Colour::kNone: break;
-  }
-  return raw;
 }
 
 Result<Address> ObjectModel::load(Address slot) const {
-  if (!compressed_oops_) {
+  if (!oops_.compressed) {
     JTRACE_ASSIGN_OR_RETURN(const auto raw, vm_.memory().read<std::uint64_t>(slot));
     return from_root(raw);
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "coreinspect/oops/class_model.h"
+#include "coreinspect/oops/oop_coding.h"
 
 namespace jtrace::coreinspect {
 
@@ -19,13 +20,11 @@ class ObjectModel {
 
   const ClassModel& classes() const { return classes_; }
   // A reference as it stands in a root or handle (8 bytes) as an address; 0 for null.
-  Address from_root(std::uint64_t raw) const;
-  // A reference as it stands in a frame or a lock stack: generational ZGC takes the colour off there.
-  Address from_stack(std::uint64_t raw) const { return colour_ == Colour::kShifted ? raw : from_root(raw); }
+  Address from_root(std::uint64_t raw) const { return oops_.from_root(raw); }
+  // A reference as it stands in a frame or a lock stack.
+  Address from_stack(std::uint64_t raw) const { return oops_.from_stack(raw); }
   // A compressed reference as an address; 0 for null.
-  Address from_narrow(std::uint32_t narrow) const {
-    return narrow == 0 ? 0 : oop_base_ + (Address{narrow} << (oop_shift_ & 63));
-  }
+  Address from_narrow(std::uint32_t narrow) const { return oops_.from_narrow(narrow); }
   // The reference in a field or element of an object, compressed or not.
   Result<Address> load(Address slot) const;
   // A C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.
@@ -47,7 +46,7 @@ class ObjectModel {
   Result<std::uint32_t> array_length(Address array) const;
   Result<Address> array_base(Address array) const;                    // of element 0
   Result<Address> element(Address array, std::uint32_t index) const;  // of an array of references
-  std::uint32_t reference_size() const { return compressed_oops_ ? 4 : 8; }
+  std::uint32_t reference_size() const { return oops_.compressed ? 4 : 8; }
   // How the class stands in a header: for walks over the heap, which decode it themselves.
   bool compact_headers() const { return compact_headers_; }
   bool compressed_classes() const { return compressed_classes_; }
@@ -58,16 +57,14 @@ class ObjectModel {
 
  private:
   void read_z();
-  std::uint64_t shift_of(std::uint64_t raw) const;
   Result<Address> decode_klass(std::uint32_t narrow) const;
 
   const ClassModel& classes_;
   const Vm& vm_;
-  bool compressed_oops_ = false, compressed_classes_ = true, compact_headers_ = false;
-  Address oop_base_ = 0, klass_base_ = 0;
-  std::uint32_t oop_shift_ = 0, klass_shift_ = 0, mark_klass_shift_ = 42;
-  enum class Colour { kNone, kMasked, kShifted } colour_ = Colour::kNone;
-  std::uint64_t z_offset_mask_ = 0, z_good_mask_ = 0, z_shift_ = 0;
+  OopCoding oops_;
+  bool compressed_classes_ = true, compact_headers_ = false;
+  Address klass_base_ = 0;
+  std::uint32_t klass_shift_ = 0, mark_klass_shift_ = 42;
 };
 
 }  // namespace jtrace::coreinspect

@@ -1,0 +1,53 @@
+// References as each kind of collector writes them.
+#include "coreinspect/oops/oop_coding.h"
+
+#include <gtest/gtest.h>
+
+namespace jtrace::coreinspect {
+namespace {
+
+using Colour = OopCoding::Colour;
+
+TEST(OopCoding, PlainReferencesAreAddresses) {
+  const OopCoding plain;
+  EXPECT_EQ(plain.from_root(0x7f0012345678), 0x7f0012345678u);
+  EXPECT_EQ(plain.from_stack(0x7f0012345678), 0x7f0012345678u);
+  EXPECT_EQ(plain.from_root(0), 0u);
+}
+
+TEST(OopCoding, CompressedOnesAreShiftedFromTheBase) {
+  OopCoding zero_based{.compressed = true, .shift = 3};
+  EXPECT_EQ(zero_based.from_narrow(0xffd1a9e8 >> 3), 0xffd1a9e8u);
+  const OopCoding based{.compressed = true, .base = 0x800000000, .shift = 3};
+  EXPECT_EQ(based.from_narrow(2), 0x800000010u);
+  EXPECT_EQ(based.from_narrow(0xffffffff), 0x800000000u + 0x7fffffff8u);
+  EXPECT_EQ(based.from_narrow(0), 0u);  // null has no base
+}
+
+// JDK 11 to 20: offset in the lower 42 bits, one of four colours above it.
+TEST(OopCoding, MaskedColoursAreReplacedByTheOneThatIsMapped) {
+  const OopCoding z{.colour = Colour::kMasked, .z_offset_mask = (1ull << 42) - 1, .z_good_mask = 1ull << 44};
+  EXPECT_EQ(z.from_root(0x1000 | 1ull << 42), 0x1000 | 1ull << 44);
+  EXPECT_EQ(z.from_root(0x1000 | 1ull << 44), 0x1000 | 1ull << 44);
+  EXPECT_EQ(z.from_stack(0x1000 | 1ull << 43), 0x1000 | 1ull << 44);
+  EXPECT_EQ(z.from_root(1ull << 43), 0u);  // a coloured null
+  EXPECT_EQ(z.from_root(0), 0u);
+}
+
+// JDK 21 and later: the address begins after the remapped bit that is set, which may be an older one than the
+// barrier's.
+TEST(OopCoding, ShiftedColoursAreTakenOff) {
+  const OopCoding z{.colour = Colour::kShifted, .z_shift = 13};
+  constexpr std::uint64_t kAddress = 0x4000012345678;
+  for (unsigned remapped = 0; remapped < 4; ++remapped) {
+    const std::uint64_t raw = kAddress << (13 + remapped) | 1ull << (12 + remapped);
+    const std::uint64_t kept = kAddress << (13 + remapped) >> (13 + remapped);
+    EXPECT_EQ(z.from_root(raw), kept) << remapped;
+  }
+  EXPECT_EQ(z.from_root(0x1238ull << 13), 0x1238u);          // no colour: as the barrier would
+  EXPECT_EQ(z.from_stack(0x7f0012345678), 0x7f0012345678u);  // frames have none
+  EXPECT_EQ(z.from_root(0), 0u);
+}
+
+}  // namespace
+}  // namespace jtrace::coreinspect
