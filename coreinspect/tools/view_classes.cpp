@@ -130,29 +130,56 @@ Result<ViewResult> view_classes(Inspection& inspection, const ViewOptions& optio
   return result;
 }
 
+namespace {
+
+// Of one loader. A hidden class (8 to 14: an anonymous one) is in a ClassLoaderData of its own, beside the loader's.
+struct LoadedBy {
+  Loader loader;
+  std::map<Address, std::size_t> counts;  // classes by ClassLoaderData
+  std::size_t classes() const {
+    std::size_t sum = 0;
+    for (const auto& [data, count] : counts) sum += count;
+    return sum;
+  }
+  std::size_t hidden() const {
+    std::size_t most = 0;
+    for (const auto& [data, count] : counts) most = std::max(most, count);
+    return classes() - most;
+  }
+};
+
+}  // namespace
+
 Result<ViewResult> view_loaders(Inspection& inspection, const ViewOptions& options) {
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
   bool incomplete = false;
   JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection.classes().all(&incomplete));
   Loaders loaders(inspection);
-  std::map<Address, std::size_t> counts;
-  std::vector<Loader> order;
+  std::vector<LoadedBy> found;
+  std::map<Address, std::size_t> places;  // by the loader's object
   for (Address klass : classes) {
     const Loader& loader = loaders.of(klass);
-    if (counts[loader.data]++ == 0) order.push_back(loader);
+    const auto [place, is_new] = places.try_emplace(loader.object, found.size());
+    if (is_new) found.push_back({loader, {}});
+    ++found[place->second].counts[loader.data];
   }
   ViewResult result;
   JsonWriter json(result.out);
-  for (const Loader& loader : order) {
-    if (options.json)
+  for (const LoadedBy& each : found) {
+    const Loader& loader = each.loader;
+    if (options.json) {
       json.begin_object()
           .member("loader", loader.name)
           .member("object", loader.object ? hex(loader.object) : "")
-          .member("classes", counts[loader.data])
+          .member("classes", each.classes())
+          .member("hidden", each.hidden())
           .end_object();
-    else
-      result.out += printable(loader.name) + (loader.object ? " " + hex(loader.object) : "") +
-                    " classes=" + std::to_string(counts[loader.data]) + "\n";
+      continue;
+    }
+    result.out += printable(loader.name) + (loader.object ? " " + hex(loader.object) : "") +
+                  " classes=" + std::to_string(each.classes());
+    if (each.hidden() != 0) result.out += ", " + std::to_string(each.hidden()) + " of them hidden";
+    result.out += "\n";
   }
   if (incomplete) result.missing.push_back("a list of classes broke off");
   return result;

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "base/strings.h"
 
 namespace jtrace::test {
@@ -58,6 +61,23 @@ TEST_P(Facts, of_a_pinned_virtual_thread_are_its_frames_and_its_carrier) {
   ASSERT_TRUE(succeeded(stack));
   EXPECT_THAT(stack->out.substr(stack->out.find("\"pinned\" #")), HasSubstr("PlainFacts$SlowVirtual.<clinit>"));
   EXPECT_TRUE(jvm_->alive());
+}
+
+// Each lambda's class is in a ClassLoaderData of its own: that is no loader.
+TEST_P(Facts, of_loaders_are_each_named_once) {
+  start();
+  ASSERT_TRUE(succeeded(jvm_->ask("spin")));
+  const json loaders = json::parse(inspect({"loaders", "--format", "json"}).out)["data"];
+  const json classes = json::parse(inspect({"classes", "--format", "json"}).out)["data"];
+  std::set<std::string> names;
+  std::size_t sum = 0;
+  for (const json& loader : loaders) {
+    EXPECT_TRUE(names.insert(loader["object"].get<std::string>()).second) << loader;
+    EXPECT_LT(loader["hidden"], loader["classes"]);
+    sum += loader["classes"].get<std::size_t>();
+  }
+  EXPECT_TRUE(names.contains("")) << "the boot loader has no object";
+  EXPECT_EQ(sum, classes.size());
 }
 
 TEST_P(Facts, of_a_profile_are_stacks_with_their_root_or_marked_as_cut) {
