@@ -45,10 +45,20 @@ std::string hidden_temporary(const target::Process& process, std::string_view so
   return alternative_temporary(options_of(process, jvm ? &*jvm : nullptr).words);
 }
 
+// Of the JVM's network namespace, by the name alone. False where the kernel does not tell.
+bool nobody_listens(const Rendezvous& rendezvous) {
+  const auto table = rendezvous.process().read_proc("net/unix");
+  const std::string& path = rendezvous.socket_path();
+  return table && !listener_state(parse_unix_table(*table), path.substr(path.rfind('/') + 1)).listening;
+}
+
 Error impostor(const Rendezvous& rendezvous, std::string text) {
   Error error{.category = ErrorCategory::kPermission, .text = std::move(text)};
   error.path = rendezvous.process().proc_path("root") + rendezvous.socket_path();
-  error.help = "refused: it may be an impostor";
+  error.help = nobody_listens(rendezvous)
+                   ? "nobody listens on it: a killed JVM that had the same pid may have left it; remove it, then the "
+                     "JVM makes its own"
+                   : "refused: it may be an impostor";
   return error;
 }
 
