@@ -304,7 +304,7 @@ std::uint64_t Registry::stack_id(JNIEnv* jni, jthread thread, jint skip, jint de
   constexpr jint kMaxDepth = 512;
   jvmtiFrameInfo frames[kMaxDepth];
   const jint count =
-      session_.looks.own_frames(session_.jvmti, thread, skip, depth < kMaxDepth ? depth : kMaxDepth, frames);
+      session_.looks.frames_of(session_.jvmti, thread, skip, depth < kMaxDepth ? depth : kMaxDepth, frames);
   return count > 0 ? define_stack(jni, frames, count) : 0;
 }
 
@@ -317,7 +317,7 @@ bool Registry::is_constructor(jmethodID method) {
 std::uint64_t Registry::constructors_id(JNIEnv* jni, jthread thread, jint skip) {
   constexpr jint kMaxDepth = 64;
   jvmtiFrameInfo frames[kMaxDepth];
-  const jint count = session_.looks.own_frames(session_.jvmti, thread, skip, kMaxDepth, frames);
+  const jint count = session_.looks.frames_of(session_.jvmti, thread, skip, kMaxDepth, frames);
   if (count <= 0) return 0;
   jint kept = 0;
   while (kept < count && is_constructor(frames[kept].method)) ++kept;

@@ -70,7 +70,7 @@ void StackLooks::settle(jvmtiEnv* jvmti, JNIEnv* jni) {
   closed_.store(false, std::memory_order_seq_cst);
 }
 
-jint StackLooks::own_frames(jvmtiEnv* jvmti, jthread thread, jint skip, jint most, jvmtiFrameInfo* frames) {
+jint StackLooks::frames_of(jvmtiEnv* jvmti, jthread thread, jint skip, jint most, jvmtiFrameInfo* frames) {
   constexpr std::uint64_t kPatience = 50'000'000;  // ns; a look takes microseconds, one at a very deep stack some ms
   jint count = 0;
   if (thread == nullptr) return 0;

@@ -11,7 +11,7 @@
 // What finds the looks closed, or another one that does not end (a debugger has suspended its thread), goes without; it
 // is counted.
 //
-// Threads: any; close() and settle() on the control thread. Owned by the session.
+// Threads: any; close() and settle() on the one that redefines. Owned by the session, or by the JVMPI bridge.
 #pragma once
 
 #include <jvmti.h>
@@ -34,11 +34,10 @@ class StackLooks {
   // They have been. Stops the JVM for a moment, where it is one that needs it.
   void settle(jvmtiEnv* jvmti, JNIEnv* jni);
 
-  // Frames of the calling thread, which is `thread`, from the innermost one on, at most `most`; 0: none, or not known.
-  // Never for null, the calling thread without its name: JDK 21 waits for a stack until no virtual thread at all is in
-  // the middle of a mount (JvmtiVTMSTransitionDisabler, jvmtiThreadState.cpp), and one may wait for a lock of the
-  // caller.
-  jint own_frames(jvmtiEnv* jvmti, jthread thread, jint skip, jint most, jvmtiFrameInfo* frames);
+  // Frames of `thread`, from the innermost one on, at most `most`; 0: none, or not known. Never for null, the calling
+  // thread without its name: JDK 21 waits for a stack until no virtual thread at all is in the middle of a mount
+  // (JvmtiVTMSTransitionDisabler, jvmtiThreadState.cpp), and one may wait for a lock of the caller.
+  jint frames_of(jvmtiEnv* jvmti, jthread thread, jint skip, jint most, jvmtiFrameInfo* frames);
   // Of a stack that has more frames nothing is to be asked.
   jint most_frames() const { return most_frames_.load(std::memory_order_relaxed); }
   // Looks that were not to be.

@@ -17,6 +17,7 @@
 #include "agent/jvmpi/loader_hierarchy.h"
 #include "agent/jvmpi/object_ids.h"
 #include "agent/jvmpi/threads.h"
+#include "agent/stack_looks.h"
 
 namespace jtrace::agent::jvmpi {
 
@@ -99,6 +100,7 @@ class Bridge {
   JVMPI_Interface interface {};
   ObjectIds ids;
   Threads threads;
+  StackLooks looks;
   GcEvents* gc = nullptr;
   MethodEvents* methods = nullptr;
   LoaderMethods loader_methods;                                    // learned for CLASS_LOAD_HOOK
@@ -108,7 +110,10 @@ class Bridge {
   std::atomic<jint> gc_disabled{0};
 
  private:
-  Bridge(JavaVM* java_vm, jvmtiEnv* env) : vm(java_vm), jvmti(env), ids(env) { pthread_mutex_init(&lock_, nullptr); }
+  Bridge(JavaVM* java_vm, jvmtiEnv* env) : vm(java_vm), jvmti(env), ids(env) {
+    pthread_mutex_init(&lock_, nullptr);
+    looks.start(env);
+  }
   static std::atomic<Bridge*>& current();
   const char* prepare();
   void set_callbacks();

@@ -177,8 +177,10 @@ void MethodEvents::retransform_loaded(JNIEnv* jni) {
     bridge_.ids.tag(klass, kIsClass | kAwaitsProbes);
     return false;
   };
+  bridge_.looks.close();
   for_each_batch(bridge_.jvmti, jni, is_linked,
                  [&](const jclass* classes, jint count) { retransform(classes, count); });
+  bridge_.looks.settle(bridge_.jvmti, jni);
 }
 
 bool MethodEvents::class_prepared(JNIEnv* jni, jclass klass) {

@@ -38,9 +38,7 @@ void fill_call_trace(Bridge& bridge, JVMPI_CallTrace& trace, jint depth) {
   const ThreadRecord* record = bridge.threads.find(trace.env_id);
   if (record == nullptr || depth <= 0) return;
   std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(depth) + kProbeFrames);
-  jint count = 0;
-  if (bridge.jvmti->GetStackTrace(record->thread, 0, depth + kProbeFrames, frames.data(), &count) != JVMTI_ERROR_NONE)
-    return;
+  const jint count = bridge.looks.frames_of(bridge.jvmti, record->thread, 0, depth + kProbeFrames, frames.data());
   jint first = 0;
   while (first < count && first < kProbeFrames &&
          bridge.methods->is_probe(frames[static_cast<std::size_t>(first)].method))

@@ -73,7 +73,7 @@ bool constructors_on_stack(AgentSession& session, JNIEnv* jni, std::vector<std::
       count > session.looks.most_frames())
     return false;
   std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(count));
-  count = session.looks.own_frames(session.jvmti, thread.get(), 0, count, frames.data());
+  count = session.looks.frames_of(session.jvmti, thread.get(), 0, count, frames.data());
   if (count <= 0) return false;
   frames.resize(static_cast<std::size_t>(count));
   LocalFrame local(jni, 8);
