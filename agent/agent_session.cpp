@@ -15,9 +15,10 @@
 #include "agent/callbacks.h"
 #include "agent/control_thread.h"
 #include "agent/jvm_fitness.h"
-#include "agent/methods/anonymous_memory.h"
+#include "agent/lasting_environment.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/registry.h"
+#include "agent/retired_pools.h"
 #include "agent/waits/wait_tracer.h"
 #include "base/clock.h"
 
@@ -219,6 +220,7 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
   if (has_jvmti == JNI_EDETACHED) return "this JVM is still starting, or ending: attach again when it is up";
   if (has_jvmti != JNI_OK) return "this JVM has no JVM TI 1.2";
   jvmti = static_cast<jvmtiEnv*>(env);
+  if (!keep_an_environment(vm)) return "the JVM gives no second environment of JVM TI";
   if (const char* error = unfit_jvm(jvmti)) return error;
   looks.start(jvmti);
   if (const char* error = take_capabilities()) return error;
@@ -414,15 +416,7 @@ void AgentSession::backfill_threads(JNIEnv* jni) {
 // last one takes its time. Nothing waits for us meanwhile: this is the control thread.
 constexpr std::uint32_t kLeaveLimitMs = 120'000;
 
-// A probe may be in its last instructions with an address of the pool, and its thread may not run for a while: the
-// pool's place stays taken, by empty memory that costs addresses alone, until eight more sessions have ended.
 void AgentSession::unmap_pool() {
-  struct Retired {
-    void* base = nullptr;
-    std::uint64_t size = 0;
-  };
-  static Retired places[8];
-  static unsigned next = 0;
   if (methods == nullptr) {
     munmap(writer.pool.base(), pool_size);
     return;
@@ -430,10 +424,7 @@ void AgentSession::unmap_pool() {
   methods->area().hide_clock();
   delete methods;
   methods = nullptr;
-  Retired& place = places[next++ % (sizeof places / sizeof places[0])];
-  if (place.base != nullptr) munmap(place.base, place.size);
-  place = {writer.pool.base(), pool_size};
-  anonymous_memory(place.size, place.base, MAP_FIXED);
+  retire_pool(writer.pool.base(), pool_size);
 }
 
 void AgentSession::wake() const {

@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
+#include "base/strings.h"
+#include "target/memory_map.h"
+#include "target/process.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/trace_calls.h"
 #include "tests/testlib/trace_checks.h"
@@ -62,6 +68,127 @@ TEST_P(EachJdk, outlives_trace_after_trace_under_a_checking_allocator) {
     ASSERT_TRUE((*jvm)->alive()) << "trace " << i << ": " << done->err << (*jvm)->crash_report();
   }
   EXPECT_TRUE(succeeded((*jvm)->ask("rounds"))) << (*jvm)->crash_report();
+}
+
+// --- as many as are asked for ---------------------------------------------------------------------------------------
+
+// JTRACE_LASTING_ATTACHES, few where it is not set.
+int wanted_attaches() {
+  const char* text = ::getenv("JTRACE_LASTING_ATTACHES");
+  return text == nullptr ? 6 : std::atoi(text);
+}
+
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> parts;
+  for (int i = 3; i > 0; --i)
+    if (const std::string part = path + "." + std::to_string(i); std::filesystem::exists(part)) parts.push_back(part);
+  parts.push_back(path);
+  return parts;
+}
+
+std::chrono::milliseconds median(std::vector<std::chrono::milliseconds> times) {
+  std::sort(times.begin(), times.end());
+  return times.empty() ? std::chrono::milliseconds(0) : times[times.size() / 2];
+}
+
+std::string resident(pid_t pid) {
+  const auto process = target::Process::open(pid);
+  const auto status = process ? process->read_proc("status") : Result<std::string>(std::string());
+  const std::size_t at = status ? status->find("VmRSS:") : std::string::npos;
+  return at == std::string::npos ? "?" : std::string(trimmed(status->substr(at + 6, status->find('\n', at) - at - 6)));
+}
+
+// One attach to a busy program, rotated, and what it left held to its rules. What the last one of them took is told, so
+// that what grows shows.
+TEST_P(EachJdk, outlives_as_many_traces_as_are_asked_for) {
+  JvmOptions options = has_allocator(GetParam()) ? checked(GetParam()) : attachable(GetParam());
+  options.flags.push_back("-Xmx200m");
+  if (::getenv("JTRACE_LASTING_ATTACHES") == nullptr) options.arguments = {"2"};
+  auto jvm = JvmProcess::start(GetParam(), "LastingWork", options);
+  ASSERT_TRUE(succeeded(jvm));
+  std::vector<std::chrono::milliseconds> times;
+  const int attaches = wanted_attaches();
+  for (int i = 0; i < attaches; ++i) {
+    const ScratchDir folder;
+    const auto began = std::chrono::steady_clock::now();
+    auto done = run_jtrace({"attach", (*jvm)->pid_text(), "--duration", "0.2", "-o", folder.file("t.xml"), "--events",
+                            "threads,classes,gc,monitors,objects,methods", "--filter", "LastingWork* include",
+                            "--filter", "* exclude", "--max-size", "1M", "--rotate", "3"});
+    times.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began));
+    ASSERT_TRUE(succeeded(done));
+    ASSERT_THAT(done->status, ::testing::AnyOf(0, 9)) << "trace " << i << ": " << done->err << (*jvm)->crash_report();
+    ASSERT_TRUE((*jvm)->alive()) << "trace " << i << ": " << done->err << (*jvm)->crash_report();
+    std::vector<std::string> words = parts_of(folder.file("t.xml"));
+    words.insert(words.begin(), "validate");
+    auto sound = run_jtrace(words);
+    ASSERT_TRUE(succeeded(sound));
+    ASSERT_EQ(sound->status, 0) << "trace " << i << ": " << sound->out << sound->err;
+    if (times.size() % 50 == 0)
+      std::printf("%d: %lld ms, %s\n", i + 1, static_cast<long long>(times.back().count()),
+                  resident((*jvm)->pid()).c_str());
+  }
+  EXPECT_TRUE(succeeded((*jvm)->ask("rounds"))) << (*jvm)->crash_report();
+  const auto tenth = static_cast<std::ptrdiff_t>((times.size() + 9) / 10);
+  std::printf("%d attaches; the first took %lld ms, the last %lld\n", attaches,
+              static_cast<long long>(median({times.begin(), times.begin() + tenth}).count()),
+              static_cast<long long>(median({times.end() - tenth, times.end()}).count()));
+}
+
+std::vector<target::Mapping> mappings_of(pid_t pid) {
+  const auto process = target::Process::open(pid);
+  const auto text = process ? process->read_proc("maps") : Result<std::string>(std::string());
+  return text ? target::parse_memory_map(*text) : std::vector<target::Mapping>();
+}
+
+// The ring memory of the trace under way, not the page of it that is the probes' clock; 0: there is none.
+target::Address pool_of(pid_t pid) {
+  for (const target::Mapping& each : mappings_of(pid))
+    if (each.path.ends_with(".pool") && each.size() > 65536) return each.start;
+  return 0;
+}
+
+bool is_writable_memory(pid_t pid, target::Address place) {
+  const auto mappings = mappings_of(pid);
+  const target::Mapping* found = target::find_mapping(mappings, place);
+  return found != nullptr && found->writable && found->path.empty();
+}
+
+// Threads that were there in a trace and end after it are forgotten by the JVM: the next trace does not make it write
+// to them (agent/lasting_environment.h).
+TEST_P(EachJdk, threads_that_end_between_traces_are_not_written_to) {
+  auto jvm = JvmProcess::start(GetParam(), "Comings", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  const ScratchDir folder;
+  const auto attach = [&] {
+    auto done = run_jtrace({"attach", (*jvm)->pid_text(), "--duration", "0.1", "-o", folder.file("t.xml"), "--events",
+                            "threads,classes,gc,monitors"});
+    ASSERT_TRUE(succeeded(done));
+    EXPECT_THAT(done->status, ::testing::AnyOf(0, 9)) << done->err;
+  };
+  ASSERT_TRUE(succeeded((*jvm)->ask("come 100")));
+  attach();
+  ASSERT_TRUE(succeeded((*jvm)->ask("go")));
+  attach();
+  auto changed = (*jvm)->ask("changed");
+  ASSERT_TRUE(succeeded(changed)) << (*jvm)->crash_report();
+  EXPECT_EQ(*changed, "0");
+}
+
+// Where a pool lay stays taken: a thread that something has held within a probe all the while meets memory.
+TEST_P(EachJdk, keeps_the_places_of_pools) {
+  auto jvm = JvmProcess::start(GetParam(), "Redefined", attachable(GetParam()));
+  ASSERT_TRUE(succeeded(jvm));
+  std::vector<target::Address> places;
+  for (int i = 0; i < 12; ++i) {
+    auto run = TraceRun::start((*jvm)->pid(), {"--events", "methods", "--filter", "Large include", "--filter",
+                                               "* exclude", "--ring-memory", "1M"});
+    ASSERT_TRUE(succeeded(run));
+    const target::Address place = pool_of((*jvm)->pid());
+    ASSERT_NE(place, 0u);
+    places.push_back(place);
+    ASSERT_TRUE(succeeded((*run)->stop()));
+  }
+  for (const target::Address place : places) EXPECT_TRUE(is_writable_memory((*jvm)->pid(), place)) << std::hex << place;
 }
 
 // A class that the JVM would not survive many redefinitions of is left alone, and named.
