@@ -142,9 +142,7 @@ const char* AgentSession::map_pool(int fd) {
 }
 
 void AgentSession::say(std::string_view key, std::string_view value) {
-  Definition definition(record::DefinitionKind::kOption, 0);
-  definition.put_text(key);
-  definition.put_text(value);
+  Definition definition(0, record::OptionFields{.key = key, .value = value});
   definitions.append(definition);
 }
 
@@ -187,7 +185,7 @@ const char* AgentSession::take_capabilities() {
     granted_events &= ~need.bits;
     say_not_offered(need.name, static_cast<unsigned>(need.capability), need.capability_name);
   }
-  if ((granted_events & record::kObjAllocEvent) != 0 && config.sampling_interval == 0)
+  if ((granted_events & record::kObjAllocEvent) != 0 && config.sample_interval == 0)
     want(kCanGenerateVmObjectAllocEvents);
   return jvmti->AddCapabilities(&wanted) == JVMTI_ERROR_NONE ? nullptr
                                                              : "the JVM refused the capabilities it had offered";
@@ -206,7 +204,7 @@ void AgentSession::switch_events(bool on) {
     for (int event : need.events)
       if (event != 0) jvmti->SetEventNotificationMode(mode, static_cast<jvmtiEvent>(event), nullptr);
   }
-  if ((granted_events & record::kObjAllocEvent) != 0 && config.sampling_interval == 0)
+  if ((granted_events & record::kObjAllocEvent) != 0 && config.sample_interval == 0)
     jvmti->SetEventNotificationMode(mode, JVMTI_EVENT_VM_OBJECT_ALLOC, nullptr);
   jvmti->SetEventNotificationMode(mode, JVMTI_EVENT_VM_DEATH, nullptr);
 }
@@ -269,7 +267,7 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   else jni->ExceptionClear();
   if (const char* error = make_own_thread(jni)) return error;
   if ((granted_events & record::kObjAllocEvent) != 0)
-    jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sampling_interval));
+    jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sample_interval));
   prepare_methods(jni);
   prepare_waits(jni);
   writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kTracing));
@@ -348,17 +346,16 @@ bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, 
   if (info.thread_group != nullptr) jni->DeleteLocalRef(info.thread_group);
   if (info.context_class_loader != nullptr) jni->DeleteLocalRef(info.context_class_loader);
 
-  Definition definition(record::DefinitionKind::kThread, id);
   // The kernel's id is known for the calling thread alone, and a virtual thread has none of its own.
   const bool has_tid = !ran_before && !virtual_one;
-  definition.put(std::uint64_t{has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0});
+  const auto tid = has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0;
   const auto was = ran_before && !virtual_one ? state_of(jvmti, thread) : record::ThreadWas::kUnknown;
-  definition.put(static_cast<std::uint8_t>((ran_before ? record::kThreadRanBefore : 0) |
-                                           (virtual_one ? record::kThreadVirtual : 0) |
-                                           static_cast<unsigned>(was) << record::kThreadStateShift));
-  definition.put_text(name.view());
-  definition.put_text(group.view());
-  definition.put_text(parent.view());
+  const auto flags = static_cast<std::uint8_t>((ran_before ? record::kThreadRanBefore : 0) |
+                                               (virtual_one ? record::kThreadVirtual : 0) |
+                                               static_cast<unsigned>(was) << record::kThreadStateShift);
+  Definition definition(
+      id, record::ThreadFields{
+              .tid = tid, .flags = flags, .name = name.view(), .group = group.view(), .parent = parent.view()});
   return definitions.append(definition);
 }
 
@@ -372,10 +369,7 @@ std::uint64_t AgentSession::thread_id(JNIEnv* jni, jthread thread, bool ran_befo
 }
 
 bool AgentSession::define_by_id(std::uint64_t id) {
-  Definition definition(record::DefinitionKind::kThread, id);
-  definition.put(std::uint64_t{0});
-  definition.put(static_cast<std::uint8_t>(record::kThreadVirtual));
-  for (int text = 0; text < 3; ++text) definition.put_text("");
+  Definition definition(id, record::ThreadFields{.flags = record::kThreadVirtual});
   if (!definitions.append(definition)) return false;
   known_threads_[slot_of(id) % kKnownThreads].store(id, std::memory_order_release);
   return true;
@@ -386,12 +380,9 @@ std::uint64_t AgentSession::vm_thread_id(Producer& producer) {
   if (producer.last_thread == id && producer.last_thread_generation == writer.generation) return id;
   char name[32] = "";
   const std::size_t length = thread_comm(name, sizeof name);
-  Definition definition(record::DefinitionKind::kThread, id);
-  definition.put(std::uint64_t{producer.tid()});
-  definition.put(static_cast<std::uint8_t>(record::kThreadRanBefore | record::kThreadVmInternal));
-  definition.put_text(std::string_view(name, length));
-  definition.put_text("");
-  definition.put_text("");
+  Definition definition(id, record::ThreadFields{.tid = producer.tid(),
+                                                 .flags = record::kThreadRanBefore | record::kThreadVmInternal,
+                                                 .name = std::string_view(name, length)});
   if (!definitions.append(definition, false)) return 0;  // in a collection
   producer.last_thread = id;
   producer.last_thread_generation = writer.generation;

@@ -38,7 +38,7 @@ void JNICALL object_free(jvmtiEnv*, jlong tag) {
   if (!guard) return;
   const AgentSession& session = guard.session();
   record::ObjectRecord made{};
-  made.id = static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  made.id = id_of_tag(tag);
   const bool is_told = (tag & kTagIsObject) != 0 && (session.granted_events & record::kObjFreeEvent) != 0;
   if (is_told && (session.methods == nullptr || !session.methods->keep_free(made.id)))
     guard.write(made, record::RecordKind::kObjFree, false);

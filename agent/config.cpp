@@ -58,10 +58,8 @@ bool decode_config(std::span<const std::byte> payload, Config& config) {
   ByteReader reader(payload);
   config.events = reader.read<std::uint64_t>();
   config.flags = reader.read<std::uint32_t>();
-  config.block_limit_ms = reader.read<std::uint32_t>();
-  config.sampling_interval = reader.read<std::uint64_t>();
-  config.stack_depth = reader.read<std::uint32_t>();
-  config.slower_than = reader.read<std::uint64_t>();
+#define START_VALUE(type, member, ...) config.member = reader.read<type>();
+#include "trace/record/start_options.def"
   if (!decode_counters(reader, config.used_counters) || !decode_counters(reader, config.committed_counters))
     return false;
   const auto rest = reader.read_bytes(reader.remaining());

@@ -42,10 +42,8 @@ class FilterBlock {
 struct Config {
   std::uint64_t events = 0;  // EventBit
   std::uint32_t flags = 0;   // ConfigFlag
-  std::uint32_t block_limit_ms = 0;
-  std::uint64_t sampling_interval = 0;  // bytes
-  std::uint32_t stack_depth = 0;        // frames
-  std::uint64_t slower_than = 0;        // ns; 0: every call
+#define START_VALUE(type, member, ...) type member = 0;
+#include "trace/record/start_options.def"
   std::vector<const std::uint64_t*> used_counters;
   std::vector<const std::uint64_t*> committed_counters;
   FilterBlock filters;

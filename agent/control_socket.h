@@ -7,7 +7,7 @@
 
 #include "agent/byte_buffer.h"
 #include "base/unique_fd.h"
-#include "trace/record/control.h"
+#include "trace/record/frames.h"
 
 namespace jtrace::agent {
 
@@ -22,6 +22,13 @@ struct Frame {
 bool send_frame(int socket, record::FrameType type, const void* payload, std::size_t size);
 inline bool send_frame(int socket, record::FrameType type, const ByteBuffer& payload) {
   return send_frame(socket, type, payload.data(), payload.size());
+}
+// A frame of frames.def.
+template <class Fields>
+bool send_frame(int socket, const Fields& fields) {
+  ByteBuffer payload;
+  write_fields(payload, fields);
+  return send_frame(socket, Fields::kType, payload);
 }
 // False at the hang-up, at a time-out, and for a frame larger than kMaxFrameSize.
 bool receive_frame(int socket, Frame& frame);

@@ -136,24 +136,24 @@ class ControlThread {
       case record::FrameType::kDetach: done_ = true; return true;
       case record::FrameType::kPause: return set_paused(true);
       case record::FrameType::kResume: return set_paused(false);
-      case record::FrameType::kQuery: return send_answer("");
+      case record::FrameType::kQuery: return send_answer({});
       case record::FrameType::kCount: return count();
       case record::FrameType::kFilters: {
         FilterBlock filters;
         if (!filters.decode(static_cast<std::vector<std::byte>&&>(frame.payload)))
-          return send_answer("error=malformed\n");
+          return send_answer({}, record::AnswerStatus::kMalformed);
         session_.registry->set_filters(static_cast<FilterBlock&&>(filters));
         if (session_.methods != nullptr) session_.methods->refilter(jni_);
-        return send_answer("");
+        return send_answer({});
       }
-      default: return send_answer("error=unknown frame\n");
+      default: return send_answer({}, record::AnswerStatus::kUnknownFrame);
     }
   }
 
   // Beside the pool: they are wanted now, where they are wanted, and not behind all that waits to be drained.
   bool count() {
     constexpr std::size_t kInAFrame = 32'768;
-    if (session_.methods == nullptr || session_.vm_dead) return send_answer("error=nothing is counted\n");
+    if (session_.methods == nullptr || session_.vm_dead) return send_answer({}, record::AnswerStatus::kNothingCounted);
     const std::vector<std::uint32_t> counted = session_.methods->counted_methods();
     std::vector<std::uint64_t> pairs;
     for (std::size_t i = 0; i < counted.size(); ++i) {
@@ -166,12 +166,8 @@ class ControlThread {
       pairs.clear();
     }
     char text[320];
-    int length = snprintf(text, sizeof text, "methods=%zu\ncoverage=", counted.size());
-    length += session_.methods->coverage(jni_, counted.size(), text + length,
-                                         sizeof text - static_cast<std::size_t>(length) - 1);
-    text[length] = '\n';
-    text[length + 1] = '\0';
-    return send_answer(text);
+    const int length = session_.methods->coverage(jni_, counted.size(), text, sizeof text);
+    return send_answer({.counted = counted.size(), .coverage = {text, static_cast<std::size_t>(length)}});
   }
 
   bool set_paused(bool paused) {
@@ -184,21 +180,20 @@ class ControlThread {
     }
     session_.writer.pool.header().agent_state.store(
         static_cast<std::uint32_t>(paused ? record::AgentState::kPaused : record::AgentState::kTracing));
-    return send_answer("");
+    return send_answer({});
   }
 
-  bool send_answer(const char* start) {
-    char text[1024];
-    int length = snprintf(text, sizeof text, "%spaused=%d\ncollections=%u\n", start, session_.paused ? 1 : 0,
-                          session_.gc_number.load());
+  // With what is true of every answer.
+  bool send_answer(record::AnswerFields answer, record::AnswerStatus status = record::AnswerStatus::kOk) {
+    answer.status = static_cast<std::uint32_t>(status);
+    answer.paused = session_.paused ? 1 : 0;
+    answer.collections = session_.gc_number.load();
+    char figures[512];
     if (session_.methods != nullptr) {
-      length += snprintf(text + length, sizeof text - static_cast<std::size_t>(length), "rewritten=");
-      length += session_.methods->figures(text + length, sizeof text - static_cast<std::size_t>(length));
-      length += snprintf(text + length, sizeof text - static_cast<std::size_t>(length), "\n");
+      const int length = session_.methods->figures(figures, sizeof figures);
+      answer.rewritten = {figures, static_cast<std::size_t>(length)};
     }
-    ByteBuffer payload;
-    payload.put_text(std::string_view(text, static_cast<std::size_t>(length)));
-    return send_frame(session_.control.get(), record::FrameType::kAnswer, payload);
+    return send_frame(session_.control.get(), answer);
   }
 
   AgentSession& session_;

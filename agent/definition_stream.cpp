@@ -49,7 +49,7 @@ bool DefinitionStream::try_append(Definition& definition) {
   pthread_mutex_lock(&lock_);
   const bool room = reserve(definition.size());
   if (room) {
-    definition.overwrite(Definition::kTimeOffset, monotonic_ns());
+    definition.overwrite(record::kDefinitionTimeOffset, monotonic_ns());
     copy(definition.data(), definition.size());
   }
   pthread_mutex_unlock(&lock_);

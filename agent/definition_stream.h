@@ -11,7 +11,7 @@
 
 #include "agent/byte_buffer.h"
 #include "agent/producer.h"
-#include "trace/record/definition.h"
+#include "trace/record/definition_fields.h"
 
 namespace jtrace::agent {
 
@@ -24,7 +24,29 @@ class Definition : public ByteBuffer {
     put(std::uint64_t{0});  // time, set by the stream
     put(id);
   }
-  static constexpr std::size_t kTimeOffset = 5;
+  template <class Fields>
+  Definition(std::uint64_t id, const Fields& fields) : Definition(Fields::kKind, id) {
+    write_fields(*this, fields);
+  }
+};
+
+// The items of a list in a definition.
+class DefinedItems {
+ public:
+  void add_text(std::string_view text) {
+    bytes_.put_text(text);
+    ++count_;
+  }
+  void add_frame(std::uint64_t method, std::int32_t line) {
+    bytes_.put(method);
+    bytes_.put(line);
+    ++count_;
+  }
+  record::LaidOut view() const { return {count_, bytes_.view()}; }
+
+ private:
+  ByteBuffer bytes_;
+  std::uint32_t count_ = 0;
 };
 
 class DefinitionStream {

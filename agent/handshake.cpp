@@ -13,11 +13,7 @@ namespace {
 constexpr unsigned kHandshakeSeconds = 10;
 
 void send_answer_to_start(int socket, std::uint32_t status, std::uint64_t events, std::string_view text) {
-  ByteBuffer payload;
-  payload.put(status);
-  payload.put(events);
-  payload.put_text(text);
-  send_frame(socket, record::FrameType::kStarted, payload);
+  send_frame(socket, record::StartedFields{.status = status, .events = events, .text = text});
 }
 
 // Whether a copy of the agent, of another version or of the same by another path, has mapped a pool (PoolFile names it
@@ -44,14 +40,12 @@ bool send_hello(JavaVM* vm, int socket, bool live, std::string_view options) {
     jvmti->GetVersionNumber(&version);
     jvmti->DisposeEnvironment();
   }
-  ByteBuffer hello;
-  hello.put(record::kControlVersion);
-  hello.put(static_cast<std::uint32_t>(getpid()));
-  hello.put(static_cast<std::uint32_t>(version));
-  hello.put(static_cast<std::uint8_t>(live ? 0 : 1));
-  hello.put_text(JTRACE_VERSION);
-  hello.put_text(options);
-  return send_frame(socket, record::FrameType::kHello, hello);
+  return send_frame(socket, record::HelloFields{.version = record::kControlVersion,
+                                                .nspid = static_cast<std::uint32_t>(getpid()),
+                                                .jvmti_version = static_cast<std::uint32_t>(version),
+                                                .at_start = static_cast<std::uint8_t>(live ? 0 : 1),
+                                                .agent_version = JTRACE_VERSION,
+                                                .options = options});
 }
 
 const char* read_start(Frame& frame, Config& config, Reason& error) {

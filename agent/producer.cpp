@@ -48,14 +48,25 @@ constexpr std::uint64_t kLostPlaces = 1024;
 constinit std::atomic<std::uint64_t> g_lost_virtual[kLostPlaces] = {};
 std::atomic<std::uint64_t>& lost_virtual_at(std::uint64_t thread) { return g_lost_virtual[thread % kLostPlaces]; }
 
-// Of a record that probes do not write; 0: it has none.
+template <class Record>
+concept NamesThread = requires(const Record& record) {
+  record.thread;
+};
+// The thread that a record names; 0: none.
+template <class Record>
+std::uint64_t thread_in(const record::RecordHeader& header) {
+  if constexpr (NamesThread<Record>) return reinterpret_cast<const Record&>(header).thread;
+  else return 0;
+}
 std::uint64_t thread_of(const record::RecordHeader& header) {
   switch (header.kind) {
-    case record::RecordKind::kMethodCount: return 0;
-    case record::RecordKind::kObjFree:
-    case record::RecordKind::kClassUnload: return reinterpret_cast<const record::ObjectRecord&>(header).thread;
-    default: return header.slots > 1 ? reinterpret_cast<const record::ThreadRecord&>(header).thread : 0;
+#define RECORD(number, Name, Struct, ...) \
+  case record::RecordKind::k##Name:       \
+    return thread_in<record::Struct>(header);
+#include "trace/record/records.def"
+#undef RECORD
   }
+  return 0;
 }
 
 }  // namespace
@@ -109,10 +120,10 @@ bool has_more_than(const record::PoolHeader& header, std::uint32_t chunks) {
 }
 
 // Events move the coarse clock on, beyond themselves: whoever waits for this thread, and then takes the time of a probe
-// from that clock, comes behind them. A part stands with its event, whatever its time.
+// from that clock, comes after them. What is no event of its own stands with one, whatever its time.
 std::uint64_t time_of(record::PoolHeader& header, record::RecordKind kind) {
   const std::uint64_t coarse = header.coarse_clock.load(std::memory_order_relaxed);
-  if (coarse != 0 && record::is_part(kind)) return coarse;
+  if (coarse != 0 && !record::is_in(record::kCountedKinds, kind)) return coarse;
   const std::uint64_t now = monotonic_ns();
   if (coarse != 0) record::advance_clock(header, now + 1);
   return now;
@@ -254,7 +265,7 @@ bool Producer::has_room(std::uint32_t size) const {
 // Writes into the chunk of the probes; false where that is the sink: the record is lost, and counted.
 bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size) {
   if (direct() == sink_.get()) {
-    if (!record::is_part(bytes->kind)) lose(writer, 1, direct()->carrier);
+    if (record::is_in(record::kCountedKinds, bytes->kind)) lose(writer, 1, direct()->carrier);
     return false;
   }
   const std::uint64_t at = direct()->committed.load(std::memory_order_relaxed);
@@ -263,14 +274,6 @@ bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* byt
   direct()->committed.store(at + size, std::memory_order_release);
   return true;
 }
-
-// A bit for each kind of record that is an event, and no part of one.
-constexpr std::uint64_t kEvents = [] {
-  std::uint64_t bits = 0;
-  for (unsigned kind = 0; kind <= static_cast<unsigned>(record::RecordKind::kConstructor); ++kind)
-    if (!record::is_part(static_cast<record::RecordKind>(kind))) bits |= std::uint64_t{1} << kind;
-  return bits;
-}();
 
 // Events among the records that probes have left in the sink.
 std::uint64_t Producer::events_in_sink() const {
@@ -281,8 +284,8 @@ std::uint64_t Producer::events_in_sink() const {
   for (std::uint64_t at = 0; at < size;) {
     const auto kind = static_cast<record::RecordKind>(records[at]);
     const auto slots = static_cast<std::uint8_t>(records[at + offsetof(record::RecordHeader, slots)]);
-    events += (kEvents >> static_cast<unsigned>(kind) & 1);
-    tells_of_frames = tells_of_frames || record::is_of_frame(kind);
+    events += record::is_in(record::kCountedKinds, kind);
+    tells_of_frames = tells_of_frames || record::is_in(record::kFrameKinds, kind);
     at += record::kSlotSize;
     // Most have one: by a jump, not by a product that the next load would have to wait for.
     if (slots > 1) [[unlikely]]
@@ -406,7 +409,7 @@ bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool
 
 record::ChunkHeader* Producer::direct_chunk(const PoolWriter& writer, std::uint64_t carrier, std::uint64_t current) {
   if (generation() != writer.generation) join(writer);
-  constexpr std::uint32_t kRecord = sizeof(record::ReceiverRecord);        // the largest of a probe's
+  constexpr std::uint32_t kRecord = record::kLargestOfBytecode;
   constexpr std::uint32_t kNeed = sizeof(record::ThreadRecord) + kRecord;  // with a switch before it
   do {
     const bool open = direct() != nullptr && has_room(direct()->current == current ? kRecord : kNeed);

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "trace/record/event_record.h"
 #include "trace/record/layout.h"
+#include "trace/record/record_kinds.h"
 
 namespace jtrace::agent {
 

@@ -7,8 +7,7 @@
 namespace jtrace::agent {
 namespace {
 
-constexpr jint kAccStatic = 0x0008;              // JVMS 4.5
-constexpr std::uint32_t kUnknown = 0xffffffffu;  // definition.h: exceptions that are not known
+constexpr jint kAccStatic = 0x0008;  // JVMS 4.5
 
 std::uint8_t primitive_array_code(char element) {
   switch (element) {
@@ -24,10 +23,9 @@ std::uint8_t primitive_array_code(char element) {
   }
 }
 
-void put_class_name(Definition& definition, jvmtiEnv* jvmti, jclass klass) {
-  JvmtiText signature(jvmti);
+// The signature of a class, "" of none.
+void read_signature(jvmtiEnv* jvmti, jclass klass, JvmtiText& signature) {
   if (klass != nullptr) jvmti->GetClassSignature(klass, signature.out(), nullptr);
-  definition.put_text(internal_name(signature.view()));
 }
 
 struct FieldCounts {
@@ -55,13 +53,14 @@ std::uint32_t count_methods(jvmtiEnv* jvmti, jclass klass) {
                                                                                   : 0;
 }
 
-void put_interfaces(Definition& definition, JNIEnv* jni, jvmtiEnv* jvmti, jclass klass) {
+void add_interfaces(DefinedItems& names, JNIEnv* jni, jvmtiEnv* jvmti, jclass klass) {
   jint count = 0;
   JvmtiMemory<jclass> interfaces(jvmti);
   if (jvmti->GetImplementedInterfaces(klass, &count, interfaces.out()) != JVMTI_ERROR_NONE) count = 0;
-  definition.put(static_cast<std::uint32_t>(count));
   for (jint i = 0; i < count; ++i) {
-    put_class_name(definition, jvmti, interfaces[i]);
+    JvmtiText signature(jvmti);
+    read_signature(jvmti, interfaces[i], signature);
+    names.add_text(internal_name(signature.view()));
     jni->DeleteLocalRef(interfaces[i]);
   }
 }
@@ -80,14 +79,14 @@ jlong Registry::tag_of(jobject object) {
 }
 
 std::uint64_t Registry::class_id(JNIEnv* jni, jclass klass, std::uint64_t cause, bool loaded_before) {
-  if (const jlong tag = tag_of(klass); (tag & kTagIsClass) != 0) return static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  if (const jlong tag = tag_of(klass); (tag & kTagIsClass) != 0) return id_of_tag(tag);
   RawMonitorLock lock(session_.jvmti, monitor_);
   jlong tag = tag_of(klass);
-  if ((tag & kTagIsClass) != 0) return static_cast<std::uint64_t>(tag) >> kTagFlagBits;
-  const std::uint64_t id = tag != 0 ? static_cast<std::uint64_t>(tag) >> kTagFlagBits : next_id();
+  if ((tag & kTagIsClass) != 0) return id_of_tag(tag);
+  const std::uint64_t id = tag != 0 ? id_of_tag(tag) : next_id();
   LocalFrame frame(jni, 16);
   if (!define_class(jni, klass, id, cause, loaded_before)) return 0;
-  tag = static_cast<jlong>(id << kTagFlagBits) | (tag & kTagIsObject) | kTagIsClass;
+  tag = make_tag(id, (tag & kTagIsObject) | kTagIsClass);
   return session_.jvmti->SetTag(klass, tag) == JVMTI_ERROR_NONE ? id : 0;
 }
 
@@ -102,35 +101,31 @@ bool Registry::define_class(JNIEnv* jni, jclass klass, std::uint64_t id, std::ui
   const FieldCounts fields = count_fields(jvmti, klass);
   jobject loader = nullptr;
   jvmti->GetClassLoader(klass, &loader);
+  JvmtiText of_loader(jvmti), superclass(jvmti);
+  read_signature(jvmti, loader == nullptr ? nullptr : jni->GetObjectClass(loader), of_loader);
+  read_signature(jvmti, jni->GetSuperclass(klass), superclass);
+  DefinedItems interfaces;
+  add_interfaces(interfaces, jni, jvmti, klass);
 
-  Definition definition(record::DefinitionKind::kClass, id);
-  definition.put(cause);
-  definition.put(static_cast<std::uint8_t>(loaded_before ? record::kClassLoadedBefore : 0));
-  definition.put(static_cast<std::uint32_t>(access));
-  definition.put(fields.statics);
-  definition.put(fields.instance);
-  definition.put(count_methods(jvmti, klass));
-  definition.put_text(signature.view());
-  definition.put_text(source.view());
-  definition.put(std::uint64_t{0});
-  put_class_name(definition, jvmti, loader == nullptr ? nullptr : jni->GetObjectClass(loader));
-  put_class_name(definition, jvmti, jni->GetSuperclass(klass));
-  put_interfaces(definition, jni, jvmti, klass);
+  Definition definition(
+      id, record::ClassFields{.thread = cause,
+                              .flags = static_cast<std::uint8_t>(loaded_before ? record::kClassLoadedBefore : 0),
+                              .access = static_cast<std::uint32_t>(access),
+                              .static_fields = fields.statics,
+                              .instance_fields = fields.instance,
+                              .methods = count_methods(jvmti, klass),
+                              .signature = signature.view(),
+                              .source = source.view(),
+                              .loader = internal_name(of_loader.view()),
+                              .superclass = internal_name(superclass.view()),
+                              .interfaces = interfaces.view()});
   return session_.definitions.append(definition);
 }
 
 std::uint64_t Registry::define_named_class(std::string_view name) {
   const std::uint64_t id = next_id();
-  Definition definition(record::DefinitionKind::kClass, id);
-  definition.put(std::uint64_t{0});
-  definition.put(static_cast<std::uint8_t>(record::kClassLoadedBefore | record::kClassNamed));
-  for (int i = 0; i < 4; ++i) definition.put(std::uint32_t{0});  // access, fields, methods
-  definition.put_text(name);
-  definition.put_text("");
-  definition.put(std::uint64_t{0});
-  definition.put_text("");
-  definition.put_text("");
-  definition.put(std::uint32_t{0});
+  Definition definition(
+      id, record::ClassFields{.flags = record::kClassLoadedBefore | record::kClassNamed, .signature = name});
   return session_.definitions.append(definition) ? id : 0;
 }
 
@@ -183,7 +178,7 @@ std::uint64_t Registry::number_of_probes(JNIEnv* jni, jmethodID method) {
   jni->DeleteLocalRef(klass);
   if ((tag & kTagIsClass) == 0) return 0;
   if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return 0;
-  return session_.methods->number_of(static_cast<std::uint64_t>(tag) >> kTagFlagBits, name.view(), signature.view());
+  return session_.methods->number_of(id_of_tag(tag), name.view(), signature.view());
 }
 
 bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
@@ -208,14 +203,14 @@ bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
       if (lines[i].line_number > last) last = lines[i].line_number;
     }
   }
-  Definition definition(record::DefinitionKind::kMethod, id);
-  definition.put(owner);
-  definition.put(static_cast<std::uint32_t>(access));
-  definition.put(static_cast<std::int32_t>(first));
-  definition.put(static_cast<std::int32_t>(last));
-  definition.put_text(name.view());
-  definition.put_text(signature.view());
-  definition.put(kUnknown);  // JVM TI does not tell the Exceptions attribute
+  Definition definition(
+      id, record::MethodFields{.class_id = owner,
+                               .access = static_cast<std::uint32_t>(access),
+                               .first_line = first,
+                               .last_line = last,
+                               .name = name.view(),
+                               .signature = signature.view(),
+                               .exceptions = {record::kNotKnown, {}}});  // JVM TI does not tell the attribute
   if (!session_.definitions.append(definition)) return false;
   if (session_.methods != nullptr) session_.methods->keep_number(owner, name.view(), signature.view(), id);
   return true;
@@ -256,33 +251,30 @@ TypeOfObject Registry::type_of(JNIEnv* jni, jclass klass) {
 }
 
 std::uint64_t Registry::object_id(JNIEnv* jni, jobject object) {
-  if (const jlong tag = tag_of(object); (tag & kTagIsObject) != 0)
-    return static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  if (const jlong tag = tag_of(object); (tag & kTagIsObject) != 0) return id_of_tag(tag);
   RawMonitorLock lock(session_.jvmti, monitor_);
   const jlong tag = tag_of(object);
-  if ((tag & kTagIsObject) != 0) return static_cast<std::uint64_t>(tag) >> kTagFlagBits;
+  if ((tag & kTagIsObject) != 0) return id_of_tag(tag);
   LocalFrame frame(jni, 16);
   const TypeOfObject type = type_of(jni, jni->GetObjectClass(object));
   if (!type.known) return 0;
-  const std::uint64_t id = tag != 0 ? static_cast<std::uint64_t>(tag) >> kTagFlagBits : next_id();
+  const std::uint64_t id = tag != 0 ? id_of_tag(tag) : next_id();
   jlong size = 0;
   session_.jvmti->GetObjectSize(object, &size);
-  Definition definition(record::DefinitionKind::kObject, id);
-  definition.put(type.class_id);
-  definition.put(static_cast<std::uint64_t>(size));
-  definition.put(type.is_array);
+  Definition definition(
+      id, record::ObjectFields{
+              .class_id = type.class_id, .size = static_cast<std::uint64_t>(size), .is_array = type.is_array});
   if (!session_.definitions.append(definition)) return 0;
   // Defining the class may have tagged this very object (the mirror of java.lang.Class): keep its flag.
   const jlong flags = (tag_of(object) & kTagIsClass) | kTagIsObject;
-  session_.jvmti->SetTag(object, static_cast<jlong>(id << kTagFlagBits) | flags);
+  session_.jvmti->SetTag(object, make_tag(id, flags));
   return id;
 }
 
 std::uint64_t Registry::new_object_id(jobject object) {
   if (tag_of(object) != 0) return 0;
   const std::uint64_t id = next_id();
-  return session_.jvmti->SetTag(object, static_cast<jlong>(id << kTagFlagBits) | kTagIsObject) == JVMTI_ERROR_NONE ? id
-                                                                                                                   : 0;
+  return session_.jvmti->SetTag(object, make_tag(id, kTagIsObject)) == JVMTI_ERROR_NONE ? id : 0;
 }
 
 jint Registry::line_of(jmethodID method, jlocation location) {
@@ -333,14 +325,13 @@ std::uint64_t Registry::define_stack(JNIEnv* jni, const jvmtiFrameInfo* frames, 
   std::atomic<std::uint64_t>& known = known_stacks_[id % kKnownStacks];
   if (known.load(std::memory_order_acquire) == id) return id;
 
-  Definition definition(record::DefinitionKind::kStack, id);
-  definition.put(static_cast<std::uint32_t>(count));
+  DefinedItems items;
   for (jint i = 0; i < count; ++i) {
     const std::uint64_t method = method_id(jni, frames[i].method);
     if (method == 0) return 0;
-    definition.put(method);
-    definition.put(static_cast<std::int32_t>(line_of(frames[i].method, frames[i].location)));
+    items.add_frame(method, line_of(frames[i].method, frames[i].location));
   }
+  Definition definition(id, record::StackFields{.frames = items.view()});
   if (!session_.definitions.append(definition)) return 0;
   known.store(id, std::memory_order_release);
   return id;

@@ -19,6 +19,9 @@ namespace jtrace::agent {
 inline constexpr jlong kTagIsClass = 1;   // the mirror of a class that has a definition
 inline constexpr jlong kTagIsObject = 2;  // defined as an object (objDef, objAlloc)
 inline constexpr int kTagFlagBits = 2;
+// A tag is an id (classId, objId) and flags of what it is known as; 0: none.
+constexpr std::uint64_t id_of_tag(jlong tag) { return static_cast<std::uint64_t>(tag) >> kTagFlagBits; }
+constexpr jlong make_tag(std::uint64_t id, jlong flags) { return static_cast<jlong>(id << kTagFlagBits) | flags; }
 
 // An array's type code in trace.dtd: 0 no array, 2 objects, 4..11 primitives (JVMPI's data type codes).
 struct TypeOfObject {

@@ -92,7 +92,7 @@ class AgentChild {
     auto summary = trace();
     if (summary) return summary->status();
     // Before Start the agent waits for this; afterwards it only sees the hang-up.
-    (void)channel_.send_text(FrameType::kRefused, summary.error().message());
+    (void)channel_.send(trace::record::RefusedFields{.text = summary.error().message()});
     return exit_status(summary.error());
   }
 

@@ -85,51 +85,66 @@ Result<> ControlChannel::send(FrameType type, std::string_view payload, int fd) 
   return {};
 }
 
-Result<> ControlChannel::send_text(FrameType type, std::string_view text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  std::string payload(reinterpret_cast<const char*>(&size), sizeof size);
-  return send(type, payload.append(text));
-}
-
 namespace {
 
-std::string read_text(ByteReader& reader) { return std::string(reader.read_text(reader.read<std::uint32_t>())); }
+using namespace trace::record;
+
 ByteReader reader_of(std::string_view payload) { return ByteReader(std::as_bytes(std::span(payload))); }
 tl::unexpected<Error> malformed(std::string_view what) {
   return fail(ErrorCategory::kMalformed, "the agent's " + std::string(what) + " is malformed");
 }
 
+// A function for each frame: all its fields.
+#define FRAME(Name, text)                                 \
+  [[maybe_unused]] Name read_##Name(ByteReader& reader) { \
+    Name made;
+#define FIELD(type, member, text) made.member = read_##type(reader);
+#define FRAME_END(Name) \
+  return made;          \
+  }
+#include "trace/record/frames.def"
+
 }  // namespace
 
 Result<Hello> decode_hello(std::string_view payload) {
   ByteReader reader = reader_of(payload);
-  Hello hello;
-  hello.version = reader.read<std::uint32_t>();
+  const std::uint32_t version = read_U32(reader);
   if (reader.failed()) return malformed("greeting");
-  if (hello.version != trace::record::kControlVersion) return hello;
-  hello.nspid = reader.read<std::uint32_t>();
-  hello.jvmti_version = reader.read<std::uint32_t>();
-  hello.at_start = reader.read<std::uint8_t>() != 0;
-  hello.agent_version = read_text(reader);
-  hello.options = read_text(reader);
+  if (version != kControlVersion) return Hello{.version = version};
+  reader = reader_of(payload);
+  Hello hello = read_Hello(reader);
   if (reader.failed()) return malformed("greeting");
   return hello;
 }
 
 Result<Started> decode_started(std::string_view payload) {
   ByteReader reader = reader_of(payload);
-  Started started;
-  started.status = reader.read<std::uint32_t>();
-  started.events = reader.read<std::uint64_t>();
-  started.text = read_text(reader);
+  Started started = read_Started(reader);
   if (reader.failed()) return malformed("answer to Start");
   return started;
 }
 
-Result<std::string> decode_text(std::string_view payload) {
+Result<Answer> decode_answer(std::string_view payload) {
   ByteReader reader = reader_of(payload);
-  std::string text = read_text(reader);
+  Answer answer = read_Answer(reader);
   if (reader.failed()) return malformed("answer");
+  return answer;
+}
+
+std::string refusal_in(const Answer& answer) {
+  switch (static_cast<AnswerStatus>(answer.status)) {
+    case AnswerStatus::kOk: return "";
+    case AnswerStatus::kMalformed: return "the agent could not read the request";
+    case AnswerStatus::kUnknownFrame: return "the agent does not know the request";
+    case AnswerStatus::kNothingCounted: return "nothing is counted";
+  }
+  return "the agent refused the request";
+}
+
+std::string agent_lines(const Answer& answer) {
+  std::string text =
+      "paused=" + std::to_string(answer.paused) + "\ncollections=" + std::to_string(answer.collections) + "\n";
+  if (!answer.rewritten.empty()) text += "rewritten=" + answer.rewritten + "\n";
   return text;
 }
 

@@ -11,23 +11,19 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "trace/record/control.h"
+#include "trace/record/field_reader.h"
+#include "trace/record/frames.h"
 
 namespace jtrace::session {
 
-struct Hello {
-  std::uint32_t version = 0;  // of the control protocol; where it is not ours, nothing else is set
-  std::uint32_t nspid = 0;
-  std::uint32_t jvmti_version = 0;
-  bool at_start = false;  // by -agentpath
-  std::string agent_version;
-  std::string options;
-};
-struct Started {
-  std::uint32_t status = 0;  // 0: ok
-  std::uint64_t events = 0;  // EventBit
-  std::string text;
-};
+// Hello, Started, Refused, Answer: the fields of frames.def.
+#define FRAME(Name, text) struct Name {
+#define FIELD(type, member, text) trace::record::fields_read::type member{};
+#define FRAME_END(Name) \
+  }                     \
+  ;
+#include "trace/record/frames.def"
+
 struct Frame {
   trace::record::FrameType type{};
   std::string payload;
@@ -52,7 +48,9 @@ class ControlChannel {
 
   // A frame, with a descriptor where `fd` is one.
   Result<> send(trace::record::FrameType type, std::string_view payload = {}, int fd = -1);
-  Result<> send_text(trace::record::FrameType type, std::string_view text);
+  // A frame of frames.def.
+  template <class Fields>
+  Result<> send(const Fields& fields);
   void close() { socket_.reset(); }
 
  private:
@@ -62,8 +60,35 @@ class ControlChannel {
   bool hung_up_ = false;
 };
 
+namespace detail {
+struct Payload {  // what write_fields() writes into
+  std::string bytes;
+  template <class T>
+  void put(T value) {
+    put_bytes(&value, sizeof value);
+  }
+  void put_text(std::string_view text) {
+    put(static_cast<std::uint32_t>(text.size()));
+    bytes.append(text);
+  }
+  void put_bytes(const void* from, std::size_t size) { bytes.append(static_cast<const char*>(from), size); }
+};
+}  // namespace detail
+
+template <class Fields>
+Result<> ControlChannel::send(const Fields& fields) {
+  detail::Payload payload;
+  write_fields(payload, fields);
+  return send(Fields::kType, payload.bytes);
+}
+
+// Where the version is not ours, nothing else is set.
 Result<Hello> decode_hello(std::string_view payload);
 Result<Started> decode_started(std::string_view payload);
-Result<std::string> decode_text(std::string_view payload);
+Result<Answer> decode_answer(std::string_view payload);
+// Why the agent does not do what it was asked for; "": it does.
+std::string refusal_in(const Answer& answer);
+// What every answer says of the agent, as `jtrace ctl status` has it: key=value lines.
+std::string agent_lines(const Answer& answer);
 
 }  // namespace jtrace::session

@@ -32,15 +32,6 @@ std::string size_text(std::uint64_t bytes) {
   return text;
 }
 
-// What is behind "coverage=" in an answer to Count.
-std::string coverage_of(std::string_view answer) {
-  constexpr std::string_view kKey = "\ncoverage=";
-  const std::size_t at = answer.find(kKey);
-  if (at == std::string_view::npos) return "";
-  answer.remove_prefix(at + kKey.size());
-  return std::string(answer.substr(0, answer.find('\n')));
-}
-
 // Reads one signal off a non-blocking signalfd; false where there is none (or no descriptor).
 bool take_pending_signal(int fd) {
   signalfd_siginfo info{};
@@ -235,7 +226,7 @@ Result<MethodCounts> TraceRunner::count_now() {
         counts.add(frame->payload);
       } else if (ahead == 0 && is_answer(*frame)) {
         asked_.pop_back();
-        counts.coverage = coverage_of(decode_text(frame->payload).value_or(""));
+        counts.coverage = decode_answer(frame->payload).value_or(Answer{}).coverage;
         if (leaving_) last_counts_ = counts;
         return counts;
       } else {
@@ -256,7 +247,7 @@ void TraceRunner::take_last_frame(const Frame& frame) {
   if (frame.type == FrameType::kCounts) counts_.add(frame.payload);
   if (frame.type != FrameType::kAnswer || asked_.empty()) return;
   MethodCounts counts = std::exchange(counts_, {});
-  counts.coverage = coverage_of(decode_text(frame.payload).value_or(""));
+  counts.coverage = decode_answer(frame.payload).value_or(Answer{}).coverage;
   if (asked_.size() == 1 && asked_.front().verb == kForAFile && !counts.coverage.empty())
     last_counts_ = std::move(counts);
   asked_.pop_front();
@@ -375,10 +366,10 @@ void TraceRunner::take_answer(const Frame& frame) {
   if (asked_.empty()) return;
   const Asked asked = asked_.front();
   asked_.pop_front();
-  const auto text = decode_text(frame.payload);
+  const auto decoded = decode_answer(frame.payload);
   MethodCounts counts = std::exchange(counts_, {});
-  if (!text || text->starts_with("error="))
-    return answer(asked.client, ExitStatus::kAgent, text ? *text : "malformed\n");
+  const std::string refusal = decoded ? refusal_in(*decoded) : decoded.error().message();
+  if (!refusal.empty()) return answer(asked.client, ExitStatus::kAgent, refusal + "\n");
   const bool was_paused = paused_;
   if (asked.verb == "pause" || asked.verb == "stop") paused_ = true;
   if (asked.verb == "resume" || asked.verb == "start") paused_ = false;
@@ -386,18 +377,18 @@ void TraceRunner::take_answer(const Frame& frame) {
   if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_) drain();
   if ((asked.verb == "pause" || asked.verb == "resume") && was_paused != paused_ && !reason_)
     if (auto said = drain_.say_paused(paused_); !said) output_failed(std::move(said).error());
-  if (asked.verb == "count") take_counts(std::move(counts), *text);
+  if (asked.verb == "count") take_counts(std::move(counts), decoded->coverage);
   std::string reply;
-  if (asked.verb == "status") reply = status_text() + *text;
-  if (asked.verb == "count") reply = text->substr(0, text->find('\n') + 1);
+  if (asked.verb == "status") reply = status_text() + agent_lines(*decoded);
+  if (asked.verb == "count") reply = "methods=" + std::to_string(decoded->counted) + "\n";
   answer(asked.client, ExitStatus::kOk, reply);
 }
 
 // Behind all that was said until then: the methods' definitions too.
-void TraceRunner::take_counts(MethodCounts counts, std::string_view answer) {
+void TraceRunner::take_counts(MethodCounts counts, std::string_view coverage) {
   if (!reason_) drain();
   if (reason_ || !drain_.in_trace()) return;
-  counts.coverage = coverage_of(answer);
+  counts.coverage = coverage;
   if (auto said = drain_.say_counts(counts); !said) output_failed(std::move(said).error());
 }
 

@@ -101,7 +101,7 @@ class TraceRunner {
   void take_frame(const Frame& frame);
   void take_last_frame(const Frame& frame);
   void take_deferred(void (TraceRunner::*take)(const Frame&));
-  void take_counts(MethodCounts counts, std::string_view answer);
+  void take_counts(MethodCounts counts, std::string_view coverage);
   Result<MethodCounts> count_now();
   std::string why_uncounted() const;
   void serve_count(const CtlRequest& request);

@@ -51,11 +51,20 @@ inline bool is_park(const ClassFile::Reference& callee) {
          (callee.owner == "jdk/internal/misc/Unsafe" || callee.owner == "sun/misc/Unsafe");
 }
 
-// A site: its line (0: not known) | isArray code of what it makes (trace.dtd: 0, 2, 4..11) << 16 | dimensions that are
-// made at once << 24 (multianewarray; else 0).
-inline constexpr std::uint32_t kSiteCodeShift = 16;
-inline constexpr std::uint32_t kSiteDimensionsShift = 24;
+// A site of an allocation, as a probe is called with it.
+struct Site {
+  std::uint16_t line = 0;       // 0: not known
+  std::uint8_t code = 0;        // isArray of what it makes (trace.dtd: 0, 2, 4..11)
+  std::uint8_t dimensions = 0;  // that are made at once (multianewarray; else 0)
 
+  constexpr std::uint32_t bits() const { return line | std::uint32_t{code} << 16 | std::uint32_t{dimensions} << 24; }
+  static constexpr Site of(std::uint32_t bits) {
+    return {static_cast<std::uint16_t>(bits), static_cast<std::uint8_t>(bits >> 16),
+            static_cast<std::uint8_t>(bits >> 24)};
+  }
+};
+
+// The position of a returned value: after the last of 255 arguments (JVMS 4.3.3).
 inline constexpr std::uint32_t kResultValue = 255;
 
 enum class Outcome : std::uint8_t {

@@ -160,12 +160,13 @@ void CodeRewriter::entry_probe(Bytes& out, bool with_receiver) {
 // isArray codes of primitive types are newarray's own (JVMS 6.5).
 void CodeRewriter::allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site) {
   if (!with_site) return object_probe<ProbeMethod::kAllocated>(out);
-  constexpr std::uint32_t kArrayOfObjects = 2;
+  constexpr std::uint8_t kArrayOfObjects = 2;
   const Instruction& each = instructions_[instruction];
-  std::uint32_t site = line_at(instruction);
-  if (each.op == kNewarray) site |= std::uint32_t{code_[each.old_pc + 1]} << kSiteCodeShift;
-  if (each.op == kAnewarray || each.op == kMultianewarray) site |= kArrayOfObjects << kSiteCodeShift;
-  if (each.op == kMultianewarray) site |= std::uint32_t{code_[each.old_pc + 3]} << kSiteDimensionsShift;
+  Site made{.line = static_cast<std::uint16_t>(line_at(instruction))};
+  if (each.op == kNewarray) made.code = static_cast<std::uint8_t>(code_[each.old_pc + 1]);
+  if (each.op == kAnewarray || each.op == kMultianewarray) made.code = kArrayOfObjects;
+  if (each.op == kMultianewarray) made.dimensions = static_cast<std::uint8_t>(code_[each.old_pc + 3]);
+  const std::uint32_t site = made.bits();
   put1(out, kDup);
   if (site <= kLongestShort) {
     push_short(out, site);

@@ -61,8 +61,7 @@ Callees::Told Callees::tell(JNIEnv* jni, std::uint32_t number, jclass klass, std
   if (found == nullptr) return index_.lacked_room() ? Told::kNoRoom : Told::kIsNot;
   const std::uint64_t id = session_.registry->method_id(jni, found);
   if (id == 0) return Told::kNoRoom;
-  Definition made(record::DefinitionKind::kStandsFor, number);
-  made.put(id);
+  Definition made(number, record::StandsForFields{.method = id});
   return session_.definitions.append(made) ? Told::kIs : Told::kNoRoom;
 }
 
@@ -74,14 +73,14 @@ bool Callees::define_name(std::uint32_t number, std::uint32_t loader, const Refe
     if (class_id == 0) return false;
     loaders_[loader].named.put(owner, class_id);
   }
-  Definition made(record::DefinitionKind::kMethod, number);
-  made.put(class_id);
-  made.put(std::uint32_t{is_static ? classfile::kAccStatic : std::uint16_t{0}});
-  made.put(std::int32_t{-1});
-  made.put(std::int32_t{-1});
-  made.put_text(callee.name);
-  made.put_text(callee.descriptor);
-  made.put(std::uint32_t{0xffffffff});  // the exceptions are not known
+  Definition made(number,
+                  record::MethodFields{.class_id = class_id,
+                                       .access = std::uint32_t{is_static ? classfile::kAccStatic : std::uint16_t{0}},
+                                       .first_line = -1,
+                                       .last_line = -1,
+                                       .name = callee.name,
+                                       .signature = callee.descriptor,
+                                       .exceptions = {record::kNotKnown, {}}});
   return session_.definitions.append(made);
 }
 

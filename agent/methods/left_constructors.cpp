@@ -61,7 +61,7 @@ std::uint32_t number_of_constructor(AgentSession& session, JNIEnv* jni, jmethodI
   session.jvmti->GetTag(klass, &tag);
   jni->DeleteLocalRef(klass);
   if ((tag & kTagIsClass) == 0) return 0;
-  return session.methods->number_of(static_cast<std::uint64_t>(tag) >> kTagFlagBits, name.view(), descriptor.view());
+  return session.methods->number_of(id_of_tag(tag), name.view(), descriptor.view());
 }
 
 // The constructors with probes that the calling thread is in, innermost first. False: they are not known.

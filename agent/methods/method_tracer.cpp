@@ -27,8 +27,6 @@ constexpr std::size_t kMostLoading = 10'000;
 constexpr std::uint64_t kMostWait = kNanosPerSecond;
 constexpr unsigned kAccNative = 0x0100;  // JVMS 4.6
 constexpr std::uint32_t kMostSaid = 50;  // methods without probes that the trace names; the rest is counted
-constexpr std::size_t kClassIdOffset =
-    21;  // of a method's definition (definition.h): u32 size, u8 kind, u64 time, u64 id
 
 // What the rewriter asks for the numbers of what a class calls.
 struct CalleesOf {
@@ -44,18 +42,15 @@ struct CalleesOf {
 
 Definition definition_of(const ClassFile& klass, const Method& method, std::uint32_t number, std::uint64_t class_id) {
   const classfile::LineRange lines = classfile::line_range(klass, method);
-  Definition made(record::DefinitionKind::kMethod, number);
-  made.put(class_id);
-  made.put(static_cast<std::uint32_t>(method.access));
-  made.put(lines.first);
-  made.put(lines.last);
-  made.put_text(method.name);
-  made.put_text(method.descriptor);
-  std::uint32_t count = 0;
-  classfile::for_each_exception(klass, method, [&](std::string_view) { ++count; });
-  made.put(count);
-  classfile::for_each_exception(klass, method, [&](std::string_view name) { made.put_text(name); });
-  return made;
+  DefinedItems exceptions;
+  classfile::for_each_exception(klass, method, [&](std::string_view name) { exceptions.add_text(name); });
+  return Definition(number, record::MethodFields{.class_id = class_id,
+                                                 .access = method.access,
+                                                 .first_line = lines.first,
+                                                 .last_line = lines.last,
+                                                 .name = method.name,
+                                                 .signature = method.descriptor,
+                                                 .exceptions = exceptions.view()});
 }
 
 }  // namespace
@@ -170,7 +165,7 @@ bool MethodTracer::has_probes(jclass klass) {
   session_.jvmti->GetTag(klass, &tag);
   if ((tag & kTagIsClass) == 0) return false;
   Lock lock(lock_);
-  const std::uint32_t at = index_.find(static_cast<std::uint64_t>(tag) >> kTagFlagBits);
+  const std::uint32_t at = index_.find(id_of_tag(tag));
   return at != 0 && numbered_[at - 1].has_probes;
 }
 
@@ -464,7 +459,7 @@ void MethodTracer::set_probes(jclass klass, bool has) {
   jlong tag = 0;
   session_.jvmti->GetTag(klass, &tag);
   Lock lock(lock_);
-  const std::uint32_t at = index_.find(static_cast<std::uint64_t>(tag) >> kTagFlagBits);
+  const std::uint32_t at = index_.find(id_of_tag(tag));
   if (at != 0) numbered_[at - 1].has_probes = has;
 }
 
@@ -564,7 +559,7 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
   const std::uint64_t id = session_.registry->class_id(jni, klass, thread, false);
   if (id == 0) session_.count_dropped(1);
   for (Definition& each : found.definitions) {
-    each.overwrite(kClassIdOffset, id);
+    each.overwrite(record::kDefinitionFieldsOffset, id);  // the class's, the first field
     session_.definitions.append(each);
   }
   found.numbers.class_id = id;

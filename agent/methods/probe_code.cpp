@@ -2,7 +2,7 @@
 
 #include "agent/classfile/class_builder.h"
 #include "agent/classfile/probe_methods.h"
-#include "trace/record/event_record.h"
+#include "trace/record/record_kinds.h"
 
 namespace jtrace::agent {
 namespace {
@@ -266,9 +266,7 @@ class Maker {
   void add_probe(ProbeMethod method, record::RecordKind kind) {
     const Arguments arguments = arguments_of(method);
     CodeBuilder code(made_.pool());
-    const std::uint32_t size = arguments == kObject ? sizeof(record::ReceiverRecord)
-                               : style_.cpu_time    ? sizeof(record::CpuTimeRecord)
-                                                    : record::kSlotSize;
+    const std::uint32_t size = record::size_of(kind, style_.cpu_time);
     if (arguments == kObject) identify(code, kind);
     const Local thread = thread_ids(code);
     take_cpu_time(code);

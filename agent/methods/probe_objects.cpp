@@ -118,15 +118,15 @@ void object_made(JNIEnv* jni, jobject object, jint site, jint number) {
   CallbackGuard guard;
   Place place;
   if (!traces_allocations(guard) || object == nullptr || !find_thread(guard, jni, place)) return;
-  const auto bits = static_cast<std::uint32_t>(site);
+  const auto made = classfile::Site::of(static_cast<std::uint32_t>(site));
   const auto depth = static_cast<jint>(guard.session().config.stack_depth);
-  if (depth == 1) place.site = static_cast<std::uint64_t>(static_cast<std::uint32_t>(number)) << 16 | (bits & 0xffff);
+  if (depth == 1) place.site = record::allocation_site(static_cast<std::uint32_t>(number), made.line);
   if (depth > 1) {
     const CurrentThread thread(guard.session().jvmti, jni);
     place.stack = guard.session().registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
   }
-  write_made(guard, jni, object, static_cast<std::uint8_t>(bits >> classfile::kSiteCodeShift), place);
-  write_elements(guard, jni, object, bits >> classfile::kSiteDimensionsShift, place);
+  write_made(guard, jni, object, made.code, place);
+  write_elements(guard, jni, object, made.dimensions, place);
 }
 
 }  // namespace jtrace::agent

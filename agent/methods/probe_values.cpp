@@ -2,11 +2,15 @@
 
 #include <atomic>
 
+#include "agent/classfile/class_rewriter.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_thread.h"
 #include "agent/registry.h"
 
 namespace jtrace::agent {
+
+static_assert(classfile::kResultValue == record::kResultPosition);
+
 namespace {
 
 // The beginning of a string.
@@ -43,9 +47,7 @@ void write(const CallbackGuard& guard, record::ValueRecord& made, std::uint32_t 
   static constinit std::atomic<std::uint64_t> texts{1};
   if (made.kind == record::ValueKind::kText) {
     made.bits = texts.fetch_add(1, std::memory_order_relaxed);
-    Definition definition(record::DefinitionKind::kText, made.bits);
-    definition.put(length);
-    definition.put_text(text);
+    Definition definition(made.bits, record::TextFields{.length = length, .text = text});
     if (!guard.session().definitions.append(definition)) made.kind = record::ValueKind::kUnknown;
   }
   guard.write(made, record::RecordKind::kValue);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/record/event_record.h"
 
 namespace jtrace::session {
 namespace {
@@ -153,7 +154,7 @@ Result<> DefinitionTable::write_method(std::uint64_t id, const trace::record::Me
                                           .signitureNotation = "JNI",
                                           .classIdRef = ClassId(method.class_id),
                                           .methodId = MethodId(id)});
-  const std::string exceptions = joined(method.exceptions);
+  const std::string exceptions = method.exceptions ? joined(*method.exceptions) : std::string();
   return emitter_.emit(trace::MethodDef{.name = method.name,
                                         .signature = method.signature,
                                         .visibility = trace::access_word(method.access),
@@ -195,8 +196,8 @@ Result<std::string_view> DefinitionTable::context(std::uint64_t stack, std::uint
 }
 
 Result<std::string_view> DefinitionTable::context_of_site(std::uint64_t site, std::uint64_t time) {
-  const std::uint64_t method = site >> 16;
-  const auto line = static_cast<std::int32_t>(site & 0xffff);
+  const std::uint64_t method = trace::record::method_of_site(site);
+  const std::int32_t line = trace::record::line_of_site(site);
   JTRACE_RETURN_IF_ERROR(need_method(method, time));
   if (sites_.size() >= kMostDefinitions) sites_.clear();
   std::string& text = sites_[site];

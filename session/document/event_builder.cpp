@@ -16,28 +16,7 @@ namespace {
 constexpr std::uint64_t kPageSize = 4096;
 constexpr std::uint64_t kNotWaiting = 0;
 
-// Written by a probe, with a method's id as its number.
-bool is_of_probe(RecordKind kind) {
-  switch (kind) {
-    case RecordKind::kMethodEntry:
-    case RecordKind::kLateEntry:
-    case RecordKind::kLateEntryOf:
-    case RecordKind::kMethodExit:
-    case RecordKind::kMethodUnwind:
-    case RecordKind::kLine:
-    case RecordKind::kThrow:
-    case RecordKind::kCatch:
-    case RecordKind::kValue:
-    case RecordKind::kEntryOf:
-    case RecordKind::kReceiver:
-    case RecordKind::kCall:
-    case RecordKind::kReturn:
-    case RecordKind::kFrameBegin:
-    case RecordKind::kFrameEnd:
-    case RecordKind::kHandler: return true;
-    default: return false;
-  }
-}
+bool ends_object(RecordKind kind) { return kind == RecordKind::kObjFree || kind == RecordKind::kClassUnload; }
 }  // namespace
 
 Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
@@ -90,7 +69,7 @@ Result<> EventBuilder::on_event(const record::RecordHeader& header) {
   if (running_ != nullptr) running_->loses_from = 0;
   if (first_time_ == 0) first_time_ = header.time;
   last_time_ = std::max(last_time_, header.time);
-  const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
+  const bool is_free = ends_object(header.kind);
   if (header.time <= written_until_ && !is_free) return {};
   Record copy;
   std::memcpy(&copy.bytes, &header,
@@ -174,7 +153,7 @@ Result<> EventBuilder::restart(std::uint64_t time) {
 // A record that comes while a gcFinish is held back.
 Result<> EventBuilder::hold(const Record& record) {
   const record::RecordHeader& header = record.header();
-  const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
+  const bool is_free = ends_object(header.kind);
   if (header.kind == RecordKind::kGcFigures) {
     if (held_.figures_follow && header.number >= held_.record.header.number) {
       held_.figures_follow = false;
@@ -218,59 +197,18 @@ Result<> EventBuilder::process(const Record& any) {
   JTRACE_RETURN_IF_ERROR(announce_until(any.header().time));
   if (stands_still_ && any.header().time > still_until_) JTRACE_RETURN_IF_ERROR(take_standstill(still_until_, false));
   if (sequences_.has_due()) JTRACE_RETURN_IF_ERROR(write_due_ends(any.header().time));
-  if (is_of_probe(any.header().kind) && definitions_.is_of_earlier_trace(any.header().number)) {
+  if (record::is_in(record::kProbeKinds, any.header().kind) && definitions_.is_of_earlier_trace(any.header().number)) {
     ++orphan_exits_;
     return {};
   }
-  if (any.is_virtual && is_of_probe(any.header().kind)) calls_.of(any.thread).last_time = any.header().time;
+  if (any.is_virtual && record::is_in(record::kProbeKinds, any.header().kind))
+    calls_.of(any.thread).last_time = any.header().time;
   switch (any.header().kind) {
-    case RecordKind::kPadding:
-    case RecordKind::kGcFigures: return {};  // figures that came too late
-    case RecordKind::kThreadEnd: return write_thread_end(any.as<record::ThreadRecord>());
-    case RecordKind::kGcStart: return write_gc_start(any.as<record::ThreadRecord>());
-    case RecordKind::kGcFinish: return start_gc_finish(any.as<record::GcFinishRecord>());
-    case RecordKind::kMonWait:
-    case RecordKind::kMonWaited:
-    case RecordKind::kMonContendedEnter:
-    case RecordKind::kMonContendedEntered: return write_monitor(any.as<record::MonitorRecord>());
-    case RecordKind::kObjAlloc: return write_alloc(any.as<record::ObjAllocRecord>());
-    case RecordKind::kObjFree:
-    case RecordKind::kClassUnload:
-      if (options_.nested_frees && late_frees_.size() < kHoldLimit) {
-        late_frees_.push_back(any);
-        return {};
-      }
-      return write_end_of_object(any.as<record::ObjectRecord>());
-    case RecordKind::kRuntimeInitDone: return write_runtime<trace::RuntimeInitDone>(any.as<record::ThreadRecord>());
-    case RecordKind::kRuntimeShutdown: return write_runtime<trace::RuntimeShutdown>(any.as<record::ThreadRecord>());
-    case RecordKind::kThreadSwitch: return take_switch(any.as<record::ThreadRecord>());
-    case RecordKind::kGap: {
-      const auto& gap = any.as<record::GapRecord>();
-      return write_gap({gap.thread, gap.from, gap.header.time, gap.header.number});
-    }
-    case RecordKind::kMethodEntry: return write_entry(any, any.header().time, 0);
-    case RecordKind::kEntryOf: return write_entry(any, any.header().time, any.as<record::ReceiverRecord>().object);
-    case RecordKind::kReceiver: return take_receiver(any);
-    case RecordKind::kLateEntry: return write_entry(any, any.as<record::LateEntryRecord>().start, 0);
-    case RecordKind::kLateEntryOf: {
-      const auto& entry = any.as<record::LateEntryOfRecord>();
-      return write_entry(any, entry.start, entry.object);
-    }
-    case RecordKind::kMethodExit:
-    case RecordKind::kMethodUnwind:
-    case RecordKind::kFrameEnd:
-    case RecordKind::kReturn: return write_end(any);
-    case RecordKind::kCall: return write_call(any);
-    case RecordKind::kFrameBegin: calls_.of(any.thread).enter_untold(any.header().number); return {};
-    case RecordKind::kHandler:
-      return end_calls_of(calls_.of(any.thread), any.header().number, {any.header().time, cpu_time_of(any)});
-    case RecordKind::kConstructor:
-      return end_constructors(calls_.of(any.thread), any.header().number, {any.header().time, {}});
-    case RecordKind::kValue: return take_value(any);
-    case RecordKind::kLine: return write_line(any);
-    case RecordKind::kThrow:
-    case RecordKind::kCatch: return write_exception(any);
-    case RecordKind::kMethodCount: return write_count(any.as<record::CountRecord>());
+#define RECORD(number, Name, Struct, ...) \
+  case RecordKind::k##Name:               \
+    return on_##Name(any, any.as<record::Struct>());
+#include "trace/record/records.def"
+#undef RECORD
   }
   return {};
 }
@@ -486,7 +424,7 @@ Result<> EventBuilder::write_end(const Record& record) {
   const std::vector<CallValue> given = std::exchange(stack.values, {});
   const EndFigures now{header.time, cpu_time_of(record)};
   if (at == stack.size()) {
-    if (!record::is_of_frame(header.kind)) ++orphan_exits_;
+    if (!record::is_in(record::kFrameKinds, header.kind)) ++orphan_exits_;
     return end_calls_of(stack, header.number, now);
   }
   JTRACE_RETURN_IF_ERROR(end_down_to(stack, at + 1, now));
@@ -641,6 +579,13 @@ Result<> EventBuilder::write_count(const record::CountRecord& record) {
   return emitter_.emit(trace::MethodCount{.count = record.count, .methodIdRef = trace::MethodId(record.header.number)});
 }
 
+Result<> EventBuilder::end_object(const Record& any) {
+  if (!options_.nested_frees || late_frees_.size() >= kHoldLimit)
+    return write_end_of_object(any.as<record::ObjectRecord>());
+  late_frees_.push_back(any);
+  return {};
+}
+
 // objFree and classUnload, of what the document has defined: others mean nothing in it. Methods of a class that is gone
 // still have their counts: then its definition stays.
 Result<> EventBuilder::write_end_of_object(const record::ObjectRecord& record) {
@@ -670,14 +615,6 @@ Result<> EventBuilder::write_due_ends(std::uint64_t time) {
     JTRACE_RETURN_IF_ERROR(write_end_of_object(end));
   }
   return {};
-}
-
-// VMDeath comes on a thread (DestroyJavaVM) whose ThreadEnd has come before: then nobody's.
-template <class Element>
-Result<> EventBuilder::write_runtime(const record::ThreadRecord& record) {
-  if (ended_threads_.contains(record.thread)) return emitter_.emit(Element{.time = wall(record.header.time)});
-  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
-  return emitter_.emit(Element{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)});
 }
 
 }  // namespace jtrace::session

@@ -22,6 +22,7 @@
 #include "session/document/partial_document.h"
 #include "trace/record/control.h"
 #include "trace/record/pool_reader.h"
+#include "trace/record/record_kinds.h"
 
 namespace jtrace::session {
 
@@ -101,7 +102,7 @@ class EventBuilder final : public trace::record::RecordSink {
   static constexpr std::size_t kMostValues = 256;              // of a call: 255 arguments and a result
 
   struct Record {  // any record, by value
-    alignas(16) std::byte bytes[sizeof(trace::record::ObjAllocRecord)];
+    alignas(16) std::byte bytes[trace::record::kLargestRecord];
     std::uint64_t thread;  // that the producer runs, as its last kThreadSwitch said; 0: none did
     bool is_virtual;       // that thread
     const trace::record::RecordHeader& header() const {
@@ -125,6 +126,10 @@ class EventBuilder final : public trace::record::RecordSink {
 
   Result<> pump();
   Result<> process(const Record& record);
+  // The handlers, one for each row of records.def (record_handlers.cpp).
+#define RECORD(number, Name, Struct, ...) Result<> on_##Name(const Record& any, const trace::record::Struct& record);
+#include "trace/record/records.def"
+#undef RECORD
   Result<> hold(const Record& record);
   bool may_release(std::uint64_t time) const;
   Result<> release();
@@ -176,6 +181,7 @@ class EventBuilder final : public trace::record::RecordSink {
   trace::ClassId class_ref(std::uint64_t method) const;
   static trace::WordList ticket_of(CallStack& stack, std::uint32_t method);
   Result<> write_count(const trace::record::CountRecord& record);
+  Result<> end_object(const Record& record);
   Result<> write_end_of_object(const trace::record::ObjectRecord& record);
   template <class Element>
   Result<> write_runtime(const trace::record::ThreadRecord& record);

@@ -20,22 +20,16 @@ void append_addresses(std::string& bytes, const std::vector<std::uint64_t>& addr
 std::string encode_start(const TraceOptions& options, const HeapCounters& counters) {
   namespace record = trace::record;
   std::uint32_t flags = 0;
-  if (options.block_when_full) flags |= record::kBlockWhenFull;
-  if (options.all_loaded_classes) flags |= record::kAllLoadedClasses;
-  if (options.monitor_owner) flags |= record::kMonitorOwner;
-  if (options.precise_time) flags |= record::kPreciseTime;
-  if (options.arguments) flags |= record::kArguments;
-  if (options.return_values) flags |= record::kReturnValues;
-  if (options.receivers) flags |= record::kReceivers;
-  if (options.cpu_time) flags |= record::kCpuTime;
+#define START_FLAG(bit, Name, member, ...) \
+  if (options.member) flags |= record::k##Name;
+#define START_CHOICE(bit, Name, member, ...) START_FLAG(bit, Name, member)
+#include "trace/record/start_options.def"
   std::string bytes;
   append(bytes, record::kControlVersion);
   append(bytes, options.events);
   append(bytes, flags);
-  append(bytes, options.block_limit_ms);
-  append(bytes, options.sample_interval);
-  append(bytes, options.stack_depth);
-  append(bytes, options.slower_than);
+#define START_VALUE(type, member, ...) append<type>(bytes, options.member);
+#include "trace/record/start_options.def"
   append_addresses(bytes, counters.used);
   append_addresses(bytes, counters.committed);
   return bytes + encode_filter_rules(options.filters);

@@ -6,67 +6,78 @@
 namespace jtrace::session {
 namespace {
 
-using namespace trace::record;
+namespace record = trace::record;
+
+enum class When { kDefault, kAll, kNamed, kOption };
+
+struct Row {
+  std::uint64_t bit;
+  When when;
+  record::EventProbes probes;
+  std::string_view groups, words;
+};
+constexpr Row kRows[] = {
+#define EVENT_BIT(number, Name, when, probes, groups, words) \
+  {record::k##Name##Event, When::k##when, record::EventProbes::k##probes, groups, words},
+#include "trace/record/events.def"
+#undef EVENT_BIT
+};
 
 struct Word {
   std::string_view name;
   std::uint64_t bits;
 };
 
-constexpr std::uint64_t kThreads = kThreadStartEvent | kThreadEndEvent;
-constexpr std::uint64_t kClasses = kClassDefEvent | kClassUnloadEvent;
-constexpr std::uint64_t kMonitors =
-    kMonWaitEvent | kMonWaitedEvent | kMonContendedEnterEvent | kMonContendedEnteredEvent;
-constexpr std::uint64_t kObjects = kObjAllocEvent | kObjFreeEvent;
-constexpr std::uint64_t kRuntime = kRuntimeInitDoneEvent | kRuntimeShutdownEvent | kStandstillEvent;
-constexpr std::uint64_t kExceptions = kThrowEvent | kCatchEvent;
-constexpr std::uint64_t kAllocations = kAllocationEvent | kObjFreeEvent;
-// What costs little: methods, calls, exceptions, lines, counts and allocations rewrite the bytecode of whatever the
-// filters let through, and are named by who wants them.
-constexpr std::uint64_t kAll = kThreads | kClasses | kGcEvent | kMonitors | kSleepEvent | kObjects | kRuntime;
+void add(std::vector<Word>& words, std::string_view name, std::uint64_t bit) {
+  if (name.empty()) return;
+  for (Word& word : words)
+    if (word.name == name) {
+      word.bits |= bit;
+      return;
+    }
+  words.push_back({name, bit});
+}
 
-constexpr Word kGroups[] = {
-    {"threads", kThreads},   {"classes", kClasses},         {"gc", kGcEvent},
-    {"monitors", kMonitors}, {"objects", kObjects},         {"runtime", kRuntime},
-    {"all", kAll},           {"methods", kMethodEvent},     {"exceptions", kExceptions},
-    {"lines", kLineEvent},   {"counts", kMethodCountEvent}, {"allocations", kAllocations},
-    {"calls", kCallEvent},
-};
-constexpr Word kElements[] = {
-    {"threadStart", kThreadStartEvent},
-    {"threadEnd", kThreadEndEvent},
-    {"classDef", kClassDefEvent},
-    {"classUnload", kClassUnloadEvent},
-    {"gcStart", kGcEvent},
-    {"gcFinish", kGcEvent},
-    {"monWait", kMonWaitEvent},
-    {"monWaited", kMonWaitedEvent},
-    {"monContendedEnter", kMonContendedEnterEvent},
-    {"monContendedEntered", kMonContendedEnteredEvent},
-    {"sleeps", kSleepEvent},
-    {"parks", kParkEvent},
-    {"objAlloc", kObjAllocEvent},
-    {"objFree", kObjFreeEvent},
-    {"runtimeInitDone", kRuntimeInitDoneEvent},
-    {"runtimeShutdown", kRuntimeShutdownEvent},
-    {"processSuspend", kStandstillEvent},
-    {"processResume", kStandstillEvent},
-    {"methodEntry", kMethodEvent},
-    {"methodExit", kMethodEvent},
-    {"methodCall", kCallEvent},
-    {"methodReturn", kCallEvent},
-    {"methodCount", kMethodCountEvent},
-    {"line", kLineEvent},
-    {"throw", kThrowEvent},
-    {"catch", kCatchEvent},
-};
+template <class Condition>
+std::uint64_t bits_with(Condition condition) {
+  std::uint64_t bits = 0;
+  for (const Row& row : kRows)
+    if (condition(row)) bits |= row.bit;
+  return bits;
+}
+// "all" is what costs little: what rewrites the bytecode of whatever the filters let through is named by who wants it.
+bool is_in_all(const Row& row) { return row.when == When::kDefault || row.when == When::kAll; }
+
+const std::vector<Word>& groups() {
+  static const std::vector<Word> made = [] {
+    std::vector<Word> words;
+    for (const Row& row : kRows)
+      for (const std::string_view name : split(row.groups, ' ')) add(words, name, row.bit);
+    words.push_back({"all", bits_with(is_in_all)});
+    return words;
+  }();
+  return made;
+}
+// Elements, and the groups of what has none of its own.
+const std::vector<Word>& elements() {
+  static const std::vector<Word> made = [] {
+    std::vector<Word> words;
+    for (const Row& row : kRows) {
+      const auto names = split(row.words.empty() ? row.groups : row.words, ' ');
+      for (const std::string_view name : names) add(words, name, row.bit);
+    }
+    return words;
+  }();
+  return made;
+}
+
 // Definitions, written wherever they are referred to: asking for them asks for nothing else.
 constexpr std::string_view kAlways[] = {"methodDef", "objDef"};
 
 template <class Function>
 void for_each_word(Function function) {
-  for (const Word& word : kGroups) function(word);
-  for (const Word& word : kElements) function(word);
+  for (const Word& word : groups()) function(word);
+  for (const Word& word : elements()) function(word);
 }
 
 Result<std::uint64_t> bits_of(std::string_view name) {
@@ -75,7 +86,7 @@ Result<std::uint64_t> bits_of(std::string_view name) {
   const Word* found = nullptr;
   std::vector<std::string_view> available;
   for_each_word([&](const Word& word) {
-    if (word.name == name) found = &word;
+    if (word.name == name && found == nullptr) found = &word;  // a group before an element
     available.push_back(word.name);
   });
   if (found != nullptr) return found->bits;
@@ -86,7 +97,9 @@ Result<std::uint64_t> bits_of(std::string_view name) {
 
 }  // namespace
 
-std::uint64_t default_events() { return kThreads | kClassUnloadEvent | kGcEvent | kMonitors | kRuntime; }
+std::uint64_t default_events() {
+  return bits_with([](const Row& row) { return row.when == When::kDefault; });
+}
 
 Result<std::uint64_t> events_of_words(const std::vector<std::string>& words) {
   std::uint64_t bits = 0;
@@ -100,14 +113,22 @@ Result<std::uint64_t> events_of_words(const std::vector<std::string>& words) {
 
 std::string words_of_events(std::uint64_t bits) {
   std::string text;
-  for (const Word& word : kElements) {
+  for (const Word& word : elements()) {
     if ((bits & word.bits) == 0) continue;
     if (!text.empty()) text += ',';
     text += word.name;
   }
-  // No element of its own: the group says where its objAlloc comes from.
-  if ((bits & kAllocationEvent) != 0) text += ",allocations";
   return text;
+}
+
+std::string event_groups_help() {
+  std::string cheap, rewriting, others;
+  for (const Word& group : groups()) {
+    const bool rewrites = (group.bits & record::kProbeEvents) != 0;
+    const bool in_all = (group.bits & ~bits_with(is_in_all)) == 0;
+    if (group.name != "all") (rewrites ? rewriting : in_all ? cheap : others).append(" ").append(group.name);
+  }
+  return cheap.substr(1) + " (all: these); " + rewriting.substr(1) + " (they rewrite bytecode);" + others;
 }
 
 std::string event_words_help() {

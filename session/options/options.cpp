@@ -169,28 +169,28 @@ OptionSpec timeout_option() {
           [](const TraceOptions&) -> std::optional<std::string> { return std::nullopt; }};
 }
 
-OptionSpec slower_than_option() {
-  return {"slower-than",
+OptionSpec time_above_0(std::string_view name, std::string_view help, std::uint64_t TraceOptions::*member) {
+  return {name,
           OptionKind::kValue,
           "TIME",
-          "of methods only the calls that take so long, and their callers (20ms, 1.5)",
-          [](TraceOptions& options, const Items& items) -> Result<> {
+          help,
+          [=](TraceOptions& options, const Items& items) -> Result<> {
             const auto time = parse_seconds(items[0]);
-            if (!time || *time == 0) return wrong_value("slower-than", items[0], "a time above 0 (20ms, 1.5, 2m)");
-            options.slower_than = *time;
+            if (!time || *time == 0) return wrong_value(name, items[0], "a time above 0 (20ms, 1.5, 2m)");
+            options.*member = *time;
             return {};
           },
-          [](const TraceOptions& options) -> std::optional<std::string> {
-            return options.slower_than != 0 ? std::optional(seconds_text(options.slower_than)) : std::nullopt;
+          [=](const TraceOptions& options) -> std::optional<std::string> {
+            return options.*member != 0 ? std::optional(seconds_text(options.*member)) : std::nullopt;
           }};
 }
 
 OptionSpec events_option() {
+  static const std::string help = "elements of trace.dtd, or groups of them: " + event_groups_help();
   return {"events",
           OptionKind::kList,
           "LIST",
-          "elements of trace.dtd, groups (threads classes gc monitors sleeps objects runtime; methods exceptions lines "
-          "counts allocations, which rewrite bytecode, and parks), all of the former",
+          help,
           [](TraceOptions& options, const Items& items) -> Result<> {
             JTRACE_ASSIGN_OR_RETURN(options.events, events_of_words(items));
             return {};
@@ -251,11 +251,31 @@ OptionSpec min_free_option() {
           }};
 }
 
-OptionSpec block_limit_option() {
-  OptionSpec spec = number("block-limit", "with --when-full block: the longest stall in ms, then drop (default: 100)",
-                           &TraceOptions::block_limit_ms, 10'000);
+OptionSpec milliseconds(std::string_view name, std::string_view help, std::uint32_t TraceOptions::*member,
+                        std::uint32_t most) {
+  OptionSpec spec = number(name, help, member, most);
   spec.value = "MS";
   return spec;
+}
+
+// The options that go to the agent, by the forms of start_options.def.
+std::vector<OptionSpec> start_options() {
+  using O = TraceOptions;
+#define START_FORM_Time(key, help, member, least, most) time_above_0(key, help, member)
+#define START_FORM_Size(key, help, member, least, most) size(key, help, member, least, most)
+#define START_FORM_Count(key, help, member, least, most) number(key, help, member, most)
+#define START_FORM_Milliseconds(key, help, member, least, most) milliseconds(key, help, member, most)
+  return {
+#define START_FLAG(bit, Name, member, key, help) flag(key, help, &O::member),
+#define START_CHOICE(bit, Name, member, key, first, second, help) \
+  choice(key, first, second, first "|" second, help, &O::member),
+#define START_VALUE(type, member, form, key, help, least, most) START_FORM_##form(key, help, &O::member, least, most),
+#include "trace/record/start_options.def"
+  };
+#undef START_FORM_Time
+#undef START_FORM_Size
+#undef START_FORM_Count
+#undef START_FORM_Milliseconds
 }
 
 // Words that old command lines for such agents have, taken and without effect: a file is what we write.
@@ -284,7 +304,7 @@ OptionSpec jtrace_option() {
 std::vector<OptionSpec> make_table() {
   using O = TraceOptions;
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  return {
+  std::vector<OptionSpec> table = {
       file_option(),
       spill_option(),
       duration_option(),
@@ -300,34 +320,9 @@ std::vector<OptionSpec> make_table() {
              &O::classic_names),
       choice("free", "late", "nested", "late|nested", "objFree when it is learned, or between gcStart and gcFinish",
              &O::nested_frees),
-      choice("loaded-classes", "referenced", "all", "referenced|all",
-             "classDef of classes loaded before: on first reference, or all", &O::all_loaded_classes),
-      flag("monitor-owner", "say who holds the monitor in monContendedEnter (costs a handshake each)",
-           &O::monitor_owner),
-      choice("time", "coarse", "precise", "coarse|precise",
-             "times of methods and lines: of a clock that is moved on now and then, or exact (some 30 ns each)",
-             &O::precise_time),
-      flag("cpu-time",
-           "methodEntry, methodExit, methodCall, methodReturn and line with the processor time of their thread (a "
-           "system call each, 0.2 us to 0.6 us; virtual threads have none)",
-           &O::cpu_time),
-      slower_than_option(),
-      flag("arguments", "methodEntry with the values of its arguments (costs a native call each)", &O::arguments),
-      flag("return-values", "methodExit with what it returns (costs a native call)", &O::return_values),
-      flag("objects",
-           "methodEntry and methodExit with the object they are called on and its sequenceCounter; objFree (costs some "
-           "100 ns a call, and an id for each object)",
-           &O::receivers),
-      size("sample-interval", "objAlloc: bytes between samples (default: 512K); 0 is every object", &O::sample_interval,
-           0, 0x7fffffff),
-      number(
-          "stack-depth",
-          "objAlloc: frames of the allocation stack (default: 16; with allocations 1, the site, which costs nothing); "
-          "0 is none",
-          &O::stack_depth, 1024),
-      choice("when-full", "drop", "block", "drop|block",
-             "what a thread does that finds no room: lose the event, or wait", &O::block_when_full),
-      block_limit_option(),
+  };
+  for (OptionSpec& each : start_options()) table.push_back(std::move(each));
+  const OptionSpec rest[] = {
       size("ring-memory", "memory between the JVM and jtrace (default: 64M)", &O::ring_memory,
            trace::record::kMinimumPoolSize, std::uint64_t{4} << 30),
       size("max-size", "end the trace, or go on in another file (--rotate), at this size; 0 is no limit", &O::max_size,
@@ -339,6 +334,8 @@ std::vector<OptionSpec> make_table() {
       server_option(),
       jtrace_option(),
   };
+  table.insert(table.end(), std::begin(rest), std::end(rest));
+  return table;
 }
 
 const OptionSpec* find_spec(std::string_view name) {

@@ -28,7 +28,7 @@ void SpillDefinitions::learn(std::span<const std::byte> definition, bool written
   const auto kind = static_cast<DefinitionKind>(definition[0]);
   if (kind == DefinitionKind::kOption || kind == DefinitionKind::kClock || index_of(kind) >= kKinds) return;  // said
   std::uint64_t id = 0;
-  std::memcpy(&id, definition.data() + 9, sizeof id);  // behind kind and time
+  std::memcpy(&id, definition.data() + 9, sizeof id);  // after kind and time
   if (written) written_[index_of(kind)].insert(id);
   const bool is_text = kind == DefinitionKind::kText;
   if (is_text && texts_.size() >= kMostTexts) texts_.erase(texts_.begin());
@@ -71,20 +71,27 @@ void SpillDefinitions::take_method(std::uint64_t id, Missing& missing) {
   take(DefinitionKind::kStandsFor, id, missing);
 }
 
+void SpillDefinitions::take_references(const record::ClassDefinition& of, Missing& missing) {
+  take(DefinitionKind::kThread, of.thread, missing);
+}
+void SpillDefinitions::take_references(const record::MethodDefinition& of, Missing& missing) {
+  take(DefinitionKind::kClass, of.class_id, missing);
+}
+void SpillDefinitions::take_references(const record::ObjectDefinition& of, Missing& missing) {
+  take(DefinitionKind::kClass, of.class_id, missing);
+}
+void SpillDefinitions::take_references(const record::StandsForDefinition& of, Missing& missing) {
+  take_method(of.method, missing);
+}
+void SpillDefinitions::take_references(const record::StackDefinition& of, Missing& missing) {
+  for (const record::StackFrame& frame : of.frames) take_method(frame.method, missing);
+}
+
 void SpillDefinitions::take_what_it_refers_to(const std::string& definition, Missing& missing) {
   const auto bytes = std::as_bytes(std::span(definition)).subspan(sizeof(std::uint32_t));
   const auto read = record::read_definition(bytes);
   if (!read) return;
-  if (const auto* made = std::get_if<record::ClassDefinition>(&read->fields))
-    return take(DefinitionKind::kThread, made->thread, missing);
-  if (const auto* method = std::get_if<record::MethodDefinition>(&read->fields))
-    return take(DefinitionKind::kClass, method->class_id, missing);
-  if (const auto* object = std::get_if<record::ObjectDefinition>(&read->fields))
-    return take(DefinitionKind::kClass, object->class_id, missing);
-  if (const auto* callee = std::get_if<record::StandsForDefinition>(&read->fields))
-    return take_method(callee->method, missing);
-  if (const auto* stack = std::get_if<record::StackDefinition>(&read->fields))
-    for (const record::StackFrame& frame : stack->frames) take_method(frame.method, missing);
+  std::visit([&](const auto& fields) { take_references(fields, missing); }, read->fields);
 }
 
 // No recursion: the definitions come from a foreign process.

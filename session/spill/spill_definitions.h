@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "session/document/id_set.h"
-#include "trace/record/definition.h"
+#include "trace/record/definition_reader.h"
 #include "trace/record/spill_writer.h"
 
 namespace jtrace::session {
@@ -45,10 +45,24 @@ class SpillDefinitions {
 
  private:
   static constexpr std::size_t kMostTexts = 100'000;  // as EventBuilder's
-  static constexpr std::size_t kKinds = 10;           // DefinitionKind
+  static constexpr std::size_t kKinds = 1             // numbers of DefinitionKind, from 0
+#define DEFINITION(...) +1
+#include "trace/record/definitions.def"
+      ;
   void take(trace::record::DefinitionKind kind, std::uint64_t id, Missing& missing);
   void take_method(std::uint64_t id, Missing& missing);
   void take_what_it_refers_to(const std::string& definition, Missing& missing);
+  // One for each kind of definition (definitions.def): what its fields refer to.
+  void take_references(const std::monostate&, Missing&) {}
+  void take_references(const trace::record::ThreadDefinition&, Missing&) {}
+  void take_references(const trace::record::ClassDefinition& of, Missing& missing);
+  void take_references(const trace::record::MethodDefinition& of, Missing& missing);
+  void take_references(const trace::record::ObjectDefinition& of, Missing& missing);
+  void take_references(const trace::record::StackDefinition& of, Missing& missing);
+  void take_references(const trace::record::OptionDefinition&, Missing&) {}
+  void take_references(const trace::record::ClockDefinition&, Missing&) {}
+  void take_references(const trace::record::TextDefinition&, Missing&) {}
+  void take_references(const trace::record::StandsForDefinition& of, Missing& missing);
   void count(trace::record::DefinitionKind kind, std::size_t before, std::size_t after);
 
   std::array<std::unordered_map<std::uint64_t, std::string>, kKinds> known_;  // by kind and id

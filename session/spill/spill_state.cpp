@@ -13,17 +13,6 @@ using record::RecordKind;
 
 namespace {
 
-// Those that are no part of the document, or of another element.
-bool makes_an_element(RecordKind kind) {
-  switch (kind) {
-    case RecordKind::kPadding:
-    case RecordKind::kGcFigures:
-    case RecordKind::kThreadSwitch:
-    case RecordKind::kGap: return false;
-    default: return !record::is_part(kind);
-  }
-}
-
 template <class Record>
 Record copy_of(const std::byte* from) {
   Record made;
@@ -99,7 +88,7 @@ void SpillState::on_events(const record::EventPart& part) {
       ++malformed_;
       return;
     }
-    events_ += makes_an_element(header.kind);
+    events_ += record::is_in(record::kElementKinds, header.kind);
     if (size >= sizeof(record::ThreadRecord)) learn_event(header, part.data + at, position);
     at += size;
   }

@@ -1,26 +1,30 @@
 // The memory that the agent (in the JVM) and jtrace (outside) share: one pool of chunks, made and touched by jtrace,
 // mapped by both. Header only: the same text is compiled into the agent, which has no libstdc++ at run time.
 //
+// clang-format off
 //   offset 0              PoolHeader, one page
 //   header_size           ChunkHeader[chunk_count], 64 bytes each, dense: the drainer scans them
 //   data_offset           chunk_count chunks of chunk_size bytes
+// clang-format on
 //
-// A producer is a carrier (kernel) thread of the JVM. It owns one chunk at a time, writes whole records behind each
-// other and commits them by storing `committed` (release). A full chunk is marked kFinished, and the producer takes
+// A producer is a carrier (kernel) thread of the JVM. It owns one chunk at a time, writes whole records one after
+// another and commits them by storing `committed` (release). A full chunk is marked kFinished, and the producer takes
 // another free one; (producer, sequence) orders the chunks of one producer. Producer 0 is the stream of definitions:
 // one byte stream over its chunks in the order of `sequence`, written under a lock of the agent (definition.h).
 //
 // `owner` of a chunk is one word: the owner's token (producer, sequence) with bit 0 for "between taking the time and
 // committing". Both sides change it by compare and swap, so a chunk has one owner at any moment:
 //
-//   The writer, a record:                        The drainer, a pass:
-//   CAS owner: token -> token | 1 (seq_cst)      now = monotonic clock
-//     failed: the chunk was taken back,          scan all headers: owner, committed (acquire)
-//     forget it and take another                 watermark = now, but for a producer with bit 0 set the `now` of the
-//     last
-//   time = monotonic clock; write the bytes                  scan that found it clear
-//   committed.store(release)                     read the stream of definitions (what an event refers to was committed
-//   owner.store(token, release)                  before it), then merge events with time <= watermark
+// clang-format off
+//   The writer, for each record                        The drainer, in each pass
+//   1 CAS owner: token -> token | 1 (seq_cst)          1 now = monotonic clock
+//     where that fails, the chunk was taken back:      2 scan all headers: owner, committed (acquire)
+//     forget it, take another one, begin again         3 watermark = now; where a producer has bit 0 set, at most
+//   2 time = monotonic clock                             the `now` of the last scan that saw its bit clear
+//   3 write the bytes                                  4 read the stream of definitions: what an event refers to
+//   4 committed.store(release)                           was committed before it
+//   5 owner.store(token, release)                      5 merge the events with times <= watermark
+// clang-format on
 //
 // so no event can appear later with an earlier time than one already written out.
 //
@@ -32,8 +36,8 @@
 // Probes in Java code write faster: into a chunk of state kDirect, which its producer alone writes and the drainer
 // never takes back. No token is swapped: the record's 16 bytes are stored, then `committed` (release). Its time is the
 // coarse clock of PoolHeader (or CLOCK_MONOTONIC), which the drainer reads before it scans: a record with an earlier
-// time was written by a thread that may be preempted between reading the clock and committing, so such a record may
-// come late; it is given the time that was reached.
+// time was written by a thread that was preempted between reading the clock and committing. Such a record comes late;
+// it is given the time that was reached.
 //
 // A producer that finds no chunk loses what comes. Probes lose whole stretches: they take a chunk again where more than
 // `resume_above` are free, not each that comes free. The last kGapRoom bytes of a chunk are kept for the record that

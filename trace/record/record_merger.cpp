@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "trace/record/layout.h"
+#include "trace/record/record_kinds.h"
 
 namespace jtrace::trace::record {
 namespace {
@@ -12,52 +13,12 @@ namespace {
 constexpr std::size_t kMinimumDefinition = 17;         // kind, time, id
 constexpr std::size_t kMaximumDefinition = 16u << 20;  // no class has that many interfaces
 
-// A record by value: the largest struct of event_record.h, with room for kinds that are still to come.
+// A record by value, with room for longer ones of a later version.
 union RecordCopy {
   RecordHeader header;
   alignas(16) std::byte bytes[16 * 16];
 };
-
-// The slots a record of this kind has at least; 0: not a kind we know.
-std::uint8_t least_slots(RecordKind kind) {
-  switch (kind) {
-    case RecordKind::kPadding: return 1;
-    case RecordKind::kThreadEnd:
-    case RecordKind::kGcStart:
-    case RecordKind::kRuntimeInitDone:
-    case RecordKind::kRuntimeShutdown:
-    case RecordKind::kThreadSwitch: return slots_of<ThreadRecord>();
-    case RecordKind::kGap: return slots_of<GapRecord>();
-    case RecordKind::kMethodEntry:
-    case RecordKind::kMethodExit:
-    case RecordKind::kMethodUnwind:
-    case RecordKind::kLine:
-    case RecordKind::kCall:
-    case RecordKind::kReturn:
-    case RecordKind::kFrameBegin:
-    case RecordKind::kFrameEnd:
-    case RecordKind::kHandler:
-    case RecordKind::kConstructor: return slots_of<ProbeRecord>();
-    case RecordKind::kThrow:
-    case RecordKind::kCatch: return slots_of<ExceptionRecord>();
-    case RecordKind::kMethodCount: return slots_of<CountRecord>();
-    case RecordKind::kLateEntry: return slots_of<LateEntryRecord>();
-    case RecordKind::kLateEntryOf: return slots_of<LateEntryOfRecord>();
-    case RecordKind::kValue: return slots_of<ValueRecord>();
-    case RecordKind::kEntryOf:
-    case RecordKind::kReceiver: return slots_of<ReceiverRecord>();
-    case RecordKind::kGcFinish:
-    case RecordKind::kGcFigures: return slots_of<GcFinishRecord>();
-    case RecordKind::kMonWait:
-    case RecordKind::kMonWaited:
-    case RecordKind::kMonContendedEnter:
-    case RecordKind::kMonContendedEntered: return slots_of<MonitorRecord>();
-    case RecordKind::kObjAlloc: return slots_of<ObjAllocRecord>();
-    case RecordKind::kObjFree:
-    case RecordKind::kClassUnload: return slots_of<ObjectRecord>();
-  }
-  return 0;
-}
+static_assert(sizeof(RecordCopy) >= kLargestRecord);
 
 }  // namespace
 

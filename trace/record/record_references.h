@@ -1,5 +1,5 @@
-// What an event record refers to by id: all that a file must define so that the record can be read there. One place
-// that knows it for every kind of record. Header only, pure; the bytes may be anything.
+// What an event record refers to by id: all that a file must define so that the record can be read there. Header only,
+// pure; the bytes may be anything.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <span>
 
 #include "trace/record/definition.h"
-#include "trace/record/event_record.h"
+#include "trace/record/record_kinds.h"
 
 namespace jtrace::trace::record {
 
@@ -19,72 +19,67 @@ bool read_record(std::span<const std::byte> bytes, Record& made) {
   return true;
 }
 
-// A methodId may be a callee's (kStandsFor) as well. Threads are left out: their definitions go with their lives.
-// `visit(DefinitionKind, id)` is called with ids that are not 0.
+// Calls `visit(DefinitionKind, id)` for each id in the fields of a record: an overload for each struct of
+// event_record.h, so that one that is forgotten does not compile. Threads are left out: their definitions go with their
+// lives.
+template <class Visit>
+void visit_fields(const ThreadRecord&, Visit&&) {}
+template <class Visit>
+void visit_fields(const GapRecord&, Visit&&) {}
+template <class Visit>
+void visit_fields(const GcFinishRecord&, Visit&&) {}
+template <class Visit>
+void visit_fields(const ProbeRecord&, Visit&&) {}
+template <class Visit>
+void visit_fields(const CountRecord&, Visit&&) {}
+template <class Visit>
+void visit_fields(const LateEntryRecord&, Visit&&) {}
+template <class Visit>
+void visit_fields(const ObjectRecord&, Visit&&) {
+}  // written where the file has told of the object, or class, otherwise
+template <class Visit>
+void visit_fields(const MonitorRecord& of, Visit&& visit) {
+  visit(DefinitionKind::kObject, of.object);
+}
+template <class Visit>
+void visit_fields(const ObjAllocRecord& of, Visit&& visit) {
+  visit(DefinitionKind::kClass, of.class_id);
+  visit(DefinitionKind::kStack, of.stack);
+  visit(DefinitionKind::kMethod, method_of_site(of.site));
+}
+template <class Visit>
+void visit_fields(const ExceptionRecord& of, Visit&& visit) {
+  visit(DefinitionKind::kObject, of.object);
+}
+template <class Visit>
+void visit_fields(const ReceiverRecord& of, Visit&& visit) {
+  visit(DefinitionKind::kObject, of.object);
+}
+template <class Visit>
+void visit_fields(const LateEntryOfRecord& of, Visit&& visit) {
+  visit(DefinitionKind::kObject, of.object);
+}
+template <class Visit>
+void visit_fields(const ValueRecord& of, Visit&& visit) {
+  if (of.kind == ValueKind::kObject) visit(DefinitionKind::kObject, of.bits);
+  if (of.kind == ValueKind::kText) visit(DefinitionKind::kText, of.bits);
+}
+
+// A methodId may be a callee's (kStandsFor) as well. `visit(DefinitionKind, id)` is called with ids that are not 0.
 template <class Visit>
 void for_each_reference(const RecordHeader& header, std::span<const std::byte> bytes, Visit&& visit) {
+  if (!is_record_kind(header.kind)) return;
   const auto refer = [&](DefinitionKind kind, std::uint64_t id) {
     if (id != 0) visit(kind, id);
   };
-  const auto method = [&] { refer(DefinitionKind::kMethod, header.number); };
+  if (traits_of(header.kind).numbered == RecordNumber::kMethod) refer(DefinitionKind::kMethod, header.number);
   switch (header.kind) {
-    case RecordKind::kMonWait:
-    case RecordKind::kMonWaited:
-    case RecordKind::kMonContendedEnter:
-    case RecordKind::kMonContendedEntered:
-      if (MonitorRecord of; read_record(bytes, of)) refer(DefinitionKind::kObject, of.object);
-      return;
-    case RecordKind::kObjAlloc:
-      if (ObjAllocRecord of; read_record(bytes, of)) {
-        refer(DefinitionKind::kClass, of.class_id);
-        refer(DefinitionKind::kStack, of.stack);
-        refer(DefinitionKind::kMethod, of.site >> 16);
-      }
-      return;
-    case RecordKind::kThrow:
-    case RecordKind::kCatch:
-      method();
-      if (ExceptionRecord of; read_record(bytes, of)) refer(DefinitionKind::kObject, of.object);
-      return;
-    case RecordKind::kEntryOf:
-    case RecordKind::kReceiver:
-      method();
-      if (ReceiverRecord of; read_record(bytes, of)) refer(DefinitionKind::kObject, of.object);
-      return;
-    case RecordKind::kLateEntryOf:
-      method();
-      if (LateEntryOfRecord of; read_record(bytes, of)) refer(DefinitionKind::kObject, of.object);
-      return;
-    case RecordKind::kValue:
-      method();
-      if (ValueRecord of; read_record(bytes, of)) {
-        if (of.kind == ValueKind::kObject) refer(DefinitionKind::kObject, of.bits);
-        if (of.kind == ValueKind::kText) refer(DefinitionKind::kText, of.bits);
-      }
-      return;
-    case RecordKind::kMethodEntry:
-    case RecordKind::kMethodExit:
-    case RecordKind::kMethodUnwind:
-    case RecordKind::kLine:
-    case RecordKind::kMethodCount:
-    case RecordKind::kLateEntry:
-    case RecordKind::kCall:
-    case RecordKind::kReturn:
-    case RecordKind::kFrameBegin:
-    case RecordKind::kFrameEnd:
-    case RecordKind::kHandler:
-    case RecordKind::kConstructor: return method();
-    case RecordKind::kObjFree:  // written where the file has told of the object, or class, otherwise
-    case RecordKind::kClassUnload:
-    case RecordKind::kPadding:
-    case RecordKind::kThreadEnd:
-    case RecordKind::kGcStart:
-    case RecordKind::kGcFinish:
-    case RecordKind::kGcFigures:
-    case RecordKind::kRuntimeInitDone:
-    case RecordKind::kRuntimeShutdown:
-    case RecordKind::kThreadSwitch:
-    case RecordKind::kGap: return;
+#define RECORD(number, Name, Struct, ...)                           \
+  case RecordKind::k##Name:                                         \
+    if (Struct of; read_record(bytes, of)) visit_fields(of, refer); \
+    return;
+#include "trace/record/records.def"
+#undef RECORD
   }
 }
 

@@ -322,8 +322,7 @@ TEST(ClassRewriter, AnAllocationCanSayItsSite) {
     sites.push_back(integer_constant(done.bytes, u2_at(&done.method.code[push.old_pc + 1])));
   }
   // The line of `new`, not that of the constructor's call.
-  EXPECT_THAT(sites,
-              ElementsAre(40000u, 6u | 11u << kSiteCodeShift, 6u | 2u << kSiteCodeShift | 2u << kSiteDimensionsShift));
+  EXPECT_THAT(sites, ElementsAre(40000u, Site{6, 11, 0}.bits(), Site{6, 2, 2}.bits()));
   EXPECT_EQ(done.method.max_stack,
             rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCount).method.max_stack + 1);
 }

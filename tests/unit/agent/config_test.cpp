@@ -54,10 +54,9 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
   ByteBuffer out;
   out.put(std::uint64_t{record::kGcEvent});
   out.put(std::uint32_t{record::kBlockWhenFull});
-  out.put(std::uint32_t{100});
-  out.put(std::uint64_t{512 * 1024});
-  out.put(std::uint32_t{16});
-  out.put(std::uint64_t{20'000'000});
+  std::uint64_t value = 100;  // each its own
+#define START_VALUE(type, ...) out.put(static_cast<type>(++value));
+#include "trace/record/start_options.def"
   out.put(std::uint32_t{1});
   out.put(std::uint64_t{0x1000});
   out.put(std::uint32_t{0});
@@ -68,7 +67,9 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
   ASSERT_TRUE(decode_config(whole, config));
   EXPECT_TRUE(config.wants(record::kGcEvent));
   EXPECT_TRUE(config.has_flag(record::kBlockWhenFull));
-  EXPECT_EQ(config.slower_than, 20'000'000u);
+  value = 100;
+#define START_VALUE(type, member, ...) EXPECT_EQ(config.member, ++value) << #member;
+#include "trace/record/start_options.def"
   EXPECT_EQ(config.used_counters.size(), 1u);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     Config cut;

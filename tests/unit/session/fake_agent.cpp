@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include "trace/record/control.h"
+#include "session/control_channel.h"
 
 namespace jtrace::session {
 namespace {
@@ -42,9 +42,11 @@ FrameType receive_frame(int socket, int& descriptor) {
   return header.type;
 }
 
-std::string text_of(const std::string& text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + text;
+template <class Fields>
+void send_frame(int socket, const Fields& fields) {
+  detail::Payload payload;
+  write_fields(payload, fields);
+  send_frame(socket, Fields::kType, payload.bytes);
 }
 
 }  // namespace
@@ -84,10 +86,7 @@ void FakeAgent::run(int socket, const Work& work) {
   trace::record::PoolHeader header;
   if (::pread(descriptor, static_cast<void*>(&header), sizeof header, 0) != sizeof header) ::_exit(2);
   void* base = ::mmap(nullptr, header.pool_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  std::string started(4, '\0');
-  const std::uint64_t events = ~0ull;
-  started.append(reinterpret_cast<const char*>(&events), sizeof events);
-  send_frame(socket, FrameType::kStarted, started + text_of(""));
+  send_frame(socket, trace::record::StartedFields{.events = ~0ull});
   if (!work(trace::record::Pool(base))) ::_exit(0);
   std::uint64_t asked = 0;
   for (;;) {
@@ -95,11 +94,12 @@ void FakeAgent::run(int socket, const Work& work) {
     if (type == FrameType::kCount) {
       const std::uint64_t counts[] = {kCountedMethod, 10 * ++asked, kUnknownMethod, 1};
       send_frame(socket, FrameType::kCounts, {reinterpret_cast<const char*>(counts), sizeof counts});
-      send_frame(socket, FrameType::kAnswer, text_of("methods=2\ncoverage=asked=" + std::to_string(asked) + "\n"));
+      const std::string coverage = "asked=" + std::to_string(asked);
+      send_frame(socket, trace::record::AnswerFields{.counted = 2, .coverage = coverage});
       continue;
     }
     if (type != FrameType::kDetach) {
-      send_frame(socket, FrameType::kAnswer, text_of("paused=0\n"));
+      send_frame(socket, trace::record::AnswerFields{});
       continue;
     }
     send_frame(socket, FrameType::kDetached, "");

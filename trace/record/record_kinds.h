@@ -1,0 +1,111 @@
+// What is true of each kind of record (records.def), for who writes, merges, keeps or reads them. Constants; the agent
+// uses them too. Kinds that are no row (bytes of a foreign process) have no slots and make nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "trace/record/event_record.h"
+
+namespace jtrace::trace::record {
+
+enum class RecordRole : std::uint8_t { kEvent, kPart, kFrame, kControl };
+enum class RecordLoss : std::uint8_t { kCounted, kSilent };
+enum class RecordWriter : std::uint8_t { kBytecode, kNative, kAgent };
+enum class RecordNumber : std::uint8_t { kNothing, kMethod, kCollection, kLost };
+
+struct RecordTraits {
+  RecordKind kind;
+  std::uint8_t slots;      // at least
+  std::uint8_t cpu_slots;  // with --cpu-time
+  RecordRole role;
+  RecordLoss loss;
+  RecordWriter writer;
+  RecordNumber numbered;
+  const char* name;         // without the k
+  const char* struct_name;  // of event_record.h
+  const char* text;
+};
+
+inline constexpr RecordTraits kRecords[] = {
+#define RECORD(number, Name, Struct, CpuStruct, role, loss, writer, numbered, text) \
+  {RecordKind::k##Name,                                                             \
+   slots_of<Struct>(),                                                              \
+   slots_of<CpuStruct>(),                                                           \
+   RecordRole::k##role,                                                             \
+   RecordLoss::k##loss,                                                             \
+   RecordWriter::k##writer,                                                         \
+   RecordNumber::k##numbered,                                                       \
+   #Name,                                                                           \
+   #Struct,                                                                         \
+   text},
+#include "trace/record/records.def"
+#undef RECORD
+};
+
+constexpr bool is_record_kind(RecordKind kind) { return static_cast<std::size_t>(kind) < std::size(kRecords); }
+// Of a kind that is a row.
+constexpr const RecordTraits& traits_of(RecordKind kind) { return kRecords[static_cast<std::size_t>(kind)]; }
+
+// The slots that a record of this kind has at least; 0: it is no row.
+constexpr std::uint8_t least_slots(RecordKind kind) { return is_record_kind(kind) ? traits_of(kind).slots : 0; }
+// Bytes of the record that a probe writes.
+constexpr std::uint32_t size_of(RecordKind kind, bool cpu_time) {
+  return std::uint32_t{cpu_time ? traits_of(kind).cpu_slots : traits_of(kind).slots} * kSlotSize;
+}
+
+// A set of kinds: a bit for each.
+using RecordKinds = std::uint64_t;
+template <class Condition>
+constexpr RecordKinds kinds_with(Condition condition) {
+  RecordKinds kinds = 0;
+  for (const RecordTraits& each : kRecords)
+    if (condition(each)) kinds |= RecordKinds{1} << static_cast<unsigned>(each.kind);
+  return kinds;
+}
+constexpr bool is_in(RecordKinds kinds, RecordKind kind) {
+  return static_cast<unsigned>(kind) < 64 && (kinds >> static_cast<unsigned>(kind) & 1) != 0;
+}
+// Each makes an element of its own.
+inline constexpr RecordKinds kElementKinds =
+    kinds_with([](const RecordTraits& each) { return each.role == RecordRole::kEvent; });
+// Each tells of a frame.
+inline constexpr RecordKinds kFrameKinds =
+    kinds_with([](const RecordTraits& each) { return each.role == RecordRole::kFrame; });
+// Each counts as an event where it is lost.
+inline constexpr RecordKinds kCountedKinds =
+    kinds_with([](const RecordTraits& each) { return each.loss == RecordLoss::kCounted; });
+// Each is a probe's: of the thread that its producer runs, and with a method as its number.
+inline constexpr RecordKinds kProbeKinds =
+    kinds_with([](const RecordTraits& each) { return each.writer != RecordWriter::kAgent; });
+
+// Bytes: of any record, and of those that bytecode writes.
+inline constexpr std::uint32_t kLargestRecord = [] {
+  std::uint32_t slots = 0;
+  for (const RecordTraits& each : kRecords) slots = std::max<std::uint32_t>({slots, each.slots, each.cpu_slots});
+  return slots * kSlotSize;
+}();
+inline constexpr std::uint32_t kLargestOfBytecode = [] {
+  std::uint32_t slots = 0;
+  for (const RecordTraits& each : kRecords)
+    if (each.writer == RecordWriter::kBytecode) slots = std::max<std::uint32_t>({slots, each.slots, each.cpu_slots});
+  return slots * kSlotSize;
+}();
+
+// What a row must fulfil.
+static_assert(std::size(kRecords) <= 64);  // kCountedKinds
+static_assert([] {
+  for (std::size_t i = 0; i < std::size(kRecords); ++i) {
+    const RecordTraits& each = kRecords[i];
+    if (static_cast<std::size_t>(each.kind) != i) return false;  // unique and dense
+    if (each.slots == 0 || each.cpu_slots < each.slots) return false;
+    if (each.role == RecordRole::kEvent && each.loss != RecordLoss::kCounted) return false;
+    if (each.role == RecordRole::kFrame && each.loss != RecordLoss::kSilent) return false;
+    if (each.writer != RecordWriter::kAgent && each.numbered != RecordNumber::kMethod) return false;
+  }
+  return true;
+}());
+
+}  // namespace jtrace::trace::record
