@@ -34,14 +34,9 @@ Text CaptureSink::owned_text(Text text) { return text.present() ? Text(texts_.em
 // `element` with everything it borrows replaced by copies in this sink.
 template <class Element>
 Element CaptureSink::owned(Element element) {
-  std::apply(
-      [&](const auto&... attribute) {
-        const auto own = [&](auto& member) {
-          if constexpr (std::is_same_v<std::remove_reference_t<decltype(member)>, Text>) member = owned_text(member);
-        };
-        (own(element.*(attribute.member)), ...);
-      },
-      Schema<Element>::attributes);
+  for_each_attribute(element, [&](const AttributeInfo&, auto& member) {
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(member)>, Text>) member = owned_text(member);
+  });
   if constexpr (requires { element.invocationContext; }) {
     if (element.invocationContext)
       element.invocationContext = &contexts_.emplace_back(owned(*element.invocationContext));

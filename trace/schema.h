@@ -5,10 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "trace/event.h"
 
@@ -57,19 +59,27 @@ inline constexpr std::string_view kRootElement =
     ;
 
 namespace detail {
-template <class Member>
-struct Attribute {
-  AttributeInfo info;
-  Member member;  // pointer to the struct's member
+// The pointers to a struct's members, by number. This and no std::tuple: the header is read by many sources, and a
+// tuple of up to 20 for each of 40 elements took most of what they cost.
+template <std::size_t Index, class Member>
+struct Slot {
+  Member member;
 };
-template <class Member>
-constexpr Attribute<Member> make_attribute(Member member, std::string_view name, AttributeType type, Presence presence,
-                                           std::uint8_t rank) {
-  return {{name, type, presence, rank}, member};
+template <class Indices, class... Member>
+struct Slots;
+template <std::size_t... Index, class... Member>
+struct Slots<std::index_sequence<Index...>, Member...> : Slot<Index, Member>... {};
+template <class... Member>
+constexpr Slots<std::index_sequence_for<Member...>, Member...> make_slots(int, Member... member) {
+  return {{member}...};
+}
+template <std::size_t Index, class Member>
+constexpr Member slot(const Slot<Index, Member>& from) {
+  return from.member;
 }
 }  // namespace detail
 
-// Schema<Struct>::attributes: a tuple of detail::Attribute, in order of declaration.
+// Schema<Struct>::infos: its attributes in order of declaration; their members: kMember below.
 template <class Struct>
 struct Schema;
 #define JTRACE_ELEMENT(Struct, element, content_model, description_text) \
@@ -79,16 +89,42 @@ struct Schema;
     static constexpr std::string_view name = #element;                   \
     static constexpr Content content = Content::k##content_model;        \
     static constexpr std::string_view description = description_text;    \
-    static constexpr auto attributes = std::tuple_cat(std::tuple<>{}
-#define JTRACE_ATTRIBUTE(type, name, presence, rank) \
-  , std::tuple(detail::make_attribute(&Self::name, #name, AttributeType::k##type, Presence::k##presence, rank))
-#define JTRACE_ELEMENT_END(Struct)                                                                    \
-    );                                                                                                \
-  static constexpr auto infos =                                                                       \
-      std::apply([](const auto&... attribute) { return std::array{attribute.info...}; }, attributes); \
-  }                                                                                                   \
+    static constexpr AttributeInfo list[] = {
+#define JTRACE_ATTRIBUTE(type, name, presence, rank) {#name, AttributeType::k##type, Presence::k##presence, rank},
+#define JTRACE_ELEMENT_END(Struct)                                                  \
+  {} /* no array is empty */                                                        \
+  }                                                                                 \
+  ;                                                                                 \
+  static constexpr std::span<const AttributeInfo> infos{list, std::size(list) - 1}; \
+  }                                                                                 \
   ;
 #include "trace/elements.def"
+
+namespace detail {
+template <class Struct>
+struct Members;
+// A template, so that only who asks for an element's members pays for them.
+#define JTRACE_ELEMENT(Struct, element, content_model, description_text) \
+  template <>                                                            \
+  struct Members<Struct> {                                               \
+    using Self = Struct;                                                 \
+    template <class = void>                                              \
+    static constexpr auto slots() {                                      \
+      return make_slots(0
+#define JTRACE_ATTRIBUTE(type, name, presence, rank) , &Self::name
+#define JTRACE_ELEMENT_END(Struct) \
+      );                           \
+  }                                \
+  }                                \
+  ;
+#include "trace/elements.def"
+template <class Struct>
+inline constexpr auto kSlots = Members<Struct>::slots();
+}  // namespace detail
+
+// The pointer to the member that attribute number Index (of Schema<Struct>::infos) is.
+template <class Struct, std::size_t Index>
+inline constexpr auto kMember = detail::slot<Index>(detail::kSlots<Struct>);
 
 // All elements but the root, by ElementKind.
 inline constexpr std::array<ElementInfo, kElementCount> kElements = {{
@@ -110,8 +146,18 @@ constexpr std::optional<ElementKind> element_of_name(std::string_view name) {
 // declaration.
 template <class Struct, class F>
 constexpr void for_each_attribute(Struct& element, F&& f) {
-  std::apply([&](const auto&... attribute) { (f(attribute.info, element.*(attribute.member)), ...); },
-             Schema<std::remove_const_t<Struct>>::attributes);
+  using Of = std::remove_const_t<Struct>;
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (f(Schema<Of>::infos[I], element.*kMember<Of, I>), ...); }
+  (std::make_index_sequence<Schema<Of>::infos.size()>());
+}
+// Of two elements at once: f(const AttributeInfo&, member of a, member of b).
+template <class Struct, class F>
+constexpr void for_each_attribute_of(Struct& a, const std::remove_const_t<Struct>& b, F&& f) {
+  using Of = std::remove_const_t<Struct>;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (f(Schema<Of>::infos[I], a.*kMember<Of, I>, b.*kMember<Of, I>), ...);
+  }
+  (std::make_index_sequence<Schema<Of>::infos.size()>());
 }
 
 }  // namespace jtrace::trace

@@ -19,7 +19,7 @@ struct XmlFormat {
   // Indices of the attributes in the order in which they are written.
   template <class Element>
   static constexpr auto written_order() {
-    constexpr auto& infos = Schema<Element>::infos;
+    constexpr auto infos = Schema<Element>::infos;
     std::array<std::size_t, infos.size()> order{};
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto group = [&](std::size_t i) {
@@ -127,7 +127,7 @@ struct XmlFormat {
     if constexpr (info.presence != Presence::kRequired && info.name == "traceIdRef") {
       if (single_trace) return out;
     }
-    const auto& member = element.*(std::get<Index>(Schema<Element>::attributes).member);
+    const auto& member = element.*kMember<Element, Index>;
     // Those that have a rank mostly are there, and the others not: the straight way is theirs.
     if (__builtin_expect(is_present(member), info.rank != 0) == 0) {
       if constexpr (info.presence == Presence::kRequired) writer.missing_ = &info;

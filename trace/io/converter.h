@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -73,13 +72,12 @@ void Converter::lose_attributes_of(const Element& element) {
   using Of = Schema<Element>;
   if constexpr (has_row<Table>(Of::name)) {
     auto& counts = lost_attributes_[static_cast<std::size_t>(kKindOf<Element>)];
-    constexpr std::size_t kCount = std::tuple_size_v<decltype(Of::attributes)>;
+    constexpr std::size_t kCount = Of::infos.size();
     static_assert(kCount <= kMaxAttributes);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       const auto one = [&]<std::size_t At>(std::integral_constant<std::size_t, At>) {
-        constexpr auto attribute = std::get<At>(Of::attributes);
-        if constexpr (!carries<Table>(Of::name, attribute.info.name))
-          counts[At] += is_present(element.*(attribute.member)) ? 1u : 0u;
+        if constexpr (!carries<Table>(Of::name, Of::infos[At].name))
+          counts[At] += is_present(element.*kMember<Element, At>) ? 1u : 0u;
       };
       (one(std::integral_constant<std::size_t, I>()), ...);
     }

@@ -66,12 +66,12 @@ bool parse_into(ObjectId& member, std::string_view text, AttributeType, TextAren
 
 template <class Element, std::size_t Index>
 bool set_member(void* element, std::string_view text, TextArena& arena) {
-  constexpr auto& attribute = std::get<Index>(Schema<Element>::attributes);
-  return parse_into(static_cast<Element*>(element)->*(attribute.member), text, attribute.info.type, arena);
+  return parse_into(static_cast<Element*>(element)->*kMember<Element, Index>, text, Schema<Element>::infos[Index].type,
+                    arena);
 }
 template <class Element, std::size_t Index>
 bool has_member(const void* element) {
-  return is_present(static_cast<const Element*>(element)->*(std::get<Index>(Schema<Element>::attributes).member));
+  return is_present(static_cast<const Element*>(element)->*kMember<Element, Index>);
 }
 
 struct Field {

@@ -2,27 +2,19 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "trace/schema.h"
 
 namespace jtrace::trace::io {
 namespace {
 
-// Calls f(attribute, member of a, member of b) for each attribute.
-template <class Element, class F>
-void for_each_pair(Element& a, const Element& b, F&& f) {
-  std::apply([&](const auto&... attribute) { (f(attribute.info, a.*(attribute.member), b.*(attribute.member)), ...); },
-             Schema<Element>::attributes);
-}
-
 // But for the time: each document of an agent (jtrace ctl stop, start) says its own.
 bool same(const AgentCreate& a, const AgentCreate& b) {
   bool equal = true;
-  AgentCreate first = a;
-  for_each_pair(first, b, [&](const AttributeInfo& info, const auto& x, const auto& y) {
+  const auto compare = [&](const AttributeInfo& info, const auto& x, const auto& y) {
     equal = equal && (info.name == "time" || x == y);
-  });
+  };
+  for_each_attribute_of(a, b, compare);
   return equal;
 }
 
@@ -50,12 +42,13 @@ void MergeHead::define(Table<Element>& table, const Element& element, Text id, T
     table.push_back({kept, input});
     return;
   }
-  for_each_pair(known->element, kept, [&](const AttributeInfo& info, auto& mine, const auto& other) {
+  const auto fill = [&](const AttributeInfo& info, auto& mine, const auto& other) {
     if (!is_present(mine)) mine = other;
     else if (is_present(other) && !(mine == other))
       differences_.push_back(std::string(info.name) + " of " + std::string(Schema<Element>::name) + " " +
                              std::string(id.view()) + " in " + input + " is not that of " + known->input);
-  });
+  };
+  for_each_attribute_of(known->element, kept, fill);
 }
 
 Result<bool> MergeHead::take(const Event& event, const std::string& input) {

@@ -41,8 +41,7 @@ class IdVisitor {
  private:
   template <class Element, class F>
   void of_element(Element& element, F& f) {
-    std::apply([&](const auto&... attribute) { (of_member(element.*(attribute.member), f), ...); },
-               Schema<Element>::attributes);
+    for_each_attribute(element, [&](const AttributeInfo&, auto& member) { of_member(member, f); });
     if constexpr (std::is_same_v<Element, Value>) of_histogram(element, f);
     if constexpr (requires { element.values; }) {
       if (element.values.empty()) return;

@@ -264,23 +264,22 @@ class SqliteWriter final : public Converter {
     db_ = nullptr;
   }
 
-  // Calls f(column, attribute) for each attribute of Element; the column is a type.
+  // Calls f(column, attribute, its member) for each attribute of Element; the column is a type.
   template <class Element, class F>
   static void for_each_column(F&& f) {
     using Of = Schema<Element>;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (f(std::integral_constant<int, column_of(Of::name, std::get<I>(Of::attributes).info.name)>(),
-         std::get<I>(Of::attributes)),
+      (f(std::integral_constant<int, column_of(Of::name, Of::infos[I].name)>(), Of::infos[I], kMember<Element, I>),
        ...);
     }
-    (std::make_index_sequence<std::tuple_size_v<decltype(Of::attributes)>>());
+    (std::make_index_sequence<Of::infos.size()>());
   }
   template <class Element>
   bool row(const Element& element, const Scope& scope) {
     Insert& event = statements_->event.clear().number(seq_).number(scope.index + 1).text(Schema<Element>::name);
-    for_each_column<Element>([&](auto column, const auto& attribute) {
+    for_each_column<Element>([&](auto column, const AttributeInfo&, auto pointer) {
       if constexpr (decltype(column)::value > 0) {
-        const auto& member = element.*(attribute.member);
+        const auto& member = element.*pointer;
         if (is_present(member)) event.at(decltype(column)::value).value(member);
       }
     });
@@ -290,11 +289,11 @@ class SqliteWriter final : public Converter {
   template <class Element>
   bool put_attributes(const Element& element, std::string_view of) {
     bool done = true;
-    for_each_column<Element>([&](auto column, const auto& attribute) {
+    for_each_column<Element>([&](auto column, const AttributeInfo& attribute, auto pointer) {
       if constexpr (decltype(column)::value == kNowhere || std::is_same_v<Element, InvocationContext>) {
-        const auto& member = element.*(attribute.member);
-        if (!is_present(member) || !done || is_known(element, attribute.info.name)) return;
-        const std::string name = std::string(of) + std::string(attribute.info.name);
+        const auto& member = element.*pointer;
+        if (!is_present(member) || !done || is_known(element, attribute.name)) return;
+        const std::string name = std::string(of) + std::string(attribute.name);
         done = statements_->attribute.number(seq_).text(name).value(member).run();
       }
     });

@@ -2,7 +2,6 @@
 // must be there. What they borrow are constants.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -32,11 +31,9 @@ void fill(TypedId<Kind>& member, AttributeType) {
 template <class Element, class Which>
 Element element_with(Which which) {
   Element element{};
-  std::apply(
-      [&](const auto&... attribute) {
-        ((which(attribute.info) ? fill(element.*(attribute.member), attribute.info.type) : void()), ...);
-      },
-      Schema<Element>::attributes);
+  for_each_attribute(element, [&](const AttributeInfo& info, auto& member) {
+    if (which(info)) fill(member, info.type);
+  });
   return element;
 }
 

@@ -40,9 +40,7 @@ template <class Element>
 Element sample(int changed) {
   Element element{};
   int index = 0;
-  std::apply(
-      [&](const auto&... attribute) { (fill(element.*(attribute.member), attribute.info, index++ == changed), ...); },
-      Schema<Element>::attributes);
+  for_each_attribute(element, [&](const AttributeInfo& info, auto& member) { fill(member, info, index++ == changed); });
   return element;
 }
 
