@@ -4,13 +4,26 @@
 # the program, with string streams: a fifth of the time of a warm `jtrace cmd`, and still 30 us of its 1.1 ms when done
 # once. The header is copied without them; cli/command.h has the one that we use. Where no line matches, the copy is the
 # original.
+#
+# All of CLI11 is inline: each source that has the header would compile its classes once more, three of the five seconds that
+# the header takes. With g++'s pragmas (clang does without) one source compiles them: cli11.cpp.
 find_path(JTRACE_CLI11_DIRECTORY CLI/Validators.hpp)
 set(cli11_copy ${PROJECT_BINARY_DIR}/cli11)
-file(COPY ${JTRACE_CLI11_DIRECTORY}/CLI DESTINATION ${cli11_copy} PATTERN Validators.hpp EXCLUDE)
-file(READ ${JTRACE_CLI11_DIRECTORY}/CLI/Validators.hpp validators)
-string(REGEX REPLACE "\nconst ([^;\n]*);" "\n" validators "${validators}")
-file(CONFIGURE OUTPUT ${cli11_copy}/CLI/Validators.hpp CONTENT "${validators}" @ONLY)
+file(GLOB headers RELATIVE ${JTRACE_CLI11_DIRECTORY}/CLI ${JTRACE_CLI11_DIRECTORY}/CLI/*.hpp)
+set(implementations "")
+foreach(header IN LISTS headers)
+  file(READ ${JTRACE_CLI11_DIRECTORY}/CLI/${header} text)
+  if(header STREQUAL "Validators.hpp")
+    string(REGEX REPLACE "\nconst ([^;\n]*);" "\n" text "${text}")
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    string(REPLACE "#pragma once\n" "#pragma once\n#pragma interface\n" text "${text}")
+    string(APPEND implementations "#pragma implementation \"${header}\"\n")
+  endif()
+  file(CONFIGURE OUTPUT ${cli11_copy}/CLI/${header} CONTENT "${text}" @ONLY)
+endforeach()
+file(CONFIGURE OUTPUT ${cli11_copy}/cli11.cpp CONTENT "${implementations}#include <CLI/CLI.hpp>\n" @ONLY)
 
-add_library(jtrace_cli11 INTERFACE)
-target_include_directories(jtrace_cli11 SYSTEM BEFORE INTERFACE ${cli11_copy})
+add_library(jtrace_cli11 STATIC ${cli11_copy}/cli11.cpp)
+target_include_directories(jtrace_cli11 SYSTEM BEFORE PUBLIC ${cli11_copy})
 add_library(jtrace::cli11 ALIAS jtrace_cli11)
