@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/testlib/jvm_process.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/trace_calls.h"
 #include "tests/testlib/trace_checks.h"
 
@@ -37,7 +38,7 @@ double untraced(const Jdk& jdk) {
 
 double bridged(const Jdk& jdk) {
   JvmOptions options;
-  options.flags = {std::string("-agentpath:") + JTRACE_LIB_DIR + "/libjtrace_jvmpi.so=" + JTRACE_LIB_DIR +
+  options.flags = {std::string("-agentpath:") + libraries_folder() + "/libjtrace_jvmpi.so=" + libraries_folder() +
                    "/libjvmpi_empty.so"};
   auto jvm = JvmProcess::start(jdk, "JvmpiZoo", options);
   return jvm ? best(**jvm) : 0;

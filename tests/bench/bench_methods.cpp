@@ -23,6 +23,7 @@
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/java_programs.h"
 #include "tests/testlib/jvm_process.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/trace_checks.h"
@@ -128,7 +129,7 @@ void peer_jfr(const Jdk& jdk, const Workload& work, const char* filter, Figure b
 }
 
 void peer_jvmti(const Jdk& jdk, const Workload& work, Figure base) {
-  const JvmOptions options = attachable(jdk, {"-agentpath:" JTRACE_LIB_DIR "/libmethod_events_agent.so"});
+  const JvmOptions options = attachable(jdk, {"-agentpath:" + libraries_folder() + "/libmethod_events_agent.so"});
   auto jvm = JvmProcess::start(jdk, "Calls", options);
   if (!jvm) {
     std::printf("  %-34s not measured: %s\n", "JVM TI events", jvm.error().message().c_str());
@@ -230,7 +231,7 @@ void bench_collections(const Jdk& jdk, JvmProcess& jvm, bool brief) {
 JvmOptions compiler_options(JvmOptions options) {
   options.arguments = {eclipse_compiler_jar()};
   for (const char* app : {"Calls", "ClassZoo", "HeapZoo", "Waits", "Workload"})
-    options.arguments.push_back(JTRACE_SOURCE_DIR "/tests/apps/" + std::string(app) + ".java");
+    options.arguments.push_back(source_folder() + "/tests/apps/" + std::string(app) + ".java");
   return options;
 }
 
@@ -247,7 +248,7 @@ void bench_program(const Jdk& jdk) {
   traced(**jvm, "slower than 10 ms, coarse time", base, work, 10, "methods", {"--slower-than", "10ms"});
   traced(**jvm, "all kept, spill to a file", base, work, 10, "methods", kKeep, Into::kSpill);
   row("after", settled(**jvm, work, 40), base);
-  const std::string agent = "-agentpath:" JTRACE_LIB_DIR "/libmethod_events_agent.so";
+  const std::string agent = "-agentpath:" + libraries_folder() + "/libmethod_events_agent.so";
   auto peer = JvmProcess::start(jdk, "Compiles", compiler_options(attachable(jdk, {agent})));
   if (!peer) return (void)std::printf("  not measured: %s\n", peer.error().message().c_str());
   row("JVM TI events, empty (peer)", settled(**peer, work, 2), base);

@@ -17,6 +17,7 @@
 #include "base/strings.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
@@ -80,7 +81,7 @@ Turn unchanged(const Jdk& jdk, long classes) {
   if (jvm == nullptr) return turn;
   const auto begin = Clock::now();
   const auto loaded =
-      run_command({jtrace_binary(), "load", jvm->pid_text(), JTRACE_LIB_DIR "/libretransform_agent.so", "200"});
+      run_command({jtrace_binary(), "load", jvm->pid_text(), libraries_folder() + "/libretransform_agent.so", "200"});
   turn.seconds = since(begin);
   if (!loaded || loaded->status != 0) std::printf("the peer was not loaded: %s\n", loaded ? loaded->err.c_str() : "");
   turn.stall_ms = stall_ms(*jvm);
@@ -92,7 +93,7 @@ void bench_rewriter(const Jdk& jdk) {
   namespace classfile = agent::classfile;
   JvmOptions options;
   options.flags = {"--add-modules=ALL-SYSTEM", "--enable-native-access=ALL-UNNAMED"};
-  options.arguments = {JTRACE_LIB_DIR "/librewriter_test.so"};
+  options.arguments = {libraries_folder() + "/librewriter_test.so"};
   auto jvm = JvmProcess::start(jdk, "RewriteAll", options);
   const std::uint32_t probes = classfile::kProbeEntry | classfile::kProbeExit | classfile::kProbeCatch;
   const auto answer = jvm ? (*jvm)->ask("image " + std::to_string(probes) + " 15") : fail(jvm.error());

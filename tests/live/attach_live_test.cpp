@@ -16,6 +16,7 @@
 #include "attach/attach_session.h"
 #include "base/file.h"
 #include "tests/testlib/java_app.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
@@ -32,7 +33,7 @@ using ::testing::StartsWith;
 constexpr uid_t kNobody = 65534;
 
 std::string agent_library(std::string_view kind) {
-  return JTRACE_LIB_DIR "/libattach_test_agent_" + std::string(kind) + ".so";
+  return libraries_folder() + "/libattach_test_agent_" + std::string(kind) + ".so";
 }
 
 // A jar with these lines in its manifest; made by the JDK's own tool.

@@ -21,6 +21,7 @@
 #include "attach/attach_session.h"
 #include "attach/freezer.h"
 #include "base/file.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
@@ -126,7 +127,7 @@ TEST(AttachRefusals, no_jvm_and_no_signal) {
 TEST(AttachRefusals, openj9_is_named) {
   const ScratchDir folder;
   const std::string library = folder.file("libj9vm29.so");
-  fs::copy_file(JTRACE_LIB_DIR "/libattach_test_agent_ok.so", library);
+  fs::copy_file(libraries_folder() + "/libattach_test_agent_ok.so", library);
   const Sleeper sleeper({"LD_PRELOAD=" + library, "PATH=/usr/bin:/bin"});
   const std::string maps = "/proc/" + std::to_string(sleeper.pid()) + "/maps";
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -169,7 +170,7 @@ TEST(AttachRefusals, all_needs_a_yes_for_what_changes) {
        std::vector<std::vector<std::string>>{{"cmd", "all", "jcmd", "GC.run"},
                                              {"cmd", "all", "setflag", "HeapDumpOnOutOfMemoryError", "1"},
                                              {"cmd", "all", "inspectheap"},
-                                             {"load", "all", JTRACE_LIB_DIR "/libattach_test_agent_ok.so"},
+                                             {"load", "all", libraries_folder() + "/libattach_test_agent_ok.so"},
                                              {"jmx", "all"}}) {
     const auto done = run_jtrace(words);
     EXPECT_EQ(done->status, 2) << words[0];
@@ -382,7 +383,7 @@ TEST(AttachRefusals, delivery_without_a_place) {
     auto jvm = JvmProcess::start(*jdk, "Idle", options);
     ASSERT_TRUE(succeeded(jvm));
     const auto loaded =
-        run_jtrace({"load", (*jvm)->pid_text(), JTRACE_LIB_DIR "/libattach_test_agent_ok.so", "--deliver"});
+        run_jtrace({"load", (*jvm)->pid_text(), libraries_folder() + "/libattach_test_agent_ok.so", "--deliver"});
     EXPECT_EQ(loaded->status, 7);
     EXPECT_THAT(loaded->err, HasSubstr(fault));
     EXPECT_EQ((*jvm)->out(), "READY\n");

@@ -20,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
@@ -34,8 +35,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kAgent = JTRACE_BUILD_DIR "/lib/libjtrace_agent.so";
-constexpr const char* kOtherAgent = JTRACE_BUILD_DIR "/lib/libother_agent.so";
+const std::string kAgent = build_folder() + "/lib/libjtrace_agent.so";
+const std::string kOtherAgent = build_folder() + "/lib/libother_agent.so";
 
 struct Row {
   std::string options;  // as the agent's option string; DIR: the folder of the test
@@ -320,7 +321,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
   bool chrooted() const { return GetParam().root.has_value(); }
   // Where the JVM sees the build and the test's folder.
   std::string library(const std::string& path) const {
-    return chrooted() ? "/srv" + path.substr(std::strlen(JTRACE_BUILD_DIR)) : path;
+    return chrooted() ? "/srv" + path.substr(build_folder().size()) : path;
   }
   std::string folder_for_jvm() const { return chrooted() ? "/media" : places_.path(); }
   std::string agent_flag(const std::string& words) const { return "-agentpath:" + library(kAgent) + "=" + words; }
@@ -333,7 +334,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     options.in_child = [this, chroot = chrooted()](const std::string& root) {
       if (!chroot) return Places::own_mounts() && Places::mount_disks(places_.path());
       const std::string folder = root + "/media";
-      return ::mount(JTRACE_BUILD_DIR, (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+      return ::mount(build_folder().c_str(), (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
              ::mount(places_.path().c_str(), folder.c_str(), nullptr, MS_BIND, nullptr) == 0 &&
              Places::mount_disks(folder);
     };

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "tests/testlib/java_app.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_calls.h"
@@ -66,7 +67,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
   // A file of the scratch folder as the JVM sees it.
   std::string for_jvm(const std::string& name) const { return chrooted() ? "/media/" + name : folder_.file(name); }
   std::string agent(const std::string& words) const {
-    return "-agentpath:" + (chrooted() ? "/srv" : std::string(JTRACE_BUILD_DIR)) +
+    return "-agentpath:" + (chrooted() ? "/srv" : build_folder()) +
            "/lib/libjtrace_agent.so=file=" + for_jvm("trace.xml") + "," + words;
   }
   std::string agent_for(const std::string& groups) const {
@@ -78,7 +79,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     made.wait_ready = false;
     if (chrooted())
       made.in_child = [folder = folder_.path()](const std::string& root) {
-        return ::mount(JTRACE_BUILD_DIR, (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+        return ::mount(build_folder().c_str(), (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
                ::mount(folder.c_str(), (root + "/media").c_str(), nullptr, MS_BIND, nullptr) == 0;
       };
     return made;

@@ -14,6 +14,7 @@
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/java_app.h"
 #include "tests/testlib/java_programs.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
@@ -220,7 +221,7 @@ TEST(HeapDump, is_read_by_visualvm) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
-  const std::string source = std::string(JTRACE_SOURCE_DIR) + "/tests/apps/HprofOracle.java";
+  const std::string source = source_folder() + "/tests/apps/HprofOracle.java";
   const auto compiled = run_command({jdk->host_path("bin/javac"), "-nowarn", "-d", folder.path(), "-cp", jars, source});
   ASSERT_TRUE(succeeded(compiled));
   ASSERT_EQ(compiled->status, 0) << compiled->err;

@@ -10,6 +10,7 @@
 #include "tests/live/core_folder.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/java_app.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
@@ -29,8 +30,9 @@ CommandOutput look(std::vector<std::string> words) {
 TEST(Holes, a_jvm_that_died_while_it_started) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
-  const auto jvm =
-      JvmProcess::start(*jdk, "Standing", {.flags = {std::string("-agentpath:") + JTRACE_ABORT_AGENT, "-Xmx32m"}});
+  const auto jvm = JvmProcess::start(
+      *jdk, "Standing",
+      {.flags = {std::string("-agentpath:") + libraries_folder() + "/libholes_abort_agent.so", "-Xmx32m"}});
   ASSERT_TRUE(succeeded(jvm));
   const CoreFolder folder(**jvm);
   ASSERT_TRUE(succeeded((*jvm)->send("now")));
@@ -94,8 +96,9 @@ TEST(Holes, a_jvm_that_died_while_it_collected) {
 }
 
 TEST(Holes, a_libjvm_without_tables_is_not_hotspot) {
-  auto other = BackgroundCommand::start({"sh", "-c", "echo here >&2; exec sleep 600"},
-                                        {.environment = {std::string("LD_PRELOAD=") + JTRACE_FOREIGN_JVM}});
+  auto other = BackgroundCommand::start(
+      {"sh", "-c", "echo here >&2; exec sleep 600"},
+      {.environment = {std::string("LD_PRELOAD=") + build_folder() + "/tests/live/foreign/libjvm.so"}});
   ASSERT_TRUE(succeeded(other));
   ASSERT_TRUE((*other)->wait_err_line("here", std::chrono::seconds(60)));
   const auto refused = look({std::to_string((*other)->pid()), "info"});

@@ -17,6 +17,7 @@
 #include "tests/live/core_folder.h"
 #include "tests/live/inspect_peers.h"
 #include "tests/testlib/java_app.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
@@ -316,7 +317,8 @@ TEST_F(DamagedCore, cut_off_is_read_as_far_as_it_goes) {
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
   const std::string core = core_with_filter("0x33");
   ASSERT_NE(core, "");
-  const auto mutations = run_command({JTRACE_CORE_MUTATIONS, core, "40", "7"}, {.timeout = std::chrono::minutes(5)});
+  const auto mutations =
+      run_command({tools_folder() + "/core_mutations", core, "40", "7"}, {.timeout = std::chrono::minutes(5)});
   ASSERT_TRUE(succeeded(mutations));
   EXPECT_EQ(mutations->status, 0) << mutations->out;
   EXPECT_THAT(mutations->out, HasSubstr("undamaged: whole"));

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tests/testlib/places.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 
@@ -16,13 +17,13 @@ class JvmpiRun : public ::testing::TestWithParam<Jdk> {
   bool chrooted() const { return GetParam().root.has_value(); }
   // Paths as the JVM sees them: a JDK of the tree has the build folder and the scratch folder below /srv and /media.
   std::string library(const std::string& name) const {
-    return (chrooted() ? "/srv/lib" : JTRACE_LIB_DIR) + std::string("/lib") + name + ".so";
+    return (chrooted() ? "/srv/lib" : libraries_folder()) + std::string("/lib") + name + ".so";
   }
   std::string for_jvm(const std::string& file) const { return (chrooted() ? "/media" : folder_.path()) + "/" + file; }
   JvmOptions seeing_folders(JvmOptions options = {}) const {
     if (chrooted())
       options.in_child = [folder = folder_.path()](const std::string& root) {
-        return ::mount(JTRACE_BUILD_DIR, (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+        return ::mount(build_folder().c_str(), (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
                ::mount(folder.c_str(), (root + "/media").c_str(), nullptr, MS_BIND, nullptr) == 0;
       };
     return options;

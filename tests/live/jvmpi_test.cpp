@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "tests/live/jvmpi_run.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
 
@@ -330,7 +331,7 @@ TEST_P(EachJdk, ProfilerExit_ends_the_JVM_with_its_code) {
 
 TEST_P(EachJdk, by_Xrun_and_by_name) {
   JvmOptions options = seeing_folders();
-  options.environment = {"LD_LIBRARY_PATH=" + (chrooted() ? std::string("/srv/lib") : std::string(JTRACE_LIB_DIR))};
+  options.environment = {"LD_LIBRARY_PATH=" + (chrooted() ? std::string("/srv/lib") : libraries_folder())};
   options.flags = {"-Xrunjtrace_jvmpi:jvmpi_class_printer," + for_jvm("classes")};
   run(options, {"calls 1"});
   const auto text = read_file(folder_.file("classes"));

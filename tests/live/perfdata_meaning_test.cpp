@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "tests/live/perfdata_support.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/trace_checks.h"
 
 namespace jtrace::test {
@@ -107,7 +108,7 @@ TEST_P(Meaning, units_are_what_the_numbers_are) {
 TEST_P(Meaning, damaged_files_are_refused_or_read_and_nothing_worse) {
   auto jvm = JvmProcess::start(GetParam(), "Workload");
   ASSERT_TRUE(succeeded(jvm));
-  const auto done = run_command({JTRACE_PERFDATA_MUTATIONS, counter_file(**jvm), "3000", "1", "2000"});
+  const auto done = run_command({tools_folder() + "/perfdata_mutations", counter_file(**jvm), "3000", "1", "2000"});
   ASSERT_TRUE(succeeded(done));
   EXPECT_EQ(done->status, 0) << done->out << done->err;
   EXPECT_THAT(done->out, ::testing::HasSubstr("3000 damaged files: "));

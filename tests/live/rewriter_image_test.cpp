@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 
 #include "tests/testlib/java_programs.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
@@ -29,7 +30,7 @@ Result<std::unique_ptr<JvmProcess>> rewriting_jvm(const Jdk& jdk) {
     options.in_child = [](const std::string& root) {
       return ::mount("/", (root + "/srv").c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
     };
-  options.arguments = {(jdk.root ? "/srv" : "") + std::string(JTRACE_LIB_DIR "/librewriter_test.so")};
+  options.arguments = {(jdk.root ? "/srv" : "") + std::string(libraries_folder() + "/librewriter_test.so")};
   return JvmProcess::start(jdk, "RewriteAll", options);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
@@ -23,11 +24,11 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
   // below /srv and /media of its root.
   JvmOptions with_agent(const std::string& words) {
     JvmOptions options;
-    const std::string library = (chrooted() ? "/srv" : JTRACE_BUILD_DIR) + std::string("/lib/libjtrace_agent.so");
+    const std::string library = (chrooted() ? "/srv" : build_folder()) + std::string("/lib/libjtrace_agent.so");
     options.flags = {"-agentpath:" + library + "=" + words};
     if (chrooted())
       options.in_child = [folder = folder_.path()](const std::string& root) {
-        return ::mount(JTRACE_BUILD_DIR, (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+        return ::mount(build_folder().c_str(), (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0 &&
                ::mount(folder.c_str(), (root + "/media").c_str(), nullptr, MS_BIND, nullptr) == 0;
       };
     return options;

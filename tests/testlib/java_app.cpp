@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "tests/testlib/jdk_matrix.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
 
 namespace jtrace::test {
@@ -37,7 +38,7 @@ Result<> compile(const std::string& source, const std::string& into) {
 
 // Compiled beside and renamed into place, so that whoever sees the folder sees all of it.
 Result<std::string> compile_once(const std::string& name, const std::string& text) {
-  const std::string folder = JTRACE_BUILD_DIR "/tests/apps";
+  const std::string folder = build_folder() + "/tests/apps";
   const std::string done = folder + "/" + name + "-" + std::to_string(std::hash<std::string>{}(text));
   if (fs::exists(done)) return done;
   std::string work = folder + "/work.XXXXXX";
@@ -57,7 +58,7 @@ Result<std::string> compile_once(const std::string& name, const std::string& tex
 }  // namespace
 
 Result<std::string> compiled_app(std::string_view name) {
-  const std::string path = JTRACE_SOURCE_DIR "/tests/apps/" + std::string(name) + ".java";
+  const std::string path = source_folder() + "/tests/apps/" + std::string(name) + ".java";
   JTRACE_ASSIGN_OR_RETURN(const std::string text, read_file(path));
   return compile_once(std::string(name), text);
 }

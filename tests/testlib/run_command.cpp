@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/unique_fd.h"
 #include "tests/testlib/child_words.h"
+#include "tests/testlib/places.h"
 
 namespace jtrace::test {
 namespace {
@@ -121,7 +122,7 @@ Result<CommandOutput> run_command(const std::vector<std::string>& argv, const Co
 
 std::string jtrace_binary() {
   const char* chosen = std::getenv("JTRACE_TEST_BINARY");
-  return chosen != nullptr ? chosen : JTRACE_BIN_DIR "/jtrace";
+  return chosen != nullptr ? chosen : tools_folder() + "/jtrace";
 }
 
 Result<CommandOutput> run_jtrace(const std::vector<std::string>& arguments, const CommandOptions& options) {

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "tests/testlib/java_app.h"
 #include "tests/testlib/jdk_matrix.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
 
 namespace jtrace::test {
@@ -46,8 +47,8 @@ Result<XmlVerdict> judge(std::vector<std::string> arguments) {
 
 }  // namespace
 
-std::string shared_file(std::string_view name) { return JTRACE_BUILD_DIR "/share/jtrace/" + std::string(name); }
-std::string original_declarations() { return JTRACE_SOURCE_DIR "/tests/golden/seed_declarations.txt"; }
+std::string shared_file(std::string_view name) { return build_folder() + "/share/jtrace/" + std::string(name); }
+std::string original_declarations() { return source_folder() + "/tests/golden/seed_declarations.txt"; }
 
 Result<XmlVerdict> judge_document(const std::string& path, const std::string& dtd, const std::string& schema) {
   return judge({"document", dtd, schema, path});

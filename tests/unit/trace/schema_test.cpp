@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/xml_oracle.h"
 
 namespace jtrace::trace {
@@ -108,7 +109,7 @@ TEST(Schema, TheRootTakesEveryElementOnce) {
 
 // docs/trace_format.md has something about every element, every extension and every shipped file.
 TEST(Schema, TheDocumentNamesEverything) {
-  const Result<std::string> document = read_file(JTRACE_SOURCE_DIR "/docs/trace_format.md");
+  const Result<std::string> document = read_file(test::source_folder() + "/docs/trace_format.md");
   ASSERT_TRUE(document);
   const auto named = [&](std::string_view name) {
     return std::regex_search(*document, std::regex("\\b" + std::string(name) + "\\b"));
