@@ -4,6 +4,17 @@
 #include "cli/inspect_common.h"
 
 namespace jtrace::cli {
+namespace {
+
+ExitStatus run(const InspectArguments& arguments) {
+  const coreinspect::ThreadChoice& threads = arguments.options.threads;
+  if (arguments.format == "xml" && (threads.is_some() || threads.java || threads.group))
+    return report({.category = ErrorCategory::kUsage,
+                   .text = "--java, --thread, --state and --group are for text and json: xml has all threads"});
+  return run_view(arguments, {"stack", "", "", coreinspect::view_stack});
+}
+
+}  // namespace
 
 void add_stack_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<InspectArguments>();
@@ -11,10 +22,14 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
       "stack", "stacks of all threads of a live JVM or a core; needs no help of the JVM, so works on one that hangs");
   command->add_option("PID|CORE", arguments->target, "process id, part of a main class, or a core file")->required();
   add_inspect_options(*command, *arguments);
+  coreinspect::ThreadChoice& threads = arguments->options.threads;
+  command->add_flag("--java", threads.java, "Java threads and Java frames alone");
+  command->add_option("--thread", threads.name, "threads with this in their name, or of a pattern with * and ?");
+  command->add_option("--state", threads.state, "threads in this state")
+      ->check(CLI::IsMember({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}));
+  command->add_flag("--group", threads.group, "threads with equal stacks once, the most first");
   command->footer("Example: jtrace stack 1234 --max-stop 50");
-  command->callback([arguments, &status] {
-    status = run_view(*arguments, {"stack", "", "", coreinspect::view_stack});
-  });
+  command->callback([arguments, &status] { status = run(*arguments); });
 }
 
 }  // namespace jtrace::cli

@@ -10,26 +10,10 @@
 #include "base/strings.h"
 #include "coreinspect/gc/histogram.h"
 #include "coreinspect/model/class_facts.h"
+#include "coreinspect/tools/name_pattern.h"
 
 namespace jtrace::coreinspect {
 namespace {
-
-// Patterns with * and ?; without either any part of the name.
-bool matches(std::string_view pattern, std::string_view text) {
-  if (pattern.empty()) return text.empty();
-  if (pattern.front() == '*') {
-    for (std::size_t i = 0; i <= text.size(); ++i)
-      if (matches(pattern.substr(1), text.substr(i))) return true;
-    return false;
-  }
-  if (text.empty() || (pattern.front() != '?' && pattern.front() != text.front())) return false;
-  return matches(pattern.substr(1), text.substr(1));
-}
-bool selected(const std::string& filter, const std::string& name) {
-  if (filter.empty()) return true;
-  if (filter.find_first_of("*?") == filter.npos) return name.find(filter) != name.npos;
-  return matches(filter, name);
-}
 
 std::vector<HistogramRow> rows_of(HeapAccess& access, const HeapHistogram& histogram, const HeapOptions& options) {
   Loaders loaders(access.inspection());
@@ -41,7 +25,7 @@ std::vector<HistogramRow> rows_of(HeapAccess& access, const HeapHistogram& histo
                      .name = access.inspection().classes().name(info.klass).value_or("?"),
                      .loader = "",
                      .count = histogram.counts[i]};
-    if (!selected(options.filter, row.name)) continue;
+    if (!is_chosen(options.filter, row.name)) continue;
     if (options.by_loader) {
       const Loader& loader = loaders.of(info.klass);
       row.loader = loader.name + (loader.object == 0 ? "" : " @" + hex(loader.object));

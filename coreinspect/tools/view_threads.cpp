@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "coreinspect/tools/name_pattern.h"
 #include "coreinspect/tools/owned_locks.h"
+#include "coreinspect/tools/thread_groups.h"
 #include "coreinspect/tools/thread_snapshot.h"
 #include "coreinspect/tools/views.h"
 
@@ -11,10 +13,11 @@ namespace {
 
 struct Shown {
   bool stubs = false;  // stubs, entry and native frames as well: `stack`
+  bool locks = true;   // those that frames hold
   const OwnedLocks* owned = nullptr;
 };
 
-// What stands behind an object's address.
+// What is at an object's address.
 struct ObjectNames {
   const ObjectModel& objects;
   std::string class_of(Address object) const {
@@ -57,6 +60,7 @@ void append_frame(std::string& out, const Frame& frame, Shown shown, const Objec
            printable(place_of(frame)) + ")";
     if (!frame.method->is_native()) out += " @" + std::to_string(frame.bci);
     out.append(" ").append(to_string(frame.kind)).append("\n");
+    if (!shown.locks) return;
     for (Address lock : frame.locks)
       out += "    - locked <" + hex(lock) + "> (a " + printable(names.class_of(lock)) + ")\n";
   } else if (shown.stubs) {
@@ -217,14 +221,58 @@ std::string pause_text(const ThreadSnapshot& snapshot) {
   return text + ".\n\n";
 }
 
-Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Shown shown) {
+bool is_wanted(const ThreadChoice& choice, const std::string& name, std::string_view state) {
+  return is_chosen(choice.name, name) && (choice.state.empty() || choice.state == state);
+}
+
+void add_to(ThreadGroups& groups, const std::string& name, std::string_view state, const Walk& walk, Shown shown,
+            const ObjectNames& names) {
+  shown.locks = false;  // each thread has its own
+  std::string stack;
+  append_walk(stack, walk, shown, names);
+  groups.add(name, state, stack, walk);
+}
+
+// Takes out what is not to be shown. False: nothing is left, though there was a choice.
+bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
+  std::erase_if(snapshot.threads, [&](const ThreadReport& each) {
+    const bool is_java = each.java.address != 0;
+    if (choice.java && !is_java) return true;
+    return !is_wanted(choice, each.shown_name(), is_java ? each.java.state() : "");
+  });
+  std::erase_if(snapshot.virtual_threads,
+                [&](const VirtualThread& each) { return !is_wanted(choice, each.name, each.state()); });
+  return !choice.is_some() || !snapshot.threads.empty() || !snapshot.virtual_threads.empty();
+}
+
+void show_groups(const ThreadSnapshot& snapshot, bool as_json, Shown shown, const ObjectNames& names,
+                 ViewResult& result) {
+  ThreadGroups groups;
+  for (const ThreadReport& each : snapshot.threads)
+    add_to(groups, each.shown_name(), each.java.address != 0 ? each.java.state() : "", each.walk, shown, names);
+  for (const VirtualThread& each : snapshot.virtual_threads)
+    add_to(groups, each.name, each.state(), each.walk, shown, names);
+  JsonWriter json(result.out);
+  const auto write_frames = [&](JsonWriter& to, const Walk& walk) {
+    to.begin_array();
+    for (const Frame& frame : walk.frames)
+      if (frame.method || shown.stubs) write_frame(to, frame);
+    to.end_array();
+  };
+  if (as_json) groups.write(json, write_frames);
+  else result.out += groups.text();
+}
+
+Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Shown shown, bool with_owned) {
   // Frames need no objects: without the heap's pages there are no names, but the stacks.
   if (!inspection.healthy() && !inspection.target().core()) return fail(inspection.healthy().error());
   std::optional<OwnedLocks> owned;  // `stack` is for JVMs in need: it does not walk their heap
-  if (!shown.stubs) owned.emplace(inspection, options.max_stop);
+  if (with_owned) owned.emplace(inspection, options.max_stop);
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot,
                           take_thread_snapshot(inspection, {.max_stop = options.max_stop, .native = shown.stubs}));
   const LockFacts locks(inspection, snapshot);
+  if (!keep_wanted(snapshot, options.threads))
+    return fail(ErrorCategory::kRefused, "no thread is as asked for (--thread, --state)");
   if (owned) owned->settle(locks);
   shown.owned = owned ? &*owned : nullptr;
   const ObjectNames names{inspection.objects()};
@@ -234,6 +282,10 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
   if (inspection.target().process()) {
     JsonWriter(result.members).member("pauseMicros", snapshot.pause.count() / 1000).member("batches", snapshot.batches);
     if (!options.json) result.out += pause_text(snapshot);
+  }
+  if (options.threads.group) {
+    show_groups(snapshot, options.json, shown, names, result);
+    return result;
   }
   JsonWriter json(result.out);
   for (const ThreadReport& report : snapshot.threads) {
@@ -251,11 +303,11 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
 }  // namespace
 
 Result<ViewResult> view_threads(Inspection& inspection, const ViewOptions& options) {
-  return show(inspection, options, {});
+  return show(inspection, options, {}, true);
 }
 
 Result<ViewResult> view_stack(Inspection& inspection, const ViewOptions& options) {
-  return show(inspection, options, {.stubs = true});
+  return show(inspection, options, {.stubs = !options.threads.java}, false);
 }
 
 }  // namespace jtrace::coreinspect

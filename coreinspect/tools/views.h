@@ -15,6 +15,15 @@
 
 namespace jtrace::coreinspect {
 
+// Which threads the view `stack` shows, and how.
+struct ThreadChoice {
+  std::string name;    // part of it, or a pattern with * and ?
+  std::string state;   // as Thread.State has it; "": any
+  bool java = false;   // Java threads and Java frames alone
+  bool group = false;  // threads with equal stacks once
+  bool is_some() const { return !name.empty() || !state.empty(); }
+};
+
 struct ViewOptions {
   bool json = false;
   bool all = false;           // defaults too
@@ -23,6 +32,7 @@ struct ViewOptions {
   std::vector<std::string> arguments;
   std::chrono::milliseconds max_stop{200};
   HeapOptions heap;
+  ThreadChoice threads;
 };
 
 struct ViewResult {

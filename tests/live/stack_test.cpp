@@ -137,6 +137,28 @@ TEST_P(StackOnEachJdk, works_on_a_jvm_that_hangs_and_leaves_it_so) {
   expect_unharmed();
 }
 
+TEST_P(StackOnEachJdk, shows_the_threads_that_are_asked_for) {
+  ASSERT_TRUE(succeeded(jvm_->ask("more 60")));
+  std::size_t members = 0, largest = 0;
+  const json groups = stacks_of(*jvm_, {"--thread", "more-*", "--java", "--group"});
+  for (const json& group : groups["data"]) {
+    EXPECT_EQ(group["count"], group["threads"].size());
+    EXPECT_EQ(java_frames(group).size(), group["frames"].size()) << "a frame that is not Java's";
+    members += group["threads"].size();
+    largest = std::max(largest, group["threads"].size());
+  }
+  EXPECT_EQ(members, 60u);
+  EXPECT_GE(largest, 30u) << "their stacks are equal";
+  const json blocked = stacks_of(*jvm_, {"--state", "BLOCKED"});
+  EXPECT_FALSE(blocked["data"].empty());
+  for (const json& thread : blocked["data"]) EXPECT_EQ(thread["state"], "BLOCKED") << thread["name"];
+  const CommandOutput none = run({"stack", jvm_->pid_text(), "--thread", "nobody"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.err, HasSubstr("no thread is as asked for"));
+  EXPECT_EQ(run({"stack", jvm_->pid_text(), "--java", "--format", "xml"}).status, 2);
+  expect_unharmed();
+}
+
 TEST_P(StackOnEachJdk, takes_many_threads_in_batches) {
   ASSERT_TRUE(succeeded(jvm_->ask("more 60")));
   const json document = stacks_of(*jvm_, {"--max-pause", "2"});

@@ -1,0 +1,34 @@
+// ThreadGroups: threads with equal stacks as one: how many, which, in which state, and the stack. Pure. One thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "coreinspect/unwind/java_walker.h"
+
+namespace jtrace::coreinspect {
+
+class ThreadGroups {
+ public:
+  // `stack`: the frames as text, which are compared; `walk`: they themselves, borrowed.
+  void add(const std::string& name, std::string_view state, const std::string& stack, const Walk& walk);
+  // The largest groups first; of equal ones that which came first.
+  std::string text() const;
+  // An object each; `write_frames` writes the array of a walk's frames.
+  void write(JsonWriter& json, const std::function<void(JsonWriter&, const Walk&)>& write_frames) const;
+
+ private:
+  struct Group {
+    std::string state, stack;
+    const Walk* walk = nullptr;
+    std::vector<std::string> names;
+  };
+  std::vector<const Group*> by_size() const;
+
+  std::vector<Group> groups_;
+};
+
+}  // namespace jtrace::coreinspect
