@@ -8,7 +8,9 @@ target_compile_options(jtrace_flags INTERFACE
   -Wno-missing-field-initializers
   # False alarms of g++ 12 in optimised builds: string literal + std::string (GCC bug 105651), values out of tl::expected.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>
-  # Grouped sources see each other's names: what shadows what is looked for where each is compiled by itself.
+  # Grouped sources see each other's names: what shadows what is looked for where each is compiled by itself. And g++ takes
+  # them for headers, whose types must not have parts that they keep to themselves.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${JTRACE_UNITY}>>:-Wno-shadow;-Wno-subobject-linkage>
   $<$<AND:$<BOOL:${JTRACE_WERROR}>,$<NOT:$<BOOL:${JTRACE_UNITY}>>>:-Werror>)
 target_compile_definitions(jtrace_flags INTERFACE _GNU_SOURCE JTRACE_VERSION="${PROJECT_VERSION}")
 

@@ -75,8 +75,6 @@ function(jtrace_unity target size)
     math(EXPR next "(${chosen} + 1) % (${last} + 1)")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # A source of a group is included, but once: what it keeps to itself may be part of what it shows.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 if(JTRACE_UNITY)
