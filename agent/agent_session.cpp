@@ -141,6 +141,11 @@ const char* AgentSession::map_pool(int fd) {
   return nullptr;
 }
 
+AgentSession::AgentSession(JavaVM* java_vm, UniqueFd socket)
+    : vm(java_vm), control(static_cast<UniqueFd&&>(socket)), definitions(writer) {}
+
+AgentSession::~AgentSession() = default;
+
 void AgentSession::say(std::string_view key, std::string_view value) {
   Definition definition(0, record::OptionFields{.key = key, .value = value});
   definitions.append(definition);
@@ -224,7 +229,7 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
   if (const char* error = take_capabilities()) return error;
   jrawMonitorID monitor = nullptr;
   if (jvmti->CreateRawMonitor("jtrace registry", &monitor) != JVMTI_ERROR_NONE) return "the JVM gave no raw monitor";
-  registry = new Registry(*this, monitor);
+  registry = std::make_unique<Registry>(*this, monitor);
   wakeup.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wakeup) return "no event descriptor is left in this process";
   set_callbacks();
@@ -280,11 +285,10 @@ const char* AgentSession::go_live(JNIEnv* jni) {
 // Where probes cannot be had, the trace goes on without them and says so.
 void AgentSession::prepare_methods(JNIEnv* jni) {
   if ((granted_events & record::kProbeEvents) != 0) {
-    methods = new MethodTracer(*this);
+    methods = std::make_unique<MethodTracer>(*this);
     if (const char* error = methods->prepare(jni, pool_descriptor_.get())) {
       say_missing("methods, calls, lines, exceptions and allocations", error);
-      delete methods;
-      methods = nullptr;
+      methods.reset();
       granted_events &= ~record::kProbeEvents;
     }
   }
@@ -295,11 +299,10 @@ void AgentSession::prepare_waits(JNIEnv* jni) {
   const bool sleeps = (granted_events & record::kSleepEvent) != 0;
   const bool parks = (granted_events & record::kParkEvent) != 0;
   if (!sleeps && !parks) return;
-  waits = new WaitTracer(*this);
+  waits = std::make_unique<WaitTracer>(*this);
   if (const char* error = waits->prepare(jni, sleeps, parks)) {
     say_missing("Thread.sleep and LockSupport.park", error);
-    delete waits;
-    waits = nullptr;
+    waits.reset();
     granted_events &= ~(record::kSleepEvent | record::kParkEvent);
   }
   // Making the class needed it; switch_events() gives it to who wants it.
@@ -413,8 +416,7 @@ void AgentSession::unmap_pool() {
     return;
   }
   methods->area().hide_clock();
-  delete methods;
-  methods = nullptr;
+  methods.reset();
   retire_pool(writer.pool.base(), pool_size);
 }
 
@@ -468,10 +470,8 @@ void AgentSession::stop(JNIEnv* jni) {
     return;
   }
   unmap_pool();
-  delete waits;
-  waits = nullptr;
-  delete registry;
-  registry = nullptr;
+  waits.reset();
+  registry.reset();
 }
 
 }  // namespace jtrace::agent

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "agent/byte_buffer.h"
 #include "agent/config.h"
@@ -24,8 +25,8 @@ class WaitTracer;
 
 class AgentSession {
  public:
-  AgentSession(JavaVM* java_vm, UniqueFd socket)
-      : vm(java_vm), control(static_cast<UniqueFd&&>(socket)), definitions(writer) {}
+  AgentSession(JavaVM* java_vm, UniqueFd socket);
+  ~AgentSession();
 
   // Maps the pool, makes the JVM TI environment, takes the capabilities that the events need and sets the callbacks. In
   // the live phase it also switches the events on; before it, vm_init() does. Returns nullptr or why not (static text).
@@ -79,9 +80,9 @@ class AgentSession {
   PoolWriter writer;
   DefinitionStream definitions;
   StackLooks looks;
-  Registry* registry = nullptr;
-  MethodTracer* methods = nullptr;  // where probes are wanted and can be had
-  WaitTracer* waits = nullptr;      // where sleeps or parks are wanted and can be had
+  std::unique_ptr<Registry> registry;
+  std::unique_ptr<MethodTracer> methods;  // where probes are wanted and can be had
+  std::unique_ptr<WaitTracer> waits;      // where sleeps or parks are wanted and can be had
   std::uint64_t pool_size = 0;
   std::uint64_t granted_events = 0;  // EventBit
   std::uint64_t own_thread_id = ~0ull;

@@ -15,7 +15,6 @@
 
 #include "agent/agent_session.h"
 #include "agent/libc_floor.h"
-#include "agent/methods/probe_area.h"
 #include "base/clock.h"
 
 namespace jtrace::agent {
@@ -42,6 +41,7 @@ bool key_is_there(void (*destructor)(void*)) {
 }
 
 constinit std::atomic<Producer*> g_producers{nullptr};
+constinit std::atomic<void (*)(std::uint64_t)> g_release_probed{nullptr};
 
 // When a virtual thread may have lost events last, by its id; several share a place.
 constexpr std::uint64_t kLostPlaces = 1024;
@@ -72,11 +72,14 @@ std::uint64_t thread_of(const record::RecordHeader& header) {
 }  // namespace
 
 std::atomic<Producer*>& Producer::list() { return g_producers; }
+std::atomic<void (*)(std::uint64_t)>& Producer::release_probed() { return g_release_probed; }
 
 void Producer::thread_ended(void* pointer) {
   auto* producer = static_cast<Producer*>(pointer);
   CallbackGuard::leave_pool(*producer);
-  if (producer->probed_as != 0) ProbeArea::get()->release(producer->probed_as);
+  if (const auto release = release_probed().load(std::memory_order_acquire);
+      release != nullptr && producer->probed_as != 0)
+    release(producer->probed_as);
   producer->probed_as = 0;
   producer->used_.store(0, std::memory_order_release);
 }

@@ -45,6 +45,9 @@ struct PoolWriter {
 
 class Producer {
  public:
+  // What gives back the things that probes keep for a thread (methods/), called with `probed_as` at the thread's end;
+  // nullptr: nobody keeps any.
+  static std::atomic<void (*)(std::uint64_t)>& release_probed();
   // The calling thread's; nullptr only where there is no memory for it.
   static Producer* current();
   // Calls `visit` for every producer there is.

@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "agent/methods/method_tracer.h"
-
 namespace jtrace::agent {
 namespace {
 
@@ -168,7 +166,7 @@ std::uint32_t Registry::next_method_ids(std::uint32_t count) {
 
 // The id of a method that has been given one for its probes (and is defined by them); 0: it has not.
 std::uint64_t Registry::number_of_probes(JNIEnv* jni, jmethodID method) {
-  if (session_.methods == nullptr) return 0;
+  if (session_.methods == nullptr || probes_ == nullptr) return 0;
   jvmtiEnv* jvmti = session_.jvmti;
   jclass klass = nullptr;
   JvmtiText name(jvmti);
@@ -178,7 +176,7 @@ std::uint64_t Registry::number_of_probes(JNIEnv* jni, jmethodID method) {
   jni->DeleteLocalRef(klass);
   if ((tag & kTagIsClass) == 0) return 0;
   if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return 0;
-  return session_.methods->number_of(id_of_tag(tag), name.view(), signature.view());
+  return probes_->find_number(*session_.methods, id_of_tag(tag), name.view(), signature.view());
 }
 
 bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
@@ -212,7 +210,8 @@ bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
                                .signature = signature.view(),
                                .exceptions = {record::kNotKnown, {}}});  // JVM TI does not tell the attribute
   if (!session_.definitions.append(definition)) return false;
-  if (session_.methods != nullptr) session_.methods->keep_number(owner, name.view(), signature.view(), id);
+  if (session_.methods != nullptr && probes_ != nullptr)
+    probes_->keep_number(*session_.methods, owner, name.view(), signature.view(), id);
   return true;
 }
 
@@ -369,7 +368,7 @@ void Registry::define_loaded_classes(JNIEnv* jni) {
     const bool ready = (status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) != 0;
     // No room now: the drainer is on its way. This thread may wait, it is ours.
     for (int attempt = 0; ready && class_is_included(jni, klass) && attempt < 100; ++attempt) {
-      if (session_.methods != nullptr) session_.methods->rewrite_urgent(jni);
+      if (session_.methods != nullptr && probes_ != nullptr) probes_->rewrite_urgent(*session_.methods, jni);
       if (class_id(jni, klass, 0, true) != 0) break;
       session_.writer.wait_for_pass(100'000'000);
     }

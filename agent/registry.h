@@ -23,6 +23,18 @@ inline constexpr int kTagFlagBits = 2;
 constexpr std::uint64_t id_of_tag(jlong tag) { return static_cast<std::uint64_t>(tag) >> kTagFlagBits; }
 constexpr jlong make_tag(std::uint64_t id, jlong flags) { return static_cast<jlong>(id << kTagFlagBits) | flags; }
 
+// What the registry asks of the probes (methods/), which stand above it and tell it how; while the session has a
+// MethodTracer.
+struct ProbeHooks {
+  // The number that a method has for its probes, 0: none.
+  std::uint32_t (*find_number)(MethodTracer& tracer, std::uint64_t class_id, std::string_view name,
+                               std::string_view descriptor);
+  void (*keep_number)(MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor,
+                      std::uint64_t id);
+  // Between the steps of what takes long: classes that threads wait for get their probes.
+  void (*rewrite_urgent)(MethodTracer& tracer, JNIEnv* jni);
+};
+
 // An array's type code in trace.dtd: 0 no array, 2 objects, 4..11 primitives (JVMPI's data type codes).
 struct TypeOfObject {
   std::uint8_t is_array = 0;
@@ -61,6 +73,8 @@ class Registry {
   // still run when the next session has begun.
   static std::uint32_t next_method_ids(std::uint32_t count);
   void set_filters(FilterBlock filters);
+  // `hooks` live as long as the library.
+  void set_probe_hooks(const ProbeHooks& hooks) { probes_ = &hooks; }
   void define_loaded_classes(JNIEnv* jni);
 
  private:
@@ -81,6 +95,7 @@ class Registry {
   bool is_constructor(jmethodID method);
 
   AgentSession& session_;
+  const ProbeHooks* probes_ = nullptr;
   jrawMonitorID monitor_;
   std::atomic<std::uint64_t> next_id_{1};
   std::vector<MethodEntry> methods_;  // open addressing, size a power of two

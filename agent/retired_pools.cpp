@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-#include "agent/methods/anonymous_memory.h"
+#include "agent/anonymous_memory.h"
 
 namespace jtrace::agent {
 namespace {

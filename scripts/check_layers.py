@@ -34,8 +34,12 @@ LAYERS = {
     "coreinspect/unwind": ["coreinspect/*", "target", "base"],
     "coreinspect/hprof": ["coreinspect/*", "target", "trace", "base"],
     "coreinspect/tools": ["coreinspect/*", "perfdata", "target", "trace", "base"],
-    "agent": ["trace", "trace/record", "base"],
-    "agent/jvmpi": ["agent", "trace", "trace/record", "base"],
+    "agent/classfile": ["base"],
+    "agent": ["agent/classfile", "trace", "trace/record", "base"],
+    "agent/methods": ["agent", "agent/classfile", "trace", "trace/record", "base"],
+    "agent/waits": ["agent", "agent/classfile", "trace", "trace/record", "base"],
+    "agent/entry": ["agent", "agent/methods", "agent/waits", "agent/classfile", "trace", "trace/record", "base"],
+    "agent/jvmpi": ["agent", "agent/methods", "agent/waits", "agent/classfile", "trace", "trace/record", "base"],
     "dtrace": ["coreinspect/*", "target", "trace", "trace/record", "base"],
     "session/options": ["trace", "trace/record", "base"],
     "session/document": ["session/options", "target", "trace", "trace/record", "trace/io", "base"],
@@ -44,6 +48,13 @@ LAYERS = {
                 "trace/record", "trace/io", "base"],
     "cli": ["session", "session/options", "session/document", "session/spill", "dtrace", "coreinspect/*", "perfdata",
             "attach", "target", "trace", "trace/record", "trace/io", "base"],
+}
+# Files of a layer of their own in the folder of another: what puts a session together, and leads the JVM's callbacks to it.
+FILES = {
+    "agent/agent_session.cpp": "agent/entry",
+    "agent/control_thread.cpp": "agent/entry",
+    "agent/callbacks_object.cpp": "agent/entry",
+    "agent/callbacks_runtime.cpp": "agent/entry",
 }
 # Layers of coreinspect that stand side by side and may include one another, and those that may not be reached from below.
 PEERS = {"coreinspect/oops", "coreinspect/memory", "coreinspect/code", "coreinspect/runtime"}
@@ -64,6 +75,8 @@ SOURCES = {".h", ".cpp", ".c", ".inc", ".def"}
 
 def layer_of(path):
     """The longest key of LAYERS that is a folder of this path; None for what no rule knows."""
+    if path in FILES:
+        return FILES[path]
     matching = [layer for layer in LAYERS if path.startswith(layer + "/")]
     return max(matching, key=len, default=None)
 
@@ -120,6 +133,12 @@ PLANTED = {
     "trace/down.h": ('#include "base/result.h"', True),
     "agent/io.cpp": ('#include "trace/io/reader.h"', False),
     "agent/record.cpp": ('#include "trace/record/layout.h"', True),
+    "agent/classfile/jvm.cpp": ('#include "agent/jvm_support.h"', False),
+    "agent/classfile/record.cpp": ('#include "trace/record/layout.h"', False),
+    "agent/methods/waits.cpp": ('#include "agent/waits/wait_tracer.h"', False),
+    "agent/up.cpp": ('#include "agent/methods/method_tracer.h"', False),
+    "agent/agent_session.cpp": ('#include "agent/methods/method_tracer.h"', True),
+    "agent/methods/down.cpp": ('#include "agent/agent_session.h"', True),
     "cli/agent.cpp": ('#include "agent/options.h"', False),
     "coreinspect/types/up.cpp": ('#include "coreinspect/vm/vm.h"', False),
     "coreinspect/oops/peer.cpp": ('#include "coreinspect/code/cache.h"', True),

@@ -1,6 +1,6 @@
 #include "agent/methods/call_counts.h"
 
-#include "agent/methods/anonymous_memory.h"
+#include "agent/anonymous_memory.h"
 
 namespace jtrace::agent {
 bool CallCounts::make() {

@@ -55,9 +55,24 @@ Definition definition_of(const ClassFile& klass, const Method& method, std::uint
 
 }  // namespace
 
+// What the floor below asks probes for.
+void MethodTracer::connect() {
+  static constexpr ProbeHooks kHooks = {
+      [](MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
+        return tracer.number_of(class_id, name, descriptor);
+      },
+      [](MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor,
+         std::uint64_t id) { tracer.keep_number(class_id, name, descriptor, id); },
+      [](MethodTracer& tracer, JNIEnv* jni) { tracer.rewrite_urgent(jni); }};
+  session_.registry->set_probe_hooks(kHooks);
+  Producer::release_probed().store([](std::uint64_t thread) { ProbeArea::get()->release(thread); },
+                                   std::memory_order_release);
+}
+
 const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   area_ = ProbeArea::get();
   if (area_ == nullptr) return "no memory is left for the probes' table";
+  connect();
   if (session_.writer.pool.header().chunk_size != record::kChunkSize) return "the pool's chunks have another size";
   if (const char* error = find_probe_facts(jni, facts_)) return error;
   facts_.chunk_size = record::kChunkSize - record::kGapRoom;

@@ -89,6 +89,7 @@ class MethodTracer {
   int figures(char* text, std::size_t size) const;
 
  private:
+  void connect();
   // Numbers of a class's methods, in the order of the class file, by the hash of name and descriptor.
   struct Numbered {
     std::uint64_t class_id = 0;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/methods/anonymous_memory.h"
+#include "agent/anonymous_memory.h"
 
 namespace jtrace::agent {
 namespace {

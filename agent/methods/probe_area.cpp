@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "agent/methods/anonymous_memory.h"
+#include "agent/anonymous_memory.h"
 
 namespace jtrace::agent {
 namespace {
