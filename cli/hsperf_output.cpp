@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "base/uuid.h"
-#include "session/document/event_emitter.h"
 #include "session/document/trace_identity.h"
 #include "target/jvm_discovery.h"
 #include "trace/file_sink.h"
@@ -36,6 +35,7 @@ session::TraceIdentity saved_identity(const perfdata::CounterSource& source, boo
   identity.executable = show_secrets ? command : perfdata::mask_secrets(command);
   identity.process_time = static_cast<std::uint64_t>(begin) * 1'000'000;
   identity.boot_time = identity.process_time;
+  identity.timezone = 0;
   identity.agent_id = random_uuid();
   identity.agent_version = JTRACE_VERSION;
   return identity;
@@ -80,8 +80,7 @@ perfdata::WriteHead head_writer(std::string agent_parameters, bool show_secrets)
     identity.agent_name = "hsperf";
     identity.agent_parameters = agent_parameters;
     NodesOnce once(sink, *nodes);
-    session::EventEmitter emitter(once);
-    JTRACE_RETURN_IF_ERROR(session::write_identity(emitter, identity, realtime_ns()));
+    JTRACE_RETURN_IF_ERROR(trace::TraceDocument(once).begin(identity, realtime_ns()));
     return identity.agent_id;
   };
 }

@@ -58,7 +58,7 @@ coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspect
   identity.process_name = live.process_name;
   identity.executable = live.executable;
   identity.process_time = live.process_time;
-  identity.pid = static_cast<std::uint64_t>(live.pid);
+  identity.pid = live.pid;
   return identity;
 }
 

@@ -9,14 +9,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/uuid.h"
 #include "dtrace/probe_events.h"
 #include "dtrace/probe_stacks.h"
 #include "dtrace/probe_summary.h"
-#include "session/document/event_emitter.h"
 #include "session/document/trace_identity.h"
 #include "target/jvm_discovery.h"
-#include "trace/clock_option.h"
+#include "trace/option_keys.h"
+#include "trace/trace_document.h"
 
 namespace jtrace::cli {
 namespace {
@@ -27,13 +26,13 @@ constexpr std::uint64_t kFactsAgain = kNanosPerSecond / 10;  // between two trie
 // Events of the probes get their place in the trace.
 class PlacingSink final : public trace::EventSink {
  public:
-  explicit PlacingSink(session::EventEmitter& emitter) : emitter_(emitter) {}
+  explicit PlacingSink(trace::EventEmitter& events) : events_(events) {}
   Result<> write(const trace::Event& event) override {
-    return std::visit([this](const auto& element) { return emitter_.emit(element); }, event);
+    return std::visit([this](const auto& element) { return events_.emit(element); }, event);
   }
 
  private:
-  session::EventEmitter& emitter_;
+  trace::EventEmitter& events_;
 };
 
 bool pattern_matches(std::string_view pattern, std::string_view text) {
@@ -70,8 +69,8 @@ class ProbeTrace {
         options_(options),
         more_(more),
         cancel_fd_(cancel_fd),
-        emitter_(output.sink(), true, false),
-        placing_(emitter_),
+        document_(output.sink(), true, false),
+        placing_(document_.events()),
         summary_(sites),
         facts_(more.facts),
         seen_libjvm_(!more.starts),
@@ -93,7 +92,8 @@ class ProbeTrace {
     say_end(ending, detached);
     if (!written) return fail(written.error());
     if (!closed) return fail(closed.error());
-    return lost_ != 0 || events_.counts().missing_texts != 0 ? ExitStatus::kPartial : ExitStatus::kOk;
+    return document_.written_losses() != 0 || events_.counts().missing_texts != 0 ? ExitStatus::kPartial
+                                                                                  : ExitStatus::kOk;
   }
 
  private:
@@ -113,33 +113,28 @@ class ProbeTrace {
   }
 
   trace::Time wall(std::uint64_t time) const { return trace::Time(anchor_.wall_of(time)); }
-  Result<> option(std::string_view key, const std::string& value) {
-    return emitter_.emit(trace::Option{.key = key, .value = value});
-  }
+  Result<> option(std::string_view key, const std::string& value) { return document_.write_option(key, value); }
 
   Result<> write_head() {
     JTRACE_RETURN_IF_ERROR(output_.begin());
     auto jvm = target::examine_jvm(process_);
     identity_ = session::identify(process_, jvm ? *jvm : target::Jvm{}, options_);
     identity_.agent_name = "jtrace probe";
-    JTRACE_RETURN_IF_ERROR(session::write_identity(emitter_, identity_, anchor_.wall_of(start_)));
-    const std::string trace_id = random_uuid();
-    emitter_.begin_trace(trace_id);
-    JTRACE_RETURN_IF_ERROR(
-        emitter_.emit(trace::TraceStart{.traceId = trace_id, .agentIdRef = identity_.agent_id, .time = wall(start_)}));
+    JTRACE_RETURN_IF_ERROR(document_.begin(identity_, anchor_.wall_of(start_)));
+    JTRACE_RETURN_IF_ERROR(document_.begin_trace(anchor_.wall_of(start_)));
     std::string names;
     const dtrace::Probe* last = nullptr;
     for (const dtrace::TracedSite& site : sites_) {
       if (site.chosen && site.probe != last) names += (names.empty() ? "" : ",") + site.probe->full_name();
       last = site.probe;
     }
-    JTRACE_RETURN_IF_ERROR(option("jtrace.probes", names));
-    JTRACE_RETURN_IF_ERROR(option("jtrace.backend", std::string(dtrace::to_string(source_.back_end()))));
-    if (more_.has_carriers) JTRACE_RETURN_IF_ERROR(option("jtrace.virtualThreads", "carriers"));
+    JTRACE_RETURN_IF_ERROR(option(trace::kProbesKey, names));
+    JTRACE_RETURN_IF_ERROR(option(trace::kBackEndKey, std::string(dtrace::to_string(source_.back_end()))));
+    if (more_.has_carriers) JTRACE_RETURN_IF_ERROR(option(trace::kVirtualThreadsKey, "carriers"));
     for (const session::FilterRule& rule : options_.filters)
-      JTRACE_RETURN_IF_ERROR(emitter_.emit(session::to_element(rule, true)));
-    JTRACE_RETURN_IF_ERROR(option("jtrace.vm", "pid=" + std::to_string(identity_.nspid)));
-    JTRACE_RETURN_IF_ERROR(say_clock());
+      JTRACE_RETURN_IF_ERROR(document_.events().emit(session::to_element(rule, true)));
+    JTRACE_RETURN_IF_ERROR(option(trace::kVmKey, "pid=" + std::to_string(identity_.nspid)));
+    JTRACE_RETURN_IF_ERROR(document_.write_clock());
     return output_.flush();
   }
 
@@ -177,12 +172,6 @@ class ProbeTrace {
     return events_.know_threads(*threads, define, wall(start_));
   }
 
-  Result<> say_clock() {
-    const ClockAnchor now = ClockAnchor::now();
-    next_clock_ = now.monotonic + 60 * kNanosPerSecond;
-    return option("jtrace.clock", trace::clock_option(now));
-  }
-
   Result<> take(const dtrace::ProbeRecord& record) {
     if (count_reached()) return {};
     summary_.add(record);
@@ -199,8 +188,8 @@ class ProbeTrace {
       const std::uint64_t now = monotonic_ns();
       if (written && now >= next_check) {
         next_check = now + kNanosPerSecond;
-        written = say_lost();
-        if (written && now >= next_clock_) written = say_clock();
+        written = write_losses();
+        if (written && document_.is_clock_due(now)) written = document_.write_clock();
         if (written) written = output_.flush();
         if (libjvm_is_gone()) return Ending::kTargetChanged;
       }
@@ -226,16 +215,15 @@ class ProbeTrace {
     return gone;
   }
 
-  Result<> say_lost() {
+  Result<> write_losses() {
     JTRACE_ASSIGN_OR_RETURN(const auto counters, source_.counters());
     std::uint64_t lost = 0;
     for (const dtrace::SiteCounters& counter : counters) lost += counter.lost;
-    if (lost <= lost_) return {};
-    const std::uint64_t more = lost - lost_;
-    lost_ = lost;
+    JTRACE_ASSIGN_OR_RETURN(const bool more, document_.write_losses(lost));
+    if (!more) return {};
     events_.forget_after_loss();
     summary_.forget_after_loss();
-    return option("jtrace.dropped", std::to_string(more));
+    return {};
   }
 
   Result<> write_method_counts() {
@@ -244,12 +232,12 @@ class ProbeTrace {
   }
 
   Result<> write_end(std::uint64_t time) {
-    Result<> first = say_lost();
+    Result<> first = write_losses();
     const auto keep = [&first](Result<> next) {
       if (first && !next) first = std::move(next);
     };
-    keep(emitter_.emit(trace::TraceEnd{.time = wall(time)}));
-    keep(emitter_.emit(trace::AgentDestroy{.agentIdRef = identity_.agent_id, .time = wall(time)}));
+    keep(document_.end_trace(anchor_.wall_of(time)));
+    keep(document_.end(anchor_.wall_of(time)));
     keep(output_.finish());
     return first;
   }
@@ -259,7 +247,8 @@ class ProbeTrace {
     if (ending == Ending::kTargetEnded) log_info(name + " ended");
     if (ending == Ending::kTargetChanged) log_info(name + " has become another program");
     const dtrace::EventCounts& counts = events_.counts();
-    if (lost_ != 0) log_warning(std::to_string(lost_) + " hits were lost: --ring-memory makes room");
+    if (document_.written_losses() != 0)
+      log_warning(std::to_string(document_.written_losses()) + " hits were lost: --ring-memory makes room");
     if (counts.missing_texts != 0) log_warning(std::to_string(counts.missing_texts) + " texts could not be read");
     if (counts.cut_texts != 0) log_warning(std::to_string(counts.cut_texts) + " texts were cut");
     const std::uint64_t cut = unread_stacks_ + (stacks_ ? stacks_->cut() : 0);
@@ -280,8 +269,8 @@ class ProbeTrace {
     log_info("probes taken out in " + std::string(taken));
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%.1f s", static_cast<double>(end - start_) / 1e9);
-    log_info(std::to_string(counts.taken) + " hits, " + std::to_string(emitter_.total()) + " elements in " + seconds +
-             (output_.path() == "-" ? "" : " -> " + output_.path()));
+    log_info(std::to_string(counts.taken) + " hits, " + std::to_string(document_.events().total()) + " elements in " +
+             seconds + (output_.path() == "-" ? "" : " -> " + output_.path()));
   }
 
   const target::Process& process_;
@@ -292,7 +281,7 @@ class ProbeTrace {
   const ProbeTraceOptions more_;
   int cancel_fd_;
   ClockAnchor anchor_ = ClockAnchor::now();
-  session::EventEmitter emitter_;
+  trace::TraceDocument document_;
   PlacingSink placing_;
   dtrace::ProbeSummary summary_;
   std::unique_ptr<dtrace::VmFacts> own_facts_;
@@ -304,8 +293,6 @@ class ProbeTrace {
   dtrace::ProbeEvents events_;
   session::TraceIdentity identity_;
   std::uint64_t start_ = 0;
-  std::uint64_t next_clock_ = 0;
-  std::uint64_t lost_ = 0;
   std::uint64_t taken_out_in_ = 0;  // ns
 };
 

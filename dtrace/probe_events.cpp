@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "trace/vm_threads.h"
 
 namespace jtrace::dtrace {
 namespace {
@@ -13,8 +14,6 @@ using trace::MethodId;
 using trace::ObjectId;
 using trace::ThreadId;
 
-constexpr std::uint64_t kVmThreads =
-    1'000'000'000'000;                     // threadId of a thread that is no java.lang.Thread, plus its tid
 constexpr std::size_t kDeepest = 100'000;  // open frames of a thread; beyond, entries are not remembered
 
 std::uint64_t array_kind(std::string_view class_name) {
@@ -155,7 +154,7 @@ ProbeEvents::Thread& ProbeEvents::thread_of(const ProbeRecord& record, std::uint
     if (!parsed.nspid.empty()) thread.inner = static_cast<std::uint64_t>(parsed.nspid.back());
     thread.name = parsed.name;
   }
-  thread.id = ThreadId(java_id != 0 ? java_id : kVmThreads + thread.inner);
+  thread.id = ThreadId(java_id != 0 ? java_id : trace::kVmThreadBase + thread.inner);
   return thread;
 }
 

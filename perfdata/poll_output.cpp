@@ -27,8 +27,7 @@ class XmlPollOutput final : public PollOutput {
                           .show_secrets = format_.show_secrets,
                           .filter = format_.filter};
     jvms_[jvm].samples = std::make_unique<SampleWriter>(writer_, std::move(options));
-    jvms_[jvm].pauses = std::make_unique<PauseWriter>(writer_, agent);
-    jvms_[jvm].agent = std::move(agent);
+    jvms_[jvm].pauses = std::make_unique<PauseWriter>(writer_, std::move(agent));
     jvms_[jvm].live = format_.pauses && source.process() != nullptr;
     return {};
   }
@@ -53,7 +52,7 @@ class XmlPollOutput final : public PollOutput {
       JTRACE_RETURN_IF_ERROR(ended.pauses->runtime_shutdown(now));
     }
     if (ended.in_pauses) JTRACE_RETURN_IF_ERROR(ended.pauses->end(now));
-    return writer_.write(trace::AgentDestroy{.agentIdRef = ended.agent, .time = trace::Time(now)});
+    return ended.samples->end(now);
   }
 
   Result<> flush() override { return bytes_.flush(); }
@@ -63,7 +62,6 @@ class XmlPollOutput final : public PollOutput {
   struct Jvm {
     std::unique_ptr<SampleWriter> samples;
     std::unique_ptr<PauseWriter> pauses;
-    std::string agent;
     bool live = false;
     bool in_pauses = false;
   };

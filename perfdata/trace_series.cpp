@@ -3,15 +3,12 @@
 #include <cstring>
 
 #include "base/strings.h"
-#include "base/uuid.h"
 #include "perfdata/value_format.h"
 #include "trace/clock_option.h"
 #include "trace/event.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::perfdata {
-Result<> SampleWriter::option(std::string_view key, std::string_view value) {
-  return sink_.write(trace::Option{.key = key, .value = value, .traceIdRef = trace_id_});
-}
 
 Result<> SampleWriter::write(const Snapshot& snapshot) {
   if (!table_ || !table_->is_for(snapshot)) {
@@ -20,17 +17,10 @@ Result<> SampleWriter::write(const Snapshot& snapshot) {
     rows_.assign(counters.size(), nullptr);
     for (const Row& row : table_->rows()) rows_[static_cast<std::size_t>(row.counter - counters.data())] = &row;
   }
-  trace_id_ = random_uuid();
-  collation_ = 1;
-  JTRACE_RETURN_IF_ERROR(sink_.write(trace::TraceStart{.traceId = trace_id_,
-                                                       .agentIdRef = options_.agent_id,
-                                                       .time = trace::Time(snapshot.realtime_ns),
-                                                       .collationValue = collation_}));
+  JTRACE_RETURN_IF_ERROR(document_.begin_trace(snapshot.realtime_ns));
   JTRACE_RETURN_IF_ERROR(write_options(snapshot));
   JTRACE_RETURN_IF_ERROR(write_values(snapshot));
-  JTRACE_RETURN_IF_ERROR(sink_.write(trace::TraceEnd{.traceIdRef = trace_id_,
-                                                     .time = trace::Time(snapshot.realtime_ns + snapshot.read_ns),
-                                                     .collationValue = ++collation_}));
+  JTRACE_RETURN_IF_ERROR(document_.end_trace(snapshot.realtime_ns + snapshot.read_ns));
   previous_ = snapshot;
   known_ = snapshot.layout().counters().size();
   ++samples_;
@@ -39,18 +29,18 @@ Result<> SampleWriter::write(const Snapshot& snapshot) {
 
 Result<> SampleWriter::write_options(const Snapshot& snapshot) {
   if (samples_ == 0) {
-    JTRACE_RETURN_IF_ERROR(option("jtrace.kind", "snapshot"));
-    JTRACE_RETURN_IF_ERROR(option("jtrace.clock", trace::clock_option(ClockAnchor::now())));
-    if (!options_.vm.empty()) JTRACE_RETURN_IF_ERROR(option("jtrace.vm", options_.vm));
-    JTRACE_RETURN_IF_ERROR(option("hsperf.source", options_.source));
-    for (const auto& [key, value] : options_.options) JTRACE_RETURN_IF_ERROR(option(key, value));
+    JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kKindKey, trace::kSnapshotKind));
+    JTRACE_RETURN_IF_ERROR(document_.write_clock());
+    if (!options_.vm.empty()) JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kVmKey, options_.vm));
+    JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.source", options_.source));
+    for (const auto& [key, value] : options_.options) JTRACE_RETURN_IF_ERROR(document_.write_option(key, value));
   }
   std::string prologue = prologue_text(snapshot.prologue(), snapshot.capacity);
   if (prologue != prologue_ || options_.full) {
     prologue_ = std::move(prologue);
-    JTRACE_RETURN_IF_ERROR(option("hsperf.prologue", prologue_));
+    JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.prologue", prologue_));
   }
-  if (!snapshot.stable) JTRACE_RETURN_IF_ERROR(option("hsperf.stable", "false"));
+  if (!snapshot.stable) JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.stable", "false"));
   return {};
 }
 
@@ -104,28 +94,19 @@ Result<> SampleWriter::write_value(const Snapshot& snapshot, const Counter& coun
   }
   if (!format_text.empty()) element.serializationFormat = format_text;
   element.value = value;
-  element.collationValue = ++collation_;
-  element.traceIdRef = trace_id_;
-  return sink_.write(element);
-}
-
-Result<> PauseWriter::option(std::string_view key, std::string_view value) {
-  return sink_.write(trace::Option{.key = key, .value = value, .traceIdRef = trace_id_});
+  return document_.events().emit(element);
 }
 
 Result<> PauseWriter::begin(std::uint64_t time) {
-  trace_id_ = random_uuid();
-  collation_ = 1;
   last_time_ = time;
-  JTRACE_RETURN_IF_ERROR(sink_.write(trace::TraceStart{
-      .traceId = trace_id_, .agentIdRef = agent_id_, .time = trace::Time(time), .collationValue = collation_}));
-  JTRACE_RETURN_IF_ERROR(option("hsperf.kind", "pauses"));
-  return option("jtrace.clock", trace::clock_option(ClockAnchor::now()));
+  JTRACE_RETURN_IF_ERROR(document_.begin_trace(time));
+  JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.kind", "pauses"));
+  return document_.write_clock();
 }
 
 Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t missed, const Snapshot& snapshot,
                             const TickClock& clock, const ClockAnchor& anchor) {
-  if (missed != 0) JTRACE_RETURN_IF_ERROR(option("hsperf.gc.missed", std::to_string(missed)));
+  if (missed != 0) JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.gc.missed", std::to_string(missed)));
   if (pauses.empty()) return {};
   JTRACE_RETURN_IF_ERROR(
       set_zero(anchor.wall_of(static_cast<std::uint64_t>(clock.zero())), pauses.front().entry, clock));
@@ -140,13 +121,9 @@ Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t mis
     while (i + 1 < pauses.size() && pauses[i + 1].entry <= exit) exit = std::max(exit, pauses[++i].exit);
     if (exit <= last_exit_) continue;
     last_exit_ = exit;
-    JTRACE_RETURN_IF_ERROR(
-        sink_.write(trace::GcStart{.time = wall(entry), .collationValue = ++collation_, .traceIdRef = trace_id_}));
-    JTRACE_RETURN_IF_ERROR(sink_.write(trace::GcFinish{.time = wall(exit),
-                                                       .totalObjectSpace = heap.capacity,
-                                                       .usedObjectSpace = heap.used,
-                                                       .collationValue = ++collation_,
-                                                       .traceIdRef = trace_id_}));
+    JTRACE_RETURN_IF_ERROR(document_.events().emit(trace::GcStart{.time = wall(entry)}));
+    JTRACE_RETURN_IF_ERROR(document_.events().emit(
+        trace::GcFinish{.time = wall(exit), .totalObjectSpace = heap.capacity, .usedObjectSpace = heap.used}));
     last_pause_end_ = wall(exit).ns();
     last_time_ = std::max(last_time_, last_pause_end_);
     ++pauses_;
@@ -160,19 +137,15 @@ Result<> PauseWriter::set_zero(std::uint64_t zero, std::int64_t next_entry, cons
   const bool goes_back = zero + static_cast<std::uint64_t>(clock.ns_of(next_entry)) < last_pause_end_;
   if (zero == zero_ || (zero_ != 0 && goes_back)) return {};
   zero_ = zero;
-  return option("hsperf.vm.clock", "zero=" + trace::seconds_text(zero));
+  return document_.write_option("hsperf.vm.clock", "zero=" + trace::seconds_text(zero));
 }
 
 Result<> PauseWriter::runtime_shutdown(std::uint64_t time) {
   last_time_ = std::max(last_time_, time);
-  return sink_.write(
-      trace::RuntimeShutdown{.time = trace::Time(last_time_), .collationValue = ++collation_, .traceIdRef = trace_id_});
+  return document_.events().emit(trace::RuntimeShutdown{.time = trace::Time(last_time_)});
 }
 
-Result<> PauseWriter::end(std::uint64_t time) {
-  return sink_.write(trace::TraceEnd{
-      .traceIdRef = trace_id_, .time = trace::Time(std::max(last_time_, time)), .collationValue = ++collation_});
-}
+Result<> PauseWriter::end(std::uint64_t time) { return document_.end_trace(std::max(last_time_, time)); }
 
 HeapUse heap_use(const Snapshot& snapshot) {
   HeapUse heap;

@@ -3,7 +3,7 @@
 // which the first has every counter and the others what changed. Pauses of the collector, rebuilt from the counters,
 // stand in one more trace of the same agent.
 //
-// node, processCreate and agentCreate come before, agentDestroy after: they are the caller's (who knows the process).
+// node, processCreate and agentCreate come before: they are the caller's, who knows the process.
 // The sink is borrowed. Threads: one at a time. Errors: those of the sink.
 #pragma once
 
@@ -21,6 +21,7 @@
 #include "perfdata/snapshot.h"
 #include "perfdata/tick_clock.h"
 #include "trace/event_sink.h"
+#include "trace/trace_document.h"
 
 namespace jtrace::perfdata {
 
@@ -36,35 +37,38 @@ struct SeriesOptions {
 
 class SampleWriter {
  public:
-  SampleWriter(trace::EventSink& sink, SeriesOptions options) : sink_(sink), options_(std::move(options)) {}
+  SampleWriter(trace::EventSink& sink, SeriesOptions options) : document_(sink), options_(std::move(options)) {
+    document_.continue_producer(options_.agent_id);
+  }
 
   // One trace. Values that did not change since the last call are left out, unless options.full.
   Result<> write(const Snapshot& snapshot);
+  // agentDestroy, after the last trace. `time`: wall, ns.
+  Result<> end(std::uint64_t time) { return document_.end(time); }
   std::uint64_t samples() const { return samples_; }
 
  private:
   Result<> write_options(const Snapshot& snapshot);
   Result<> write_values(const Snapshot& snapshot);
   Result<> write_value(const Snapshot& snapshot, const Counter& counter, bool first_time);
-  Result<> option(std::string_view key, std::string_view value);
   bool changed(const Snapshot& snapshot, std::size_t index) const;
 
-  trace::EventSink& sink_;
+  trace::TraceDocument document_;
   SeriesOptions options_;
   std::unique_ptr<CounterTable> table_;  // of the layout, for the true units
   std::vector<const Row*> rows_;         // by the counters' order; null: filtered out
   Snapshot previous_;
   std::size_t known_ = 0;  // counters that were written before: entries are never removed, new ones come at the end
   std::uint64_t samples_ = 0;
-  std::string trace_id_;
   std::string prologue_;
-  std::uint64_t collation_ = 0;
 };
 
 class PauseWriter {
  public:
   // `begin_ns`: wall time of traceStart.
-  PauseWriter(trace::EventSink& sink, std::string agent_id) : sink_(sink), agent_id_(std::move(agent_id)) {}
+  PauseWriter(trace::EventSink& sink, std::string agent_id) : document_(sink) {
+    document_.continue_producer(std::move(agent_id));
+  }
 
   // Wall times in ns. The trace begins with begin() and ends with end().
   Result<> begin(std::uint64_t time);
@@ -76,13 +80,9 @@ class PauseWriter {
   std::uint64_t pauses() const { return pauses_; }
 
  private:
-  Result<> option(std::string_view key, std::string_view value);
   Result<> set_zero(std::uint64_t zero, std::int64_t next_entry, const TickClock& clock);
 
-  trace::EventSink& sink_;
-  std::string agent_id_;
-  std::string trace_id_;
-  std::uint64_t collation_ = 0;
+  trace::TraceDocument document_;
   std::uint64_t pauses_ = 0;
   std::uint64_t last_time_ = 0;
   std::uint64_t last_pause_end_ = 0;

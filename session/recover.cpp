@@ -17,6 +17,7 @@
 #include "trace/file_sink.h"
 #include "trace/io/byte_source.h"
 #include "trace/io/compress_sink.h"
+#include "trace/trace_document.h"
 #include "trace/xml_writer.h"
 
 namespace jtrace::session {
@@ -32,8 +33,8 @@ class Continuation {
         writer_(bytes,
                 {.form = session.options.strict_dtd ? trace::XmlForm::kStrictFragments : trace::XmlForm::kFragments,
                  .names = session.options.classic_names ? trace::XmlNames::kClassic : trace::XmlNames::kExact}),
-        emitter_(writer_, !session.options.strict_dtd, session.options.writes_fragments()),
-        builder_(emitter_, session.anchor,
+        trace_(writer_, !session.options.strict_dtd, session.options.writes_fragments()),
+        builder_(trace_.events(), session.anchor,
                  {.events = session.options.events,
                   .all_loaded_classes = session.options.all_loaded_classes,
                   .nested_frees = session.options.nested_frees}),
@@ -42,8 +43,7 @@ class Continuation {
 
   Result<> write(std::string_view text, trace::record::PoolReader& reader) {
     JTRACE_RETURN_IF_ERROR(copy(text.substr(0, document_.whole_size)));
-    emitter_.begin_trace(document_.trace_id);
-    emitter_.go_on_after(document_.collation);
+    trace_.resume(document_.agent_id, document_.trace_id, document_.collation);
     const std::uint64_t last = monotonic_of(document_.last_event_time);
     builder_.go_on_after(document_, last);
     for (bool more = true; more;) {
@@ -51,10 +51,10 @@ class Continuation {
       more = pass.more;
     }
     JTRACE_RETURN_IF_ERROR(builder_.finish());
-    events_ = emitter_.total();
-    const trace::Time end(session_.anchor.wall_of(std::max({builder_.last_time(), last, session_.start})));
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::TraceEnd{.time = end}));
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::AgentDestroy{.agentIdRef = document_.agent_id, .time = end}));
+    events_ = trace_.events().total();
+    const std::uint64_t end = session_.anchor.wall_of(std::max({builder_.last_time(), last, session_.start}));
+    JTRACE_RETURN_IF_ERROR(trace_.end_trace(end));
+    JTRACE_RETURN_IF_ERROR(trace_.end(end));
     return document_.has_head ? bytes_.write("</TRACE>\n") : Result<>();
   }
   std::uint64_t events() const { return events_; }
@@ -75,7 +75,7 @@ class Continuation {
 
   trace::ByteSink& bytes_;
   trace::XmlWriter writer_;
-  EventEmitter emitter_;
+  trace::TraceDocument trace_;
   EventBuilder builder_;
   const Session& session_;
   const PartialDocument& document_;
@@ -125,7 +125,7 @@ Result<Recovered> write_anew(Session session, trace::record::PoolReader& reader,
   Drainer drainer(reader, *opened, session.identity, session.options, session.anchor);
   JTRACE_RETURN_IF_ERROR(drainer.begin(session.start));
   JTRACE_RETURN_IF_ERROR(drainer.end(Drainer::Mode::kReadOnly));
-  return Recovered{.events = drainer.emitter().total(), .malformed = drainer.malformed(), .dropped = drainer.dropped()};
+  return Recovered{.events = drainer.events(), .malformed = drainer.malformed(), .dropped = drainer.dropped()};
 }
 
 trace::XmlWriterOptions xml_options(const TraceOptions& options) {

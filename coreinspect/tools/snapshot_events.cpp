@@ -19,7 +19,8 @@
 #include "perfdata/snapshot_text.h"
 #include "perfdata/trace_series.h"
 #include "trace/access_flags.h"
-#include "trace/event_emitter.h"
+#include "trace/option_keys.h"
+#include "trace/vm_threads.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -28,8 +29,6 @@ using trace::ClassId;
 using trace::MethodId;
 using trace::ObjectId;
 using trace::ThreadId;
-
-constexpr std::uint64_t kVmThreads = 1'000'000'000'000;  // ids of threads without a java.lang.Thread begin here
 
 // Numbers 1, 2, ... for addresses in the order of their appearance.
 template <class Id>
@@ -51,45 +50,21 @@ class SnapshotEvents::Impl {
  public:
   Impl(Inspection& inspection, trace::EventSink& sink, SnapshotIdentity identity, ViewOptions options, bool several)
       : inspection_(inspection),
-        emitter_(sink, true, several),
+        document_(sink, true, several),
         identity_(std::move(identity)),
         options_(std::move(options)),
         mask_(options_.show_secrets),
         loaders_(inspection),
         time_(identity_.time) {}
 
-  Result<> begin() {
-    using namespace trace;
-    const auto known = [](std::uint64_t ns) { return ns == 0 ? Time() : Time(ns); };
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(Node{.nodeId = identity_.node_id,
-                                              .hostname = identity_.hostname,
-                                              .ipaddress = identity_.ip_addresses,
-                                              .time = known(identity_.boot_time)}));
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(ProcessCreate{.processId = identity_.process_id,
-                                                       .name = identity_.process_name,
-                                                       .pid = identity_.pid,
-                                                       .nodeIdRef = identity_.node_id,
-                                                       .time = Time(identity_.process_time),
-                                                       .application_executable = identity_.executable}));
-    agent_id_ = random_uuid();
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(AgentCreate{.agentId = agent_id_,
-                                                     .processIdRef = identity_.process_id,
-                                                     .agentName = "jtrace inspect",
-                                                     .time = time_,
-                                                     .agentParameters = identity_.agent_parameters,
-                                                     .version = JTRACE_VERSION}));
-    return {};
-  }
+  Result<> begin() { return document_.begin(identity_, identity_.time); }
 
   Result<> start_trace(std::uint64_t time) {
     time_ = trace::Time(time);
-    trace_id_ = random_uuid();
-    emitter_.begin_trace(trace_id_);
-    JTRACE_RETURN_IF_ERROR(
-        emitter_.emit(trace::TraceStart{.traceId = trace_id_, .agentIdRef = agent_id_, .time = time_}));
-    JTRACE_RETURN_IF_ERROR(option("jtrace.kind", "snapshot"));
+    JTRACE_RETURN_IF_ERROR(document_.begin_trace(time));
+    JTRACE_RETURN_IF_ERROR(option(trace::kKindKey, trace::kSnapshotKind));
     const std::string key = vm_key(inspection_);
-    return key.empty() ? Result<>() : option("jtrace.vm", key);
+    return key.empty() ? Result<>() : option(trace::kVmKey, key);
   }
 
   Result<> write(const SnapshotParts& parts) {
@@ -113,17 +88,15 @@ class SnapshotEvents::Impl {
 
   Result<> end_trace(std::uint64_t time) {
     time_ = trace::Time(time);
-    if (mask_.count() > 0) JTRACE_RETURN_IF_ERROR(option("jtrace.masked", std::to_string(mask_.count())));
-    for (; said_ < missing_.size(); ++said_) JTRACE_RETURN_IF_ERROR(option("jtrace.unavailable", missing_[said_]));
-    return emitter_.emit(trace::TraceEnd{.traceIdRef = trace_id_, .time = time_});
+    if (mask_.count() > 0) JTRACE_RETURN_IF_ERROR(option(trace::kMaskedKey, std::to_string(mask_.count())));
+    for (; said_ < missing_.size(); ++said_) JTRACE_RETURN_IF_ERROR(option(trace::kUnavailableKey, missing_[said_]));
+    return document_.end_trace(time);
   }
-  Result<> end() { return emitter_.emit(trace::AgentDestroy{.agentIdRef = agent_id_, .time = time_}); }
+  Result<> end() { return document_.end(time_.ns()); }
   const std::vector<std::string>& missing() const { return missing_; }
 
  private:
-  Result<> option(std::string_view key, std::string_view value) {
-    return emitter_.emit(trace::Option{.key = key, .value = value});
-  }
+  Result<> option(std::string_view key, std::string_view value) { return document_.write_option(key, value); }
 
   Result<> write_options() {
     for (const VmFlag& flag : inspection_.vm().flags())
@@ -158,7 +131,7 @@ class SnapshotEvents::Impl {
       const bool text = row.counter->kind == perfdata::ValueKind::kText;
       const std::string value = text ? table.text_value(*snapshot, row, options_.show_secrets)
                                      : std::to_string(snapshot->long_value(*row.counter));
-      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Value{
+      JTRACE_RETURN_IF_ERROR(document_.events().emit(trace::Value{
           .name = row.counter->name, .objIdRef = ObjectId::none(), .type = text ? "STRING" : "LONG", .value = value}));
     }
     return {};
@@ -192,7 +165,7 @@ class SnapshotEvents::Impl {
     trace::ClassDef element = definition.element();
     element.time = time_;
     element.classId = element.transientClassId = id;
-    return emitter_.emit(element);
+    return document_.events().emit(element);
   }
 
   Result<> need_method(const JavaMethod& method) {
@@ -216,7 +189,7 @@ class SnapshotEvents::Impl {
       definition.startLineNumber = static_cast<std::uint64_t>(std::max(least->second, 0));
       definition.endLineNumber = static_cast<std::uint64_t>(std::max(most->second, 0));
     }
-    return emitter_.emit(definition);
+    return document_.events().emit(definition);
   }
 
   static ThreadId thread_id(const ThreadReport& report) { return thread_id(report.java, report.native_id); }
@@ -225,7 +198,7 @@ class SnapshotEvents::Impl {
   }
   static ThreadId thread_id(const JavaThread& java, pid_t native_id) {
     if (java.object != 0 && java.id > 0) return ThreadId(static_cast<std::uint64_t>(java.id));
-    return ThreadId(kVmThreads + static_cast<std::uint64_t>(std::max(native_id, 0)));
+    return ThreadId(trace::kVmThreadBase + static_cast<std::uint64_t>(std::max(native_id, 0)));
   }
 
   Result<> need_thread(ThreadId id, const std::string& name, pid_t native_id, Address object) {
@@ -233,12 +206,12 @@ class SnapshotEvents::Impl {
     const std::string group = object == 0 ? "" : thread_group_name(inspection_.objects(), object);
     const auto transient =
         native_id > 0 ? trace::TransientThreadId(static_cast<std::uint64_t>(native_id)) : trace::TransientThreadId();
-    return emitter_.emit(trace::ThreadStart{.transientThreadId = transient,
-                                            .threadId = id,
-                                            .time = time_,
-                                            .groupName = group.empty() ? trace::Text() : trace::Text(group),
-                                            .objIdRef = ObjectId::none(),
-                                            .threadName = name});
+    return document_.events().emit(trace::ThreadStart{.transientThreadId = transient,
+                                                      .threadId = id,
+                                                      .time = time_,
+                                                      .groupName = group.empty() ? trace::Text() : trace::Text(group),
+                                                      .objIdRef = ObjectId::none(),
+                                                      .threadName = name});
   }
   static ThreadId thread_id(const VirtualThread& thread) { return ThreadId(static_cast<std::uint64_t>(thread.id)); }
 
@@ -270,17 +243,18 @@ class SnapshotEvents::Impl {
   Result<> write_stack(ThreadId thread, const Walk& walk) {
     std::uint64_t depth = 0;
     const bool any = std::any_of(walk.frames.begin(), walk.frames.end(), [](const Frame& f) { return f.method; });
-    if (walk.incomplete() && any) JTRACE_RETURN_IF_ERROR(option("jtrace.cutStack", std::to_string(thread.value())));
+    if (walk.incomplete() && any) JTRACE_RETURN_IF_ERROR(option(trace::kCutStackKey, std::to_string(thread.value())));
     for (auto frame = walk.frames.rbegin(); frame != walk.frames.rend(); ++frame) {
       if (!frame->method) continue;
       JTRACE_RETURN_IF_ERROR(need_method(*frame->method));
       ++depth;
-      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::MethodEntry{.threadIdRef = thread,
-                                                              .time = time_,
-                                                              .methodIdRef = methods_.of(frame->method->address).first,
-                                                              .ticket = depth,
-                                                              .classIdRef = classes_.of(frame->method->holder).first,
-                                                              .stackDepth = depth}));
+      JTRACE_RETURN_IF_ERROR(
+          document_.events().emit(trace::MethodEntry{.threadIdRef = thread,
+                                                     .time = time_,
+                                                     .methodIdRef = methods_.of(frame->method->address).first,
+                                                     .ticket = depth,
+                                                     .classIdRef = classes_.of(frame->method->holder).first,
+                                                     .stackDepth = depth}));
     }
     return {};
   }
@@ -300,7 +274,7 @@ class SnapshotEvents::Impl {
       if (helper < 0) definition.size = array_size(object, helper);
       else if (helper > 0) definition.size = static_cast<std::uint64_t>(helper & ~7);
     }
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(definition));
+    JTRACE_RETURN_IF_ERROR(document_.events().emit(definition));
     return id;
   }
   // Bits 16 to 23 of a layout helper are the bytes before the elements, bits 0 to 5 the log2 of an element's size.
@@ -320,10 +294,11 @@ class SnapshotEvents::Impl {
     if (wait.kind == "park") return {};
     JTRACE_ASSIGN_OR_RETURN(const ObjectId object, need_object(wait.object));
     if (wait.kind == "wait" || wait.kind == "initialisation")
-      return emitter_.emit(trace::MonWait{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object});
+      return document_.events().emit(
+          trace::MonWait{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object});
     trace::MonContendedEnter enter{.threadIdRef = thread_id(waiter), .time = time_, .objIdRef = object};
     if (const LockFacts::Party* owner = locks.party(wait.owner_thread)) enter.threadOwner = thread_id(*owner);
-    return emitter_.emit(enter);
+    return document_.events().emit(enter);
   }
 
   // What a thread has is what it has entered.
@@ -332,10 +307,10 @@ class SnapshotEvents::Impl {
     for (const LockFacts::Party& each : locks.parties())
       for (const OwnedLock* lock : owned.of(each.object)) {
         JTRACE_ASSIGN_OR_RETURN(const ObjectId object, need_object(lock->object));
-        JTRACE_RETURN_IF_ERROR(emitter_.emit(
+        JTRACE_RETURN_IF_ERROR(document_.events().emit(
             trace::MonContendedEntered{.threadIdRef = thread_id(each), .time = time_, .objIdRef = object}));
       }
-    return owned.why().empty() ? Result<>() : option("jtrace.unavailable", "owned locks: " + owned.why());
+    return owned.why().empty() ? Result<>() : option(trace::kUnavailableKey, "owned locks: " + owned.why());
   }
 
   // A walk over the heap: a value for each class, which is defined before it.
@@ -352,7 +327,7 @@ class SnapshotEvents::Impl {
       const std::string bytes = std::to_string(row.count.bytes);
       const std::string format = "histogram instances=" + std::to_string(row.count.instances) +
                                  " classId=" + std::to_string(classes_.of(row.klass).first.value());
-      JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Value{
+      JTRACE_RETURN_IF_ERROR(document_.events().emit(trace::Value{
           .name = text, .objIdRef = ObjectId::none(), .serializationFormat = format, .type = "LONG", .value = bytes}));
     }
     return {};
@@ -377,17 +352,16 @@ class SnapshotEvents::Impl {
     const perfdata::HeapUse heap = perfdata::heap_use(*counters);
     trace::GcFinish figures{.time = time_, .totalObjectSpace = heap.capacity, .usedObjectSpace = heap.used};
     if (objects_in_heap_) figures.usedObjects = *objects_in_heap_;
-    return emitter_.emit(figures);
+    return document_.events().emit(figures);
   }
 
   Inspection& inspection_;
-  trace::EventEmitter emitter_;
+  trace::TraceDocument document_;
   const SnapshotIdentity identity_;
   const ViewOptions options_;
   SecretMask mask_;
   Loaders loaders_;
   trace::Time time_;
-  std::string agent_id_, trace_id_;
   Numbers<ClassId> classes_;
   Numbers<MethodId> methods_;
   Numbers<ObjectId> objects_;
@@ -420,6 +394,9 @@ std::string vm_key(const Inspection& inspection) {
 
 SnapshotIdentity identify_target(const Inspection& inspection) {
   SnapshotIdentity identity;
+  identity.agent_id = random_uuid();
+  identity.agent_name = "jtrace inspect";
+  identity.agent_version = JTRACE_VERSION;
   const auto counters = read_counters(inspection.vm());
   const auto begin = (counters ? counters->long_value("sun.rt.createVmBeginTime") : std::nullopt).value_or(0);
   const std::string source = inspection.target().libjvm().build_id() + ":" +
@@ -427,7 +404,7 @@ SnapshotIdentity identify_target(const Inspection& inspection) {
   identity.node_id = name_based_uuid("node:" + source);
   identity.process_id = name_based_uuid("process:" + source);
   identity.process_time = static_cast<std::uint64_t>(begin) * 1'000'000;
-  identity.pid = static_cast<std::uint64_t>(std::max(inspection.target().nspid(), 0));
+  identity.pid = std::max(inspection.target().nspid(), 0);
   const std::string command = inspection.vm().read_static_text("Arguments", "_java_command").value_or("");
   identity.executable = perfdata::mask_secrets(command);
   identity.process_name = command.substr(0, command.find(' '));

@@ -11,17 +11,12 @@
 
 #include "coreinspect/tools/thread_snapshot.h"
 #include "trace/event_sink.h"
+#include "trace/trace_document.h"
 
 namespace jtrace::coreinspect {
 
-// What node, processCreate and agentCreate say.
-struct SnapshotIdentity {
-  std::string node_id, hostname, ip_addresses;
-  std::uint64_t boot_time = 0;  // ns since the epoch; 0 unknown
-  std::string process_id, process_name, executable;
-  std::uint64_t process_time = 0;  // ns since the epoch
-  std::uint64_t pid = 0;
-  std::string agent_parameters;
+// Whose snapshot it is; the agent is `jtrace inspect`.
+struct SnapshotIdentity : trace::ProducerIdentity {
   std::uint64_t time = 0;  // of the snapshot, ns since the epoch
 };
 // Of a core, which knows neither its host nor its boot: from libjvm's build id, the inner pid and createVmBeginTime. Of

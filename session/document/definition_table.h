@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "session/document/event_emitter.h"
 #include "session/document/id_set.h"
 #include "session/document/partial_document.h"
 #include "trace/access_flags.h"
+#include "trace/event_emitter.h"
 #include "trace/record/definition_reader.h"
 
 namespace jtrace::session {
@@ -21,7 +21,7 @@ namespace jtrace::session {
 class DefinitionTable {
  public:
   // `emitter`: borrowed. `anchor` makes wall times of the records' monotonic ones.
-  DefinitionTable(EventEmitter& emitter, const ClockAnchor& anchor) : emitter_(emitter), anchor_(anchor) {}
+  DefinitionTable(trace::EventEmitter& emitter, const ClockAnchor& anchor) : emitter_(emitter), anchor_(anchor) {}
 
   // Threads, classes, methods, objects and stacks; others are not this table's.
   void add(trace::record::Definition definition);
@@ -123,7 +123,7 @@ class DefinitionTable {
   std::string frame_text(const trace::record::StackFrame& frame) const;
   trace::Time wall(std::uint64_t monotonic) const { return trace::Time(anchor_.wall_of(monotonic)); }
 
-  EventEmitter& emitter_;
+  trace::EventEmitter& emitter_;
   ClockAnchor anchor_;
   std::unordered_map<std::uint64_t, Thread> threads_;
   std::unordered_map<std::uint64_t, Class> classes_;

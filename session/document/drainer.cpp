@@ -4,16 +4,14 @@
 
 #include <algorithm>
 
-#include "base/uuid.h"
 #include "session/document/first_error.h"
-#include "trace/clock_option.h"
 #include "trace/gap_option.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::session {
 namespace {
 
-constexpr std::uint64_t kClockInterval = 60 * kNanosPerSecond;
-constexpr std::uint64_t kDroppedInterval = kNanosPerSecond;
+constexpr std::uint64_t kLossesInterval = kNanosPerSecond;
 constexpr std::uint64_t kEventsInAPass = 100'000;
 constexpr std::uint64_t kCountRoom = 400;  // bytes of a methodCount with the definition of its method
 
@@ -34,8 +32,8 @@ Drainer::Drainer(trace::record::RecordSource& records, DocumentOutput& output, T
       identity_(std::move(identity)),
       options_(std::move(options)),
       anchor_(anchor),
-      emitter_(output.sink(), !options_.strict_dtd, options_.writes_fragments()),
-      builder_(emitter_, anchor, builder_options(options_)) {
+      document_(output.sink(), !options_.strict_dtd, options_.writes_fragments()),
+      builder_(document_.events(), anchor, builder_options(options_)) {
   if (options_.rotate != 0 || (options_.max_size != 0 && counts_methods(options_)))
     builder_.set_before_event([this](std::uint64_t time) { return watch_size(time); });
 }
@@ -47,24 +45,23 @@ Result<> Drainer::begin(std::uint64_t time) {
 }
 
 Result<> Drainer::begin_document(std::uint64_t time) {
-  JTRACE_RETURN_IF_ERROR(write_identity(emitter_, identity_, anchor_.wall_of(time)));
+  JTRACE_RETURN_IF_ERROR(document_.begin(identity_, anchor_.wall_of(time)));
   return begin_trace(time);
 }
 
 Result<> Drainer::begin_trace(std::uint64_t time) {
-  trace_id_ = kept_trace_id_.empty() ? random_uuid() : kept_trace_id_;
-  emitter_.begin_trace(trace_id_);
-  JTRACE_RETURN_IF_ERROR(
-      emitter_.emit(trace::TraceStart{.traceId = trace_id_, .agentIdRef = identity_.agent_id, .time = wall(time)}));
-  in_trace_ = true;
-  for (const EchoedOption& each : effective_options(options_)) JTRACE_RETURN_IF_ERROR(option(each.key, each.value));
+  const std::uint64_t wall = anchor_.wall_of(time);
+  JTRACE_RETURN_IF_ERROR(kept_trace_id_.empty() ? document_.begin_trace(wall)
+                                                : document_.begin_trace(wall, kept_trace_id_));
+  for (const EchoedOption& each : effective_options(options_))
+    JTRACE_RETURN_IF_ERROR(document_.write_option(each.key, each.value));
   JTRACE_RETURN_IF_ERROR(write_filters());
   std::string vm = "pid=" + std::to_string(identity_.nspid);
   if (!identity_.vm_begin_time.empty()) vm += ",createVmBeginTime=" + identity_.vm_begin_time;
-  JTRACE_RETURN_IF_ERROR(option("jtrace.vm", vm));
-  JTRACE_RETURN_IF_ERROR(option(trace::kGapsKey, trace::kGapsByThread));
-  if (options_.cpu_time) JTRACE_RETURN_IF_ERROR(option("jtrace.cpuTime", "platform threads"));
-  JTRACE_RETURN_IF_ERROR(say_clock());
+  JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kVmKey, vm));
+  JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kGapsKey, trace::kGapsByThread));
+  if (options_.cpu_time) JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kCpuTimeKey, "platform threads"));
+  JTRACE_RETURN_IF_ERROR(document_.write_clock(now()));
   return output_.flush();
 }
 
@@ -74,9 +71,9 @@ Result<Drainer::Pass> Drainer::pass(Mode mode) {
     JTRACE_RETURN_IF_ERROR(builder_.on_time(pass.time));
     time_reached_ = std::max(time_reached_, pass.time);
   }
-  if (in_trace_) JTRACE_RETURN_IF_ERROR(say_dropped(false));
-  if (in_trace_ && mode == Mode::kLive && monotonic_now() - last_clock_time_ >= kClockInterval)
-    JTRACE_RETURN_IF_ERROR(say_clock());
+  if (in_trace()) JTRACE_RETURN_IF_ERROR(write_losses(false));
+  if (in_trace() && mode == Mode::kLive && document_.is_clock_due(monotonic_now()))
+    JTRACE_RETURN_IF_ERROR(document_.write_clock(now()));
   // Only what has left us is freed: a later recover finds the rest in the pool.
   JTRACE_RETURN_IF_ERROR(output_.flush());
   if (mode != Mode::kReadOnly) records_.release(options_.block_when_full);
@@ -93,29 +90,28 @@ Result<> Drainer::end_trace(Mode mode) {
   first.add(builder_.finish());
   // What comes now is written also where the destination is full.
   output_.begin_closing();
-  first.add(say_dropped(true));
+  first.add(write_losses(true));
   if (last_counts_) first.add(say_counts(*last_counts_));
-  if (!uncounted_.empty()) first.add(option("jtrace.uncounted", uncounted_));
+  if (!uncounted_.empty()) first.add(document_.write_option(trace::kUncountedKey, uncounted_));
   const std::uint64_t end = mode == Mode::kReadOnly ? std::max(builder_.last_time(), time_reached_) : monotonic_now();
   first.add(finish_document(end));
   return first.result();
 }
 
-Result<> Drainer::end(Mode mode) { return in_trace_ ? end_trace(mode) : Result<>(); }
+Result<> Drainer::end(Mode mode) { return in_trace() ? end_trace(mode) : Result<>(); }
 
 Result<> Drainer::finish_document(std::uint64_t time) {
-  in_trace_ = false;
   FirstError first;
-  first.add(emitter_.emit(trace::TraceEnd{.time = wall(time)}));
-  first.add(emitter_.emit(trace::AgentDestroy{.agentIdRef = identity_.agent_id, .time = wall(time)}));
+  first.add(document_.end_trace(anchor_.wall_of(time)));
+  first.add(document_.end(anchor_.wall_of(time)));
   first.add(output_.finish());
-  emitter_.redirect(discard_);  // what a paused agent still says
+  document_.redirect(discard_);  // what a paused agent still says
   return first.result();
 }
 
 // In the middle of a pass, between two events.
 Result<> Drainer::watch_size(std::uint64_t time) {
-  if (rotating_ || !in_trace_) return {};
+  if (rotating_ || !in_trace()) return {};
   if (!output_.is_nearly_full(room_for_counts(options_, builder_.known_methods(), kCountRoom))) return {};
   if (options_.rotate != 0) return rotate(time);
   if (!counted_out_) {
@@ -130,7 +126,7 @@ Result<> Drainer::watch_size(std::uint64_t time) {
 Result<> Drainer::say_last_counts() {
   if (!counts_methods(options_)) return {};
   auto counts = last_counts(options_, builder_.known_methods(), kCountRoom, counter_);
-  if (!counts) return option("jtrace.uncounted", counts.error().message());
+  if (!counts) return document_.write_option(trace::kUncountedKey, counts.error().message());
   return say_counts(*counts);
 }
 
@@ -138,7 +134,7 @@ Result<> Drainer::say_counts(const MethodCounts& counts) {
   const std::uint64_t time = monotonic_now();
   for (const MethodCounts::Count& each : counts.counts)
     JTRACE_RETURN_IF_ERROR(builder_.write_count_of(each.method, each.calls, time));
-  return option("jtrace.counted", counts.coverage);
+  return document_.write_option(trace::kCountedKey, counts.coverage);
 }
 
 Result<> Drainer::rotate(std::uint64_t time) {
@@ -147,11 +143,11 @@ Result<> Drainer::rotate(std::uint64_t time) {
   JTRACE_RETURN_IF_ERROR(say_last_counts());
   JTRACE_RETURN_IF_ERROR(finish_document(time));
   JTRACE_RETURN_IF_ERROR(output_.next_document(options_.rotate));
-  emitter_.redirect(output_.sink());
+  document_.redirect(output_.sink());
   ++documents_;
-  const std::string before = trace_id_;
+  const std::string before = document_.trace_id();
   JTRACE_RETURN_IF_ERROR(begin_document(time));
-  JTRACE_RETURN_IF_ERROR(option("jtrace.continues", before));
+  JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kContinuesKey, before));
   JTRACE_RETURN_IF_ERROR(builder_.restart(time));
   output_.head_is_written();
   rotating_ = false;
@@ -160,7 +156,7 @@ Result<> Drainer::rotate(std::uint64_t time) {
 
 Result<> Drainer::begin_next_trace() {
   JTRACE_RETURN_IF_ERROR(output_.next_document(std::max(options_.rotate, 1u)));
-  emitter_.redirect(output_.sink());
+  document_.redirect(output_.sink());
   ++documents_;
   const std::uint64_t time = monotonic_now();
   JTRACE_RETURN_IF_ERROR(begin_document(time));
@@ -173,13 +169,13 @@ Result<> Drainer::begin_next_trace() {
 
 Result<> Drainer::say_filters(std::vector<FilterRule> filters) {
   options_.filters = std::move(filters);
-  JTRACE_RETURN_IF_ERROR(option("jtrace.filters", std::to_string(options_.filters.size())));
+  JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kFiltersKey, std::to_string(options_.filters.size())));
   return write_filters();
 }
 
 Result<> Drainer::write_filters() {
   for (const FilterRule& rule : options_.filters)
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(to_element(rule, !options_.strict_dtd)));
+    JTRACE_RETURN_IF_ERROR(document_.events().emit(to_element(rule, !options_.strict_dtd)));
   return {};
 }
 
@@ -187,7 +183,7 @@ Result<> Drainer::say_paused(bool paused) {
   builder_.forget_calls();
   builder_.forget_ended_waits();
   builder_.forget_thread_states();
-  return option("jtrace.paused", paused ? "true" : "false");
+  return document_.write_option(trace::kPausedKey, paused ? "true" : "false");
 }
 
 Result<> Drainer::say_standstill(std::uint64_t time, bool still) {
@@ -195,27 +191,16 @@ Result<> Drainer::say_standstill(std::uint64_t time, bool still) {
   return {};
 }
 
-Result<> Drainer::say_clock() {
-  const ClockAnchor moment = now();
-  last_clock_time_ = moment.monotonic;
-  return option("jtrace.clock", trace::clock_option(moment));
-}
-
 // Each element says how many were lost since the last one.
-Result<> Drainer::say_dropped(bool at_once) {
-  const std::uint64_t dropped = records_.counts().dropped_events;
-  if (dropped <= said_dropped_) return {};
+Result<> Drainer::write_losses(bool at_once) {
+  const std::uint64_t lost = records_.counts().dropped_events;
+  if (lost <= document_.written_losses()) return {};
   const std::uint64_t time = monotonic_now();
-  if (!at_once && time - last_dropped_time_ < kDroppedInterval) return {};
-  last_dropped_time_ = time;
-  const std::uint64_t more = dropped - said_dropped_;
-  said_dropped_ = dropped;
+  if (!at_once && time - last_losses_time_ < kLossesInterval) return {};
+  last_losses_time_ = time;
   builder_.forget_thread_states();
-  return option("jtrace.dropped", std::to_string(more));
-}
-
-Result<> Drainer::option(std::string_view key, std::string_view value) {
-  return emitter_.emit(trace::Option{.key = key, .value = value});
+  JTRACE_RETURN_IF_ERROR(document_.write_losses(lost));
+  return {};
 }
 
 }  // namespace jtrace::session

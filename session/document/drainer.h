@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "session/document/document_output.h"
 #include "session/document/event_builder.h"
-#include "session/document/event_emitter.h"
 #include "session/document/trace_drain.h"
 #include "session/document/trace_identity.h"
 #include "session/options/options.h"
 #include "trace/record/record_source.h"
+#include "trace/trace_document.h"
 
 namespace jtrace::session {
 
@@ -39,8 +39,7 @@ class Drainer final : public TraceDrain {
   void set_last_counts(MethodCounts counts) override { last_counts_ = std::move(counts); }
   void set_uncounted(std::string why) override { uncounted_ = std::move(why); }
   bool is_counted_out() const override { return counted_out_; }
-  Result<> say_option(std::string_view key, std::string_view value) { return option(key, value); }
-  Result<> say_clock();
+  Result<> say_option(std::string_view key, std::string_view value) { return document_.write_option(key, value); }
 
   // What is read was kept: from here on this is now; and the traceId of the trace that begins next.
   void set_now(const ClockAnchor& now) { kept_now_ = now; }
@@ -50,16 +49,15 @@ class Drainer final : public TraceDrain {
   // Where there is an earlier document: threads that live are defined at once.
   Result<> restart(std::uint64_t time) { return builder_.restart_unknown(time); }
 
-  const EventEmitter& emitter() const { return emitter_; }
   const TraceOptions& options() const override { return options_; }
   const TraceIdentity& identity() const { return identity_; }
-  std::uint64_t events() const override { return emitter_.total(); }
+  std::uint64_t events() const override { return document_.events().total(); }
   std::uint64_t dropped() const { return records_.counts().dropped_events; }
   std::uint64_t malformed() const override { return records_.counts().malformed + builder_.malformed(); }
   std::uint64_t made_up_definitions() const override { return builder_.made_up_definitions(); }
   std::uint64_t orphan_exits() const { return builder_.orphan_exits(); }
   std::uint64_t documents() const override { return documents_; }
-  bool in_trace() const override { return in_trace_; }
+  bool in_trace() const override { return document_.in_trace(); }
 
  private:
   Result<> begin_document(std::uint64_t time);
@@ -68,12 +66,10 @@ class Drainer final : public TraceDrain {
   Result<> watch_size(std::uint64_t time);
   Result<> say_last_counts();
   Result<> rotate(std::uint64_t time);
-  Result<> say_dropped(bool at_once);
+  Result<> write_losses(bool at_once);
   Result<> write_filters();
-  Result<> option(std::string_view key, std::string_view value);
   ClockAnchor now() const { return kept_now_ ? *kept_now_ : ClockAnchor::now(); }
   std::uint64_t monotonic_now() const { return kept_now_ ? kept_now_->monotonic : monotonic_ns(); }
-  trace::Time wall(std::uint64_t monotonic) const { return trace::Time(anchor_.wall_of(monotonic)); }
 
   trace::record::RecordSource& records_;
   DocumentOutput& output_;
@@ -81,22 +77,18 @@ class Drainer final : public TraceDrain {
   TraceOptions options_;
   ClockAnchor anchor_;
   trace::NullSink discard_;
-  EventEmitter emitter_;
+  trace::TraceDocument document_;
   EventBuilder builder_;
   std::optional<ClockAnchor> kept_now_;
   std::string kept_trace_id_;
-  std::string trace_id_;  // of the document at hand
-  bool in_trace_ = false;
   bool rotating_ = false;
   Counter counter_;
   std::optional<MethodCounts> last_counts_;
   std::string uncounted_;  // why the document has no counts at its end, "": it has, or wants none
   bool counted_out_ = false;
   std::uint64_t documents_ = 1;
-  std::uint64_t said_dropped_ = 0;
-  std::uint64_t last_dropped_time_ = 0;
-  std::uint64_t last_clock_time_ = 0;
-  std::uint64_t time_reached_ = 0;  // no event before this monotonic time will come
+  std::uint64_t last_losses_time_ = 0;  // when they were last written
+  std::uint64_t time_reached_ = 0;      // no event before this monotonic time will come
 };
 
 }  // namespace jtrace::session

@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "session/document/call_stacks.h"
 #include "session/document/definition_table.h"
-#include "session/document/event_emitter.h"
 #include "session/document/object_sequences.h"
 #include "session/document/partial_document.h"
+#include "trace/event_emitter.h"
 #include "trace/record/control.h"
 #include "trace/record/pool_reader.h"
 #include "trace/record/record_kinds.h"
@@ -36,7 +36,7 @@ struct BuilderOptions {
 
 class EventBuilder final : public trace::record::RecordSink {
  public:
-  EventBuilder(EventEmitter& emitter, const ClockAnchor& anchor, const BuilderOptions& options)
+  EventBuilder(trace::EventEmitter& emitter, const ClockAnchor& anchor, const BuilderOptions& options)
       : emitter_(emitter), anchor_(anchor), options_(options), definitions_(emitter, anchor) {}
 
   Result<> on_definition(std::span<const std::byte> record) override;
@@ -187,7 +187,7 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_runtime(const trace::record::ThreadRecord& record);
   trace::Time wall(std::uint64_t monotonic) const { return trace::Time(anchor_.wall_of(monotonic)); }
 
-  EventEmitter& emitter_;
+  trace::EventEmitter& emitter_;
   ClockAnchor anchor_;
   BuilderOptions options_;
   DefinitionTable definitions_;

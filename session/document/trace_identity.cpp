@@ -143,32 +143,12 @@ TraceIdentity identify(const target::Process& process, const target::Jvm& jvm, c
   return identity;
 }
 
-Result<> write_identity(EventEmitter& emitter, const TraceIdentity& identity, std::uint64_t time) {
-  JTRACE_RETURN_IF_ERROR(emitter.emit(trace::Node{.nodeId = identity.node_id,
-                                                  .hostname = identity.hostname,
-                                                  .ipaddress = identity.ip_addresses,
-                                                  .timezone = identity.timezone,
-                                                  .time = trace::Time(identity.boot_time)}));
-  JTRACE_RETURN_IF_ERROR(emitter.emit(trace::ProcessCreate{.processId = identity.process_id,
-                                                           .name = identity.process_name,
-                                                           .pid = static_cast<std::uint64_t>(identity.pid),
-                                                           .nodeIdRef = identity.node_id,
-                                                           .time = trace::Time(identity.process_time),
-                                                           .application_executable = identity.executable}));
-  return emitter.emit(trace::AgentCreate{.agentId = identity.agent_id,
-                                         .processIdRef = identity.process_id,
-                                         .agentName = identity.agent_name,
-                                         .time = trace::Time(time),
-                                         .agentParameters = identity.agent_parameters,
-                                         .version = identity.agent_version});
-}
-
 std::string to_lines(const TraceIdentity& identity, std::size_t longest_value) {
   std::string lines;
   lines += "pid=" + std::to_string(identity.pid) + "\n";
   lines += "nspid=" + std::to_string(identity.nspid) + "\n";
   lines += "start_ticks=" + std::to_string(identity.start_ticks) + "\n";
-  lines += "timezone=" + std::to_string(identity.timezone) + "\n";
+  if (identity.timezone) lines += "timezone=" + std::to_string(*identity.timezone) + "\n";
   lines += "boot_time=" + std::to_string(identity.boot_time) + "\n";
   lines += "process_time=" + std::to_string(identity.process_time) + "\n";
   for (const Field& field : kFields)

@@ -10,31 +10,22 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "session/document/event_emitter.h"
 #include "session/options/options.h"
 #include "target/jvm_discovery.h"
 #include "target/process.h"
+#include "trace/trace_document.h"
 
 namespace jtrace::session {
 
-struct TraceIdentity {
-  std::string node_id, hostname, ip_addresses;
-  std::uint32_t timezone = 0;
-  std::uint64_t boot_time = 0;  // ns since the epoch
-  std::string process_id, process_name, executable;
-  std::uint64_t process_time = 0;  // start, ns since the epoch
-  int pid = 0;                     // ours
-  int nspid = 0;                   // the JVM's own
+// `pid` is ours.
+struct TraceIdentity : trace::ProducerIdentity {
+  int nspid = 0;  // the JVM's own
   std::uint64_t start_ticks = 0;
   std::string vm_begin_time;  // sun.rt.createVmBeginTime, ms since the epoch; "" where unknown
-  std::string agent_id, agent_name, agent_parameters, agent_version;
 };
 
 // Of a live process. `jvm` gives main class and command line where they are known.
 TraceIdentity identify(const target::Process& process, const target::Jvm& jvm, const TraceOptions& options);
-
-// node, processCreate, agentCreate. `time`: wall time of the agent's creation, ns.
-Result<> write_identity(EventEmitter& emitter, const TraceIdentity& identity, std::uint64_t time);
 
 // As key=value lines and back; what is not known stays as it is. Of longer values so many bytes.
 std::string to_lines(const TraceIdentity& identity, std::size_t longest_value);

@@ -4,6 +4,7 @@
 
 #include "base/uuid.h"
 #include "session/document/first_error.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::session {
 
@@ -121,7 +122,7 @@ Result<> Spiller::watch_size(std::uint64_t reserve) {
 // Of the file that ends.
 Result<> Spiller::say_last_counts() {
   auto counts = last_counts(session_.options, state_.methods(), state_.count_bytes(), counter_);
-  return counts ? say_counts(*counts) : say_option("jtrace.uncounted", counts.error().message());
+  return counts ? say_counts(*counts) : say_option(trace::kUncountedKey, counts.error().message());
 }
 
 Result<> Spiller::say_counts(const MethodCounts& counts) {
@@ -146,7 +147,7 @@ Result<> Spiller::finish_file(bool last) {
   in_trace_ = false;
   FirstError first;
   if (last_counts_) first.add(say_counts(*last_counts_));
-  if (!uncounted_.empty()) first.add(say_option("jtrace.uncounted", uncounted_));
+  if (!uncounted_.empty()) first.add(say_option(trace::kUncountedKey, uncounted_));
   first.add(writer_.write_block(BlockKind::kTraceEnd, record::EndBlock{moment_now(), dropped(), last ? 1u : 0u}));
   first.add(output_.finish());
   return first.result();

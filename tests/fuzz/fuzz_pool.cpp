@@ -26,7 +26,7 @@ void drain(std::span<std::byte> memory, record::PoolReader::Mode mode) {
   if (!reader) return;
   trace::MemorySink bytes;
   trace::XmlWriter writer(bytes);
-  session::EventEmitter emitter(writer);
+  trace::EventEmitter emitter(writer);
   session::EventBuilder builder(emitter, {},
                                 {.events = ~0ull, .all_loaded_classes = true, .nested_frees = memory.size() % 32 == 0});
   for (int pass = 0; pass < 3; ++pass) {

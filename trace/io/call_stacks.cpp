@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/option_keys.h"
+
 namespace jtrace::trace::io {
 
 CallStacks::Thread& CallStacks::thread_of(Scope& scope, std::uint64_t id) {
@@ -36,10 +38,9 @@ void CallStacks::note(const Event& event, Scope& scope) {
     case ElementKind::kOption:
       if (const auto gap = gap_of(event, scope)) lose(scope, *gap);
       // What ended meanwhile is not told.
-      else if (std::get<Option>(event).key.view() == "jtrace.paused") cut_scope(scope, last_time_);
+      else if (std::get<Option>(event).key.view() == kPausedKey) cut_scope(scope, last_time_);
       // Behind its own events: the part before this one is missing.
-      else if (std::get<Option>(event).key.view() == "jtrace.continues" && has_threads(scope))
-        cut_scope(scope, last_time_);
+      else if (std::get<Option>(event).key.view() == kContinuesKey && has_threads(scope)) cut_scope(scope, last_time_);
       return;
     default: return;
   }

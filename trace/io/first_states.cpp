@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 
@@ -29,7 +30,7 @@ void FirstStates::note_gap(const Gap& gap, OfScope& mine) {
 
 void FirstStates::note_option(const Option& option, OfScope& mine) {
   const std::string_view key = option.key.view(), value = option.value.view();
-  if (key == "jtrace.paused" || key == "jtrace.continues") return end_all(mine);
+  if (key == kPausedKey || key == kContinuesKey) return end_all(mine);
   if (key != "jtrace.threadState") return;
   const std::size_t blank = value.find(' ');
   const auto thread = parse_decimal<std::uint64_t>(value.substr(0, blank));

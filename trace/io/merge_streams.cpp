@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "trace/io/element_builder.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -114,8 +115,8 @@ const MergeTrace* MergeStreams::find(std::string_view id) const {
 }
 
 void MergeStreams::note_option(const MergeTrace& trace, const Option& option) {
-  if (option.key.view() == "jtrace.vm") vms_.emplace(trace.id, option.value.view());
-  if (option.key.view() == "jtrace.clock") clocks_.emplace(trace.id, clock_in(option.value.view()));
+  if (option.key.view() == kVmKey) vms_.emplace(trace.id, option.value.view());
+  if (option.key.view() == kClockKey) clocks_.emplace(trace.id, clock_in(option.value.view()));
 }
 
 void MergeStreams::note_order(MergeTrace& trace, const Common& common, MergeItem& item) const {

@@ -1,6 +1,7 @@
 #include "trace/io/part_joiner.h"
 
 #include "trace/io/scopes.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -59,7 +60,7 @@ bool PartJoiner::is_of_head(const Event& event) {
     case ElementKind::kFilter: return in_head_ && follows_ != Follows::kNothing;
     case ElementKind::kOption: {
       const Option& option = std::get<Option>(event);
-      if (option.key.view() == "jtrace.continues") return follows_ == Follows::kThat;
+      if (option.key.view() == kContinuesKey) return follows_ == Follows::kThat;
       if (!in_head_) return false;
       return !head_.insert(joined(trace_, option.key, option.value)).second && follows_ != Follows::kNothing;
     }
@@ -75,9 +76,8 @@ bool PartJoiner::is_end_in_the_middle(const Event& event) const {
 // They count from the beginning: those at the end of a part are true until the next part has its own.
 bool PartJoiner::take_count(const Event& event) {
   const auto* option = std::get_if<Option>(&event);
-  const bool counts =
-      std::holds_alternative<MethodCount>(event) ||
-      (option != nullptr && (option->key.view() == "jtrace.counted" || option->key.view() == "jtrace.uncounted"));
+  const bool counts = std::holds_alternative<MethodCount>(event) ||
+                      (option != nullptr && (option->key.view() == kCountedKey || option->key.view() == kUncountedKey));
   if (!counts || is_last_) return false;
   if (!counts_) counts_ = std::make_unique<CaptureSink>();
   (void)counts_->write(event);  // memory: it does not fail

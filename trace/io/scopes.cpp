@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/strings.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -153,9 +154,9 @@ Scope& Scopes::note(const Event& event) {
     case ElementKind::kOption: {
       const Option& option = std::get<Option>(event);
       Scope& scope = of(option.traceIdRef);
-      if (option.key.view() == "jtrace.kind" && option.value.view() == "snapshot") scope.snapshot = true;
-      if (option.key.view() == "jtrace.vm") scope.vm = text_of(option.value);
-      if (option.key.view() == "jtrace.dropped")
+      if (option.key.view() == kKindKey && option.value.view() == kSnapshotKind) scope.snapshot = true;
+      if (option.key.view() == kVmKey) scope.vm = text_of(option.value);
+      if (option.key.view() == kDroppedKey)
         scope.dropped += parse_decimal<std::uint64_t>(option.value.view()).value_or(1);
       if (option.key.view() == "events") note_events(scope, option.value.view());
       if (option.key.view() == "sample-interval")
@@ -223,7 +224,7 @@ std::optional<Gap> gap_of(const Event& event, const Scope& scope) {
   if (option == nullptr) return std::nullopt;
   // One that cannot be read is a gap all the same.
   if (option->key.view() == kGapKey) return read_gap(option->value.view()).value_or(Gap{});
-  if (option->key.view() == "jtrace.dropped" && !scope.gaps_by_thread)
+  if (option->key.view() == kDroppedKey && !scope.gaps_by_thread)
     return Gap{.lost = parse_decimal<std::uint64_t>(option->value.view()).value_or(0)};
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/strings.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -191,7 +192,7 @@ void Statistics::note_snapshot(ScopeStatistics& statistics, const Event& event) 
   } else if (const auto* value = std::get_if<Value>(&event)) {
     note_value(statistics, *value);
   } else if (const auto* option = std::get_if<Option>(&event)) {
-    if (option->key.view() != "jtrace.cutStack") return;
+    if (option->key.view() != kCutStackKey) return;
     if (const auto id = parse_decimal<std::uint64_t>(option->value.view())) thread_of(ThreadId(*id)).cut = true;
   }
 }

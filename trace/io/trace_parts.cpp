@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/io/part_joiner.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -28,7 +29,7 @@ class HeadSink final : public EventSink {
       }
       case ElementKind::kOption: {
         const Option& option = std::get<Option>(event);
-        if (option.key.view() == "jtrace.continues") part_.continues = option.value.view();
+        if (option.key.view() == kContinuesKey) part_.continues = option.value.view();
         return {};
       }
       default: break;

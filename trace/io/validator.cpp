@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -233,10 +234,10 @@ void Validator::lose(State& state, std::uint64_t lost) {
 void Validator::note_option(const Option& option, const Event& event, Scope& scope, State& state) {
   const std::string_view key = option.key.view();
   if (const auto gap = gap_of(event, scope)) return lose(state, gap->thread);
-  if (key == "jtrace.continues") return lose(state, 0);
+  if (key == kContinuesKey) return lose(state, 0);
   if (key == kExitKey) state.exits = parse_decimal<std::uint64_t>(option.value.view()).value_or(0);
   if (key == "slower-than") state.has_late_entries = true;
-  if (key != "jtrace.paused") return;
+  if (key != kPausedKey) return;
   for (auto& [id, thread] : state.running) {  // what it waits for is told also while paused
     thread.stack.clear();
     thread.after_gap = true;

@@ -36,7 +36,7 @@ class EventBuilderTest : public testing::Test {
   using Names = std::vector<std::string>;
 
   trace::CaptureSink capture_;
-  EventEmitter emitter_;
+  trace::EventEmitter emitter_;
   EventBuilder builder_;
 };
 

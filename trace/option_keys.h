@@ -1,0 +1,27 @@
+// The keys of `option` elements that are jtrace's own (docs/trace_format.md says what their values are). Those of lost
+// events stand with their text (gap_option.h).
+#pragma once
+
+#include <string_view>
+
+namespace jtrace::trace {
+
+inline constexpr std::string_view kKindKey = "jtrace.kind";  // kSnapshotKind, or absent: a trace over time
+inline constexpr std::string_view kSnapshotKind = "snapshot";
+inline constexpr std::string_view kVmKey = "jtrace.vm";            // which JVM: "pid=1,createVmBeginTime=..."
+inline constexpr std::string_view kClockKey = "jtrace.clock";      // clock_option.h
+inline constexpr std::string_view kDroppedKey = "jtrace.dropped";  // events lost since the last one
+inline constexpr std::string_view kCpuTimeKey = "jtrace.cpuTime";
+inline constexpr std::string_view kContinuesKey = "jtrace.continues";      // traceId of the document before
+inline constexpr std::string_view kPausedKey = "jtrace.paused";            // true, false
+inline constexpr std::string_view kFiltersKey = "jtrace.filters";          // how many follow
+inline constexpr std::string_view kCountedKey = "jtrace.counted";          // what methodCount covers
+inline constexpr std::string_view kUncountedKey = "jtrace.uncounted";      // why there are no counts
+inline constexpr std::string_view kMaskedKey = "jtrace.masked";            // how many values
+inline constexpr std::string_view kUnavailableKey = "jtrace.unavailable";  // what could not be had
+inline constexpr std::string_view kCutStackKey = "jtrace.cutStack";        // threadId
+inline constexpr std::string_view kProbesKey = "jtrace.probes";
+inline constexpr std::string_view kBackEndKey = "jtrace.backend";
+inline constexpr std::string_view kVirtualThreadsKey = "jtrace.virtualThreads";
+
+}  // namespace jtrace::trace

@@ -1,0 +1,79 @@
+// TraceDocument: what every producer writes around its events: the head (node, processCreate, agentCreate), traces
+// (traceStart to traceEnd) with their options, clock and losses, and the end (agentDestroy). The events themselves go
+// through events(), which gives them their place in the trace.
+//
+// A document has one producer, and one trace or several after one another. Times are wall times, ns since the epoch.
+// One thread. Errors: those of the sink.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "trace/event_emitter.h"
+
+namespace jtrace::trace {
+
+// What node, processCreate and agentCreate say.
+struct ProducerIdentity {
+  std::string node_id, hostname, ip_addresses;
+  std::optional<std::uint32_t> timezone;  // minutes west of Greenwich; absent where the host is not known
+  std::uint64_t boot_time = 0;            // 0: not known
+  std::string process_id, process_name, executable;
+  std::uint64_t process_time = 0;
+  int pid = 0;
+  std::string agent_id, agent_name, agent_parameters, agent_version;
+};
+
+class TraceDocument {
+ public:
+  // As for EventEmitter.
+  explicit TraceDocument(EventSink& sink, bool extensions = true, bool refer = true)
+      : events_(sink, extensions, refer) {}
+
+  // The head. `time`: of the agent's creation.
+  Result<> begin(const ProducerIdentity& producer, std::uint64_t time);
+  // traceStart, of the producer that begin() named.
+  Result<> begin_trace(std::uint64_t time);
+  Result<> begin_trace(std::uint64_t time, std::string trace_id);
+  // The head is there already: what begins are further traces of this producer.
+  void continue_producer(std::string agent_id) { agent_id_ = std::move(agent_id); }
+  // And its trace too: it goes on after this collationValue.
+  void resume(std::string agent_id, std::string trace_id, std::uint64_t collation);
+
+  Result<> write_option(std::string_view key, std::string_view value);
+  // jtrace.clock: wall times of the document and monotonic times of others belong together.
+  Result<> write_clock(const ClockAnchor& moment = ClockAnchor::now());
+  // Whether the clock was written more than a minute ago; monotonic, ns.
+  bool is_clock_due(std::uint64_t monotonic) const { return monotonic - clock_written_ >= kClockInterval; }
+  // jtrace.dropped: the events lost since the last one. `total`: those lost since the first document began. False where
+  // there are none to write.
+  Result<bool> write_losses(std::uint64_t total);
+  std::uint64_t written_losses() const { return losses_; }
+
+  Result<> end_trace(std::uint64_t time);
+  // agentDestroy. The sink is not finished.
+  Result<> end(std::uint64_t time);
+
+  // What comes from now on goes to another sink (borrowed).
+  void redirect(EventSink& sink) { events_.redirect(sink); }
+  EventEmitter& events() { return events_; }
+  const EventEmitter& events() const { return events_; }
+  const std::string& trace_id() const { return events_.trace_id(); }
+  bool in_trace() const { return in_trace_; }
+
+ private:
+  static constexpr std::uint64_t kClockInterval = 60 * kNanosPerSecond;
+
+  EventEmitter events_;
+  std::string agent_id_;
+  bool in_trace_ = false;
+  std::uint64_t clock_written_ = 0;  // monotonic
+  std::uint64_t losses_ = 0;         // that the document has told of
+};
+
+}  // namespace jtrace::trace
