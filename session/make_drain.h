@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "session/document/session_text.h"
 #include "session/document/trace_drain.h"
+#include "session/document/trace_output.h"
 #include "trace/record/pool_reader.h"
 
 namespace jtrace::session {

@@ -125,7 +125,8 @@ Result<Recovered> write_anew(Session session, trace::record::PoolReader& reader,
   Drainer drainer(reader, *opened, session.identity, session.options, session.anchor);
   JTRACE_RETURN_IF_ERROR(drainer.begin(session.start));
   JTRACE_RETURN_IF_ERROR(drainer.end(Drainer::Mode::kReadOnly));
-  return Recovered{.events = drainer.events(), .malformed = drainer.malformed(), .dropped = drainer.dropped()};
+  return Recovered{
+      .events = drainer.figures().events, .malformed = drainer.figures().malformed, .dropped = drainer.dropped()};
 }
 
 trace::XmlWriterOptions xml_options(const TraceOptions& options) {

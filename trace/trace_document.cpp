@@ -33,17 +33,13 @@ Result<> TraceDocument::begin_trace(std::uint64_t time) { return begin_trace(tim
 
 Result<> TraceDocument::begin_trace(std::uint64_t time, std::string trace_id) {
   events_.begin_trace(std::move(trace_id));
-  JTRACE_RETURN_IF_ERROR(
-      events_.emit(TraceStart{.traceId = events_.trace_id(), .agentIdRef = agent_id_, .time = Time(time)}));
-  in_trace_ = true;
-  return {};
+  return events_.emit(TraceStart{.traceId = events_.trace_id(), .agentIdRef = agent_id_, .time = Time(time)});
 }
 
 void TraceDocument::resume(std::string agent_id, std::string trace_id, std::uint64_t collation) {
   continue_producer(std::move(agent_id));
   events_.begin_trace(std::move(trace_id));
   events_.go_on_after(collation);
-  in_trace_ = true;
 }
 
 Result<> TraceDocument::write_option(std::string_view key, std::string_view value) {
@@ -63,10 +59,7 @@ Result<bool> TraceDocument::write_losses(std::uint64_t total) {
   return true;
 }
 
-Result<> TraceDocument::end_trace(std::uint64_t time) {
-  in_trace_ = false;
-  return events_.emit(TraceEnd{.time = Time(time)});
-}
+Result<> TraceDocument::end_trace(std::uint64_t time) { return events_.emit(TraceEnd{.time = Time(time)}); }
 
 Result<> TraceDocument::end(std::uint64_t time) {
   return events_.emit(AgentDestroy{.agentIdRef = agent_id_, .time = Time(time)});

@@ -64,14 +64,12 @@ class TraceDocument {
   EventEmitter& events() { return events_; }
   const EventEmitter& events() const { return events_; }
   const std::string& trace_id() const { return events_.trace_id(); }
-  bool in_trace() const { return in_trace_; }
 
  private:
   static constexpr std::uint64_t kClockInterval = 60 * kNanosPerSecond;
 
   EventEmitter events_;
   std::string agent_id_;
-  bool in_trace_ = false;
   std::uint64_t clock_written_ = 0;  // monotonic
   std::uint64_t losses_ = 0;         // that the document has told of
 };

@@ -1,61 +1,138 @@
-// TraceDrain: what takes a running trace out of its pool: into a document (Drainer) or a spill (Spiller). One thread.
+// TraceDrain: what takes a running trace out of its pool: into documents (Drainer) or spills (Spiller). The lifecycle
+// is here: begin, passes, notes between them, the end or the next trace, a new document where one is full. What a
+// document is made of is the back end's, which implements the private functions. One thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
+#include "session/document/document_output.h"
 #include "session/document/method_counts.h"
-#include "session/document/session_text.h"
-#include "session/document/trace_output.h"
 #include "session/options/options.h"
 #include "trace/record/record_source.h"
 
 namespace jtrace::session {
+
+// What a document says of the trace itself, besides its events.
+struct FiltersNote {  // a new block of filters is active
+  std::vector<FilterRule> filters;
+};
+struct PausedNote {
+  bool paused;
+};
+// The process stands still from `time` on, or did until then (monotonic). Written where it belongs among the events.
+struct StandstillNote {
+  std::uint64_t time;
+  bool still;
+};
+struct OptionNote {
+  std::string key, value;
+};
+using TraceNote = std::variant<FiltersNote, PausedNote, StandstillNote, MethodCounts, OptionNote>;
+
+struct DrainFigures {
+  std::uint64_t events = 0;  // written
+  std::uint64_t malformed = 0;
+  std::uint64_t made_up_definitions = 0;
+};
 
 class TraceDrain {
  public:
   using Mode = trace::record::RecordSource::Mode;
   using Pass = trace::record::RecordSource::Pass;
 
+  TraceDrain(const TraceDrain&) = delete;
+  TraceDrain& operator=(const TraceDrain&) = delete;
   virtual ~TraceDrain() = default;
 
   // The head. `time`: monotonic, of the trace's start.
-  virtual Result<> begin(std::uint64_t time) = 0;
+  Result<> begin(std::uint64_t time);
   // One pass, written and flushed; frees what was drained. Errors are the output's.
-  virtual Result<Pass> pass(Mode mode) = 0;
+  Result<Pass> pass(Mode mode) { return take(mode); }
+  Result<> write(const TraceNote& note) { return write_note(note); }
   // All that the pool still holds, and the end; the output is whole afterwards, as far as its destination takes it.
   // `mode`: kFinal or kReadOnly. Returns the first error.
-  virtual Result<> end(Mode mode) = 0;
+  Result<> end(Mode mode) { return in_trace_ ? end_trace(mode) : Result<>(); }
 
   // The trace ends (the agent is paused): as end(), but a new one may follow.
-  virtual Result<> end_trace(Mode mode) = 0;
+  Result<> end_trace(Mode mode);
   // The next trace, in an output of its own.
-  virtual Result<> begin_next_trace() = 0;
+  Result<> begin_next_trace();
 
-  // A new block of filters is active.
-  virtual Result<> say_filters(std::vector<FilterRule> filters) = 0;
-  virtual Result<> say_paused(bool paused) = 0;
-  // The process stands still from `time` on, or did until then (monotonic). Written where it belongs among the events.
-  virtual Result<> say_standstill(std::uint64_t time, bool still) = 0;
-
-  virtual Result<> say_counts(const MethodCounts& counts) = 0;
   // Where a document ends in the middle of the trace, at a limit: asked for the counts of then. Before begin().
   using Counter = std::function<Result<MethodCounts>()>;
-  virtual void set_counter(Counter counter) = 0;
+  void set_counter(Counter counter) { counter_ = std::move(counter); }
   // Those for the end of the trace; or why there are none.
-  virtual void set_last_counts(MethodCounts counts) = 0;
-  virtual void set_uncounted(std::string why) = 0;
+  void set_last_counts(MethodCounts counts) { last_counts_ = std::move(counts); }
+  void set_uncounted(std::string why) { uncounted_ = std::move(why); }
   // The document has come to --max-size, and has its counts.
-  virtual bool is_counted_out() const = 0;
+  bool is_counted_out() const { return counted_out_; }
 
-  virtual const TraceOptions& options() const = 0;
-  virtual std::uint64_t events() const = 0;  // written
-  virtual std::uint64_t malformed() const = 0;
-  virtual std::uint64_t made_up_definitions() const = 0;
-  virtual std::uint64_t documents() const = 0;
-  virtual bool in_trace() const = 0;
+  const TraceOptions& options() const { return options_; }
+  std::uint64_t documents() const { return documents_; }
+  bool in_trace() const { return in_trace_; }
+  virtual DrainFigures figures() const = 0;
+
+ protected:
+  // `output`: borrowed. The events of `options` are those that are really on.
+  TraceDrain(DocumentOutput& output, TraceOptions options) : output_(output), options_(std::move(options)) {}
+
+  DocumentOutput& output() { return output_; }
+  void set_filters(std::vector<FilterRule> filters) { options_.filters = std::move(filters); }
+  // Whether watch_size() has anything to watch.
+  bool watches_size() const;
+  // Between two events or parts, `reserve` bytes before the limit: the document ends, and where it rotates the next one
+  // begins; kPartial where it does not. `time`: monotonic, of what comes next.
+  Result<> watch_size(std::uint64_t time, std::uint64_t reserve = 0);
+
+  // A document has its traceStart: from here on it needs an end.
+  void enter_trace() { in_trace_ = true; }
+
+  // How a document that is not the first begins.
+  enum class Further { kSameTrace, kNextTrace };
+  // What ends: the trace; a document within it, which another one continues; the events of one that is full.
+  enum class Ending { kTrace, kDocument, kEvents };
+  struct End {
+    std::vector<TraceNote> notes;  // to be written last
+    Mode mode = Mode::kLive;
+    std::optional<std::uint64_t> time;  // of a document within the trace; else the back end knows it
+  };
+  // How much of a document its counts take.
+  struct CountRoom {
+    std::uint64_t methods = 0;  // that are known
+    std::uint64_t bytes = 0;    // of each
+  };
+
+ private:
+  // The back end. Times are monotonic.
+  virtual Result<> begin_document(std::uint64_t time) = 0;
+  virtual Result<> begin_further_document(std::uint64_t time, Further how) = 0;
+  virtual Result<Pass> take(Mode mode) = 0;
+  virtual Result<> write_note(const TraceNote& note) = 0;
+  // What is held back is written, what is open is told of, as far as it belongs before this end.
+  virtual Result<> settle(Ending ending) = 0;
+  // The end of the document, and of the output.
+  virtual Result<> finish_document(const End& end) = 0;
+  virtual CountRoom count_room() const = 0;
+
+  Result<> rotate(std::uint64_t time);
+  Result<> write_counts_of_document();
+  Result<> begin_further(std::uint64_t time, std::uint32_t keep, Further how);
+
+  DocumentOutput& output_;
+  TraceOptions options_;
+  bool in_trace_ = false;
+  bool rotating_ = false;
+  Counter counter_;
+  std::optional<MethodCounts> last_counts_;
+  std::string uncounted_;  // why the document has no counts at its end, "": it has, or wants none
+  bool counted_out_ = false;
+  std::uint64_t documents_ = 1;
 };
 
 }  // namespace jtrace::session

@@ -57,7 +57,7 @@ class Replay {
 
   // False: the block makes no sense where it stands.
   Result<bool> take(record::SpillReader::Block& block) {
-    if (block.header.kind == BlockKind::kKnown) return know(block);
+    if (block.header.kind == BlockKind::kKnown) return remember(block);
     if (block.header.kind == BlockKind::kTraceStart) return start(block);
     if (!drainer_.in_trace()) return false;
     switch (block.header.kind) {
@@ -65,7 +65,7 @@ class Replay {
       case BlockKind::kEvents: return done(records_.add(block));
       case BlockKind::kPass: return pass(block);
       case BlockKind::kFilters: return filters(block);
-      case BlockKind::kPaused: return done(drainer_.say_paused(text_of(block) == "1"));
+      case BlockKind::kPaused: return done(drainer_.write(PausedNote{text_of(block) == "1"}));
       case BlockKind::kCounts: return counts(block);
       case BlockKind::kOption: return option(block);
       case BlockKind::kStandstill: return standstill(block);
@@ -92,10 +92,10 @@ class Replay {
     return true;
   }
 
-  Result<bool> know(const record::SpillReader::Block& block) {
+  Result<bool> remember(const record::SpillReader::Block& block) {
     const std::size_t size_field = sizeof(std::uint32_t);
     if (block.payload.size() < size_field) return false;
-    drainer_.know(std::span(block.payload).subspan(size_field));
+    drainer_.remember(std::span(block.payload).subspan(size_field));
     return true;
   }
   Result<bool> start(const record::SpillReader::Block& block) {
@@ -125,25 +125,25 @@ class Replay {
       if (!rule) return false;
       rules.push_back(std::move(*rule));
     }
-    return done(drainer_.say_filters(std::move(rules)));
+    return done(drainer_.write(FiltersNote{std::move(rules)}));
   }
   Result<bool> counts(const record::SpillReader::Block& block) {
     MethodCounts counts;
     if (!counts.decode(text_of(block))) return false;
-    if (!is_all_) return done(drainer_.say_counts(counts));
+    if (!is_all_) return done(drainer_.write(counts));
     drainer_.set_last_counts(std::move(counts));
     return true;
   }
   Result<bool> standstill(const record::SpillReader::Block& block) {
     const auto fields = fields_of<record::StandstillBlock>(block);
     if (!fields) return false;
-    return done(drainer_.say_standstill(fields->time, fields->still != 0));
+    return done(drainer_.write(StandstillNote{fields->time, fields->still != 0}));
   }
   Result<bool> option(const record::SpillReader::Block& block) {
     const std::string_view text = text_of(block);
     const std::size_t end = text.find('\0');
     if (end == std::string_view::npos) return false;
-    return done(drainer_.say_option(text.substr(0, end), text.substr(end + 1)));
+    return done(drainer_.write(OptionNote{std::string(text.substr(0, end)), std::string(text.substr(end + 1))}));
   }
   Result<bool> end(const record::SpillReader::Block& block) {
     const auto fields = fields_of<record::EndBlock>(block);
@@ -179,7 +179,7 @@ class SpillSource final : public io::EventSource {
     const bool whole = replay.has_ended();
     if (!whole) JTRACE_RETURN_IF_ERROR(replay.cut(rest_));
     JTRACE_RETURN_IF_ERROR(say_faults(replay.drainer()));
-    return io::ReadSummary{.elements = replay.drainer().events(),
+    return io::ReadSummary{.elements = replay.drainer().figures().events,
                            .truncated = !whole && rest_ == nullptr,
                            .fragments = session_.options.writes_fragments()};
   }
@@ -204,14 +204,14 @@ class SpillSource final : public io::EventSource {
     return {};
   }
   Result<> say_faults(const Drainer& drainer) {
-    if (drainer.malformed() != 0)
-      JTRACE_RETURN_IF_ERROR(
-          faults_.add(name_, {}, "senseless record", "",
-                      std::to_string(drainer.malformed()) + " places in the records made no sense and were left out"));
-    if (drainer.made_up_definitions() != 0)
+    if (drainer.figures().malformed != 0)
+      JTRACE_RETURN_IF_ERROR(faults_.add(
+          name_, {}, "senseless record", "",
+          std::to_string(drainer.figures().malformed) + " places in the records made no sense and were left out"));
+    if (drainer.figures().made_up_definitions != 0)
       JTRACE_RETURN_IF_ERROR(faults_.add(
           name_, {}, "missing definition", "",
-          std::to_string(drainer.made_up_definitions()) + " definitions are missing: those have ids alone"));
+          std::to_string(drainer.figures().made_up_definitions) + " definitions are missing: those have ids alone"));
     return {};
   }
 

@@ -102,13 +102,13 @@ bool drain_into(const std::string& path, std::uint64_t events, double floor) {
   const ClockAnchor anchor = ClockAnchor::now();
   Drainer drainer(*reader, **output, {}, options, anchor);
   if (!drainer.begin(anchor.monotonic)) return false;
-  const std::uint64_t head = drainer.emitter().total();
+  const std::uint64_t head = drainer.figures().events;
   const std::uint64_t wanted = events / kProducers * kProducers + kProducers + 1;  // two threads, one object
   bool sound = true;
   const double seconds = run(pool, events, [&] {
-    while (sound && drainer.emitter().total() - head < wanted) {
+    while (sound && drainer.figures().events - head < wanted) {
       const auto pass = drainer.pass(Drainer::Mode::kLive);
-      sound = pass && drainer.malformed() == 0;
+      sound = pass && drainer.figures().malformed == 0;
     }
   });
   sound = sound && drainer.end(Drainer::Mode::kFinal) && reader->counts().dropped_events == 0;

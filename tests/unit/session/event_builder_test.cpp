@@ -378,10 +378,10 @@ TEST_F(Receivers, OfALateEntryIsCountedWhereItIsWritten) {
 TEST_F(Calls, AStandstillIsWrittenBetweenTheEventsBeforeAndBehindIt) {
   run(1, 1);
   probe(RecordKind::kMethodEntry, 7);  // 101
-  builder_.announce_standstill(103, true);
-  builder_.announce_standstill(110, true);
-  builder_.announce_standstill(120, true);
-  builder_.announce_standstill(120, false);
+  builder_.add_standstill(103, true);
+  builder_.add_standstill(110, true);
+  builder_.add_standstill(120, true);
+  builder_.add_standstill(120, false);
   probe(RecordKind::kMethodEntry, 8);  // 102
   time_ = 121;
   probe(RecordKind::kMethodExit, 8);
@@ -394,12 +394,12 @@ TEST_F(Calls, AStandstillIsWrittenBetweenTheEventsBeforeAndBehindIt) {
 
 TEST_F(Calls, WhatComesLaterSaysThatTheProcessGoesOn) {
   run(1, 1);
-  builder_.announce_standstill(103, true);
-  builder_.announce_standstill(110, true);
+  builder_.add_standstill(103, true);
+  builder_.add_standstill(110, true);
   time_ = 111;
-  probe(RecordKind::kMethodEntry, 7);        // 112: before anybody saw it going on
-  builder_.announce_standstill(110, false);  // is said already
-  builder_.announce_standstill(150, true);   // and again
+  probe(RecordKind::kMethodEntry, 7);   // 112: before anybody saw it going on
+  builder_.add_standstill(110, false);  // is said already
+  builder_.add_standstill(150, true);   // and again
   EXPECT_TRUE(builder_.finish());
   EXPECT_EQ(capture_.all<trace::ProcessSuspend>().size(), 2u);
   ASSERT_EQ(capture_.all<trace::ProcessResume>().size(), 1u);

@@ -158,11 +158,11 @@ class SpillTest : public testing::Test {
     script.lose(17);
     script.play(3000);
     pass();
-    ASSERT_TRUE(drain.say_filters({{"app.Other", "run*", true}}));
-    ASSERT_TRUE(drain.say_standstill(script.time() + 10, true));
-    ASSERT_TRUE(drain.say_standstill(script.time() + 20, false));
-    ASSERT_TRUE(drain.say_paused(true));
-    ASSERT_TRUE(drain.say_paused(false));
+    ASSERT_TRUE(drain.write(FiltersNote{{{"app.Other", "run*", true}}}));
+    ASSERT_TRUE(drain.write(StandstillNote{script.time() + 10, true}));
+    ASSERT_TRUE(drain.write(StandstillNote{script.time() + 20, false}));
+    ASSERT_TRUE(drain.write(PausedNote{true}));
+    ASSERT_TRUE(drain.write(PausedNote{false}));
     script.play(10);
     script.play_later(20);
     pass();
@@ -182,8 +182,8 @@ class SpillTest : public testing::Test {
     EXPECT_TRUE(spiller.begin(session_.start));
     run(script, spiller);
     documents_ = spiller.documents();
-    EXPECT_EQ(spiller.malformed(), 0u);
-    EXPECT_EQ(spiller.events(), script.written());
+    EXPECT_EQ(spiller.figures().malformed, 0u);
+    EXPECT_EQ(spiller.figures().events, script.written());
     return script.written();
   }
 

@@ -1,0 +1,191 @@
+#include "session/document/call_events.h"
+
+#include <utility>
+
+namespace jtrace::session {
+
+namespace record = trace::record;
+using record::RecordKind;
+using trace::ClassId;
+using trace::ObjectId;
+using trace::ThreadId;
+
+// Of a static method none; of others what is not known yet.
+CallEvents::Receiver CallEvents::receiver_of(std::uint64_t method) const {
+  if (!options_.receivers || !definitions_.is_static(method)) return {};
+  return {ObjectId::none(), trace::Number(0)};
+}
+
+// Absent where it is not known: of virtual threads the kernel knows nothing.
+trace::Number CallEvents::cpu_time_of(const TimedRecord& record) const {
+  if (!options_.cpu_time || record.header().slots < record::slots_of<record::CpuTimeRecord>()) return {};
+  const std::uint64_t cpu_time = record.as<record::CpuTimeRecord>().cpu_time;
+  return cpu_time != 0 ? trace::Number(cpu_time) : trace::Number();
+}
+
+Result<> CallEvents::write_entry(const TimedRecord& record, std::uint64_t time, std::uint64_t object) {
+  const std::uint32_t method = record.header().number;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(object, time));
+  CallStack& stack = stacks_.of(record.thread);
+  const OpenCall& call = stack.enter(method, object);
+  Receiver receiver = receiver_of(method);
+  if (object != 0) receiver = {ObjectId(object), sequences_.enter(object)};
+  trace::List<trace::Value> values;
+  if (!stack.values.empty())
+    values = value_elements_.make(stack.values, method, definitions_.signature_of(method), false);
+  stack.values.clear();
+  return emitter_.emit(trace::MethodEntry{.threadIdRef = ThreadId(record.thread),
+                                          .time = wall(time),
+                                          .methodIdRef = trace::MethodId(method),
+                                          .ticket = call.ticket,
+                                          .objIdRef = receiver.object,
+                                          .classIdRef = class_ref(method),
+                                          .threadCpuTime = cpu_time_of(record),
+                                          .sequenceCounter = receiver.sequence,
+                                          .stackDepth = stack.frames(),
+                                          .values = values});
+}
+
+void CallEvents::take_text(std::uint64_t id, record::TextDefinition text) {
+  if (texts_.size() >= kMostTexts) texts_.erase(texts_.begin());
+  texts_[id] = std::move(text);
+}
+
+Result<> CallEvents::take_value(const TimedRecord& any) {
+  const auto& record = any.as<record::ValueRecord>();
+  CallValue made{record.header.number, record.header.flags, record.kind, record.bits, {}, 0};
+  if (made.kind == record::ValueKind::kText) {
+    const auto text = texts_.find(record.bits);
+    if (text == texts_.end()) {
+      made.kind = record::ValueKind::kUnknown;
+    } else {
+      made.text = std::move(text->second.text);
+      made.text_length = text->second.length;
+      texts_.erase(text);
+    }
+  }
+  if (made.kind == record::ValueKind::kObject)
+    JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.bits, record.header.time));
+  CallStack& stack = stacks_.of(any.thread);
+  if (stack.values.size() < kMostValues) stack.values.push_back(std::move(made));
+  return {};
+}
+
+Result<> CallEvents::take_receiver(const TimedRecord& any) {
+  const std::uint64_t object = any.as<record::ReceiverRecord>().object;
+  CallStack& stack = stacks_.of(any.thread);
+  const std::size_t at = stack.find(any.header().number);
+  if (object == 0 || at == stack.size() || stack.at(at).object != 0) return {};
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(object, any.header().time));
+  stack.at(at).object = object;
+  sequences_.enter(object);
+  return {};
+}
+
+// What is above the one that ends has ended without a word: constructors by an exception before super() returned, calls
+// by one that went through.
+Result<> CallEvents::write_end(const TimedRecord& record) {
+  const record::RecordHeader& header = record.header();
+  CallStack& stack = stacks_.of(record.thread);
+  const std::size_t at =
+      stack.find(header.number, header.kind == RecordKind::kReturn ? CallSide::kCaller : CallSide::kCallee);
+  const std::vector<CallValue> given = std::exchange(stack.values, {});
+  const EndFigures now{header.time, cpu_time_of(record)};
+  if (at == stack.size()) {
+    if (!record::is_in(record::kFrameKinds, header.kind)) ++orphan_exits_;
+    return end_calls_of(stack, header.number, now);
+  }
+  JTRACE_RETURN_IF_ERROR(end_down_to(stack, at + 1, now));
+  trace::List<trace::Value> values;
+  if (!given.empty() && header.kind == RecordKind::kMethodExit)
+    values = value_elements_.make(given, header.number, definitions_.signature_of(header.number), true);
+  return write_end_of(stack, now, values);
+}
+
+Result<> CallEvents::end_down_to(CallStack& stack, std::size_t size, const EndFigures& now) {
+  while (stack.size() > size) JTRACE_RETURN_IF_ERROR(write_end_of(stack, now, {}));
+  return {};
+}
+
+// With calls: control is in a frame of the method, and in none that it has called. Where the frame is not known, it
+// began before all that is.
+Result<> CallEvents::end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now) {
+  if (!traces(record::kCallEvent)) return {};
+  const std::size_t at = stack.find(method);
+  return end_down_to(stack, at == stack.size() ? 0 : at + 1, now);
+}
+
+Result<> CallEvents::take_handler(const TimedRecord& record) {
+  return end_calls_of(stacks_.of(record.thread), record.header().number, {record.header().time, cpu_time_of(record)});
+}
+
+Result<> CallEvents::take_constructor(const TimedRecord& record) {
+  const std::uint32_t inside = record.header().number;
+  CallStack& stack = stacks_.of(record.thread);
+  for (;;) {
+    const std::size_t top = stack.innermost_frame();
+    if (top == stack.size() || stack.at(top).number == inside || !definitions_.is_constructor(stack.at(top).method))
+      return {};
+    JTRACE_RETURN_IF_ERROR(end_down_to(stack, top, {record.header().time, {}}));
+  }
+}
+
+Result<> CallEvents::write_end_of(CallStack& stack, const EndFigures& at, trace::List<trace::Value> values) {
+  const OpenCall call = stack.pop();
+  if (call.ticket == 0) return {};
+  const std::uint64_t time = at.time;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(stack.thread(), time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(call.method, time));
+  if (call.side == CallSide::kCaller)
+    return emitter_.emit(trace::MethodReturn{.threadIdRef = ThreadId(stack.thread()),
+                                             .time = wall(time),
+                                             .methodIdRef = trace::MethodId(call.method),
+                                             .ticket = call.ticket,
+                                             .objIdRef = callers_receiver_of(call.method),
+                                             .classIdRef = class_ref(call.method),
+                                             .threadCpuTime = at.cpu_time});
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(call.object, time));
+  Receiver receiver = receiver_of(call.method);
+  if (call.object != 0) receiver = {ObjectId(call.object), sequences_.leave(call.object)};
+  return emitter_.emit(trace::MethodExit{.threadIdRef = ThreadId(stack.thread()),
+                                         .time = wall(time),
+                                         .ticket = call.ticket,
+                                         .threadCpuTime = at.cpu_time,
+                                         .methodIdRef = trace::MethodId(call.method),
+                                         .objIdRef = receiver.object,
+                                         .classIdRef = class_ref(call.method),
+                                         .sequenceCounter = receiver.sequence,
+                                         .values = values});
+}
+
+// A call as its caller sees it: of the method that the instruction names, which another may override.
+Result<> CallEvents::write_call(const TimedRecord& record) {
+  const std::uint64_t time = record.header().time;
+  const std::uint64_t method = definitions_.stands_for(record.header().number);
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  CallStack& stack = stacks_.of(record.thread);
+  const OpenCall& call = stack.call(record.header().number, method);
+  return emitter_.emit(trace::MethodCall{.threadIdRef = ThreadId(record.thread),
+                                         .time = wall(time),
+                                         .methodIdRef = trace::MethodId(method),
+                                         .ticket = call.ticket,
+                                         .objIdRef = callers_receiver_of(method),
+                                         .classIdRef = class_ref(method),
+                                         .threadCpuTime = cpu_time_of(record),
+                                         .stackDepth = stack.frames()});
+}
+
+trace::ClassId CallEvents::class_ref(std::uint64_t method) const {
+  const std::uint64_t id = definitions_.class_of(method);
+  return id != 0 ? ClassId(id) : ClassId();
+}
+
+// That of a caller's view: of static methods none, of others it is not looked at.
+ObjectId CallEvents::callers_receiver_of(std::uint64_t method) const {
+  return definitions_.is_static(method) ? ObjectId::none() : ObjectId();
+}
+
+}  // namespace jtrace::session

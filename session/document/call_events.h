@@ -1,0 +1,89 @@
+// CallEvents: methodEntry, methodExit, methodCall and methodReturn with their values and receivers, from the records of
+// probes; and what happens within a frame (frame_events.cpp): line, throw, catch. It has the stack of every thread. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "session/document/call_stacks.h"
+#include "session/document/event_part.h"
+#include "session/document/object_sequences.h"
+
+namespace jtrace::session {
+
+class CallEvents : private EventPart {
+ public:
+  // `sequences`: borrowed.
+  CallEvents(const BuilderContext& context, ObjectSequences& sequences) : EventPart(context), sequences_(sequences) {}
+
+  Result<> write_entry(const TimedRecord& record, std::uint64_t time, std::uint64_t object);
+  // methodExit or methodReturn; first the ends of what is above it, which were not recorded.
+  Result<> write_end(const TimedRecord& record);
+  Result<> write_call(const TimedRecord& record);
+  Result<> write_line(const TimedRecord& record);
+  // throw, catch. One throw for each frame that an exception is thrown in or passes, that which catches it included.
+  Result<> write_exception(const TimedRecord& record);
+  // A value comes before the entry or the exit that it belongs to, the text of one before the value.
+  Result<> take_value(const TimedRecord& record);
+  void take_text(std::uint64_t id, trace::record::TextDefinition text);
+  // The receiver of a constructor comes after its entry, which is counted then.
+  Result<> take_receiver(const TimedRecord& record);
+  // A frame that the document does not tell of.
+  void begin_frame(const TimedRecord& record) { stacks_.of(record.thread).enter_untold(record.header().number); }
+  // Control is in a handler of the method: what it had called is over.
+  Result<> take_handler(const TimedRecord& record);
+  // The thread is in no constructor above the innermost one of this method (0: in none at all).
+  Result<> take_constructor(const TimedRecord& record);
+
+  CallStacks& stacks() { return stacks_; }
+  // What is open is not known any more.
+  void forget_thread(std::uint64_t thread) {
+    stacks_.of(thread).forget([this](const OpenCall& call) { abandon(call); });
+  }
+  void forget_all() {
+    stacks_.forget_all([this](const OpenCall& call) { abandon(call); });
+  }
+  void end_thread(std::uint64_t thread) {
+    forget_thread(thread);
+    stacks_.end(thread);
+  }
+
+  void add_orphan_exit() { ++orphan_exits_; }
+  // Exits whose entry was lost, or was before the trace.
+  std::uint64_t orphan_exits() const { return orphan_exits_; }
+
+ private:
+  static constexpr std::size_t kMostTexts = 100'000;  // whose values were not lost
+  static constexpr std::size_t kMostValues = 256;     // of a call: 255 arguments and a result
+
+  struct EndFigures {
+    std::uint64_t time = 0;
+    trace::Number cpu_time;
+  };
+  // objIdRef and sequenceCounter of an entry or exit; absent where they are not known, or not wanted.
+  struct Receiver {
+    trace::ObjectId object;
+    trace::Number sequence;
+  };
+  Result<> write_end_of(CallStack& stack, const EndFigures& at, trace::List<trace::Value> values);
+  Result<> end_down_to(CallStack& stack, std::size_t size, const EndFigures& now);
+  Result<> end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now);
+  Receiver receiver_of(std::uint64_t method) const;
+  trace::ObjectId callers_receiver_of(std::uint64_t method) const;
+  trace::Number cpu_time_of(const TimedRecord& record) const;
+  trace::ClassId class_ref(std::uint64_t method) const;
+  static trace::WordList ticket_of(CallStack& stack, std::uint32_t method);
+  void abandon(const OpenCall& call) {
+    if (call.object != 0) sequences_.abandon(call.object);
+  }
+
+  ObjectSequences& sequences_;
+  CallStacks stacks_;
+  std::map<std::uint64_t, trace::record::TextDefinition> texts_;  // of values that are still to come
+  ValueElements value_elements_;
+  std::uint64_t orphan_exits_ = 0;
+};
+
+}  // namespace jtrace::session

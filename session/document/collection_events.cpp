@@ -1,0 +1,85 @@
+#include "session/document/collection_events.h"
+
+#include <algorithm>
+
+namespace jtrace::session {
+
+namespace record = trace::record;
+using record::RecordKind;
+using trace::ThreadId;
+
+namespace {
+constexpr std::uint64_t kPageSize = 4096;
+}  // namespace
+
+Result<> CollectionEvents::write_start(const record::ThreadRecord& record) {
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  JTRACE_RETURN_IF_ERROR(
+      emitter_.emit(trace::GcStart{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)}));
+  return objects_.write_kept_ends();
+}
+
+Result<> CollectionEvents::take_finish(const record::GcFinishRecord& record) {
+  const bool figures_follow = (record.header.flags & record::kFiguresFollow) != 0;
+  if (!figures_follow && !options_.nested_frees) return write_finish(record);
+  holding_ = true;
+  held_ = {record, figures_follow, 0};
+  return {};
+}
+
+Result<bool> CollectionEvents::hold(const TimedRecord& record) {
+  const record::RecordHeader& header = record.header();
+  const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
+  if (header.kind == RecordKind::kGcFigures) {
+    take_figures(record);
+  } else if (options_.nested_frees && is_free) {
+    held_.last_free = header.time;
+    JTRACE_RETURN_IF_ERROR(objects_.write_end(record.as<record::ObjectRecord>()));
+  } else {
+    later_.push_back(record);
+  }
+  const bool next_pair = header.kind == RecordKind::kGcStart && options_.nested_frees && !held_.figures_follow;
+  return next_pair || may_release(header.time);
+}
+
+void CollectionEvents::take_figures(const TimedRecord& record) {
+  const std::uint32_t number = held_.record.header.number;
+  if (!held_.figures_follow || record.header().number < number) return;
+  held_.figures_follow = false;
+  if (record.header().number != number) {
+    later_.push_back(record);  // of a later one, whose own gcFinish comes after this one
+    return;
+  }
+  held_.record.used = record.as<record::GcFinishRecord>().used;
+  held_.record.total = record.as<record::GcFinishRecord>().total;
+  held_.record.header.flags |= record::kHasFigures;
+}
+
+bool CollectionEvents::may_release(std::uint64_t time) const {
+  if (later_.size() >= kHoldLimit) return true;
+  const std::uint64_t finish = held_.record.header.time;
+  if (held_.figures_follow && time < finish + kFiguresWait) return false;
+  if (!options_.nested_frees) return true;
+  return time >= std::max(finish, held_.last_free) + kFreesWait || time >= finish + kFreesLimit;
+}
+
+Result<> CollectionEvents::release(std::deque<TimedRecord>& input) {
+  holding_ = false;
+  input.insert(input.begin(), later_.begin(), later_.end());
+  later_.clear();
+  return write_finish(held_.record);
+}
+
+Result<> CollectionEvents::write_finish(const record::GcFinishRecord& record) {
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  const bool known = (record.header.flags & record::kHasFigures) != 0;
+  // G1 adds 8 bytes to every capacity it counts, so that none is 0 (g1MonitoringSupport.hpp, pad_capacity); a heap has
+  // whole pages.
+  const std::uint64_t total = record.total / kPageSize * kPageSize;
+  return emitter_.emit(trace::GcFinish{.threadIdRef = ThreadId(record.thread),
+                                       .time = wall(record.header.time),
+                                       .totalObjectSpace = known ? trace::Number(total) : trace::Number(),
+                                       .usedObjectSpace = known ? trace::Number(record.used) : trace::Number()});
+}
+
+}  // namespace jtrace::session

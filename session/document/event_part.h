@@ -1,0 +1,62 @@
+// EventPart: what the parts of EventBuilder write with. Each part makes the events of one subject from their records
+// and has the state of that subject alone; EventBuilder hands the records out. One thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "session/document/definition_table.h"
+#include "trace/event_emitter.h"
+#include "trace/record/control.h"
+#include "trace/record/record_kinds.h"
+
+namespace jtrace::session {
+
+struct BuilderOptions {
+  std::uint64_t events = 0;         // EventBit: which threadStart and classDef come without being referred to
+  bool all_loaded_classes = false;  // classDef of classes that were there before comes at once
+  bool nested_frees = false;
+  bool receivers = false;  // of calls: objIdRef and sequenceCounter
+  bool cpu_time = false;   // of calls (on both sides) and lines: threadCpuTime
+};
+
+// All borrowed.
+struct BuilderContext {
+  trace::EventEmitter& emitter;
+  DefinitionTable& definitions;
+  const ClockAnchor& anchor;
+  const BuilderOptions& options;
+};
+
+// Any record, by value.
+struct TimedRecord {
+  alignas(16) std::byte bytes[trace::record::kLargestRecord];
+  std::uint64_t thread;  // that the producer runs, as its last kThreadSwitch said; 0: none did
+  bool is_virtual;       // that thread
+  const trace::record::RecordHeader& header() const {
+    return reinterpret_cast<const trace::record::RecordHeader&>(*this);
+  }
+  template <class T>
+  const T& as() const {
+    return reinterpret_cast<const T&>(*this);
+  }
+};
+
+class EventPart {
+ protected:
+  explicit EventPart(const BuilderContext& context)
+      : emitter_(context.emitter),
+        definitions_(context.definitions),
+        anchor_(context.anchor),
+        options_(context.options) {}
+  trace::Time wall(std::uint64_t monotonic) const { return trace::Time(anchor_.wall_of(monotonic)); }
+  bool traces(std::uint64_t event) const { return (options_.events & event) != 0; }
+
+  trace::EventEmitter& emitter_;
+  DefinitionTable& definitions_;
+  const ClockAnchor& anchor_;
+  const BuilderOptions& options_;
+};
+
+}  // namespace jtrace::session

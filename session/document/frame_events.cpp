@@ -1,0 +1,65 @@
+// What happens within a frame: line, throw, catch.
+#include "session/document/call_events.h"
+
+namespace jtrace::session {
+
+namespace record = trace::record;
+using record::RecordKind;
+using trace::ObjectId;
+using trace::ThreadId;
+
+// The ticket of the innermost call of the method; none where entries are not traced.
+trace::WordList CallEvents::ticket_of(CallStack& stack, std::uint32_t method) {
+  const std::size_t at = stack.find(method);
+  const std::uint64_t ticket = at < stack.size() ? stack.at(at).ticket : 0;
+  return ticket != 0 ? trace::WordList(ticket) : trace::WordList();
+}
+
+Result<> CallEvents::write_line(const TimedRecord& record) {
+  const std::uint64_t time = record.header().time;
+  const std::uint32_t method = record.header().number;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  return emitter_.emit(trace::Line{.threadId = ThreadId(record.thread),
+                                   .time = wall(time),
+                                   .line_number = record.header().flags,
+                                   .file_name = definitions_.source_of(method),
+                                   .methodIdRef = trace::MethodId(method),
+                                   .ticket = ticket_of(stacks_.of(record.thread), method),
+                                   .threadCpuTime = cpu_time_of(record)});
+}
+
+Result<> CallEvents::write_exception(const TimedRecord& any) {
+  const auto& record = any.as<record::ExceptionRecord>();
+  const std::uint32_t method = record.header.number;
+  const bool is_catch = record.header.kind == RecordKind::kCatch;
+  const std::uint64_t time = record.header.time;
+  CallStack& stack = stacks_.of(any.thread);
+  const CallStack::Thrown here{method, record.handle};
+  const bool said = stack.thrown == here;
+  const bool leaves = (record.header.flags & record::kLeavesFrame) != 0;
+  if (is_catch || leaves) JTRACE_RETURN_IF_ERROR(end_calls_of(stack, method, {time, {}}));
+  stack.thrown = is_catch || leaves ? CallStack::Thrown() : here;
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(any.thread, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, time));
+  const ObjectId object = record.object != 0 ? ObjectId(record.object) : ObjectId::unavailable();
+  const trace::WordList ticket = ticket_of(stack, method);
+  const bool wants_throw = traces(record::kThrowEvent);
+  if (wants_throw && (!said || (!is_catch && !leaves)))
+    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Throw{.threadId = ThreadId(any.thread),
+                                                      .time = wall(time),
+                                                      .objIdRef = object,
+                                                      .objHandle = record.handle,
+                                                      .methodIdRef = trace::MethodId(method),
+                                                      .ticket = ticket}));
+  if (!is_catch) return {};
+  return emitter_.emit(trace::Catch{.threadIdRef = ThreadId(any.thread),
+                                    .time = wall(time),
+                                    .objIdRef = object,
+                                    .objHandle = record.handle,
+                                    .methodIdRef = trace::MethodId(method),
+                                    .ticket = ticket});
+}
+
+}  // namespace jtrace::session

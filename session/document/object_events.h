@@ -1,0 +1,34 @@
+// ObjectEvents: objAlloc, objFree and classUnload. The end of an object waits for the calls on it that are open, and
+// with nested frees for the next gcStart. One thread.
+#pragma once
+
+#include <deque>
+
+#include "session/document/event_part.h"
+#include "session/document/object_sequences.h"
+
+namespace jtrace::session {
+
+class ObjectEvents : private EventPart {
+ public:
+  explicit ObjectEvents(const BuilderContext& context) : EventPart(context) {}
+
+  Result<> write_alloc(const trace::record::ObjAllocRecord& record);
+  // objFree or classUnload, of what the document has defined: others mean nothing in it.
+  Result<> write_end(const trace::record::ObjectRecord& record);
+  // As write_end(), where no collection is open: with nested frees it is kept for the next one.
+  Result<> take_end(const trace::record::ObjectRecord& record);
+  // Those that were kept.
+  Result<> write_kept_ends();
+  // Ends of objects on which the last call is over now.
+  Result<> write_due_ends(std::uint64_t time);
+
+  ObjectSequences& sequences() { return sequences_; }
+
+ private:
+  static constexpr std::size_t kMostKept = 200'000;
+  ObjectSequences sequences_;
+  std::deque<trace::record::ObjectRecord> kept_ends_;
+};
+
+}  // namespace jtrace::session

@@ -1,0 +1,42 @@
+// WaitEvents: monWait, monWaited and monContendedEnter, monContendedEntered; how long a wait lasted. One thread.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "session/document/event_part.h"
+
+namespace jtrace::session {
+
+class WaitEvents : private EventPart {
+ public:
+  explicit WaitEvents(const BuilderContext& context) : EventPart(context) {}
+
+  Result<> write(const trace::record::MonitorRecord& record);
+
+  void forget_thread(std::uint64_t thread) {
+    waits_.erase(thread);
+    contending_.erase(thread);
+  }
+  // What a thread has done since its last wait ended is not known.
+  void forget_ended();
+  void forget_all() {
+    waits_.clear();
+    contending_.clear();
+  }
+
+ private:
+  static constexpr std::uint64_t kNotWaiting = 0;
+
+  bool ends_unseen_wait(const trace::record::MonitorRecord& record) const;
+  bool has_begun(const trace::record::MonitorRecord& record) const;
+  Result<> write_wait(const trace::record::MonitorRecord& record, trace::ObjectId object);
+  Result<> write_waited(const trace::record::MonitorRecord& record, trace::ObjectId object);
+  Result<> write_enter(const trace::record::MonitorRecord& record, trace::ObjectId object);
+
+  // thread -> time of the monWait it is in, kNotWaiting after its end; absent: of its waits nothing is known yet
+  std::unordered_map<std::uint64_t, std::uint64_t> waits_;
+  std::unordered_set<std::uint64_t> contending_;  // threads between monContendedEnter and monContendedEntered
+};
+
+}  // namespace jtrace::session
