@@ -15,24 +15,30 @@
 namespace jtrace::cli {
 namespace {
 
+using session::ControlVerb;
+
 // SIGRTMIN is no constant: where a signal is counted from it, `from_rtmin` says how far.
 struct Action {
   char key;
   int signal;  // 0: from_rtmin
   int from_rtmin;
-  const char* verb;
+  ControlVerb verb;
 };
 constexpr Action kActions[] = {
-    {'p', SIGUSR1, 0, "pause"}, {'r', SIGUSR2, 0, "resume"}, {'x', 0, 1, "stop"},
-    {'s', 0, 2, "start"},       {'f', 0, 3, "filters"},      {'w', 0, 4, "flush"},
-    {'c', 0, 5, "count"},       {'i', 0, 6, "status"},       {'q', SIGQUIT, 0, "detach"},
+    {'p', SIGUSR1, 0, ControlVerb::kPause},  {'r', SIGUSR2, 0, ControlVerb::kResume},
+    {'x', 0, 1, ControlVerb::kStop},         {'s', 0, 2, ControlVerb::kStart},
+    {'f', 0, 3, ControlVerb::kFilters},      {'w', 0, 4, ControlVerb::kFlush},
+    {'c', 0, 5, ControlVerb::kCount},        {'i', 0, 6, ControlVerb::kStatus},
+    {'q', SIGQUIT, 0, ControlVerb::kDetach},
 };
+
+std::string word_of(const Action& action) { return std::string(session::word_of(action.verb)); }
 
 int signal_of(const Action& action) { return action.signal != 0 ? action.signal : SIGRTMIN + action.from_rtmin; }
 
 std::string keys_help() {
   std::string text = "keys: h help";
-  for (const Action& each : kActions) text += std::string(", ") + each.key + " " + each.verb;
+  for (const Action& each : kActions) text += std::string(", ") + each.key + " " + word_of(each);
   return text;
 }
 
@@ -45,7 +51,7 @@ std::string AttachControl::signals_help() {
     const std::string name = each.signal == SIGUSR1   ? "SIGUSR1"
                              : each.signal == SIGUSR2 ? "SIGUSR2"
                                                       : "RTMIN+" + std::to_string(each.from_rtmin);
-    text += (text.empty() ? "" : ", ") + name + " " + each.verb;
+    text += (text.empty() ? "" : ", ") + name + " " + word_of(each);
   }
   return text;
 }
@@ -90,14 +96,14 @@ void AttachControl::add_to(std::vector<pollfd>& descriptors) const {
   if (keys_.foreground()) descriptors.push_back({STDIN_FILENO, POLLIN, 0});
 }
 
-std::vector<session::CtlRequest> AttachControl::receive() {
-  std::vector<session::CtlRequest> requests;
+std::vector<session::PendingRequest> AttachControl::receive() {
+  Requests requests;
   take_signals(requests);
   for (const char key : keys_.read()) take_key(key, requests);
   return requests;
 }
 
-void AttachControl::take_signals(std::vector<session::CtlRequest>& requests) {
+void AttachControl::take_signals(Requests& requests) {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) > 0) {
     const int number = static_cast<int>(info.ssi_signo);
@@ -106,15 +112,12 @@ void AttachControl::take_signals(std::vector<session::CtlRequest>& requests) {
       keys_.stop();
     }
     if (number == SIGCONT && !typing_) keys_.take_keys();
-    for (const Action& each : kActions) {
-      if (signal_of(each) != number) continue;
-      if (std::string_view(each.verb) == "filters") request_filters("", requests);
-      else request({each.verb}, requests);
-    }
+    for (const Action& each : kActions)
+      if (signal_of(each) == number) take(each.verb, requests);
   }
 }
 
-void AttachControl::take_key(char key, std::vector<session::CtlRequest>& requests) {
+void AttachControl::take_key(char key, Requests& requests) {
   if (typing_) {
     if (key != '\n') {
       line_ += key;
@@ -125,7 +128,7 @@ void AttachControl::take_key(char key, std::vector<session::CtlRequest>& request
   if (key == 'h') return say(keys_help());
   for (const Action& each : kActions) {
     if (each.key != key) continue;
-    if (std::string_view(each.verb) != "filters") return request({each.verb}, requests);
+    if (each.verb != ControlVerb::kFilters) return ask({.verb = each.verb}, requests);
     before_message_();
     typing_ = true;
     keys_.take_lines();
@@ -134,42 +137,55 @@ void AttachControl::take_key(char key, std::vector<session::CtlRequest>& request
   }
 }
 
-void AttachControl::take_line(std::vector<session::CtlRequest>& requests) {
+// Of a signal: filters are those of the file, as nobody types any.
+void AttachControl::take(ControlVerb verb, Requests& requests) {
+  if (verb == ControlVerb::kFilters) return ask_for_filters("", requests);
+  ask({.verb = verb}, requests);
+}
+
+void AttachControl::take_line(Requests& requests) {
   typing_ = false;
   keys_.take_keys();
   const std::string rules = std::exchange(line_, {});
-  request_filters(rules, requests);
+  ask_for_filters(rules, requests);
 }
 
 // Nothing: the file's as they are now.
-void AttachControl::request_filters(std::string_view rules, std::vector<session::CtlRequest>& requests) {
-  std::vector<std::string> words{"filters"};
-  for (const std::string_view each : split(rules, ';'))
-    if (each.find_first_not_of(" \t") != std::string_view::npos) words.emplace_back(each);
-  if (words.size() == 1) {
-    if (filter_file_.empty()) return say("filters: none were given, and there is no file of --filters");
-    const auto file = session::read_filter_file(filter_file_);
-    if (!file) return say("filters: " + file.error().message());
-    for (const session::FilterRule& rule : *file) words.push_back(session::to_text(rule));
+void AttachControl::ask_for_filters(std::string_view rules, Requests& requests) {
+  std::string lines(session::word_of(ControlVerb::kFilters));
+  bool typed = false;
+  for (const std::string_view each : split(rules, ';')) {
+    if (each.find_first_not_of(" \t") == std::string_view::npos) continue;
+    typed = true;
+    lines.append("\n").append(each);
   }
-  request(std::move(words), requests);
+  if (typed) {
+    auto request = session::parse_control_request(lines);
+    if (request) return ask(std::move(*request), requests);
+    before_message_();
+    return log_warning("filters: " + request.error().message());
+  }
+  if (filter_file_.empty()) return say("filters: none were given, and there is no file of --filters");
+  auto file = session::read_filter_file(filter_file_);
+  if (!file) return say("filters: " + file.error().message());
+  ask({.verb = ControlVerb::kFilters, .filters = std::move(*file)}, requests);
 }
 
-void AttachControl::request(std::vector<std::string> words, std::vector<session::CtlRequest>& requests) {
-  asked_.push_back(words[0]);
-  requests.push_back({kFirstClient - static_cast<int>(asked_.size() - 1), std::move(words)});
+void AttachControl::ask(session::ControlRequest request, Requests& requests) {
+  asked_.push_back(request.verb);
+  requests.push_back({{this, static_cast<int>(asked_.size()) - 1}, std::move(request)});
 }
 
-void AttachControl::answer(int client, ExitStatus status, std::string_view text) {
-  const std::size_t index = static_cast<std::size_t>(kFirstClient - client);
-  if (client > kFirstClient || index >= asked_.size()) return;
-  if (asked_[index] == "detach") return;  // the end says it
-  std::string shown(text);
+void AttachControl::answer(int client, const session::ControlAnswer& answer) {
+  const ControlVerb verb = asked_.at(static_cast<std::size_t>(client));
+  if (verb == ControlVerb::kDetach) return;  // the end says it
+  std::string shown = session::text_of(answer);
   while (!shown.empty() && shown.back() == '\n') shown.pop_back();
   std::replace(shown.begin(), shown.end(), '\n', ' ');
   if (shown.empty()) shown = "done";
   before_message_();
-  log(status == ExitStatus::kOk ? LogLevel::kInfo : LogLevel::kWarning, asked_[index] + ": " + shown);
+  const bool ok = session::status_of(answer) == ExitStatus::kOk;
+  log(ok ? LogLevel::kInfo : LogLevel::kWarning, std::string(session::word_of(verb)) + ": " + shown);
 }
 
 }  // namespace jtrace::cli

@@ -1,5 +1,5 @@
-// AttachControl: the keys and signals of `jtrace attach`, as requests with the verbs of `jtrace ctl`. Answers go to
-// stderr, a line each. Signals are blocked from its making on, so it is made before any thread. One thread.
+// AttachControl: the keys and signals of `jtrace attach`, as the requests of `jtrace ctl`. Answers go to stderr, a line
+// each. Signals are blocked from its making on, so it is made before any thread. One thread.
 #pragma once
 
 #include <signal.h>
@@ -28,20 +28,21 @@ class AttachControl : public session::ControlSource {
   bool is_typing() const { return typing_; }
 
   void add_to(std::vector<pollfd>& descriptors) const override;
-  std::vector<session::CtlRequest> receive() override;
-  void answer(int client, ExitStatus status, std::string_view text) override;
+  std::vector<session::PendingRequest> receive() override;
+  void answer(int client, const session::ControlAnswer& answer) override;
 
   // "SIGUSR1 pause, ...": for the help.
   static std::string signals_help();
 
  private:
-  static constexpr int kFirstClient = -2;  // descending: sockets are not negative, and -1 is the runner's own
+  using Requests = std::vector<session::PendingRequest>;
 
-  void take_signals(std::vector<session::CtlRequest>& requests);
-  void take_key(char key, std::vector<session::CtlRequest>& requests);
-  void take_line(std::vector<session::CtlRequest>& requests);
-  void request(std::vector<std::string> words, std::vector<session::CtlRequest>& requests);
-  void request_filters(std::string_view rules, std::vector<session::CtlRequest>& requests);
+  void take_signals(Requests& requests);
+  void take_key(char key, Requests& requests);
+  void take_line(Requests& requests);
+  void take(session::ControlVerb verb, Requests& requests);
+  void ask(session::ControlRequest request, Requests& requests);
+  void ask_for_filters(std::string_view rules, Requests& requests);
   void say(std::string_view text);
 
   TerminalKeys keys_;
@@ -51,7 +52,7 @@ class AttachControl : public session::ControlSource {
   UniqueFd signals_;
   bool typing_ = false;
   std::string line_;
-  std::vector<std::string> asked_;  // verbs, by kFirstClient - client
+  std::vector<session::ControlVerb> asked_;  // by client
 };
 
 }  // namespace jtrace::cli

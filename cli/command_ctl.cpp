@@ -1,4 +1,5 @@
 // jtrace ctl PID VERB: steers a trace that runs.
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/commands.h"
@@ -12,44 +13,56 @@ namespace {
 
 struct CtlArguments {
   std::string jvm;
-  std::string verb;
+  std::string word;
+  session::ControlVerb verb = session::ControlVerb::kStatus;
   std::vector<std::string> rules;
   std::string filter_file;
 };
 
-// The request's words; filters are checked here, so that a wrong one is a usage error of this command.
-Result<std::vector<std::string>> request_of(const CtlArguments& arguments) {
-  std::vector<std::string> words = {arguments.verb};
-  if (arguments.verb != "filters") {
+// Filters are checked here, so that a wrong one is a usage error of this command.
+Result<session::ControlRequest> request_of(const CtlArguments& arguments) {
+  session::ControlRequest request{.verb = arguments.verb};
+  if (arguments.verb != session::ControlVerb::kFilters) {
     if (!arguments.rules.empty() || !arguments.filter_file.empty())
-      return fail(ErrorCategory::kUsage, "ctl " + arguments.verb + " takes no filter rules");
-    return words;
+      return fail(ErrorCategory::kUsage,
+                  "ctl " + std::string(session::word_of(arguments.verb)) + " takes no filter rules");
+    return request;
   }
   if (arguments.rules.empty() && arguments.filter_file.empty())
     return fail(ErrorCategory::kUsage, "filters needs rules: they replace those in force",
                 "'* include' lets everything through");
   for (const std::string& text : arguments.rules) {
-    JTRACE_ASSIGN_OR_RETURN(const session::FilterRule rule, session::parse_filter_rule(text));
-    words.push_back(session::to_text(rule));
+    JTRACE_ASSIGN_OR_RETURN(session::FilterRule rule, session::parse_filter_rule(text));
+    request.filters.push_back(std::move(rule));
   }
-  if (!arguments.filter_file.empty()) {
-    JTRACE_ASSIGN_OR_RETURN(const auto rules, session::read_filter_file(arguments.filter_file));
-    for (const session::FilterRule& rule : rules) words.push_back(session::to_text(rule));
-  }
-  return words;
+  if (arguments.filter_file.empty()) return request;
+  JTRACE_ASSIGN_OR_RETURN(auto rules, session::read_filter_file(arguments.filter_file));
+  for (session::FilterRule& rule : rules) request.filters.push_back(std::move(rule));
+  return request;
 }
 
 ExitStatus run(const CtlArguments& arguments) {
-  const auto words = request_of(arguments);
-  if (!words) return report(words.error());
+  const auto request = request_of(arguments);
+  if (!request) return report(request.error());
   const auto process = open_selected(arguments.jvm);
   if (!process) return report(process.error());
-  const auto reply = session::ask_ctl(process->pid(), process->start_ticks(), process->uid(), *words);
+  const auto reply = session::ask_ctl(process->pid(), process->start_ticks(), process->uid(), *request);
   if (!reply) return report(reply.error());
   if (reply->status == ExitStatus::kOk || reply->status == ExitStatus::kPartial)
     std::fputs(reply->text.c_str(), stdout);
-  else log_error("ctl " + arguments.verb + ": " + reply->text.substr(0, reply->text.find('\n')));
+  else log_error("ctl " + arguments.word + ": " + reply->text.substr(0, reply->text.find('\n')));
   return reply->status;
+}
+
+std::vector<std::string> verb_words() {
+  std::vector<std::string> words;
+  for (const session::ControlVerb verb : session::control_verbs()) words.emplace_back(session::word_of(verb));
+  return words;
+}
+
+session::ControlVerb verb_of(std::string_view word) {
+  const auto verbs = session::control_verbs();
+  return *std::find_if(verbs.begin(), verbs.end(), [&](auto verb) { return session::word_of(verb) == word; });
 }
 
 }  // namespace
@@ -62,15 +75,18 @@ void add_ctl_command(CLI::App& app, ExitStatus& status) {
       ->type_name("PID");
   command
       ->add_option(
-          "verb", arguments->verb,
+          "verb", arguments->word,
           "status: what it does; pause, resume; stop: end the trace, start: the next one, in a new file; filters: "
           "replace the filters; flush; count; detach: end it")
       ->required()
-      ->check(one_of({"start", "stop", "pause", "resume", "filters", "flush", "count", "status", "detach"}));
+      ->check(one_of(verb_words()));
   command->add_option("rule", arguments->rules, "with filters: 'CLASS-PATTERN [METHOD-PATTERN] include|exclude'");
   command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule a line");
   command->footer("Example: jtrace ctl 4711 filters 'java.* exclude'");
-  command->callback([arguments, &status] { status = run(*arguments); });
+  command->callback([arguments, &status] {
+    arguments->verb = verb_of(arguments->word);  // one of them: it was checked
+    status = run(*arguments);
+  });
 }
 
 }  // namespace jtrace::cli

@@ -1,20 +1,24 @@
 // ControlSource: where requests to a trace that runs come from: `jtrace ctl` (ctl_socket.h), the keys and signals of
-// `jtrace attach`. Verbs and answers are the same for all. Threads: the runner's.
+// `jtrace attach`. Threads: the runner's.
 #pragma once
 
 #include <poll.h>
 
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "session/control_request.h"
 
 namespace jtrace::session {
 
-struct CtlRequest {
-  int client;  // for answer(); no two sources give out the same one
-  std::vector<std::string> words;
+// Who asked for something.
+struct Asker {
+  class ControlSource* source = nullptr;  // borrowed; null: the runner itself
+  int client = 0;                         // the source's own number
+};
+
+struct PendingRequest {
+  Asker asker;
+  ControlRequest request;
 };
 
 class ControlSource {
@@ -23,9 +27,9 @@ class ControlSource {
   // Adds the descriptors to poll.
   virtual void add_to(std::vector<pollfd>& descriptors) const = 0;
   // Takes what is there, without waiting; whole requests.
-  virtual std::vector<CtlRequest> receive() = 0;
-  // The answer to a request; nothing where it is another source's.
-  virtual void answer(int client, ExitStatus status, std::string_view text) = 0;
+  virtual std::vector<PendingRequest> receive() = 0;
+  // The answer to a request of this source.
+  virtual void answer(int client, const ControlAnswer& answer) = 0;
 };
 
 }  // namespace jtrace::session

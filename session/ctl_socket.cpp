@@ -83,7 +83,7 @@ Result<std::string> runtime_folder() {
 }
 
 Result<std::optional<CtlServer>> CtlServer::open_for(const target::Process& process) {
-  const auto answer = ask_ctl(process.pid(), process.start_ticks(), process.uid(), {"status"});
+  const auto answer = ask_ctl(process.pid(), process.start_ticks(), process.uid(), ControlRequest{});
   if (answer)
     return fail(ErrorCategory::kRefused, "JVM " + std::to_string(process.pid()) + " is being traced already",
                 "`jtrace ctl " + std::to_string(process.pid()) + " status` says by whom");
@@ -172,9 +172,10 @@ void CtlServer::accept_clients() {
   }
 }
 
-std::vector<CtlRequest> CtlServer::receive() {
+std::vector<PendingRequest> CtlServer::receive() {
   accept_clients();
-  std::vector<CtlRequest> requests;
+  std::vector<PendingRequest> requests;
+  std::vector<std::pair<int, ControlAnswer>> refused;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     Client& client = clients_[i];
     if (client.complete) continue;
@@ -185,18 +186,18 @@ std::vector<CtlRequest> CtlServer::receive() {
     const bool waits = count < 0 && (errno == EAGAIN || errno == EINTR);
     if (waits) continue;
     client.complete = true;
-    CtlRequest request{client.fd.get(), {}};
-    for (const std::string_view word : split(client.request, '\n'))
-      if (!word.empty()) request.words.emplace_back(word);
-    requests.push_back(std::move(request));
+    auto request = parse_control_request(client.request);
+    if (request) requests.push_back({{this, client.fd.get()}, std::move(*request)});
+    else refused.emplace_back(client.fd.get(), refusal_of(request.error()));
   }
+  for (const auto& [fd, why] : refused) answer(fd, why);
   return requests;
 }
 
-void CtlServer::answer(int fd, ExitStatus status, std::string_view text) {
+void CtlServer::answer(int fd, const ControlAnswer& answer) {
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     if (clients_[i].fd.get() != fd) continue;
-    const std::string reply = std::to_string(static_cast<int>(status)) + "\n" + std::string(text);
+    const std::string reply = std::to_string(static_cast<int>(status_of(answer))) + "\n" + text_of(answer);
     // Small, and nobody to wait for: what does not fit into the socket is lost.
     [[maybe_unused]] const ssize_t sent = ::send(fd, reply.data(), reply.size(), MSG_NOSIGNAL);
     clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -204,7 +205,11 @@ void CtlServer::answer(int fd, ExitStatus status, std::string_view text) {
   }
 }
 
-Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const std::vector<std::string>& words) {
+Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const ControlRequest& request) {
+  return ask_ctl_text(pid, start_ticks, uid, to_lines(request));
+}
+
+Result<CtlReply> ask_ctl_text(pid_t pid, std::uint64_t start_ticks, uid_t uid, const std::string& lines) {
   UniqueFd fd;
   for (const uid_t user : {::geteuid(), uid}) {
     for (const std::string& folder : folders_of(user)) {
@@ -216,9 +221,7 @@ Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const 
     return fail(ErrorCategory::kRefused,
                 "JVM " + std::to_string(pid) + " is not being traced (by a jtrace of this user)",
                 "`jtrace attach " + std::to_string(pid) + "` traces it");
-  std::string request;
-  for (const std::string& word : words) request += word + "\n";
-  auto sent = write_whole(fd.get(), request, "the control socket");
+  auto sent = write_whole(fd.get(), lines, "the control socket");
   ::shutdown(fd.get(), SHUT_WR);
   const auto reply = sent ? read_whole(fd.get(), "the control socket", 1u << 20) : fail(std::move(sent).error());
   // A trace that ends closes its sockets, with requests it has not read: the reset says no more than the silence.

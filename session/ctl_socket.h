@@ -2,7 +2,7 @@
 // and start ticks of the JVM. Its lock is also what refuses a second trace of the same JVM by the same user.
 //
 // A request is a verb and its arguments, one a line, up to the end of the stream; the reply is an exit status on a line
-// of its own and text. Threads: one.
+// of its own and text. Here alone they are text; what makes no sense is refused here too. Threads: one.
 #pragma once
 
 #include <sys/types.h>
@@ -32,9 +32,9 @@ class CtlServer : public ControlSource {
   ~CtlServer() override;
 
   void add_to(std::vector<pollfd>& descriptors) const override;
-  std::vector<CtlRequest> receive() override;
+  std::vector<PendingRequest> receive() override;
   // Sends the reply and closes the client's connection.
-  void answer(int client, ExitStatus status, std::string_view text) override;
+  void answer(int client, const ControlAnswer& answer) override;
 
  private:
   struct Client {
@@ -63,7 +63,9 @@ struct CtlReply {
 };
 // One request to the jtrace that traces the JVM. `uid`: the JVM's user, in whose folder its own jtrace would be.
 // kRefused: nobody traces it.
-Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const std::vector<std::string>& words);
+Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const ControlRequest& request);
+// The same with any text for a request.
+Result<CtlReply> ask_ctl_text(pid_t pid, std::uint64_t start_ticks, uid_t uid, const std::string& lines);
 
 // XDG_RUNTIME_DIR, /run/jtrace-UID (root), or /tmp/jtrace-UID: made with mode 0700 where it is missing, checked to be
 // ours.

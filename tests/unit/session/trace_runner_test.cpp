@@ -275,20 +275,21 @@ TEST_F(TraceRunnerTest, CtlSteersIt) {
   ASSERT_TRUE(ctl) << ctl.error().message();
   ctl_ = &*ctl;
   EXPECT_FALSE(CtlServer::open(agent.pid(), process->start_ticks()));  // a second trace
-  const auto ask = [&](const std::vector<std::string>& words) {
-    return ask_ctl(process->pid(), process->start_ticks(), ::geteuid(), words);
+  const auto ask = [&](const std::string& lines) {
+    return ask_ctl_text(process->pid(), process->start_ticks(), ::geteuid(), lines);
   };
   const TraceSummary summary = trace(agent, [&] {
-    EXPECT_THAT(ask({"status"})->text, HasSubstr("state=tracing"));
-    EXPECT_EQ(ask({"pause"})->status, ExitStatus::kOk);
-    EXPECT_THAT(ask({"status"})->text, HasSubstr("state=paused"));
-    EXPECT_EQ(ask({"filters", "java.* exclude"})->status, ExitStatus::kOk);
-    EXPECT_EQ(ask({"filters", "java.*"})->status, ExitStatus::kUsage);
-    EXPECT_EQ(ask({"stop"})->status, ExitStatus::kOk);
-    EXPECT_EQ(ask({"resume"})->status, ExitStatus::kRefused);
-    EXPECT_EQ(ask({"start"})->status, ExitStatus::kOk);
-    EXPECT_EQ(ask({"nonsense"})->status, ExitStatus::kUsage);
-    EXPECT_THAT(ask({"detach"})->text, HasSubstr("2 documents"));
+    const auto status = ask_ctl(process->pid(), process->start_ticks(), ::geteuid(), {ControlVerb::kStatus});
+    EXPECT_THAT(status->text, HasSubstr("state=tracing"));
+    EXPECT_EQ(ask("pause\n")->status, ExitStatus::kOk);
+    EXPECT_THAT(ask("status\n")->text, HasSubstr("state=paused"));
+    EXPECT_EQ(ask("filters\njava.* exclude\n")->status, ExitStatus::kOk);
+    EXPECT_EQ(ask("filters\njava.*\n")->status, ExitStatus::kUsage);
+    EXPECT_EQ(ask("stop\n")->status, ExitStatus::kOk);
+    EXPECT_EQ(ask("resume\n")->status, ExitStatus::kRefused);
+    EXPECT_EQ(ask("start\n")->status, ExitStatus::kOk);
+    EXPECT_EQ(ask("nonsense\n")->status, ExitStatus::kUsage);
+    EXPECT_THAT(ask("detach\n")->text, HasSubstr("2 documents"));
   });
   EXPECT_EQ(summary.reason, EndReason::kDetached);
   const std::string first = *read_file(options_.output + ".1");

@@ -1,0 +1,106 @@
+#include "session/agent_dialogue.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+
+namespace jtrace::session {
+namespace {
+
+using trace::record::FrameType;
+
+// For the counts at the end of a file; the JVM's events wait.
+constexpr std::uint64_t kCountLimit = 2 * kNanosPerSecond;
+
+FrameType frame_of(AgentQuestion question) {
+  switch (question) {
+    case AgentQuestion::kStatus: return FrameType::kQuery;
+    case AgentQuestion::kPause:
+    case AgentQuestion::kStop: return FrameType::kPause;
+    case AgentQuestion::kResume:
+    case AgentQuestion::kStart: return FrameType::kResume;
+    case AgentQuestion::kFilters: return FrameType::kFilters;
+    case AgentQuestion::kCount:
+    case AgentQuestion::kCountForDocument: return FrameType::kCount;
+  }
+  return FrameType::kQuery;
+}
+
+bool is_answer(const Frame& frame) { return frame.type == FrameType::kAnswer; }
+
+}  // namespace
+
+Result<> AgentDialogue::ask(AgentQuestion question, Asker asker, std::string_view payload) {
+  JTRACE_RETURN_IF_ERROR(channel_.send(frame_of(question), payload));
+  asked_.push_back({question, asker});
+  return {};
+}
+
+std::optional<AgentAnswer> AgentDialogue::next() {
+  while (auto frame = channel_.next()) deferred_.push_back(std::move(*frame));
+  while (!deferred_.empty()) {
+    const Frame frame = std::move(deferred_.front());
+    deferred_.pop_front();
+    if (auto answer = take(frame)) return answer;
+  }
+  return std::nullopt;
+}
+
+std::optional<AgentAnswer> AgentDialogue::take(const Frame& frame) {
+  if (frame.type == FrameType::kCounts) counts_.add(frame.payload);
+  if (frame.type == FrameType::kDetached) has_left_ = true;
+  if (!is_answer(frame) || asked_.empty()) return std::nullopt;
+  AgentAnswer answer{
+      .question = asked_.front().question, .asker = asked_.front().asker, .counts = std::exchange(counts_, {})};
+  asked_.pop_front();
+  auto said = decode_answer(frame.payload);
+  answer.refusal = said ? refusal_in(*said) : said.error().message();
+  if (said) answer.said = std::move(*said);
+  answer.counts.coverage = answer.said.coverage;
+  // One that leaves was asked for its last counts at the very end.
+  const bool is_last = leaving_ && answer.question == AgentQuestion::kCountForDocument && asked_.empty();
+  if (is_last && !answer.counts.coverage.empty()) last_counts_ = answer.counts;
+  return answer;
+}
+
+Result<MethodCounts> AgentDialogue::count_now() {
+  if (last_counts_) return *last_counts_;
+  if (!leaving_) JTRACE_RETURN_IF_ERROR(ask(AgentQuestion::kCountForDocument));
+  if (asked_.empty() || asked_.back().question != AgentQuestion::kCountForDocument)
+    return fail(ErrorCategory::kAgent, "the agent has left");
+  const auto answered = std::count_if(deferred_.begin(), deferred_.end(), is_answer);
+  std::size_t ahead = asked_.size() - 1 - static_cast<std::size_t>(answered);  // answers that come first
+  MethodCounts counts;
+  const std::uint64_t limit = monotonic_ns() + kCountLimit;
+  while (monotonic_ns() < limit) {
+    while (auto frame = channel_.next()) {
+      if (ahead == 0 && frame->type == FrameType::kCounts) {
+        counts.add(frame->payload);
+      } else if (ahead == 0 && is_answer(*frame)) {
+        asked_.pop_back();
+        counts.coverage = decode_answer(frame->payload).value_or(Answer{}).coverage;
+        if (leaving_) last_counts_ = counts;
+        return counts;
+      } else {
+        if (is_answer(*frame)) --ahead;
+        deferred_.push_back(std::move(*frame));
+      }
+    }
+    if (channel_.hung_up()) return fail(ErrorCategory::kAgent, "the agent hung up");
+    pollfd source{channel_.fd(), POLLIN, 0};
+    if (::poll(&source, 1, 100) > 0) (void)channel_.receive();  // whose error is a hang-up
+  }
+  return fail(ErrorCategory::kTimeout, "the agent did not answer in time");
+}
+
+Result<> AgentDialogue::leave(bool with_counts) {
+  if (with_counts) (void)ask(AgentQuestion::kCountForDocument);  // what fails here fails below too
+  JTRACE_RETURN_IF_ERROR(channel_.send(FrameType::kDetach));
+  leaving_ = true;
+  return {};
+}
+
+}  // namespace jtrace::session

@@ -1,0 +1,80 @@
+// AgentDialogue: what the agent is asked for while it traces, and its answers, which come in the order of the
+// questions. It takes the frames of the control channel apart; nobody else reads or writes them during a trace. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "session/control_channel.h"
+#include "session/control_source.h"
+#include "session/document/method_counts.h"
+
+namespace jtrace::session {
+
+enum class AgentQuestion : std::uint8_t {
+  kStatus,
+  kPause,
+  kResume,
+  kStop,   // pauses it: the trace ends
+  kStart,  // resumes it: the next trace begins
+  kFilters,
+  kCount,
+  kCountForDocument,  // the counts at the end of a file, of our own accord
+};
+
+struct AgentAnswer {
+  AgentQuestion question;
+  Asker asker;
+  std::string refusal;  // why the agent does not do it; "": it does
+  Answer said;          // frames.def
+  MethodCounts counts;  // of kCount and kCountForDocument; its coverage is "" where there are none
+};
+
+class AgentDialogue {
+ public:
+  // `channel`: borrowed.
+  explicit AgentDialogue(ControlChannel& channel) : channel_(channel) {}
+
+  int fd() const { return channel_.fd(); }
+  Result<> ask(AgentQuestion question, Asker asker = {}, std::string_view payload = {});
+  // Reads what is there; an error or a hang-up: no answer will come but those that have been read.
+  Result<> receive() { return channel_.receive(); }
+  // The next answer that was read; what else the agent says is taken note of.
+  std::optional<AgentAnswer> next();
+  bool owes_answers() const { return !asked_.empty(); }
+
+  // In the middle of a pass, at the end of a document that is not the trace's: asks and waits. Other answers stay for
+  // next().
+  Result<MethodCounts> count_now();
+
+  // The agent is to leave the JVM; with its last counts first, where they are wanted.
+  Result<> leave(bool with_counts);
+  // The counts of an agent that leaves.
+  std::optional<MethodCounts>& last_counts() { return last_counts_; }
+  const std::optional<MethodCounts>& last_counts() const { return last_counts_; }
+  // It says that it has left.
+  bool has_left() const { return has_left_; }
+  bool hung_up() const { return channel_.hung_up(); }
+  void close() { channel_.close(); }
+
+ private:
+  struct Asked {
+    AgentQuestion question;
+    Asker asker;
+  };
+  std::optional<AgentAnswer> take(const Frame& frame);
+
+  ControlChannel& channel_;
+  std::deque<Asked> asked_;     // whose answers are still to come
+  std::deque<Frame> deferred_;  // received while count_now() waited
+  MethodCounts counts_;         // of the answer that comes next
+  std::optional<MethodCounts> last_counts_;
+  bool leaving_ = false;
+  bool has_left_ = false;
+};
+
+}  // namespace jtrace::session

@@ -1,0 +1,39 @@
+// StandstillWatch: looks now and then whether the process stands still. What it tells is what was seen: it stood still
+// between the first look that found it so and the last one. One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+#include "session/document/trace_drain.h"
+#include "target/standstill.h"
+
+namespace jtrace::session {
+
+class StandstillWatch {
+ public:
+  // `process`: borrowed.
+  explicit StandstillWatch(const target::Process& process) : standstill_(process) {}
+
+  // What a look that is due has found; nothing where none is, or nothing has changed.
+  std::optional<StandstillNote> look() {
+    const std::uint64_t now = monotonic_ns();
+    if (now < next_look_) return std::nullopt;
+    next_look_ = now + kInterval;
+    const bool still = standstill_.is_still();
+    if (!still && !stands_still_) return std::nullopt;
+    if (still) still_until_ = stands_still_ ? now : monotonic_ns();
+    stands_still_ = still;
+    return StandstillNote{still_until_, still};
+  }
+
+ private:
+  static constexpr std::uint64_t kInterval = 50'000'000;  // ns between looks
+  target::Standstill standstill_;
+  bool stands_still_ = false;
+  std::uint64_t still_until_ = 0;  // when it was last seen standing still
+  std::uint64_t next_look_ = 0;
+};
+
+}  // namespace jtrace::session

@@ -1,0 +1,37 @@
+#include "session/trace_summary.h"
+
+#include <cstdio>
+
+#include "trace/byte_sink.h"
+
+namespace jtrace::session {
+namespace {
+
+std::string size_text(std::uint64_t bytes) {
+  char text[32];
+  if (bytes < 10'000) std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
+  else if (bytes < (10u << 20)) std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
+  else std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1u << 20));
+  return text;
+}
+
+}  // namespace
+
+ExitStatus TraceSummary::status() const {
+  if (reason == EndReason::kOutput && error) return trace::is_full(*error) ? ExitStatus::kPartial : exit_status(*error);
+  if (reason == EndReason::kAgentGone) return ExitStatus::kAgent;
+  if (dropped != 0 || malformed != 0 || made_up_definitions != 0 || error || !uncounted.empty())
+    return ExitStatus::kPartial;
+  return agent_left ? ExitStatus::kOk : ExitStatus::kTimeout;
+}
+
+std::string TraceSummary::text() const {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(elapsed) / 1e9);
+  std::string text = std::to_string(events) + " events, " + size_text(bytes) + " in " + seconds + " s";
+  if (documents > 1) text += ", in " + std::to_string(documents) + " documents";
+  if (dropped != 0) text += ", " + std::to_string(dropped) + " events lost";
+  return text;
+}
+
+}  // namespace jtrace::session

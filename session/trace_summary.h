@@ -1,0 +1,49 @@
+// How a trace ended and what came of it. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace jtrace::session {
+
+enum class EndReason {
+  kDuration,     // --duration is over
+  kInterrupted,  // Ctrl-C, SIGTERM
+  kDetached,     // `jtrace ctl PID detach`
+  kTargetEnded,  // the JVM
+  kSizeReached,  // --max-size
+  kOutput,       // no room, or the output failed: `error` says
+  kAgentGone,    // the agent hung up, the JVM lives
+};
+
+struct TraceSummary {
+  EndReason reason = EndReason::kInterrupted;
+  std::optional<Error> error;  // of the output, or of the agent
+  std::uint64_t events = 0;    // elements
+  std::uint64_t bytes = 0;
+  std::uint64_t dropped = 0;              // events that found no room in the ring memory
+  std::uint64_t malformed = 0;            // places in the ring memory that made no sense
+  std::uint64_t made_up_definitions = 0;  // ids whose definition found no room
+  std::uint64_t elapsed = 0;              // ns
+  std::uint64_t documents = 1;
+  bool agent_left = false;     // it said that it has gone out of the JVM (or the JVM has ended)
+  bool target_killed = false;  // the JVM did not end by itself
+  std::string death = {};      // how, where it did not (JvmDeath)
+  std::string uncounted = {};  // why counts of calls that were asked for are not there; "": they are, or were not
+
+  ExitStatus status() const;
+  // "12345 events, 3.4 MiB in 12.3 s", and what was lost.
+  std::string text() const;
+};
+
+struct Progress {
+  std::uint64_t elapsed = 0;  // ns
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t dropped = 0;
+};
+
+}  // namespace jtrace::session
