@@ -14,6 +14,7 @@
 
 #include "base/strings.h"
 #include "session/document/drainer.h"
+#include "session/document/trace_output.h"
 #include "trace/record/definition_builder.h"
 #include "trace/record/pool_writer.h"
 
