@@ -7,19 +7,28 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "session/leave_limit.h"
+#include "target/proc_text.h"
 
 namespace jtrace::session {
 namespace {
 
 using trace::record::AgentState;
 
-constexpr std::uint64_t kDetachLimit = 15 * kNanosPerSecond;  // for the agent to leave the JVM
-constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;   // for a JVM whose agent hung up to be seen as ended
+constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;  // for a JVM whose agent hung up to be seen as ended
 
 // Reads one signal off a non-blocking signalfd; false where there is none (or no descriptor).
 bool take_pending_signal(int fd) {
   signalfd_siginfo info{};
   return ::read(fd, &info, sizeof info) > 0;
+}
+
+// What the process has had of processors, ns; 0 where nobody tells.
+std::uint64_t cpu_of(const target::Process& process) {
+  const auto stat = process.read_proc("stat");
+  const long ticks_a_second = ::sysconf(_SC_CLK_TCK);
+  if (!stat || ticks_a_second <= 0) return 0;
+  return target::parse_cpu_ticks(*stat) * (kNanosPerSecond / static_cast<std::uint64_t>(ticks_a_second));
 }
 
 }  // namespace
@@ -193,9 +202,16 @@ std::string TraceRunner::why_uncounted() const {
 void TraceRunner::detach_agent() {
   if (target_ended_ || agent_.hung_up()) return;
   if (!agent_.leave(counts_methods(drain_.options()) && !drain_.is_counted_out())) return;
-  const std::uint64_t limit = monotonic_ns() + kDetachLimit;
+  LeaveLimit limit(monotonic_ns(), cpu_of(process_));
+  std::uint64_t next_look = 0;
+  const auto is_over = [&] {
+    const std::uint64_t now = monotonic_ns();
+    if (now < next_look) return false;
+    next_look = now + kNanosPerSecond / 2;
+    return limit.is_over(now, cpu_of(process_));
+  };
   signalled_ = false;
-  while (!agent_.has_left() && !agent_.hung_up() && !signalled_ && monotonic_ns() < limit) {
+  while (!agent_.has_left() && !agent_.hung_up() && !signalled_ && !is_over()) {
     if (!error_)
       if (auto pass = drain_.pass(TraceDrain::Mode::kLive); !pass) output_failed(std::move(pass).error());
     while (agent_.next()) {

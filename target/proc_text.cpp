@@ -130,13 +130,21 @@ ProcessStatus parse_status(std::string_view text) {
   return status;
 }
 
-std::uint64_t parse_start_ticks(std::string_view stat) {
+namespace {
+
+// A number of /proc/PID/stat by its place there (proc_pid_stat(5)), from field 4 on; 0 where it is not there.
+std::uint64_t stat_field(std::string_view stat, std::size_t place) {
   const std::size_t after_comm = stat.rfind(')');  // comm may contain blanks and parentheses
   if (after_comm == stat.npos) return 0;
   const auto fields = words(stat.substr(after_comm + 1));
-  constexpr std::size_t kStartTime = 22 - 3;  // fields[0] is field 3
-  return fields.size() > kStartTime ? number<std::uint64_t>(fields[kStartTime]) : 0;
+  return fields.size() > place - 3 ? number<std::uint64_t>(fields[place - 3]) : 0;
 }
+
+}  // namespace
+
+std::uint64_t parse_start_ticks(std::string_view stat) { return stat_field(stat, 22); }
+
+std::uint64_t parse_cpu_ticks(std::string_view stat) { return stat_field(stat, 14) + stat_field(stat, 15); }
 
 std::vector<std::string> parse_cmdline(std::string_view text) {
   std::vector<std::string> arguments;

@@ -35,6 +35,8 @@ ProcessStatus parse_status(std::string_view text);
 
 // Field 22 of /proc/PID/stat: start time in clock ticks since boot; 0 where the text is not a stat line.
 std::uint64_t parse_start_ticks(std::string_view stat);
+// Fields 14 and 15 in all: processor time in clock ticks.
+std::uint64_t parse_cpu_ticks(std::string_view stat);
 
 // The arguments in /proc/PID/cmdline.
 std::vector<std::string> parse_cmdline(std::string_view text);

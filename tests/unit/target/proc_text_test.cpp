@@ -39,6 +39,8 @@ TEST(ProcText, StartTicksBehindAHostileName) {
   EXPECT_EQ(parse_start_ticks("7 (a) b (c) S 1 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 12345 999 88"), 12345u);
   EXPECT_EQ(parse_start_ticks("7 (x) S 1"), 0u);
   EXPECT_EQ(parse_start_ticks(""), 0u);
+  EXPECT_EQ(parse_cpu_ticks("7 (a) b (c) S 1 7 7 0 -1 4194304 1 2 3 4 500 60 7 8 20 0 1 0 12345 999 88"), 560u);
+  EXPECT_EQ(parse_cpu_ticks("7 (x) S 1"), 0u);
 }
 
 TEST(ProcText, CommandLineKeepsEmptyArguments) {
