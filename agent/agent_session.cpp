@@ -442,6 +442,13 @@ bool AgentSession::wait_until_all_is_on(std::uint64_t limit_ns) const {
   return true;
 }
 
+// False where one found no room to tell what it has lost.
+bool AgentSession::leave_all(Producer& teller) {
+  bool told = true;
+  Producer::for_each([&](Producer& producer) { told = producer.leave(writer, teller) && told; });
+  return told;
+}
+
 void AgentSession::stop(JNIEnv* jni) {
   say_all_is_on();
   looks.close();
@@ -454,7 +461,9 @@ void AgentSession::stop(JNIEnv* jni) {
   current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);
   if (Producer* mine = Producer::current(); empty && mine != nullptr) {
-    Producer::for_each([&](Producer& producer) { producer.leave(writer, *mine); });
+    // What was lost is told: a pool that is still full is being emptied by jtrace, if that lives.
+    constexpr int kPauseUs = 2000;
+    for (int tries = vm_dead ? 100 : 500; tries > 0 && !leave_all(*mine); --tries) usleep(kPauseUs);
     mine->leave(writer);
   }
   if (empty && methods != nullptr && !vm_dead) methods->destroy_monitors();

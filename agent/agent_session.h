@@ -104,6 +104,7 @@ class AgentSession {
 
  private:
   const char* map_pool(int fd);
+  bool leave_all(Producer& teller);
   void unmap_pool();
   void prepare_methods(JNIEnv* jni);
   void prepare_waits(JNIEnv* jni);

@@ -476,12 +476,14 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
   }
 }
 
-void Producer::leave(const PoolWriter& writer, Producer& teller) {
+bool Producer::leave(const PoolWriter& writer, Producer& teller) {
   const bool joined = generation() == writer.generation;
   if (joined) close_direct(writer, direct());
   // In a record of another producer's, or of this one after all it has written.
-  if (joined || (has_losses() && former_generation_ == writer.generation)) tell_losses(writer, teller);
+  const bool is_ours = joined || (has_losses() && former_generation_ == writer.generation);
+  const bool told = !is_ours || tell_losses(writer, teller);
   finish_chunk(writer);
+  return told;
 }
 
 void Producer::finish_chunk(const PoolWriter& writer) {

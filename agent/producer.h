@@ -65,9 +65,9 @@ class Producer {
     return write_slots(writer, &made.header, sizeof made, may_block);
   }
   // Gives its chunks up: at the end of the thread, and of the session, where nobody is inside a callback and `teller`
-  // says what was lost and is not said yet.
-  void leave(const PoolWriter& writer) { leave(writer, *this); }
-  void leave(const PoolWriter& writer, Producer& teller);
+  // says what was lost and is not said yet. False where it found no room for that: it may be tried again.
+  bool leave(const PoolWriter& writer) { return leave(writer, *this); }
+  bool leave(const PoolWriter& writer, Producer& teller);
   // Events of a thread that this producer runs are lost; counted here.
   void lose(const PoolWriter& writer, std::uint64_t events, std::uint64_t thread);
 

@@ -1,5 +1,7 @@
 #include "session/options/event_names.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "trace/record/control.h"
 
@@ -133,7 +135,10 @@ std::string event_groups_help() {
 
 std::string event_words_help() {
   std::string text;
+  std::vector<std::string_view> said;  // a group may have the name of what it is made of
   for_each_word([&](const Word& word) {
+    if (std::find(said.begin(), said.end(), word.name) != said.end()) return;
+    said.push_back(word.name);
     if (!text.empty()) text += ", ";
     text += word.name;
   });

@@ -46,11 +46,10 @@ struct Row {
 
 const std::string kRule = "a rule is CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'";
 const std::string kAllEvents =
-    "threads, classes, gc, monitors, objects, runtime, all, methods, exceptions, lines, counts, allocations, calls, "
-    "threadStart, threadEnd, classDef, classUnload, gcStart, gcFinish, monWait, monWaited, monContendedEnter, "
-    "monContendedEntered, sleeps, parks, objAlloc, objFree, runtimeInitDone, runtimeShutdown, processSuspend, "
-    "processResume, methodEntry, "
-    "methodExit, methodCall, methodReturn, methodCount, line, throw, catch";
+    "threads, classes, gc, monitors, sleeps, parks, objects, allocations, runtime, methods, calls, counts, lines, "
+    "exceptions, all, threadStart, threadEnd, classDef, classUnload, gcStart, gcFinish, monWait, monWaited, "
+    "monContendedEnter, monContendedEntered, objAlloc, objFree, runtimeInitDone, runtimeShutdown, processSuspend, "
+    "processResume, methodEntry, methodExit, methodCall, methodReturn, methodCount, line, throw, catch";
 const std::string kLongName(300, 'x');
 
 const std::vector<Row>& rows() {
