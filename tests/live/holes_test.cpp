@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/live/core_folder.h"
 #include "tests/testlib/background_command.h"
@@ -101,6 +103,13 @@ TEST(Holes, a_libjvm_without_tables_is_not_hotspot) {
       {.environment = {std::string("LD_PRELOAD=") + build_folder() + "/tests/live/foreign/libjvm.so"}});
   ASSERT_TRUE(succeeded(other));
   ASSERT_TRUE((*other)->wait_err_line("here", std::chrono::seconds(60)));
+  // The library comes with the loader of the second program.
+  const std::string proc = "/proc/" + std::to_string((*other)->pid());
+  const auto is_loaded = [&] {
+    return read_file(proc + "/comm").value_or("") == "sleep\n" &&
+           read_file(proc + "/maps").value_or("").find("foreign/libjvm.so") != std::string::npos;
+  };
+  for (int i = 0; i < 6000 && !is_loaded(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const auto refused = look({std::to_string((*other)->pid()), "info"});
   EXPECT_EQ(refused.status, 4) << refused.err;
   EXPECT_THAT(refused.err, HasSubstr("OpenJ9")) << "it says what it may be";
