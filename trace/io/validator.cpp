@@ -220,6 +220,7 @@ Result<> Validator::check_definition(const Event& event, State& state) {
 // Events of the thread, 0: of any, are not in the trace.
 void Validator::lose(State& state, std::uint64_t lost) {
   state.gc_open = false;
+  state.gc_unknown = true;
   const auto forget = [](Thread& thread) {
     thread.stack.clear();
     thread.after_gap = true;
@@ -301,10 +302,12 @@ Result<> Validator::check_balance(const Event& event, Scope& scope, State& state
                  : fault("unbalanced", "a thread ends within " + std::to_string(open) + " entered methods");
     }
     case ElementKind::kGcStart:
+      state.gc_unknown = false;
       if (std::exchange(state.gc_open, true)) return fault("unbalanced", "gcStart within a collection");
       return {};
     case ElementKind::kGcFinish:
-      if (!std::exchange(state.gc_open, false)) return fault("unbalanced", "gcFinish without a gcStart");
+      if (!std::exchange(state.gc_open, false) && !std::exchange(state.gc_unknown, false))
+        return fault("unbalanced", "gcFinish without a gcStart");
       return {};
     case ElementKind::kMonWait:
       if (std::exchange(thread.waits, true)) return fault("unbalanced", "monWait of a thread that waits");
