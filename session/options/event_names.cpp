@@ -76,10 +76,15 @@ const std::vector<Word>& elements() {
 // Definitions, written wherever they are referred to: asking for them asks for nothing else.
 constexpr std::string_view kAlways[] = {"methodDef", "objDef"};
 
+// Each word once: a group may have the name of what it is made of, and is then what the word means.
 template <class Function>
 void for_each_word(Function function) {
+  const auto is_group = [](const Word& word) {
+    return std::any_of(groups().begin(), groups().end(), [&](const Word& group) { return group.name == word.name; });
+  };
   for (const Word& word : groups()) function(word);
-  for (const Word& word : elements()) function(word);
+  for (const Word& word : elements())
+    if (!is_group(word)) function(word);
 }
 
 Result<std::uint64_t> bits_of(std::string_view name) {
@@ -88,7 +93,7 @@ Result<std::uint64_t> bits_of(std::string_view name) {
   const Word* found = nullptr;
   std::vector<std::string_view> available;
   for_each_word([&](const Word& word) {
-    if (word.name == name && found == nullptr) found = &word;  // a group before an element
+    if (word.name == name) found = &word;
     available.push_back(word.name);
   });
   if (found != nullptr) return found->bits;
@@ -135,10 +140,7 @@ std::string event_groups_help() {
 
 std::string event_words_help() {
   std::string text;
-  std::vector<std::string_view> said;  // a group may have the name of what it is made of
   for_each_word([&](const Word& word) {
-    if (std::find(said.begin(), said.end(), word.name) != said.end()) return;
-    said.push_back(word.name);
     if (!text.empty()) text += ", ";
     text += word.name;
   });
