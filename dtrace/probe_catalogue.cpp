@@ -1,18 +1,17 @@
 #include "dtrace/probe_catalogue.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "base/name_pattern.h"
 #include "base/strings.h"
 
 namespace jtrace::dtrace {
 namespace {
 
 struct Row {
-  std::string_view name;  // a trailing '*' stands for any end
+  std::string_view name;  // a pattern
   std::string_view flag;
   std::string_view arguments;  // NAME[:KIND]...; s symbol, t text, a address, f flag
 };
@@ -55,11 +54,8 @@ constexpr Row kHotspot[] = {
 
 const Row* find_row(std::string_view provider, std::string_view name) {
   if (provider != "hotspot") return nullptr;
-  for (const Row& row : kHotspot) {
-    const bool matches =
-        row.name.ends_with('*') ? name.starts_with(row.name.substr(0, row.name.size() - 1)) : name == row.name;
-    if (matches) return &row;
-  }
+  for (const Row& row : kHotspot)
+    if (matches_pattern(row.name, name)) return &row;
   return nullptr;
 }
 
@@ -81,10 +77,6 @@ std::string with_underscores(std::string_view word) {
     else text += c;
   }
   return text;
-}
-
-bool matches(const std::string& pattern, const std::string& text) {
-  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 }  // namespace
@@ -139,16 +131,17 @@ std::vector<Probe> group_probes(std::vector<ProbeSite> sites) {
 
 Result<std::vector<const Probe*>> select_probes(const std::vector<Probe>& probes, std::string_view word) {
   const std::size_t colon = word.find(':');
-  const std::string provider(colon == std::string_view::npos ? "" : word.substr(0, colon));
+  const std::string_view provider = colon == std::string_view::npos ? "" : word.substr(0, colon);
   const std::string name = with_underscores(colon == std::string_view::npos ? word : word.substr(colon + 1));
   std::vector<const Probe*> own, others;
   for (const Probe& probe : probes) {
     if (colon != std::string_view::npos) {
-      if (matches(provider, probe.provider) && matches(name.empty() ? "*" : name, probe.name)) own.push_back(&probe);
+      if (matches_pattern(provider, probe.provider) && matches_pattern(name.empty() ? "*" : name, probe.name))
+        own.push_back(&probe);
       continue;
     }
     if (probe.provider == word) own.push_back(&probe);
-    else if (matches(name, probe.name)) (probe.provider == "hotspot" ? own : others).push_back(&probe);
+    else if (matches_pattern(name, probe.name)) (probe.provider == "hotspot" ? own : others).push_back(&probe);
   }
   if (own.empty()) own = std::move(others);
   if (!own.empty()) return own;

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "base/clock.h"
+#include "base/name_pattern.h"
 #include "base/strings.h"
 #include "coreinspect/gc/histogram.h"
 #include "coreinspect/model/class_facts.h"
-#include "coreinspect/tools/name_pattern.h"
 
 namespace jtrace::coreinspect {
 namespace {

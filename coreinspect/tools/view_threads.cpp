@@ -1,8 +1,8 @@
 // The views `threads` and `stack`: what each thread does.
 #include <algorithm>
 
+#include "base/name_pattern.h"
 #include "base/strings.h"
-#include "coreinspect/tools/name_pattern.h"
 #include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/thread_groups.h"
 #include "coreinspect/tools/thread_snapshot.h"
