@@ -21,6 +21,8 @@
 #include "agent/retired_pools.h"
 #include "agent/waits/wait_tracer.h"
 #include "base/clock.h"
+#include "trace/option_keys.h"
+#include "trace/vm_threads.h"
 
 namespace jtrace::agent {
 namespace {
@@ -154,7 +156,7 @@ void AgentSession::say(std::string_view key, std::string_view value) {
 void AgentSession::say_missing(std::string_view what, std::string_view why) {
   ByteBuffer text;
   for (const std::string_view part : {what, std::string_view(": "), why}) text.put_bytes(part.data(), part.size());
-  say("jtrace.unavailable", text.view());
+  say(trace::kUnavailableKey, text.view());
   if (left_out_.size() != 0) left_out_.put_bytes("; ", 2);
   left_out_.put_bytes(text.data(), text.size());
 }
@@ -379,7 +381,7 @@ bool AgentSession::define_by_id(std::uint64_t id) {
 }
 
 std::uint64_t AgentSession::vm_thread_id(Producer& producer) {
-  const std::uint64_t id = record::kVmInternalThreadBase + producer.tid();
+  const std::uint64_t id = trace::kVmThreadBase + producer.tid();
   if (producer.last_thread == id && producer.last_thread_generation == writer.generation) return id;
   char name[32] = "";
   const std::size_t length = thread_comm(name, sizeof name);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "trace/option_keys.h"
 #include "trace/vm_threads.h"
 
 namespace jtrace::dtrace {
@@ -89,7 +90,7 @@ Result<> ProbeEvents::write_stack(const ProbeRecord& record) {
   JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record));
   const std::string text = sites_[record.site].probe->full_name() + ' ' + std::to_string(thread.value()) + ' ' +
                            options_.stack_text(*record.stack);
-  return sink_.write(trace::Option{.key = "jtrace.stack", .value = text});
+  return sink_.write(trace::Option{.key = trace::kStackKey, .value = text});
 }
 
 Result<> ProbeEvents::write_element(const ProbeRecord& record, Kind kind) {

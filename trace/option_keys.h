@@ -20,8 +20,17 @@ inline constexpr std::string_view kUncountedKey = "jtrace.uncounted";      // wh
 inline constexpr std::string_view kMaskedKey = "jtrace.masked";            // how many values
 inline constexpr std::string_view kUnavailableKey = "jtrace.unavailable";  // what could not be had
 inline constexpr std::string_view kCutStackKey = "jtrace.cutStack";        // threadId
+inline constexpr std::string_view kThreadStateKey = "jtrace.threadState";  // "THREADID STATE"
+inline constexpr std::string_view kStackKey = "jtrace.stack";              // of a hit of a USDT probe
 inline constexpr std::string_view kProbesKey = "jtrace.probes";
 inline constexpr std::string_view kBackEndKey = "jtrace.backend";
 inline constexpr std::string_view kVirtualThreadsKey = "jtrace.virtualThreads";
+
+// What the agent says of its probes in the bytecode, in words.
+inline constexpr std::string_view kRewrittenKey = "jtrace.rewritten";  // what became of the classes that were loaded
+inline constexpr std::string_view kUnrewrittenKey = "jtrace.unrewritten";  // a method without, or with fewer
+inline constexpr std::string_view kLateKey = "jtrace.late";                // classes whose first calls came before them
+inline constexpr std::string_view kUnwatchedKey = "jtrace.unwatched";      // calls that were not looked at
+inline constexpr std::string_view kUnseenStacksKey = "jtrace.unseenStacks";  // stacks that were not looked at
 
 }  // namespace jtrace::trace

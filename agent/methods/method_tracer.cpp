@@ -13,6 +13,7 @@
 #include "agent/methods/pool_room.h"
 #include "agent/registry.h"
 #include "base/clock.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::agent {
 namespace {
@@ -170,7 +171,7 @@ void MethodTracer::refilter(JNIEnv* jni, bool tells_late) {
     queue_.add(jni, klass);
     if (tells_late && (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0) note_late(klass);
   });
-  late_.finish([this](std::string_view text) { say("jtrace.late", text); });
+  late_.finish([this](std::string_view text) { say(trace::kLateKey, text); });
   if (!told) return;
   said_ = false;
 }
@@ -187,7 +188,7 @@ bool MethodTracer::has_probes(jclass klass) {
 void MethodTracer::note_late(jclass klass) {
   JvmtiText signature(session_.jvmti);
   session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
-  late_.add(internal_name(signature.view()), [this](std::string_view text) { say("jtrace.late", text); });
+  late_.add(internal_name(signature.view()), [this](std::string_view text) { say(trace::kLateKey, text); });
 }
 
 bool MethodTracer::rewrite_urgent(JNIEnv* jni) {
@@ -221,7 +222,7 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
     said_ = true;
     char text[256];
     const int length = figures(text, sizeof text);
-    say("jtrace.rewritten", std::string_view(text, static_cast<std::size_t>(length)));
+    say(trace::kRewrittenKey, std::string_view(text, static_cast<std::size_t>(length)));
   }
   return false;
 }
@@ -293,7 +294,7 @@ void MethodTracer::remove(JNIEnv* jni) {
   area_->counts().stop();
   if (const std::uint64_t unwatched = unwatched_.load(); unwatched != 0) {
     char text[32];
-    say("jtrace.unwatched",
+    say(trace::kUnwatchedKey,
         std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
   }
   removing_ = true;
@@ -304,7 +305,7 @@ void MethodTracer::remove(JNIEnv* jni) {
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
   if (const std::uint64_t skipped = session_.looks.skipped(); skipped != 0) {
     char text[32];
-    say("jtrace.unseenStacks",
+    say(trace::kUnseenStacksKey,
         std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, skipped))));
   }
   active_ = false;
@@ -350,7 +351,7 @@ void MethodTracer::say_unrewritten(std::string_view klass, std::string_view meth
       snprintf(text, sizeof text, "%.*s%s%.*s: %.*s", static_cast<int>(std::min<std::size_t>(klass.size(), 400)),
                klass.data(), method.empty() ? "" : ".", static_cast<int>(method.size()), method.data(),
                static_cast<int>(why.size()), why.data());
-  say("jtrace.unrewritten",
+  say(trace::kUnrewrittenKey,
       std::string_view(text, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1)));
 }
 
@@ -596,7 +597,7 @@ void MethodTracer::rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view 
   char text[512];
   const int length = snprintf(text, sizeof text, "%.*s: its first calls may have come before its probes",
                               static_cast<int>(std::min<std::size_t>(name.size(), 400)), name.data());
-  say("jtrace.late", std::string_view(text, static_cast<std::size_t>(length)));
+  say(trace::kLateKey, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 std::uint32_t MethodTracer::number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
@@ -669,7 +670,7 @@ void MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
   }
   char text[256];
   const int length = coverage(jni, counted.size(), text, sizeof text);
-  say("jtrace.counted", std::string_view(text, static_cast<std::size_t>(length)));
+  say(trace::kCountedKey, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/option_keys.h"
 #include "trace/record/event_record.h"
 
 namespace jtrace::session {
@@ -82,7 +83,7 @@ Result<> DefinitionTable::announce_thread(std::uint64_t id, std::uint64_t time) 
   const std::string_view state = state_word(found->second.fields.flags);
   if (state.empty()) return {};
   const std::string value = std::to_string(id) + " " + std::string(state);
-  return emitter_.emit(trace::Option{.key = "jtrace.threadState", .value = value});
+  return emitter_.emit(trace::Option{.key = trace::kThreadStateKey, .value = value});
 }
 
 Result<> DefinitionTable::write_thread(std::uint64_t id, std::uint64_t time) {

@@ -8,6 +8,7 @@
 #include "trace/io/call_stacks.h"
 #include "trace/io/converter.h"
 #include "trace/io/first_states.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -190,7 +191,7 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kMethodDef:
       case ElementKind::kObjDef: return;  // named where they are used
       case ElementKind::kOption:
-        if (!gap_of(event, scope) && std::get<Option>(event).key.view() != "jtrace.threadState") lose(event);
+        if (!gap_of(event, scope) && std::get<Option>(event).key.view() != kThreadStateKey) lose(event);
         return;
       default: return lose(event);
     }

@@ -31,7 +31,7 @@ void FirstStates::note_gap(const Gap& gap, OfScope& mine) {
 void FirstStates::note_option(const Option& option, OfScope& mine) {
   const std::string_view key = option.key.view(), value = option.value.view();
   if (key == kPausedKey || key == kContinuesKey) return end_all(mine);
-  if (key != "jtrace.threadState") return;
+  if (key != kThreadStateKey) return;
   const std::size_t blank = value.find(' ');
   const auto thread = parse_decimal<std::uint64_t>(value.substr(0, blank));
   if (!thread || blank == std::string_view::npos) return;

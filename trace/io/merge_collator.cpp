@@ -4,6 +4,8 @@
 #include <limits>
 #include <unordered_set>
 
+#include "trace/option_keys.h"
+
 namespace jtrace::trace::io {
 
 Result<> MergeCollator::collate(MergeTrace& trace) {
@@ -78,6 +80,7 @@ Result<> MergeCollator::drop_duplicates(MergeTrace& trace) {
 
 // Behind the element before each gap: option jtrace.dropped, where none stands there already.
 void MergeCollator::mark_gaps(MergeTrace& trace) {
+  const std::string dropped_key = "key=\"" + std::string(kDroppedKey) + '"';
   std::uint64_t expected = 1;
   std::vector<std::pair<std::size_t, std::uint64_t>> marks;  // before this item, so many
   std::size_t after_last = 0;                                // after the last one that collates
@@ -89,7 +92,7 @@ void MergeCollator::mark_gaps(MergeTrace& trace) {
       bool marked = false;
       for (std::size_t between = after_last; between < i && !marked; ++between) {
         const auto text = streams_.text_of(trace.items[between]);
-        marked = text && text->find("key=\"jtrace.dropped\"") != std::string_view::npos;
+        marked = text && text->find(dropped_key) != std::string_view::npos;
       }
       if (!marked) marks.emplace_back(i, item.key - expected);
     }
@@ -103,7 +106,7 @@ void MergeCollator::mark_gaps(MergeTrace& trace) {
   for (std::size_t i = 0; i < trace.items.size(); ++i) {
     if (mark != marks.end() && mark->first == i) {
       const std::string count = std::to_string(mark->second);
-      items.push_back(streams_.add_line(trace.items[i].key, "<option key=\"jtrace.dropped\" value=\"" + count +
+      items.push_back(streams_.add_line(trace.items[i].key, "<option " + dropped_key + " value=\"" + count +
                                                                 "\" traceIdRef=\"" + trace.id + "\"/>\n"));
       ++mark;
     }

@@ -42,7 +42,4 @@ enum ClassFlag : std::uint8_t {
   kClassNamed = 2,         // known by its name alone, from a class that refers to it; so are its methods
 };
 
-inline constexpr std::uint64_t kVmInternalThreadBase =
-    1'000'000'000'000;  // + inner tid: threadId of VM-internal threads
-
 }  // namespace jtrace::trace::record
