@@ -110,6 +110,17 @@ constexpr EventNeed kNeeds[] = {
      "can_generate_sampled_object_alloc_events"},
 };
 
+// What needs no row: the JVM always tells of its start and end, and jtrace itself sees standstills.
+constexpr std::uint64_t kWithoutNeeds =
+    record::kRuntimeInitDoneEvent | record::kRuntimeShutdownEvent | record::kStandstillEvent;
+static_assert(
+    [] {
+      std::uint64_t bits = kWithoutNeeds;
+      for (const EventNeed& need : kNeeds) bits |= need.bits;
+      return bits == record::kAllEvents;
+    }(),
+    "an event of events.def has no row in kNeeds: it would never be switched on");
+
 // The kernel's name of the calling thread (prctl(2), PR_GET_NAME: 16 bytes with the NUL); returns its length.
 std::size_t thread_comm(char* name, std::size_t size) {
   if (size < 16 || prctl(PR_GET_NAME, name, 0, 0, 0) != 0) return 0;

@@ -14,6 +14,7 @@
 // clang-format on
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace jtrace::trace::record {
@@ -60,6 +61,18 @@ enum EventBit : std::uint64_t {
 #include "trace/record/events.def"
 #undef EVENT_BIT
 };
+// All that there are.
+inline constexpr std::uint64_t kAllEvents = 0
+#define EVENT_BIT(number, Name, ...) | k##Name##Event
+#include "trace/record/events.def"
+#undef EVENT_BIT
+    ;
+static_assert(std::popcount(kAllEvents) == 0
+#define EVENT_BIT(...) +1
+#include "trace/record/events.def"
+#undef EVENT_BIT
+              ,
+              "two rows of events.def have the same bit");
 enum class EventProbes { kNone, kTimed, kCounts };
 // All events that probes in the bytecode make in that way.
 constexpr std::uint64_t events_of(EventProbes probes) {

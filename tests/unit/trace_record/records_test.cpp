@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -87,6 +88,20 @@ TEST(Records, KindsThatAreNoRowAreNothing) {
 
 // What bytecode writes has one slot, or the cpu time or the object in its second one (agent/methods/probe_code.cpp).
 TEST(Records, OfBytecodeHaveTwoSlotsAtTheMost) { EXPECT_EQ(kLargestOfBytecode, 2 * kSlotSize); }
+
+// A kind that nobody writes is a callback that was forgotten.
+TEST(Records, TheAgentNamesEachKind) {
+  std::string agent;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(JTRACE_SOURCE_DIR "/agent"))
+    if (file.is_regular_file()) agent += read_file(file.path()).value_or("");
+  const auto is_named = [&](const std::string& word) {
+    for (std::size_t at = agent.find(word); at != agent.npos; at = agent.find(word, at + 1))
+      if (std::isalnum(static_cast<unsigned char>(agent[at + word.size()])) == 0) return true;
+    return false;
+  };
+  for (const RecordTraits& row : kRecords)
+    EXPECT_TRUE(is_named("RecordKind::k" + std::string(row.name))) << "nothing in agent/ writes a record " << row.name;
+}
 
 std::string words_of(std::string_view name) {  // "kSilent" as the table of the docs has it
   std::string text(name);
