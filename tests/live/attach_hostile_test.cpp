@@ -12,7 +12,7 @@
 #include "tests/testlib/require.h"
 #include "tests/testlib/small_disk.h"
 #include "tests/testlib/trace_checks.h"
-#include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -33,29 +33,24 @@ std::string copy_of(const std::string& path, const ScratchDir& folder) {
 
 // The trace on a disk of that size while the program makes more events than fit; the document must be closed properly.
 void fill_disk(const Jdk& jdk, const std::vector<std::string>& options) {
-  auto disk = SmallDisk::make(512);
-  ASSERT_TRUE(succeeded(disk));
-  auto jvm = JvmProcess::start(jdk, "Workload", attachable(jdk));
-  ASSERT_TRUE(succeeded(jvm));
-  std::vector<std::string> argv{jtrace_binary(), "attach", (*jvm)->pid_text(), "-o", (*disk)->path() + "/x.xml"};
+  auto disk = must(SmallDisk::make(512));
+  auto jvm = must(JvmProcess::start(jdk, "Workload", attachable(jdk)));
+  std::vector<std::string> argv{jtrace_binary(), "attach", jvm->pid_text(), "-o", disk->path() + "/x.xml"};
   argv.insert(argv.end(), options.begin(), options.end());
   CommandOptions command;
-  command.in_child = (*disk)->enter();
-  auto tracing = BackgroundCommand::start(argv, command);
-  ASSERT_TRUE(succeeded(tracing));
-  for (int i = 0; i < 40 && (*tracing)->alive(); ++i) ASSERT_TRUE(succeeded((*jvm)->ask("threads 100")));
-  auto status = (*tracing)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 9) << (*tracing)->err();
-  EXPECT_THAT((*tracing)->err(), AnyOf(HasSubstr("space"), HasSubstr("free"), HasSubstr("full")));
+  command.in_child = disk->enter();
+  auto tracing = must(BackgroundCommand::start(argv, command));
+  for (int i = 0; i < 40 && tracing->alive(); ++i) must(jvm->ask("threads 100"));
+  auto status = must(tracing->wait_exit());
+  EXPECT_EQ(status, 9) << tracing->err();
+  EXPECT_THAT(tracing->err(), AnyOf(HasSubstr("space"), HasSubstr("free"), HasSubstr("full")));
   const ScratchDir folder;
-  const std::string copy = copy_of((*disk)->outside_path() + "/x.xml", folder);
+  const std::string copy = copy_of(disk->outside_path() + "/x.xml", folder);
   EXPECT_TRUE(valid(copy));
-  auto trace = TraceDocument::read(copy);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_GT(trace->count("threadStart"), 20u);
-  EXPECT_TRUE(succeeded((*jvm)->ask("threads 2")));
+  auto trace = must(TraceDocument::read(copy));
+  EXPECT_TRUE(none(trace.faults()));
+  EXPECT_GT(trace.count("threadStart"), 20u);
+  EXPECT_TRUE(succeeded(jvm->ask("threads 2")));
 }
 
 TEST(FullDisk, ends_a_trace_properly) {
@@ -72,14 +67,11 @@ TEST(FullDisk, is_not_reached_where_some_must_stay_free) {
 
 TEST(MaxSize, ends_a_trace_properly) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--max-size", "100K"});
-  ASSERT_TRUE(succeeded(run));
-  for (int i = 0; i < 40 && (*run)->command().alive(); ++i) ASSERT_TRUE(succeeded((*jvm)->ask("threads 100")));
-  ASSERT_TRUE(succeeded((*run)->command().wait_exit()));
-  EXPECT_LE(fs::file_size((*run)->path()), 100u * 1024);
-  EXPECT_TRUE(valid((*run)->path()));
+  TracedJvm jvm(*jdk, "Workload", {"--max-size", "100K"});
+  for (int i = 0; i < 40 && jvm.command().alive(); ++i) jvm.ask("threads 100");
+  jvm.wait_exit();
+  EXPECT_LE(fs::file_size(jvm.path()), 100u * 1024);
+  EXPECT_TRUE(valid(jvm.path()));
 }
 
 // A root in which /tmp is a symbolic link to an absolute path: inside, it is a folder; followed from the host, it leads
@@ -87,20 +79,17 @@ TEST(MaxSize, ends_a_trace_properly) {
 TEST(HostileContainer, tmp_that_is_a_link_does_not_lead_to_the_host) {
   NEED_NAMESPACES();
   for (const Jdk& jdk : jdks()) {
+    SCOPED_TRACE(jdk.name);
     const std::string trap = "/opt/jtrace-trap";
     ASSERT_FALSE(fs::exists(trap));
     JvmOptions options = attachable(jdk);
     options.isolation = Isolation::kContainer;
     options.own_root = true;
     options.tmp_link = trap;
-    auto jvm = JvmProcess::start(jdk, "Workload", options);
-    ASSERT_TRUE(succeeded(jvm)) << jdk.name;
-    auto run = TraceRun::start((*jvm)->pid());
-    ASSERT_TRUE(succeeded(run)) << jdk.name;
-    ASSERT_TRUE(succeeded((*jvm)->ask("threads 3")));
-    auto trace = (*run)->finish();
-    ASSERT_TRUE(succeeded(trace)) << jdk.name;
-    EXPECT_TRUE(none(trace->faults()));
+    TracedJvm jvm(jdk, "Workload", {}, options);
+    jvm.ask("threads 3");
+    const TraceDocument trace = jvm.finish();
+    EXPECT_TRUE(none(trace.faults()));
     EXPECT_FALSE(fs::exists(trap)) << "a file was made outside of the target's root";
   }
 }
@@ -109,23 +98,22 @@ TEST(HostileContainer, tmp_that_is_a_link_does_not_lead_to_the_host) {
 TEST(HostileContainer, a_libjvm_that_is_a_link_harms_nobody) {
   NEED_NAMESPACES();
   for (const Jdk& jdk : jdks()) {
+    SCOPED_TRACE(jdk.name);
     const ScratchDir host("jtrace-bait");
     const std::string bait = host.file("libjvm.so");
-    ASSERT_TRUE(succeeded(open_file(bait, O_WRONLY | O_CREAT, 0644)));
+    must(open_file(bait, O_WRONLY | O_CREAT, 0644));
     JvmOptions options = attachable(jdk);
     options.isolation = Isolation::kContainer;
     options.own_root = true;
-    auto jvm = JvmProcess::start(jdk, "Workload", options);
-    ASSERT_TRUE(succeeded(jvm)) << jdk.name;
-    const std::string libjvm = (*jvm)->inside(jdk.libjvm().substr(jdk.root.value_or("").size()));
+    auto jvm = must(JvmProcess::start(jdk, "Workload", options));
+    const std::string libjvm = jvm->inside(jdk.libjvm().substr(jdk.root.value_or("").size()));
     ASSERT_EQ(::rename(libjvm.c_str(), (libjvm + ".away").c_str()), 0);
     ASSERT_EQ(::symlink(bait.c_str(), libjvm.c_str()), 0);
     const ScratchDir folder;
-    auto done = run_jtrace({"attach", (*jvm)->pid_text(), "-o", folder.file("x.xml"), "--duration", "0.2"});
-    ASSERT_TRUE(succeeded(done));
+    auto done = must(run_jtrace({"attach", jvm->pid_text(), "-o", folder.file("x.xml"), "--duration", "0.2"}));
     // Traced through what is mapped, or refused with a reason: both are sound; a crash or a hang is not.
-    EXPECT_THAT(done->status, AnyOf(0, 4, 5, 7)) << done->err;
-    EXPECT_TRUE(succeeded((*jvm)->ask("threads 2")));
+    EXPECT_THAT(done.status, AnyOf(0, 4, 5, 7)) << done.err;
+    EXPECT_TRUE(succeeded(jvm->ask("threads 2")));
     EXPECT_EQ(fs::file_size(bait), 0u);
   }
 }
@@ -143,15 +131,13 @@ TEST(Delivery, says_that_there_is_no_place_to_run_from) {
     return ::mount_setattr(AT_FDCWD, root.c_str(), AT_RECURSIVE, &read_only, sizeof read_only) == 0 &&
            ::mount("tmpfs", (root + "/tmp").c_str(), "tmpfs", MS_NOEXEC, "mode=1777,size=64m") == 0;
   };
-  auto jvm = JvmProcess::start(*jdk, "Workload", options);
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", options));
   const ScratchDir folder;
-  auto done = run_jtrace({"attach", (*jvm)->pid_text(), "-o", folder.file("x.xml"), "--duration", "0.2"});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 7) << done->err;
-  EXPECT_THAT(done->err, HasSubstr("noexec"));
-  EXPECT_EQ((*jvm)->err(), "");
-  EXPECT_TRUE(succeeded((*jvm)->ask("threads 2")));
+  auto done = must(run_jtrace({"attach", jvm->pid_text(), "-o", folder.file("x.xml"), "--duration", "0.2"}));
+  EXPECT_EQ(done.status, 7) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("noexec"));
+  EXPECT_EQ(jvm->err(), "");
+  EXPECT_TRUE(succeeded(jvm->ask("threads 2")));
 }
 
 }  // namespace

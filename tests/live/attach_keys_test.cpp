@@ -14,6 +14,7 @@
 #include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -108,10 +109,9 @@ class AttachKeys : public ::testing::Test {
 
 TEST_F(AttachKeys, SteerTheTraceAndTheTerminalIsItselfAfterwards) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Idle", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Idle", attachable(*jdk)));
   std::ofstream(rules_) << "java.* exclude\n";
-  OnTerminal jtrace(attach(**jvm));
+  OnTerminal jtrace(attach(*jvm));
   ASSERT_TRUE(jtrace.read_until("h lists the keys"));
   EXPECT_FALSE(jtrace.is_itself());
   EXPECT_TRUE(jtrace.type("h", "p pause, r resume, x stop, s start, f filters, w flush, c count, i status, q detach"));
@@ -139,13 +139,12 @@ TEST_F(AttachKeys, SteerTheTraceAndTheTerminalIsItselfAfterwards) {
   EXPECT_TRUE(jtrace.type("x", "stop: done"));
   EXPECT_TRUE(jtrace.type("i", "status: state=stopped"));
   const std::string first = path_;
-  auto document = TraceDocument::read(first);
-  ASSERT_TRUE(succeeded(document));
-  EXPECT_TRUE(none(document->faults()));
+  auto document = must(TraceDocument::read(first));
+  EXPECT_TRUE(none(document.faults()));
   std::vector<std::string> patterns;
-  for (const TraceElement* each : document->all("filter")) patterns.push_back(each->get("pattern"));
+  for (const TraceElement* each : document.all("filter")) patterns.push_back(each->get("pattern"));
   EXPECT_THAT(patterns, ::testing::ElementsAre("java.*", "com.example.*", "*", "javax.*"));
-  EXPECT_THAT(document->option("jtrace.paused"), "false");
+  EXPECT_THAT(document.option("jtrace.paused"), "false");
   EXPECT_TRUE(jtrace.type("q", "->"));
   EXPECT_EQ(jtrace.wait(), 0) << jtrace.shown();
   EXPECT_TRUE(jtrace.is_itself());
@@ -153,11 +152,10 @@ TEST_F(AttachKeys, SteerTheTraceAndTheTerminalIsItselfAfterwards) {
 
 TEST_F(AttachKeys, TheTerminalIsItselfAfterASignal) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Idle", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Idle", attachable(*jdk)));
   std::ofstream(rules_) << "";
   for (const int number : {SIGTERM, SIGQUIT, SIGABRT}) {
-    OnTerminal jtrace(attach(**jvm));
+    OnTerminal jtrace(attach(*jvm));
     ASSERT_TRUE(jtrace.read_until("h lists the keys")) << number;
     EXPECT_FALSE(jtrace.is_itself());
     ASSERT_EQ(::kill(jtrace.pid(), number), 0);
@@ -169,17 +167,14 @@ TEST_F(AttachKeys, TheTerminalIsItselfAfterASignal) {
     }
     EXPECT_TRUE(jtrace.is_itself()) << number;
   }
-  remove_left_pools((*jvm)->pid());  // of the one that was aborted
+  remove_left_pools(jvm->pid());  // of the one that was aborted
 }
 
 TEST_F(AttachKeys, SignalsDoTheSameWithoutATerminal) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Idle", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
   std::ofstream(rules_) << "java.* exclude\n";
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads", "--filters", rules_});
-  ASSERT_TRUE(succeeded(run));
-  BackgroundCommand& jtrace = (*run)->command();
+  TracedJvm jvm(*jdk, "Idle", {"--events", "threads", "--filters", rules_});
+  BackgroundCommand& jtrace = jvm.command();
   const auto says = [&jtrace](int number, std::string_view text) {
     jtrace.signal(number);
     return jtrace.wait_err_line("jtrace: " + std::string(text), std::chrono::milliseconds(kPatience)).has_value();
@@ -192,8 +187,8 @@ TEST_F(AttachKeys, SignalsDoTheSameWithoutATerminal) {
   EXPECT_TRUE(says(SIGRTMIN + 5, "warning: count: this trace does not count calls"));
   EXPECT_TRUE(says(SIGRTMIN + 1, "stop: done"));
   EXPECT_TRUE(says(SIGRTMIN + 1, "warning: stop: the trace is stopped already"));
-  EXPECT_TRUE(succeeded((*run)->stop()));
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_TRUE(succeeded(jvm.run().stop()));
+  EXPECT_EQ(jvm.err(), "");
 }
 
 }  // namespace

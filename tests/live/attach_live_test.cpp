@@ -82,8 +82,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     return false;
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 TEST_P(EachJdk, answers_every_operation) {
   const auto jvm = start({"-Dsome.password=hidden"});
@@ -178,11 +177,10 @@ TEST_P(EachJdk, verdicts_of_load) {
       {no_entry, "", 7, "Agent_OnAttach"},
   };
   for (const auto& [path, options, status, says] : cases) {
-    const auto loaded = run_jtrace({"load", jvm->pid_text(), path, options});
-    ASSERT_TRUE(succeeded(loaded));
-    EXPECT_EQ(loaded->status, status) << path << ": " << loaded->err;
-    EXPECT_THAT(loaded->err, HasSubstr(says));
-    EXPECT_EQ(loaded->out, "");
+    const auto loaded = must(run_jtrace({"load", jvm->pid_text(), path, options}));
+    EXPECT_EQ(loaded.status, status) << path << ": " << loaded.err;
+    EXPECT_THAT(loaded.err, HasSubstr(says));
+    EXPECT_EQ(loaded.out, "");
     // Not the file that is none: asking the JVM for it costs it its stack guards' messages on stdout.
     if (path == text) continue;
     const CommandOutput raw = cmd(*jvm, {"load", path, "true", options});
@@ -199,12 +197,11 @@ TEST_P(EachJdk, verdicts_of_load) {
 TEST_P(EachJdk, java_agents) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
-  const auto classes = compiled_app("AttachAgent");
-  ASSERT_TRUE(succeeded(classes));
+  const auto classes = must(compiled_app("AttachAgent"));
   const ScratchDir folder;
-  const std::string good = put(*jvm, java_agent(*classes, "Agent-Class: AttachAgent\n", folder), "good.jar");
-  const std::string nameless = put(*jvm, java_agent(*classes, "X: y\n", folder), "nameless.jar");
-  const std::string wrong = put(*jvm, java_agent(*classes, "Agent-Class: NoSuchClass\n", folder), "wrong.jar");
+  const std::string good = put(*jvm, java_agent(classes, "Agent-Class: AttachAgent\n", folder), "good.jar");
+  const std::string nameless = put(*jvm, java_agent(classes, "X: y\n", folder), "nameless.jar");
+  const std::string wrong = put(*jvm, java_agent(classes, "Agent-Class: NoSuchClass\n", folder), "wrong.jar");
   const std::vector<std::tuple<std::string, std::string, int, std::string>> cases = {
       {good, "said=hello", 0, "returned 0"},
       {good, "throw", 7, "agentmain threw an exception"},
@@ -228,9 +225,8 @@ TEST_P(EachJdk, loading_that_is_switched_off) {
   if (GetParam().version < 9) GTEST_SKIP() << "JDK 8 has no EnableDynamicAgentLoading";
   JvmOptions options;
   options.flags = {"-XX:-EnableDynamicAgentLoading"};
-  const auto started = JvmProcess::start(GetParam(), "Idle", options);
-  ASSERT_TRUE(succeeded(started));
-  const JvmProcess& jvm = **started;
+  const auto started = must(JvmProcess::start(GetParam(), "Idle", options));
+  const JvmProcess& jvm = *started;
   const std::string ok = put(jvm, agent_library("ok"), "ok.so");
   const auto loaded = run_jtrace({"load", jvm.pid_text(), ok});
   EXPECT_EQ(loaded->status, 7);
@@ -244,9 +240,8 @@ TEST_P(EachJdk, loading_that_is_switched_off) {
 
 TEST_P(EachJdk, the_coming_warning_is_announced) {
   JvmOptions options;
-  const auto started = JvmProcess::start(GetParam(), "Idle", options);
-  ASSERT_TRUE(succeeded(started));
-  const JvmProcess& jvm = **started;
+  const auto started = must(JvmProcess::start(GetParam(), "Idle", options));
+  const JvmProcess& jvm = *started;
   const std::string ok = put(jvm, agent_library("ok"), "ok.so");
   for (int round = 0; round < 2; ++round) {
     const std::string before = jvm.err();
@@ -271,11 +266,9 @@ TEST_P(EachJdk, long_arguments) {
     std::string options = "out=" + out + " ";
     options.append(length - options.size(), 'x');
     // More than one argument of execve(2) may be; so through the library.
-    const auto process = target::Process::open(jvm->pid());
-    ASSERT_TRUE(succeeded(process));
-    const auto session = attach::AttachSession::open(*process);
-    ASSERT_TRUE(succeeded(session));
-    const auto reply = session->execute({.operation = "load", .arguments = {ok, "true", options}});
+    const auto process = must(target::Process::open(jvm->pid()));
+    const auto session = must(attach::AttachSession::open(process));
+    const auto reply = session.execute({.operation = "load", .arguments = {ok, "true", options}});
     const std::size_t limit = GetParam().version >= 24 ? 262'000 : 1024;
     EXPECT_EQ(reply.has_value(), length <= limit) << length;
     const std::string arrived = read_file(jvm->inside(out)).value_or("nothing");
@@ -339,14 +332,13 @@ TEST(All, every_JVM_of_the_machine_is_asked_once) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   if (run_command({"unshare", "--pid", "--fork", "--mount-proc", "true"}).value_or(CommandOutput{}).status != 0)
     JTRACE_SKIP("live", "unshare(1) cannot make a pid namespace here");
-  const auto classes = compiled_app("Idle");
-  ASSERT_TRUE(succeeded(classes));
+  const auto classes = must(compiled_app("Idle"));
   std::string starts;
   int count = 0;
   for (const Jdk& jdk : jdks()) {
     if (jdk.root) continue;  // in a namespace of /proc, not in a tree of its own
     for (int i = 0; i < 2; ++i, ++count)
-      starts += "(sleep 600 | exec " + jdk.home + "/bin/java -Xmx16m -XX:+UseSerialGC -cp '" + *classes + "' Idle) &\n";
+      starts += "(sleep 600 | exec " + jdk.home + "/bin/java -Xmx16m -XX:+UseSerialGC -cp '" + classes + "' Idle) &\n";
   }
   if (count == 0) JTRACE_SKIP("live", "no JDK outside of a tree");
   const ScratchDir folder;
@@ -356,21 +348,20 @@ TEST(All, every_JVM_of_the_machine_is_asked_once) {
       << "\"$1\" cmd all jcmd VM.version; echo \"status $?\"\n"
       << "\"$1\" cmd all jcmd GC.run 2>&1; echo \"refused $?\"\n"
       << "\"$1\" cmd all --yes jcmd GC.run; echo \"done $?\"\n";
-  const auto ran = run_command(
-      {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", folder.file("script"), jtrace_binary()});
-  ASSERT_TRUE(succeeded(ran));
+  const auto ran = must(run_command(
+      {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", folder.file("script"), jtrace_binary()}));
   const auto occurrences = [&](std::string_view what) {
     int found = 0;
-    for (std::size_t at = ran->out.find(what); at != std::string::npos; at = ran->out.find(what, at + 1)) ++found;
+    for (std::size_t at = ran.out.find(what); at != std::string::npos; at = ran.out.find(what, at + 1)) ++found;
     return found;
   };
-  EXPECT_EQ(occurrences(" jcmd VM.version <=="), count) << ran->out << ran->err;
-  EXPECT_EQ(occurrences("\nJDK "), count) << ran->out;
-  EXPECT_EQ(occurrences("status 0\n"), 1) << ran->out;
-  EXPECT_EQ(occurrences("say --yes"), 1) << ran->out;
-  EXPECT_EQ(occurrences("refused 2\n"), 1) << ran->out;
-  EXPECT_EQ(occurrences(" jcmd GC.run <=="), count) << ran->out;
-  EXPECT_EQ(occurrences("done 0\n"), 1) << ran->out;
+  EXPECT_EQ(occurrences(" jcmd VM.version <=="), count) << ran.out << ran.err;
+  EXPECT_EQ(occurrences("\nJDK "), count) << ran.out;
+  EXPECT_EQ(occurrences("status 0\n"), 1) << ran.out;
+  EXPECT_EQ(occurrences("say --yes"), 1) << ran.out;
+  EXPECT_EQ(occurrences("refused 2\n"), 1) << ran.out;
+  EXPECT_EQ(occurrences(" jcmd GC.run <=="), count) << ran.out;
+  EXPECT_EQ(occurrences("done 0\n"), 1) << ran.out;
 }
 
 TEST_P(EachJdk, a_socket_that_was_deleted_or_left_behind) {
@@ -413,10 +404,8 @@ TEST_P(EachJdk, a_busy_listener_is_named_at_the_time_out) {
   const std::string ok = put(*jvm, agent_library("ok"), "ok.so");
   const std::string gate = "/tmp/jtrace-test-" + jvm->pid_text() + "-gate";
   const auto process = target::Process::open(jvm->pid());
-  const auto session = attach::AttachSession::open(*process);
-  ASSERT_TRUE(succeeded(session));
-  auto held = session->begin({.operation = "load", .arguments = {ok, "true", "wait=" + gate}});
-  ASSERT_TRUE(succeeded(held));
+  const auto session = must(attach::AttachSession::open(*process));
+  auto held = must(session.begin({.operation = "load", .arguments = {ok, "true", "wait=" + gate}}));
   const auto started = std::chrono::steady_clock::now();
   const CommandOutput late = cmd(*jvm, {"--timeout", "1", "jcmd", "VM.version"});
   const auto took = std::chrono::steady_clock::now() - started;
@@ -507,21 +496,17 @@ TEST(AttachLibrary, from_several_threads) {
   for (std::size_t i = 0; i < 4; ++i) {
     JvmOptions options = attachable(all[i % all.size()], {"-Xmx32m"});
     if (i % 2 == 1 && ::geteuid() == 0) options.uid = options.gid = kNobody;
-    auto jvm = JvmProcess::start(all[i % all.size()], "Idle", options);
-    ASSERT_TRUE(succeeded(jvm));
-    jvms.push_back(std::move(*jvm));
+    auto jvm = must(JvmProcess::start(all[i % all.size()], "Idle", options));
+    jvms.push_back(std::move(jvm));
   }
   std::vector<std::thread> threads;
   for (const auto& jvm : jvms)
     threads.emplace_back([&jvm] {
       for (int round = 0; round < 20; ++round) {
-        const auto process = target::Process::open(jvm->pid());
-        ASSERT_TRUE(succeeded(process));
-        const auto session = attach::AttachSession::open(*process);
-        ASSERT_TRUE(succeeded(session));
-        const auto reply = session->execute({.operation = "jcmd", .arguments = {"VM.version"}});
-        ASSERT_TRUE(succeeded(reply));
-        EXPECT_THAT(reply->data, HasSubstr("JDK "));
+        const auto process = must(target::Process::open(jvm->pid()));
+        const auto session = must(attach::AttachSession::open(process));
+        const auto reply = must(session.execute({.operation = "jcmd", .arguments = {"VM.version"}}));
+        EXPECT_THAT(reply.data, HasSubstr("JDK "));
       }
     });
   for (std::thread& thread : threads) thread.join();

@@ -41,14 +41,13 @@ constexpr uid_t kOther = 65533;
 // the wall clock: tests/bench/bench_attach.cpp.)
 void expect_refused(const std::string& who, int status, const std::vector<std::string>& says,
                     CommandOptions options = {}) {
-  const auto done = run_jtrace({"cmd", who, "jcmd", "VM.version"}, options);
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, status) << done->out << done->err;
-  EXPECT_EQ(done->out, "");
-  EXPECT_EQ(std::count(done->err.begin(), done->err.end(), '\n'), 1) << done->err;
-  for (const std::string& word : says) EXPECT_THAT(done->err, HasSubstr(word));
-  EXPECT_LT(done->cpu, std::chrono::milliseconds(100));
-  EXPECT_LT(done->elapsed, std::chrono::seconds(3));
+  const auto done = must(run_jtrace({"cmd", who, "jcmd", "VM.version"}, options));
+  EXPECT_EQ(done.status, status) << done.out << done.err;
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  for (const std::string& word : says) EXPECT_THAT(done.err, HasSubstr(word));
+  EXPECT_LT(done.cpu, std::chrono::milliseconds(100));
+  EXPECT_LT(done.elapsed, std::chrono::seconds(3));
 }
 
 CommandOptions as_nobody() {
@@ -141,9 +140,8 @@ TEST(AttachRefusals, openj9_is_named) {
 // Words that no JVM would take as they are meant: found before anything is sent.
 TEST(AttachRefusals, words_that_cannot_be_sent) {
   NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Idle", {});
-  ASSERT_TRUE(succeeded(jvm));
-  const std::string pid = (*jvm)->pid_text();
+  auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
+  const std::string pid = jvm->pid_text();
   const auto refused = [&](std::vector<std::string> words, std::string_view input, const std::string& says) {
     words.insert(words.begin(), {"cmd", pid});
     const auto done = run_jtrace(words, {.input = input});
@@ -161,8 +159,8 @@ TEST(AttachRefusals, words_that_cannot_be_sent) {
   refused({"--batch", "-", "datadump"}, "", "do not go together");
   refused({}, "", "no operation given");
   refused({"--timeout", "-1", "datadump"}, "", "--timeout");
-  EXPECT_FALSE(fs::exists((*jvm)->inside("/tmp/.java_pid" + pid))) << "something was sent";
-  EXPECT_EQ((*jvm)->out(), "READY\n");
+  EXPECT_FALSE(fs::exists(jvm->inside("/tmp/.java_pid" + pid))) << "something was sent";
+  EXPECT_EQ(jvm->out(), "READY\n");
 }
 
 TEST(AttachRefusals, all_needs_a_yes_for_what_changes) {
@@ -194,8 +192,7 @@ class RefusingJdk : public ::testing::TestWithParam<Jdk> {
     return jvm ? std::move(*jvm) : nullptr;
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RefusingJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, RefusingJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(RefusingJdk);
 
 TEST_P(RefusingJdk, stopped) {
   const auto jvm = start({});
@@ -246,7 +243,7 @@ TEST_P(RefusingJdk, just_starting) {
     // Before its exec it is this test's own program; from then on it is waited for.
     EXPECT_TRUE(done->status == 0 || (done->status == 4 && done->err.find("no libjvm.so") != std::string::npos))
         << done->err;
-    ASSERT_TRUE(succeeded(jvm->wait_line("READY")));
+    must(jvm->wait_line("READY"));
     expect_unharmed(*jvm);
   }
 }
@@ -262,9 +259,8 @@ TEST_P(RefusingJdk, another_users) {
 TEST(AttachRefusals, an_impostors_socket) {
   NEED_ROOT();
   NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Idle", {});
-  ASSERT_TRUE(succeeded(jvm));
-  const std::string path = (*jvm)->inside("/tmp/.java_pid" + (*jvm)->pid_text());
+  auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
+  const std::string path = jvm->inside("/tmp/.java_pid" + jvm->pid_text());
   const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::strcpy(address.sun_path, path.c_str());
@@ -272,20 +268,19 @@ TEST(AttachRefusals, an_impostors_socket) {
   ASSERT_EQ(::listen(socket.get(), 5), 0);
   ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
   ASSERT_EQ(::chown(path.c_str(), kOther, kOther), 0);
-  expect_refused((*jvm)->pid_text(), 5, {"uid 65533", "impostor"});
+  expect_refused(jvm->pid_text(), 5, {"uid 65533", "impostor"});
   ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
-  expect_refused((*jvm)->pid_text(), 5, {"process " + std::to_string(::getpid()) + " listens", "impostor"});
+  expect_refused(jvm->pid_text(), 5, {"process " + std::to_string(::getpid()) + " listens", "impostor"});
   fs::remove(path);
-  EXPECT_EQ((*jvm)->out(), "READY\n");
+  EXPECT_EQ(jvm->out(), "READY\n");
 }
 
 // As `docker pause` leaves it: a signal would wait, and print a thread dump once it is thawed.
 TEST(AttachRefusals, frozen) {
   NEED_ROOT();
   NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Idle", {});
-  ASSERT_TRUE(succeeded(jvm));
-  const std::string name = "/jtrace-test-" + (*jvm)->pid_text();
+  auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
+  const std::string name = "/jtrace-test-" + jvm->pid_text();
   bool tried = false;
   for (const auto& [mount, file, freeze, thaw] :
        std::vector<std::array<std::string, 4>>{{"/sys/fs/cgroup", "/cgroup.freeze", "1", "0"},
@@ -293,23 +288,23 @@ TEST(AttachRefusals, frozen) {
                                                {"/sys/fs/cgroup/freezer", "/freezer.state", "FROZEN", "THAWED"}}) {
     const std::string group = mount + name;
     if (::mkdir(group.c_str(), 0755) != 0) continue;
-    if (fs::exists(group + file) && (std::ofstream(group + "/cgroup.procs") << (*jvm)->pid_text()).flush()) {
+    if (fs::exists(group + file) && (std::ofstream(group + "/cgroup.procs") << jvm->pid_text()).flush()) {
       tried = true;
       (std::ofstream(group + file) << freeze).flush();
       const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-      while (!attach::is_frozen(*target::Process::open((*jvm)->pid())) && std::chrono::steady_clock::now() < until)
+      while (!attach::is_frozen(*target::Process::open(jvm->pid())) && std::chrono::steady_clock::now() < until)
         std::this_thread::yield();
-      expect_refused((*jvm)->pid_text(), 4, {"frozen", "no signal sent"});
+      expect_refused(jvm->pid_text(), 4, {"frozen", "no signal sent"});
       (std::ofstream(group + file) << thaw).flush();
-      EXPECT_EQ(run_jtrace({"cmd", (*jvm)->pid_text(), "jcmd", "VM.version"})->status, 0);
-      (std::ofstream(mount + "/cgroup.procs") << (*jvm)->pid_text()).flush();
+      EXPECT_EQ(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"})->status, 0);
+      (std::ofstream(mount + "/cgroup.procs") << jvm->pid_text()).flush();
     }
     ::rmdir(group.c_str());
   }
   if (!tried) {
     GTEST_SKIP() << "no control group of this machine may be made and frozen";
   }
-  EXPECT_EQ((*jvm)->out(), "READY\n");
+  EXPECT_EQ(jvm->out(), "READY\n");
 }
 
 TEST(AttachRefusals, a_trigger_of_another_user) {
@@ -317,17 +312,16 @@ TEST(AttachRefusals, a_trigger_of_another_user) {
   NEED_JDK(jdk);
   JvmOptions options;
   options.uid = options.gid = kNobody;
-  auto jvm = JvmProcess::start(*jdk, "Idle", options);
-  ASSERT_TRUE(succeeded(jvm));
-  const std::string cwd = "/proc/" + (*jvm)->pid_text() + "/cwd";
-  const std::string trigger = cwd + "/.attach_pid" + (*jvm)->pid_text();
+  auto jvm = must(JvmProcess::start(*jdk, "Idle", options));
+  const std::string cwd = "/proc/" + jvm->pid_text() + "/cwd";
+  const std::string trigger = cwd + "/.attach_pid" + jvm->pid_text();
   fs::permissions(fs::read_symlink(cwd), fs::perms::all | fs::perms::sticky_bit);
   std::ofstream(trigger) << "";
   ASSERT_EQ(::chown(trigger.c_str(), kOther, kOther), 0);
-  expect_refused((*jvm)->pid_text(), 5, {"uid 65533", ".attach_pid", "remove it"});
+  expect_refused(jvm->pid_text(), 5, {"uid 65533", ".attach_pid", "remove it"});
   fs::remove(trigger);
-  EXPECT_EQ(run_jtrace({"cmd", (*jvm)->pid_text(), "jcmd", "VM.version"})->status, 0);
-  EXPECT_EQ((*jvm)->out(), "READY\n");
+  EXPECT_EQ(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"})->status, 0);
+  EXPECT_EQ(jvm->out(), "READY\n");
 }
 
 TEST(AttachRefusals, nowhere_to_put_the_trigger) {
@@ -339,19 +333,16 @@ TEST(AttachRefusals, nowhere_to_put_the_trigger) {
     return ::mount(nullptr, (root + "/tmp").c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0;
   };
   options.flags = {"-XX:-UsePerfData", "-Xshare:off"};
-  auto jvm = JvmProcess::start(*jdk, "Idle", options);
-  ASSERT_TRUE(succeeded(jvm));
-  expect_refused((*jvm)->pid_text(), 4,
-                 {"cannot create the trigger file", "/cwd/.attach_pid", "Read-only file system"});
-  EXPECT_EQ((*jvm)->out(), "READY\n");
+  auto jvm = must(JvmProcess::start(*jdk, "Idle", options));
+  expect_refused(jvm->pid_text(), 4, {"cannot create the trigger file", "/cwd/.attach_pid", "Read-only file system"});
+  EXPECT_EQ(jvm->out(), "READY\n");
 }
 
 TEST(AttachRefusals, a_stale_socket_is_cleared_away) {
   NEED_ROOT();
   NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Idle", {});
-  ASSERT_TRUE(succeeded(jvm));
-  const std::string path = (*jvm)->inside("/tmp/.java_pid" + (*jvm)->pid_text());
+  auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
+  const std::string path = jvm->inside("/tmp/.java_pid" + jvm->pid_text());
   {
     const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
@@ -359,9 +350,9 @@ TEST(AttachRefusals, a_stale_socket_is_cleared_away) {
     ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
   }
-  const auto done = run_jtrace({"cmd", (*jvm)->pid_text(), "jcmd", "VM.version"});
+  const auto done = run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"});
   EXPECT_EQ(done->status, 0) << done->err;
-  EXPECT_EQ((*jvm)->out(), "READY\n");
+  EXPECT_EQ(jvm->out(), "READY\n");
 }
 
 // A target whose places for a library are full, or may not hold code.
@@ -380,25 +371,23 @@ TEST(AttachRefusals, delivery_without_a_place) {
              ::mount("tmpfs", (root + "/tmp").c_str(), "tmpfs", noexec ? MS_NOEXEC : 0,
                      noexec ? "mode=1777" : "mode=1777,size=16k") == 0;
     };
-    auto jvm = JvmProcess::start(*jdk, "Idle", options);
-    ASSERT_TRUE(succeeded(jvm));
+    auto jvm = must(JvmProcess::start(*jdk, "Idle", options));
     const auto loaded =
-        run_jtrace({"load", (*jvm)->pid_text(), libraries_folder() + "/libattach_test_agent_ok.so", "--deliver"});
+        run_jtrace({"load", jvm->pid_text(), libraries_folder() + "/libattach_test_agent_ok.so", "--deliver"});
     EXPECT_EQ(loaded->status, 7);
     EXPECT_THAT(loaded->err, HasSubstr(fault));
-    EXPECT_EQ((*jvm)->out(), "READY\n");
+    EXPECT_EQ(jvm->out(), "READY\n");
   }
 }
 
 TEST(AttachRefusals, a_main_class_of_several) {
   NEED_JDK(jdk);
-  auto one = JvmProcess::start(*jdk, "Idle", {});
-  auto two = JvmProcess::start(*jdk, "Idle", {});
-  ASSERT_TRUE(succeeded(one) && succeeded(two));
+  auto one = must(JvmProcess::start(*jdk, "Idle", {}));
+  auto two = must(JvmProcess::start(*jdk, "Idle", {}));
   const auto done = run_jtrace({"cmd", "Idle", "jcmd", "VM.version"});
   EXPECT_EQ(done->status, 2);
-  EXPECT_THAT(done->err, HasSubstr((*one)->pid_text() + " Idle"));
-  EXPECT_THAT(done->err, HasSubstr((*two)->pid_text() + " Idle"));
+  EXPECT_THAT(done->err, HasSubstr(one->pid_text() + " Idle"));
+  EXPECT_THAT(done->err, HasSubstr(two->pid_text() + " Idle"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -26,8 +27,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachCollector);
 INSTANTIATE_TEST_SUITE_P(Jdks, EachCollector, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 // The default events and classDef of every class that is prepared from now on.
 const std::vector<std::string> kWithClasses{"--events", "threads,classes,gc,monitors,runtime"};
@@ -43,31 +43,23 @@ bool unloads_classes(const Jdk& jdk, Collector collector) { return to_string(col
 
 TEST_P(EachCollector, traces_what_the_program_does) {
   const auto& [jdk, collector] = GetParam();
-  auto jvm = JvmProcess::start(jdk, "Workload", attachable(jdk, jdk.collector_flags(collector)));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), kWithClasses);
-  ASSERT_TRUE(succeeded(run));
-  for (const char* command : {"threads 50", "contend 5", "wait 3", "load 20"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  TracedJvm jvm(jdk, "Workload", kWithClasses, attachable(jdk, jdk.collector_flags(collector)));
+  jvm.ask_each({"threads 50", "contend 5", "wait 3", "load 20"});
   if (unloads_classes(jdk, collector)) {
-    ASSERT_TRUE(succeeded((*jvm)->ask("unload 20")));
+    jvm.ask("unload 20");
   }
-  for (const char* command : {"gc 2", "garbage 100"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  EXPECT_THAT(count_by_thread(*trace, "threadEnd", "worker-"), 50);
-  EXPECT_THAT(count_by_thread(*trace, "monContendedEnter", "contender-"), Ge(5));
-  EXPECT_THAT(count_by_thread(*trace, "monContendedEntered", "contender-"), Ge(5));
-  EXPECT_THAT(count_by_thread(*trace, "monWait", "waiter-"), Ge(3));
-  EXPECT_THAT(count_by_thread(*trace, "monWaited", "waiter-"), Ge(3));
-  EXPECT_THAT(count_classes(*trace, "Workload$Plugin"), 20);
-  EXPECT_THAT(trace->count("gcFinish"), Ge(3u));
-  EXPECT_THAT(trace->option("jtrace.dropped"), ::testing::AnyOf("", "0"));
-  EXPECT_EQ((*jvm)->err(), "");
-  EXPECT_TRUE((*jvm)->ask("counts"));
+  jvm.ask_each({"gc 2", "garbage 100"});
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_THAT(count_by_thread(trace, "threadEnd", "worker-"), 50);
+  EXPECT_THAT(count_by_thread(trace, "monContendedEnter", "contender-"), Ge(5));
+  EXPECT_THAT(count_by_thread(trace, "monContendedEntered", "contender-"), Ge(5));
+  EXPECT_THAT(count_by_thread(trace, "monWait", "waiter-"), Ge(3));
+  EXPECT_THAT(count_by_thread(trace, "monWaited", "waiter-"), Ge(3));
+  EXPECT_THAT(count_classes(trace, "Workload$Plugin"), 20);
+  EXPECT_THAT(trace.count("gcFinish"), Ge(3u));
+  EXPECT_THAT(trace.option("jtrace.dropped"), ::testing::AnyOf("", "0"));
+  EXPECT_EQ(jvm.err(), "");
+  EXPECT_TRUE(jvm.process().ask("counts"));
   record_support(jdk, to_string(collector), "live", "trace by attach");
 }
 
@@ -77,212 +69,158 @@ TEST_P(EachCollector, unloads_exactly_the_classes_that_went) {
     record_support(jdk, to_string(collector), "live", "classUnload", "the ZGC of JDK 11 unloads no classes");
     GTEST_SKIP() << "JDK 11's ZGC unloads no classes";
   }
-  auto jvm = JvmProcess::start(jdk, "Workload", attachable(jdk, jdk.collector_flags(collector)));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), kWithClasses);
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("load 30")));
-  ASSERT_TRUE(succeeded((*jvm)->ask("unload 30")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
+  TracedJvm jvm(jdk, "Workload", kWithClasses, attachable(jdk, jdk.collector_flags(collector)));
+  jvm.ask("load 30");
+  jvm.ask("unload 30");
+  const TraceDocument trace = jvm.finish();
   std::set<std::string> plugins;
-  for (const TraceElement* definition : trace->all("classDef"))
+  for (const TraceElement* definition : trace.all("classDef"))
     if (definition->get("name") == "Workload$Plugin") plugins.insert(definition->get("classId"));
   int unloaded = 0;
-  for (const TraceElement* event : trace->all("classUnload")) unloaded += plugins.contains(event->get("classIdRef"));
+  for (const TraceElement* event : trace.all("classUnload")) unloaded += plugins.contains(event->get("classIdRef"));
   EXPECT_EQ(plugins.size(), 30u);
   EXPECT_EQ(unloaded, 30);
   record_support(jdk, to_string(collector), "live", "classUnload");
 }
 
 TEST_P(EachJdk, names_the_threads_that_ran_before) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->ask("hold 10")));
-  auto run = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(run));
-  auto ids = (*jvm)->ask("threadids");
-  ASSERT_TRUE(succeeded(ids));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(names_of_threads(*trace).contains("held-" + std::to_string(i))) << i;
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
+  must(jvm->ask("hold 10"));
+  auto run = must(TraceRun::start(jvm->pid()));
+  auto ids = must(jvm->ask("threadids"));
+  auto trace = must(run->finish());
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(names_of_threads(trace).contains("held-" + std::to_string(i))) << i;
   // threadId is java.lang.Thread's own id.
-  for (const TraceElement* thread : trace->all("threadStart"))
+  for (const TraceElement* thread : trace.all("threadStart"))
     if (thread->get("threadName").rfind("held-", 0) == 0) {
-      EXPECT_THAT(*ids, HasSubstr(thread->get("threadId") + "=" + thread->get("threadName")));
+      EXPECT_THAT(ids, HasSubstr(thread->get("threadId") + "=" + thread->get("threadName")));
     }
 }
 
 TEST_P(EachJdk, can_be_traced_again_and_again_and_nothing_stays) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   std::vector<std::string> threads;
   for (int i = 0; i < 5; ++i) {
-    auto run = TraceRun::start((*jvm)->pid());
-    ASSERT_TRUE(succeeded(run)) << "attach " << i;
-    ASSERT_TRUE(succeeded((*jvm)->ask("threads 3")));
-    auto trace = (*run)->finish();
-    ASSERT_TRUE(succeeded(trace)) << "attach " << i;
-    EXPECT_TRUE(none(trace->faults()));
-    EXPECT_TRUE(valid((*run)->path()));
-    EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 3);
+    SCOPED_TRACE("attach " + std::to_string(i));
+    auto run = must(TraceRun::start(jvm->pid()));
+    must(jvm->ask("threads 3"));
+    auto trace = must(run->finish());
+    EXPECT_TRUE(none(trace.faults()));
+    EXPECT_TRUE(valid(run->path()));
+    EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 3);
     // The first attach starts the JVM's own listener thread; after that the threads stay the same.
-    if (i == 0) threads = threads_of((*jvm)->pid());
+    if (i == 0) threads = threads_of(jvm->pid());
   }
-  for (const std::string& thread : threads_of((*jvm)->pid())) EXPECT_THAT(thread, ::testing::Not(HasSubstr("jtrace")));
+  for (const std::string& thread : threads_of(jvm->pid())) EXPECT_THAT(thread, ::testing::Not(HasSubstr("jtrace")));
   std::set<std::string> mapped;
-  auto maps = read_file("/proc/" + (*jvm)->pid_text() + "/maps");
-  ASSERT_TRUE(succeeded(maps));
-  EXPECT_THAT(*maps, ::testing::Not(HasSubstr("jtrace-pool")));
-  EXPECT_EQ((*jvm)->err(), "");
-  EXPECT_TRUE((*jvm)->alive());
+  auto maps = must(read_file("/proc/" + jvm->pid_text() + "/maps"));
+  EXPECT_THAT(maps, ::testing::Not(HasSubstr("jtrace-pool")));
+  EXPECT_EQ(jvm->err(), "");
+  EXPECT_TRUE(jvm->alive());
 }
 
 TEST_P(EachJdk, refuses_a_second_trace_at_the_same_time) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(run));
+  TracedJvm jvm(GetParam(), "Workload");
   const ScratchDir folder;
-  auto second = run_jtrace({"attach", (*jvm)->pid_text(), "-o", folder.file("second.xml"), "--duration", "1"});
-  ASSERT_TRUE(succeeded(second));
-  EXPECT_NE(second->status, 0);
-  EXPECT_THAT(second->err, HasSubstr((*jvm)->pid_text()));
-  ASSERT_TRUE(succeeded((*jvm)->ask("threads 2")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 2);
+  auto second = must(run_jtrace({"attach", jvm.pid_text(), "-o", folder.file("second.xml"), "--duration", "1"}));
+  EXPECT_NE(second.status, 0);
+  EXPECT_THAT(second.err, HasSubstr(jvm.pid_text()));
+  jvm.ask("threads 2");
+  const TraceDocument trace = jvm.finish();
+  EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 2);
 }
 
 TEST_P(EachJdk, loses_nothing_when_the_JVM_is_killed) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("threads 40")));
-  (*jvm)->signal(SIGKILL);
-  auto status = (*run)->command().wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_THAT(*status, ::testing::AnyOf(0, 9)) << (*run)->command().err();
-  EXPECT_THAT((*run)->command().err(), HasSubstr("JVM " + (*jvm)->pid_text() + " was killed"));
-  auto trace = (*run)->document();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 40);
+  TracedJvm jvm(GetParam(), "Workload");
+  jvm.ask("threads 40");
+  jvm.process().signal(SIGKILL);
+  auto status = jvm.wait_exit();
+  EXPECT_THAT(status, ::testing::AnyOf(0, 9)) << jvm.command().err();
+  EXPECT_THAT(jvm.command().err(), HasSubstr("JVM " + jvm.pid_text() + " was killed"));
+  const TraceDocument trace = jvm.document();
+  jvm.expect_valid(trace);
+  EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 40);
 }
 
 TEST_P(EachJdk, ends_with_the_JVM) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(run));
-  (*jvm)->close_input();
-  auto status = (*run)->command().wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*run)->command().err();
-  EXPECT_THAT((*run)->command().err(), HasSubstr("JVM " + (*jvm)->pid_text() + " ended"));
-  auto trace = (*run)->document();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  EXPECT_EQ(trace->count("runtimeShutdown"), 1u);
-  auto exit = (*jvm)->wait_exit();
-  ASSERT_TRUE(succeeded(exit));
-  EXPECT_EQ(*exit, 0);
+  TracedJvm jvm(GetParam(), "Workload");
+  jvm.process().close_input();
+  auto status = jvm.wait_exit();
+  EXPECT_EQ(status, 0) << jvm.command().err();
+  EXPECT_THAT(jvm.command().err(), HasSubstr("JVM " + jvm.pid_text() + " ended"));
+  const TraceDocument trace = jvm.document();
+  jvm.expect_valid(trace);
+  EXPECT_EQ(trace.count("runtimeShutdown"), 1u);
+  auto exit = must(jvm.process().wait_exit());
+  EXPECT_EQ(exit, 0);
 }
 
 TEST_P(EachJdk, survives_the_death_of_jtrace) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   {
-    auto run = TraceRun::start((*jvm)->pid());
-    ASSERT_TRUE(succeeded(run));
-    (*run)->command().signal(SIGKILL);
-    ASSERT_TRUE(succeeded((*run)->command().wait_exit()));
+    auto run = must(TraceRun::start(jvm->pid()));
+    run->command().signal(SIGKILL);
+    must(run->command().wait_exit());
   }
   // The program goes on, the agent cleans up by itself, and the next attach is welcome.
-  for (const char* command : {"threads 20", "contend 3", "gc 1"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto again = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(again));
-  ASSERT_TRUE(succeeded((*jvm)->ask("threads 4")));
-  auto trace = (*again)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*again)->path()));
-  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 4);
-  EXPECT_EQ((*jvm)->err(), "");
+  for (const char* command : {"threads 20", "contend 3", "gc 1"}) must(jvm->ask(command));
+  auto again = must(TraceRun::start(jvm->pid()));
+  must(jvm->ask("threads 4"));
+  auto trace = must(again->finish());
+  EXPECT_TRUE(none(trace.faults()));
+  EXPECT_TRUE(valid(again->path()));
+  EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 4);
+  EXPECT_EQ(jvm->err(), "");
 }
 
 TEST_P(EachJdk, takes_a_hundred_thousand_virtual_threads) {
   if (GetParam().version < 21) GTEST_SKIP() << "no virtual threads before JDK 21";
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--virtual-threads"});
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("virtual 100000")));
-  ASSERT_TRUE(succeeded((*run)->stop(0)));
-  auto trace = (*run)->document();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  EXPECT_GE(trace->count("threadStart"), 100000u);
-  EXPECT_GE(trace->count("threadEnd"), 100000u);
+  TracedJvm jvm(GetParam(), "Workload", {"--virtual-threads"});
+  jvm.ask("virtual 100000");
+  const TraceDocument trace = jvm.finish();
+  jvm.expect_valid(trace);
+  EXPECT_GE(trace.count("threadStart"), 100000u);
+  EXPECT_GE(trace.count("threadEnd"), 100000u);
   record_support(GetParam(), "G1", "live", "virtual threads");
 }
 
 TEST_P(EachJdk, is_sound_under_everything_at_once) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", [] {
+  std::vector<std::string> arguments{"--events",         "all", "--free", "nested", "--monitor-owner",
+                                     "--loaded-classes", "all"};
+  if (GetParam().version >= 21) arguments.push_back("--virtual-threads");
+  TracedJvm jvm(GetParam(), "Workload", arguments, [] {
     JvmOptions options = attachable(GetParam());
     options.arguments = {"busy"};
     return options;
   }());
-  ASSERT_TRUE(succeeded(jvm));
-  std::vector<std::string> arguments{"--events",         "all", "--free", "nested", "--monitor-owner",
-                                     "--loaded-classes", "all"};
-  if (GetParam().version >= 21) arguments.push_back("--virtual-threads");
-  auto run = TraceRun::start((*jvm)->pid(), arguments);
-  ASSERT_TRUE(succeeded(run));
   for (int i = 0; i < 5; ++i)
-    for (const char* command :
-         {"hold 50", "threads 50", "contend 20", "load 50", "garbage 200", "gc 2", "wait 10", "release"})
-      ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "held-"), 250);
-  EXPECT_EQ((*jvm)->err(), "");
+    jvm.ask_each({"hold 50", "threads 50", "contend 20", "load 50", "garbage 200", "gc 2", "wait 10", "release"});
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_EQ(count_by_thread(trace, "threadEnd", "held-"), 250);
+  EXPECT_EQ(jvm.err(), "");
 }
 
 TEST_P(EachJdk, says_every_object_on_request) {
   if (GetParam().version < 11) GTEST_SKIP() << "JVM TI tells of allocations from JDK 11 on (JEP 331)";
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "objects,gc", "--sample-interval", "0"});
-  ASSERT_TRUE(succeeded(run));
+  TracedJvm jvm(GetParam(), "Workload", {"--events", "objects,gc", "--sample-interval", "0"});
   // HotSpot has chosen the next byte to sample at before the interval was set (ThreadHeapSampler): a thread that ran
   // before passes it first.
-  ASSERT_TRUE(succeeded((*jvm)->ask("garbage 64")));
-  ASSERT_TRUE(succeeded((*jvm)->ask("alloc 1000")));
-  ASSERT_TRUE(succeeded((*jvm)->ask("gc 2")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
+  jvm.ask("garbage 64");
+  jvm.ask("alloc 1000");
+  jvm.ask("gc 2");
+  const TraceDocument trace = jvm.finish_valid();
   std::set<std::string> sample_class;
-  for (const TraceElement* definition : trace->all("classDef"))
+  for (const TraceElement* definition : trace.all("classDef"))
     if (definition->get("name") == "Workload$Sample") sample_class.insert(definition->get("classId"));
   std::set<std::string> samples;
-  for (const TraceElement* object : trace->all("objAlloc"))
+  for (const TraceElement* object : trace.all("objAlloc"))
     if (sample_class.contains(object->get("classIdRef"))) samples.insert(object->get("objId"));
   std::size_t freed = 0;
-  for (const TraceElement* object : trace->all("objFree")) freed += samples.contains(object->get("objIdRef"));
+  for (const TraceElement* object : trace.all("objFree")) freed += samples.contains(object->get("objIdRef"));
   if (GetParam().version < 17) {
     // The sampler of these JDKs passes over objects even at interval 0, by hundreds.
     record_support(GetParam(), "G1", "live", "every object", "JVM TI's sampler passes over objects even at interval 0");
-    EXPECT_GT(trace->count("objAlloc"), 0u);
+    EXPECT_GT(trace.count("objAlloc"), 0u);
     return;
   }
   EXPECT_GE(samples.size(), 999u);       // JDK 17's does so once in a million
@@ -295,17 +233,11 @@ TEST_P(EachJdk, traces_into_a_container) {
   for (const Isolation isolation : {Isolation::kMount, Isolation::kContainer}) {
     JvmOptions options = attachable(GetParam());
     options.isolation = isolation;
-    auto jvm = JvmProcess::start(GetParam(), "Workload", options);
-    ASSERT_TRUE(succeeded(jvm));
-    auto run = TraceRun::start((*jvm)->pid());
-    ASSERT_TRUE(succeeded(run));
-    ASSERT_TRUE(succeeded((*jvm)->ask("threads 5")));
-    auto trace = (*run)->finish();
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_TRUE(none(trace->faults()));
-    EXPECT_TRUE(valid((*run)->path()));
-    EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 5);
-    EXPECT_EQ((*jvm)->err(), "");
+    TracedJvm jvm(GetParam(), "Workload", {}, options);
+    jvm.ask("threads 5");
+    const TraceDocument trace = jvm.finish_valid();
+    EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 5);
+    EXPECT_EQ(jvm.err(), "");
   }
   record_support(GetParam(), "G1", "live", "JVM in a mount and pid namespace");
 }

@@ -138,11 +138,10 @@ class Places {
 
 // It answers, ends as it would have, and has printed what it would have.
 void expect_unharmed(JvmProcess& jvm) {
-  ASSERT_TRUE(succeeded(jvm.ask("threads 3")));
+  must(jvm.ask("threads 3"));
   jvm.close_input();
-  auto status = jvm.wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0);
+  auto status = must(jvm.wait_exit());
+  EXPECT_EQ(status, 0);
   for (const std::string& line : lines_of(jvm.out())) EXPECT_TRUE(line == "READY" || line.starts_with("OK")) << line;
   EXPECT_EQ(jvm.crash_report(), "");
 }
@@ -156,23 +155,22 @@ Result<CommandOutput> attach(const JvmProcess& jvm, std::vector<std::string> wor
 TEST(BadInput, by_attach) {
   NEED_NAMESPACES();
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Workload");
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload"));
   const Places places;
   CommandOptions options;
   options.in_child = [&places] {
     if (!Places::own_mounts() || !Places::mount_disks(places.path())) ::_exit(125);
   };
   for (const Row& row : rows()) {
-    const auto done = attach(**jvm, {"--agent-options", in_folder(row.options, places.path())}, options);
-    ASSERT_TRUE(succeeded(done)) << row.options;
-    EXPECT_EQ(done->status, row.status) << row.options;
-    EXPECT_THAT(lines_of(done->err), ElementsAre("jtrace: " + in_folder(row.says, places.path()))) << row.options;
-    EXPECT_EQ(done->out, "");
+    SCOPED_TRACE(row.options);
+    const auto done = must(attach(*jvm, {"--agent-options", in_folder(row.options, places.path())}, options));
+    EXPECT_EQ(done.status, row.status) << row.options;
+    EXPECT_THAT(lines_of(done.err), ElementsAre("jtrace: " + in_folder(row.says, places.path()))) << row.options;
+    EXPECT_EQ(done.out, "");
   }
   // As options of the command line.
   const auto said = [&](const std::vector<std::string>& words) {
-    const auto done = attach(**jvm, words);
+    const auto done = attach(*jvm, words);
     EXPECT_EQ(done->status, 2);
     return done->err;
   };
@@ -182,51 +180,47 @@ TEST(BadInput, by_attach) {
   EXPECT_EQ(said({"--filter"}), "jtrace: --filter: 1 required RULE missing; see jtrace attach --help\n");
   EXPECT_EQ(said({"--events", "gc", "--events", "gc"}), "jtrace: option events is given twice; give it once\n");
   // The JVM never saw any of this.
-  EXPECT_FALSE(fs::exists((*jvm)->inside("/tmp/.java_pid" + (*jvm)->pid_text())));
-  EXPECT_EQ((*jvm)->err(), "");
-  expect_unharmed(**jvm);
+  EXPECT_FALSE(fs::exists(jvm->inside("/tmp/.java_pid" + jvm->pid_text())));
+  EXPECT_EQ(jvm->err(), "");
+  expect_unharmed(*jvm);
 }
 
 // More than the 1024 bytes that an argument of the attach protocol has before JDK 24; and more than a message takes.
 TEST(BadInput, by_attach_many_filters) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Workload");
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload"));
   const ScratchDir folder;
   std::string filters;  // within what a file of filters may have, 1 MiB
   for (int i = 0; i < 104'000; ++i) filters += "a include\n";
   std::ofstream(folder.file("filters")) << filters;
-  const auto done = attach(**jvm, {"--filters", folder.file("filters"), "-o", folder.file("x.xml")});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 2);
-  EXPECT_THAT(done->err, HasSubstr("bytes, the agent takes "));
-  EXPECT_THAT(done->err, HasSubstr("one pattern with a '*' stands for many classes"));
+  const auto done = must(attach(*jvm, {"--filters", folder.file("filters"), "-o", folder.file("x.xml")}));
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("bytes, the agent takes "));
+  EXPECT_THAT(done.err, HasSubstr("one pattern with a '*' stands for many classes"));
   EXPECT_FALSE(fs::exists(folder.file("x.xml")));
-  expect_unharmed(**jvm);
+  expect_unharmed(*jvm);
 }
 
 TEST(BadInput, ctl_verbs_out_of_order) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", attachable(*jdk)));
   const auto ctl = [&](const std::vector<std::string>& words, int status, const std::string& says) {
-    std::vector<std::string> argv{"ctl", (*jvm)->pid_text()};
+    std::vector<std::string> argv{"ctl", jvm->pid_text()};
     argv.insert(argv.end(), words.begin(), words.end());
     const auto done = run_jtrace(argv);
     EXPECT_EQ(done->status, status) << words[0] << done->err;
     EXPECT_THAT(done->err, HasSubstr(says)) << words[0];
   };
-  ctl({"stop"}, 1, "JVM " + (*jvm)->pid_text() + " is not being traced");
-  auto run = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(run));
+  ctl({"stop"}, 1, "JVM " + jvm->pid_text() + " is not being traced");
+  auto run = must(TraceRun::start(jvm->pid()));
   ctl({"start"}, 1, "a trace runs already");
   ctl({"stop"}, 0, "");
   ctl({"stop"}, 1, "the trace is stopped already");
   ctl({"resume"}, 1, "the trace is stopped: start begins the next one");
   ctl({"filters", "a.b maybe"}, 2, "filter 'a.b maybe': the mode 'maybe' is neither include nor exclude; " + kRule);
   ctl({"count"}, 1, "this trace does not count calls: --events counts does");
-  EXPECT_TRUE(succeeded((*run)->stop()));
-  expect_unharmed(**jvm);
+  EXPECT_TRUE(succeeded(run->stop()));
+  expect_unharmed(*jvm);
 }
 
 // A library that is the agent but for these bytes of its ELF header.
@@ -241,11 +235,10 @@ std::string agent_with(const ScratchDir& folder, std::size_t offset, unsigned ch
 
 TEST(BadInput, agents_that_this_jvm_cannot_load) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Workload");
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload"));
   const ScratchDir folder;
   const auto said = [&](const std::string& agent, int status) {
-    const auto done = attach(**jvm, {"-o", folder.file("x.xml")}, {.environment = {"JTRACE_AGENT=" + agent}});
+    const auto done = attach(*jvm, {"-o", folder.file("x.xml")}, {.environment = {"JTRACE_AGENT=" + agent}});
     EXPECT_EQ(done->status, status);
     EXPECT_FALSE(fs::exists(folder.file("x.xml")));
     return done->err;
@@ -256,23 +249,22 @@ TEST(BadInput, agents_that_this_jvm_cannot_load) {
             "jtrace: the library cannot be loaded: it is 32-bit, the JVM is 64-bit: the agent\n");
   EXPECT_EQ(said(agent_with(folder, 0, 'x'), 7), "jtrace: the library cannot be loaded: not an ELF file: the agent\n");
   EXPECT_THAT(said(folder.file("none.so"), 3), HasSubstr("none.so: No such file or directory"));
-  EXPECT_FALSE(fs::exists((*jvm)->inside("/tmp/.java_pid" + (*jvm)->pid_text())));
-  expect_unharmed(**jvm);
+  EXPECT_FALSE(fs::exists(jvm->inside("/tmp/.java_pid" + jvm->pid_text())));
+  expect_unharmed(*jvm);
 }
 
 TEST(BadInput, another_vm) {
   const ScratchDir folder;
   const std::string library = folder.file("libj9vm29.so");
   fs::copy_file(kOtherAgent, library);
-  auto process =
-      BackgroundCommand::start({"sh", "-c", "echo UP; exec sleep 600"}, {.environment = {"LD_PRELOAD=" + library}});
-  ASSERT_TRUE(succeeded(process));
-  ASSERT_TRUE((*process)->wait_out_line("UP", std::chrono::seconds(30)));
-  const auto done = run_jtrace({"attach", std::to_string((*process)->pid()), "-o", folder.file("x.xml")});
+  auto process = must(
+      BackgroundCommand::start({"sh", "-c", "echo UP; exec sleep 600"}, {.environment = {"LD_PRELOAD=" + library}}));
+  ASSERT_TRUE(process->wait_out_line("UP", std::chrono::seconds(30)));
+  const auto done = run_jtrace({"attach", std::to_string(process->pid()), "-o", folder.file("x.xml")});
   EXPECT_EQ(done->status, 4);
   EXPECT_THAT(done->err, HasSubstr("OpenJ9"));
   EXPECT_THAT(done->err, HasSubstr("no signal sent"));
-  EXPECT_TRUE((*process)->alive());
+  EXPECT_TRUE(process->alive());
 }
 
 // A JVM that calls itself JDK 7: its version is read from the JDK's `release` file where it has no counters.
@@ -283,18 +275,17 @@ TEST(BadInput, a_jvm_that_is_too_old) {
   options.flags = {"-XX:-UsePerfData"};
   options.isolation = Isolation::kMount;
   options.own_root = true;
-  auto jvm = JvmProcess::start(*jdk, "Workload", options);
-  ASSERT_TRUE(succeeded(jvm));
-  const std::string release = (*jvm)->inside(jdk->home.substr(jdk->root.value_or("").size()) + "/release");
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", options));
+  const std::string release = jvm->inside(jdk->home.substr(jdk->root.value_or("").size()) + "/release");
   fs::remove(release);
   std::ofstream(release) << "JAVA_VERSION=\"1.7.0_80\"\n";
   const ScratchDir folder;
-  const auto done = attach(**jvm, {"-o", folder.file("x.xml")});
+  const auto done = attach(*jvm, {"-o", folder.file("x.xml")});
   EXPECT_EQ(done->status, 4);
-  EXPECT_EQ(done->err, "jtrace: JVM " + (*jvm)->pid_text() +
+  EXPECT_EQ(done->err, "jtrace: JVM " + jvm->pid_text() +
                            " is JDK 7 (1.7.0_80): traces are of JDK 8 and later; no signal sent; `jtrace cmd` and "
                            "`jtrace stack` may work with it\n");
-  expect_unharmed(**jvm);
+  expect_unharmed(*jvm);
 }
 
 // jtrace's side of -agentpath, greeted by an agent of another version.
@@ -305,14 +296,12 @@ TEST(BadInput, an_agent_of_another_version_starts_jtrace) {
   UniqueFd theirs(ends[1]);
   CommandOptions options;
   options.in_child = [fd = theirs.get()] { ::dup2(fd, 3); };
-  const auto done = run_jtrace({"agent-child"}, options);
-  ASSERT_TRUE(succeeded(done));
+  must(run_jtrace({"agent-child"}, options));
   theirs.reset();
   const std::uint32_t hello[3] = {1, sizeof(std::uint32_t), 99};
   ASSERT_EQ(::write(ours.get(), hello, sizeof hello), static_cast<ssize_t>(sizeof hello));
-  const auto refusal = read_whole(ours.get(), "jtrace's end");
-  ASSERT_TRUE(succeeded(refusal));
-  EXPECT_THAT(*refusal, HasSubstr("are of different versions"));
+  const auto refusal = must(read_whole(ours.get(), "jtrace's end"));
+  EXPECT_THAT(refusal, HasSubstr("are of different versions"));
 }
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {
@@ -342,8 +331,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
 
   Places places_;
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 #define NEED_TOOLS_IN_THE_ROOT()          \
   if (chrooted() && !JTRACE_STATIC_TOOLS) \
@@ -363,10 +351,9 @@ TEST_P(EachJdk, by_agentpath) {
     flags.push_back(agent_flag(in_folder(row.options, folder_for_jvm())));
     want.push_back("jtrace: not traced: " + in_folder(row.says, folder_for_jvm()));
   }
-  auto jvm = JvmProcess::start(GetParam(), "Workload", seeing_the_build(flags));
-  ASSERT_TRUE(succeeded(jvm));
-  EXPECT_THAT(lines_of((*jvm)->err()), ::testing::ElementsAreArray(want));
-  expect_unharmed(**jvm);
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", seeing_the_build(flags)));
+  EXPECT_THAT(lines_of(jvm->err()), ::testing::ElementsAreArray(want));
+  expect_unharmed(*jvm);
   record_support(GetParam(), "G1", "startup", "bad input named, JVM unharmed");
 }
 
@@ -379,13 +366,11 @@ TEST_P(EachJdk, by_agentpath_strict) {
     SCOPED_TRACE(row.options);
     JvmOptions options = seeing_the_build({agent_flag("strict=true," + in_folder(row.options, folder_for_jvm()))});
     options.wait_ready = false;
-    auto jvm = JvmProcess::start(GetParam(), "Workload", options);
-    ASSERT_TRUE(succeeded(jvm));
-    auto status = (*jvm)->wait_exit();
-    ASSERT_TRUE(succeeded(status));
-    EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == 1) << *status;
-    EXPECT_THAT((*jvm)->out(), Not(HasSubstr("READY")));
-    const std::vector<std::string> said = lines_of((*jvm)->err());
+    auto jvm = must(JvmProcess::start(GetParam(), "Workload", options));
+    auto status = must(jvm->wait_exit());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+    EXPECT_THAT(jvm->out(), Not(HasSubstr("READY")));
+    const std::vector<std::string> said = lines_of(jvm->err());
     ASSERT_FALSE(said.empty());
     // One of them quotes all the options.
     const std::string says = replaced(row.says, "'events=gc,,", "'strict=true,events=gc,,");
@@ -399,13 +384,12 @@ TEST_P(EachJdk, beside_other_agents) {
   NEED_NAMESPACES();
   JvmOptions options = seeing_the_build({other_agent_flag("hold wait")});
   options.wait_ready = false;
-  auto jvm = JvmProcess::start(GetParam(), "Workload", options);
-  ASSERT_TRUE(succeeded(jvm));
-  const std::string pid = (*jvm)->pid_text();
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", options));
+  const std::string pid = jvm->pid_text();
   const std::string file = places_.path() + "/x.xml";
 
-  ASSERT_TRUE(succeeded((*jvm)->wait_line("LOADING")));
-  auto done = attach(**jvm, {"-o", file, "--timeout", "0.3"});
+  must(jvm->wait_line("LOADING"));
+  auto done = attach(*jvm, {"-o", file, "--timeout", "0.3"});
   // Waited for, or, on a machine on which it has taken seconds to come here, said at once.
   EXPECT_THAT(done->status, AnyOf(4, 6));
   EXPECT_THAT(done->err, AnyOf(HasSubstr("ms for the SIGQUIT handler of process " + pid),
@@ -413,38 +397,35 @@ TEST_P(EachJdk, beside_other_agents) {
   EXPECT_THAT(done->err, HasSubstr("no signal sent; "));
   EXPECT_FALSE(fs::exists(file));
 
-  ASSERT_TRUE(succeeded((*jvm)->send("")));
-  ASSERT_TRUE(succeeded((*jvm)->wait_line("INITIALIZING")));
-  done = attach(**jvm, {"-o", file, "--duration", "0.1", "--events", "objects,gc"});
+  must(jvm->send(""));
+  must(jvm->wait_line("INITIALIZING"));
+  done = attach(*jvm, {"-o", file, "--duration", "0.1", "--events", "objects,gc"});
   EXPECT_EQ(done->status, 0) << done->err;
   const std::string reason = GetParam().version < 11 ? "JDK 11 and later have it" : "another agent holds it";
   const std::string missing = "objAlloc: can_generate_sampled_object_alloc_events: " + reason;
   EXPECT_THAT(done->err, HasSubstr("JVM " + pid + " gives no " + missing + "\n"));
-  auto trace = TraceDocument::read(file);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_EQ(trace->option("jtrace.unavailable"), missing);
-  EXPECT_EQ(trace->option("events"), "gcStart,gcFinish,objFree");
+  auto trace = must(TraceDocument::read(file));
+  EXPECT_EQ(trace.option("jtrace.unavailable"), missing);
+  EXPECT_EQ(trace.option("events"), "gcStart,gcFinish,objFree");
 
-  ASSERT_TRUE(succeeded((*jvm)->send("")));
-  ASSERT_TRUE(succeeded((*jvm)->wait_line("READY")));
-  done = attach(**jvm, {"-o", file + ".2"}, {.environment = {std::string("JTRACE_AGENT=") + kOtherAgent}});
+  must(jvm->send(""));
+  must(jvm->wait_line("READY"));
+  done = attach(*jvm, {"-o", file + ".2"}, {.environment = {std::string("JTRACE_AGENT=") + kOtherAgent}});
   EXPECT_EQ(done->status, 7);
   EXPECT_THAT(done->err, HasSubstr("an agent of another version answers (protocol 99, ours is "));
   EXPECT_THAT(done->err, HasSubstr("use the jtrace that came with it, or restart the JVM"));
   EXPECT_FALSE(fs::exists(file + ".2"));
-  EXPECT_EQ((*jvm)->err(), "");
-  (*jvm)->close_input();
-  auto status = (*jvm)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0);
+  EXPECT_EQ(jvm->err(), "");
+  jvm->close_input();
+  auto status = must(jvm->wait_exit());
+  EXPECT_EQ(status, 0);
 }
 
 // Two copies of the agent in one JVM, as two versions of jtrace leave them there: each traces after the other, through
 // the classes that the first has left, and never at the same time.
 TEST_P(EachJdk, a_second_copy_of_the_agent) {
   NEED_NAMESPACES();
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   const std::string copy = places_.path() + "/copy.so";
   fs::copy_file(kAgent, copy);
   std::ofstream(copy, std::ios::app | std::ios::binary) << "another";
@@ -452,7 +433,7 @@ TEST_P(EachJdk, a_second_copy_of_the_agent) {
   const std::vector<std::string> words{
       "--events", "methods,sleeps,parks,threads", "--filter", "Workload* include", "--filter", "* exclude"};
   const auto trace_by = [&](const std::string& agent) {
-    std::vector<std::string> argv{jtrace_binary(), "attach", (*jvm)->pid_text(), "-o", file};
+    std::vector<std::string> argv{jtrace_binary(), "attach", jvm->pid_text(), "-o", file};
     argv.insert(argv.end(), words.begin(), words.end());
     return BackgroundCommand::start(argv, {.environment = {"JTRACE_AGENT=" + agent}});
   };
@@ -462,34 +443,31 @@ TEST_P(EachJdk, a_second_copy_of_the_agent) {
 
   for (const std::string& agent : {std::string(kAgent), copy, std::string(kAgent)}) {
     fs::remove(file);
-    auto run = trace_by(agent);
-    ASSERT_TRUE(succeeded(run));
-    ASSERT_TRUE(succeeded(wait_for_bytes(file, "jtrace.rewritten", std::chrono::seconds(60), [&] {
-      return (*run)->alive();
-    }))) << (*run)->err();
-    ASSERT_TRUE(succeeded((*jvm)->ask("threads 3")));
+    auto run = must(trace_by(agent));
+    const auto is_rewritten =
+        wait_for_bytes(file, "jtrace.rewritten", std::chrono::seconds(60), [&] { return run->alive(); });
+    ASSERT_TRUE(succeeded(is_rewritten)) << run->err();
+    must(jvm->ask("threads 3"));
     // From another user's jtrace, which sees no socket of ours.
     for (const std::string& other : {std::string(kAgent), copy}) {
-      const auto refused = attach(**jvm, {"-o", file + ".2", "--filters", places_.path() + "/filters"},
+      const auto refused = attach(*jvm, {"-o", file + ".2", "--filters", places_.path() + "/filters"},
                                   {.environment = {"JTRACE_AGENT=" + other}, .in_child = [] {
                                      if (!Places::own_mounts() || ::mount("tmpfs", "/run", "tmpfs", 0, "") != 0)
                                        ::_exit(125);
                                    }});
       EXPECT_EQ(refused->status, 1);
       EXPECT_THAT(refused->err,
-                  HasSubstr("JVM " + (*jvm)->pid_text() + " is being traced already, by a jtrace of another user"));
+                  HasSubstr("JVM " + jvm->pid_text() + " is being traced already, by a jtrace of another user"));
     }
-    (*run)->signal(SIGINT);
-    auto status = (*run)->wait_exit();
-    ASSERT_TRUE(succeeded(status));
-    EXPECT_EQ(*status, 0) << (*run)->err();
-    auto trace = TraceDocument::read(file);
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_TRUE(none(trace->faults()));
-    EXPECT_GT(trace->count("methodEntry"), 0u);
+    run->signal(SIGINT);
+    auto status = must(run->wait_exit());
+    EXPECT_EQ(status, 0) << run->err();
+    auto trace = must(TraceDocument::read(file));
+    EXPECT_TRUE(none(trace.faults()));
+    EXPECT_GT(trace.count("methodEntry"), 0u);
   }
-  EXPECT_EQ((*jvm)->err(), "");
-  expect_unharmed(**jvm);
+  EXPECT_EQ(jvm->err(), "");
+  expect_unharmed(*jvm);
 }
 
 }  // namespace

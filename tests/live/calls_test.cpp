@@ -16,8 +16,7 @@ namespace jtrace::test {
 namespace {
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 std::vector<std::string> only_calls(const std::string& events) {
   return {"--events", events,     "--when-full",    "block",    "--block-limit",
@@ -94,60 +93,51 @@ std::size_t calls_of_own_helpers(const TraceDocument& trace) {
 // With classes of the same names in many loaders.
 void expect_own_helpers(JvmProcess& jvm) {
   constexpr std::size_t kLoaders = 128;
-  auto run = TraceRun::start(jvm.pid(), only_calls("calls,methods"));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  ASSERT_TRUE(succeeded(jvm.ask("plugins " + std::to_string(kLoaders))));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_EQ(calls_of_own_helpers(*trace), kLoaders);
+  auto run = must(TraceRun::start(jvm.pid(), only_calls("calls,methods")));
+  ASSERT_TRUE(rewritten(*run));
+  must(jvm.ask("plugins " + std::to_string(kLoaders)));
+  auto trace = must(run->finish());
+  EXPECT_TRUE(none(trace.faults()));
+  EXPECT_EQ(calls_of_own_helpers(trace), kLoaders);
 }
 
 TEST_P(EachJdk, calls_are_those_that_the_program_makes) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   constexpr int kRounds = 20;
   {
-    auto run = TraceRun::start((*jvm)->pid(), only_calls("calls"));
-    ASSERT_TRUE(succeeded(run));
-    ASSERT_TRUE(rewritten(**run));
-    ASSERT_TRUE(succeeded((*jvm)->ask("calls " + std::to_string(kRounds))));
+    auto run = must(TraceRun::start(jvm->pid(), only_calls("calls")));
+    ASSERT_TRUE(rewritten(*run));
+    must(jvm->ask("calls " + std::to_string(kRounds)));
     int fibs = 0;
     for (const std::string command : {"threads 4 12", "virtual 20 10"}) {
       if (GetParam().version < 21 && command.starts_with("virtual")) continue;
-      auto answer = (*jvm)->ask(command);
-      ASSERT_TRUE(succeeded(answer));
-      fibs += static_cast<int>(value_in(*answer, "fib"));
+      auto answer = must(jvm->ask(command));
+      fibs += static_cast<int>(value_in(answer, "fib"));
     }
-    auto trace = (*run)->finish();
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_TRUE(none(trace->faults()));
-    EXPECT_TRUE(valid((*run)->path()));
-    expect_calls(*trace, kRounds, fibs);
-    EXPECT_EQ(trace->count("methodEntry") + trace->count("methodExit"), 0u);
-    for (const TraceElement* each : trace->all("methodCall")) EXPECT_GE(each->number("stackDepth"), 1u);
+    auto trace = must(run->finish());
+    EXPECT_TRUE(none(trace.faults()));
+    EXPECT_TRUE(valid(run->path()));
+    expect_calls(trace, kRounds, fibs);
+    EXPECT_EQ(trace.count("methodEntry") + trace.count("methodExit"), 0u);
+    for (const TraceElement* each : trace.all("methodCall")) EXPECT_GE(each->number("stackDepth"), 1u);
   }
   // Both sides; what is loaded is named by the ids that its own entries have.
-  auto run = TraceRun::start((*jvm)->pid(), only_calls("calls,methods,exceptions"));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("calls " + std::to_string(kRounds))));
-  auto fib = (*jvm)->ask("fib 10");
-  ASSERT_TRUE(succeeded(fib));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  expect_calls(*trace, kRounds, static_cast<int>(value_in(*fib, "fib")));
-  EXPECT_EQ(twice_defined(*trace), std::set<std::string>());
-  auto entries = by_method(*trace, "methodEntry");
+  auto run = must(TraceRun::start(jvm->pid(), only_calls("calls,methods,exceptions")));
+  ASSERT_TRUE(rewritten(*run));
+  must(jvm->ask("calls " + std::to_string(kRounds)));
+  auto fib = must(jvm->ask("fib 10"));
+  auto trace = must(run->finish());
+  EXPECT_TRUE(none(trace.faults()));
+  EXPECT_TRUE(valid(run->path()));
+  expect_calls(trace, kRounds, static_cast<int>(value_in(fib, "fib")));
+  EXPECT_EQ(twice_defined(trace), std::set<std::string>());
+  auto entries = by_method(trace, "methodEntry");
   EXPECT_EQ(entries["Calls$Rounded.corners"], kRounds);
   EXPECT_EQ(entries["Calls$Square.corners"], 2 * kRounds);
   EXPECT_EQ(entries["Calls.failing"], 5 * kRounds);
-  EXPECT_EQ(by_method(*trace, "catch")["Calls.callFailing"], kRounds);
-  expect_own_helpers(**jvm);
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(by_method(trace, "catch")["Calls.callFailing"], kRounds);
+  expect_own_helpers(*jvm);
+  EXPECT_EQ(jvm->err(), "");
   record_support(GetParam(), "G1", "live", "methodCall and methodReturn");
 }
 

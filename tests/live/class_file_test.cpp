@@ -57,9 +57,8 @@ std::string file_name(std::string name) {
 }
 
 void write_class(const std::string& path, const std::string& bytes) {
-  const auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  ASSERT_TRUE(succeeded(file));
-  ASSERT_TRUE(succeeded(write_whole(file->get(), bytes, path)));
+  const auto file = must(open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  must(write_whole(file.get(), bytes, path));
 }
 
 // A line of javap without the numbers of the constant pool, and with single spaces.
@@ -168,19 +167,17 @@ class ClassFile : public ::testing::TestWithParam<Jdk> {
     if (!any_jdk(17) || !fs::exists(any_jdk(17)->host_path("bin/javap")))
       JTRACE_SKIP("live", "no javap of 17 or later on this machine");
     no_core_ = why_no_kernel_core();  // sets the limit that the JVM inherits
-    auto jvm = JvmProcess::start_classes(GetParam(), zoo_with_records(), "ClassZoo",
-                                         attachable(GetParam(), {"-Xmx32m", "-XX:+UseSerialGC"}));
-    ASSERT_TRUE(succeeded(jvm));
-    jvm_ = std::move(*jvm);
+    auto jvm = must(JvmProcess::start_classes(GetParam(), zoo_with_records(), "ClassZoo",
+                                              attachable(GetParam(), {"-Xmx32m", "-XX:+UseSerialGC"})));
+    jvm_ = std::move(jvm);
   }
   // Writes the class file of `name` that the target tells.
   static void rebuild(const std::string& target, const std::vector<std::string>& files, const std::string& name,
                       const std::string& path) {
     std::vector<std::string> words{"inspect", target, "class", name, "--bytes", "-o", path};
     words.insert(words.end(), files.begin(), files.end());
-    const auto done = run_jtrace(words);
-    ASSERT_TRUE(succeeded(done));
-    EXPECT_EQ(done->status, 0) << name << done->err;
+    const auto done = must(run_jtrace(words));
+    EXPECT_EQ(done.status, 0) << name << done.err;
   }
   static void expect_same_by_javap(const std::vector<std::string>& originals,
                                    const std::vector<std::string>& rebuilts) {
@@ -210,7 +207,7 @@ class ClassFile : public ::testing::TestWithParam<Jdk> {
     if (!no_core_.empty()) return;  // inspect_test says so
     const CoreFolder folder(*jvm_);
     jvm_->signal(SIGABRT);
-    ASSERT_TRUE(succeeded(jvm_->wait_exit()));
+    must(jvm_->wait_exit());
     ASSERT_NE(folder.core(), "");
     std::vector<std::string> sysroot;
     if (GetParam().root) sysroot = {"--sysroot", *GetParam().root};
@@ -245,8 +242,7 @@ class ClassFile : public ::testing::TestWithParam<Jdk> {
   std::string no_core_;
   std::unique_ptr<JvmProcess> jvm_;
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ClassFile);
-INSTANTIATE_TEST_SUITE_P(Jdks, ClassFile, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(ClassFile);
 
 TEST_P(ClassFile, says_what_the_loaded_one_said_and_runs) {
   const ScratchDir original, rebuilt, program;
@@ -255,9 +251,8 @@ TEST_P(ClassFile, says_what_the_loaded_one_said_and_runs) {
   for (const std::string& name : all) {
     originals.push_back(original.file(file_name(name)));
     rebuilts.push_back(rebuilt.file(file_name(name)));
-    const auto bytes = jvm_->ask("bytes " + name);
-    ASSERT_TRUE(succeeded(bytes)) << name;
-    write_class(originals.back(), decoded_base64(*bytes));
+    const auto bytes = must(jvm_->ask("bytes " + name));
+    write_class(originals.back(), decoded_base64(bytes));
     rebuild(jvm_->pid_text(), {}, name, rebuilts.back());
     if (!name.starts_with("ClassZoo")) continue;
     fs::copy_file(rebuilts.back(), program.file(name + ".class"));

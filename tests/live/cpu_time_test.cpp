@@ -10,13 +10,13 @@
 #include "tests/testlib/trace_calls.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 constexpr std::uint64_t kMilli = 1'000'000;
 
@@ -78,41 +78,33 @@ std::vector<Call> calls_of(const TraceDocument& trace, const std::string& method
 }
 
 TEST_P(EachJdk, is_between_what_the_JVM_says) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
   std::vector<std::string> options{"--events", "methods,exceptions,lines,threads", "--objects", "--arguments"};
   options.insert(options.end(), kOnlyCalls.begin(), kOnlyCalls.end());
-  auto run = TraceRun::start((*jvm)->pid(), options);
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  for (const char* command : {"throws 3", "constructors 8", "values 5", "threads 2 8"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  TracedJvm jvm(GetParam(), "Calls", options);
+  jvm.wait_rewritten();
+  jvm.ask_each({"throws 3", "constructors 8", "values 5", "threads 2 8"});
   const bool has_virtual = GetParam().version >= 21;
-  if (has_virtual) {
-    ASSERT_TRUE(succeeded((*jvm)->ask("virtual 3 8")));
-  }
-  const auto answer = (*jvm)->ask("cpuTime 12");
-  ASSERT_TRUE(succeeded(answer)) << (*jvm)->crash_report();
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->id_faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(valid((*run)->path()));
+  if (has_virtual) jvm.ask("virtual 3 8");
+  const auto answer = jvm.ask("cpuTime 12");
+  const TraceDocument trace = jvm.finish();
+  EXPECT_TRUE(none(trace.id_faults()));
+  EXPECT_TRUE(none(call_faults(trace)));
+  EXPECT_TRUE(valid(jvm.path()));
   std::size_t virtual_events = 0;
-  EXPECT_TRUE(none(cpu_faults(*trace, &virtual_events)));
+  EXPECT_TRUE(none(cpu_faults(trace, &virtual_events)));
   EXPECT_EQ(virtual_events > 0, has_virtual);
   // The last calls of fib are those between the two times that the JVM told.
-  const auto fibs = static_cast<std::size_t>(value_in(*answer, "fib"));
-  std::map<std::string, std::string> names = names_of_methods(*trace);
+  const auto fibs = static_cast<std::size_t>(value_in(answer, "fib"));
+  std::map<std::string, std::string> names = names_of_methods(trace);
   std::vector<std::uint64_t> times;
-  for (const TraceElement& each : trace->events())
+  for (const TraceElement& each : trace.events())
     if (may_have(each) && names[each.get("methodIdRef")] == "Calls.fib") times.push_back(each.number("threadCpuTime"));
   ASSERT_GE(times.size(), 3 * fibs);  // entry, line and exit of each
   const auto first = times.end() - static_cast<std::ptrdiff_t>(3 * fibs);
-  EXPECT_GT(*first, static_cast<std::uint64_t>(value_in(*answer, "before")));
+  EXPECT_GT(*first, static_cast<std::uint64_t>(value_in(answer, "before")));
   EXPECT_GT(times.back(), *first);
-  EXPECT_LT(times.back(), static_cast<std::uint64_t>(value_in(*answer, "after")));
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_LT(times.back(), static_cast<std::uint64_t>(value_in(answer, "after")));
+  EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "processor time of threads");
 }
 
@@ -120,34 +112,28 @@ TEST_P(EachJdk, is_between_what_the_JVM_says) {
 TEST_P(EachJdk, of_slow_calls_says_that_they_slept) {
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  std::vector<std::string> words{jtrace_binary(), "attach",          (*jvm)->pid_text(), "--spill", kept,
-                                 "--events",      "methods,threads", "--slower-than",    "40ms"};
+  auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
+  std::vector<std::string> words{jtrace_binary(), "attach",          jvm->pid_text(), "--spill", kept,
+                                 "--events",      "methods,threads", "--slower-than", "40ms"};
   words.insert(words.end(), kOnlyCalls.begin(), kOnlyCalls.end());
-  auto command = BackgroundCommand::start(words);
-  ASSERT_TRUE(succeeded(command));
-  ASSERT_TRUE(succeeded(
-      wait_for_bytes(kept, "jtrace.rewritten", std::chrono::seconds(60), [&] { return (*command)->alive(); })));
-  ASSERT_TRUE(succeeded((*jvm)->ask("naps 2 60")));
+  auto command = must(BackgroundCommand::start(words));
+  must(wait_for_bytes(kept, "jtrace.rewritten", std::chrono::seconds(60), [&] { return command->alive(); }));
+  must(jvm->ask("naps 2 60"));
   if (GetParam().version >= 21) {
-    ASSERT_TRUE(succeeded((*jvm)->ask("virtualNaps 2 60")));
+    must(jvm->ask("virtualNaps 2 60"));
   }
-  (*command)->signal(SIGINT);
-  const auto status = (*command)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  ASSERT_EQ(*status, 0) << (*command)->err();
+  command->signal(SIGINT);
+  const auto status = must(command->wait_exit());
+  ASSERT_EQ(status, 0) << command->err();
   const std::string path = folder.file("a.xml");
-  const auto done = run_jtrace({"convert", kept, "-o", path});
-  ASSERT_TRUE(succeeded(done));
-  ASSERT_EQ(done->status, 0) << done->err;
-  const auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(cpu_faults(*trace)));
-  const std::vector<Call> calls = calls_of(*trace, "Calls.nap");
+  const auto done = must(run_jtrace({"convert", kept, "-o", path}));
+  ASSERT_EQ(done.status, 0) << done.err;
+  const auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(cpu_faults(trace)));
+  const std::vector<Call> calls = calls_of(trace, "Calls.nap");
   EXPECT_EQ(calls.size(), 4u);
   for (const Call& each : calls) EXPECT_LE(each.cpu + 59 * kMilli, each.elapsed);
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm->err(), "");
 }
 
 }  // namespace

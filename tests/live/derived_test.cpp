@@ -49,8 +49,7 @@ class Derived : public ::testing::TestWithParam<Jdk> {
   }
   ScratchDir folder_{"jtrace-derived"};
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Derived);
-INSTANTIATE_TEST_SUITE_P(Jdks, Derived, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(Derived);
 
 double number_in(const std::string& answer, const std::string& name) {
   const std::size_t at = answer.find(name + "=");

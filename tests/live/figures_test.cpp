@@ -11,6 +11,7 @@
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -20,8 +21,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachCollector);
 INSTANTIATE_TEST_SUITE_P(Jdks, EachCollector, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 struct HeapFigures {
   double used = 0;  // bytes
@@ -50,17 +50,12 @@ TEST_P(EachCollector, the_heap_after_full_collections_is_the_logs) {
   std::vector<std::string> flags = jdk.collector_flags(collector);
   flags.push_back(jdk.version >= 9 ? "-Xlog:gc:file=gc.log" : "-XX:+PrintGC");
   if (jdk.version < 9) flags.push_back("-Xloggc:gc.log");
-  auto jvm = JvmProcess::start(jdk, "Workload", attachable(jdk, flags));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "gc"});
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("gc 5")));
-  const auto log = read_file((*jvm)->in_working_folder("gc.log"));
-  ASSERT_TRUE(succeeded(log));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  const auto logged = full_collections(*log);
-  const auto traced = trace->all("gcFinish");
+  TracedJvm jvm(jdk, "Workload", {"--events", "gc"}, attachable(jdk, flags));
+  jvm.ask("gc 5");
+  const auto log = must(read_file(jvm.process().in_working_folder("gc.log")));
+  const TraceDocument trace = jvm.finish();
+  const auto logged = full_collections(log);
+  const auto traced = trace.all("gcFinish");
   ASSERT_EQ(logged.size(), 5u);
   ASSERT_EQ(traced.size(), collector == Collector::kParallel ? traced.size() : 5u);
   // Parallel collects the young generation before the old one; the log's "Pause Full" is the second of the pair.
@@ -75,35 +70,30 @@ TEST_P(EachCollector, the_heap_after_full_collections_is_the_logs) {
 }
 
 TEST_P(EachJdk, threads_and_classes_are_the_mxbeans) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->ask("load 1")));  // what the command itself needs
-  ASSERT_TRUE(succeeded((*jvm)->ask("counts")));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,classes"});
-  ASSERT_TRUE(succeeded(run));
-  const auto before = (*jvm)->ask("counts");
-  ASSERT_TRUE(succeeded(before));
-  for (const char* command : {"threads 25", "hold 7", "load 50"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
-  const auto after = (*jvm)->ask("counts");
-  ASSERT_TRUE(succeeded(after));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  const long plugins = count_classes(*trace, "Workload$Plugin");
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
+  must(jvm->ask("load 1"));  // what the command itself needs
+  must(jvm->ask("counts"));
+  auto run = must(TraceRun::start(jvm->pid(), {"--events", "threads,classes"}));
+  const auto before = must(jvm->ask("counts"));
+  for (const char* command : {"threads 25", "hold 7", "load 50"}) must(jvm->ask(command));
+  const auto after = must(jvm->ask("counts"));
+  auto trace = must(run->finish());
+  EXPECT_TRUE(none(trace.faults()));
+  const long plugins = count_classes(trace, "Workload$Plugin");
   EXPECT_EQ(plugins, 50);
   // Classes of hidden and generated code (lambda forms) load when they like: no fewer than the program's.
-  EXPECT_GE(value_in(*after, "loaded") - value_in(*before, "loaded"), plugins);
+  EXPECT_GE(value_in(after, "loaded") - value_in(before, "loaded"), plugins);
   long started = 0;
   long lives = 0;
-  for (const TraceElement* thread : trace->all("threadStart")) {
+  for (const TraceElement* thread : trace.all("threadStart")) {
     const std::string name = thread->get("threadName");
     const bool hidden = name.find("CompilerThread") != std::string::npos;  // of ThreadMXBean, not of JVM TI
     started += name.starts_with("worker-") || name.starts_with("held-");
     lives += !hidden;
   }
-  EXPECT_EQ(started, value_in(*after, "started") - value_in(*before, "started"));
-  lives -= static_cast<long>(trace->count("threadEnd"));
-  EXPECT_EQ(lives, value_in(*after, "threads"));
+  EXPECT_EQ(started, value_in(after, "started") - value_in(before, "started"));
+  lives -= static_cast<long>(trace.count("threadEnd"));
+  EXPECT_EQ(lives, value_in(after, "threads"));
 }
 
 }  // namespace

@@ -117,20 +117,19 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
 
   ScratchDir folder_;
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 TEST_P(EachJdk, nothing_of_a_program_is_missed_with_any_groups) {
   int missing = 0;
   for (const std::string groups : kGroups) {
+    SCOPED_TRACE(groups);
     for (int i = 0; i < starts(); ++i) {
-      auto trace = run({agent_for(groups)});
-      ASSERT_TRUE(succeeded(trace)) << groups;
-      EXPECT_TRUE(none(trace->faults())) << groups;
-      const auto all_there = has_all(*trace, groups);
+      auto trace = must(run({agent_for(groups)}));
+      EXPECT_TRUE(none(trace.faults())) << groups;
+      const auto all_there = has_all(trace, groups);
       EXPECT_TRUE(all_there) << groups << ", start " << i;
       missing += !all_there;
-      EXPECT_EQ(trace->option("jtrace.late"), "") << groups;
+      EXPECT_EQ(trace.option("jtrace.late"), "") << groups;
     }
   }
   RecordProperty("missing", missing);
@@ -139,35 +138,30 @@ TEST_P(EachJdk, nothing_of_a_program_is_missed_with_any_groups) {
 
 TEST_P(EachJdk, nothing_is_missed_by_the_interpreter_and_with_precise_time) {
   const std::string groups = kGroups[7];
-  auto interpreted = run({"-Xint", agent_for(groups)});
-  ASSERT_TRUE(succeeded(interpreted));
-  EXPECT_TRUE(has_all(*interpreted, groups));
-  auto precise = run({agent_for(groups) + ",time=precise"});
-  ASSERT_TRUE(succeeded(precise));
-  EXPECT_TRUE(has_all(*precise, groups));
+  auto interpreted = must(run({"-Xint", agent_for(groups)}));
+  EXPECT_TRUE(has_all(interpreted, groups));
+  auto precise = must(run({agent_for(groups) + ",time=precise"}));
+  EXPECT_TRUE(has_all(precise, groups));
 }
 
 // Classes out of an archive, in JDK 25 and later loaded before anybody hears of it.
 TEST_P(EachJdk, nothing_is_missed_of_classes_out_of_an_archive) {
   if (chrooted() || GetParam().version < 13) GTEST_SKIP() << "no archive of a program's classes here";
-  auto classes = compiled_app("Firsts");
-  ASSERT_TRUE(succeeded(classes));
+  auto classes = must(compiled_app("Firsts"));
   const std::string jar = folder_.file("app.jar");
-  auto packed = run_command({GetParam().host_path("bin/jar"), "cf", jar, "-C", *classes, "."});
-  ASSERT_TRUE(succeeded(packed));
-  ASSERT_EQ(packed->status, 0) << packed->err;
+  auto packed = must(run_command({GetParam().host_path("bin/jar"), "cf", jar, "-C", classes, "."}));
+  ASSERT_EQ(packed.status, 0) << packed.err;
   const bool is_aot = GetParam().version >= 25;
   const std::string archive = folder_.file("archive");
-  auto made = run_command({GetParam().host_path("bin/java"),
-                           (is_aot ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + archive, "-Xmx256m", "-cp",
-                           jar, "Firsts"});
-  ASSERT_TRUE(succeeded(made));
-  ASSERT_EQ(made->status, 0) << made->err;
+  auto made = must(run_command({GetParam().host_path("bin/java"),
+                                (is_aot ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + archive, "-Xmx256m",
+                                "-cp", jar, "Firsts"}));
+  ASSERT_EQ(made.status, 0) << made.err;
   for (const char* groups : {kGroups[1], kGroups[6], kGroups[7]}) {
-    auto trace = run({(is_aot ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + archive, agent_for(groups)}, jar);
-    ASSERT_TRUE(succeeded(trace)) << groups;
-    EXPECT_TRUE(has_all(*trace, groups)) << groups;
-    EXPECT_EQ(trace->option("jtrace.late"), "") << groups;
+    SCOPED_TRACE(groups);
+    auto trace = must(run({(is_aot ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + archive, agent_for(groups)}, jar));
+    EXPECT_TRUE(has_all(trace, groups)) << groups;
+    EXPECT_EQ(trace.option("jtrace.late"), "") << groups;
   }
 }
 
@@ -176,55 +170,49 @@ class BesideAnAgent : public EachJdk {
   void SetUp() override {
     EachJdk::SetUp();
     if (IsSkipped()) return;
-    auto classes = compiled_source("Beside",
-                                   "public class Beside { public static void premain(String a) throws Exception {"
-                                   " java.lang.reflect.Method m = ClassLoader.getSystemClassLoader()"
-                                   ".loadClass(\"Firsts$Helper\").getDeclaredMethod(\"help\", int.class);"
-                                   " m.setAccessible(true); for (int i = 0; i < 3; i++) m.invoke(null, i); } }");
-    ASSERT_TRUE(succeeded(classes));
+    auto classes = must(compiled_source("Beside",
+                                        "public class Beside { public static void premain(String a) throws Exception {"
+                                        " java.lang.reflect.Method m = ClassLoader.getSystemClassLoader()"
+                                        ".loadClass(\"Firsts$Helper\").getDeclaredMethod(\"help\", int.class);"
+                                        " m.setAccessible(true); for (int i = 0; i < 3; i++) m.invoke(null, i); } }"));
     std::ofstream(folder_.file("manifest")) << "Premain-Class: Beside\n";
     const auto jdk =
         std::find_if(jdks().begin(), jdks().end(), [](const Jdk& each) { return !each.root && each.has_javac(); });
     if (jdk == jdks().end()) GTEST_SKIP() << "no JDK outside of the tree makes the agent's jar";
-    auto packed = run_command({jdk->host_path("bin/jar"), "cfm", folder_.file("beside.jar"), folder_.file("manifest"),
-                               "-C", *classes, "Beside.class"});
-    ASSERT_TRUE(succeeded(packed));
-    ASSERT_EQ(packed->status, 0) << packed->err;
+    auto packed = must(run_command({jdk->host_path("bin/jar"), "cfm", folder_.file("beside.jar"),
+                                    folder_.file("manifest"), "-C", classes, "Beside.class"}));
+    ASSERT_EQ(packed.status, 0) << packed.err;
   }
   std::string java_agent() const { return "-javaagent:" + for_jvm("beside.jar"); }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BesideAnAgent);
-INSTANTIATE_TEST_SUITE_P(Jdks, BesideAnAgent, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(BesideAnAgent);
 
 TEST_P(BesideAnAgent, what_a_later_agent_calls_is_there) {
-  auto trace = run({agent_for("methods+counts+runtime"), java_agent()});
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(has_all(*trace, "methods+counts", 3));
-  EXPECT_EQ(trace->option("jtrace.late"), "");
+  auto trace = must(run({agent_for("methods+counts+runtime"), java_agent()}));
+  EXPECT_TRUE(has_all(trace, "methods+counts", 3));
+  EXPECT_EQ(trace.option("jtrace.late"), "");
 }
 
 // That was before anything of ours could be on: it is said of which class.
 TEST_P(BesideAnAgent, what_an_earlier_agent_has_called_is_named) {
-  auto trace = run({java_agent(), agent_for("methods+counts+runtime")});
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(has_all(*trace, "methods+counts"));
-  EXPECT_EQ(trace->option("jtrace.late"), "Firsts$Helper: had run before the trace began");
+  auto trace = must(run({java_agent(), agent_for("methods+counts+runtime")}));
+  EXPECT_TRUE(has_all(trace, "methods+counts"));
+  EXPECT_EQ(trace.option("jtrace.late"), "Firsts$Helper: had run before the trace began");
 }
 
 // Without filters: the JDK's classes have run, and are named; the thread that ends the JVM calls before it has an id.
 TEST_P(EachJdk, a_program_of_which_all_is_counted_ends_well) {
   for (const std::string words : {"events=counts", "events=methods,slower-than=10ms"}) {
-    auto trace = run({agent(words)});
-    ASSERT_TRUE(succeeded(trace)) << words;
+    auto trace = must(run({agent(words)}));
     std::string late;
-    for (const TraceElement* each : trace->all("option"))
+    for (const TraceElement* each : trace.all("option"))
       if (each->get("key") == "jtrace.late") late += each->get("value") + "\n";
     EXPECT_THAT(late, ContainsRegex("java/lang/String[,:]"));
     EXPECT_THAT(late, HasSubstr(": had run before the trace began"));
     EXPECT_EQ(late.find("Firsts"), std::string::npos) << late;
-    const std::map<std::string, std::string> methods = names_of_methods(*trace);
+    const std::map<std::string, std::string> methods = names_of_methods(trace);
     std::uint64_t counted = 0;
-    for (const TraceElement* each : trace->all("methodCount"))
+    for (const TraceElement* each : trace.all("methodCount"))
       if (methods.at(each->get("methodIdRef")).starts_with("Firsts")) counted += each->number("count");
     EXPECT_EQ(counted, words == "events=counts" ? kCalls : 0) << words;
   }

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
-#include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -103,22 +103,18 @@ TEST_P(EachCollector, as_many_pauses_as_the_JVM_logs) {
   const auto& [jdk, collector] = GetParam();
   std::vector<std::string> flags = jdk.collector_flags(collector);
   for (const std::string& flag : log_flags(jdk.version)) flags.push_back(flag);
-  auto jvm = JvmProcess::start(jdk, "Workload", attachable(jdk, flags));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(run));
-  const std::size_t before = pauses_so_far(**jvm, collector).size();
-  for (const char* command : {"gc 3", "garbage 300", "gc 1"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  const Logged logged = logged_beside(*trace, pauses_so_far(**jvm, collector), before, jdk.version);
-  const int traced = static_cast<int>(trace->count("gcStart"));
+  TracedJvm jvm(jdk, "Workload", {}, attachable(jdk, flags));
+  const std::size_t before = pauses_so_far(jvm.process(), collector).size();
+  jvm.ask_each({"gc 3", "garbage 300", "gc 1"});
+  const TraceDocument trace = jvm.finish();
+  const Logged logged = logged_beside(trace, pauses_so_far(jvm.process(), collector), before, jdk.version);
+  const int traced = static_cast<int>(trace.count("gcStart"));
   EXPECT_GE(logged.pauses, 4);
-  EXPECT_GE(traced, logged.pauses) << both_sides(*trace, **jvm);
-  EXPECT_LE(traced, logged.pauses + logged.late) << both_sides(*trace, **jvm);
-  EXPECT_EQ(static_cast<int>(trace->count("gcFinish")), traced);
+  EXPECT_GE(traced, logged.pauses) << both_sides(trace, jvm.process());
+  EXPECT_LE(traced, logged.pauses + logged.late) << both_sides(trace, jvm.process());
+  EXPECT_EQ(static_cast<int>(trace.count("gcFinish")), traced);
   int with_figures = 0;
-  for (const TraceElement* finish : trace->all("gcFinish")) {
+  for (const TraceElement* finish : trace.all("gcFinish")) {
     with_figures += finish->number("totalObjectSpace") > 0;
     EXPECT_LE(finish->number("usedObjectSpace"), finish->number("totalObjectSpace"));
   }

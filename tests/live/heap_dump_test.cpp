@@ -82,8 +82,7 @@ class EachDump : public ::testing::TestWithParam<Jdk> {
     return jvm.inside(inside);
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachDump);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachDump, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachDump);
 
 void expect_same_values(const HprofFile& ours, const HprofFile& theirs, const std::string& name) {
   const std::uint64_t klass = ours.class_of(name);
@@ -137,18 +136,18 @@ void expect_same_roots(const Jdk& jdk, const HprofFile& ours, const HprofFile& t
 
 TEST_P(EachDump, is_equal_to_the_jvms_own) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  const auto jvm = JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xmx128m", "-XX:+UseSerialGC"}));
-  ASSERT_TRUE(succeeded(jvm));
-  for (const char* command : {"park 4", "locked", "gc", "fill 100"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+  const auto jvm =
+      must(JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xmx128m", "-XX:+UseSerialGC"})));
+  for (const char* command : {"park 4", "locked", "gc", "fill 100"}) must(jvm->ask(command));
   const ScratchDir folder;
   const std::string path = folder.file("ours.hprof");
   std::string difference = "not asked";
   HprofFile ours, theirs;
   for (int i = 0; i < 4 && !difference.empty(); ++i) {  // threads of the JVM may allocate in between
-    const std::string own = own_dump(**jvm);
+    const std::string own = own_dump(*jvm);
     theirs = read_dump(own);
     fs::remove(own);
-    const CommandOutput done = jtrace({"inspect", (*jvm)->pid_text(), "heapdump", "-o", path, "--max-stop", "20000"});
+    const CommandOutput done = jtrace({"inspect", jvm->pid_text(), "heapdump", "-o", path, "--max-stop", "20000"});
     ASSERT_EQ(done.status, 0) << done.err;
     ours = read_dump(path);
     difference = differences(without_fillers(ours.counts()), without_fillers(theirs.counts()));
@@ -177,13 +176,12 @@ TEST_P(EachDump, is_equal_to_the_jvms_own) {
 TEST_P(EachDump, has_parked_virtual_threads_with_their_stacks) {
   if (GetParam().version < 21) GTEST_SKIP() << "no virtual threads before JDK 21";
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  const auto jvm = JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xmx128m"}));
-  ASSERT_TRUE(succeeded(jvm));
+  const auto jvm = must(JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xmx128m"})));
   // After a collection, which rewrites the references in their stack chunks.
-  for (const char* command : {"virtual 50", "gc"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+  for (const char* command : {"virtual 50", "gc"}) must(jvm->ask(command));
   const ScratchDir folder;
   const std::string path = folder.file("ours.hprof");
-  const CommandOutput done = jtrace({"inspect", (*jvm)->pid_text(), "heapdump", "-o", path, "--max-stop", "20000"});
+  const CommandOutput done = jtrace({"inspect", jvm->pid_text(), "heapdump", "-o", path, "--max-stop", "20000"});
   ASSERT_EQ(done.status, 0) << done.err;
   const HprofFile ours = read_dump(path);
   // The object that only a frame of that thread's stack holds is a root of it.
@@ -222,41 +220,38 @@ TEST(HeapDump, is_read_by_visualvm) {
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
   const std::string source = source_folder() + "/tests/apps/HprofOracle.java";
-  const auto compiled = run_command({jdk->host_path("bin/javac"), "-nowarn", "-d", folder.path(), "-cp", jars, source});
-  ASSERT_TRUE(succeeded(compiled));
-  ASSERT_EQ(compiled->status, 0) << compiled->err;
-  const auto jvm = JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx128m"}));
-  ASSERT_TRUE(succeeded(jvm));
-  for (const char* command : {"park 2", "big 1"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+  const auto compiled =
+      must(run_command({jdk->host_path("bin/javac"), "-nowarn", "-d", folder.path(), "-cp", jars, source}));
+  ASSERT_EQ(compiled.status, 0) << compiled.err;
+  const auto jvm = must(JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx128m"})));
+  for (const char* command : {"park 2", "big 1"}) must(jvm->ask(command));
   const std::string path = folder.file("ours.hprof");
   const CommandOutput done =
-      jtrace({"inspect", (*jvm)->pid_text(), "heapdump", "-o", path, "--max-stop", "20000", "--format", "json"});
+      jtrace({"inspect", jvm->pid_text(), "heapdump", "-o", path, "--max-stop", "20000", "--format", "json"});
   ASSERT_EQ(done.status, 0) << done.err;
   std::uint64_t objects = 0;
   const json told_by_us = json::parse(done.out);
   for (const json& row : told_by_us["data"])
     for (const char* record : {"instances", "objectArrays", "primitiveArrays"})
       if (row["record"] == record) objects += row["count"].get<std::uint64_t>();
-  const auto told = run_command({jdk->host_path("bin/java"), "-cp", folder.path() + ":" + jars, "HprofOracle", path,
-                                 "HeapZoo$Node", "HeapZoo$Target"});
-  ASSERT_TRUE(succeeded(told));
-  ASSERT_EQ(told->status, 0) << told->err;
+  const auto told = must(run_command({jdk->host_path("bin/java"), "-cp", folder.path() + ":" + jars, "HprofOracle",
+                                      path, "HeapZoo$Node", "HeapZoo$Target"}));
+  ASSERT_EQ(told.status, 0) << told.err;
   for (const std::string& line :
        {"instances=" + std::to_string(objects), std::string("dangling=0"), std::string("count.HeapZoo$Node=20000"),
         std::string("count.HeapZoo$Target=3"), std::string("field.HeapZoo$Derived.j=-1234567890123456789"),
         std::string("field.HeapZoo$Derived.d=-2.25"), std::string("field.HeapZoo$Base.hidden=11"),
         std::string("field.HeapZoo$Derived.hidden=22"), std::string("static.counter=4711")})
-    EXPECT_THAT("\n" + told->out, HasSubstr("\n" + line + "\n"));
+    EXPECT_THAT("\n" + told.out, HasSubstr("\n" + line + "\n"));
 }
 
 TEST(HeapDump, packed_or_interrupted_is_whole_or_not_there) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
-  const auto jvm = JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx512m"}));
-  ASSERT_TRUE(succeeded(jvm));
+  const auto jvm = must(JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx512m"})));
   const ScratchDir folder;
   const std::string packed = folder.file("a.hprof.gz");
-  ASSERT_EQ(jtrace({"inspect", (*jvm)->pid_text(), "heapdump", "-o", packed, "--max-stop", "20000"}).status, 0);
+  ASSERT_EQ(jtrace({"inspect", jvm->pid_text(), "heapdump", "-o", packed, "--max-stop", "20000"}).status, 0);
   const auto unpacked = run_command({"sh", "-c", "gzip -dc '" + packed + "' > '" + folder.file("a.hprof") + "'"});
   ASSERT_EQ(unpacked->status, 0) << unpacked->err;
   const HprofFile file = read_dump(folder.file("a.hprof"));
@@ -265,37 +260,33 @@ TEST(HeapDump, packed_or_interrupted_is_whole_or_not_there) {
   fs::remove(packed);
   fs::remove(folder.file("a.hprof"));
 
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(succeeded((*jvm)->ask("fill 1000000", std::chrono::minutes(2))));
+  for (int i = 0; i < 2; ++i) must(jvm->ask("fill 1000000", std::chrono::minutes(2)));
   // What takes longer than a second says on a terminal how far it is; script(1) is the terminal.
-  const auto shown = run_command({"script", "-qec",
-                                  "exec '" + jtrace_binary() + "' inspect " + (*jvm)->pid_text() + " heapdump -o '" +
-                                      packed + "' --max-stop 20000",
-                                  "/dev/null"});
-  ASSERT_TRUE(succeeded(shown));
-  EXPECT_EQ(shown->status, 0) << shown->out;
-  EXPECT_THAT(shown->out, HasSubstr(" %"));
+  const auto shown = must(run_command(
+      {"script", "-qec",
+       "exec '" + jtrace_binary() + "' inspect " + jvm->pid_text() + " heapdump -o '" + packed + "' --max-stop 20000",
+       "/dev/null"}));
+  EXPECT_EQ(shown.status, 0) << shown.out;
+  EXPECT_THAT(shown.out, HasSubstr(" %"));
   fs::remove(packed);
 
   // A dump that takes a while, packed by one thread, is interrupted as soon as its file is there.
-  const auto dump = BackgroundCommand::start(
-      {jtrace_binary(), "inspect", (*jvm)->pid_text(), "heapdump", "-o", packed, "--max-stop", "20000"});
-  ASSERT_TRUE(succeeded(dump));
-  while ((*dump)->alive() && fs::is_empty(folder.path())) std::this_thread::yield();
-  (*dump)->signal(SIGINT);
-  const auto status = (*dump)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_NE(*status, 0);
+  const auto dump = must(BackgroundCommand::start(
+      {jtrace_binary(), "inspect", jvm->pid_text(), "heapdump", "-o", packed, "--max-stop", "20000"}));
+  while (dump->alive() && fs::is_empty(folder.path())) std::this_thread::yield();
+  dump->signal(SIGINT);
+  const auto status = must(dump->wait_exit());
+  EXPECT_NE(status, 0);
   EXPECT_TRUE(fs::is_empty(folder.path())) << fs::directory_iterator(folder.path())->path();
-  EXPECT_TRUE((*jvm)->alive());
+  EXPECT_TRUE(jvm->alive());
 }
 
 TEST(HeapObjects, are_shown_followed_found_and_defined) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
-  const auto jvm = JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx64m", "-XX:+UseSerialGC"}));
-  ASSERT_TRUE(succeeded(jvm));
-  for (const char* command : {"locked", "gc"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
-  const std::string pid = (*jvm)->pid_text();
+  const auto jvm = must(JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx64m", "-XX:+UseSerialGC"})));
+  for (const char* command : {"locked", "gc"}) must(jvm->ask(command));
+  const std::string pid = jvm->pid_text();
   std::map<std::string, std::string> statics;
   for (const json& row : rows({"inspect", pid, "statics", "HeapZoo"})) statics[row["name"]] = row["value"];
   const auto address_of = [&](const std::string& name) { return statics[name].substr(statics[name].find('@') + 1); };
@@ -335,16 +326,15 @@ TEST(HeapObjects, are_shown_followed_found_and_defined) {
   const CommandOutput written = jtrace({"inspect", pid, "events", "--heap", "--object", address_of("TARGET"),
                                         "--format", "xml", "-o", path, "--max-stop", "20000"});
   ASSERT_EQ(written.status, 0) << written.err;
-  const auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
+  const auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(valid(path));
   std::string totals;
-  for (const TraceElement* value : trace->all("value"))
+  for (const TraceElement* value : trace.all("value"))
     if (value->get("name") == "HeapZoo$Node") totals = value->get("type") + " " + value->get("serializationFormat");
   EXPECT_THAT(totals, HasSubstr("LONG histogram instances=20000 classId="));
-  EXPECT_GE(trace->count("objDef"), 1u);
-  EXPECT_GT(trace->all("gcFinish").at(0)->number("usedObjects"), 60'000u);
+  EXPECT_GE(trace.count("objDef"), 1u);
+  EXPECT_GT(trace.all("gcFinish").at(0)->number("usedObjects"), 60'000u);
 }
 
 }  // namespace

@@ -107,30 +107,29 @@ TEST_P(EachHeap, counts_each_class_as_the_jvm_does) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const HeapCase& heap = GetParam();
   const std::string no_core = why_no_kernel_core();  // asked first: the JVM inherits the limit
-  const auto jvm = JvmProcess::start(heap.jdk, "HeapZoo", small_heap(heap.jdk, heap.flags));
-  ASSERT_TRUE(succeeded(jvm));
+  const auto jvm = must(JvmProcess::start(heap.jdk, "HeapZoo", small_heap(heap.jdk, heap.flags)));
   // Large arrays, then a collection, so that there are objects in old regions, then some in eden.
-  for (const char* command : {"big 2", "gc", "fill 3000"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+  for (const char* command : {"big 2", "gc", "fill 3000"}) must(jvm->ask(command));
 
   json stopped, running;
-  EXPECT_EQ(compare(**jvm, kPatient, stopped), "");
+  EXPECT_EQ(compare(*jvm, kPatient, stopped), "");
   expect_whole(stopped);
   EXPECT_GT(stopped["heap"]["pauseMicros"], 0);
   const Histogram ours = histogram_of_json(stopped);
   EXPECT_EQ(ours.at("HeapZoo$Node").instances, 23'000u);
   EXPECT_EQ(ours.at("HeapZoo$Derived").instances, 1u);
 
-  EXPECT_EQ(compare(**jvm, {"histogram", "--no-stop"}, running), "");
+  EXPECT_EQ(compare(*jvm, {"histogram", "--no-stop"}, running), "");
   expect_whole(running);
   EXPECT_EQ(running["heap"]["pauseMicros"], 0);
   record_support(heap.jdk, heap.name, "live", "heap: histogram equal to the JVM's own");
 
   if (!no_core.empty()) JTRACE_SKIP("live", no_core);
-  const json before = inspected((*jvm)->pid_text(), kPatient);
-  const CoreFolder folder(**jvm);
-  std::ofstream("/proc/" + (*jvm)->pid_text() + "/coredump_filter") << "0x3f";
-  (*jvm)->signal(SIGABRT);
-  EXPECT_TRUE(succeeded((*jvm)->wait_exit()));
+  const json before = inspected(jvm->pid_text(), kPatient);
+  const CoreFolder folder(*jvm);
+  std::ofstream("/proc/" + jvm->pid_text() + "/coredump_filter") << "0x3f";
+  jvm->signal(SIGABRT);
+  EXPECT_TRUE(succeeded(jvm->wait_exit()));
   const std::string core = folder.core();
   ASSERT_NE(core, "");
   std::vector<std::string> words = {"histogram"};
@@ -159,9 +158,8 @@ class Heap : public ::testing::Test {
     const auto jdk = any_jdk();
     if (!jdk) JTRACE_SKIP("live", "no JDK on this machine");
     if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-    auto jvm = JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, flags));
-    ASSERT_TRUE(succeeded(jvm));
-    jvm_ = std::move(*jvm);
+    auto jvm = must(JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, flags)));
+    jvm_ = std::move(jvm);
   }
   CommandOutput look(std::vector<std::string> words) {
     words.insert(words.begin(), {"inspect", jvm_->pid_text()});
@@ -211,7 +209,7 @@ TEST_F(Heap, refuses_a_stop_beyond_the_bound_before_it_stops) {
 TEST_F(Heap, refuses_a_copy_beyond_half_the_free_memory) {
   start({"-Xmx192m", "-Xms192m"});
   if (!jvm_) return;
-  ASSERT_TRUE(succeeded(jvm_->ask("big 32")));  // 96 MB
+  must(jvm_->ask("big 32"));  // 96 MB
   const auto limited = [&](const std::string& more) {
     const auto done = run_command(
         {"sh", "-c",
@@ -230,18 +228,17 @@ TEST_F(Heap, refuses_a_copy_beyond_half_the_free_memory) {
 TEST_F(Heap, is_counted_while_it_changes) {
   start({"-Xmx64m", "-Xmn8m", "-XX:+UseSerialGC"});
   if (!jvm_) return;
-  ASSERT_TRUE(succeeded(jvm_->ask("fill 50000")));
-  ASSERT_TRUE(succeeded(jvm_->ask("gc")));
-  ASSERT_TRUE(succeeded(jvm_->ask("churn 2")));
+  must(jvm_->ask("fill 50000"));
+  must(jvm_->ask("gc"));
+  must(jvm_->ask("churn 2"));
   double nodes = 0;
   for (int i = 0; i < 3; ++i) {
-    const auto done = run_jtrace({"inspect", jvm_->pid_text(), "histogram", "--no-stop", "--format", "json"});
-    ASSERT_TRUE(succeeded(done));
-    ASSERT_TRUE(json::accept(done->out)) << done->err;
-    nodes = static_cast<double>(histogram_of_json(json::parse(done->out))["HeapZoo$Node"].instances);
+    const auto done = must(run_jtrace({"inspect", jvm_->pid_text(), "histogram", "--no-stop", "--format", "json"}));
+    ASSERT_TRUE(json::accept(done.out)) << done.err;
+    nodes = static_cast<double>(histogram_of_json(json::parse(done.out))["HeapZoo$Node"].instances);
     EXPECT_NEAR(nodes, 70'000, 700);
   }
-  ASSERT_TRUE(succeeded(jvm_->ask("calm")));
+  must(jvm_->ask("calm"));
 }
 
 }  // namespace

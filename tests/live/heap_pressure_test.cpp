@@ -27,19 +27,17 @@ class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
   void start(const std::vector<std::string>& flags) {
     auto all = GetParam().jdk.collector_flags(GetParam().collector);
     all.insert(all.end(), flags.begin(), flags.end());
-    auto jvm = JvmProcess::start(GetParam().jdk, "HeapZoo", attachable(GetParam().jdk, all));
-    ASSERT_TRUE(succeeded(jvm));
-    jvm_ = std::move(*jvm);
+    auto jvm = must(JvmProcess::start(GetParam().jdk, "HeapZoo", attachable(GetParam().jdk, all)));
+    jvm_ = std::move(jvm);
   }
   // An answer each time, that says how it was had; the 20,000 nodes that the program keeps are in it.
   void expect_answers() {
     std::map<std::string, int> ways;
     for (int i = 0; i < kTimes; ++i) {
-      const auto done = run_jtrace({"inspect", jvm_->pid_text(), "histogram", "--format", "json"});
-      ASSERT_TRUE(succeeded(done));
-      ASSERT_THAT(done->status, AnyOf(0, 9)) << done->err;  // 9: bytes that were just being allocated, counted
-      ASSERT_TRUE(json::accept(done->out)) << done->err;
-      const json document = json::parse(done->out);
+      const auto done = must(run_jtrace({"inspect", jvm_->pid_text(), "histogram", "--format", "json"}));
+      ASSERT_THAT(done.status, AnyOf(0, 9)) << done.err;  // 9: bytes that were just being allocated, counted
+      ASSERT_TRUE(json::accept(done.out)) << done.err;
+      const json document = json::parse(done.out);
       const std::string mode = document["heap"]["mode"];
       ++ways[mode];
       if (mode == "stopped") {
@@ -60,7 +58,7 @@ class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
     for (const auto& [mode, count] : ways) std::printf("%d %s ", count, mode.c_str());
     std::printf("\n");
     EXPECT_TRUE(jvm_->alive());
-    ASSERT_TRUE(succeeded(jvm_->ask("calm")));
+    must(jvm_->ask("calm"));
   }
   std::unique_ptr<JvmProcess> jvm_;
 };
@@ -70,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Jvms, HeapUnderPressure, ::testing::ValuesIn(jdks_and_c
 TEST_P(HeapUnderPressure, gives_an_answer_while_the_program_allocates_as_fast_as_it_can) {
   start({"-Xmx512m"});
   if (!jvm_) return;
-  ASSERT_TRUE(succeeded(jvm_->ask("churn 4")));
+  must(jvm_->ask("churn 4"));
   expect_answers();
   record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: histogram under allocation");
 }
@@ -78,14 +76,13 @@ TEST_P(HeapUnderPressure, gives_an_answer_while_the_program_allocates_as_fast_as
 TEST_P(HeapUnderPressure, gives_an_answer_while_the_program_collects_all_the_time) {
   start({"-Xmx96m"});
   if (!jvm_) return;
-  ASSERT_TRUE(succeeded(jvm_->ask("collect 2")));
+  must(jvm_->ask("collect 2"));
   expect_answers();
   record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: histogram under collections");
 }
 
 class HeapPages : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HeapPages);
-INSTANTIATE_TEST_SUITE_P(Jdks, HeapPages, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(HeapPages);
 
 std::uint64_t kib_of(const JvmProcess& jvm, const std::string& key) {
   const auto status = read_file("/proc/" + jvm.pid_text() + "/status");
@@ -98,8 +95,7 @@ TEST_P(HeapPages, that_were_never_touched_stay_so) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const std::vector<std::string> flags = {"-XX:+UseSerialGC", "-Xms700m",          "-Xmx700m",
                                           "-Xmn600m",         "-XX:TLABSize=256m", "-XX:-ResizeTLAB"};
-  const auto jvm = JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), flags));
-  ASSERT_TRUE(succeeded(jvm));
+  const auto jvm = must(JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), flags)));
   const ScratchDir folder;
   const std::vector<std::vector<std::string>> commands = {{"histogram", "--max-stop", "20000"},
                                                           {"histogram", "--no-stop"},
@@ -107,21 +103,20 @@ TEST_P(HeapPages, that_were_never_touched_stay_so) {
                                                           {"heapdump", "--max-stop", "20000", "-o", folder.file("h")},
                                                           {"refs", "0x8", "--max-stop", "20000"}};
   for (std::vector<std::string> words : commands) {
-    const std::uint64_t tables = kib_of(**jvm, "VmPTE"), resident = kib_of(**jvm, "VmRSS");
-    words.insert(words.begin(), {"inspect", (*jvm)->pid_text()});
+    const std::uint64_t tables = kib_of(*jvm, "VmPTE"), resident = kib_of(*jvm, "VmRSS");
+    words.insert(words.begin(), {"inspect", jvm->pid_text()});
     words.insert(words.end(), {"--format", "json"});
-    const auto done = run_jtrace(words);
-    ASSERT_TRUE(succeeded(done));
-    ASSERT_EQ(done->status, 0) << words[2] << done->err;
-    const json document = json::parse(done->out);
+    const auto done = must(run_jtrace(words));
+    ASSERT_EQ(done.status, 0) << words[2] << done.err;
+    const json document = json::parse(done.out);
     EXPECT_GT(document["heap"]["holeBytes"], 200u << 20) << words[2];
     EXPECT_EQ(document["heap"]["unreadableBytes"], 0) << words[2];
     if (words[2] == "histogram") {
       EXPECT_EQ(histogram_of_json(document)["HeapZoo$Node"].instances, 20'000u);
     }
     // A table of 4 KiB for each 2 MiB: 512 and more were there before.
-    EXPECT_LT(kib_of(**jvm, "VmPTE"), tables + 64) << words[2];
-    EXPECT_LT(kib_of(**jvm, "VmRSS"), resident + 4096) << words[2];
+    EXPECT_LT(kib_of(*jvm, "VmPTE"), tables + 64) << words[2];
+    EXPECT_LT(kib_of(*jvm, "VmRSS"), resident + 4096) << words[2];
   }
 }
 

@@ -48,10 +48,9 @@ class HeldThread : public ::testing::TestWithParam<Jdk> {
  protected:
   void SetUp() override {
     if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-    auto jvm = JvmProcess::start(GetParam(), "PlainFacts", {.flags = {"-Xmx32m"}});
-    ASSERT_TRUE(succeeded(jvm));
-    jvm_ = std::move(*jvm);
-    ASSERT_TRUE(succeeded(jvm_->ask("spin")));
+    auto jvm = must(JvmProcess::start(GetParam(), "PlainFacts", {.flags = {"-Xmx32m"}}));
+    jvm_ = std::move(jvm);
+    must(jvm_->ask("spin"));
     whole_ = rows_of(run({"stack", jvm_->pid_text(), "--format", "json"}));
   }
   std::unique_ptr<ThreadHolder> hold_thread(const std::string& name, bool stopped) {
@@ -76,8 +75,7 @@ class HeldThread : public ::testing::TestWithParam<Jdk> {
   json whole_;  // its threads when nobody held one
   pid_t tid_ = 0;
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HeldThread);
-INSTANTIATE_TEST_SUITE_P(Jdks, HeldThread, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(HeldThread);
 
 TEST_P(HeldThread, that_stands_is_shown_with_its_java_frames_and_the_others_whole) {
   const json before = row_of(whole_, "parked");

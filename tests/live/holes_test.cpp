@@ -32,13 +32,12 @@ CommandOutput look(std::vector<std::string> words) {
 TEST(Holes, a_jvm_that_died_while_it_started) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
-  const auto jvm = JvmProcess::start(
+  const auto jvm = must(JvmProcess::start(
       *jdk, "Standing",
-      {.flags = {std::string("-agentpath:") + libraries_folder() + "/libholes_abort_agent.so", "-Xmx32m"}});
-  ASSERT_TRUE(succeeded(jvm));
-  const CoreFolder folder(**jvm);
-  ASSERT_TRUE(succeeded((*jvm)->send("now")));
-  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+      {.flags = {std::string("-agentpath:") + libraries_folder() + "/libholes_abort_agent.so", "-Xmx32m"}}));
+  const CoreFolder folder(*jvm);
+  must(jvm->send("now"));
+  must(jvm->wait_exit());
   const std::string core = folder.core();
   ASSERT_NE(core, "");
   // What is there already is told.
@@ -63,7 +62,7 @@ TEST(Holes, a_jvm_that_died_while_it_started) {
 TEST(Holes, a_jvm_that_died_while_it_collected) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
-  const auto classes = compiled_source("Collecting", R"(
+  const auto classes = must(compiled_source("Collecting", R"(
       public final class Collecting {
         static Object[] head;
         public static void main(String[] args) throws Exception {
@@ -74,15 +73,13 @@ TEST(Holes, a_jvm_that_died_while_it_collected) {
           System.out.println("READY");
           while (System.in.read() >= 0) { }
         }
-      })");
-  ASSERT_TRUE(succeeded(classes));
+      })"));
   for (int i = 0; i < 10; ++i) {
     const auto jvm =
-        JvmProcess::start_classes(*jdk, *classes, "Collecting", {.flags = {"-Xmx96m", "-XX:+UseSerialGC"}});
-    ASSERT_TRUE(succeeded(jvm));
-    const CoreFolder folder(**jvm);
-    (*jvm)->signal(SIGABRT);
-    ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+        must(JvmProcess::start_classes(*jdk, classes, "Collecting", {.flags = {"-Xmx96m", "-XX:+UseSerialGC"}}));
+    const CoreFolder folder(*jvm);
+    jvm->signal(SIGABRT);
+    must(jvm->wait_exit());
     const std::string core = folder.core();
     ASSERT_NE(core, "");
     const auto info = look({core, "info"});
@@ -98,22 +95,21 @@ TEST(Holes, a_jvm_that_died_while_it_collected) {
 }
 
 TEST(Holes, a_libjvm_without_tables_is_not_hotspot) {
-  auto other = BackgroundCommand::start(
+  auto other = must(BackgroundCommand::start(
       {"sh", "-c", "echo here >&2; exec sleep 600"},
-      {.environment = {std::string("LD_PRELOAD=") + build_folder() + "/tests/live/foreign/libjvm.so"}});
-  ASSERT_TRUE(succeeded(other));
-  ASSERT_TRUE((*other)->wait_err_line("here", std::chrono::seconds(60)));
+      {.environment = {std::string("LD_PRELOAD=") + build_folder() + "/tests/live/foreign/libjvm.so"}}));
+  ASSERT_TRUE(other->wait_err_line("here", std::chrono::seconds(60)));
   // The library comes with the loader of the second program.
-  const std::string proc = "/proc/" + std::to_string((*other)->pid());
+  const std::string proc = "/proc/" + std::to_string(other->pid());
   const auto is_loaded = [&] {
     return read_file(proc + "/comm").value_or("") == "sleep\n" &&
            read_file(proc + "/maps").value_or("").find("foreign/libjvm.so") != std::string::npos;
   };
   for (int i = 0; i < 6000 && !is_loaded(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  const auto refused = look({std::to_string((*other)->pid()), "info"});
+  const auto refused = look({std::to_string(other->pid()), "info"});
   EXPECT_EQ(refused.status, 4) << refused.err;
   EXPECT_THAT(refused.err, HasSubstr("OpenJ9")) << "it says what it may be";
-  (*other)->signal(SIGTERM);
+  other->signal(SIGTERM);
 }
 
 }  // namespace

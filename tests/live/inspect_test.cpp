@@ -207,37 +207,34 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     for (const auto& [name, frames] : theirs) EXPECT_EQ(ours[name], frames) << name;
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 TEST_P(EachJdk, live_and_core_are_equal_to_the_jdks_own_tools) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const std::string no_core = why_no_kernel_core();
-  const auto jvm = JvmProcess::start(GetParam(), "Standing", attachable(GetParam(), small_flags()));
-  ASSERT_TRUE(succeeded(jvm));
+  const auto jvm = must(JvmProcess::start(GetParam(), "Standing", attachable(GetParam(), small_flags())));
   std::map<std::string, std::string> live;
-  compare_with_peers(**jvm, live);
+  compare_with_peers(*jvm, live);
   // The VM keeps methods in an order of its own.
   const auto classes = compiled_app("Standing");
   const auto any = any_jdk(11);
   if (classes && any && any->has_javac()) {
-    auto ours = code_of_class(**jvm, "Standing"), theirs = javap_code(*any, *classes, "Standing");
+    auto ours = code_of_class(*jvm, "Standing"), theirs = javap_code(*any, *classes, "Standing");
     EXPECT_GT(theirs.size(), 300u);
     std::sort(ours.begin(), ours.end());
     std::sort(theirs.begin(), theirs.end());
     EXPECT_EQ(ours, theirs);
   }
-  EXPECT_TRUE((*jvm)->alive());
+  EXPECT_TRUE(jvm->alive());
   record_support(GetParam(), "Serial", "live", "inspect");
   if (!no_core.empty()) JTRACE_SKIP("live", no_core);
 
-  const CoreFolder folder(**jvm);
+  const CoreFolder folder(*jvm);
   // 8 leaves it as the kernel has it: without shared mappings, so without the counters.
-  std::ofstream("/proc/" + (*jvm)->pid_text() + "/coredump_filter") << "0x3f";
-  (*jvm)->signal(SIGABRT);
-  const auto status = (*jvm)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  ASSERT_TRUE(WCOREDUMP(*status));
+  std::ofstream("/proc/" + jvm->pid_text() + "/coredump_filter") << "0x3f";
+  jvm->signal(SIGABRT);
+  const auto status = must(jvm->wait_exit());
+  ASSERT_TRUE(WCOREDUMP(status));
   const std::string core = folder.core();
   ASSERT_NE(core, "");
   // The paths in the core are those inside the root of the JVM.
@@ -318,10 +315,9 @@ TEST_F(DamagedCore, cut_off_is_read_as_far_as_it_goes) {
   const std::string core = core_with_filter("0x33");
   ASSERT_NE(core, "");
   const auto mutations =
-      run_command({tools_folder() + "/core_mutations", core, "40", "7"}, {.timeout = std::chrono::minutes(5)});
-  ASSERT_TRUE(succeeded(mutations));
-  EXPECT_EQ(mutations->status, 0) << mutations->out;
-  EXPECT_THAT(mutations->out, HasSubstr("undamaged: whole"));
+      must(run_command({tools_folder() + "/core_mutations", core, "40", "7"}, {.timeout = std::chrono::minutes(5)}));
+  EXPECT_EQ(mutations.status, 0) << mutations.out;
+  EXPECT_THAT(mutations.out, HasSubstr("undamaged: whole"));
 
   const auto size = fs::file_size(core);
   fs::resize_file(core, size / 2);
@@ -340,15 +336,14 @@ TEST_F(DamagedCore, of_gdb_and_packed_is_as_the_live_jvm) {
   if (!jdk) JTRACE_SKIP("live", "no JDK found");
   JvmOptions options = attachable(*jdk, small_flags());
   options.environment = {"MALLOC_ARENA_MAX=1"};  // gdb writes what is reserved as well
-  const auto jvm = JvmProcess::start(*jdk, "Standing", options);
-  ASSERT_TRUE(succeeded(jvm));
+  const auto jvm = must(JvmProcess::start(*jdk, "Standing", options));
   const ScratchDir folder;
-  const auto gcore = run_command({"gcore", "-o", folder.file("core"), (*jvm)->pid_text()});
-  const std::string core = folder.file("core." + (*jvm)->pid_text());
+  const auto gcore = run_command({"gcore", "-o", folder.file("core"), jvm->pid_text()});
+  const std::string core = folder.file("core." + jvm->pid_text());
   if (!gcore || !fs::exists(core)) GTEST_SKIP() << "gdb's gcore is not here, or may not";
-  const std::string live = inspected((*jvm)->pid_text(), {"threads"});
+  const std::string live = inspected(jvm->pid_text(), {"threads"});
   expect_same(dump_of_json(inspected(core, {"threads"})), dump_of_json(live));
-  EXPECT_TRUE((*jvm)->alive());
+  EXPECT_TRUE(jvm->alive());
   for (const char* tool : {"zstd", "lz4"}) {
     const std::string packed = folder.file(std::string("packed.") + tool);
     const auto made = run_command({"sh", "-c", std::string(tool) + " -1 -q -c '" + core + "' > '" + packed + "'"});
@@ -365,11 +360,10 @@ TEST_F(DamagedCore, of_a_crash_tells_what_crashed) {
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
   auto flags = small_flags();
   flags.push_back("-XX:+SuppressFatalErrorMessage");  // it dies as with a report, but writes none
-  const auto jvm = JvmProcess::start(*jdk, "Standing", attachable(*jdk, flags));
-  ASSERT_TRUE(succeeded(jvm));
-  const CoreFolder folder(**jvm);
-  ASSERT_TRUE(succeeded((*jvm)->send("crash")));
-  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+  const auto jvm = must(JvmProcess::start(*jdk, "Standing", attachable(*jdk, flags)));
+  const CoreFolder folder(*jvm);
+  must(jvm->send("crash"));
+  must(jvm->wait_exit());
   const std::string core = folder.core();
   ASSERT_NE(core, "");
   const json info = json::parse(inspected(core, {"info"}))["data"][0];

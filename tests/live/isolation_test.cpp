@@ -15,27 +15,25 @@ namespace {
 
 TEST(SmallDisk, is_full_soon_and_seen_by_those_let_in) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
-  auto disk = SmallDisk::make(64);
-  ASSERT_TRUE(succeeded(disk));
+  auto disk = must(SmallDisk::make(64));
   CommandOptions options;
-  options.in_child = (*disk)->enter();
-  auto done = run_command({"sh", "-c", "head -c 200000 /dev/zero > " + (*disk)->path() + "/x"}, options);
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_NE(done->status, 0);
-  EXPECT_EQ(std::filesystem::file_size((*disk)->outside_path() + "/x"), 65536u);
-  EXPECT_FALSE(std::filesystem::exists((*disk)->path() + "/x"));
+  options.in_child = disk->enter();
+  auto done = must(run_command({"sh", "-c", "head -c 200000 /dev/zero > " + disk->path() + "/x"}, options));
+  EXPECT_NE(done.status, 0);
+  EXPECT_EQ(std::filesystem::file_size(disk->outside_path() + "/x"), 65536u);
+  EXPECT_FALSE(std::filesystem::exists(disk->path() + "/x"));
 }
 
 TEST(OwnRoot, lets_a_test_change_files_that_nobody_else_sees) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   for (const Jdk& jdk : jdks()) {
+    SCOPED_TRACE(jdk.name);
     JvmOptions options;
     options.isolation = Isolation::kContainer;
     options.own_root = true;
-    auto jvm = JvmProcess::start(jdk, "Idle", options);
-    ASSERT_TRUE(succeeded(jvm)) << jdk.name;
+    auto jvm = must(JvmProcess::start(jdk, "Idle", options));
     const std::string name = "/etc/jtrace-test-marker";
-    ASSERT_TRUE(succeeded(open_file((*jvm)->inside(name), O_WRONLY | O_CREAT, 0600)));
+    must(open_file(jvm->inside(name), O_WRONLY | O_CREAT, 0600));
     EXPECT_FALSE(std::filesystem::exists(name));
     EXPECT_FALSE(std::filesystem::exists(jdk.root.value_or("") + name));
   }

@@ -134,8 +134,7 @@ class EachJdk : public JvmpiRun {
         matrix("function " + std::string(each));
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 // Everything but METHOD events, which come on and go off in the middle.
 TEST_P(EachJdk, events_and_functions) {
@@ -219,16 +218,13 @@ TEST_P(EachJdk, a_library_that_knows_no_stack_maps) {
     for (const char* flag :
          {"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"})
       options.flags.push_back(flag);
-    auto jvm = JvmProcess::start(GetParam(), kApp, options);
-    ASSERT_TRUE(succeeded(jvm));
-    for (const char* command : {"calls 3", "load 2", "contend 1"})
-      ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command << (*jvm)->err();
-    auto answer = (*jvm)->ask("paths 40");
-    ASSERT_TRUE(succeeded(answer)) << (*jvm)->err();
-    answers.push_back(*answer);
-    (*jvm)->close_input();
-    ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
-    EXPECT_EQ((*jvm)->err(), "");
+    auto jvm = must(JvmProcess::start(GetParam(), kApp, options));
+    for (const char* command : {"calls 3", "load 2", "contend 1"}) must(jvm->ask(command));
+    auto answer = must(jvm->ask("paths 40"));
+    answers.push_back(answer);
+    jvm->close_input();
+    must(jvm->wait_exit());
+    EXPECT_EQ(jvm->err(), "");
     if (*mode != '\0') {
       EXPECT_GT(number(read_report(folder_.file("changed")), "changed"), 20);
     }
@@ -269,29 +265,26 @@ TEST_P(EachJdk, collections_in_the_pause_where_asked_for) {
 
 TEST_P(EachJdk, the_documents_method_counter) {
   run(with_profiler("jvmpi_method_counter", for_jvm("counts")), {"threads 3"});
-  const auto text = read_file(folder_.file("counts"));
-  ASSERT_TRUE(succeeded(text));
-  EXPECT_THAT(*text, ContainsRegex("Thread 0x[0-9a-f]+ executed [1-9][0-9]* methods\n"));
-  EXPECT_GE(std::count(text->begin(), text->end(), '\n'), 4);  // the three and the main thread
+  const auto text = must(read_file(folder_.file("counts")));
+  EXPECT_THAT(text, ContainsRegex("Thread 0x[0-9a-f]+ executed [1-9][0-9]* methods\n"));
+  EXPECT_GE(std::count(text.begin(), text.end(), '\n'), 4);  // the three and the main thread
   matrix("example: method counter");
 }
 
 TEST_P(EachJdk, the_documents_class_printer) {
   run(with_profiler("jvmpi_class_printer", for_jvm("classes")), {"calls 1"});
-  const auto text = read_file(folder_.file("classes"));
-  ASSERT_TRUE(succeeded(text));
-  EXPECT_THAT(*text, AllOf(HasSubstr("class java.lang.String (String.java)"),
-                           HasSubstr("class JvmpiZoo$Derived (JvmpiZoo.java) interfaces 0\n"),
-                           ContainsRegex("  method fib\\(I\\)I lines [1-9][0-9]*-[1-9][0-9]*\n"),
-                           HasSubstr("  static sink Ljava/lang/Object;\n")));
+  const auto text = must(read_file(folder_.file("classes")));
+  EXPECT_THAT(text, AllOf(HasSubstr("class java.lang.String (String.java)"),
+                          HasSubstr("class JvmpiZoo$Derived (JvmpiZoo.java) interfaces 0\n"),
+                          ContainsRegex("  method fib\\(I\\)I lines [1-9][0-9]*-[1-9][0-9]*\n"),
+                          HasSubstr("  static sink Ljava/lang/Object;\n")));
   matrix("example: class printer");
 }
 
 TEST_P(EachJdk, a_profiler_that_comes_at_run_time) {
-  auto jvm = JvmProcess::start(GetParam(), kApp, seeing_folders(attachable(GetParam())));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), kApp, seeing_folders(attachable(GetParam()))));
   const auto load = [&](const std::string& options) {
-    const auto done = run_jtrace({"load", (*jvm)->pid_text(), library("jtrace_jvmpi"), options});
+    const auto done = run_jtrace({"load", jvm->pid_text(), library("jtrace_jvmpi"), options});
     EXPECT_TRUE(succeeded(done));
     return done ? *done : CommandOutput{};
   };
@@ -303,11 +296,10 @@ TEST_P(EachJdk, a_profiler_that_comes_at_run_time) {
   EXPECT_THAT(load(library("jvmpi_exerciser") + "," + for_jvm("other")).err, HasSubstr(" 8"));
   EXPECT_EQ(load(":dump").status, 0);
   EXPECT_EQ(load(":reset").status, 0);
-  for (const char* command : {"calls 10", "threads 2", "step threads", "step heap"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  (*jvm)->close_input();
-  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
-  EXPECT_EQ((*jvm)->err(), "");
+  for (const char* command : {"calls 10", "threads 2", "step threads", "step heap"}) must(jvm->ask(command));
+  jvm->close_input();
+  must(jvm->wait_exit());
+  EXPECT_EQ(jvm->err(), "");
   const Report report = read_report(folder_.file("report"));
   EXPECT_EQ(report.at("method.JvmpiZoo.fib"), "177/177/0");
   EXPECT_EQ(report.at("method.JvmpiZoo$Derived.<init>"), "10/10/0");
@@ -319,12 +311,10 @@ TEST_P(EachJdk, a_profiler_that_comes_at_run_time) {
 }
 
 TEST_P(EachJdk, ProfilerExit_ends_the_JVM_with_its_code) {
-  auto jvm = JvmProcess::start(GetParam(), kApp, with_profiler("jvmpi_exerciser", for_jvm("report") + ":33"));
-  ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->send("step exit")));
-  auto status = (*jvm)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(WEXITSTATUS(*status), 42);
+  auto jvm = must(JvmProcess::start(GetParam(), kApp, with_profiler("jvmpi_exerciser", for_jvm("report") + ":33")));
+  must(jvm->send("step exit"));
+  auto status = must(jvm->wait_exit());
+  EXPECT_EQ(WEXITSTATUS(status), 42);
   EXPECT_EQ(number(read_report(folder_.file("report")), "event." + std::to_string(JVMPI_EVENT_JVM_SHUT_DOWN)), 1);
   matrix("function ProfilerExit");
 }
@@ -334,9 +324,8 @@ TEST_P(EachJdk, by_Xrun_and_by_name) {
   options.environment = {"LD_LIBRARY_PATH=" + (chrooted() ? std::string("/srv/lib") : libraries_folder())};
   options.flags = {"-Xrunjtrace_jvmpi:jvmpi_class_printer," + for_jvm("classes")};
   run(options, {"calls 1"});
-  const auto text = read_file(folder_.file("classes"));
-  ASSERT_TRUE(succeeded(text));
-  EXPECT_THAT(*text, HasSubstr("class JvmpiZoo "));
+  const auto text = must(read_file(folder_.file("classes")));
+  EXPECT_THAT(text, HasSubstr("class JvmpiZoo "));
   matrix("by -Xrun");
 }
 
@@ -362,22 +351,18 @@ TEST_P(EachJdk, wrong_libraries) {
     JvmOptions options = seeing_folders();
     options.flags = {"-agentpath:" + library("jtrace_jvmpi") + "=" + profiler};
     options.wait_ready = false;
-    auto jvm = JvmProcess::start(GetParam(), kApp, options);
-    ASSERT_TRUE(succeeded(jvm));
-    auto status = (*jvm)->wait_exit();
-    ASSERT_TRUE(succeeded(status));
-    EXPECT_NE(*status, 0) << profiler;
-    EXPECT_THAT((*jvm)->err(), AllOf(HasSubstr("jtrace_jvmpi: "), HasSubstr(message)));
+    auto jvm = must(JvmProcess::start(GetParam(), kApp, options));
+    auto status = must(jvm->wait_exit());
+    EXPECT_NE(status, 0) << profiler;
+    EXPECT_THAT(jvm->err(), AllOf(HasSubstr("jtrace_jvmpi: "), HasSubstr(message)));
   }
   JvmOptions second = with_profiler("jvmpi_class_printer", for_jvm("classes"));
   second.flags.push_back(second.flags.back());
   second.wait_ready = false;
-  auto jvm = JvmProcess::start(GetParam(), kApp, second);
-  ASSERT_TRUE(succeeded(jvm));
-  auto status = (*jvm)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_NE(*status, 0);
-  EXPECT_THAT((*jvm)->err(), HasSubstr("a JVMPI profiler is loaded already"));
+  auto jvm = must(JvmProcess::start(GetParam(), kApp, second));
+  auto status = must(jvm->wait_exit());
+  EXPECT_NE(status, 0);
+  EXPECT_THAT(jvm->err(), HasSubstr("a JVMPI profiler is loaded already"));
   matrix("wrong libraries");
 }
 

@@ -56,8 +56,7 @@ class TwoTraces : public JvmpiRun {
     return trace ? *trace : TraceDocument{};
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TwoTraces);
-INSTANTIATE_TEST_SUITE_P(Jdks, TwoTraces, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(TwoTraces);
 
 // Facts of the definitions that both have; "Class attribute=value..." each.
 std::set<std::string> facts_of_classes(const TraceDocument& trace) {

@@ -16,6 +16,7 @@
 #include "tests/testlib/trace_calls.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -24,8 +25,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 constexpr const char* kAllocator = "libc_malloc_debug.so.0";  // glibc 2.34 and later, mallopt(3)
 
@@ -52,22 +52,20 @@ const std::vector<std::vector<std::string>> kTraces = {
 TEST_P(EachJdk, outlives_trace_after_trace_under_a_checking_allocator) {
   using std::chrono::steady_clock;
   if (!has_allocator(GetParam())) GTEST_SKIP() << "no " << kAllocator << " where this JDK lives";
-  auto jvm = JvmProcess::start(GetParam(), "Redefined", checked(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Redefined", checked(GetParam())));
   const ScratchDir folder;
   const auto end = steady_clock::now() + std::chrono::seconds(45);
   for (std::size_t i = 0; i < 40 && steady_clock::now() < end; ++i) {
-    std::vector<std::string> words = {"attach", (*jvm)->pid_text(), "--duration", "0.5", "-o", folder.file("t.xml")};
+    std::vector<std::string> words = {"attach", jvm->pid_text(), "--duration", "0.5", "-o", folder.file("t.xml")};
     for (const char* rule : {"Wide* include", "Redefined* include", "* exclude"})
       words.insert(words.end(), {"--filter", rule});
     words.insert(words.end(), {"--ring-memory", "1M"});
     words.insert(words.end(), kTraces[i % kTraces.size()].begin(), kTraces[i % kTraces.size()].end());
-    auto done = run_jtrace(words);
-    ASSERT_TRUE(succeeded(done));
-    EXPECT_THAT(done->status, ::testing::AnyOf(0, 9)) << "trace " << i << ": " << done->err;
-    ASSERT_TRUE((*jvm)->alive()) << "trace " << i << ": " << done->err << (*jvm)->crash_report();
+    auto done = must(run_jtrace(words));
+    EXPECT_THAT(done.status, ::testing::AnyOf(0, 9)) << "trace " << i << ": " << done.err;
+    ASSERT_TRUE(jvm->alive()) << "trace " << i << ": " << done.err << jvm->crash_report();
   }
-  EXPECT_TRUE(succeeded((*jvm)->ask("rounds"))) << (*jvm)->crash_report();
+  EXPECT_TRUE(succeeded(jvm->ask("rounds"))) << jvm->crash_report();
 }
 
 // --- as many as are asked for ---------------------------------------------------------------------------------------
@@ -104,30 +102,27 @@ TEST_P(EachJdk, outlives_as_many_traces_as_are_asked_for) {
   JvmOptions options = has_allocator(GetParam()) ? checked(GetParam()) : attachable(GetParam());
   options.flags.push_back("-Xmx200m");
   if (::getenv("JTRACE_LASTING_ATTACHES") == nullptr) options.arguments = {"2"};
-  auto jvm = JvmProcess::start(GetParam(), "LastingWork", options);
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "LastingWork", options));
   std::vector<std::chrono::milliseconds> times;
   const int attaches = wanted_attaches();
   for (int i = 0; i < attaches; ++i) {
     const ScratchDir folder;
     const auto began = std::chrono::steady_clock::now();
-    auto done = run_jtrace({"attach", (*jvm)->pid_text(), "--duration", "0.2", "-o", folder.file("t.xml"), "--events",
-                            "threads,classes,gc,monitors,objects,methods", "--filter", "LastingWork* include",
-                            "--filter", "* exclude", "--max-size", "1M", "--rotate", "3"});
+    auto done = must(run_jtrace({"attach", jvm->pid_text(), "--duration", "0.2", "-o", folder.file("t.xml"), "--events",
+                                 "threads,classes,gc,monitors,objects,methods", "--filter", "LastingWork* include",
+                                 "--filter", "* exclude", "--max-size", "1M", "--rotate", "3"}));
     times.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began));
-    ASSERT_TRUE(succeeded(done));
-    ASSERT_THAT(done->status, ::testing::AnyOf(0, 9)) << "trace " << i << ": " << done->err << (*jvm)->crash_report();
-    ASSERT_TRUE((*jvm)->alive()) << "trace " << i << ": " << done->err << (*jvm)->crash_report();
+    ASSERT_THAT(done.status, ::testing::AnyOf(0, 9)) << "trace " << i << ": " << done.err << jvm->crash_report();
+    ASSERT_TRUE(jvm->alive()) << "trace " << i << ": " << done.err << jvm->crash_report();
     std::vector<std::string> words = parts_of(folder.file("t.xml"));
     words.insert(words.begin(), "validate");
-    auto sound = run_jtrace(words);
-    ASSERT_TRUE(succeeded(sound));
-    ASSERT_EQ(sound->status, 0) << "trace " << i << ": " << sound->out << sound->err;
+    auto sound = must(run_jtrace(words));
+    ASSERT_EQ(sound.status, 0) << "trace " << i << ": " << sound.out << sound.err;
     if (times.size() % 50 == 0)
       std::printf("%d: %lld ms, %s\n", i + 1, static_cast<long long>(times.back().count()),
-                  resident((*jvm)->pid()).c_str());
+                  resident(jvm->pid()).c_str());
   }
-  EXPECT_TRUE(succeeded((*jvm)->ask("rounds"))) << (*jvm)->crash_report();
+  EXPECT_TRUE(succeeded(jvm->ask("rounds"))) << jvm->crash_report();
   const auto tenth = static_cast<std::ptrdiff_t>((times.size() + 9) / 10);
   std::printf("%d attaches; the first took %lld ms, the last %lld\n", attaches,
               static_cast<long long>(median({times.begin(), times.begin() + tenth}).count()),
@@ -156,56 +151,48 @@ bool is_writable_memory(pid_t pid, target::Address place) {
 // Threads that were there in a trace and end after it are forgotten by the JVM: the next trace does not make it write
 // to them (agent/lasting_environment.h).
 TEST_P(EachJdk, threads_that_end_between_traces_are_not_written_to) {
-  auto jvm = JvmProcess::start(GetParam(), "Comings", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Comings", attachable(GetParam())));
   const ScratchDir folder;
   const auto attach = [&] {
-    auto done = run_jtrace({"attach", (*jvm)->pid_text(), "--duration", "0.1", "-o", folder.file("t.xml"), "--events",
-                            "threads,classes,gc,monitors"});
-    ASSERT_TRUE(succeeded(done));
-    EXPECT_THAT(done->status, ::testing::AnyOf(0, 9)) << done->err;
+    auto done = must(run_jtrace({"attach", jvm->pid_text(), "--duration", "0.1", "-o", folder.file("t.xml"), "--events",
+                                 "threads,classes,gc,monitors"}));
+    EXPECT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;
   };
-  ASSERT_TRUE(succeeded((*jvm)->ask("come 100")));
+  must(jvm->ask("come 100"));
   attach();
-  ASSERT_TRUE(succeeded((*jvm)->ask("go")));
+  must(jvm->ask("go"));
   attach();
-  auto changed = (*jvm)->ask("changed");
-  ASSERT_TRUE(succeeded(changed)) << (*jvm)->crash_report();
-  EXPECT_EQ(*changed, "0");
+  auto changed = must(jvm->ask("changed"));
+  EXPECT_EQ(changed, "0");
 }
 
 // Where a pool lay stays taken: a thread that something has held within a probe all the while meets memory.
 TEST_P(EachJdk, keeps_the_places_of_pools) {
-  auto jvm = JvmProcess::start(GetParam(), "Redefined", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Redefined", attachable(GetParam())));
   std::vector<target::Address> places;
   for (int i = 0; i < 12; ++i) {
-    auto run = TraceRun::start((*jvm)->pid(), {"--events", "methods", "--filter", "Large include", "--filter",
-                                               "* exclude", "--ring-memory", "1M"});
-    ASSERT_TRUE(succeeded(run));
-    const target::Address place = pool_of((*jvm)->pid());
+    auto run = must(TraceRun::start(jvm->pid(), {"--events", "methods", "--filter", "Large include", "--filter",
+                                                 "* exclude", "--ring-memory", "1M"}));
+    const target::Address place = pool_of(jvm->pid());
     ASSERT_NE(place, 0u);
     places.push_back(place);
-    ASSERT_TRUE(succeeded((*run)->stop()));
+    must(run->stop());
   }
-  for (const target::Address place : places) EXPECT_TRUE(is_writable_memory((*jvm)->pid(), place)) << std::hex << place;
+  for (const target::Address place : places) EXPECT_TRUE(is_writable_memory(jvm->pid(), place)) << std::hex << place;
 }
 
 // A class that the JVM would not survive many redefinitions of is left alone, and named.
 TEST_P(EachJdk, leaves_a_class_alone_whose_constant_pool_has_no_room) {
-  auto jvm = JvmProcess::start(GetParam(), "Redefined", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Redefined", attachable(GetParam())));
   auto run =
-      TraceRun::start((*jvm)->pid(), {"--events", "methods", "--filter", "Large include", "--filter", "* exclude"});
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("rounds")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
+      must(TraceRun::start(jvm->pid(), {"--events", "methods", "--filter", "Large include", "--filter", "* exclude"}));
+  ASSERT_TRUE(rewritten(*run));
+  must(jvm->ask("rounds"));
+  auto trace = must(run->finish());
   const bool checks = GetParam().version >= 23;
-  EXPECT_EQ(trace->all("methodEntry").size(), checks ? 1u : 0u);
-  if (checks) EXPECT_EQ(trace->option("jtrace.unrewritten"), "");
-  else EXPECT_THAT(trace->option("jtrace.unrewritten"), AllOf(HasSubstr("Large"), HasSubstr("constant pool")));
+  EXPECT_EQ(trace.all("methodEntry").size(), checks ? 1u : 0u);
+  if (checks) EXPECT_EQ(trace.option("jtrace.unrewritten"), "");
+  else EXPECT_THAT(trace.option("jtrace.unrewritten"), AllOf(HasSubstr("Large"), HasSubstr("constant pool")));
 }
 
 struct End {
@@ -214,8 +201,7 @@ struct End {
 };
 
 class EachEnd : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachEnd);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachEnd, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachEnd);
 
 TEST_P(EachEnd, is_named_by_its_signal_and_what_it_left) {
   // HotSpot catches SIGSEGV, writes its report and ends as it likes; the others it does not see.
@@ -223,15 +209,11 @@ TEST_P(EachEnd, is_named_by_its_signal_and_what_it_left) {
        {End{SIGKILL, "was killed by SIGKILL; "}, {SIGABRT, "was killed by SIGABRT; "}, {SIGSEGV, ""}}) {
     JvmOptions options = attachable(GetParam(), {"-XX:-CreateCoredumpOnCrash"});
     if (GetParam().version < 9) options.flags.clear();
-    auto jvm = JvmProcess::start(GetParam(), "Workload", options);
-    ASSERT_TRUE(succeeded(jvm));
-    auto run = TraceRun::start((*jvm)->pid());
-    ASSERT_TRUE(succeeded(run));
-    (*jvm)->signal(end.signal);
-    auto status = (*run)->command().wait_exit();
-    ASSERT_TRUE(succeeded(status));
-    const std::string said = (*run)->command().err();
-    EXPECT_THAT(said, AllOf(HasSubstr("JVM " + (*jvm)->pid_text() + " " + end.said), HasSubstr("the agent was ")));
+    TracedJvm jvm(GetParam(), "Workload", {}, options);
+    jvm.process().signal(end.signal);
+    jvm.wait_exit();
+    const std::string said = jvm.command().err();
+    EXPECT_THAT(said, AllOf(HasSubstr("JVM " + jvm.pid_text() + " " + end.said), HasSubstr("the agent was ")));
     if (end.signal == SIGSEGV) EXPECT_THAT(said, AllOf(HasSubstr("/hs_err.log: SIGSEGV"), HasSubstr(" in ")));
     else EXPECT_EQ(said.find("hs_err"), std::string::npos) << said;
   }

@@ -9,8 +9,7 @@ namespace jtrace::test {
 namespace {
 
 class LateCode : public PlainFacts {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LateCode);
-INSTANTIATE_TEST_SUITE_P(Jdks, LateCode, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(LateCode);
 
 // A code cache that is committed in small steps, filled by a JVM that compiles what it runs for the first time.
 std::vector<std::string> young_flags(const Jdk& jdk, bool segmented) {
@@ -29,16 +28,15 @@ TEST_P(LateCode, has_its_frames) {
     if (segmented && GetParam().version < 9) continue;
     start(young_flags(GetParam(), segmented));
     ASSERT_TRUE(jvm_);
-    auto top = BackgroundCommand::start(
-        {jtrace_binary(), "top", jvm_->pid_text(), "--interval", "0.3", "--format", "json", "--rows", "1000"});
-    ASSERT_TRUE(succeeded(top));
-    ASSERT_TRUE((*top)->wait_out_line("{", std::chrono::seconds(60))) << (*top)->err();
-    ASSERT_TRUE(succeeded(jvm_->ask("late")));
+    auto top = must(BackgroundCommand::start(
+        {jtrace_binary(), "top", jvm_->pid_text(), "--interval", "0.3", "--format", "json", "--rows", "1000"}));
+    ASSERT_TRUE(top->wait_out_line("{", std::chrono::seconds(60))) << top->err();
+    must(jvm_->ask("late"));
     // Several looks, for a thread may stand at a place where its frame is being made.
     std::size_t looks = 0, spins = 0, parks = 0;
     while (looks < 6) {
-      const auto line = (*top)->wait_out_line("{", std::chrono::seconds(60));
-      ASSERT_TRUE(line) << (*top)->err();
+      const auto line = top->wait_out_line("{", std::chrono::seconds(60));
+      ASSERT_TRUE(line) << top->err();
       const json table = json::parse(*line);
       bool there = false;
       for (const json& row : table["data"]) {
@@ -52,8 +50,8 @@ TEST_P(LateCode, has_its_frames) {
     }
     EXPECT_GE(spins, 4u) << "of " << looks << (segmented ? ", segmented" : "");
     EXPECT_GE(parks, 4u) << "of " << looks;
-    (*top)->signal(SIGINT);
-    ASSERT_TRUE(succeeded((*top)->wait_exit()));
+    top->signal(SIGINT);
+    must(top->wait_exit());
   }
 }
 
@@ -64,15 +62,14 @@ TEST_P(LateCode, has_its_frames_in_the_stacks_of_probes) {
   const ScratchDir folder;
   const std::string path = folder.file("probe.xml");
   START_PROBE(probe, {jvm_->pid_text(), "thread__park__begin", "--stack", "-o", path});
-  ASSERT_TRUE(succeeded(jvm_->ask("initialise")));  // parks: the code cache is looked at for its stack
+  must(jvm_->ask("initialise"));  // parks: the code cache is looked at for its stack
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  ASSERT_TRUE(succeeded(jvm_->ask("late")));
+  must(jvm_->ask("late"));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   stop(probe);
-  const auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
+  const auto trace = must(TraceDocument::read(path));
   std::size_t parks = 0, whole = 0;
-  for (const TraceElement* option : trace->all("option")) {
+  for (const TraceElement* option : trace.all("option")) {
     const std::string value = option->get("value");
     if (option->get("key") != "jtrace.stack" || value.find("parkNanos") == value.npos) continue;
     ++parks;

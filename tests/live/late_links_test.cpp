@@ -12,24 +12,21 @@ namespace {
 class EachJdk : public ::testing::TestWithParam<Jdk> {
  protected:
   void SetUp() override {
-    auto jvm = JvmProcess::start(GetParam(), "LateLinks", attachable(GetParam()));
-    ASSERT_TRUE(succeeded(jvm));
-    jvm_ = std::move(*jvm);
+    auto jvm = must(JvmProcess::start(GetParam(), "LateLinks", attachable(GetParam())));
+    jvm_ = std::move(jvm);
   }
   void attach(const std::string& filter, const std::vector<std::string>& more = {}) {
     std::vector<std::string> words{"--events", "methods,counts", "--filter", filter, "--filter", "* exclude"};
     words.insert(words.end(), more.begin(), more.end());
-    auto run = TraceRun::start(jvm_->pid(), words);
-    ASSERT_TRUE(succeeded(run));
-    run_ = std::move(*run);
+    auto run = must(TraceRun::start(jvm_->pid(), words));
+    run_ = std::move(run);
     ASSERT_TRUE(rewritten(*run_));
   }
-  void ask(const std::string& command) { ASSERT_TRUE(succeeded(jvm_->ask(command))) << command; }
+  void ask(const std::string& command) { must(jvm_->ask(command)); }
   void ctl(std::vector<std::string> words) {
     words.insert(words.begin(), {"ctl", jvm_->pid_text()});
-    auto done = run_jtrace(words);
-    ASSERT_TRUE(succeeded(done));
-    ASSERT_EQ(done->status, 0) << done->err;
+    auto done = must(run_jtrace(words));
+    ASSERT_EQ(done.status, 0) << done.err;
   }
   // Calls by method, and nothing that was said to be late.
   std::map<std::string, int> calls() {
@@ -49,8 +46,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
   std::unique_ptr<TraceRun> run_;
   std::map<std::string, int> counts_;  // methodCount
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 TEST_P(EachJdk, the_first_calls_after_the_attach_are_there) {
   ask("load");

@@ -52,13 +52,12 @@ bool says_something(pid_t pid) {
 
 TEST(LateSignal, does_not_change_how_a_trace_ended) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", attachable(*jdk)));
   const ScratchDir folder;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     FullPipe messages;
     const std::string file = folder.file(std::to_string(signal) + ".xml");
-    const pid_t child = attach_into(messages, (*jvm)->pid_text(), file);
+    const pid_t child = attach_into(messages, jvm->pid_text(), file);
     ASSERT_GT(child, 0);
     messages.write.reset();
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);

@@ -16,8 +16,7 @@ namespace {
 using nlohmann::json;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 // The row of this pid; null if it is not listed.
 json row_of(pid_t pid) {
@@ -31,20 +30,19 @@ json row_of(pid_t pid) {
 }
 
 TEST_P(EachJdk, is_listed_with_what_it_is) {
-  auto jvm = JvmProcess::start(GetParam(), "Idle", attachable(GetParam(), {"-Dsome.password=hidden"}));
-  ASSERT_TRUE(succeeded(jvm));
-  const json row = row_of((*jvm)->pid());
+  auto jvm = must(JvmProcess::start(GetParam(), "Idle", attachable(GetParam(), {"-Dsome.password=hidden"})));
+  const json row = row_of(jvm->pid());
   ASSERT_TRUE(row.is_object()) << row;
   EXPECT_EQ(row["main"], "Idle");
-  EXPECT_EQ(row["nspid"], (*jvm)->pid());
+  EXPECT_EQ(row["nspid"], jvm->pid());
   const std::string version = row["version"];
   EXPECT_TRUE(version.rfind(std::to_string(GetParam().version) + ".", 0) == 0 ||
               version.rfind(std::to_string(GetParam().version) + "u", 0) == 0 ||
               version.rfind("1." + std::to_string(GetParam().version) + ".", 0) == 0 ||
               version == std::to_string(GetParam().version))
       << version;
-  EXPECT_EQ((*jvm)->out(), "READY\n");
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm->out(), "READY\n");
+  EXPECT_EQ(jvm->err(), "");
   record_support(GetParam(), "G1", "live", "list");
 }
 
@@ -52,9 +50,8 @@ TEST_P(EachJdk, is_listed_from_inside_a_container) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   JvmOptions options = attachable(GetParam());
   options.isolation = Isolation::kContainer;
-  auto jvm = JvmProcess::start(GetParam(), "Idle", options);
-  ASSERT_TRUE(succeeded(jvm));
-  const json row = row_of((*jvm)->pid());
+  auto jvm = must(JvmProcess::start(GetParam(), "Idle", options));
+  const json row = row_of(jvm->pid());
   ASSERT_TRUE(row.is_object()) << row;
   EXPECT_EQ(row["nspid"], 1);
   EXPECT_EQ(row["main"], "Idle");

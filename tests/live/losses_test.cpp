@@ -12,6 +12,7 @@
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 #include "trace/gap_option.h"
 
 namespace jtrace::test {
@@ -22,8 +23,7 @@ using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 // The attribute of a document's line, "" where it has none.
 std::string_view get(std::string_view line, std::string_view name) {
@@ -97,17 +97,15 @@ void expect_true(const std::string& path, Account* all = nullptr) {
   const Account account = account_of(path);
   EXPECT_GT(account.entries, 0u);
   EXPECT_EQ(account.untrue, 0u) << "of " << account.entries << ", first " << account.first_untrue;
-  const auto verdict = run_jtrace({"validate", path});
-  ASSERT_TRUE(succeeded(verdict));
-  EXPECT_EQ(verdict->status, 0) << verdict->out << verdict->err;
+  const auto verdict = must(run_jtrace({"validate", path}));
+  EXPECT_EQ(verdict.status, 0) << verdict.out << verdict.err;
   if (all != nullptr) *all = account;
 }
 
 // The shares of the flame graph that are in stacks of the program.
 void expect_true_stacks(const std::string& path) {
-  const auto collapsed = run_jtrace({"convert", path, "--to", "collapsed"});
-  ASSERT_TRUE(succeeded(collapsed));
-  std::istringstream lines(collapsed->out);
+  const auto collapsed = must(run_jtrace({"convert", path, "--to", "collapsed"}));
+  std::istringstream lines(collapsed.out);
   for (std::string line; std::getline(lines, line);) {
     std::string before;
     bool first = true;  // the thread
@@ -131,19 +129,16 @@ void expect_true_stacks(const std::string& path) {
 }
 
 void overload(const Jdk& jdk, const std::string& command, Words options, const std::function<void(TraceRun&)>& judge) {
-  auto jvm = JvmProcess::start(jdk, "Tree", attachable(jdk));
-  ASSERT_TRUE(succeeded(jvm));
   options.insert(options.end(), {"--ring-memory", "1M", "--filter", "Tree n* include", "--filter", "* exclude"});
-  auto run = TraceRun::start((*jvm)->pid(), options);
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(is_rewritten(**run));
-  ASSERT_TRUE(succeeded((*jvm)->ask(command)));
-  ASSERT_TRUE(succeeded((*run)->stop(9)));
-  EXPECT_THAT((*run)->command().err(), HasSubstr("events were lost"));
-  judge(**run);
-  (*jvm)->close_input();
-  EXPECT_TRUE(succeeded((*jvm)->wait_exit()));
-  EXPECT_EQ((*jvm)->crash_report(), "");
+  TracedJvm jvm(jdk, "Tree", options);
+  ASSERT_TRUE(is_rewritten(jvm.run()));
+  jvm.ask(command);
+  jvm.stop(9);
+  EXPECT_THAT(jvm.command().err(), HasSubstr("events were lost"));
+  judge(jvm.run());
+  jvm.process().close_input();
+  EXPECT_TRUE(succeeded(jvm.process().wait_exit()));
+  EXPECT_EQ(jvm.process().crash_report(), "");
 }
 
 TEST_P(EachJdk, leave_only_stacks_that_existed) {
@@ -190,24 +185,20 @@ TEST(Spill, has_the_gaps) {
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
-  auto jvm = JvmProcess::start(*jdk, "Tree", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Tree", attachable(*jdk)));
   auto command =
-      BackgroundCommand::start({jtrace_binary(), "attach", (*jvm)->pid_text(), "--spill", kept, "--events", "methods",
-                                "--ring-memory", "1M", "--filter", "Tree n* include", "--filter", "* exclude"});
-  ASSERT_TRUE(succeeded(command));
-  ASSERT_TRUE(succeeded(
-      wait_for_bytes(kept, "jtrace.rewritten", std::chrono::seconds(60), [&] { return (*command)->alive(); })));
-  (*command)->signal(SIGSTOP);
-  ASSERT_TRUE(succeeded((*jvm)->ask("spin 40000 2")));
-  (*command)->signal(SIGCONT);
-  ASSERT_TRUE(succeeded((*jvm)->ask("spin 2000 2")));
-  (*command)->signal(SIGINT);
-  EXPECT_EQ((*command)->wait_exit(std::chrono::minutes(1)).value_or(-1), 9);
+      must(BackgroundCommand::start({jtrace_binary(), "attach", jvm->pid_text(), "--spill", kept, "--events", "methods",
+                                     "--ring-memory", "1M", "--filter", "Tree n* include", "--filter", "* exclude"}));
+  must(wait_for_bytes(kept, "jtrace.rewritten", std::chrono::seconds(60), [&] { return command->alive(); }));
+  command->signal(SIGSTOP);
+  must(jvm->ask("spin 40000 2"));
+  command->signal(SIGCONT);
+  must(jvm->ask("spin 2000 2"));
+  command->signal(SIGINT);
+  EXPECT_EQ(command->wait_exit(std::chrono::minutes(1)).value_or(-1), 9);
   const std::string path = folder.file("a.xml");
-  const auto done = run_jtrace({"convert", kept, "-o", path});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 0) << done->err;
+  const auto done = must(run_jtrace({"convert", kept, "-o", path}));
+  EXPECT_EQ(done.status, 0) << done.err;
   Account account;
   expect_true(path, &account);
   EXPECT_GT(account.gaps, 0u);
@@ -216,28 +207,23 @@ TEST(Spill, has_the_gaps) {
 // System.exit, Runtime.halt, and a daemon that runs when main returns: the JVM ends threads within their calls.
 TEST_P(EachJdk, are_not_what_the_end_of_the_jvm_leaves_open) {
   for (const std::string how : {"exit", "halt", "daemon"}) {
-    auto jvm = JvmProcess::start(GetParam(), "Tree", attachable(GetParam()));
-    ASSERT_TRUE(succeeded(jvm));
-    auto run = TraceRun::start(
-        (*jvm)->pid(), {"--events", "threads,runtime,methods,counts", "--filter", "Tree end include", "--filter",
-                        "Tree within include", "--filter", "Tree spin include", "--filter", "* exclude"});
-    ASSERT_TRUE(succeeded(run));
-    ASSERT_TRUE(is_rewritten(**run));
-    ASSERT_TRUE(succeeded((*jvm)->send("exit " + how)));
-    ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
-    EXPECT_EQ((*run)->command().wait_exit(std::chrono::minutes(1)).value_or(-1), 0) << (*run)->command().err();
-    const auto trace = (*run)->document();
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_EQ(trace->option(trace::kGapKey), "");
-    EXPECT_EQ(trace->count("methodEntry") - trace->count("methodExit"), how == "daemon" ? 1u : 2u) << how;
-    EXPECT_EQ(trace->option(trace::kExitKey).empty(), how == "daemon") << how;
-    const std::string sddf = (*run)->path() + ".sddf";
-    const auto converted = run_jtrace({"convert", (*run)->path(), "-o", sddf});
-    ASSERT_TRUE(succeeded(converted));
-    for (const std::string& path : {(*run)->path(), sddf}) {
-      const auto verdict = run_jtrace({"validate", path});
-      ASSERT_TRUE(succeeded(verdict));
-      EXPECT_EQ(verdict->status, 0) << how << " " << path << "\n" << verdict->out << verdict->err;
+    TracedJvm jvm(GetParam(), "Tree",
+                  {"--events", "threads,runtime,methods,counts", "--filter", "Tree end include", "--filter",
+                   "Tree within include", "--filter", "Tree spin include", "--filter", "* exclude"});
+    ASSERT_TRUE(is_rewritten(jvm.run()));
+    must(jvm.process().send("exit " + how));
+    must(jvm.process().wait_exit());
+    EXPECT_EQ(jvm.command().wait_exit(std::chrono::minutes(1)).value_or(-1), 0) << jvm.command().err();
+    const TraceDocument trace = jvm.document();
+    EXPECT_EQ(trace.option(trace::kGapKey), "");
+    EXPECT_EQ(trace.count("methodEntry") - trace.count("methodExit"), how == "daemon" ? 1u : 2u) << how;
+    EXPECT_EQ(trace.option(trace::kExitKey).empty(), how == "daemon") << how;
+    const std::string sddf = jvm.path() + ".sddf";
+    const auto converted = must(run_jtrace({"convert", jvm.path(), "-o", sddf}));
+    EXPECT_EQ(converted.status, 0) << converted.err;
+    for (const std::string& path : {jvm.path(), sddf}) {
+      const auto verdict = must(run_jtrace({"validate", path}));
+      EXPECT_EQ(verdict.status, 0) << how << " " << path << "\n" << verdict.out << verdict.err;
     }
     fs::remove(sddf);
   }
@@ -245,18 +231,16 @@ TEST_P(EachJdk, are_not_what_the_end_of_the_jvm_leaves_open) {
 
 // On a full stack a probe cannot write: ends of calls are missing, and the end of the thread says so.
 TEST_P(EachJdk, are_told_where_a_probe_finds_no_stack) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"threads,methods", "threads,methods,calls,exceptions,lines"}) {
-    auto run = TraceRun::start((*jvm)->pid(), {"--events", events, "--filter", "Calls overflow* include", "--filter",
-                                               "* exclude", "--when-full", "block", "--block-limit", "10000"});
-    ASSERT_TRUE(succeeded(run));
-    ASSERT_TRUE(is_rewritten(**run));
-    ASSERT_TRUE(succeeded((*jvm)->ask("overflows 8"))) << (*jvm)->crash_report();
-    ASSERT_TRUE(succeeded((*run)->stop()));
-    const auto verdict = run_jtrace({"validate", (*run)->path()});
-    ASSERT_TRUE(succeeded(verdict));
-    EXPECT_EQ(verdict->status, 0) << events << "\n" << verdict->out << verdict->err;
+    SCOPED_TRACE(events);
+    auto run = must(TraceRun::start(jvm->pid(), {"--events", events, "--filter", "Calls overflow* include", "--filter",
+                                                 "* exclude", "--when-full", "block", "--block-limit", "10000"}));
+    ASSERT_TRUE(is_rewritten(*run));
+    must(jvm->ask("overflows 8"));
+    must(run->stop());
+    const auto verdict = must(run_jtrace({"validate", run->path()}));
+    EXPECT_EQ(verdict.status, 0) << events << "\n" << verdict.out << verdict.err;
   }
 }
 

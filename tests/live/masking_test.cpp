@@ -12,8 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 class Masking : public PlainFacts {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Masking);
-INSTANTIATE_TEST_SUITE_P(Jdks, Masking, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(Masking);
 
 TEST_P(Masking, hides_secrets_and_no_plain_facts) {
   auto flags = calm_flags();

@@ -14,6 +14,7 @@
 #include "tests/testlib/trace_calls.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -21,8 +22,7 @@ namespace {
 using ::testing::HasSubstr;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 const std::vector<std::string> kOnlyCalls{"--when-full", "block",          "--block-limit", "10000",
                                           "--filter",    "Calls* include", "--filter",      "* exclude"};
@@ -33,26 +33,14 @@ std::vector<std::string> with(std::vector<std::string> words, const std::vector<
 }
 
 TEST_P(EachJdk, counts_are_what_the_program_did) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "methods,exceptions,lines"}, kOnlyCalls));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  long fibs = 0;
-  for (const char* command : {"fib 15", "threads 4 12"}) {
-    auto answer = (*jvm)->ask(command);
-    ASSERT_TRUE(succeeded(answer));
-    fibs += value_in(*answer, "fib");
-  }
-  for (const char* command : {"everything 50", "constructors 40", "throws 10"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(valid((*run)->path()));
-  auto entries = by_method(*trace, "methodEntry");
-  EXPECT_EQ(entries, by_method(*trace, "methodExit"));
+  TracedJvm jvm(GetParam(), "Calls", with({"--events", "methods,exceptions,lines"}, kOnlyCalls));
+  jvm.wait_rewritten();
+  long fibs = jvm.sum_of("fib", {"fib 15", "threads 4 12"});
+  jvm.ask_each({"everything 50", "constructors 40", "throws 10"});
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_TRUE(none(call_faults(trace)));
+  auto entries = by_method(trace, "methodEntry");
+  EXPECT_EQ(entries, by_method(trace, "methodExit"));
   EXPECT_EQ(entries["Calls.fib"], fibs);
   EXPECT_EQ(entries["Calls.everything"], 50);
   EXPECT_EQ(entries["Calls$Derived.<init>"], 40);
@@ -63,31 +51,29 @@ TEST_P(EachJdk, counts_are_what_the_program_did) {
   EXPECT_EQ(entries["Calls.implicit"], 10);
   EXPECT_EQ(entries["Calls.answer"], 5);
   // Of 40 constructions 10 are refused in Base; one throw for each frame that is passed, the catching one included.
-  auto throws = by_method(*trace, "throw");
+  auto throws = by_method(trace, "throw");
   EXPECT_EQ(throws["Calls.thrower"], 40);
   EXPECT_EQ(throws["Calls.catcher"], 10);
   EXPECT_EQ(throws["Calls.implicit"], 10);
   EXPECT_EQ(throws["Calls.implicitCatcher"], 10);
   EXPECT_EQ(throws["Calls$Base.<init>"], 10);
   EXPECT_EQ(throws["Calls.construct"], 10);
-  auto catches = by_method(*trace, "catch");
+  auto catches = by_method(trace, "catch");
   EXPECT_EQ(catches["Calls.catcher"], 10);
   EXPECT_EQ(catches["Calls.implicitCatcher"], 10);
   EXPECT_EQ(catches["Calls.construct"], 10);
-  EXPECT_EQ(by_method(*trace, "line")["Calls.fib"], fibs);  // one line
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(by_method(trace, "line")["Calls.fib"], fibs);  // one line
+  EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "methods, exceptions and lines");
 
   // Nothing is left in the code: a trace that would see it sees nothing.
-  auto second = TraceRun::start((*jvm)->pid(),
-                                {"--events", "methods", "--filter", "NoSuchClass include", "--filter", "* exclude"});
-  ASSERT_TRUE(succeeded(second));
-  ASSERT_TRUE(rewritten(**second));
-  ASSERT_TRUE(succeeded((*jvm)->ask("fib 15")));
-  auto empty = (*second)->finish();
-  ASSERT_TRUE(succeeded(empty));
-  EXPECT_EQ(empty->count("methodEntry") + empty->count("methodExit"), 0u);
-  EXPECT_THAT(empty->option("jtrace.rewritten"), HasSubstr("classes=0,"));
+  auto second = must(
+      TraceRun::start(jvm.pid(), {"--events", "methods", "--filter", "NoSuchClass include", "--filter", "* exclude"}));
+  ASSERT_TRUE(rewritten(*second));
+  jvm.ask("fib 15");
+  auto empty = must(second->finish());
+  EXPECT_EQ(empty.count("methodEntry") + empty.count("methodExit"), 0u);
+  EXPECT_THAT(empty.option("jtrace.rewritten"), HasSubstr("classes=0,"));
 }
 
 // methodCount by "Class.method", as the document has said it last.
@@ -100,36 +86,23 @@ std::map<std::string, std::uint64_t> counts_of(const TraceDocument& trace) {
 }
 
 TEST_P(EachJdk, calls_are_counted_in_every_thread_and_while_paused) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "counts"}, kOnlyCalls));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  std::uint64_t fibs = 0;
-  for (const char* command : {"fib 15", "threads 4 20", "threads 90 12"}) {
-    auto answer = (*jvm)->ask(command);
-    ASSERT_TRUE(succeeded(answer));
-    fibs += static_cast<std::uint64_t>(value_in(*answer, "fib"));
-  }
-  for (const char* command : {"throws 10", "constructors 40"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto counted = run_jtrace({"ctl", (*jvm)->pid_text(), "count"});
-  ASSERT_TRUE(succeeded(counted));
-  ASSERT_EQ(counted->status, 0) << counted->err;
-  EXPECT_THAT(counted->out, ::testing::MatchesRegex("methods=[0-9]+\n"));
-  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "pause"})->status, 0);
-  ASSERT_TRUE(succeeded((*jvm)->ask("everything 100")));
-  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "resume"})->status, 0);
+  TracedJvm jvm(GetParam(), "Calls", with({"--events", "counts"}, kOnlyCalls));
+  jvm.wait_rewritten();
+  auto fibs = static_cast<std::uint64_t>(jvm.sum_of("fib", {"fib 15", "threads 4 20", "threads 90 12"}));
+  jvm.ask_each({"throws 10", "constructors 40"});
+  auto counted = must(run_jtrace({"ctl", jvm.pid_text(), "count"}));
+  ASSERT_EQ(counted.status, 0) << counted.err;
+  EXPECT_THAT(counted.out, ::testing::MatchesRegex("methods=[0-9]+\n"));
+  jvm.ctl({"pause"});
+  jvm.ask("everything 100");
+  jvm.ctl({"resume"});
   if (GetParam().version >= 21) {
-    auto answer = (*jvm)->ask("virtual 20 10");
-    ASSERT_TRUE(succeeded(answer));
-    fibs += static_cast<std::uint64_t>(value_in(*answer, "fib"));
+    auto answer = jvm.ask("virtual 20 10");
+    fibs += static_cast<std::uint64_t>(value_in(answer, "fib"));
   }
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  EXPECT_EQ(trace->count("methodEntry"), 0u);
-  auto counts = counts_of(*trace);
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_EQ(trace.count("methodEntry"), 0u);
+  auto counts = counts_of(trace);
   EXPECT_EQ(counts["Calls.fib"], fibs);
   EXPECT_EQ(counts["Calls.everything"], 100u);
   EXPECT_EQ(counts["Calls.thrower"], 40u);
@@ -138,88 +111,73 @@ TEST_P(EachJdk, calls_are_counted_in_every_thread_and_while_paused) {
   ASSERT_EQ(counts.count("Calls.main"), 1u);
   EXPECT_EQ(counts["Calls.main"], 0u);  // it began before
   // Each method twice: as asked, and at the end.
-  EXPECT_EQ(trace->count("methodCount"), 2 * counts.size());
-  EXPECT_THAT(trace->option("jtrace.counted"), HasSubstr("native=0,"));
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(trace.count("methodCount"), 2 * counts.size());
+  EXPECT_THAT(trace.option("jtrace.counted"), HasSubstr("native=0,"));
+  EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "method counts");
 }
 
 TEST_P(EachJdk, each_file_of_a_trace_ends_with_the_counts_of_then) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(),
-                             with({"--events", "methods,counts", "--max-size", "256K", "--rotate", "30"}, kOnlyCalls));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
+  TracedJvm jvm(GetParam(), "Calls",
+                with({"--events", "methods,counts", "--max-size", "256K", "--rotate", "30"}, kOnlyCalls));
+  jvm.wait_rewritten();
   std::uint64_t fibs = 0;
   for (int i = 0; i < 2; ++i) {
-    auto answer = (*jvm)->ask("fib 14");
-    ASSERT_TRUE(succeeded(answer));
-    fibs += static_cast<std::uint64_t>(value_in(*answer, "fib"));
+    auto answer = jvm.ask("fib 14");
+    fibs += static_cast<std::uint64_t>(value_in(answer, "fib"));
   }
-  ASSERT_TRUE(succeeded((*run)->stop()));
-  std::vector<std::string> files{(*run)->path()};
-  while (std::filesystem::exists((*run)->path() + "." + std::to_string(files.size())))
-    files.insert(files.begin(), (*run)->path() + "." + std::to_string(files.size()));
+  jvm.stop();
+  std::vector<std::string> files{jvm.path()};
+  while (std::filesystem::exists(jvm.path() + "." + std::to_string(files.size())))
+    files.insert(files.begin(), jvm.path() + "." + std::to_string(files.size()));
   ASSERT_GE(files.size(), 3u);
   std::uint64_t entries = 0;
   std::uint64_t counted = 0;
   std::string before;  // the trace that a file goes on with
   for (const std::string& file : files) {
-    const auto trace = TraceDocument::read(file);
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_TRUE(none(trace->id_faults()));
-    const auto validated = run_command({jtrace_binary(), "validate", file});
-    ASSERT_TRUE(succeeded(validated));
-    EXPECT_EQ(validated->status, 0) << validated->out << validated->err;
-    EXPECT_EQ(trace->option("jtrace.continues"), before);
-    before = std::string(trace->all("traceStart").at(0)->get("traceId"));
-    EXPECT_EQ(trace->option("jtrace.uncounted"), "");
-    EXPECT_NE(trace->option("jtrace.counted"), "");
-    entries += static_cast<std::uint64_t>(by_method(*trace, "methodEntry")["Calls.fib"]);
-    auto counts = counts_of(*trace);
+    const auto trace = must(TraceDocument::read(file));
+    EXPECT_TRUE(none(trace.id_faults()));
+    const auto validated = must(run_command({jtrace_binary(), "validate", file}));
+    EXPECT_EQ(validated.status, 0) << validated.out << validated.err;
+    EXPECT_EQ(trace.option("jtrace.continues"), before);
+    before = std::string(trace.all("traceStart").at(0)->get("traceId"));
+    EXPECT_EQ(trace.option("jtrace.uncounted"), "");
+    EXPECT_NE(trace.option("jtrace.counted"), "");
+    entries += static_cast<std::uint64_t>(by_method(trace, "methodEntry")["Calls.fib"]);
+    auto counts = counts_of(trace);
     EXPECT_GE(counts["Calls.fib"], std::max(counted, entries));
     counted = counts["Calls.fib"];
   }
   EXPECT_EQ(entries, fibs);
   EXPECT_EQ(counted, fibs);
 
-  auto limited = TraceRun::start((*jvm)->pid(), with({"--events", "methods,counts", "--max-size", "300K"}, kOnlyCalls));
-  ASSERT_TRUE(succeeded(limited));
-  ASSERT_TRUE(rewritten(**limited));
-  ASSERT_TRUE(succeeded((*jvm)->ask("fib 16")));
-  auto status = (*limited)->command().wait_exit();  // at --max-size
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*limited)->command().err();
-  auto trace = (*limited)->document();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->id_faults()));
-  EXPECT_EQ(trace->option("jtrace.uncounted"), "");
-  EXPECT_GE(counts_of(*trace)["Calls.fib"], static_cast<std::uint64_t>(by_method(*trace, "methodEntry")["Calls.fib"]));
-  EXPECT_EQ((*jvm)->err(), "");
+  auto limited =
+      must(TraceRun::start(jvm.pid(), with({"--events", "methods,counts", "--max-size", "300K"}, kOnlyCalls)));
+  ASSERT_TRUE(rewritten(*limited));
+  jvm.ask("fib 16");
+  auto status = must(limited->command().wait_exit());  // at --max-size
+  EXPECT_EQ(status, 0) << limited->command().err();
+  auto trace = must(limited->document());
+  EXPECT_TRUE(none(trace.id_faults()));
+  EXPECT_EQ(trace.option("jtrace.uncounted"), "");
+  EXPECT_GE(counts_of(trace)["Calls.fib"], static_cast<std::uint64_t>(by_method(trace, "methodEntry")["Calls.fib"]));
+  EXPECT_EQ(jvm.err(), "");
 }
 
 TEST_P(EachJdk, counts_of_the_whole_JDK_are_written_when_the_JVM_ends) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "counts", "--ring-memory", "2M"});
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  auto answer = (*jvm)->ask("threads 3 15");
-  ASSERT_TRUE(succeeded(answer)) << (*jvm)->crash_report();
-  ASSERT_TRUE(succeeded((*jvm)->send("exit")));
-  auto status = (*run)->command().wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*run)->command().err();
-  auto trace = (*run)->document();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  auto counts = counts_of(*trace);
-  EXPECT_EQ(counts["Calls.fib"], static_cast<std::uint64_t>(value_in(*answer, "fib")));
+  TracedJvm jvm(GetParam(), "Calls", {"--events", "counts", "--ring-memory", "2M"});
+  jvm.wait_rewritten();
+  auto answer = jvm.ask("threads 3 15");
+  must(jvm.process().send("exit"));
+  auto status = jvm.wait_exit();
+  EXPECT_EQ(status, 0) << jvm.command().err();
+  const TraceDocument trace = jvm.document();
+  jvm.expect_valid(trace);
+  auto counts = counts_of(trace);
+  EXPECT_EQ(counts["Calls.fib"], static_cast<std::uint64_t>(value_in(answer, "fib")));
   EXPECT_GT(counts["java/lang/String.length"], 0u);
   EXPECT_GT(counts.size(), 3000u);
-  EXPECT_THAT(trace->option("jtrace.counted"), ::testing::Not(HasSubstr("guardedClasses=0")));
+  EXPECT_THAT(trace.option("jtrace.counted"), ::testing::Not(HasSubstr("guardedClasses=0")));
 }
 
 std::uint64_t length_of(const TraceElement& entry, const TraceElement& exit) {
@@ -262,29 +220,26 @@ std::map<std::string, std::vector<std::string>> values_by_call(const TraceDocume
 
 TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   constexpr std::uint64_t kMilli = 1'000'000;
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "methods,exceptions", "--slower-than", "40ms", "--time",
-                                                  "precise", "--arguments", "--return-values"},
-                                                 kOnlyCalls));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
+  TracedJvm jvm(GetParam(), "Calls",
+                with({"--events", "methods,exceptions", "--slower-than", "40ms", "--time", "precise", "--arguments",
+                      "--return-values"},
+                     kOnlyCalls));
+  jvm.wait_rewritten();
   int naps = 3;
   std::vector<std::string> commands{"fib 15", "throws 5", "constructors 10", "naps 3 60", "slowly 2 60"};
   if (GetParam().version >= 21) {
     commands.push_back("virtualNaps 5 60");
     naps += 5;
   }
-  for (const std::string& command : commands) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->id_faults()));
-  EXPECT_TRUE(none(trace->collation_faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(none(short_calls(*trace, 40 * kMilli)));
-  EXPECT_TRUE(valid((*run)->path()));
-  auto entries = by_method(*trace, "methodEntry");
-  auto exits = by_method(*trace, "methodExit");
+  jvm.ask_each(commands);
+  const TraceDocument trace = jvm.finish();
+  EXPECT_TRUE(none(trace.id_faults()));
+  EXPECT_TRUE(none(trace.collation_faults()));
+  EXPECT_TRUE(none(call_faults(trace)));
+  EXPECT_TRUE(none(short_calls(trace, 40 * kMilli)));
+  EXPECT_TRUE(valid(jvm.path()));
+  auto entries = by_method(trace, "methodEntry");
+  auto exits = by_method(trace, "methodExit");
   for (const char* method : {"Calls.naps", "Calls.nap", "Calls.napAndThrow", "Calls.answer"})
     EXPECT_EQ(entries[method], exits[method]) << method;
   EXPECT_EQ(entries["Calls.naps"], naps);
@@ -293,12 +248,12 @@ TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   // A machine that stands still for a while makes any call slow.
   EXPECT_LT(entries["Calls.quick"], 50 * naps);
   EXPECT_LT(entries["Calls.fib"], 500);
-  auto throws = by_method(*trace, "throw");
+  auto throws = by_method(trace, "throw");
   EXPECT_EQ(throws["Calls.napAndThrow"], naps);
   EXPECT_EQ(throws["Calls.thrower"], 20);  // exceptions are traced whatever their call takes
-  EXPECT_EQ(trace->option("slower-than"), "0.04");
+  EXPECT_EQ(trace.option("slower-than"), "0.04");
   // The values are those of the beginning of the call, whatever was called since.
-  auto given = values_by_call(*trace);
+  auto given = values_by_call(trace);
   using Texts = std::vector<std::string>;
   EXPECT_EQ(given["Entry Calls.slowly"],
             (Texts{"STRING=text OPAQUE#id LONG=2 INT=60", "STRING=text! OPAQUE#0 LONG=1 INT=60",
@@ -306,20 +261,18 @@ TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
   EXPECT_EQ(given["Exit Calls.slowly"], (Texts{"STRING=text!!0", "STRING=text!1", "STRING=text2"}));
   EXPECT_EQ(given["Entry Calls.nap"], Texts(static_cast<std::size_t>(2 * naps + 3), "INT=60"));
   EXPECT_EQ(given["Exit Calls.napAndThrow"], Texts(static_cast<std::size_t>(naps), ""));
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "calls slower than a time");
 
   // By the coarse clock.
-  auto coarse = TraceRun::start((*jvm)->pid(), with({"--events", "methods", "--slower-than", "100ms"}, kOnlyCalls));
-  ASSERT_TRUE(succeeded(coarse));
-  ASSERT_TRUE(rewritten(**coarse));
-  ASSERT_TRUE(succeeded((*jvm)->ask("naps 1 500")));
-  auto second = (*coarse)->finish();
-  ASSERT_TRUE(succeeded(second));
-  EXPECT_TRUE(none(call_faults(*second)));
-  EXPECT_TRUE(none(short_calls(*second, 100 * kMilli)));
-  auto later = by_method(*second, "methodEntry");
-  EXPECT_EQ(later, by_method(*second, "methodExit"));
+  auto coarse = must(TraceRun::start(jvm.pid(), with({"--events", "methods", "--slower-than", "100ms"}, kOnlyCalls)));
+  ASSERT_TRUE(rewritten(*coarse));
+  jvm.ask("naps 1 500");
+  auto second = must(coarse->finish());
+  EXPECT_TRUE(none(call_faults(second)));
+  EXPECT_TRUE(none(short_calls(second, 100 * kMilli)));
+  auto later = by_method(second, "methodEntry");
+  EXPECT_EQ(later, by_method(second, "methodExit"));
   EXPECT_EQ(later["Calls.naps"], 1);
   EXPECT_EQ(later["Calls.nap"], 2);
 }
@@ -329,66 +282,55 @@ TEST_P(EachJdk, constructors_that_are_refused_do_not_stay_open) {
   const auto without_caller = [](std::vector<std::string> words) {
     return with(with(std::move(words), {"--filter", "Calls$Refuser exclude"}), kOnlyCalls);
   };
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto slow = TraceRun::start((*jvm)->pid(),
-                              without_caller({"--events", "methods", "--slower-than", "40ms", "--time", "precise"}));
-  ASSERT_TRUE(succeeded(slow));
-  ASSERT_TRUE(rewritten(**slow));
+  TracedJvm jvm(GetParam(), "Calls",
+                without_caller({"--events", "methods", "--slower-than", "40ms", "--time", "precise"}));
+  jvm.wait_rewritten();
   // The second has more of them than a thread's stack of open calls.
-  for (const char* command : {"refused 3 500 60", "refused 2 20000 60"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto trace = (*slow)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(none(short_calls(*trace, 40'000'000)));
-  EXPECT_TRUE(valid((*slow)->path()));
-  auto entries = by_method(*trace, "methodEntry");
-  EXPECT_EQ(entries, by_method(*trace, "methodExit"));
+  jvm.ask_each({"refused 3 500 60", "refused 2 20000 60"});
+  const TraceDocument trace = jvm.finish();
+  EXPECT_TRUE(none(call_faults(trace)));
+  EXPECT_TRUE(none(short_calls(trace, 40'000'000)));
+  EXPECT_TRUE(valid(jvm.path()));
+  auto entries = by_method(trace, "methodEntry");
+  EXPECT_EQ(entries, by_method(trace, "methodExit"));
   EXPECT_EQ(entries["Calls.nap"], 10);
   EXPECT_EQ(entries["Calls$Sleeper.<init>"], 5);
-  EXPECT_TRUE(none(calls_within(*trace, "Calls.nap", {"Calls$Refused.<init>", "Calls$Derived.<init>"})));
+  EXPECT_TRUE(none(calls_within(trace, "Calls.nap", {"Calls$Refused.<init>", "Calls$Derived.<init>"})));
   // Of 40,000: a machine that stands still for a while makes any call slow.
   EXPECT_LT(entries["Calls$Refused.<init>"], 20);
   EXPECT_LT(entries["Calls$Derived.<init>"], 20);
 
-  auto all = TraceRun::start((*jvm)->pid(), without_caller({"--events", "methods"}));
-  ASSERT_TRUE(succeeded(all));
-  ASSERT_TRUE(rewritten(**all));
-  ASSERT_TRUE(succeeded((*jvm)->ask("refused 60 400 5")));
-  auto second = (*all)->finish();
-  ASSERT_TRUE(succeeded(second));
+  auto all = must(TraceRun::start(jvm.pid(), without_caller({"--events", "methods"})));
+  ASSERT_TRUE(rewritten(*all));
+  jvm.ask("refused 60 400 5");
+  auto second = must(all->finish());
   std::size_t open = 0;
-  EXPECT_TRUE(none(call_faults(*second, &open)));
-  EXPECT_TRUE(valid((*all)->path()));
-  entries = by_method(*second, "methodEntry");
+  EXPECT_TRUE(none(call_faults(second, &open)));
+  EXPECT_TRUE(valid(all->path()));
+  entries = by_method(second, "methodEntry");
   EXPECT_EQ(entries["Calls$Refused.<init>"], 12000);
   EXPECT_EQ(entries["Calls$Derived.<init>"], 12000);
   // They end when the thread takes a chunk of 1023 records and is not in one of them just then: every other time.
   constexpr std::uint64_t kMost = 16000;  // of 24000
   EXPECT_LT(open, kMost);
   std::uint64_t deepest = 0;
-  for (const TraceElement* each : second->all("methodEntry"))
+  for (const TraceElement* each : second.all("methodEntry"))
     deepest = std::max(deepest, std::uint64_t{std::stoull(each->get("stackDepth"))});
   EXPECT_LT(deepest, kMost);
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm.err(), "");
 }
 
 TEST_P(EachJdk, arguments_and_results_have_their_values) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   auto run =
-      TraceRun::start((*jvm)->pid(), with({"--events", "methods", "--arguments", "--return-values"}, kOnlyCalls));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  for (const char* command : {"values 300", "everything 2", "throws 3", "fib 10"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(valid((*run)->path()));
-  auto given = values_by_call(*trace);
+      must(TraceRun::start(jvm->pid(), with({"--events", "methods", "--arguments", "--return-values"}, kOnlyCalls)));
+  ASSERT_TRUE(rewritten(*run));
+  for (const char* command : {"values 300", "everything 2", "throws 3", "fib 10"}) must(jvm->ask(command));
+  auto trace = must(run->finish());
+  EXPECT_TRUE(none(trace.faults()));
+  EXPECT_TRUE(none(call_faults(trace)));
+  EXPECT_TRUE(valid(run->path()));
+  auto given = values_by_call(trace);
   using Texts = std::vector<std::string>;
   EXPECT_EQ(
       given["Entry Calls.many"],
@@ -410,7 +352,7 @@ TEST_P(EachJdk, arguments_and_results_have_their_values) {
   EXPECT_EQ(given["Entry Calls.fib"].size(), 177u);
   EXPECT_EQ(given["Entry Calls.fib"][0], "INT=10");
   EXPECT_EQ(given["Exit Calls.fib"].back(), "INT=55");
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm->err(), "");
   record_support(GetParam(), "G1", "live", "arguments and return values");
 }
 
@@ -429,28 +371,21 @@ using Sequences = std::map<std::string, std::vector<std::uint64_t>>;
 TEST_P(EachJdk, calls_name_their_receivers) {
   constexpr std::size_t kCells = 50;
   constexpr std::size_t kThreads = 3;
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "methods", "--objects"}, kOnlyCalls));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  for (const char* command : {"cells 50 3", "fib 5", "dropCells 0"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  await_elements(**run, "objFree", kCells);
-  ASSERT_TRUE(succeeded((*jvm)->ask("constructors 4")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(valid((*run)->path()));
-  std::map<std::string, std::string> names = names_of_methods(*trace);
+  TracedJvm jvm(GetParam(), "Calls", with({"--events", "methods", "--objects"}, kOnlyCalls));
+  jvm.wait_rewritten();
+  jvm.ask_each({"cells 50 3", "fib 5", "dropCells 0"});
+  await_elements(jvm.run(), "objFree", kCells);
+  jvm.ask("constructors 4");
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_TRUE(none(call_faults(trace)));
+  std::map<std::string, std::string> names = names_of_methods(trace);
   std::map<std::string, std::string> classes;
-  for (const TraceElement* each : trace->all("classDef")) classes[each->get("classId")] = each->get("name");
+  for (const TraceElement* each : trace.all("classDef")) classes[each->get("classId")] = each->get("name");
   std::map<std::string, std::string> class_of;
-  for (const TraceElement* each : trace->all("objDef")) class_of[each->get("objId")] = classes[each->get("classIdRef")];
+  for (const TraceElement* each : trace.all("objDef")) class_of[each->get("objId")] = classes[each->get("classIdRef")];
   Sequences cells;
   int refused = 0;
-  for (const TraceElement& each : trace->events()) {
+  for (const TraceElement& each : trace.events()) {
     const bool is_call = each.name == "methodEntry" || each.name == "methodExit";
     if (!is_call && each.name != "objFree") continue;
     const std::string method = is_call ? names[each.get("methodIdRef")] : "";
@@ -477,7 +412,7 @@ TEST_P(EachJdk, calls_name_their_receivers) {
   for (std::uint64_t i = 7; i <= 7 + 6 * kThreads; ++i) expected.push_back(i);
   EXPECT_EQ(cells.size(), kCells);
   for (const auto& [object, sequence] : cells) EXPECT_EQ(sequence, expected) << "object " << object;
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "receivers of calls");
 }
 
@@ -521,36 +456,32 @@ std::map<std::string, Told> told_of_objects(const TraceDocument& trace) {
 TEST_P(EachJdk, slow_calls_name_their_receivers) {
   constexpr std::size_t kForgotten = 3;
   // forget() compiled, so that its `this` is not kept until its end.
-  auto jvm = JvmProcess::start(GetParam(), "Calls",
-                               attachable(GetParam(), {"-Xcomp", "-XX:CompileCommand=quiet",
-                                                       "-XX:CompileCommand=compileonly,Calls$Sleeper.forget"}));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "methods", "--objects", "--slower-than", "40ms", "--time",
-                                                  "precise", "--arguments", "--cpu-time"},
-                                                 kOnlyCalls));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
+  TracedJvm jvm(GetParam(), "Calls",
+                with({"--events", "methods", "--objects", "--slower-than", "40ms", "--time", "precise", "--arguments",
+                      "--cpu-time"},
+                     kOnlyCalls),
+                attachable(GetParam(), {"-Xcomp", "-XX:CompileCommand=quiet",
+                                        "-XX:CompileCommand=compileonly,Calls$Sleeper.forget"}));
+  jvm.wait_rewritten();
   std::size_t sleepers = 4;
-  ASSERT_TRUE(succeeded((*jvm)->ask("sleepers 2 60")));
+  jvm.ask("sleepers 2 60");
   if (GetParam().version >= 21) {
-    ASSERT_TRUE(succeeded((*jvm)->ask("virtualSleepers 2 60")));
+    jvm.ask("virtualSleepers 2 60");
     sleepers += 4;
   }
-  const auto forgotten = (*jvm)->ask("forgotten 3 60");
-  ASSERT_TRUE(succeeded(forgotten)) << (*jvm)->crash_report();
-  EXPECT_EQ(*forgotten, "gone=3");
-  await_elements(**run, "objFree", sleepers + kForgotten);
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->id_faults()));
-  EXPECT_TRUE(none(trace->collation_faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(none(short_calls(*trace, 40'000'000)));
-  EXPECT_TRUE(valid((*run)->path()));
+  const auto forgotten = jvm.ask("forgotten 3 60");
+  EXPECT_EQ(forgotten, "gone=3");
+  await_elements(jvm.run(), "objFree", sleepers + kForgotten);
+  const TraceDocument trace = jvm.finish();
+  EXPECT_TRUE(none(trace.id_faults()));
+  EXPECT_TRUE(none(trace.collation_faults()));
+  EXPECT_TRUE(none(call_faults(trace)));
+  EXPECT_TRUE(none(short_calls(trace, 40'000'000)));
+  EXPECT_TRUE(valid(jvm.path()));
   std::set<std::string> numbers;
   std::size_t late = 0;
   std::size_t gone = 0;
-  for (const auto& [id, object] : told_of_objects(*trace)) {
+  for (const auto& [id, object] : told_of_objects(trace)) {
     if (!object.type.starts_with("Calls$")) continue;
     SCOPED_TRACE("object " + id);
     // What is quick is neither written nor counted.
@@ -579,8 +510,8 @@ TEST_P(EachJdk, slow_calls_name_their_receivers) {
   EXPECT_EQ(late, sleepers);
   EXPECT_EQ(gone, kForgotten);
   // Of constructors that are slow before there is an object the exit alone names it.
-  std::map<std::string, std::string> names = names_of_methods(*trace);
-  for (const TraceElement& each : trace->events()) {
+  std::map<std::string, std::string> names = names_of_methods(trace);
+  for (const TraceElement& each : trace.events()) {
     const bool is_call = each.name == "methodEntry" || each.name == "methodExit";
     const std::string method = is_call ? names[each.get("methodIdRef")] : "";
     if (method == "Calls.sleepers" || method == "Calls.nap") {
@@ -589,7 +520,7 @@ TEST_P(EachJdk, slow_calls_name_their_receivers) {
       EXPECT_TRUE(each.has("objIdRef") && each.has("sequenceCounter")) << method;
     }
   }
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "receivers of slow calls");
 }
 
@@ -621,13 +552,10 @@ const std::vector<std::string> kOnlyAllocate{
 using Counts = std::map<std::string, std::size_t>;
 
 TEST_P(EachJdk, every_object_that_the_code_makes_is_told) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), with({"--events", "allocations"}, kOnlyAllocate));
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("allocate 300")));
-  ASSERT_TRUE(succeeded((*jvm)->ask("gc 1")));
+  TracedJvm jvm(GetParam(), "Calls", with({"--events", "allocations"}, kOnlyAllocate));
+  jvm.wait_rewritten();
+  jvm.ask("allocate 300");
+  jvm.ask("gc 1");
   const Counts expected{{"0 Calls$Base", 300},
                         {"0 java/lang/IllegalArgumentException", 300},
                         {"2 java/lang/Object", 1},
@@ -639,12 +567,9 @@ TEST_P(EachJdk, every_object_that_the_code_makes_is_told) {
                         {"2 [LCalls$Base;", 600}};
   std::size_t all = 0;
   for (const auto& [type, count] : expected) all += count;
-  await_elements(**run, "objFree", all);
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  const Allocations made = allocations_of(*trace);
+  await_elements(jvm.run(), "objFree", all);
+  const TraceDocument trace = jvm.finish_valid();
+  const Allocations made = allocations_of(trace);
   EXPECT_EQ(made.by_type, expected);
   EXPECT_EQ(made.objects.size(), all);
   EXPECT_EQ(made.freed, made.objects);
@@ -662,30 +587,28 @@ TEST_P(EachJdk, every_object_that_the_code_makes_is_told) {
   EXPECT_THAT(*made.places.at("0 java/lang/IllegalArgumentException").begin(),
               ::testing::StartsWith("Calls$Base.<init>:"));
   std::set<std::uint64_t> sizes;
-  for (const TraceElement* each : trace->all("objAlloc"))
+  for (const TraceElement* each : trace.all("objAlloc"))
     if (each->get("isArray") == "10") sizes.insert(each->number("size"));
   EXPECT_GE(*sizes.rbegin(), 299u * 4);
   EXPECT_GE(sizes.size(), 100u);
-  EXPECT_THAT(trace->option("jtrace.rewritten"), HasSubstr("unseenNews=0"));
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_THAT(trace.option("jtrace.rewritten"), HasSubstr("unseenNews=0"));
+  EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "allocations by bytecode");
 
   // With stacks, and with receivers: an object is known from the first of its constructors that is traced, and one that
   // is refused is known too.
-  auto second = TraceRun::start(
-      (*jvm)->pid(), with({"--events", "allocations,methods", "--objects", "--stack-depth", "4"}, kOnlyAllocate));
-  ASSERT_TRUE(succeeded(second));
-  ASSERT_TRUE(rewritten(**second));
-  ASSERT_TRUE(succeeded((*jvm)->ask("allocate 20")));
-  auto trace2 = (*second)->finish();
-  ASSERT_TRUE(succeeded(trace2));
-  EXPECT_TRUE(none(trace2->faults()));
-  EXPECT_TRUE(none(call_faults(*trace2)));
-  EXPECT_TRUE(valid((*second)->path()));
-  const Allocations both = allocations_of(*trace2);
+  auto second = must(TraceRun::start(
+      jvm.pid(), with({"--events", "allocations,methods", "--objects", "--stack-depth", "4"}, kOnlyAllocate)));
+  ASSERT_TRUE(rewritten(*second));
+  jvm.ask("allocate 20");
+  auto trace2 = must(second->finish());
+  EXPECT_TRUE(none(trace2.faults()));
+  EXPECT_TRUE(none(call_faults(trace2)));
+  EXPECT_TRUE(valid(second->path()));
+  const Allocations both = allocations_of(trace2);
   EXPECT_EQ(both.by_type.at("0 Calls$Base"), 40u);
   EXPECT_EQ(both.by_type.at("4"), 60u);
-  EXPECT_EQ(trace2->count("objDef"), 0u);
+  EXPECT_EQ(trace2.count("objDef"), 0u);
   for (const std::string& place : both.places.at("0 Calls$Base"))
     EXPECT_THAT(place,
                 ::testing::MatchesRegex("Calls.Base.<init>:[0-9]+;Calls.allocate:[0-9]+;Calls.answer:[0-9]+;.*"));
@@ -694,103 +617,79 @@ TEST_P(EachJdk, every_object_that_the_code_makes_is_told) {
 }
 
 TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "methods", "--time", "precise", "--filter",
-                                             "Calls fib include", "--filter", "* exclude"});
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  for (const char* command : {"fib 10", "everything 5"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  auto changed = run_jtrace({"ctl", (*jvm)->pid_text(), "filters", "Calls everything include", "* exclude"});
-  ASSERT_TRUE(succeeded(changed));
-  ASSERT_EQ(changed->status, 0) << changed->err;
-  ASSERT_TRUE(rewritten(**run, 2));
-  for (const char* command : {"fib 10", "everything 7"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "pause"})->status, 0);
-  ASSERT_TRUE(succeeded((*jvm)->ask("everything 100")));
-  EXPECT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "count"})->status, 1);
-  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "resume"})->status, 0);
-  ASSERT_TRUE(succeeded((*jvm)->ask("everything 3")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(valid((*run)->path()));
-  auto entries = by_method(*trace, "methodEntry");
+  TracedJvm jvm(GetParam(), "Calls",
+                {"--events", "methods", "--time", "precise", "--filter", "Calls fib include", "--filter", "* exclude"});
+  jvm.wait_rewritten();
+  jvm.ask_each({"fib 10", "everything 5"});
+  auto changed = must(run_jtrace({"ctl", jvm.pid_text(), "filters", "Calls everything include", "* exclude"}));
+  ASSERT_EQ(changed.status, 0) << changed.err;
+  jvm.wait_rewritten(2);
+  jvm.ask_each({"fib 10", "everything 7"});
+  jvm.ctl({"pause"});
+  jvm.ask("everything 100");
+  EXPECT_EQ(run_jtrace({"ctl", jvm.pid_text(), "count"})->status, 1);
+  jvm.ctl({"resume"});
+  jvm.ask("everything 3");
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_TRUE(none(call_faults(trace)));
+  auto entries = by_method(trace, "methodEntry");
   EXPECT_EQ(entries["Calls.fib"], 177);
   EXPECT_EQ(entries["Calls.everything"], 10);
   EXPECT_EQ(entries.size(), 2u);
 }
 
 TEST_P(EachJdk, the_whole_JDK_is_traced_and_goes_on_as_before) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
   // Virtual threads hand objects on that are known for as long as their allocation takes.
   const bool has_virtual = GetParam().version >= 21;
   std::vector<std::string> words{"--when-full", "block", "--block-limit", "10000", "--events"};
   words = with(std::move(words), has_virtual ? std::vector<std::string>{"methods,exceptions,allocations", "--objects"}
                                              : std::vector<std::string>{"methods,exceptions"});
-  auto run = TraceRun::start((*jvm)->pid(), words);
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
+  TracedJvm jvm(GetParam(), "Calls", words);
+  jvm.wait_rewritten();
   std::vector<std::string> commands{"fib 5", "throws 3", "threads 3 5"};
   if (has_virtual) commands.push_back("virtual 200 5");
-  long fibs = 0;
-  for (const std::string& command : commands) {
-    auto answer = (*jvm)->ask(command);
-    ASSERT_TRUE(succeeded(answer)) << command << (*jvm)->crash_report();
-    fibs += value_in(*answer, "fib");
-  }
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(valid((*run)->path()));
-  EXPECT_EQ(by_method(*trace, "methodEntry")["Calls.fib"], fibs);
-  EXPECT_EQ(by_method(*trace, "methodExit")["Calls.fib"], fibs);
-  EXPECT_THAT(trace->option("jtrace.rewritten"), HasSubstr("refusedClasses=0,"));
-  EXPECT_THAT(trace->option("jtrace.rewritten"), HasSubstr("unreadable=0"));
-  EXPECT_EQ((*jvm)->err(), "");
-  EXPECT_TRUE(succeeded((*jvm)->ask("fib 5")));
+  long fibs = jvm.sum_of("fib", commands);
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_TRUE(none(call_faults(trace)));
+  EXPECT_EQ(by_method(trace, "methodEntry")["Calls.fib"], fibs);
+  EXPECT_EQ(by_method(trace, "methodExit")["Calls.fib"], fibs);
+  EXPECT_THAT(trace.option("jtrace.rewritten"), HasSubstr("refusedClasses=0,"));
+  EXPECT_THAT(trace.option("jtrace.rewritten"), HasSubstr("unreadable=0"));
+  EXPECT_EQ(jvm.err(), "");
+  EXPECT_TRUE(succeeded(jvm.process().ask("fib 5")));
 }
 
 // On a full stack every call fails, those of probes too: a synchronized block's handler covers itself.
 TEST_P(EachJdk, full_stacks_run_empty) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"methods,exceptions,lines", "calls,lines"}) {
-    auto run = TraceRun::start((*jvm)->pid(), with({"--events", events}, kOnlyCalls));
-    ASSERT_TRUE(succeeded(run));
-    ASSERT_TRUE(rewritten(**run));
-    auto answer = (*jvm)->ask("overflows 8");
-    ASSERT_TRUE(succeeded(answer)) << events << (*jvm)->crash_report();
-    EXPECT_EQ(value_in(*answer, "overflows"), 8);
-    EXPECT_TRUE(succeeded((*run)->stop())) << events;
+    SCOPED_TRACE(events);
+    auto run = must(TraceRun::start(jvm->pid(), with({"--events", events}, kOnlyCalls)));
+    ASSERT_TRUE(rewritten(*run));
+    auto answer = must(jvm->ask("overflows 8"));
+    EXPECT_EQ(value_in(answer, "overflows"), 8);
+    EXPECT_TRUE(succeeded(run->stop())) << events;
   }
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm->err(), "");
 }
 
 TEST_P(EachJdk, comes_and_goes_while_the_program_runs) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->ask("spin 1")));
+  auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
+  must(jvm->ask("spin 1"));
   for (int i = 0; i < 3; ++i) {
-    auto run = TraceRun::start((*jvm)->pid(), {"--events", "methods", "--filter", "Calls* include", "--filter",
-                                               "* exclude", "--max-size", "1M"});
-    ASSERT_TRUE(succeeded(run)) << i;
-    auto status = (*run)->command().wait_exit();  // at --max-size
-    ASSERT_TRUE(succeeded(status));
-    EXPECT_THAT(*status, ::testing::AnyOf(0, 9)) << (*run)->command().err();
-    auto trace = (*run)->document();
-    ASSERT_TRUE(succeeded(trace)) << i;
-    EXPECT_GT(trace->count("methodEntry"), 1000u);
-    EXPECT_TRUE(none(call_faults(*trace))) << i;
+    SCOPED_TRACE("trace " + std::to_string(i));
+    auto run = must(TraceRun::start(jvm->pid(), {"--events", "methods", "--filter", "Calls* include", "--filter",
+                                                 "* exclude", "--max-size", "1M"}));
+    auto status = must(run->command().wait_exit());  // at --max-size
+    EXPECT_THAT(status, ::testing::AnyOf(0, 9)) << run->command().err();
+    auto trace = must(run->document());
+    EXPECT_GT(trace.count("methodEntry"), 1000u);
+    EXPECT_TRUE(none(call_faults(trace))) << i;
   }
-  ASSERT_TRUE(succeeded((*jvm)->ask("spin 0"))) << (*jvm)->crash_report();
-  auto answer = (*jvm)->ask("fib 10");
-  ASSERT_TRUE(succeeded(answer)) << (*jvm)->crash_report();
-  EXPECT_EQ(*answer, "fib=177");
-  EXPECT_EQ((*jvm)->err(), "");
+  must(jvm->ask("spin 0"));
+  auto answer = must(jvm->ask("fib 10"));
+  EXPECT_EQ(answer, "fib=177");
+  EXPECT_EQ(jvm->err(), "");
 }
 
 }  // namespace

@@ -123,13 +123,11 @@ TEST_P(OwnedLocks, are_those_that_the_jvm_tells) {
   if (pair.collector == Collector::kZ && pair.jdk.version < 17)
     GTEST_SKIP()
         << "the ZGC of JDK 11 keeps pages whose objects it has copied elsewhere: both are seen, and it is said";
-  const auto jvm = start(pair.jdk, pair.jdk.collector_flags(pair.collector));
-  ASSERT_TRUE(succeeded(jvm));
-  const auto asked = run_jtrace({"cmd", (*jvm)->pid_text(), "jcmd", "Thread.print -l"});
-  ASSERT_TRUE(succeeded(asked));
-  const Dump theirs = parse_thread_print(asked->out);
-  ASSERT_TRUE(theirs.contains("owner")) << asked->out << asked->err;
-  const CommandOutput threads = look(**jvm, {"threads", "--format", "json", "--max-stop", "20000"});
+  const auto jvm = must(start(pair.jdk, pair.jdk.collector_flags(pair.collector)));
+  const auto asked = must(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "Thread.print -l"}));
+  const Dump theirs = parse_thread_print(asked.out);
+  ASSERT_TRUE(theirs.contains("owner")) << asked.out << asked.err;
+  const CommandOutput threads = look(*jvm, {"threads", "--format", "json", "--max-stop", "20000"});
   ASSERT_EQ(threads.status, 0) << threads.err;
   EXPECT_EQ(json::parse(threads.out)["ownedComplete"], true) << json::parse(threads.out)["ownedMissing"];
   Dump ours = dump_of_json(threads.out);
@@ -146,7 +144,7 @@ TEST_P(OwnedLocks, are_those_that_the_jvm_tells) {
     }
   }
 
-  const CommandOutput locks = look(**jvm, {"locks", "--format", "json", "--max-stop", "20000"});
+  const CommandOutput locks = look(*jvm, {"locks", "--format", "json", "--max-stop", "20000"});
   ASSERT_EQ(locks.status, 0) << locks.err;
   std::multiset<std::string> owned, waiting;
   const json all = json::parse(locks.out);
@@ -166,12 +164,11 @@ TEST_P(OwnedLocks, are_those_that_the_jvm_tells) {
 
   const ScratchDir folder;
   const std::string path = folder.file("locks.xml");
-  ASSERT_EQ(look(**jvm, {"locks", "--format", "xml", "-o", path, "--max-stop", "20000"}).status, 0);
+  ASSERT_EQ(look(*jvm, {"locks", "--format", "xml", "-o", path, "--max-stop", "20000"}).status, 0);
   EXPECT_TRUE(valid(path));
-  const auto document = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(document));
-  EXPECT_TRUE(none(document->id_faults()));
-  EXPECT_GE(document->count("monContendedEntered"), 5u);
+  const auto document = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(document.id_faults()));
+  EXPECT_GE(document.count("monContendedEntered"), 5u);
   record_support(pair.jdk, to_string(pair.collector), "live", "owned java.util.concurrent locks");
 }
 
@@ -180,13 +177,12 @@ TEST(OwnedLocksOfALargeHeap, may_be_missing_and_that_is_said) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK on this machine");
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  const auto jvm = start(*jdk, {"-XX:+UseSerialGC", "-Xmx400m"}, "700000");
-  ASSERT_TRUE(succeeded(jvm));
-  const CommandOutput text = look(**jvm, {"locks", "--max-stop", "10"});
+  const auto jvm = must(start(*jdk, {"-XX:+UseSerialGC", "-Xmx400m"}, "700000"));
+  const CommandOutput text = look(*jvm, {"locks", "--max-stop", "10"});
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("java.util.concurrent locks that threads own may be missing: a heap of "));
   EXPECT_THAT(text.out, HasSubstr("\"owner\" #"));
-  const CommandOutput whole = look(**jvm, {"threads", "--max-stop", "20000"});
+  const CommandOutput whole = look(*jvm, {"threads", "--max-stop", "20000"});
   EXPECT_EQ(whole.status, 0) << whole.err;
   EXPECT_THAT(whole.out, ::testing::Not(HasSubstr("may be missing")));
   EXPECT_THAT(whole.out, HasSubstr("- owns <0x"));

@@ -40,26 +40,23 @@ class Heap : public ::testing::TestWithParam<Jdk> {
                                        << run_hsperf({"check", jvm.pid_text(), "heap.max > 0 and heap.used > 0"})->out;
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Heap);
-INSTANTIATE_TEST_SUITE_P(Jdks, Heap, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(Heap);
 
 TEST_P(Heap, is_what_MemoryMXBean_says) {
   for (CollectorChoice& choice : choices()) {
     SCOPED_TRACE(choice.name);
     choice.flags.insert(choice.flags.begin(), "-Xmx200m");
-    auto jvm = JvmProcess::start(GetParam(), "Workload", {.flags = choice.flags});
-    ASSERT_TRUE(succeeded(jvm));
-    const auto answer = (*jvm)->ask("heap 60");
-    ASSERT_TRUE(succeeded(answer));
-    const Usage said = usage_of(*answer);
-    expect_holds(**jvm, "heap.max == " + std::to_string(static_cast<std::int64_t>(said.max)));
+    auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = choice.flags}));
+    const auto answer = must(jvm->ask("heap 60"));
+    const Usage said = usage_of(answer);
+    expect_holds(*jvm, "heap.max == " + std::to_string(static_cast<std::int64_t>(said.max)));
     // What the JVM has allocated between its last collection and its answer is not in the counters (or only in them).
     constexpr double kSlack = 8 << 20;
     const std::string used = std::to_string(static_cast<std::int64_t>(said.used));
-    expect_holds(**jvm, "heap.used > " + used + " - 8M and heap.used < " + used + " + 8M");
+    expect_holds(*jvm, "heap.used > " + used + " - 8M and heap.used < " + used + " + 8M");
     const double share = said.used / said.max, slack = kSlack / said.max;
     expect_holds(
-        **jvm, "heap.share > " + std::to_string(share - slack) + " and heap.share < " + std::to_string(share + slack));
+        *jvm, "heap.share > " + std::to_string(share - slack) + " and heap.share < " + std::to_string(share + slack));
   }
 }
 

@@ -37,17 +37,15 @@ class Meaning : public ::testing::TestWithParam<Jdk> {
     return row["value"].get<double>();
   }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Meaning);
-INSTANTIATE_TEST_SUITE_P(Jdks, Meaning, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(Meaning);
 
 TEST_P(Meaning, what_moves_at_a_collection_only_stands_still_between_two) {
   // Room for all that happens here without a collection of the JVM's own.
-  auto jvm = JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmn256m", "-Xmx512m"}});
-  ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->ask("gc 1")));
-  auto first = counters(**jvm);
-  ASSERT_TRUE(succeeded((*jvm)->ask("garbage 20")));
-  auto second = counters(**jvm);
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmn256m", "-Xmx512m"}}));
+  must(jvm->ask("gc 1"));
+  auto first = counters(*jvm);
+  must(jvm->ask("garbage 20"));
+  auto second = counters(*jvm);
   for (const char* collections : {"sun.gc.collector.0.invocations", "sun.gc.collector.1.invocations"})
     ASSERT_EQ(first[collections]["value"], second[collections]["value"]);
   int still = 0, constant = 0;
@@ -64,23 +62,22 @@ TEST_P(Meaning, what_moves_at_a_collection_only_stands_still_between_two) {
   constexpr const char* kEden = "sun.gc.generation.0.space.0.used";
   if (freshness(first[kEden]) != "gc") {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (counters(**jvm)[kEden]["value"] == first[kEden]["value"] && std::chrono::steady_clock::now() < deadline)
+    while (counters(*jvm)[kEden]["value"] == first[kEden]["value"] && std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_NE(counters(**jvm)[kEden]["value"], first[kEden]["value"]);
+    EXPECT_NE(counters(*jvm)[kEden]["value"], first[kEden]["value"]);
   }
-  ASSERT_TRUE(succeeded((*jvm)->ask("gc 1")));
-  auto third = counters(**jvm);
+  must(jvm->ask("gc 1"));
+  auto third = counters(*jvm);
   EXPECT_GT(third["sun.gc.collector.1.invocations"]["value"], second["sun.gc.collector.1.invocations"]["value"]);
   EXPECT_NE(third["sun.gc.collector.1.lastExitTime"]["value"], second["sun.gc.collector.1.lastExitTime"]["value"]);
 }
 
 TEST_P(Meaning, units_are_what_the_numbers_are) {
   const double before = static_cast<double>(realtime_ns()) / 1e9;
-  auto jvm = JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmn16m"}});
-  ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->ask("garbage 100")));
-  ASSERT_TRUE(succeeded((*jvm)->ask("gc 2")));
-  auto all = counters(**jvm);
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmn16m"}}));
+  must(jvm->ask("garbage 100"));
+  must(jvm->ask("gc 2"));
+  auto all = counters(*jvm);
   const double after = static_cast<double>(realtime_ns()) / 1e9;
   // Milliseconds since the epoch, declared without a unit.
   const double begun = seconds(all["sun.rt.createVmBeginTime"]), ready = seconds(all["sun.rt.vmInitDoneTime"]);
@@ -106,12 +103,11 @@ TEST_P(Meaning, units_are_what_the_numbers_are) {
 }
 
 TEST_P(Meaning, damaged_files_are_refused_or_read_and_nothing_worse) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload");
-  ASSERT_TRUE(succeeded(jvm));
-  const auto done = run_command({tools_folder() + "/perfdata_mutations", counter_file(**jvm), "3000", "1", "2000"});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 0) << done->out << done->err;
-  EXPECT_THAT(done->out, ::testing::HasSubstr("3000 damaged files: "));
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload"));
+  const auto done =
+      must(run_command({tools_folder() + "/perfdata_mutations", counter_file(*jvm), "3000", "1", "2000"}));
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+  EXPECT_THAT(done.out, ::testing::HasSubstr("3000 damaged files: "));
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 class EachJdkSomewhere : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdkSomewhere);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdkSomewhere, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdkSomewhere);
 
 // The row of a JVM in hsperf list; null where it has none.
 json listed(pid_t pid) {
@@ -40,10 +39,9 @@ json listed(pid_t pid) {
 }
 
 void expect_counters_of(const JvmProcess& jvm, const std::string& word, const std::string& kind) {
-  const auto done = run_hsperf({"snap", jvm.pid_text(), "--filter", "javaCommand", "--raw"});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 0) << done->err;
-  EXPECT_EQ(done->out, "sun.rt.javaCommand=\"Workload " + word + "\"\n");
+  const auto done = must(run_hsperf({"snap", jvm.pid_text(), "--filter", "javaCommand", "--raw"}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, "sun.rt.javaCommand=\"Workload " + word + "\"\n");
   const json row = listed(jvm.pid());
   ASSERT_TRUE(row.is_object()) << jvm.pid();
   EXPECT_EQ(row["counters"], kind);
@@ -52,18 +50,16 @@ void expect_counters_of(const JvmProcess& jvm, const std::string& word, const st
 
 TEST_P(EachJdkSomewhere, each_pid_has_its_own_numbers_in_namespaces_of_all_kinds) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
-  auto plain = JvmProcess::start(GetParam(), "Workload", {.arguments = {"plain"}});
-  auto mount = JvmProcess::start(GetParam(), "Workload", {.arguments = {"mount"}, .isolation = Isolation::kMount});
+  auto plain = must(JvmProcess::start(GetParam(), "Workload", {.arguments = {"plain"}}));
+  auto mount =
+      must(JvmProcess::start(GetParam(), "Workload", {.arguments = {"mount"}, .isolation = Isolation::kMount}));
   auto container =
-      JvmProcess::start(GetParam(), "Workload", {.arguments = {"container"}, .isolation = Isolation::kContainer});
-  ASSERT_TRUE(succeeded(plain));
-  ASSERT_TRUE(succeeded(mount));
-  ASSERT_TRUE(succeeded(container));
-  expect_counters_of(**plain, "plain", "file");
-  expect_counters_of(**mount, "mount", "file");
-  expect_counters_of(**container, "container", "file");
-  EXPECT_EQ(listed((*container)->pid())["nspid"], 1);
-  EXPECT_EQ(listed((*plain)->pid())["nspid"], (*plain)->pid());
+      must(JvmProcess::start(GetParam(), "Workload", {.arguments = {"container"}, .isolation = Isolation::kContainer}));
+  expect_counters_of(*plain, "plain", "file");
+  expect_counters_of(*mount, "mount", "file");
+  expect_counters_of(*container, "container", "file");
+  EXPECT_EQ(listed(container->pid())["nspid"], 1);
+  EXPECT_EQ(listed(plain->pid())["nspid"], plain->pid());
   record_support(GetParam(), "any", "live", "hsperf: mount and pid namespaces");
 }
 
@@ -82,14 +78,12 @@ class SharedTmp {
 TEST_P(EachJdkSomewhere, two_pid_namespaces_over_one_tmp_are_told_apart) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   const SharedTmp tmp;
-  auto first = JvmProcess::start(GetParam(), "Workload", tmp.container("first"));
-  ASSERT_TRUE(succeeded(first));
-  auto second = JvmProcess::start(GetParam(), "Workload", tmp.container("second"));
-  ASSERT_TRUE(succeeded(second));
-  expect_counters_of(**second, "second", listed((*second)->pid())["counters"]);
-  expect_counters_of(**first, "first", "file");
-  EXPECT_EQ(listed((*first)->pid())["nspid"], 1);
-  EXPECT_EQ(listed((*second)->pid())["nspid"], 1);
+  auto first = must(JvmProcess::start(GetParam(), "Workload", tmp.container("first")));
+  auto second = must(JvmProcess::start(GetParam(), "Workload", tmp.container("second")));
+  expect_counters_of(*second, "second", listed(second->pid())["counters"]);
+  expect_counters_of(*first, "first", "file");
+  EXPECT_EQ(listed(first->pid())["nspid"], 1);
+  EXPECT_EQ(listed(second->pid())["nspid"], 1);
   record_support(GetParam(), "any", "live", "hsperf: two pid namespaces over one /tmp");
 }
 
@@ -99,15 +93,12 @@ TEST_P(EachJdkSomewhere, counters_in_private_memory_are_read_from_the_process) {
     SCOPED_TRACE(choice.name);
     std::vector<std::string> flags = choice.flags;
     flags.push_back("-XX:+PerfDisableSharedMem");
-    auto jvm = JvmProcess::start(GetParam(), "Workload", {.flags = flags, .arguments = {"hidden"}});
-    ASSERT_TRUE(succeeded(jvm));
-    const auto counts = (*jvm)->ask("counts");
-    ASSERT_TRUE(succeeded(counts));
-    expect_counters_of(**jvm, "hidden", "memory");
-    const auto started = run_hsperf({"snap", (*jvm)->pid_text(), "--filter", "java.threads.started", "--raw"});
-    ASSERT_TRUE(succeeded(started));
-    EXPECT_EQ(started->out, "java.threads.started=" + std::to_string(value_in(*counts, "started")) + "\n");
-    EXPECT_EQ(run_hsperf({"stat", "-gcutil", (*jvm)->pid_text()})->status, 0);
+    auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = flags, .arguments = {"hidden"}}));
+    const auto counts = must(jvm->ask("counts"));
+    expect_counters_of(*jvm, "hidden", "memory");
+    const auto started = must(run_hsperf({"snap", jvm->pid_text(), "--filter", "java.threads.started", "--raw"}));
+    EXPECT_EQ(started.out, "java.threads.started=" + std::to_string(value_in(counts, "started")) + "\n");
+    EXPECT_EQ(run_hsperf({"stat", "-gcutil", jvm->pid_text()})->status, 0);
   }
   record_support(GetParam(), "any", "live", "hsperf: -XX:+PerfDisableSharedMem");
 }
@@ -126,35 +117,33 @@ TEST_P(EachJdkSomewhere, counters_of_a_core_are_those_the_JVM_had) {
     const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
     return ::setrlimit(RLIMIT_CORE, &unlimited) == 0;
   };
-  auto jvm = JvmProcess::start(GetParam(), "Workload", options);
-  ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->ask("gc 1")));
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", options));
+  must(jvm->ask("gc 1"));
   // Those that do not move while it waits for its input.
   const std::string still =
       "^(sun\\.gc\\.(?!tlab)|java\\.property|java\\.rt|java\\.threads|sun\\.rt\\.j|sun\\.os\\.hrt\\.f)";
-  (*jvm)->signal(SIGSTOP);  // threads of the JVM's own take memory meanwhile
-  const auto live = run_hsperf({"snap", (*jvm)->pid_text(), "--raw", "--filter", still});
-  const UniqueFd folder(::open(("/proc/" + (*jvm)->pid_text() + "/cwd").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  (*jvm)->signal(SIGABRT);
-  (*jvm)->signal(SIGCONT);
-  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
+  jvm->signal(SIGSTOP);  // threads of the JVM's own take memory meanwhile
+  const auto live = run_hsperf({"snap", jvm->pid_text(), "--raw", "--filter", still});
+  const UniqueFd folder(::open(("/proc/" + jvm->pid_text() + "/cwd").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  jvm->signal(SIGABRT);
+  jvm->signal(SIGCONT);
+  must(jvm->wait_exit());
   const std::string core = core_in("/proc/self/fd/" + std::to_string(folder.get()));
   ASSERT_NE(core, "") << "no core was written";
   // Its folder is of a mount namespace that is gone: it has no path, but one can be there.
-  const auto dead = run_hsperf(
+  const auto dead = must(run_hsperf(
       {"snap", "./" + fs::path(core).filename().string(), "--libjvm", GetParam().libjvm(), "--raw", "--filter", still},
       {.in_child = [fd = folder.get()] {
         if (::fchdir(fd) != 0) ::_exit(99);
-      }});
-  ASSERT_TRUE(succeeded(dead));
-  if (GetParam().version == 8 && dead->status == 8) {  // it does not ask the kernel to dump shared mappings
-    EXPECT_THAT(dead->err, HasSubstr("coredump_filter"));
+      }}));
+  if (GetParam().version == 8 && dead.status == 8) {  // it does not ask the kernel to dump shared mappings
+    EXPECT_THAT(dead.err, HasSubstr("coredump_filter"));
     record_support(GetParam(), "Serial", "core", "hsperf: counters", "its cores leave shared mappings out");
     return;
   }
-  EXPECT_EQ(dead->status, 0) << dead->err;
+  EXPECT_EQ(dead.status, 0) << dead.err;
   EXPECT_GT(std::count(live->out.begin(), live->out.end(), '\n'), 70);
-  EXPECT_EQ(dead->out, live->out);
+  EXPECT_EQ(dead.out, live->out);
   record_support(GetParam(), "Serial", "core", "hsperf: counters");
 }
 
@@ -192,9 +181,8 @@ TEST(ReadOnly, nothing_is_created_locked_deleted_or_signalled_in_file_mode) {
   if (!strace || strace->status != 0) JTRACE_SKIP("strace", "strace is not installed");
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   // A /tmp of its own: any JVM that starts beside ours would tidy up.
-  auto jvm = JvmProcess::start(*jdk, "Workload", {.isolation = Isolation::kMount});
-  ASSERT_TRUE(succeeded(jvm));
-  const std::string file = counter_file(**jvm);
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", {.isolation = Isolation::kMount}));
+  const std::string file = counter_file(*jvm);
   const fs::path folder = fs::path(file).parent_path();
   // What starting a jps or jstat here would delete.
   const std::string stale = (folder / "4194303").string(), notes = (folder / "jtrace-test-notes").string();
@@ -204,22 +192,20 @@ TEST(ReadOnly, nothing_is_created_locked_deleted_or_signalled_in_file_mode) {
   ::stat(folder.c_str(), &before);
   const ScratchDir scratch;
   for (const std::vector<std::string>& words : {std::vector<std::string>{"list"},
-                                                {"snap", (*jvm)->pid_text()},
-                                                {"stat", "-gcutil", (*jvm)->pid_text(), "5", "3"},
-                                                {"poll", (*jvm)->pid_text(), "-i", "10ms", "-n", "3"},
-                                                {"check", (*jvm)->pid_text(), "threads.live < 0"},
+                                                {"snap", jvm->pid_text()},
+                                                {"stat", "-gcutil", jvm->pid_text(), "5", "3"},
+                                                {"poll", jvm->pid_text(), "-i", "10ms", "-n", "3"},
+                                                {"check", jvm->pid_text(), "threads.live < 0"},
                                                 {"top", "-n", "1", "-i", "20ms"}}) {
     const std::string log = scratch.file(words[0]);
     std::vector<std::string> argv{"strace", "-f", "-o", log, hsperf_binary()};
     argv.insert(argv.end(), words.begin(), words.end());
-    const auto done = run_command(argv);
-    ASSERT_TRUE(succeeded(done));
-    EXPECT_EQ(done->status, 0) << words[0] << done->err;
-    const auto calls = read_file(log, std::size_t{1} << 28);
-    ASSERT_TRUE(succeeded(calls));
-    EXPECT_THAT(*calls, HasSubstr("exit_group"));
+    const auto done = must(run_command(argv));
+    EXPECT_EQ(done.status, 0) << words[0] << done.err;
+    const auto calls = must(read_file(log, std::size_t{1} << 28));
+    EXPECT_THAT(calls, HasSubstr("exit_group"));
     // Where JVMs of others keep their counters in private memory, list and top read that.
-    auto writes = writes_in(*calls);
+    auto writes = writes_in(calls);
     if (words[0] == "list" || words[0] == "top")
       std::erase_if(writes, [](const std::string& line) { return line.starts_with("process_vm_readv"); });
     EXPECT_TRUE(none(writes)) << words[0];

@@ -13,6 +13,7 @@
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -21,8 +22,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 
 class EachJdkPolled : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdkPolled);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdkPolled, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdkPolled);
 
 class PollRun {
  public:
@@ -124,36 +124,32 @@ void expect_a_sound_series(const TraceDocument& document) {
 }
 
 void poll_to_the_end(const Jdk& jdk, const CollectorChoice& choice, bool judge) {
-  auto jvm = JvmProcess::start(jdk, "Workload", {.flags = choice.flags});
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = PollRun::start({(*jvm)->pid_text(), "-i", "20ms", "--gc-interval", "1ms"});
-  ASSERT_TRUE(succeeded(run));
-  for (const char* command : {"gc 3", "garbage 60", "threads 2"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
-  (*jvm)->close_input();
-  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
-  EXPECT_TRUE((*run)->command().wait_err_line("hsperf: JVM " + (*jvm)->pid_text() + " has ended", seconds(60)));
-  const std::string said = summary_of((*run)->command());
-  const auto status = (*run)->command().wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0);
+  auto jvm = must(JvmProcess::start(jdk, "Workload", {.flags = choice.flags}));
+  auto run = must(PollRun::start({jvm->pid_text(), "-i", "20ms", "--gc-interval", "1ms"}));
+  for (const char* command : {"gc 3", "garbage 60", "threads 2"}) must(jvm->ask(command));
+  jvm->close_input();
+  must(jvm->wait_exit());
+  EXPECT_TRUE(run->command().wait_err_line("hsperf: JVM " + jvm->pid_text() + " has ended", seconds(60)));
+  const std::string said = summary_of(run->command());
+  const auto status = must(run->command().wait_exit());
+  EXPECT_EQ(status, 0);
   if (judge) {
-    EXPECT_TRUE(valid((*run)->path()));
+    EXPECT_TRUE(valid(run->path()));
   }
-  const auto document = (*run)->document();
-  ASSERT_TRUE(succeeded(document));
-  expect_a_sound_series(*document);
-  EXPECT_EQ(document->count("agentCreate"), 1U);
-  EXPECT_EQ(document->count("runtimeShutdown"), 1U);
-  EXPECT_EQ(document->events().back().name, "agentDestroy");
+  const auto document = must(run->document());
+  expect_a_sound_series(document);
+  EXPECT_EQ(document.count("agentCreate"), 1U);
+  EXPECT_EQ(document.count("runtimeShutdown"), 1U);
+  EXPECT_EQ(document.events().back().name, "agentDestroy");
   // Epsilon never collects; the ZGC of JDK 11 counts no collections.
-  const bool counted = (*run)->text().find(".invocations\"") != std::string::npos;
+  const bool counted = run->text().find(".invocations\"") != std::string::npos;
   if (counted) {
-    EXPECT_GE(collections_between(*document), 3);
+    EXPECT_GE(collections_between(document), 3);
   }
   EXPECT_EQ(counted, choice.name != "Epsilon" && !(choice.name == "Z" && jdk.version < 15));
-  EXPECT_EQ(number_before(said, "pauses") + number_before(said, "missed"), collections_between(*document)) << said;
+  EXPECT_EQ(number_before(said, "pauses") + number_before(said, "missed"), collections_between(document)) << said;
   if (choice.name != "CMS") {  // JDK 11 says that it is deprecated
-    EXPECT_EQ((*jvm)->err(), "");
+    EXPECT_EQ(jvm->err(), "");
   }
   record_support(jdk, choice.name, "live", "hsperf: poll to XML with pauses",
                  counted ? "" : "this collector counts no collections");
@@ -184,19 +180,16 @@ TEST(Pauses, are_as_many_as_the_JVM_logs) {
     SCOPED_TRACE(to_string(collector));
     std::vector<std::string> flags = jdk->collector_flags(collector);
     flags.insert(flags.end(), {"-Xmn8m", "-Xlog:gc:file=gc.log"});
-    auto jvm = JvmProcess::start(*jdk, "Workload", {.flags = flags});
-    ASSERT_TRUE(succeeded(jvm));
-    const auto log = [&] { return logged_pauses(read_file((*jvm)->in_working_folder("gc.log")).value_or("")); };
+    auto jvm = must(JvmProcess::start(*jdk, "Workload", {.flags = flags}));
+    const auto log = [&] { return logged_pauses(read_file(jvm->in_working_folder("gc.log")).value_or("")); };
     const long before = log();
-    auto run = PollRun::start({(*jvm)->pid_text(), "-i", "1s", "--gc-interval", "500us"});
-    ASSERT_TRUE(succeeded(run));
-    for (const char* command : {"gc 10", "garbage 200"}) ASSERT_TRUE(succeeded((*jvm)->ask(command)));
+    auto run = must(PollRun::start({jvm->pid_text(), "-i", "1s", "--gc-interval", "500us"}));
+    for (const char* command : {"gc 10", "garbage 200"}) must(jvm->ask(command));
     const long logged = log() - before;
-    (*run)->command().signal(SIGINT);
-    const std::string said = summary_of((*run)->command());
-    const auto status = (*run)->command().wait_exit();
-    ASSERT_TRUE(succeeded(status));
-    EXPECT_EQ(*status, 0);
+    run->command().signal(SIGINT);
+    const std::string said = summary_of(run->command());
+    const auto status = must(run->command().wait_exit());
+    EXPECT_EQ(status, 0);
     EXPECT_GE(logged, 12);
     EXPECT_EQ(number_before(said, "pauses") + number_before(said, "missed"), logged) << said;
     EXPECT_GT(number_before(said, "pauses"), 0);
@@ -206,69 +199,57 @@ TEST(Pauses, are_as_many_as_the_JVM_logs) {
 TEST(Poll, several_JVMs_are_several_agents_and_each_comes_back_by_its_pid) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
-  auto first = JvmProcess::start(*jdk, "Workload", {.arguments = {"one"}});
-  auto second = JvmProcess::start(*jdk, "Workload", {.arguments = {"two"}});
-  ASSERT_TRUE(succeeded(first));
-  ASSERT_TRUE(succeeded(second));
-  auto run = PollRun::start({(*first)->pid_text(), (*second)->pid_text(), "-i", "50ms"}, 2);
-  ASSERT_TRUE(succeeded(run));
-  (*first)->close_input();
-  ASSERT_TRUE((*run)->command().wait_err_line("hsperf: JVM " + (*first)->pid_text() + " has ended", seconds(60)));
-  (*run)->command().signal(SIGINT);
-  ASSERT_TRUE(succeeded((*run)->command().wait_exit()));
-  EXPECT_TRUE(valid((*run)->path()));
-  const auto document = (*run)->document();
-  ASSERT_TRUE(succeeded(document));
-  expect_a_sound_series(*document);
-  EXPECT_EQ(document->count("agentCreate"), 2U);
-  EXPECT_EQ(document->count("runtimeShutdown"), 1U);
-  const std::string back = (*run)->path() + ".back";
-  EXPECT_EQ(run_hsperf({"restore", (*run)->path(), "-o", back})->status, 2);
-  EXPECT_EQ(run_hsperf({"restore", (*run)->path(), "-o", back, "--pid", (*second)->pid_text()})->status, 0);
+  auto first = must(JvmProcess::start(*jdk, "Workload", {.arguments = {"one"}}));
+  auto second = must(JvmProcess::start(*jdk, "Workload", {.arguments = {"two"}}));
+  auto run = must(PollRun::start({first->pid_text(), second->pid_text(), "-i", "50ms"}, 2));
+  first->close_input();
+  ASSERT_TRUE(run->command().wait_err_line("hsperf: JVM " + first->pid_text() + " has ended", seconds(60)));
+  run->command().signal(SIGINT);
+  must(run->command().wait_exit());
+  EXPECT_TRUE(valid(run->path()));
+  const auto document = must(run->document());
+  expect_a_sound_series(document);
+  EXPECT_EQ(document.count("agentCreate"), 2U);
+  EXPECT_EQ(document.count("runtimeShutdown"), 1U);
+  const std::string back = run->path() + ".back";
+  EXPECT_EQ(run_hsperf({"restore", run->path(), "-o", back})->status, 2);
+  EXPECT_EQ(run_hsperf({"restore", run->path(), "-o", back, "--pid", second->pid_text()})->status, 0);
   EXPECT_THAT(run_hsperf({"snap", back, "--filter", "javaCommand"})->out, HasSubstr("Workload two"));
 }
 
 TEST(Poll, names_the_process_as_the_agent_does) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
-  auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
-  auto traced = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(traced));
-  const auto polled = run_hsperf({"poll", (*jvm)->pid_text(), "-n", "1"});
-  ASSERT_TRUE(succeeded(polled));
-  const auto counters = TraceDocument::parse(polled->out);
-  const auto agent = (*traced)->finish();
-  ASSERT_TRUE(succeeded(counters));
-  ASSERT_TRUE(succeeded(agent));
+  TracedJvm jvm(*jdk, "Workload");
+  const auto polled = must(run_hsperf({"poll", jvm.pid_text(), "-n", "1"}));
+  const auto counters = must(TraceDocument::parse(polled.out));
+  const TraceDocument agent = jvm.finish();
   for (const auto& [element, attribute] :
        {std::pair("node", "nodeId"), std::pair("processCreate", "processId"), std::pair("processCreate", "pid"),
         std::pair("processCreate", "name"), std::pair("processCreate", "time")})
-    EXPECT_EQ(counters->all(element).at(0)->get(attribute), agent->all(element).at(0)->get(attribute)) << attribute;
-  EXPECT_EQ(counters->option("jtrace.vm"), agent->option("jtrace.vm"));
+    EXPECT_EQ(counters.all(element).at(0)->get(attribute), agent.all(element).at(0)->get(attribute)) << attribute;
+  EXPECT_EQ(counters.option("jtrace.vm"), agent.option("jtrace.vm"));
 }
 
 TEST(Poll, rows_have_deltas_and_rates_and_only_what_changed) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
-  auto jvm = JvmProcess::start(*jdk, "Workload");
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload"));
   const std::vector<std::string> words{hsperf_binary(),
                                        "poll",
-                                       (*jvm)->pid_text(),
+                                       jvm->pid_text(),
                                        "-i",
                                        "50ms",
                                        "--format",
                                        "csv",
                                        "--filter",
                                        "java.threads.started|invocations"};
-  auto poll = BackgroundCommand::start(words);
-  ASSERT_TRUE(succeeded(poll));
-  ASSERT_TRUE((*poll)->wait_out_line("time,pid,name,value,units,delta,rate", seconds(60)));
+  auto poll = must(BackgroundCommand::start(words));
+  ASSERT_TRUE(poll->wait_out_line("time,pid,name,value,units,delta,rate", seconds(60)));
   const auto value_of = [&](const std::string& name, std::smatch& found) {
-    const std::regex row("[0-9.]+," + (*jvm)->pid_text() + "," + name + ",([0-9]+),events,([0-9]*),([0-9.e+-]*)\r");
+    const std::regex row("[0-9.]+," + jvm->pid_text() + "," + name + ",([0-9]+),events,([0-9]*),([0-9.e+-]*)\r");
     for (int i = 0; i < 1000; ++i) {
-      const auto line = (*poll)->wait_out_line("", seconds(60));
+      const auto line = poll->wait_out_line("", seconds(60));
       static std::string kept;
       kept = line.value_or("");
       if (std::regex_search(kept, found, row)) return true;
@@ -280,7 +261,7 @@ TEST(Poll, rows_have_deltas_and_rates_and_only_what_changed) {
   ASSERT_TRUE(value_of("java.threads.started", found));
   const long before = std::stol(found[1]);
   EXPECT_EQ(found[2], "");  // nothing before it to differ from
-  ASSERT_TRUE(succeeded((*jvm)->ask("threads 3")));
+  must(jvm->ask("threads 3"));
   long sum = 0, last = before;
   while (last < before + 3) {
     ASSERT_TRUE(value_of("java.threads.started", found));

@@ -105,32 +105,29 @@ TEST_P(BadFile, has_its_line_and_its_status) {
   const std::string file = folder.file("saved");
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(row.bytes.data()), static_cast<std::streamsize>(row.bytes.size()));
-  const auto done = run_hsperf({"snap", file});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, row.status) << done->err;
+  const auto done = must(run_hsperf({"snap", file}));
+  EXPECT_EQ(done.status, row.status) << done.err;
   if (row.words.empty()) {
-    EXPECT_EQ(done->out.find("sun.a="), 0U) << done->out;
+    EXPECT_EQ(done.out.find("sun.a="), 0U) << done.out;
     return;
   }
-  EXPECT_THAT(done->err, HasSubstr(row.words));
-  expect_one_line(done->err);
+  EXPECT_THAT(done.err, HasSubstr(row.words));
+  expect_one_line(done.err);
   if (row.options.empty()) return;
   std::vector<std::string> words{"snap", file};
   words.insert(words.end(), row.options.begin(), row.options.end());
-  const auto read = run_hsperf(words);
-  ASSERT_TRUE(succeeded(read));
-  EXPECT_EQ(read->status, row.status_with_options) << read->err;
+  const auto read = must(run_hsperf(words));
+  EXPECT_EQ(read.status, row.status_with_options) << read.err;
 }
 
 // `words` with the status and the one line that follow.
 void expect_refusal(const std::vector<std::string>& words, int status, const std::string& line,
                     const CommandOptions& options = {}) {
-  const auto done = run_hsperf(words, options);
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, status) << done->err;
-  EXPECT_THAT(done->err, HasSubstr(line));
-  expect_one_line(done->err);
-  EXPECT_EQ(done->out, "");
+  const auto done = must(run_hsperf(words, options));
+  EXPECT_EQ(done.status, status) << done.err;
+  EXPECT_THAT(done.err, HasSubstr(line));
+  expect_one_line(done.err);
+  EXPECT_EQ(done.out, "");
 }
 
 TEST(Refusals, of_files_that_others_could_have_put_in_place_and_of_stale_ones) {
@@ -175,14 +172,11 @@ TEST(Refusals, of_processes_say_why) {
 TEST(Refusals, of_JVMs_without_counters_and_of_those_of_others_say_why) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
-  auto none = JvmProcess::start(*jdk, "Idle", {.flags = {"-XX:-UsePerfData"}});
-  auto hidden = JvmProcess::start(*jdk, "Idle", {.flags = {"-XX:+PerfDisableSharedMem"}});
-  auto plain = JvmProcess::start(*jdk, "Idle", {.flags = {"-XX:PerfDataMemorySize=4096"}});
-  ASSERT_TRUE(succeeded(none));
-  ASSERT_TRUE(succeeded(hidden));
-  ASSERT_TRUE(succeeded(plain));
-  expect_refusal({"snap", (*none)->pid_text()}, 1, "runs with -XX:-UsePerfData: it keeps no counters");
-  const auto small = run_hsperf({"snap", (*plain)->pid_text()});
+  auto none = must(JvmProcess::start(*jdk, "Idle", {.flags = {"-XX:-UsePerfData"}}));
+  auto hidden = must(JvmProcess::start(*jdk, "Idle", {.flags = {"-XX:+PerfDisableSharedMem"}}));
+  auto plain = must(JvmProcess::start(*jdk, "Idle", {.flags = {"-XX:PerfDataMemorySize=4096"}}));
+  expect_refusal({"snap", none->pid_text()}, 1, "runs with -XX:-UsePerfData: it keeps no counters");
+  const auto small = run_hsperf({"snap", plain->pid_text()});
   EXPECT_EQ(small->status, 0);
   EXPECT_THAT(small->err, HasSubstr("start the JVM with -XX:PerfDataMemorySize=64k"));
   if (::geteuid() != 0) JTRACE_SKIP("ptrace", "not root: cannot become another user");
@@ -192,14 +186,13 @@ TEST(Refusals, of_JVMs_without_counters_and_of_those_of_others_say_why) {
   const std::string tool = folder.file("hsperf");
   fs::copy_file(hsperf_binary(), tool);
   ::chmod(tool.c_str(), 0755);
-  for (const auto& jvm : {plain->get(), hidden->get()}) {
-    const auto done = run_command({tool, "snap", jvm->pid_text()}, {.in_child = [] {
-                                    if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(99);
-                                  }});
-    ASSERT_TRUE(succeeded(done));
-    EXPECT_EQ(done->status, 5) << done->err;
-    expect_one_line(done->err);
-    EXPECT_THAT(done->err, HasSubstr("root"));
+  for (const auto& jvm : {plain.get(), hidden.get()}) {
+    const auto done = must(run_command({tool, "snap", jvm->pid_text()}, {.in_child = [] {
+                                         if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(99);
+                                       }}));
+    EXPECT_EQ(done.status, 5) << done.err;
+    expect_one_line(done.err);
+    EXPECT_THAT(done.err, HasSubstr("root"));
   }
 }
 

@@ -82,40 +82,37 @@ std::string label_of(const JvmProcess& jvm) { return "pid=\"" + jvm.pid_text() +
 TEST(Serve, JVMs_come_and_go_and_their_secrets_stay) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
-  auto server = Server::start();
-  ASSERT_TRUE(succeeded(server));
-  auto jvm =
-      JvmProcess::start(*jdk, "Workload", {.flags = {"-Dsome.password=hidden"}, .arguments = {"argument-of-main"}});
-  ASSERT_TRUE(succeeded(jvm));
+  auto server = must(Server::start());
+  auto jvm = must(
+      JvmProcess::start(*jdk, "Workload", {.flags = {"-Dsome.password=hidden"}, .arguments = {"argument-of-main"}}));
   // A process that was looked at before it was a JVM is looked at again after two seconds.
   std::string page;
-  for (int i = 0; i < 600 && page.find(label_of(**jvm)) == page.npos; ++i) {
+  for (int i = 0; i < 600 && page.find(label_of(*jvm)) == page.npos; ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    page = (*server)->metrics(kOpenMetrics);
+    page = server->metrics(kOpenMetrics);
   }
-  EXPECT_THAT(page, HasSubstr("hsperf_sun_gc_collector_time_seconds_total{" + label_of(**jvm) +
+  EXPECT_THAT(page, HasSubstr("hsperf_sun_gc_collector_time_seconds_total{" + label_of(*jvm) +
                               ",main=\"Workload\",collector=\"0\"} "));
   EXPECT_TRUE(page.ends_with("# EOF\n"));
   EXPECT_THAT(page, Not(HasSubstr("some.password")));
   EXPECT_THAT(page, Not(HasSubstr("argument-of-main")));
-  EXPECT_THAT(http_get((*server)->port(), "/nothing"), HasSubstr("HTTP/1.1 404"));
-  EXPECT_THAT(http_get((*server)->port(), "/metrics"), HasSubstr("Content-Type: text/plain; version=0.0.4"));
-  (*jvm)->close_input();
-  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
-  EXPECT_THAT((*server)->metrics(), Not(HasSubstr(label_of(**jvm))));
-  (*server)->command().signal(SIGTERM);
-  const auto status = (*server)->command().wait_exit();
+  EXPECT_THAT(http_get(server->port(), "/nothing"), HasSubstr("HTTP/1.1 404"));
+  EXPECT_THAT(http_get(server->port(), "/metrics"), HasSubstr("Content-Type: text/plain; version=0.0.4"));
+  jvm->close_input();
+  must(jvm->wait_exit());
+  EXPECT_THAT(server->metrics(), Not(HasSubstr(label_of(*jvm))));
+  server->command().signal(SIGTERM);
+  const auto status = server->command().wait_exit();
   EXPECT_TRUE(status && *status == 0);
 }
 
 TEST(Serve, arguments_are_given_when_asked_for_and_secrets_masked) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
-  auto jvm = JvmProcess::start(*jdk, "Workload", {.flags = {"-Dsome.password=hidden"}, .arguments = {"shown"}});
-  ASSERT_TRUE(succeeded(jvm));
-  auto server = Server::start({"--with-arguments"});
-  ASSERT_TRUE(succeeded(server));
-  const std::string page = (*server)->metrics();
+  const auto jvm =
+      must(JvmProcess::start(*jdk, "Workload", {.flags = {"-Dsome.password=hidden"}, .arguments = {"shown"}}));
+  auto server = must(Server::start({"--with-arguments"}));
+  const std::string page = server->metrics();
   EXPECT_THAT(page, HasSubstr("Workload shown"));
   EXPECT_THAT(page, Not(HasSubstr("=hidden")));
 }
@@ -125,18 +122,15 @@ TEST(Serve, promtool_finds_no_fault_whatever_the_JDK) {
   if (!promtool || promtool->status != 0) JTRACE_SKIP("prometheus", "promtool (Debian package prometheus) is not here");
   std::vector<std::unique_ptr<JvmProcess>> jvms;
   for (const Jdk& jdk : jdks()) {
-    auto jvm = JvmProcess::start(jdk, "Workload", {.flags = jdk.collector_flags(jdk.collectors().back())});
-    ASSERT_TRUE(succeeded(jvm));
-    jvms.push_back(std::move(*jvm));
+    auto jvm = must(JvmProcess::start(jdk, "Workload", {.flags = jdk.collector_flags(jdk.collectors().back())}));
+    jvms.push_back(std::move(jvm));
   }
   if (jvms.empty()) JTRACE_SKIP("live", "no JDK");
-  auto server = Server::start();
-  ASSERT_TRUE(succeeded(server));
-  const std::string page = (*server)->metrics();
+  auto server = must(Server::start());
+  const std::string page = server->metrics();
   for (const auto& jvm : jvms) EXPECT_THAT(page, HasSubstr(label_of(*jvm)));
-  const auto checked = run_command({"promtool", "check", "metrics"}, {.input = page});
-  ASSERT_TRUE(succeeded(checked));
-  EXPECT_EQ(checked->status, 0) << checked->out << checked->err;
+  const auto checked = must(run_command({"promtool", "check", "metrics"}, {.input = page}));
+  EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
 }
 
 std::uint16_t free_port() {
@@ -155,43 +149,39 @@ TEST(Serve, a_Prometheus_server_scrapes_it) {
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   const auto there = run_command({"prometheus", "--version"});
   if (!there || there->status != 0) JTRACE_SKIP("prometheus", "the Debian package prometheus is not here");
-  auto jvm = JvmProcess::start(*jdk, "Workload");
-  ASSERT_TRUE(succeeded(jvm));
-  auto server = Server::start();
-  ASSERT_TRUE(succeeded(server));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload"));
+  auto server = must(Server::start());
   const ScratchDir folder;
   std::ofstream(folder.file("prometheus.yml"))
       << "global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: hsperf\n    static_configs:\n"
-      << "      - targets: ['127.0.0.1:" << (*server)->port() << "']\n";
+      << "      - targets: ['127.0.0.1:" << server->port() << "']\n";
   const std::uint16_t port = free_port();
-  auto prometheus = BackgroundCommand::start({"prometheus", "--config.file=" + folder.file("prometheus.yml"),
-                                              "--storage.tsdb.path=" + folder.file("data"),
-                                              "--web.listen-address=127.0.0.1:" + std::to_string(port)});
-  ASSERT_TRUE(succeeded(prometheus));
+  auto prometheus = must(BackgroundCommand::start({"prometheus", "--config.file=" + folder.file("prometheus.yml"),
+                                                   "--storage.tsdb.path=" + folder.file("data"),
+                                                   "--web.listen-address=127.0.0.1:" + std::to_string(port)}));
   json result;
-  for (int i = 0; i < 600 && result.empty() && (*prometheus)->alive(); ++i) {
+  for (int i = 0; i < 600 && result.empty() && prometheus->alive(); ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const std::string body = body_of(http_get(
-        port, "/api/v1/query?query=hsperf_sun_gc_collector_invocations_total{pid=%22" + (*jvm)->pid_text() + "%22}"));
+        port, "/api/v1/query?query=hsperf_sun_gc_collector_invocations_total{pid=%22" + jvm->pid_text() + "%22}"));
     const json answer = json::parse(body.substr(std::min(body.find('{'), body.size())), nullptr, false);
     if (answer.is_object() && answer.contains("data")) result = answer["data"]["result"];
   }
-  ASSERT_FALSE(result.empty()) << (*prometheus)->err();
+  ASSERT_FALSE(result.empty()) << prometheus->err();
   EXPECT_EQ(result[0]["metric"]["main"], "Workload");
   const std::string up = body_of(http_get(port, "/api/v1/query?query=up"));
   EXPECT_THAT(up, HasSubstr("\"1\"]"));
-  (*prometheus)->signal(SIGTERM);
-  (void)(*prometheus)->wait_exit();
+  prometheus->signal(SIGTERM);
+  (void)prometheus->wait_exit();
 }
 
 TEST(Check, its_status_is_its_answer) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
-  auto jvm = JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+UseSerialGC"}});
-  ASSERT_TRUE(succeeded(jvm));
-  ASSERT_TRUE(succeeded((*jvm)->ask("hold 5")));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+UseSerialGC"}}));
+  must(jvm->ask("hold 5"));
   const auto check = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {"check", (*jvm)->pid_text()});
+    words.insert(words.begin(), {"check", jvm->pid_text()});
     return run_hsperf(words);
   };
   EXPECT_EQ(check({"threads.live > 5 and heap.share < 99%"})->status, 1);
@@ -201,9 +191,9 @@ TEST(Check, its_status_is_its_answer) {
   const auto held =
       check({"threads.live > 5", "--for", "0.2", "-i", "50ms", "--then", "echo \"$HSPERF_PID $HSPERF_VALUES\""});
   EXPECT_EQ(held->status, 1);
-  EXPECT_THAT(held->out, HasSubstr((*jvm)->pid_text() + " threads.live="));
+  EXPECT_THAT(held->out, HasSubstr(jvm->pid_text() + " threads.live="));
   EXPECT_EQ(check({"no.such.counter > 5"})->status, 2);
-  ASSERT_TRUE(succeeded((*jvm)->ask("release")));
+  must(jvm->ask("release"));
 }
 
 // What a program on a terminal of its own prints until it has printed `wanted`, or ends.
@@ -222,8 +212,7 @@ std::string read_until(int terminal, const std::string& wanted) {
 TEST(Top, shows_the_JVMs_sorts_by_a_key_and_quits) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
-  auto jvm = JvmProcess::start(*jdk, "Workload");
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload"));
   winsize size{.ws_row = 50, .ws_col = 160, .ws_xpixel = 0, .ws_ypixel = 0};
   const std::string tool = hsperf_binary();
   int terminal = -1;
@@ -234,7 +223,7 @@ TEST(Top, shows_the_JVMs_sorts_by_a_key_and_quits) {
     ::_exit(127);
   }
   const UniqueFd closes(terminal);
-  const std::string row = (*jvm)->pid_text() + " ";
+  const std::string row = jvm->pid_text() + " ";
   EXPECT_THAT(read_until(terminal, row), HasSubstr("\033[?1049h"));
   ASSERT_EQ(::write(terminal, "p", 1), 1);
   EXPECT_THAT(read_until(terminal, row), HasSubstr("sort: "));

@@ -24,9 +24,8 @@ class PlainFacts : public ::testing::TestWithParam<Jdk> {
 
   void start(std::vector<std::string> flags = calm_flags()) {
     if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-    auto jvm = JvmProcess::start(GetParam(), "PlainFacts", {.flags = std::move(flags)});
-    ASSERT_TRUE(succeeded(jvm));
-    jvm_ = std::move(*jvm);
+    auto jvm = must(JvmProcess::start(GetParam(), "PlainFacts", {.flags = std::move(flags)}));
+    jvm_ = std::move(jvm);
   }
   CommandOutput inspect(std::vector<std::string> words) {
     words.insert(words.begin(), {"inspect", jvm_->pid_text()});

@@ -18,12 +18,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 class Facts : public PlainFacts {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Facts);
-INSTANTIATE_TEST_SUITE_P(Jdks, Facts, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(Facts);
 
 TEST_P(Facts, name_the_class_whose_initialisation_a_thread_waits_for) {
   start();
-  ASSERT_TRUE(succeeded(jvm_->ask("initialise")));
+  must(jvm_->ask("initialise"));
   const json waiter = thread_that_waits_for("waiter", "initialisation");
   ASSERT_TRUE(waiter.contains("waitingOn")) << waiter;
   EXPECT_EQ(waiter["waitingOn"]["kind"], "initialisation");
@@ -31,7 +30,7 @@ TEST_P(Facts, name_the_class_whose_initialisation_a_thread_waits_for) {
   EXPECT_EQ(waiter["waitingOn"]["owner"], "initialiser");
   EXPECT_THAT(inspect({"threads"}).out,
               HasSubstr("    - waiting for the initialisation of class PlainFacts$Slow by \"initialiser\" #"));
-  ASSERT_TRUE(succeeded(jvm_->ask("cycle")));
+  must(jvm_->ask("cycle"));
   for (const char* name : {"init-left", "init-right"})
     EXPECT_EQ(thread_that_waits_for(name, "initialisation")["waitingOn"]["kind"], "initialisation") << name;
   const CommandOutput locks = inspect({"locks"});
@@ -43,7 +42,7 @@ TEST_P(Facts, name_the_class_whose_initialisation_a_thread_waits_for) {
 TEST_P(Facts, of_a_pinned_virtual_thread_are_its_frames_and_its_carrier) {
   if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
   start();
-  ASSERT_TRUE(succeeded(jvm_->ask("pinned")));
+  must(jvm_->ask("pinned"));
   const json pinned = thread("pinned");
   std::vector<std::string> frames;
   for (const json& frame : pinned["frames"]) frames.push_back(frame["class"].get<std::string>());
@@ -57,16 +56,15 @@ TEST_P(Facts, of_a_pinned_virtual_thread_are_its_frames_and_its_carrier) {
   EXPECT_THAT(text.substr(at, text.find("\n\n", at) - at),
               AllOf(HasSubstr("    - carried by \"" + pinned["carrierName"].get<std::string>() + "\" #"),
                     HasSubstr("PlainFacts$SlowVirtual.<clinit>")));
-  const auto stack = run_jtrace({"stack", jvm_->pid_text()});
-  ASSERT_TRUE(succeeded(stack));
-  EXPECT_THAT(stack->out.substr(stack->out.find("\"pinned\" #")), HasSubstr("PlainFacts$SlowVirtual.<clinit>"));
+  const auto stack = must(run_jtrace({"stack", jvm_->pid_text()}));
+  EXPECT_THAT(stack.out.substr(stack.out.find("\"pinned\" #")), HasSubstr("PlainFacts$SlowVirtual.<clinit>"));
   EXPECT_TRUE(jvm_->alive());
 }
 
 // Each lambda's class is in a ClassLoaderData of its own: that is no loader.
 TEST_P(Facts, of_loaders_are_each_named_once) {
   start();
-  ASSERT_TRUE(succeeded(jvm_->ask("spin")));
+  must(jvm_->ask("spin"));
   const json loaders = json::parse(inspect({"loaders", "--format", "json"}).out)["data"];
   const json classes = json::parse(inspect({"classes", "--format", "json"}).out)["data"];
   std::set<std::string> names;
@@ -82,13 +80,12 @@ TEST_P(Facts, of_loaders_are_each_named_once) {
 
 TEST_P(Facts, of_a_profile_are_stacks_with_their_root_or_marked_as_cut) {
   start();
-  ASSERT_TRUE(succeeded(jvm_->ask("spin")));
+  must(jvm_->ask("spin"));
   const auto done =
-      run_jtrace({"profile", jvm_->pid_text(), "--wall", "--hz", "20", "--duration", "1", "--max-share", "50"});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 0) << done->err;
+      must(run_jtrace({"profile", jvm_->pid_text(), "--wall", "--hz", "20", "--duration", "1", "--max-share", "50"}));
+  EXPECT_EQ(done.status, 0) << done.err;
   std::size_t stacks = 0;
-  for (const std::string_view line : split(done->out, '\n')) {
+  for (const std::string_view line : split(done.out, '\n')) {
     const auto frames = split(line.substr(0, line.rfind(' ')), ';');
     if (frames.size() < 2 || frames[0] != "spinner") continue;
     ++stacks;

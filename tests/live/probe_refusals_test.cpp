@@ -53,9 +53,8 @@ class ProbeRefusals : public ::testing::Test {
   void SetUp() override {
     JTRACE_NEED_JDK(jdk);
     jdk_ = *jdk;
-    auto jvm = JvmProcess::start(jdk_, "Workload");
-    ASSERT_TRUE(succeeded(jvm));
-    jvm_ = std::move(*jvm);
+    auto jvm = must(JvmProcess::start(jdk_, "Workload"));
+    jvm_ = std::move(jvm);
     const auto tried = probe({pid(), "gc__begin", "-o", "/dev/null"});
     if (tried.status == 5) JTRACE_SKIP("bpf", tried.err);
     ASSERT_EQ(tried.status, 0) << tried.err;
@@ -92,13 +91,13 @@ TEST_F(ProbeRefusals, name_the_capability_or_what_the_kernel_lacks) {
 // With the rights to trace, but not to read another's memory.
 TEST_F(ProbeRefusals, a_JVM_of_another_user_takes_the_right_to_read_it) {
   if (::geteuid() != 0) GTEST_SKIP() << "takes root to be somebody else";
-  const auto done = run_command({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                                 "--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon", jtrace_binary(),
-                                 "probe", pid(), "thread__start", "--duration", "0.1s", "-o", "/dev/null"});
-  ASSERT_TRUE(succeeded(done));
-  if (done->err.find("setpriv:") != std::string::npos) GTEST_SKIP() << done->err;
-  EXPECT_EQ(done->status, 5) << done->err;
-  EXPECT_THAT(done->err, HasSubstr("CAP_SYS_PTRACE"));
+  const auto done =
+      must(run_command({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all,+bpf,+perfmon",
+                        "--ambient-caps=-all,+bpf,+perfmon", jtrace_binary(), "probe", pid(), "thread__start",
+                        "--duration", "0.1s", "-o", "/dev/null"}));
+  if (done.err.find("setpriv:") != std::string::npos) GTEST_SKIP() << done.err;
+  EXPECT_EQ(done.status, 5) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("CAP_SYS_PTRACE"));
 }
 
 TEST_F(ProbeRefusals, stacks_are_no_use_at_method_probes) {
@@ -112,45 +111,41 @@ TEST_F(ProbeRefusals, an_output_that_takes_nothing_ends_the_trace) {
   EXPECT_EQ(full.status, 1) << full.err;
   EXPECT_THAT(full.err, HasSubstr("No space left on device"));
   const auto pipe =
-      run_command({"sh", "-c", "\"$0\" probe \"$1\" thread__start -o - --duration 60s | head -c 1 > /dev/null",
-                   jtrace_binary(), pid()});
-  ASSERT_TRUE(succeeded(pipe));
-  EXPECT_LT(pipe->elapsed, std::chrono::seconds(50)) << "it went on writing to nobody";
+      must(run_command({"sh", "-c", "\"$0\" probe \"$1\" thread__start -o - --duration 60s | head -c 1 > /dev/null",
+                        jtrace_binary(), pid()}));
+  EXPECT_LT(pipe.elapsed, std::chrono::seconds(50)) << "it went on writing to nobody";
 }
 
 TEST_F(ProbeRefusals, a_JVM_that_is_dead_is_no_process) {
   jvm_->signal(SIGKILL);
   const auto done = probe({pid(), "thread__start", "-o", "/dev/null"});
   EXPECT_THAT(done.status, ::testing::AnyOf(3, 0)) << done.err;  // 0: it died while it was traced
-  ASSERT_TRUE(succeeded(jvm_->wait_exit()));
+  must(jvm_->wait_exit());
   EXPECT_EQ(probe({pid(), "thread__start", "-o", "/dev/null"}).status, 3);
 }
 
 // The trace says how many hits were lost, and what is there and what was lost make up the kernel's own count.
 TEST_F(ProbeRefusals, what_is_lost_and_what_is_there_is_what_the_kernel_counted) {
-  auto calls = JvmProcess::start(jdk_, "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}});
-  ASSERT_TRUE(succeeded(calls));
+  auto calls = must(JvmProcess::start(jdk_, "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}}));
   const ScratchDir folder;
   const std::string path = folder.file("calls.xml");
-  START_PROBE(tracer, {(*calls)->pid_text(), "method__entry", "--ring-memory", "1M", "--summary", "-o", path});
+  START_PROBE(tracer, {calls->pid_text(), "method__entry", "--ring-memory", "1M", "--summary", "-o", path});
   tracer.signal(SIGSTOP);  // nobody empties the ring
-  const auto called = (*calls)->ask("run 200000");
+  must(calls->ask("run 200000"));
   tracer.signal(SIGCONT);
-  ASSERT_TRUE(succeeded(called));
   stop(tracer, 9);
   std::istringstream row(tracer.out().substr(tracer.out().find("hotspot:method__entry")));
   std::string name;
   std::uint64_t hits = 0, lost = 0;
   row >> name >> hits >> lost;
-  auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
+  auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(trace.faults()));
   std::uint64_t said = 0;
-  for (const TraceElement* option : trace->all("option"))
+  for (const TraceElement* option : trace.all("option"))
     if (option->get("key") == "jtrace.dropped") said += option->number("value");
   EXPECT_GE(hits, 200'000u) << tracer.out();
   EXPECT_GT(lost, 0u) << tracer.out();
-  EXPECT_EQ(trace->count("methodEntry") + lost, hits) << tracer.out();
+  EXPECT_EQ(trace.count("methodEntry") + lost, hits) << tracer.out();
   EXPECT_GE(said, lost);
   EXPECT_THAT(tracer.err(), HasSubstr(std::to_string(said) + " hits were lost: --ring-memory makes room"));
 }
@@ -159,13 +154,12 @@ TEST_F(ProbeRefusals, a_text_that_is_too_long_is_cut_and_counted) {
   const ScratchDir folder;
   const std::string path = folder.file("named.xml");
   START_PROBE(tracer, {pid(), "thread__start", "-o", path});
-  ASSERT_TRUE(succeeded(jvm_->ask("named 10000")));
+  must(jvm_->ask("named 10000"));
   stop(tracer);
   EXPECT_THAT(tracer.err(), HasSubstr("1 texts were cut"));
-  auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  const auto threads = trace->all("threadStart");
+  auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(trace.faults()));
+  const auto threads = trace.all("threadStart");
   EXPECT_TRUE(std::any_of(threads.begin(), threads.end(), [](const TraceElement* thread) {
     return thread->get("threadName") == std::string(8192, 'n');
   }));
@@ -190,11 +184,10 @@ TEST_F(ProbeRefusals, a_flag_stays_on_as_long_as_somebody_needs_it) {
       START_PROBE(third, words("third.xml", true));
       stop(third);
     }
-    ASSERT_TRUE(succeeded(jvm_->ask("contend 3")));
+    must(jvm_->ask("contend 3"));
     stop(second);
-    auto trace = TraceDocument::read(folder.file("second.xml"));
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_GE(count_by_thread(*trace, "monContendedEnter", "contender-"), 3);
+    auto trace = must(TraceDocument::read(folder.file("second.xml")));
+    EXPECT_GE(count_by_thread(trace, "monContendedEnter", "contender-"), 3);
     const auto off = probe({pid(), probes[0], "-o", "/dev/null"});
     EXPECT_EQ(off.status, 1) << "the flag is on though nobody needs it\n" << off.err;
   }
@@ -204,9 +197,8 @@ TEST(ProbeRefusalsOfFiles, a_JDK_without_probes_is_named) {
   const auto all = jdks();
   const auto old = std::find_if(all.begin(), all.end(), [](const Jdk& jdk) { return jdk.version == 8; });
   if (old == all.end()) GTEST_SKIP() << "no JDK 8 on this machine";
-  auto jvm = JvmProcess::start(*old, "Workload");
-  ASSERT_TRUE(succeeded(jvm));
-  const auto done = probe({(*jvm)->pid_text(), "gc__begin", "-o", "/dev/null"});
+  auto jvm = must(JvmProcess::start(*old, "Workload"));
+  const auto done = probe({jvm->pid_text(), "gc__begin", "-o", "/dev/null"});
   if (done.status == 0) GTEST_SKIP() << "this JDK 8 has probes";
   EXPECT_EQ(done.status, 1);
   EXPECT_THAT(done.err, AllOf(HasSubstr("--enable-dtrace"), HasSubstr("libjvm.so")));
@@ -239,28 +231,26 @@ TEST(ProbeRefusalsOfFiles, a_libjvm_that_was_replaced_or_deleted_is_traced_all_t
   copy.home = folder.file("jdk");
   const std::string lib = copy.home + "/lib", libjvm = lib + "/server/libjvm.so";
   // The files that the launcher looks for beside itself; the large one by a link.
-  const auto copied = run_command({"sh", "-c",
-                                   "set -e; cd '" + jdk->home + "'; mkdir -p '" + lib + "/server'; cp -rL bin conf '" +
-                                       copy.home + "'; for f in lib/*; do case $f in lib/modules) ln -s \"$PWD/$f\" '" +
-                                       lib + "';; *.zip|*.sym|lib/server) ;; *) cp -rL $f '" + lib +
-                                       "';; esac; done; cp -L lib/server/libjvm.so '" + libjvm + "'"});
-  ASSERT_TRUE(succeeded(copied));
-  ASSERT_EQ(copied->status, 0) << copied->err;
+  const auto copied =
+      must(run_command({"sh", "-c",
+                        "set -e; cd '" + jdk->home + "'; mkdir -p '" + lib + "/server'; cp -rL bin conf '" + copy.home +
+                            "'; for f in lib/*; do case $f in lib/modules) ln -s \"$PWD/$f\" '" + lib +
+                            "';; *.zip|*.sym|lib/server) ;; *) cp -rL $f '" + lib +
+                            "';; esac; done; cp -L lib/server/libjvm.so '" + libjvm + "'"}));
+  ASSERT_EQ(copied.status, 0) << copied.err;
   JvmOptions options;
   options.arguments = {"busy"};
-  const auto jvm = JvmProcess::start(copy, "Workload", options);
-  ASSERT_TRUE(succeeded(jvm));
+  const auto jvm = must(JvmProcess::start(copy, "Workload", options));
   for (const std::string& change :
        std::vector<std::string>{"cp '" + libjvm + "' '" + libjvm + ".new' && mv '" + libjvm + ".new' '" + libjvm + "'",
                                 "rm '" + libjvm + "'"}) {
     ASSERT_EQ(run_command({"sh", "-c", change})->status, 0) << change;
-    START_PROBE(tracer, {(*jvm)->pid_text(), "gc__begin", "--count", "1", "-o", folder.file("trace.xml")});
-    const auto status = tracer.wait_exit(std::chrono::minutes(1));
-    ASSERT_TRUE(succeeded(status));
-    EXPECT_EQ(*status, 0) << tracer.err();
+    START_PROBE(tracer, {jvm->pid_text(), "gc__begin", "--count", "1", "-o", folder.file("trace.xml")});
+    const auto status = must(tracer.wait_exit(std::chrono::minutes(1)));
+    EXPECT_EQ(status, 0) << tracer.err();
     EXPECT_THAT(read_file(folder.file("trace.xml")).value_or(""), HasSubstr("<gcStart "));
   }
-  EXPECT_TRUE((*jvm)->alive());
+  EXPECT_TRUE(jvm->alive());
 }
 
 // A process with a libjvm.so that becomes another program.
@@ -274,14 +264,12 @@ TEST(ProbeRefusalsOfFiles, a_process_that_becomes_another_program_ends_the_trace
       "print('READY', flush=True)\n"
       "signal.sigwait([signal.SIGUSR1])\n"
       "os.execv('/bin/sleep', ['sleep', '1000'])\n";
-  auto process = BackgroundCommand::start({"python3", "-c", script, jdk->libjvm()});
-  ASSERT_TRUE(succeeded(process));
-  if (!(*process)->wait_out_line("READY", std::chrono::seconds(60))) GTEST_SKIP() << (*process)->err();
-  START_PROBE(tracer, {std::to_string((*process)->pid()), "gc__begin", "-o", "/dev/null"});
-  (*process)->signal(SIGUSR1);
-  const auto status = tracer.wait_exit(std::chrono::minutes(1));
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << tracer.err();
+  auto process = must(BackgroundCommand::start({"python3", "-c", script, jdk->libjvm()}));
+  if (!process->wait_out_line("READY", std::chrono::seconds(60))) GTEST_SKIP() << process->err();
+  START_PROBE(tracer, {std::to_string(process->pid()), "gc__begin", "-o", "/dev/null"});
+  process->signal(SIGUSR1);
+  const auto status = must(tracer.wait_exit(std::chrono::minutes(1)));
+  EXPECT_EQ(status, 0) << tracer.err();
   EXPECT_THAT(tracer.err(), HasSubstr("has become another program"));
 }
 

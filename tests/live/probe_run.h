@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/testlib/background_command.h"
+#include "tests/testlib/must.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
@@ -33,18 +34,17 @@ inline Result<std::unique_ptr<BackgroundCommand>> start_probe(std::vector<std::s
 }
 // The same in a test, as a BackgroundCommand of that name.
 #define START_PROBE(name, ...)                                                          \
-  const auto name##_started = start_probe(__VA_ARGS__);                                 \
+  auto name##_started = start_probe(__VA_ARGS__);                                       \
   if (!name##_started && name##_started.error().category == ErrorCategory::kPermission) \
     JTRACE_SKIP("bpf", name##_started.error().message());                               \
-  ASSERT_TRUE(succeeded(name##_started));                                               \
-  BackgroundCommand& name = **name##_started
+  const auto name##_command = must(std::move(name##_started));                          \
+  BackgroundCommand& name = *name##_command
 
 // A signal, and the end with that status.
 inline void stop(BackgroundCommand& probe, int want = 0, int signal = SIGINT) {
   probe.signal(signal);
-  const auto status = probe.wait_exit(std::chrono::minutes(2));
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, want) << probe.err();
+  const auto status = must(probe.wait_exit(std::chrono::minutes(2)));
+  EXPECT_EQ(status, want) << probe.err();
 }
 
 }  // namespace jtrace::test

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "tests/live/probe_run.h"
+#include "tests/testlib/must.h"
 #include "tests/testlib/support_matrix.h"
 
 namespace jtrace::test {
@@ -16,8 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 // The frames of the stacks of a probe, innermost first, each behind the thread's id.
 std::vector<std::vector<std::string>> stacks_of(const TraceDocument& trace, const std::string& probe) {
@@ -57,22 +57,19 @@ void expect_frames(const std::vector<std::string>& frames, const std::vector<std
 
 TEST_P(EachJdk, has_the_frames_of_the_program) {
   NEED_PROBES(GetParam());
-  auto jvm = JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}});
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}}));
   const ScratchDir folder;
   const std::string path = folder.file("probe.xml");
-  START_PROBE(probe, {(*jvm)->pid_text(), "thread__park__begin", "monitor__contended__enter", "gc__begin",
-                      "thread__stop", "--stack", "-o", path});
-  for (const char* command : {"park 2", "contend 2", "gc 1", "deep 60"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+  START_PROBE(probe, {jvm->pid_text(), "thread__park__begin", "monitor__contended__enter", "gc__begin", "thread__stop",
+                      "--stack", "-o", path});
+  for (const char* command : {"park 2", "contend 2", "gc 1", "deep 60"}) must(jvm->ask(command));
   stop(probe);
   EXPECT_THAT(probe.err(), Not(HasSubstr("could not be followed")));
-  auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
+  auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(valid(path));
 
-  auto parks = stacks_of(*trace, "thread__park__begin");
+  auto parks = stacks_of(trace, "thread__park__begin");
   const std::string main = parks.empty() ? "" : parks.front().front();
   std::erase_if(parks, [&](const auto& frames) { return frames.front() != main; });  // the JVM's own threads park too
   ASSERT_EQ(parks.size(), 3u);
@@ -83,17 +80,17 @@ TEST_P(EachJdk, has_the_frames_of_the_program) {
   expect_frames(parks[2], {"libjvm.so!Unsafe_Park", "Workload.down:", "Workload.deep:", "Workload.main:"});
   EXPECT_EQ(count_frames(parks[2], "Workload.down:"), 61) << joined(parks[2]);
 
-  const auto contended = stacks_of(*trace, "monitor__contended__enter");
+  const auto contended = stacks_of(trace, "monitor__contended__enter");
   ASSERT_GE(contended.size(), 2u);
   expect_frames(contended.front(), {"libjvm.so!ObjectMonitor::", "Workload.lambda$contend$", "Workload.lambda$start$",
                                     "java/lang/Thread.run:", "~call_stub", "libjvm.so!JavaThread::"});
-  const auto collections = stacks_of(*trace, "gc__begin");
+  const auto collections = stacks_of(trace, "gc__begin");
   ASSERT_FALSE(collections.empty());
   expect_frames(collections.front(), {"libjvm.so!VMThread::run()"});
   EXPECT_EQ(count_frames(collections.front(), "Workload"), 0);
   // The stack stands before the element that ends the thread.
-  EXPECT_FALSE(stacks_of(*trace, "thread__stop").empty());
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_FALSE(stacks_of(trace, "thread__stop").empty());
+  EXPECT_EQ(jvm->err(), "");
   record_support(GetParam(), "G1", "live", "stacks at probes");
 }
 
@@ -101,20 +98,18 @@ TEST_P(EachJdk, has_the_frames_of_the_program) {
 TEST(ProbeStacks, are_the_same_by_all_back_ends_in_a_container) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  auto jvm = JvmProcess::start(*jdk, "Workload", {.isolation = Isolation::kContainer});
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", {.isolation = Isolation::kContainer}));
   const ScratchDir folder;
   std::vector<std::string> first;
   for (const char* back_end : {"uprobe_multi", "perf_bpf", "perf"}) {
     const std::string path = folder.file(std::string(back_end) + ".xml");
-    START_PROBE(probe, {(*jvm)->pid_text(), "thread__park__begin", "--stack", "--backend", back_end, "-o", path});
-    ASSERT_TRUE(succeeded((*jvm)->ask("park 1")));
+    START_PROBE(probe, {jvm->pid_text(), "thread__park__begin", "--stack", "--backend", back_end, "-o", path});
+    must(jvm->ask("park 1"));
     stop(probe);
-    auto trace = TraceDocument::read(path);
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_TRUE(none(trace->faults()));
+    auto trace = must(TraceDocument::read(path));
+    EXPECT_TRUE(none(trace.faults()));
     std::vector<std::string> frames;
-    for (const auto& stack : stacks_of(*trace, "thread__park__begin"))
+    for (const auto& stack : stacks_of(trace, "thread__park__begin"))
       if (count_frames(stack, "Workload.parks:") == 1) frames = stack;
     ASSERT_FALSE(frames.empty()) << back_end;
     expect_frames(frames, {"libjvm.so!", "Workload.parks:", "Workload.main:", "~call_stub"});

@@ -8,6 +8,7 @@
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -16,8 +17,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 // The ring memory that the trace of this JVM has, "" if there is none.
 std::string pool_of(pid_t pid) {
@@ -29,47 +29,41 @@ std::string pool_of(pid_t pid) {
 // A trace in the middle of which jtrace stood still, so that the last 30 threads are in the ring memory alone; then
 // both were killed.
 struct Wreck {
-  std::unique_ptr<TraceRun> run;
+  std::unique_ptr<TracedJvm> jvm;
   std::string pool;
 };
 void make_wreck(const Jdk& jdk, const std::vector<std::string>& arguments, Wreck& wreck) {
-  auto jvm = JvmProcess::start(jdk, "Workload", attachable(jdk));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), arguments);
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("threads 40")));
-  ASSERT_TRUE(succeeded(wait_for_bytes((*run)->path(), "worker-39", std::chrono::seconds(30), [] { return true; })));
-  const pid_t tool = (*run)->command().pid();
-  (*run)->command().signal(SIGSTOP);
+  wreck.jvm = std::make_unique<TracedJvm>(jdk, "Workload", arguments);
+  TracedJvm& jvm = *wreck.jvm;
+  jvm.ask("threads 40");
+  must(wait_for_bytes(jvm.path(), "worker-39", std::chrono::seconds(30), [] { return true; }));
+  const pid_t tool = jvm.command().pid();
+  jvm.command().signal(SIGSTOP);
   siginfo_t info;
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(tool), &info, WSTOPPED | WNOWAIT), 0);
-  ASSERT_TRUE(succeeded((*jvm)->ask("threads 30")));
-  wreck.pool = pool_of((*jvm)->pid());
+  jvm.ask("threads 30");
+  wreck.pool = pool_of(jvm.pid());
   ASSERT_NE(wreck.pool, "");
-  (*jvm)->signal(SIGKILL);
-  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
-  (*run)->command().signal(SIGKILL);
-  ASSERT_TRUE(succeeded((*run)->command().wait_exit()));
-  wreck.run = std::move(*run);
+  jvm.process().signal(SIGKILL);
+  must(jvm.process().wait_exit());
+  jvm.command().signal(SIGKILL);
+  jvm.wait_exit();
 }
 
 TEST_P(EachJdk, makes_a_whole_document_of_what_two_deaths_left) {
   Wreck wreck;
   ASSERT_NO_FATAL_FAILURE(make_wreck(GetParam(), {}, wreck));
-  const auto list = run_jtrace({"recover"});
-  ASSERT_TRUE(succeeded(list));
-  EXPECT_THAT(list->out, HasSubstr(wreck.pool));
-  EXPECT_THAT(list->out, HasSubstr(wreck.run->path()));
+  const auto list = must(run_jtrace({"recover"}));
+  EXPECT_THAT(list.out, HasSubstr(wreck.pool));
+  EXPECT_THAT(list.out, HasSubstr(wreck.jvm->path()));
   const ScratchDir folder;
   const std::string path = folder.file("recovered.xml");
-  const auto done = run_jtrace({"recover", wreck.pool, "-o", path, "--remove"});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 0) << done->err;
-  const auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
+  const auto done = must(run_jtrace({"recover", wreck.pool, "-o", path, "--remove"}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  const auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(valid(path));
-  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 70);
+  EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 70);
   EXPECT_FALSE(fs::exists(wreck.pool));
   record_support(GetParam(), "G1", "live", "recover");
 }
@@ -77,18 +71,16 @@ TEST_P(EachJdk, makes_a_whole_document_of_what_two_deaths_left) {
 TEST_P(EachJdk, makes_a_document_of_the_ring_memory_alone) {
   Wreck wreck;
   ASSERT_NO_FATAL_FAILURE(make_wreck(GetParam(), {}, wreck));
-  fs::remove(wreck.run->path());
+  fs::remove(wreck.jvm->path());
   const ScratchDir folder;
   const std::string path = folder.file("recovered.xml");
-  const auto done = run_jtrace({"recover", wreck.pool, "-o", path, "--remove"});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 9) << done->err;
-  EXPECT_THAT(done->err, HasSubstr("missing"));
-  const auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
+  const auto done = must(run_jtrace({"recover", wreck.pool, "-o", path, "--remove"}));
+  EXPECT_EQ(done.status, 9) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("missing"));
+  const auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(valid(path));
-  EXPECT_GE(count_by_thread(*trace, "threadEnd", "worker-"), 30);
+  EXPECT_GE(count_by_thread(trace, "threadEnd", "worker-"), 30);
   fs::remove(wreck.pool);
 }
 
@@ -102,15 +94,12 @@ TEST(Recover, refuses_what_is_no_ring_memory_and_what_is_in_use) {
   const auto usage = run_jtrace({"recover", "/etc/passwd"});
   EXPECT_EQ(usage->status, 2) << usage->err;
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid());
-  ASSERT_TRUE(succeeded(run));
-  const auto used = run_jtrace({"recover", pool_of((*jvm)->pid()), "-o", out});
+  TracedJvm jvm(*jdk, "Workload");
+  const auto used = run_jtrace({"recover", pool_of(jvm.pid()), "-o", out});
   EXPECT_EQ(used->status, 1) << used->err;
   EXPECT_THAT(used->err, HasSubstr("in use"));
   EXPECT_FALSE(fs::exists(out));
-  EXPECT_TRUE(succeeded((*run)->stop()));
+  EXPECT_TRUE(succeeded(jvm.run().stop()));
 }
 
 }  // namespace

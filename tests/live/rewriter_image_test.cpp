@@ -16,8 +16,7 @@ namespace jtrace::test {
 namespace {
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 // A JVM that rewrites; a JDK of the tree sees our root at /srv.
 Result<std::unique_ptr<JvmProcess>> rewriting_jvm(const Jdk& jdk) {
@@ -45,21 +44,20 @@ const Change kFrames{std::to_string(1 << 30), "completed"};  // no StackMapTable
 
 // The change to every method of what `command` names; at least so many classes and methods, and no fault.
 void expect_sound(const Jdk& jdk, const Change& change, const std::string& command, const std::string& jars = "") {
-  const auto jvm = rewriting_jvm(jdk);
-  ASSERT_TRUE(succeeded(jvm));
+  const auto jvm = must(rewriting_jvm(jdk));
   const char* seconds = ::getenv("JTRACE_IMAGE_SECONDS");
-  const auto answer = (*jvm)->ask(
-      command + " " + change.number + " " + (seconds != nullptr ? seconds : "4") + " " + jars, std::chrono::minutes(9));
-  ASSERT_TRUE(succeeded(answer)) << (*jvm)->err() << (*jvm)->crash_report();
-  SCOPED_TRACE(*answer + "\n" + (*jvm)->err());
-  ::testing::Test::RecordProperty("rewriter", *answer);
-  EXPECT_GE(value_in(*answer, "classes"), 100);
-  EXPECT_GE(value_in(*answer, change.counted), 200);
-  EXPECT_THAT(*answer, ::testing::HasSubstr("failed=0 "));
-  EXPECT_THAT(*answer, ::testing::HasSubstr("malformed=0 "));
-  EXPECT_THAT(*answer, ::testing::HasSubstr("unread=0 "));
-  EXPECT_THAT(*answer, ::testing::HasSubstr("left=0 "));
-  if (seconds != nullptr) std::printf("%s: %s\n%s", jdk.name.c_str(), answer->c_str(), (*jvm)->err().c_str());
+  const auto answer =
+      must(jvm->ask(command + " " + change.number + " " + (seconds != nullptr ? seconds : "4") + " " + jars,
+                    std::chrono::minutes(9)));
+  SCOPED_TRACE(answer + "\n" + jvm->err());
+  ::testing::Test::RecordProperty("rewriter", answer);
+  EXPECT_GE(value_in(answer, "classes"), 100);
+  EXPECT_GE(value_in(answer, change.counted), 200);
+  EXPECT_THAT(answer, ::testing::HasSubstr("failed=0 "));
+  EXPECT_THAT(answer, ::testing::HasSubstr("malformed=0 "));
+  EXPECT_THAT(answer, ::testing::HasSubstr("unread=0 "));
+  EXPECT_THAT(answer, ::testing::HasSubstr("left=0 "));
+  if (seconds != nullptr) std::printf("%s: %s\n%s", jdk.name.c_str(), answer.c_str(), jvm->err().c_str());
 }
 
 TEST_P(EachJdk, verifies_rewritten_classes_of_its_own_image) {

@@ -20,8 +20,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 const std::vector<std::string> kCalls{"--events", "methods,threads", "--when-full",       "block",    "--block-limit",
                                       "10000",    "--filter",        "Calls fib include", "--filter", "* exclude"};
@@ -38,21 +37,17 @@ Result<std::unique_ptr<BackgroundCommand>> spill(pid_t pid, const std::string& p
 
 // The spill of a program that called fib, and how often.
 void make_spill(const Jdk& jdk, const std::string& path, long& fibs) {
-  auto jvm = JvmProcess::start(jdk, "Calls", attachable(jdk));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(jdk, "Calls", attachable(jdk)));
   // The agent says so in the stream of definitions, which is kept as it is.
-  auto command = spill((*jvm)->pid(), path, kCalls, "jtrace.rewritten");
-  ASSERT_TRUE(succeeded(command));
+  auto command = must(spill(jvm->pid(), path, kCalls, "jtrace.rewritten"));
   for (const char* each : {"fib 18", "threads 4 12"}) {
-    auto answer = (*jvm)->ask(each);
-    ASSERT_TRUE(succeeded(answer));
-    fibs += value_in(*answer, "fib");
+    auto answer = must(jvm->ask(each));
+    fibs += value_in(answer, "fib");
   }
-  (*command)->signal(SIGINT);
-  const auto status = (*command)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*command)->err();
-  EXPECT_THAT((*command)->err(), HasSubstr("-> " + path));
+  command->signal(SIGINT);
+  const auto status = must(command->wait_exit());
+  EXPECT_EQ(status, 0) << command->err();
+  EXPECT_THAT(command->err(), HasSubstr("-> " + path));
 }
 
 void write(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
@@ -71,20 +66,18 @@ TEST_P(EachJdk, makes_the_document_later) {
   ASSERT_NO_FATAL_FAILURE(make_spill(GetParam(), kept, fibs));
   const std::string path = folder.file("a.xml");
   for (const std::string& output : {path, folder.file("again.xml")}) {
-    const auto done = run_jtrace({"convert", kept, "-o", output});
-    ASSERT_TRUE(succeeded(done));
-    ASSERT_EQ(done->status, 0) << done->err;
+    const auto done = must(run_jtrace({"convert", kept, "-o", output}));
+    ASSERT_EQ(done.status, 0) << done.err;
   }
   EXPECT_EQ(read_file(path, 1u << 30).value_or("1"), read_file(folder.file("again.xml"), 1u << 30).value_or("2"));
-  const auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
+  const auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(valid(path));
-  EXPECT_EQ(trace->count("methodEntry"), static_cast<std::size_t>(fibs));
-  EXPECT_EQ(trace->count("methodExit"), static_cast<std::size_t>(fibs));
-  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "caller-"), 4);
-  EXPECT_EQ(trace->option("spill"), kept);
-  EXPECT_EQ(trace->option("jtrace.dropped"), "");
+  EXPECT_EQ(trace.count("methodEntry"), static_cast<std::size_t>(fibs));
+  EXPECT_EQ(trace.count("methodExit"), static_cast<std::size_t>(fibs));
+  EXPECT_EQ(count_by_thread(trace, "threadEnd", "caller-"), 4);
+  EXPECT_EQ(trace.option("spill"), kept);
+  EXPECT_EQ(trace.option("jtrace.dropped"), "");
   // With all that a file has beside its events.
   EXPECT_LT(fs::file_size(kept), static_cast<std::uintmax_t>(fibs) * 2 * 32);
   record_support(GetParam(), "G1", "live", "spill");
@@ -96,20 +89,16 @@ TEST_P(EachJdk, a_further_file_says_again_what_its_events_refer_to) {
   constexpr std::uint64_t kMaxSize = 256u << 10;
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto command = spill(
-      (*jvm)->pid(), kept,
+  auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
+  auto command = must(spill(
+      jvm->pid(), kept,
       {"--events", "methods,threads", "--when-full", "block", "--block-limit", "10000", "--filter", "Calls fib include",
        "--filter", "java.util.* include", "--filter", "* exclude", "--max-size", "256K", "--rotate", "1000"},
-      "jtrace.rewritten");
-  ASSERT_TRUE(succeeded(command));
-  const auto answer = (*jvm)->ask("fib 20");
-  ASSERT_TRUE(succeeded(answer));
-  (*command)->signal(SIGINT);
-  const auto status = (*command)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0) << (*command)->err();
+      "jtrace.rewritten"));
+  const auto answer = must(jvm->ask("fib 20"));
+  command->signal(SIGINT);
+  const auto status = must(command->wait_exit());
+  EXPECT_EQ(status, 0) << command->err();
   std::uint64_t files = 1, bytes = 0, entries = 0;
   while (fs::exists(kept + "." + std::to_string(files))) ++files;
   ASSERT_GT(files, 3u);
@@ -117,17 +106,15 @@ TEST_P(EachJdk, a_further_file_says_again_what_its_events_refer_to) {
     const std::string part = i == 0 ? kept : kept + "." + std::to_string(i), path = folder.file("part.xml");
     bytes += fs::file_size(part);
     EXPECT_LE(fs::file_size(part), kMaxSize) << part;
-    const auto done = run_jtrace({"convert", part, "-o", path});
-    ASSERT_TRUE(succeeded(done));
-    EXPECT_EQ(done->status, 0) << done->err;
-    const auto trace = TraceDocument::read(path);
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_TRUE(none(trace->id_faults()));
+    const auto done = must(run_jtrace({"convert", part, "-o", path}));
+    EXPECT_EQ(done.status, 0) << done.err;
+    const auto trace = must(TraceDocument::read(path));
+    EXPECT_TRUE(none(trace.id_faults()));
     EXPECT_TRUE(i > 1 || valid(path));
-    const std::string fib = fib_of(*trace);
-    for (const TraceElement* entry : trace->all("methodEntry")) entries += entry->get("methodIdRef") == fib;
+    const std::string fib = fib_of(trace);
+    for (const TraceElement* entry : trace.all("methodEntry")) entries += entry->get("methodIdRef") == fib;
   }
-  EXPECT_GE(entries, static_cast<std::uint64_t>(value_in(*answer, "fib")));
+  EXPECT_GE(entries, static_cast<std::uint64_t>(value_in(answer, "fib")));
   EXPECT_LT(bytes, files * kMaxSize);
   record_support(GetParam(), "G1", "live", "rotated spill");
 }
@@ -150,9 +137,8 @@ TEST(Spill, ends_where_the_file_is_cut_or_damaged) {
   EXPECT_EQ(cut.status, 9);
   EXPECT_THAT(cut.err, HasSubstr("cut within the block that begins at byte "));
   EXPECT_TRUE(valid(folder.file("b.xml")));
-  const auto trace = TraceDocument::read(folder.file("b.xml"));
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_GT(trace->count("methodEntry"), 100u);
+  const auto trace = must(TraceDocument::read(folder.file("b.xml")));
+  EXPECT_GT(trace.count("methodEntry"), 100u);
 
   std::string damaged = bytes;
   damaged[damaged.size() / 2] = static_cast<char>(~damaged[damaged.size() / 2]);
@@ -175,47 +161,40 @@ TEST(Spill, is_completed_out_of_the_ring_memory_that_two_deaths_left) {
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill.zst");
-  auto jvm = JvmProcess::start(*jdk, "Workload", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
-  auto command = spill((*jvm)->pid(), kept, {}, "\x28\xb5\x2f\xfd");
-  ASSERT_TRUE(succeeded(command));
-  ASSERT_TRUE(succeeded((*jvm)->ask("threads 40")));
-  const auto flushed = run_jtrace({"ctl", std::to_string((*jvm)->pid()), "flush"});
-  ASSERT_TRUE(succeeded(flushed));
-  ASSERT_EQ(flushed->status, 0) << flushed->err;
-  const pid_t tool = (*command)->pid();
-  (*command)->signal(SIGSTOP);
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", attachable(*jdk)));
+  auto command = must(spill(jvm->pid(), kept, {}, "\x28\xb5\x2f\xfd"));
+  must(jvm->ask("threads 40"));
+  const auto flushed = must(run_jtrace({"ctl", std::to_string(jvm->pid()), "flush"}));
+  ASSERT_EQ(flushed.status, 0) << flushed.err;
+  const pid_t tool = command->pid();
+  command->signal(SIGSTOP);
   siginfo_t info;
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(tool), &info, WSTOPPED | WNOWAIT), 0);
-  ASSERT_TRUE(succeeded((*jvm)->ask("threads 30")));
-  const pid_t pid = (*jvm)->pid();
+  must(jvm->ask("threads 30"));
+  const pid_t pid = jvm->pid();
   const ScopeGuard left([pid] { remove_left_pools(pid); });
-  (*jvm)->signal(SIGKILL);
-  ASSERT_TRUE(succeeded((*jvm)->wait_exit()));
-  (*command)->signal(SIGKILL);
-  ASSERT_TRUE(succeeded((*command)->wait_exit()));
+  jvm->signal(SIGKILL);
+  must(jvm->wait_exit());
+  command->signal(SIGKILL);
+  must(command->wait_exit());
 
   const std::string path = folder.file("a.xml");
-  const auto alone = run_jtrace({"convert", kept, "-o", path});
-  ASSERT_TRUE(succeeded(alone));
-  EXPECT_EQ(alone->status, 9) << alone->err;  // its end is missing
-  EXPECT_THAT(alone->err, HasSubstr("truncated after "));
-  const auto first = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(first));
-  EXPECT_GE(count_by_thread(*first, "threadEnd", "worker-"), 40);
+  const auto alone = must(run_jtrace({"convert", kept, "-o", path}));
+  EXPECT_EQ(alone.status, 9) << alone.err;  // its end is missing
+  EXPECT_THAT(alone.err, HasSubstr("truncated after "));
+  const auto first = must(TraceDocument::read(path));
+  EXPECT_GE(count_by_thread(first, "threadEnd", "worker-"), 40);
 
   std::string pool;
   for (const auto& entry : fs::directory_iterator("/dev/shm"))
     if (entry.path().filename().string().starts_with("jtrace-" + std::to_string(pid) + "-")) pool = entry.path();
   ASSERT_NE(pool, "");
-  const auto done = run_jtrace({"recover", pool, "-o", path, "--remove"});
-  ASSERT_TRUE(succeeded(done));
-  EXPECT_EQ(done->status, 0) << done->err;
-  const auto trace = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
+  const auto done = must(run_jtrace({"recover", pool, "-o", path, "--remove"}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  const auto trace = must(TraceDocument::read(path));
+  EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(valid(path));
-  EXPECT_EQ(count_by_thread(*trace, "threadEnd", "worker-"), 70);
+  EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 70);
 }
 
 }  // namespace

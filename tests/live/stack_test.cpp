@@ -61,9 +61,8 @@ class StackOnEachJdk : public ::testing::TestWithParam<Jdk> {
   void SetUp() override {
     if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
     JvmOptions options = attachable(GetParam(), {"-Xmx32m", "-Xss512k"});
-    auto jvm = JvmProcess::start(GetParam(), "Standing", options);
-    ASSERT_TRUE(succeeded(jvm));
-    jvm_ = std::move(*jvm);
+    auto jvm = must(JvmProcess::start(GetParam(), "Standing", options));
+    jvm_ = std::move(jvm);
   }
   void expect_unharmed() {
     EXPECT_TRUE(jvm_->alive());
@@ -96,8 +95,7 @@ class StackOnEachJdk : public ::testing::TestWithParam<Jdk> {
 
   std::unique_ptr<JvmProcess> jvm_;
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StackOnEachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, StackOnEachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(StackOnEachJdk);
 
 TEST_P(StackOnEachJdk, is_whole_from_the_top_to_the_bottom) {
   const auto dump = run({"cmd", jvm_->pid_text(), "jcmd", "Thread.print"});
@@ -138,7 +136,7 @@ TEST_P(StackOnEachJdk, works_on_a_jvm_that_hangs_and_leaves_it_so) {
 }
 
 TEST_P(StackOnEachJdk, shows_the_threads_that_are_asked_for) {
-  ASSERT_TRUE(succeeded(jvm_->ask("more 60")));
+  must(jvm_->ask("more 60"));
   std::size_t members = 0, largest = 0;
   const json groups = stacks_of(*jvm_, {"--thread", "more-*", "--java", "--group"});
   for (const json& group : groups["data"]) {
@@ -160,7 +158,7 @@ TEST_P(StackOnEachJdk, shows_the_threads_that_are_asked_for) {
 }
 
 TEST_P(StackOnEachJdk, takes_many_threads_in_batches) {
-  ASSERT_TRUE(succeeded(jvm_->ask("more 60")));
+  must(jvm_->ask("more 60"));
   const json document = stacks_of(*jvm_, {"--max-pause", "2"});
   EXPECT_GT(document["batches"].get<int>(), 1);
   std::size_t deep = 0;
@@ -173,7 +171,7 @@ TEST_P(StackOnEachJdk, takes_many_threads_in_batches) {
 
 TEST_P(StackOnEachJdk, shows_parked_virtual_threads) {
   if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
-  ASSERT_TRUE(succeeded(jvm_->ask("virtual 50")));
+  must(jvm_->ask("virtual 50"));
   const auto theirs = dumped_virtual_threads();
   EXPECT_EQ(theirs.size(), 50u);
   const json document = stacks_of(*jvm_);
@@ -195,7 +193,7 @@ TEST_P(StackOnEachJdk, shows_parked_virtual_threads) {
 TEST_P(StackOnEachJdk, tells_whom_virtual_threads_keep_waiting) {
   if (GetParam().version < 24)
     GTEST_SKIP() << "a monitor pins virtual threads to their carriers before JDK 24 (JEP 491)";
-  ASSERT_TRUE(succeeded(jvm_->ask("virtual-locks")));
+  must(jvm_->ask("virtual-locks"));
   std::map<std::string, std::string> waits;  // thread: what it waits for, and who has it
   const CommandOutput locks = run({"inspect", jvm_->pid_text(), "locks", "--format", "json"});
   ASSERT_EQ(locks.status, 0) << locks.err;
@@ -236,42 +234,41 @@ TEST_P(StackOnEachJdk, tells_a_valid_trace) {
     const auto done = run(command);
     ASSERT_EQ(done.status, 0) << view << done.err;
     EXPECT_TRUE(valid(path)) << view;
-    const auto document = TraceDocument::read(path);
-    ASSERT_TRUE(succeeded(document));
-    EXPECT_EQ(document->option("jtrace.kind"), "snapshot");
-    EXPECT_TRUE(none(document->id_faults())) << view;
-    EXPECT_TRUE(none(document->collation_faults())) << view;
+    const auto document = must(TraceDocument::read(path));
+    EXPECT_EQ(document.option("jtrace.kind"), "snapshot");
+    EXPECT_TRUE(none(document.id_faults())) << view;
+    EXPECT_TRUE(none(document.collation_faults())) << view;
     if (view == "classes") {
-      EXPECT_GT(document->count("classDef"), 300u);
+      EXPECT_GT(document.count("classDef"), 300u);
     }
     if (view == "class" || view == "method") {
-      EXPECT_EQ(count_classes(*document, "Standing"), 1);
-      EXPECT_GT(document->count("methodDef"), 20u);
+      EXPECT_EQ(count_classes(document, "Standing"), 1);
+      EXPECT_GT(document.count("methodDef"), 20u);
     }
     if (view == "flags") {
-      EXPECT_EQ(document->option("flag.MaxHeapSize"), std::to_string(32 << 20));
+      EXPECT_EQ(document.option("flag.MaxHeapSize"), std::to_string(32 << 20));
     }
     if (view == "args") {
-      EXPECT_EQ(document->option("java_command"), "Standing");
+      EXPECT_EQ(document.option("java_command"), "Standing");
     }
     if (view == "locks") {
-      EXPECT_EQ(document->count("monContendedEnter"), 3u);
+      EXPECT_EQ(document.count("monContendedEnter"), 3u);
     }
     if (view != "events") continue;
-    for (const TraceElement* thread : document->all("threadStart"))
+    for (const TraceElement* thread : document.all("threadStart"))
       if (thread->get("threadName") == "sleeper") {
         EXPECT_EQ(thread->get("groupName"), "main");
       }
-    EXPECT_GE(document->count("methodEntry"), 100u);
-    EXPECT_EQ(document->count("monContendedEnter"), 3u) << "blocked, dead-1, dead-2";
-    for (const TraceElement* enter : document->all("monContendedEnter")) EXPECT_GT(enter->number("threadOwner"), 0u);
-    EXPECT_EQ(document->count("gcFinish"), 1u);
-    EXPECT_EQ(document->option("flag.MaxHeapSize"), std::to_string(32 << 20));
+    EXPECT_GE(document.count("methodEntry"), 100u);
+    EXPECT_EQ(document.count("monContendedEnter"), 3u) << "blocked, dead-1, dead-2";
+    for (const TraceElement* enter : document.all("monContendedEnter")) EXPECT_GT(enter->number("threadOwner"), 0u);
+    EXPECT_EQ(document.count("gcFinish"), 1u);
+    EXPECT_EQ(document.option("flag.MaxHeapSize"), std::to_string(32 << 20));
   }
 }
 
 TEST_P(StackOnEachJdk, is_profiled_without_an_agent) {
-  ASSERT_TRUE(succeeded(jvm_->ask("spin 1")));
+  must(jvm_->ask("spin 1"));
   const CommandOutput busy = run({"profile", jvm_->pid_text(), "--duration", "1", "--max-share", "50"});
   EXPECT_EQ(busy.status, 0) << busy.err;
   EXPECT_THAT(busy.out, HasSubstr(";Standing.spin")) << busy.err;
@@ -282,10 +279,9 @@ TEST_P(StackOnEachJdk, is_profiled_without_an_agent) {
       run({"profile", jvm_->pid_text(), "--wall", "--hz", "5", "--duration", "1", "--max-share", "50", "-o", path});
   EXPECT_EQ(wall.status, 0) << wall.err;
   EXPECT_TRUE(valid(path));
-  const auto document = TraceDocument::read(path);
-  ASSERT_TRUE(succeeded(document));
-  EXPECT_GE(document->count("traceStart"), 1u);
-  EXPECT_TRUE(none(document->id_faults()));
+  const auto document = must(TraceDocument::read(path));
+  EXPECT_GE(document.count("traceStart"), 1u);
+  EXPECT_TRUE(none(document.id_faults()));
   const CommandOutput top = run({"top", jvm_->pid_text(), "--count", "1", "--interval", "0.5", "--format", "json"});
   EXPECT_EQ(top.status, 0) << top.err;
   ASSERT_TRUE(json::accept(top.out)) << top.out;

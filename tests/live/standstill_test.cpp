@@ -12,13 +12,13 @@
 #include "tests/testlib/trace_calls.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 const std::vector<std::string> kMethods{"--events", "methods,runtime",   "--time",   "precise",
                                         "--filter", "Calls fib include", "--filter", "* exclude"};
@@ -53,28 +53,20 @@ std::size_t standstills(const TraceDocument& trace) {
 }
 
 TEST_P(EachJdk, that_was_stopped_is_said_to_have_stood_still) {
-  auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), kMethods);
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  auto answer = (*jvm)->ask("fib 12");
-  ASSERT_TRUE(succeeded(answer));
-  long fibs = value_in(*answer, "fib");
-  ASSERT_EQ(::kill((*jvm)->pid(), SIGSTOP), 0);
-  EXPECT_TRUE(has_said(**run, "processSuspend"));
-  ASSERT_EQ(::kill((*jvm)->pid(), SIGCONT), 0);
-  answer = (*jvm)->ask("fib 12");
-  ASSERT_TRUE(succeeded(answer));
-  fibs += value_in(*answer, "fib");
-  EXPECT_TRUE(has_said(**run, "processResume"));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(none(call_faults(*trace)));
-  EXPECT_TRUE(valid((*run)->path()));
-  EXPECT_EQ(standstills(*trace), 1u);
-  EXPECT_EQ(by_method(*trace, "methodEntry")["Calls.fib"], fibs);
+  TracedJvm jvm(GetParam(), "Calls", kMethods);
+  jvm.wait_rewritten();
+  auto answer = jvm.ask("fib 12");
+  long fibs = value_in(answer, "fib");
+  ASSERT_EQ(::kill(jvm.pid(), SIGSTOP), 0);
+  EXPECT_TRUE(has_said(jvm.run(), "processSuspend"));
+  ASSERT_EQ(::kill(jvm.pid(), SIGCONT), 0);
+  auto second_answer = jvm.ask("fib 12");
+  fibs += value_in(second_answer, "fib");
+  EXPECT_TRUE(has_said(jvm.run(), "processResume"));
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_TRUE(none(call_faults(trace)));
+  EXPECT_EQ(standstills(trace), 1u);
+  EXPECT_EQ(by_method(trace, "methodEntry")["Calls.fib"], fibs);
   record_support(GetParam(), "G1", "live", "process stopped and continued");
 }
 
@@ -120,22 +112,19 @@ class FrozenGroup {
 
 TEST(Standstill, of_a_frozen_cgroup_is_said) {
   JTRACE_NEED_JDK(jdk);
-  auto jvm = JvmProcess::start(*jdk, "Calls", attachable(*jdk));
-  ASSERT_TRUE(succeeded(jvm));
-  const FrozenGroup group((*jvm)->pid());
+  auto jvm = must(JvmProcess::start(*jdk, "Calls", attachable(*jdk)));
+  const FrozenGroup group(jvm->pid());
   if (!group) GTEST_SKIP() << "no cgroup can be made here that freezes a process";
-  auto run = TraceRun::start((*jvm)->pid(), kMethods);
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(rewritten(**run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("fib 10")));
+  auto run = must(TraceRun::start(jvm->pid(), kMethods));
+  ASSERT_TRUE(rewritten(*run));
+  must(jvm->ask("fib 10"));
   ASSERT_TRUE(group.freeze(true));
-  EXPECT_TRUE(has_said(**run, "processSuspend"));
+  EXPECT_TRUE(has_said(*run, "processSuspend"));
   ASSERT_TRUE(group.freeze(false));
-  ASSERT_TRUE(succeeded((*jvm)->ask("fib 10")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_EQ(standstills(*trace), 1u);
+  must(jvm->ask("fib 10"));
+  auto trace = must(run->finish());
+  EXPECT_TRUE(none(trace.faults()));
+  EXPECT_EQ(standstills(trace), 1u);
 }
 
 }  // namespace

@@ -39,8 +39,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
   ScratchDir folder_;
   std::string path_ = folder_.file("trace.xml");
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 #define NEED_TOOLS_IN_THE_ROOT()          \
   if (chrooted() && !JTRACE_STATIC_TOOLS) \
@@ -48,33 +47,28 @@ INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
 
 TEST_P(EachJdk, traces_from_start_to_end) {
   NEED_TOOLS_IN_THE_ROOT();
-  auto jvm = JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm()));
-  ASSERT_TRUE(succeeded(jvm));
-  for (const char* command : {"threads 20", "contend 2", "wait 2", "load 5", "gc 2"})
-    ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
-  (*jvm)->close_input();
-  auto status = (*jvm)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_EQ(*status, 0);
-  EXPECT_EQ((*jvm)->err(), "");
-  ASSERT_TRUE(succeeded(wait_for_bytes(path_, "</TRACE>", std::chrono::seconds(30), [] { return true; })));
-  auto trace = TraceDocument::read(path_);
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm())));
+  for (const char* command : {"threads 20", "contend 2", "wait 2", "load 5", "gc 2"}) must(jvm->ask(command));
+  jvm->close_input();
+  auto status = must(jvm->wait_exit());
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(jvm->err(), "");
+  must(wait_for_bytes(path_, "</TRACE>", std::chrono::seconds(30), [] { return true; }));
+  auto trace = must(TraceDocument::read(path_));
+  EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(valid(path_));
-  EXPECT_EQ(trace->count("runtimeInitDone"), 1u);
-  EXPECT_EQ(trace->count("runtimeShutdown"), 1u);
-  EXPECT_GE(trace->count("threadStart"), 20u);
-  EXPECT_GE(trace->count("gcFinish"), 2u);
+  EXPECT_EQ(trace.count("runtimeInitDone"), 1u);
+  EXPECT_EQ(trace.count("runtimeShutdown"), 1u);
+  EXPECT_GE(trace.count("threadStart"), 20u);
+  EXPECT_GE(trace.count("gcFinish"), 2u);
   record_support(GetParam(), "G1", "startup", "trace by -agentpath");
 }
 
 TEST_P(EachJdk, goes_on_untraced_with_one_line_where_there_is_no_jtrace) {
-  auto jvm =
-      JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm() + ",jtrace=/nonexistent/jtrace"));
-  ASSERT_TRUE(succeeded(jvm));
-  EXPECT_TRUE(succeeded((*jvm)->ask("threads 3")));
-  const std::string said = (*jvm)->err();
+  auto jvm = must(
+      JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm() + ",jtrace=/nonexistent/jtrace")));
+  EXPECT_TRUE(succeeded(jvm->ask("threads 3")));
+  const std::string said = jvm->err();
   EXPECT_THAT(said, HasSubstr("/nonexistent/jtrace"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_FALSE(fs::exists(path_));
@@ -82,18 +76,15 @@ TEST_P(EachJdk, goes_on_untraced_with_one_line_where_there_is_no_jtrace) {
 
 TEST_P(EachJdk, ends_the_start_only_where_a_wrong_option_is_strict) {
   NEED_TOOLS_IN_THE_ROOT();
-  auto jvm = JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm() + ",evnts=gc"));
-  ASSERT_TRUE(succeeded(jvm));
-  EXPECT_THAT((*jvm)->err(), HasSubstr("evnts"));
-  EXPECT_TRUE(succeeded((*jvm)->ask("threads 3")));
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm() + ",evnts=gc")));
+  EXPECT_THAT(jvm->err(), HasSubstr("evnts"));
+  EXPECT_TRUE(succeeded(jvm->ask("threads 3")));
   JvmOptions strict = with_agent("file=" + file_for_jvm() + ",evnts=gc,strict");
   strict.wait_ready = false;
-  auto refused = JvmProcess::start(GetParam(), "Workload", strict);
-  ASSERT_TRUE(succeeded(refused));
-  auto status = (*refused)->wait_exit();
-  ASSERT_TRUE(succeeded(status));
-  EXPECT_NE(*status, 0);
-  EXPECT_THAT((*refused)->err(), HasSubstr("evnts"));
+  auto refused = must(JvmProcess::start(GetParam(), "Workload", strict));
+  auto status = must(refused->wait_exit());
+  EXPECT_NE(status, 0);
+  EXPECT_THAT(refused->err(), HasSubstr("evnts"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
+#include "tests/testlib/trace_checks.h"
 
 namespace jtrace::test {
 namespace {
@@ -20,8 +21,7 @@ TEST(JdkMatrix, finds_at_least_two) {
 }
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 TEST_P(EachJdk, runs_and_answers) {
   auto jvm = JvmProcess::start(GetParam(), "Workload");

@@ -20,8 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 using ById = std::map<std::string, std::string>;
 
@@ -51,21 +50,17 @@ Traced traced(const TraceDocument& trace) {
 }
 
 TEST_P(EachJdk, what_threads_did_at_the_attach_is_said) {
-  auto jvm = JvmProcess::start(GetParam(), "Standing", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  const auto answer = (*jvm)->ask("states");
-  ASSERT_TRUE(succeeded(answer));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,monitors,sleeps,parks"});
-  ASSERT_TRUE(succeeded(run));
-  ASSERT_TRUE(succeeded((*jvm)->ask("more 2")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
-  Traced found = traced(*trace);
+  auto jvm = must(JvmProcess::start(GetParam(), "Standing", attachable(GetParam())));
+  const auto answer = must(jvm->ask("states"));
+  auto run = must(TraceRun::start(jvm->pid(), {"--events", "threads,monitors,sleeps,parks"}));
+  must(jvm->ask("more 2"));
+  auto trace = must(run->finish());
+  EXPECT_TRUE(none(trace.faults()));
+  EXPECT_TRUE(valid(run->path()));
+  Traced found = traced(trace);
   // Main answered when the JVM was asked, and read when we came.
   EXPECT_EQ(found.state[found.id["main"]], "native");
-  ById jvm_says = said_by_jvm(*answer);
+  ById jvm_says = said_by_jvm(answer);
   jvm_says.erase(found.id["main"]);
   for (const char* name : {"deep", "sleeper", "holder", "blocked", "meeting", "dead-1", "juc-2", "Finalizer",
                            "Reference Handler", "Signal Dispatcher"}) {
@@ -83,9 +78,8 @@ TEST_P(EachJdk, what_threads_did_at_the_attach_is_said) {
 
   const ScratchDir folder;
   const std::string page = folder.file("report.html");
-  const auto report = run_jtrace({"report", (*run)->path(), "-o", page});
-  ASSERT_TRUE(succeeded(report));
-  EXPECT_EQ(report->status, 0) << report->err;
+  const auto report = must(run_jtrace({"report", run->path(), "-o", page}));
+  EXPECT_EQ(report.status, 0) << report.err;
   const std::string text = read_file(page, 1u << 26).value_or("");
   EXPECT_THAT(text, HasSubstr("\"first\":{\"state\":\"parked\""));
   EXPECT_THAT(text, HasSubstr("\"first\":{\"state\":\"native\""));
@@ -95,15 +89,12 @@ TEST_P(EachJdk, what_threads_did_at_the_attach_is_said) {
 
 // In a further document a thread has its state only where it has done nothing since.
 TEST_P(EachJdk, what_has_moved_since_is_not_said_to_stand) {
-  auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,monitors", "--max-size", "256K", "--rotate", "40"});
-  ASSERT_TRUE(succeeded(run));
-  for (int i = 0; i < 400 && !std::filesystem::exists((*run)->path() + ".1"); ++i)
-    ASSERT_TRUE(succeeded((*jvm)->ask("wait 20")));
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  Traced found = traced(*trace);
+  auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
+  auto run =
+      must(TraceRun::start(jvm->pid(), {"--events", "threads,monitors", "--max-size", "256K", "--rotate", "40"}));
+  for (int i = 0; i < 400 && !std::filesystem::exists(run->path() + ".1"); ++i) must(jvm->ask("wait 20"));
+  auto trace = must(run->finish());
+  Traced found = traced(trace);
   EXPECT_EQ(found.state.count(found.id["main"]), 0u);
   EXPECT_EQ(found.state.count(found.id["Signal Dispatcher"]), 1u);
 }

@@ -40,8 +40,7 @@ class TraceFormats : public ::testing::TestWithParam<Jdk> {
   }
   ScratchDir folder_{"jtrace-formats"};
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TraceFormats);
-INSTANTIATE_TEST_SUITE_P(Jdks, TraceFormats, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(TraceFormats);
 
 TEST_P(TraceFormats, EveryFormatAndBack) {
   auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));

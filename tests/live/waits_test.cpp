@@ -10,6 +10,7 @@
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
 
 namespace jtrace::test {
 namespace {
@@ -24,8 +25,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachJdk);
-INSTANTIATE_TEST_SUITE_P(Jdks, EachJdk, ::testing::ValuesIn(jdks()), NameOf());
+JTRACE_ON_EACH_JDK(EachJdk);
 
 struct Wait {
   std::string on;  // class of the object, "-1" for a sleep, "0" for none
@@ -80,23 +80,17 @@ constexpr const char* kBlocker = "Waits$Blocker";
 
 TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
   const bool has_virtual = GetParam().version >= 21;
-  auto jvm = JvmProcess::start(GetParam(), "Waits", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,sleeps,parks"});
-  ASSERT_TRUE(succeeded(run));
+  TracedJvm jvm(GetParam(), "Waits", {"--events", "threads,sleeps,parks"});
   std::vector<std::string> commands{"sleeps", "parks", "lock"};
   if (has_virtual) commands.insert(commands.end(), {"duration", "virtualSleeps 3", "virtualParks 3"});
   // No frame of ours is in the stack of a thread that waits.
-  for (const std::string& command : commands) EXPECT_EQ((*jvm)->ask(command).value_or(""), "ours=0") << command;
-  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "pause"})->status, 0);
-  ASSERT_TRUE(succeeded((*jvm)->ask("sleeps")));
-  ASSERT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), "resume"})->status, 0);
-  auto trace = (*run)->finish();
-  ASSERT_TRUE(succeeded(trace));
-  EXPECT_TRUE(none(trace->faults()));
-  EXPECT_TRUE(valid((*run)->path()));
+  for (const std::string& command : commands) EXPECT_EQ(jvm.process().ask(command).value_or(""), "ours=0") << command;
+  jvm.ctl({"pause"});
+  jvm.ask("sleeps");
+  jvm.ctl({"resume"});
+  const TraceDocument trace = jvm.finish_valid();
 
-  const Waits sleeps = all_waits_of(*trace, "sleeper");
+  const Waits sleeps = all_waits_of(trace, "sleeper");
   std::vector<std::uint64_t> asked{5, 4, 7, 60'000};
   if (has_virtual) asked.push_back(11);
   EXPECT_EQ(timeouts(sleeps), asked);
@@ -111,7 +105,7 @@ TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
       EXPECT_GE(each.waited + 1, each.timeout);
     }
   }
-  const Waits parks = all_waits_of(*trace, "parker");
+  const Waits parks = all_waits_of(trace, "parker");
   EXPECT_THAT(objects(parks), ElementsAre(kBlocker, kBlocker, kBlocker, "0"));
   ASSERT_THAT(parks, SizeIs(4));
   EXPECT_THAT(timeouts(parks), ElementsAre(0, 5, AllOf(Ge(1u), Le(6u)), 4));
@@ -120,9 +114,9 @@ TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
     EXPECT_EQ(each.owner, "0");
   }
   // A lock's park may end for no reason and be made again.
-  const Waits locks = all_waits_of(*trace, "locker");
+  const Waits locks = all_waits_of(trace, "locker");
   EXPECT_THAT(objects(locks), AllOf(Not(IsEmpty()), Each("java/util/concurrent/locks/ReentrantLock$NonfairSync")));
-  const auto main = waits_of(*trace, "main");
+  const auto main = waits_of(trace, "main");
   ASSERT_EQ(main.size(), 1u);
   if (!locks.empty()) {
     EXPECT_EQ(locks[0].owner, main.begin()->first);
@@ -130,7 +124,7 @@ TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
   if (has_virtual) {
     std::size_t sleepers = 0;
     std::size_t parkers = 0;
-    for (const auto& [id, waits] : waits_of(*trace, "virtual")) {
+    for (const auto& [id, waits] : waits_of(trace, "virtual")) {
       const bool is_sleeper = !waits.empty() && waits[0].on == "-1";
       ++(is_sleeper ? sleepers : parkers);
       if (is_sleeper) {
@@ -146,38 +140,36 @@ TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
   record_support(GetParam(), "G1", "live", "LockSupport.park as monWait");
 
   // Nothing is left in the threads' way.
-  for (const char* command : {"sleeps", "parks"}) EXPECT_EQ((*jvm)->ask(command).value_or(""), "ours=0") << command;
-  EXPECT_EQ((*jvm)->err(), "");
-  EXPECT_THAT((*jvm)->out(), Not(::testing::HasSubstr("WARN")));  // RegisterNatives would warn there
+  for (const char* command : {"sleeps", "parks"})
+    EXPECT_EQ(jvm.process().ask(command).value_or(""), "ours=0") << command;
+  EXPECT_EQ(jvm.err(), "");
+  EXPECT_THAT(jvm.out(), Not(::testing::HasSubstr("WARN")));  // RegisterNatives would warn there
 }
 
 // Both rewrite the same classes; a JVM that has had a trace gets the next one.
 TEST_P(EachJdk, waits_and_probes_share_a_class) {
-  auto jvm = JvmProcess::start(GetParam(), "Waits", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
+  auto jvm = must(JvmProcess::start(GetParam(), "Waits", attachable(GetParam())));
   for (int round = 0; round < 2; ++round) {
-    auto run = TraceRun::start((*jvm)->pid(),
-                               {"--events", "threads,sleeps,parks,methods,exceptions,lines", "--when-full", "block",
-                                "--block-limit", "10000", "--filter", "java.lang.Thread include", "--filter",
-                                "java.util.concurrent.locks.LockSupport include", "--filter", "* exclude"});
-    ASSERT_TRUE(succeeded(run));
-    for (const char* command : {"sleeps", "parks"}) ASSERT_TRUE(succeeded((*jvm)->ask(command))) << command;
+    auto run = must(TraceRun::start(
+        jvm->pid(), {"--events", "threads,sleeps,parks,methods,exceptions,lines", "--when-full", "block",
+                     "--block-limit", "10000", "--filter", "java.lang.Thread include", "--filter",
+                     "java.util.concurrent.locks.LockSupport include", "--filter", "* exclude"}));
+    for (const char* command : {"sleeps", "parks"}) must(jvm->ask(command));
     if (GetParam().version >= 21) {
-      ASSERT_TRUE(succeeded((*jvm)->ask("virtualSleeps 1")));
+      must(jvm->ask("virtualSleeps 1"));
     }
-    auto trace = (*run)->finish();
-    ASSERT_TRUE(succeeded(trace));
-    EXPECT_TRUE(none(trace->faults()));
-    EXPECT_THAT(all_waits_of(*trace, "sleeper"), SizeIs(4));
-    EXPECT_THAT(all_waits_of(*trace, "parker"), SizeIs(4));
+    auto trace = must(run->finish());
+    EXPECT_TRUE(none(trace.faults()));
+    EXPECT_THAT(all_waits_of(trace, "sleeper"), SizeIs(4));
+    EXPECT_THAT(all_waits_of(trace, "parker"), SizeIs(4));
     if (GetParam().version >= 21) {
       int short_sleeps = 0;  // only virtual threads sleep for 3 ms
-      for (const TraceElement* each : trace->all("monWait"))
+      for (const TraceElement* each : trace.all("monWait"))
         short_sleeps += each->get("objIdRef") == "-1" && each->get("timeout") == "3";
       EXPECT_EQ(short_sleeps, 3);
     }
   }
-  EXPECT_EQ((*jvm)->err(), "");
+  EXPECT_EQ(jvm->err(), "");
 }
 
 // Elements of that kind on the objects of that class, with the pauses. (A waiter that is woken may contend, and a
@@ -198,42 +190,33 @@ std::vector<std::string> story_of(const TraceDocument& trace, std::string_view k
 
 // What a pause or a stop falls into ends all the same, or has no beginning.
 TEST_P(EachJdk, pauses_in_the_middle_of_waits) {
-  auto jvm = JvmProcess::start(GetParam(), "Waits", attachable(GetParam()));
-  ASSERT_TRUE(succeeded(jvm));
-  auto run = TraceRun::start((*jvm)->pid(), {"--events", "threads,monitors"});
-  ASSERT_TRUE(succeeded(run));
-  const auto ctl = [&](const std::string& verb) {
-    EXPECT_EQ(run_jtrace({"ctl", (*jvm)->pid_text(), verb})->status, 0);
-  };
-  ASSERT_TRUE(succeeded((*jvm)->ask("open")));
+  TracedJvm jvm(GetParam(), "Waits", {"--events", "threads,monitors"});
+  const auto ctl = [&](const std::string& verb) { jvm.ctl({verb}); };
+  jvm.ask("open");
   ctl("pause");
-  ASSERT_TRUE(succeeded((*jvm)->ask("close")));
-  ASSERT_TRUE(succeeded((*jvm)->ask("open")));  // begins in the pause, and ends behind it
+  jvm.ask("close");
+  jvm.ask("open");  // begins in the pause, and ends behind it
   ctl("resume");
-  ASSERT_TRUE(succeeded((*jvm)->ask("close")));
+  jvm.ask("close");
   ctl("stop");
-  const auto first = (*run)->document();
-  ASSERT_TRUE(succeeded(first));
-  EXPECT_TRUE(none(first->faults()));
-  EXPECT_THAT(story_of(*first, "monWait", "Waits$Meeting"),
+  const TraceDocument first = jvm.document();
+  EXPECT_TRUE(none(first.faults()));
+  EXPECT_THAT(story_of(first, "monWait", "Waits$Meeting"),
               ElementsAre("monWait", "paused=true", "monWaited", "paused=false", "monWaited"));
   EXPECT_THAT(
-      story_of(*first, "monContended", "Waits$Taken"),
+      story_of(first, "monContended", "Waits$Taken"),
       ElementsAre("monContendedEnter", "paused=true", "monContendedEntered", "paused=false", "monContendedEntered"));
   // Open at the start of the next trace: an end alone; at its stop: a beginning alone.
-  ASSERT_TRUE(succeeded((*jvm)->ask("open")));
+  jvm.ask("open");
   ctl("start");
-  ASSERT_TRUE(succeeded((*jvm)->ask("close")));
-  ASSERT_TRUE(succeeded((*jvm)->ask("open")));
+  jvm.ask("close");
+  jvm.ask("open");
   ctl("stop");
-  ASSERT_TRUE(succeeded((*jvm)->ask("close")));
-  ASSERT_TRUE(succeeded((*run)->stop()));
-  const auto second = (*run)->document();
-  ASSERT_TRUE(succeeded(second));
-  EXPECT_TRUE(none(second->faults()));
-  EXPECT_THAT(story_of(*second, "monWait", "Waits$Meeting"), ElementsAre("monWaited", "monWait"));
-  EXPECT_THAT(story_of(*second, "monContended", "Waits$Taken"),
-              ElementsAre("monContendedEntered", "monContendedEnter"));
+  jvm.ask("close");
+  const TraceDocument second = jvm.finish();
+  EXPECT_TRUE(none(second.faults()));
+  EXPECT_THAT(story_of(second, "monWait", "Waits$Meeting"), ElementsAre("monWaited", "monWait"));
+  EXPECT_THAT(story_of(second, "monContended", "Waits$Taken"), ElementsAre("monContendedEntered", "monContendedEnter"));
   record_support(GetParam(), "G1", "live", "waits that a pause falls into");
 }
 

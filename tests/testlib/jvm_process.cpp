@@ -197,6 +197,12 @@ Result<std::string> JvmProcess::wait_line(std::string_view prefix, std::chrono::
 }
 
 Result<std::string> JvmProcess::ask(std::string_view command, std::chrono::milliseconds timeout) {
+  auto answer = answer_to(command, timeout);
+  if (!answer) return fail(answer.error().with_context("asking '" + std::string(command) + "'"));
+  return answer;
+}
+
+Result<std::string> JvmProcess::answer_to(std::string_view command, std::chrono::milliseconds timeout) {
   JTRACE_RETURN_IF_ERROR(send(command));
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (;;) {
@@ -204,8 +210,7 @@ Result<std::string> JvmProcess::ask(std::string_view command, std::chrono::milli
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     JTRACE_ASSIGN_OR_RETURN(std::string line, wait_line("", std::max(rest, std::chrono::milliseconds(0))));
     if (line.rfind("OK", 0) == 0) return line.size() > 3 ? line.substr(3) : std::string();
-    if (line.rfind("ERR", 0) == 0)
-      return fail(ErrorCategory::kRefused, "asking '" + std::string(command) + "': " + line);
+    if (line.rfind("ERR", 0) == 0) return fail(ErrorCategory::kRefused, line);
   }
 }
 

@@ -69,7 +69,8 @@ class JvmProcess {
     return "/proc/" + pid_text() + "/cwd/" + std::string(name);
   }
 
-  // Sends a line and waits for its answer, which is returned without "OK ". An answer ERR is an error.
+  // Sends a line and waits for its answer, which is returned without "OK ". An answer ERR is an error; an error names
+  // the line and has what the JVM wrote to stderr and its crash report.
   Result<std::string> ask(std::string_view command, std::chrono::milliseconds timeout = std::chrono::seconds(120));
   Result<> send(std::string_view line);
   // The next line of stdout that starts with `prefix`.
@@ -90,6 +91,7 @@ class JvmProcess {
 
  private:
   JvmProcess(const Jdk& jdk) : jdk_(jdk) {}
+  Result<std::string> answer_to(std::string_view command, std::chrono::milliseconds timeout);
 
   Jdk jdk_;
   ScratchDir folder_{"jtrace-jvm"};

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "tests/testlib/jdk_matrix.h"
 #include "tests/testlib/jvm_process.h"
+#include "tests/testlib/must.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/trace_document.h"
 #include "tests/testlib/xml_oracle.h"
@@ -19,6 +20,11 @@
 #define JTRACE_NEED_JDK(name)                                                \
   const std::optional<::jtrace::test::Jdk> name = ::jtrace::test::any_jdk(); \
   if (!name) JTRACE_SKIP("live", "no JDK on this machine")
+
+// The tests of a suite run on every JDK that is found: TEST_P(suite, Name), where GetParam() is the Jdk.
+#define JTRACE_ON_EACH_JDK(suite)                       \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
+  INSTANTIATE_TEST_SUITE_P(Jdks, suite, ::testing::ValuesIn(::jtrace::test::jdks()), ::jtrace::test::NameOf())
 
 namespace jtrace::test {
 

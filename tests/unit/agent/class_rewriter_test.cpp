@@ -140,7 +140,7 @@ TEST(ClassRewriter, JumpsGoInFrontOfTheProbesButBehindThePrologue) {
   EXPECT_EQ(done.target_pc(first), 9u);
   const Instruction& back = done.instructions[5];
   EXPECT_EQ(back.op, kIfeq);
-  EXPECT_EQ(done.target_pc(back), 5u);  // behind the entry's probe
+  EXPECT_EQ(done.target_pc(back), 5u);  // after the entry's probe
   EXPECT_EQ(done.method.frames[2], 5);  // frame at 5
   EXPECT_EQ(done.method.frames[3], 9 - 5 - 1);
   EXPECT_EQ(done.method.frames[4], 13 - 9 - 1);  // in front of the exit's probe
@@ -428,7 +428,7 @@ TEST(ClassRewriter, ATableThatDoesNotFitItsAttributeLeavesTheMethodAlone) {
   Bytes bytes = test_class({.code = {0, kReturn}, .lines = {{0, 5}, {1, 6}}}, 49);
   ClassFile klass;
   ASSERT_TRUE(klass.parse(bytes));
-  // The count of the line table: behind max_stack, max_locals, the code, no handlers, the attributes' count and header.
+  // The count of the line table: after max_stack, max_locals, the code, no handlers, the attributes' count and header.
   const std::size_t count_at = klass.methods()[0].code.data + 4 + 4 + 2 + 2 + 2 + 6;
   ASSERT_EQ(u2_at(&bytes[count_at]), 2);
   set2(bytes, count_at, 3);

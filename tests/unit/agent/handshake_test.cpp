@@ -107,7 +107,7 @@ class Handshake : public ::testing::Test {
     EXPECT_EQ(begin_session(jvm_.vm(), std::move(agent_), true, "", reason), nullptr);
     return reason.text;
   }
-  // The text of the agent's Started, behind its Hello.
+  // The text of the agent's Started, after its Hello.
   std::string told() {
     Frame frame;
     while (receive_frame(jtrace_.get(), frame) && frame.type != record::FrameType::kStarted) {

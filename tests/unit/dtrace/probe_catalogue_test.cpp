@@ -49,7 +49,7 @@ TEST(ProbeCatalogue, TextsTakeTwoOperands) {
 TEST(ProbeCatalogue, NamesMatchTheirOwnRow) {
   EXPECT_EQ(describe_probe("hotspot", "monitor__waited", 4).arguments.size(), 3u);
   EXPECT_EQ(describe_probe("hotspot", "monitor__wait", 5).arguments.back().name, "timeout");
-  // A number right behind a text is no length.
+  // A number right after a text is no length.
   EXPECT_EQ(describe_probe("hotspot", "class__initialization__end", 5).arguments[1].kind, ArgumentKind::kAddress);
 }
 

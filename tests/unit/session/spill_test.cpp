@@ -424,7 +424,7 @@ TEST_F(SpillTest, EndsValidlyAtItsLimit) {
   EXPECT_GT(count(converted.text, "<methodEntry "), 1000u);
 }
 
-// jtrace was killed behind its second pass: the file has that, the pool the rest, and some of both.
+// jtrace was killed after its second pass: the file has that, the pool the rest, and some of both.
 TEST_F(SpillTest, GoesOnInThePoolThatWasLeft) {
   session_.options.spill = path_;
   Script script(session_.start);

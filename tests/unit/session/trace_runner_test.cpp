@@ -200,7 +200,7 @@ TEST_F(TraceRunnerTest, ADestinationThatIsFullEndsTheTraceProperly) {
   EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
 }
 
-// The same behind the definitions of methods that are counted.
+// The same after the definitions of methods that are counted.
 FakeAgent::Work write_counted_events(std::uint64_t methods) {
   return [methods](const record::Pool& pool) {
     record::DefinitionWriter definitions(pool);

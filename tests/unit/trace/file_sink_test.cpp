@@ -54,7 +54,7 @@ TEST(FileSink, VisibleAtOnceAndPrivate) {
   EXPECT_EQ(mode_of(path), 0600u);
   ASSERT_TRUE((*sink)->write("abc\n"));
   ASSERT_TRUE((*sink)->flush());
-  EXPECT_EQ(content(path), "abc\n");  // the room kept behind it does not show
+  EXPECT_EQ(content(path), "abc\n");  // the room kept after it does not show
   ASSERT_TRUE((*sink)->write("def\n"));
   ASSERT_TRUE((*sink)->finish());
   EXPECT_EQ(content(path), "abc\ndef\n");

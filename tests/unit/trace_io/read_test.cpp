@@ -324,7 +324,7 @@ TEST(Validate, FindsWhatIsWrong) {
   EXPECT_EQ(faults_of(sound("<line traceIdRef=\"u\"/>\n")), (Counts{{"undefined reference", 1}}));
 }
 
-// --slower-than: the entry is written when the call has turned out to be slow, behind what it has done.
+// --slower-than: the entry is written when the call has turned out to be slow, after what it has done.
 TEST(Validate, ALateEntryStandsBehindItsOwnEvents) {
   const std::string late =
       "<line threadId=\"1\" time=\"2.0\"/>\n"
