@@ -53,19 +53,19 @@ void fill_disk(const Jdk& jdk, const std::vector<std::string>& options) {
   EXPECT_TRUE(succeeded(jvm->ask("threads 2")));
 }
 
-TEST(FullDisk, ends_a_trace_properly) {
+TEST(FullDisk, EndsATraceProperly) {
   NEED_NAMESPACES();
   JTRACE_NEED_JDK(jdk);
   fill_disk(*jdk, {"--min-free", "0"});
 }
 
-TEST(FullDisk, is_not_reached_where_some_must_stay_free) {
+TEST(FullDisk, IsNotReachedWhereSomeMustStayFree) {
   NEED_NAMESPACES();
   JTRACE_NEED_JDK(jdk);
   fill_disk(*jdk, {"--min-free", "100K"});
 }
 
-TEST(MaxSize, ends_a_trace_properly) {
+TEST(MaxSize, EndsATraceProperly) {
   JTRACE_NEED_JDK(jdk);
   TracedJvm jvm(*jdk, "Workload", {"--max-size", "100K"});
   for (int i = 0; i < 40 && jvm.command().alive(); ++i) jvm.ask("threads 100");
@@ -76,7 +76,7 @@ TEST(MaxSize, ends_a_trace_properly) {
 
 // A root in which /tmp is a symbolic link to an absolute path: inside, it is a folder; followed from the host, it leads
 // to the host's files. (Here the host has no such folder, so a tool that follows it fails or makes it.)
-TEST(HostileContainer, tmp_that_is_a_link_does_not_lead_to_the_host) {
+TEST(HostileContainer, TmpThatIsALinkDoesNotLeadToTheHost) {
   NEED_NAMESPACES();
   for (const Jdk& jdk : jdks()) {
     SCOPED_TRACE(jdk.name);
@@ -95,7 +95,7 @@ TEST(HostileContainer, tmp_that_is_a_link_does_not_lead_to_the_host) {
 }
 
 // After its start the target replaces its libjvm.so by a link that leads out of its root.
-TEST(HostileContainer, a_libjvm_that_is_a_link_harms_nobody) {
+TEST(HostileContainer, ALibjvmThatIsALinkHarmsNobody) {
   NEED_NAMESPACES();
   for (const Jdk& jdk : jdks()) {
     SCOPED_TRACE(jdk.name);
@@ -119,7 +119,7 @@ TEST(HostileContainer, a_libjvm_that_is_a_link_harms_nobody) {
 }
 
 // Where the target has no writable place to run a library from, the agent cannot be delivered.
-TEST(Delivery, says_that_there_is_no_place_to_run_from) {
+TEST(Delivery, SaysThatThereIsNoPlaceToRunFrom) {
   NEED_NAMESPACES();
   JTRACE_NEED_JDK(jdk);
   JvmOptions options = attachable(*jdk);

@@ -84,7 +84,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(EachJdk);
 
-TEST_P(EachJdk, answers_every_operation) {
+TEST_P(EachJdk, AnswersEveryOperation) {
   const auto jvm = start({"-Dsome.password=hidden"});
   ASSERT_TRUE(jvm);
   EXPECT_THAT(cmd(*jvm, {"jcmd", "VM.version"}).out, HasSubstr("JDK "));
@@ -113,7 +113,7 @@ TEST_P(EachJdk, answers_every_operation) {
   record_support(GetParam(), "G1", "live", "cmd");
 }
 
-TEST_P(EachJdk, a_no_with_code_0_is_a_no) {
+TEST_P(EachJdk, ANoWithCode0IsANo) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   const std::vector<std::vector<std::string>> refused = {
@@ -153,7 +153,7 @@ TEST_P(EachJdk, a_no_with_code_0_is_a_no) {
 }
 
 // What the tool sees before it asks, and what the JVM says when it is asked all the same: both are told right.
-TEST_P(EachJdk, verdicts_of_load) {
+TEST_P(EachJdk, VerdictsOfLoad) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   const ScratchDir folder;
@@ -194,7 +194,7 @@ TEST_P(EachJdk, verdicts_of_load) {
 }
 
 // A Java agent goes through the JVM's own `instrument` library, whose codes are told in words.
-TEST_P(EachJdk, java_agents) {
+TEST_P(EachJdk, JavaAgents) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   const auto classes = must(compiled_app("AttachAgent"));
@@ -221,7 +221,7 @@ TEST_P(EachJdk, java_agents) {
   EXPECT_EQ(jvm->out(), "READY\n");
 }
 
-TEST_P(EachJdk, loading_that_is_switched_off) {
+TEST_P(EachJdk, LoadingThatIsSwitchedOff) {
   if (GetParam().version < 9) GTEST_SKIP() << "JDK 8 has no EnableDynamicAgentLoading";
   JvmOptions options;
   options.flags = {"-XX:-EnableDynamicAgentLoading"};
@@ -238,7 +238,7 @@ TEST_P(EachJdk, loading_that_is_switched_off) {
   expect_unharmed(jvm);
 }
 
-TEST_P(EachJdk, the_coming_warning_is_announced) {
+TEST_P(EachJdk, TheComingWarningIsAnnounced) {
   JvmOptions options;
   const auto started = must(JvmProcess::start(GetParam(), "Idle", options));
   const JvmProcess& jvm = *started;
@@ -255,7 +255,7 @@ TEST_P(EachJdk, the_coming_warning_is_announced) {
 }
 
 // Whole, or refused before anything is sent; never cut.
-TEST_P(EachJdk, long_arguments) {
+TEST_P(EachJdk, LongArguments) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   const std::string ok = put(*jvm, agent_library("ok"), "ok.so");
@@ -287,7 +287,7 @@ TEST_P(EachJdk, long_arguments) {
   expect_unharmed(*jvm);
 }
 
-TEST_P(EachJdk, jmx_gives_a_service_url) {
+TEST_P(EachJdk, JmxGivesAServiceUrl) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   const auto first = run_jtrace({"jmx", jvm->pid_text()});
@@ -298,7 +298,7 @@ TEST_P(EachJdk, jmx_gives_a_service_url) {
   record_support(GetParam(), "G1", "live", "jmx");
 }
 
-TEST_P(EachJdk, a_batch_and_several_jvms) {
+TEST_P(EachJdk, ABatchAndSeveralJvms) {
   const auto one = start();
   const auto two = start();
   ASSERT_TRUE(one && two);
@@ -328,7 +328,7 @@ TEST_P(EachJdk, a_batch_and_several_jvms) {
 }
 
 // In a pid namespace with a /proc of its own, so that "all" are those of this test and not those of another.
-TEST(All, every_JVM_of_the_machine_is_asked_once) {
+TEST(All, EveryJvmOfTheMachineIsAskedOnce) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   if (run_command({"unshare", "--pid", "--fork", "--mount-proc", "true"}).value_or(CommandOutput{}).status != 0)
     JTRACE_SKIP("live", "unshare(1) cannot make a pid namespace here");
@@ -364,7 +364,7 @@ TEST(All, every_JVM_of_the_machine_is_asked_once) {
   EXPECT_EQ(occurrences("done 0\n"), 1) << ran.out;
 }
 
-TEST_P(EachJdk, a_socket_that_was_deleted_or_left_behind) {
+TEST_P(EachJdk, ASocketThatWasDeletedOrLeftBehind) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   ASSERT_EQ(cmd(*jvm, {"jcmd", "VM.version"}).status, 0);
@@ -376,7 +376,7 @@ TEST_P(EachJdk, a_socket_that_was_deleted_or_left_behind) {
   expect_unharmed(*jvm);
 }
 
-TEST_P(EachJdk, many_first_clients_at_once) {
+TEST_P(EachJdk, ManyFirstClientsAtOnce) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   std::vector<int> statuses(8, -1);
@@ -388,7 +388,7 @@ TEST_P(EachJdk, many_first_clients_at_once) {
   expect_unharmed(*jvm);
 }
 
-TEST_P(EachJdk, the_reply_of_a_jvm_that_dies) {
+TEST_P(EachJdk, TheReplyOfAJvmThatDies) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   const std::string ok = put(*jvm, agent_library("ok"), "ok.so");
@@ -398,7 +398,7 @@ TEST_P(EachJdk, the_reply_of_a_jvm_that_dies) {
 }
 
 // One thread of the JVM serves all clients: behind a long command the others wait, and are told why.
-TEST_P(EachJdk, a_busy_listener_is_named_at_the_time_out) {
+TEST_P(EachJdk, ABusyListenerIsNamedAtTheTimeOut) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
   const std::string ok = put(*jvm, agent_library("ok"), "ok.so");
@@ -448,7 +448,7 @@ CommandOptions as_nobody() {
 }
 
 // The JVM in each kind of home, the client root or the same user, each first to attach once; the library is here alone.
-TEST_P(EachJdk, in_containers_as_root_and_as_the_same_user) {
+TEST_P(EachJdk, InContainersAsRootAndAsTheSameUser) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   const ScratchDir folder;
   fs::permissions(folder.path(), fs::perms::all);
@@ -489,7 +489,7 @@ TEST_P(EachJdk, in_containers_as_root_and_as_the_same_user) {
 }
 
 // The library in one program: a thread for each JVM, at once, the target's users different from ours.
-TEST(AttachLibrary, from_several_threads) {
+TEST(AttachLibrary, FromSeveralThreads) {
   const auto all = jdks();
   if (all.empty()) JTRACE_SKIP("live", "no JDK on this machine");
   std::vector<std::unique_ptr<JvmProcess>> jvms;

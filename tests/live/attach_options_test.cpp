@@ -28,7 +28,7 @@ JTRACE_ON_EACH_JDK(EachJdk);
   return none(verdict->faults) << "\nnot valid: " << path;
 }
 
-TEST_P(EachJdk, every_fragment_of_strict_dtd_is_valid_by_the_original) {
+TEST_P(EachJdk, EveryFragmentOfStrictDtdIsValidByTheOriginal) {
   TracedJvm jvm(GetParam(), "Workload",
                 {"--strict-dtd", "--events", "all", "--loaded-classes", "all", "--filter", "java.util.* * exclude",
                  "--monitor-owner"});
@@ -40,7 +40,7 @@ TEST_P(EachJdk, every_fragment_of_strict_dtd_is_valid_by_the_original) {
   record_support(GetParam(), "G1", "live", "fragments valid by trace.dtd");
 }
 
-TEST_P(EachJdk, says_every_option_and_the_filters_in_order) {
+TEST_P(EachJdk, SaysEveryOptionAndTheFiltersInOrder) {
   TracedJvm jvm(
       GetParam(), "Workload",
       {"--filter", "java.util.* include", "--filter", "*Test main exclude", "--agent-options", "stack-depth=3"});
@@ -57,7 +57,7 @@ TEST_P(EachJdk, says_every_option_and_the_filters_in_order) {
   EXPECT_EQ(trace.all("agentCreate").front()->get("agentParameters"), "stack-depth=3");
 }
 
-TEST_P(EachJdk, samples_allocations_with_their_stacks) {
+TEST_P(EachJdk, SamplesAllocationsWithTheirStacks) {
   if (GetParam().version < 11) GTEST_SKIP() << "JVM TI tells of allocations from JDK 11 on (JEP 331)";
   TracedJvm jvm(GetParam(), "Workload", {"--events", "objects,gc"});
   jvm.ask("garbage 64");
@@ -72,7 +72,7 @@ TEST_P(EachJdk, samples_allocations_with_their_stacks) {
   EXPECT_LT(from_there, 200u);
 }
 
-TEST(RingMemory, counts_exactly_what_found_no_room) {
+TEST(RingMemory, CountsExactlyWhatFoundNoRoom) {
   JTRACE_NEED_JDK(jdk);
   // Of this JVM only the program's own threads end.
   TracedJvm jvm(*jdk, "Workload", {"--events", "threadEnd", "--ring-memory", "1M"},
@@ -92,7 +92,7 @@ TEST(RingMemory, counts_exactly_what_found_no_room) {
   EXPECT_THAT(jvm.command().err(), HasSubstr(std::to_string(dropped) + " events were lost"));
 }
 
-TEST(RingMemory, loses_nothing_where_the_program_waits_for_room) {
+TEST(RingMemory, LosesNothingWhereTheProgramWaitsForRoom) {
   JTRACE_NEED_JDK(jdk);
   TracedJvm jvm(*jdk, "Workload",
                 {"--events", "threads", "--ring-memory", "1M", "--when-full", "block", "--block-limit", "10000"});
@@ -103,7 +103,7 @@ TEST(RingMemory, loses_nothing_where_the_program_waits_for_room) {
 }
 
 // What stood still for longer than the limit goes on, and what it lost is counted.
-TEST(RingMemory, holds_the_program_up_no_longer_than_the_limit) {
+TEST(RingMemory, HoldsTheProgramUpNoLongerThanTheLimit) {
   JTRACE_NEED_JDK(jdk);
   TracedJvm jvm(*jdk, "Workload",
                 {"--events", "threadEnd", "--ring-memory", "1M", "--when-full", "block", "--block-limit", "5"},
@@ -118,7 +118,7 @@ TEST(RingMemory, holds_the_program_up_no_longer_than_the_limit) {
   EXPECT_EQ(trace.count("threadEnd") + dropped, 3000u);
 }
 
-TEST(Rotate, keeps_whole_documents_of_the_size_asked_for) {
+TEST(Rotate, KeepsWholeDocumentsOfTheSizeAskedFor) {
   JTRACE_NEED_JDK(jdk);
   TracedJvm jvm(*jdk, "Workload", {"--max-size", "256K", "--rotate", "3"});
   jvm.ask("hold 5");
@@ -142,7 +142,7 @@ TEST(Rotate, keeps_whole_documents_of_the_size_asked_for) {
 }
 
 // Standard output is a pipe that nobody reads: the trace goes on until a signal, which ends it all the same.
-TEST(StuckReader, does_not_keep_a_signal_from_ending_the_trace) {
+TEST(StuckReader, DoesNotKeepASignalFromEndingTheTrace) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload", attachable(*jdk)));
   int ends[2] = {-1, -1};
@@ -162,7 +162,7 @@ TEST(StuckReader, does_not_keep_a_signal_from_ending_the_trace) {
   EXPECT_TRUE(succeeded(jvm->ask("threads 2")));
 }
 
-TEST(Doctype, leads_a_validating_parser_to_the_dtd) {
+TEST(Doctype, LeadsAValidatingParserToTheDtd) {
   JTRACE_NEED_JDK(jdk);
   TracedJvm jvm(*jdk, "Workload", {"--doctype", "--names", "classic"});
   jvm.stop();

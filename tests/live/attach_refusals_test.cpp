@@ -95,7 +95,7 @@ class Sleeper {
   pid_t pid_ = -1;
 };
 
-TEST(AttachRefusals, words_that_are_no_process) {
+TEST(AttachRefusals, WordsThatAreNoProcess) {
   expect_refused("", 2, {"not a process id: ''"});
   expect_refused("0", 2, {"not a process id: '0'"});
   expect_refused("12abc", 3, {"'12abc'", "main class"});
@@ -103,7 +103,7 @@ TEST(AttachRefusals, words_that_are_no_process) {
   expect_refused("4194304", 3, {"no such process 4194304"});
 }
 
-TEST(AttachRefusals, a_thread_and_a_zombie) {
+TEST(AttachRefusals, AThreadAndAZombie) {
   std::thread([] {
     expect_refused(std::to_string(::gettid()), 3, {"is a thread of process " + std::to_string(::getpid())});
   }).join();
@@ -116,14 +116,14 @@ TEST(AttachRefusals, a_thread_and_a_zombie) {
   expect_refused(std::to_string(child), 3, {"no such process"});
 }
 
-TEST(AttachRefusals, no_jvm_and_no_signal) {
+TEST(AttachRefusals, NoJvmAndNoSignal) {
   const Sleeper sleeper;
   expect_refused(std::to_string(sleeper.pid()), 4, {"(sleep)", "no libjvm.so mapped", "no signal sent"});
   EXPECT_TRUE(sleeper.alive());
 }
 
 // Another VM that has the same file names and another protocol.
-TEST(AttachRefusals, openj9_is_named) {
+TEST(AttachRefusals, Openj9IsNamed) {
   const ScratchDir folder;
   const std::string library = folder.file("libj9vm29.so");
   fs::copy_file(libraries_folder() + "/libattach_test_agent_ok.so", library);
@@ -138,7 +138,7 @@ TEST(AttachRefusals, openj9_is_named) {
 }
 
 // Words that no JVM would take as they are meant: found before anything is sent.
-TEST(AttachRefusals, words_that_cannot_be_sent) {
+TEST(AttachRefusals, WordsThatCannotBeSent) {
   NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
   const std::string pid = jvm->pid_text();
@@ -163,7 +163,7 @@ TEST(AttachRefusals, words_that_cannot_be_sent) {
   EXPECT_EQ(jvm->out(), "READY\n");
 }
 
-TEST(AttachRefusals, all_needs_a_yes_for_what_changes) {
+TEST(AttachRefusals, AllNeedsAYesForWhatChanges) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"cmd", "all", "jcmd", "GC.run"},
                                              {"cmd", "all", "setflag", "HeapDumpOnOutOfMemoryError", "1"},
@@ -194,7 +194,7 @@ class RefusingJdk : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(RefusingJdk);
 
-TEST_P(RefusingJdk, stopped) {
+TEST_P(RefusingJdk, Stopped) {
   const auto jvm = start({});
   ASSERT_TRUE(jvm);
   for (const bool warm : {false, true}) {
@@ -211,7 +211,7 @@ TEST_P(RefusingJdk, stopped) {
   expect_unharmed(*jvm);
 }
 
-TEST_P(RefusingJdk, attach_disabled) {
+TEST_P(RefusingJdk, AttachDisabled) {
   for (const char* perf : {"-XX:+UsePerfData", "-XX:-UsePerfData"}) {
     const auto jvm = start({"-XX:+DisableAttachMechanism", perf});
     ASSERT_TRUE(jvm);
@@ -220,7 +220,7 @@ TEST_P(RefusingJdk, attach_disabled) {
   }
 }
 
-TEST_P(RefusingJdk, reduced_signals) {
+TEST_P(RefusingJdk, ReducedSignals) {
   const auto jvm = start({"-Xrs"});
   ASSERT_TRUE(jvm);
   // The listener stands from the start, and needs no signal.
@@ -231,7 +231,7 @@ TEST_P(RefusingJdk, reduced_signals) {
 }
 
 // A SIGQUIT in its first milliseconds would kill it.
-TEST_P(RefusingJdk, just_starting) {
+TEST_P(RefusingJdk, JustStarting) {
   for (int delay_ms = 0; delay_ms < 40; delay_ms += 4) {
     JvmOptions options;
     options.wait_ready = false;
@@ -248,7 +248,7 @@ TEST_P(RefusingJdk, just_starting) {
   }
 }
 
-TEST_P(RefusingJdk, another_users) {
+TEST_P(RefusingJdk, AnotherUsers) {
   NEED_ROOT();
   const auto jvm = start({});
   ASSERT_TRUE(jvm);
@@ -256,7 +256,7 @@ TEST_P(RefusingJdk, another_users) {
   expect_unharmed(*jvm);
 }
 
-TEST(AttachRefusals, an_impostors_socket) {
+TEST(AttachRefusals, AnImpostorsSocket) {
   NEED_ROOT();
   NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
@@ -276,7 +276,7 @@ TEST(AttachRefusals, an_impostors_socket) {
 }
 
 // As `docker pause` leaves it: a signal would wait, and print a thread dump once it is thawed.
-TEST(AttachRefusals, frozen) {
+TEST(AttachRefusals, Frozen) {
   NEED_ROOT();
   NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
@@ -307,7 +307,7 @@ TEST(AttachRefusals, frozen) {
   EXPECT_EQ(jvm->out(), "READY\n");
 }
 
-TEST(AttachRefusals, a_trigger_of_another_user) {
+TEST(AttachRefusals, ATriggerOfAnotherUser) {
   NEED_ROOT();
   NEED_JDK(jdk);
   JvmOptions options;
@@ -324,7 +324,7 @@ TEST(AttachRefusals, a_trigger_of_another_user) {
   EXPECT_EQ(jvm->out(), "READY\n");
 }
 
-TEST(AttachRefusals, nowhere_to_put_the_trigger) {
+TEST(AttachRefusals, NowhereToPutTheTrigger) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   NEED_JDK(jdk);
   JvmOptions options;
@@ -338,7 +338,7 @@ TEST(AttachRefusals, nowhere_to_put_the_trigger) {
   EXPECT_EQ(jvm->out(), "READY\n");
 }
 
-TEST(AttachRefusals, a_stale_socket_is_cleared_away) {
+TEST(AttachRefusals, AStaleSocketIsClearedAway) {
   NEED_ROOT();
   NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
@@ -356,7 +356,7 @@ TEST(AttachRefusals, a_stale_socket_is_cleared_away) {
 }
 
 // A target whose places for a library are full, or may not hold code.
-TEST(AttachRefusals, delivery_without_a_place) {
+TEST(AttachRefusals, DeliveryWithoutAPlace) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   NEED_JDK(jdk);
   for (const char* fault : {"noexec", "no room"}) {
@@ -380,7 +380,7 @@ TEST(AttachRefusals, delivery_without_a_place) {
   }
 }
 
-TEST(AttachRefusals, a_main_class_of_several) {
+TEST(AttachRefusals, AMainClassOfSeveral) {
   NEED_JDK(jdk);
   auto one = must(JvmProcess::start(*jdk, "Idle", {}));
   auto two = must(JvmProcess::start(*jdk, "Idle", {}));

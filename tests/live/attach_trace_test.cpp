@@ -41,7 +41,7 @@ std::set<std::string> names_of_threads(const TraceDocument& trace) {
 // ZGC learned to unload classes in JDK 12 (JDK-8214897).
 bool unloads_classes(const Jdk& jdk, Collector collector) { return to_string(collector) != "Z" || jdk.version >= 12; }
 
-TEST_P(EachCollector, traces_what_the_program_does) {
+TEST_P(EachCollector, TracesWhatTheProgramDoes) {
   const auto& [jdk, collector] = GetParam();
   TracedJvm jvm(jdk, "Workload", kWithClasses, attachable(jdk, jdk.collector_flags(collector)));
   jvm.ask_each({"threads 50", "contend 5", "wait 3", "load 20"});
@@ -63,7 +63,7 @@ TEST_P(EachCollector, traces_what_the_program_does) {
   record_support(jdk, to_string(collector), "live", "trace by attach");
 }
 
-TEST_P(EachCollector, unloads_exactly_the_classes_that_went) {
+TEST_P(EachCollector, UnloadsExactlyTheClassesThatWent) {
   const auto& [jdk, collector] = GetParam();
   if (!unloads_classes(jdk, collector)) {
     record_support(jdk, to_string(collector), "live", "classUnload", "the ZGC of JDK 11 unloads no classes");
@@ -83,7 +83,7 @@ TEST_P(EachCollector, unloads_exactly_the_classes_that_went) {
   record_support(jdk, to_string(collector), "live", "classUnload");
 }
 
-TEST_P(EachJdk, names_the_threads_that_ran_before) {
+TEST_P(EachJdk, NamesTheThreadsThatRanBefore) {
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   must(jvm->ask("hold 10"));
   auto run = must(TraceRun::start(jvm->pid()));
@@ -97,7 +97,7 @@ TEST_P(EachJdk, names_the_threads_that_ran_before) {
     }
 }
 
-TEST_P(EachJdk, can_be_traced_again_and_again_and_nothing_stays) {
+TEST_P(EachJdk, CanBeTracedAgainAndAgainAndNothingStays) {
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   std::vector<std::string> threads;
   for (int i = 0; i < 5; ++i) {
@@ -119,7 +119,7 @@ TEST_P(EachJdk, can_be_traced_again_and_again_and_nothing_stays) {
   EXPECT_TRUE(jvm->alive());
 }
 
-TEST_P(EachJdk, refuses_a_second_trace_at_the_same_time) {
+TEST_P(EachJdk, RefusesASecondTraceAtTheSameTime) {
   TracedJvm jvm(GetParam(), "Workload");
   const ScratchDir folder;
   auto second = must(run_jtrace({"attach", jvm.pid_text(), "-o", folder.file("second.xml"), "--duration", "1"}));
@@ -130,7 +130,7 @@ TEST_P(EachJdk, refuses_a_second_trace_at_the_same_time) {
   EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 2);
 }
 
-TEST_P(EachJdk, loses_nothing_when_the_JVM_is_killed) {
+TEST_P(EachJdk, LosesNothingWhenTheJvmIsKilled) {
   TracedJvm jvm(GetParam(), "Workload");
   jvm.ask("threads 40");
   jvm.process().signal(SIGKILL);
@@ -142,7 +142,7 @@ TEST_P(EachJdk, loses_nothing_when_the_JVM_is_killed) {
   EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 40);
 }
 
-TEST_P(EachJdk, ends_with_the_JVM) {
+TEST_P(EachJdk, EndsWithTheJvm) {
   TracedJvm jvm(GetParam(), "Workload");
   jvm.process().close_input();
   auto status = jvm.wait_exit();
@@ -155,7 +155,7 @@ TEST_P(EachJdk, ends_with_the_JVM) {
   EXPECT_EQ(exit, 0);
 }
 
-TEST_P(EachJdk, survives_the_death_of_jtrace) {
+TEST_P(EachJdk, SurvivesTheDeathOfJtrace) {
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   {
     auto run = must(TraceRun::start(jvm->pid()));
@@ -173,7 +173,7 @@ TEST_P(EachJdk, survives_the_death_of_jtrace) {
   EXPECT_EQ(jvm->err(), "");
 }
 
-TEST_P(EachJdk, takes_a_hundred_thousand_virtual_threads) {
+TEST_P(EachJdk, TakesAHundredThousandVirtualThreads) {
   if (GetParam().version < 21) GTEST_SKIP() << "no virtual threads before JDK 21";
   TracedJvm jvm(GetParam(), "Workload", {"--virtual-threads"});
   jvm.ask("virtual 100000");
@@ -184,7 +184,7 @@ TEST_P(EachJdk, takes_a_hundred_thousand_virtual_threads) {
   record_support(GetParam(), "G1", "live", "virtual threads");
 }
 
-TEST_P(EachJdk, is_sound_under_everything_at_once) {
+TEST_P(EachJdk, IsSoundUnderEverythingAtOnce) {
   std::vector<std::string> arguments{"--events",         "all", "--free", "nested", "--monitor-owner",
                                      "--loaded-classes", "all"};
   if (GetParam().version >= 21) arguments.push_back("--virtual-threads");
@@ -200,7 +200,7 @@ TEST_P(EachJdk, is_sound_under_everything_at_once) {
   EXPECT_EQ(jvm.err(), "");
 }
 
-TEST_P(EachJdk, says_every_object_on_request) {
+TEST_P(EachJdk, SaysEveryObjectOnRequest) {
   if (GetParam().version < 11) GTEST_SKIP() << "JVM TI tells of allocations from JDK 11 on (JEP 331)";
   TracedJvm jvm(GetParam(), "Workload", {"--events", "objects,gc", "--sample-interval", "0"});
   // HotSpot has chosen the next byte to sample at before the interval was set (ThreadHeapSampler): a thread that ran
@@ -228,7 +228,7 @@ TEST_P(EachJdk, says_every_object_on_request) {
   record_support(GetParam(), "G1", "live", "every object");
 }
 
-TEST_P(EachJdk, traces_into_a_container) {
+TEST_P(EachJdk, TracesIntoAContainer) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   for (const Isolation isolation : {Isolation::kMount, Isolation::kContainer}) {
     JvmOptions options = attachable(GetParam());

@@ -152,7 +152,7 @@ Result<CommandOutput> attach(const JvmProcess& jvm, std::vector<std::string> wor
   return run_jtrace(words, options);
 }
 
-TEST(BadInput, by_attach) {
+TEST(BadInput, ByAttach) {
   NEED_NAMESPACES();
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload"));
@@ -186,7 +186,7 @@ TEST(BadInput, by_attach) {
 }
 
 // More than the 1024 bytes that an argument of the attach protocol has before JDK 24; and more than a message takes.
-TEST(BadInput, by_attach_many_filters) {
+TEST(BadInput, ByAttachManyFilters) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload"));
   const ScratchDir folder;
@@ -201,7 +201,7 @@ TEST(BadInput, by_attach_many_filters) {
   expect_unharmed(*jvm);
 }
 
-TEST(BadInput, ctl_verbs_out_of_order) {
+TEST(BadInput, CtlVerbsOutOfOrder) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload", attachable(*jdk)));
   const auto ctl = [&](const std::vector<std::string>& words, int status, const std::string& says) {
@@ -233,7 +233,7 @@ std::string agent_with(const ScratchDir& folder, std::size_t offset, unsigned ch
   return path;
 }
 
-TEST(BadInput, agents_that_this_jvm_cannot_load) {
+TEST(BadInput, AgentsThatThisJvmCannotLoad) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload"));
   const ScratchDir folder;
@@ -253,7 +253,7 @@ TEST(BadInput, agents_that_this_jvm_cannot_load) {
   expect_unharmed(*jvm);
 }
 
-TEST(BadInput, another_vm) {
+TEST(BadInput, AnotherVm) {
   const ScratchDir folder;
   const std::string library = folder.file("libj9vm29.so");
   fs::copy_file(kOtherAgent, library);
@@ -268,7 +268,7 @@ TEST(BadInput, another_vm) {
 }
 
 // A JVM that calls itself JDK 7: its version is read from the JDK's `release` file where it has no counters.
-TEST(BadInput, a_jvm_that_is_too_old) {
+TEST(BadInput, AJvmThatIsTooOld) {
   NEED_NAMESPACES();
   JTRACE_NEED_JDK(jdk);
   JvmOptions options;
@@ -289,7 +289,7 @@ TEST(BadInput, a_jvm_that_is_too_old) {
 }
 
 // jtrace's side of -agentpath, greeted by an agent of another version.
-TEST(BadInput, an_agent_of_another_version_starts_jtrace) {
+TEST(BadInput, AnAgentOfAnotherVersionStartsJtrace) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const UniqueFd ours(ends[0]);
@@ -337,7 +337,7 @@ JTRACE_ON_EACH_JDK(EachJdk);
   if (chrooted() && !JTRACE_STATIC_TOOLS) \
   GTEST_SKIP() << "the tools of this build are not static: they do not run in the chroot"
 
-TEST_P(EachJdk, by_agentpath) {
+TEST_P(EachJdk, ByAgentpath) {
   NEED_NAMESPACES();
   NEED_TOOLS_IN_THE_ROOT();
   std::vector<Row> table = rows();
@@ -358,7 +358,7 @@ TEST_P(EachJdk, by_agentpath) {
 }
 
 // Each row ends the start of a JVM that was told to be strict.
-TEST_P(EachJdk, by_agentpath_strict) {
+TEST_P(EachJdk, ByAgentpathStrict) {
   NEED_NAMESPACES();
   NEED_TOOLS_IN_THE_ROOT();
   for (const Row& row : rows()) {
@@ -380,7 +380,7 @@ TEST_P(EachJdk, by_agentpath_strict) {
 
 // Another agent that holds all that can be held, and keeps the JVM from starting; then copies of the agent, one after
 // the other.
-TEST_P(EachJdk, beside_other_agents) {
+TEST_P(EachJdk, BesideOtherAgents) {
   NEED_NAMESPACES();
   JvmOptions options = seeing_the_build({other_agent_flag("hold wait")});
   options.wait_ready = false;
@@ -423,7 +423,7 @@ TEST_P(EachJdk, beside_other_agents) {
 
 // Two copies of the agent in one JVM, as two versions of jtrace leave them there: each traces after the other, through
 // the classes that the first has left, and never at the same time.
-TEST_P(EachJdk, a_second_copy_of_the_agent) {
+TEST_P(EachJdk, ASecondCopyOfTheAgent) {
   NEED_NAMESPACES();
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   const std::string copy = places_.path() + "/copy.so";

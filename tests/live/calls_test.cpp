@@ -101,7 +101,7 @@ void expect_own_helpers(JvmProcess& jvm) {
   EXPECT_EQ(calls_of_own_helpers(trace), kLoaders);
 }
 
-TEST_P(EachJdk, calls_are_those_that_the_program_makes) {
+TEST_P(EachJdk, CallsAreThoseThatTheProgramMakes) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   constexpr int kRounds = 20;
   {

@@ -244,7 +244,7 @@ class ClassFile : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(ClassFile);
 
-TEST_P(ClassFile, says_what_the_loaded_one_said_and_runs) {
+TEST_P(ClassFile, SaysWhatTheLoadedOneSaidAndRuns) {
   const ScratchDir original, rebuilt, program;
   const auto all = names();
   std::vector<std::string> originals, rebuilts;

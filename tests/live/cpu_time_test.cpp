@@ -77,7 +77,7 @@ std::vector<Call> calls_of(const TraceDocument& trace, const std::string& method
   return calls;
 }
 
-TEST_P(EachJdk, is_between_what_the_JVM_says) {
+TEST_P(EachJdk, IsBetweenWhatTheJvmSays) {
   std::vector<std::string> options{"--events", "methods,exceptions,lines,threads", "--objects", "--arguments"};
   options.insert(options.end(), kOnlyCalls.begin(), kOnlyCalls.end());
   TracedJvm jvm(GetParam(), "Calls", options);
@@ -109,7 +109,7 @@ TEST_P(EachJdk, is_between_what_the_JVM_says) {
 }
 
 // Kept as records, and made a document later.
-TEST_P(EachJdk, of_slow_calls_says_that_they_slept) {
+TEST_P(EachJdk, OfSlowCallsSaysThatTheySlept) {
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));

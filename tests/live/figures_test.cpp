@@ -43,7 +43,7 @@ std::vector<HeapFigures> full_collections(const std::string& log) {
   return result;
 }
 
-TEST_P(EachCollector, the_heap_after_full_collections_is_the_logs) {
+TEST_P(EachCollector, TheHeapAfterFullCollectionsIsTheLogs) {
   const auto& [jdk, collector] = GetParam();
   if (collector == Collector::kZ || collector == Collector::kShenandoah)
     GTEST_SKIP() << "a concurrent collector's log has no heap figures of a pause";
@@ -69,7 +69,7 @@ TEST_P(EachCollector, the_heap_after_full_collections_is_the_logs) {
   record_support(jdk, to_string(collector), "live", "gcFinish's heap as the JVM logs it");
 }
 
-TEST_P(EachJdk, threads_and_classes_are_the_mxbeans) {
+TEST_P(EachJdk, ThreadsAndClassesAreTheMxbeans) {
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   must(jvm->ask("load 1"));  // what the command itself needs
   must(jvm->ask("counts"));

@@ -119,7 +119,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(EachJdk);
 
-TEST_P(EachJdk, nothing_of_a_program_is_missed_with_any_groups) {
+TEST_P(EachJdk, NothingOfAProgramIsMissedWithAnyGroups) {
   int missing = 0;
   for (const std::string groups : kGroups) {
     SCOPED_TRACE(groups);
@@ -136,7 +136,7 @@ TEST_P(EachJdk, nothing_of_a_program_is_missed_with_any_groups) {
   record_support(GetParam(), "G1", "startup", "every call from the first one on");
 }
 
-TEST_P(EachJdk, nothing_is_missed_by_the_interpreter_and_with_precise_time) {
+TEST_P(EachJdk, NothingIsMissedByTheInterpreterAndWithPreciseTime) {
   const std::string groups = kGroups[7];
   auto interpreted = must(run({"-Xint", agent_for(groups)}));
   EXPECT_TRUE(has_all(interpreted, groups));
@@ -145,7 +145,7 @@ TEST_P(EachJdk, nothing_is_missed_by_the_interpreter_and_with_precise_time) {
 }
 
 // Classes out of an archive, in JDK 25 and later loaded before anybody hears of it.
-TEST_P(EachJdk, nothing_is_missed_of_classes_out_of_an_archive) {
+TEST_P(EachJdk, NothingIsMissedOfClassesOutOfAnArchive) {
   if (chrooted() || GetParam().version < 13) GTEST_SKIP() << "no archive of a program's classes here";
   auto classes = must(compiled_app("Firsts"));
   const std::string jar = folder_.file("app.jar");
@@ -187,21 +187,21 @@ class BesideAnAgent : public EachJdk {
 };
 JTRACE_ON_EACH_JDK(BesideAnAgent);
 
-TEST_P(BesideAnAgent, what_a_later_agent_calls_is_there) {
+TEST_P(BesideAnAgent, WhatALaterAgentCallsIsThere) {
   auto trace = must(run({agent_for("methods+counts+runtime"), java_agent()}));
   EXPECT_TRUE(has_all(trace, "methods+counts", 3));
   EXPECT_EQ(trace.option("jtrace.late"), "");
 }
 
 // That was before anything of ours could be on: it is said of which class.
-TEST_P(BesideAnAgent, what_an_earlier_agent_has_called_is_named) {
+TEST_P(BesideAnAgent, WhatAnEarlierAgentHasCalledIsNamed) {
   auto trace = must(run({java_agent(), agent_for("methods+counts+runtime")}));
   EXPECT_TRUE(has_all(trace, "methods+counts"));
   EXPECT_EQ(trace.option("jtrace.late"), "Firsts$Helper: had run before the trace began");
 }
 
 // Without filters: the JDK's classes have run, and are named; the thread that ends the JVM calls before it has an id.
-TEST_P(EachJdk, a_program_of_which_all_is_counted_ends_well) {
+TEST_P(EachJdk, AProgramOfWhichAllIsCountedEndsWell) {
   for (const std::string words : {"events=counts", "events=methods,slower-than=10ms"}) {
     auto trace = must(run({agent(words)}));
     std::string late;

@@ -82,7 +82,7 @@ std::string both_sides(const TraceDocument& trace, const JvmProcess& jvm) {
   return text + "\nlogged:\n" + read_file(jvm.in_working_folder("gc.log")).value_or("");
 }
 
-TEST(GcLog, is_read_as_it_is_written) {
+TEST(GcLog, IsReadAsItIsWritten) {
   EXPECT_EQ(pauses_in("[1700ms][gc,start] GC(0) Pause Young (System.gc())\n[1700ms][gc      ] GC(0) Pause Young 1ms\n"
                       "[1700ms][gc] GC(1) Pause Full (System.gc()) 3ms\n[1700ms][safepoint] Safepoint \"X\", T\n"
                       "[1700ms][safepoint] Safepoint \"Cleanup\", T\n"),
@@ -99,7 +99,7 @@ TEST(GcLog, is_read_as_it_is_written) {
       std::vector<std::uint64_t>{0});
 }
 
-TEST_P(EachCollector, as_many_pauses_as_the_JVM_logs) {
+TEST_P(EachCollector, AsManyPausesAsTheJvmLogs) {
   const auto& [jdk, collector] = GetParam();
   std::vector<std::string> flags = jdk.collector_flags(collector);
   for (const std::string& flag : log_flags(jdk.version)) flags.push_back(flag);

@@ -134,7 +134,7 @@ void expect_same_roots(const Jdk& jdk, const HprofFile& ours, const HprofFile& t
       EXPECT_TRUE(ours.objects().contains(object) || ours.classes().contains(object)) << kind;
 }
 
-TEST_P(EachDump, is_equal_to_the_jvms_own) {
+TEST_P(EachDump, IsEqualToTheJvmsOwn) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const auto jvm =
       must(JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xmx128m", "-XX:+UseSerialGC"})));
@@ -173,7 +173,7 @@ TEST_P(EachDump, is_equal_to_the_jvms_own) {
   record_support(GetParam(), "Serial", "live", "heap: dump equal to the JVM's own");
 }
 
-TEST_P(EachDump, has_parked_virtual_threads_with_their_stacks) {
+TEST_P(EachDump, HasParkedVirtualThreadsWithTheirStacks) {
   if (GetParam().version < 21) GTEST_SKIP() << "no virtual threads before JDK 21";
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const auto jvm = must(JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xmx128m"})));
@@ -213,7 +213,7 @@ std::string visualvm_heap_jars() {
   return jars;
 }
 
-TEST(HeapDump, is_read_by_visualvm) {
+TEST(HeapDump, IsReadByVisualvm) {
   const std::string jars = visualvm_heap_jars();
   if (jars.empty()) GTEST_SKIP() << "no VisualVM (package visualvm; scripts/setup unpacks it)";
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
@@ -245,7 +245,7 @@ TEST(HeapDump, is_read_by_visualvm) {
     EXPECT_THAT("\n" + told.out, HasSubstr("\n" + line + "\n"));
 }
 
-TEST(HeapDump, packed_or_interrupted_is_whole_or_not_there) {
+TEST(HeapDump, PackedOrInterruptedIsWholeOrNotThere) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
   const auto jvm = must(JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx512m"})));
@@ -281,7 +281,7 @@ TEST(HeapDump, packed_or_interrupted_is_whole_or_not_there) {
   EXPECT_TRUE(jvm->alive());
 }
 
-TEST(HeapObjects, are_shown_followed_found_and_defined) {
+TEST(HeapObjects, AreShownFollowedFoundAndDefined) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
   const auto jvm = must(JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx64m", "-XX:+UseSerialGC"})));

@@ -103,7 +103,7 @@ void expect_whole(const json& document) {
   EXPECT_EQ(document["heap"]["unreadableBytes"], 0) << document["heap"];
 }
 
-TEST_P(EachHeap, counts_each_class_as_the_jvm_does) {
+TEST_P(EachHeap, CountsEachClassAsTheJvmDoes) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const HeapCase& heap = GetParam();
   const std::string no_core = why_no_kernel_core();  // asked first: the JVM inherits the limit
@@ -169,7 +169,7 @@ class Heap : public ::testing::Test {
   std::unique_ptr<JvmProcess> jvm_;
 };
 
-TEST_F(Heap, sorts_filters_and_cuts) {
+TEST_F(Heap, SortsFiltersAndCuts) {
   start({"-Xmx64m", "-XX:+UseSerialGC"});
   if (!jvm_) return;
   const auto rows = [&](std::vector<std::string> words) {
@@ -195,7 +195,7 @@ TEST_F(Heap, sorts_filters_and_cuts) {
   EXPECT_THAT(text.out, HasSubstr("the JVM stood for"));
 }
 
-TEST_F(Heap, refuses_a_stop_beyond_the_bound_before_it_stops) {
+TEST_F(Heap, RefusesAStopBeyondTheBoundBeforeItStops) {
   start({"-Xmx64m"});
   if (!jvm_) return;
   const CommandOutput refused = look({"histogram", "--max-stop", "1"});
@@ -206,7 +206,7 @@ TEST_F(Heap, refuses_a_stop_beyond_the_bound_before_it_stops) {
   EXPECT_TRUE(jvm_->alive());
 }
 
-TEST_F(Heap, refuses_a_copy_beyond_half_the_free_memory) {
+TEST_F(Heap, RefusesACopyBeyondHalfTheFreeMemory) {
   start({"-Xmx192m", "-Xms192m"});
   if (!jvm_) return;
   must(jvm_->ask("big 32"));  // 96 MB
@@ -225,7 +225,7 @@ TEST_F(Heap, refuses_a_copy_beyond_half_the_free_memory) {
 }
 
 // While threads allocate and collections run, what lives on is counted as if the JVM stood.
-TEST_F(Heap, is_counted_while_it_changes) {
+TEST_F(Heap, IsCountedWhileItChanges) {
   start({"-Xmx64m", "-Xmn8m", "-XX:+UseSerialGC"});
   if (!jvm_) return;
   must(jvm_->ask("fill 50000"));

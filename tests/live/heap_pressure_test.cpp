@@ -65,7 +65,7 @@ class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HeapUnderPressure);
 INSTANTIATE_TEST_SUITE_P(Jvms, HeapUnderPressure, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
 
-TEST_P(HeapUnderPressure, gives_an_answer_while_the_program_allocates_as_fast_as_it_can) {
+TEST_P(HeapUnderPressure, GivesAnAnswerWhileTheProgramAllocatesAsFastAsItCan) {
   start({"-Xmx512m"});
   if (!jvm_) return;
   must(jvm_->ask("churn 4"));
@@ -73,7 +73,7 @@ TEST_P(HeapUnderPressure, gives_an_answer_while_the_program_allocates_as_fast_as
   record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: histogram under allocation");
 }
 
-TEST_P(HeapUnderPressure, gives_an_answer_while_the_program_collects_all_the_time) {
+TEST_P(HeapUnderPressure, GivesAnAnswerWhileTheProgramCollectsAllTheTime) {
   start({"-Xmx96m"});
   if (!jvm_) return;
   must(jvm_->ask("collect 2"));
@@ -91,7 +91,7 @@ std::uint64_t kib_of(const JvmProcess& jvm, const std::string& key) {
 }
 
 // A thread takes an allocation buffer of 256 MiB and hardly touches it: half of a gigabyte is used and not there.
-TEST_P(HeapPages, that_were_never_touched_stay_so) {
+TEST_P(HeapPages, ThatWereNeverTouchedStaySo) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const std::vector<std::string> flags = {"-XX:+UseSerialGC", "-Xms700m",          "-Xmx700m",
                                           "-Xmn600m",         "-XX:TLABSize=256m", "-XX:-ResizeTLAB"};

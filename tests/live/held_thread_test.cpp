@@ -77,7 +77,7 @@ class HeldThread : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(HeldThread);
 
-TEST_P(HeldThread, that_stands_is_shown_with_its_java_frames_and_the_others_whole) {
+TEST_P(HeldThread, ThatStandsIsShownWithItsJavaFramesAndTheOthersWhole) {
   const json before = row_of(whole_, "parked");
   {
     const auto holder = hold_thread("parked", true);
@@ -108,7 +108,7 @@ TEST_P(HeldThread, that_stands_is_shown_with_its_java_frames_and_the_others_whol
   expect_unharmed();
 }
 
-TEST_P(HeldThread, that_spins_stands_or_goes_on_and_is_named) {
+TEST_P(HeldThread, ThatSpinsStandsOrGoesOnAndIsNamed) {
   for (const bool stopped : {true, false}) {
     const auto holder = hold_thread("spinner", stopped);
     ASSERT_TRUE(holder);
@@ -127,7 +127,7 @@ TEST_P(HeldThread, that_spins_stands_or_goes_on_and_is_named) {
   expect_unharmed();
 }
 
-TEST_P(HeldThread, does_not_keep_profile_and_top_from_the_others) {
+TEST_P(HeldThread, DoesNotKeepProfileAndTopFromTheOthers) {
   const auto holder = hold_thread("parked", true);
   ASSERT_TRUE(holder);
   const CommandOutput cpu = run({"profile", jvm_->pid_text(), "--duration", "0.5", "--max-share", "50"});
@@ -148,7 +148,7 @@ TEST_P(HeldThread, does_not_keep_profile_and_top_from_the_others) {
 }
 
 // All of them, as gdb has them.
-TEST_P(HeldThread, is_each_one_where_a_debugger_has_the_process) {
+TEST_P(HeldThread, IsEachOneWhereADebuggerHasTheProcess) {
   std::vector<std::unique_ptr<ThreadHolder>> holders;
   for (const json& row : whole_["data"]) {
     if (!row.contains("nativeId")) continue;

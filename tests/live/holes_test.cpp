@@ -29,7 +29,7 @@ CommandOutput look(std::vector<std::string> words) {
   return done ? *done : CommandOutput{.err = done.error().message()};
 }
 
-TEST(Holes, a_jvm_that_died_while_it_started) {
+TEST(Holes, AJvmThatDiedWhileItStarted) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
   const auto jvm = must(JvmProcess::start(
@@ -59,7 +59,7 @@ TEST(Holes, a_jvm_that_died_while_it_started) {
 }
 
 // A collection takes nearly all of its time; another is begun where the first core was taken between two.
-TEST(Holes, a_jvm_that_died_while_it_collected) {
+TEST(Holes, AJvmThatDiedWhileItCollected) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
   const auto classes = must(compiled_source("Collecting", R"(
@@ -94,7 +94,7 @@ TEST(Holes, a_jvm_that_died_while_it_collected) {
   FAIL() << "ten cores, none of them inside a collection";
 }
 
-TEST(Holes, a_libjvm_without_tables_is_not_hotspot) {
+TEST(Holes, ALibjvmWithoutTablesIsNotHotspot) {
   auto other = must(BackgroundCommand::start(
       {"sh", "-c", "echo here >&2; exec sleep 600"},
       {.environment = {std::string("LD_PRELOAD=") + build_folder() + "/tests/live/foreign/libjvm.so"}}));

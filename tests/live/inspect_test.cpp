@@ -209,7 +209,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(EachJdk);
 
-TEST_P(EachJdk, live_and_core_are_equal_to_the_jdks_own_tools) {
+TEST_P(EachJdk, LiveAndCoreAreEqualToTheJdksOwnTools) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const std::string no_core = why_no_kernel_core();
   const auto jvm = must(JvmProcess::start(GetParam(), "Standing", attachable(GetParam(), small_flags())));
@@ -286,7 +286,7 @@ class DamagedCore : public ::testing::Test {
   std::unique_ptr<CoreFolder> folder_;
 };
 
-TEST_F(DamagedCore, without_file_pages_is_whole_with_the_files_and_partial_without) {
+TEST_F(DamagedCore, WithoutFilePagesIsWholeWithTheFilesAndPartialWithout) {
   if (!any_jdk(11)) JTRACE_SKIP("live", "no JDK of 11 or later found");
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
   std::string live;
@@ -309,7 +309,7 @@ TEST_F(DamagedCore, without_file_pages_is_whole_with_the_files_and_partial_witho
   }
 }
 
-TEST_F(DamagedCore, cut_off_is_read_as_far_as_it_goes) {
+TEST_F(DamagedCore, CutOffIsReadAsFarAsItGoes) {
   if (!any_jdk(11)) JTRACE_SKIP("live", "no JDK of 11 or later found");
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
   const std::string core = core_with_filter("0x33");
@@ -331,7 +331,7 @@ TEST_F(DamagedCore, cut_off_is_read_as_far_as_it_goes) {
 }
 
 // gdb's cores: segments at any offset, the JVM goes on. Compressed as systemd keeps them they say the same.
-TEST_F(DamagedCore, of_gdb_and_packed_is_as_the_live_jvm) {
+TEST_F(DamagedCore, OfGdbAndPackedIsAsTheLiveJvm) {
   const auto jdk = any_jdk(8);
   if (!jdk) JTRACE_SKIP("live", "no JDK found");
   JvmOptions options = attachable(*jdk, small_flags());
@@ -354,7 +354,7 @@ TEST_F(DamagedCore, of_gdb_and_packed_is_as_the_live_jvm) {
   }
 }
 
-TEST_F(DamagedCore, of_a_crash_tells_what_crashed) {
+TEST_F(DamagedCore, OfACrashTellsWhatCrashed) {
   const auto jdk = any_jdk(8);
   if (!jdk) JTRACE_SKIP("live", "no JDK found");
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
@@ -373,7 +373,7 @@ TEST_F(DamagedCore, of_a_crash_tells_what_crashed) {
   EXPECT_THAT(inspected(core, {"threads"}), HasSubstr("\"method\":\"crash\""));
 }
 
-TEST(Inspect, refuses_what_is_no_core_of_a_jvm) {
+TEST(Inspect, RefusesWhatIsNoCoreOfAJvm) {
   const auto status_of = [](std::vector<std::string> words) {
     const auto done = run_jtrace(words);
     return done ? done->status : -1;

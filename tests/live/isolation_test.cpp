@@ -13,7 +13,7 @@
 namespace jtrace::test {
 namespace {
 
-TEST(SmallDisk, is_full_soon_and_seen_by_those_let_in) {
+TEST(SmallDisk, IsFullSoonAndSeenByThoseLetIn) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   auto disk = must(SmallDisk::make(64));
   CommandOptions options;
@@ -24,7 +24,7 @@ TEST(SmallDisk, is_full_soon_and_seen_by_those_let_in) {
   EXPECT_FALSE(std::filesystem::exists(disk->path() + "/x"));
 }
 
-TEST(OwnRoot, lets_a_test_change_files_that_nobody_else_sees) {
+TEST(OwnRoot, LetsATestChangeFilesThatNobodyElseSees) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   for (const Jdk& jdk : jdks()) {
     SCOPED_TRACE(jdk.name);

@@ -137,7 +137,7 @@ class EachJdk : public JvmpiRun {
 JTRACE_ON_EACH_JDK(EachJdk);
 
 // Everything but METHOD events, which come on and go off in the middle.
-TEST_P(EachJdk, events_and_functions) {
+TEST_P(EachJdk, EventsAndFunctions) {
   std::string options = for_jvm("report");
   std::vector<int> enabled{JVMPI_EVENT_OBJECT_MOVE, JVMPI_EVENT_COMPILED_METHOD_UNLOAD, JVMPI_EVENT_ARENA_NEW,
                            JVMPI_EVENT_ARENA_DELETE};
@@ -196,7 +196,7 @@ TEST_P(EachJdk, events_and_functions) {
 }
 
 // METHOD_ENTRY2 from the start: receivers, those of constructors included; every call has its exit.
-TEST_P(EachJdk, calls_from_the_start_with_their_receivers) {
+TEST_P(EachJdk, CallsFromTheStartWithTheirReceivers) {
   const Report report = run(with_profiler("jvmpi_exerciser", for_jvm("report") + ":42:33:2:3:46"), {"calls 10"});
   EXPECT_EQ(report.at("method.JvmpiZoo.fib"), "177/177/0");
   EXPECT_EQ(report.at("method.JvmpiZoo.instance"), "10/10/10");
@@ -210,7 +210,7 @@ TEST_P(EachJdk, calls_from_the_start_with_their_receivers) {
 
 // A library that knows nothing of StackMapTables drops them, or leaves them where their places are wrong; the classes
 // that come out verify and do what they did.
-TEST_P(EachJdk, a_library_that_knows_no_stack_maps) {
+TEST_P(EachJdk, ALibraryThatKnowsNoStackMaps) {
   std::vector<std::string> answers;
   for (const char* mode : {"", ":drop", ":stale"}) {
     JvmOptions options =
@@ -234,14 +234,14 @@ TEST_P(EachJdk, a_library_that_knows_no_stack_maps) {
   matrix("CLASS_LOAD_HOOK without frames");
 }
 
-TEST_P(EachJdk, each_instruction_where_it_was_enabled_from_the_start) {
+TEST_P(EachJdk, EachInstructionWhereItWasEnabledFromTheStart) {
   const Report report = run(with_profiler("jvmpi_exerciser", for_jvm("report") + ":9"), {"calls 1"});
   EXPECT_GT(number(report, "event." + std::to_string(JVMPI_EVENT_INSTRUCTION_START)), 1000);
   matrix("INSTRUCTION_START");
 }
 
 // Compiled code goes with its class.
-TEST_P(EachJdk, compiled_code_that_goes) {
+TEST_P(EachJdk, CompiledCodeThatGoes) {
   JvmOptions options = with_profiler("jvmpi_exerciser", for_jvm("report") + ":7:8:33");
   for (const char* flag :
        {"-Xcomp", "-Xbatch", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,JvmpiZoo$Plugin::*"})
@@ -252,7 +252,7 @@ TEST_P(EachJdk, compiled_code_that_goes) {
   matrix("COMPILED_METHOD_UNLOAD");
 }
 
-TEST_P(EachJdk, collections_in_the_pause_where_asked_for) {
+TEST_P(EachJdk, CollectionsInThePauseWhereAskedFor) {
   JvmOptions options = seeing_folders();
   options.flags = {"-agentpath:" + library("jtrace_jvmpi") + "=gc=pause," + library("jvmpi_exerciser") + "," +
                    for_jvm("report") + ":60:61"};
@@ -263,7 +263,7 @@ TEST_P(EachJdk, collections_in_the_pause_where_asked_for) {
   matrix("GC_START and GC_FINISH in the pause");
 }
 
-TEST_P(EachJdk, the_documents_method_counter) {
+TEST_P(EachJdk, TheDocumentsMethodCounter) {
   run(with_profiler("jvmpi_method_counter", for_jvm("counts")), {"threads 3"});
   const auto text = must(read_file(folder_.file("counts")));
   EXPECT_THAT(text, ContainsRegex("Thread 0x[0-9a-f]+ executed [1-9][0-9]* methods\n"));
@@ -271,7 +271,7 @@ TEST_P(EachJdk, the_documents_method_counter) {
   matrix("example: method counter");
 }
 
-TEST_P(EachJdk, the_documents_class_printer) {
+TEST_P(EachJdk, TheDocumentsClassPrinter) {
   run(with_profiler("jvmpi_class_printer", for_jvm("classes")), {"calls 1"});
   const auto text = must(read_file(folder_.file("classes")));
   EXPECT_THAT(text, AllOf(HasSubstr("class java.lang.String (String.java)"),
@@ -281,7 +281,7 @@ TEST_P(EachJdk, the_documents_class_printer) {
   matrix("example: class printer");
 }
 
-TEST_P(EachJdk, a_profiler_that_comes_at_run_time) {
+TEST_P(EachJdk, AProfilerThatComesAtRunTime) {
   auto jvm = must(JvmProcess::start(GetParam(), kApp, seeing_folders(attachable(GetParam()))));
   const auto load = [&](const std::string& options) {
     const auto done = run_jtrace({"load", jvm->pid_text(), library("jtrace_jvmpi"), options});
@@ -310,7 +310,7 @@ TEST_P(EachJdk, a_profiler_that_comes_at_run_time) {
   for (const char* feature : {"DATA_DUMP_REQUEST", "DATA_RESET_REQUEST", "loaded at run time"}) matrix(feature);
 }
 
-TEST_P(EachJdk, ProfilerExit_ends_the_JVM_with_its_code) {
+TEST_P(EachJdk, ProfilerExitEndsTheJvmWithItsCode) {
   auto jvm = must(JvmProcess::start(GetParam(), kApp, with_profiler("jvmpi_exerciser", for_jvm("report") + ":33")));
   must(jvm->send("step exit"));
   auto status = must(jvm->wait_exit());
@@ -319,7 +319,7 @@ TEST_P(EachJdk, ProfilerExit_ends_the_JVM_with_its_code) {
   matrix("function ProfilerExit");
 }
 
-TEST_P(EachJdk, by_Xrun_and_by_name) {
+TEST_P(EachJdk, ByXrunAndByName) {
   JvmOptions options = seeing_folders();
   options.environment = {"LD_LIBRARY_PATH=" + (chrooted() ? std::string("/srv/lib") : libraries_folder())};
   options.flags = {"-Xrunjtrace_jvmpi:jvmpi_class_printer," + for_jvm("classes")};
@@ -330,7 +330,7 @@ TEST_P(EachJdk, by_Xrun_and_by_name) {
 }
 
 // Each wrong library ends the JVM's start with one line of ours that says why.
-TEST_P(EachJdk, wrong_libraries) {
+TEST_P(EachJdk, WrongLibraries) {
   std::ofstream(folder_.file("old.so"), std::ios::binary) << std::string(
                                                                  "\x7f"
                                                                  "ELF\x01\x01\x01",

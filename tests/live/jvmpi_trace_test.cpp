@@ -97,7 +97,7 @@ long sleeps(const TraceDocument& trace) {
   });
 }
 
-TEST_P(TwoTraces, agree) {
+TEST_P(TwoTraces, Agree) {
   const TraceDocument bridge = by_jvmpi();
   const TraceDocument agent = by_agent();
   EXPECT_TRUE(none(bridge.faults()));

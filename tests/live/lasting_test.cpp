@@ -49,7 +49,7 @@ const std::vector<std::vector<std::string>> kTraces = {
     {"--events", "threads,sleeps,calls,counts", "--max-size", "1M", "--rotate", "3"},
 };
 
-TEST_P(EachJdk, outlives_trace_after_trace_under_a_checking_allocator) {
+TEST_P(EachJdk, OutlivesTraceAfterTraceUnderACheckingAllocator) {
   using std::chrono::steady_clock;
   if (!has_allocator(GetParam())) GTEST_SKIP() << "no " << kAllocator << " where this JDK lives";
   auto jvm = must(JvmProcess::start(GetParam(), "Redefined", checked(GetParam())));
@@ -98,7 +98,7 @@ std::string resident(pid_t pid) {
 
 // One attach to a busy program, rotated, and what it left held to its rules. What the last one of them took is told, so
 // that what grows shows.
-TEST_P(EachJdk, outlives_as_many_traces_as_are_asked_for) {
+TEST_P(EachJdk, OutlivesAsManyTracesAsAreAskedFor) {
   JvmOptions options = has_allocator(GetParam()) ? checked(GetParam()) : attachable(GetParam());
   options.flags.push_back("-Xmx200m");
   if (::getenv("JTRACE_LASTING_ATTACHES") == nullptr) options.arguments = {"2"};
@@ -150,7 +150,7 @@ bool is_writable_memory(pid_t pid, target::Address place) {
 
 // Threads that were there in a trace and end after it are forgotten by the JVM: the next trace does not make it write
 // to them (agent/lasting_environment.h).
-TEST_P(EachJdk, threads_that_end_between_traces_are_not_written_to) {
+TEST_P(EachJdk, ThreadsThatEndBetweenTracesAreNotWrittenTo) {
   auto jvm = must(JvmProcess::start(GetParam(), "Comings", attachable(GetParam())));
   const ScratchDir folder;
   const auto attach = [&] {
@@ -167,7 +167,7 @@ TEST_P(EachJdk, threads_that_end_between_traces_are_not_written_to) {
 }
 
 // Where a pool lay stays taken: a thread that something has held within a probe all the while meets memory.
-TEST_P(EachJdk, keeps_the_places_of_pools) {
+TEST_P(EachJdk, KeepsThePlacesOfPools) {
   auto jvm = must(JvmProcess::start(GetParam(), "Redefined", attachable(GetParam())));
   std::vector<target::Address> places;
   for (int i = 0; i < 12; ++i) {
@@ -182,7 +182,7 @@ TEST_P(EachJdk, keeps_the_places_of_pools) {
 }
 
 // A class that the JVM would not survive many redefinitions of is left alone, and named.
-TEST_P(EachJdk, leaves_a_class_alone_whose_constant_pool_has_no_room) {
+TEST_P(EachJdk, LeavesAClassAloneWhoseConstantPoolHasNoRoom) {
   auto jvm = must(JvmProcess::start(GetParam(), "Redefined", attachable(GetParam())));
   auto run =
       must(TraceRun::start(jvm->pid(), {"--events", "methods", "--filter", "Large include", "--filter", "* exclude"}));
@@ -203,7 +203,7 @@ struct End {
 class EachEnd : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachEnd);
 
-TEST_P(EachEnd, is_named_by_its_signal_and_what_it_left) {
+TEST_P(EachEnd, IsNamedByItsSignalAndWhatItLeft) {
   // HotSpot catches SIGSEGV, writes its report and ends as it likes; the others it does not see.
   for (const End& end :
        {End{SIGKILL, "was killed by SIGKILL; "}, {SIGABRT, "was killed by SIGABRT; "}, {SIGSEGV, ""}}) {

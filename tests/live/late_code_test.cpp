@@ -23,7 +23,7 @@ std::vector<std::string> young_flags(const Jdk& jdk, bool segmented) {
   return flags;
 }
 
-TEST_P(LateCode, has_its_frames) {
+TEST_P(LateCode, HasItsFrames) {
   for (const bool segmented : {true, false}) {
     if (segmented && GetParam().version < 9) continue;
     start(young_flags(GetParam(), segmented));
@@ -55,7 +55,7 @@ TEST_P(LateCode, has_its_frames) {
   }
 }
 
-TEST_P(LateCode, has_its_frames_in_the_stacks_of_probes) {
+TEST_P(LateCode, HasItsFramesInTheStacksOfProbes) {
   NEED_PROBES(GetParam());
   start(young_flags(GetParam(), true));
   ASSERT_TRUE(jvm_);

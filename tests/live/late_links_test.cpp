@@ -48,7 +48,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(EachJdk);
 
-TEST_P(EachJdk, the_first_calls_after_the_attach_are_there) {
+TEST_P(EachJdk, TheFirstCallsAfterTheAttachAreThere) {
   ask("load");
   attach("LateLinks* include");
   for (int kind = 0; kind < 6; ++kind) ask("fail " + std::to_string(kind) + " 62");
@@ -70,7 +70,7 @@ TEST_P(EachJdk, the_first_calls_after_the_attach_are_there) {
 }
 
 // The others wait for the class's initialization, as ever.
-TEST_P(EachJdk, threads_that_use_a_class_for_the_first_time_at_once_lose_nothing) {
+TEST_P(EachJdk, ThreadsThatUseAClassForTheFirstTimeAtOnceLoseNothing) {
   attach("LateLinks* include", {"--when-full", "block", "--block-limit", "10000"});
   for (int kind = 0; kind < 4; ++kind) ask("race " + std::to_string(kind) + " 8 25");
   auto entries = calls();
@@ -78,7 +78,7 @@ TEST_P(EachJdk, threads_that_use_a_class_for_the_first_time_at_once_lose_nothing
     EXPECT_EQ(entries["LateLinks$Failure" + std::to_string(kind) + ".<init>"], 8 * 25) << kind;
 }
 
-TEST_P(EachJdk, new_filters_have_the_first_calls) {
+TEST_P(EachJdk, NewFiltersHaveTheFirstCalls) {
   ask("load");
   attach("LateLinks nothing include");
   ctl({"filters", "LateLinks* include", "* exclude"});
@@ -93,7 +93,7 @@ TEST_P(EachJdk, new_filters_have_the_first_calls) {
 }
 
 // A class that was loaded under filters which let it through, and is linked under others.
-TEST_P(EachJdk, new_filters_have_no_calls_that_they_leave_out) {
+TEST_P(EachJdk, NewFiltersHaveNoCallsThatTheyLeaveOut) {
   attach("LateLinks* include");
   ask("load");
   ctl({"filters", "LateLinks$Failure* include", "* exclude"});
@@ -106,7 +106,7 @@ TEST_P(EachJdk, new_filters_have_no_calls_that_they_leave_out) {
   EXPECT_EQ(entries["LateLinks$Failure2.<init>"], 62);
 }
 
-TEST_P(EachJdk, what_is_linked_while_the_trace_is_paused_is_there_when_it_goes_on) {
+TEST_P(EachJdk, WhatIsLinkedWhileTheTraceIsPausedIsThereWhenItGoesOn) {
   attach("LateLinks* include");
   ctl({"pause"});
   ask("load");

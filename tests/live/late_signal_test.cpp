@@ -50,7 +50,7 @@ bool says_something(pid_t pid) {
   return read_file("/proc/" + std::to_string(pid) + "/syscall").value_or("").starts_with("1 0x2 ");
 }
 
-TEST(LateSignal, does_not_change_how_a_trace_ended) {
+TEST(LateSignal, DoesNotChangeHowATraceEnded) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload", attachable(*jdk)));
   const ScratchDir folder;

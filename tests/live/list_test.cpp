@@ -29,7 +29,7 @@ json row_of(pid_t pid) {
   return {};
 }
 
-TEST_P(EachJdk, is_listed_with_what_it_is) {
+TEST_P(EachJdk, IsListedWithWhatItIs) {
   auto jvm = must(JvmProcess::start(GetParam(), "Idle", attachable(GetParam(), {"-Dsome.password=hidden"})));
   const json row = row_of(jvm->pid());
   ASSERT_TRUE(row.is_object()) << row;
@@ -46,7 +46,7 @@ TEST_P(EachJdk, is_listed_with_what_it_is) {
   record_support(GetParam(), "G1", "live", "list");
 }
 
-TEST_P(EachJdk, is_listed_from_inside_a_container) {
+TEST_P(EachJdk, IsListedFromInsideAContainer) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   JvmOptions options = attachable(GetParam());
   options.isolation = Isolation::kContainer;

@@ -141,7 +141,7 @@ void overload(const Jdk& jdk, const std::string& command, Words options, const s
   EXPECT_EQ(jvm.process().crash_report(), "");
 }
 
-TEST_P(EachJdk, leave_only_stacks_that_existed) {
+TEST_P(EachJdk, LeaveOnlyStacksThatExisted) {
   overload(GetParam(), "spin 60000 2", {"--events", "methods"}, [](TraceRun& run) {
     Account account;
     expect_true(run.path(), &account);
@@ -154,7 +154,7 @@ TEST_P(EachJdk, leave_only_stacks_that_existed) {
   record_support(GetParam(), "G1", "live", "losses");
 }
 
-TEST_P(EachJdk, leave_the_stacks_of_virtual_threads_true) {
+TEST_P(EachJdk, LeaveTheStacksOfVirtualThreadsTrue) {
   if (GetParam().version < 21) GTEST_SKIP() << "no virtual threads";
   overload(GetParam(), "virtual 20000 6", {"--events", "methods"}, [](TraceRun& run) {
     expect_true(run.path());
@@ -162,12 +162,12 @@ TEST_P(EachJdk, leave_the_stacks_of_virtual_threads_true) {
   });
 }
 
-TEST_P(EachJdk, leave_calls_and_exceptions_true) {
+TEST_P(EachJdk, LeaveCallsAndExceptionsTrue) {
   overload(GetParam(), "spin 40000 2", {"--events", "methods,calls,exceptions,monitors,threads", "--time", "precise"},
            [](TraceRun& run) { expect_true(run.path()); });
 }
 
-TEST_P(EachJdk, are_in_each_file_of_a_rotated_trace) {
+TEST_P(EachJdk, AreInEachFileOfARotatedTrace) {
   overload(GetParam(), "spin 40000 2", {"--events", "methods", "--max-size", "4M", "--rotate", "1000"},
            [](TraceRun& run) {
              int files = 0;
@@ -181,7 +181,7 @@ TEST_P(EachJdk, are_in_each_file_of_a_rotated_trace) {
 }
 
 // A gap that a spill kept is the same as one that is written at once.
-TEST(Spill, has_the_gaps) {
+TEST(Spill, HasTheGaps) {
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
@@ -205,7 +205,7 @@ TEST(Spill, has_the_gaps) {
 }
 
 // System.exit, Runtime.halt, and a daemon that runs when main returns: the JVM ends threads within their calls.
-TEST_P(EachJdk, are_not_what_the_end_of_the_jvm_leaves_open) {
+TEST_P(EachJdk, AreNotWhatTheEndOfTheJvmLeavesOpen) {
   for (const std::string how : {"exit", "halt", "daemon"}) {
     TracedJvm jvm(GetParam(), "Tree",
                   {"--events", "threads,runtime,methods,counts", "--filter", "Tree end include", "--filter",
@@ -230,7 +230,7 @@ TEST_P(EachJdk, are_not_what_the_end_of_the_jvm_leaves_open) {
 }
 
 // On a full stack a probe cannot write: ends of calls are missing, and the end of the thread says so.
-TEST_P(EachJdk, are_told_where_a_probe_finds_no_stack) {
+TEST_P(EachJdk, AreToldWhereAProbeFindsNoStack) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"threads,methods", "threads,methods,calls,exceptions,lines"}) {
     SCOPED_TRACE(events);

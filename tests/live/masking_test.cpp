@@ -14,7 +14,7 @@ using ::testing::Not;
 class Masking : public PlainFacts {};
 JTRACE_ON_EACH_JDK(Masking);
 
-TEST_P(Masking, hides_secrets_and_no_plain_facts) {
+TEST_P(Masking, HidesSecretsAndNoPlainFacts) {
   auto flags = calm_flags();
   flags.insert(flags.end(), {"-XX:+UnlockDiagnosticVMOptions", "-Dtest.password=hunter2", "-Dtoken.use=true"});
   start(flags);

@@ -32,7 +32,7 @@ std::vector<std::string> with(std::vector<std::string> words, const std::vector<
   return words;
 }
 
-TEST_P(EachJdk, counts_are_what_the_program_did) {
+TEST_P(EachJdk, CountsAreWhatTheProgramDid) {
   TracedJvm jvm(GetParam(), "Calls", with({"--events", "methods,exceptions,lines"}, kOnlyCalls));
   jvm.wait_rewritten();
   long fibs = jvm.sum_of("fib", {"fib 15", "threads 4 12"});
@@ -85,7 +85,7 @@ std::map<std::string, std::uint64_t> counts_of(const TraceDocument& trace) {
   return counts;
 }
 
-TEST_P(EachJdk, calls_are_counted_in_every_thread_and_while_paused) {
+TEST_P(EachJdk, CallsAreCountedInEveryThreadAndWhilePaused) {
   TracedJvm jvm(GetParam(), "Calls", with({"--events", "counts"}, kOnlyCalls));
   jvm.wait_rewritten();
   auto fibs = static_cast<std::uint64_t>(jvm.sum_of("fib", {"fib 15", "threads 4 20", "threads 90 12"}));
@@ -117,7 +117,7 @@ TEST_P(EachJdk, calls_are_counted_in_every_thread_and_while_paused) {
   record_support(GetParam(), "G1", "live", "method counts");
 }
 
-TEST_P(EachJdk, each_file_of_a_trace_ends_with_the_counts_of_then) {
+TEST_P(EachJdk, EachFileOfATraceEndsWithTheCountsOfThen) {
   TracedJvm jvm(GetParam(), "Calls",
                 with({"--events", "methods,counts", "--max-size", "256K", "--rotate", "30"}, kOnlyCalls));
   jvm.wait_rewritten();
@@ -164,7 +164,7 @@ TEST_P(EachJdk, each_file_of_a_trace_ends_with_the_counts_of_then) {
   EXPECT_EQ(jvm.err(), "");
 }
 
-TEST_P(EachJdk, counts_of_the_whole_JDK_are_written_when_the_JVM_ends) {
+TEST_P(EachJdk, CountsOfTheWholeJdkAreWrittenWhenTheJvmEnds) {
   TracedJvm jvm(GetParam(), "Calls", {"--events", "counts", "--ring-memory", "2M"});
   jvm.wait_rewritten();
   auto answer = jvm.ask("threads 3 15");
@@ -218,7 +218,7 @@ std::map<std::string, std::vector<std::string>> values_by_call(const TraceDocume
   return given;
 }
 
-TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
+TEST_P(EachJdk, OnlyCallsThatTakeLongAreTraced) {
   constexpr std::uint64_t kMilli = 1'000'000;
   TracedJvm jvm(GetParam(), "Calls",
                 with({"--events", "methods,exceptions", "--slower-than", "40ms", "--time", "precise", "--arguments",
@@ -278,7 +278,7 @@ TEST_P(EachJdk, only_calls_that_take_long_are_traced) {
 }
 
 // Constructors that an exception leaves before super() returns, from a caller that is not traced: no probe sees it.
-TEST_P(EachJdk, constructors_that_are_refused_do_not_stay_open) {
+TEST_P(EachJdk, ConstructorsThatAreRefusedDoNotStayOpen) {
   const auto without_caller = [](std::vector<std::string> words) {
     return with(with(std::move(words), {"--filter", "Calls$Refuser exclude"}), kOnlyCalls);
   };
@@ -320,7 +320,7 @@ TEST_P(EachJdk, constructors_that_are_refused_do_not_stay_open) {
   EXPECT_EQ(jvm.err(), "");
 }
 
-TEST_P(EachJdk, arguments_and_results_have_their_values) {
+TEST_P(EachJdk, ArgumentsAndResultsHaveTheirValues) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   auto run =
       must(TraceRun::start(jvm->pid(), with({"--events", "methods", "--arguments", "--return-values"}, kOnlyCalls)));
@@ -368,7 +368,7 @@ void await_elements(TraceRun& run, const std::string& element, std::size_t count
 // sequenceCounter by objIdRef, in the order of the document.
 using Sequences = std::map<std::string, std::vector<std::uint64_t>>;
 
-TEST_P(EachJdk, calls_name_their_receivers) {
+TEST_P(EachJdk, CallsNameTheirReceivers) {
   constexpr std::size_t kCells = 50;
   constexpr std::size_t kThreads = 3;
   TracedJvm jvm(GetParam(), "Calls", with({"--events", "methods", "--objects"}, kOnlyCalls));
@@ -453,7 +453,7 @@ std::map<std::string, Told> told_of_objects(const TraceDocument& trace) {
   return told;
 }
 
-TEST_P(EachJdk, slow_calls_name_their_receivers) {
+TEST_P(EachJdk, SlowCallsNameTheirReceivers) {
   constexpr std::size_t kForgotten = 3;
   // forget() compiled, so that its `this` is not kept until its end.
   TracedJvm jvm(GetParam(), "Calls",
@@ -551,7 +551,7 @@ const std::vector<std::string> kOnlyAllocate{
     "Calls$Base include", "--filter", "* exclude"};
 using Counts = std::map<std::string, std::size_t>;
 
-TEST_P(EachJdk, every_object_that_the_code_makes_is_told) {
+TEST_P(EachJdk, EveryObjectThatTheCodeMakesIsTold) {
   TracedJvm jvm(GetParam(), "Calls", with({"--events", "allocations"}, kOnlyAllocate));
   jvm.wait_rewritten();
   jvm.ask("allocate 300");
@@ -616,7 +616,7 @@ TEST_P(EachJdk, every_object_that_the_code_makes_is_told) {
     EXPECT_THAT(place, ::testing::MatchesRegex("Calls.allocate:[0-9]+;Calls.answer:[0-9]+;Calls.main:[0-9]+"));
 }
 
-TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
+TEST_P(EachJdk, FiltersAreReplacedWhileItRuns) {
   TracedJvm jvm(GetParam(), "Calls",
                 {"--events", "methods", "--time", "precise", "--filter", "Calls fib include", "--filter", "* exclude"});
   jvm.wait_rewritten();
@@ -638,7 +638,7 @@ TEST_P(EachJdk, filters_are_replaced_while_it_runs) {
   EXPECT_EQ(entries.size(), 2u);
 }
 
-TEST_P(EachJdk, the_whole_JDK_is_traced_and_goes_on_as_before) {
+TEST_P(EachJdk, TheWholeJdkIsTracedAndGoesOnAsBefore) {
   // Virtual threads hand objects on that are known for as long as their allocation takes.
   const bool has_virtual = GetParam().version >= 21;
   std::vector<std::string> words{"--when-full", "block", "--block-limit", "10000", "--events"};
@@ -660,7 +660,7 @@ TEST_P(EachJdk, the_whole_JDK_is_traced_and_goes_on_as_before) {
 }
 
 // On a full stack every call fails, those of probes too: a synchronized block's handler covers itself.
-TEST_P(EachJdk, full_stacks_run_empty) {
+TEST_P(EachJdk, FullStacksRunEmpty) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"methods,exceptions,lines", "calls,lines"}) {
     SCOPED_TRACE(events);
@@ -673,7 +673,7 @@ TEST_P(EachJdk, full_stacks_run_empty) {
   EXPECT_EQ(jvm->err(), "");
 }
 
-TEST_P(EachJdk, comes_and_goes_while_the_program_runs) {
+TEST_P(EachJdk, ComesAndGoesWhileTheProgramRuns) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   must(jvm->ask("spin 1"));
   for (int i = 0; i < 3; ++i) {

@@ -91,7 +91,7 @@ void expect_restored(const std::string& file) {
   EXPECT_EQ(entries_of(back), entries_of(file));
 }
 
-TEST_P(EachJdk, counters_and_views_are_those_of_the_JDKs_own_tools_with_every_collector) {
+TEST_P(EachJdk, CountersAndViewsAreThoseOfTheJdksOwnToolsWithEveryCollector) {
   auto oracle = PerfOracle::start();
   if (!oracle) JTRACE_SKIP("live", oracle.error().message());
   bool first = true;
@@ -127,7 +127,7 @@ std::string line_of(const std::string& text, const std::string& pid) {
   return {};
 }
 
-TEST(List, prints_the_lines_of_jps) {
+TEST(List, PrintsTheLinesOfJps) {
   const auto jdk = jdk_of_version(25);
   if (!jdk || jdk->root) JTRACE_SKIP("live", "no JDK 25 outside of a tree: its jps is the judge");
   auto jvm =
@@ -140,7 +140,7 @@ TEST(List, prints_the_lines_of_jps) {
   }
 }
 
-TEST(PerfOracle, says_what_jstat_says) {
+TEST(PerfOracle, SaysWhatJstatSays) {
   const auto jdk = jdk_of_version(25);
   if (!jdk || jdk->root) JTRACE_SKIP("live", "no JDK 25 outside of a tree: its jstat is the judge");
   auto oracle = must(PerfOracle::start());

@@ -39,7 +39,7 @@ class Meaning : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(Meaning);
 
-TEST_P(Meaning, what_moves_at_a_collection_only_stands_still_between_two) {
+TEST_P(Meaning, WhatMovesAtACollectionOnlyStandsStillBetweenTwo) {
   // Room for all that happens here without a collection of the JVM's own.
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmn256m", "-Xmx512m"}}));
   must(jvm->ask("gc 1"));
@@ -72,7 +72,7 @@ TEST_P(Meaning, what_moves_at_a_collection_only_stands_still_between_two) {
   EXPECT_NE(third["sun.gc.collector.1.lastExitTime"]["value"], second["sun.gc.collector.1.lastExitTime"]["value"]);
 }
 
-TEST_P(Meaning, units_are_what_the_numbers_are) {
+TEST_P(Meaning, UnitsAreWhatTheNumbersAre) {
   const double before = static_cast<double>(realtime_ns()) / 1e9;
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmn16m"}}));
   must(jvm->ask("garbage 100"));
@@ -102,7 +102,7 @@ TEST_P(Meaning, units_are_what_the_numbers_are) {
   EXPECT_EQ(tlab["value"].get<std::int64_t>(), tlab["raw"].get<std::int64_t>() * 8);
 }
 
-TEST_P(Meaning, damaged_files_are_refused_or_read_and_nothing_worse) {
+TEST_P(Meaning, DamagedFilesAreRefusedOrReadAndNothingWorse) {
   auto jvm = must(JvmProcess::start(GetParam(), "Workload"));
   const auto done =
       must(run_command({tools_folder() + "/perfdata_mutations", counter_file(*jvm), "3000", "1", "2000"}));

@@ -48,7 +48,7 @@ void expect_counters_of(const JvmProcess& jvm, const std::string& word, const st
   EXPECT_EQ(row["main"], "Workload");
 }
 
-TEST_P(EachJdkSomewhere, each_pid_has_its_own_numbers_in_namespaces_of_all_kinds) {
+TEST_P(EachJdkSomewhere, EachPidHasItsOwnNumbersInNamespacesOfAllKinds) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   auto plain = must(JvmProcess::start(GetParam(), "Workload", {.arguments = {"plain"}}));
   auto mount =
@@ -75,7 +75,7 @@ class SharedTmp {
   ScratchDir folder_;
 };
 
-TEST_P(EachJdkSomewhere, two_pid_namespaces_over_one_tmp_are_told_apart) {
+TEST_P(EachJdkSomewhere, TwoPidNamespacesOverOneTmpAreToldApart) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   const SharedTmp tmp;
   auto first = must(JvmProcess::start(GetParam(), "Workload", tmp.container("first")));
@@ -87,7 +87,7 @@ TEST_P(EachJdkSomewhere, two_pid_namespaces_over_one_tmp_are_told_apart) {
   record_support(GetParam(), "any", "live", "hsperf: two pid namespaces over one /tmp");
 }
 
-TEST_P(EachJdkSomewhere, counters_in_private_memory_are_read_from_the_process) {
+TEST_P(EachJdkSomewhere, CountersInPrivateMemoryAreReadFromTheProcess) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   for (const CollectorChoice& choice : collector_choices(GetParam())) {
     SCOPED_TRACE(choice.name);
@@ -109,7 +109,7 @@ std::string core_in(const std::string& folder) {
   return {};
 }
 
-TEST_P(EachJdkSomewhere, counters_of_a_core_are_those_the_JVM_had) {
+TEST_P(EachJdkSomewhere, CountersOfACoreAreThoseTheJvmHad) {
   const auto pattern = read_file("/proc/sys/kernel/core_pattern");
   if (!pattern || !pattern->starts_with("core")) JTRACE_SKIP("core", "the kernel puts cores elsewhere: core_pattern");
   JvmOptions options{.flags = {"-XX:+UseSerialGC", "-Xmx32m", "-Xshare:auto"}};
@@ -165,7 +165,7 @@ std::vector<std::string> writes_in(const std::string& strace) {
   return found;
 }
 
-TEST(ReadOnly, system_calls_that_write_are_found) {
+TEST(ReadOnly, SystemCallsThatWriteAreFound) {
   EXPECT_EQ(writes_in("123 openat(3, \"a\", O_RDONLY) = 4\n123 pread64(4, \"\", 5, 0) = 5\n123 exit_group(0)\n").size(),
             0U);
   EXPECT_EQ(writes_in("123 openat(3, \"a\", O_RDWR) = 4\n5 flock(4, LOCK_EX) = 0\n5 kill(1, SIGTERM) = 0\n"
@@ -174,7 +174,7 @@ TEST(ReadOnly, system_calls_that_write_are_found) {
             4U);
 }
 
-TEST(ReadOnly, nothing_is_created_locked_deleted_or_signalled_in_file_mode) {
+TEST(ReadOnly, NothingIsCreatedLockedDeletedOrSignalledInFileMode) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   const auto strace = run_command({"strace", "-V"});

@@ -155,7 +155,7 @@ void poll_to_the_end(const Jdk& jdk, const CollectorChoice& choice, bool judge) 
                  counted ? "" : "this collector counts no collections");
 }
 
-TEST_P(EachJdkPolled, a_poll_is_a_valid_trace_that_ends_with_the_JVM_and_accounts_for_every_pause) {
+TEST_P(EachJdkPolled, APollIsAValidTraceThatEndsWithTheJvmAndAccountsForEveryPause) {
   bool judge = true;
   for (const CollectorChoice& choice : collector_choices(GetParam())) {
     SCOPED_TRACE(choice.name);
@@ -173,7 +173,7 @@ long logged_pauses(const std::string& log) {
   return count;
 }
 
-TEST(Pauses, are_as_many_as_the_JVM_logs) {
+TEST(Pauses, AreAsManyAsTheJvmLogs) {
   const auto jdk = any_jdk(17);
   if (!jdk) JTRACE_SKIP("live", "no JDK 17 or later");
   for (const Collector collector : {Collector::kSerial, Collector::kParallel, Collector::kG1}) {
@@ -196,7 +196,7 @@ TEST(Pauses, are_as_many_as_the_JVM_logs) {
   }
 }
 
-TEST(Poll, several_JVMs_are_several_agents_and_each_comes_back_by_its_pid) {
+TEST(Poll, SeveralJvmsAreSeveralAgentsAndEachComesBackByItsPid) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   auto first = must(JvmProcess::start(*jdk, "Workload", {.arguments = {"one"}}));
@@ -217,7 +217,7 @@ TEST(Poll, several_JVMs_are_several_agents_and_each_comes_back_by_its_pid) {
   EXPECT_THAT(run_hsperf({"snap", back, "--filter", "javaCommand"})->out, HasSubstr("Workload two"));
 }
 
-TEST(Poll, names_the_process_as_the_agent_does) {
+TEST(Poll, NamesTheProcessAsTheAgentDoes) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   TracedJvm jvm(*jdk, "Workload");
@@ -231,7 +231,7 @@ TEST(Poll, names_the_process_as_the_agent_does) {
   EXPECT_EQ(counters.option("jtrace.vm"), agent.option("jtrace.vm"));
 }
 
-TEST(Poll, rows_have_deltas_and_rates_and_only_what_changed) {
+TEST(Poll, RowsHaveDeltasAndRatesAndOnlyWhatChanged) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   auto jvm = must(JvmProcess::start(*jdk, "Workload"));

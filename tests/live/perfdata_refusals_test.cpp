@@ -99,7 +99,7 @@ void expect_one_line(const std::string& text) {
   EXPECT_TRUE(text.starts_with("hsperf: ")) << text;
 }
 
-TEST_P(BadFile, has_its_line_and_its_status) {
+TEST_P(BadFile, HasItsLineAndItsStatus) {
   const Row& row = GetParam();
   const ScratchDir folder;
   const std::string file = folder.file("saved");
@@ -130,7 +130,7 @@ void expect_refusal(const std::vector<std::string>& words, int status, const std
   EXPECT_EQ(done.out, "");
 }
 
-TEST(Refusals, of_files_that_others_could_have_put_in_place_and_of_stale_ones) {
+TEST(Refusals, OfFilesThatOthersCouldHavePutInPlaceAndOfStaleOnes) {
   const ScratchDir scratch;
   const std::string folder = scratch.file("hsperfdata_test");
   ::mkdir(folder.c_str(), 0755);
@@ -159,7 +159,7 @@ TEST(Refusals, of_files_that_others_could_have_put_in_place_and_of_stale_ones) {
   expect_refusal({"snap", stale}, 5, "the directory is writable by others");
 }
 
-TEST(Refusals, of_processes_say_why) {
+TEST(Refusals, OfProcessesSayWhy) {
   expect_refusal({"snap", "4194304"}, 3, "4194304");
   expect_refusal({"snap", std::to_string(::getpid())}, 4, "has no libjvm.so mapped");
   expect_refusal({"snap", "/nowhere/saved"}, 3, "/nowhere/saved");
@@ -169,7 +169,7 @@ TEST(Refusals, of_processes_say_why) {
   expect_refusal({"check", "1", "heap.used >"}, 2, "at character");
 }
 
-TEST(Refusals, of_JVMs_without_counters_and_of_those_of_others_say_why) {
+TEST(Refusals, OfJvmsWithoutCountersAndOfThoseOfOthersSayWhy) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   auto none = must(JvmProcess::start(*jdk, "Idle", {.flags = {"-XX:-UsePerfData"}}));

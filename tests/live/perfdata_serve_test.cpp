@@ -79,7 +79,7 @@ constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.
 
 std::string label_of(const JvmProcess& jvm) { return "pid=\"" + jvm.pid_text() + "\""; }
 
-TEST(Serve, JVMs_come_and_go_and_their_secrets_stay) {
+TEST(Serve, JvmsComeAndGoAndTheirSecretsStay) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   auto server = must(Server::start());
@@ -106,7 +106,7 @@ TEST(Serve, JVMs_come_and_go_and_their_secrets_stay) {
   EXPECT_TRUE(status && *status == 0);
 }
 
-TEST(Serve, arguments_are_given_when_asked_for_and_secrets_masked) {
+TEST(Serve, ArgumentsAreGivenWhenAskedForAndSecretsMasked) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   const auto jvm =
@@ -117,7 +117,7 @@ TEST(Serve, arguments_are_given_when_asked_for_and_secrets_masked) {
   EXPECT_THAT(page, Not(HasSubstr("=hidden")));
 }
 
-TEST(Serve, promtool_finds_no_fault_whatever_the_JDK) {
+TEST(Serve, PromtoolFindsNoFaultWhateverTheJdk) {
   const auto promtool = run_command({"promtool", "--version"});
   if (!promtool || promtool->status != 0) JTRACE_SKIP("prometheus", "promtool (Debian package prometheus) is not here");
   std::vector<std::unique_ptr<JvmProcess>> jvms;
@@ -144,7 +144,7 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-TEST(Serve, a_Prometheus_server_scrapes_it) {
+TEST(Serve, APrometheusServerScrapesIt) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   const auto there = run_command({"prometheus", "--version"});
@@ -175,7 +175,7 @@ TEST(Serve, a_Prometheus_server_scrapes_it) {
   (void)prometheus->wait_exit();
 }
 
-TEST(Check, its_status_is_its_answer) {
+TEST(Check, ItsStatusIsItsAnswer) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   auto jvm = must(JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+UseSerialGC"}}));
@@ -209,7 +209,7 @@ std::string read_until(int terminal, const std::string& wanted) {
   return text;
 }
 
-TEST(Top, shows_the_JVMs_sorts_by_a_key_and_quits) {
+TEST(Top, ShowsTheJvmsSortsByAKeyAndQuits) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
   auto jvm = must(JvmProcess::start(*jdk, "Workload"));

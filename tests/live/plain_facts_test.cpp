@@ -20,7 +20,7 @@ using ::testing::Not;
 class Facts : public PlainFacts {};
 JTRACE_ON_EACH_JDK(Facts);
 
-TEST_P(Facts, name_the_class_whose_initialisation_a_thread_waits_for) {
+TEST_P(Facts, NameTheClassWhoseInitialisationAThreadWaitsFor) {
   start();
   must(jvm_->ask("initialise"));
   const json waiter = thread_that_waits_for("waiter", "initialisation");
@@ -39,7 +39,7 @@ TEST_P(Facts, name_the_class_whose_initialisation_a_thread_waits_for) {
   EXPECT_TRUE(jvm_->alive());
 }
 
-TEST_P(Facts, of_a_pinned_virtual_thread_are_its_frames_and_its_carrier) {
+TEST_P(Facts, OfAPinnedVirtualThreadAreItsFramesAndItsCarrier) {
   if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
   start();
   must(jvm_->ask("pinned"));
@@ -62,7 +62,7 @@ TEST_P(Facts, of_a_pinned_virtual_thread_are_its_frames_and_its_carrier) {
 }
 
 // Each lambda's class is in a ClassLoaderData of its own: that is no loader.
-TEST_P(Facts, of_loaders_are_each_named_once) {
+TEST_P(Facts, OfLoadersAreEachNamedOnce) {
   start();
   must(jvm_->ask("spin"));
   const json loaders = json::parse(inspect({"loaders", "--format", "json"}).out)["data"];
@@ -78,7 +78,7 @@ TEST_P(Facts, of_loaders_are_each_named_once) {
   EXPECT_EQ(sum, classes.size());
 }
 
-TEST_P(Facts, of_a_profile_are_stacks_with_their_root_or_marked_as_cut) {
+TEST_P(Facts, OfAProfileAreStacksWithTheirRootOrMarkedAsCut) {
   start();
   must(jvm_->ask("spin"));
   const auto done =

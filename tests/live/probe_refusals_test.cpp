@@ -70,13 +70,13 @@ class ProbeRefusals : public ::testing::Test {
   std::unique_ptr<JvmProcess> jvm_;
 };
 
-TEST_F(ProbeRefusals, without_bpf_perf_events_do) {
+TEST_F(ProbeRefusals, WithoutBpfPerfEventsDo) {
   const auto done = probe({pid(), "thread__start", "-o", "/dev/null"}, with_errors(ENOSYS, 0));
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.err, AllOf(HasSubstr("by perf, set in"), HasSubstr("uprobe_multi: "), HasSubstr("no bpf(2)")));
 }
 
-TEST_F(ProbeRefusals, name_the_capability_or_what_the_kernel_lacks) {
+TEST_F(ProbeRefusals, NameTheCapabilityOrWhatTheKernelLacks) {
   const auto refused = probe({pid(), "thread__start", "-o", "/dev/null"}, with_errors(EPERM, EACCES));
   EXPECT_EQ(refused.status, 5) << refused.err;
   EXPECT_THAT(refused.err, AllOf(HasSubstr("CAP_BPF"), HasSubstr("CAP_PERFMON"), HasSubstr("perf_event_paranoid")));
@@ -89,7 +89,7 @@ TEST_F(ProbeRefusals, name_the_capability_or_what_the_kernel_lacks) {
 }
 
 // With the rights to trace, but not to read another's memory.
-TEST_F(ProbeRefusals, a_JVM_of_another_user_takes_the_right_to_read_it) {
+TEST_F(ProbeRefusals, AJvmOfAnotherUserTakesTheRightToReadIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "takes root to be somebody else";
   const auto done =
       must(run_command({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all,+bpf,+perfmon",
@@ -100,13 +100,13 @@ TEST_F(ProbeRefusals, a_JVM_of_another_user_takes_the_right_to_read_it) {
   EXPECT_THAT(done.err, HasSubstr("CAP_SYS_PTRACE"));
 }
 
-TEST_F(ProbeRefusals, stacks_are_no_use_at_method_probes) {
+TEST_F(ProbeRefusals, StacksAreNoUseAtMethodProbes) {
   const auto done = probe({pid(), "method__entry", "--enable-flags", "--stack", "-o", "/dev/null"});
   EXPECT_EQ(done.status, 2) << done.err;
   EXPECT_THAT(done.err, HasSubstr("methodEntry"));
 }
 
-TEST_F(ProbeRefusals, an_output_that_takes_nothing_ends_the_trace) {
+TEST_F(ProbeRefusals, AnOutputThatTakesNothingEndsTheTrace) {
   const auto full = probe({pid(), "thread__start", "-o", "/dev/full"});
   EXPECT_EQ(full.status, 1) << full.err;
   EXPECT_THAT(full.err, HasSubstr("No space left on device"));
@@ -116,7 +116,7 @@ TEST_F(ProbeRefusals, an_output_that_takes_nothing_ends_the_trace) {
   EXPECT_LT(pipe.elapsed, std::chrono::seconds(50)) << "it went on writing to nobody";
 }
 
-TEST_F(ProbeRefusals, a_JVM_that_is_dead_is_no_process) {
+TEST_F(ProbeRefusals, AJvmThatIsDeadIsNoProcess) {
   jvm_->signal(SIGKILL);
   const auto done = probe({pid(), "thread__start", "-o", "/dev/null"});
   EXPECT_THAT(done.status, ::testing::AnyOf(3, 0)) << done.err;  // 0: it died while it was traced
@@ -125,7 +125,7 @@ TEST_F(ProbeRefusals, a_JVM_that_is_dead_is_no_process) {
 }
 
 // The trace says how many hits were lost, and what is there and what was lost make up the kernel's own count.
-TEST_F(ProbeRefusals, what_is_lost_and_what_is_there_is_what_the_kernel_counted) {
+TEST_F(ProbeRefusals, WhatIsLostAndWhatIsThereIsWhatTheKernelCounted) {
   auto calls = must(JvmProcess::start(jdk_, "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}}));
   const ScratchDir folder;
   const std::string path = folder.file("calls.xml");
@@ -150,7 +150,7 @@ TEST_F(ProbeRefusals, what_is_lost_and_what_is_there_is_what_the_kernel_counted)
   EXPECT_THAT(tracer.err(), HasSubstr(std::to_string(said) + " hits were lost: --ring-memory makes room"));
 }
 
-TEST_F(ProbeRefusals, a_text_that_is_too_long_is_cut_and_counted) {
+TEST_F(ProbeRefusals, ATextThatIsTooLongIsCutAndCounted) {
   const ScratchDir folder;
   const std::string path = folder.file("named.xml");
   START_PROBE(tracer, {pid(), "thread__start", "-o", path});
@@ -166,7 +166,7 @@ TEST_F(ProbeRefusals, a_text_that_is_too_long_is_cut_and_counted) {
 }
 
 // Two traces of one JVM that need the same flag: it stays on until the last one ends, however the first one does.
-TEST_F(ProbeRefusals, a_flag_stays_on_as_long_as_somebody_needs_it) {
+TEST_F(ProbeRefusals, AFlagStaysOnAsLongAsSomebodyNeedsIt) {
   const std::vector<std::string> probes{"monitor__contended__enter", "monitor__contended__entered"};
   const ScratchDir folder;
   const auto words = [&](const char* name, bool enable) {
@@ -193,7 +193,7 @@ TEST_F(ProbeRefusals, a_flag_stays_on_as_long_as_somebody_needs_it) {
   }
 }
 
-TEST(ProbeRefusalsOfFiles, a_JDK_without_probes_is_named) {
+TEST(ProbeRefusalsOfFiles, AJdkWithoutProbesIsNamed) {
   const auto all = jdks();
   const auto old = std::find_if(all.begin(), all.end(), [](const Jdk& jdk) { return jdk.version == 8; });
   if (old == all.end()) GTEST_SKIP() << "no JDK 8 on this machine";
@@ -204,7 +204,7 @@ TEST(ProbeRefusalsOfFiles, a_JDK_without_probes_is_named) {
   EXPECT_THAT(done.err, AllOf(HasSubstr("--enable-dtrace"), HasSubstr("libjvm.so")));
 }
 
-TEST(ProbeRefusalsOfFiles, a_flag_that_is_gone_is_named_before_java_starts) {
+TEST(ProbeRefusalsOfFiles, AFlagThatIsGoneIsNamedBeforeJavaStarts) {
   bool seen = false;
   for (const Jdk& jdk : jdks()) {
     if (jdk.root || jdk.version < 9) continue;
@@ -223,7 +223,7 @@ TEST(ProbeRefusalsOfFiles, a_flag_that_is_gone_is_named_before_java_starts) {
 }
 
 // An update puts another libjvm.so in the place of the one that runs, or takes it away.
-TEST(ProbeRefusalsOfFiles, a_libjvm_that_was_replaced_or_deleted_is_traced_all_the_same) {
+TEST(ProbeRefusalsOfFiles, ALibjvmThatWasReplacedOrDeletedIsTracedAllTheSame) {
   JTRACE_NEED_JDK(jdk);
   if (jdk->root) JTRACE_SKIP("live", "no JDK outside of a tree on this machine");
   const ScratchDir folder;
@@ -254,7 +254,7 @@ TEST(ProbeRefusalsOfFiles, a_libjvm_that_was_replaced_or_deleted_is_traced_all_t
 }
 
 // A process with a libjvm.so that becomes another program.
-TEST(ProbeRefusalsOfFiles, a_process_that_becomes_another_program_ends_the_trace) {
+TEST(ProbeRefusalsOfFiles, AProcessThatBecomesAnotherProgramEndsTheTrace) {
   JTRACE_NEED_JDK(jdk);
   if (jdk->root) JTRACE_SKIP("live", "no JDK outside of a tree on this machine");
   const std::string script =

@@ -55,7 +55,7 @@ void expect_frames(const std::vector<std::string>& frames, const std::vector<std
   EXPECT_TRUE(frames.back().starts_with("libc.so.6")) << joined(frames);
 }
 
-TEST_P(EachJdk, has_the_frames_of_the_program) {
+TEST_P(EachJdk, HasTheFramesOfTheProgram) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}}));
   const ScratchDir folder;
@@ -95,7 +95,7 @@ TEST_P(EachJdk, has_the_frames_of_the_program) {
 }
 
 // The same of all back ends, and in a container.
-TEST(ProbeStacks, are_the_same_by_all_back_ends_in_a_container) {
+TEST(ProbeStacks, AreTheSameByAllBackEndsInAContainer) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("ptrace", why);
   auto jvm = must(JvmProcess::start(*jdk, "Workload", {.isolation = Isolation::kContainer}));

@@ -29,7 +29,7 @@ std::string uprobes_of_the_kernel() {
   return "";
 }
 
-TEST_P(EachJdk, says_threads_monitors_classes_and_collections) {
+TEST_P(EachJdk, SaysThreadsMonitorsClassesAndCollections) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}}));
   const std::string before = uprobes_of_the_kernel();
@@ -65,7 +65,7 @@ const TraceElement* only(const TraceDocument& trace, std::string_view element, s
 }
 
 // Threads and classes that no probe has announced: out of the JVM's own tables.
-TEST_P(EachJdk, knows_the_threads_and_classes_from_before) {
+TEST_P(EachJdk, KnowsTheThreadsAndClassesFromBefore) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}}));
   must(jvm->ask("hold 5"));
@@ -115,7 +115,7 @@ TEST_P(EachJdk, knows_the_threads_and_classes_from_before) {
   EXPECT_EQ(jvm->err(), "");
 }
 
-TEST_P(EachJdk, leaves_nothing_when_it_is_killed) {
+TEST_P(EachJdk, LeavesNothingWhenItIsKilled) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "Workload"));
   const std::string before = uprobes_of_the_kernel();
@@ -127,7 +127,7 @@ TEST_P(EachJdk, leaves_nothing_when_it_is_killed) {
   EXPECT_EQ(jvm->err(), "");
 }
 
-TEST_P(EachJdk, ends_with_the_JVM) {
+TEST_P(EachJdk, EndsWithTheJvm) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "Workload"));
   const ScratchDir folder;
@@ -148,7 +148,7 @@ bool is_enabled(const JvmProcess& jvm, const std::string& probe) {
   return done && done->out.find("\"enabled\":true") != std::string::npos;
 }
 
-TEST_P(EachJdk, switches_flags_on_and_off_again) {
+TEST_P(EachJdk, SwitchesFlagsOnAndOffAgain) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "Workload"));
   const ScratchDir folder;
@@ -182,7 +182,7 @@ TEST_P(EachJdk, switches_flags_on_and_off_again) {
   record_support(GetParam(), "G1", "live", "probes switched on");
 }
 
-TEST_P(EachJdk, counts_methods_in_the_kernel) {
+TEST_P(EachJdk, CountsMethodsInTheKernel) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}}));
   const ScratchDir folder;
@@ -220,7 +220,7 @@ std::map<std::string, std::uint64_t> counts_of(const std::string& text, bool sum
 
 // The kernel's own count of each probe lies between ours of a shorter and of a longer time: equal, where nothing else
 // fires in between.
-TEST_P(EachJdk, counts_what_bpftrace_counts) {
+TEST_P(EachJdk, CountsWhatBpftraceCounts) {
   NEED_PROBES(GetParam());
   if (const auto there = run_command({"bpftrace", "--version"}); !there || there->status != 0)
     GTEST_SKIP() << "bpftrace is not here to compare with";
@@ -273,7 +273,7 @@ TEST_P(EachJdk, counts_what_bpftrace_counts) {
   EXPECT_EQ(jvm->err(), "");
 }
 
-TEST(ProbeRights, names_the_capabilities_and_needs_no_others) {
+TEST(ProbeRights, NamesTheCapabilitiesAndNeedsNoOthers) {
   JTRACE_NEED_JDK(jdk);
   if (::geteuid() != 0) JTRACE_SKIP("bpf", "takes root to be somebody else");
   constexpr unsigned kNobody = 65534;
@@ -297,7 +297,7 @@ TEST(ProbeRights, names_the_capabilities_and_needs_no_others) {
 }
 
 // The other back ends say the same; each hit is there once.
-TEST(ProbeBackEnds, say_the_same) {
+TEST(ProbeBackEnds, SayTheSame) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}}));
   const ScratchDir folder;
@@ -323,7 +323,7 @@ TEST(ProbeBackEnds, say_the_same) {
   EXPECT_EQ(jvm->err(), "");
 }
 
-TEST(ProbeTargets, are_several_with_a_trace_each) {
+TEST(ProbeTargets, AreSeveralWithATraceEach) {
   JTRACE_NEED_JDK(jdk);
   std::vector<std::unique_ptr<JvmProcess>> jvms;
   for (int i = 0; i < 2; ++i) {
@@ -346,7 +346,7 @@ TEST(ProbeTargets, are_several_with_a_trace_each) {
   }
 }
 
-TEST(ProbeRights, refuses_what_cannot_work) {
+TEST(ProbeRights, RefusesWhatCannotWork) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "ProbeCalls", {.flags = {"-Xint"}}));
   const auto run = [&](std::vector<std::string> words) {

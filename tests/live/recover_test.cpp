@@ -50,7 +50,7 @@ void make_wreck(const Jdk& jdk, const std::vector<std::string>& arguments, Wreck
   jvm.wait_exit();
 }
 
-TEST_P(EachJdk, makes_a_whole_document_of_what_two_deaths_left) {
+TEST_P(EachJdk, MakesAWholeDocumentOfWhatTwoDeathsLeft) {
   Wreck wreck;
   ASSERT_NO_FATAL_FAILURE(make_wreck(GetParam(), {}, wreck));
   const auto list = must(run_jtrace({"recover"}));
@@ -68,7 +68,7 @@ TEST_P(EachJdk, makes_a_whole_document_of_what_two_deaths_left) {
   record_support(GetParam(), "G1", "live", "recover");
 }
 
-TEST_P(EachJdk, makes_a_document_of_the_ring_memory_alone) {
+TEST_P(EachJdk, MakesADocumentOfTheRingMemoryAlone) {
   Wreck wreck;
   ASSERT_NO_FATAL_FAILURE(make_wreck(GetParam(), {}, wreck));
   fs::remove(wreck.jvm->path());
@@ -84,7 +84,7 @@ TEST_P(EachJdk, makes_a_document_of_the_ring_memory_alone) {
   fs::remove(wreck.pool);
 }
 
-TEST(Recover, refuses_what_is_no_ring_memory_and_what_is_in_use) {
+TEST(Recover, RefusesWhatIsNoRingMemoryAndWhatIsInUse) {
   const ScratchDir folder;
   const std::string out = folder.file("x.xml");
   const auto gone = run_jtrace({"recover", folder.file("gone"), "-o", out});

@@ -60,13 +60,13 @@ void expect_sound(const Jdk& jdk, const Change& change, const std::string& comma
   if (seconds != nullptr) std::printf("%s: %s\n%s", jdk.name.c_str(), answer.c_str(), jvm->err().c_str());
 }
 
-TEST_P(EachJdk, verifies_rewritten_classes_of_its_own_image) {
+TEST_P(EachJdk, VerifiesRewrittenClassesOfItsOwnImage) {
   expect_sound(GetParam(), kAllProbes, "image");
   if (!HasFailure()) record_support(GetParam(), "G1", "live", "rewritten classes of the image verify");
 }
 
 // What CLASS_LOAD_HOOK of the JVMPI bridge does.
-TEST_P(EachJdk, verifies_computed_frames_of_its_own_image) {
+TEST_P(EachJdk, VerifiesComputedFramesOfItsOwnImage) {
   expect_sound(GetParam(), kFrames, "image");
   if (!HasFailure()) record_support(GetParam(), "yes", "JVMPI", "computed frames of the image verify");
 }
@@ -81,7 +81,7 @@ std::string real_programs(const Jdk& jdk) {
   return words;
 }
 
-TEST_P(EachJdk, verifies_rewritten_classes_of_real_programs) {
+TEST_P(EachJdk, VerifiesRewrittenClassesOfRealPrograms) {
   if (GetParam().version < 11) GTEST_SKIP() << "the programs are of JDK 11 and later";
   const std::string jars = real_programs(GetParam());
   if (jars.empty()) JTRACE_SKIP("live", "VisualVM or Eclipse's compiler is not there (scripts/setup)");
@@ -89,7 +89,7 @@ TEST_P(EachJdk, verifies_rewritten_classes_of_real_programs) {
   if (!HasFailure()) record_support(GetParam(), "G1", "live", "rewritten classes of real programs verify");
 }
 
-TEST_P(EachJdk, verifies_computed_frames_of_real_programs) {
+TEST_P(EachJdk, VerifiesComputedFramesOfRealPrograms) {
   if (GetParam().version < 11) GTEST_SKIP() << "the programs are of JDK 11 and later";
   const std::string jars = real_programs(GetParam());
   if (jars.empty()) JTRACE_SKIP("live", "VisualVM or Eclipse's compiler is not there (scripts/setup)");

@@ -59,7 +59,7 @@ std::string fib_of(const TraceDocument& trace) {
   return "";
 }
 
-TEST_P(EachJdk, makes_the_document_later) {
+TEST_P(EachJdk, MakesTheDocumentLater) {
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
   long fibs = 0;
@@ -85,7 +85,7 @@ TEST_P(EachJdk, makes_the_document_later) {
 
 // Thousands of methods have probes and one of them is called: each file of a rotation has its events, and the
 // definitions that they need.
-TEST_P(EachJdk, a_further_file_says_again_what_its_events_refer_to) {
+TEST_P(EachJdk, AFurtherFileSaysAgainWhatItsEventsReferTo) {
   constexpr std::uint64_t kMaxSize = 256u << 10;
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
@@ -119,7 +119,7 @@ TEST_P(EachJdk, a_further_file_says_again_what_its_events_refer_to) {
   record_support(GetParam(), "G1", "live", "rotated spill");
 }
 
-TEST(Spill, ends_where_the_file_is_cut_or_damaged) {
+TEST(Spill, EndsWhereTheFileIsCutOrDamaged) {
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
@@ -157,7 +157,7 @@ TEST(Spill, ends_where_the_file_is_cut_or_damaged) {
 }
 
 // jtrace stood still while 30 threads ran, and was killed with the JVM: the file has the others, packed.
-TEST(Spill, is_completed_out_of_the_ring_memory_that_two_deaths_left) {
+TEST(Spill, IsCompletedOutOfTheRingMemoryThatTwoDeathsLeft) {
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill.zst");

@@ -97,7 +97,7 @@ class StackOnEachJdk : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(StackOnEachJdk);
 
-TEST_P(StackOnEachJdk, is_whole_from_the_top_to_the_bottom) {
+TEST_P(StackOnEachJdk, IsWholeFromTheTopToTheBottom) {
   const auto dump = run({"cmd", jvm_->pid_text(), "jcmd", "Thread.print"});
   const Dump theirs = parse_thread_print(dump.out);
   const json document = stacks_of(*jvm_);
@@ -124,7 +124,7 @@ TEST_P(StackOnEachJdk, is_whole_from_the_top_to_the_bottom) {
   record_support(GetParam(), "default", "live", "mixed stacks");
 }
 
-TEST_P(StackOnEachJdk, works_on_a_jvm_that_hangs_and_leaves_it_so) {
+TEST_P(StackOnEachJdk, WorksOnAJvmThatHangsAndLeavesItSo) {
   jvm_->signal(SIGSTOP);
   const json document = stacks_of(*jvm_);
   EXPECT_GE(document["data"].size(), 20u);
@@ -135,7 +135,7 @@ TEST_P(StackOnEachJdk, works_on_a_jvm_that_hangs_and_leaves_it_so) {
   expect_unharmed();
 }
 
-TEST_P(StackOnEachJdk, shows_the_threads_that_are_asked_for) {
+TEST_P(StackOnEachJdk, ShowsTheThreadsThatAreAskedFor) {
   must(jvm_->ask("more 60"));
   std::size_t members = 0, largest = 0;
   const json groups = stacks_of(*jvm_, {"--thread", "more-*", "--java", "--group"});
@@ -157,7 +157,7 @@ TEST_P(StackOnEachJdk, shows_the_threads_that_are_asked_for) {
   expect_unharmed();
 }
 
-TEST_P(StackOnEachJdk, takes_many_threads_in_batches) {
+TEST_P(StackOnEachJdk, TakesManyThreadsInBatches) {
   must(jvm_->ask("more 60"));
   const json document = stacks_of(*jvm_, {"--max-pause", "2"});
   EXPECT_GT(document["batches"].get<int>(), 1);
@@ -169,7 +169,7 @@ TEST_P(StackOnEachJdk, takes_many_threads_in_batches) {
   expect_unharmed();
 }
 
-TEST_P(StackOnEachJdk, shows_parked_virtual_threads) {
+TEST_P(StackOnEachJdk, ShowsParkedVirtualThreads) {
   if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
   must(jvm_->ask("virtual 50"));
   const auto theirs = dumped_virtual_threads();
@@ -190,7 +190,7 @@ TEST_P(StackOnEachJdk, shows_parked_virtual_threads) {
   record_support(GetParam(), "default", "live", "virtual threads");
 }
 
-TEST_P(StackOnEachJdk, tells_whom_virtual_threads_keep_waiting) {
+TEST_P(StackOnEachJdk, TellsWhomVirtualThreadsKeepWaiting) {
   if (GetParam().version < 24)
     GTEST_SKIP() << "a monitor pins virtual threads to their carriers before JDK 24 (JEP 491)";
   must(jvm_->ask("virtual-locks"));
@@ -211,7 +211,7 @@ TEST_P(StackOnEachJdk, tells_whom_virtual_threads_keep_waiting) {
   record_support(GetParam(), "default", "live", "locks of virtual threads");
 }
 
-TEST_P(StackOnEachJdk, tells_a_valid_trace) {
+TEST_P(StackOnEachJdk, TellsAValidTrace) {
   const ScratchDir folder;
   const std::vector<std::vector<std::string>> views = {{"events"},
                                                        {"stack"},
@@ -267,7 +267,7 @@ TEST_P(StackOnEachJdk, tells_a_valid_trace) {
   }
 }
 
-TEST_P(StackOnEachJdk, is_profiled_without_an_agent) {
+TEST_P(StackOnEachJdk, IsProfiledWithoutAnAgent) {
   must(jvm_->ask("spin 1"));
   const CommandOutput busy = run({"profile", jvm_->pid_text(), "--duration", "1", "--max-share", "50"});
   EXPECT_EQ(busy.status, 0) << busy.err;

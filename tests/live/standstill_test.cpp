@@ -52,7 +52,7 @@ std::size_t standstills(const TraceDocument& trace) {
   return found;
 }
 
-TEST_P(EachJdk, that_was_stopped_is_said_to_have_stood_still) {
+TEST_P(EachJdk, ThatWasStoppedIsSaidToHaveStoodStill) {
   TracedJvm jvm(GetParam(), "Calls", kMethods);
   jvm.wait_rewritten();
   auto answer = jvm.ask("fib 12");
@@ -110,7 +110,7 @@ class FrozenGroup {
   bool is_old_ = false;  // version 1
 };
 
-TEST(Standstill, of_a_frozen_cgroup_is_said) {
+TEST(Standstill, OfAFrozenCgroupIsSaid) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Calls", attachable(*jdk)));
   const FrozenGroup group(jvm->pid());

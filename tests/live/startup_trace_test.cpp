@@ -45,7 +45,7 @@ JTRACE_ON_EACH_JDK(EachJdk);
   if (chrooted() && !JTRACE_STATIC_TOOLS) \
   GTEST_SKIP() << "the tools of this build are not static: they do not run in the chroot"
 
-TEST_P(EachJdk, traces_from_start_to_end) {
+TEST_P(EachJdk, TracesFromStartToEnd) {
   NEED_TOOLS_IN_THE_ROOT();
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm())));
   for (const char* command : {"threads 20", "contend 2", "wait 2", "load 5", "gc 2"}) must(jvm->ask(command));
@@ -64,7 +64,7 @@ TEST_P(EachJdk, traces_from_start_to_end) {
   record_support(GetParam(), "G1", "startup", "trace by -agentpath");
 }
 
-TEST_P(EachJdk, goes_on_untraced_with_one_line_where_there_is_no_jtrace) {
+TEST_P(EachJdk, GoesOnUntracedWithOneLineWhereThereIsNoJtrace) {
   auto jvm = must(
       JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm() + ",jtrace=/nonexistent/jtrace")));
   EXPECT_TRUE(succeeded(jvm->ask("threads 3")));
@@ -74,7 +74,7 @@ TEST_P(EachJdk, goes_on_untraced_with_one_line_where_there_is_no_jtrace) {
   EXPECT_FALSE(fs::exists(path_));
 }
 
-TEST_P(EachJdk, ends_the_start_only_where_a_wrong_option_is_strict) {
+TEST_P(EachJdk, EndsTheStartOnlyWhereAWrongOptionIsStrict) {
   NEED_TOOLS_IN_THE_ROOT();
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", with_agent("file=" + file_for_jvm() + ",evnts=gc")));
   EXPECT_THAT(jvm->err(), HasSubstr("evnts"));

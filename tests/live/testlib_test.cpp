@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(JdkMatrix, finds_at_least_two) {
+TEST(JdkMatrix, FindsAtLeastTwo) {
   if (jdks().size() < 2)
     JTRACE_SKIP("two-jdks", "found " + std::to_string(jdks().size()) + " JDKs; scripts/jdks fetches more");
 }
@@ -23,7 +23,7 @@ TEST(JdkMatrix, finds_at_least_two) {
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachJdk);
 
-TEST_P(EachJdk, runs_and_answers) {
+TEST_P(EachJdk, RunsAndAnswers) {
   auto jvm = JvmProcess::start(GetParam(), "Workload");
   ASSERT_TRUE(jvm) << jvm.error().message();
   auto answer = (*jvm)->ask("threads 5");
@@ -37,7 +37,7 @@ TEST_P(EachJdk, runs_and_answers) {
   EXPECT_EQ((*jvm)->err(), "");
 }
 
-TEST_P(EachJdk, runs_in_a_container) {
+TEST_P(EachJdk, RunsInAContainer) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   JvmOptions options;
   options.isolation = Isolation::kContainer;
@@ -48,7 +48,7 @@ TEST_P(EachJdk, runs_in_a_container) {
   EXPECT_THAT(*status, HasSubstr("NSpid:\t" + (*jvm)->pid_text() + "\t1\n"));
 }
 
-TEST_P(EachJdk, does_all_it_is_told) {
+TEST_P(EachJdk, DoesAllItIsTold) {
   auto jvm = JvmProcess::start(GetParam(), "Workload");
   ASSERT_TRUE(jvm) << jvm.error().message();
   for (const char* command : {"hold 3", "release", "contend 3", "wait 2", "park 2", "exceptions 10", "garbage 8",
@@ -59,7 +59,7 @@ TEST_P(EachJdk, does_all_it_is_told) {
   EXPECT_EQ((*jvm)->ask("virtual 10").has_value(), GetParam().version >= 21);
 }
 
-TEST_P(EachJdk, dies_with_its_object) {
+TEST_P(EachJdk, DiesWithItsObject) {
   pid_t pid = 0;
   {
     auto jvm = JvmProcess::start(GetParam(), "Idle");
@@ -69,7 +69,7 @@ TEST_P(EachJdk, dies_with_its_object) {
   EXPECT_EQ(::kill(pid, 0), -1);
 }
 
-TEST(RunCommand, gives_output_status_and_timeout) {
+TEST(RunCommand, GivesOutputStatusAndTimeout) {
   CommandOptions options;
   options.input = "hello";
   auto done = run_command({"sh", "-c", "cat; echo oops >&2; exit 7"}, options);

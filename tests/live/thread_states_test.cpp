@@ -49,7 +49,7 @@ Traced traced(const TraceDocument& trace) {
   return made;
 }
 
-TEST_P(EachJdk, what_threads_did_at_the_attach_is_said) {
+TEST_P(EachJdk, WhatThreadsDidAtTheAttachIsSaid) {
   auto jvm = must(JvmProcess::start(GetParam(), "Standing", attachable(GetParam())));
   const auto answer = must(jvm->ask("states"));
   auto run = must(TraceRun::start(jvm->pid(), {"--events", "threads,monitors,sleeps,parks"}));
@@ -88,7 +88,7 @@ TEST_P(EachJdk, what_threads_did_at_the_attach_is_said) {
 }
 
 // In a further document a thread has its state only where it has done nothing since.
-TEST_P(EachJdk, what_has_moved_since_is_not_said_to_stand) {
+TEST_P(EachJdk, WhatHasMovedSinceIsNotSaidToStand) {
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   auto run =
       must(TraceRun::start(jvm->pid(), {"--events", "threads,monitors", "--max-size", "256K", "--rotate", "40"}));

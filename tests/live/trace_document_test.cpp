@@ -27,7 +27,7 @@ std::vector<std::string> faults_of(std::string events) {
 
 constexpr const char* kThread = R"(<threadStart threadId="7" {N}/>)";
 
-TEST(TraceDocument, finds_nothing_in_a_sound_trace) {
+TEST(TraceDocument, FindsNothingInASoundTrace) {
   EXPECT_THAT(faults_of(""), IsEmpty());
   EXPECT_THAT(faults_of(std::string(kThread) +
                         R"(<objDef objId="1" {N}/><monWait threadIdRef="7" objIdRef="1" time="2.0" {N}/>)"
@@ -35,18 +35,18 @@ TEST(TraceDocument, finds_nothing_in_a_sound_trace) {
               IsEmpty());
 }
 
-TEST(TraceDocument, finds_ids_used_before_they_are_defined) {
+TEST(TraceDocument, FindsIdsUsedBeforeTheyAreDefined) {
   EXPECT_THAT(faults_of(R"(<threadEnd threadIdRef="7" {N}/>)" + std::string(kThread)),
               ElementsAre(HasSubstr("threadIdRef 7 is not defined before")));
   EXPECT_THAT(faults_of(std::string(kThread) + kThread), ElementsAre(HasSubstr("defined a second time")));
 }
 
-TEST(TraceDocument, finds_gaps_in_the_collation) {
+TEST(TraceDocument, FindsGapsInTheCollation) {
   EXPECT_THAT(faults_of(R"(<threadStart threadId="7" collationValue="3"/>)").size(), 2u);
   EXPECT_THAT(faults_of(R"(<threadStart threadId="7"/>)").size(), 2u);
 }
 
-TEST(TraceDocument, finds_what_is_not_balanced) {
+TEST(TraceDocument, FindsWhatIsNotBalanced) {
   EXPECT_THAT(faults_of(R"(<gcStart time="2.0" {N}/><gcStart time="2.1" {N}/><gcFinish time="2.2" {N}/>)"),
               ElementsAre(HasSubstr("starts while it is open")));
   EXPECT_THAT(faults_of(R"(<gcFinish time="2.0" {N}/><gcFinish time="2.1" {N}/>)"),
@@ -55,18 +55,18 @@ TEST(TraceDocument, finds_what_is_not_balanced) {
               ElementsAre(HasSubstr("ends a second time")));
 }
 
-TEST(TraceDocument, finds_time_that_goes_back) {
+TEST(TraceDocument, FindsTimeThatGoesBack) {
   EXPECT_THAT(faults_of(R"(<gcStart time="2.000000001" {N}/><gcFinish time="2.000000000" {N}/>)"),
               ElementsAre(HasSubstr("earlier")));
 }
 
-TEST(TraceDocument, finds_cut_and_crossed_tags) {
+TEST(TraceDocument, FindsCutAndCrossedTags) {
   EXPECT_FALSE(TraceDocument::parse("<TRACE><node nodeId=\"1\""));
   EXPECT_FALSE(TraceDocument::parse("<TRACE><a></TRACE></a>"));
   EXPECT_FALSE(TraceDocument::parse("<TRACE><node/>"));
 }
 
-TEST(TraceDocument, takes_escapes_children_and_fragments) {
+TEST(TraceDocument, TakesEscapesChildrenAndFragments) {
   auto document = TraceDocument::parse(
       "<?xml version=\"1.0\"?><!-- <x> --><option key=\"a&lt;&#233;\" value=\"b\"/>\n"
       "<methodEntry><InvocationContext/></methodEntry>\n");

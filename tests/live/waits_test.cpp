@@ -78,7 +78,7 @@ std::vector<std::string> objects(const Waits& waits) {
 
 constexpr const char* kBlocker = "Waits$Blocker";
 
-TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
+TEST_P(EachJdk, SleepsAndParksAreWhatTheProgramDid) {
   const bool has_virtual = GetParam().version >= 21;
   TracedJvm jvm(GetParam(), "Waits", {"--events", "threads,sleeps,parks"});
   std::vector<std::string> commands{"sleeps", "parks", "lock"};
@@ -147,7 +147,7 @@ TEST_P(EachJdk, sleeps_and_parks_are_what_the_program_did) {
 }
 
 // Both rewrite the same classes; a JVM that has had a trace gets the next one.
-TEST_P(EachJdk, waits_and_probes_share_a_class) {
+TEST_P(EachJdk, WaitsAndProbesShareAClass) {
   auto jvm = must(JvmProcess::start(GetParam(), "Waits", attachable(GetParam())));
   for (int round = 0; round < 2; ++round) {
     auto run = must(TraceRun::start(
@@ -189,7 +189,7 @@ std::vector<std::string> story_of(const TraceDocument& trace, std::string_view k
 }
 
 // What a pause or a stop falls into ends all the same, or has no beginning.
-TEST_P(EachJdk, pauses_in_the_middle_of_waits) {
+TEST_P(EachJdk, PausesInTheMiddleOfWaits) {
   TracedJvm jvm(GetParam(), "Waits", {"--events", "threads,monitors"});
   const auto ctl = [&](const std::string& verb) { jvm.ctl({verb}); };
   jvm.ask("open");

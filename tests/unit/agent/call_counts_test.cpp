@@ -37,7 +37,7 @@ class CallCountsTest : public ::testing::Test {
   CallCounts counts_;
 };
 
-TEST_F(CallCountsTest, counts_only_between_start_and_stop) {
+TEST_F(CallCountsTest, CountsOnlyBetweenStartAndStop) {
   call(1, 5);
   ASSERT_TRUE(counts_.start(kOwnThread));
   for (int i = 0; i < 10; ++i) call(1, 5);
@@ -51,14 +51,14 @@ TEST_F(CallCountsTest, counts_only_between_start_and_stop) {
   EXPECT_EQ(counts_.sum(5), 0u);
 }
 
-TEST_F(CallCountsTest, what_the_agent_itself_calls_is_not_counted) {
+TEST_F(CallCountsTest, WhatTheAgentItselfCallsIsNotCounted) {
   ASSERT_TRUE(counts_.start(kOwnThread));
   call(kOwnThread, 5);
   EXPECT_EQ(counts_.sum(5), 0u);
 }
 
 // Thread.tid is 0 while AttachCurrentThread runs the constructor of the thread's own java.lang.Thread.
-TEST_F(CallCountsTest, a_thread_that_has_no_id_yet_shares) {
+TEST_F(CallCountsTest, AThreadThatHasNoIdYetShares) {
   call(0, 5);
   for (int session = 0; session < 2; ++session) {
     ASSERT_TRUE(counts_.start(kOwnThread));
@@ -72,7 +72,7 @@ TEST_F(CallCountsTest, a_thread_that_has_no_id_yet_shares) {
   }
 }
 
-TEST_F(CallCountsTest, more_threads_than_blocks_lose_nothing) {
+TEST_F(CallCountsTest, MoreThreadsThanBlocksLoseNothing) {
   ASSERT_TRUE(counts_.start(kOwnThread));
   constexpr std::uint64_t kThreads = 2 * CallCounts::kBlocks;
   constexpr std::uint64_t kCalls = 20'000;
@@ -85,7 +85,7 @@ TEST_F(CallCountsTest, more_threads_than_blocks_lose_nothing) {
   EXPECT_EQ(counts_.sum(5), kThreads * kCalls);
 }
 
-TEST_F(CallCountsTest, threads_whose_ids_collide_share) {
+TEST_F(CallCountsTest, ThreadsWhoseIdsCollideShare) {
   ASSERT_TRUE(counts_.start(kOwnThread));
   for (int i = 0; i < 3; ++i) {
     call(20, 5);
@@ -95,7 +95,7 @@ TEST_F(CallCountsTest, threads_whose_ids_collide_share) {
   EXPECT_EQ(counts_.sum(5), 6u);
 }
 
-TEST_F(CallCountsTest, a_thread_goes_on_in_the_block_of_one_that_ended) {
+TEST_F(CallCountsTest, AThreadGoesOnInTheBlockOfOneThatEnded) {
   ASSERT_TRUE(counts_.start(kOwnThread));
   for (std::uint64_t thread = 100; thread < 100 + CallCounts::kBlocks; ++thread) call(thread, 5);
   const std::uint64_t block = entry(100).block.load();

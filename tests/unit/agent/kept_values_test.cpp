@@ -34,7 +34,7 @@ class KeptValuesTest : public ::testing::Test {
 
 constexpr std::uint8_t kResult = 255;
 
-TEST_F(KeptValuesTest, each_call_has_its_own) {
+TEST_F(KeptValuesTest, EachCallHasItsOwn) {
   keep(0, 7, 0, 1);
   keep(0, 7, 1, 2, "two");
   keep(1, 7, 0, 3, "three");
@@ -43,7 +43,7 @@ TEST_F(KeptValuesTest, each_call_has_its_own) {
   EXPECT_EQ(of(1, 8), Texts{});
 }
 
-TEST_F(KeptValuesTest, those_of_calls_that_have_ended_make_room) {
+TEST_F(KeptValuesTest, ThoseOfCallsThatHaveEndedMakeRoom) {
   keep(0, 7, 0, 1);
   for (std::uint64_t i = 0; i < 2 * KeptValues::kMostValues; ++i) {
     ASSERT_TRUE(keep(1, 8, 0, i, "some text"));
@@ -63,7 +63,7 @@ TEST_F(KeptValuesTest, those_of_calls_that_have_ended_make_room) {
   EXPECT_EQ(of(1, 6, true), Texts{"255:6 "});
 }
 
-TEST_F(KeptValuesTest, what_finds_no_room_is_left_out) {
+TEST_F(KeptValuesTest, WhatFindsNoRoomIsLeftOut) {
   std::uint16_t depth = 0;
   while (keep(depth, 7, 0, depth)) ++depth;
   EXPECT_EQ(depth, KeptValues::kMostValues);

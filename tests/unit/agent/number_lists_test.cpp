@@ -10,7 +10,7 @@
 namespace jtrace::agent {
 namespace {
 
-TEST(IdMap, is_a_map_whatever_is_put_and_erased) {
+TEST(IdMap, IsAMapWhateverIsPutAndErased) {
   std::mt19937 random(7);
   IdMap map;
   std::map<std::uint64_t, std::uint32_t> model;
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> list(const NumberLists& lists, std::uint64_t key) {
   return all;
 }
 
-TEST(NumberLists, nodes_go_from_anywhere_in_a_list) {
+TEST(NumberLists, NodesGoFromAnywhereInAList) {
   using ::testing::ElementsAre;
   NumberLists lists;
   std::vector<std::uint32_t> nodes;
@@ -58,7 +58,7 @@ TEST(NumberLists, nodes_go_from_anywhere_in_a_list) {
   EXPECT_EQ(lists.first(7) + lists.first(8), 0u);
 }
 
-TEST(NumberLists, a_node_that_is_free_is_used_again) {
+TEST(NumberLists, ANodeThatIsFreeIsUsedAgain) {
   NumberLists lists;
   const std::uint32_t first = lists.add(1, 5);
   lists.add(1, 6);

@@ -19,7 +19,7 @@ class OpenCallsTest : public ::testing::Test {
   OpenCalls calls_;
 };
 
-TEST_F(OpenCallsTest, a_thread_finds_the_stack_it_was_given) {
+TEST_F(OpenCallsTest, AThreadFindsTheStackItWasGiven) {
   EXPECT_EQ(calls_.find(5), nullptr);
   OpenCalls::Stack* stack = calls_.claim(5);
   ASSERT_NE(stack, nullptr);
@@ -30,7 +30,7 @@ TEST_F(OpenCallsTest, a_thread_finds_the_stack_it_was_given) {
   EXPECT_EQ(calls_.slower_than(), 1000u);
 }
 
-TEST_F(OpenCallsTest, a_stack_goes_to_the_next_thread_and_is_empty_then) {
+TEST_F(OpenCallsTest, AStackGoesToTheNextThreadAndIsEmptyThen) {
   OpenCalls::Stack* stack = calls_.claim(5);
   ASSERT_NE(stack, nullptr);
   stack->depth = 3;
@@ -42,7 +42,7 @@ TEST_F(OpenCallsTest, a_stack_goes_to_the_next_thread_and_is_empty_then) {
   EXPECT_EQ(stack->depth, 0u);
 }
 
-TEST_F(OpenCallsTest, of_two_threads_whose_ids_collide_one_has_a_stack) {
+TEST_F(OpenCallsTest, OfTwoThreadsWhoseIdsCollideOneHasAStack) {
   ASSERT_NE(calls_.claim(5), nullptr);
   EXPECT_EQ(calls_.claim(5 + OpenCalls::kEntries), nullptr);
   calls_.release(5);
@@ -50,7 +50,7 @@ TEST_F(OpenCallsTest, of_two_threads_whose_ids_collide_one_has_a_stack) {
 }
 
 // Thread.tid is 0 while AttachCurrentThread runs the constructor of the thread's own java.lang.Thread.
-TEST_F(OpenCallsTest, a_thread_that_has_no_id_yet_has_no_stack) {
+TEST_F(OpenCallsTest, AThreadThatHasNoIdYetHasNoStack) {
   for (int session = 0; session < 2; ++session) {
     EXPECT_EQ(calls_.find(0), nullptr);
     EXPECT_EQ(calls_.claim(0), nullptr);
@@ -60,7 +60,7 @@ TEST_F(OpenCallsTest, a_thread_that_has_no_id_yet_has_no_stack) {
   }
 }
 
-TEST_F(OpenCallsTest, there_are_so_many_stacks_and_all_come_back) {
+TEST_F(OpenCallsTest, ThereAreSoManyStacksAndAllComeBack) {
   for (std::uint64_t thread = 1; thread <= OpenCalls::kMostStacks; ++thread)
     ASSERT_NE(calls_.claim(thread), nullptr) << thread;
   EXPECT_EQ(calls_.claim(OpenCalls::kMostStacks + 1), nullptr);
@@ -69,7 +69,7 @@ TEST_F(OpenCallsTest, there_are_so_many_stacks_and_all_come_back) {
   EXPECT_NE(calls_.claim(OpenCalls::kMostStacks + 1), nullptr);
 }
 
-TEST_F(OpenCallsTest, the_innermost_call_of_a_method_is_found_and_left) {
+TEST_F(OpenCallsTest, TheInnermostCallOfAMethodIsFoundAndLeft) {
   OpenCalls::Stack* stack = calls_.claim(5);
   ASSERT_NE(stack, nullptr);
   for (const std::uint32_t method : {7u, 8u, 7u, 9u}) stack->frames[stack->depth++].method = method;
@@ -114,7 +114,7 @@ class LeftConstructors : public OpenCallsTest {
   OpenCalls::Stack* stack_ = nullptr;
 };
 
-TEST_F(LeftConstructors, other_methods_are_never_among_them) {
+TEST_F(LeftConstructors, OtherMethodsAreNeverAmongThem) {
   EXPECT_TRUE(calls_.has_constructors());
   open({1, 2});
   EXPECT_FALSE(calls_.has_open_constructor(*stack_));
@@ -125,7 +125,7 @@ TEST_F(LeftConstructors, other_methods_are_never_among_them) {
   EXPECT_EQ(inside(), (Methods{1, 2}));
 }
 
-TEST_F(LeftConstructors, on_top_are_taken_off_and_others_with_the_next_exit) {
+TEST_F(LeftConstructors, OnTopAreTakenOffAndOthersWithTheNextExit) {
   open({7, 7, 2, 8, 7});
   EXPECT_EQ(drop({}), (Methods{7, 8, 7, 7}));
   EXPECT_EQ(stack_->depth, 3u);
@@ -137,19 +137,19 @@ TEST_F(LeftConstructors, on_top_are_taken_off_and_others_with_the_next_exit) {
   EXPECT_EQ(stack_->depth, 0u);
 }
 
-TEST_F(LeftConstructors, that_the_thread_is_in_stay) {
+TEST_F(LeftConstructors, ThatTheThreadIsInStay) {
   open({7, 7, 8, 1, 7, 2});
   EXPECT_EQ(drop({7, 8}), (Methods{7, 7}));  // of the outer ones of 7 one entry is as good as the other
   EXPECT_EQ(inside(), (Methods{8, 1, 7, 2}));
 }
 
-TEST_F(LeftConstructors, those_that_began_before_the_trace_hide_none) {
+TEST_F(LeftConstructors, ThoseThatBeganBeforeTheTraceHideNone) {
   open({8, 7, 7, 1});
   EXPECT_EQ(drop({9, 7, 9, 8, 9}), Methods{7});
   EXPECT_EQ(inside(), (Methods{8, 7, 1}));
 }
 
-TEST_F(LeftConstructors, make_room_on_a_full_stack) {
+TEST_F(LeftConstructors, MakeRoomOnAFullStack) {
   open({1});
   open(Methods(OpenCalls::kFrames - 1, 7));
   stack_->depth += 1024;  // beyond it
@@ -169,7 +169,7 @@ class LateFreesTest : public OpenCallsTest {
   LateFrees frees_;
 };
 
-TEST_F(LateFreesTest, wait_one_look_at_least) {
+TEST_F(LateFreesTest, WaitOneLookAtLeast) {
   frees_.add(70);
   EXPECT_EQ(due(), Ids());
   frees_.add(71);
@@ -178,7 +178,7 @@ TEST_F(LateFreesTest, wait_one_look_at_least) {
   EXPECT_EQ(due(), Ids());
 }
 
-TEST_F(LateFreesTest, wait_for_the_calls_that_refer_to_them) {
+TEST_F(LateFreesTest, WaitForTheCallsThatReferToThem) {
   OpenCalls::Stack* stack = calls_.claim(5);
   ASSERT_NE(stack, nullptr);
   for (const std::uint64_t object : {70u, 0u, 71u}) stack->frames[stack->depth++].object = object;
@@ -201,7 +201,7 @@ TEST_F(LateFreesTest, wait_for_the_calls_that_refer_to_them) {
   EXPECT_EQ(due(), Ids{70});
 }
 
-TEST_F(LateFreesTest, go_at_the_end_whatever_is_open) {
+TEST_F(LateFreesTest, GoAtTheEndWhateverIsOpen) {
   OpenCalls::Stack* stack = calls_.claim(5);
   ASSERT_NE(stack, nullptr);
   stack->frames[stack->depth++].object = 70;

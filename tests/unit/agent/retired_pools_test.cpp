@@ -36,7 +36,7 @@ struct Pools {
 
 bool is_mapped(void* place) { return msync(place, kSize, MS_ASYNC) == 0; }
 
-TEST(RetiredPools, stay_and_lead_nowhere) {
+TEST(RetiredPools, StayAndLeadNowhere) {
   const Pools pools;
   ASSERT_EQ(pools.places.size(), std::size_t{kPools});
   pools.places[0][0] = 7;
@@ -50,7 +50,7 @@ TEST(RetiredPools, stay_and_lead_nowhere) {
 }
 
 // In a child: the limit would hold for the tests after it.
-TEST(RetiredPools, are_few_where_addresses_are) {
+TEST(RetiredPools, AreFewWhereAddressesAre) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {

@@ -23,14 +23,14 @@ class FreeMemory : public ::testing::Test {
   ScratchDir folder_;
 };
 
-TEST_F(FreeMemory, is_unbounded_where_nothing_is_said) { EXPECT_EQ(room(), UINT64_MAX); }
+TEST_F(FreeMemory, IsUnboundedWhereNothingIsSaid) { EXPECT_EQ(room(), UINT64_MAX); }
 
-TEST_F(FreeMemory, is_what_the_machine_has) {
+TEST_F(FreeMemory, IsWhatTheMachineHas) {
   write("proc/meminfo", "MemTotal:       1000 kB\nMemFree:        10 kB\nMemAvailable:    400 kB\n");
   EXPECT_EQ(room(), 400u * 1024);
 }
 
-TEST_F(FreeMemory, is_bounded_by_the_cgroup_of_version_2) {
+TEST_F(FreeMemory, IsBoundedByTheCgroupOfVersion2) {
   write("proc/meminfo", "MemAvailable:    400 kB\n");
   write("proc/self/cgroup", "0::/a:b/c\n");
   write("cgroup/a:b/c/memory.max", "100000\n");
@@ -44,7 +44,7 @@ TEST_F(FreeMemory, is_bounded_by_the_cgroup_of_version_2) {
   EXPECT_EQ(room(), 10'000u);
 }
 
-TEST_F(FreeMemory, is_bounded_by_the_cgroup_of_version_1_seen_from_outside_or_inside) {
+TEST_F(FreeMemory, IsBoundedByTheCgroupOfVersion1SeenFromOutsideOrInside) {
   write("proc/self/cgroup", "4:cpu,memory:/box/1\n1:name=systemd:/\n0::/\n");
   write("cgroup/memory/memory.limit_in_bytes", "9000\n");
   write("cgroup/memory/memory.usage_in_bytes", "1000\n");
@@ -54,7 +54,7 @@ TEST_F(FreeMemory, is_bounded_by_the_cgroup_of_version_1_seen_from_outside_or_in
   EXPECT_EQ(room(), 3'000u);
 }
 
-TEST(FreeMemoryOfThisMachine, is_bounded_by_the_limit_of_the_address_space) {
+TEST(FreeMemoryOfThisMachine, IsBoundedByTheLimitOfTheAddressSpace) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
   const std::uint64_t unlimited = free_memory();

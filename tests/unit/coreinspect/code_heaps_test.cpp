@@ -53,7 +53,7 @@ class CodeHeapsOfAProcess : public ::testing::Test {
   std::unique_ptr<TypeDatabase> types_;
 };
 
-TEST_F(CodeHeapsOfAProcess, grow) {
+TEST_F(CodeHeapsOfAProcess, Grow) {
   CodeHeaps heaps(cache_, &cache_);
   ASSERT_TRUE(heaps.add(*types_, kHeap));
   EXPECT_TRUE(heaps.contains(kCode));
@@ -73,7 +73,7 @@ TEST_F(CodeHeapsOfAProcess, grow) {
   EXPECT_EQ(heaps.all().front().high, kCode + 6 * kPage);
 }
 
-TEST_F(CodeHeapsOfAProcess, are_asked_again_only_between_their_two_ends) {
+TEST_F(CodeHeapsOfAProcess, AreAskedAgainOnlyBetweenTheirTwoEnds) {
   CodeHeaps heaps(cache_, &cache_);
   ASSERT_TRUE(heaps.add(*types_, kHeap));
   const int before = memory_.reads;
@@ -84,7 +84,7 @@ TEST_F(CodeHeapsOfAProcess, are_asked_again_only_between_their_two_ends) {
   EXPECT_EQ(memory_.reads, before + 1);
 }
 
-TEST_F(CodeHeapsOfAProcess, do_not_grow_beyond_what_is_reserved) {
+TEST_F(CodeHeapsOfAProcess, DoNotGrowBeyondWhatIsReserved) {
   CodeHeaps heaps(cache_, &cache_);
   ASSERT_TRUE(heaps.add(*types_, kHeap));
   grow_to(101);
@@ -94,7 +94,7 @@ TEST_F(CodeHeapsOfAProcess, do_not_grow_beyond_what_is_reserved) {
   EXPECT_TRUE(heaps.contains(kCode + kPage)) << "it never shrinks";
 }
 
-TEST_F(CodeHeapsOfAProcess, that_are_impossible_are_refused) {
+TEST_F(CodeHeapsOfAProcess, ThatAreImpossibleAreRefused) {
   memory_.words[(8 + 8) / 8] = kCode + kPage;
   CodeHeaps heaps(cache_, &cache_);
   const auto added = heaps.add(*types_, kHeap);
@@ -103,7 +103,7 @@ TEST_F(CodeHeapsOfAProcess, that_are_impossible_are_refused) {
 }
 
 // What a core has of it is all there is.
-TEST_F(CodeHeapsOfAProcess, of_a_core_are_as_they_were) {
+TEST_F(CodeHeapsOfAProcess, OfACoreAreAsTheyWere) {
   CodeHeaps heaps(memory_, nullptr);
   ASSERT_TRUE(heaps.add(*types_, kHeap));
   grow_to(5);

@@ -33,7 +33,7 @@ class FarMemory final : public target::MemoryReader {
   BufferMemory near_;
 };
 
-TEST(HeapSource, gives_the_same_bytes_near_and_far) {
+TEST(HeapSource, GivesTheSameBytesNearAndFar) {
   const auto bytes = counted(3u << 20);
   const BufferMemory near(0x10000, bytes);
   const FarMemory far(0x10000, bytes);
@@ -50,7 +50,7 @@ TEST(HeapSource, gives_the_same_bytes_near_and_far) {
   EXPECT_TRUE(far_source.window(0x10, 0x20, 8).empty());
 }
 
-TEST(HeapCopy, holds_its_ranges_and_asks_below_for_the_rest) {
+TEST(HeapCopy, HoldsItsRangesAndAsksBelowForTheRest) {
   auto bytes = counted(8u << 20);
   const FarMemory far(0x100000, bytes);
   auto copy = HeapCopy::make(far, 6u << 20);
@@ -68,7 +68,7 @@ TEST(HeapCopy, holds_its_ranges_and_asks_below_for_the_rest) {
   EXPECT_FALSE((*copy)->copy(more, 1, [](auto, auto) { return true; }));  // no room
 }
 
-TEST(HeapCopy, stops_when_the_time_is_over) {
+TEST(HeapCopy, StopsWhenTheTimeIsOver) {
   const auto bytes = counted(8u << 20);
   const FarMemory far(0x100000, bytes);
   auto copy = HeapCopy::make(far, bytes.size());
@@ -79,7 +79,7 @@ TEST(HeapCopy, stops_when_the_time_is_over) {
   EXPECT_EQ(done.error().category, ErrorCategory::kTimeout);
 }
 
-TEST(HprofBuffer, is_big_endian_and_grows) {
+TEST(HprofBuffer, IsBigEndianAndGrows) {
   HprofBuffer buffer(1);
   buffer.u1(0x21);
   buffer.u2(0x0102);
@@ -92,7 +92,7 @@ TEST(HprofBuffer, is_big_endian_and_grows) {
                                             23));
 }
 
-TEST(HprofWriter, writes_each_text_once_and_segments_with_their_length) {
+TEST(HprofWriter, WritesEachTextOnceAndSegmentsWithTheirLength) {
   trace::MemorySink sink;
   HprofWriter writer(sink);
   ASSERT_TRUE(writer.header(5));

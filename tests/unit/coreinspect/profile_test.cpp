@@ -17,7 +17,7 @@ Frame native(std::string name, std::string module = "libc.so.6", std::uint64_t o
   return frame;
 }
 
-TEST(CollapsedStacks, are_counted_from_the_outermost_frame) {
+TEST(CollapsedStacks, AreCountedFromTheOutermostFrame) {
   JavaMethod run;
   run.class_name = "a.B";
   run.name = "run;";
@@ -32,7 +32,7 @@ TEST(CollapsedStacks, are_counted_from_the_outermost_frame) {
   EXPECT_EQ(stacks.text(), "VM Thread;libc.so.6+0x10;a.B.run,;read 2\n");
 }
 
-TEST(CollapsedStacks, that_were_cut_stand_below_a_root_that_says_so) {
+TEST(CollapsedStacks, ThatWereCutStandBelowARootThatSaysSo) {
   ThreadReport report;
   report.name = "VM Thread";
   report.walk.frames = {native("read"), native("poll")};
@@ -45,7 +45,7 @@ TEST(CollapsedStacks, that_were_cut_stand_below_a_root_that_says_so) {
   EXPECT_EQ(stacks.text(), "VM Thread;[cut stack];poll;read 1\nVM Thread;poll;read 1\n");
 }
 
-TEST(HeldThreads, are_named_in_one_line_for_each_tracer) {
+TEST(HeldThreads, AreNamedInOneLineForEachTracer) {
   std::vector<ThreadReport> threads(9);
   for (int i = 0; i < 9; ++i) {
     threads[static_cast<std::size_t>(i)].name = "t" + std::to_string(i);
@@ -63,7 +63,7 @@ TEST(HeldThreads, are_named_in_one_line_for_each_tracer) {
   EXPECT_TRUE(describe_held({}).empty());
 }
 
-TEST(CachedMemory, gives_what_was_laid_over_it) {
+TEST(CachedMemory, GivesWhatWasLaidOverIt) {
   std::vector<std::byte> bytes(8192, std::byte{1});
   const target::BufferMemory below(0x10000, bytes);
   CachedMemory memory(below);

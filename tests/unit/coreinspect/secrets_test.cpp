@@ -6,20 +6,20 @@
 namespace jtrace::coreinspect {
 namespace {
 
-TEST(SecretFields, end_in_the_name_of_a_secret) {
+TEST(SecretFields, EndInTheNameOfASecret) {
   for (const char* name : {"password", "dbPassword", "DB_PASSWORD", "password2", "passwordChars", "PASSWORD_HASH",
                            "pwd", "accessToken", "token", "clientSecret", "secretValue", "apiKey", "API_KEY",
                            "privateKey", "AWS_SECRET_ACCESS_KEY", "credentials", "apikey", "userPASSWD"})
     EXPECT_TRUE(names_secret_field(name)) << name;
 }
 
-TEST(SecretFields, are_not_those_that_mention_one) {
+TEST(SecretFields, AreNotThoseThatMentionOne) {
   for (const char* name : {"key", "keys", "keySet", "tokenCount", "tokenizer", "passwordFile", "PASSWORD_PROPERTY",
                            "publicKey", "cacheKey", "monkey", "secretName", "value", "hash", "", "$0", "keyStore"})
     EXPECT_FALSE(names_secret_field(name)) << name;
 }
 
-TEST(SecretMask, hides_texts_and_says_how_many) {
+TEST(SecretMask, HidesTextsAndSaysHowMany) {
   SecretMask mask(false);
   EXPECT_EQ(mask.flag({.name = "VerifyHashTableKeys", .type = "bool", .value = "true"}), "true");
   EXPECT_EQ(mask.flag({.name = "TokenLimit", .type = "uintx", .value = "17"}), "17");

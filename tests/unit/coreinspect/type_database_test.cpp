@@ -20,7 +20,7 @@ test::VmStructsImage small_image() {
   return image;
 }
 
-TEST(TypeDatabase, reads_what_the_tables_tell) {
+TEST(TypeDatabase, ReadsWhatTheTablesTell) {
   auto types = small_image().read();
   ASSERT_TRUE(types) << types.error().message();
   EXPECT_EQ(types->offset("Klass", "_name"), 16u);
@@ -35,7 +35,7 @@ TEST(TypeDatabase, reads_what_the_tables_tell) {
   EXPECT_FALSE(types->has("Klass", "_nothing"));
 }
 
-TEST(TypeDatabase, survives_any_flipped_byte) {
+TEST(TypeDatabase, SurvivesAnyFlippedByte) {
   auto image = small_image();
   const auto whole = image.build();
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -46,7 +46,7 @@ TEST(TypeDatabase, survives_any_flipped_byte) {
   }
 }
 
-TEST(Unsigned5, both_forms) {
+TEST(Unsigned5, BothForms) {
   const std::byte plain[] = {std::byte{0}, std::byte{191}, std::byte{192}, std::byte{1}};
   Unsigned5Reader old_form(plain, false);
   EXPECT_EQ(old_form.next(), 0u);
@@ -63,7 +63,7 @@ TEST(Unsigned5, both_forms) {
   EXPECT_TRUE(new_form.failed()) << "a zero byte ends the stream";
 }
 
-TEST(ClassNames, as_java_prints_them) {
+TEST(ClassNames, AsJavaPrintsThem) {
   EXPECT_EQ(java_class_name("java/lang/String"), "java.lang.String");
   EXPECT_EQ(java_class_name("[[I"), "int[][]");
   EXPECT_EQ(java_class_name("[Ljava/lang/String;"), "java.lang.String[]");

@@ -11,7 +11,7 @@ constexpr std::string_view kReport =
     "#  SIGSEGV (0xb) at pc=0x00007f025d9b7b8e, pid=7, tid=9\n#\n# JRE version: OpenJDK Runtime Environment (17)\n"
     "# Problematic frame:\n# V  [libjvm.so+0xbb7b8e]  Method::checked_resolve_jmethod_id(_jmethodID*)+0xe\n#\n";
 
-TEST(JvmDeath, the_cause_is_the_signal_and_the_frame) {
+TEST(JvmDeath, TheCauseIsTheSignalAndTheFrame) {
   EXPECT_EQ(cause_in_report(kReport),
             "SIGSEGV in V  [libjvm.so+0xbb7b8e]  Method::checked_resolve_jmethod_id(_jmethodID*)+0xe");
   EXPECT_EQ(cause_in_report("#\n# A fatal error\n#\n#  Internal Error (a.cpp:12), pid=7, tid=9\n#\n"),
@@ -20,7 +20,7 @@ TEST(JvmDeath, the_cause_is_the_signal_and_the_frame) {
   EXPECT_EQ(cause_in_report("some other file\n"), "");
 }
 
-TEST(JvmDeath, the_agent_is_named_where_the_failing_thread_was_in_it) {
+TEST(JvmDeath, TheAgentIsNamedWhereTheFailingThreadWasInIt) {
   const std::string report(kReport);
   EXPECT_TRUE(names_agent(report + "Native frames: (J=...)\nV  [libjvm.so]\n\nJava frames:\nJ 1  "
                                    "java.lang.JTraceProbes9.slow(JJ)J\n\nsiginfo: x\n"));
@@ -29,14 +29,14 @@ TEST(JvmDeath, the_agent_is_named_where_the_failing_thread_was_in_it) {
   EXPECT_FALSE(names_agent(report));
 }
 
-TEST(JvmDeath, an_end_is_a_signal_or_a_status_or_not_known) {
+TEST(JvmDeath, AnEndIsASignalOrAStatusOrNotKnown) {
   EXPECT_EQ(end_of(9), "was killed by SIGKILL");
   EXPECT_EQ(end_of(0x80 | 6), "was killed by SIGABRT");
   EXPECT_EQ(end_of(3 << 8), "exited with status 3");
   EXPECT_EQ(end_of(std::nullopt), "was killed");
 }
 
-TEST(JvmDeath, patterns_are_expanded_by_pid_and_name) {
+TEST(JvmDeath, PatternsAreExpandedByPidAndName) {
   EXPECT_EQ(expanded("/srv/hs_%p_%%_%e.log", 42, "java"), "/srv/hs_42_%_java.log");
   EXPECT_EQ(expanded("core.%t%", 42, "java"), "core.%t%");
 }

@@ -40,7 +40,7 @@ struct TemporaryFile {
   std::string path;
 };
 
-TEST(CoreFile, tells_threads_process_signal_and_files) {
+TEST(CoreFile, TellsThreadsProcessSignalAndFiles) {
   CoreBuilder builder;
   builder.process(77, "java").thread(78, 0x1234, 0x7000).thread(79, 0x5678, 0x8000).fault(SIGSEGV, 0xdead0);
   builder.files({{0x10000, 0x12000, 3, "/lib/libjvm.so"}, {0x20000, 0x21000, 0, "/lib/libc.so"}});
@@ -62,7 +62,7 @@ TEST(CoreFile, tells_threads_process_signal_and_files) {
   EXPECT_EQ(core->missing_bytes(), 0u);
 }
 
-TEST(CoreMemory, reads_segments_of_gdb_and_kernel_cores_alike) {
+TEST(CoreMemory, ReadsSegmentsOfGdbAndKernelCoresAlike) {
   for (const bool gdb : {false, true}) {
     CoreBuilder builder;
     if (gdb) builder.unaligned();
@@ -76,14 +76,14 @@ TEST(CoreMemory, reads_segments_of_gdb_and_kernel_cores_alike) {
   }
 }
 
-TEST(CoreFile, counts_segments_in_section_header_0) {
+TEST(CoreFile, CountsSegmentsInSectionHeader0) {
   CoreBuilder builder;
   auto core = parse(builder.extended_numbering().segment(0x1000, "a").segment(0x2000, "b").build());
   ASSERT_TRUE(core) << core.error().message();
   EXPECT_EQ(core->segments().size(), 2u);
 }
 
-TEST(CoreMemory, takes_from_the_file_what_the_core_lacks) {
+TEST(CoreMemory, TakesFromTheFileWhatTheCoreLacks) {
   const TemporaryFile file(std::string(4096, 'x') + std::string(4096, 'y'));
   CoreBuilder builder;
   builder.files({{0x10000, 0x12000, 0, file.path}});
@@ -95,7 +95,7 @@ TEST(CoreMemory, takes_from_the_file_what_the_core_lacks) {
   EXPECT_EQ(memory.bytes_from_files(), 8190u);
 }
 
-TEST(CoreMemory, says_which_files_it_misses) {
+TEST(CoreMemory, SaysWhichFilesItMisses) {
   CoreBuilder builder;
   builder.files({{0x10000, 0x12000, 0, "/nonexistent/libjvm.so"}}).segment(0x1000, "a");
   auto core = parse(builder.build());
@@ -108,7 +108,7 @@ TEST(CoreMemory, says_which_files_it_misses) {
   EXPECT_THAT(memory.problems()[0], HasSubstr("/nonexistent/libjvm.so"));
 }
 
-TEST(CoreFile, counts_what_a_cut_core_lacks) {
+TEST(CoreFile, CountsWhatACutCoreLacks) {
   CoreBuilder builder;
   auto bytes = builder.segment(0x1000, "0123456789").build();
   bytes.resize(bytes.size() - 4);
@@ -121,7 +121,7 @@ TEST(CoreFile, counts_what_a_cut_core_lacks) {
   EXPECT_THAT(text_at(memory, 0x1000, 7), HasSubstr("not in the core"));
 }
 
-TEST(CoreFile, refuses_with_the_reason) {
+TEST(CoreFile, RefusesWithTheReason) {
   const auto message = [](std::string_view text) {
     auto core = CoreFile::from_bytes(std::as_bytes(std::span(text)), "c");
     return core ? std::string("accepted") : core.error().message();
@@ -150,7 +150,7 @@ std::string as_text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-TEST(CoreFile, of_another_machine_is_refused) {
+TEST(CoreFile, OfAnotherMachineIsRefused) {
   auto bytes = CoreBuilder().segment(0x1000, "a").build();
   bytes[18] = std::byte{EM_AARCH64};
   auto refused = parse(bytes);
@@ -158,7 +158,7 @@ TEST(CoreFile, of_another_machine_is_refused) {
   EXPECT_THAT(refused.error().message(), HasSubstr("machine 183"));
 }
 
-TEST(CoreFile, is_unpacked_where_it_is_compressed) {
+TEST(CoreFile, IsUnpackedWhereItIsCompressed) {
   // Zeros in the middle become a hole of the unpacked file.
   const std::string memory = "begin" + std::string(1 << 20, '\0') + "end";
   const std::string plain = as_text(CoreBuilder().thread(5, 1, 2).segment(0x10000, memory).build());
@@ -183,14 +183,14 @@ TEST(CoreFile, is_unpacked_where_it_is_compressed) {
   EXPECT_THAT(refused.error().message(), HasSubstr("zstd"));
 }
 
-TEST(DebugFile, is_looked_up_where_gdb_looks) {
+TEST(DebugFile, IsLookedUpWhereGdbLooks) {
   EXPECT_EQ(debug_file_paths("/opt/jdk/lib/libjvm.so", "abcdef", "libjvm.debug"),
             (std::vector<std::string>{"/usr/lib/debug/.build-id/ab/cdef.debug", "/opt/jdk/lib/libjvm.debug",
                                       "/opt/jdk/lib/.debug/libjvm.debug", "/usr/lib/debug/opt/jdk/lib/libjvm.debug"}));
   EXPECT_THAT(debug_file_paths("/a/b", "", "../../etc/passwd"), ::testing::IsEmpty()) << "a name, not a path";
 }
 
-TEST(Target, refuses_a_core_without_hotspot) {
+TEST(Target, RefusesACoreWithoutHotspot) {
   CoreBuilder builder;
   const auto bytes = builder.files({{0x1000, 0x2000, 0, "/usr/bin/true"}}).segment(0x1000, "a").build();
   const TemporaryFile file(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
@@ -201,7 +201,7 @@ TEST(Target, refuses_a_core_without_hotspot) {
 }
 
 // What is cut or flipped is refused or read; nothing crashes, hangs or reads outside.
-TEST(CoreFile, survives_any_cut_and_any_flipped_bit) {
+TEST(CoreFile, SurvivesAnyCutAndAnyFlippedBit) {
   CoreBuilder builder;
   builder.process(77, "java").thread(78, 1, 2).fault(SIGSEGV, 3).segment(0x1000, "0123456789");
   builder.files({{0x10000, 0x12000, 0, "/nonexistent/a"}, {0x20000, 0x21000, 0, "/nonexistent/b"}});

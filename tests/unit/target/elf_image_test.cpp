@@ -28,7 +28,7 @@ LibC find_libc() {
   return {info.dli_fname, reinterpret_cast<Address>(info.dli_fbase)};
 }
 
-TEST(ElfImage, knows_build_id_and_symbols) {
+TEST(ElfImage, KnowsBuildIdAndSymbols) {
   const LibC libc = find_libc();
   auto image = ElfImage::open(libc.path);
   ASSERT_TRUE(image) << image.error().message();
@@ -41,12 +41,12 @@ TEST(ElfImage, knows_build_id_and_symbols) {
   EXPECT_EQ(image->symbol_at(0x10), nullptr) << "no name for what no symbol's size covers";
 }
 
-TEST(ElfImage, refuses_what_is_no_elf_file) {
+TEST(ElfImage, RefusesWhatIsNoElfFile) {
   EXPECT_THAT(ElfImage::open("/proc/self/status").error().message(), HasSubstr("/proc/self/status"));
   EXPECT_EQ(exit_status(ElfImage::open("/nonexistent").error()), ExitStatus::kNotFound);
 }
 
-TEST(LoadedImage, reads_the_same_from_memory) {
+TEST(LoadedImage, ReadsTheSameFromMemory) {
   const LibC libc = find_libc();
   auto process = Process::open(::getpid());
   ASSERT_TRUE(process);
@@ -61,7 +61,7 @@ TEST(LoadedImage, reads_the_same_from_memory) {
   EXPECT_FALSE(loaded->find_exported("no_such_symbol_at_all"));
 }
 
-TEST(StoppedThreads, stops_reads_and_lets_go) {
+TEST(StoppedThreads, StopsReadsAndLetsGo) {
   const pid_t child = ::fork();
   if (child == 0) {
     for (;;) ::pause();

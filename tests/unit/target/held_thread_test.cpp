@@ -12,7 +12,7 @@
 namespace jtrace::target {
 namespace {
 
-TEST(SyscallOfAThread, tells_where_it_stands) {
+TEST(SyscallOfAThread, TellsWhereItStands) {
   const auto blocked = parse_syscall("202 0x7f01 0x189 0x0 0x0 0x0 0xffffffff 0x7ffe10 0x7f4a9c\n");
   ASSERT_TRUE(blocked);
   EXPECT_EQ(blocked->sp(), 0x7ffe10u);
@@ -54,7 +54,7 @@ class HeldProcess : public ::testing::Test {
   pid_t child_ = 0, tracer_ = 0;
 };
 
-TEST_F(HeldProcess, is_told_of_and_not_stopped) {
+TEST_F(HeldProcess, IsToldOfAndNotStopped) {
   const auto process = Process::open(child_);
   ASSERT_TRUE(process);
   auto stopped = StoppedThreads::stop(*process, std::chrono::seconds(5));
@@ -75,7 +75,7 @@ TEST_F(HeldProcess, is_told_of_and_not_stopped) {
   EXPECT_EQ(process->status()->tracer, tracer_) << "it is held as before";
 }
 
-TEST_F(HeldProcess, is_ours_when_the_other_goes) {
+TEST_F(HeldProcess, IsOursWhenTheOtherGoes) {
   const auto process = Process::open(child_);
   ASSERT_TRUE(process);
   EXPECT_TRUE(find_holder(*process, child_));

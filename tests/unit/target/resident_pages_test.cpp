@@ -66,7 +66,7 @@ std::uint64_t sum(const std::vector<PageRun>& runs) {
   return bytes;
 }
 
-TEST(ResidentPages, what_was_never_touched_is_zeros_and_stays_untouched) {
+TEST(ResidentPages, WhatWasNeverTouchedIsZerosAndStaysUntouched) {
   std::byte* const memory = mapped(MAP_PRIVATE | MAP_ANONYMOUS);
   ASSERT_NE(memory, nullptr);
   ::madvise(memory, kSize, MADV_NOHUGEPAGE);
@@ -98,7 +98,7 @@ TEST(ResidentPages, what_was_never_touched_is_zeros_and_stays_untouched) {
 }
 
 // The child has touched nothing of it: no page is in its table, and all are there.
-TEST(ResidentPages, shared_memory_is_read_whatever_the_page_table_says) {
+TEST(ResidentPages, SharedMemoryIsReadWhateverThePageTableSays) {
   const UniqueFd file(::memfd_create("jtrace-test", MFD_CLOEXEC));
   ASSERT_TRUE(file);
   ASSERT_EQ(::ftruncate(file.get(), kSize), 0);
@@ -126,7 +126,7 @@ TEST(ResidentPages, shared_memory_is_read_whatever_the_page_table_says) {
   ::close(ends[1]);
 }
 
-TEST(ResidentPages, ends_where_the_memory_ends) {
+TEST(ResidentPages, EndsWhereTheMemoryEnds) {
   std::byte* const memory = mapped(MAP_PRIVATE | MAP_ANONYMOUS);
   ASSERT_NE(memory, nullptr);
   const Child child([&] { ::munmap(memory + kSize / 2, kSize / 2); });
@@ -143,7 +143,7 @@ TEST(ResidentPages, ends_where_the_memory_ends) {
   ::munmap(memory, kSize);
 }
 
-TEST(ZeroBacked, is_private_memory_without_a_file_that_nobody_supplies) {
+TEST(ZeroBacked, IsPrivateMemoryWithoutAFileThatNobodySupplies) {
   const std::string text =
       "00400000-00500000 r--p 00000000 08:01 12 /usr/bin/java\nRss: 4 kB\nVmFlags: rd mr mw me\n"
       "a0000000-a0200000 rw-p 00000000 00:00 0 \nSize: 2048 kB\nVmFlags: rd wr mr mw me ac\n"
