@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <span>
 #include <vector>
+
+#include "target/buffer_memory.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -12,23 +14,10 @@ namespace {
 constexpr target::Address kHeap = 0x80000000;
 constexpr std::uint64_t kClass = std::uint64_t{0x1234} << 42;
 
-class Words final : public target::MemoryReader {
- public:
-  explicit Words(std::vector<std::uint64_t> words) : words_(std::move(words)) {}
-  Result<std::size_t> read_some(target::Address address, std::span<std::byte> out) const override {
-    if (address < kHeap || address - kHeap >= words_.size() * 8) return fail(ErrorCategory::kNotFound, "not there");
-    const std::size_t count = std::min<std::size_t>(out.size(), kHeap + words_.size() * 8 - address);
-    std::memcpy(out.data(), reinterpret_cast<const std::byte*>(words_.data()) + (address - kHeap), count);
-    return count;
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
-std::uint64_t header_of(std::vector<std::uint64_t> words) {
-  const Words memory(std::move(words));
-  return compact_header(memory, kHeap).value_or(0);
+// Of the object at kHeap, where these words stand.
+Result<std::uint64_t> header_of(const std::vector<std::uint64_t>& words) {
+  const target::BufferMemory memory(kHeap, std::as_bytes(std::span(words)));
+  return compact_header(memory, kHeap);
 }
 
 TEST(CompactHeader, IsTheObjectsOwn) { EXPECT_EQ(header_of({kClass | 1}), kClass | 1); }
@@ -43,7 +32,7 @@ TEST(CompactHeader, IsWhatStandsThereWhereTheCopyCannotBe) {
   EXPECT_EQ(header_of({kHeap | 3}), kHeap | 3);  // a circle
 }
 
-TEST(CompactHeader, OfNothingIsAnError) { EXPECT_FALSE(compact_header(Words({}), kHeap)); }
+TEST(CompactHeader, OfNothingIsAnError) { EXPECT_FALSE(header_of({})); }
 
 }  // namespace
 }  // namespace jtrace::coreinspect

@@ -65,6 +65,8 @@ class VmStructsImage {
     return coreinspect::TypeDatabase::read(memory, [this](std::string_view name) { return find(name); });
   }
   std::vector<std::byte>& bytes() { return bytes_; }
+  // What libjvm.so exports, by name; whole after build().
+  const std::map<std::string, target::Address>& symbols() const { return symbols_; }
 
  private:
   void align() { bytes_.resize((bytes_.size() + 7) & ~std::size_t{7}); }

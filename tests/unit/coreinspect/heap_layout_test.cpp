@@ -1,0 +1,411 @@
+// Which ranges of a heap hold objects: by the rules of each collector and family of JDKs, over heaps that are made up.
+#include "coreinspect/gc/heap_layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/coreinspect/made_up_vm.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+using test::MadeUpVm;
+using test::must;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr Address kHeap = 0x1000000;      // the CollectedHeap
+constexpr Address kMega = 1 << 20;        // sizes of regions below
+constexpr Address kObjects = 0x80000000;  // where objects lie
+
+std::string release_of(int jdk) { return jdk == 8 ? "25.402-b06" : std::to_string(jdk) + ".0.1+1"; }
+
+// A heap in units of 1 MiB from kObjects on.
+class Heap {
+ public:
+  Heap(int jdk, const char* collector_flag) : vm(release_of(jdk)) {
+    vm.flag(collector_flag, true);
+    vm.variable("Universe", "_collectedHeap", kHeap);
+    vm.field("CollectedHeap", "_total_collections", 0);
+    vm.words(kHeap, std::vector<Address>(64));
+    vm.word(kHeap, 7);
+  }
+  // "eden 0-4 used 2": each region in units of 1 MiB, "!" for one that is a single object.
+  std::vector<std::string> regions() {
+    layout = must(read_heap_layout(vm.open()));
+    std::vector<std::string> lines;
+    for (const HeapRegion& each : layout.regions)
+      lines.push_back(std::string(each.type) + (each.one_object ? "! " : " ") + mega(each.start - kObjects - base) +
+                      "-" + mega(each.end - kObjects - base) + " used " + mega(each.used()));
+    return lines;
+  }
+  static Address at(double units) { return kObjects + static_cast<Address>(units * kMega); }
+
+  MadeUpVm vm;
+  HeapLayout layout;
+  Address base = 0;  // of ZGC: what stands above the offset
+
+ private:
+  static std::string mega(Address bytes) {
+    const std::string text = std::to_string(static_cast<double>(bytes) / kMega);
+    return text.substr(0, text.ends_with(".000000") ? text.find('.') : text.find_last_not_of('0') + 1);
+  }
+};
+
+// --- Serial: three spaces of the young generation and one of the old.
+
+class SerialHeaps : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Jdks, SerialHeaps, ::testing::Values(8, 11, 17, 21, 25, 27),
+                         [](const auto& test) { return "jdk" + std::to_string(test.param); });
+
+TEST_P(SerialHeaps, AreFourSpaces) {
+  const int jdk = GetParam();
+  Heap heap(jdk, "UseSerialGC");
+  constexpr Address kYoung = 0x1100000, kOld = 0x1200000;
+  // 8 has an array of generations, 9 and later a field for each; 22 moved them to SerialHeap.
+  if (jdk == 8) heap.vm.field("GenCollectedHeap", "_gens", 16);
+  const char* type = jdk < 22 ? "GenCollectedHeap" : "SerialHeap";
+  if (jdk != 8) {
+    heap.vm.field(type, "_young_gen", 16);
+    heap.vm.field(type, "_old_gen", 24);
+  }
+  heap.vm.words(kHeap + 16, {kYoung, kOld});
+  heap.vm.field("DefNewGeneration", "_eden_space", 0);
+  heap.vm.field("DefNewGeneration", "_from_space", 8);
+  heap.vm.field("DefNewGeneration", "_to_space", 16);
+  heap.vm.field(jdk == 8 ? "OneContigSpaceCardGeneration" : "TenuredGeneration", "_the_space", 0);
+  // Bottom and end stood in Space, top in ContiguousSpace, which has all of them from 22 on.
+  heap.vm.field(jdk < 22 ? "Space" : "ContiguousSpace", "_bottom", 0);
+  heap.vm.field(jdk < 22 ? "Space" : "ContiguousSpace", "_end", 8);
+  heap.vm.field("ContiguousSpace", "_top", 16);
+  constexpr Address kSpaces = 0x1300000;
+  heap.vm.words(kYoung, {kSpaces, kSpaces + 64, kSpaces + 128});
+  heap.vm.words(kOld, {kSpaces + 192});
+  heap.vm.words(kSpaces, {Heap::at(0), Heap::at(4), Heap::at(3)});
+  heap.vm.words(kSpaces + 64, {Heap::at(5), Heap::at(6), Heap::at(5.5)});
+  heap.vm.words(kSpaces + 128, {Heap::at(4), Heap::at(5), Heap::at(4)});
+  heap.vm.words(kSpaces + 192, {Heap::at(10), Heap::at(20), Heap::at(11)});
+  ASSERT_THAT(heap.regions(),
+              ElementsAre("eden 0-4 used 3", "to 4-5 used 0", "survivor 5-6 used 0.5", "old 10-20 used 1"));
+  EXPECT_EQ(heap.layout.collector, "Serial");
+  EXPECT_EQ(heap.layout.collections, 7u);
+  EXPECT_EQ(heap.layout.used(), 9 * kMega / 2);
+  EXPECT_TRUE(heap.layout.regions[0].young);
+  EXPECT_FALSE(heap.layout.regions[3].young);
+}
+
+// --- Parallel: its generations are static up to 25.
+
+class ParallelHeaps : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Jdks, ParallelHeaps, ::testing::Values(8, 17, 25, 27),
+                         [](const auto& test) { return "jdk" + std::to_string(test.param); });
+
+TEST_P(ParallelHeaps, AreFourSpaces) {
+  const int jdk = GetParam();
+  Heap heap(jdk, "UseParallelGC");
+  constexpr Address kYoung = 0x1100000, kOld = 0x1200000, kSpaces = 0x1300000;
+  if (jdk <= 25) {
+    heap.vm.variable("ParallelScavengeHeap", "_young_gen", kYoung);
+    heap.vm.variable("ParallelScavengeHeap", "_old_gen", kOld);
+  } else {
+    heap.vm.field("ParallelScavengeHeap", "_young_gen", 16);
+    heap.vm.field("ParallelScavengeHeap", "_old_gen", 24);
+    heap.vm.words(kHeap + 16, {kYoung, kOld});
+  }
+  heap.vm.field("PSYoungGen", "_eden_space", 0);
+  heap.vm.field("PSYoungGen", "_from_space", 8);
+  heap.vm.field("PSYoungGen", "_to_space", 16);
+  heap.vm.field("PSOldGen", "_object_space", 0);
+  heap.vm.field(jdk < 17 ? "ImmutableSpace" : "MutableSpace", "_bottom", 0);
+  heap.vm.field(jdk < 17 ? "ImmutableSpace" : "MutableSpace", "_end", 8);
+  heap.vm.field("MutableSpace", "_top", 16);
+  heap.vm.words(kYoung, {kSpaces, kSpaces + 64, kSpaces + 128});
+  heap.vm.words(kOld, {kSpaces + 192});
+  heap.vm.words(kSpaces, {Heap::at(10), Heap::at(14), Heap::at(11)});
+  heap.vm.words(kSpaces + 64, {Heap::at(15), Heap::at(16), Heap::at(15.25)});
+  heap.vm.words(kSpaces + 128, {Heap::at(14), Heap::at(15), Heap::at(14)});
+  heap.vm.words(kSpaces + 192, {Heap::at(0), Heap::at(8), Heap::at(2)});
+  ASSERT_THAT(heap.regions(),
+              ElementsAre("old 0-8 used 2", "eden 10-14 used 1", "to 14-15 used 0", "survivor 15-16 used 0.25"));
+}
+
+// --- G1: regions of one size, told apart by a tag.
+
+constexpr Address kRegions = 0x1400000;  // HeapRegions, 64 bytes each
+enum Tag { kFree = 0, kEden = 2, kSurvivor = 3, kHumongous = 12, kContinues = 20, kOld = 16, kArchive = 32 };
+
+class G1Heap : public Heap {
+ public:
+  explicit G1Heap(int jdk) : Heap(jdk, "UseG1GC") {
+    const std::string prefix = jdk < 24 ? "" : "G1", region = prefix + "HeapRegion";
+    if (jdk >= 24) vm.type("G1HeapRegion", 64);
+    vm.variable(region, "GrainBytes", kMega);
+    vm.field("G1CollectedHeap", "_hrm", 16);
+    vm.field(prefix + "HeapRegionManager", "_regions", 8);
+    vm.field("G1HeapRegionTable", "_base", 0);
+    vm.field("G1HeapRegionTable", "_length", 8);
+    const char* bounds = jdk == 8 ? "G1OffsetTableContigSpace" : jdk == 11 ? "G1ContiguousSpace" : region.c_str();
+    vm.field(jdk <= 11 ? "Space" : region, "_bottom", 0);
+    vm.field(jdk <= 11 ? "Space" : region, "_end", 8);
+    vm.field(bounds, "_top", 16);
+    if (jdk == 8) return;
+    vm.field(region, "_type", 24);
+    vm.field(prefix + "HeapRegionType", "_tag", 8);
+    for (const auto& [name, tag] : {std::pair{"FreeTag", kFree},
+                                    {"EdenTag", kEden},
+                                    {"SurvTag", kSurvivor},
+                                    {"StartsHumongousTag", kHumongous},
+                                    {"ContinuesHumongousTag", kContinues},
+                                    {"ArchiveMask", kArchive}})
+      vm.constant(prefix + "HeapRegionType::" + name, tag);
+  }
+  void region(double start, double end, double top, int tag) {
+    const Address at = kRegions + table_.size() * 64;
+    vm.words(at, {Heap::at(start), Heap::at(end), Heap::at(top), 0, static_cast<Address>(tag)});
+    table_.push_back(at);
+  }
+  void hole() { table_.push_back(0); }  // not committed
+  std::vector<std::string> regions() {
+    vm.words(kHeap + 24, {0x1500000, table_.size()});
+    vm.words(0x1500000, table_);
+    return Heap::regions();
+  }
+
+ private:
+  std::vector<Address> table_;
+};
+
+class G1Heaps : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Jdks, G1Heaps, ::testing::Values(11, 17, 21, 25, 27),
+                         [](const auto& test) { return "jdk" + std::to_string(test.param); });
+
+TEST_P(G1Heaps, AreRegionsByTheirTags) {
+  G1Heap heap(GetParam());
+  heap.region(0, 1, 0.5, kEden);
+  heap.region(1, 2, 2, kSurvivor);
+  heap.hole();
+  heap.region(3, 4, 3.25, kOld);
+  heap.region(4, 5, 4.75, kFree);
+  heap.region(5, 6, 6, kOld | kArchive);
+  ASSERT_THAT(heap.regions(), ElementsAre("eden 0-1 used 0.5", "survivor 1-2 used 1", "old 3-4 used 0.25",
+                                          "free 4-5 used 0", "archive 5-6 used 1"))
+      << "a free region holds nothing, whatever its top says";
+  EXPECT_EQ(heap.layout.region_size, kMega);
+  EXPECT_TRUE(heap.layout.regions[1].young);
+}
+
+TEST_P(G1Heaps, RegionsOfAHumongousObjectAreOne) {
+  G1Heap heap(GetParam());
+  heap.region(0, 1, 1, kHumongous);
+  heap.region(1, 2, 2, kContinues);
+  heap.region(2, 3, 2.5, kContinues);
+  heap.region(3, 4, 4, kHumongous);
+  heap.region(4, 5, 4.5, kOld);
+  ASSERT_THAT(heap.regions(), ElementsAre("humongous! 0-3 used 2.5", "humongous! 3-4 used 1", "old 4-5 used 0.5"));
+}
+
+// 8 tells no tags: the first region of a humongous object ends after the last one.
+TEST(G1HeapOf8, RegionsOfAHumongousObjectAreOne) {
+  G1Heap heap(8);
+  heap.region(0, 1, 0.5, 0);
+  heap.region(1, 4, 3.5, 0);
+  heap.region(2, 3, 3, 0);
+  heap.region(3, 4, 3.5, 0);
+  heap.region(4, 5, 4, 0);
+  ASSERT_THAT(heap.regions(), ElementsAre("regular 0-1 used 0.5", "humongous! 1-4 used 2.5", "free 4-5 used 0"));
+}
+
+// Regions that overlap or turn back would be walked twice or for ever.
+TEST_P(G1Heaps, ImpossibleRegionsAreLeftOutAndCounted) {
+  G1Heap heap(GetParam());
+  heap.region(0, 1, 0.5, kOld);
+  heap.region(0.5, 1.5, 1, kOld);  // overlaps
+  heap.region(2, 3, 4, kOld);      // its top is after its end
+  ASSERT_THAT(heap.regions(), ElementsAre("old 0-1 used 0.5"));
+  EXPECT_THAT(heap.layout.missing, Contains(StartsWith("2 regions of the heap are impossible")));
+}
+
+// --- Shenandoah: regions of one size with a state.
+
+class ShenandoahHeaps : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Jdks, ShenandoahHeaps, ::testing::Values(11, 17, 25),
+                         [](const auto& test) { return "jdk" + std::to_string(test.param); });
+
+TEST_P(ShenandoahHeaps, AreRegionsByTheirStates) {
+  Heap heap(GetParam(), "UseShenandoahGC");
+  heap.vm.variable("ShenandoahHeapRegion", "RegionSizeBytes", kMega);
+  heap.vm.field("ShenandoahHeap", "_num_regions", 16);
+  constexpr Address kTable = 0x1500000;
+  if (GetParam() == 11) {  // it exports no table of regions: it is found in the heap by what it looks like
+    heap.vm.type("ShenandoahHeap", 256);
+    heap.vm.type("ShenandoahHeapRegion", 96);
+  } else {
+    heap.vm.field("ShenandoahHeap", "_regions", 40);
+    const std::pair<const char*, int> fields[] = {
+        {"_index", 0}, {"_bottom", 8}, {"_end", 16}, {"_state", 40}, {"_top", 48}};
+    for (const auto& [name, offset] : fields)
+      heap.vm.field("ShenandoahHeapRegion", name, static_cast<std::uint64_t>(offset));
+  }
+  // State and top of regions 0 to 9.
+  const std::pair<int, double> states[] = {{0, 0},   {1, 1},   {2, 2.5}, {3, 4},   {4, 4.5},
+                                           {5, 5.5}, {6, 6.5}, {7, 7.5}, {8, 8.5}, {9, 9.5}};
+  std::vector<Address> table;
+  for (const auto& [state, top] : states) {
+    const Address at = kRegions + table.size() * 96, index = table.size();
+    heap.vm.words(at, {index, Heap::at(static_cast<double>(index)), Heap::at(static_cast<double>(index) + 1), 0, 0,
+                       static_cast<Address>(state), Heap::at(top)});
+    table.push_back(at);
+  }
+  heap.vm.words(kTable, table);
+  heap.vm.word(kHeap + 16, table.size());
+  heap.vm.word(kHeap + 40, kTable);
+  ASSERT_THAT(heap.regions(),
+              ElementsAre("free 0-1 used 0", "free 1-2 used 0", "regular 2-3 used 0.5", "humongous! 3-5 used 1.5",
+                          "humongous! 5-6 used 0.5", "collection-set 6-7 used 0.5", "pinned 7-8 used 0.5",
+                          "collection-set 8-9 used 0.5", "trash 9-10 used 0"));
+  EXPECT_TRUE(heap.layout.regions[2].forwarding) << "what was copied away counts where it is now";
+}
+
+// --- ZGC: pages of several sizes, in a table by granules of 2 MiB.
+
+class ZHeap : public Heap {
+ public:
+  static constexpr Address kOffsetMask = (1ull << 42) - 1;
+
+  // `letter`: X for the ZGC without generations of 21.
+  ZHeap(int jdk, char letter, bool generational) : Heap(jdk, "UseZGC"), letter_(1, letter) {
+    vm.flag("MaxHeapSize", std::uint64_t{1} << 30);
+    if (jdk == 21) vm.flag("ZGenerational", generational);
+    const std::string globals = letter_ + "GlobalsForVMStructs";
+    constexpr Address kGlobals = 0x1600000;
+    vm.variable(globals, "_instance_p", kGlobals);
+    // Pointers to the collector's variables.
+    if (jdk > 11) vm.field(globals, "_" + letter_ + "AddressOffsetMask", 0);
+    vm.field(globals, "_" + letter_ + "AddressGoodMask", 8);
+    if (generational) vm.field(globals, "_ZPointerLoadShift", 16);
+    vm.words(kGlobals, {kGlobals + 64, kGlobals + 72, kGlobals + 80});
+    vm.words(kGlobals + 64, {kOffsetMask, Address{1} << 44, 13});
+    vm.field(letter_ + "CollectedHeap", "_heap", 16);
+    vm.field(letter_ + "Heap", jdk == 11 ? "_pagetable" : "_page_table", 8);
+    if (jdk == 11) vm.field("ZAddressRangeMapForPageTable", "_map", 8);
+    else vm.field(letter_ + "GranuleMapForPageTable", "_map", 8);
+    vm.field(letter_ + "Page", "_type", 0);
+    vm.field(letter_ + "Page", "_virtual", 8);
+    if (jdk > 11) vm.field(letter_ + "Page", "_top", 24);
+    vm.field(letter_ + "VirtualMemory", "_start", 0);
+    vm.field(letter_ + "VirtualMemory", jdk < 25 ? "_end" : "_size", 8);
+    has_end_ = jdk < 25;
+    base = generational ? kOffsetMask + 1 : Address{1} << 44;
+  }
+  // A page of kind 0 small, 1 medium, 2 large; `flags` in the lower bits of its entries.
+  void page(double start, double end, double top, unsigned char kind, Address flags = 0) {
+    const Address page_at = kRegions + pages_ * 64;
+    ++pages_;
+    vm.words(page_at, {kind, at(start), has_end_ ? at(end) : at(end) - at(start), at(top)});
+    for (double unit = start; unit < end; unit += 2) table_[(at(unit) & kOffsetMask) / (2 * kMega)] = page_at | flags;
+  }
+  std::vector<std::string> regions() {
+    constexpr Address kMap = 0x10000000;
+    vm.words(kMap, std::vector<Address>(1 << 16));
+    for (const auto& [index, entry] : table_) vm.word(kMap + index * 8, entry);
+    vm.words(kHeap + 24, {1 << 16, kMap});  // ZGranuleMap: _size, _map
+    return Heap::regions();
+  }
+
+ private:
+  std::string letter_;
+  bool has_end_ = true;
+  std::size_t pages_ = 0;
+  std::map<Address, Address> table_;
+};
+
+struct ZMode {
+  int jdk;
+  char letter;
+  bool generational;
+};
+class ZHeaps : public ::testing::TestWithParam<ZMode> {};
+INSTANTIATE_TEST_SUITE_P(Modes, ZHeaps,
+                         ::testing::Values(ZMode{11, 'Z', false}, ZMode{17, 'Z', false}, ZMode{21, 'X', false},
+                                           ZMode{21, 'Z', true}, ZMode{25, 'Z', true}),
+                         [](const auto& test) {
+                           return "jdk" + std::to_string(test.param.jdk) +
+                                  (test.param.generational ? "_generational" : "");
+                         });
+
+TEST_P(ZHeaps, AreThePagesOfTheTable) {
+  ZHeap heap(GetParam().jdk, GetParam().letter, GetParam().generational);
+  heap.page(0, 2, 1, 0);
+  heap.page(4, 36, 10, 1);
+  heap.page(40, 46, 45, 2);
+  ASSERT_THAT(heap.regions(), ElementsAre("small 0-2 used 1", "medium 4-36 used 6", "large! 40-46 used 5"))
+      << "a page of several granules counts once";
+  EXPECT_EQ(heap.layout.collector, GetParam().generational ? "Z generational" : "Z");
+  EXPECT_TRUE(heap.layout.regions[0].zeros_unused);
+  EXPECT_EQ(heap.layout.regions[0].alignment, 8u);
+  EXPECT_EQ(heap.layout.regions[1].alignment, 4096u) << "32 MiB over 2^13";
+}
+
+TEST(ZHeapOf11, SaysThatObjectsOfAPageBeingEmptiedMayCountTwice) {
+  ZHeap heap(11, 'Z', false);
+  heap.page(0, 2, 1, 0, 1);
+  ASSERT_THAT(heap.regions(), ElementsAre("relocating 0-2 used 1"));
+  EXPECT_THAT(heap.layout.missing, Contains(HasSubstr("objects may be counted twice")));
+}
+
+// --- What every collector has.
+
+TEST(HeapLayouts, OfACollectorThatNobodyKnowsAreRefused) {
+  MadeUpVm vm("17.0.1+1");
+  vm.variable("Universe", "_collectedHeap", kHeap);
+  const auto layout = read_heap_layout(vm.open());
+  ASSERT_FALSE(layout);
+  EXPECT_THAT(layout.error().message(), HasSubstr("collector is not known"));
+}
+
+TEST(HeapLayouts, OfAJvmThatIsStartingAreRefused) {
+  MadeUpVm vm("17.0.1+1");
+  vm.flag("UseSerialGC", true);
+  vm.variable("Universe", "_collectedHeap", 0);
+  const auto layout = read_heap_layout(vm.open());
+  ASSERT_FALSE(layout);
+  EXPECT_THAT(layout.error().message(), HasSubstr("no heap yet"));
+}
+
+// --- Holes: the rest of a thread's allocation buffer.
+
+class Buffers : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Jdks, Buffers, ::testing::Values(8, 11, 17, 25),
+                         [](const auto& test) { return "jdk" + std::to_string(test.param); });
+
+TEST_P(Buffers, AreHolesFromTheirTopToTheirEndWithTheReserve) {
+  const int jdk = GetParam();
+  MadeUpVm vm(release_of(jdk));
+  constexpr Address kThreads = 0x1100000;
+  const auto thread = [&](int number) { return kThreads + static_cast<Address>(number) * 0x1000; };
+  if (jdk == 8) {
+    vm.variable("Threads", "_thread_list", thread(1));
+    vm.field("JavaThread", "_next", 8);
+    for (int i = 1; i <= 3; ++i) vm.word(thread(i) + 8, i < 3 ? thread(i + 1) : 0);
+  } else {
+    vm.variable("ThreadsSMRSupport", "_java_thread_list", kThreads);
+    vm.field("ThreadsList", "_length", 0);
+    vm.field("ThreadsList", "_threads", 8);
+    vm.words(kThreads, {3, kThreads + 32, 0, 0, thread(1), thread(2), thread(3)});
+  }
+  vm.field("Thread", "_tlab", 16);
+  vm.field("ThreadLocalAllocBuffer", "_start", 0);
+  vm.field("ThreadLocalAllocBuffer", "_top", 8);
+  vm.field("ThreadLocalAllocBuffer", "_end", 16);
+  // From 11 on heap sampling may lower _end: the word after it is the buffer's.
+  vm.words(thread(1) + 16, {0x8000, 0x8100, jdk < 11 ? Address{0x9000} : Address{0x8200}, 0x9000});
+  vm.words(thread(2) + 16, {0, 0, 0, 0});                 // it has none
+  vm.words(thread(3) + 16, {0x7000, 0x6000, 0x8000, 0});  // no buffer is like that
+  const auto holes = must(read_tlab_holes(vm.open()));
+  EXPECT_THAT(holes, ElementsAre(AddressRange{0x8100, 0x9000 + 16, 0x8000}));
+}
+
+}  // namespace
+}  // namespace jtrace::coreinspect
