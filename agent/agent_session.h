@@ -31,23 +31,23 @@ class AgentSession {
   // Maps the pool, makes the JVM TI environment, takes the capabilities that the events need and sets the callbacks. In
   // the live phase it also switches the events on; before it, vm_init() does. Returns nullptr or why not (static text).
   const char* start(UniqueFd pool, bool live);
-  // The events on, threads and classes that were there before said, the control thread started. In the live phase.
+  // Switches events on, tells of existing threads and classes, starts the control thread. In the live phase.
   const char* go_live(JNIEnv* jni);
   // Wakes the control thread where it waits for jtrace.
   void wake() const;
-  // Every event that was asked for is on, and the classes that were there have their probes: said by the control
-  // thread, which also says it where it will not come to that any more.
+  // Called by the control thread when every event that was asked for is on and
+  // the loaded classes have their probes; or when that can no longer happen.
   void say_all_is_on();
-  // Waits for it; false after `limit_ns`. For a thread inside a callback.
+  // Waits for that; false after `limit_ns`. For a thread inside a callback.
   bool wait_until_all_is_on(std::uint64_t limit_ns) const;
-  // Events off, nobody inside any more, environment and pool given back. On the control thread.
+  // Switches events off, waits until no callback is running, gives environment and pool back. On the control thread.
   void stop(JNIEnv* jni);
 
   // A threadId for `thread`, the calling one, defined in the trace. 0 where it cannot be.
   std::uint64_t thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, false); }
   // The same for another thread.
   std::uint64_t other_thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, true); }
-  // Defines a virtual thread of which nothing but the id is known.
+  // Defines a virtual thread by its id alone.
   bool define_by_id(std::uint64_t id);
   // Whether it is defined already.
   bool knows_thread(std::uint64_t id) const {
@@ -62,27 +62,27 @@ class AgentSession {
   bool is_virtual(JNIEnv* jni, jobject thread) const {
     return virtual_thread_class != nullptr && jni->IsInstanceOf(thread, virtual_thread_class) != JNI_FALSE;
   }
-  // What the session's own thread does, for who asks why the JVM has died.
+  // What the session's own thread is doing: for the report on a JVM that died.
   void note_work(record::AgentWork work) {
     writer.pool.header().agent_work.store(static_cast<std::uint32_t>(work), std::memory_order_relaxed);
   }
   bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
   // An option of the trace.
   void say(std::string_view key, std::string_view value);
-  // What was asked for and cannot be had in this JVM, with the reasons; "" where nothing is missing.
+  // What was asked for and is not possible in this JVM, with the reasons; "" where nothing is missing.
   std::string_view left_out() const { return left_out_.view(); }
 
   JavaVM* vm;
   jvmtiEnv* jvmti = nullptr;
   UniqueFd control;
-  UniqueFd wakeup;  // eventfd: wakes the control thread, for heap figures and classes that threads wait for
+  UniqueFd wakeup;  // eventfd: wakes the control thread: for heap figures, or for classes that threads wait for
   Config config;
   PoolWriter writer;
   DefinitionStream definitions;
   StackLooks looks;
   std::unique_ptr<Registry> registry;
-  std::unique_ptr<MethodTracer> methods;  // where probes are wanted and can be had
-  std::unique_ptr<WaitTracer> waits;      // where sleeps or parks are wanted and can be had
+  std::unique_ptr<MethodTracer> methods;  // where probes are wanted and possible
+  std::unique_ptr<WaitTracer> waits;      // where sleeps or parks are wanted and possible
   std::uint64_t pool_size = 0;
   std::uint64_t granted_events = 0;  // EventBit
   std::uint64_t own_thread_id = ~0ull;
@@ -95,7 +95,7 @@ class AgentSession {
   std::atomic<bool> vm_dead{false};
   bool started_with_vm = false;
   std::atomic<std::uint32_t> gc_number{0};
-  std::atomic<std::uint32_t> figures_wanted{0};  // number of the last collection whose figures the control thread owes
+  std::atomic<std::uint32_t> figures_wanted{0};  // last collection whose figures are to be read
   std::uint64_t gc_thread = 0;
 
   static std::atomic<AgentSession*>& current();
@@ -122,17 +122,17 @@ class AgentSession {
   UniqueFd pool_descriptor_;                 // until go_live()
   ByteBuffer left_out_;
 
-  // threadIds defined already, direct mapped: what falls out is defined once more, and the drainer knows it.
+  // threadIds defined already, direct mapped. An evicted one is defined again, which the drainer expects.
   static constexpr std::uint32_t kKnownThreads = 16384;
   std::atomic<std::uint64_t> known_threads_[kKnownThreads] = {};
 };
 
-// The way into the session for a callback: holds it open while in scope. False where there is none, where the thread is
-// inside a callback already (events that our own work in a callback makes are nobody's), after its threadEnd, or while
-// paused, unless the event keeps the trace whole (kEnd, kLifecycle).
+// Lets a callback use the session, which stays while the guard is in scope. False where there is none, where
+// the thread is inside a callback already (our own work in a callback makes events, which are dropped),
+// after its threadEnd, and while paused, except for events that keep the trace whole (kEnd, kLifecycle).
 class CallbackGuard {
  public:
-  // kEnd: of what may have begun in the trace: also while paused.
+  // kEnd: ends what may have begun in the trace: also while paused.
   enum Kind { kOrdinary, kEnd, kLifecycle };
   explicit CallbackGuard(Kind kind = kOrdinary);
   CallbackGuard(const CallbackGuard&) = delete;

@@ -1,4 +1,4 @@
-// objAlloc, however it was learned of.
+// Writes objAlloc, from a sampled event or from a probe.
 #pragma once
 
 #include "agent/agent_session.h"
@@ -6,8 +6,8 @@
 
 namespace jtrace::agent {
 
-// Gives the object its id and writes the record, of which thread, size, stack and site are set. Nothing where the
-// object has an id already. What cannot be defined is counted as dropped.
+// Gives the object its id and writes the record, whose thread, size, stack and site are set.
+// Does nothing where the object has an id already. What cannot be defined is counted as dropped.
 inline void write_allocation(const CallbackGuard& guard, jobject object, const TypeOfObject& type,
                              record::ObjAllocRecord& made) {
   AgentSession& session = guard.session();

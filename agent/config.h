@@ -28,7 +28,7 @@ class FilterBlock {
   FilterBlock() = default;
   // `bytes`: u32 count and the rules. False where they are malformed.
   bool decode(std::vector<std::byte> bytes);
-  // Whether a class of this name (internal form) is traced: rules for single methods do not decide it.
+  // Whether a class of this name (internal form) is traced. Rules for single methods do not count.
   bool includes_class(std::string_view name) const;
   // Whether a method of it is: the first rule that matches both decides.
   bool includes_method(std::string_view class_name, std::string_view method_name) const;
@@ -52,7 +52,7 @@ struct Config {
   bool has_flag(std::uint32_t flag) const { return (flags & flag) != 0; }
 };
 
-// Decodes the payload of Start behind the version. False where it is malformed.
+// Decodes the payload of Start after the version. False where it is malformed.
 bool decode_config(std::span<const std::byte> payload, Config& config);
 
 }  // namespace jtrace::agent

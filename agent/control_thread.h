@@ -1,6 +1,6 @@
-// The agent's one thread: answers jtrace on the control socket, reads heap figures after a collection where no perf
-// counter tells them, and takes the session down at Detach or when jtrace hangs up. A daemon thread made with
-// RunAgentThread.
+// The agent's only thread. It answers jtrace on the control socket, reads heap
+// figures after a collection where no perf counter has them, and ends the session
+// at Detach or when jtrace hangs up. A daemon thread made with RunAgentThread.
 #pragma once
 
 #include "agent/agent_session.h"

@@ -62,7 +62,7 @@ class DefinitionStream {
  private:
   bool try_append(Definition& definition);
   bool wait_for_room(std::uint64_t since);
-  // Chunks for `size` bytes more than the current chunk holds, in `taken`; false where there are not so many.
+  // Takes chunks for what does not fit in the current one of `size` bytes, into `taken`; false: too few are free.
   bool reserve(std::size_t size);
   void copy(const unsigned char* bytes, std::size_t size);
 
@@ -71,9 +71,9 @@ class DefinitionStream {
   std::int64_t chunk_ = -1;
   std::uint32_t sequence_ = 0;
   std::uint32_t position_ = 0;
-  std::vector<std::int64_t> reserved_;  // taken and not yet written into, in order
+  std::vector<std::int64_t> reserved_;  // taken, not yet written to, in order
   std::size_t next_reserved_ = 0;
-  // The pass at which a wait ran into its limit, plus one: no second wait before the next pass. 0: none did.
+  // The pass in which a wait reached its limit, plus one: no second wait before the next pass. 0: none.
   std::atomic<std::uint64_t> stalled_at_pass_{0};
 };
 

@@ -1,5 +1,5 @@
-// Classes whose methods must stay as they are: what the probes themselves run through, what HotSpot treats in a way of
-// its own.
+// Classes whose methods must not be changed: those that the probes
+// themselves call, and those that HotSpot treats specially.
 #pragma once
 
 #include <string_view>

@@ -9,7 +9,7 @@
 
 namespace jtrace::agent {
 
-// Why a session did not begin: one line with the path that it is about (PATH_MAX), and what helps.
+// Why a session did not begin: one line, the path concerned (PATH_MAX), and what helps.
 struct Reason {
   char text[4096 + 1024] = "";
 
@@ -20,15 +20,15 @@ struct Reason {
 // reason in `error`. `options`: what the JVM was given with -agentpath, or empty.
 AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options, Reason& error);
 
-// Sends Started: `events` are on, but for what `left_out` says.
+// Sends Started: `events` are on, except what `left_out` names.
 void send_started(int socket, std::uint64_t events, std::string_view left_out);
 // Sends Started: nothing is on, and why.
 void send_failure(int socket, std::string_view failure);
 
-// Says that go_live() failed and takes the session out of the JVM again.
+// Tells jtrace that go_live() failed and removes the session from the JVM.
 void abandon_session(AgentSession& session, const char* failure);
 
-// The one line that the JVM's stderr ever gets from us, and only where the JVM was started with the agent.
+// Writes the only line of ours on the JVM's stderr, and only in a JVM that was started with the agent.
 void complain(const char* why);
 
 }  // namespace jtrace::agent

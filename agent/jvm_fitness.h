@@ -1,4 +1,4 @@
-// What this JVM is, and what it does not offer: the reasons that the user reads. Any phase in which JVM TI answers.
+// What this JVM is and what it cannot do, with reasons for the user. In any phase in which JVM TI answers.
 #pragma once
 
 #include <jvmti.h>

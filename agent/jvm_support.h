@@ -1,5 +1,5 @@
-// JVM TI and JNI as the agent uses them: what the interface hands out is given back by destructors, and the parts of
-// the interface that the jvmti.h at build time may not know yet are named here with their numbers.
+// Helpers for JVM TI and JNI: destructors give back what the interface hands out,
+// and what the jvmti.h of the build may not know yet is named here with its number.
 #pragma once
 
 #include <jvmti.h>
@@ -90,8 +90,8 @@ class LocalFrame {
   bool pushed_;
 };
 
-// The calling thread: the virtual one, in the middle of its mount or unmount the carrier. null where JVM TI does not
-// tell.
+// The calling thread: the virtual one, or during its mount
+// or unmount the carrier. null where JVM TI does not tell.
 class CurrentThread {
  public:
   CurrentThread(jvmtiEnv* jvmti, JNIEnv* jni) : jni_(jni) {
@@ -109,15 +109,15 @@ class CurrentThread {
   jthread thread_ = nullptr;
 };
 
-// Where JVM TI has just given `count` local references: -Xcheck:jni would write to the program's output that nobody had
-// asked for room for them. (JDK 17 adds what is asked for to what had been, later ones to what there is.)
+// To be called when JVM TI has returned `count` local references: else -Xcheck:jni prints a warning that no
+// capacity was reserved for them. (JDK 17 adds what is asked for to what had been, later ones to what there is.)
 inline void accept_references(JNIEnv* jni, jint count) {
   constexpr jint kMost = 65536;  // MaxJNILocalCapacity (globals.hpp, JDK 8 to 27)
   const jint wanted = count < kMost - 16 ? count + 16 : kMost;
   if (jni->EnsureLocalCapacity(wanted) != 0) jni->ExceptionClear();
 }
 
-// Calls use(jclass) for each class that is loaded; the reference is gone afterwards. false: JVM TI would not tell.
+// Calls use(jclass) for each loaded class; the reference is freed afterwards. false: JVM TI failed.
 template <class Use>
 bool for_each_loaded_class(jvmtiEnv* jvmti, JNIEnv* jni, Use&& use) {
   jint count = 0;
@@ -131,7 +131,7 @@ bool for_each_loaded_class(jvmtiEnv* jvmti, JNIEnv* jni, Use&& use) {
   return true;
 }
 
-// The class as a local reference, null where it is gone; the weak one is deleted.
+// The class as a local reference, null where it was unloaded. Deletes the weak one.
 inline jclass take_reference(JNIEnv* jni, jweak reference) {
   if (reference == nullptr) return nullptr;
   auto klass = static_cast<jclass>(jni->NewLocalRef(reference));
@@ -139,11 +139,11 @@ inline jclass take_reference(JNIEnv* jni, jweak reference) {
   return klass;
 }
 
-// Classes that are retransformed at once: bounds how long the JVM stands still.
+// How many classes are retransformed at once: bounds each pause of the JVM.
 inline constexpr jint kBatch = 200;
 
-// Calls use(classes, count) with the loaded classes that wanted(jclass) is true of, kBatch at the most at a time. Until
-// their turn comes they are held weakly: a program that drops classes must not run out of room for them meanwhile.
+// Calls use(classes, count) with the loaded classes that wanted(jclass) is true of, kBatch at the most at a time.
+// Until then they are held weakly, so that a program that drops classes does not run out of metaspace meanwhile.
 template <class Wanted, class Use>
 void for_each_batch(jvmtiEnv* jvmti, JNIEnv* jni, Wanted&& wanted, Use&& use) {
   std::vector<jweak> left;

@@ -1,4 +1,4 @@
-// A JVM TI environment that stays when the session's own is given back.
+// A JVM TI environment that stays when the session disposes of its own.
 //
 // HotSpot makes a JvmtiThreadState for each thread when a session's events are switched on, and keeps it when the
 // environment is disposed of. A thread that ends takes its own out of the JVM's list, but not while there is no
@@ -13,7 +13,7 @@
 
 namespace jtrace::agent {
 
-// From the first call on the JVM has an environment. It has no capability and no event. False where it cannot be had.
+// Makes the environment at the first call. It has no capabilities and no events. False where that fails.
 bool keep_an_environment(JavaVM* vm);
 
 }  // namespace jtrace::agent

@@ -26,12 +26,12 @@ struct FullPolicy {
 struct PoolWriter {
   record::Pool pool;
   FullPolicy policy;
-  std::uint32_t generation = 0;  // of the session: a producer that carries another one has no chunk here
-  // Each record of a probe in the bytecode is an event of one slot: to count what a full pool loses they need not be
-  // looked through, which would cost as much again as the probes.
+  std::uint32_t generation = 0;  // of the session: a producer with another one has no chunk here
+  // Each record of a probe in the bytecode is an event of one slot: lost ones are
+  // counted by their bytes. Reading them would cost as much again as the probes.
   bool one_slot_probes = false;
 
-  // A free chunk made `producer`'s, or -1. Events leave the reserve of definitions alone.
+  // Takes a free chunk for `producer`; -1: none. Events do not take the chunks reserved for definitions.
   std::int64_t take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const;
   // Whether an event may still take a chunk.
   bool has_room() const;
@@ -39,14 +39,14 @@ struct PoolWriter {
   bool has_room_again() const;
   // Waits for the drainer's next pass, at most `limit_ns`.
   void wait_for_pass(std::uint64_t limit_ns) const;
-  // There is no drainer any more: whoever waits, or would, goes on.
+  // The drainer is gone: threads that wait go on, and none waits from here on.
   void stop_waiting();
 };
 
 class Producer {
  public:
-  // What gives back the things that probes keep for a thread (methods/), called with `probed_as` at the thread's end;
-  // nullptr: nobody keeps any.
+  // Frees what probes keep for a thread (methods/), called with
+  // `probed_as` at the thread's end; nullptr: there is nothing.
   static std::atomic<void (*)(std::uint64_t)>& release_probed();
   // The calling thread's; nullptr only where there is no memory for it.
   static Producer* current();
@@ -64,17 +64,17 @@ class Producer {
     made.header.slots = record::slots_of<Record>();
     return write_slots(writer, &made.header, sizeof made, may_block);
   }
-  // Gives its chunks up: at the end of the thread, and of the session, where nobody is inside a callback and `teller`
-  // says what was lost and is not said yet. False where it found no room for that: it may be tried again.
+  // Gives its chunks up: at the end of the thread, and at the end of the session, when no callback is running and
+  // `teller` writes the losses that are not written yet. False where it found no room for that; may be called again.
   bool leave(const PoolWriter& writer) { return leave(writer, *this); }
   bool leave(const PoolWriter& writer, Producer& teller);
   // Events of a thread that this producer runs are lost; counted here.
   void lose(const PoolWriter& writer, std::uint64_t events, std::uint64_t thread);
 
-  // The header of the chunk that probes write into (layout.h, kDirect), with room for a record, owned by the thread
-  // `carrier` and with `current` running on it. Where the pool has no room it is one of our own, whose records are lost
-  // and counted. nullptr only where there is no memory. From the first call on everything this producer writes goes
-  // there too, so that it stays in order.
+  // The header of the chunk that probes write into (layout.h, kDirect), with room for a record, owned
+  // by the thread `carrier` and with `current` running on it. Where the pool has no room it is a chunk
+  // of the producer's own, whose records are lost and counted. nullptr only where there is no memory.
+  // From the first call on everything this producer writes goes there too, so that it stays in order.
   record::ChunkHeader* direct_chunk(const PoolWriter& writer, std::uint64_t carrier, std::uint64_t current);
   // Its carrier, 0 where there is none.
   std::uint64_t direct_carrier(const PoolWriter& writer) const {
@@ -84,23 +84,23 @@ class Producer {
   std::atomic<std::uint32_t>& in_callback() { return in_callback_; }
   std::uint32_t tid() const { return tid_; }
 
-  // Its threadEnd is written: what the thread still does on its way out (it takes its own lock and its group's) is no
-  // event, for its id is undefined from there on; counted as filtered.
+  // Its threadEnd is written: later events of the thread (it still takes its own lock and its
+  // group's) are not written, since its id is undefined by then. They are counted as filtered.
   bool thread_is_over = false;
 
   std::uint64_t last_thread = 0;  // threadId that this thread's last event had: defined already
   std::uint32_t last_thread_generation = 0;
 
-  std::uint64_t park_token = 0;   // of the park that the thread is in (waits/); 0: none that was told
+  std::uint64_t park_token = 0;   // of the park that the thread is in (waits/); 0: none was reported
   std::uint64_t park_thread = 0;  // its threadId
 
-  std::uint64_t probed_as = 0;  // threadId that has asked for counters or a stack of calls (methods/); 0: none
+  std::uint64_t probed_as = 0;  // threadId that uses counters or a stack of calls (methods/); 0: none
   std::uint64_t next_look = 0;  // for constructors on its stack, not before (methods/left_constructors.h)
 
  private:
   static std::atomic<Producer*>& list();
   static void thread_ended(void* producer);
-  // Told by a kGap as soon as there is room.
+  // Written as a kGap as soon as there is room.
   struct Loss {
     std::uint64_t events = 0;
     std::uint64_t thread = 0;  // 0: several, or not known
@@ -109,7 +109,7 @@ class Producer {
   };
   bool has_losses() const { return loss_.events != 0 || former_.events != 0; }
   void keep_former_loss();
-  // False where `teller` found no room: it is still to be told.
+  // False where `teller` found no room: the loss is still to be written.
   bool tell_losses(const PoolWriter& writer, Producer& teller);
   bool write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block);
   bool take_chunk(const PoolWriter& writer, bool may_block);
@@ -141,7 +141,7 @@ class Producer {
   std::int64_t chunk_ = -1;
   std::uint64_t token_ = 0;
   std::uint32_t position_ = 0;
-  bool loses_ = false;                                 // found no chunk: it waits for none until it has one again
+  bool loses_ = false;                                 // found no chunk: it does not wait until it has one again
   std::atomic<record::ChunkHeader*> direct_{nullptr};  // in the pool, or sink_
   struct FreeChunk {
     void operator()(record::ChunkHeader* chunk) const { std::free(chunk); }

@@ -1,8 +1,8 @@
 // Registry: ids of classes, methods, objects and stacks, and their definitions.
 //
-// An object's id is its JVM TI tag, so it is exact over moving and reuse of memory: tag = id << 2 | flags. A class is
-// known by the tag of its mirror. The first reference to a thing writes its definition and only then sets the tag, both
-// under one raw monitor, so nobody can refer to what is not yet defined. Methods are kept in a table by jmethodID.
+// An object's id is its JVM TI tag (tag = id << 2 | flags), so it survives moving and reuse of memory. A class is
+// identified by the tag of its mirror. The first reference to a thing writes its definition and only then sets the tag,
+// both under one raw monitor, so nobody can refer to what is not yet defined. Methods are kept in a table by jmethodID.
 //
 // Where a definition finds no room, the thing stays undefined, 0 is returned, and the event that wanted it is dropped
 // by the caller and counted. Threads: any that may call JVM TI and JNI. None of this is called in GC or ObjectFree
@@ -19,19 +19,19 @@ namespace jtrace::agent {
 inline constexpr jlong kTagIsClass = 1;   // the mirror of a class that has a definition
 inline constexpr jlong kTagIsObject = 2;  // defined as an object (objDef, objAlloc)
 inline constexpr int kTagFlagBits = 2;
-// A tag is an id (classId, objId) and flags of what it is known as; 0: none.
+// A tag is an id (classId, objId) and flags that say what was defined under it; 0: none.
 constexpr std::uint64_t id_of_tag(jlong tag) { return static_cast<std::uint64_t>(tag) >> kTagFlagBits; }
 constexpr jlong make_tag(std::uint64_t id, jlong flags) { return static_cast<jlong>(id << kTagFlagBits) | flags; }
 
-// What the registry asks of the probes (methods/), which stand above it and tell it how; while the session has a
-// MethodTracer.
+// What the registry needs from the probes: methods/ is above
+// it and sets these, while the session has a MethodTracer.
 struct ProbeHooks {
   // The number that a method has for its probes, 0: none.
   std::uint32_t (*find_number)(MethodTracer& tracer, std::uint64_t class_id, std::string_view name,
                                std::string_view descriptor);
   void (*keep_number)(MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor,
                       std::uint64_t id);
-  // Between the steps of what takes long: classes that threads wait for get their probes.
+  // Called between steps of long work: puts probes into the classes that threads wait for.
   void (*rewrite_urgent)(MethodTracer& tracer, JNIEnv* jni);
 };
 
@@ -50,9 +50,9 @@ class Registry {
   // The id of a class, defined at the first call. `cause`: threadId that made it known.
   std::uint64_t class_id(JNIEnv* jni, jclass klass, std::uint64_t cause, bool loaded_before);
   std::uint64_t method_id(JNIEnv* jni, jmethodID method);
-  // A new id for a class of which nothing but the internal name is known; 0 where there is no room for its definition.
+  // A new id for a class that is known by its internal name only; 0 where there is no room for its definition.
   std::uint64_t define_named_class(std::string_view name);
-  // The id of an object that lives already (monitors), defined by objDef at the first call.
+  // The id of an object that exists already (monitors), defined by objDef at the first call.
   std::uint64_t object_id(JNIEnv* jni, jobject object);
   // A new id for an object that was just allocated, tagged; 0 where the object has one already.
   std::uint64_t new_object_id(jobject object);

@@ -1,9 +1,9 @@
-// Where the pools of sessions that have ended lay.
+// The addresses at which pools of ended sessions were mapped.
 //
-// A thread may be within a probe with an address of its chunk, and something may hold it there: a debugger has
-// suspended it, or it gets no processor. What it writes when it goes on must meet memory that is nobody's. So the place
-// of a pool stays taken by empty memory, for good: that costs addresses alone (the kernel makes one mapping of
-// neighbours, and gives pages to what is touched). Where addresses are limited (RLIMIT_AS) the last eight places stay.
+// A thread may be suspended within a probe that holds an address of its chunk: by a debugger, or because it
+// gets no processor. When it goes on, it must write to memory that nobody uses. So the range of a pool stays
+// reserved by an empty mapping for good. That costs address space only: the kernel joins adjacent mappings
+// and gives pages to what is touched. Where address space is limited (RLIMIT_AS) the last eight ranges stay.
 //
 // Threads: one at a time.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace jtrace::agent {
 
-// Takes the mapping of a pool away from [base, base + size) and keeps its place.
+// Replaces the mapping of a pool at [base, base + size) by an empty one.
 void retire_pool(void* base, std::uint64_t size);
 
 }  // namespace jtrace::agent

@@ -27,20 +27,20 @@ class StackLooks {
   StackLooks(const StackLooks&) = delete;
   StackLooks& operator=(const StackLooks&) = delete;
 
-  // Asks the JVM which one it is.
+  // Finds out whether this JVM needs it.
   void start(jvmtiEnv* jvmti);
   // Classes are about to be redefined. Waits for the look that is under way, a second at the most.
   void close();
-  // They have been. Stops the JVM for a moment, where it is one that needs it.
+  // Classes have been redefined. Stops the JVM for a moment, where it needs that.
   void settle(jvmtiEnv* jvmti, JNIEnv* jni);
 
   // Frames of `thread`, from the innermost one on, at most `most`; 0: none, or not known. Never for null, the calling
   // thread without its name: JDK 21 waits for a stack until no virtual thread at all is in the middle of a mount
   // (JvmtiVTMSTransitionDisabler, jvmtiThreadState.cpp), and one may wait for a lock of the caller.
   jint frames_of(jvmtiEnv* jvmti, jthread thread, jint skip, jint most, jvmtiFrameInfo* frames);
-  // Of a stack that has more frames nothing is to be asked.
+  // Stacks of more frames must not be asked for.
   jint most_frames() const { return most_frames_.load(std::memory_order_relaxed); }
-  // Looks that were not to be.
+  // Looks that were refused.
   std::uint64_t skipped() const { return skipped_.load(std::memory_order_relaxed); }
 
  private:
@@ -50,8 +50,8 @@ class StackLooks {
   bool take(std::uint64_t limit_ns);
   void give_back();
 
-  bool careful_ = true;                 // the JVM is one of those
-  std::atomic<std::uint32_t> busy_{0};  // a futex. 1: a thread looks, 2: and others may wait for it
+  bool careful_ = true;                 // the JVM needs this care
+  std::atomic<std::uint32_t> busy_{0};  // a futex. 1: a thread is looking, 2: others may wait for it
   std::atomic<bool> closed_{false};
   std::atomic<jint> most_frames_{kMostFrames};
   std::atomic<std::uint64_t> skipped_{0};

@@ -1,4 +1,4 @@
-// -agentpath without a jtrace that waits: the agent starts one as its child, which detaches itself and drains.
+// -agentpath without a waiting jtrace: the agent starts one as its child, which becomes a daemon and drains.
 #pragma once
 
 #include <string_view>
@@ -17,8 +17,8 @@ bool option_value(std::string_view options, std::string_view key, char* value, s
 // Returns the socket to it and its process id in `child`, or none with the reason in `error`.
 UniqueFd start_child(std::string_view options, int& child, Reason& error);
 
-// Waits for the child, which leaves after forking the process that stays: nothing of ours is left for the JVM to wait
-// for.
+// Waits for the child, which exits after forking the process
+// that stays: the JVM is left without a child of ours.
 void reap_child(int child);
 
 }  // namespace jtrace::agent

@@ -16,7 +16,7 @@ using Bytes = std::optional<std::uint64_t>;
 
 std::uint64_t left(std::uint64_t limit, std::uint64_t taken) { return limit - std::min(limit, taken); }
 
-// The number behind `key` at the beginning of a line; "MemAvailable:   123 kB" and "inactive_file 123" alike.
+// The number after `key` at the beginning of a line; "MemAvailable:   123 kB" and "inactive_file 123" alike.
 Bytes number_of(std::string_view text, std::string_view key) {
   for (std::string_view line : split(text, '\n')) {
     if (!line.starts_with(key)) continue;

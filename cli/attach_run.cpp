@@ -52,7 +52,7 @@ void mask(Outcome& outcome, const AttachRunOptions& options) {
 
 constexpr std::string_view kStandardOutput = "standard output";
 
-// The reply's data alone, behind what waits in `text`; a refusal's words are in the error.
+// The reply's data alone, after what waits in `text`; a refusal's words are in the error.
 Result<> append_text(std::string& text, const Outcome& outcome, bool labelled) {
   const bool has_data = outcome.reply && (outcome.reply->code == 0 || outcome.reply->cut);
   if (labelled) text += "==> " + label_of(outcome) + " <==\n";

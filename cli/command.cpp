@@ -86,7 +86,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
   const bool for_tables = word == "__complete" || word == "__tables";
   if (for_tables || word == "completion" || word == "--help" || argc < 2) add_completion_command(app, status);
   if (for_tables) return print_tables(app, {argv + 1, argv + argc});
-  // Options of all commands may stand behind the command's name too, but where any words may stand.
+  // Options of all commands may stand after the command's name too, but where any words may stand.
   for (CLI::App* command : app.get_subcommands({}))
     if (!command->get_prefix_command()) command->fallthrough();
   try {

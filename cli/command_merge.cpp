@@ -41,7 +41,7 @@ bool say(const io::MergeSummary& summary) {
   std::string text = std::to_string(summary.elements) + " elements of " + std::to_string(summary.traces) + " traces";
   if (summary.duplicates != 0) text += ", " + std::to_string(summary.duplicates) + " duplicates dropped";
   if (summary.remote_calls != 0)
-    text += ", " + std::to_string(summary.remote_calls) + " remote calls behind their callers";
+    text += ", " + std::to_string(summary.remote_calls) + " remote calls after their callers";
   if (summary.joined_processes != 0)
     text += ", " + std::to_string(summary.joined_processes) + " processes joined by jtrace.vm";
   log_info(text);

@@ -37,7 +37,7 @@ constexpr std::string_view kDefaultProbes[] = {"thread__start",
                                                "monitor__contended__entered"};
 
 struct ProbeArguments {
-  std::vector<std::string> words;  // PID PROBE..., or PROBE... and what stands behind "--"
+  std::vector<std::string> words;  // PID PROBE..., or PROBE... and what stands after "--"
   std::vector<std::string> none;
   std::string output, duration, max_size, ring_memory;
   std::vector<std::string> filters;
@@ -46,7 +46,7 @@ struct ProbeArguments {
   bool summary = false, enable_flags = false, count_methods = false, stacks = false;
 };
 
-// The words behind "--" of our own command line: CLI11 gives all positional words alike.
+// The words after "--" of our own command line: CLI11 gives all positional words alike.
 std::size_t words_behind_dashes() {
   std::FILE* file = std::fopen("/proc/self/cmdline", "re");
   if (file == nullptr) return 0;
@@ -308,7 +308,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
           "a JVM (pid or part of its main class; several pids), then probes: names, globs, providers; without probes "
           "threads, classes, GC, monitors. Or probes, then -- and a java command to start")
       ->required();
-  // Never filled: as long as a positional word is to come, CLI11 leaves what stands behind "--" to this command.
+  // Never filled: as long as a positional word is to come, CLI11 leaves what stands after "--" to this command.
   command->add_option("COMMAND", arguments->none)->group("");
   command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)");
   command->add_option("--duration", arguments->duration, "how long, in seconds or with a unit");

@@ -79,7 +79,7 @@ Result<> ProbeEvents::write(const ProbeRecord& record) {
   }
   const bool stack = record.stack != nullptr && options_.stack_text && kind != Kind::kAlloc;
   if (!stack) return write_element(record, kind);
-  // Behind its threadEnd a thread is not known any more.
+  // After its threadEnd a thread is not known any more.
   if (kind == Kind::kThreadStop) JTRACE_RETURN_IF_ERROR(write_stack(record));
   const std::uint64_t filtered = counts_.filtered;
   JTRACE_RETURN_IF_ERROR(write_element(record, kind));

@@ -62,7 +62,7 @@ Result<std::vector<EarlierThread>> VmFacts::threads() {
     threads.push_back({0, static_cast<std::uint64_t>(thread.native_id), static_cast<std::uint64_t>(thread.id),
                        thread.name, coreinspect::thread_group_name(objects, thread.object)});
   }
-  // Behind the reading: what was no thread any more is left out.
+  // After the reading: what was no thread any more is left out.
   JTRACE_ASSIGN_OR_RETURN(const auto ids, thread_ids(*inspection_->target().process()));
   std::erase_if(threads, [&](EarlierThread& thread) {
     const auto id = ids.find(thread.inner);

@@ -1,6 +1,6 @@
-// AgentDialogue: what the agent is asked for while it traces, and its answers, which come in the order of the
-// questions. It takes the frames of the control channel apart; nobody else reads or writes them during a trace. One
-// thread.
+// AgentDialogue: questions to the agent while it traces, and its answers, which
+// come in the order of the questions. It decodes the frames of the control
+// channel; nobody else reads or writes them during a trace. One thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class AgentQuestion : std::uint8_t {
   kStart,  // resumes it: the next trace begins
   kFilters,
   kCount,
-  kCountForDocument,  // the counts at the end of a file, of our own accord
+  kCountForDocument,  // the counts at the end of a file; no client asked
 };
 
 struct AgentAnswer {
@@ -41,17 +41,17 @@ class AgentDialogue {
 
   int fd() const { return channel_.fd(); }
   Result<> ask(AgentQuestion question, Asker asker = {}, std::string_view payload = {});
-  // Reads what is there; an error or a hang-up: no answer will come but those that have been read.
+  // Reads what has arrived. After an error or a hang-up only answers that were read before are left.
   Result<> receive() { return channel_.receive(); }
-  // The next answer that was read; what else the agent says is taken note of.
+  // The next answer that was read. Other frames of the agent are handled on the way.
   std::optional<AgentAnswer> next();
   bool owes_answers() const { return !asked_.empty(); }
 
-  // In the middle of a pass, at the end of a document that is not the trace's: asks and waits. Other answers stay for
-  // next().
+  // Asks and waits, within a pass: a document ends and the trace
+  // goes on. Answers to other questions are kept for next().
   Result<MethodCounts> count_now();
 
-  // The agent is to leave the JVM; with its last counts first, where they are wanted.
+  // Asks the agent to leave the JVM, and to send its last counts first where they are wanted.
   Result<> leave(bool with_counts);
   // The counts of an agent that leaves.
   std::optional<MethodCounts>& last_counts() { return last_counts_; }

@@ -29,7 +29,7 @@ struct GreetedAgent {
 // or did not connect; kRefused where `cancel_fd` ended it.
 Result<GreetedAgent> load_agent(const target::Process& process, const LoaderOptions& options);
 
-// Takes the JVM's answer to `load`, so that it is not left with a closed socket. Nothing depends on what it says.
+// Reads the JVM's answer to `load`, so that the JVM does not write to a closed socket. The answer itself is ignored.
 void finish_load(attach::Exchange& load, const attach::Waiter& waiter);
 
 // The next frame of the agent, within `timeout`. Errors: kTimeout, kAgent (it hung up), kNotFound (the JVM ended).

@@ -39,7 +39,7 @@ class ControlChannel {
   // Who is at the other end (SO_PEERCRED).
   Result<ucred> peer() const;
 
-  // Reads what is there. Error: kMalformed, a frame that cannot be; nothing is read after it.
+  // Reads what has arrived. Error: kMalformed, an impossible frame; nothing is read after it.
   Result<> receive();
   // The next whole frame that was received.
   std::optional<Frame> next();

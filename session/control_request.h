@@ -1,5 +1,5 @@
-// What a trace that runs can be asked for, and what it answers: the same for `jtrace ctl`, keys and signals. As text
-// they stand in the control socket alone (ctl_socket.h). Pure.
+// Requests to a running trace, and its answers: the same for `jtrace ctl`, keys
+// and signals. Only the control socket has them as text (ctl_socket.h). Pure.
 #pragma once
 
 #include <sys/types.h>

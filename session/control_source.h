@@ -1,5 +1,5 @@
-// ControlSource: where requests to a trace that runs come from: `jtrace ctl` (ctl_socket.h), the keys and signals of
-// `jtrace attach`. Threads: the runner's.
+// ControlSource: a source of requests to a running trace: `jtrace ctl`
+// (ctl_socket.h), the keys and signals of `jtrace attach`. Threads: the runner's.
 #pragma once
 
 #include <poll.h>
@@ -26,7 +26,7 @@ class ControlSource {
   virtual ~ControlSource() = default;
   // Adds the descriptors to poll.
   virtual void add_to(std::vector<pollfd>& descriptors) const = 0;
-  // Takes what is there, without waiting; whole requests.
+  // Reads what has arrived, without waiting. Only whole requests.
   virtual std::vector<PendingRequest> receive() = 0;
   // The answer to a request of this source.
   virtual void answer(int client, const ControlAnswer& answer) = 0;

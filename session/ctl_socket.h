@@ -1,8 +1,8 @@
 // The socket by which `jtrace ctl` steers a jtrace that traces: in the user's runtime folder, mode 0600, named by pid
 // and start ticks of the JVM. Its lock is also what refuses a second trace of the same JVM by the same user.
 //
-// A request is a verb and its arguments, one a line, up to the end of the stream; the reply is an exit status on a line
-// of its own and text. Here alone they are text; what makes no sense is refused here too. Threads: one.
+// A request is a verb and its arguments, one a line, up to the end of the stream; the reply is an exit status on
+// a line of its own, then text. Only here they are text; a malformed request is refused here too. Threads: one.
 #pragma once
 
 #include <sys/types.h>
@@ -22,10 +22,10 @@ namespace jtrace::session {
 
 class CtlServer : public ControlSource {
  public:
-  // kRefused where this JVM is being traced already, by us or by its own user. None where there is no runtime folder:
-  // the trace then runs without being steered.
+  // kRefused where this JVM is traced already, by us or by its own user. nullopt
+  // where there is no runtime folder: the trace then runs without a socket.
   static Result<std::optional<CtlServer>> open_for(const target::Process& process);
-  // kRefused where this user traces it already; others: no runtime folder to be trusted.
+  // kRefused where this user traces it already; other errors: there is no runtime folder that can be trusted.
   static Result<CtlServer> open(pid_t pid, std::uint64_t start_ticks);
   CtlServer(CtlServer&& other) noexcept;
   CtlServer& operator=(CtlServer&&) = delete;

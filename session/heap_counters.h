@@ -1,5 +1,5 @@
-// Where in the JVM the heap's figures stand: the counters of hsperfdata whose sums are what the JVM calls used and
-// committed.
+// Where the heap's figures are in the JVM: the addresses of the
+// hsperfdata counters whose sums are the JVM's used and committed.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// JvmDeath: how a JVM that was traced has ended, and what it has left that tells more: its signal where the kernel says
-// it, its hs_err file, a core, what the agent was doing.
+// JvmDeath: how a traced JVM has ended, and the evidence that it left: its signal
+// where the kernel tells it, its hs_err file, a core, what the agent was doing.
 //
-// Made while the JVM lives, for its folder and its root are asked for then. Borrows the process. One thread.
+// Made while the JVM lives, since its folder and its root can only be read then. Borrows the process. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// LeaveLimit: how long to wait for the agent to leave a JVM. One that gets next to no processor is waited for longer:
-// it would leave, and until it has, another attach is refused. One that hangs gets none either way. Times are
-// monotonic, in ns. Pure. One thread.
+// LeaveLimit: how long to wait for the agent to leave a JVM. It is longer for a JVM that
+// gets little processor time: its agent will still leave, and another attach is refused
+// until then. A JVM that hangs uses none. Times are monotonic, in ns. Pure. One thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class LeaveLimit {
   // `cpu`: what the JVM's process has had of processors, ns.
   LeaveLimit(std::uint64_t now, std::uint64_t cpu) : begin_(now), last_use_(now), first_cpu_(cpu), last_cpu_(cpu) {}
 
-  // To be asked now and then.
+  // Ask it at intervals.
   bool is_over(std::uint64_t now, std::uint64_t cpu) {
     if (cpu != last_cpu_) last_use_ = now;
     last_cpu_ = cpu;

@@ -1,4 +1,4 @@
-// make_drain: what takes a trace out of its pool, by the session's options: a Drainer or a Spiller.
+// make_drain: makes what empties the pool, by the session's options: a Drainer or a Spiller.
 #pragma once
 
 #include <memory>

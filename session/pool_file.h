@@ -1,6 +1,6 @@
-// PoolFile: the file behind a pool, mapped. In /dev/shm, or beside the output where that is too small. Mode 0600; what
-// it takes is taken, touched and charged here, before the agent sees it. Removed at a clean end; else `jtrace recover`
-// finds it.
+// PoolFile: the file behind a pool, mapped. In /dev/shm, or beside the output where
+// that is too small. Mode 0600. Its memory is allocated, touched and charged here,
+// before the agent sees it. Removed at a clean end; else `jtrace recover` finds it.
 //
 // The target holds a descriptor of the file and could cut it: a read beyond its end raises SIGBUS. The mapping is
 // guarded: such a page becomes one of zeros, and was_cut() says so. Ownership: owns descriptor and mapping; the name
@@ -26,7 +26,7 @@ class PoolFile {
   // folder to use where /dev/shm has no room.
   static Result<PoolFile> create(std::uint64_t size, std::string_view session, int pid, std::uint64_t start_ticks,
                                  const std::string& beside);
-  // A pool that others left. kMalformed where it is none, kRefused where its jtrace still lives.
+  // A pool that another jtrace left. kMalformed where it is no pool, kRefused where its jtrace still lives.
   static Result<PoolFile> open(const std::string& path);
   PoolFile(PoolFile&& other) noexcept;
   PoolFile& operator=(PoolFile&&) = delete;

@@ -1,7 +1,7 @@
-// recover: the document of a trace whose jtrace died, out of what it had written (a document or a spill) and what its
-// pool still holds. Events
-// that the file has are not taken again from the pool (events stand in order of time), definitions neither. Threads:
-// one.
+// recover: the document of a trace whose jtrace died, out of what it
+// had written (a document or a spill) and what its pool still holds.
+// Events and definitions that the file already has are not taken
+// from the pool again (events are in order of time). Threads: one.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// StandstillWatch: looks now and then whether the process stands still. What it tells is what was seen: it stood still
-// between the first look that found it so and the last one. One thread.
+// StandstillWatch: checks at intervals whether the process stands still. It reports what it saw:
+// the process stood still from the first check that found it so to the last one. One thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class StandstillWatch {
   // `process`: borrowed.
   explicit StandstillWatch(const target::Process& process) : standstill_(process) {}
 
-  // What a look that is due has found; nothing where none is, or nothing has changed.
+  // The result of a check, where one is due; nullopt where none is, or nothing has changed.
   std::optional<StandstillNote> look() {
     const std::uint64_t now = monotonic_ns();
     if (now < next_look_) return std::nullopt;

@@ -38,7 +38,7 @@ class TraceRunner {
   TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record::PoolReader& reader, TraceDrain& drain,
               TraceOutput& output, const target::Process& process, RunnerOptions options);
 
-  // The output failed before the trace began: run() only leads the agent out.
+  // The output failed before the trace began: run() only makes the agent leave.
   void fail_output(Error error) { output_failed(std::move(error)); }
   // Runs to the end. The document is finished, the pool's file removed.
   TraceSummary run();
@@ -97,7 +97,7 @@ class TraceRunner {
   bool target_ended_ = false;
   bool paused_ = false;
   bool signalled_ = false;
-  bool hurried_ = false;                // a signal came while the output's reader held us up
+  bool hurried_ = false;                // a signal came while the output's reader blocked us
   std::vector<Asker> waiting_for_end_;  // who asked for detach
 };
 

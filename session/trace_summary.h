@@ -1,4 +1,4 @@
-// How a trace ended and what came of it. Pure.
+// How a trace ended and what it wrote. Pure.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct TraceSummary {
   bool agent_left = false;     // it said that it has gone out of the JVM (or the JVM has ended)
   bool target_killed = false;  // the JVM did not end by itself
   std::string death = {};      // how, where it did not (JvmDeath)
-  std::string uncounted = {};  // why counts of calls that were asked for are not there; "": they are, or were not
+  std::string uncounted = {};  // why the counts of calls are missing; "": they are there, or nobody wanted them
 
   ExitStatus status() const;
   // "12345 events, 3.4 MiB in 12.3 s", and what was lost.

@@ -6,7 +6,7 @@
 namespace jtrace::target {
 namespace {
 
-// The path behind "N:CONTROLLERS:" of the line for these controllers; "" where there is none. Version 2 has none
+// The path after "N:CONTROLLERS:" of the line for these controllers; "" where there is none. Version 2 has none
 // ("0::").
 std::string_view path_of(std::string_view cgroup, std::string_view controller) {
   for (const std::string_view line : split(cgroup, '\n')) {

@@ -37,7 +37,7 @@ class ByteSink {
   ByteSink(const ByteSink&) = delete;
   ByteSink& operator=(const ByteSink&) = delete;
 
-  // At least `size` writable bytes behind what was committed, or null. Good until the next call of any member.
+  // At least `size` writable bytes after what was committed, or null. Good until the next call of any member.
   char* reserve(std::size_t size) {
     if (size <= static_cast<std::size_t>(limit_ - cursor_)) [[likely]]
       return cursor_;

@@ -135,7 +135,7 @@ Result<> FileSink::drain(std::string_view records) {
   return {};
 }
 
-// After a failed write: the file ends with a whole record again, and with the reserve of free room behind it where the
+// After a failed write: the file ends with a whole record again, and with the reserve of free room after it where the
 // file is as long as that.
 void FileSink::cut_back() {
   std::uint64_t end = boundaries_.front();

@@ -1,5 +1,5 @@
 // The value of option jtrace.gap: between which events of which thread how many were lost (docs/trace_format.md). It
-// stands behind the last event of the thread before them and before the first one after. Pure; any thread.
+// stands between the last event of the thread before them and the first one after them. Pure; any thread.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ struct AttributeInfo {
   std::string_view name;
   AttributeType type;
   Presence presence;
-  std::uint8_t rank;  // place in the written order from 1, 0: behind those (elements.def)
+  std::uint8_t rank;  // place in the written order from 1, 0: after those (elements.def)
 };
 struct ElementInfo {
   std::string_view name;

@@ -139,7 +139,7 @@ struct XmlFormat {
     return out + 1;
   }
 
-  // `out` is passed on by value: behind a reference, every character written might change it.
+  // `out` is passed on by value: through a reference, every character written might change it.
   template <class Element, std::size_t... I>
   char* put_attributes(char* out, const Element& element, std::index_sequence<I...>) const {
     static constexpr auto order = written_order<Element>();
@@ -172,7 +172,7 @@ struct XmlFormat {
     return out;
   }
 
-  // In strict form the values of a call stand behind it: the body's content model allows them there.
+  // In strict form the values of a call stand after it: the body's content model allows them there.
   char* put_item(char* out, const MethodBodyItem& item) const {
     return std::visit(
         [&](const auto& child) {

@@ -22,7 +22,7 @@ enum class XmlForm : std::uint8_t {
   kDocument,   // <?xml ...?>, <TRACE>, elements, </TRACE>: valid against jtrace.dtd and trace.xsd
   kFragments,  // elements alone, extensions included
   // Elements alone, each valid against the original trace.dtd with itself as root: no extensions, InvocationContext
-  // always on methodEntry, values of methodExit, methodCall and methodReturn as fragments behind them (with the
+  // always on methodEntry, values of methodExit, methodCall and methodReturn as fragments after them (with the
   // traceIdRef of what they belong to where they have none).
   kStrictFragments,
 };

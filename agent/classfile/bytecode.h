@@ -57,7 +57,7 @@ struct Instruction {
   std::uint32_t place = 0;   // new place: of the instruction itself
   std::uint32_t before = 0;  // probes in front of it: offset and size in the bytes of probes
   std::uint32_t before_size = 0;
-  std::uint32_t after = 0;  // probes behind it
+  std::uint32_t after = 0;  // probes after it
   std::uint32_t after_size = 0;
   std::uint32_t exit_size = 0;  // how much of `before` is an exit's probe (the last bytes)
 };

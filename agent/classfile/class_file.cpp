@@ -3,7 +3,7 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// The bytes behind the tag; Utf8 has a length of its own.
+// The bytes after the tag; Utf8 has a length of its own.
 int constant_size(std::uint8_t tag) {
   switch (tag) {
     case kTagInteger:

@@ -39,7 +39,7 @@ enum ConstantTag : std::uint8_t {
 struct Attribute {
   std::string_view name;
   std::size_t start = 0;  // of its name index
-  std::size_t data = 0;   // behind its length
+  std::size_t data = 0;   // after its length
   std::size_t size = 0;   // of its data
 };
 
@@ -89,7 +89,7 @@ class ClassFile {
   std::uint8_t tag(std::uint16_t index) const {
     return index >= constants_.size() || constants_[index] == 0 ? std::uint8_t{0} : bytes_[constants_[index]];
   }
-  // The attribute that starts at the reader's position; advances behind it.
+  // The attribute that starts at the reader's position; the reader is moved past it.
   Attribute read_attribute(Reader& reader) const;
 
  private:

@@ -274,7 +274,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
 
 // A handler of any exception that is among what it covers, as compilers make them for synchronized blocks: a probe at
 // its start that fails (a full stack fails every call) would lead to itself for ever. What such probes throw is handled
-// behind them, by the handler's own code.
+// after them, by the handler's own code.
 void CodeRewriter::find_restarts() {
   restarts_.clear();
   if (klass_.major() >= kFirstWithFrames && stack_map_.start == 0) return;
@@ -359,7 +359,7 @@ void CodeRewriter::find_super_call() {
   if (super_call_ != kNoInstruction && !frames_allow_split()) super_call_ = kNoInstruction;
 }
 
-// Whether the frames agree that `this` is not initialized before the super call and is behind it, and nothing is stored
+// Whether the frames agree that `this` is not initialized before the super call and is after it, and nothing is stored
 // into local 0.
 bool CodeRewriter::frames_allow_split() const {
   const std::uint32_t split = instructions_[super_call_].old_pc;
@@ -402,7 +402,7 @@ bool CodeRewriter::frames_allow_split() const {
   return !reader.failed();
 }
 
-// What leaves by an exception: code behind the method's own. In a constructor it covers what comes behind the super
+// What leaves by an exception: code after the method's own. In a constructor it covers what comes after the super
 // call: no handler may cover the call itself, for the frame of a handler cannot say "this is neither initialized nor
 // not" (HotSpot checks it with both). An exception that comes out of the super call or from before it is for the reader
 // to see: the method's frame is gone when its caller goes on.

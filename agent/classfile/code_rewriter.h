@@ -115,9 +115,9 @@ class CodeRewriter {
   Bytes epilogue_;                       // the handlers' code
   std::vector<std::uint32_t> lines_;     // by instruction: line that starts there, plus 1; empty where no probe asks
   std::vector<std::uint32_t> news_;      // by instruction: the new that its invokespecial completes
-  std::vector<std::uint32_t> restarts_;  // instructions: handlers that begin anew behind their probes where those fail
+  std::vector<std::uint32_t> restarts_;  // instructions: handlers that begin anew after their probes where those fail
   std::uint32_t extra_stack_ = 0;
-  std::uint32_t code_end_ = 0;  // new place behind the last original instruction
+  std::uint32_t code_end_ = 0;  // new place after the last original instruction
   std::uint32_t super_call_ = kNoInstruction;
   bool guards_ = false;  // a handler of ours sees exceptions leave
   bool open_start_ = false;

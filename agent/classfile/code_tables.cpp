@@ -7,7 +7,7 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// Behind the probes of a handler, its frame again; `item` is the type of the exception there, as it has just been
+// After the probes of a handler, its frame again; `item` is the type of the exception there, as it has just been
 // written.
 void repeat_frame(const Instruction& handler, std::size_t item, Bytes& out) {
   const Bytes type(out.begin() + static_cast<std::ptrdiff_t>(item), out.end());

@@ -9,7 +9,7 @@ namespace jtrace::agent::classfile {
 
 enum FrameForm : unsigned { kSame = 0, kSameWithItem = 64, kSameWithItemFar = 247, kSameFar = 251, kFull = 255 };
 
-// The start of such a frame, `delta` behind the nearest place that it could have. With `has_item` the type of the only
+// The start of such a frame, `delta` after the nearest place that it could have. With `has_item` the type of the only
 // item on the stack is to follow.
 inline void put_same_frame(Bytes& out, std::uint32_t delta, bool has_item) {
   constexpr std::uint32_t kNearest = 64;

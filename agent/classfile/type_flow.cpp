@@ -150,7 +150,7 @@ bool TypeFlow::run_block(std::uint32_t first) {
     if (locals_changed_ && !flow_to_handlers(each)) return false;
     locals_changed_ = initialized_ = false;
     if (!step(each)) return false;
-    // An exception of the constructor finds what it initialized as the code behind it does (so the JVM checks it).
+    // An exception of the constructor finds what it initialized as the code after it does (so the JVM checks it).
     if (initialized_ && !flow_to_handlers(each)) return false;
     bool flows = true;
     code_->for_each_target(each, [&](std::uint32_t target) { flows = flow_to(target) && flows; });

@@ -47,7 +47,7 @@ class Bridge {
   // Undoes make(), where the profiler could not be started.
   void abandon();
 
-  // From here on events come: at VMInit, or behind JVM_OnLoad where the JVM runs already. Sends the defining events of
+  // From here on events come: at VMInit, or after JVM_OnLoad where the JVM runs already. Sends the defining events of
   // what is there, and JVM_INIT_DONE.
   void go_live(JNIEnv* jni, jthread current);
   bool is_live() const { return live_.load(std::memory_order_acquire); }

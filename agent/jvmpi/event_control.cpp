@@ -122,7 +122,7 @@ void Bridge::switch_events(std::uint64_t before, std::uint64_t now) {
                                          JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
 }
 
-// JDK 11 and later tell of every object that is allocated; before, probes behind the bytecodes that make one do.
+// JDK 11 and later tell of every object that is allocated; before, probes after the bytecodes that make one do.
 bool Bridge::sample_every_object() {
   jvmtiCapabilities potential{};
   jvmti->GetPotentialCapabilities(&potential);

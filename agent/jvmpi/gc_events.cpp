@@ -106,7 +106,7 @@ void GcEvents::deliver(JNIEnv* jni) {
   pthread_mutex_unlock(&delivering_);
 }
 
-// A collection and the frees behind it; frees without one have a pair of their own.
+// A collection and the frees after it; frees without one have a pair of their own.
 std::size_t GcEvents::deliver_pair(JNIEnv* jni, const std::vector<Item>& batch, std::size_t from) {
   const std::size_t first = batch[from].tag == 0 ? from + 1 : from;
   std::size_t end = first;

@@ -55,7 +55,7 @@ OpenWait sleep_begins(JNIEnv* jni, jlong nanos) {
   return {static_cast<std::uint64_t>(began), 0};
 }
 
-// The profiler may call JNI: what interrupted the sleep is thrown behind it.
+// The profiler may call JNI: what interrupted the sleep is thrown after it.
 void sleep_ends(JNIEnv* jni, const OpenWait& wait) {
   Bridge* bridge = wait.token == 0 ? nullptr : Bridge::get_live();
   if (bridge == nullptr) return;

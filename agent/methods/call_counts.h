@@ -1,6 +1,6 @@
-// CallCounts: the counters of methodCount. Every thread that calls has a block of counters of its own, which its probes
-// increment with plain stores (probe_class.h, count()); threads beyond kBlocks share one block by atomic additions. So
-// no call is lost, whatever the number of threads.
+// CallCounts: the counters of methodCount. Every thread that calls has a block of counters of its
+// own, which its probes increment with plain stores (probe_class.h, count()); threads beyond
+// kBlocks share one block by atomic additions. So no call is lost, however many threads there are.
 //
 // A part of ProbeArea: it lies in memory that is never unmapped, for a probe may be between two instructions when
 // counting ends.
@@ -25,13 +25,13 @@ class CallCounts {
     std::atomic<std::uint64_t> block;  // address
   };
 
-  // From zero; what `own_thread` calls is not counted. False where there is no memory.
+  // Counts from zero; calls of `own_thread` are not counted. False where there is no memory.
   bool start(std::uint64_t own_thread);
   // Threads find no counters any more; what was counted stays until the next start().
   void stop();
-  // A block for the calling thread, or the word that it shares one.
+  // A block for the calling thread, or the mark that it shares one.
   void claim(std::uint64_t thread);
-  // The thread ends: the next one goes on in its block.
+  // The thread ends: its block is free for the next one.
   void release(std::uint64_t thread);
   std::uint64_t sum(std::uint32_t number) const;
 

@@ -1,6 +1,6 @@
-// Callees: the numbers that the probes of calls carry (classfile::CalleeNumbers): one for each method that the classes
-// of a loader name. A number is defined before its probe can run: as what it stands for, the method that the JVM would
-// find; where its class is not linked yet, by its name alone, and once more when it is.
+// Callees: the numbers in the probes of calls (classfile::CalleeNumbers): one for each method that the
+// classes of a loader name. A number is defined before its probe can run: as the method that the JVM
+// would resolve it to; where that class is not linked yet by its name only, and again when it is linked.
 //
 // Threads: any that may call JVM TI and JNI.
 #pragma once
@@ -27,7 +27,7 @@ class Callees {
   // nullptr, or why there are none (static text).
   const char* start(JNIEnv* jni);
   void stop(JNIEnv* jni);
-  // When nobody can be in any of these any more.
+  // Once no thread can be inside any of these.
   void destroy_monitor();
 
   // Of a callee that a class of the loader names; 0 where there is no room for its definition.

@@ -1,6 +1,6 @@
-// ClassIndex: the linked classes by loader and name and their methods by name and descriptor: what a symbolic reference
-// stands for (JVMS 5.4.3), as far as it can be known without loading or running anything. Names are hashes
-// (name_hash.h).
+// ClassIndex: the linked classes by loader and name, and their methods by name
+// and descriptor. It resolves symbolic references (JVMS 5.4.3) as far as that is
+// possible without loading or running anything. Names are hashes (name_hash.h).
 //
 // Threads: under its owner's lock, which may be held over JVM TI calls.
 #pragma once
@@ -37,7 +37,7 @@ class ClassIndex {
     std::uint32_t steps = kNot;  // from the loader to the parent that has defined it; 0: the loader itself
   };
   static constexpr std::uint32_t kNot = 0xffffffff;    // there is none
-  static constexpr std::uint32_t kOnlyOne = kNot - 1;  // no parent has defined it, but nobody else one of that name
+  static constexpr std::uint32_t kOnlyOne = kNot - 1;  // no parent has defined it, and only one other loader has
   // The class that a loader means by the name: its own, else that of the nearest of its parents, else the only one.
   Found find(JNIEnv* jni, std::uint32_t loader, std::uint64_t name);
   // The method that a reference to the class means: its own, of its superclasses, of its superinterfaces. nullptr:

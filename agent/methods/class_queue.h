@@ -25,19 +25,19 @@ class ClassQueue {
   ~ClassQueue() { pthread_mutex_destroy(&lock_); }
 
   void add(JNIEnv* jni, jclass klass);
-  // Before all that add() gave. The ticket to wait for; 0: none, for nobody will take it, or too many waits were in
-  // vain.
+  // Puts it before all that add() queued. Returns the ticket to wait for;
+  // 0: none, since nobody will take it or too many waits have failed.
   std::uint32_t add_urgent(JNIEnv* jni, jclass klass);
   // Until the class is done; false after `limit_ns`.
   bool wait_for(std::uint32_t ticket, std::uint64_t limit_ns);
 
-  // The next ones as local references, at most `most`, those that are gone left out; false: there is none.
+  // The next classes as local references, at most `most`, without those that were unloaded; false: there is none.
   bool take(JNIEnv* jni, jclass* batch, jint most, jint& count);
   bool take_urgent(JNIEnv* jni, jclass* batch, jint most, jint& count);
   bool has_urgent();
-  // Those that take_urgent() gave.
+  // The classes of take_urgent() are done.
   void done();
-  // Nobody waits any more, and nothing is taken.
+  // Ends all waits; nothing is taken from here on.
   void close(JNIEnv* jni);
 
  private:
@@ -52,7 +52,7 @@ class ClassQueue {
   bool closed_ = false;
   std::uint32_t taken_ = 0;                     // that of the last one taken; the control thread's
   std::atomic<std::uint32_t> served_{0};        // that of the last one done; a futex
-  std::atomic<std::uint32_t> in_vain_{0};       // waits, since one that was not
+  std::atomic<std::uint32_t> in_vain_{0};       // failed waits, since one that succeeded
   std::atomic<std::uint64_t> last_in_vain_{0};  // the time of the last of them
 };
 

@@ -26,7 +26,7 @@ class MapById {
     std::size_t hole = place(key);
     if (slots_[hole].key == 0) return;
     --count_;
-    // Those behind it that were kept from their places move up, so that no search ends at the hole.
+    // Those after it that were kept from their places move up, so that no search ends at the hole.
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t i = (hole + 1) & mask; slots_[i].key != 0; i = (i + 1) & mask) {
       if (((i - first_place(slots_[i].key)) & mask) < ((i - hole) & mask)) continue;

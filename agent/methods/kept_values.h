@@ -2,9 +2,9 @@
 // known when their call ends. Values of primitives and the beginnings of strings are kept as they were; an object's as
 // its id. Nothing is held that the collector would wait for.
 //
-// A value belongs to a place in the stack of open calls (open_calls.h), its depth, and the method there. Those of calls
-// that have ended are dropped when a value comes for their place or one below: the quick exits of the probes do not
-// look here. Fixed room, in memory that is never unmapped; what finds none is left out. One thread.
+// A value belongs to a place in the stack of open calls (open_calls.h), its depth, and the method there. Values of
+// ended calls are dropped when one comes for their place or a lower one, since the fast exits of the probes do not
+// come here. The room is fixed, in memory that is never unmapped; values that find none are left out. One thread.
 #pragma once
 
 #include <cstdint>

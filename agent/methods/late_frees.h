@@ -1,6 +1,6 @@
-// LateFrees: ends of objects, with --slower-than. The entry of a call is written when the call has turned out to be
-// slow, and the collector may have taken by then what it is on or was given, for no reference is held. So the end of an
-// object waits until no open call refers to it (open_calls.h): what the document names is there.
+// LateFrees: ends of objects, with --slower-than. The entry of a call is written once the call has turned out
+// to be slow. No reference is held, so by then its receiver or arguments may have been freed. So the end of an
+// object waits until no open call refers to it (open_calls.h): the document names only objects that it has.
 //
 // Threads: add() in JVM TI's ObjectFree, the rest anywhere.
 #pragma once
@@ -22,8 +22,8 @@ class LateFrees {
   ~LateFrees() { pthread_mutex_destroy(&lock_); }
 
   void add(std::uint64_t object);
-  // Those that had come when it was asked before, and that no open call refers to: they are written now. (A thread that
-  // was about to keep an object's id when the object ended has done so by then.)
+  // The ends that were there at the last call already and that no open call refers to: to be
+  // written now. (A thread that was about to keep the id of an ending object has done so by then.)
   std::vector<std::uint64_t> take_due(const OpenCalls& calls);
   // All of them.
   std::vector<std::uint64_t> take_all();

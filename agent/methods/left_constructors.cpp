@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMuchRoom = 1024;  // frames of a stack of open calls
 
-// When a thread's stack may be looked at again behind a look that began then: a deep one takes milliseconds, and all
+// When a thread's stack may be looked at again after a look that began then: a deep one takes milliseconds, and all
 // looks together are to take a fiftieth of the thread's time.
 std::uint64_t next_look_after(std::uint64_t begin) {
   constexpr std::uint64_t kBetweenLooks = 10'000'000;  // ns, at least

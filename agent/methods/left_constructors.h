@@ -1,7 +1,7 @@
-// Constructors that an exception has left before super() returned: no handler may be there (code_rewriter.cpp), so no
-// probe sees it. The exit of their caller tells, where it is traced; where it is not, the real stack of the thread
-// does. It is looked at before entries are written late, where a stack of open calls is full, and when a thread takes a
-// new chunk. On the thread whose stack it is.
+// Constructors that an exception has left before super() returned: a handler is not allowed
+// there (code_rewriter.cpp), so no probe sees it. The exit of a traced caller shows it; else
+// the real stack of the thread does. That is read before entries are written late, when a
+// stack of open calls is full, and when a thread takes a new chunk; on that thread itself.
 #pragma once
 
 #include <jni.h>
@@ -20,7 +20,7 @@ void drop_left_constructors(const CallbackGuard& guard, JNIEnv* jni, std::uint64
 // deep. True: it has room.
 bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
 
-// Without it: writes which one the thread is in, as often. True: its chunk may be another one now.
+// Without --slower-than: writes which one the thread is in, at the same moments. True: its chunk may have changed.
 bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread);
 
 }  // namespace jtrace::agent

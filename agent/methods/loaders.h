@@ -1,6 +1,6 @@
-// Loaders: the class loaders, each with all that is known by it: the classes that it has defined, the callees that its
-// classes name. A loader that is unloaded takes all of it away: two places are looked at for each loader that is new,
-// so those that are gone never are many more than those that live, and no look takes long.
+// Loaders: the class loaders, each with all that is known by it: the classes that it has defined,
+// the callees that its classes name. All of it is dropped with the loader: for each new loader two
+// places are checked, so unloaded ones never far outnumber the live ones, and no check takes long.
 //
 // Loaders and classes are held weakly. Threads: under its owner's lock, which may be held over JNI and JVM TI calls.
 #pragma once

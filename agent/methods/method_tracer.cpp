@@ -544,7 +544,7 @@ bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered&
 void MethodTracer::class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread) {
   if (!active_ || removing_) return;
   take_prepared(jni, klass, thread);
-  // Behind the numbers of its methods: a callee is to have the same.
+  // After the numbers of its methods: a callee is to have the same.
   if (traces_calls()) callees_.class_prepared(jni, klass);
 }
 

@@ -45,17 +45,17 @@ class MethodTracer {
 
   // The probe class, the coarse clock. nullptr, or why not.
   const char* prepare(JNIEnv* jni, int pool_descriptor);
-  // From here on classes that are loaded get probes; those that are there are queued.
+  // From here on classes get probes as they are loaded; those that are loaded already are queued.
   void start(JNIEnv* jni);
   // Retransforms the next batch of what is queued; false when there is nothing left.
   bool rewrite_some(JNIEnv* jni);
-  // The same of those that threads wait for alone. Between the steps of what takes long.
+  // The same, only for classes that threads wait for. Called between steps of long work.
   bool rewrite_urgent(JNIEnv* jni);
-  // The filters have changed: queues what has probes and what is to have some.
+  // The filters have changed: queues classes that have probes and classes that need some.
   void refilter(JNIEnv* jni);
-  // All probes out of all classes. Where the JVM ends it only stops them.
+  // Takes all probes out of all classes. At the end of the JVM it only stops them.
   void remove(JNIEnv* jni);
-  // Behind remove(), when no callback can be inside any more.
+  // After remove(), when no callback can be inside any more.
   void destroy_monitors() { callees_.destroy_monitor(); }
   // Probes write or not (pause).
   void set_on(bool on);
@@ -69,17 +69,17 @@ class MethodTracer {
   void write_counts(JNIEnv* jni, const CallbackGuard& guard);
   // The methods that were given a counter.
   std::vector<std::uint32_t> counted_methods();
-  // Of what the filters let through: "counted=N,...": what is counted, and what cannot be.
+  // Of the methods that the filters include: "counted=N,...": those that are counted, and those that cannot be.
   int coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size);
   // The end of an object, in JVM TI's ObjectFree: false where it is to be written now (late_frees.h).
   bool keep_free(std::uint64_t object);
-  // Writes what has been kept and need not wait any more; looks ten times a second. On the control thread.
+  // Writes the kept ends that need not wait any longer; checks ten times a second. On the control thread.
   void write_due_frees();
   // The rest, at the end of the trace or of the JVM.
   void write_last_frees(const CallbackGuard& guard);
   // The number of a method of a class that has probes; 0: it has none.
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
-  // A method has been given an id before its class got probes: it keeps it.
+  // A method that got an id before its class got probes keeps it.
   void keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor, std::uint64_t id);
 
   ProbeArea& area() const { return *area_; }
@@ -159,9 +159,9 @@ class MethodTracer {
   pthread_t server_{};  // the control thread, from start() on
   bool said_ = true;
   std::atomic<std::uint32_t> filters_{0};  // counts their changes
-  // The pass of the drainer, plus one, for the next of which was waited in vain. 0: none.
+  // The pass of the drainer after which a wait for the next one failed, plus one. 0: none.
   std::atomic<std::uint64_t> stalled_at_pass_{0};
-  bool measures_pools_ = true;      // the JVM does not refuse what would overflow one (pool_room.h)
+  bool measures_pools_ = true;      // the JVM does not check for overflow itself (pool_room.h)
   std::uint32_t first_number_ = 0;  // of this session's methods
   std::atomic<bool> active_{false};
   std::atomic<bool> removing_{false};

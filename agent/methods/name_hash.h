@@ -1,4 +1,4 @@
-// Hashes that names stand in for: 64 bits, so that no two names of a JVM are taken for one another.
+// Hashes that stand for names: 64 bits, so that no two names of a JVM are confused.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline std::uint64_t hash_of(std::string_view name, std::string_view descriptor 
   return hash != 0 ? hash : 1;
 }
 
-// Of a hash within something that has a number. Not 0.
+// Of a hash in a scope that has a number. Not 0.
 inline std::uint64_t hash_in(std::uint64_t number, std::uint64_t hash) {
   hash = (hash ^ number) * 0x9e3779b97f4a7c15ull;
   hash ^= hash >> 32;

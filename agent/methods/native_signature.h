@@ -1,5 +1,5 @@
-// Whether a function is what a native method of that descriptor takes: the JVM calls it without a look. At compile
-// time.
+// Whether a function fits a native method of that
+// descriptor, which the JVM does not check. At compile time.
 #pragma once
 
 #include <jni.h>

@@ -84,7 +84,7 @@ OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
   in_use_.fetch_add(1, std::memory_order_relaxed);
   found->depth = 0;
   found->values.clear();
-  // Threads whose ids collide may both be here: `stack` is the owner's only behind its own store of `owner`.
+  // Threads whose ids collide may both be here: `stack` is the owner's only after its own store of `owner`.
   std::uint64_t nobody = 0;
   if (!entry.owner.compare_exchange_strong(nobody, ~0ull)) {
     give_back(*found);

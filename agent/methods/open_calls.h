@@ -1,13 +1,13 @@
-// OpenCalls: what each thread is in the middle of, for --slower-than. A probe at an entry pushes the method and the
-// time, one at an exit pops (probe_code.h); only an exit that comes late, or does not fit, is looked at in native code.
-// As a caller runs longer than what it calls, all callers of a slow call are slow themselves: their entries are written
-// just before the callee's, so that every thread's calls nest.
+// OpenCalls: the open calls of each thread, for --slower-than. A probe at an entry pushes the method
+// and the time, one at an exit pops (probe_code.h); only an exit that comes late, or does not match,
+// goes to native code. As a caller runs longer than what it calls, all callers of a slow call are slow
+// themselves: their entries are written just before the callee's, so that every thread's calls nest.
 //
 // A constructor that an exception leaves before super() has returned stays open, for no probe sees it, until its caller
 // ends. Where that is not traced, a look at the thread's real stack tells (left_constructors.h).
 //
-// The stack is a thread's, virtual threads have their own. What a call is on and is given is kept by its id: nothing is
-// held that the collector would wait for (late_frees.h). A part of ProbeArea: memory that is never unmapped.
+// The stack is a thread's, virtual threads have their own. Receivers and arguments are kept by id:
+// no reference keeps them alive (late_frees.h). A part of ProbeArea: memory that is never unmapped.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace jtrace::agent {
 class OpenCalls {
  public:
   static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this
-  static constexpr std::uint32_t kFrames = 16383;      // deeper calls are not looked at
+  static constexpr std::uint32_t kFrames = 16383;      // deeper calls are not measured
   static constexpr std::uint32_t kMostStacks = 4096;   // 560 KiB of addresses each, memory where it is touched
 
   struct Entry {
@@ -37,12 +37,12 @@ class OpenCalls {
     std::uint64_t cpu_time;  // of the thread when the call began, with --cpu-time; 0: not known
   };
   static constexpr std::uint64_t kWritten = 1ull << 32;
-  static constexpr std::uint64_t kLeft = 1ull << 33;   // it is over: for no exit to find, and not to be written
+  static constexpr std::uint64_t kLeft = 1ull << 33;   // it is over: no exit may find it, and it is not written
   static constexpr std::uint64_t kNumbers = 1u << 24;  // constructors are noted by their number modulo this
   // Its thread's alone, but for `owner`.
   struct Stack {
     std::uint64_t depth;      // may be beyond kFrames
-    std::uint64_t next_look;  // when it is full: not to look at the thread's real stack before (left_constructors.h)
+    std::uint64_t next_look;  // when full: next read of the real stack (left_constructors.h)
     std::atomic<std::uint64_t> owner;
     Frame frames[kFrames];
     KeptValues values;  // of these calls, where they are wanted
@@ -58,7 +58,7 @@ class OpenCalls {
       while (at > 0 && (frames[at - 1].method & ~kWritten) != method) --at;
       return at;
     }
-    // The calls from that one on are over, and written. (Who looks at the stack from outside sees them until then.)
+    // The calls from that one on are over, and written. (Other threads that read the stack see them until then.)
     void leave(std::uint64_t at) {
       while (at > 1 && (frames[at - 2].method & kLeft) != 0) --at;
       __atomic_store_n(&depth, at - 1, __ATOMIC_RELEASE);
@@ -67,7 +67,7 @@ class OpenCalls {
 
   // Nothing is open. `slower_than` in ns.
   void start(std::uint64_t slower_than);
-  // No thread finds its stack any more; the calls that are open are forgotten.
+  // Threads no longer find their stacks; open calls are forgotten.
   void forget();
   // An empty stack for the calling thread; nullptr where there is none.
   Stack* claim(std::uint64_t thread);
@@ -77,7 +77,7 @@ class OpenCalls {
   void release(std::uint64_t thread);
   std::uint64_t slower_than() const { return slower_than_; }
 
-  // The method of that number is a constructor that may be left unseen.
+  // The method of that number is a constructor that may be left without a probe.
   void note_constructor(std::uint32_t number);
   bool is_constructor(std::uint64_t number) const {
     const std::uint64_t bit = number % kNumbers;

@@ -21,8 +21,8 @@ namespace record = trace::record;
 
 struct ProbeValue;
 
-// What the native methods of the probe class do (probes.h). They stay bound to the copy of the library that made the
-// class; this table leads them to the one that traces.
+// What the native methods of the probe class do (probes.h). They stay bound to the copy
+// of the library that made the class; this table forwards them to the copy that traces.
 struct ProbeNatives {
   jlong (*slow)(JNIEnv* jni, jlong carrier, jlong current);
   void (*thrown)(JNIEnv* jni, jobject object, jint number);
@@ -42,8 +42,8 @@ class ProbeArea {
  public:
   // nullptr where there is no memory for it. Made at the first call.
   static ProbeArea* get();
-  // The area that an earlier copy of this library (of the same layout) made in this JVM, by the address that its probe
-  // class tells; nullptr where it is none. get() gives it from then on.
+  // The area that an earlier copy of this library (of the same layout) made in this JVM, at
+  // the address in its probe class; nullptr where it is none. get() returns it from then on.
   static ProbeArea* adopt(std::uint64_t address);
 
   static constexpr std::uint64_t kEntries = 1u << 16;
@@ -69,7 +69,7 @@ class ProbeArea {
   // A class of the boot loader has, or once had, probes: frames of it may keep them for the life of the JVM.
   void note_boot_probes() { boot_probes_.store(true, std::memory_order_relaxed); }
   bool has_boot_probes() const { return boot_probes_.load(std::memory_order_relaxed); }
-  // The thread ends: what it counted and called with is free for others.
+  // The thread ends: its counters and its stack of calls are free for others.
   void release(std::uint64_t thread) {
     counts_.release(thread);
     open_calls_.release(thread);
@@ -84,7 +84,7 @@ class ProbeArea {
   static constexpr std::uint64_t kMagic = 0x394552414a52544aull;  // "JTRJARE9"
 
   std::uint64_t magic_ = kMagic;
-  record::ChunkHeader nobody_{};  // what an empty entry leads to: nobody's chunk
+  record::ChunkHeader nobody_{};  // where an empty entry points: nobody's chunk
   std::atomic<std::uint64_t> on_{0};
   std::atomic<const ProbeNatives*> natives_{nullptr};
   std::atomic<std::uint64_t>* table_ = nullptr;

@@ -11,12 +11,12 @@
 
 namespace jtrace::agent {
 
-// Finds the facts out. nullptr, or why it cannot be (static text). No exception is left pending.
+// Finds these facts. nullptr, or why it cannot (static text). No exception is left pending.
 const char* find_probe_facts(JNIEnv* jni, ProbeClassFacts& facts);
 
-// Defines the class, or finds the one that an earlier session, maybe of another copy of this library, has left; its
-// native methods (probes.h) are ours from then on. Sets `area` to the one the class refers to. nullptr, or why it
-// cannot be (static text).
+// Defines the class, or finds the one of an earlier session (perhaps of another copy
+// of this library); its native methods (probes.h) are ours from then on. Sets `area`
+// to the one the class refers to. nullptr, or why it cannot be (static text).
 const char* define_probe_class(jvmtiEnv* jvmti, JNIEnv* jni, ProbeStyle style, const ProbeClassFacts& facts,
                                ProbeArea*& area);
 

@@ -1,12 +1,12 @@
-// Receivers of calls, and allocations: what the natives of the probe class do that are given an object.
+// Receivers of calls, and allocations: the natives of the probe class that take an object.
 #pragma once
 
 #include <jni.h>
 
 namespace jtrace::agent {
 
-// Its objId, defined in the trace; 0 where it is not to be had. `is_new`: it has just become an object (a constructor's
-// receiver). Where allocations are traced, that is one.
+// Its objId, defined in the trace; 0 where it cannot be defined. `is_new`: it was just
+// constructed (a constructor's receiver), which is an allocation where these are traced.
 jlong identify_object(JNIEnv* jni, jobject object, jint is_new);
 
 // --slower-than: the innermost open call of that method, in the thread of that id, is on this object.

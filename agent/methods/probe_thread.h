@@ -15,8 +15,8 @@ std::uint64_t current_thread(AgentSession& session, JNIEnv* jni);
 // ns that it has had of a processor; 0 where it is a virtual one, or --cpu-time was not asked for.
 std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni);
 
-// Its chunk, with the definition of `current` before it. `carrier` 0: as it was, or the thread itself. nullptr where
-// nothing is to be written.
+// Its chunk, after `current` is defined. `carrier` 0: as before,
+// or the thread itself. nullptr where nothing is to be written.
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current);
 
 // The end of a method's frame on the calling thread, into the chunk that chunk_for() gave.

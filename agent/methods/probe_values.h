@@ -19,7 +19,7 @@ struct ProbeValue {
   jint number;    // of the method
 };
 
-// With --slower-than it is kept until its call is known to be slow.
+// With --slower-than it is kept until the call turns out to be slow.
 void write_value(JNIEnv* jni, const ProbeValue& value);
 
 // Writes what was kept of the call at that depth: its arguments, or its result. The calling thread has a chunk.

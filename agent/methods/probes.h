@@ -1,4 +1,4 @@
-// The native half of the probes (probe_class.h): what is not worth doing in Java, or cannot be done there.
+// The native half of the probes (probe_class.h): what Java code cannot do, or what is rare.
 #pragma once
 
 #include <jni.h>

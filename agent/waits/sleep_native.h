@@ -1,6 +1,6 @@
-// Thread.sleep of a platform thread is a native method (sleep, from JDK 19 on sleep0, from JDK 22 on sleepNanos0),
-// whose function is one that libjvm exports. While sleeps are traced, a function of ours is bound in its place, which
-// tells of the sleep and calls that one.
+// Thread.sleep of a platform thread is a native method (sleep, from JDK 19 on sleep0, from
+// JDK 22 on sleepNanos0), whose function is one that libjvm exports. While sleeps are traced,
+// a function of ours is bound in its place; it reports the sleep and calls the original.
 #pragma once
 
 #include <jni.h>
@@ -9,13 +9,13 @@
 
 namespace jtrace::agent {
 
-// A wait that was told of, for the end of it; `token` 0: none.
+// A reported wait, to report its end; `token` 0: none.
 struct OpenWait {
   std::uint64_t token = 0;
   std::uint64_t thread = 0;  // threadId
 };
 
-// Who is told of sleeps, in the thread that sleeps.
+// Receives the sleeps, in the thread that sleeps.
 struct SleepObserver {
   OpenWait (*begin)(JNIEnv* jni, jlong nanos);
   // An exception may be pending.
@@ -25,8 +25,8 @@ struct SleepObserver {
 // Finds the method and libjvm's function. nullptr, or why it cannot be (static text). No exception is left pending.
 const char* find_sleep_native(JNIEnv* jni, jclass thread_class);
 
-// Binds ours, which tells `observer` (of static storage), or where that is null libjvm's again. To be called by a
-// native method that a class of the boot loader calls (wait_class.h).
+// Binds ours, which reports to `observer` (of static storage); libjvm's again where that is
+// null. Call it from a native method that a class of the boot loader calls (wait_class.h).
 bool bind_sleep_native(JNIEnv* jni, jclass thread_class, const SleepObserver* observer);
 
 }  // namespace jtrace::agent

@@ -1,6 +1,6 @@
-// The class that is told of waits (wait_redirect.h): in java.lang, defined by the boot loader. Its methods for
-// redirected calls tell the agent, make the call, and tell that it is over, however that is; parking() and parked() are
-// called before and behind a park of a platform thread. Pure; no JVM.
+// The class that reports waits (wait_redirect.h): in java.lang, defined by the boot loader. Its methods
+// for redirected calls report the wait, make the call, and report its end, also after an exception;
+// parking() and parked() are called before and after a park of a platform thread. Pure; no JVM.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ inline constexpr char kWaitAreaField[] = "AREA";
 // static boolean bind(boolean): calls bind0, so that a class of the boot loader is what RegisterNatives sees as its
 // caller; others are warned of on the program's stdout (JDK 16 and later).
 inline constexpr char kWaitBind[] = "bind";
-// What before() and parking0() are told of a wait; the answer of before() is what after() is given:
-// native long before(Thread, int mode, long time), native void after(Thread, long),
-// native void parking0(Thread, int mode, long time), native void parked().
+// The natives that report a wait; the result of before() is passed to after():
+// native long before(Thread, int mode, long time), native void after(Thread,
+// long), native void parking0(Thread, int mode, long time), native void parked().
 enum WaitMode : std::int32_t {
   kSleepNanos = 0,
   kParkNanos = 1,  // 0: until it is woken

@@ -1,11 +1,11 @@
-// redirect_waits: a class file that tells a helper class of the calls that make a thread wait. Pure functions over
-// bytes; no JVM.
+// redirect_waits: rewrites a class file so that calls that make a thread
+// wait are reported to a helper class. Pure functions over bytes; no JVM.
 //
-// Those of virtual threads, which may end by an exception, go to the helper, which says so and makes them itself: a
-// call becomes an invokestatic of the same name whose first argument is the receiver; no instruction moves. Its frame
-// stands while the thread waits, and stack traces leave it out (wait_class.h). Those of platform threads, Unsafe.park,
-// stay where they are between two calls of the helper (classfile::kProbeParks): JDK 8 to 17 show hidden frames to other
-// threads.
+// Waits of virtual threads may end by an exception, so the helper makes the call itself and reports
+// it: the call becomes an invokestatic of the same name whose first argument is the receiver; no
+// instruction moves. The helper's frame is on the stack while the thread waits; stack traces leave
+// it out (wait_class.h). Waits of platform threads, Unsafe.park, stay in place between two calls of
+// the helper (classfile::kProbeParks): JDK 8 to 17 show hidden frames to other threads.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,10 @@ struct WaitCall {
 inline constexpr std::string_view kThreadClass = "java/lang/Thread";
 inline constexpr std::string_view kLockSupportClass = "java/util/concurrent/locks/LockSupport";
 
-// All that JDK 19 to 27 have.
+// All such calls of JDK 19 to 27.
 std::span<const WaitCall> wait_calls();
 
-// `out`: the class with the calls of these kinds told to `helper`. False where it has none, or cannot be read.
+// `out`: the class whose calls of these kinds go to `helper`. False where it has none, or cannot be read.
 bool redirect_waits(const classfile::ClassFile& klass, std::string_view helper, bool sleeps, bool parks,
                     classfile::Bytes& out);
 

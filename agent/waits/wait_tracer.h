@@ -1,9 +1,9 @@
 // WaitTracer: Thread.sleep and LockSupport.park as monWait and monWaited, of which JVM TI has no event.
 //
-// A platform thread's sleep is a native method: another function is bound to it (sleep_native.h). The sleep of a
-// virtual thread and all parks are calls within Thread and LockSupport, of which a class of ours is told
-// (wait_redirect.h, wait_class.h). Both are undone at the end; what stays is that class, which nobody calls then. A
-// thread that is waiting at that moment returns to it, or through the library, and finds nobody to tell.
+// A platform thread's sleep is a native method: another function is bound to it (sleep_native.h). The sleep of
+// a virtual thread and all parks are calls within Thread and LockSupport, which are made to call a class of
+// ours (wait_redirect.h, wait_class.h). Both are undone at the end; only that class stays, and nothing calls
+// it then. A thread that is waiting at that moment returns to it, or through the library, and reports nothing.
 //
 // Threads: prepare() the attaching one; start() and stop() the control thread; the rest any.
 #pragma once
@@ -31,12 +31,12 @@ class WaitTracer {
   // Makes the class, finds what it needs; `sleeps`, `parks`: what is wanted. nullptr, or why not. No exception is left
   // pending.
   const char* prepare(JNIEnv* jni, bool sleeps, bool parks);
-  // From here on waits are told.
+  // From here on waits are reported.
   void start(JNIEnv* jni);
   void stop(JNIEnv* jni);
 
   bool sleeps() const { return sleeps_; }
-  // Of the ClassFileLoadHook: whether the class has another form, which is `out` then.
+  // For the ClassFileLoadHook: whether the class was rewritten; then `out` is the new form.
   bool class_file(std::string_view name, classfile::ByteView bytes, classfile::Bytes& out) const;
   // What a parking thread waits for: its blocker's objId and the threadId of its owner, 0 where there is none. False:
   // there was no room for a definition.
@@ -54,7 +54,7 @@ class WaitTracer {
   bool parks_ = false;
   bool virtual_sleeps_ = false;  // Thread has calls to redirect
   std::atomic<bool> redirects_{false};
-  jclass class_ = nullptr;    // global reference to the class that is told
+  jclass class_ = nullptr;    // global reference to that class
   jclass ownable_ = nullptr;  // global reference to AbstractOwnableSynchronizer
   jfieldID owner_field_ = nullptr;
   jfieldID blocker_field_ = nullptr;  // Thread.parkBlocker

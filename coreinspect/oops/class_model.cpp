@@ -179,7 +179,7 @@ Result<std::string> ClassModel::injected_name(std::uint32_t index) const {
   return symbol(at);
 }
 
-// Behind the entries of all fields, injected ones too, stands one index for each field that has a generic signature
+// After the entries of all fields, injected ones too, stands one index for each field that has a generic signature
 // (FieldStreamBase of fieldStreams.hpp): how many entries there are follows from how many have one.
 void ClassModel::add_generic_signatures(const std::vector<std::uint16_t>& words, std::vector<JavaField>& fields) {
   constexpr std::uint32_t kHasGenericSignature = 0x0800;  // JVM_ACC_FIELD_HAS_GENERIC_SIGNATURE, accessFlags.hpp
@@ -200,7 +200,7 @@ Result<std::vector<JavaField>> ClassModel::read_field_array(Address klass) const
                           vm_.read_field<std::uint16_t>(klass, "InstanceKlass", "_java_fields_count"));
   JTRACE_ASSIGN_OR_RETURN(const auto length, array_length(array));
   JTRACE_ASSIGN_OR_RETURN(const Address data, array_data(array, "Array<u2>"));
-  // Behind the entries stand the indices of generic signatures, one u2 for each field that has one.
+  // After the entries stand the indices of generic signatures, one u2 for each field that has one.
   std::vector<std::uint16_t> words(length);
   JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(data, std::as_writable_bytes(std::span(words))));
   std::vector<JavaField> fields;

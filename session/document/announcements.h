@@ -1,4 +1,4 @@
-// Announcements: definitions that are written at their time, whether an event refers to them or not. One thread.
+// Announcements: definitions that are written at their own time, even if no event refers to them. One thread.
 #pragma once
 
 #include <deque>

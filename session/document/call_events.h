@@ -1,6 +1,6 @@
-// CallEvents: methodEntry, methodExit, methodCall and methodReturn with their values and receivers, from the records of
-// probes; and what happens within a frame (frame_events.cpp): line, throw, catch. It has the stack of every thread. One
-// thread.
+// CallEvents: methodEntry, methodExit, methodCall and methodReturn with their values and
+// receivers, from the records of probes; and the events within a frame
+// (frame_events.cpp): line, throw, catch. It keeps a stack for every thread. One thread.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,26 @@ class CallEvents : private EventPart {
   CallEvents(const BuilderContext& context, ObjectSequences& sequences) : EventPart(context), sequences_(sequences) {}
 
   Result<> write_entry(const TimedRecord& record, std::uint64_t time, std::uint64_t object);
-  // methodExit or methodReturn; first the ends of what is above it, which were not recorded.
+  // methodExit or methodReturn. Before it come the ends of the calls above it, which no record told of.
   Result<> write_end(const TimedRecord& record);
   Result<> write_call(const TimedRecord& record);
   Result<> write_line(const TimedRecord& record);
-  // throw, catch. One throw for each frame that an exception is thrown in or passes, that which catches it included.
+  // throw, catch. One throw for each frame that an exception leaves, is thrown in, or is caught in.
   Result<> write_exception(const TimedRecord& record);
   // A value comes before the entry or the exit that it belongs to, the text of one before the value.
   Result<> take_value(const TimedRecord& record);
   void take_text(std::uint64_t id, trace::record::TextDefinition text);
-  // The receiver of a constructor comes after its entry, which is counted then.
+  // The receiver of a constructor comes after its entry; its sequence is counted then.
   Result<> take_receiver(const TimedRecord& record);
-  // A frame that the document does not tell of.
+  // A frame that is not in the document.
   void begin_frame(const TimedRecord& record) { stacks_.of(record.thread).enter_untold(record.header().number); }
-  // Control is in a handler of the method: what it had called is over.
+  // The method runs a handler: all its callees have ended.
   Result<> take_handler(const TimedRecord& record);
   // The thread is in no constructor above the innermost one of this method (0: in none at all).
   Result<> take_constructor(const TimedRecord& record);
 
   CallStacks& stacks() { return stacks_; }
-  // What is open is not known any more.
+  // From here on the open calls are unknown.
   void forget_thread(std::uint64_t thread) {
     stacks_.of(thread).forget([this](const OpenCall& call) { abandon(call); });
   }

@@ -1,5 +1,5 @@
-// CallStacks: what each thread is in the middle of, from entries and exits in the order of the thread: tickets, depth,
-// and exits that no record told of. One thread.
+// CallStacks: the open calls of each thread, from its entries and exits
+// in order: tickets, depth, and exits that no record told of. One thread.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct OpenCall {
   std::uint32_t number;  // that its records have
   CallSide side;
   std::uint64_t method;      // methodId
-  std::uint64_t ticket;      // 0: a frame that the document does not tell of
+  std::uint64_t ticket;      // 0: a frame that is not in the document
   std::uint64_t object = 0;  // its receiver's objId; 0: none, or not known
 };
 
@@ -81,7 +81,7 @@ class CallStack {
     return static_cast<std::uint64_t>(
         std::count_if(calls_.begin(), calls_.end(), [](const OpenCall& call) { return call.ticket != 0; }));
   }
-  // Nothing is known of what is open any more; visit(call) is told of each.
+  // Forgets all open calls; visit(call) is called for each.
   template <class Visit>
   void forget(Visit visit) {
     for (const OpenCall& call : calls_) visit(call);

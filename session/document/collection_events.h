@@ -1,6 +1,6 @@
-// CollectionEvents: gcStart and gcFinish. A gcFinish is held back until its figures have come, which are a record of
-// their own, and with nested frees until the objFree of its collection have; what comes meanwhile waits for it, bounded
-// in time and number. One thread.
+// CollectionEvents: gcStart and gcFinish. A gcFinish is held back until its figures have come,
+// in a record of their own, and with nested frees until the objFree events of its collection
+// have come. Records that come meanwhile wait, bounded in time and number. One thread.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// DefinitionTable: what events refer to by id. It writes a definition before its first use, with all it refers to
-// itself, and once in a document. What the agent had no room to define gets a definition with its id alone.
+// DefinitionTable: what events refer to by id. It writes a definition once in a document, before its first use and
+// after all that it refers to itself. What the agent had no room to define gets a definition with only its id.
 //
 // Memory: definitions are kept until the thread, class or object ends. One thread.
 #pragma once
@@ -23,15 +23,15 @@ class DefinitionTable {
   // `emitter`: borrowed. `anchor` makes wall times of the records' monotonic ones.
   DefinitionTable(trace::EventEmitter& emitter, const ClockAnchor& anchor) : emitter_(emitter), anchor_(anchor) {}
 
-  // Threads, classes, methods, objects and stacks; others are not this table's.
+  // Takes threads, classes, methods, objects and stacks; ignores other kinds.
   void add(trace::record::Definition definition);
 
-  // Written where they are not yet. `time` (monotonic, ns) stands in for what is not known; id 0 is none. Who needs a
-  // thread tells of something that it does.
+  // Writes the definition unless it is written already. `time` (monotonic, ns) is used where its own
+  // is not known; id 0 means none. A thread is needed for an event of its own: it has been active.
   Result<> need_thread(std::uint64_t id, std::uint64_t time);
-  // The same for its own sake: with what it did when the trace began, if it has done nothing since.
+  // The same without an event: with its state at the start of the trace, if it has done nothing since.
   Result<> announce_thread(std::uint64_t id, std::uint64_t time);
-  // Events may be missing: what threads did when the trace began is not known to last.
+  // Events may be missing: the states of threads at the start of the trace may be over.
   void forget_thread_states() { thread_states_last_ = false; }
   Result<> need_class(std::uint64_t id, std::uint64_t time);
   Result<> need_method(std::uint64_t id, std::uint64_t time);
@@ -42,7 +42,7 @@ class DefinitionTable {
   // The same for the site of an allocation (ObjAllocRecord).
   Result<std::string_view> context_of_site(std::uint64_t site, std::uint64_t time);
 
-  // The method that a callee is as its callers name it: itself where that is not known.
+  // The method that a callee's number stands for; the callee itself where that is not known.
   std::uint64_t stands_for(std::uint64_t method) const {
     const auto found = stand_for_.find(method);
     return found == stand_for_.end() ? method : found->second;
@@ -87,7 +87,7 @@ class DefinitionTable {
   void forget_class(std::uint64_t id) { classes_.erase(id); }
   void forget_object(std::uint64_t id) { objects_.erase(id); }
 
-  // A document that was begun has these; what has ended is not known to it any more.
+  // A document that is continued has these definitions; those of things that have ended are no longer needed.
   void mark_written(const PartialDocument& document);
   // A new document: nothing is written yet.
   void restart();

@@ -13,10 +13,10 @@ class DocumentOutput {
   virtual ~DocumentOutput() = default;
 
   virtual trace::EventSink& sink() = 0;
-  // The head of the document is on its way.
+  // The head of the document is about to be written.
   virtual Result<> begin() = 0;
   virtual Result<> flush() = 0;
-  // Room for the end of the document, where the destination is full.
+  // Makes room for the end of the document where the destination is full.
   virtual void begin_closing() = 0;
   virtual Result<> finish() = 0;
 

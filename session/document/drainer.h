@@ -1,5 +1,5 @@
-// Drainer: from records to a document: the head, the events of each pass, what was lost, the end. The records are those
-// of a live pool, of one that was left, or of a spill. One thread.
+// Drainer: makes a document of records: the head, the events of each pass, what was lost, the
+// end. The records come from a live pool, from a pool that was left, or from a spill. One thread.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ namespace jtrace::session {
 
 class Drainer final : public TraceDrain {
  public:
-  // `records`, `output`: borrowed. `anchor`: the trace's one relation of monotonic to wall time. The events of
-  // `options` are those that are really on.
+  // `records`, `output`: borrowed. `anchor`: the trace's one relation of monotonic
+  // to wall time. The events of `options` are those that the agent has switched on.
   Drainer(trace::record::RecordSource& records, DocumentOutput& output, TraceIdentity identity, TraceOptions options,
           const ClockAnchor& anchor);
 
-  // What is read was kept: from here on this is now; and the traceId of the trace that begins next.
+  // Reading a spill: sets the time that counts as now, and the traceId of the trace that begins next.
   void set_now(const ClockAnchor& now) { kept_now_ = now; }
   void set_trace_id(std::string id) { kept_trace_id_ = std::move(id); }
-  // A definition of what had begun before the trace that begins next: known, and written where it is referred to.
+  // A definition from before the trace that begins next: remembered, and written when an event refers to it.
   void remember(std::span<const std::byte> definition) { builder_.remember(definition); }
   // Where there is an earlier document: threads that live are defined at once.
   Result<> restart(std::uint64_t time) { return builder_.restart_unknown(time); }

@@ -1,6 +1,6 @@
-// EventBuilder: makes the events of trace.dtd from the records of a pool, in the order in which the reader hands them
-// out. It gives each record to the part that has its subject (event_part.h): collections, objects, waits, calls,
-// losses; before it come the definitions and the standstills that are due by then.
+// EventBuilder: makes the events of trace.dtd from the records of a pool, in the order of the
+// reader. It hands each record to the part that has its subject (event_part.h): collections,
+// objects, waits, calls, losses. Definitions and standstills that are due are written before it.
 //
 // What the parts add: definitions before their first use (DefinitionTable) or, where every new one is wanted, at their
 // time; the heap figures of a gcFinish, which come in a record of their own; how long a monWaited has waited; with
@@ -39,7 +39,7 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> on_definition(std::span<const std::byte> record) override;
   Result<> on_event(const trace::record::RecordHeader& record) override;
   void on_producer(std::uint32_t producer) override { producers_.select(producer); }
-  // As on_definition(), but of what began before: written where it is referred to, not at its time.
+  // As on_definition(), but from before the trace: written when an event refers to it, not at its time.
   void remember(std::span<const std::byte> record);
   // After each pass: no record with an earlier time (monotonic, ns) will come.
   Result<> on_time(std::uint64_t time);
@@ -48,24 +48,24 @@ class EventBuilder final : public trace::record::RecordSink {
 
   // A new document begins (its head is written): live threads are defined again, the rest on reference.
   Result<> restart(std::uint64_t time);
-  // The same where what the threads are in is not known, and is said not to be.
+  // The same, where the threads' open calls are unknown; the document says so.
   Result<> restart_unknown(std::uint64_t time);
 
-  // The process was seen standing still at that time, or is not any more (`time`: of the last such look). Written
-  // before what comes later; what comes later says itself that it goes on.
+  // The process was seen standing still at that time, or goes on again (`time`: of the last check that
+  // found it still). Written before later records; a later record shows by itself that the process goes on.
   void add_standstill(std::uint64_t time, bool still) { standstills_.add({time, still}); }
   void forget_standstill() { standstills_.forget(); }
 
-  // What the threads that lose events just now have open is not known from there on: for a document that ends.
+  // For a document that ends: the open calls of threads that are losing events are unknown.
   Result<> write_open_gaps() { return losses_.write_open_gaps(); }
 
-  // The trace was paused, or events were lost: what is open is not known any more.
+  // The trace was paused, or events were lost: the open calls are unknown from here on.
   void forget_calls() { calls_.forget_all(); }
-  // The trace was paused: what a thread has done since its last wait ended is not known.
+  // The trace was paused: a thread may have waited since the end of its last wait.
   void forget_ended_waits() { waits_.forget_ended(); }
-  // Events may be missing: what threads did when the trace began may not last.
+  // Events may be missing: the states of threads at the start of the trace may be over.
   void forget_thread_states() { definitions_.forget_thread_states(); }
-  // Another document begins that has none of the beginnings.
+  // A new document begins, without the monWait of waits that are open.
   void forget_waits() { waits_.forget_all(); }
 
   // A methodCount, of a method whose definition has come; another one's is left out: it was not called before.
@@ -75,7 +75,7 @@ class EventBuilder final : public trace::record::RecordSink {
   // Called before the elements of an event are written, with its time.
   void set_before_event(std::function<Result<>(std::uint64_t)> hook) { before_event_ = std::move(hook); }
 
-  // The document has everything up to this time (monotonic), and these definitions and ends: it is not written again.
+  // The document has everything up to this time (monotonic), these definitions and ends: they are not written again.
   void go_on_after(const PartialDocument& document, std::uint64_t time);
 
   std::uint64_t malformed() const { return malformed_; }

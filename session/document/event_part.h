@@ -1,5 +1,5 @@
-// EventPart: what the parts of EventBuilder write with. Each part makes the events of one subject from their records
-// and has the state of that subject alone; EventBuilder hands the records out. One thread.
+// EventPart: what the parts of EventBuilder write with. Each part makes the events of one subject from
+// their records and keeps the state of that subject only. EventBuilder hands the records out. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// LossEvents: where events were lost, as the document says it (docs/trace_format.md, jtrace.gap). What was open there
-// is closed by it, and not known any more. One thread.
+// LossEvents: writes where events were lost (docs/trace_format.md, jtrace.gap). A gap
+// closes all that was open on its thread, which is unknown from there on. One thread.
 #pragma once
 
 #include "session/document/call_events.h"
@@ -16,12 +16,12 @@ class LossEvents : private EventPart {
       : EventPart(context), calls_(calls), waits_(waits), producers_(producers) {}
 
   Result<> write(const trace::record::GapRecord& gap);
-  // A virtual thread whose events may have been lost on another carrier since the last one that is here. How many, the
-  // gap of that carrier says.
+  // A virtual thread: events may have been lost on another carrier
+  // since its last one here. The gap of that carrier has their number.
   Result<> write_of_switch(const trace::record::ThreadRecord& to);
-  // What the threads that lose events just now have open is not known from there on.
+  // The open calls of threads that are losing events are unknown from there on.
   Result<> write_open_gaps();
-  // What threads are in when a document begins in the middle of a trace.
+  // The open calls of threads, for a document that begins within a trace.
   Result<> write_unknown_calls(std::uint64_t time);
   // The calls that are open where a thread ends: their ends were not seen.
   Result<> write_open_calls(const trace::record::ThreadRecord& end);

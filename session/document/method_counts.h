@@ -1,5 +1,5 @@
-// MethodCounts: how often each method was called, as the agent answers Count (trace/record/control.h, kCounts) and as a
-// spill keeps it. Pure.
+// MethodCounts: how often each method was called, from the agent's answer
+// to Count (trace/record/control.h, kCounts) or from a spill. Pure.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct MethodCounts {
   std::vector<Count> counts;
   std::string coverage;  // the value of jtrace.counted
 
-  // Adds those of one frame. False where it makes no sense.
+  // Adds the counts of one frame. False where the frame is malformed.
   bool add(std::string_view payload);
   // u32 size of the coverage | coverage | counts
   std::string encoded() const;

@@ -14,7 +14,7 @@ class ObjectEvents : private EventPart {
   explicit ObjectEvents(const BuilderContext& context) : EventPart(context) {}
 
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
-  // objFree or classUnload, of what the document has defined: others mean nothing in it.
+  // objFree or classUnload, where the document has defined the object or class; else nothing.
   Result<> write_end(const trace::record::ObjectRecord& record);
   // As write_end(), where no collection is open: with nested frees it is kept for the next one.
   Result<> take_end(const trace::record::ObjectRecord& record);

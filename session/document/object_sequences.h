@@ -1,8 +1,8 @@
-// ObjectSequences: the sequenceCounter of each object: 0 at its allocation, one more for each entry and exit of a call
-// on it and for its end. Of an object that was there before it is counted from where it is first seen.
+// ObjectSequences: the sequenceCounter of each object: 0 at its allocation, one more for each entry and exit of
+// a call on it and for its end. For an object from before the trace it starts where the object is first seen.
 //
-// An object may be gone while calls on it are open (compiled code keeps `this` no longer than it needs it): its end is
-// held until the last of them is over, so that no exit refers to what is not there any more. One thread.
+// An object may be freed while calls on it are open (compiled code keeps `this` no longer than it needs it). Its
+// end is held until the last of them is over, so that no exit refers to an object that has ended. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// PartialDocument: what a jtrace that died had written: how far its lines are whole, what they define, where they end.
-// Reads our own writer's form only: one element a line. Pure over the text, any input is safe.
+// PartialDocument: the file of a jtrace that died: how many of its lines are whole, what they define, where
+// they end. Reads our own writer's form only: one element a line. Pure over the text, any input is safe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// ProducerStates: which thread runs on each producer of records (a virtual one on a carrier), and which producer is
-// losing events just now. One thread.
+// ProducerStates: which thread runs on each producer of records (a virtual
+// thread on a carrier), and which producers are losing events. One thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class ProducerStates {
   std::uint64_t thread() const { return current_ != nullptr ? current_->thread : 0; }
   bool is_virtual() const { return current_ != nullptr && current_->is_virtual; }
 
-  // Takes note of the record. False where that is all there is to do with it.
+  // Updates the states. False where the record has no other effect.
   bool take(const trace::record::RecordHeader& header) {
     using trace::record::RecordKind;
     if (header.kind == RecordKind::kThreadSwitch) {

@@ -1,5 +1,5 @@
-// Whose trace it is and what it was told, as key=value lines: in the header of a pool, for `jtrace recover`, and in a
-// spill. Pure.
+// The identity and the options of a trace as key=value lines: in
+// the header of a pool, for `jtrace recover`, and in a spill. Pure.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ std::string session_text(const TraceIdentity& identity, const TraceOptions& opti
 // For a spill: all of it.
 std::string whole_session_text(const Session& session);
 
-// What another version had more is left out. kMalformed where the text is none of ours.
+// Keys that only another version knows are ignored. kMalformed where the text is not ours.
 Result<Session> read_session(std::string_view text);
 
 }  // namespace jtrace::session

@@ -1,4 +1,4 @@
-// StandstillEvents: processSuspend and processResume, from what was seen of the process from outside. One thread.
+// StandstillEvents: processSuspend and processResume, from what jtrace saw of the process from outside. One thread.
 #pragma once
 
 #include <deque>
@@ -34,7 +34,7 @@ class StandstillEvents : private EventPart {
     if (seen.still) return emitter_.emit(trace::ProcessSuspend{.time = wall(seen.time)});
     return emitter_.emit(trace::ProcessResume{.time = wall(still_until_)});
   }
-  // An event of the process itself says that it goes on.
+  // An event of the process shows that it goes on.
   Result<> end_before(std::uint64_t time) {
     return is_still_ && time > still_until_ ? write({still_until_, false}) : Result<>();
   }

@@ -1,6 +1,6 @@
-// TraceDrain: what takes a running trace out of its pool: into documents (Drainer) or spills (Spiller). The lifecycle
-// is here: begin, passes, notes between them, the end or the next trace, a new document where one is full. What a
-// document is made of is the back end's, which implements the private functions. One thread.
+// TraceDrain: empties the pool of a running trace into documents (Drainer) or spills (Spiller). It has the
+// lifecycle: begin, passes, notes between them, the end or the next trace, a new document where one is
+// full. The back end, which writes the document's contents, implements the private functions. One thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace jtrace::session {
 
-// What a document says of the trace itself, besides its events.
+// What a document tells about the trace itself, besides its events.
 struct FiltersNote {  // a new block of filters is active
   std::vector<FilterRule> filters;
 };
@@ -55,8 +55,8 @@ class TraceDrain {
   // One pass, written and flushed; frees what was drained. Errors are the output's.
   Result<Pass> pass(Mode mode) { return take(mode); }
   Result<> write(const TraceNote& note) { return write_note(note); }
-  // All that the pool still holds, and the end; the output is whole afterwards, as far as its destination takes it.
-  // `mode`: kFinal or kReadOnly. Returns the first error.
+  // Writes all that the pool still holds, and the end. The output is whole afterwards,
+  // unless its destination fails. `mode`: kFinal or kReadOnly. Returns the first error.
   Result<> end(Mode mode) { return in_trace_ ? end_trace(mode) : Result<>(); }
 
   // The trace ends (the agent is paused): as end(), but a new one may follow.
@@ -64,13 +64,13 @@ class TraceDrain {
   // The next trace, in an output of its own.
   Result<> begin_next_trace();
 
-  // Where a document ends in the middle of the trace, at a limit: asked for the counts of then. Before begin().
+  // Called for the counts when a document ends at a limit and the trace goes on. Set before begin().
   using Counter = std::function<Result<MethodCounts>()>;
   void set_counter(Counter counter) { counter_ = std::move(counter); }
-  // Those for the end of the trace; or why there are none.
+  // The counts for the end of the trace; or why there are none.
   void set_last_counts(MethodCounts counts) { last_counts_ = std::move(counts); }
   void set_uncounted(std::string why) { uncounted_ = std::move(why); }
-  // The document has come to --max-size, and has its counts.
+  // The document has reached --max-size and has its counts.
   bool is_counted_out() const { return counted_out_; }
 
   const TraceOptions& options() const { return options_; }
@@ -79,7 +79,7 @@ class TraceDrain {
   virtual DrainFigures figures() const = 0;
 
  protected:
-  // `output`: borrowed. The events of `options` are those that are really on.
+  // `output`: borrowed. The events of `options` are those that the agent has switched on.
   TraceDrain(DocumentOutput& output, TraceOptions options) : output_(output), options_(std::move(options)) {}
 
   DocumentOutput& output() { return output_; }
@@ -114,7 +114,7 @@ class TraceDrain {
   virtual Result<> begin_further_document(std::uint64_t time, Further how) = 0;
   virtual Result<Pass> take(Mode mode) = 0;
   virtual Result<> write_note(const TraceNote& note) = 0;
-  // What is held back is written, what is open is told of, as far as it belongs before this end.
+  // Writes what is held back and tells of what is open, as far as it belongs before this end.
   virtual Result<> settle(Ending ending) = 0;
   // The end of the document, and of the output.
   virtual Result<> finish_document(const End& end) = 0;

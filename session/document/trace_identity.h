@@ -1,4 +1,4 @@
-// TraceIdentity: who is traced by whom: what node, processCreate, agentCreate and traceStart say.
+// TraceIdentity: who is traced by whom: the values of node, processCreate, agentCreate and traceStart.
 //
 // nodeId is the boot id, processId a name-based UUID of boot id, pid namespace, inner pid and start ticks, so that
 // every producer on a host names a process alike. timezone: minutes WEST of Greenwich, as the format has it; east of

@@ -1,5 +1,5 @@
-// TraceOutput: what a trace goes into: file, pipe or standard output, packed by its name; XML, fragments, or a spill;
-// rotated at --max-size. Opened before the JVM is touched. Owns its sinks. One thread.
+// TraceOutput: the destination of a trace: file, pipe or standard output, compressed by its name; XML,
+// fragments, or a spill; rotated at --max-size. Opened before the JVM is touched. Owns its sinks. One thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class TraceOutput final : public DocumentOutput {
   // Not of a spill, which has no events.
   trace::EventSink& sink() override { return *writer_; }
   trace::ByteSink& bytes_sink() { return *bytes_; }
-  // From here on the file stays.
+  // From here on the file is kept.
   Result<> begin() override;
   Result<> flush() override { return bytes_->flush(); }
   void begin_closing() override { bytes_->begin_closing(); }

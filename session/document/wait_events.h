@@ -18,7 +18,7 @@ class WaitEvents : private EventPart {
     waits_.erase(thread);
     contending_.erase(thread);
   }
-  // What a thread has done since its last wait ended is not known.
+  // A thread may have waited since the end of its last wait.
   void forget_ended();
   void forget_all() {
     waits_.clear();

@@ -24,7 +24,7 @@ Result<FilterRule> parse_filter_rule(std::string_view text);
 // A file with one rule a line; empty lines and lines that start with '#' are skipped. Errors name file and line.
 Result<std::vector<FilterRule>> read_filter_file(const std::string& path);
 
-// Whether they fit in one frame to the agent. kUsage otherwise.
+// kUsage where they do not fit in one frame to the agent.
 Result<> check_size(const std::vector<FilterRule>& rules);
 
 // The rule as text that parse_filter_rule() takes.

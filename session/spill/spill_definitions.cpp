@@ -14,7 +14,7 @@ namespace {
 
 std::size_t index_of(DefinitionKind kind) { return static_cast<std::size_t>(kind); }
 
-// Of a thread's definition with its size in front: behind kind, time, id and tid.
+// Of a thread's definition with its size in front: after kind, time, id and tid.
 constexpr std::size_t kThreadFlagsAt = sizeof(std::uint32_t) + 1 + 3 * sizeof(std::uint64_t);
 constexpr int kFlagsAlone = (1 << record::kThreadStateShift) - 1;
 

@@ -1,6 +1,6 @@
-// SpillDefinitions: the definitions that a trace has had, and which of them the spill at hand has. A further spill says
-// those again that its own events refer to, with what they refer to themselves, and the threads that live: so it can be
-// read without those before it. One thread.
+// SpillDefinitions: the definitions of a trace, and which of them the current spill has.
+// A further spill repeats those that its own events refer to, with what these refer to,
+// and the live threads: so it can be read without the spills before it. One thread.
 //
 // Memory: definitions are kept until the thread or object ends; texts until their event has come, a bounded number.
 #pragma once
@@ -25,7 +25,7 @@ class SpillDefinitions {
   // A definition has come. `written`: into the file at hand.
   void learn(std::span<const std::byte> definition, bool written);
   void forget(trace::record::DefinitionKind kind, std::uint64_t id);
-  // A further file: it has nothing yet.
+  // A further file begins: it has no definitions yet.
   void begin_file();
 
   // What `id` needs and the file has not, on top of `missing`; they count as written from now on. Definitions, each

@@ -1,5 +1,5 @@
-// SpillSource: a spill as a trace: the document that its trace had written, in whatever format the sink makes. A spill
-// that was cut, or is damaged from somewhere on, gives what is before that, and an end. One thread.
+// SpillSource: reads a spill as a trace: the document that its trace would have written, in the sink's
+// format. A spill that was cut or damaged gives what stands before the damage, and an end. One thread.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace jtrace::session {
 bool is_spill(std::string_view first_bytes);
 
 // `name` stands in messages; `faults`: borrowed. `rest`: the pool that the trace's death has left, borrowed, read
-// behind the spill; null: none. kMalformed where the file does not begin as a spill that we read does.
+// after the spill; null: none. kMalformed where the file does not begin as a spill that we read does.
 Result<std::unique_ptr<trace::io::EventSource>> open_spill(std::unique_ptr<trace::io::ByteSource> bytes,
                                                            const std::string& name, trace::io::FaultLog& faults,
                                                            trace::record::PoolReader* rest = nullptr);

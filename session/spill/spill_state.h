@@ -1,6 +1,6 @@
-// SpillState: what a further spill must say again, so that it can be read without those before it: definitions, and for
-// each producer where it stands and which thread it runs. Learned from all that goes into a spill, which it counts on
-// the way. One thread.
+// SpillState: what a further spill must repeat, so that it can be read without
+// those before it: definitions, and for each producer its position and its thread.
+// It learns this from all that goes into a spill, and counts it. One thread.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class SpillState {
   void on_definitions(const trace::record::EventPart& part, bool written);
   void on_events(const trace::record::EventPart& part);
 
-  // A further spill begins: the definitions of its head, before the trace starts; and positions, behind that.
+  // A further spill begins: the definitions of its head, before the trace starts; and positions, after that.
   SpillDefinitions::Missing begin_further();
   Result<> write_positions(trace::record::SpillWriter& writer) const;
   // What a part of events, or counts, refer to and the further spill has not. They count as written.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostHeld = std::uint64_t{8} << 30;  // twice the largest pool
 
-// The part behind what is known of its chunk; empty where all of it is.
+// The part after what is known of its chunk; empty where all of it is.
 record::EventPart behind(record::EventPart part, std::uint32_t sequence, std::uint64_t end) {
   if (part.sequence > sequence) return part;
   const std::uint64_t known =

@@ -1,5 +1,5 @@
-// SpilledRecords: the records of a spill as a RecordSource: what the parts of a pass bring, up to its watermark. What
-// is younger waits for a later pass, as it did in the pool. One thread.
+// SpilledRecords: the records of a spill as a RecordSource: those of one pass up to its
+// watermark. Younger records wait for a later pass, as they did in the pool. One thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class SpilledRecords final : public trace::record::RecordSource {
   // What a pool still has beyond the spill's parts: the last pass. Read only.
   Result<> add_rest(trace::record::PoolReader& pool);
 
-  // `limit` is of no use here: no chunk waits to come free.
+  // `limit` is not used: no chunk waits to be freed.
   Result<Pass> drain(trace::record::RecordSink& sink, Mode mode, std::uint64_t limit) override;
   void release(bool) override {}
   Counts counts() const override;

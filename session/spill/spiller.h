@@ -1,6 +1,6 @@
-// Spiller: keeps what a trace has in its pool as it is (trace/record/spill_format.h), for `jtrace convert`. It merges
-// and formats nothing; what the document will say of moments, losses and the trace's own doings is kept beside it, so
-// that the document is the one that a Drainer had written. One thread.
+// Spiller: writes the contents of the pool as they are (trace/record/spill_format.h), for `jtrace
+// convert`. It merges and formats nothing. Times of passes, losses and notes of the trace are written
+// beside them, so that the document is the one that a Drainer would have written. One thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace jtrace::session {
 
 class Spiller final : public TraceDrain, private trace::record::PartSink {
  public:
-  // `reader`, `output`: borrowed. The events of the session's options are those that are really on.
+  // `reader`, `output`: borrowed. The events of the session's options are those that the agent has switched on.
   Spiller(trace::record::PoolReader& reader, TraceOutput& output, Session session)
       : TraceDrain(output, session.options),
         reader_(reader),

@@ -160,7 +160,7 @@ def check_streams(case, out, err):
 
 
 def run_case(case, bin_folder):
-    """The faults of one case, with its output behind them."""
+    """The faults of one case, with its output after them."""
     with tempfile.TemporaryDirectory(prefix="jtrace-cli") as folder:
         if "AS" in case and os.geteuid() != 0:
             raise Skip("not root: cannot run as another user")

@@ -38,7 +38,7 @@ void drain(std::span<std::byte> memory, record::PoolReader::Mode mode) {
   (void)reader->session_text();
 }
 
-// Headers and data of the chunks from the input, behind a sound pool header.
+// Headers and data of the chunks from the input, after a sound pool header.
 void fill(std::span<std::byte> memory, const std::uint8_t* data, std::size_t size) {
   record::Pool pool = record::format_pool(memory.data(), memory.size(), kChunk);
   const std::size_t headers = std::min<std::size_t>(size, 8 * sizeof(record::ChunkHeader));

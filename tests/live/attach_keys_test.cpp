@@ -47,7 +47,7 @@ class OnTerminal {
   }
 
   pid_t pid() const { return pid_; }
-  // Types, then reads on until `text` has come behind what came before.
+  // Types, then reads on until `text` has come after what came before.
   ::testing::AssertionResult type(std::string_view keys, std::string_view text) {
     if (::write(master_.get(), keys.data(), keys.size()) != static_cast<ssize_t>(keys.size()))
       return ::testing::AssertionFailure() << "cannot type";

@@ -397,7 +397,7 @@ TEST_P(EachJdk, TheReplyOfAJvmThatDies) {
   EXPECT_THAT(loaded->err, HasSubstr("exited during the command"));
 }
 
-// One thread of the JVM serves all clients: behind a long command the others wait, and are told why.
+// One thread of the JVM serves all clients: during a long command the others wait, and are told why.
 TEST_P(EachJdk, ABusyListenerIsNamedAtTheTimeOut) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);

@@ -100,7 +100,7 @@ std::map<std::string, Description> javap(const std::vector<std::string>& files) 
     skipped = false;
   };
   for (std::string line; std::getline(lines, line);) {
-    // Behind the members the attributes of the class are one paragraph, in any order.
+    // After the members the attributes of the class are one paragraph, in any order.
     if ((line.empty() && !tail) || line == "{" || line == "}" || line.starts_with("Classfile ")) end_paragraph();
     tail = line == "}" || (tail && !line.starts_with("Classfile "));
     if (line.starts_with("Classfile ")) {

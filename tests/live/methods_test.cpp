@@ -397,7 +397,7 @@ TEST_P(EachJdk, CallsNameTheirReceivers) {
     } else if (class_of[object] == "Calls$SubCell") {
       cells[object].push_back(each.number("sequenceCounter"));
     } else if (method == "Calls$Derived.<init>" || method == "Calls$Base.<init>") {
-      // Of four one is refused, by Base, behind its super(): Derived has not seen its receiver.
+      // Of four one is refused, by Base, after its super(): Derived has not seen its receiver.
       if (each.has("objIdRef")) {
         EXPECT_EQ(class_of[object], "Calls$Derived");
       } else {

@@ -61,7 +61,7 @@ std::string entry_text(const perfdata::Snapshot& snapshot, const perfdata::Count
   std::ostringstream text;
   text << counter.name << ' ' << counter.type << ' ' << int(counter.units) << ' ' << int(counter.variability) << ' '
        << int(counter.flags) << ' ' << counter.vector_length << " =";
-  // What lies behind a text's NUL is left over from longer texts: no value.
+  // What lies after a text's NUL is left over from longer texts: no value.
   if (counter.kind == perfdata::ValueKind::kText) {
     text << snapshot.text_value(counter);
     return text.str();

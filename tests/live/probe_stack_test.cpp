@@ -19,7 +19,7 @@ using ::testing::Not;
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachJdk);
 
-// The frames of the stacks of a probe, innermost first, each behind the thread's id.
+// The frames of the stacks of a probe, innermost first, each after the thread's id.
 std::vector<std::vector<std::string>> stacks_of(const TraceDocument& trace, const std::string& probe) {
   std::vector<std::vector<std::string>> stacks;
   for (const TraceElement* option : trace.all("option")) {

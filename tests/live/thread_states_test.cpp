@@ -43,7 +43,7 @@ Traced traced(const TraceDocument& trace) {
     if (each.name == "threadStart") made.id[each.get("threadName")] = last = each.get("threadId");
     if (each.name != "option" || each.get("key") != "jtrace.threadState") continue;
     const std::string value = each.get("value");
-    EXPECT_EQ(value.substr(0, value.find(' ')), last) << "stands behind its threadStart";
+    EXPECT_EQ(value.substr(0, value.find(' ')), last) << "stands after its threadStart";
     made.state[last] = value.substr(value.find(' ') + 1);
   }
   return made;

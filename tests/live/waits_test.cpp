@@ -195,7 +195,7 @@ TEST_P(EachJdk, PausesInTheMiddleOfWaits) {
   jvm.ask("open");
   ctl("pause");
   jvm.ask("close");
-  jvm.ask("open");  // begins in the pause, and ends behind it
+  jvm.ask("open");  // begins in the pause, and ends after it
   ctl("resume");
   jvm.ask("close");
   ctl("stop");

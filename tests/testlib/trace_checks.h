@@ -75,7 +75,7 @@ inline int count_classes(const TraceDocument& trace, std::string_view name) {
   return count;
 }
 
-// The number behind "KEY=" in an answer of tests/apps/Workload, 0 if there is none.
+// The number after "KEY=" in an answer of tests/apps/Workload, 0 if there is none.
 inline long value_in(const std::string& answer, const std::string& key) {
   const std::size_t at = answer.find(key + "=");
   return at == std::string::npos ? 0 : std::strtol(answer.c_str() + at + key.size() + 1, nullptr, 10);

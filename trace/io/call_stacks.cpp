@@ -39,7 +39,7 @@ void CallStacks::note(const Event& event, Scope& scope) {
       if (const auto gap = gap_of(event, scope)) lose(scope, *gap);
       // What ended meanwhile is not told.
       else if (std::get<Option>(event).key.view() == kPausedKey) cut_scope(scope, last_time_);
-      // Behind its own events: the part before this one is missing.
+      // After its own events: the part before this one is missing.
       else if (std::get<Option>(event).key.view() == kContinuesKey && has_threads(scope)) cut_scope(scope, last_time_);
       return;
     default: return;

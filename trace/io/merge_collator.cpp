@@ -78,7 +78,7 @@ Result<> MergeCollator::drop_duplicates(MergeTrace& trace) {
   return {};
 }
 
-// Behind the element before each gap: option jtrace.dropped, where none stands there already.
+// After the element before each gap: option jtrace.dropped, where none stands there already.
 void MergeCollator::mark_gaps(MergeTrace& trace) {
   const std::string dropped_key = "key=\"" + std::string(kDroppedKey) + '"';
   std::uint64_t expected = 1;

@@ -4,7 +4,7 @@
 //   for each input: merger.add(source, name)     reads it into a spool (an unlinked file)
 //   merger.write(sink)                           collates and hands everything on
 //
-// Within a trace elements stand in the order of their collationValue (those without one behind the one they followed),
+// Within a trace elements stand in the order of their collationValue (those without one after the one they followed),
 // across traces in the order of time: of the monotonic clock within a node (option jtrace.clock), of the wall clock
 // across nodes. A methodEntry with an InvocationContext never stands before the entry or call it names. Elements that
 // came twice (same trace, same collationValue) stand once; with another content they are refused. Missing

@@ -106,7 +106,7 @@ class EventWriter {
   std::uint64_t token_ = 0;
 };
 
-// The stream of definitions: bytes behind each other over the chunks of producer 0.
+// The stream of definitions: bytes one after another over the chunks of producer 0.
 class DefinitionWriter {
  public:
   explicit DefinitionWriter(const Pool& pool) : pool_(pool) {}

@@ -15,7 +15,7 @@ namespace jtrace::trace::record {
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
-  // One definition, behind its u32 size: u8 kind | u64 time | u64 id | fields (definition.h). Not yet checked.
+  // One definition, after its u32 size: u8 kind | u64 time | u64 id | fields (definition.h). Not yet checked.
   virtual Result<> on_definition(std::span<const std::byte> record) = 0;
   // One event record: record.slots * 16 bytes, a copy, aligned for its struct; kind and flags are not yet checked, the
   // size is: records shorter than the struct of their kind are not handed out.

@@ -29,7 +29,7 @@ class SpillReader {
   // The next block, into `block`; false where nothing more can be read: at the end, where the file is cut, or where
   // bytes are damaged (see fault()). Errors are those of reading.
   Result<bool> next(Block& block);
-  // Why next() said that there is nothing more; "" for a file that ends behind a whole block.
+  // Why next() said that there is nothing more; "" for a file that ends after a whole block.
   const std::string& fault() const { return fault_; }
   std::uint64_t position() const { return position_; }  // bytes read
 

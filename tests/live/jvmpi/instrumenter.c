@@ -53,7 +53,7 @@ static void pair(struct Copy *c, unsigned tag, unsigned first, unsigned second) 
   c->out += 2;
 }
 
-/* The constants with those of the call behind; where the Utf8 ones lie goes to `names`. */
+/* The constants with those of the call after them; where the Utf8 ones lie goes to `names`. */
 static void constants(struct Copy *c, const unsigned char **names) {
   static const unsigned char sizes[] = {0, 0, 0, 4, 4, 8, 8, 2, 2, 4, 4, 4, 4, 0, 0, 3, 2, 4, 4, 2, 2};
   unsigned char *count_at = c->out;
