@@ -1,6 +1,6 @@
 #include "session/document/event_builder.h"
 
-#include "tests/unit/session/event_builder_fixture.h"
+#include "tests/unit/session/document/event_builder_fixture.h"
 
 namespace jtrace::session {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/unit/session/event_builder_fixture.h"
+#include "tests/unit/session/document/event_builder_fixture.h"
 #include "trace/gap_option.h"
 
 namespace jtrace::session {
