@@ -113,7 +113,7 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
                                             const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   coreinspect::ViewOptions own = options;
   const bool dumps = view.name == "heapdump";
-  std::optional<HeapProgress> progress;  // made before the file and gone after it: no signal leaves one behind
+  std::optional<HeapProgress> progress;  // made before the file and destroyed after it: no signal leaves a file behind
   if (walks_heap(view.name)) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;
   if (dumps) {

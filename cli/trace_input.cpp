@@ -106,7 +106,7 @@ Result<std::unique_ptr<io::EventSource>> open_trace(const std::string& path, io:
 
 namespace {
 
-// Each is opened for its head alone; what is wrong with it is said when it is read.
+// Only the head of each is read here; its faults are reported when it is read whole.
 Result<std::vector<io::TracePart>> heads_of(const std::vector<std::string>& paths, const TraceInputOptions& options) {
   std::vector<io::TracePart> heads;
   for (const std::string& path : paths) {

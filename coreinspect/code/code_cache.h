@@ -60,7 +60,7 @@ class CodeCache {
   bool in_interpreter(Address pc) const { return pc >= interpreter_begin_ && pc < interpreter_end_; }
   bool is_call_stub_return(Address pc) const { return pc != 0 && pc == call_stub_return_; }
   bool is_return_barrier(Address pc) const { return pc != 0 && pc == return_barrier_; }
-  // True where pc is a place that deoptimised frames return to: the real pc is in the frame.
+  // True where deoptimised frames return to pc: their real pc is in the frame.
   bool is_deopt_return(const CodeBlob& blob, Address pc) const;
   Result<Address> original_pc(const CodeBlob& blob, Address unextended_sp) const;
   // Innermost first. Where pc is no call site the next place with debug information counts. Empty for
@@ -74,7 +74,7 @@ class CodeCache {
   // All blobs in use, by address. Calls `take` until it returns false.
   Result<> for_each(const std::function<bool(const CodeBlob&)>& take) const;
 
-  // Code comes and goes: what was kept of a live target's blobs is read anew.
+  // Forgets the blobs of a live target, whose code changes.
   void forget() const { blobs_.clear(); }
 
  private:

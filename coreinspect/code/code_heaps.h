@@ -1,5 +1,5 @@
-// CodeHeaps: where generated code lies. A code heap is reserved as a whole and committed bit by bit while the JVM
-// compiles: where an address lies beyond what was committed when it was last looked at, its end is read again.
+// CodeHeaps: where generated code lies. A code heap is reserved as a whole and committed in steps
+// while the JVM compiles. For an address beyond the end that was last read, the end is read again.
 //
 // CodeHeap, VirtualSpace (heap.hpp, virtualspace.hpp). Ownership: borrows memory, cache and table of types. Threads:
 // one at a time. Errors: those of the memory; kMalformed.
@@ -22,8 +22,8 @@ struct CodeHeap {
 
 class CodeHeaps {
  public:
-  // `cache`: what stands before the memory of a live JVM; its pages are forgotten when a heap has grown, since they
-  // show how it was. Null for a core.
+  // `cache`: the cache of a live JVM's memory. Its pages are dropped
+  // when a heap has grown, since they are older. Null for a core.
   CodeHeaps(const target::MemoryReader& memory, CachedMemory* cache) : memory_(&memory), cache_(cache) {}
 
   Result<> add(const TypeDatabase& types, Address heap);

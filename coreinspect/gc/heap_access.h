@@ -1,12 +1,12 @@
-// HeapAccess: the heap of a target made ready to be walked: a core as it lies in its file, a live JVM copied while it
-// stands still, or read while it runs.
+// HeapAccess: prepares the heap of a target for a walk: a core as it is in
+// its file, a live JVM copied while it is stopped, or read while it runs.
 //
-// The stop is estimated before it is made, from what is resident of the used bytes and the speed of a first read.
-// Beyond the bound, or where a copy takes more than half of the free memory, nothing is stopped. A stop in which the
-// heap is found to have grown too much ends at once and is made anew, with more room; where that does not help either,
-// a heap that may be read while it runs is read so (why_running() says why). Pages that the target never touched are
-// not read. Ownership: borrows the inspection, owns the copy. Threads: one at a time; memory() from any. Errors:
-// kRefused (too large for the bound), those of HeapStop.
+// The stop is estimated before it is made, from what is resident of the used bytes and the speed of a
+// first read. Beyond the bound, or where a copy takes more than half of the free memory, nothing is
+// stopped. A stop that finds the heap grown too much ends at once and is made again with more room. If
+// that fails too, the heap is read while it runs, where that is allowed (why_running() says why). Pages
+// that the target never touched are not read. Ownership: borrows the inspection, owns the copy. Threads:
+// one at a time; memory() from any. Errors: kRefused (too large for the bound), those of HeapStop.
 #pragma once
 
 #include <chrono>
@@ -26,15 +26,15 @@ namespace jtrace::coreinspect {
 struct HeapAccessOptions {
   bool no_stop = false;
   std::chrono::milliseconds max_stop{200};
-  bool or_running = false;  // where it cannot be stopped within the bound it is read while it runs
-  bool strict = false;      // but not where the bound is known to be too small before it is stopped
-  bool stacks = false;      // registers, stacks and JavaThreads as well, laid over the VM's memory
+  bool or_running = false;  // if it cannot be stopped within the bound, read it while it runs
+  bool strict = false;      // but not if the bound is known to be too small before the stop
+  bool stacks = false;      // registers, stacks and JavaThreads too, as an overlay of the VM's memory
 };
 
 class HeapAccess {
  public:
   static Result<std::unique_ptr<HeapAccess>> open(Inspection& inspection, const HeapAccessOptions& options);
-  ~HeapAccess();  // what was laid over the VM's memory goes with it
+  ~HeapAccess();  // removes the overlay of the VM's memory
 
   Inspection& inspection() const { return inspection_; }
   const HeapLayout& layout() const { return layout_; }
@@ -71,10 +71,10 @@ class HeapAccess {
   HeaderShape shape_;
   bool runs_ = false;
   double cost_of_byte_ = 0;   // nanoseconds
-  std::uint64_t growth_ = 0;  // bytes that came while it was made ready
+  std::uint64_t growth_ = 0;  // bytes by which it grew during preparation
   double resident_share_ = 1;
   int tries_ = 0;
-  bool too_slow_ = false;  // the machine was: another stop would be too
+  bool too_slow_ = false;  // the machine is; so would another stop be
   std::string why_running_;
   std::map<Address, std::vector<std::byte>> copied_;  // stacks and threads
   std::chrono::nanoseconds pause_{}, estimate_{};

@@ -1,5 +1,5 @@
-// HeapSource: bytes of the heap in long pieces for a walk: where they lie in this process's memory without a copy (a
-// core, a copy of the heap), else read in pieces of a megabyte.
+// HeapSource: the bytes of the heap in long pieces for a walk: without a copy where they are
+// in this process's memory (a core, a copy of the heap), else read a megabyte at a time.
 //
 // Ownership: borrows the memory. Threads: one at a time; each walking thread has its own.
 #pragma once
@@ -29,7 +29,7 @@ class HeapSource {
               static_cast<std::size_t>(std::min<std::uint64_t>(size_ - (at - start_), length))};
     return read(at, std::min<std::uint64_t>(length, kPiece));
   }
-  // What was read before is read anew.
+  // Forgets what was read.
   void forget() { size_ = 0; }
   // Bytes that were copied so far.
   std::uint64_t copied() const { return copied_; }

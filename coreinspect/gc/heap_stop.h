@@ -1,11 +1,11 @@
-// HeapStop: a live JVM stands still, and not within a collection: its objects are whole and where they are said to be.
+// HeapStop: a live JVM, stopped outside of any collection: its objects are whole and references lead to them.
 //
-// Collections that stop the JVM are carried out by its VM thread. While none goes on that thread is stopped first: then
-// none can begin, and the others follow. A collection that goes on is waited for, while all run, for as long as
-// kLongestWait. Whoever makes the stop comes first while it lasts, where the system allows that, with the threads it
-// starts meanwhile, so it had better be a thread made for the stop: what it waits for a processor the target stands.
-// Ownership: borrows the inspection. One thread, as StoppedThreads. Errors: those of StoppedThreads; kTimeout where
-// collections never left a moment.
+// Collections that stop the JVM are carried out by its VM thread. That thread is stopped first,
+// outside of a collection, so that none can begin; then the others. A running collection is waited
+// for, at most kLongestWait, while all threads run. During the stop the calling thread, and threads
+// that it starts, get a higher priority where the system allows it, since the target stands while they
+// wait for a processor: use a thread made for the stop. Ownership: borrows the inspection. One thread,
+// as StoppedThreads. Errors: those of StoppedThreads; kTimeout where collections never left a moment.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ class HeapStop {
   std::vector<target::HeldThread> held() const;  // another tracer has them
   // What StoppedThreads::release() says.
   std::chrono::nanoseconds release();
-  // How often a collection was in the way.
+  // How often a collection was running.
   int collections() const { return collections_; }
 
  private:

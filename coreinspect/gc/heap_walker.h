@@ -1,9 +1,9 @@
 // HeapWalker: the objects of a region one after the other, each given to a visitor; what lies between them is counted.
 //
-// A template, so that the visitor is part of the loop: tens of millions of objects a second. What cannot be parsed (a
-// class that is none, an object beyond the region's end, memory that is not there) is counted and never guessed: the
-// walk goes on at the next place from which a chain of objects leads on. Ownership: borrows. Threads: one a walker; the
-// table may be shared.
+// A template, so that the visitor is part of the loop: tens of millions of objects a
+// second. What cannot be parsed (not a class, an object beyond the region's end, missing
+// memory) is counted and never guessed: the walk continues at the next place where a chain
+// of objects begins. Ownership: borrows. Threads: one a walker; the table may be shared.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ HeaderShape header_shape(const ObjectModel& objects);
 
 struct WalkTotals {
   std::uint64_t objects = 0, bytes = 0;  // the visitor's
-  std::uint64_t holes = 0;               // bytes that threads had taken and not filled, or were just filling
+  std::uint64_t holes = 0;               // bytes of threads' buffers that are not filled yet
   std::uint64_t free = 0;                // of free chunks, of room that nobody took, of fillers after large objects
   std::uint64_t forwarded = 0;           // of objects that were copied away
   std::uint64_t unparsable = 0, unreadable = 0;  // bytes
@@ -62,7 +62,7 @@ class HeapWalker {
   template <class Visitor>
   void walk(const HeapRegion& region, const std::vector<AddressRange>& holes, Address from, Visitor&& visitor);
 
-  // Asked every few megabytes with how far a region is; false ends the walk of it.
+  // Called every few megabytes with the progress in a region; false ends the walk of it.
   void set_tick(std::function<bool(std::uint64_t of_region)> tick) { tick_ = std::move(tick); }
   const WalkTotals& totals() const { return totals_; }
   void reset_totals() { totals_ = {}; }

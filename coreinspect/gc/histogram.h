@@ -1,8 +1,8 @@
 // HeapHistogram: how many instances of each class there are and how many bytes they take.
 //
-// Regions are walked by as many threads as are asked for. Of a JVM that runs meanwhile (--no-stop) each region is
-// walked as it was when its bounds were read; those that a collection changed are read again, up to kMaxRounds times,
-// and what still changed is told. Threads: one at a time. Errors: those of the memory; kPartial where `go_on` says no.
+// Regions are walked by as many threads as are asked for. Of a running JVM (--no-stop) each region is walked within
+// the bounds that were read; regions that a collection changed are read again, up to kMaxRounds times, and what
+// still changed is reported. Threads: one at a time. Errors: those of the memory; kPartial where `go_on` says no.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-// KlassTable: what a walk over the heap needs to know of each class: how large its instances are.
+// KlassTable: the sizes of each class's instances, for walks over the heap.
 //
-// Klass::layout_helper (klass.hpp; the meaning of its bits is the same in 8 to 27) and the sizes that stand in the
-// objects: of class mirrors (InstanceMirrorKlass) and of the stacks of virtual threads (InstanceStackChunkKlass, 21+).
-// A class that no list of the VM tells (8 lists no arrays) is taken where it can only be one: its name is a symbol and
-// its superclasses lead to java.lang.Object. Ownership: borrows the models. Threads: any, find() is guarded; the models
-// below it must not be used by others meanwhile.
+// Klass::layout_helper (klass.hpp; the meaning of its bits is the same in 8 to 27) and the sizes that stand
+// in the objects: of class mirrors (InstanceMirrorKlass) and of the stacks of virtual threads
+// (InstanceStackChunkKlass, 21+). A class in no list of the VM (8 lists no arrays) is accepted where it can
+// be nothing else: its name is a symbol and its superclasses lead to java.lang.Object. Ownership: borrows
+// the models. Threads: any, find() is guarded; the models below it must not be used by others meanwhile.
 #pragma once
 
 #include <deque>

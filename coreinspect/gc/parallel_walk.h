@@ -16,7 +16,7 @@
 
 namespace jtrace::coreinspect {
 
-// Told how far a long work has come, now and then, by the thread that started it; false ends the work.
+// Called at intervals with the progress of long work, by the thread that started it; false ends the work.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
 class RegionQueue {
@@ -37,8 +37,8 @@ class RegionQueue {
     if (!tick(0) || at >= order_.size()) return std::nullopt;
     return order_[at];
   }
-  // How much of the region in hand is done; false where the work is given up. Of a region that is done the rest counts
-  // by done().
+  // How much of the current region is done; false where the
+  // work is given up. done() counts the rest of a region.
   bool tick(std::uint64_t of_region) {
     if (progress_ && std::this_thread::get_id() == owner_ && !progress_(std::min(done_ + of_region, all_), all_))
       stopped_ = true;

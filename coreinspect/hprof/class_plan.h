@@ -1,5 +1,5 @@
-// ClassPlans: what a heap dump says of each class, and how its instances are written: the fields in the order of the
-// dump with their places in an object.
+// ClassPlans: the records of each class in a heap dump, and how its instances are
+// written: the fields in the order of the dump with their offsets in an object.
 //
 // Ownership: borrows the inspection; keeps what it has read. Threads: add() one at a time, find() from any once all are
 // added. A class whose fields cannot be read is written without them and counted.

@@ -1,8 +1,8 @@
-// What a heap dump says of threads: their objects, their frames, and what their frames and JNI handles may refer to.
+// The threads of a heap dump: their objects, their frames, and what their frames and JNI handles may refer to.
 //
-// References of frames are found conservatively: every word of a frame (and each half of one, with compressed oops)
-// that could be one is a candidate; the walk over the heap keeps those that are the address of an object. Borrows the
-// access. Threads: one at a time.
+// References of frames are found conservatively: every word of a frame (and each half of
+// one, with compressed oops) that could be one is a candidate; the walk over the heap keeps
+// the candidates that are addresses of objects. Borrows the access. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct DumpThread {
   std::vector<Address> monitors;  // objects it has locked, or waits for
 };
 
-// `missing` gets a line for what could not be had.
+// `missing` gets a line for what could not be read.
 std::vector<DumpThread> read_dump_threads(const HeapAccess& access, std::vector<std::string>& missing);
 
 }  // namespace jtrace::coreinspect

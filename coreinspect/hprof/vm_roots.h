@@ -1,7 +1,7 @@
 // Roots of a heap that belong to no thread: JNI global references, classes of the boot loader, monitors in use.
 //
-// JNIHandles: up to 8 a list of blocks, later an OopStorage, whose insides the tables do not describe (jdk: 11 to 27
-// alike, checked by its name). Threads: one at a time. `missing` gets a line for what could not be had.
+// JNIHandles: up to 8 a list of blocks, later an OopStorage, whose insides the tables do not describe (jdk: 11
+// to 27 alike, checked by its name). Threads: one at a time. `missing` gets a line for what could not be read.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ namespace jtrace::coreinspect {
 
 class Inspection {
  public:
-  // Errors: those of Vm::open. A JVM that the self-test finds unfit is opened; healthy() says why.
+  // Errors: those of Vm::open. A JVM that fails the self-test is opened all the same; healthy() says why.
   static Result<std::unique_ptr<Inspection>> open(std::unique_ptr<target::Target> target);
 
   const target::Target& target() const { return *target_; }
@@ -34,7 +34,7 @@ class Inspection {
   const Result<>& healthy() const { return healthy_; }
   // True of a core whose JVM died within a collection: objects may be half moved.
   bool died_in_gc() const { return died_in_gc_; }
-  // Whether a collection that stops the JVM goes on, now.
+  // Whether a stop-the-world collection is running now.
   bool collection_is_active() const;
   // What is missing from every answer about this target; one line each.
   std::vector<std::string> missing() const;

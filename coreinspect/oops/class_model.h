@@ -36,8 +36,8 @@ class ClassModel {
   explicit ClassModel(const Vm& vm);
 
   const Vm& vm() const { return vm_; }
-  // Of a JVM that runs: classes that were read may be unloaded, and others stand in their place. No reference to what
-  // was read may be held.
+  // For a running JVM: classes that were read may be unloaded, and others
+  // take their addresses. No reference to what was read may be kept.
   void forget() const {
     names_.clear();
     fields_.clear();
@@ -50,7 +50,7 @@ class ClassModel {
   Result<std::int32_t> layout_helper(Address klass) const;
   bool is_instance_class(Address klass) const;  // not an array class
 
-  // Those the class itself declares, statics too; injected ones last.
+  // The fields that the class itself declares, statics too; injected ones last.
   Result<const std::vector<JavaField>*> fields(Address klass) const;
   // In the class or its superclasses.
   Result<JavaField> find_field(Address klass, std::string_view name) const;
@@ -101,7 +101,7 @@ class ClassModel {
   mutable Address some_class_ = 0;  // where 8 starts its way to java.lang.Object
 
  public:
-  // Any class: JDK 8 has no list of loaders with their classes, and the tree is climbed from here.
+  // Any class: JDK 8 has no list of loaders with their classes, so the tree of superclasses is climbed from here.
   void remember_class(Address klass) const {
     if (some_class_ == 0) some_class_ = klass;
   }
