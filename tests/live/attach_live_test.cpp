@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "attach/attach_session.h"
@@ -499,17 +500,17 @@ TEST(AttachLibrary, FromSeveralThreads) {
     auto jvm = must(JvmProcess::start(all[i % all.size()], "Idle", options));
     jvms.push_back(std::move(jvm));
   }
-  std::vector<std::thread> threads;
+  std::vector<std::future<void>> threads;
   for (const auto& jvm : jvms)
-    threads.emplace_back([&jvm] {
+    threads.push_back(std::async(std::launch::async, [&jvm] {
       for (int round = 0; round < 20; ++round) {
         const auto process = must(target::Process::open(jvm->pid()));
         const auto session = must(attach::AttachSession::open(process));
         const auto reply = must(session.execute({.operation = "jcmd", .arguments = {"VM.version"}}));
         EXPECT_THAT(reply.data, HasSubstr("JDK "));
       }
-    });
-  for (std::thread& thread : threads) thread.join();
+    }));
+  for (std::future<void>& thread : threads) thread.get();
   EXPECT_EQ(::geteuid(), ::getuid());
   for (const auto& jvm : jvms) EXPECT_EQ(jvm->out(), "READY\n");
 }

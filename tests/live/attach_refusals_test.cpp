@@ -16,7 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <thread>
+#include <future>
 
 #include "attach/attach_session.h"
 #include "attach/freezer.h"
@@ -104,9 +104,9 @@ TEST(AttachRefusals, WordsThatAreNoProcess) {
 }
 
 TEST(AttachRefusals, AThreadAndAZombie) {
-  std::thread([] {
+  std::async(std::launch::async, [] {
     expect_refused(std::to_string(::gettid()), 3, {"is a thread of process " + std::to_string(::getpid())});
-  }).join();
+  }).get();
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   siginfo_t info;

@@ -3,7 +3,7 @@
 //   const auto jvm = must(JvmProcess::start(jdk, "Idle"));
 //
 // It throws what GoogleTest takes for an assertion that failed, so it also ends a test from within a function that
-// returns a value, a constructor or SetUp(). Not for other threads than the test's own: nobody would catch it there.
+// returns a value, a constructor or SetUp(). In another thread use it under std::async, whose get() throws again.
 #pragma once
 
 #include <gtest/gtest.h>
