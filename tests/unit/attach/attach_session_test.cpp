@@ -24,6 +24,7 @@
 #include "attach/bound_socket.h"
 #include "attach/freezer.h"
 #include "base/file.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::attach {
 namespace {
@@ -115,10 +116,9 @@ TEST_F(AttachSessionTest, ACommandAndItsReply) {
   const Listener listener([](const std::string& request) {
     return request == "1\0jcmd\0VM.version\0\0\0"s ? "0\nJDK 17\n"s : "-1\nwhat?\n"s;
   });
-  const auto reply = open().execute({.operation = "jcmd", .arguments = {"VM.version"}});
-  ASSERT_TRUE(reply) << reply.error().message();
-  EXPECT_EQ(reply->code, 0);
-  EXPECT_EQ(reply->data, "JDK 17\n");
+  const auto reply = test::must(open().execute({.operation = "jcmd", .arguments = {"VM.version"}}));
+  EXPECT_EQ(reply.code, 0);
+  EXPECT_EQ(reply.data, "JDK 17\n");
   EXPECT_EQ(listener.served, 1);
 }
 
@@ -277,9 +277,8 @@ TEST_F(AttachSessionTest, ASocketInAnotherDirectoryIsFound) {
   {
     const Listener listener([](const std::string&) { return "0\nhere\n"s; }, socket_path(directory));
     EXPECT_EQ(bound_socket(self_, ".java_pid" + std::to_string(::getpid())), socket_path(directory));
-    const auto reply = open().execute({.operation = "printflag", .arguments = {"X"}});
-    ASSERT_TRUE(reply) << reply.error().message();
-    EXPECT_EQ(reply->data, "here\n");
+    const auto reply = test::must(open().execute({.operation = "printflag", .arguments = {"X"}}));
+    EXPECT_EQ(reply.data, "here\n");
   }
   EXPECT_FALSE(bound_socket(self_, ".java_pid" + std::to_string(::getpid())));
   std::filesystem::remove_all(directory);

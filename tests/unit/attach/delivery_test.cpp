@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::attach {
 namespace {
@@ -34,15 +35,14 @@ class Delivery : public testing::Test {
 TEST_F(Delivery, AFileForAsLongAsItIsNeeded) {
   std::string path;
   {
-    const auto file = deliver(self_, bytes_of("library"), "libx.so");
-    ASSERT_TRUE(file) << file.error().message();
-    path = file->path();
+    const auto file = test::must(deliver(self_, bytes_of("library"), "libx.so"));
+    path = file.path();
     EXPECT_EQ(read_file(path).value_or(""), "library");
     struct stat facts {};
     ASSERT_EQ(::stat(path.c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mode & 07777, 0700u);
     EXPECT_EQ(facts.st_uid, self_.uid());
-    EXPECT_EQ(facts.st_ino, file->inode());
+    EXPECT_EQ(facts.st_ino, file.inode());
     const std::string name = std::filesystem::path(path).filename();
     EXPECT_TRUE(name.starts_with("libx-") && name.ends_with(".so")) << name;
   }
@@ -66,9 +66,8 @@ TEST_F(Delivery, WithoutRoomItSaysSoForEachPlace) {
 TEST_F(Delivery, TheMeetingSocketIsForItsUserAlone) {
   std::string path;
   {
-    const auto meeting = MeetingSocket::listen(self_);
-    ASSERT_TRUE(meeting) << meeting.error().message();
-    path = meeting->path();
+    const auto meeting = test::must(MeetingSocket::listen(self_));
+    path = meeting.path();
     EXPECT_LT(path.size(), sizeof(sockaddr_un::sun_path));
     struct stat facts {};
     ASSERT_EQ(::lstat(path.c_str(), &facts), 0);
@@ -77,7 +76,7 @@ TEST_F(Delivery, TheMeetingSocketIsForItsUserAlone) {
     const UniqueFd client = connect_to_path(path);
     ASSERT_TRUE(client);
     const Waiter waiter(self_, Clock::now() + std::chrono::seconds(10), -1);
-    EXPECT_TRUE(meeting->accept(waiter));
+    EXPECT_TRUE(meeting.accept(waiter));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/testlib/must.h"
 #include "tests/unit/coreinspect/vmstructs_image.h"
 
 namespace jtrace::coreinspect {
@@ -37,9 +38,8 @@ class CodeHeapsOfAProcess : public ::testing::Test {
     image.field("VirtualSpace", "_low", "char*", false, 16);
     image.field("VirtualSpace", "_high", "char*", false, 24);
     image.field("VirtualSpace", "_high_boundary", "char*", false, 8);
-    auto types = image.read();
-    ASSERT_TRUE(types) << types.error().message();
-    types_ = std::make_unique<TypeDatabase>(std::move(*types));
+    auto types = test::must(image.read());
+    types_ = std::make_unique<TypeDatabase>(std::move(types));
     memory_.words[(8 + 8) / 8] = kCode + 100 * kPage;
     memory_.words[(8 + 16) / 8] = kCode;
     memory_.words[(8 + 24) / 8] = kCode + 2 * kPage;

@@ -6,6 +6,7 @@
 
 #include "coreinspect/oops/class_model.h"
 #include "coreinspect/vm/unsigned5.h"
+#include "tests/testlib/must.h"
 #include "tests/unit/coreinspect/vmstructs_image.h"
 
 namespace jtrace::coreinspect {
@@ -21,18 +22,17 @@ test::VmStructsImage small_image() {
 }
 
 TEST(TypeDatabase, ReadsWhatTheTablesTell) {
-  auto types = small_image().read();
-  ASSERT_TRUE(types) << types.error().message();
-  EXPECT_EQ(types->offset("Klass", "_name"), 16u);
-  EXPECT_EQ(types->field("Klass", "_name")->type_string, "Symbol*");
-  EXPECT_EQ(types->field("JVMFlag", "flags")->type_string, "") << "a null type text is no text";
-  EXPECT_EQ(types->variable("JVMFlag", "flags"), 0x4000u);
-  EXPECT_EQ(types->offset("JVMFlag", "flags"), std::nullopt) << "a static field has no offset";
-  EXPECT_EQ(types->variable("Klass", "_name"), std::nullopt);
-  EXPECT_EQ(types->size_of("InstanceKlass"), 464u);
-  EXPECT_EQ(types->constant("frame::entry_frame_call_wrapper_offset"), -6);
-  EXPECT_EQ(types->offset({"Nothing", "Klass"}, "_name"), 16u);
-  EXPECT_FALSE(types->has("Klass", "_nothing"));
+  auto types = test::must(small_image().read());
+  EXPECT_EQ(types.offset("Klass", "_name"), 16u);
+  EXPECT_EQ(types.field("Klass", "_name")->type_string, "Symbol*");
+  EXPECT_EQ(types.field("JVMFlag", "flags")->type_string, "") << "a null type text is no text";
+  EXPECT_EQ(types.variable("JVMFlag", "flags"), 0x4000u);
+  EXPECT_EQ(types.offset("JVMFlag", "flags"), std::nullopt) << "a static field has no offset";
+  EXPECT_EQ(types.variable("Klass", "_name"), std::nullopt);
+  EXPECT_EQ(types.size_of("InstanceKlass"), 464u);
+  EXPECT_EQ(types.constant("frame::entry_frame_call_wrapper_offset"), -6);
+  EXPECT_EQ(types.offset({"Nothing", "Klass"}, "_name"), 16u);
+  EXPECT_FALSE(types.has("Klass", "_nothing"));
 }
 
 TEST(TypeDatabase, SurvivesAnyFlippedByte) {

@@ -15,6 +15,7 @@
 #include "perfdata/counter_source.h"
 #include "perfdata/jvm_listing.h"
 #include "perfdata/region_writer.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -54,9 +55,8 @@ class RegionFolder : public ::testing::Test {
 
 TEST_F(RegionFolder, AStaleFileIsNamedAsSuchAndReadOnRequest) {
   EXPECT_THAT(complaint(file_, ExitStatus::kNotFound), HasSubstr("stale file of a JVM that is gone, last changed 2"));
-  auto source = CounterSource::of_file(file_, {.stale = true});
-  ASSERT_TRUE(source) << source.error().message();
-  EXPECT_EQ(source->first().long_value("a"), 1);
+  auto source = test::must(CounterSource::of_file(file_, {.stale = true}));
+  EXPECT_EQ(source.first().long_value("a"), 1);
 }
 
 TEST_F(RegionFolder, AFileThatIsLockedIsNotStale) {
@@ -110,9 +110,8 @@ TEST_F(RegionFolder, EachBadSavedFileHasItsLine) {
 TEST_F(RegionFolder, OverflowAndDuplicatesAreWarnings) {
   const std::string saved = tmp_ + "/saved";
   write(saved, RegionWriter().add_long("a", 1).add_long("a", 2).set_overflow(4000).bytes());
-  auto source = CounterSource::of_file(saved);
-  ASSERT_TRUE(source) << source.error().message();
-  EXPECT_THAT(source->warnings(),
+  auto source = test::must(CounterSource::of_file(saved));
+  EXPECT_THAT(source.warnings(),
               ElementsAre(HasSubstr("4000 bytes of counters did not fit"), HasSubstr("stands twice")));
 }
 

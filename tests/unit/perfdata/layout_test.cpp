@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "perfdata/region_writer.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -33,23 +34,22 @@ std::string complaint(const Bytes& bytes) {
 
 TEST(Layout, ReadsBothByteOrders) {
   for (std::endian order : {std::endian::little, std::endian::big}) {
-    auto layout = Layout::parse(two_counters(order).bytes());
-    ASSERT_TRUE(layout) << layout.error().message();
-    EXPECT_EQ(layout->prologue().byte_order, order);
-    EXPECT_TRUE(layout->complete());
-    ASSERT_EQ(layout->counters().size(), 2u);
-    const Counter& first = layout->counters()[0];
+    auto layout = test::must(Layout::parse(two_counters(order).bytes()));
+    EXPECT_EQ(layout.prologue().byte_order, order);
+    EXPECT_TRUE(layout.complete());
+    ASSERT_EQ(layout.counters().size(), 2u);
+    const Counter& first = layout.counters()[0];
     EXPECT_EQ(first.name, "sun.gc.collector.0.invocations");
     EXPECT_EQ(first.kind, ValueKind::kLong);
     EXPECT_EQ(units_name(first.units), "Events");
     EXPECT_EQ(variability_name(first.variability), "Monotonic");
     EXPECT_FALSE(first.supported());
-    const Counter* second = layout->find("sun.rt.javaCommand");
+    const Counter* second = layout.find("sun.rt.javaCommand");
     ASSERT_NE(second, nullptr);
     EXPECT_EQ(second->kind, ValueKind::kText);
     EXPECT_EQ(second->vector_length, 64u);
     EXPECT_TRUE(second->supported());
-    EXPECT_EQ(layout->find("sun.rt"), nullptr);
+    EXPECT_EQ(layout.find("sun.rt"), nullptr);
   }
 }
 
@@ -144,11 +144,10 @@ TEST(Layout, AnEntryNotFilledInYetEndsTheWalkWithoutAnError) {
   auto whole = Layout::parse(bytes);
   const std::size_t second = whole->counters()[1].entry_offset;
   put(bytes, second, 0);
-  auto growing = Layout::parse(bytes);
-  ASSERT_TRUE(growing) << growing.error().message();
-  EXPECT_EQ(growing->counters().size(), 1u);
-  EXPECT_FALSE(growing->complete());
-  EXPECT_THAT(growing->incomplete_reason(), HasSubstr("stops at entry 1 of 2 declared"));
+  auto growing = test::must(Layout::parse(bytes));
+  EXPECT_EQ(growing.counters().size(), 1u);
+  EXPECT_FALSE(growing.complete());
+  EXPECT_THAT(growing.incomplete_reason(), HasSubstr("stops at entry 1 of 2 declared"));
 }
 
 TEST(Layout, MoreDeclaredThanThereAreIsAWarning) {
@@ -164,12 +163,11 @@ TEST(Layout, UnknownTypesAndUnitsAreKeptRaw) {
   const std::byte value[4] = {};
   RegionWriter writer;
   writer.add_raw("new.kind", 'I', 0, 0, 9, 7, value).add_long("after", 1);
-  auto layout = Layout::parse(writer.bytes());
-  ASSERT_TRUE(layout) << layout.error().message();
-  ASSERT_EQ(layout->counters().size(), 2u);
-  EXPECT_EQ(layout->counters()[0].kind, ValueKind::kRaw);
-  EXPECT_EQ(units_name(layout->counters()[0].units), "Unknown");
-  EXPECT_THAT(layout->warnings(), testing::ElementsAre(HasSubstr("units 9, variability 7")));
+  auto layout = test::must(Layout::parse(writer.bytes()));
+  ASSERT_EQ(layout.counters().size(), 2u);
+  EXPECT_EQ(layout.counters()[0].kind, ValueKind::kRaw);
+  EXPECT_EQ(units_name(layout.counters()[0].units), "Unknown");
+  EXPECT_THAT(layout.warnings(), testing::ElementsAre(HasSubstr("units 9, variability 7")));
 }
 
 TEST(Layout, OfDuplicatesTheLastCounts) {

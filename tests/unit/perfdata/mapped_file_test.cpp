@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "perfdata/region_writer.h"
 #include "perfdata/snapshot.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -32,26 +33,23 @@ class MappedRegionFile : public ::testing::Test {
 TEST_F(MappedRegionFile, ReadsWhatTheFileHolds) {
   const auto file = open_region_file(path_, false);
   ASSERT_TRUE(file);
-  const auto mapped = MappedFile::map(*file);
-  ASSERT_TRUE(mapped) << mapped.error().message();
-  const auto snapshot = read_snapshot(*mapped, 0);
-  ASSERT_TRUE(snapshot) << snapshot.error().message();
-  EXPECT_EQ(snapshot->long_value("a"), 42);
+  const auto mapped = test::must(MappedFile::map(*file));
+  const auto snapshot = test::must(read_snapshot(mapped, 0));
+  EXPECT_EQ(snapshot.long_value("a"), 42);
   std::byte byte{};
-  EXPECT_EQ(mapped->read_some(32768, std::span(&byte, 1)).error().category, ErrorCategory::kMalformed);
+  EXPECT_EQ(mapped.read_some(32768, std::span(&byte, 1)).error().category, ErrorCategory::kMalformed);
 }
 
 TEST_F(MappedRegionFile, AFileThatIsCutIsAnErrorAndNoSignal) {
   const auto file = open_region_file(path_, false);
   ASSERT_TRUE(file);
-  const auto mapped = MappedFile::map(*file);
-  ASSERT_TRUE(mapped) << mapped.error().message();
+  const auto mapped = test::must(MappedFile::map(*file));
   ASSERT_EQ(::ftruncate(fd_.get(), 0), 0);
-  const auto cut = read_snapshot(*mapped, 0);
+  const auto cut = read_snapshot(mapped, 0);
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().category, ErrorCategory::kNotFound);
   EXPECT_THAT(cut.error().message(), HasSubstr("cut while it was mapped"));
-  EXPECT_FALSE(read_snapshot(*mapped, 0));  // and for ever
+  EXPECT_FALSE(read_snapshot(mapped, 0));  // and for ever
 }
 
 TEST_F(MappedRegionFile, OtherBusErrorsStayDeadly) {

@@ -6,6 +6,7 @@
 #include "perfdata/http_server.h"
 #include "perfdata/region_writer.h"
 #include "target/buffer_memory.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -121,10 +122,9 @@ TEST(HttpServer, AddressesAreChecked) {
   const auto handler = [](const HttpRequest&) { return HttpResponse{}; };
   for (const char* wrong : {"", "127.0.0.1", "127.0.0.1:x", "300.0.0.1:1", "[::1:1", "host:1", "127.0.0.1:70000"})
     EXPECT_EQ(exit_status(HttpServer::listen(wrong, handler).error()), ExitStatus::kUsage) << wrong;
-  auto server = HttpServer::listen("127.0.0.1:0", handler);
-  ASSERT_TRUE(server) << server.error().message();
-  EXPECT_TRUE(server->is_loopback());
-  EXPECT_THAT(server->address(), testing::MatchesRegex("127.0.0.1:[1-9][0-9]*"));
+  auto server = test::must(HttpServer::listen("127.0.0.1:0", handler));
+  EXPECT_TRUE(server.is_loopback());
+  EXPECT_THAT(server.address(), testing::MatchesRegex("127.0.0.1:[1-9][0-9]*"));
 }
 
 }  // namespace

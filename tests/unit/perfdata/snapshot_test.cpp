@@ -6,6 +6,7 @@
 
 #include "perfdata/region_writer.h"
 #include "target/buffer_memory.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -17,14 +18,13 @@ TEST(Snapshot, GivesValuesInBothByteOrders) {
     RegionWriter writer(order);
     writer.add_long("n", -5).add_text("s", "hello", Variability::kVariable, 0, 16);
     const auto bytes = writer.bytes();
-    auto snapshot = read_snapshot(target::BufferMemory(kBase, bytes), kBase);
-    ASSERT_TRUE(snapshot) << snapshot.error().message();
-    EXPECT_TRUE(snapshot->stable);
-    EXPECT_EQ(snapshot->long_value("n"), -5);
-    EXPECT_EQ(snapshot->text_value("s"), "hello");
-    EXPECT_EQ(snapshot->long_value("s"), std::nullopt);
-    EXPECT_EQ(snapshot->long_value("nowhere"), std::nullopt);
-    EXPECT_GT(snapshot->realtime_ns, 0u);
+    auto snapshot = test::must(read_snapshot(target::BufferMemory(kBase, bytes), kBase));
+    EXPECT_TRUE(snapshot.stable);
+    EXPECT_EQ(snapshot.long_value("n"), -5);
+    EXPECT_EQ(snapshot.text_value("s"), "hello");
+    EXPECT_EQ(snapshot.long_value("s"), std::nullopt);
+    EXPECT_EQ(snapshot.long_value("nowhere"), std::nullopt);
+    EXPECT_GT(snapshot.realtime_ns, 0u);
   }
 }
 
@@ -106,9 +106,8 @@ TEST(RegionReader, ReadsARegionLargerThanTheDefault) {
   for (int i = 0; i < 2000; ++i) writer.add_long("counter." + std::to_string(i), i);
   const auto bytes = writer.bytes();
   ASSERT_GT(bytes.size(), 65536u);
-  auto snapshot = read_snapshot(target::BufferMemory(kBase, bytes), kBase);
-  ASSERT_TRUE(snapshot) << snapshot.error().message();
-  EXPECT_EQ(snapshot->long_value("counter.1999"), 1999);
+  auto snapshot = test::must(read_snapshot(target::BufferMemory(kBase, bytes), kBase));
+  EXPECT_EQ(snapshot.long_value("counter.1999"), 1999);
 }
 
 }  // namespace

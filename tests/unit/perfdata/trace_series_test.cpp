@@ -9,6 +9,7 @@
 #include "perfdata/restorer.h"
 #include "perfdata/value_format.h"
 #include "target/buffer_memory.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -70,14 +71,13 @@ TEST(TraceSeries, ASnapshotComesBackEntryByEntry) {
     write_head(restorer);
     SampleWriter writer(restorer, {.agent_id = "A", .source = "test"});
     ASSERT_TRUE(writer.write(snapshot));
-    auto region = restorer.region();
-    ASSERT_TRUE(region) << region.error().message();
-    const Snapshot back = snapshot_of(*region);
+    auto region = test::must(restorer.region());
+    const Snapshot back = snapshot_of(region);
     expect_equal_entries(snapshot, back);
     EXPECT_EQ(back.prologue().byte_order, order);
     EXPECT_EQ(back.prologue().overflow, 17u);
     EXPECT_EQ(back.prologue().modification_ns, 123456789);
-    EXPECT_EQ(region->size(), snapshot.capacity);
+    EXPECT_EQ(region.size(), snapshot.capacity);
   }
 }
 
@@ -113,10 +113,9 @@ TEST(TraceSeries, AnySampleOfASeriesCanBeHadAgain) {
       SampleWriter writer(restorer, {.agent_id = "A", .source = "test", .full = full});
       for (int i = 1; i <= 3; ++i)
         ASSERT_TRUE(writer.write(snapshot_of(RegionWriter().add_long("a", 10 * i).add_long("b", 1).bytes())));
-      auto region = restorer.region();
-      ASSERT_TRUE(region) << region.error().message();
-      EXPECT_EQ(snapshot_of(*region).long_value("a"), wanted == 0 ? 30 : static_cast<std::int64_t>(wanted) * 10);
-      EXPECT_EQ(snapshot_of(*region).long_value("b"), 1);
+      auto region = test::must(restorer.region());
+      EXPECT_EQ(snapshot_of(region).long_value("a"), wanted == 0 ? 30 : static_cast<std::int64_t>(wanted) * 10);
+      EXPECT_EQ(snapshot_of(region).long_value("b"), 1);
     }
 }
 

@@ -18,6 +18,7 @@
 #include "session/make_drain.h"
 #include "session/options/agent_config.h"
 #include "session/recover.h"
+#include "tests/testlib/must.h"
 #include "tests/unit/session/fake_agent.h"
 #include "trace/record/definition_builder.h"
 #include "trace/record/pool_writer.h"
@@ -271,9 +272,8 @@ TEST_F(TraceRunnerTest, CtlSteersIt) {
   FakeAgent agent(write_events);
   auto process = target::Process::open(agent.pid());
   ASSERT_TRUE(process);
-  auto ctl = CtlServer::open(agent.pid(), process->start_ticks());
-  ASSERT_TRUE(ctl) << ctl.error().message();
-  ctl_ = &*ctl;
+  auto ctl = test::must(CtlServer::open(agent.pid(), process->start_ticks()));
+  ctl_ = &ctl;
   EXPECT_FALSE(CtlServer::open(agent.pid(), process->start_ticks()));  // a second trace
   const auto ask = [&](const std::string& lines) {
     return ask_ctl_text(process->pid(), process->start_ticks(), ::geteuid(), lines);
@@ -330,9 +330,8 @@ TEST_F(TraceRunnerTest, RecoverMakesTheWholeDocument) {
   const std::string copy = folder_ + "/left.pool";
   fs::copy_file(pool->path(), copy);
   // Nothing of the file is there: all comes from the pool.
-  auto recovered = recover(copy, folder_ + "/out.xml");
-  ASSERT_TRUE(recovered) << recovered.error().message();
-  EXPECT_FALSE(recovered->whole);
+  auto recovered = test::must(recover(copy, folder_ + "/out.xml"));
+  EXPECT_FALSE(recovered.whole);
   const std::string whole = *read_file(folder_ + "/out.xml");
   EXPECT_EQ(count(whole, "<threadEnd "), static_cast<std::size_t>(kEvents));
   // Half of the file is there: the same document comes out, whatever the place of the cut.
@@ -340,9 +339,8 @@ TEST_F(TraceRunnerTest, RecoverMakesTheWholeDocument) {
     ASSERT_TRUE(
         write_whole(open_file(options_.output, O_WRONLY | O_CREAT | O_TRUNC, 0600)->get(), whole.substr(0, size), "x"));
     fs::remove(folder_ + "/again.xml");
-    recovered = recover(copy, folder_ + "/again.xml");
-    ASSERT_TRUE(recovered) << recovered.error().message();
-    EXPECT_TRUE(recovered->whole);
+    recovered = test::must(recover(copy, folder_ + "/again.xml"));
+    EXPECT_TRUE(recovered.whole);
     EXPECT_EQ(*read_file(folder_ + "/again.xml"), whole);
   }
 }

@@ -12,6 +12,7 @@
 #include "target/core_memory.h"
 #include "target/debug_file.h"
 #include "target/target.h"
+#include "tests/testlib/must.h"
 #include "tests/unit/target/core_builder.h"
 
 namespace jtrace::target {
@@ -45,21 +46,20 @@ TEST(CoreFile, TellsThreadsProcessSignalAndFiles) {
   builder.process(77, "java").thread(78, 0x1234, 0x7000).thread(79, 0x5678, 0x8000).fault(SIGSEGV, 0xdead0);
   builder.files({{0x10000, 0x12000, 3, "/lib/libjvm.so"}, {0x20000, 0x21000, 0, "/lib/libc.so"}});
   builder.segment(0x7000, "stack");
-  auto core = parse(builder.build());
-  ASSERT_TRUE(core) << core.error().message();
-  EXPECT_EQ(core->pid(), 77);
-  EXPECT_EQ(core->program(), "java");
-  ASSERT_EQ(core->threads().size(), 2u);
-  EXPECT_EQ(core->threads()[0].tid, 78);
-  EXPECT_EQ(core->threads()[1].registers.pc(), 0x5678u);
-  EXPECT_EQ(core->threads()[0].cpu_ns, 1'000'000'000u);
-  ASSERT_TRUE(core->signal());
-  EXPECT_EQ(core->signal()->number, SIGSEGV);
-  EXPECT_EQ(core->signal()->fault, 0xdead0u);
-  ASSERT_EQ(core->files().size(), 2u);
-  EXPECT_EQ(core->files()[0].path, "/lib/libjvm.so");
-  EXPECT_EQ(core->files()[0].offset, 3u * 4096);
-  EXPECT_EQ(core->missing_bytes(), 0u);
+  auto core = test::must(parse(builder.build()));
+  EXPECT_EQ(core.pid(), 77);
+  EXPECT_EQ(core.program(), "java");
+  ASSERT_EQ(core.threads().size(), 2u);
+  EXPECT_EQ(core.threads()[0].tid, 78);
+  EXPECT_EQ(core.threads()[1].registers.pc(), 0x5678u);
+  EXPECT_EQ(core.threads()[0].cpu_ns, 1'000'000'000u);
+  ASSERT_TRUE(core.signal());
+  EXPECT_EQ(core.signal()->number, SIGSEGV);
+  EXPECT_EQ(core.signal()->fault, 0xdead0u);
+  ASSERT_EQ(core.files().size(), 2u);
+  EXPECT_EQ(core.files()[0].path, "/lib/libjvm.so");
+  EXPECT_EQ(core.files()[0].offset, 3u * 4096);
+  EXPECT_EQ(core.missing_bytes(), 0u);
 }
 
 TEST(CoreMemory, ReadsSegmentsOfGdbAndKernelCoresAlike) {
@@ -78,9 +78,8 @@ TEST(CoreMemory, ReadsSegmentsOfGdbAndKernelCoresAlike) {
 
 TEST(CoreFile, CountsSegmentsInSectionHeader0) {
   CoreBuilder builder;
-  auto core = parse(builder.extended_numbering().segment(0x1000, "a").segment(0x2000, "b").build());
-  ASSERT_TRUE(core) << core.error().message();
-  EXPECT_EQ(core->segments().size(), 2u);
+  auto core = test::must(parse(builder.extended_numbering().segment(0x1000, "a").segment(0x2000, "b").build()));
+  EXPECT_EQ(core.segments().size(), 2u);
 }
 
 TEST(CoreMemory, TakesFromTheFileWhatTheCoreLacks) {
@@ -168,11 +167,10 @@ TEST(CoreFile, IsUnpackedWhereItIsCompressed) {
   lz4.resize(LZ4F_compressFrame(lz4.data(), lz4.size(), plain.data(), plain.size(), nullptr));
   for (const std::string& packed : {zstd, lz4}) {
     const TemporaryFile file(packed);
-    auto core = CoreFile::open(file.path);
-    ASSERT_TRUE(core) << core.error().message();
-    const CoreMemory of_core(*core, {});
+    auto core = test::must(CoreFile::open(file.path));
+    const CoreMemory of_core(core, {});
     EXPECT_EQ(text_at(of_core, 0x10000, memory.size()), memory);
-    EXPECT_EQ(core->missing_bytes(), 0u);
+    EXPECT_EQ(core.missing_bytes(), 0u);
     const TemporaryFile cut(packed.substr(0, packed.size() - 8));
     auto partial = CoreFile::open(cut.path);
     EXPECT_TRUE(!partial || partial->missing_bytes() > 0) << "what is cut off is counted";

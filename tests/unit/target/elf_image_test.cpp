@@ -11,6 +11,7 @@
 #include "target/process.h"
 #include "target/process_memory.h"
 #include "target/stop_threads.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::target {
 namespace {
@@ -30,15 +31,14 @@ LibC find_libc() {
 
 TEST(ElfImage, KnowsBuildIdAndSymbols) {
   const LibC libc = find_libc();
-  auto image = ElfImage::open(libc.path);
-  ASSERT_TRUE(image) << image.error().message();
-  EXPECT_GE(image->build_id().size(), 16u);
-  EXPECT_FALSE(image->segments().empty());
+  auto image = test::must(ElfImage::open(libc.path));
+  EXPECT_GE(image.build_id().size(), 16u);
+  EXPECT_FALSE(image.segments().empty());
   const Address getpid_at = reinterpret_cast<Address>(&::getpid) - libc.base;
-  const ElfSymbol* symbol = image->symbol_at(getpid_at + 1);
+  const ElfSymbol* symbol = image.symbol_at(getpid_at + 1);
   ASSERT_NE(symbol, nullptr);
   EXPECT_THAT(std::string(symbol->name), HasSubstr("getpid"));
-  EXPECT_EQ(image->symbol_at(0x10), nullptr) << "no name for what no symbol's size covers";
+  EXPECT_EQ(image.symbol_at(0x10), nullptr) << "no name for what no symbol's size covers";
 }
 
 TEST(ElfImage, RefusesWhatIsNoElfFile) {
@@ -51,14 +51,12 @@ TEST(LoadedImage, ReadsTheSameFromMemory) {
   auto process = Process::open(::getpid());
   ASSERT_TRUE(process);
   const ProcessMemory memory(*process);
-  auto loaded = LoadedImage::read(memory, libc.base);
-  ASSERT_TRUE(loaded) << loaded.error().message();
-  EXPECT_EQ(loaded->build_id(), ElfImage::open(libc.path)->build_id());
-  auto address = loaded->find_exported("environ");
-  ASSERT_TRUE(address) << address.error().message();
-  EXPECT_GT(*address, libc.base);
-  EXPECT_LT(*address, loaded->end());
-  EXPECT_FALSE(loaded->find_exported("no_such_symbol_at_all"));
+  auto loaded = test::must(LoadedImage::read(memory, libc.base));
+  EXPECT_EQ(loaded.build_id(), ElfImage::open(libc.path)->build_id());
+  auto address = test::must(loaded.find_exported("environ"));
+  EXPECT_GT(address, libc.base);
+  EXPECT_LT(address, loaded.end());
+  EXPECT_FALSE(loaded.find_exported("no_such_symbol_at_all"));
 }
 
 TEST(StoppedThreads, StopsReadsAndLetsGo) {
@@ -69,14 +67,13 @@ TEST(StoppedThreads, StopsReadsAndLetsGo) {
   auto process = Process::open(child);
   ASSERT_TRUE(process);
   {
-    auto stopped = StoppedThreads::stop(*process, std::chrono::seconds(5));
-    ASSERT_TRUE(stopped) << stopped.error().message();
-    ASSERT_EQ(stopped->threads().size(), 1u);
-    EXPECT_EQ(stopped->threads()[0].tid, child);
-    EXPECT_NE(stopped->threads()[0].registers.pc(), 0u);
+    auto stopped = test::must(StoppedThreads::stop(*process, std::chrono::seconds(5)));
+    ASSERT_EQ(stopped.threads().size(), 1u);
+    EXPECT_EQ(stopped.threads()[0].tid, child);
+    EXPECT_NE(stopped.threads()[0].registers.pc(), 0u);
     EXPECT_EQ(process->status()->state, 't');
     EXPECT_EQ(process->status()->tracer, ::getpid());
-    EXPECT_GT(stopped->release().count(), 0);
+    EXPECT_GT(stopped.release().count(), 0);
     EXPECT_EQ(process->status()->tracer, 0);
   }
   {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "target/stop_threads.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::target {
 namespace {
@@ -57,18 +58,17 @@ class HeldProcess : public ::testing::Test {
 TEST_F(HeldProcess, IsToldOfAndNotStopped) {
   const auto process = Process::open(child_);
   ASSERT_TRUE(process);
-  auto stopped = StoppedThreads::stop(*process, std::chrono::seconds(5));
-  ASSERT_TRUE(stopped) << stopped.error().message();
-  EXPECT_TRUE(stopped->threads().empty());
-  ASSERT_EQ(stopped->held().size(), 1u);
-  const HeldThread& held = stopped->held().front();
+  auto stopped = test::must(StoppedThreads::stop(*process, std::chrono::seconds(5)));
+  EXPECT_TRUE(stopped.threads().empty());
+  ASSERT_EQ(stopped.held().size(), 1u);
+  const HeldThread& held = stopped.held().front();
   EXPECT_EQ(held.tid, child_);
   EXPECT_EQ(held.tracer, tracer_);
   EXPECT_TRUE(held.stands);
   EXPECT_FALSE(held.tracer_name.empty());
   EXPECT_EQ(describe_tracer(held),
             "another tracer, process " + std::to_string(tracer_) + " (" + held.tracer_name + ")");
-  EXPECT_EQ(stopped->release().count(), 0) << "nothing stood for us";
+  EXPECT_EQ(stopped.release().count(), 0) << "nothing stood for us";
   const auto at = standing_at(*process, child_);
   ASSERT_TRUE(at);
   EXPECT_NE(at->sp(), 0u);

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "target/process_memory.h"
+#include "tests/testlib/must.h"
 
 namespace jtrace::target {
 namespace {
@@ -59,22 +60,21 @@ void wait_until_ended(const Process& process) {
 }
 
 TEST(Process, KnowsItself) {
-  const auto self = Process::open(::getpid());
-  ASSERT_TRUE(self) << self.error().message();
-  EXPECT_EQ(self->pid(), ::getpid());
-  EXPECT_EQ(self->uid(), ::geteuid());
-  EXPECT_EQ(self->gid(), ::getegid());
-  EXPECT_GT(self->start_ticks(), 0u);
-  EXPECT_FALSE(self->cmdline().empty());
-  EXPECT_FALSE(self->has_exited());
-  EXPECT_GT(self->pid_namespace(), 0u);
-  const auto maps = self->maps();
+  const auto self = test::must(Process::open(::getpid()));
+  EXPECT_EQ(self.pid(), ::getpid());
+  EXPECT_EQ(self.uid(), ::geteuid());
+  EXPECT_EQ(self.gid(), ::getegid());
+  EXPECT_GT(self.start_ticks(), 0u);
+  EXPECT_FALSE(self.cmdline().empty());
+  EXPECT_FALSE(self.has_exited());
+  EXPECT_GT(self.pid_namespace(), 0u);
+  const auto maps = self.maps();
   ASSERT_TRUE(maps);
   EXPECT_NE(find_mapping(*maps, reinterpret_cast<Address>(&wait_until_ended)), nullptr);
-  const auto threads = self->threads();
+  const auto threads = self.threads();
   ASSERT_TRUE(threads);
   EXPECT_TRUE(std::find(threads->begin(), threads->end(), ::getpid()) != threads->end());
-  EXPECT_TRUE(self->mounts() && !self->mounts()->empty());
+  EXPECT_TRUE(self.mounts() && !self.mounts()->empty());
 }
 
 TEST(Process, RefusesWhatIsNoProcess) {
@@ -190,9 +190,8 @@ TEST(ProcessMemory, GivesWhatStandsBeforeAHole) {
   const auto self = Process::open(::getpid());
   ASSERT_TRUE(self);
   std::vector<std::byte> out(page);
-  const auto count = ProcessMemory(*self).read_some(reinterpret_cast<Address>(memory + page - 16), out);
-  ASSERT_TRUE(count) << count.error().message();
-  EXPECT_EQ(*count, 16u);
+  const auto count = test::must(ProcessMemory(*self).read_some(reinterpret_cast<Address>(memory + page - 16), out));
+  EXPECT_EQ(count, 16u);
   EXPECT_EQ(out[15], std::byte{'x'});
   EXPECT_FALSE(ProcessMemory(*self).read_exactly(reinterpret_cast<Address>(memory + page - 16), out));
   ::munmap(memory, page);

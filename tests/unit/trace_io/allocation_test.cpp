@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tests/testlib/must.h"
 #include "trace/io/allocation_weight.h"
 #include "trace/io/converter.h"
 #include "trace/io/open_source.h"
@@ -42,8 +43,7 @@ const std::string kObjects =
 void feed(const std::string& events, EventSink& sink) {
   FaultLog faults;
   auto source = make_event_source(std::move(*memory_byte_source("<TRACE>" + events + "</TRACE>")), "in", faults);
-  const auto read = (*source)->read(sink);
-  ASSERT_TRUE(read) << read.error().message();
+  test::must((*source)->read(sink));
   ASSERT_TRUE(sink.finish());
   EXPECT_EQ(faults.total(), 0u);
 }

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/testlib/must.h"
 #include "tests/unit/trace/full_events.h"
 #include "trace/io/converter.h"
 #include "trace/io/open_source.h"
@@ -56,8 +57,7 @@ void feed(std::string_view text, EventSink& sink) {
   FaultLog faults;
   auto source = make_event_source(std::move(*memory_byte_source(text)), "in", faults);
   ASSERT_TRUE(source);
-  const auto summary = (*source)->read(sink);
-  ASSERT_TRUE(summary) << summary.error().message();
+  jtrace::test::must((*source)->read(sink));
   ASSERT_TRUE(sink.finish());
 }
 struct Output {

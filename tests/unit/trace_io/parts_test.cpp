@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/testlib/must.h"
 #include "trace/io/merger.h"
 #include "trace/io/open_source.h"
 #include "trace/io/statistics.h"
@@ -101,8 +102,7 @@ TEST(Parts, InAnyOrderAreTheDocumentThatWasNotCut) {
     FaultLog faults;
     MemorySink bytes;
     XmlWriter writer(bytes);
-    const auto summary = read(inputs, writer, faults);
-    ASSERT_TRUE(summary) << summary.error().message();
+    test::must(read(inputs, writer, faults));
     ASSERT_TRUE(writer.finish());
     EXPECT_EQ(bytes.text(), kWhole);
     EXPECT_EQ(faults.total(), 0u);
@@ -167,8 +167,7 @@ TEST(Parts, TracesOfOneAgentMergeAlthoughEachSaysItsTime) {
   for (const std::string* text : {&later, &kWhole}) {
     FaultLog faults;
     auto source = make_event_source(std::move(*memory_byte_source(*text)), "in", faults);
-    const auto added = merger.add(**source, "in");
-    ASSERT_TRUE(added) << added.error().message();
+    test::must(merger.add(**source, "in"));
   }
   MemorySink bytes;
   XmlWriter writer(bytes);

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "session/options/event_names.h"
+#include "tests/testlib/must.h"
 #include "trace/record/control.h"
 
 namespace jtrace::session {
@@ -59,22 +60,21 @@ TEST(Options, DefaultsAreThoseOfTheDesign) {
 }
 
 TEST(Options, TheAgentsStringHasTheWordsOfTheCommandLine) {
-  auto options = from_string(
+  auto options = test::must(from_string(
       "file=/tmp/a\\,b.xml,events=threads+objAlloc,duration=0.25,filter=java.util.* exclude+my.App run include,strict,"
-      "when-full=block,names=classic,sample-interval=0,min-free=7%,max-size=1M,rotate=3");
-  ASSERT_TRUE(options) << options.error().message();
-  EXPECT_EQ(options->output, "/tmp/a,b.xml");
-  EXPECT_EQ(options->events, kThreadStartEvent | kThreadEndEvent | kObjAllocEvent);
-  EXPECT_EQ(options->duration, 250'000'000u);
-  ASSERT_EQ(options->filters.size(), 2u);
-  EXPECT_EQ(options->filters[0], (FilterRule{"java.util.*", "*", false}));
-  EXPECT_EQ(options->filters[1], (FilterRule{"my.App", "run", true}));
-  EXPECT_TRUE(options->strict);
-  EXPECT_TRUE(options->block_when_full);
-  EXPECT_TRUE(options->classic_names);
-  EXPECT_EQ(options->sample_interval, 0u);
-  EXPECT_EQ(options->min_free_percent, 7u);
-  EXPECT_EQ(options->rotate, 3u);
+      "when-full=block,names=classic,sample-interval=0,min-free=7%,max-size=1M,rotate=3"));
+  EXPECT_EQ(options.output, "/tmp/a,b.xml");
+  EXPECT_EQ(options.events, kThreadStartEvent | kThreadEndEvent | kObjAllocEvent);
+  EXPECT_EQ(options.duration, 250'000'000u);
+  ASSERT_EQ(options.filters.size(), 2u);
+  EXPECT_EQ(options.filters[0], (FilterRule{"java.util.*", "*", false}));
+  EXPECT_EQ(options.filters[1], (FilterRule{"my.App", "run", true}));
+  EXPECT_TRUE(options.strict);
+  EXPECT_TRUE(options.block_when_full);
+  EXPECT_TRUE(options.classic_names);
+  EXPECT_EQ(options.sample_interval, 0u);
+  EXPECT_EQ(options.min_free_percent, 7u);
+  EXPECT_EQ(options.rotate, 3u);
 }
 
 TEST(Options, APlusInAFileNameIsKept) {
