@@ -1,5 +1,5 @@
-// AttachControl: the keys and signals of `jtrace attach`, as the requests of `jtrace ctl`. Answers go to stderr, a line
-// each. Signals are blocked from its making on, so it is made before any thread. One thread.
+// AttachControl: the keys and signals of `jtrace attach`, as the requests of `jtrace ctl`. Answers go
+// to stderr, a line each. Its constructor blocks the signals, so make it before any thread. One thread.
 #pragma once
 
 #include <signal.h>

@@ -22,11 +22,11 @@ struct AttachRunOptions {
   bool confirmed = false;  // --yes
 };
 
-// What one request on one JVM came to.
+// The result of one request on one JVM.
 struct Outcome {
   pid_t pid = 0;
   attach::Request request;
-  std::optional<attach::Reply> reply;  // what was had, also with an error
+  std::optional<attach::Reply> reply;  // what was received, also with an error
   Result<> verdict;
 };
 
@@ -56,8 +56,8 @@ std::string json_view(std::string_view view, std::string_view selectors, const s
 // True where the request reads only, so that `all` needs no --yes.
 bool reads_only(const attach::Request& request);
 
-// For as long as it lives, SIGINT, SIGTERM and SIGHUP make fd() readable instead of ending the program, so that files
-// in the target are removed. What comes when the work is done, too late to end it, has no effect (stop_signals.h).
+// While it lives, SIGINT, SIGTERM and SIGHUP make fd() readable instead of ending the program, so that files
+// in the target are removed. A signal that comes after the work is done has no effect (stop_signals.h).
 class ScopedCancel {
  public:
   ScopedCancel();
@@ -65,7 +65,7 @@ class ScopedCancel {
   ScopedCancel& operator=(const ScopedCancel&) = delete;
   ~ScopedCancel();
   int fd() const { return fd_.get(); }
-  // The work is done, and much may be printed: from here on they do what they do.
+  // The work is done and much may be printed: from here on signals have their usual effect.
   void let_go();
 
  private:

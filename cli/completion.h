@@ -12,9 +12,9 @@ namespace jtrace::cli {
 // `completion bash|zsh|fish`: prints the shell's adaptor, which calls `PROGRAM __complete -- WORD...`.
 void add_completion_command(CLI::App& app, ExitStatus& status);
 
-// The candidates for the last of `words`, the words after the program's name: one a line, a tab and a few words about
-// it behind. The line ":files" stands for the names of files. The JVMs of this machine are looked for where one may
-// stand.
+// The candidates for the last of `words`, the words after the program's name: one
+// a line, then a tab and a short description. The line ":files" stands for the
+// names of files. The JVMs of this machine are looked for where one may stand.
 std::string completions(const CLI::App& app, std::vector<std::string> words);
 
 // One line each, fields separated by tabs: "command NAME DESCRIPTION", "option COMMAND NAMES VALUE DESCRIPTION",

@@ -1,6 +1,6 @@
-// What this machine and this user can do, tried and not guessed: each check does what the commands would do, on
-// processes of its own, or looks at the target without touching it. Nothing is stopped, sent or left behind.
-// Threads: one (the checks fork).
+// What this machine and this user can do: each check tries what the commands
+// do, on processes of its own, or reads facts of the target without touching
+// it. Nothing is stopped, sent or left behind. Threads: one (the checks fork).
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ enum class Ability { kYes, kPartly, kNo };
 std::string_view to_string(Ability ability);
 
 struct Check {
-  std::string name;  // of the capability: "ptrace", "bpf"
+  std::string name;  // of the check: "ptrace", "bpf"
   Ability ability = Ability::kYes;
   std::string finding;                // one line: what was tried and what came of it
-  std::vector<std::string> commands;  // what does not work, or not wholly, without it
-  std::string help;                   // what would help; "" where nothing is wanting
+  std::vector<std::string> commands;  // what fails, or works in part only, without it
+  std::string help;                   // what would help; "" where nothing is missing
 };
 
 // Of the machine, in the order of their worth: user, attach, ptrace, process_vm_readv, perf events, bpf, uprobes, core

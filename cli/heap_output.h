@@ -1,5 +1,5 @@
-// What long work on a heap needs around it: where a heap dump goes, how far it is, and an end by Ctrl-C that leaves no
-// half file.
+// Helpers for long work on a heap: where a heap dump goes, its
+// progress, and an end by Ctrl-C that leaves no half file.
 #pragma once
 
 #include <signal.h>
@@ -13,7 +13,8 @@
 
 namespace jtrace::cli {
 
-// Whole or not at all under its name; packed where that ends in .gz or .zst. "-" is standard output, no terminal.
+// The file appears when it is whole; compressed where its name ends in .gz or .zst. "-" is standard output, but no
+// terminal.
 Result<std::unique_ptr<trace::ByteSink>> open_heap_dump(const std::string& path);
 
 // While it lives, SIGINT, SIGTERM and SIGHUP end the work of `options.progress` as an error instead of the process, and

@@ -41,7 +41,7 @@ Result<perfdata::CounterSource> open_one(const SourceArguments& arguments);
 // All JVMs of all selectors; what cannot be opened is reported and raises `status`.
 std::vector<perfdata::CounterSource> open_all(const SourceArguments& arguments, ExitStatus& status);
 
-// Prints what the user should know of this source, on stderr.
+// Prints the warnings about this source on stderr.
 void print_warnings(const perfdata::CounterSource& source);
 
 // --filter REGEX (ECMAScript, found anywhere in the name); an empty text lets all through. Error: kUsage.

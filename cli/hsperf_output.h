@@ -1,4 +1,4 @@
-// Where hsperf's series go, who they are of, and when the user has had enough.
+// The output of hsperf's series, the process that they belong to, and their end by the user.
 #pragma once
 
 #include <memory>

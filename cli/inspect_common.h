@@ -22,9 +22,9 @@ struct InspectArguments {
 
 // `jtrace stack`, `top` and `profile` open what they look into alike.
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments);
-// Whole or not at all under its name; "-" is stdout.
+// The file appears when it is whole; "-" is stdout.
 Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path);
-// What node and processCreate say of the target.
+// The identity of the target for node and processCreate.
 coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspection, bool show_secrets);
 void add_inspect_options(CLI::App& command, InspectArguments& arguments);
 // Opens the target, runs the view, prints it; the exit status is kPartial where something is missing from it.

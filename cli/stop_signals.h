@@ -1,4 +1,4 @@
-// The signals that end a command which would run on: SIGINT, SIGTERM, SIGHUP, blocked and readable from a descriptor.
+// The signals that end a running command: SIGINT, SIGTERM, SIGHUP, blocked and readable from a descriptor.
 #pragma once
 
 #include <signal.h>
@@ -11,7 +11,7 @@ namespace jtrace::cli {
 // A signalfd. To be called before threads are started, which inherit the blocked signals.
 Result<UniqueFd> stop_signals();
 
-// For work that is done: what came too late to stop it is dropped, and the mask is `before` again.
+// After the work: drops signals that came too late to stop it and restores the mask `before`.
 void give_back_stop_signals(const sigset_t& before);
 // The same where the program ends next: the first of each that comes from here on has no effect either, so that it ends
 // with its own status.

@@ -1,7 +1,7 @@
 // TerminalKeys: single keys from the terminal of this process, without echo; Ctrl-C and Ctrl-Z stay what they are.
 //
-// The terminal is ours only while we are in its foreground, and has its own mode again on every way out: the
-// destructor, stop() before the process stops itself, and a crash. One object at a time; one thread.
+// It changes the terminal only while we are in its foreground, and restores its mode in every case: in the
+// destructor, in stop() before the process stops itself, and at a crash. One object at a time; one thread.
 #pragma once
 
 #include <termios.h>

@@ -10,7 +10,7 @@
 
 namespace jtrace::cli {
 
-// What the command line gave, in its words.
+// The options as the command line has them.
 class TraceArguments {
  public:
   // Adds --NAME for every row of the table (those that only -agentpath has are left out), and --agent-options.

@@ -24,8 +24,8 @@ Result<std::unique_ptr<trace::io::EventSource>> open_trace(const std::string& pa
                                                            const TraceInputOptions& options);
 
 // Several inputs that are parts of one trace (--rotate), in any order, or one after another of one agent: as one
-// source. One input: as open_trace(). kUsage: they are not of one agent, or one is given twice. What is missing between
-// them is said on stderr; `missing` is set. `on_part`: called with the name of each before it is read.
+// source. One input: as open_trace(). kUsage: they are not of one agent, or one is given twice. Missing parts
+// between them are reported on stderr and set `missing`. `on_part`: called with the name of each before it is read.
 struct TraceParts {
   std::unique_ptr<trace::io::EventSource> source;
   std::string name;
@@ -40,7 +40,7 @@ Result<std::vector<std::vector<std::string>>> group_inputs(const std::vector<std
 
 // Warnings on stderr, once per name.
 trace::io::FaultLog warnings(bool strict);
-// What was warned of, in one line; and the status of an input that was read to its end.
+// A summary of the warnings in one line; and the status of an input that was read to its end.
 ExitStatus say_input(const std::string& path, const trace::io::ReadSummary& summary, const trace::io::FaultLog& faults);
 
 }  // namespace jtrace::cli

@@ -12,7 +12,7 @@ namespace jtrace::cli {
 
 // "-": standard output.
 Result<std::unique_ptr<trace::ByteSink>> open_trace_output(const std::string& path);
-// For files of the moment: where the output is; "-": TMPDIR, else /tmp.
+// The folder for temporary files: that of the output; for "-" TMPDIR, else /tmp.
 std::string folder_of_output(const std::string& path);
 
 }  // namespace jtrace::cli
