@@ -318,7 +318,7 @@ void AgentSession::prepare_waits(JNIEnv* jni) {
     waits.reset();
     granted_events &= ~(record::kSleepEvent | record::kParkEvent);
   }
-  // Making the class needed it; switch_events() gives it to who wants it.
+  // It was needed to make the class; switch_events() enables it again where it is wanted.
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
 }
 
@@ -419,8 +419,8 @@ void AgentSession::backfill_threads(JNIEnv* jni) {
   }
 }
 
-// Callbacks end by themselves, but where a thousand threads queue for a safepoint each (GetObjectMonitorUsage), the
-// last one takes its time. Nothing waits for us meanwhile: this is the control thread.
+// Callbacks end by themselves, but where a thousand threads queue for a safepoint each (GetObjectMonitorUsage),
+// the last one takes long. Nothing waits for us meanwhile: this is the control thread.
 constexpr std::uint32_t kLeaveLimitMs = 120'000;
 
 void AgentSession::unmap_pool() {
@@ -474,7 +474,7 @@ void AgentSession::stop(JNIEnv* jni) {
   current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);
   if (Producer* mine = Producer::current(); empty && mine != nullptr) {
-    // What was lost is told: a pool that is still full is being emptied by jtrace, if that lives.
+    // Writes what was lost. A pool that is still full is being emptied by jtrace, if that lives.
     constexpr int kPauseUs = 2000;
     for (int tries = vm_dead ? 100 : 500; tries > 0 && !leave_all(*mine); --tries) usleep(kPauseUs);
     mine->leave(writer);

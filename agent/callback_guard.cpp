@@ -30,7 +30,7 @@ void CallbackGuard::leave_pool(Producer& producer) {
   producer.in_callback().fetch_sub(1, std::memory_order_release);
 }
 
-// The session is not current any more: whoever is seen outside once does not come in again.
+// The session is no longer current: a thread that was seen outside once cannot enter again.
 bool CallbackGuard::wait_until_empty(std::uint32_t limit_ms) {
   std::uint32_t waited = 0;
   bool empty = true;

@@ -42,7 +42,7 @@ void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obje
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWaited, made);
 }
 
-// The threadId of the monitor's owner, 0 where nobody owns it any more. Costs a safepoint or handshake.
+// The threadId of the monitor's owner, 0 where it has none by now. Costs a safepoint or handshake.
 bool owner_of(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& owner) {
   jvmtiMonitorUsage usage{};
   if (session.jvmti->GetObjectMonitorUsage(object, &usage) != JVMTI_ERROR_NONE) return false;

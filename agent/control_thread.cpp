@@ -150,7 +150,7 @@ class ControlThread {
     }
   }
 
-  // Not through the pool: who asks wants them now, not after everything that waits to be drained.
+  // Not through the pool: they are wanted now, not after everything that waits to be drained.
   bool count() {
     constexpr std::size_t kInAFrame = 32'768;
     if (session_.methods == nullptr || session_.vm_dead) return send_answer({}, record::AnswerStatus::kNothingCounted);

@@ -232,7 +232,7 @@ void Producer::Loss::add(const Loss& other) {
   events += other.events;
 }
 
-// What a thread has lost, and found no room to tell before its end, is told by the next one of this producer.
+// Losses that a thread found no room to write before its end are written by the next thread of this producer.
 void Producer::keep_former_loss() {
   if (loss_.events != 0) former_.add(loss_);
   if (loss_.events != 0) former_generation_ = generation();

@@ -198,7 +198,7 @@ void CtlServer::answer(int fd, const ControlAnswer& answer) {
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     if (clients_[i].fd.get() != fd) continue;
     const std::string reply = std::to_string(static_cast<int>(status_of(answer))) + "\n" + text_of(answer);
-    // Small, and nobody to wait for: what does not fit into the socket is lost.
+    // The reply is small and we do not wait: what does not fit into the socket is lost.
     [[maybe_unused]] const ssize_t sent = ::send(fd, reply.data(), reply.size(), MSG_NOSIGNAL);
     clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(i));
     return;

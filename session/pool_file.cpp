@@ -53,7 +53,7 @@ void PoolFile::remove() {
 
 bool PoolFile::was_cut() const { return guard_.was_cut(); }
 
-// The owner takes the file whole at once and locks it for itself; those who look at what was left share it.
+// The owner allocates the whole file at once and locks it exclusively; readers of a pool that was left share the lock.
 Result<> PoolFile::map(std::uint64_t size, bool owner) {
   const int flags = MAP_SHARED | (owner ? MAP_POPULATE : 0);
   void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, fd_.get(), 0);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{64} << 30;
 
-// The document goes on where the file ends: the same lines, then what the pool has beyond them.
+// The document continues where the file ends: the file's lines, then what the pool has beyond them.
 class Continuation {
  public:
   Continuation(trace::ByteSink& bytes, const Session& session, const PartialDocument& document)

@@ -1,4 +1,4 @@
-// Requests to a trace that runs: which of them the agent answers, and what is refused.
+// Requests to a running trace: which of them the agent answers, and which are refused.
 #include <unistd.h>
 
 #include "base/clock.h"

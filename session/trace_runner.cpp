@@ -23,7 +23,7 @@ bool take_pending_signal(int fd) {
   return ::read(fd, &info, sizeof info) > 0;
 }
 
-// What the process has had of processors, ns; 0 where nobody tells.
+// The processor time of the process, ns; 0 where it is unknown.
 std::uint64_t cpu_of(const target::Process& process) {
   const auto stat = process.read_proc("stat");
   const long ticks_a_second = ::sysconf(_SC_CLK_TCK);
@@ -47,7 +47,7 @@ TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record:
       death_(process),
       standstill_(process) {}
 
-// The output's reader holds a write up, maybe a person who pages through it: only a signal ends that.
+// The output's reader blocks a write (a person with a pager, say): only a signal ends that.
 bool TraceRunner::should_give_up() {
   hurried_ = hurried_ || take_pending_signal(options_.signal_fd);
   return hurried_;

@@ -73,7 +73,7 @@ void CallCounts::release(std::uint64_t thread) {
   Entry& entry = entries_[at];
   std::uint64_t mine = thread;
   if (at == 0) return;
-  // Where it shared, whoever finds the entry next may have the block that becomes free now.
+  // If it shared, the next thread with this entry may take the block that becomes free now.
   if (!entry.owner.compare_exchange_strong(mine, kNobody) && mine == kSharing)
     entry.owner.compare_exchange_strong(mine, kNobody);
   for (Block& block : blocks_) {

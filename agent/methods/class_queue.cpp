@@ -15,7 +15,7 @@
 namespace jtrace::agent {
 namespace {
 
-// After so many waits in vain, without one that was not between them, no thread is held up for this long.
+// After so many failed waits in a row no thread waits for this long.
 constexpr std::uint32_t kMostInVain = 3;
 constexpr std::uint64_t kRest = 10 * kNanosPerSecond;
 

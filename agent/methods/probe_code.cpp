@@ -334,8 +334,8 @@ class Maker {
     add_method(method, code);
   }
 
-  // One more for the method (call_counts.h): in the block of the thread's own where it has one, else in the one that
-  // threads share; where nobody has the thread's entry yet, it asks for a block.
+  // One more for the method (call_counts.h): in the block of the thread's own where it has one, else
+  // in the one that threads share; where the thread's entry is still free, it asks for a block.
   void add_count() {
     CodeBuilder code(made_.pool());
     thread_id(code, facts_.virtual_threads ? carrier_ : current_, kCarrier);

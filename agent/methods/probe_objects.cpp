@@ -91,8 +91,8 @@ jlong identify_object(JNIEnv* jni, jobject object, jint is_new) {
   return static_cast<jlong>(guard.session().registry->object_id(jni, object));
 }
 
-// A constructor whose entry is in the trace already, for something that it has called was slow, is told of its receiver
-// by a record of its own.
+// A constructor whose entry is in the trace already, since one of its
+// callees was slow, gets its receiver written by a record of its own.
 void object_received(JNIEnv* jni, jobject object, jint number, jint is_new, jlong thread) {
   CallbackGuard guard;
   if (!guard || guard.session().methods == nullptr || object == nullptr) return;

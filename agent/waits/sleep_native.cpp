@@ -25,7 +25,7 @@ struct Candidate {
   const char* method;
   const char* symbols[2];
 };
-// Thread.c and jvm.h of JDK 8 to 27. From 19 on `sleep` is no native method any more.
+// Thread.c and jvm.h of JDK 8 to 27. From 19 on `sleep` is no longer a native method.
 constexpr Candidate kCandidates[] = {
     {"sleepNanos0", {"JVM_SleepNanos", "JVM_Sleep"}},
     {"sleep0", {"JVM_Sleep", nullptr}},

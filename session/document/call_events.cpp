@@ -10,7 +10,7 @@ using trace::ClassId;
 using trace::ObjectId;
 using trace::ThreadId;
 
-// Of a static method none; of others what is not known yet.
+// None for a static method; unknown so far for others.
 CallEvents::Receiver CallEvents::receiver_of(std::uint64_t method) const {
   if (!options_.receivers || !definitions_.is_static(method)) return {};
   return {ObjectId::none(), trace::Number(0)};
@@ -160,7 +160,7 @@ Result<> CallEvents::write_end_of(CallStack& stack, const EndFigures& at, trace:
                                          .values = values});
 }
 
-// A call as its caller sees it: of the method that the instruction names, which another may override.
+// A call as its caller sees it: the method that the instruction names; the one that runs may override it.
 Result<> CallEvents::write_call(const TimedRecord& record) {
   const std::uint64_t time = record.header().time;
   const std::uint64_t method = definitions_.stands_for(record.header().number);

@@ -6,7 +6,7 @@ namespace jtrace::session {
 
 namespace record = trace::record;
 
-// VMDeath comes on a thread (DestroyJavaVM) whose ThreadEnd has come before: then nobody's.
+// VMDeath comes on a thread (DestroyJavaVM) whose ThreadEnd has come before: then it has no thread.
 template <class Element>
 Result<> EventBuilder::write_runtime(const record::ThreadRecord& record) {
   if (ended_threads_.contains(record.thread)) return emitter_.emit(Element{.time = wall(record.header.time)});

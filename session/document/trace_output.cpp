@@ -27,7 +27,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// What must stay free: what the user said, else a share of the file system.
+// What must stay free: the user's value, else a share of the file system.
 std::uint64_t min_free_of(const TraceOptions& options, const std::string& path) {
   if (options.min_free) return *options.min_free;
   struct statvfs info {};

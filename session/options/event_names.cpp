@@ -47,7 +47,7 @@ std::uint64_t bits_with(Condition condition) {
     if (condition(row)) bits |= row.bit;
   return bits;
 }
-// "all" is what costs little: what rewrites the bytecode of whatever the filters let through is named by who wants it.
+// "all" has the events that cost little: those that rewrite the bytecode of all that the filters include must be named.
 bool is_in_all(const Row& row) { return row.when == When::kDefault || row.when == When::kAll; }
 
 const std::vector<Word>& groups() {
@@ -76,7 +76,7 @@ const std::vector<Word>& elements() {
 // Definitions, written wherever they are referred to: asking for them asks for nothing else.
 constexpr std::string_view kAlways[] = {"methodDef", "objDef"};
 
-// Each word once: a group may have the name of what it is made of, and is then what the word means.
+// Each word once: a group may share its name with one of its events; the word then means the group.
 template <class Function>
 void for_each_word(Function function) {
   const auto is_group = [](const Word& word) {

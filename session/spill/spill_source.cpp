@@ -55,7 +55,7 @@ class Replay {
       : output_(sink),
         drainer_(records_, output_, session.identity, without_rotation(session.options), session.anchor) {}
 
-  // False: the block makes no sense where it stands.
+  // False: the block is malformed, or must not come here.
   Result<bool> take(record::SpillReader::Block& block) {
     if (block.header.kind == BlockKind::kKnown) return remember(block);
     if (block.header.kind == BlockKind::kTraceStart) return start(block);

@@ -66,7 +66,7 @@ Result<> Spiller::write_pass(std::uint64_t watermark) {
   return writer_.write_block(BlockKind::kPass, pass);
 }
 
-// The part as it is in the file, whatever its producer does with the pool's bytes meanwhile.
+// A copy of the part, as it goes into the file: its producer may change the pool's bytes meanwhile.
 Result<record::EventPart> Spiller::write_part(BlockKind kind, const record::EventPart& part) {
   record::EventPart written = part;
   std::span<const std::byte> copy;
