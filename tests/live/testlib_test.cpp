@@ -1,5 +1,6 @@
 // The JDKs are found and can be started: what every other live test stands on.
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -14,6 +15,25 @@ namespace jtrace::test {
 namespace {
 
 using ::testing::HasSubstr;
+
+// It fails the test where it was called, and what comes after it is not run.
+TEST(Must, EndsTheTestWithTheErrorsTextAtItsOwnLine) {
+  EXPECT_EQ(must(Result<int>(7)), 7);
+  ::testing::TestPartResultArray failures;
+  int line = 0;
+  {
+    using Reporter = ::testing::ScopedFakeTestPartResultReporter;
+    const Reporter reporter(Reporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+    line = __LINE__ + 1;
+    EXPECT_THROW(must(Result<int>(fail(ErrorCategory::kRefused, "the reason"))), ::testing::AssertionException);
+  }
+  ASSERT_EQ(failures.size(), 1);
+  const ::testing::TestPartResult& failure = failures.GetTestPartResult(0);
+  EXPECT_TRUE(failure.fatally_failed());
+  EXPECT_STREQ(failure.message(), "Failed\nthe reason");
+  EXPECT_THAT(failure.file_name(), ::testing::EndsWith("testlib_test.cpp"));
+  EXPECT_EQ(failure.line_number(), line);
+}
 
 TEST(JdkMatrix, FindsAtLeastTwo) {
   if (jdks().size() < 2)
