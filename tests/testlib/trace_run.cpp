@@ -47,8 +47,9 @@ Result<std::unique_ptr<TraceRun>> TraceRun::start(pid_t pid, const std::vector<s
       wait_for_bytes(run->path_, "<traceStart", std::chrono::seconds(60), [&run] { return run->command_->alive(); });
   if (!tracing) {
     const auto status = run->command_->wait_exit(std::chrono::milliseconds(0));
-    return fail(tracing.error().with_context("jtrace attach" +
-                                             (status ? " (status " + std::to_string(*status) + ")" : "") +
+    std::string command = "jtrace";
+    for (std::size_t i = 1; i < argv.size(); ++i) command += ' ' + argv[i];
+    return fail(tracing.error().with_context(command + (status ? " (status " + std::to_string(*status) + ")" : "") +
                                              ", which said: " + run->command_->err()));
   }
   return run;
