@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a shell itself completes after "jtrace stack": completion_shells.sh bash|fish JTRACE PID, one candidate a line.
+# What a shell itself completes after "jtrace stack": completion_shells.sh bash|zsh|fish JTRACE PID, one candidate a line.
 jtrace=$2
 PATH=$(dirname "$jtrace"):$PATH
 case $1 in
@@ -10,6 +10,24 @@ case $1 in
       _jtrace jtrace "$word" stack
       printf '%s\n' "${COMPREPLY[@]}"
     done
+    ;;
+  zsh)
+    # Typed at a shell with a terminal: Tab, then a key that prints what stands there.
+    zsh -f -s Idl "$3" <<'TEXT'
+zmodload zsh/zpty
+zpty shell 'zsh -f -i'
+zpty -w shell 'stty -echo; PS1= PS2= TERM=dumb; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -D -u'
+zpty -w shell 'source <(jtrace completion zsh); show() { print -r -- "<${BUFFER}>"; BUFFER= }; zle -N show; bindkey "^X^X" show'
+zpty -w shell 'print RE""ADY'
+zpty -r shell line '*READY*'
+for word in "$@"; do
+  zpty -w -n shell "jtrace stack $word"$'\t\C-x\C-x'
+  zpty -r shell line '*<*>*'
+  typed=(${=${${line#*<}%%>*}})
+  print -r -- $typed[-1]
+done
+zpty -d shell
+TEXT
     ;;
   fish)
     fish --no-config -c "jtrace completion fish | source; complete -C 'jtrace stack Idl'; complete -C 'jtrace stack $3'" | cut -f1
