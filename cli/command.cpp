@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "base/strings.h"
 #include "cli/completion.h"
@@ -53,13 +54,18 @@ std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) 
   return option == words.end() ? error.what() : unknown_option(*command, *option);
 }
 
+int print_whole(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  if (std::fflush(stdout) == 0) return static_cast<int>(ExitStatus::kOk);
+  return static_cast<int>(report(system_error("cannot write", "standard output")));
+}
+
 // The two words that programs ask, not people: completions() and option_tables().
 int print_tables(const CLI::App& app, std::vector<std::string> words) {
   std::string text;
   if (words.front() == "__tables") text = option_tables(app);
   else if (words.size() > 1 && words[1] == "--") text = completions(app, {words.begin() + 2, words.end()});
-  std::fputs(text.c_str(), stdout);
-  return static_cast<int>(std::fflush(stdout) == 0 ? ExitStatus::kOk : ExitStatus::kRefused);
+  return print_whole(text);
 }
 
 }  // namespace
@@ -92,8 +98,9 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help, --version
-    app.exit(done);
-    return static_cast<int>(ExitStatus::kOk);
+    std::ostringstream text;
+    app.exit(done, text, text);
+    return print_whole(text.str());
   } catch (const CLI::ExtrasError& error) {
     log_error(unexpected_words(app, error) + help_of(app));
     return static_cast<int>(ExitStatus::kUsage);

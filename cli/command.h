@@ -5,7 +5,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <limits>
+#include <string>
 
 #include "base/log.h"
 #include "base/result.h"
@@ -21,8 +23,16 @@ inline ExitStatus report(const Error& error) {
 }
 
 // For an option that takes a time: cmake/Cli11.cmake leaves out CLI11's own.
+// CLI::Range would set up a string stream, and with it a locale, at each start.
 inline CLI::Validator positive_number() {
-  return CLI::Range(std::numeric_limits<double>::min(), std::numeric_limits<double>::max(), "POSITIVE");
+  return CLI::Validator(
+      [](const std::string& word) {
+        char* end = nullptr;
+        const double value = std::strtod(word.c_str(), &end);
+        const bool good = *end == '\0' && value > 0 && value <= std::numeric_limits<double>::max();
+        return good ? std::string() : "'" + word + "' is no positive number";
+      },
+      "POSITIVE");
 }
 
 // Parses the arguments, runs the chosen subcommand and returns the exit status of the process. Usage errors are one

@@ -8,7 +8,8 @@
 int main(int argc, char** argv) {
   // A file size limit (ulimit -f) is an error like any other: write() says EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
-  CLI::App app("looks into HotSpot JVMs from outside", "jtrace");
+  // Not taken apart at the end: the process ends with it.
+  CLI::App& app = *new CLI::App("looks into HotSpot JVMs from outside", "jtrace");
   jtrace::ExitStatus status = jtrace::ExitStatus::kOk;
   // To set up every command's options takes longer than most commands: the one that is named first will do.
   const std::string_view word = argc > 1 ? argv[1] : "";
