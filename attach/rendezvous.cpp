@@ -113,6 +113,10 @@ Result<Rendezvous> Rendezvous::locate(const target::Process& process) {
   if (!directory) {
     Error error = directory.error().with_context("cannot reach the JVM's temporary directory");
     const bool denied = error.errnum == EACCES || error.errnum == EPERM;
+    if (error.errnum == ENOENT) {
+      error.category = ErrorCategory::kNotAttachable;
+      error.help = "HotSpot's socket would be there; jtrace stack, profile, top, inspect and hsperf do without";
+    }
     if (denied) error.help = "the JVM runs as uid " + std::to_string(process.uid()) + ": run as that user or root";
     return fail(std::move(error));
   }

@@ -118,9 +118,9 @@ void check_memory(std::vector<Check>& checks) {
     check.ability = Ability::kNo;
     check.commands = {"jtrace attach"};
     check.help = "--ring-memory 8M, or a larger limit of memory";
-  } else if (room < wanted) {
+  } else if (room < wanted + wanted / 8) {
     check.ability = Ability::kPartly;
-    check.commands = {"jtrace attach (the memory is then a file beside the output)"};
+    check.commands = {"jtrace attach (takes less then, or a file beside the output)"};
     check.help = "docker run --shm-size 128m, or --ring-memory 8M";
   }
   checks.push_back(std::move(check));

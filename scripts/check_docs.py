@@ -18,7 +18,7 @@ PROGRAMS = ("jtrace", "hsperf")
 FOLDERS = {path.name for path in TREE.iterdir() if path.is_dir() and not path.name.startswith(".")} - {"build"}
 # Options of scripts, build tools, container tools and the JDK's own tools.
 OTHERS = set("""--all --build --cap-add --change --container --custom --gid --help --image --install --mount --name
- --output-on-failure --pid --prefix --preset --privileged --profile --read-only --rm --security-opt --self-test --target
+ --output-on-failure --pid --prefix --preset --privileged --profile --read-only --rm --security-opt --self-test --shm-size --target
  --test-dir --tmpfs --user --userns --version --volume --no-install-recommends --section --cap-drop --ipc
  --now --enable-dtrace --gtest""".split())
 

@@ -111,6 +111,8 @@ class AgentChild {
     TraceIdentity identity = identify(process, target::examine_jvm(process).value_or(target::Jvm{}), options);
     const ClockAnchor anchor = ClockAnchor::now();
     const std::string folder = options.output.substr(0, options.output.rfind('/') + 1);
+    if (options.ring_memory == TraceOptions().ring_memory)
+      options.ring_memory = PoolFile::size_with_room(options.ring_memory);
     JTRACE_ASSIGN_OR_RETURN(
         PoolFile pool,
         PoolFile::create(options.ring_memory, session_text(identity, options, anchor, anchor.monotonic, options.output),

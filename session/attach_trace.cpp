@@ -63,6 +63,8 @@ Result<TraceSummary> trace_process(const target::Process& process, const TraceOp
   TraceIdentity identity = identify(process, jvm, options);
   identity.vm_begin_time = counters.vm_begin_time;
   const ClockAnchor anchor = ClockAnchor::now();
+  if (options.ring_memory == TraceOptions().ring_memory)
+    options.ring_memory = PoolFile::size_with_room(options.ring_memory);
   JTRACE_ASSIGN_OR_RETURN(
       PoolFile pool,
       PoolFile::create(options.ring_memory, session_text(identity, options, anchor, anchor.monotonic, options.output),

@@ -66,6 +66,17 @@ Result<> PoolFile::map(std::uint64_t size, bool owner) {
   return {};
 }
 
+std::uint64_t PoolFile::size_with_room(std::uint64_t size) {
+  for (std::uint64_t less = size; less >= size / 8; less /= 2) {
+    if (!has_room(kSharedMemory, less)) continue;
+    if (less < size)
+      log_info(std::string(kSharedMemory) + " has no room for " + std::to_string(size >> 20) +
+               " MiB of ring memory: " + std::to_string(less >> 20) + " MiB are taken");
+    return less;
+  }
+  return size;
+}
+
 Result<PoolFile> PoolFile::create(std::uint64_t size, std::string_view session, int pid, std::uint64_t start_ticks,
                                   const std::string& beside) {
   const bool shared = has_room(kSharedMemory, size);

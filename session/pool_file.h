@@ -26,6 +26,9 @@ class PoolFile {
   // folder to use where /dev/shm has no room.
   static Result<PoolFile> create(std::uint64_t size, std::string_view session, int pid, std::uint64_t start_ticks,
                                  const std::string& beside);
+  // For a size that nobody asked for: it, or its half, quarter or eighth, whichever /dev/shm has room for first, and
+  // said where that is less. Where it has room for none of them: `size`.
+  static std::uint64_t size_with_room(std::uint64_t size);
   // A pool that another jtrace left. kMalformed where it is no pool, kRefused where its jtrace still lives.
   static Result<PoolFile> open(const std::string& path);
   PoolFile(PoolFile&& other) noexcept;
