@@ -5,6 +5,6 @@ add_executable(hsperf
 target_link_libraries(hsperf PRIVATE jtrace::session jtrace::coreinspect jtrace::trace_io jtrace::perfdata jtrace::cli11)
 if(JTRACE_STATIC)
   target_link_options(hsperf PRIVATE -static)
-  jtrace_quick_exceptions(hsperf)
+  jtrace_quick_start(hsperf)
 endif()
 install(TARGETS hsperf RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

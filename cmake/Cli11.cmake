@@ -8,9 +8,9 @@
 # All of CLI11 is inline: each source that has the header would compile its classes once more, three of the five seconds that
 # the header takes. With g++'s pragmas (clang does without) one source compiles them: cli11.cpp.
 #
-# And it is copied without <iostream>, which sets up eight streams and a locale at every start of a program that prints with
-# stdio: App::exit() then takes the streams that it shall write to, and what CLI11 says of deprecated options, which we have
-# none of, goes nowhere.
+# And it is copied without <iostream> and std::locale(), which set up eight streams and a locale at every start of a program that
+# prints with stdio: App::exit() then takes the streams that it shall write to, what CLI11 says of deprecated options, which we have
+# none of, goes nowhere, and letters are those of the C locale, as they were: we set no other.
 find_path(JTRACE_CLI11_DIRECTORY CLI/Validators.hpp)
 set(cli11_copy ${PROJECT_BINARY_DIR}/cli11)
 file(GLOB headers RELATIVE ${JTRACE_CLI11_DIRECTORY}/CLI ${JTRACE_CLI11_DIRECTORY}/CLI/*.hpp)
@@ -21,6 +21,8 @@ foreach(header IN LISTS headers)
     string(REGEX REPLACE "\nconst ([^;\n]*);" "\n" text "${text}")
   endif()
   string(REPLACE "#include <iostream>" "#include <istream>\n#include <ostream>" text "${text}")
+  string(REGEX REPLACE "std::(isspace|isalpha|isalnum|tolower)(<char>)?\\(([^,()]+|\\*\\(unit_begin - 1\\)), std::locale\\(\\)\\)"
+    "std::\\1(static_cast<unsigned char>(\\3))" text "${text}")
   string(REGEX REPLACE " = std::(cout|cerr)" "" text "${text}")
   string(REGEX REPLACE "std::(cout|cerr) <<" "std::ostream(nullptr) <<" text "${text}")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
