@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "cli/commands.h"
-#include "cli/doctor.h"
 #include "cli/selector.h"
+#include "doctor/checks.h"
 #include "target/jvm_discovery.h"
 
 namespace jtrace::cli {
@@ -28,17 +28,17 @@ void write_row(std::string& out, std::string_view ability, std::string name, std
   out.append("  ").append(ability).append(8 - ability.size(), ' ').append(name).append(text) += '\n';
 }
 
-void write_text(std::string& out, std::string_view title, const std::vector<Check>& checks) {
+void write_text(std::string& out, std::string_view title, const std::vector<doctor::Check>& checks) {
   out.append(title) += '\n';
-  for (const Check& check : checks) {
+  for (const doctor::Check& check : checks) {
     write_row(out, to_string(check.ability), check.name, check.finding);
     if (!check.commands.empty()) write_row(out, "", "  it blocks", joined(check.commands));
     if (!check.help.empty()) write_row(out, "", "  would help", check.help);
   }
 }
 
-void write_checks(JsonWriter& json, std::string_view scope, const std::vector<Check>& checks) {
-  for (const Check& check : checks) {
+void write_checks(JsonWriter& json, std::string_view scope, const std::vector<doctor::Check>& checks) {
+  for (const doctor::Check& check : checks) {
     json.begin_object().member("scope", scope).member("name", check.name);
     json.member("ability", to_string(check.ability)).member("finding", check.finding);
     json.key("blocks").begin_array();
@@ -47,8 +47,8 @@ void write_checks(JsonWriter& json, std::string_view scope, const std::vector<Ch
   }
 }
 
-void write_json(std::string& out, const target::Process* process, const std::vector<Check>& machine,
-                const std::vector<Check>& jvm) {
+void write_json(std::string& out, const target::Process* process, const std::vector<doctor::Check>& machine,
+                const std::vector<doctor::Check>& jvm) {
   JsonWriter json(out);
   json.begin_object().member("view", "doctor").key("target").begin_object();
   json.member("kind", process ? "process" : "machine").member("bootId", target::boot_id());
@@ -67,8 +67,8 @@ ExitStatus run(const DoctorArguments& arguments) {
     if (!opened) return report(opened.error());
     process = std::make_unique<target::Process>(std::move(*opened));
   }
-  const std::vector<Check> machine = check_machine();
-  const std::vector<Check> jvm = process ? check_jvm(*process) : std::vector<Check>();
+  const std::vector<doctor::Check> machine = doctor::check_machine();
+  const std::vector<doctor::Check> jvm = process ? doctor::check_jvm(*process) : std::vector<doctor::Check>();
   std::string out;
   if (arguments.format == "json") {
     write_json(out, process.get(), machine, jvm);

@@ -46,8 +46,10 @@ LAYERS = {
     "session/spill": ["session/document", "session/options", "target", "trace", "trace/record", "trace/io", "base"],
     "session": ["session/options", "session/document", "session/spill", "attach", "perfdata", "target", "trace",
                 "trace/record", "trace/io", "base"],
-    "cli": ["session", "session/options", "session/document", "session/spill", "dtrace", "coreinspect/*", "perfdata",
-            "attach", "target", "trace", "trace/record", "trace/io", "base"],
+    "dtrace/trace": ["dtrace", "session/options", "session/document", "coreinspect/*", "target", "trace", "base"],
+    "doctor": ["dtrace", "session", "session/options", "attach", "perfdata", "target", "base"],
+    "cli": ["doctor", "dtrace/trace", "session", "session/options", "session/document", "session/spill", "dtrace",
+            "coreinspect/*", "perfdata", "attach", "target", "trace", "trace/record", "trace/io", "base"],
 }
 # Files of a layer of their own in the folder of another: what puts a session together, and leads the JVM's callbacks to it.
 FILES = {
@@ -139,6 +141,12 @@ PLANTED = {
     "agent/up.cpp": ('#include "agent/methods/method_tracer.h"', False),
     "agent/agent_session.cpp": ('#include "agent/methods/method_tracer.h"', True),
     "agent/methods/down.cpp": ('#include "agent/agent_session.h"', True),
+    "dtrace/session.cpp": ('#include "session/options/options.h"', False),
+    "dtrace/trace/document.cpp": ('#include "session/document/trace_output.h"', True),
+    "dtrace/trace/session.cpp": ('#include "session/attach_trace.h"', False),
+    "doctor/attach.cpp": ('#include "attach/preflight.h"', True),
+    "doctor/cli.cpp": ('#include "cli/selector.h"', False),
+    "attach/doctor.cpp": ('#include "doctor/checks.h"', False),
     "cli/agent.cpp": ('#include "agent/options.h"', False),
     "coreinspect/types/up.cpp": ('#include "coreinspect/vm/vm.h"', False),
     "coreinspect/oops/peer.cpp": ('#include "coreinspect/code/cache.h"', True),

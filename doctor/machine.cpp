@@ -12,12 +12,12 @@
 #include "base/file.h"
 #include "base/free_memory.h"
 #include "base/strings.h"
-#include "cli/doctor.h"
+#include "doctor/checks.h"
 #include "session/ctl_socket.h"
 #include "session/options/options.h"
 #include "target/jvm_discovery.h"
 
-namespace jtrace::cli {
+namespace jtrace::doctor {
 namespace {
 
 struct Capability {
@@ -177,4 +177,4 @@ std::vector<Check> check_machine() {
   return checks;
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::doctor

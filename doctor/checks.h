@@ -8,7 +8,7 @@
 
 #include "target/process.h"
 
-namespace jtrace::cli {
+namespace jtrace::doctor {
 
 enum class Ability { kYes, kPartly, kNo };
 std::string_view to_string(Ability ability);
@@ -34,4 +34,4 @@ std::string usable_capabilities();
 // By its number, of this process.
 bool has_capability(int number);
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::doctor

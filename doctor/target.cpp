@@ -6,14 +6,14 @@
 #include "attach/preflight.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "cli/doctor.h"
+#include "doctor/checks.h"
 #include "dtrace/libjvm.h"
 #include "perfdata/discovery.h"
 #include "session/embedded_agent.h"
 #include "target/jvm_discovery.h"
 #include "target/process_memory.h"
 
-namespace jtrace::cli {
+namespace jtrace::doctor {
 namespace {
 
 std::string without_help(const Error& error) { return Error{error}.with_help("").message(); }
@@ -135,4 +135,4 @@ std::vector<Check> check_jvm(const target::Process& process) {
   return checks;
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::doctor

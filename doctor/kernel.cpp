@@ -13,12 +13,12 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "cli/doctor.h"
+#include "doctor/checks.h"
 #include "dtrace/bpf.h"
 #include "dtrace/bpf_assembler.h"
 #include "target/memory_map.h"
 
-namespace jtrace::cli {
+namespace jtrace::doctor {
 namespace {
 
 // Never called: a place in our own file for a uprobe of our own.
@@ -190,4 +190,4 @@ void check_kernel(std::vector<Check>& checks) {
   check_probes(checks);
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::doctor
