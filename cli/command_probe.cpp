@@ -1,43 +1,25 @@
 // jtrace probe PID PROBE...: a trace through USDT probes, until the duration, Ctrl-C or the JVM's end.
-#include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
-#include "base/clock.h"
+#include "base/child_jobs.h"
 #include "base/strings.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
-#include "cli/probe_trace.h"
 #include "cli/selector.h"
-#include "dtrace/flag_switch.h"
-#include "dtrace/launch.h"
-#include "dtrace/traced_sites.h"
+#include "cli/stop_signals.h"
+#include "dtrace/trace/probe_run.h"
 
 namespace jtrace::cli {
 namespace {
 
 constexpr std::uint64_t kDefaultRing = 16u << 20;
-constexpr std::string_view kDefaultProbes[] = {"thread__start",
-                                               "thread__stop",
-                                               "class__loaded",
-                                               "class__unloaded",
-                                               "gc__begin",
-                                               "gc__end",
-                                               "vm__init__end",
-                                               "vm__shutdown",
-                                               "monitor__wait",
-                                               "monitor__waited",
-                                               "monitor__contended__enter",
-                                               "monitor__contended__entered"};
 
 struct ProbeArguments {
-  std::vector<std::string> words;  // PID PROBE..., or PROBE... and what stands after "--"
+  std::vector<std::string> words;  // PID PROBE..., or PROBE... and what comes after "--"
   std::vector<std::string> none;
   std::string output, duration, max_size, ring_memory;
   std::vector<std::string> filters;
@@ -47,7 +29,7 @@ struct ProbeArguments {
 };
 
 // The words after "--" of our own command line: CLI11 gives all positional words alike.
-std::size_t words_behind_dashes() {
+std::size_t count_words_after_dashes() {
   std::FILE* file = std::fopen("/proc/self/cmdline", "re");
   if (file == nullptr) return 0;
   std::string text;
@@ -75,226 +57,111 @@ Result<session::TraceOptions> options_of(const ProbeArguments& arguments) {
   return options;
 }
 
-Result<std::vector<const dtrace::Probe*>> probes_of(const dtrace::Libjvm& libjvm,
-                                                    const std::vector<std::string>& words) {
-  if (libjvm.probes.empty()) return fail(dtrace::no_probes(libjvm));
-  std::vector<const dtrace::Probe*> chosen;
-  std::vector<std::string> wanted(words);
-  if (words.empty()) wanted.assign(std::begin(kDefaultProbes), std::end(kDefaultProbes));
-  for (const std::string& word : wanted) {
-    JTRACE_ASSIGN_OR_RETURN(const auto some, dtrace::select_probes(libjvm.probes, word));
-    for (const dtrace::Probe* probe : some)
-      if (std::find(chosen.begin(), chosen.end(), probe) == chosen.end()) chosen.push_back(probe);
-  }
-  return chosen;
-}
-
-// The flags that some of the probes need and that are off; refused where none of the probes would fire without them.
-Result<std::vector<std::string>> flags_that_are_off(const dtrace::Libjvm& libjvm,
-                                                    const std::vector<const dtrace::Probe*>& chosen, bool asked_for,
-                                                    bool enable) {
-  std::vector<std::string> flags;
-  std::string names, words;
-  std::size_t off = 0;
-  for (const dtrace::Probe* probe : chosen) {
-    if (libjvm.enabled(*probe).value_or(true)) continue;
-    ++off;
-    names += (names.empty() ? "" : ", ") + probe->name;
-    const std::string flag(probe->description.flag);
-    if (std::find(flags.begin(), flags.end(), flag) != flags.end()) continue;
-    flags.push_back(flag);
-    words += (words.empty() ? "-XX:+" : " -XX:+") + flag;
-  }
-  if (off == 0 || enable) return flags;
-  const std::string help = "start java with " + words + ", or let --enable-flags switch them on";
-  if (off == chosen.size())
-    return fail(ErrorCategory::kRefused, "these probes are off in this JVM and would never fire: " + names, help);
-  if (asked_for) log_warning("off in this JVM, they will not fire: " + names + "; " + help);
-  return std::vector<std::string>();
-}
-
-// Switches on what is off and asked for, and shares what another trace of ours has switched on.
-Result<std::optional<dtrace::FlagSwitch>> switch_flags_on(const target::Process& process, const dtrace::Libjvm& libjvm,
-                                                          const std::vector<const dtrace::Probe*>& chosen,
-                                                          const std::vector<std::string>& off) {
-  std::vector<std::string> needed(off);
-  for (const dtrace::Probe* probe : chosen) {
-    const std::string flag(probe->description.flag);
-    const bool is_new = std::find(needed.begin(), needed.end(), flag) == needed.end();
-    if (is_new && libjvm.enabled(*probe).value_or(false) && libjvm.flags.contains(flag)) needed.push_back(flag);
-  }
-  if (needed.empty()) return std::optional<dtrace::FlagSwitch>();
-  JTRACE_ASSIGN_OR_RETURN(const auto limits, dtrace::limits_of_switching(libjvm, off));
-  for (const std::string& line : limits) log_warning(line);
-  JTRACE_ASSIGN_OR_RETURN(auto switched, dtrace::FlagSwitch::take(process, libjvm, needed, !off.empty()));
-  std::string names;
-  for (const std::string& flag : switched.flags()) names += (names.empty() ? "" : ", ") + flag;
-  if (!names.empty()) log_info("switched on until the last trace of it ends: " + names);
-  return std::optional(std::move(switched));
-}
-
-// The sites to trace. `--stack` with nothing but method probes is refused: they are no rare probes.
-Result<std::vector<dtrace::TracedSite>> sites_of(const dtrace::Libjvm& libjvm,
-                                                 const std::vector<const dtrace::Probe*>& chosen,
-                                                 const ProbeArguments& arguments) {
-  auto sites = dtrace::sites_to_trace(libjvm.probes, chosen, arguments.count_methods, arguments.stacks);
-  if (arguments.stacks && std::none_of(sites.begin(), sites.end(), [](const auto& site) { return site.copies_stack; }))
-    return fail(ErrorCategory::kUsage, "--stack is for rare probes, and method probes are none",
-                "methodEntry and methodExit tell the stack by themselves");
-  for (const std::string& line : dtrace::unreadable_operands(sites)) log_warning(line);
-  return sites;
-}
-
 dtrace::BackEnd back_end_of(const std::string& word) {
   for (const auto back_end : {dtrace::BackEnd::kUprobeMulti, dtrace::BackEnd::kPerfBpf, dtrace::BackEnd::kPerf})
     if (word == to_string(back_end)) return back_end;
   return dtrace::BackEnd::kAutomatic;
 }
 
-Result<std::unique_ptr<dtrace::ProbeSource>> open_source(const target::Process& process, const dtrace::Libjvm& libjvm,
-                                                         const std::vector<dtrace::TracedSite>& sites,
-                                                         const ProbeArguments& arguments,
-                                                         const session::TraceOptions& options) {
-  const std::uint64_t before = monotonic_ns();
-  JTRACE_ASSIGN_OR_RETURN(
-      auto source,
-      dtrace::ProbeSource::open(process, libjvm, sites, {back_end_of(arguments.back_end), options.ring_memory}));
-  char time[32];
-  std::snprintf(time, sizeof time, "%.0f ms", static_cast<double>(monotonic_ns() - before) / 1e6);
-  log_info("tracing " + std::to_string(sites.size()) + " sites by " + std::string(to_string(source->back_end())) +
-           ", set in " + time + (source->reason().empty() ? "" : " (" + source->reason() + ")"));
-  return source;
+// What the user should know of a trace that is over.
+void report_end(const dtrace::ProbeTraceSummary& summary, pid_t pid) {
+  using dtrace::ProbeEnd;
+  const std::string name = "JVM " + std::to_string(pid);
+  if (summary.end == ProbeEnd::kTargetEnded) log_info(name + " ended");
+  if (summary.end == ProbeEnd::kTargetChanged) log_info(name + " has become another program");
+  const auto warn_of = [](std::uint64_t count, std::string_view what) {
+    if (count != 0) log_warning(std::to_string(count) + std::string(what));
+  };
+  const dtrace::EventCounts& counts = summary.counts;
+  warn_of(summary.lost, " hits were lost: --ring-memory makes room");
+  warn_of(counts.missing_texts, " texts could not be read");
+  warn_of(counts.cut_texts, " texts were cut");
+  warn_of(summary.cut_stacks, " stacks could not be followed to their end (\"...\")");
+  if (counts.exits_without_entry != 0)
+    log_info(std::to_string(counts.exits_without_entry) + " methods were left that had been entered before");
+  if (counts.without_element != 0 && summary.table.empty())
+    log_info(std::to_string(counts.without_element) + " hits have no element in the trace; --summary counts them");
+  const bool on_stdout = summary.path == "-";
+  std::fwrite(summary.table.data(), 1, summary.table.size(), on_stdout ? stderr : stdout);
+  warn_of(counts.unknown_methods, " hits are of methods of which no more is known");
+  char text[64];
+  std::snprintf(text, sizeof text, "probes taken out in %.0f ms", static_cast<double>(summary.taking_out) / 1e6);
+  log_info(text);
+  std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(summary.duration) / 1e9);
+  log_info(std::to_string(counts.taken) + " hits, " + std::to_string(summary.elements) + " elements in " + text +
+           (on_stdout ? "" : " -> " + summary.path));
 }
 
-// Null, with a warning, where the JVM's tables cannot be read.
-std::unique_ptr<dtrace::VmFacts> facts_of(const target::Process& process) {
-  auto facts = dtrace::VmFacts::open(process.pid());
-  if (facts) return std::move(*facts);
-  log_warning("threads and classes that are there already are told by their names alone: " + facts.error().message());
-  return nullptr;
+ExitStatus finish(const Result<dtrace::ProbeTraceSummary>& summary, pid_t pid) {
+  if (!summary) return report(summary.error());
+  report_end(*summary, pid);
+  return summary->error ? report(*summary->error) : summary->status();
 }
 
-// Virtual threads came with 21 (19 and 20: on request).
-bool has_virtual_threads(const dtrace::Libjvm& libjvm) { return libjvm.feature == 0 || libjvm.feature >= 19; }
+dtrace::ProbeRequest request_of(const ProbeArguments& arguments, const session::TraceOptions& options,
+                                std::vector<std::string> probes, std::optional<ScopedCancel>& cancel) {
+  return {.probes = std::move(probes),
+          .options = options,
+          .back_end = back_end_of(arguments.back_end),
+          .count = arguments.count,
+          .summary = arguments.summary,
+          .enable_flags = arguments.enable_flags,
+          .count_methods = arguments.count_methods,
+          .stacks = arguments.stacks,
+          .begin_cancel = [&cancel] { return cancel.emplace().fd(); },
+          .tell = [](LogLevel level, const std::string& line) { log(level, line); }};
+}
 
-Result<ExitStatus> trace_running(const ProbeArguments& arguments, const session::TraceOptions& options) {
-  JTRACE_ASSIGN_OR_RETURN(const target::Process process, open_selected(arguments.words.front()));
-  JTRACE_ASSIGN_OR_RETURN(const dtrace::Libjvm libjvm, dtrace::libjvm_of_process(process));
-  if (libjvm.flag_error) log_warning(libjvm.flag_error->message());
-  const std::vector<std::string> words{arguments.words.begin() + 1, arguments.words.end()};
-  JTRACE_ASSIGN_OR_RETURN(const auto chosen, probes_of(libjvm, words));
-  JTRACE_ASSIGN_OR_RETURN(const auto off, flags_that_are_off(libjvm, chosen, !words.empty(), arguments.enable_flags));
-  JTRACE_ASSIGN_OR_RETURN(const auto sites, sites_of(libjvm, chosen, arguments));
+ExitStatus trace_running(const ProbeArguments& arguments, const session::TraceOptions& options, std::string_view jvm,
+                         std::vector<std::string> probes) {
+  const auto process = open_selected(jvm);
+  if (!process) return report(process.error());
+  std::optional<ScopedCancel> cancel;
+  return finish(dtrace::trace_running(*process, request_of(arguments, options, std::move(probes), cancel)),
+                process->pid());
+}
+
+ExitStatus trace_launched(const ProbeArguments& arguments, const session::TraceOptions& options,
+                          std::size_t after_dashes) {
+  const auto first = arguments.words.end() - static_cast<std::ptrdiff_t>(after_dashes);
+  std::optional<ScopedCancel> cancel;
+  const auto request = request_of(arguments, options, {arguments.words.begin(), first}, cancel);
+  pid_t pid = 0;
+  const auto summary = dtrace::trace_launched({first, arguments.words.end()}, request, pid);
+  return finish(summary, pid);
+}
+
+ExitStatus trace_several(const ProbeArguments& arguments, const session::TraceOptions& options, std::size_t targets) {
+  if (!options.output.empty())
+    return report({.category = ErrorCategory::kUsage,
+                   .text = "-o names one file, and these are several JVMs",
+                   .help = "without it each gets its jtrace-PID.xml"});
+  const std::vector<std::string> probes(arguments.words.begin() + static_cast<std::ptrdiff_t>(targets),
+                                        arguments.words.end());
   const ScopedCancel cancel;
-  JTRACE_ASSIGN_OR_RETURN(const auto output, session::TraceOutput::open(options.output_path(process.pid()), options));
-  const auto facts = facts_of(process);
-  if (arguments.stacks && facts == nullptr)
-    return fail(ErrorCategory::kPermission, "--stack needs to read the memory of the JVM",
-                "it takes the same user as the JVM's, or CAP_SYS_PTRACE");
-  // Before the probes are set: the guard must not hold their descriptors.
-  JTRACE_ASSIGN_OR_RETURN(const auto switched, switch_flags_on(process, libjvm, chosen, off));
-  JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(process, libjvm, sites, arguments, options));
-  return run_probe_trace(process, *source, sites, *output, options,
-                         {.count = arguments.count,
-                          .summary = arguments.summary,
-                          .facts = facts.get(),
-                          .has_carriers = has_virtual_threads(libjvm),
-                          .stacks = arguments.stacks},
-                         cancel.fd());
-}
-
-// Says which probes will not fire in a JVM that is started so.
-void warn_of_flags(const std::vector<std::string>& command, const std::vector<const dtrace::Probe*>& chosen) {
-  std::string names, words;
-  for (const dtrace::Probe* probe : chosen) {
-    const std::string flag(probe->description.flag);
-    if (flag.empty() || dtrace::switches_on(command, flag) || dtrace::switches_on(command, "ExtendedDTraceProbes"))
-      continue;
-    names += (names.empty() ? "" : ", ") + probe->name;
-    if (words.find(flag) == words.npos) words += (words.empty() ? "-XX:+" : " -XX:+") + flag;
-  }
-  if (!names.empty()) log_warning("off in this JVM, they will not fire: " + names + "; give java " + words);
-}
-
-Result<ExitStatus> trace_launched(const ProbeArguments& arguments, const session::TraceOptions& options,
-                                  std::size_t behind) {
-  const auto first = arguments.words.end() - static_cast<std::ptrdiff_t>(behind);
-  const std::vector<std::string> command(first, arguments.words.end());
-  JTRACE_ASSIGN_OR_RETURN(const std::string path, dtrace::libjvm_of_launcher(command.front()));
-  JTRACE_RETURN_IF_ERROR(dtrace::check_flags(command, path));
-  JTRACE_ASSIGN_OR_RETURN(const dtrace::Libjvm libjvm, dtrace::libjvm_of_file(path));
-  JTRACE_ASSIGN_OR_RETURN(const auto chosen, probes_of(libjvm, {arguments.words.begin(), first}));
-  if (first != arguments.words.begin()) warn_of_flags(command, chosen);
-  JTRACE_ASSIGN_OR_RETURN(const auto sites, sites_of(libjvm, chosen, arguments));
-  JTRACE_ASSIGN_OR_RETURN(dtrace::LaunchedProcess launched, dtrace::LaunchedProcess::fork(command));
-  const ScopedCancel cancel;
-  JTRACE_ASSIGN_OR_RETURN(const target::Process waiting, target::Process::open(launched.pid()));
-  JTRACE_ASSIGN_OR_RETURN(const auto output, session::TraceOutput::open(options.output_path(launched.pid()), options));
-  JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(waiting, libjvm, sites, arguments, options));
-  JTRACE_RETURN_IF_ERROR(launched.go());
-  JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(launched.pid()));
-  return run_probe_trace(
-      process, *source, sites, *output, options,
-      {.count = arguments.count, .summary = arguments.summary, .starts = true, .stacks = arguments.stacks},
+  const auto statuses = run_in_children(
+      targets, [&](std::size_t i) { return trace_running(arguments, options, arguments.words[i], probes); },
       cancel.fd());
+  return statuses ? combined_status(*statuses) : report(statuses.error());
 }
 
 bool is_number(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == word.npos; }
 
-// A process for each target: they share nothing, and one that fails or ends leaves the others alone. A signal to us is
-// one to all.
-Result<ExitStatus> trace_several(const ProbeArguments& arguments, const session::TraceOptions& options,
-                                 std::size_t targets) {
-  if (!options.output.empty())
-    return fail(ErrorCategory::kUsage, "-o names one file, and these are several JVMs",
-                "without it each gets its jtrace-PID.xml");
-  const ScopedCancel cancel;
-  std::vector<pid_t> children;
-  for (std::size_t i = 0; i < targets; ++i) {
-    const pid_t child = ::fork();
-    if (child < 0) return fail(system_error("cannot start a process for a target", arguments.words[i]));
-    if (child > 0) {
-      children.push_back(child);
-      continue;
-    }
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    ProbeArguments own(arguments);
-    own.words.erase(own.words.begin(), own.words.begin() + static_cast<std::ptrdiff_t>(targets));
-    own.words.insert(own.words.begin(), arguments.words[i]);
-    const auto traced = trace_running(own, options);
-    const ExitStatus status = traced ? *traced : report(traced.error());
-    std::fflush(stdout);
-    ::_exit(static_cast<int>(status));
-  }
-  std::vector<ExitStatus> statuses;
-  while (!children.empty()) {
-    pollfd wait{cancel.fd(), POLLIN, 0};
-    if (::poll(&wait, 1, 50) > 0) {
-      signalfd_siginfo taken{};
-      [[maybe_unused]] const ssize_t size = ::read(cancel.fd(), &taken, sizeof taken);
-      for (const pid_t child : children) ::kill(child, SIGINT);
-    }
-    std::erase_if(children, [&](pid_t child) {
-      int status = 0;
-      if (::waitpid(child, &status, WNOHANG) != child) return false;
-      statuses.push_back(WIFEXITED(status) ? static_cast<ExitStatus>(WEXITSTATUS(status)) : ExitStatus::kRefused);
-      return true;
-    });
-  }
-  return combined_status(statuses);
-}
-
-Result<ExitStatus> run(const ProbeArguments& arguments) {
+ExitStatus run(const ProbeArguments& arguments) {
   ::signal(SIGPIPE, SIG_IGN);
-  JTRACE_ASSIGN_OR_RETURN(const session::TraceOptions options, options_of(arguments));
-  const std::size_t behind = words_behind_dashes();
-  if (behind != 0 && arguments.enable_flags)
-    return fail(ErrorCategory::kUsage, "--enable-flags is for a JVM that runs",
-                "give java the flags: -XX:+DTraceMethodProbes, ...");
-  if (behind != 0 && behind <= arguments.words.size()) return trace_launched(arguments, options, behind);
-  const auto second = std::find_if_not(arguments.words.begin() + 1, arguments.words.end(), is_number);
-  const auto targets = static_cast<std::size_t>(second - arguments.words.begin());
-  return targets > 1 ? trace_several(arguments, options, targets) : trace_running(arguments, options);
+  const auto options = options_of(arguments);
+  if (!options) return report(options.error());
+  const std::size_t after_dashes = count_words_after_dashes();
+  if (after_dashes != 0 && arguments.enable_flags)
+    return report({.category = ErrorCategory::kUsage,
+                   .text = "--enable-flags is for a JVM that runs",
+                   .help = "give java the flags: -XX:+DTraceMethodProbes, ..."});
+  if (after_dashes != 0 && after_dashes <= arguments.words.size())
+    return trace_launched(arguments, *options, after_dashes);
+  const auto probe = std::find_if_not(arguments.words.begin() + 1, arguments.words.end(), is_number);
+  const auto targets = static_cast<std::size_t>(probe - arguments.words.begin());
+  if (targets > 1) return trace_several(arguments, *options, targets);
+  return trace_running(arguments, *options, arguments.words.front(), {probe, arguments.words.end()});
 }
 
 }  // namespace
@@ -308,7 +175,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
           "a JVM (pid or part of its main class; several pids), then probes: names, globs, providers; without probes "
           "threads, classes, GC, monitors. Or probes, then -- and a java command to start")
       ->required();
-  // Never filled: as long as a positional word is to come, CLI11 leaves what stands after "--" to this command.
+  // Never filled: as long as a positional word is to come, CLI11 leaves what comes after "--" to this command.
   command->add_option("COMMAND", arguments->none)->group("");
   command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)");
   command->add_option("--duration", arguments->duration, "how long, in seconds or with a unit");
@@ -328,10 +195,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
                     "the stack of each hit, Java and native frames: for rare probes (48 KiB are copied for each)");
   command->add_flag("--summary", arguments->summary, "print a table of all probes, with durations, at the end");
   command->footer("Example: jtrace probe 4711 'gc__*' 'monitor__*' -o trace.xml --duration 10");
-  command->callback([arguments, &status] {
-    const auto result = run(*arguments);
-    status = result ? *result : report(result.error());
-  });
+  command->callback([arguments, &status] { status = run(*arguments); });
 }
 
 }  // namespace jtrace::cli

@@ -169,7 +169,7 @@ Result<> ProbeEvents::define_thread(Thread& thread, trace::Time time) {
                                         .threadName = thread.name});
 }
 
-Result<> ProbeEvents::know_threads(const std::vector<EarlierThread>& threads, bool define, trace::Time time) {
+Result<> ProbeEvents::add_running_threads(const std::vector<EarlierThread>& threads, bool define, trace::Time time) {
   for (const EarlierThread& earlier : threads) {
     Thread& thread = threads_[earlier.tid];
     thread.id = ThreadId(earlier.java_id);

@@ -1,11 +1,11 @@
 // ProbeEvents: hits of HotSpot's probes as events of trace.dtd, in the order of time.
 //
 // Definitions come before their first use. threadId is java.lang.Thread's own id, of threads that were there before as
-// know_threads() tells it, or a monitor, method or allocation probe; other threads get 10^12 + inner kernel id, the
-// name that the kernel has for them (15 bytes), and keep it. Classes are told apart by name and loader where they are
-// loaded under our eyes, else by name. Probes see the carrier of a virtual thread. Objects have no identity in probes:
-// objAlloc's ids are never referred to, those of monitors last as long as the monitor. Probes without an element are
-// counted only. One thread. The sink is borrowed.
+// add_running_threads() tells it, or a monitor, method or allocation probe; other threads get 10^12 + inner kernel id,
+// the name that the kernel has for them (15 bytes), and keep it. Classes are told apart by name and loader where they
+// are loaded under our eyes, else by name. Probes see the carrier of a virtual thread. Objects have no identity in
+// probes: objAlloc's ids are never referred to, those of monitors last as long as the monitor. Probes without an
+// element are counted only. One thread. The sink is borrowed.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ class ProbeEvents {
               const ClockAnchor& anchor, EventOptions options = {});
 
   // Threads that run already: each is defined where it is first referred to, or with `define` now, at `time`.
-  Result<> know_threads(const std::vector<EarlierThread>& threads, bool define, trace::Time time);
+  Result<> add_running_threads(const std::vector<EarlierThread>& threads, bool define, trace::Time time);
   Result<> write(const ProbeRecord& record);
   // methodCount of what the kernel has counted; of methods whose first hit was lost nothing is known but how often.
   Result<> write_counts(const std::vector<MethodHits>& hits);

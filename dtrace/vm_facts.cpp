@@ -46,13 +46,13 @@ Result<std::unique_ptr<VmFacts>> VmFacts::open(pid_t pid) {
   return std::unique_ptr<VmFacts>(new VmFacts(std::move(inspection)));
 }
 
-void VmFacts::look_anew() {
+void VmFacts::read_again() {
   inspection_->vm().cached_memory()->reset();
   inspection_->classes().forget();
 }
 
 Result<std::vector<EarlierThread>> VmFacts::threads() {
-  look_anew();
+  read_again();
   const auto& objects = inspection_->objects();
   JTRACE_ASSIGN_OR_RETURN(const auto addresses, coreinspect::java_thread_addresses(inspection_->vm()));
   std::vector<EarlierThread> threads;
@@ -80,7 +80,7 @@ std::optional<ClassDefinition> VmFacts::define(Address klass, std::string_view n
 }
 
 std::optional<ClassDefinition> VmFacts::loaded_class(std::string_view name, std::uint64_t loader_data) {
-  look_anew();
+  read_again();
   Address found = 0;
   int seen = 0;
   const auto walked = inspection_->classes().each_of_loader(loader_data, [&](Address klass) {
@@ -103,7 +103,7 @@ void VmFacts::list_classes() {
 }
 
 std::optional<ClassDefinition> VmFacts::class_named(std::string_view name) {
-  look_anew();
+  read_again();
   auto at = by_name_.find(std::string(name));
   if (at == by_name_.end()) {
     if (listed_at_ != 0 && monotonic_ns() - listed_at_ < kListAgain) return std::nullopt;

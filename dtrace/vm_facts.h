@@ -43,7 +43,7 @@ class VmFacts {
 
  private:
   explicit VmFacts(std::unique_ptr<coreinspect::Inspection> inspection) : inspection_(std::move(inspection)) {}
-  void look_anew();
+  void read_again();
   void list_classes();
   std::optional<coreinspect::ClassDefinition> define(target::Address klass, std::string_view name);
 

@@ -73,7 +73,7 @@ TEST_F(ProbeEventsTest, ThreadsHaveJavasIdAndName) {
 
 TEST_F(ProbeEventsTest, EarlierThreadsKeepTheirIdAndAreDefinedOnce) {
   const std::vector<EarlierThread> earlier{{77, 5, 12, "old", "main"}, {78, 6, 13, "other", ""}};
-  ASSERT_TRUE(events_->know_threads(earlier, false, trace::Time(1)));
+  ASSERT_TRUE(events_->add_running_threads(earlier, false, trace::Time(1)));
   EXPECT_TRUE(sink_.all<trace::ThreadStart>().empty()) << "not before somebody refers to them";
   add("gc__begin", 1, {0});  // a probe that does not say whose it is
   add("method__entry", 2, method_);
@@ -88,7 +88,7 @@ TEST_F(ProbeEventsTest, EarlierThreadsKeepTheirIdAndAreDefinedOnce) {
 }
 
 TEST_F(ProbeEventsTest, AThreadThatStartsWhileTheThreadsAreListedIsDefinedOnce) {
-  ASSERT_TRUE(events_->know_threads({{77, 99, 12, "work", "main"}}, true, trace::Time(1)));
+  ASSERT_TRUE(events_->add_running_threads({{77, 99, 12, "work", "main"}}, true, trace::Time(1)));
   add("thread__start", 1, {0x100, 4, 12, 99, 0});
   add("thread__stop", 2, {0x100, 4, 12, 99, 0});
   add("thread__start", 3, {0x100, 4, 14, 99, 0});  // the kernel's id is used again

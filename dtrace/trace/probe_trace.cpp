@@ -1,23 +1,22 @@
-#include "cli/probe_trace.h"
+#include "dtrace/trace/probe_trace.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <utility>
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "dtrace/probe_events.h"
 #include "dtrace/probe_stacks.h"
 #include "dtrace/probe_summary.h"
+#include "dtrace/trace/class_filter.h"
 #include "session/document/trace_identity.h"
 #include "target/jvm_discovery.h"
 #include "trace/option_keys.h"
 #include "trace/trace_document.h"
 
-namespace jtrace::cli {
+namespace jtrace::dtrace {
 namespace {
 
 constexpr int kInterval = 4;                                 // ms between two looks into the ring
@@ -35,31 +34,10 @@ class PlacingSink final : public trace::EventSink {
   trace::EventEmitter& events_;
 };
 
-bool pattern_matches(std::string_view pattern, std::string_view text) {
-  if (pattern == "*") return true;
-  if (pattern.ends_with('*')) return text.starts_with(pattern.substr(0, pattern.size() - 1));
-  if (pattern.starts_with('*')) return text.ends_with(pattern.substr(1));
-  return pattern == text;
-}
-
-// The first rule that matches a class decides; no match includes.
-bool wanted_by(const std::vector<session::FilterRule>& rules, std::string_view class_name, std::string_view method) {
-  std::string dotted(class_name);
-  std::replace(dotted.begin(), dotted.end(), '/', '.');
-  for (const session::FilterRule& rule : rules) {
-    if (!pattern_matches(rule.class_pattern, dotted)) continue;
-    if (rule.method_pattern != "*" && (method.empty() || !pattern_matches(rule.method_pattern, method))) continue;
-    return rule.include;
-  }
-  return true;
-}
-
-enum class Ending { kDuration, kInterrupted, kCount, kTargetEnded, kTargetChanged, kOutput };
-
 // One trace from its head to its end.
 class ProbeTrace {
  public:
-  ProbeTrace(const target::Process& process, dtrace::ProbeSource& source, const std::vector<dtrace::TracedSite>& sites,
+  ProbeTrace(const target::Process& process, ProbeSource& source, const std::vector<TracedSite>& sites,
              session::TraceOutput& output, const session::TraceOptions& options, const ProbeTraceOptions& more,
              int cancel_fd)
       : process_(process),
@@ -76,38 +54,38 @@ class ProbeTrace {
         seen_libjvm_(!more.starts),
         events_(placing_, process, sites, anchor_, event_options()) {}
 
-  Result<ExitStatus> run() {
+  ProbeTraceSummary run() {
     start_ = monotonic_ns();
+    ProbeTraceSummary summary;
     Result<> written = write_head();
-    if (written) written = know_threads();
-    const Ending ending = written ? trace(written) : Ending::kOutput;
+    if (written) written = define_running_threads();
+    summary.end = written ? trace(written) : ProbeEnd::kOutput;
     const std::uint64_t ended = monotonic_ns();
     source_.detach();
     const std::uint64_t detached = monotonic_ns();
-    taken_out_in_ = detached - ended;
-    if (written) written = source_.drain([this](const dtrace::ProbeRecord& record) { return take(record); }, true);
+    if (written) written = source_.drain([this](const ProbeRecord& record) { return take(record); }, true);
     if (written) written = write_method_counts();
     output_.begin_closing();
     const Result<> closed = write_end(detached);
-    say_end(ending, detached);
-    if (!written) return fail(written.error());
-    if (!closed) return fail(closed.error());
-    return document_.written_losses() != 0 || events_.counts().missing_texts != 0 ? ExitStatus::kPartial
-                                                                                  : ExitStatus::kOk;
+    if (!written || !closed) summary.error = written ? closed.error() : written.error();
+    summary.duration = detached - start_;
+    summary.taking_out = detached - ended;
+    fill(summary);
+    return summary;
   }
 
  private:
-  dtrace::EventOptions event_options() {
-    dtrace::EventOptions events;
+  EventOptions event_options() {
+    EventOptions events;
     events.class_of = [this](std::string_view name, std::uint64_t loader) {
-      dtrace::VmFacts* const facts = vm_facts();
+      VmFacts* const facts = vm_facts();
       if (facts == nullptr) return std::optional<coreinspect::ClassDefinition>();
       return loader != 0 ? facts->loaded_class(name, loader) : facts->class_named(name);
     };
-    if (more_.stacks) events.stack_text = [this](const dtrace::CopiedStack& stack) { return stack_text(stack); };
+    if (more_.stacks) events.stack_text = [this](const CopiedStack& stack) { return stack_text(stack); };
     if (!options_.filters.empty())
       events.wanted = [this](std::string_view name, std::string_view method) {
-        return wanted_by(options_.filters, name, method);
+        return is_wanted(options_.filters, name, method);
       };
     return events;
   }
@@ -123,14 +101,14 @@ class ProbeTrace {
     JTRACE_RETURN_IF_ERROR(document_.begin(identity_, anchor_.wall_of(start_)));
     JTRACE_RETURN_IF_ERROR(document_.begin_trace(anchor_.wall_of(start_)));
     std::string names;
-    const dtrace::Probe* last = nullptr;
-    for (const dtrace::TracedSite& site : sites_) {
+    const Probe* last = nullptr;
+    for (const TracedSite& site : sites_) {
       if (site.chosen && site.probe != last) names += (names.empty() ? "" : ",") + site.probe->full_name();
       last = site.probe;
     }
     JTRACE_RETURN_IF_ERROR(option(trace::kProbesKey, names));
-    JTRACE_RETURN_IF_ERROR(option(trace::kBackEndKey, std::string(dtrace::to_string(source_.back_end()))));
-    if (more_.has_carriers) JTRACE_RETURN_IF_ERROR(option(trace::kVirtualThreadsKey, "carriers"));
+    JTRACE_RETURN_IF_ERROR(option(trace::kBackEndKey, std::string(to_string(source_.back_end()))));
+    if (more_.may_have_carriers) JTRACE_RETURN_IF_ERROR(option(trace::kVirtualThreadsKey, "carriers"));
     for (const session::FilterRule& rule : options_.filters)
       JTRACE_RETURN_IF_ERROR(document_.events().emit(session::to_element(rule, true)));
     JTRACE_RETURN_IF_ERROR(option(trace::kVmKey, "pid=" + std::to_string(identity_.nspid)));
@@ -138,20 +116,20 @@ class ProbeTrace {
     return output_.flush();
   }
 
-  dtrace::VmFacts* vm_facts() {
+  VmFacts* vm_facts() {
     if (facts_ != nullptr || !more_.starts || monotonic_ns() < next_facts_) return facts_;
     next_facts_ = monotonic_ns() + kFactsAgain;
-    if (auto opened = dtrace::VmFacts::open(process_.pid())) {
+    if (auto opened = VmFacts::open(process_.pid())) {
       own_facts_ = std::move(*opened);
       facts_ = own_facts_.get();
     }
     return facts_;
   }
 
-  std::string stack_text(const dtrace::CopiedStack& stack) {
-    dtrace::VmFacts* const facts = stacks_ == nullptr ? vm_facts() : nullptr;
+  std::string stack_text(const CopiedStack& stack) {
+    VmFacts* const facts = stacks_ == nullptr ? vm_facts() : nullptr;
     if (facts != nullptr) {
-      if (auto opened = dtrace::ProbeStacks::open(*facts)) stacks_ = std::move(*opened);
+      if (auto opened = ProbeStacks::open(*facts)) stacks_ = std::move(*opened);
     }
     if (stacks_ != nullptr) return stacks_->text(stack);
     ++unread_stacks_;
@@ -159,20 +137,20 @@ class ProbeTrace {
   }
 
   // All of them at once where the trace is one of threads, else each where it is first met.
-  Result<> know_threads() {
+  Result<> define_running_threads() {
     if (facts_ == nullptr) return {};
     const auto threads = facts_->threads();
     if (!threads) {
-      log_warning(threads.error().with_context("cannot tell the threads that run already").message());
+      more_.warn(threads.error().with_context("cannot tell the threads that run already").message());
       return {};
     }
-    const bool define = std::any_of(sites_.begin(), sites_.end(), [](const dtrace::TracedSite& site) {
+    const bool define = std::any_of(sites_.begin(), sites_.end(), [](const TracedSite& site) {
       return site.chosen && site.probe->full_name() == "hotspot:thread__start";
     });
-    return events_.know_threads(*threads, define, wall(start_));
+    return events_.add_running_threads(*threads, define, wall(start_));
   }
 
-  Result<> take(const dtrace::ProbeRecord& record) {
+  Result<> take(const ProbeRecord& record) {
     if (count_reached()) return {};
     summary_.add(record);
     return events_.write(record);
@@ -180,28 +158,28 @@ class ProbeTrace {
   bool count_reached() const { return more_.count != 0 && events_.counts().taken >= more_.count; }
 
   // Until something ends it. `written`: the output's error.
-  Ending trace(Result<>& written) {
+  ProbeEnd trace(Result<>& written) {
     for (std::uint64_t next_check = start_ + kNanosPerSecond;;) {
       pollfd waits[] = {{cancel_fd_, POLLIN, 0}, {process_.pidfd(), POLLIN, 0}};
       ::poll(waits, 2, kInterval);
-      written = source_.drain([this](const dtrace::ProbeRecord& record) { return take(record); }, false);
+      written = source_.drain([this](const ProbeRecord& record) { return take(record); }, false);
       const std::uint64_t now = monotonic_ns();
       if (written && now >= next_check) {
         next_check = now + kNanosPerSecond;
         written = write_losses();
         if (written && document_.is_clock_due(now)) written = document_.write_clock();
         if (written) written = output_.flush();
-        if (libjvm_is_gone()) return Ending::kTargetChanged;
+        if (libjvm_is_gone()) return ProbeEnd::kTargetChanged;
       }
-      if (!written) return Ending::kOutput;
+      if (!written) return ProbeEnd::kOutput;
       if (waits[0].revents != 0) {
         signalfd_siginfo taken{};  // left pending it would end us once it is unblocked
         [[maybe_unused]] const ssize_t size = ::read(cancel_fd_, &taken, sizeof taken);
-        return Ending::kInterrupted;
+        return ProbeEnd::kInterrupted;
       }
-      if (process_.has_exited()) return Ending::kTargetEnded;
-      if (count_reached()) return Ending::kCount;
-      if (options_.duration && now - start_ >= *options_.duration) return Ending::kDuration;
+      if (process_.has_exited()) return ProbeEnd::kTargetEnded;
+      if (count_reached()) return ProbeEnd::kCount;
+      if (options_.duration && now - start_ >= *options_.duration) return ProbeEnd::kDuration;
     }
   }
 
@@ -218,7 +196,7 @@ class ProbeTrace {
   Result<> write_losses() {
     JTRACE_ASSIGN_OR_RETURN(const auto counters, source_.counters());
     std::uint64_t lost = 0;
-    for (const dtrace::SiteCounters& counter : counters) lost += counter.lost;
+    for (const SiteCounters& counter : counters) lost += counter.lost;
     JTRACE_ASSIGN_OR_RETURN(const bool more, document_.write_losses(lost));
     if (!more) return {};
     events_.forget_after_loss();
@@ -242,40 +220,20 @@ class ProbeTrace {
     return first;
   }
 
-  void say_end(Ending ending, std::uint64_t end) {
-    const std::string name = "JVM " + std::to_string(process_.pid());
-    if (ending == Ending::kTargetEnded) log_info(name + " ended");
-    if (ending == Ending::kTargetChanged) log_info(name + " has become another program");
-    const dtrace::EventCounts& counts = events_.counts();
-    if (document_.written_losses() != 0)
-      log_warning(std::to_string(document_.written_losses()) + " hits were lost: --ring-memory makes room");
-    if (counts.missing_texts != 0) log_warning(std::to_string(counts.missing_texts) + " texts could not be read");
-    if (counts.cut_texts != 0) log_warning(std::to_string(counts.cut_texts) + " texts were cut");
-    const std::uint64_t cut = unread_stacks_ + (stacks_ ? stacks_->cut() : 0);
-    if (cut != 0) log_warning(std::to_string(cut) + " stacks could not be followed to their end (\"...\")");
-    if (counts.exits_without_entry != 0)
-      log_info(std::to_string(counts.exits_without_entry) + " methods were left that had been entered before");
-    if (counts.without_element != 0 && !more_.summary)
-      log_info(std::to_string(counts.without_element) + " hits have no element in the trace; --summary counts them");
-    if (more_.summary) {
-      const auto counters = source_.counters();
-      const std::string text = summary_.text(counters ? *counters : std::vector<dtrace::SiteCounters>(sites_.size()));
-      std::fwrite(text.data(), 1, text.size(), output_.path() == "-" ? stderr : stdout);
-    }
-    if (counts.unknown_methods != 0)
-      log_warning(std::to_string(counts.unknown_methods) + " hits are of methods of which no more is known");
-    char taken[32];
-    std::snprintf(taken, sizeof taken, "%.0f ms", static_cast<double>(taken_out_in_) / 1e6);
-    log_info("probes taken out in " + std::string(taken));
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.1f s", static_cast<double>(end - start_) / 1e9);
-    log_info(std::to_string(counts.taken) + " hits, " + std::to_string(document_.events().total()) + " elements in " +
-             seconds + (output_.path() == "-" ? "" : " -> " + output_.path()));
+  void fill(ProbeTraceSummary& summary) {
+    summary.counts = events_.counts();
+    summary.elements = document_.events().total();
+    summary.lost = document_.written_losses();
+    summary.cut_stacks = unread_stacks_ + (stacks_ ? stacks_->cut() : 0);
+    summary.path = output_.path();
+    if (!more_.summary) return;
+    const auto counters = source_.counters();
+    summary.table = summary_.text(counters ? *counters : std::vector<SiteCounters>(sites_.size()));
   }
 
   const target::Process& process_;
-  dtrace::ProbeSource& source_;
-  const std::vector<dtrace::TracedSite>& sites_;
+  ProbeSource& source_;
+  const std::vector<TracedSite>& sites_;
   session::TraceOutput& output_;
   const session::TraceOptions& options_;
   const ProbeTraceOptions more_;
@@ -283,25 +241,29 @@ class ProbeTrace {
   ClockAnchor anchor_ = ClockAnchor::now();
   trace::TraceDocument document_;
   PlacingSink placing_;
-  dtrace::ProbeSummary summary_;
-  std::unique_ptr<dtrace::VmFacts> own_facts_;
-  dtrace::VmFacts* facts_;
+  ProbeSummary summary_;
+  std::unique_ptr<VmFacts> own_facts_;
+  VmFacts* facts_;
   bool seen_libjvm_;
   std::uint64_t next_facts_ = 0;
-  std::unique_ptr<dtrace::ProbeStacks> stacks_;
+  std::unique_ptr<ProbeStacks> stacks_;
   std::uint64_t unread_stacks_ = 0;  // before the JVM could be read
-  dtrace::ProbeEvents events_;
+  ProbeEvents events_;
   session::TraceIdentity identity_;
   std::uint64_t start_ = 0;
-  std::uint64_t taken_out_in_ = 0;  // ns
 };
 
 }  // namespace
 
-Result<ExitStatus> run_probe_trace(const target::Process& process, dtrace::ProbeSource& source,
-                                   const std::vector<dtrace::TracedSite>& sites, session::TraceOutput& output,
-                                   const session::TraceOptions& options, const ProbeTraceOptions& more, int cancel_fd) {
+ExitStatus ProbeTraceSummary::status() const {
+  if (error) return exit_status(*error);
+  return lost != 0 || counts.missing_texts != 0 ? ExitStatus::kPartial : ExitStatus::kOk;
+}
+
+ProbeTraceSummary run_probe_trace(const target::Process& process, ProbeSource& source,
+                                  const std::vector<TracedSite>& sites, session::TraceOutput& output,
+                                  const session::TraceOptions& options, const ProbeTraceOptions& more, int cancel_fd) {
   return ProbeTrace(process, source, sites, output, options, more, cancel_fd).run();
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::dtrace

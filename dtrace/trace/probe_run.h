@@ -1,0 +1,37 @@
+// From a JVM and the words of the user to a trace of its probes: chooses them, switches flags on where that is asked
+// for, opens output and back end, traces. One thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "dtrace/trace/probe_trace.h"
+
+namespace jtrace::dtrace {
+
+struct ProbeRequest {
+  std::vector<std::string> probes;  // names, patterns, providers; none: choose_probes() has some
+  session::TraceOptions options;
+  BackEnd back_end = BackEnd::kAutomatic;
+  std::uint64_t count = 0;  // ends after so many hits; 0: no such limit
+  bool summary = false;
+  bool enable_flags = false;  // of a JVM that runs
+  bool count_methods = false;
+  bool stacks = false;
+  // Called once, when there is something to be ended: a signalfd (run_probe_trace()). A JVM that is started is there
+  // by then, and does not inherit that the signals are blocked.
+  std::function<int()> begin_cancel;
+  // What the user should know meanwhile, a line each.
+  std::function<void(LogLevel, const std::string&)> tell;
+};
+
+// Errors: what kept the trace from beginning. Later ones are in the summary.
+Result<ProbeTraceSummary> trace_running(const target::Process& process, const ProbeRequest& request);
+// Starts `command`, a java launcher and its words; its probes are set before its first instruction. `pid`: is set once
+// it is known.
+Result<ProbeTraceSummary> trace_launched(const std::vector<std::string>& command, const ProbeRequest& request,
+                                         pid_t& pid);
+
+}  // namespace jtrace::dtrace
