@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "cli/attach_control.h"
-#include "cli/attach_run.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
+#include "cli/stop_signals.h"
 #include "cli/trace_arguments.h"
 #include "session/attach_trace.h"
 

@@ -1,9 +1,9 @@
 // jtrace cmd: any operation of Dynamic Attach.
 #include <unistd.h>
 
-#include <algorithm>
 #include <memory>
 
+#include "attach/commands.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "cli/attach_run.h"
@@ -22,37 +22,13 @@ struct CmdArguments {
   bool verbose = false;
 };
 
-// The words of a diagnostic command as the one string that jcmd sends: a word with blanks is quoted, as DCmdParser
-// takes it.
-std::string join_diagnostic_command(const std::vector<std::string>& words) {
-  if (words.size() == 1) return words.front();
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    const bool quote = word.empty() || word.find(' ') != std::string::npos;
-    const char mark = word.find('"') == std::string::npos ? '"' : '\'';
-    if (quote) line += mark + word + mark;
-    else line += word;
-  }
-  return line;
-}
-
-attach::Request request_of(const std::vector<std::string>& words) {
-  attach::Request request{.operation = words.front()};
-  const std::vector<std::string> rest(words.begin() + 1, words.end());
-  if (request.operation == "jcmd")
-    request.arguments = {join_diagnostic_command(rest.empty() ? std::vector<std::string>{"help"} : rest)};
-  else request.arguments = rest;
-  return request;
-}
-
 Result<std::vector<attach::Request>> batch_requests(const std::string& path) {
   auto text = path == "-" ? read_whole(STDIN_FILENO, "standard input", kBatchLimit) : read_file(path, kBatchLimit);
   if (!text) return fail(text.error());
   std::vector<attach::Request> requests;
   for (std::string_view line : split(*text, '\n')) {
     JTRACE_ASSIGN_OR_RETURN(const auto words, split_words(line));
-    if (!words.empty()) requests.push_back(request_of(words));
+    if (!words.empty()) requests.push_back(attach::request_of_words(words));
   }
   if (requests.empty()) return fail(ErrorCategory::kUsage, "the batch has no command: " + path);
   return requests;
@@ -63,7 +39,7 @@ Result<std::vector<attach::Request>> requests_of(const CmdArguments& arguments, 
     return fail(ErrorCategory::kUsage, "an operation and --batch do not go together");
   if (!arguments.batch.empty()) return batch_requests(arguments.batch);
   if (words.empty()) return fail(ErrorCategory::kUsage, "no operation given", "jtrace cmd --help names them");
-  return std::vector<attach::Request>{request_of(words)};
+  return std::vector<attach::Request>{attach::request_of_words(words)};
 }
 
 ExitStatus run(const CmdArguments& arguments, const std::vector<std::string>& words) {

@@ -1,51 +1,22 @@
 // jtrace jmx: the service URL of a JVM's local management agent, which is started where it does not run.
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
-#include "attach/properties.h"
+#include "attach/management_agent.h"
+#include "attach/request_run.h"
+#include "base/in_parallel.h"
 #include "base/json.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
-#include "cli/in_parallel.h"
 #include "cli/selector.h"
+#include "cli/stop_signals.h"
 
 namespace jtrace::cli {
 namespace {
 
-// sun.management.jmxremote.ConnectorBootstrap and jdk.internal.agent.Agent, JDK 8 to 27.
-constexpr std::string_view kAddress = "com.sun.management.jmxremote.localConnectorAddress";
-
 struct JmxArguments {
   AttachRunOptions run;
 };
-
-// The address, or "" where the local agent does not run.
-Result<std::string> connector_address(const attach::AttachSession& session) {
-  const attach::Request request{.operation = "agentProperties"};
-  JTRACE_ASSIGN_OR_RETURN(const attach::Reply reply, session.execute(request));
-  JTRACE_RETURN_IF_ERROR(attach::check_reply(request, reply));
-  for (const auto& [key, value] : attach::parse_properties(reply.data))
-    if (key == kAddress) return value;
-  return std::string();
-}
-
-Result<std::string> service_url(pid_t pid, const attach::AttachOptions& options) {
-  JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(pid));
-  JTRACE_ASSIGN_OR_RETURN(const auto session, attach::AttachSession::open(process, options));
-  JTRACE_ASSIGN_OR_RETURN(std::string address, connector_address(session));
-  if (!address.empty()) return address;
-  const attach::Request start{.operation = "jcmd", .arguments = {"ManagementAgent.start_local"}};
-  JTRACE_ASSIGN_OR_RETURN(const attach::Reply reply, session.execute(start));
-  if (auto started = attach::check_reply(start, reply); !started)
-    return fail(started.error()
-                    .with_context("the local management agent does not start")
-                    .with_help("the JVM needs the module jdk.management.agent"));
-  JTRACE_ASSIGN_OR_RETURN(address, connector_address(session));
-  if (!address.empty()) return address;
-  return fail(ErrorCategory::kRefused,
-              "the local management agent started, but tells no address: " + reply.data.substr(0, 200));
-}
 
 ExitStatus run(const JmxArguments& arguments) {
   if (selects_all(arguments.run.selectors) && !arguments.run.confirmed)
@@ -63,7 +34,7 @@ ExitStatus run(const JmxArguments& arguments) {
   {
     const ScopedCancel cancel;
     InParallel<Result<std::string>> urls(pids->size(), [&](std::size_t i) {
-      return service_url((*pids)[i], attach_options(arguments.run, {}, cancel.fd()));
+      return attach::management_url((*pids)[i], attach::bounds_of({}, arguments.run.timeout, cancel.fd()));
     });
     for (std::size_t i = 0; i < pids->size(); ++i) {
       const pid_t pid = (*pids)[i];

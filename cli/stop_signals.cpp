@@ -46,4 +46,21 @@ Result<UniqueFd> stop_signals() {
   return fd;
 }
 
+ScopedCancel::ScopedCancel() {
+  const sigset_t signals = stop_set();
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  fd_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+ScopedCancel::~ScopedCancel() {
+  fd_.reset();
+  if (!has_let_go_) outlive_stop_signals(before_);
+}
+
+void ScopedCancel::let_go() {
+  fd_.reset();
+  give_back_stop_signals(before_);
+  has_let_go_ = true;
+}
+
 }  // namespace jtrace::cli

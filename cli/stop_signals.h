@@ -17,4 +17,22 @@ void give_back_stop_signals(const sigset_t& before);
 // with its own status.
 void outlive_stop_signals(const sigset_t& before);
 
+// While it lives, SIGINT, SIGTERM and SIGHUP make fd() readable instead of ending the program, so that files
+// in the target are removed. A signal that comes after the work is done has no effect.
+class ScopedCancel {
+ public:
+  ScopedCancel();
+  ScopedCancel(const ScopedCancel&) = delete;
+  ScopedCancel& operator=(const ScopedCancel&) = delete;
+  ~ScopedCancel();
+  int fd() const { return fd_.get(); }
+  // The work is done and much may be printed: from here on signals have their usual effect.
+  void let_go();
+
+ private:
+  sigset_t before_{};
+  UniqueFd fd_;
+  bool has_let_go_ = false;
+};
+
 }  // namespace jtrace::cli

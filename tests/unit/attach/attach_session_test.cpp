@@ -23,6 +23,7 @@
 
 #include "attach/bound_socket.h"
 #include "attach/freezer.h"
+#include "attach/request_run.h"
 #include "base/file.h"
 #include "tests/testlib/must.h"
 
@@ -313,6 +314,36 @@ TEST_F(AttachSessionTest, NoJvmIsNotSignalled) {
   ASSERT_FALSE(session);
   EXPECT_EQ(exit_status(session.error()), ExitStatus::kNotAttachable);
   EXPECT_THAT(session.error().message(), HasSubstr("no libjvm.so mapped"));
+}
+
+TEST_F(AttachSessionTest, TheRepliesOfABatchComeInOrder) {
+  const Listener listener([](const std::string& request) {
+    if (request.find("getversion") != request.npos) return "-1\n"s;
+    return request.find("setflag") != request.npos ? "1\nno such flag\n"s : "0\n" + request.substr(2, 8) + "\n";
+  });
+  std::vector<std::string> seen;
+  const auto outcomes = run_requests(
+      ::getpid(),
+      {{.operation = "printflag", .arguments = {"A"}},
+       {.operation = "setflag", .arguments = {"B", "1"}},
+       {.operation = "properties"},
+       {.operation = "threaddump"}},
+      options_, [&](Outcome& outcome) { seen.push_back(outcome.verdict ? outcome.reply->data.substr(0, 4) : "no"); });
+  EXPECT_EQ(seen, (std::vector<std::string>{"prin", "no", "prop", "thre"}));  // a refusal ends nothing
+  ASSERT_EQ(outcomes.size(), 4u);
+  EXPECT_FALSE(outcomes[3].reply) << "what was handed out is not kept";
+}
+
+TEST_F(AttachSessionTest, ABatchEndsWhereNoReplyComes) {
+  const Listener listener([](const std::string& request) {
+    return request.find("properties") != request.npos ? ""s : "0\nok\n"s;  // closed without a byte
+  });
+  const auto outcomes = run_requests(
+      ::getpid(), {{.operation = "printflag", .arguments = {"A"}}, {.operation = "properties"}, {.operation = "load"}},
+      options_);
+  ASSERT_EQ(outcomes.size(), 2u);
+  EXPECT_TRUE(outcomes[0].verdict);
+  EXPECT_FALSE(outcomes[1].verdict);
 }
 
 TEST_F(AttachSessionTest, SeveralThreadsOneSession) {

@@ -1,4 +1,5 @@
-// One job for each of several JVMs, some at a time: a JVM that does not answer must not hold up the others.
+// InParallel: one job for each of several things that are waited for, some at a time: a JVM that does not answer must
+// not hold up the others. Threads: one makes it and takes the results.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +11,13 @@
 #include <thread>
 #include <vector>
 
-namespace jtrace::cli {
+namespace jtrace {
 
 // Calls job(0) .. job(count - 1), in that order, on up to kAtOnce threads. Its destructor waits for all.
 template <class T>
 class InParallel {
  public:
-  static constexpr std::size_t kAtOnce = 16;  // each waits for a JVM nearly all of its time
+  static constexpr std::size_t kAtOnce = 16;  // each waits nearly all of its time
 
   InParallel(std::size_t count, std::function<T(std::size_t)> job) : job_(std::move(job)), results_(count) {
     for (std::size_t i = 0; i < std::min(kAtOnce, count); ++i) threads_.emplace_back([this] { work(); });
@@ -54,4 +55,4 @@ class InParallel {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace jtrace::cli
+}  // namespace jtrace

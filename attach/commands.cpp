@@ -1,0 +1,84 @@
+#include "attach/commands.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace jtrace::attach {
+namespace {
+
+bool has(const auto& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The words of a diagnostic command as the one string that jcmd sends: a word with blanks is quoted, as DCmdParser
+// takes it.
+std::string join_diagnostic_command(const std::vector<std::string>& words) {
+  if (words.size() == 1) return words.front();
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    const bool quote = word.empty() || word.find(' ') != std::string::npos;
+    const char mark = word.find('"') == std::string::npos ? '"' : '\'';
+    if (quote) line += mark + word + mark;
+    else line += word;
+  }
+  return line;
+}
+
+}  // namespace
+
+bool reads_only(const Request& request) {
+  constexpr std::array<std::string_view, 5> kOperations = {"threaddump", "properties", "agentProperties", "printflag",
+                                                           "getversion"};
+  constexpr std::array<std::string_view, 26> kCommands = {"help",
+                                                          "Thread.print",
+                                                          "VM.version",
+                                                          "VM.uptime",
+                                                          "VM.flags",
+                                                          "VM.command_line",
+                                                          "VM.info",
+                                                          "VM.system_properties",
+                                                          "VM.native_memory",
+                                                          "VM.metaspace",
+                                                          "VM.classloaders",
+                                                          "VM.classloader_stats",
+                                                          "VM.dynlibs",
+                                                          "VM.events",
+                                                          "VM.symboltable",
+                                                          "VM.stringtable",
+                                                          "VM.systemdictionary",
+                                                          "VM.print_touched_methods",
+                                                          "GC.heap_info",
+                                                          "GC.finalizer_info",
+                                                          "Compiler.codecache",
+                                                          "Compiler.codelist",
+                                                          "Compiler.queue",
+                                                          "JFR.check",
+                                                          "ManagementAgent.status",
+                                                          "Thread.vthread_summary"};
+  return request.operation == "jcmd" ? has(kCommands, command_of(request)) || request.arguments.empty()
+                                     : has(kOperations, request.operation);
+}
+
+bool may_take_long(const Request& request) {
+  constexpr std::array<std::string_view, 6> kLong = {"dumpheap",           "GC.heap_dump", "inspectheap",
+                                                     "GC.class_histogram", "load",         "JFR.dump"};
+  return has(kLong, command_of(request));
+}
+
+bool answers_properties(const Request& request) {
+  constexpr std::array<std::string_view, 3> kProperties = {"properties", "agentProperties", "VM.system_properties"};
+  return has(kProperties, command_of(request));
+}
+
+Request request_of_words(const std::vector<std::string>& words) {
+  Request request{.operation = words.front()};
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  if (request.operation == "jcmd")
+    request.arguments = {join_diagnostic_command(rest.empty() ? std::vector<std::string>{"help"} : rest)};
+  else request.arguments = rest;
+  return request;
+}
+
+}  // namespace jtrace::attach
