@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/attach_control.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
 #include "cli/trace_arguments.h"
 #include "session/attach_trace.h"
+#include "session/key_control.h"
 
 namespace jtrace::cli {
 namespace {
@@ -47,7 +47,7 @@ class ProgressLine {
 };
 
 // What the user should know of a trace that is over.
-void say_end(const session::TraceSummary& summary, const std::string& path, pid_t pid) {
+void report_end(const session::TraceSummary& summary, const std::string& path, pid_t pid) {
   using session::EndReason;
   const std::string jvm = "JVM " + std::to_string(pid);
   if (summary.target_killed) log_warning(jvm + " " + summary.death);
@@ -69,6 +69,20 @@ void say_end(const session::TraceSummary& summary, const std::string& path, pid_
   log_info(summary.text() + (path == "-" ? "" : " -> " + path));
 }
 
+session::KeyConsole console_on(ProgressLine& line) {
+  return {.show =
+              [&line](LogLevel level, std::string_view text) {
+                line.clear();
+                log(level, text);
+              },
+          .prompt =
+              [&line](std::string_view text) {
+                line.clear();
+                std::fwrite(text.data(), 1, text.size(), stderr);
+              },
+          .clear = [&line] { line.clear(); }};
+}
+
 ExitStatus run(const AttachArguments& arguments) {
   auto options = arguments.trace.options();
   if (!options) return report(options.error());
@@ -80,7 +94,7 @@ ExitStatus run(const AttachArguments& arguments) {
   session::AttachTraceOptions attach;
   attach.signal_fd = cancel.fd();
   if (const char* agent = std::getenv("JTRACE_AGENT")) attach.agent_path = agent;
-  AttachControl control(options->filter_file, [&line] { line.clear(); });
+  session::KeyControl control(options->filter_file, console_on(line));
   attach.control = &control;
   attach.progress = [&](const session::Progress& progress) {
     if (!control.is_typing()) line.show(progress);
@@ -95,7 +109,7 @@ ExitStatus run(const AttachArguments& arguments) {
   const auto summary = session::trace_process(*process, *options, attach);
   line.clear();
   if (!summary) return report(summary.error());
-  say_end(*summary, options->output_path(process->pid()), process->pid());
+  report_end(*summary, options->output_path(process->pid()), process->pid());
   return summary->status();
 }
 
@@ -110,7 +124,7 @@ void add_attach_command(CLI::App& app, ExitStatus& status) {
   arguments->trace.add_to(*command);
   command->footer(
       "On a terminal h lists the keys that steer the trace, with the verbs of jtrace ctl; signals do the same: " +
-      AttachControl::signals_help() +
+      session::KeyControl::signals_help() +
       ".\nExample: jtrace attach 4711 -o trace.xml --duration 10 --events threads,gc,monitors");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -1,10 +1,10 @@
-#include "cli/terminal_keys.h"
+#include "session/terminal_keys.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
-namespace jtrace::cli {
+namespace jtrace::session {
 namespace {
 
 // For the crash handler, which may look at nothing else.
@@ -69,4 +69,4 @@ void TerminalKeys::stop() {
   set(keys);  // where we are in the background now, SIGCONT comes once more when that changes
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::session

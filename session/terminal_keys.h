@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace jtrace::cli {
+namespace jtrace::session {
 
 class TerminalKeys {
  public:
@@ -37,4 +37,4 @@ class TerminalKeys {
   termios before_{};
 };
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::session

@@ -1,21 +1,17 @@
-#include "cli/attach_control.h"
+#include "session/key_control.h"
 
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
-#include "base/log.h"
 #include "base/strings.h"
 #include "session/options/filter_rule.h"
 
-namespace jtrace::cli {
+namespace jtrace::session {
 namespace {
-
-using session::ControlVerb;
 
 // SIGRTMIN is no constant: where a signal is counted from it, `from_rtmin` says how far.
 struct Action {
@@ -44,7 +40,7 @@ std::string keys_help() {
 
 }  // namespace
 
-std::string AttachControl::signals_help() {
+std::string KeyControl::signals_help() {
   std::string text;
   for (const Action& each : kActions) {
     if (each.signal == SIGQUIT) continue;
@@ -56,8 +52,8 @@ std::string AttachControl::signals_help() {
   return text;
 }
 
-AttachControl::AttachControl(std::string filter_file, std::function<void()> before_message)
-    : filter_file_(std::move(filter_file)), before_message_(std::move(before_message)) {
+KeyControl::KeyControl(std::string filter_file, KeyConsole console)
+    : filter_file_(std::move(filter_file)), console_(std::move(console)) {
   sigset_t signals;
   ::sigemptyset(&signals);
   for (const Action& each : kActions)
@@ -72,7 +68,7 @@ AttachControl::AttachControl(std::string filter_file, std::function<void()> befo
   signals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-AttachControl::~AttachControl() {
+KeyControl::~KeyControl() {
   signals_.reset();
   // What came too late must not end us now.
   sigset_t pending;
@@ -82,33 +78,28 @@ AttachControl::~AttachControl() {
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-void AttachControl::say(std::string_view text) {
-  before_message_();
-  log_info(text);
+void KeyControl::announce(std::string_view what) {
+  if (keys_.foreground()) show(std::string(what) + ": h lists the keys");
 }
 
-void AttachControl::announce(std::string_view what) {
-  if (keys_.foreground()) say(std::string(what) + ": h lists the keys");
-}
-
-void AttachControl::add_to(std::vector<pollfd>& descriptors) const {
+void KeyControl::add_to(std::vector<pollfd>& descriptors) const {
   descriptors.push_back({signals_.get(), POLLIN, 0});
   if (keys_.foreground()) descriptors.push_back({STDIN_FILENO, POLLIN, 0});
 }
 
-std::vector<session::PendingRequest> AttachControl::receive() {
+std::vector<PendingRequest> KeyControl::receive() {
   Requests requests;
   take_signals(requests);
   for (const char key : keys_.read()) take_key(key, requests);
   return requests;
 }
 
-void AttachControl::take_signals(Requests& requests) {
+void KeyControl::take_signals(Requests& requests) {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) > 0) {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGTSTP) {
-      before_message_();
+      console_.clear();
       keys_.stop();
     }
     if (number == SIGCONT && !typing_) keys_.take_keys();
@@ -117,7 +108,7 @@ void AttachControl::take_signals(Requests& requests) {
   }
 }
 
-void AttachControl::take_key(char key, Requests& requests) {
+void KeyControl::take_key(char key, Requests& requests) {
   if (typing_) {
     if (key != '\n') {
       line_ += key;
@@ -125,25 +116,24 @@ void AttachControl::take_key(char key, Requests& requests) {
     }
     return take_line(requests);
   }
-  if (key == 'h') return say(keys_help());
+  if (key == 'h') return show(keys_help());
   for (const Action& each : kActions) {
     if (each.key != key) continue;
     if (each.verb != ControlVerb::kFilters) return ask({.verb = each.verb}, requests);
-    before_message_();
     typing_ = true;
     keys_.take_lines();
-    std::fputs("filters, as RULE; RULE...", stderr);
-    std::fputs(filter_file_.empty() ? ": " : "; nothing: those of the file: ", stderr);
+    console_.prompt(filter_file_.empty() ? "filters, as RULE; RULE...: "
+                                         : "filters, as RULE; RULE...; nothing: those of the file: ");
   }
 }
 
 // Of a signal: filters are those of the file, as nobody types any.
-void AttachControl::take(ControlVerb verb, Requests& requests) {
+void KeyControl::take(ControlVerb verb, Requests& requests) {
   if (verb == ControlVerb::kFilters) return ask_for_filters("", requests);
   ask({.verb = verb}, requests);
 }
 
-void AttachControl::take_line(Requests& requests) {
+void KeyControl::take_line(Requests& requests) {
   typing_ = false;
   keys_.take_keys();
   const std::string rules = std::exchange(line_, {});
@@ -151,8 +141,8 @@ void AttachControl::take_line(Requests& requests) {
 }
 
 // Nothing: the file's as they are now.
-void AttachControl::ask_for_filters(std::string_view rules, Requests& requests) {
-  std::string lines(session::word_of(ControlVerb::kFilters));
+void KeyControl::ask_for_filters(std::string_view rules, Requests& requests) {
+  std::string lines(word_of(ControlVerb::kFilters));
   bool typed = false;
   for (const std::string_view each : split(rules, ';')) {
     if (each.find_first_not_of(" \t") == std::string_view::npos) continue;
@@ -160,32 +150,30 @@ void AttachControl::ask_for_filters(std::string_view rules, Requests& requests) 
     lines.append("\n").append(each);
   }
   if (typed) {
-    auto request = session::parse_control_request(lines);
+    auto request = parse_control_request(lines);
     if (request) return ask(std::move(*request), requests);
-    before_message_();
-    return log_warning("filters: " + request.error().message());
+    return console_.show(LogLevel::kWarning, "filters: " + request.error().message());
   }
-  if (filter_file_.empty()) return say("filters: none were given, and there is no file of --filters");
-  auto file = session::read_filter_file(filter_file_);
-  if (!file) return say("filters: " + file.error().message());
+  if (filter_file_.empty()) return show("filters: none were given, and there is no file of --filters");
+  auto file = read_filter_file(filter_file_);
+  if (!file) return show("filters: " + file.error().message());
   ask({.verb = ControlVerb::kFilters, .filters = std::move(*file)}, requests);
 }
 
-void AttachControl::ask(session::ControlRequest request, Requests& requests) {
+void KeyControl::ask(ControlRequest request, Requests& requests) {
   asked_.push_back(request.verb);
   requests.push_back({{this, static_cast<int>(asked_.size()) - 1}, std::move(request)});
 }
 
-void AttachControl::answer(int client, const session::ControlAnswer& answer) {
+void KeyControl::answer(int client, const ControlAnswer& answer) {
   const ControlVerb verb = asked_.at(static_cast<std::size_t>(client));
   if (verb == ControlVerb::kDetach) return;  // the end says it
-  std::string shown = session::text_of(answer);
+  std::string shown = text_of(answer);
   while (!shown.empty() && shown.back() == '\n') shown.pop_back();
   std::replace(shown.begin(), shown.end(), '\n', ' ');
   if (shown.empty()) shown = "done";
-  before_message_();
-  const bool ok = session::status_of(answer) == ExitStatus::kOk;
-  log(ok ? LogLevel::kInfo : LogLevel::kWarning, std::string(session::word_of(verb)) + ": " + shown);
+  const bool ok = status_of(answer) == ExitStatus::kOk;
+  console_.show(ok ? LogLevel::kInfo : LogLevel::kWarning, std::string(word_of(verb)) + ": " + shown);
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::session

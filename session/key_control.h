@@ -1,0 +1,66 @@
+// KeyControl: keys of the terminal and signals to this process as requests to the trace that it runs, as `jtrace ctl`
+// makes them. Its constructor blocks the signals, so make it before any thread. One thread.
+#pragma once
+
+#include <signal.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "session/control_source.h"
+#include "session/terminal_keys.h"
+
+namespace jtrace::session {
+
+// What the user sees of it.
+struct KeyConsole {
+  std::function<void(LogLevel, std::string_view)> show;  // a line
+  std::function<void(std::string_view)> prompt;          // without an end of line: what is typed comes next
+  std::function<void()> clear;                           // before the process stops and the shell has the terminal
+};
+
+class KeyControl : public ControlSource {
+ public:
+  // `filter_file`: what --filters named, "" for none.
+  KeyControl(std::string filter_file, KeyConsole console);
+  KeyControl(const KeyControl&) = delete;
+  KeyControl& operator=(const KeyControl&) = delete;
+  ~KeyControl() override;
+
+  // One line that says that there are keys, where there are.
+  void announce(std::string_view what);
+  // Whether a line is being typed: nothing should be written into it.
+  bool is_typing() const { return typing_; }
+
+  void add_to(std::vector<pollfd>& descriptors) const override;
+  std::vector<PendingRequest> receive() override;
+  void answer(int client, const ControlAnswer& answer) override;
+
+  // "SIGUSR1 pause, ...": for the help.
+  static std::string signals_help();
+
+ private:
+  using Requests = std::vector<PendingRequest>;
+
+  void take_signals(Requests& requests);
+  void take_key(char key, Requests& requests);
+  void take_line(Requests& requests);
+  void take(ControlVerb verb, Requests& requests);
+  void ask(ControlRequest request, Requests& requests);
+  void ask_for_filters(std::string_view rules, Requests& requests);
+  void show(std::string_view text) { console_.show(LogLevel::kInfo, text); }
+
+  TerminalKeys keys_;
+  std::string filter_file_;
+  KeyConsole console_;
+  sigset_t before_{};
+  UniqueFd signals_;
+  bool typing_ = false;
+  std::string line_;
+  std::vector<ControlVerb> asked_;  // by client
+};
+
+}  // namespace jtrace::session
