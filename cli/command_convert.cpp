@@ -70,7 +70,7 @@ trace::XmlWriterOptions xml_options(const ConvertArguments& arguments, bool frag
 }
 
 // What the output does not hold, in one line; strict: an error.
-ExitStatus say_lost(const io::Converter& converter, const std::string& format, bool strict) {
+ExitStatus report_lost(const io::Converter& converter, const std::string& format, bool strict) {
   const auto lost = converter.lost();
   if (lost.empty()) return ExitStatus::kOk;
   std::string text = format + " cannot carry: ";
@@ -120,12 +120,12 @@ ExitStatus run(const ConvertArguments& arguments) {
   // Not finished: the output does not get its name.
   if (!summary) return report(summary.error());
   if (arguments.strict && converter)
-    if (const ExitStatus lost = say_lost(*converter, format, true); lost != ExitStatus::kOk) return lost;
+    if (const ExitStatus lost = report_lost(*converter, format, true); lost != ExitStatus::kOk) return lost;
   if (Result<> finished = sink->finish(); !finished) return report(finished.error());
-  if (converter) say_lost(*converter, format, false);
+  if (converter) report_lost(*converter, format, false);
   if (converter)
     for (const std::string& note : converter->notes()) log_info(note);
-  const ExitStatus said = say_input(opened->name, *summary, faults);
+  const ExitStatus said = report_input(opened->name, *summary, faults);
   return opened->missing ? ExitStatus::kPartial : said;
 }
 

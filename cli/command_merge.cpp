@@ -22,17 +22,17 @@ struct MergeArguments {
   bool repair_utf8 = false;
 };
 
-constexpr std::size_t kGapsSaid = 20;
+constexpr std::size_t kGapsNamed = 20;
 
 // What the merged stream lacks: gaps, one a line; the rest in one line. True where something is missing.
-bool say(const io::MergeSummary& summary) {
-  for (std::size_t i = 0; i < std::min(summary.gaps.size(), kGapsSaid); ++i) {
+bool report_summary(const io::MergeSummary& summary) {
+  for (std::size_t i = 0; i < std::min(summary.gaps.size(), kGapsNamed); ++i) {
     const io::CollationGap& gap = summary.gaps[i];
     log_warning("trace " + gap.trace_id + " lacks the collationValues " + std::to_string(gap.first) + " to " +
                 std::to_string(gap.last));
   }
-  if (summary.gaps.size() > kGapsSaid)
-    log_warning("... and " + std::to_string(summary.gaps.size() - kGapsSaid) + " more gaps");
+  if (summary.gaps.size() > kGapsNamed)
+    log_warning("... and " + std::to_string(summary.gaps.size() - kGapsNamed) + " more gaps");
   for (const std::string& difference : summary.differences) log_warning(difference + "; the first holds");
   if (summary.remote_unknown != 0)
     log_warning(std::to_string(summary.remote_unknown) + " remote calls come from callers that no input has");
@@ -64,7 +64,7 @@ ExitStatus run(const MergeArguments& arguments) {
     if (!opened) return report(opened.error());
     const auto read = merger.add(*opened->source, opened->name);
     if (!read) return report(read.error());
-    if (const ExitStatus said = say_input(opened->name, *read, faults); said != ExitStatus::kOk) status = said;
+    if (const ExitStatus said = report_input(opened->name, *read, faults); said != ExitStatus::kOk) status = said;
     if (opened->missing) status = ExitStatus::kPartial;
   }
   const auto bytes = open_trace_output(arguments.output);
@@ -81,7 +81,7 @@ ExitStatus run(const MergeArguments& arguments) {
                                                        std::to_string(gap.first) + " to " + std::to_string(gap.last)});
   }
   if (Result<> finished = writer.finish(); !finished) return report(finished.error());
-  return say(*summary) ? ExitStatus::kPartial : status;
+  return report_summary(*summary) ? ExitStatus::kPartial : status;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ HeapProgress::HeapProgress(coreinspect::HeapOptions& options)
     : started_(monotonic_ns()), terminal_(::isatty(STDERR_FILENO) != 0) {
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before_);
   if (auto signals = stop_signals()) signals_ = std::move(*signals);
-  options.progress = [this](std::uint64_t done, std::uint64_t all) { return tell(done, all); };
+  options.progress = [this](std::uint64_t done, std::uint64_t all) { return show(done, all); };
 }
 
 HeapProgress::~HeapProgress() {
@@ -33,7 +33,7 @@ HeapProgress::~HeapProgress() {
   outlive_stop_signals(before_);
 }
 
-bool HeapProgress::tell(std::uint64_t done, std::uint64_t all) {
+bool HeapProgress::show(std::uint64_t done, std::uint64_t all) {
   signalfd_siginfo signal{};
   if (signals_ && ::read(signals_.get(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) return false;
   const std::uint64_t now = monotonic_ns();

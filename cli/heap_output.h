@@ -27,7 +27,7 @@ class HeapProgress {
   HeapProgress& operator=(const HeapProgress&) = delete;
 
  private:
-  bool tell(std::uint64_t done, std::uint64_t all);
+  bool show(std::uint64_t done, std::uint64_t all);
   sigset_t before_{};
   UniqueFd signals_;
   std::uint64_t started_, told_ = 0;

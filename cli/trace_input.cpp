@@ -175,7 +175,7 @@ io::FaultLog warnings(bool strict) {
   return io::FaultLog({.strict = strict, .say = io::FaultLog::Say::kOncePerName, .print = log_warning});
 }
 
-ExitStatus say_input(const std::string& path, const io::ReadSummary& summary, const io::FaultLog& faults) {
+ExitStatus report_input(const std::string& path, const io::ReadSummary& summary, const io::FaultLog& faults) {
   if (faults.total() > faults.said() || faults.total() > 1) {
     std::string text;
     for (const auto& [kind, count] : faults.counts())

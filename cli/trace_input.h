@@ -41,6 +41,7 @@ Result<std::vector<std::vector<std::string>>> group_inputs(const std::vector<std
 // Warnings on stderr, once per name.
 trace::io::FaultLog warnings(bool strict);
 // A summary of the warnings in one line; and the status of an input that was read to its end.
-ExitStatus say_input(const std::string& path, const trace::io::ReadSummary& summary, const trace::io::FaultLog& faults);
+ExitStatus report_input(const std::string& path, const trace::io::ReadSummary& summary,
+                        const trace::io::FaultLog& faults);
 
 }  // namespace jtrace::cli

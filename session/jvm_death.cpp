@@ -127,7 +127,7 @@ JvmDeath::JvmDeath(const target::Process& process)
   error_file_ = expanded(error_file_in(words), process.nspid(), process.comm());
 }
 
-std::string JvmDeath::tell(AgentWork work) const {
+std::string JvmDeath::describe(AgentWork work) const {
   const std::optional<int> status = wait_status();
   std::string text = end_of(status);
   const std::optional<Report> report = find_report();

@@ -21,7 +21,7 @@ class JvmDeath {
 
   // "was killed by SIGSEGV; /srv/hs_err_pid7.log: SIGSEGV in V [libjvm.so+0x1]  f(); core: /srv/core; the agent ...".
   // Of a JVM that has exited and has not said that it ends; never empty.
-  std::string tell(trace::record::AgentWork work) const;
+  std::string describe(trace::record::AgentWork work) const;
 
  private:
   struct Report {

@@ -246,7 +246,7 @@ TraceSummary TraceRunner::summary() {
   made.documents = drain_.documents();
   made.agent_left = agent_.has_left() || target_ended_;
   made.target_killed = target_ended_ && reader_.agent_state() != AgentState::kVmDead;
-  if (made.target_killed) made.death = death_.tell(reader_.agent_work());
+  if (made.target_killed) made.death = death_.describe(reader_.agent_work());
   made.uncounted = why_uncounted();
   return made;
 }

@@ -178,7 +178,7 @@ class SpillSource final : public io::EventSource {
       return fail(ErrorCategory::kMalformed, name_ + ": is a spill that ends before its trace begins");
     const bool whole = replay.has_ended();
     if (!whole) JTRACE_RETURN_IF_ERROR(replay.cut(rest_));
-    JTRACE_RETURN_IF_ERROR(say_faults(replay.drainer()));
+    JTRACE_RETURN_IF_ERROR(report_faults(replay.drainer()));
     return io::ReadSummary{.elements = replay.drainer().figures().events,
                            .truncated = !whole && rest_ == nullptr,
                            .fragments = session_.options.writes_fragments()};
@@ -203,7 +203,7 @@ class SpillSource final : public io::EventSource {
     }
     return {};
   }
-  Result<> say_faults(const Drainer& drainer) {
+  Result<> report_faults(const Drainer& drainer) {
     if (drainer.figures().malformed != 0)
       JTRACE_RETURN_IF_ERROR(faults_.add(
           name_, {}, "senseless record", "",

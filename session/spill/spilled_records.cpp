@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMostHeld = std::uint64_t{8} << 30;  // twice the largest pool
 
 // The part after what is known of its chunk; empty where all of it is.
-record::EventPart behind(record::EventPart part, std::uint32_t sequence, std::uint64_t end) {
+record::EventPart unknown_rest(record::EventPart part, std::uint32_t sequence, std::uint64_t end) {
   if (part.sequence > sequence) return part;
   const std::uint64_t known =
       part.sequence < sequence ? part.size : std::min(part.size, end - std::min(end, part.offset));
@@ -85,12 +85,12 @@ class SpilledRecords::Rest final : public record::PartSink {
   explicit Rest(SpilledRecords& records) : records_(records) {}
   Result<> on_definitions(const record::EventPart& part) override {
     const Position& known = records_.stream_position_;
-    return add(record::BlockKind::kDefinitions, behind(part, known.sequence, known.end));
+    return add(record::BlockKind::kDefinitions, unknown_rest(part, known.sequence, known.end));
   }
   Result<> on_events(const record::EventPart& part) override {
     const auto known = records_.positions_.find(part.producer);
     if (known == records_.positions_.end()) return add(record::BlockKind::kEvents, part);
-    return add(record::BlockKind::kEvents, behind(part, known->second.sequence, known->second.end));
+    return add(record::BlockKind::kEvents, unknown_rest(part, known->second.sequence, known->second.end));
   }
 
  private:

@@ -47,7 +47,7 @@ class SddfWriter final : public Converter {
     if (common.time.present()) time_ = common.time.ns();
     if (!begun_) put_text(sddf_head());
     begun_ = true;
-    say_trace(event, common, scope);
+    write_trace_text(event, common, scope);
     lose_attributes<kCarried>(event);
     std::visit([&](const auto& element) { put(element, scope, event); }, event);
     return result_;
@@ -108,7 +108,7 @@ class SddfWriter final : public Converter {
     for (const std::uint64_t number : numbers) out += ", " + std::to_string(number);
     return out;
   }
-  void say(const Scope& scope, const std::string& text) {
+  void write_note(const Scope& scope, const std::string& text) {
     record("Generic Trace", machine_of(scope.node_id), ", " + quoted(text));
   }
   static std::string element_text(const Event& event) {
@@ -117,16 +117,16 @@ class SddfWriter final : public Converter {
     if (!writer.write(event) || !writer.finish()) return {};
     return text.text().substr(0, text.text().size() - 1);
   }
-  void say_element(const Scope& scope, const Event& event) { say(scope, element_text(event)); }
+  void write_as_text(const Scope& scope, const Event& event) { write_note(scope, element_text(event)); }
   // Records do not say which trace they are of: a Generic Trace does where it is another than before.
-  void say_trace(const Event& event, const Common& common, const Scope& scope) {
+  void write_trace_text(const Event& event, const Common& common, const Scope& scope) {
     if (const auto* start = std::get_if<TraceStart>(&event)) {
-      said_trace_ = start->traceId.view();
+      noted_trace_ = start->traceId.view();
       return;
     }
-    if (!common.trace_id.present() || common.trace_id.view() == said_trace_ || !is_carried(event)) return;
-    said_trace_ = common.trace_id.view();
-    say(scope, "trace " + said_trace_);
+    if (!common.trace_id.present() || common.trace_id.view() == noted_trace_ || !is_carried(event)) return;
+    noted_trace_ = common.trace_id.view();
+    write_note(scope, "trace " + noted_trace_);
   }
   static bool is_carried(const Event& event) {
     switch (element_kind(event)) {
@@ -168,7 +168,7 @@ class SddfWriter final : public Converter {
   // -- elements
   template <class Element>
   void put(const Element&, const Scope& scope, const Event& event) {
-    if constexpr (kAsText<Element>) say_element(scope, event);
+    if constexpr (kAsText<Element>) write_as_text(scope, event);
     else lose(event);
   }
   void put(const Node& node, const Scope&, const Event&) {
@@ -189,7 +189,7 @@ class SddfWriter final : public Converter {
   }
   // A process ends with the last of its agents.
   void put(const AgentDestroy& destroy, const Scope& scope, const Event& event) {
-    say_element(scope, event);
+    write_as_text(scope, event);
     ended_agents_.insert(std::string(destroy.agentIdRef.view()));
     for (const auto& each : scopes_.all())
       if (each->process_id == scope.process_id && ended_agents_.count(each->agent_id) == 0) return;
@@ -197,11 +197,11 @@ class SddfWriter final : public Converter {
       record("Kill Process", machine_of(scope.node_id), list({process_of(scope.process_id)}));
   }
   void put(const ProcessSuspend&, const Scope& scope, const Event& event) {
-    say_element(scope, event);
+    write_as_text(scope, event);
     all_threads("Suspend Thread", scope);
   }
   void put(const ProcessResume&, const Scope& scope, const Event& event) {
-    say_element(scope, event);
+    write_as_text(scope, event);
     all_threads("Run Thread", scope);
   }
   void all_threads(std::string_view name, const Scope& scope) {
@@ -236,14 +236,14 @@ class SddfWriter final : public Converter {
     record("Receive Message", machine, list({own, in, sender, process, out, kDataMessage, 0}));
   }
   void put(const Option& option, const Scope& scope, const Event&) {
-    say(scope, "option " + std::string(option.key.view()) + " " + std::string(option.value.view()));
+    write_note(scope, "option " + std::string(option.key.view()) + " " + std::string(option.value.view()));
   }
   void put(const ThreadStart& start, const Scope& scope, const Event&) {
     const std::uint64_t id = start.threadId.present() ? start.threadId.value() : 0;
     of_thread("New Thread", scope, start.threadId, ", 0");
-    say(scope, "threadName " + std::to_string(process_of(scope.process_id)) + " " +
-                   std::to_string(thread_of(scope, id)) + " " + std::to_string(id) + " " +
-                   std::string(start.threadName.view()));
+    write_note(scope, "threadName " + std::to_string(process_of(scope.process_id)) + " " +
+                          std::to_string(thread_of(scope, id)) + " " + std::to_string(id) + " " +
+                          std::string(start.threadName.view()));
     of_thread("Run Thread", scope, start.threadId);
   }
   void put(const ThreadEnd& end, const Scope& scope, const Event&) { of_thread("Kill Thread", scope, end.threadIdRef); }
@@ -257,7 +257,7 @@ class SddfWriter final : public Converter {
   }
   // What a record has no field for stands in front of it.
   void with(const Scope& scope, const char* name, std::uint64_t value) {
-    say(scope, std::string(name) + " " + std::to_string(value));
+    write_note(scope, std::string(name) + " " + std::to_string(value));
   }
   void put(const MonContendedEnter& enter, const Scope& scope, const Event&) {
     if (enter.threadOwner.present()) with(scope, "threadOwner", enter.threadOwner.value());
@@ -281,7 +281,8 @@ class SddfWriter final : public Converter {
   void put(const GcFinish& finish, const Scope& scope, const Event&) {
     const std::uint64_t machine = machine_of(scope.node_id);
     const std::uint64_t used = finish.usedObjectSpace.value_or(0);
-    if (finish.totalObjectSpace.present()) say(scope, "gcTotal " + std::to_string(finish.totalObjectSpace.value()));
+    if (finish.totalObjectSpace.present())
+      write_note(scope, "gcTotal " + std::to_string(finish.totalObjectSpace.value()));
     if (const std::uint64_t start = gc_start_[scope.index]; start != 0) {
       const std::uint64_t duration = time_ > start ? time_ - start : 0;
       record("Generic Interval", machine, ", " + seconds(duration) + ", " + stamp(duration));
@@ -314,7 +315,7 @@ class SddfWriter final : public Converter {
   void define(const Scope& scope, bool is_class, std::uint64_t id) {
     const auto kept = definitions_.find(DefinitionKey(scope.index, is_class, id));
     if (kept == definitions_.end()) return;
-    say(scope, kept->second);
+    write_note(scope, kept->second);
     said_.insert(kept->first);
     definitions_.erase(kept);
   }
@@ -327,8 +328,8 @@ class SddfWriter final : public Converter {
     const std::uint64_t value = count.count.value_or(0);
     const std::string method = std::to_string(count.methodIdRef.present() ? count.methodIdRef.value() : 0);
     // An int has 32 bits: larger ones go as text, none is cut.
-    if (value > kMaxInt) return say(scope, "methodCount " + method + " " + std::to_string(value));
-    say(scope, "counter " + method);
+    if (value > kMaxInt) return write_note(scope, "methodCount " + method + " " + std::to_string(value));
+    write_note(scope, "counter " + method);
     record("Generic Count", machine_of(scope.node_id), list({value}));
   }
 
@@ -338,7 +339,7 @@ class SddfWriter final : public Converter {
   Result<> result_;
   std::uint64_t time_ = 0, base_ = 0;
   std::map<std::size_t, std::uint64_t> gc_start_;  // of the pause that goes on, by scope
-  std::string said_trace_;
+  std::string noted_trace_;
   std::map<std::string, std::uint64_t> machines_, processes_;
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> threads_;
   using DefinitionKey = std::tuple<std::size_t, bool, std::uint64_t>;  // scope, is a class, id
