@@ -6,43 +6,121 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/word_scopes.h"
 
 namespace jtrace::cli {
 namespace {
 
+using coreinspect::View;
+using coreinspect::ViewOption;
+
 std::string list_of_views() {
   std::string text = "Views:\n";
-  for (const coreinspect::View& view : coreinspect::views()) {
+  for (const View& view : coreinspect::views()) {
     std::string name = std::string(view.name) + (view.argument.empty() ? "" : " " + std::string(view.argument));
     name.resize(std::max<std::size_t>(name.size(), 16), ' ');
     text += "  " + name + " " + std::string(view.help) + "\n";
   }
-  return text + "Example: jtrace inspect core.1234 threads --format json";
+  return text +
+         "jtrace inspect PID VIEW --help lists the options of a view.\n"
+         "Example: jtrace inspect core.1234 threads --format json";
 }
 
-ExitStatus run(const InspectArguments& arguments) {
-  const auto& all = coreinspect::views();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& view) { return view.name == arguments.view; });
-  if (found == all.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& view : all) names.push_back(view.name);
-    const auto near = nearest_word(arguments.view, names);
-    return report(
-        {.category = ErrorCategory::kUsage,
-         .text = "no view " + arguments.view,
-         .help = near.empty() ? "jtrace inspect --help lists them" : "did you mean " + std::string(near) + "?"});
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Result<const View*> named_view(const std::string& name) {
+  if (const View* view = coreinspect::find_view(name)) return view;
+  std::vector<std::string_view> names;
+  for (const View& view : coreinspect::views()) names.push_back(view.name);
+  const auto near = nearest_word(name, names);
+  return fail(ErrorCategory::kUsage, "no view " + name,
+              near.empty() ? "jtrace inspect --help lists them" : "did you mean " + std::string(near) + "?");
+}
+
+Result<> check_options(const View& view, const WordScopes& scopes) {
+  for (const auto& [option, words] : scopes.options)
+    if (option->count() > 0 && !scopes.has(view.name, *option))
+      return fail(ErrorCategory::kUsage,
+                  "the view " + std::string(view.name) + " has no option --" + option->get_lnames().front(),
+                  "it is one of " + joined(words));
+  return {};
+}
+
+Result<> check_words(const View& view, const InspectArguments& arguments) {
+  const std::string name(view.name);
+  if (view.argument.empty() != arguments.options.arguments.empty() || arguments.options.arguments.size() > 1)
+    return fail(ErrorCategory::kUsage, view.argument.empty()
+                                           ? "the view " + name + " takes no argument"
+                                           : "the view " + name + " needs " + std::string(view.argument));
+  if (!arguments.options.bytes) return {};
+  if (arguments.format != "text")
+    return fail(ErrorCategory::kUsage, "--bytes writes a class file: it has no --format " + arguments.format);
+  if (arguments.output == "-" && ::isatty(STDOUT_FILENO) != 0)
+    return fail(ErrorCategory::kUsage, "a class file is not for a terminal", "-o FILE");
+  return {};
+}
+
+ExitStatus run(const InspectArguments& arguments, const WordScopes& scopes) {
+  const auto view = named_view(arguments.view);
+  if (!view) return report(view.error());
+  if (auto checked = check_options(**view, scopes); !checked) return report(checked.error());
+  if (auto checked = check_words(**view, arguments); !checked) return report(checked.error());
+  return run_view(arguments, **view);
+}
+
+// The options that not every view has, with the views that have them.
+class OwnOptions {
+ public:
+  OwnOptions() {
+    for (const View& view : coreinspect::views()) scopes_.words.push_back({std::string(view.name), help_of(view)});
   }
-  if (found->argument.empty() != arguments.options.arguments.empty() || arguments.options.arguments.size() > 1)
-    return report({.category = ErrorCategory::kUsage,
-                   .text = found->argument.empty()
-                               ? "the view " + arguments.view + " takes no argument"
-                               : "the view " + arguments.view + " needs " + std::string(found->argument)});
-  if (arguments.options.bytes && (arguments.view != "class" || arguments.format != "text"))
-    return report({.category = ErrorCategory::kUsage, .text = "--bytes writes a class file: of the view class alone"});
-  if (arguments.options.bytes && arguments.output == "-" && ::isatty(STDOUT_FILENO) != 0)
-    return report({.category = ErrorCategory::kUsage, .text = "a class file is not for a terminal", .help = "-o FILE"});
-  return run_view(arguments, *found);
+  void add(ViewOption which, CLI::Option* option) {
+    std::vector<std::string> names;
+    for (const View& view : coreinspect::views())
+      if (view.has(which)) names.emplace_back(view.name);
+    scopes_.options.push_back({option, std::move(names)});
+  }
+  WordScopes scopes_of(const CLI::Option* argument) && {
+    scopes_.argument = argument;
+    return std::move(scopes_);
+  }
+
+ private:
+  static std::string help_of(const View& view) {
+    return (view.argument.empty() ? "" : "(with " + std::string(view.argument) + ") ") + std::string(view.help);
+  }
+  WordScopes scopes_;
+};
+
+void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own) {
+  coreinspect::ViewOptions& options = arguments.options;
+  coreinspect::HeapOptions& heap = options.heap;
+  own.add(ViewOption::kMaxStop, add_max_stop(command, arguments));
+  own.add(ViewOption::kAll, command.add_flag("--all", options.all, "those at their default too"));
+  own.add(ViewOption::kBytes, command.add_flag("--bytes", options.bytes, "write its class file"));
+  own.add(ViewOption::kShowSecrets,
+          command.add_flag("--show-secrets", options.show_secrets, "do not mask passwords and the like"));
+  own.add(ViewOption::kNoStop,
+          command.add_flag("--no-stop", heap.no_stop,
+                           "read the heap of a live JVM while it runs; says how much changed meanwhile"));
+  own.add(ViewOption::kSort, command.add_option("--sort", heap.sort, "by bytes (the default), instances or name")
+                                 ->check(CLI::IsMember({"bytes", "instances", "name"})));
+  own.add(ViewOption::kFilter,
+          command.add_option("--filter", heap.filter, "part of a class name, or a pattern with * and ?"));
+  own.add(ViewOption::kTop, command.add_option("--top", heap.top, "this many rows; of an array, this many elements"));
+  own.add(ViewOption::kByLoader,
+          command.add_flag("--by-loader", heap.by_loader, "with the class loader of each class"));
+  own.add(ViewOption::kDepth,
+          command.add_option("--depth", heap.depth, "how far references are followed (0)")->check(CLI::Range(0, 1000)));
+  own.add(ViewOption::kHeap, command.add_flag("--heap", heap.in_events, "instances and bytes of each class as well"));
+  own.add(ViewOption::kObject,
+          command.add_option("--object", heap.objects, "the object at this address as well; may be given again"));
+  own.add(ViewOption::kThreads,
+          command.add_option("--threads", heap.threads, "how many threads walk the heap")->check(CLI::Range(1, 64)));
 }
 
 }  // namespace
@@ -52,25 +130,14 @@ void add_inspect_command(CLI::App& app, ExitStatus& status) {
   CLI::App* command =
       app.add_subcommand("inspect", "look into a live JVM or a core: threads, flags, classes, code, ...");
   command->add_option("PID|CORE", arguments->target, "process id, part of a main class, or a core file")->required();
-  command->add_option("VIEW", arguments->view, "what to show; see below")->required();
+  const CLI::Option* view = command->add_option("VIEW", arguments->view, "what to show; see below")->required();
   command->add_option("ARGUMENT", arguments->options.arguments, "what the view needs");
   add_inspect_options(*command, *arguments);
-  command->add_flag("--all", arguments->options.all, "flags: those at their default too");
-  command->add_flag("--bytes", arguments->options.bytes, "class: write its class file");
-  command->add_flag("--show-secrets", arguments->options.show_secrets, "do not mask passwords and the like");
-  coreinspect::HeapOptions& heap = arguments->options.heap;
-  command->add_flag("--no-stop", heap.no_stop, "heap: read a live JVM while it runs; says how much changed meanwhile");
-  command->add_option("--sort", heap.sort, "histogram: by bytes (the default), instances or name")
-      ->check(CLI::IsMember({"bytes", "instances", "name"}));
-  command->add_option("--filter", heap.filter, "histogram: part of a class name, or a pattern with * and ?");
-  command->add_option("--top", heap.top, "histogram, refs: this many rows; object: this many elements");
-  command->add_flag("--by-loader", heap.by_loader, "histogram: with the class loader of each class");
-  command->add_option("--depth", heap.depth, "object: how far references are followed (0)")->check(CLI::Range(0, 1000));
-  command->add_flag("--heap", heap.in_events, "events: instances and bytes of each class as well");
-  command->add_option("--object", heap.objects, "events: the object at this address as well; may be given again");
-  command->add_option("--threads", heap.threads, "heap: how many threads walk it")->check(CLI::Range(1, 64));
+  OwnOptions own;
+  add_own_options(*command, *arguments, own);
   command->footer(list_of_views());
-  command->callback([arguments, &status] { status = run(*arguments); });
+  register_word_scopes(*command, std::move(own).scopes_of(view));
+  command->callback([arguments, command, &status] { status = run(*arguments, *word_scopes_of(*command)); });
 }
 
 }  // namespace jtrace::cli

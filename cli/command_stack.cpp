@@ -11,7 +11,7 @@ ExitStatus run(const InspectArguments& arguments) {
   if (arguments.format == "xml" && (threads.is_some() || threads.java || threads.group))
     return report({.category = ErrorCategory::kUsage,
                    .text = "--java, --thread, --state and --group are for text and json: xml has all threads"});
-  return run_view(arguments, {"stack", "", "", coreinspect::view_stack});
+  return run_view(arguments, coreinspect::stack_view());
 }
 
 }  // namespace
@@ -22,6 +22,7 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
       "stack", "stacks of all threads of a live JVM or a core; needs no help of the JVM, so works on one that hangs");
   command->add_option("PID|CORE", arguments->target, "process id, part of a main class, or a core file")->required();
   add_inspect_options(*command, *arguments);
+  add_max_stop(*command, *arguments);
   coreinspect::ThreadChoice& threads = arguments->options.threads;
   command->add_flag("--java", threads.java, "Java threads and Java frames alone");
   command->add_option("--thread", threads.name, "threads with this in their name, or of a pattern with * and ?");

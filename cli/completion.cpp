@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "cli/word_scopes.h"
 #include "target/jvm_discovery.h"
 
 namespace jtrace::cli {
@@ -126,9 +127,16 @@ void add_value(Candidates& candidates, const CLI::Option& option, const std::str
     candidates.add_files();
 }
 
-void add_options(Candidates& candidates, const CLI::App& app) {
+// `words`: what stands on the command line, where some options are those of a word alone.
+void add_options(Candidates& candidates, const CLI::App& app, const std::vector<std::string>& words = {}) {
+  const WordScopes* scopes = word_scopes_of(app);
+  const auto is_had = [&](const CLI::Option& option) {
+    if (scopes == nullptr || scopes->scope_of(option) == nullptr) return true;
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return scopes->has(word, option); });
+  };
   for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) candidates.add("--" + name, option->get_description());
+    for (const std::string& name : option->get_lnames())
+      if (is_had(*option)) candidates.add("--" + name, option->get_description());
 }
 
 const CLI::Option* option_named(const CLI::App& app, std::string_view word) {
@@ -169,9 +177,25 @@ void complete_command(Candidates& candidates, const CLI::App& command, const std
   }
   const CLI::Option* before = option_named(command, words[words.size() - 2]);
   if (words.size() > 2 && takes_value(before)) return add_value(candidates, *before, "");
-  if (words.back().starts_with("-")) return add_options(candidates, command);
-  if (const CLI::Option* positional = positional_at(command, positionals))
-    add_value(candidates, *positional, positional->get_name(true));
+  if (words.back().starts_with("-")) return add_options(candidates, command, words);
+  const CLI::Option* positional = positional_at(command, positionals);
+  const WordScopes* scopes = word_scopes_of(command);
+  if (scopes != nullptr && scopes->argument == positional)
+    for (const WordScopes::Word& word : scopes->words) candidates.add(word.name, word.about);
+  else if (positional != nullptr) add_value(candidates, *positional, positional->get_name(true));
+}
+
+std::string option_line(const CLI::App& command, const CLI::Option& option, const std::string& name) {
+  const WordScopes* scopes = word_scopes_of(command);
+  const auto* scope = scopes != nullptr ? scopes->scope_of(option) : nullptr;
+  std::string line = scope != nullptr ? "word-option" : "option";
+  for (const std::string& field :
+       {name, option.get_name(false, true), takes_value(&option) ? option.get_type_name() : std::string(),
+        one_field(option.get_description())})
+    line += '\t' + field;
+  if (scope != nullptr)
+    for (const std::string& word : scope->words) line += (&word == &scope->words.front() ? '\t' : ',') + word;
+  return line;
 }
 
 std::string lines_of(const CLI::App& command, const std::string& name) {
@@ -182,9 +206,7 @@ std::string lines_of(const CLI::App& command, const std::string& name) {
     if (option->get_positional())
       out += "positional\t" + name + '\t' + option->get_name(true) + '\t' +
              (option->get_required() ? "required" : "optional") + '\t' + about + '\n';
-    else
-      out += "option\t" + name + '\t' + option->get_name(false, true) + '\t' +
-             (takes_value(option) ? option->get_type_name() : "") + '\t' + about + '\n';
+    else out += option_line(command, *option, name) + '\n';
   }
   const std::string footer = command.get_footer();
   if (!footer.empty())

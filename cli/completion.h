@@ -18,6 +18,7 @@ void add_completion_command(CLI::App& app, ExitStatus& status);
 std::string completions(const CLI::App& app, std::vector<std::string> words);
 
 // One line each, fields separated by tabs: "command NAME DESCRIPTION", "option COMMAND NAMES VALUE DESCRIPTION",
+// "word-option COMMAND NAMES VALUE DESCRIPTION WORD,WORD...": an option that only some words have (word_scopes.h),
 // "positional COMMAND NAME required|optional DESCRIPTION", "footer COMMAND LINE". COMMAND is "" for the program itself.
 std::string option_tables(const CLI::App& app);
 

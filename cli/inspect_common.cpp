@@ -64,11 +64,7 @@ coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspect
 
 namespace {
 
-bool walks_heap(std::string_view view) {
-  return view == "histogram" || view == "regions" || view == "heapdump" || view == "refs";
-}
-
-void say_what_is_masked(std::size_t count) {
+void report_masked(std::size_t count) {
   if (count == 0) return;
   log_info(count == 1 ? "1 value is masked: --show-secrets shows it"
                       : std::to_string(count) + " values are masked: --show-secrets shows them");
@@ -92,17 +88,17 @@ void write_envelope(std::string& out, const coreinspect::Inspection& inspection,
 }
 
 Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspection, const InspectArguments& arguments,
-                                              const std::string& view, const coreinspect::ViewOptions& options) {
-  const auto parts = coreinspect::parts_of_view(view, options.arguments, options.heap);
-  if (!parts)
-    return fail(ErrorCategory::kUsage, "the view " + view + " has no elements of trace.dtd: text and json only",
+                                              const coreinspect::View& view, const coreinspect::ViewOptions& options) {
+  if (view.parts == nullptr)
+    return fail(ErrorCategory::kUsage,
+                "the view " + std::string(view.name) + " has no elements of trace.dtd: text and json only",
                 "docs/trace_format.md, \"Views\"");
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   trace::XmlWriter xml(*bytes, {.single_trace = true});
   auto identity = identity_of(inspection, options.show_secrets);
-  identity.agent_parameters = view;
+  identity.agent_parameters = view.name;
   JTRACE_ASSIGN_OR_RETURN(const auto missing,
-                          coreinspect::write_snapshot_events(inspection, xml, identity, *parts, options));
+                          coreinspect::write_snapshot_events(inspection, xml, identity, view.parts(options), options));
   JTRACE_RETURN_IF_ERROR(xml.finish());
   auto lines = inspection.missing();
   lines.insert(lines.end(), missing.begin(), missing.end());
@@ -112,16 +108,15 @@ Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspectio
 Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection, const InspectArguments& arguments,
                                             const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   coreinspect::ViewOptions own = options;
-  const bool dumps = view.name == "heapdump";
   std::optional<HeapProgress> progress;  // made before the file and destroyed after it: no signal leaves a file behind
-  if (walks_heap(view.name)) progress.emplace(own.heap);
+  if (view.walks_heap) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;
-  if (dumps) {
+  if (view.writes_dump) {
     JTRACE_ASSIGN_OR_RETURN(dump, open_heap_dump(arguments.output));
     own.heap.dump = dump.get();
   }
   JTRACE_ASSIGN_OR_RETURN(auto result, view.run(inspection, own));
-  if (dumps) JTRACE_RETURN_IF_ERROR(dump->finish());
+  if (view.writes_dump) JTRACE_RETURN_IF_ERROR(dump->finish());
   // What is not there of the target is missing from every answer.
   for (const std::string& line : inspection.missing())
     if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
@@ -129,11 +124,11 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   std::string out;
   if (options.json) write_envelope(out, inspection, std::string(view.name), result);
   else out = std::move(result.out);
-  if (dumps && arguments.output == "-") return std::move(result.missing);
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(dumps ? "-" : arguments.output));
+  if (view.writes_dump && arguments.output == "-") return std::move(result.missing);
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(view.writes_dump ? "-" : arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
-  say_what_is_masked(result.masked);
+  report_masked(result.masked);
   return std::move(result.missing);
 }
 
@@ -145,7 +140,10 @@ void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
   command.add_option("-o,--output", arguments.output, "file to write; - is standard output (the default)");
   command.add_option("--sysroot", arguments.files.sysroot, "of a core: where the files that were mapped are looked up");
   command.add_option("--libjvm", arguments.files.libjvm, "of a core: the libjvm.so that the process had mapped");
-  command
+}
+
+CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments) {
+  return command
       .add_option(
           "--max-stop,--max-pause", arguments.max_stop_ms,
           "longest time a thread of a live target may stand still, ms (200); more threads than fit are taken in "
@@ -161,7 +159,7 @@ ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& 
   options.json = arguments.format == "json";
   options.max_stop = std::chrono::milliseconds(arguments.max_stop_ms);
   const std::string name(view.name);
-  const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, name, options)
+  const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, view, options)
                                                               : write_view(**inspection, arguments, view, options);
   if (!missing) return report(missing.error().with_context(name + " of " + arguments.target));
   for (const std::string& line : (*inspection)->vm().warnings()) log_info(line);

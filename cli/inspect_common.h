@@ -26,7 +26,9 @@ Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectAr
 Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path);
 // The identity of the target for node and processCreate.
 coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspection, bool show_secrets);
+// --format, -o, --sysroot, --libjvm.
 void add_inspect_options(CLI::App& command, InspectArguments& arguments);
+CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments);
 // Opens the target, runs the view, prints it; the exit status is kPartial where something is missing from it.
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view);
 

@@ -28,7 +28,8 @@ def options_of(folder):
     found = {}
     for program in PROGRAMS:
         for command, table in man.tables(str(folder / program)).items():
-            found[program, command] = {name for names, _, _ in table["option"] for name in names.split(",")} | {"--help"}
+            found[program, command] = {
+                name for names, *_ in table["option"] + table["word-option"] for name in names.split(",")} | {"--help"}
     return found
 
 

@@ -27,7 +27,7 @@ def tables(program):
     for line in run(program, "__tables").splitlines():
         kind, command, *fields = line.split("\t")
         if kind == "command":
-            commands[command] = {"about": fields[0], "option": [], "positional": [], "footer": []}
+            commands[command] = {"about": fields[0], "option": [], "word-option": [], "positional": [], "footer": []}
         else:
             commands[command][kind].append(fields)
     return commands
@@ -87,12 +87,21 @@ def value_of(kind):
     return {"TEXT": "TEXT", "FLOAT": "NUMBER", "UINT": "NUMBER", "INT": "NUMBER"}.get(word, word)
 
 
-def option_lines(table):
+def option_lines(options):
     out = []
-    for names, kind, about in table["option"]:
+    for names, kind, about in options:
         label = ", ".join(bold(name) for name in names.split(","))
         out += [".TP", label + (f" \\fI{roff(value_of(kind))}\\fR" if kind else ""), roff(about)]
     return out
+
+
+def words_of(words):
+    """"a,b" as what those words have: an option of views."""
+    return ", ".join(words.split(","))
+
+
+def word_option_lines(table):
+    return option_lines([names, kind, f"{words_of(words)}: {about}"] for names, kind, about, words in table["word-option"])
 
 
 def positional_words(table):
@@ -123,7 +132,9 @@ def page(name, command, all_commands, sections, date, version):
         out.append(".SH ARGUMENTS")
         for word, _, about in table["positional"]:
             out += [".TP", f"\\fI{roff(word)}\\fR", roff(about)]
-    out += [".SH OPTIONS", *option_lines(table)]
+    out += [".SH OPTIONS", *option_lines(table["option"])]
+    if table["word-option"]:
+        out += [".SS Options of views", *word_option_lines(table)]
     notes = [line for (line,) in table["footer"] if not re.match(r"(?i)example: ", line)]
     written = "\n".join(line for _, lines in sections for line in lines)
     if notes and not any(heading == "OPERATIONS" for heading, _ in sections) and notes[0] not in written:
@@ -156,16 +167,37 @@ def long_options(text):
     return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
 
 
+def options_of_help(program, *words):
+    options = run(program, *words, "--help").partition("Options:")[2].partition("\n\n")[0]
+    offered = set()
+    for line in options.splitlines():
+        if re.match(r"  -", line):
+            offered |= long_options(re.split(r"\s{2,}|(?<=[a-z]) (?=[A-Z])", line.strip())[0])
+    return offered
+
+
+def word_faults(program, command, table):
+    """Each word's help has the options that the tables say it has."""
+    faults, wanted = [], {}
+    for names, _, _, words in table["word-option"]:
+        for word in words.split(","):
+            wanted.setdefault(word, set()).update(long_options(names.replace(",", " ")))
+    general = options_of_help(program, command)
+    for word, options in wanted.items():
+        own = options_of_help(program, command, "1", word) - general
+        if own != options:
+            faults.append(f"{command} {word}: --help has {sorted(own)}, the page {sorted(options)}")
+    return faults
+
+
 def check(program):
-    faults = []
+    faults, table = [], tables(program)
     for command, text in pages_of(program).items():
         shown = text.replace("\\-", "-")
-        offered = run(program, *([command] if command else []), "--help")
-        options = offered.partition("Options:")[2].partition("\n\n")[0]
-        wanted = set()
-        for line in options.splitlines():
-            if re.match(r"  -", line):
-                wanted |= long_options(re.split(r"\s{2,}|(?<=[a-z]) (?=[A-Z])", line.strip())[0])
+        wanted = options_of_help(program, *([command] if command else []))
+        for names, _, _, _ in table[command]["word-option"]:
+            wanted |= long_options(names.replace(",", " "))
+        faults += word_faults(program, command, table[command])
         listed = shown.partition(".SH OPTIONS")[2].partition("\n.SH ")[0]
         found = {name for line in listed.splitlines() if line.startswith("\\fB-")
                  for name in long_options(re.sub(r"\\f[BIR]", " ", line))}

@@ -47,8 +47,18 @@ def prose(lines):
 def options(table):
     out = ["| option | what it does |", "|---|---|"]
     for names, kind, about in table["option"]:
-        value = f" {man.value_of(kind)}" if kind else ""
-        out.append(f"| `{cell(', '.join(names.split(',')) + value)}` | {cell(about)} |")
+        out.append(f"| `{label(names, kind)}` | {cell(about)} |")
+    return "\n".join(out)
+
+
+def label(names, kind):
+    return cell(", ".join(names.split(",")) + (f" {man.value_of(kind)}" if kind else ""))
+
+
+def word_options(table):
+    out = ["| option | views | what it does |", "|---|---|---|"]
+    for names, kind, about, words in table["word-option"]:
+        out.append(f"| `{label(names, kind)}` | {man.words_of(words)} | {cell(about)} |")
     return "\n".join(out)
 
 
@@ -65,6 +75,8 @@ def page(name, command, commands, sections):
         rows = [f"| `{cell(word)}` | {cell(about)} |" for word, _, about in table["positional"]]
         parts += ["## Arguments", "\n".join(["| argument | what it is |", "|---|---|", *rows])]
     parts += ["## Options", options(table)]
+    if table["word-option"]:
+        parts += ["## Options of views", word_options(table)]
     for heading, lines in sections[1:]:
         parts += ["## " + heading.capitalize(), prose(lines)]
     return "\n\n".join(parts) + "\n"

@@ -419,35 +419,6 @@ SnapshotIdentity identify_target(const Inspection& inspection) {
   return identity;
 }
 
-std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments,
-                                           const HeapOptions& heap) {
-  SnapshotParts parts;
-  if (view == "events")
-    return SnapshotParts{.options = true,
-                         .threads = true,
-                         .frames = true,
-                         .waits = true,
-                         .owned = true,
-                         .heap = true,
-                         .class_totals = heap.in_events,
-                         .objects = heap.objects};
-  if (view == "stack") parts.threads = parts.frames = parts.waits = true;
-  else if (view == "threads" || view == "locks") parts.threads = parts.waits = parts.owned = true;
-  else if (view == "flags" || view == "properties") parts.options = true;
-  else if (view == "args") parts.arguments = true;
-  else if (view == "counters") parts.counters = true;
-  else if (view == "classes") parts.classes = true;
-  else if (view == "heap") parts.heap = true;
-  else if (view == "histogram") parts.class_totals = true;
-  else if (view == "object" && !arguments.empty()) parts.objects = {arguments.front()};
-  else if (view == "class" && !arguments.empty()) parts.class_names = {arguments.front()};
-  else if (view == "method" && !arguments.empty()) {  // CLASS.METHOD(SIGNATURE): the class with its methods
-    const std::string path = arguments.front().substr(0, arguments.front().find('('));
-    parts.class_names = {path.substr(0, path.rfind('.'))};
-  } else return std::nullopt;
-  return parts;
-}
-
 Result<std::vector<std::string>> write_snapshot_events(Inspection& inspection, trace::EventSink& sink,
                                                        const SnapshotIdentity& identity, const SnapshotParts& parts,
                                                        const ViewOptions& options) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "coreinspect/tools/snapshot_parts.h"
 #include "coreinspect/tools/thread_snapshot.h"
 #include "trace/event_sink.h"
 #include "trace/trace_document.h"
@@ -24,25 +25,6 @@ struct SnapshotIdentity : trace::ProducerIdentity {
 SnapshotIdentity identify_target(const Inspection& inspection);
 // "pid=...,createVmBeginTime=...", "" without counters.
 std::string vm_key(const Inspection& inspection);
-
-// What to tell of the JVM.
-struct SnapshotParts {
-  bool options = false;  // flags and properties
-  bool arguments = false;
-  bool threads = false;
-  bool frames = false;  // of the threads
-  bool waits = false;   // of the threads
-  bool owned = false;   // the java.util.concurrent locks that they own: a walk over the heap
-  bool counters = false;
-  bool heap = false;                     // gcFinish with its figures
-  bool classes = false;                  // all of them
-  bool class_totals = false;             // instances and bytes of each class in the heap
-  std::vector<std::string> objects;      // objDef of the objects at these addresses
-  std::vector<std::string> class_names;  // these, with their methods
-};
-// The parts of a view that has elements (docs/trace_format.md); nothing for the others.
-std::optional<SnapshotParts> parts_of_view(std::string_view view, const std::vector<std::string>& arguments,
-                                           const HeapOptions& heap = {});
 
 // One producer with one or several snapshots: begin(), for each snapshot start_trace(), write, end_trace(), then end().
 class SnapshotEvents {

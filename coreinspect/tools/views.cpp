@@ -1,38 +1,102 @@
 #include "coreinspect/tools/views.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace jtrace::coreinspect {
 
+namespace {
+
+SnapshotParts options_parts(const ViewOptions&) { return {.options = true}; }
+SnapshotParts arguments_parts(const ViewOptions&) { return {.arguments = true}; }
+SnapshotParts counters_parts(const ViewOptions&) { return {.counters = true}; }
+SnapshotParts threads_parts(const ViewOptions&) { return {.threads = true, .waits = true, .owned = true}; }
+SnapshotParts stack_parts(const ViewOptions&) { return {.threads = true, .frames = true, .waits = true}; }
+SnapshotParts classes_parts(const ViewOptions&) { return {.classes = true}; }
+SnapshotParts class_parts(const ViewOptions& options) { return {.class_names = options.arguments}; }
+// CLASS.METHOD(SIGNATURE): the class with its methods.
+SnapshotParts method_parts(const ViewOptions& options) {
+  SnapshotParts parts;
+  for (const std::string& argument : options.arguments) {
+    const std::string path = argument.substr(0, argument.find('('));
+    parts.class_names.push_back(path.substr(0, path.rfind('.')));
+  }
+  return parts;
+}
+SnapshotParts heap_parts(const ViewOptions&) { return {.heap = true}; }
+SnapshotParts histogram_parts(const ViewOptions&) { return {.class_totals = true}; }
+SnapshotParts object_parts(const ViewOptions& options) { return {.objects = options.arguments}; }
+SnapshotParts events_parts(const ViewOptions& options) {
+  return {.options = true,
+          .threads = true,
+          .frames = true,
+          .waits = true,
+          .owned = true,
+          .heap = true,
+          .class_totals = options.heap.in_events,
+          .objects = options.heap.objects};
+}
+
+}  // namespace
+
+bool View::has(ViewOption option) const { return std::find(options.begin(), options.end(), option) != options.end(); }
+
 const std::vector<View>& views() {
+  using enum ViewOption;
+  static constexpr std::initializer_list<ViewOption> kSecrets = {kShowSecrets};
+  static constexpr std::initializer_list<ViewOption> kStops = {kMaxStop};
+  static constexpr std::initializer_list<ViewOption> kFlags = {kAll, kShowSecrets};
+  static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
+  static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kRefs = {kTop, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kHistogram = {kSort,    kFilter, kTop,    kByLoader,
+                                                                   kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kObjectView = {kDepth, kTop, kShowSecrets};
+  static constexpr std::initializer_list<ViewOption> kEvents = {kHeap,    kObject, kShowSecrets,
+                                                                kMaxStop, kNoStop, kThreads};
   static const std::vector<View> all = {
-      {"info", "", "version, uptime, collector, heap; of a core: signal and crashed thread", view_info},
-      {"flags", "", "flags that are not at their default (--all: all), with their origin", view_flags},
-      {"properties", "", "system properties", view_properties},
-      {"args", "", "arguments of the JVM and of the program", view_args},
-      {"counters", "", "performance counters in the memory of the JVM", view_counters},
-      {"threads", "", "all threads with state, ids and Java frames", view_threads},
-      {"locks", "", "threads that wait for a lock, who has it, deadlocks", view_locks},
-      {"classes", "", "loaded classes with loader and superclass", view_classes},
-      {"class", "NAME", "fields and methods of a class", view_class},
-      {"method", "NAME", "bytecode of the methods CLASS.METHOD, or of the Method at 0xADDRESS", view_method},
-      {"statics", "NAME", "static fields of a class with their values", view_statics},
-      {"loaders", "", "class loaders with the number of their classes", view_loaders},
-      {"heap", "", "spaces of the heap and their use", view_heap},
-      {"histogram", "", "instances and bytes of each class", view_histogram},
+      {"info", "", "version, uptime, collector, heap; of a core: signal and crashed thread", view_info, nullptr},
+      {"flags", "", "flags that are not at their default (--all: all), with their origin", view_flags, options_parts,
+       kFlags},
+      {"properties", "", "system properties", view_properties, options_parts, kSecrets},
+      {"args", "", "arguments of the JVM and of the program", view_args, arguments_parts, kSecrets},
+      {"counters", "", "performance counters in the memory of the JVM", view_counters, counters_parts, kSecrets},
+      {"threads", "", "all threads with state, ids and Java frames", view_threads, threads_parts, kStops},
+      {"locks", "", "threads that wait for a lock, who has it, deadlocks", view_locks, threads_parts, kStops},
+      {"classes", "", "loaded classes with loader and superclass", view_classes, classes_parts},
+      {"class", "NAME", "fields and methods of a class", view_class, class_parts, kClass},
+      {"method", "NAME", "bytecode of the methods CLASS.METHOD, or of the Method at 0xADDRESS", view_method,
+       method_parts},
+      {"statics", "NAME", "static fields of a class with their values", view_statics, nullptr, kSecrets},
+      {"loaders", "", "class loaders with the number of their classes", view_loaders, nullptr},
+      {"heap", "", "spaces of the heap and their use", view_heap, heap_parts},
+      {"histogram", "", "instances and bytes of each class", view_histogram, histogram_parts, kHistogram, true},
       {"heapdump", "", "all objects, classes, roots and stacks as an hprof file: -o FILE.hprof or FILE.hprof.gz",
-       view_heapdump},
-      {"object", "ADDRESS", "an object with its fields, and what it refers to (--depth N)", view_object},
-      {"refs", "ADDRESS", "who refers to an object: fields, elements, statics, roots", view_refs},
-      {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions},
-      {"codecache", "", "generated code: compiled methods, stubs", view_codecache},
-      {"find", "ADDRESS", "what an address is", view_find},
-      {"symbols", "", "exported symbols of libjvm.so", view_symbols},
-      {"pmap", "", "mappings of the process", view_pmap},
-      {"events", "", "all of this as events of trace.dtd: a snapshot (xml)", nullptr},
-      {"vmstructs", "", "the tables in which the JVM describes itself", view_vmstructs},
+       view_heapdump, nullptr, kWalk, true, true},
+      {"object", "ADDRESS", "an object with its fields, and what it refers to (--depth N)", view_object, object_parts,
+       kObjectView},
+      {"refs", "ADDRESS", "who refers to an object: fields, elements, statics, roots", view_refs, nullptr, kRefs, true},
+      {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions, nullptr, kWalk, true},
+      {"codecache", "", "generated code: compiled methods, stubs", view_codecache, nullptr},
+      {"find", "ADDRESS", "what an address is", view_find, nullptr},
+      {"symbols", "", "exported symbols of libjvm.so", view_symbols, nullptr},
+      {"pmap", "", "mappings of the process", view_pmap, nullptr},
+      {"events", "", "all of this as events of trace.dtd: a snapshot (xml)", nullptr, events_parts, kEvents},
+      {"vmstructs", "", "the tables in which the JVM describes itself", view_vmstructs, nullptr},
   };
   return all;
+}
+
+const View* find_view(std::string_view name) {
+  const auto& all = views();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const View& view) { return view.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+const View& stack_view() {
+  static const View view = {"stack", "", "", view_stack, stack_parts};
+  return view;
 }
 
 std::string printable(std::string text) {

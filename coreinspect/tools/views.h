@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/json.h"
 #include "coreinspect/model/inspection.h"
 #include "coreinspect/tools/heap_options.h"
+#include "coreinspect/tools/snapshot_parts.h"
 
 namespace jtrace::coreinspect {
 
@@ -42,14 +44,42 @@ struct ViewResult {
   std::size_t masked = 0;            // SecretMask::count()
 };
 
+// The options of ViewOptions that some views have and others lack. kMaxStop: it stops a live target, no longer than
+// that.
+enum class ViewOption : std::uint8_t {
+  kAll,
+  kBytes,
+  kShowSecrets,
+  kMaxStop,
+  kNoStop,
+  kThreads,
+  kSort,
+  kFilter,
+  kTop,
+  kByLoader,
+  kDepth,
+  kHeap,
+  kObject,
+};
+
 struct View {
   std::string_view name;
   std::string_view argument;  // "" or the name of what it needs
   std::string_view help;
-  Result<ViewResult> (*run)(Inspection&, const ViewOptions&);  // null: events alone (snapshot_events.h)
+  Result<ViewResult> (*run)(Inspection&, const ViewOptions&);  // null: events alone
+  SnapshotParts (*parts)(const ViewOptions&);  // as elements of trace.dtd (docs/trace_format.md); null: it has none
+  std::initializer_list<ViewOption> options = {};
+  bool walks_heap = false;   // all of it, which takes long in a large one
+  bool writes_dump = false;  // HeapOptions::dump, which takes the place of its output
+
+  bool has(ViewOption option) const;
 };
 // All there are, in the order of the help.
 const std::vector<View>& views();
+// Null: there is none of this name.
+const View* find_view(std::string_view name);
+// Of `jtrace stack`, which is no view of inspect.
+const View& stack_view();
 
 // Text of a target on a terminal: no control characters.
 std::string printable(std::string text);

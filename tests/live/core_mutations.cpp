@@ -62,10 +62,10 @@ bool look_into(std::span<const std::byte> core, bool seen = false) {
   }
   trace::MemorySink bytes;
   trace::XmlWriter xml(bytes);
-  coreinspect::HeapOptions heap;
-  heap.in_events = true;
-  const auto parts = coreinspect::parts_of_view("events", {}, heap);
-  whole = coreinspect::write_snapshot_events(inspection, xml, coreinspect::identify_target(inspection), *parts, {})
+  coreinspect::ViewOptions events;
+  events.heap.in_events = true;
+  const auto parts = coreinspect::find_view("events")->parts(events);
+  whole = coreinspect::write_snapshot_events(inspection, xml, coreinspect::identify_target(inspection), parts, {})
               .has_value() &&
           whole;
   return whole;

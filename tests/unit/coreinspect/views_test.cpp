@@ -1,0 +1,42 @@
+// The table of views: what each row says of its view fits together.
+#include "coreinspect/tools/views.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace jtrace::coreinspect {
+namespace {
+
+TEST(Views, EachHasANameOfItsOwnAndSomethingToShow) {
+  std::set<std::string_view> names;
+  for (const View& view : views()) {
+    EXPECT_TRUE(names.insert(view.name).second) << view.name;
+    EXPECT_EQ(find_view(view.name), &view);
+    EXPECT_TRUE(view.run != nullptr || view.parts != nullptr) << view.name;
+  }
+  EXPECT_EQ(find_view("none"), nullptr);
+}
+
+TEST(Views, AWalkOverTheHeapCanBeBoundedAndShared) {
+  for (const View& view : views()) {
+    if (!view.walks_heap) continue;
+    for (const ViewOption option : {ViewOption::kMaxStop, ViewOption::kNoStop, ViewOption::kThreads})
+      EXPECT_TRUE(view.has(option)) << view.name;
+  }
+}
+
+TEST(Views, TheArgumentIsWhatTheSnapshotTells) {
+  ViewOptions options;
+  options.arguments = {"java.lang.String.charAt(I)C"};
+  EXPECT_EQ(find_view("method")->parts(options).class_names, std::vector<std::string>{"java.lang.String"});
+  options.arguments = {"0x1000"};
+  EXPECT_EQ(find_view("object")->parts(options).objects, options.arguments);
+  EXPECT_TRUE(stack_view().parts(options).frames);
+  EXPECT_FALSE(find_view("threads")->parts(options).frames);
+  options.heap.in_events = true;
+  EXPECT_TRUE(find_view("events")->parts(options).class_totals);
+}
+
+}  // namespace
+}  // namespace jtrace::coreinspect
