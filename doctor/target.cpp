@@ -77,8 +77,9 @@ void check_memory(std::vector<Check>& checks, const target::Process& process) {
 void check_counters(std::vector<Check>& checks, const target::Process& process) {
   const auto maps = process.maps();
   const std::vector<std::string> commands = {"hsperf"};
+  const std::string help = "root, the JVM's own user, or CAP_SYS_PTRACE with CAP_DAC_READ_SEARCH";
   if (!maps) {
-    checks.push_back(lacking("counters", maps.error(), commands));
+    checks.push_back(lacking("counters", maps.error(), commands, help));
     return;
   }
   const target::Mapping* mapping = perfdata::find_region_mapping(*maps);
@@ -90,7 +91,7 @@ void check_counters(std::vector<Check>& checks, const target::Process& process) 
   }
   const auto region = perfdata::open_mapped_region(process, *mapping);
   if (region) checks.push_back({.name = "counters", .finding = "in " + region->path()});
-  else checks.push_back(lacking("counters", region.error(), commands));
+  else checks.push_back(lacking("counters", region.error(), commands, help));
 }
 
 void check_usdt(std::vector<Check>& checks, const target::Process& process) {
