@@ -84,7 +84,7 @@ endfunction()
 
 if(JTRACE_UNITY)
   foreach(target jtrace_base jtrace_trace jtrace_trace_record jtrace_trace_io jtrace_target jtrace_perfdata jtrace_attach
-          jtrace_coreinspect jtrace_dtrace jtrace_session jtrace_agent jtrace_jvmpi jtrace hsperf)
+          jtrace_coreinspect jtrace_dtrace jtrace_probe_trace jtrace_doctor jtrace_session jtrace_agent jtrace_jvmpi jtrace hsperf)
     if(TARGET ${target} AND NOT target IN_LIST JTRACE_UNITY_EXCEPT)
       jtrace_unity(${target} ${JTRACE_UNITY})
     endif()
