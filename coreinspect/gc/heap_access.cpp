@@ -198,8 +198,9 @@ Result<> HeapAccess::stop_and_copy(const HeapAccessOptions& options, const std::
 // All used ranges; or nothing, where that is seen to take longer than there is time.
 Result<> HeapAccess::copy_within(HeapStop& stop) {
   const std::uint64_t expected = layout_.used();
-  inspection_.vm().cached_memory()->forget();
+  inspection_.vm().cached_memory()->reset();
   JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
+  inspection_.objects().keep_moved_objects();
   const std::uint64_t used = layout_.used(), grown = used > expected ? used - expected : 0;
   growth_ = std::max(growth_, 2 * grown);
   const double new_pages = used > copy_->ready() ? static_cast<double>(used - copy_->ready()) : 0;

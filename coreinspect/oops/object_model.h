@@ -1,16 +1,19 @@
 // ObjectModel: Java objects in the heap: class of an object, fields by name, strings, arrays, handles.
 //
 // oopDesc, markWord, CompressedOops, CompressedKlassPointers, ZGlobals (HotSpot, all of 8 to 27). With ZGC a stored
-// reference is coloured and is converted; where the collector is just moving objects the old copy may be read.
-// Ownership: borrows. Threads: one at a time. Errors: those of the memory; kMalformed for what is no object.
+// reference is coloured and is converted; where it is stale, the collector's tables tell where the object is now. JDK
+// 11 has no such tables that we read: there an old copy may be read. Ownership: borrows. Threads: one at a time.
+// Errors: those of the memory; kMalformed for what is no object.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "coreinspect/oops/class_model.h"
 #include "coreinspect/oops/oop_coding.h"
+#include "coreinspect/oops/z_forwarding.h"
 
 namespace jtrace::coreinspect {
 
@@ -20,9 +23,13 @@ class ObjectModel {
 
   const ClassModel& classes() const { return classes_; }
   // A reference as it stands in a root or handle (8 bytes) as an address; 0 for null.
-  Address from_root(std::uint64_t raw) const { return oops_.from_root(raw); }
+  Address from_root(std::uint64_t raw) const {
+    return oops_.colour == OopCoding::Colour::kNone ? raw : from_coloured(raw);
+  }
   // A reference as it stands in a frame or a lock stack.
-  Address from_stack(std::uint64_t raw) const { return oops_.from_stack(raw); }
+  Address from_stack(std::uint64_t raw) const;
+  // ZGC: keeps in the VM's cached memory what references mean now, for a heap that is copied while its JVM stands.
+  void keep_moved_objects() const;
   // A compressed reference as an address; 0 for null.
   Address from_narrow(std::uint32_t narrow) const { return oops_.from_narrow(narrow); }
   // The reference in a field or element of an object, compressed or not.
@@ -56,12 +63,19 @@ class ObjectModel {
   Result<std::uint64_t> mark(Address object) const { return vm_.memory().read<std::uint64_t>(object); }
 
  private:
-  void read_z();
+  void find_z();
+  void read_z_colours() const;
+  Address from_coloured(std::uint64_t raw) const;
   Result<Address> decode_klass(std::uint32_t narrow) const;
 
   const ClassModel& classes_;
   const Vm& vm_;
-  OopCoding oops_;
+  struct ZPlaces {  // of the collector's variables
+    Address offset_mask = 0, good_mask = 0, shift = 0;
+  };
+  ZPlaces z_;
+  mutable OopCoding oops_;  // the colours of ZGC change while the JVM runs
+  std::optional<ZForwardings> forwardings_;
   bool compressed_classes_ = true, compact_headers_ = false;
   Address klass_base_ = 0;
   std::uint32_t klass_shift_ = 0, mark_klass_shift_ = 42;

@@ -1,4 +1,7 @@
 // OopCoding: how a JVM writes references: compressed (CompressedOops), coloured (ZGC), or as plain addresses. Pure.
+//
+// The colour of a ZGC reference tells too whether the object may have been moved since the reference was written
+// (ZAddress, ZPointer, ZBarrier::remap_generation): staleness() says which tables to ask (ZForwardings).
 #pragma once
 
 #include <bit>
@@ -14,6 +17,12 @@ struct OopCoding {
     kMasked,   // ZGC of 11 to 20: colours above the address, which the JVM maps once for each (ZAddress)
     kShifted,  // generational ZGC: colours below the address (ZPointer)
   };
+  enum class Staleness {
+    kNone,   // leads to where the object is
+    kYoung,  // the object may have been moved by a collection of the young generation
+    kOld,    // of the old one, or of a heap without generations
+    kEither,
+  };
 
   // Of compressed references, which fields and elements of arrays have.
   bool compressed = false;
@@ -23,7 +32,7 @@ struct OopCoding {
   // Of whole references.
   Colour colour = Colour::kNone;
   std::uint64_t z_offset_mask = 0;  // kMasked: bits of the address within the heap
-  std::uint64_t z_good_mask = 0;    // kMasked: the colour that is mapped now
+  std::uint64_t z_good_mask = 0;    // kMasked: the colour that is good now; kShifted: the remapped bit that is
   std::uint64_t z_shift = 0;        // kShifted: of the load barrier now
 
   // 0 for null, here and below.
@@ -41,14 +50,49 @@ struct OopCoding {
     return raw;
   }
 
+  // Bytes from the start of ZGC's address space.
+  std::uint64_t z_offset(target::Address address) const { return address & z_offset_mask; }
+  // The other way round, as from_root() gives it.
+  target::Address at_z_offset(std::uint64_t offset) const {
+    return offset | (colour == Colour::kShifted ? z_offset_mask + 1 : z_good_mask);
+  }
+
+  // Of a reference as from_root() takes it.
+  Staleness staleness(std::uint64_t raw) const {
+    switch (colour) {
+      case Colour::kMasked: {
+        const std::uint64_t remapped = (z_offset_mask + 1) << 2;  // after Marked0 and Marked1
+        const std::uint64_t its = raw & ~z_offset_mask;
+        return its == 0 || its == z_good_mask || (its & remapped) != 0 ? Staleness::kNone : Staleness::kOld;
+      }
+      case Colour::kShifted: return staleness_of_pointer(raw);
+      case Colour::kNone: break;
+    }
+    return Staleness::kNone;
+  }
+
   // As it stands in a frame or a lock stack: generational ZGC takes the colour off there.
   target::Address from_stack(std::uint64_t raw) const { return colour == Colour::kShifted ? raw : from_root(raw); }
 
  private:
+  static constexpr std::uint64_t kRemappedShift = 12;
+  static constexpr std::uint64_t kRemembered = 3u << 4;  // both: written by the collector, from old to old
+
+  // The remapped bits are numbered 00, 01, 10, 11: the parity of the old generation's last relocation, then of the
+  // young one's.
+  Staleness staleness_of_pointer(std::uint64_t raw) const {
+    const auto its = static_cast<unsigned>(raw >> kRemappedShift & 15);
+    const auto good = static_cast<unsigned>(z_good_mask >> kRemappedShift & 15);
+    if (!std::has_single_bit(its) || !std::has_single_bit(good) || its == good) return Staleness::kNone;
+    const int differ = std::countr_zero(its) ^ std::countr_zero(good);
+    if (differ == 1) return Staleness::kYoung;
+    if (differ == 2 || (raw & kRemembered) == kRemembered) return Staleness::kOld;
+    return Staleness::kEither;
+  }
+
   // Which of the four remapped bits is set tells where the address begins, whatever colour is good by now (ZPointer,
   // zAddress.hpp: ZPointerRemappedShift is 12 on x86-64; the address begins after the bit that is set).
   std::uint64_t shift_of(std::uint64_t raw) const {
-    constexpr std::uint64_t kRemappedShift = 12;
     const auto bits = static_cast<unsigned>(raw >> kRemappedShift & 15);
     return std::has_single_bit(bits) ? kRemappedShift + 1 + static_cast<std::uint64_t>(std::countr_zero(bits))
                                      : z_shift;

@@ -116,6 +116,25 @@ Result<std::uint64_t> java_stack_size(const Vm& vm, Address thread) {
   return thread_field<std::uint64_t>(vm, thread, "_stack_size");
 }
 
+namespace {
+
+constexpr int kTries = 4;
+
+// The collector of a JVM that runs may just be moving the object, or the collector's own notes of that may be newer
+// than what was kept of the object's memory: read anew.
+void read_object_that_may_move(const ObjectModel& objects, JavaThread& thread) {
+  const std::string before = thread.problem;
+  CachedMemory* const live = objects.classes().vm().cached_memory();
+  for (int i = 1;; ++i) {
+    read_object(objects, thread);
+    if (thread.problem == before || live == nullptr || i == kTries) return;
+    live->forget();
+    thread.problem = before;
+  }
+}
+
+}  // namespace
+
 JavaThread read_java_thread(const ObjectModel& objects, Address address) {
   const Vm& vm = objects.classes().vm();
   JavaThread thread;
@@ -132,7 +151,7 @@ JavaThread read_java_thread(const ObjectModel& objects, Address address) {
   take(thread_field<Address>(vm, address, "_current_waiting_monitor"), thread.waiting_monitor, thread.problem);
   thread.continuation_entry = thread_field<Address>(vm, address, "_cont_entry").value_or(0);
   thread.monitor_owner_id = thread_field<Address>(vm, address, "_monitor_owner_id").value_or(0);
-  read_object(objects, thread);
+  read_object_that_may_move(objects, thread);
   return thread;
 }
 

@@ -7,6 +7,7 @@ namespace jtrace::coreinspect {
 namespace {
 
 using Colour = OopCoding::Colour;
+using Staleness = OopCoding::Staleness;
 
 TEST(OopCoding, PlainReferencesAreAddresses) {
   const OopCoding plain;
@@ -47,6 +48,34 @@ TEST(OopCoding, ShiftedColoursAreTakenOff) {
   EXPECT_EQ(z.from_root(0x1238ull << 13), 0x1238u);          // no colour: as the barrier would
   EXPECT_EQ(z.from_stack(0x7f0012345678), 0x7f0012345678u);  // frames have none
   EXPECT_EQ(z.from_root(0), 0u);
+}
+
+// A reference with a colour of before the last relocation may lead to where the object was.
+TEST(OopCoding, MaskedReferencesOfBeforeTheRelocationAreStale) {
+  constexpr std::uint64_t kMarked0 = 1ull << 42, kMarked1 = 1ull << 43, kRemapped = 1ull << 44;
+  OopCoding z{.colour = Colour::kMasked, .z_offset_mask = (1ull << 42) - 1, .z_good_mask = kRemapped};
+  EXPECT_EQ(z.staleness(0x1000 | kRemapped), Staleness::kNone);
+  EXPECT_EQ(z.staleness(0x1000 | kMarked0), Staleness::kOld);
+  z.z_good_mask = kMarked1;  // the next marking: what was remapped is where it says, what was marked before may not be
+  EXPECT_EQ(z.staleness(0x1000 | kMarked1), Staleness::kNone);
+  EXPECT_EQ(z.staleness(0x1000 | kRemapped), Staleness::kNone);
+  EXPECT_EQ(z.staleness(0x1000 | kMarked0), Staleness::kOld);
+  EXPECT_EQ(z.staleness(0), Staleness::kNone);
+  EXPECT_EQ(z.at_z_offset(z.z_offset(0x1000 | kMarked0)), 0x1000 | kMarked1);
+}
+
+// Remapped00, 01, 10, 11: which generation has moved objects since.
+TEST(OopCoding, ShiftedReferencesTellWhoseRelocationTheyMissed) {
+  const auto coloured = [](unsigned remapped) { return 0x40000001000ull << (13 + remapped) | 1ull << (12 + remapped); };
+  OopCoding z{.colour = Colour::kShifted, .z_offset_mask = (1ull << 42) - 1, .z_good_mask = 1ull << 15, .z_shift = 16};
+  EXPECT_EQ(z.staleness(coloured(3)), Staleness::kNone);
+  EXPECT_EQ(z.staleness(coloured(2)), Staleness::kYoung);
+  EXPECT_EQ(z.staleness(coloured(1)), Staleness::kOld);
+  EXPECT_EQ(z.staleness(coloured(0)), Staleness::kEither);
+  EXPECT_EQ(z.staleness(coloured(0) | 0x30), Staleness::kOld);  // the collector wrote it, from old to old
+  EXPECT_EQ(z.from_root(coloured(0)), 0x40000001000u);
+  EXPECT_EQ(z.at_z_offset(z.z_offset(0x40000001000)), 0x40000001000u);
+  EXPECT_EQ(OopCoding{}.staleness(coloured(0)), Staleness::kNone);
 }
 
 }  // namespace
