@@ -32,6 +32,7 @@ struct HeapRegion {
   bool forwarding = false;      // objects that carry a forwarding pointer were copied away: they count there
   bool zeros_unused = false;    // words of zero are room that nobody has taken (ZGC)
   std::uint32_t alignment = 0;  // of its objects, bytes
+  std::vector<Address> copied;  // objects that were copied away and do not tell so themselves, ascending (ZGC)
   // Bytes of objects and of what lies between them.
   std::uint64_t used() const { return top - start; }
   bool same_content(const HeapRegion& other) const {

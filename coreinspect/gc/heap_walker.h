@@ -6,6 +6,7 @@
 // of objects begins. Ownership: borrows. Threads: one a walker; the table may be shared.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -168,6 +169,7 @@ void HeapWalker::walk(const HeapRegion& region, const std::vector<AddressRange>&
 template <class Visitor>
 void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor, Address buffer) {
   std::array<std::byte, kHeader> padded{};
+  auto copied = std::lower_bound(region.copied.begin(), region.copied.end(), at);
   while (at < end) {
     if (tick_ && !tick_(at - region.start)) return;
     std::span<const std::byte> window = source_.window(at, end, want_);
@@ -206,8 +208,11 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
           continue;
         }
       }
-      const bool moved = region.forwarding && (mark & 3) == 3;
-      if (moved && shape_.compact) word = forwarded_klass_word(mark & ~std::uint64_t{7});
+      while (copied != region.copied.end() && *copied < at) ++copied;
+      const bool copied_away = copied != region.copied.end() && *copied == at;
+      const bool forwards = region.forwarding && (mark & 3) == 3;
+      const bool moved = forwards || copied_away;
+      if (forwards && shape_.compact) word = forwarded_klass_word(mark & ~std::uint64_t{7});
       object.klass = klass_of(word);
       std::uint64_t size = 0;
       if (object.klass) size = raw_size(*object.klass, header, available, at, object.length);

@@ -1,10 +1,12 @@
 // ZGC: pages of several sizes, found through the table that maps granules of 2 MB to pages (zHeap.hpp, zPageTable.hpp,
-// zPage.hpp, zAddress.hpp; xHeap.hpp and so on in 21 without ZGenerational).
+// zPage.hpp, zAddress.hpp; xHeap.hpp and so on in 21 without ZGenerational). While it empties a page, objects stand
+// there and where they were copied to: the page's forwarding table tells which.
 #include <algorithm>
 #include <bit>
 
 #include "base/strings.h"
 #include "coreinspect/gc/heap_layout.h"
+#include "coreinspect/oops/z_forwarding.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -21,7 +23,8 @@ class ZReader {
       : vm_(vm),
         layout_(layout),
         x_(vm.types().has("XGlobalsForVMStructs", "_instance_p") && !vm.flag_is_true("ZGenerational")),
-        letter_(x_ ? "X" : "Z") {}
+        letter_(x_ ? "X" : "Z"),
+        forwardings_(vm) {}
 
   Result<> read(Address heap) {
     JTRACE_RETURN_IF_ERROR(read_masks());
@@ -35,10 +38,16 @@ class ZReader {
     for (Address page : pages)
       if (!add(page)) ++unreadable;
     if (unreadable > 0) layout_.missing.push_back(std::to_string(unreadable) + " pages could not be read");
-    // Which of their objects were copied stands in tables that are not described; the pages stay until the next cycle.
+    if (compacted_ > 0)
+      layout_.missing.push_back(std::to_string(compacted_) +
+                                " bytes are in pages that are compacted in place just now: objects may be counted "
+                                "twice or missing");
+    // The pages stay until the next cycle.
     if (relocating_ > 0)
       layout_.missing.push_back(std::to_string(relocating_) +
                                 " bytes are in pages that the ZGC of 11 empties: objects may be counted twice");
+    if (!forwardings_.known())
+      layout_.missing.push_back("the tables of moved objects were not found: objects may be counted twice");
     return {};
   }
 
@@ -128,16 +137,30 @@ class ZReader {
       region.type = "relocating";
       relocating_ += region.used();
     }
-    layout_.regions.push_back(region);
+    add_copied(page, start & offset_mask_, region);
+    layout_.regions.push_back(std::move(region));
     return {};
+  }
+  void add_copied(Address page, std::uint64_t offset, HeapRegion& region) {
+    auto emptied = forwardings_.emptied(page, offset);
+    if (!emptied) return;
+    region.type = "relocating";
+    if (emptied->in_place) {
+      compacted_ += region.used();
+      return;
+    }
+    region.copied = std::move(emptied->copied);
+    for (Address& each : region.copied) each |= base_;
   }
 
   const Vm& vm_;
   HeapLayout& layout_;
   const bool x_;
   const std::string letter_;
+  const ZForwardings forwardings_;
   bool generational_ = false;
-  std::uint64_t offset_mask_ = 0, base_ = 0, medium_alignment_ = 0, relocating_ = 0;
+  std::uint64_t offset_mask_ = 0, base_ = 0, medium_alignment_ = 0;
+  std::uint64_t relocating_ = 0, compacted_ = 0;  // bytes of pages
 };
 
 }  // namespace

@@ -1,0 +1,76 @@
+// Objects that the collector moves while the program runs: found where they are, and counted once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/live/heap_peers.h"
+#include "tests/testlib/must.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kTimes = 8;
+constexpr int kThreads = 60;
+constexpr std::uint64_t kKept = 20'000;
+
+class MovedObjects : public ::testing::TestWithParam<JdkAndCollector> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+    auto flags = GetParam().jdk.collector_flags(GetParam().collector);
+    flags.push_back("-Xmx128m");
+    jvm_ = must(JvmProcess::start(GetParam().jdk, "Moved", attachable(GetParam().jdk, flags)));
+  }
+  json ask(const std::string& view) {
+    const auto done = must(run_jtrace({"inspect", jvm_->pid_text(), view, "--format", "json"}));
+    EXPECT_TRUE(json::accept(done.out)) << done.err;
+    return json::accept(done.out) ? json::parse(done.out) : json::object();
+  }
+  std::unique_ptr<JvmProcess> jvm_;
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MovedObjects);
+INSTANTIATE_TEST_SUITE_P(Jvms, MovedObjects, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
+
+// A name is an object that only its thread refers to, by a reference that nobody loads.
+TEST_P(MovedObjects, ThreadsHaveTheirNames) {
+  for (int i = 0; i < kTimes; ++i) {
+    const json document = ask("threads");
+    ASSERT_TRUE(document.contains("data"));
+    std::set<std::string> names;
+    for (const json& thread : document["data"])
+      if (thread["name"].is_string()) names.insert(thread["name"].get<std::string>());
+    std::vector<std::string> lost;
+    for (int k = 0; k < kThreads; ++k)
+      if (const std::string name = "moved-" + std::to_string(k) + "-of-the-crowd"; !names.contains(name))
+        lost.push_back(name);
+    EXPECT_THAT(lost, ::testing::IsEmpty()) << document.value("missing", json());
+  }
+  must(jvm_->ask("calm"));
+}
+
+TEST_P(MovedObjects, AreCountedOnce) {
+  const bool z = GetParam().collector == Collector::kZ;
+  if (z && GetParam().jdk.version < 17) GTEST_SKIP() << "the ZGC of 11 keeps both copies, and it is said";
+  for (int i = 0; i < kTimes; ++i) {
+    const json document = ask("histogram");
+    ASSERT_TRUE(document.contains("heap"));
+    if (document["heap"]["mode"] != "stopped") continue;  // counted while it ran, and it is said
+    const std::uint64_t counted = histogram_of_json(document)["Moved$Kept"].instances;
+    EXPECT_GE(counted, kKept) << document["heap"];
+    // A thread that is just moving an object has written its copy and not yet said so.
+    EXPECT_LE(counted, kKept + (z ? 8 : 0)) << document["heap"];
+  }
+  must(jvm_->ask("calm"));
+  record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: objects that are just moved");
+}
+
+}  // namespace
+}  // namespace jtrace::test
