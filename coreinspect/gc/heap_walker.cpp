@@ -40,8 +40,7 @@ std::uint64_t HeapWalker::sized_by_field(const KlassInfo& info, std::uint32_t of
   std::int32_t words = 0;
   if (offset == 0) return info.base;
   if (offset + 4 <= available) words = load<std::int32_t>(header + offset);
-  else if (const auto read = table_.objects().classes().vm().target().memory().read<std::int32_t>(at + offset))
-    words = *read;
+  else if (const auto read = memory_.read<std::int32_t>(at + offset)) words = *read;
   if (words <= 0) return info.kind == KlassInfo::Kind::kMirror && words == 0 ? info.base : words == 0 ? info.base : 0;
   const auto count = static_cast<std::uint64_t>(words);
   if (info.kind == KlassInfo::Kind::kMirror) return count * 8;
@@ -51,7 +50,7 @@ std::uint64_t HeapWalker::sized_by_field(const KlassInfo& info, std::uint32_t of
 }
 
 std::uint64_t HeapWalker::forwarded_klass_word(Address to) {
-  const auto mark = table_.objects().classes().vm().target().memory().read<std::uint64_t>(to);
+  const auto mark = memory_.read<std::uint64_t>(to);
   return mark ? *mark >> shape_.mark_klass_shift : 0;
 }
 

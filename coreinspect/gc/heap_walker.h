@@ -55,7 +55,7 @@ class HeapWalker {
  public:
   // `want`: bytes of each object that visitors need (up to HeapSource::kPiece); what is larger is given in part.
   HeapWalker(KlassTable& table, const HeaderShape& shape, const target::MemoryReader& memory, std::size_t want = 32)
-      : table_(table), shape_(shape), source_(memory), want_(std::max<std::size_t>(want, kHeader)) {
+      : table_(table), shape_(shape), memory_(memory), source_(memory), want_(std::max<std::size_t>(want, kHeader)) {
     cache_.fill({});
   }
 
@@ -143,6 +143,7 @@ class HeapWalker {
 
   KlassTable& table_;
   const HeaderShape shape_;
+  const target::MemoryReader& memory_;  // the walked heap, which may be a copy
   HeapSource source_;
   std::size_t want_;
   WalkTotals totals_;

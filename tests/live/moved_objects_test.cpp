@@ -64,7 +64,10 @@ TEST_P(MovedObjects, AreCountedOnce) {
     ASSERT_TRUE(document.contains("heap"));
     if (document["heap"]["mode"] != "stopped") continue;  // counted while it ran, and it is said
     const std::uint64_t counted = histogram_of_json(document)["Moved$Kept"].instances;
-    EXPECT_GE(counted, kKept) << document["heap"];
+    // Shenandoah's workers have buffers for copies, whose unfilled ends nobody tells: what lies there is told as
+    // unparsable.
+    const auto unparsable = document["heap"]["unparsableBytes"].get<std::uint64_t>();
+    EXPECT_GE(counted + unparsable / 16, kKept) << document["heap"];
     // A thread that is just moving an object has written its copy and not yet said so.
     EXPECT_LE(counted, kKept + (z ? 8 : 0)) << document["heap"];
   }
