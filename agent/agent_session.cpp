@@ -159,25 +159,25 @@ AgentSession::AgentSession(JavaVM* java_vm, UniqueFd socket)
 
 AgentSession::~AgentSession() = default;
 
-void AgentSession::say(std::string_view key, std::string_view value) {
+void AgentSession::write_option(std::string_view key, std::string_view value) {
   Definition definition(0, record::OptionFields{.key = key, .value = value});
   definitions.append(definition);
 }
 
-void AgentSession::say_missing(std::string_view what, std::string_view why) {
+void AgentSession::report_missing(std::string_view what, std::string_view why) {
   ByteBuffer text;
   for (const std::string_view part : {what, std::string_view(": "), why}) text.put_bytes(part.data(), part.size());
-  say(trace::kUnavailableKey, text.view());
+  write_option(trace::kUnavailableKey, text.view());
   if (left_out_.size() != 0) left_out_.put_bytes("; ", 2);
   left_out_.put_bytes(text.data(), text.size());
 }
 
-void AgentSession::say_not_offered(std::string_view what, unsigned capability, std::string_view name) {
+void AgentSession::report_not_offered(std::string_view what, unsigned capability, std::string_view name) {
   ByteBuffer why;
   for (const std::string_view part :
        {name, std::string_view(": "), why_not_offered(capability, jvmti, !started_with_vm)})
     why.put_bytes(part.data(), part.size());
-  say_missing(what, why.view());
+  report_missing(what, why.view());
 }
 
 const char* AgentSession::take_capabilities() {
@@ -194,14 +194,14 @@ const char* AgentSession::take_capabilities() {
   want(kCanGetLineNumbers);
   if (config.wants(record::kProbeEvents)) want(kCanGetConstantPool);
   if (config.has_flag(record::kMonitorOwner)) {
-    if (!want(kCanGetMonitorInfo)) say_not_offered("threadOwner", kCanGetMonitorInfo, "can_get_monitor_info");
+    if (!want(kCanGetMonitorInfo)) report_not_offered("threadOwner", kCanGetMonitorInfo, "can_get_monitor_info");
   }
   granted_events = config.events;
   for (const EventNeed& need : kNeeds) {
     if (!config.wants(need.bits) || need.capability < 0) continue;
     if (want(static_cast<unsigned>(need.capability))) continue;
     granted_events &= ~need.bits;
-    say_not_offered(need.name, static_cast<unsigned>(need.capability), need.capability_name);
+    report_not_offered(need.name, static_cast<unsigned>(need.capability), need.capability_name);
   }
   if ((granted_events & record::kObjAllocEvent) != 0 && config.sample_interval == 0)
     want(kCanGenerateVmObjectAllocEvents);
@@ -300,7 +300,7 @@ void AgentSession::prepare_methods(JNIEnv* jni) {
   if ((granted_events & record::kProbeEvents) != 0) {
     methods = std::make_unique<MethodTracer>(*this);
     if (const char* error = methods->prepare(jni, pool_descriptor_.get())) {
-      say_missing("methods, calls, lines, exceptions and allocations", error);
+      report_missing("methods, calls, lines, exceptions and allocations", error);
       methods.reset();
       granted_events &= ~record::kProbeEvents;
     }
@@ -314,7 +314,7 @@ void AgentSession::prepare_waits(JNIEnv* jni) {
   if (!sleeps && !parks) return;
   waits = std::make_unique<WaitTracer>(*this);
   if (const char* error = waits->prepare(jni, sleeps, parks)) {
-    say_missing("Thread.sleep and LockSupport.park", error);
+    report_missing("Thread.sleep and LockSupport.park", error);
     waits.reset();
     granted_events &= ~(record::kSleepEvent | record::kParkEvent);
   }
@@ -438,7 +438,7 @@ void AgentSession::wake() const {
   [[maybe_unused]] const ssize_t ignored = write(wakeup.get(), &one, sizeof one);
 }
 
-void AgentSession::say_all_is_on() {
+void AgentSession::announce_all_is_on() {
   if (all_is_on_.exchange(1, std::memory_order_acq_rel) != 0) return;
   syscall(SYS_futex, &all_is_on_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -463,7 +463,7 @@ bool AgentSession::leave_all(Producer& teller) {
 }
 
 void AgentSession::stop(JNIEnv* jni) {
-  say_all_is_on();
+  announce_all_is_on();
   looks.close();
   note_work(record::AgentWork::kRestoring);
   if (methods != nullptr && !vm_dead) methods->remove(jni);

@@ -37,7 +37,7 @@ class AgentSession {
   void wake() const;
   // Called by the control thread when every event that was asked for is on and
   // the loaded classes have their probes; or when that can no longer happen.
-  void say_all_is_on();
+  void announce_all_is_on();
   // Waits for that; false after `limit_ns`. For a thread inside a callback.
   bool wait_until_all_is_on(std::uint64_t limit_ns) const;
   // Switches events off, waits until no callback is running, gives environment and pool back. On the control thread.
@@ -68,7 +68,7 @@ class AgentSession {
   }
   bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
   // An option of the trace.
-  void say(std::string_view key, std::string_view value);
+  void write_option(std::string_view key, std::string_view value);
   // What was asked for and is not possible in this JVM, with the reasons; "" where nothing is missing.
   std::string_view left_out() const { return left_out_.view(); }
 
@@ -112,8 +112,8 @@ class AgentSession {
   const char* take_capabilities();
   void set_callbacks();
   void switch_events(bool on);
-  void say_missing(std::string_view what, std::string_view why);
-  void say_not_offered(std::string_view what, unsigned capability, std::string_view name);
+  void report_missing(std::string_view what, std::string_view why);
+  void report_not_offered(std::string_view what, unsigned capability, std::string_view name);
   bool define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
   void backfill_threads(JNIEnv* jni);
   const char* make_own_thread(JNIEnv* jni);

@@ -26,7 +26,7 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   AgentSession& session = guard.session();
   // The program's own first class is loaded by this thread when it returns.
   if (!session.wait_until_all_is_on(kMostWait))
-    session.say(trace::kLateKey, "the program began before its probes were in, for that took too long");
+    session.write_option(trace::kLateKey, "the program began before its probes were in, for that took too long");
   if (!session.config.wants(record::kRuntimeInitDoneEvent)) return;
   record::ThreadRecord made{};
   made.thread = session.thread_id(jni, thread);

@@ -96,7 +96,7 @@ class ControlThread {
 
  private:
   void all_is_on() {
-    session_.say_all_is_on();
+    session_.announce_all_is_on();
     if (owes_classes_) session_.registry->define_loaded_classes(jni_);
     owes_classes_ = false;
   }

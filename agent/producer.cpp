@@ -350,7 +350,7 @@ bool Producer::take_direct(const PoolWriter& writer, bool may_block) {
 
 // In the room that every chunk of probes keeps for it: whatever becomes of this thread and of jtrace, what is open here
 // is known to be open until here and no longer.
-void Producer::say_that_it_loses(const PoolWriter& writer, record::ChunkHeader* chunk) {
+void Producer::mark_gap_begin(const PoolWriter& writer, record::ChunkHeader* chunk) {
   if (chunk == nullptr) return;
   if (chunk->committed.load(std::memory_order_relaxed) + sizeof(record::GapRecord) > record::kChunkSize) return;
   record::GapRecord gap{};
@@ -362,11 +362,11 @@ void Producer::say_that_it_loses(const PoolWriter& writer, record::ChunkHeader* 
   append_direct(writer, &gap.header, sizeof gap);
 }
 
-bool Producer::tell_losses(const PoolWriter& writer, Producer& teller) {
+bool Producer::write_losses(const PoolWriter& writer, Producer& teller) {
   for (Loss* loss : {&former_, &loss_}) {
     if (loss->events == 0) continue;
     const Loss told = std::exchange(*loss, {});
-    if (teller.tell(writer, told)) continue;
+    if (teller.write_gap(writer, told)) continue;
     loss->add(told);
     return false;
   }
@@ -374,7 +374,7 @@ bool Producer::tell_losses(const PoolWriter& writer, Producer& teller) {
 }
 
 // False where it found no room: it is still to be told.
-bool Producer::tell(const PoolWriter& writer, const Loss& loss) {
+bool Producer::write_gap(const PoolWriter& writer, const Loss& loss) {
   record::GapRecord gap{};
   gap.header.kind = record::RecordKind::kGap;
   gap.header.slots = record::slots_of<record::GapRecord>();
@@ -392,7 +392,7 @@ bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool
   record::ChunkHeader* before = direct();
   const bool lost_before = loses_;
   bool taken = take_direct(writer, false);
-  if (!taken && before != sink_.get()) say_that_it_loses(writer, before);
+  if (!taken && before != sink_.get()) mark_gap_begin(writer, before);
   close_direct(writer, before);
   if (!taken && !lost_before && writer.policy.block) {
     loses_ = false;
@@ -406,7 +406,7 @@ bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool
   if (!taken && loss_.from == 0) loss_ = {0, carrier, now};
   if (!taken) return true;
   if (loss_.events == 0) loss_ = {};  // a sink that was left empty
-  tell_losses(writer, *this);
+  write_losses(writer, *this);
   return true;
 }
 
@@ -417,7 +417,7 @@ record::ChunkHeader* Producer::direct_chunk(const PoolWriter& writer, std::uint6
   do {
     const bool open = direct() != nullptr && has_room(direct()->current == current ? kRecord : kNeed);
     if (!open && !next_direct(writer, carrier, true)) return nullptr;
-  } while (has_losses() && direct() != sink_.get() && tell_losses(writer, *this));  // which takes room
+  } while (has_losses() && direct() != sink_.get() && write_losses(writer, *this));  // which takes room
   record::ChunkHeader* chunk = direct();
   chunk->carrier = carrier;
   if (chunk->current == current) return chunk;
@@ -453,7 +453,7 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
       return false;
     }
     if (has_losses() && !is_gap) {
-      tell_losses(writer, *this);
+      write_losses(writer, *this);
       if (chunk_ < 0) continue;
     }
     record::ChunkHeader& chunk = writer.pool.chunk(static_cast<std::uint32_t>(chunk_));
@@ -481,7 +481,7 @@ bool Producer::leave(const PoolWriter& writer, Producer& teller) {
   if (joined) close_direct(writer, direct());
   // In a record of another producer's, or of this one after all it has written.
   const bool is_ours = joined || (has_losses() && former_generation_ == writer.generation);
-  const bool told = !is_ours || tell_losses(writer, teller);
+  const bool told = !is_ours || write_losses(writer, teller);
   finish_chunk(writer);
   return told;
 }

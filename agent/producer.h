@@ -110,17 +110,17 @@ class Producer {
   bool has_losses() const { return loss_.events != 0 || former_.events != 0; }
   void keep_former_loss();
   // False where `teller` found no room: the loss is still to be written.
-  bool tell_losses(const PoolWriter& writer, Producer& teller);
+  bool write_losses(const PoolWriter& writer, Producer& teller);
   bool write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block);
   bool take_chunk(const PoolWriter& writer, bool may_block);
   void take_number(const PoolWriter& writer);
   void lose_virtual(const PoolWriter& writer, std::uint64_t thread);
-  bool tell(const PoolWriter& writer, const Loss& loss);
+  bool write_gap(const PoolWriter& writer, const Loss& loss);
   void join(const PoolWriter& writer);
   void finish_chunk(const PoolWriter& writer);
   bool next_direct(const PoolWriter& writer, std::uint64_t carrier, bool may_block);
   bool take_direct(const PoolWriter& writer, bool may_block);
-  void say_that_it_loses(const PoolWriter& writer, record::ChunkHeader* chunk);
+  void mark_gap_begin(const PoolWriter& writer, record::ChunkHeader* chunk);
   void close_direct(const PoolWriter& writer, record::ChunkHeader* chunk);
   void write_switch(const PoolWriter& writer, std::uint64_t thread, bool is_virtual);
   void use_sink();

@@ -37,7 +37,7 @@ class KeptValues {
   // A value of the call at `depth`: the first argument drops what earlier calls there have left, a result the one
   // before it. False where there is no room.
   bool keep(Value value, std::string_view text) {
-    drop_behind(value);
+    drop_superseded(value);
     if (count_ == kMostValues || text_used_ + text.size() > kTextRoom) return false;
     value.text_start = static_cast<std::uint16_t>(text_used_);
     value.text_size = static_cast<std::uint16_t>(text.size());
@@ -68,7 +68,7 @@ class KeptValues {
   void clear() { count_ = text_used_ = 0; }
 
  private:
-  void drop_behind(const Value& next) {
+  void drop_superseded(const Value& next) {
     while (count_ > 0 && is_over(values_[count_ - 1], next)) text_used_ = values_[--count_].text_start;
   }
   static bool is_over(const Value& kept, const Value& next) {

@@ -171,7 +171,7 @@ void MethodTracer::refilter(JNIEnv* jni, bool tells_late) {
     queue_.add(jni, klass);
     if (tells_late && (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0) note_late(klass);
   });
-  late_.finish([this](std::string_view text) { say(trace::kLateKey, text); });
+  late_.finish([this](std::string_view text) { write_option(trace::kLateKey, text); });
   if (!told) return;
   said_ = false;
 }
@@ -188,7 +188,7 @@ bool MethodTracer::has_probes(jclass klass) {
 void MethodTracer::note_late(jclass klass) {
   JvmtiText signature(session_.jvmti);
   session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
-  late_.add(internal_name(signature.view()), [this](std::string_view text) { say(trace::kLateKey, text); });
+  late_.add(internal_name(signature.view()), [this](std::string_view text) { write_option(trace::kLateKey, text); });
 }
 
 bool MethodTracer::rewrite_urgent(JNIEnv* jni) {
@@ -222,7 +222,7 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
     said_ = true;
     char text[256];
     const int length = figures(text, sizeof text);
-    say(trace::kRewrittenKey, std::string_view(text, static_cast<std::size_t>(length)));
+    write_option(trace::kRewrittenKey, std::string_view(text, static_cast<std::size_t>(length)));
   }
   return false;
 }
@@ -241,8 +241,8 @@ jint MethodTracer::with_room(jclass* classes, jint count) {
     refused_.fetch_add(1);
     JvmtiText signature(session_.jvmti);
     session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
-    say_unrewritten(internal_name(signature.view()), "",
-                    "it was rewritten so often that its constant pool has no room left (JDK-8311076)");
+    report_unrewritten(internal_name(signature.view()), "",
+                       "it was rewritten so often that its constant pool has no room left (JDK-8311076)");
   }
   return kept;
 }
@@ -260,7 +260,7 @@ void MethodTracer::retransform(const jclass* classes, jint count) {
     session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
     char why[64];
     snprintf(why, sizeof why, "the JVM refused it (JVM TI error %d)", static_cast<int>(error));
-    say_unrewritten(signature.view(), "", why);
+    report_unrewritten(signature.view(), "", why);
   }
 }
 
@@ -294,8 +294,8 @@ void MethodTracer::remove(JNIEnv* jni) {
   area_->counts().stop();
   if (const std::uint64_t unwatched = unwatched_.load(); unwatched != 0) {
     char text[32];
-    say(trace::kUnwatchedKey,
-        std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
+    write_option(trace::kUnwatchedKey,
+                 std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
   }
   removing_ = true;
   queue_.close(jni);
@@ -305,8 +305,8 @@ void MethodTracer::remove(JNIEnv* jni) {
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
   if (const std::uint64_t skipped = session_.looks.skipped(); skipped != 0) {
     char text[32];
-    say(trace::kUnseenStacksKey,
-        std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, skipped))));
+    write_option(trace::kUnseenStacksKey,
+                 std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, skipped))));
   }
   active_ = false;
   callees_.stop(jni);
@@ -340,19 +340,19 @@ void MethodTracer::forget_unloaded(JNIEnv* jni) {
 
 void MethodTracer::skip_class(const ClassFile& klass, const char* why) {
   skipped_.fetch_add(static_cast<std::uint32_t>(klass.methods().size()));
-  say_unrewritten(klass.name(), "", why);
+  report_unrewritten(klass.name(), "", why);
 }
 
 // Names what has no probes, or fewer; the first kMostSaid of them. `method` "": the whole class.
-void MethodTracer::say_unrewritten(std::string_view klass, std::string_view method, std::string_view why) {
+void MethodTracer::report_unrewritten(std::string_view klass, std::string_view method, std::string_view why) {
   if (skips_said_.fetch_add(1) >= kMostSaid) return;
   char text[512];
   const int length =
       snprintf(text, sizeof text, "%.*s%s%.*s: %.*s", static_cast<int>(std::min<std::size_t>(klass.size(), 400)),
                klass.data(), method.empty() ? "" : ".", static_cast<int>(method.size()), method.data(),
                static_cast<int>(why.size()), why.data());
-  say(trace::kUnrewrittenKey,
-      std::string_view(text, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1)));
+  write_option(trace::kUnrewrittenKey,
+               std::string_view(text, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1)));
 }
 
 // Whether the class was rewritten while it was loaded and has not been prepared since.
@@ -597,7 +597,7 @@ void MethodTracer::rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view 
   char text[512];
   const int length = snprintf(text, sizeof text, "%.*s: its first calls may have come before its probes",
                               static_cast<int>(std::min<std::size_t>(name.size(), 400)), name.data());
-  say(trace::kLateKey, std::string_view(text, static_cast<std::size_t>(length)));
+  write_option(trace::kLateKey, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 std::uint32_t MethodTracer::number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
@@ -634,7 +634,7 @@ void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& 
     if (plan.outcome == Outcome::kUntouched || plan.outcome == Outcome::kRewritten || plan.outcome == Outcome::kNoCode)
       continue;
     (plan.outcome == Outcome::kReduced ? reduced_ : skipped_).fetch_add(1, std::memory_order_relaxed);
-    say_unrewritten(klass.name(), klass.methods()[i].name, to_text(plan.outcome));
+    report_unrewritten(klass.name(), klass.methods()[i].name, to_text(plan.outcome));
   }
   if (any) classes_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -670,7 +670,7 @@ void MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
   }
   char text[256];
   const int length = coverage(jni, counted.size(), text, sizeof text);
-  say(trace::kCountedKey, std::string_view(text, static_cast<std::size_t>(length)));
+  write_option(trace::kCountedKey, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size) {
@@ -691,7 +691,7 @@ int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::si
                   counted, native_.load(), abstract_.load(), skipped_.load(), guarded, hidden);
 }
 
-void MethodTracer::say(std::string_view key, std::string_view value) { session_.say(key, value); }
+void MethodTracer::write_option(std::string_view key, std::string_view value) { session_.write_option(key, value); }
 
 int MethodTracer::figures(char* text, std::size_t size) const {
   int length =

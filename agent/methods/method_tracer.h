@@ -140,8 +140,8 @@ class MethodTracer {
   void note_counted(Numbered& numbers, const std::vector<classfile::MethodPlan>& plans) const;
   bool counts_calls() const;
   static void write_frees(const CallbackGuard& guard, const std::vector<std::uint64_t>& objects);
-  void say_unrewritten(std::string_view klass, std::string_view method, std::string_view why);
-  void say(std::string_view key, std::string_view value);
+  void report_unrewritten(std::string_view klass, std::string_view method, std::string_view why);
+  void write_option(std::string_view key, std::string_view value);
 
   AgentSession& session_;
   Callees callees_;

@@ -32,7 +32,7 @@ bool OpenCalls::has_open_constructor(const Stack& stack) const {
   return std::any_of(stack.frames, stack.frames + used, [this](const Frame& each) { return may_be_left(each); });
 }
 
-std::vector<std::uint32_t> OpenCalls::those_open(const Stack& stack, std::span<const std::uint32_t> methods) {
+std::vector<std::uint32_t> OpenCalls::open_among(const Stack& stack, std::span<const std::uint32_t> methods) {
   std::vector<std::uint32_t> open;
   for (std::uint64_t at = 0; at < stack.used(); ++at)
     open.push_back(static_cast<std::uint32_t>(stack.frames[at].method));

@@ -89,7 +89,7 @@ class OpenCalls {
   // included): visit(frame) of each that is open and left, from the innermost one on, before it is taken out.
   template <class Visit>
   void drop_left(Stack& stack, std::span<const std::uint32_t> inside, Visit visit) {
-    const std::vector<std::uint32_t> real = those_open(stack, inside);
+    const std::vector<std::uint32_t> real = open_among(stack, inside);
     std::size_t next = 0;
     for (std::uint64_t at = stack.used(); at > 0; --at) {
       Frame& frame = stack.frames[at - 1];
@@ -140,7 +140,7 @@ class OpenCalls {
     return (frame.method & kLeft) == 0 && is_constructor(static_cast<std::uint32_t>(frame.method));
   }
   void give_back(Stack& stack);
-  static std::vector<std::uint32_t> those_open(const Stack& stack, std::span<const std::uint32_t> methods);
+  static std::vector<std::uint32_t> open_among(const Stack& stack, std::span<const std::uint32_t> methods);
 };
 
 }  // namespace jtrace::agent
