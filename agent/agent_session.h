@@ -95,6 +95,9 @@ class AgentSession {
   std::atomic<bool> vm_dead{false};
   bool started_with_vm = false;
   std::atomic<std::uint32_t> gc_number{0};
+  // JVM TI's pairs that are open: G1 posts one within another where a full Metaspace is the cause.
+  std::atomic<std::uint32_t> gc_depth{0};
+  std::atomic<bool> gc_start_written{false};     // of the outermost: not where the trace was paused then
   std::atomic<std::uint32_t> figures_wanted{0};  // last collection whose figures are to be read
   std::uint64_t gc_thread = 0;
 

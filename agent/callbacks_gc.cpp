@@ -1,5 +1,6 @@
 // gcStart, gcFinish: one stop-the-world pause. They come in the VM thread at a safepoint: no JNI, no JVM TI, no
-// waiting.
+// waiting. A pause may begin while the trace goes on and end while it is paused, or the other way round: it is written
+// whole or not at all.
 #include <unistd.h>
 
 #include "agent/callbacks.h"
@@ -8,9 +9,13 @@ namespace jtrace::agent {
 namespace {
 
 void JNICALL garbage_collection_start(jvmtiEnv*) {
-  CallbackGuard guard;
+  CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   AgentSession& session = guard.session();
+  if (session.gc_depth.fetch_add(1, std::memory_order_relaxed) != 0) return;
+  const bool wanted = !session.paused.load(std::memory_order_relaxed);
+  session.gc_start_written.store(wanted, std::memory_order_relaxed);
+  if (!wanted) return;
   record::ThreadRecord made{};
   made.thread = session.vm_thread_id(guard.producer());
   made.header.number = session.gc_number.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -18,11 +23,14 @@ void JNICALL garbage_collection_start(jvmtiEnv*) {
 }
 
 void JNICALL garbage_collection_finish(jvmtiEnv*) {
-  CallbackGuard guard;
+  CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   AgentSession& session = guard.session();
+  const std::uint32_t depth = session.gc_depth.load(std::memory_order_relaxed);
+  if (depth == 0) return;  // it started before the trace did
+  session.gc_depth.store(depth - 1, std::memory_order_relaxed);
+  if (depth > 1 || !session.gc_start_written.load(std::memory_order_relaxed)) return;
   const std::uint32_t number = session.gc_number.load(std::memory_order_relaxed);
-  if (number == 0) return;  // it started before the trace did
   record::GcFinishRecord made{};
   made.thread = session.vm_thread_id(guard.producer());
   made.header.number = number;

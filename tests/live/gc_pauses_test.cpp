@@ -122,5 +122,17 @@ TEST_P(EachCollector, AsManyPausesAsTheJvmLogs) {
   record_support(jdk, to_string(collector), "live", "gcStart and gcFinish as the JVM logs them");
 }
 
+// G1 tells JVM TI of such a collection twice, one pair within the other.
+TEST_P(EachCollector, OnePauseForAFullMetaspace) {
+  const auto& [jdk, collector] = GetParam();
+  std::vector<std::string> flags = jdk.collector_flags(collector);
+  flags.insert(flags.end(), {"-XX:MetaspaceSize=6m", "-Xmx100m"});
+  TracedJvm jvm(jdk, "Workload", {"--events", "gc"}, attachable(jdk, flags));
+  jvm.ask_each({"load 4000", "load 4000", "load 4000"});
+  const TraceDocument trace = jvm.finish_valid();  // no gcStart within another
+  EXPECT_GT(trace.count("gcStart"), 0u);
+  EXPECT_EQ(trace.count("gcStart"), trace.count("gcFinish"));
+}
+
 }  // namespace
 }  // namespace jtrace::test
