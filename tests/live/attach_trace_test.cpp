@@ -142,6 +142,23 @@ TEST_P(EachJdk, LosesNothingWhenTheJvmIsKilled) {
   EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 40);
 }
 
+// Threads die within their calls, waits and collections, and jtrace learns of it later.
+TEST_P(EachJdk, IsSoundWhereTheJvmIsKilledAtWork) {
+  JvmOptions options = attachable(GetParam(), {"-Xmx200m"});
+  options.arguments = {"2"};
+  TracedJvm jvm(GetParam(), "LastingWork",
+                {"--events", "threads,gc,monitors,exceptions,methods", "--filter", "LastingWork$Table include",
+                 "--filter", "* exclude"},
+                options);
+  jvm.wait_rewritten();
+  for (const long first = std::stol(jvm.ask("rounds")); std::stol(jvm.ask("rounds")) < first + 20;) usleep(1000);
+  jvm.process().signal(SIGKILL);
+  EXPECT_THAT(jvm.wait_exit(), ::testing::AnyOf(0, 9)) << jvm.command().err();
+  const auto checked = must(run_jtrace({"validate", jvm.path()}));
+  EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
+  EXPECT_GT(jvm.document().count("methodEntry"), 0u);
+}
+
 TEST_P(EachJdk, EndsWithTheJvm) {
   TracedJvm jvm(GetParam(), "Workload");
   jvm.process().close_input();
