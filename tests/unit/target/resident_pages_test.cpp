@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "target/process_memory.h"
 
@@ -33,7 +35,7 @@ class Child {
       for (;;) ::pause();
     }
     char byte = 0;
-    ready_ = ::read(ends[0], &byte, 1) == 1;
+    ready_ = ::read(ends[0], &byte, 1) == 1 && sleeps();
     ::close(ends[0]);
     ::close(ends[1]);
   }
@@ -43,6 +45,17 @@ class Child {
   }
   pid_t pid() const { return pid_; }
   bool ready() const { return ready_; }
+  // What the child touches on its way into pause(), its own stack and code, would count as the reader's.
+  bool sleeps() const {
+    for (int round = 0; round < 5000; ++round) {
+      std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");
+      std::string line;
+      std::getline(stat, line);
+      if (const auto name_end = line.rfind(") "); name_end != line.npos && line[name_end + 2] == 'S') return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
+  }
   std::uint64_t page_table_kib() const {
     std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
     for (std::string word; status >> word;)
