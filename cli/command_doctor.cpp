@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
+#include "cli/words.h"
 #include "doctor/checks.h"
 #include "target/jvm_discovery.h"
 
@@ -16,12 +17,6 @@ struct DoctorArguments {
   std::string jvm;
   std::string format = "text";
 };
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 void write_row(std::string& out, std::string_view ability, std::string name, std::string_view text) {
   name.resize(std::max<std::size_t>(name.size(), 18), ' ');

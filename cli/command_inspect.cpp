@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/word_scopes.h"
+#include "cli/words.h"
 
 namespace jtrace::cli {
 namespace {
@@ -24,12 +25,6 @@ std::string list_of_views() {
   return text +
          "jtrace inspect PID VIEW --help lists the options of a view.\n"
          "Example: jtrace inspect core.1234 threads --format json";
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 Result<const View*> named_view(const std::string& name) {
