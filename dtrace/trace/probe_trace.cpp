@@ -11,6 +11,7 @@
 #include "dtrace/probe_stacks.h"
 #include "dtrace/probe_summary.h"
 #include "dtrace/trace/class_filter.h"
+#include "session/document/first_error.h"
 #include "session/document/trace_identity.h"
 #include "target/jvm_discovery.h"
 #include "trace/option_keys.h"
@@ -210,14 +211,12 @@ class ProbeTrace {
   }
 
   Result<> write_end(std::uint64_t time) {
-    Result<> first = write_losses();
-    const auto keep = [&first](Result<> next) {
-      if (first && !next) first = std::move(next);
-    };
-    keep(document_.end_trace(anchor_.wall_of(time)));
-    keep(document_.end(anchor_.wall_of(time)));
-    keep(output_.finish());
-    return first;
+    session::FirstError first;
+    first.add(write_losses());
+    first.add(document_.end_trace(anchor_.wall_of(time)));
+    first.add(document_.end(anchor_.wall_of(time)));
+    first.add(output_.finish());
+    return first.result();
   }
 
   void fill(ProbeTraceSummary& summary) {
