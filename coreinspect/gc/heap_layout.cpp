@@ -30,7 +30,7 @@ Result<> read_regions(const Vm& vm, Address heap, HeapLayout& layout) {
   const std::string_view collector = layout.collector;
   if (collector == "G1") return read_g1_layout(vm, heap, layout);
   if (collector == "Shenandoah") return read_shenandoah_layout(vm, heap, layout);
-  if (collector == "Z") return read_z_layout(vm, heap, layout);
+  if (collector == "Z") return read_z_layout(vm, layout);
   if (collector != "unknown") return read_contiguous_layout(vm, heap, layout);
   return fail(ErrorCategory::kMalformed, "the heap of this JVM's collector is not known");
 }

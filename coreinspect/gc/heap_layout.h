@@ -61,7 +61,7 @@ std::uint32_t object_alignment(const Vm& vm);
 Result<> read_contiguous_layout(const Vm& vm, Address heap, HeapLayout& layout);  // Serial, Parallel, CMS, Epsilon
 Result<> read_g1_layout(const Vm& vm, Address heap, HeapLayout& layout);
 Result<> read_shenandoah_layout(const Vm& vm, Address heap, HeapLayout& layout);
-Result<> read_z_layout(const Vm& vm, Address heap, HeapLayout& layout);
+Result<> read_z_layout(const Vm& vm, HeapLayout& layout);
 // Unused parts of the threads' allocation buffers.
 Result<std::vector<AddressRange>> read_tlab_holes(const Vm& vm);
 

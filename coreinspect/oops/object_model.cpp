@@ -65,50 +65,25 @@ ObjectModel::ObjectModel(const ClassModel& classes) : classes_(classes), vm_(cla
                                                    {"Universe", "_narrow_klass._shift"}});
   if (const auto shift = vm_.types().constant("markWord::klass_shift"))
     mark_klass_shift_ = static_cast<std::uint32_t>(*shift);
-  if (vm_.collector() == "Z") {
-    find_z();
-    read_z_colours();
-  }
+  if (vm_.collector() == "Z") find_z();
 }
 
-// ZGlobalsForVMStructs (XGlobalsForVMStructs for 21 without ZGenerational) holds pointers to the collector's masks.
 void ObjectModel::find_z() {
-  const bool old_mode_of_21 =
-      vm_.types().has("XGlobalsForVMStructs", "_instance_p") && !vm_.flag_is_true("ZGenerational");
-  const std::string letter = old_mode_of_21 ? "X" : "Z";
-  const std::string type = letter + "GlobalsForVMStructs";
-  const auto instance = vm_.read_static<Address>(type, "_instance_p");
-  if (!instance) return;
-  const auto place = [&](const std::string& field) { return vm_.read_pointer(*instance, type, field).value_or(0); };
-  z_.offset_mask = place("_" + letter + "AddressOffsetMask");
-  if (!old_mode_of_21) z_.shift = place("_ZPointerLoadShift");
-  z_.good_mask = place(z_.shift != 0 ? "_ZPointerLoadGoodMask" : "_" + letter + "AddressGoodMask");
-  forwardings_.emplace(vm_);
-}
-
-// Through the cached memory: as new as what else is read.
-void ObjectModel::read_z_colours() const {
-  const auto value_at = [&](Address place) -> std::uint64_t {
-    return place == 0 ? 0 : vm_.memory().read<std::uint64_t>(place).value_or(0);
-  };
-  constexpr std::uint64_t kOffsetMaskOf11 = (1ull << 42) - 1;  // ZAddressOffsetBits; not exported
-  oops_.z_offset_mask = z_.offset_mask == 0 ? kOffsetMaskOf11 : value_at(z_.offset_mask);
-  oops_.z_good_mask = value_at(z_.good_mask);
-  if (z_.shift != 0) {
-    oops_.colour = OopCoding::Colour::kShifted;
-    oops_.z_shift = value_at(z_.shift) & 63;
-  } else if (oops_.z_good_mask != 0) {
-    oops_.colour = OopCoding::Colour::kMasked;
-  }
+  const auto z = ZVm::open(vm_);
+  if (!z) return;
+  oops_.z_offset_mask = z->offset_mask();
+  oops_.z_good_mask = z->good_mask();
+  oops_.colour = z->generational() ? OopCoding::Colour::kShifted : OopCoding::Colour::kMasked;
+  z_ = *z;
+  if (ZForwardings forwardings(*z); forwardings.known()) forwardings_ = forwardings;
 }
 
 Address ObjectModel::from_coloured(std::uint64_t raw) const {
   if (raw == 0) return 0;
-  read_z_colours();
+  oops_.z_good_mask = z_->good_mask();
   const Address address = oops_.from_root(raw);
   const OopCoding::Staleness staleness = oops_.staleness(raw);
-  if (address == 0 || staleness == OopCoding::Staleness::kNone || !forwardings_ || !forwardings_->known())
-    return address;
+  if (address == 0 || staleness == OopCoding::Staleness::kNone || !forwardings_) return address;
   const std::uint64_t offset = oops_.z_offset(address);
   using Generation = ZForwardings::Generation;
   Generation generation = staleness == OopCoding::Staleness::kYoung ? Generation::kYoung : Generation::kOld;
@@ -121,19 +96,18 @@ Address ObjectModel::from_coloured(std::uint64_t raw) const {
 void ObjectModel::keep_moved_objects() const {
   CachedMemory* const memory = vm_.cached_memory();
   if (memory == nullptr || !forwardings_) return;
-  for (const Address place : {z_.offset_mask, z_.good_mask, z_.shift}) {
-    std::vector<std::byte> bytes(8);
-    if (place != 0 && vm_.memory().read_exactly(place, bytes)) memory->overlay(place, std::move(bytes));
-  }
+  std::vector<std::byte> mask(8);
+  if (vm_.memory().read_exactly(z_->good_mask_place(), mask)) memory->overlay(z_->good_mask_place(), std::move(mask));
   forwardings_->keep(*memory);
 }
 
 // Frames of the generational mode have no colours, and those that ran last before a relocation are mended later.
 Address ObjectModel::from_stack(std::uint64_t raw) const {
   if (oops_.colour != OopCoding::Colour::kShifted) return from_root(raw);
-  if (raw == 0 || !forwardings_ || !forwardings_->known()) return raw;
-  const auto moved = forwardings_->moved_from_page(oops_.z_offset(raw));
-  return moved ? oops_.at_z_offset(*moved) : raw;
+  const Address address = oops_.from_stack(raw);
+  if (address == 0 || !forwardings_) return address;
+  const auto moved = forwardings_->moved_from_page(oops_.z_offset(address));
+  return moved ? oops_.at_z_offset(*moved) : address;
 }
 
 Result<Address> ObjectModel::load(Address slot) const {

@@ -64,18 +64,14 @@ class ObjectModel {
 
  private:
   void find_z();
-  void read_z_colours() const;
   Address from_coloured(std::uint64_t raw) const;
   Result<Address> decode_klass(std::uint32_t narrow) const;
 
   const ClassModel& classes_;
   const Vm& vm_;
-  struct ZPlaces {  // of the collector's variables
-    Address offset_mask = 0, good_mask = 0, shift = 0;
-  };
-  ZPlaces z_;
-  mutable OopCoding oops_;  // the colours of ZGC change while the JVM runs
-  std::optional<ZForwardings> forwardings_;
+  std::optional<ZVm> z_;                     // none where the collector is another
+  mutable OopCoding oops_;                   // the colours of ZGC change while the JVM runs
+  std::optional<ZForwardings> forwardings_;  // none where its tables are not known
   bool compressed_classes_ = true, compact_headers_ = false;
   Address klass_base_ = 0;
   std::uint32_t klass_shift_ = 0, mark_klass_shift_ = 42;

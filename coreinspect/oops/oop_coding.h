@@ -33,7 +33,6 @@ struct OopCoding {
   Colour colour = Colour::kNone;
   std::uint64_t z_offset_mask = 0;  // kMasked: bits of the address within the heap
   std::uint64_t z_good_mask = 0;    // kMasked: the colour that is good now; kShifted: the remapped bit that is
-  std::uint64_t z_shift = 0;        // kShifted: of the load barrier now
 
   // 0 for null, here and below.
   target::Address from_narrow(std::uint32_t narrow) const {
@@ -91,11 +90,13 @@ struct OopCoding {
   }
 
   // Which of the four remapped bits is set tells where the address begins, whatever colour is good by now (ZPointer,
-  // zAddress.hpp: ZPointerRemappedShift is 12 on x86-64; the address begins after the bit that is set).
+  // zAddress.hpp: ZPointerRemappedShift is 12 on x86-64; the address begins after the bit that is set). A reference
+  // without a colour is taken as the load barrier takes it.
   std::uint64_t shift_of(std::uint64_t raw) const {
-    const auto bits = static_cast<unsigned>(raw >> kRemappedShift & 15);
-    return std::has_single_bit(bits) ? kRemappedShift + 1 + static_cast<std::uint64_t>(std::countr_zero(bits))
-                                     : z_shift;
+    const auto its = static_cast<unsigned>(raw >> kRemappedShift & 15);
+    const auto good = static_cast<unsigned>(z_good_mask >> kRemappedShift & 15);
+    const unsigned bit = std::has_single_bit(its) ? its : good;
+    return kRemappedShift + 1 + static_cast<std::uint64_t>(std::countr_zero(bit));
   }
 };
 

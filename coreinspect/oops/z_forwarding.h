@@ -11,10 +11,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "coreinspect/vm/vm.h"
+#include "coreinspect/oops/z_vm.h"
 
 namespace jtrace::coreinspect {
 
@@ -22,10 +21,10 @@ class ZForwardings {
  public:
   enum class Generation : std::uint8_t { kYoung, kOld };  // ZGenerationId; without generations both mean the one table
 
-  explicit ZForwardings(const Vm& vm);
+  explicit ZForwardings(const ZVm& z);
 
-  // False where the collector is another or the tables are not where they should be.
-  bool known() const { return of_11_ ? pages_.map != 0 : tables_[0].map != 0 && tables_[1].map != 0; }
+  // False where the tables are not where they should be.
+  bool known() const { return z_.of_11() ? pages_.map != 0 : tables_[0].map != 0 && tables_[1].map != 0; }
   // Whether objects were or are being moved out of the page that was at this offset.
   bool covers(Generation generation, std::uint64_t offset) const { return find(generation, offset).has_value(); }
   // Offset that the object at `offset` was moved to.
@@ -45,10 +44,6 @@ class ZForwardings {
   std::optional<Emptied> emptied(Address page, std::uint64_t offset) const;
 
  private:
-  struct Table {
-    Address map = 0;          // ZForwarding* for each granule
-    std::uint64_t count = 0;  // of granules
-  };
   struct Forwarding {
     Address page = 0, entries = 0;
     std::uint64_t start = 0, size = 0, shift = 0, length = 0;
@@ -59,21 +54,18 @@ class ZForwardings {
     std::uint64_t from_index = 0, to = 0;
   };
 
-  Table table_at(Address forwarding_table) const;
-  void keep_table(const Table& table, CachedMemory& memory) const;
+  const Vm& vm() const { return z_.vm(); }
+  void keep_table(const ZVm::GranuleTable& table, CachedMemory& memory) const;
   void find_generations(Address heap, Address page_table);
   std::optional<Forwarding> find(Generation generation, std::uint64_t offset) const;
   std::optional<Forwarding> read(Address forwarding) const;
   std::optional<std::uint64_t> look_up(const Forwarding& in, std::uint64_t offset) const;
   std::optional<Forwarding> find_of_11(std::uint64_t offset) const;
-  Address page_at(std::uint64_t offset) const;
   Entry decode(std::uint64_t entry) const;
 
-  const Vm* vm_;
-  std::string letter_ = "Z";
-  bool of_11_ = false;  // a page has its own table
-  std::array<Table, 2> tables_;
-  Table pages_;
+  ZVm z_;
+  std::array<ZVm::GranuleTable, 2> tables_;  // ZForwarding*
+  ZVm::GranuleTable pages_;
 };
 
 }  // namespace jtrace::coreinspect

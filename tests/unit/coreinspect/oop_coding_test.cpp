@@ -38,7 +38,7 @@ TEST(OopCoding, MaskedColoursAreReplacedByTheOneThatIsMapped) {
 // JDK 21 and later: the address begins after the remapped bit that is set, which may be an older one than the
 // barrier's.
 TEST(OopCoding, ShiftedColoursAreTakenOff) {
-  const OopCoding z{.colour = Colour::kShifted, .z_shift = 13};
+  const OopCoding z{.colour = Colour::kShifted, .z_good_mask = 1ull << 12};
   constexpr std::uint64_t kAddress = 0x4000012345678;
   for (unsigned remapped = 0; remapped < 4; ++remapped) {
     const std::uint64_t raw = kAddress << (13 + remapped) | 1ull << (12 + remapped);
@@ -67,7 +67,7 @@ TEST(OopCoding, MaskedReferencesOfBeforeTheRelocationAreStale) {
 // Remapped00, 01, 10, 11: which generation has moved objects since.
 TEST(OopCoding, ShiftedReferencesTellWhoseRelocationTheyMissed) {
   const auto coloured = [](unsigned remapped) { return 0x40000001000ull << (13 + remapped) | 1ull << (12 + remapped); };
-  OopCoding z{.colour = Colour::kShifted, .z_offset_mask = (1ull << 42) - 1, .z_good_mask = 1ull << 15, .z_shift = 16};
+  OopCoding z{.colour = Colour::kShifted, .z_offset_mask = (1ull << 42) - 1, .z_good_mask = 1ull << 15};
   EXPECT_EQ(z.staleness(coloured(3)), Staleness::kNone);
   EXPECT_EQ(z.staleness(coloured(2)), Staleness::kYoung);
   EXPECT_EQ(z.staleness(coloured(1)), Staleness::kOld);
