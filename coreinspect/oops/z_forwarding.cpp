@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr int kGranuleShift = 21;                // ZGranuleSizeShift
 constexpr std::uint64_t kMaxEntries = 1u << 21;  // twice the smallest objects of a medium page
 // ZObjectAlignmentSmallShift, -MediumShift, -LargeShift of 11, by ZPage::_type.
 constexpr std::array<std::uint64_t, 3> kShiftsOf11 = {3, 12, 21};
@@ -139,20 +139,48 @@ std::optional<std::uint64_t> ZForwardings::moved_from_page(std::uint64_t offset)
   for (const Generation generation : {Generation::kYoung, Generation::kOld}) {
     const auto forwarding = find(generation, offset);
     if (!forwarding) continue;
-    const bool leaving = now == 0 || (now == forwarding->page && forwarding->users != 0);
-    if (!leaving) continue;  // another page has come there: the address is one of its objects
-    if (const auto to = look_up(*forwarding, offset)) return to;
+    if (now != 0 && now != forwarding->page) continue;  // another page has come there, with other objects
+    const auto to = look_up(*forwarding, offset);
+    if (to && (now == 0 || forwarding->users != 0 || came_after(*to, now, generation))) return to;
   }
   return std::nullopt;
+}
+
+// ZPage::_generation_id (21 and later) comes after _type, _seqnum_other after _seqnum.
+std::optional<std::uint32_t> ZForwardings::cycle_of(Address page, Generation generation) const {
+  const auto type = vm().types().offset(z_.type("Page"), "_type"),
+             number = vm().types().offset(z_.type("Page"), "_seqnum");
+  if (page == 0 || !type || !number) return std::nullopt;
+  const auto own =
+      z_.generational() ? vm().memory().read<Generation>(page + *type + 1) : Result<Generation>(generation);
+  if (!own) return std::nullopt;
+  const auto cycle = vm().memory().read<std::uint32_t>(page + *number + (*own == generation ? 0 : 4));
+  return cycle ? std::optional(*cycle) : std::nullopt;
+}
+
+bool ZForwardings::came_after(std::uint64_t offset, Address page, Generation generation) const {
+  const auto cycle = cycle_of(pages_.entry(vm(), offset), generation), before = cycle_of(page, generation);
+  return cycle && before && *cycle > *before;
+}
+
+bool ZForwardings::any_came_after(std::span<const std::uint64_t> words, Address page, Generation generation) const {
+  std::set<std::uint64_t> granules;  // few: each is looked up once
+  return std::any_of(words.begin(), words.end(), [&](std::uint64_t word) {
+    const Entry entry = decode(word);
+    return entry.populated && granules.insert(entry.to >> ZVm::kGranuleShift).second &&
+           came_after(entry.to, page, generation);
+  });
 }
 
 std::optional<ZForwardings::Emptied> ZForwardings::emptied(Address page, std::uint64_t offset) const {
   if (z_.of_11()) return std::nullopt;
   for (const Generation generation : {Generation::kYoung, Generation::kOld}) {
     const auto forwarding = find(generation, offset);
-    if (!forwarding || forwarding->page != page || forwarding->users == 0) continue;
+    if (!forwarding || forwarding->page != page) continue;
     std::vector<std::uint64_t> words(forwarding->length);
     if (!vm().memory().read_exactly(forwarding->entries, std::as_writable_bytes(std::span(words)))) continue;
+    // Without users all of it was copied. Either it is about to be freed, or a page that came later has its ZPage.
+    if (forwarding->users == 0 && !any_came_after(words, page, generation)) continue;
     Emptied found;
     for (const std::uint64_t word : words) {
       const Entry entry = decode(word);

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "coreinspect/oops/z_vm.h"
@@ -62,6 +63,13 @@ class ZForwardings {
   std::optional<std::uint64_t> look_up(const Forwarding& in, std::uint64_t offset) const;
   std::optional<Forwarding> find_of_11(std::uint64_t offset) const;
   Entry decode(std::uint64_t entry) const;
+  // Which cycle of this generation went on when a page came to be.
+  std::optional<std::uint32_t> cycle_of(Address page, Generation generation) const;
+  // Whether the page of this offset is of a later cycle of the generation than `page`: objects are copied out of pages
+  // of earlier cycles into pages that come in this one.
+  bool came_after(std::uint64_t offset, Address page, Generation generation) const;
+  // Whether one of the pages that these words of a forwarding table lead to did.
+  bool any_came_after(std::span<const std::uint64_t> words, Address page, Generation generation) const;
 
   ZVm z_;
   std::array<ZVm::GranuleTable, 2> tables_;  // ZForwarding*
