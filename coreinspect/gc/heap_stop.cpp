@@ -39,12 +39,6 @@ std::optional<int> come_first() {
   return before;
 }
 
-// Bytes that change while the JVM runs are read past the cache.
-bool collection_goes_on(const Inspection& inspection) {
-  inspection.vm().cached_memory()->forget();
-  return inspection.collection_is_active();
-}
-
 }  // namespace
 
 Result<HeapStop> HeapStop::make(const Inspection& inspection, milliseconds max_stop) {
@@ -54,7 +48,7 @@ Result<HeapStop> HeapStop::make(const Inspection& inspection, milliseconds max_s
   stop.priority_ = come_first();
   const std::uint64_t begun = monotonic_ns();
   while (milliseconds((monotonic_ns() - begun) / 1'000'000) < kLongestWait) {
-    if (collection_goes_on(inspection)) {
+    if (inspection.collects_now()) {
       ::nanosleep(&kPause, nullptr);
       continue;
     }
@@ -62,7 +56,7 @@ Result<HeapStop> HeapStop::make(const Inspection& inspection, milliseconds max_s
     auto stopped = first != 0 ? StoppedThreads::stop(process, max_stop, tids) : StoppedThreads::stop(process, max_stop);
     if (!stopped) return fail(stopped.error());
     stop.groups_.push_back(std::move(*stopped));
-    if (!collection_goes_on(inspection)) {
+    if (!inspection.collects_now()) {
       if (first != 0) JTRACE_RETURN_IF_ERROR(stop.stop_rest(process, max_stop));
       return stop;
     }

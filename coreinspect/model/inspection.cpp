@@ -41,6 +41,11 @@ bool Inspection::collection_is_active() const {
   return false;
 }
 
+bool Inspection::collects_now() const {
+  if (vm_->cached_memory()) vm_->cached_memory()->forget();
+  return collection_is_active();
+}
+
 std::vector<std::string> Inspection::missing() const {
   auto lines = target_->missing();
   if (died_in_gc_) lines.push_back("the JVM died inside a collection: objects may be half moved");

@@ -34,8 +34,10 @@ class Inspection {
   const Result<>& healthy() const { return healthy_; }
   // True of a core whose JVM died within a collection: objects may be half moved.
   bool died_in_gc() const { return died_in_gc_; }
-  // Whether a stop-the-world collection is running now.
+  // Whether a stop-the-world collection is running; of a live target as old as the VM's cached memory.
   bool collection_is_active() const;
+  // The same, of a live target at this moment: forgets the VM's cached memory.
+  bool collects_now() const;
   // What is missing from every answer about this target; one line each.
   std::vector<std::string> missing() const;
 
