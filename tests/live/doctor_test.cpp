@@ -120,7 +120,7 @@ void agree(const Row& row, const CommandOutput& done, std::string_view command) 
 
 const Row& worse(const Row& one, const Row& other) { return one.ability == "yes" ? other : one; }
 
-TEST_P(Doctor, says_what_then_happens) {
+TEST_P(Doctor, SaysWhatThenHappens) {
   for (const Jdk& jdk : jdks()) {
     SCOPED_TRACE(jdk.name);
     const auto jvm = start(jdk);
@@ -150,7 +150,7 @@ TEST_P(Doctor, says_what_then_happens) {
 }
 
 // What the machine's lines say of this user holds of a JVM of its own.
-TEST_P(Doctor, says_of_the_machine_what_holds_for_a_jvm_of_ones_own) {
+TEST_P(Doctor, SaysOfTheMachineWhatHoldsForAJvmOfOnesOwn) {
   if (GetParam().jvm != GetParam().asks) GTEST_SKIP() << "another user's JVM";
   JTRACE_NEED_JDK(jdk);
   const auto jvm = start(*jdk);
@@ -163,7 +163,7 @@ TEST_P(Doctor, says_of_the_machine_what_holds_for_a_jvm_of_ones_own) {
     agree(sets, run({"jtrace", "probe", pid, "gc__begin", "--duration", "0.1", "-o", "p.xml"}), "jtrace probe");
 }
 
-TEST_P(Doctor, says_that_agents_are_not_taken) {
+TEST_P(Doctor, SaysThatAgentsAreNotTaken) {
   JTRACE_NEED_JDK(jdk);
   const auto jvm = start(*jdk, {"-XX:-EnableDynamicAgentLoading", "-XX:-UsePerfData"});
   ASSERT_TRUE(jvm);

@@ -1,13 +1,11 @@
-// The tables, and the small codings that stand on them.
+// What the tables of a JVM tell, from tables made in memory.
 #include "coreinspect/types/type_database.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coreinspect/oops/class_model.h"
-#include "coreinspect/vm/unsigned5.h"
 #include "tests/testlib/must.h"
-#include "tests/unit/coreinspect/vmstructs_image.h"
+#include "tests/unit/coreinspect/types/vmstructs_image.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -44,30 +42,6 @@ TEST(TypeDatabase, SurvivesAnyFlippedByte) {
     const target::BufferMemory memory(test::VmStructsImage::kBase, bytes);
     (void)TypeDatabase::read(memory, [&](std::string_view name) { return image.find(name); });
   }
-}
-
-TEST(Unsigned5, BothForms) {
-  const std::byte plain[] = {std::byte{0}, std::byte{191}, std::byte{192}, std::byte{1}};
-  Unsigned5Reader old_form(plain, false);
-  EXPECT_EQ(old_form.next(), 0u);
-  EXPECT_EQ(old_form.next(), 191u);
-  EXPECT_EQ(old_form.next(), 192u + 64u);
-  EXPECT_FALSE(old_form.failed());
-  EXPECT_EQ(old_form.next(), 0u);
-  EXPECT_TRUE(old_form.failed());
-  const std::byte shifted[] = {std::byte{1}, std::byte{192}, std::byte{1}, std::byte{0}};
-  Unsigned5Reader new_form(shifted, true);
-  EXPECT_EQ(new_form.next(), 0u);
-  EXPECT_EQ(new_form.next(), 191u);
-  EXPECT_EQ(new_form.next(), 0u);
-  EXPECT_TRUE(new_form.failed()) << "a zero byte ends the stream";
-}
-
-TEST(ClassNames, AsJavaPrintsThem) {
-  EXPECT_EQ(java_class_name("java/lang/String"), "java.lang.String");
-  EXPECT_EQ(java_class_name("[[I"), "int[][]");
-  EXPECT_EQ(java_class_name("[Ljava/lang/String;"), "java.lang.String[]");
-  EXPECT_EQ(java_class_name("a/B$$Lambda$4+0x00007f75"), "a.B$$Lambda$4/0x00007f75");
 }
 
 }  // namespace

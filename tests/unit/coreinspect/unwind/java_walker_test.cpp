@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/coreinspect/made_up_code.h"
+#include "tests/unit/coreinspect/code/made_up_code.h"
 
 namespace jtrace::coreinspect {
 namespace {

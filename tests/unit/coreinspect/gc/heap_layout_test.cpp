@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/coreinspect/made_up_vm.h"
+#include "tests/unit/coreinspect/vm/made_up_vm.h"
 
 namespace jtrace::coreinspect {
 namespace {

@@ -18,7 +18,7 @@
 #include "coreinspect/vm/vm.h"
 #include "target/target.h"
 #include "tests/testlib/must.h"
-#include "tests/unit/coreinspect/vmstructs_image.h"
+#include "tests/unit/coreinspect/types/vmstructs_image.h"
 #include "tests/unit/target/core_builder.h"
 
 namespace jtrace::test {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/testlib/must.h"
-#include "tests/unit/coreinspect/vmstructs_image.h"
+#include "tests/unit/coreinspect/types/vmstructs_image.h"
 
 namespace jtrace::coreinspect {
 namespace {

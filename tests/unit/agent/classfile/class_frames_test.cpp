@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "tests/unit/agent/class_text.h"
+#include "tests/unit/agent/classfile/class_text.h"
 
 namespace jtrace::agent::classfile {
 namespace {

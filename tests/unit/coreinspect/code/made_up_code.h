@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coreinspect/code/code_cache.h"
-#include "tests/unit/coreinspect/made_up_vm.h"
+#include "tests/unit/coreinspect/vm/made_up_vm.h"
 
 namespace jtrace::test {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/classfile/bytecode.h"
-#include "tests/unit/agent/class_text.h"
+#include "tests/unit/agent/classfile/class_text.h"
 
 namespace jtrace::agent::classfile {
 namespace {
