@@ -34,7 +34,7 @@ constinit std::atomic<bool> g_leaked{false};
 // An event of trace.dtd, what it needs of JVM TI, and the JVM TI events that make it.
 struct EventNeed {
   std::uint64_t bits;     // EventBit, any of
-  std::string_view name;  // for the message where it cannot be had
+  std::string_view name;  // for the message if it cannot be had
   int capability;         // bit of jvmtiCapabilities, -1: none
   int events[2];          // JVM TI events, 0: none
   std::string_view capability_name = "";
@@ -95,7 +95,7 @@ constexpr EventNeed kNeeds[] = {
     {record::kProbeEvents,
      "methods, lines, exceptions and allocations",
      kCanRetransformClasses,
-     {JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK},  // what the hook has rewritten is to be told of
+     {JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK},  // reports the classes that the hook rewrote
      "can_retransform_classes"},
     // Its events are the class's own (WaitTracer).
     {record::kSleepEvent | record::kParkEvent,
@@ -110,7 +110,7 @@ constexpr EventNeed kNeeds[] = {
      "can_generate_sampled_object_alloc_events"},
 };
 
-// What needs no row: the JVM always tells of its start and end, and jtrace itself sees standstills.
+// These need no row: the JVM always reports its start and end, and jtrace itself observes standstills.
 constexpr std::uint64_t kWithoutNeeds =
     record::kRuntimeInitDoneEvent | record::kRuntimeShutdownEvent | record::kStandstillEvent;
 static_assert(
@@ -143,7 +143,7 @@ const char* AgentSession::map_pool(int fd) {
   pool_size = header.pool_size;
   void* base = mmap(nullptr, pool_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return "the pool cannot be mapped";
-  // A child of the JVM must not write into it.
+  // A child of the JVM must not write into the pool.
   madvise(base, pool_size, MADV_DONTFORK);
   writer.pool = record::Pool(base);
   writer.policy.block = config.has_flag(record::kBlockWhenFull);
@@ -279,7 +279,7 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   }
   thread_class = static_cast<jclass>(jni->NewGlobalRef(thread_local_class));
   if (jclass string = jni->FindClass("java/lang/String")) string_class = static_cast<jclass>(jni->NewGlobalRef(string));
-  // JDK 21 and later (java/lang/BaseVirtualThread.java); elsewhere there are no virtual threads.
+  // JDK 21 and later (java/lang/BaseVirtualThread.java); earlier JDKs have no virtual threads.
   if (jclass base = jni->FindClass("java/lang/BaseVirtualThread"))
     virtual_thread_class = static_cast<jclass>(jni->NewGlobalRef(base));
   else jni->ExceptionClear();
@@ -295,7 +295,7 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   return run_control_thread(*this) ? nullptr : "the agent's thread could not be started";
 }
 
-// Where probes cannot be had, the trace goes on without them and says so.
+// If probes cannot be had, the trace goes on without them, with a note.
 void AgentSession::prepare_methods(JNIEnv* jni) {
   if ((granted_events & record::kProbeEvents) != 0) {
     methods = std::make_unique<MethodTracer>(*this);
@@ -318,13 +318,13 @@ void AgentSession::prepare_waits(JNIEnv* jni) {
     waits.reset();
     granted_events &= ~(record::kSleepEvent | record::kParkEvent);
   }
-  // It was needed to make the class; switch_events() enables it again where it is wanted.
+  // The event was needed to make the class; switch_events() enables it again if it is wanted.
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
 }
 
 namespace {
 
-// No safepoint and no handshake is needed for it: ten thousand threads are asked in some milliseconds.
+// Needs no safepoint and no handshake: ten thousand threads take a few milliseconds.
 record::ThreadWas state_of(jvmtiEnv* jvmti, jthread thread) {
   using record::ThreadWas;
   jint state = 0;
@@ -362,7 +362,7 @@ bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, 
   if (info.thread_group != nullptr) jni->DeleteLocalRef(info.thread_group);
   if (info.context_class_loader != nullptr) jni->DeleteLocalRef(info.context_class_loader);
 
-  // The kernel's id is known for the calling thread alone, and a virtual thread has none of its own.
+  // The kernel's id is known only for the calling thread, and a virtual thread has none.
   const bool has_tid = !ran_before && !virtual_one;
   const auto tid = has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0;
   const auto was = ran_before && !virtual_one ? state_of(jvmti, thread) : record::ThreadWas::kUnknown;
@@ -399,7 +399,7 @@ std::uint64_t AgentSession::vm_thread_id(Producer& producer) {
   Definition definition(id, record::ThreadFields{.tid = producer.tid(),
                                                  .flags = record::kThreadRanBefore | record::kThreadVmInternal,
                                                  .name = std::string_view(name, length)});
-  if (!definitions.append(definition, false)) return 0;  // in a collection
+  if (!definitions.append(definition, false)) return 0;  // during a collection
   producer.last_thread = id;
   producer.last_thread_generation = writer.generation;
   return id;
@@ -419,8 +419,8 @@ void AgentSession::backfill_threads(JNIEnv* jni) {
   }
 }
 
-// Callbacks end by themselves, but where a thousand threads queue for a safepoint each (GetObjectMonitorUsage),
-// the last one takes long. Nothing waits for us meanwhile: this is the control thread.
+// Callbacks end by themselves. But if a thousand threads queue for a safepoint each (GetObjectMonitorUsage), the last
+// one takes long. Nothing waits for this thread in the meantime: it is the control thread.
 constexpr std::uint32_t kLeaveLimitMs = 120'000;
 
 void AgentSession::unmap_pool() {
@@ -455,11 +455,11 @@ bool AgentSession::wait_until_all_is_on(std::uint64_t limit_ns) const {
   return true;
 }
 
-// False where one found no room to tell what it has lost.
-bool AgentSession::leave_all(Producer& teller) {
-  bool told = true;
-  Producer::for_each([&](Producer& producer) { told = producer.leave(writer, teller) && told; });
-  return told;
+// False if a producer found no room to report its losses.
+bool AgentSession::leave_all(Producer& reporter) {
+  bool complete = true;
+  Producer::for_each([&](Producer& producer) { complete = producer.leave(writer, reporter) && complete; });
+  return complete;
 }
 
 void AgentSession::stop(JNIEnv* jni) {
@@ -474,7 +474,7 @@ void AgentSession::stop(JNIEnv* jni) {
   current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);
   if (Producer* mine = Producer::current(); empty && mine != nullptr) {
-    // Writes what was lost. A pool that is still full is being emptied by jtrace, if that lives.
+    // Writes what was lost. A full pool is being emptied by jtrace, if jtrace is alive.
     constexpr int kPauseUs = 2000;
     for (int tries = vm_dead ? 100 : 500; tries > 0 && !leave_all(*mine); --tries) usleep(kPauseUs);
     mine->leave(writer);
@@ -486,7 +486,7 @@ void AgentSession::stop(JNIEnv* jni) {
   if (string_class != nullptr) jni->DeleteGlobalRef(string_class);
   record::PoolHeader& header = writer.pool.header();
   if (!vm_dead) header.agent_state.store(static_cast<std::uint32_t>(record::AgentState::kDetached));
-  // A callback that is still inside keeps the mapping and the session: leaking them is better than a crash of the JVM.
+  // A callback that is still running keeps the mapping and the session: a leak is better than a crash of the JVM.
   if (!empty) {
     has_leaked() = true;
     return;

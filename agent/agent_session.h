@@ -107,7 +107,7 @@ class AgentSession {
 
  private:
   const char* map_pool(int fd);
-  bool leave_all(Producer& teller);
+  bool leave_all(Producer& reporter);
   void unmap_pool();
   void prepare_methods(JNIEnv* jni);
   void prepare_waits(JNIEnv* jni);

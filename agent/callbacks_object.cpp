@@ -1,4 +1,4 @@
-// objAlloc, objFree, and classDef and classUnload, which come by the same tags.
+// objAlloc, objFree; classDef and classUnload, which use the same tags.
 #include "agent/allocation.h"
 #include "agent/boot_class.h"
 #include "agent/callbacks.h"
@@ -32,15 +32,15 @@ void JNICALL vm_object_alloc(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obj
   object_allocated(jni, thread, object, klass, size);
 }
 
-// On the Service Thread, in JDK 8 and 11 in the VM thread at a safepoint: no JNI, no JVM TI, no waiting.
+// Runs on the Service Thread; in JDK 8 and 11 in the VM thread at a safepoint. No JNI, no JVM TI, no waiting.
 void JNICALL object_free(jvmtiEnv*, jlong tag) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   const AgentSession& session = guard.session();
   record::ObjectRecord made{};
   made.id = id_of_tag(tag);
-  const bool is_told = (tag & kTagIsObject) != 0 && (session.granted_events & record::kObjFreeEvent) != 0;
-  if (is_told && (session.methods == nullptr || !session.methods->keep_free(made.id)))
+  const bool wants_free = (tag & kTagIsObject) != 0 && (session.granted_events & record::kObjFreeEvent) != 0;
+  if (wants_free && (session.methods == nullptr || !session.methods->keep_free(made.id)))
     guard.write(made, record::RecordKind::kObjFree, false);
   if ((tag & kTagIsClass) != 0 && (session.granted_events & record::kClassUnloadEvent) != 0)
     guard.write(made, record::RecordKind::kClassUnload, false);
@@ -49,7 +49,8 @@ void JNICALL object_free(jvmtiEnv*, jlong tag) {
 void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass klass) {
   probe_class_prepared(jvmti, jni, klass);
   boot_class_prepared(jvmti, jni, klass);
-  CallbackGuard guard(CallbackGuard::kLifecycle);  // its methods are defined while the trace is paused, too
+  // also while the trace is paused, the methods of the class are defined
+  CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   AgentSession& session = guard.session();
   if (session.methods != nullptr) session.methods->class_prepared(jni, klass, session.thread_id(jni, thread));
@@ -58,14 +59,14 @@ void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass 
   if (session.registry->class_id(jni, klass, session.thread_id(jni, thread), false) == 0) session.count_dropped(1);
 }
 
-// Calls that wait are redirected first; the probes see the class as it is then.
+// Calls that wait are redirected first; probes are inserted into the result.
 void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject loader, const char* name,
                                   jobject, jint size, const unsigned char* data, jint* new_size,
                                   unsigned char** new_data) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   const AgentSession& session = guard.session();
-  // -Xcheck:jni of JDK 17 counts the classes of the batch that is retransformed as references of this callback.
+  // JDK 17's -Xcheck:jni counts the classes of a retransformed batch as local references of this callback.
   if (redefined != nullptr) accept_references(jni, kBatch);
   classfile::ByteView bytes{data, static_cast<std::size_t>(size)};
   classfile::Bytes redirected;

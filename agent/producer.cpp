@@ -283,19 +283,19 @@ std::uint64_t Producer::events_in_sink() const {
   const auto* records = reinterpret_cast<const std::byte*>(sink_->address);
   const std::uint64_t size = sink_->committed.load(std::memory_order_relaxed);
   std::uint64_t events = 0;
-  bool tells_of_frames = false;
+  bool has_frames = false;
   for (std::uint64_t at = 0; at < size;) {
     const auto kind = static_cast<record::RecordKind>(records[at]);
     const auto slots = static_cast<std::uint8_t>(records[at + offsetof(record::RecordHeader, slots)]);
     events += record::is_in(record::kCountedKinds, kind);
-    tells_of_frames = tells_of_frames || record::is_in(record::kFrameKinds, kind);
+    has_frames = has_frames || record::is_in(record::kFrameKinds, kind);
     at += record::kSlotSize;
     // Most have one: by a jump, not by a product that the next load would have to wait for.
     if (slots > 1) [[unlikely]]
       at += (slots - 1ull) * record::kSlotSize;
   }
   // Without its frames, calls that an exception leaves have no methodReturn.
-  return events == 0 && tells_of_frames ? 1 : events;
+  return events == 0 && has_frames ? 1 : events;
 }
 
 void Producer::close_direct(const PoolWriter& writer, record::ChunkHeader* chunk) {
@@ -362,12 +362,12 @@ void Producer::mark_gap_begin(const PoolWriter& writer, record::ChunkHeader* chu
   append_direct(writer, &gap.header, sizeof gap);
 }
 
-bool Producer::write_losses(const PoolWriter& writer, Producer& teller) {
+bool Producer::write_losses(const PoolWriter& writer, Producer& reporter) {
   for (Loss* loss : {&former_, &loss_}) {
     if (loss->events == 0) continue;
-    const Loss told = std::exchange(*loss, {});
-    if (teller.write_gap(writer, told)) continue;
-    loss->add(told);
+    const Loss taken = std::exchange(*loss, {});
+    if (reporter.write_gap(writer, taken)) continue;
+    loss->add(taken);
     return false;
   }
   return true;
@@ -476,14 +476,14 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
   }
 }
 
-bool Producer::leave(const PoolWriter& writer, Producer& teller) {
+bool Producer::leave(const PoolWriter& writer, Producer& reporter) {
   const bool joined = generation() == writer.generation;
   if (joined) close_direct(writer, direct());
   // In a record of another producer's, or of this one after all it has written.
   const bool is_ours = joined || (has_losses() && former_generation_ == writer.generation);
-  const bool told = !is_ours || write_losses(writer, teller);
+  const bool complete = !is_ours || write_losses(writer, reporter);
   finish_chunk(writer);
-  return told;
+  return complete;
 }
 
 void Producer::finish_chunk(const PoolWriter& writer) {

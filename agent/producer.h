@@ -65,9 +65,9 @@ class Producer {
     return write_slots(writer, &made.header, sizeof made, may_block);
   }
   // Gives its chunks up: at the end of the thread, and at the end of the session, when no callback is running and
-  // `teller` writes the losses that are not written yet. False where it found no room for that; may be called again.
+  // `reporter` writes the losses that are not written yet. False where it found no room for that; may be called again.
   bool leave(const PoolWriter& writer) { return leave(writer, *this); }
-  bool leave(const PoolWriter& writer, Producer& teller);
+  bool leave(const PoolWriter& writer, Producer& reporter);
   // Events of a thread that this producer runs are lost; counted here.
   void lose(const PoolWriter& writer, std::uint64_t events, std::uint64_t thread);
 
@@ -109,8 +109,8 @@ class Producer {
   };
   bool has_losses() const { return loss_.events != 0 || former_.events != 0; }
   void keep_former_loss();
-  // False where `teller` found no room: the loss is still to be written.
-  bool write_losses(const PoolWriter& writer, Producer& teller);
+  // False where `reporter` found no room: the loss is still to be written.
+  bool write_losses(const PoolWriter& writer, Producer& reporter);
   bool write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block);
   bool take_chunk(const PoolWriter& writer, bool may_block);
   void take_number(const PoolWriter& writer);

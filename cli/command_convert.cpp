@@ -125,8 +125,8 @@ ExitStatus run(const ConvertArguments& arguments) {
   if (converter) report_lost(*converter, format, false);
   if (converter)
     for (const std::string& note : converter->notes()) log_info(note);
-  const ExitStatus said = report_input(opened->name, *summary, faults);
-  return opened->missing ? ExitStatus::kPartial : said;
+  const ExitStatus status = report_input(opened->name, *summary, faults);
+  return opened->missing ? ExitStatus::kPartial : status;
 }
 
 }  // namespace

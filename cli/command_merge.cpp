@@ -64,7 +64,8 @@ ExitStatus run(const MergeArguments& arguments) {
     if (!opened) return report(opened.error());
     const auto read = merger.add(*opened->source, opened->name);
     if (!read) return report(read.error());
-    if (const ExitStatus said = report_input(opened->name, *read, faults); said != ExitStatus::kOk) status = said;
+    if (const ExitStatus reported = report_input(opened->name, *read, faults); reported != ExitStatus::kOk)
+      status = reported;
     if (opened->missing) status = ExitStatus::kPartial;
   }
   const auto bytes = open_trace_output(arguments.output);

@@ -109,7 +109,7 @@ dtrace::ProbeRequest request_of(const ProbeArguments& arguments, const session::
           .count_methods = arguments.count_methods,
           .stacks = arguments.stacks,
           .begin_cancel = [&cancel] { return cancel.emplace().fd(); },
-          .tell = [](LogLevel level, const std::string& line) { log(level, line); }};
+          .report = [](LogLevel level, const std::string& line) { log(level, line); }};
 }
 
 ExitStatus trace_running(const ProbeArguments& arguments, const session::TraceOptions& options, std::string_view jvm,

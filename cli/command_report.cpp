@@ -35,8 +35,8 @@ ExitStatus run(const ReportArguments& arguments) {
       collector->write(**bytes, {.title = title, .faults = faults.counts(), .truncated = summary->truncated});
   if (written) written = (*bytes)->finish();
   if (!written) return report(written.error());
-  const ExitStatus said = report_input(opened->name, *summary, faults);
-  return opened->missing ? ExitStatus::kPartial : said;
+  const ExitStatus status = report_input(opened->name, *summary, faults);
+  return opened->missing ? ExitStatus::kPartial : status;
 }
 
 }  // namespace

@@ -32,15 +32,15 @@ Result<io::ReadSummary> check(const ValidateArguments& arguments, io::FaultLog& 
 
 ExitStatus run(const ValidateArguments& arguments) {
   io::FaultLog faults({.strict = arguments.strict,
-                       .say = io::FaultLog::Say::kFirst,
+                       .repeats = io::FaultLog::Repeats::kAll,
                        .limit = arguments.limit,
                        .print = [](const std::string& text) { std::printf("%s\n", text.c_str()); }});
   const std::string& name = arguments.inputs.front();
   io::Validator validator(name, faults);
   const auto summary = check(arguments, faults, validator);
   if (!summary) return report(summary.error());
-  if (faults.total() > faults.said())
-    std::printf("... and %llu more\n", static_cast<unsigned long long>(faults.total() - faults.said()));
+  if (faults.total() > faults.printed())
+    std::printf("... and %llu more\n", static_cast<unsigned long long>(faults.total() - faults.printed()));
   for (const auto& [kind, count] : faults.counts())
     std::printf("%12llu  %s\n", static_cast<unsigned long long>(count), kind.c_str());
   if (summary->truncated) std::printf("%s: truncated after this many elements\n", name.c_str());

@@ -28,7 +28,7 @@ HeapProgress::HeapProgress(coreinspect::HeapOptions& options)
 }
 
 HeapProgress::~HeapProgress() {
-  if (told_ > 0) std::fputs("\r\033[K", stderr);
+  if (drawn_ > 0) std::fputs("\r\033[K", stderr);
   if (!signals_) return;
   outlive_stop_signals(before_);
 }
@@ -37,8 +37,8 @@ bool HeapProgress::show(std::uint64_t done, std::uint64_t all) {
   signalfd_siginfo signal{};
   if (signals_ && ::read(signals_.get(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) return false;
   const std::uint64_t now = monotonic_ns();
-  if (!terminal_ || all == 0 || now - started_ < kNanosPerSecond || now - told_ < kNanosPerSecond / 5) return true;
-  told_ = now;
+  if (!terminal_ || all == 0 || now - started_ < kNanosPerSecond || now - drawn_ < kNanosPerSecond / 5) return true;
+  drawn_ = now;
   std::fprintf(stderr, "\r%3u %% of %llu MB", static_cast<unsigned>(done * 100 / all),
                static_cast<unsigned long long>(all >> 20));
   return true;

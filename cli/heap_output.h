@@ -30,7 +30,7 @@ class HeapProgress {
   bool show(std::uint64_t done, std::uint64_t all);
   sigset_t before_{};
   UniqueFd signals_;
-  std::uint64_t started_, told_ = 0;
+  std::uint64_t started_, drawn_ = 0;
   const bool terminal_;
 };
 

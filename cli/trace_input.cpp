@@ -114,9 +114,9 @@ Result<std::vector<io::TracePart>> heads_of(const std::vector<std::string>& path
       heads.push_back({.name = path, .agent = {}, .trace = {}, .continues = {}});
       continue;
     }
-    io::FaultLog unsaid;
+    io::FaultLog unprinted;
     JTRACE_ASSIGN_OR_RETURN(const auto source,
-                            open_trace(path, unsaid, {.repair_utf8 = options.repair_utf8, .progress = false}));
+                            open_trace(path, unprinted, {.repair_utf8 = options.repair_utf8, .progress = false}));
     JTRACE_ASSIGN_OR_RETURN(auto head, io::read_part_head(*source, path));
     heads.push_back(std::move(head));
   }
@@ -172,11 +172,11 @@ Result<std::vector<std::vector<std::string>>> group_inputs(const std::vector<std
 }
 
 io::FaultLog warnings(bool strict) {
-  return io::FaultLog({.strict = strict, .say = io::FaultLog::Say::kOncePerName, .print = log_warning});
+  return io::FaultLog({.strict = strict, .repeats = io::FaultLog::Repeats::kOncePerName, .print = log_warning});
 }
 
 ExitStatus report_input(const std::string& path, const io::ReadSummary& summary, const io::FaultLog& faults) {
-  if (faults.total() > faults.said() || faults.total() > 1) {
+  if (faults.total() > faults.printed() || faults.total() > 1) {
     std::string text;
     for (const auto& [kind, count] : faults.counts())
       text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind;

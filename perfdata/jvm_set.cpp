@@ -35,7 +35,7 @@ std::uint64_t start_ticks_of(pid_t pid) {
 bool JvmSet::drop_ended() {
   const auto ended = [&](const std::unique_ptr<LiveJvm>& jvm) {
     if (!jvm->source.has_ended()) return false;
-    say_("JVM " + std::to_string(jvm->source.pid()) + " has ended");
+    report_("JVM " + std::to_string(jvm->source.pid()) + " has ended");
     known_.erase(jvm->source.pid());
     return true;
   };
@@ -69,14 +69,14 @@ bool JvmSet::examine(pid_t pid, Known& known, std::uint64_t now) {
   auto source = CounterSource::of_process(std::move(*process), options_);
   if (!source) {
     std::string reason = source.error().message();
-    std::string& said = refused_[pid];
-    if (said != reason) say_(reason);
-    said = std::move(reason);
+    std::string& printed = refused_[pid];
+    if (printed != reason) report_(reason);
+    printed = std::move(reason);
     return false;
   }
   refused_.erase(pid);
   known.look_again = 0;
-  say_("JVM " + std::to_string(pid) + ": " + source->name());
+  report_("JVM " + std::to_string(pid) + ": " + source->name());
   Snapshot first = source->first();
   jvms_.push_back(std::make_unique<LiveJvm>(
       LiveJvm{.source = std::move(*source), .snapshot = std::move(first), .number = next_number_++}));
@@ -90,7 +90,7 @@ bool JvmSet::read_all() {
     std::swap(jvm->before, jvm->snapshot);
     jvm->has_before = true;
     if (auto read = jvm->source.read(jvm->snapshot); !read) {
-      std::swap(jvm->before, jvm->snapshot);  // its end is seen at the next look
+      std::swap(jvm->before, jvm->snapshot);  // its end is found at the next look
       continue;
     }
     changed |= jvm->snapshot.shared_layout() != layout;

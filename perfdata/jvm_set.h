@@ -26,8 +26,8 @@ struct LiveJvm {
 class JvmSet {
  public:
   // `say` gets a line for each JVM that comes, goes or cannot be read.
-  JvmSet(const SourceOptions& options, std::function<void(const std::string&)> say)
-      : options_(options), say_(std::move(say)) {
+  JvmSet(const SourceOptions& options, std::function<void(const std::string&)> report)
+      : options_(options), report_(std::move(report)) {
     options_.layouts = std::make_shared<LayoutCache>();
   }
 
@@ -50,7 +50,7 @@ class JvmSet {
   bool drop_ended();
 
   SourceOptions options_;
-  std::function<void(const std::string&)> say_;
+  std::function<void(const std::string&)> report_;
   std::map<pid_t, Known> known_;
   std::map<pid_t, std::string> refused_;
   std::vector<std::unique_ptr<LiveJvm>> jvms_;

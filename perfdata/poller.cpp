@@ -4,8 +4,8 @@
 
 namespace jtrace::perfdata {
 
-Poller::Poller(std::vector<CounterSource> sources, PollOutput& output, std::function<void(const std::string&)> say)
-    : output_(output), say_(std::move(say)) {
+Poller::Poller(std::vector<CounterSource> sources, PollOutput& output, std::function<void(const std::string&)> report)
+    : output_(output), report_(std::move(report)) {
   for (CounterSource& source : sources) jvms_.push_back({.source = std::move(source)});
 }
 
@@ -31,7 +31,7 @@ Result<> Poller::begin() {
 }
 
 const ClockAnchor& Poller::anchor() {
-  constexpr std::uint64_t kLifetime = 60 * kNanosPerSecond;  // the wall clock may be set meanwhile
+  constexpr std::uint64_t kLifetime = 60 * kNanosPerSecond;  // the wall clock may be set while jtrace runs
   if (anchor_.monotonic == 0 || monotonic_ns() - anchor_.monotonic > kLifetime) anchor_ = ClockAnchor::now();
   return anchor_;
 }
@@ -58,10 +58,10 @@ Result<> Poller::loop(PollLoop& pace) {
         watch(pace);
         break;
       case PollLoop::Wake::kStopped:
-      case PollLoop::Wake::kDone: return look_for_pauses_of_all();  // those since the last look count too
+      case PollLoop::Wake::kDone: return look_for_pauses_of_all();  // includes the pauses since the last look
     }
     if (std::all_of(jvms_.begin(), jvms_.end(), [](const Polled& jvm) { return jvm.ended; })) return {};
-    constexpr std::uint64_t kFlushInterval = 100'000'000;  // ns: somebody may be reading along
+    constexpr std::uint64_t kFlushInterval = 100'000'000;  // ns: somebody may follow the output
     if (const std::uint64_t now = monotonic_ns(); now - last_flush_ >= kFlushInterval) {
       last_flush_ = now;
       JTRACE_RETURN_IF_ERROR(output_.flush());
@@ -74,7 +74,7 @@ Result<> Poller::sample_all() {
     Polled& jvm = jvms_[i];
     if (jvm.ended) continue;
     if (auto read = jvm.source.read(jvm.snapshot); !read) {
-      // Memory of a process that has just ended; its end is seen at the next wait.
+      // The process has just ended and its memory is gone; its end is seen at the next wait.
       if (jvm.source.has_ended()) continue;
       return read;
     }
@@ -101,7 +101,7 @@ Result<> Poller::look_for_pauses(std::size_t index, Snapshot& snapshot) {
   const std::int64_t earlier = std::exchange(jvm.last_look, before);
   summary_.missed += jvm.tracker.newly_missed();
   if (pauses.empty() && jvm.tracker.newly_missed() == 0) return {};
-  // The last exit was not there at the look before.
+  // The previous look did not see this exit.
   const auto after = before + static_cast<std::int64_t>(snapshot.read_ns);
   for (const GcPause& pause : pauses) jvm.clock.observe(pause.exit, earlier, after);
   summary_.pauses += static_cast<std::int64_t>(pauses.size());
@@ -113,13 +113,13 @@ Result<> Poller::end_of(std::size_t index, bool gone) {
   if (jvm.ended) return {};
   jvm.ended = true;
   if (gone) {
-    // The file outlives its process behind our descriptor: the last values are there.
+    // The file outlives its process through our descriptor: it has the last values.
     if (jvm.source.file() && jvm.source.read(jvm.snapshot)) {
       JTRACE_RETURN_IF_ERROR(look_for_pauses(index, jvm.snapshot));
       JTRACE_RETURN_IF_ERROR(output_.sample(index, jvm.snapshot));
       ++summary_.samples;
     }
-    say_("JVM " + std::to_string(jvm.source.pid()) + " has ended");
+    report_("JVM " + std::to_string(jvm.source.pid()) + " has ended");
   }
   return output_.ended(index, gone);
 }

@@ -25,7 +25,7 @@ struct PollSummary {
 class Poller {
  public:
   // `say` is given a line where the user should know something at once (a JVM has ended).
-  Poller(std::vector<CounterSource> sources, PollOutput& output, std::function<void(const std::string&)> say);
+  Poller(std::vector<CounterSource> sources, PollOutput& output, std::function<void(const std::string&)> report);
 
   // `stop_fd`: readable when the poll is to end; -1: none. An error of the output ends the poll; what can be completed
   // is completed.
@@ -53,7 +53,7 @@ class Poller {
   std::vector<Polled> jvms_;
   std::vector<std::size_t> watched_;  // index of jvms_ for each descriptor that the pace watches
   PollOutput& output_;
-  std::function<void(const std::string&)> say_;
+  std::function<void(const std::string&)> report_;
   Snapshot scratch_;
   PollSummary summary_;
   std::uint64_t last_flush_ = 0;

@@ -12,7 +12,7 @@ namespace {
 
 using trace::record::FrameType;
 
-// For the counts at the end of a file; the JVM's events wait.
+// For the counts at the end of a file; events of the JVM wait in the meantime.
 constexpr std::uint64_t kCountLimit = 2 * kNanosPerSecond;
 
 FrameType frame_of(AgentQuestion question) {
@@ -56,11 +56,11 @@ std::optional<AgentAnswer> AgentDialogue::take(const Frame& frame) {
   AgentAnswer answer{
       .question = asked_.front().question, .asker = asked_.front().asker, .counts = std::exchange(counts_, {})};
   asked_.pop_front();
-  auto said = decode_answer(frame.payload);
-  answer.refusal = said ? refusal_in(*said) : said.error().message();
-  if (said) answer.said = std::move(*said);
-  answer.counts.coverage = answer.said.coverage;
-  // One that leaves was asked for its last counts at the very end.
+  auto decoded = decode_answer(frame.payload);
+  answer.refusal = decoded ? refusal_in(*decoded) : decoded.error().message();
+  if (decoded) answer.decoded = std::move(*decoded);
+  answer.counts.coverage = answer.decoded.coverage;
+  // A trace that ends has asked for its last counts already.
   const bool is_last = leaving_ && answer.question == AgentQuestion::kCountForDocument && asked_.empty();
   if (is_last && !answer.counts.coverage.empty()) last_counts_ = answer.counts;
   return answer;
@@ -72,7 +72,7 @@ Result<MethodCounts> AgentDialogue::count_now() {
   if (asked_.empty() || asked_.back().question != AgentQuestion::kCountForDocument)
     return fail(ErrorCategory::kAgent, "the agent has left");
   const auto answered = std::count_if(deferred_.begin(), deferred_.end(), is_answer);
-  std::size_t ahead = asked_.size() - 1 - static_cast<std::size_t>(answered);  // answers that come first
+  std::size_t ahead = asked_.size() - 1 - static_cast<std::size_t>(answered);  // answers that arrive first
   MethodCounts counts;
   const std::uint64_t limit = monotonic_ns() + kCountLimit;
   while (monotonic_ns() < limit) {
@@ -91,13 +91,13 @@ Result<MethodCounts> AgentDialogue::count_now() {
     }
     if (channel_.hung_up()) return fail(ErrorCategory::kAgent, "the agent hung up");
     pollfd source{channel_.fd(), POLLIN, 0};
-    if (::poll(&source, 1, 100) > 0) (void)channel_.receive();  // whose error is a hang-up
+    if (::poll(&source, 1, 100) > 0) (void)channel_.receive();  // an error is seen as the hang-up
   }
   return fail(ErrorCategory::kTimeout, "the agent did not answer in time");
 }
 
 Result<> AgentDialogue::leave(bool with_counts) {
-  if (with_counts) (void)ask(AgentQuestion::kCountForDocument);  // what fails here fails below too
+  if (with_counts) (void)ask(AgentQuestion::kCountForDocument);  // if this fails, so does what follows
   JTRACE_RETURN_IF_ERROR(channel_.send(FrameType::kDetach));
   leaving_ = true;
   return {};

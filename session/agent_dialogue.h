@@ -30,7 +30,7 @@ struct AgentAnswer {
   AgentQuestion question;
   Asker asker;
   std::string refusal;  // why the agent does not do it; "": it does
-  Answer said;          // frames.def
+  Answer decoded;       // frames.def
   MethodCounts counts;  // of kCount and kCountForDocument; its coverage is "" where there are none
 };
 

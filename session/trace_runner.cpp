@@ -15,15 +15,15 @@ namespace {
 
 using trace::record::AgentState;
 
-constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;  // for a JVM whose agent hung up to be seen as ended
+constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;  // how long a JVM whose agent hung up may take to end
 
-// Reads one signal off a non-blocking signalfd; false where there is none (or no descriptor).
+// Reads one signal from a non-blocking signalfd; false if there is none (or no descriptor).
 bool take_pending_signal(int fd) {
   signalfd_siginfo info{};
   return ::read(fd, &info, sizeof info) > 0;
 }
 
-// The processor time of the process, ns; 0 where it is unknown.
+// The processor time of the process, ns; 0 if unknown.
 std::uint64_t cpu_of(const target::Process& process) {
   const auto stat = process.read_proc("stat");
   const long ticks_a_second = ::sysconf(_SC_CLK_TCK);
@@ -47,7 +47,7 @@ TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record:
       death_(process),
       standstill_(process) {}
 
-// The output's reader blocks a write (a person with a pager, say): only a signal ends that.
+// The reader of the output blocks a write (a pager, for example): only a signal ends that.
 bool TraceRunner::should_give_up() {
   hurried_ = hurried_ || take_pending_signal(options_.signal_fd);
   return hurried_;
@@ -148,7 +148,7 @@ void TraceRunner::take_frames() {
   while (const auto answer = agent_.next()) take_answer(*answer);
   if (!received) return end(EndReason::kAgentGone, std::move(received).error());
   if (!agent_.hung_up() || agent_.has_left()) return;
-  // Its end closes the socket before the process is seen as ended.
+  // The end of the JVM closes the socket before the process is seen as ended.
   pollfd exit{process_.pidfd(), POLLIN, 0};
   const AgentState state = reader_.agent_state();
   const int limit = state == AgentState::kVmDead ? 10'000 : static_cast<int>(kHangUpLimit / 1'000'000);
@@ -158,10 +158,10 @@ void TraceRunner::take_frames() {
   end(EndReason::kAgentGone, Error{.category = ErrorCategory::kAgent, .text = "the agent hung up, the JVM runs on"});
 }
 
-void TraceRunner::take_answer(const AgentAnswer& said) {
-  if (!said.refusal.empty()) return answer(said.asker, RefusedAnswer{ExitStatus::kAgent, said.refusal});
-  switch (said.question) {
-    case AgentQuestion::kStatus: return answer(said.asker, status(agent_lines(said.said)));
+void TraceRunner::take_answer(const AgentAnswer& given) {
+  if (!given.refusal.empty()) return answer(given.asker, RefusedAnswer{ExitStatus::kAgent, given.refusal});
+  switch (given.question) {
+    case AgentQuestion::kStatus: return answer(given.asker, status(agent_lines(given.decoded)));
     case AgentQuestion::kPause: set_paused(true); break;
     case AgentQuestion::kResume: set_paused(false); break;
     case AgentQuestion::kStop:
@@ -169,11 +169,13 @@ void TraceRunner::take_answer(const AgentAnswer& said) {
       check(drain_.end_trace(TraceDrain::Mode::kLive));
       break;
     case AgentQuestion::kStart: paused_ = false; break;
-    case AgentQuestion::kCount: take_counts(said.counts); return answer(said.asker, CountedAnswer{said.said.counted});
+    case AgentQuestion::kCount:
+      take_counts(given.counts);
+      return answer(given.asker, CountedAnswer{given.decoded.counted});
     case AgentQuestion::kFilters:
     case AgentQuestion::kCountForDocument: break;
   }
-  answer(said.asker, DoneAnswer{});
+  answer(given.asker, DoneAnswer{});
 }
 
 void TraceRunner::set_paused(bool paused) {
@@ -183,7 +185,7 @@ void TraceRunner::set_paused(bool paused) {
   if (!reason_) check(drain_.write(PausedNote{paused}));
 }
 
-// After all that was recorded until then: the methods' definitions too.
+// Comes after everything recorded so far, including the definitions of methods.
 void TraceRunner::take_counts(MethodCounts counts) {
   if (!reason_) drain();
   if (!reason_ && drain_.in_trace()) check(drain_.write(std::move(counts)));
@@ -197,8 +199,8 @@ std::string TraceRunner::why_uncounted() const {
   return counted ? "" : target_ended_ ? "the JVM was killed" : "the agent did not answer";
 }
 
-// Has the agent leave, and drains meanwhile: a JVM that fills its rings must not wait for us. Who asked it for
-// something else is answered by the trace's end.
+// Makes the agent leave, and drains in the meantime: a JVM that fills its rings must not wait for jtrace. Open requests
+// are answered by the end of the trace.
 void TraceRunner::detach_agent() {
   if (target_ended_ || agent_.hung_up()) return;
   if (!agent_.leave(counts_methods(drain_.options()) && !drain_.is_counted_out())) return;

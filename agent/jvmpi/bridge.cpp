@@ -33,7 +33,8 @@ Bridge* Bridge::make(JavaVM* vm, const char*& error) {
   return nullptr;
 }
 
-// The profiler may have left threads and handlers behind, so nothing is freed: events end, and another may be tried.
+// The profiler may have started threads and installed handlers, so nothing is freed. Its events end, and another
+// profiler may be tried.
 void Bridge::abandon() {
   over_ = true;
   jvmti->DisposeEnvironment();
@@ -103,9 +104,9 @@ void Bridge::go_live(JNIEnv* jni, jthread current_thread) {
     if (JNIEnv* env = threads.env_of(jni, all[i])) thread_started(jni, env, all[i]);
     jni->DeleteLocalRef(all[i]);
   }
-  knows_threads_.store(true, std::memory_order_release);
-  methods->define_helper(jni);  // without it METHOD events cannot be had, and EnableEvent says so
-  if (wants(JVMPI_EVENT_CLASS_LOAD)) tell_loaded_classes(*this, jni);
+  has_all_threads_.store(true, std::memory_order_release);
+  methods->define_helper(jni);  // without the helper there are no METHOD events, and EnableEvent reports that
+  if (wants(JVMPI_EVENT_CLASS_LOAD)) report_loaded_classes(*this, jni);
   for (jint event = 0; event <= JVMPI_MAX_EVENT_TYPE_VAL; ++event)
     if (wants(event)) install_for(event, jni);
   if (wants(JVMPI_EVENT_JVM_INIT_DONE)) {
@@ -126,15 +127,15 @@ void Bridge::shut_down(JNIEnv* jni) {
 jobjectID Bridge::known_object(JNIEnv* jni, jobject object) {
   if (object == nullptr) return nullptr;
   jlong before = 0;
-  const bool tells = wants(JVMPI_EVENT_OBJECT_ALLOC);
+  const bool reports = wants(JVMPI_EVENT_OBJECT_ALLOC);
   jlong tag = 0;
   jvmti->GetTag(object, &tag);
-  if (tag == 0 || (tells && (tag & (kTold | kIsClass)) == 0)) {
+  if (tag == 0 || (reports && (tag & (kReported | kIsClass)) == 0)) {
     LocalFrame frame(jni, 8);
     jclass klass = jni->GetObjectClass(object);
     if (jni->IsSameObject(klass, class_class)) return known_class(jni, static_cast<jclass>(object));
-    tag = ids.tag(object, tells ? kTold : 0, &before);
-    if (tells && (before & kTold) == 0) {
+    tag = ids.tag(object, reports ? kReported : 0, &before);
+    if (reports && (before & kReported) == 0) {
       jlong size = 0;
       jvmti->GetObjectSize(object, &size);
       send_object_alloc(jni, klass, size, tag, 0);
@@ -145,14 +146,14 @@ jobjectID Bridge::known_object(JNIEnv* jni, jobject object) {
 
 jobjectID Bridge::known_class(JNIEnv* jni, jclass klass) {
   const jlong tag = ids.tag(klass, kIsClass);
-  if (tag == 0 || (tag & kTold) != 0 || !wants(JVMPI_EVENT_CLASS_LOAD)) return id_of_tag(tag);
-  // Of a class that is not linked the JVM does not tell methods and fields: its CLASS_LOAD comes with its ClassPrepare.
+  if (tag == 0 || (tag & kReported) != 0 || !wants(JVMPI_EVENT_CLASS_LOAD)) return id_of_tag(tag);
+  // The JVM gives no methods and fields of a class that is not linked. Its CLASS_LOAD is sent at its ClassPrepare.
   jint status = 0;
   jvmti->GetClassStatus(klass, &status);
   constexpr jint kComplete = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY | JVMTI_CLASS_STATUS_PRIMITIVE;
   jlong before = 0;
-  if ((status & kComplete) == 0 || ids.tag(klass, kTold, &before) == 0) return id_of_tag(tag);
-  if ((before & kTold) == 0) send_class_load(*this, jni, klass, id_of_tag(tag), 0);
+  if ((status & kComplete) == 0 || ids.tag(klass, kReported, &before) == 0) return id_of_tag(tag);
+  if ((before & kReported) == 0) send_class_load(*this, jni, klass, id_of_tag(tag), 0);
   return id_of_tag(tag);
 }
 
@@ -160,8 +161,8 @@ ThreadRecord* Bridge::known_thread(JNIEnv* jni, JNIEnv* env, jthread thread) {
   if (env == nullptr || thread == nullptr) return nullptr;
   ThreadRecord* record = threads.find(env);
   if (record == nullptr)
-    return knows_threads_.load(std::memory_order_acquire) ? nullptr : thread_started(jni, env, thread);
-  tell_start(jni, *record);
+    return has_all_threads_.load(std::memory_order_acquire) ? nullptr : thread_started(jni, env, thread);
+  report_start(jni, *record);
   return record;
 }
 
@@ -180,12 +181,13 @@ ThreadRecord* Bridge::thread_started(JNIEnv* jni, JNIEnv* env, jthread thread) {
     if (own_thread != nullptr && jni->IsSameObject(thread, own_thread)) return nullptr;
     record = threads.add(jni, env, thread);
   }
-  tell_start(jni, *record);
+  report_start(jni, *record);
   return record;
 }
 
-void Bridge::tell_start(JNIEnv* jni, ThreadRecord& record) {
-  if (!record.told.load(std::memory_order_relaxed) && wants(JVMPI_EVENT_THREAD_START) && !record.told.exchange(true))
+void Bridge::report_start(JNIEnv* jni, ThreadRecord& record) {
+  if (!record.reported.load(std::memory_order_relaxed) && wants(JVMPI_EVENT_THREAD_START) &&
+      !record.reported.exchange(true))
     send_thread_start(jni, record, 0);
 }
 
@@ -213,11 +215,11 @@ void Bridge::send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags) {
 }
 
 void Bridge::object_allocated(JNIEnv* jni, jobject object, jclass klass, jlong size) {
-  // Of a class CLASS_LOAD is still to come.
-  const jlong flags = jni->IsSameObject(klass, class_class) ? kIsClass : kTold;
+  // The CLASS_LOAD of a class is still to be sent.
+  const jlong flags = jni->IsSameObject(klass, class_class) ? kIsClass : kReported;
   jlong before = 0;
   const jlong tag = ids.tag(object, flags, &before);
-  if ((before & flags) == 0) send_object_alloc(jni, klass, size, tag, 0);  // else it was told of before
+  if ((before & flags) == 0) send_object_alloc(jni, klass, size, tag, 0);  // otherwise it was sent before
 }
 
 void Bridge::send_object_alloc(JNIEnv* jni, jclass klass, jlong size, jlong tag, jint flags) {
@@ -225,8 +227,8 @@ void Bridge::send_object_alloc(JNIEnv* jni, jclass klass, jlong size, jlong tag,
   const KindOfClass kind = kind_of_class(*this, jni, klass);
   JVMPI_Event event = event_of(JVMPI_EVENT_OBJECT_ALLOC | flags, jni);
   event.u.obj_alloc.arena_id = 1;
-  // java.lang.Class is a class of its own: a profiler that asks for the class of each class would ask for ever (hprof
-  // does).
+  // The class of java.lang.Class is itself. A profiler that asks for the class of each class (hprof does) would never
+  // stop.
   event.u.obj_alloc.class_id = kind.class_id == id_of_tag(tag) ? nullptr : kind.class_id;
   event.u.obj_alloc.is_array = kind.is_array;
   event.u.obj_alloc.size = static_cast<jint>(size);
@@ -242,7 +244,7 @@ jint Bridge::request(jint event, void* argument) {
     case JVMPI_EVENT_CLASS_LOAD: {
       auto klass = static_cast<jclass>(ids.object_of(static_cast<jobjectID>(argument)));
       if (klass == nullptr || !jni->IsInstanceOf(klass, class_class)) return JVMPI_FAIL;
-      const jlong tag = ids.tag(klass, kIsClass | kTold);
+      const jlong tag = ids.tag(klass, kIsClass | kReported);
       return send_class_load(*this, jni, klass, id_of_tag(tag), JVMPI_REQUESTED_EVENT) ? JVMPI_SUCCESS : JVMPI_FAIL;
     }
     case JVMPI_EVENT_THREAD_START: {
@@ -258,7 +260,7 @@ jint Bridge::request(jint event, void* argument) {
       jobject object = ids.object_of(static_cast<jobjectID>(argument));
       jlong size = 0;
       if (object == nullptr || jvmti->GetObjectSize(object, &size) != JVMTI_ERROR_NONE) return JVMPI_FAIL;
-      const jlong tag = ids.tag(object, jni->IsInstanceOf(object, class_class) ? kIsClass : kTold);
+      const jlong tag = ids.tag(object, jni->IsInstanceOf(object, class_class) ? kIsClass : kReported);
       send_object_alloc(jni, jni->GetObjectClass(object), size, tag, JVMPI_REQUESTED_EVENT);
       return JVMPI_SUCCESS;
     }

@@ -123,7 +123,7 @@ class Bridge {
   bool open_hook();
   void prepare_hook(JNIEnv* jni);
   jint request_dump(jint event, void* argument, JNIEnv* jni);
-  void tell_start(JNIEnv* jni, ThreadRecord& record);  // once
+  void report_start(JNIEnv* jni, ThreadRecord& record);  // once
   void send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags);
   void send_object_alloc(JNIEnv* jni, jclass klass, jlong size, jlong tag, jint flags);
   const JNINativeInterface_* own_functions(JNIEnv* jni) const {
@@ -134,7 +134,7 @@ class Bridge {
   pthread_mutex_t lock_;                   // over enable and disable
   std::atomic<std::uint64_t> enabled_{0};  // bit by event
   std::atomic<bool> live_{false};
-  std::atomic<bool> knows_threads_{false};  // those that ran when it went live
+  std::atomic<bool> has_all_threads_{false};  // those that ran when it went live
   std::atomic<bool> over_{false};
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr jint kStatic = 0x0008;  // JVMS 4.5
 
-// Text of JVM TI that an event points to, given back together.
+// JVM TI's strings that an event points to; freed together.
 class Texts {
  public:
   explicit Texts(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
@@ -28,7 +28,7 @@ class Texts {
   std::vector<char*> texts_;
 };
 
-// What a class loaded event points to.
+// What a CLASS_LOAD event points to.
 struct ClassText {
   explicit ClassText(jvmtiEnv* jvmti) : texts(jvmti) {}
   Texts texts;
@@ -81,7 +81,7 @@ void read_fields(jvmtiEnv* jvmti, jclass klass, ClassText& out) {
   }
 }
 
-// Freed one by one: a class may implement more interfaces than a frame of references has room for.
+// Freed one by one: a class may implement more interfaces than a local frame holds references.
 jint count_interfaces(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass) {
   jint count = 0;
   JvmtiMemory<jclass> interfaces(jvmti);
@@ -92,7 +92,7 @@ jint count_interfaces(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass) {
 
 }  // namespace
 
-// Field Class.componentType (JDK 9 and later), else its getter.
+// Uses the field Class.componentType (JDK 9 and later) or its getter.
 jclass component_of(JNIEnv* jni, jclass array) {
   jclass class_class = jni->GetObjectClass(array);
   if (jfieldID field = jni->GetFieldID(class_class, "componentType", "Ljava/lang/Class;"))
@@ -132,7 +132,7 @@ bool send_class_load(Bridge& bridge, JNIEnv* jni, jclass klass, jobjectID id, ji
   return true;
 }
 
-void tell_loaded_classes(Bridge& bridge, JNIEnv* jni) {
+void report_loaded_classes(Bridge& bridge, JNIEnv* jni) {
   for_each_loaded_class(bridge.jvmti, jni, [&](jclass klass) {
     jint status = 0;
     bridge.jvmti->GetClassStatus(klass, &status);

@@ -8,7 +8,7 @@ namespace jtrace::agent::jvmpi {
 // False where JVM TI does not tell of the class.
 bool send_class_load(Bridge& bridge, JNIEnv* jni, jclass klass, jobjectID id, jint flags);
 // CLASS_LOAD of each class that is linked and was not told of.
-void tell_loaded_classes(Bridge& bridge, JNIEnv* jni);
+void report_loaded_classes(Bridge& bridge, JNIEnv* jni);
 
 struct KindOfClass {
   jint is_array = JVMPI_NORMAL_OBJECT;

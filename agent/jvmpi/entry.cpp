@@ -1,6 +1,6 @@
 // The entry points: -agentpath:libjtrace_jvmpi.so=PROFILER,OPTIONS, -Xrunjtrace_jvmpi:PROFILER,OPTIONS, and the same at
-// run time. Where the JVM starts, a fault is one line on its stderr and the end of the start, as it was where a JVM
-// with JVMPI could not start a profiler; in a JVM that runs it is a number (LoadFault) and nothing else.
+// run time. At the start of the JVM a fault prints one line on stderr and ends the start, as a JVM with JVMPI did. In a
+// running JVM a fault is only a number (LoadFault).
 #include <jni.h>
 #include <jvmti.h>
 #include <stdio.h>
@@ -21,13 +21,13 @@ namespace {
 
 constexpr int kMessageSize = 4400;  // a path and some words
 
-void say(const char* what) {
+void complain(const char* what) {
   char line[kMessageSize + 32];
   const int length = snprintf(line, sizeof line, "jtrace_jvmpi: %s\n", what);
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
 }
 
-// The JavaVM that the profiler sees: the JVM's own, but GetEnv knows JVMPI.
+// The JavaVM that the profiler sees: a copy of the JVM's own, whose GetEnv accepts the JVMPI versions.
 
 JavaVM* real() { return Bridge::get()->vm; }
 
@@ -42,7 +42,7 @@ jint JNICALL get_env(JavaVM*, void** out, jint version) {
     snprintf(text, sizeof text, "the profiler asks for JVMPI version 0x%x; versions 0x%x to 0x%x are known",
              static_cast<unsigned>(version), static_cast<unsigned>(JVMPI_VERSION_1),
              static_cast<unsigned>(JVMPI_VERSION_1_2));
-    if (!bridge.is_live()) say(text);
+    if (!bridge.is_live()) complain(text);
     *out = nullptr;
     return JNI_EVERSION;
   }
@@ -62,7 +62,8 @@ const JNIInvokeInterface_ kInvokeInterface = {
     get_env, attach_as_daemon};
 JavaVM_ g_profilers_vm = {&kInvokeInterface};
 
-// [gc=pause,]PROFILER,OPTIONS: the last two for as long as the JVM lives, since a profiler may keep its options.
+// [gc=pause,]PROFILER,OPTIONS. PROFILER and OPTIONS live as long as the JVM, because a profiler may keep pointers to
+// its options.
 struct Arguments {
   char* library;
   char* options;
@@ -111,7 +112,8 @@ LoadFault start(JavaVM* vm, const char* text, char* why) {
   return fault;
 }
 
-// `:reset` and `:dump`, given to a JVM whose profiler runs: the events that keys of the terminal made once.
+// `:reset` and `:dump`, given to a JVM that runs a profiler: the events that JVMPI's JVMs sent when a terminal key was
+// pressed.
 bool is_command(const char* text) { return text != nullptr && text[0] == ':'; }
 LoadFault do_command(JNIEnv* jni, std::string_view command) {
   const Bridge* bridge = Bridge::get();
@@ -129,7 +131,7 @@ LoadFault attach(JavaVM* vm, const char* options) {
   if (vm->GetEnv(&env, JNI_VERSION_1_6) != JNI_OK) return LoadFault::kNoInterface;
   auto* jni = static_cast<JNIEnv*>(env);
   if (is_command(options)) return do_command(jni, options);
-  // Another copy of this library has its own memory; what it left in the JVM shows.
+  // Another copy of this library has its own memory, but what it changed in the JVM is visible.
   if (MethodEvents::helper_exists(jni)) return LoadFault::kSecond;
   char why[kMessageSize];
   const LoadFault fault = start(vm, options, why);
@@ -149,7 +151,7 @@ LoadFault attach(JavaVM* vm, const char* options) {
 JTRACE_EXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
   char why[jtrace::agent::jvmpi::kMessageSize];
   if (jtrace::agent::jvmpi::start(vm, options, why) == jtrace::agent::jvmpi::LoadFault::kNone) return JNI_OK;
-  jtrace::agent::jvmpi::say(why);
+  jtrace::agent::jvmpi::complain(why);
   return JNI_ERR;
 }
 
@@ -157,5 +159,5 @@ JTRACE_EXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void*) {
   return static_cast<jint>(jtrace::agent::jvmpi::attach(vm, options));
 }
 
-// The library is pinned (-z nodelete), and so is the profiler: its handlers may be running.
+// The library is pinned (-z nodelete), and so is the profiler, because its handlers may be running.
 JTRACE_EXPORT void JNICALL Agent_OnUnload(JavaVM*) {}

@@ -9,8 +9,8 @@
 namespace jtrace::agent::jvmpi {
 namespace {
 
-// How long frees may follow their collection, and how long a silence means that no more come. A free that comes later
-// has a GC_START and GC_FINISH of its own.
+// How long to wait for the frees of a collection, and after how long a silence no more are expected. A free that comes
+// later gets a GC_START and GC_FINISH of its own.
 constexpr int kFreesFollow = 200;  // ms
 constexpr int kSilence = 20;       // ms
 
@@ -78,7 +78,7 @@ void GcEvents::run(jvmtiEnv*, JNIEnv* jni, void* self) {
   }
 }
 
-// Until something is there, and then until no more frees come.
+// Waits for the first free, then until no more come.
 void GcEvents::wait_for_batch() {
   pollfd wakeup{wakeup_.get(), POLLIN, 0};
   while (poll(&wakeup, 1, -1) <= 0) {
@@ -106,7 +106,7 @@ void GcEvents::deliver(JNIEnv* jni) {
   pthread_mutex_unlock(&delivering_);
 }
 
-// A collection and the frees after it; frees without one have a pair of their own.
+// Sends a collection and its frees; frees without a collection get a pair of their own.
 std::size_t GcEvents::deliver_pair(JNIEnv* jni, const std::vector<Item>& batch, std::size_t from) {
   const std::size_t first = batch[from].tag == 0 ? from + 1 : from;
   std::size_t end = first;
@@ -123,8 +123,8 @@ std::size_t GcEvents::deliver_pair(JNIEnv* jni, const std::vector<Item>& batch, 
     send_finish(first != from ? batch[from].figures : counters_.read());
   }
   for (std::size_t i = first; i < end && bridge_.wants(JVMPI_EVENT_CLASS_UNLOAD); ++i) {
-    // A class that was loaded and never linked was not told of.
-    if ((batch[i].tag & kIsClass) == 0 || (bridge_.wants(JVMPI_EVENT_CLASS_LOAD) && (batch[i].tag & kTold) == 0))
+    // A class that was loaded but never linked was not reported.
+    if ((batch[i].tag & kIsClass) == 0 || (bridge_.wants(JVMPI_EVENT_CLASS_LOAD) && (batch[i].tag & kReported) == 0))
       continue;
     JVMPI_Event event = event_of(JVMPI_EVENT_CLASS_UNLOAD, jni);
     event.u.class_unload.class_id = id_of_tag(batch[i].tag);

@@ -8,10 +8,10 @@
 namespace jtrace::agent::jvmpi {
 namespace {
 
-// Writes what JVM TI tells of objects. All that it tells of one object comes in a row (HotSpot visits one at a time),
-// so a record is begun with the first and filled in by the rest.
+// Writes what JVM TI reports of objects. HotSpot visits one object at a time, so all callbacks of one object come in a
+// row: the first begins its record, the others fill it in.
 //
-// In the walk no JVM TI and no JNI may be called: everything else is known before.
+// During the walk JVM TI and JNI must not be called, so everything else is found out before.
 class DumpWriter {
  public:
   DumpWriter(Bridge& bridge, JNIEnv* jni, jint level)
@@ -20,8 +20,8 @@ class DumpWriter {
   ClassLayouts& layouts() { return layouts_; }
   void add_threads();
   bool walk(jobject only);
-  // OBJECT_ALLOC of the objects that were met and not told of before.
-  void tell_objects(JNIEnv* jni) const;
+  // Sends OBJECT_ALLOC for the objects that the walk met and that were not reported before.
+  void report_objects(JNIEnv* jni) const;
   void finish();
   DumpBuffer& out() { return out_; }
 
@@ -30,7 +30,7 @@ class DumpWriter {
     jlong tag;
     JNIEnv* env;
   };
-  struct Untold {
+  struct Unreported {
     jlong tag;
     jlong size;
     const ClassLayout* klass;
@@ -57,17 +57,17 @@ class DumpWriter {
   jint level_;
   ClassLayouts layouts_;
   std::vector<ThreadId> threads_;
-  IdMap lengths_;  // of arrays of objects, plus 1: told when they are met, needed when they are visited
+  IdMap lengths_;  // of arrays of objects, plus 1: known when they are met, needed when they are visited
   DumpBuffer out_;
   jlong class_class_ = 0;  // id of java.lang.Class
-  bool tells_ = false;
-  std::vector<Untold> untold_;
-  jlong only_ = 0;  // the id of the one object that is dumped
+  bool reports_objects_ = false;
+  std::vector<Unreported> unreported_;
+  jlong only_ = 0;  // the id of the only object to dump
 
-  // The record that is being written.
+  // The record that is being written:
   jlong current_ = 0;
-  ClassLayout* layout_ = nullptr;  // its class; of a class's record the class itself
-  std::size_t values_ = 0;         // where its values start; 0: it has none
+  ClassLayout* layout_ = nullptr;  // its class; in the record of a class, the class itself
+  std::size_t values_ = 0;         // where its values start; 0 if it has none
   std::size_t count_ = 0;          // elements of an array of objects
   bool is_class_ = false;
   jobjectID loader_ = nullptr, signers_ = nullptr, domain_ = nullptr;
@@ -76,7 +76,7 @@ class DumpWriter {
   DumpBuffer static_values_;
 };
 
-// The threads' ids, so that a root can say its JNIEnv.
+// Maps thread ids to JNIEnvs, which the records of roots contain.
 void DumpWriter::add_threads() {
   bridge_.threads.for_each([&](ThreadRecord& record) {
     threads_.push_back({bridge_.ids.tag(record.thread, 0) & ~kTagFlags, record.env});
@@ -96,14 +96,14 @@ bool DumpWriter::walk(jobject only) {
   callbacks.array_primitive_value_callback = on_primitive_array;
   if (only != nullptr) only_ = bridge_.ids.tag(only, 0) & ~kTagFlags;
   class_class_ = bridge_.ids.tag(bridge_.class_class, kIsClass) & ~kTagFlags;
-  tells_ = bridge_.wants(JVMPI_EVENT_OBJECT_ALLOC);
+  reports_objects_ = bridge_.wants(JVMPI_EVENT_OBJECT_ALLOC);
   const ObjectIds::Frozen frozen(bridge_.ids);
   return bridge_.jvmti->FollowReferences(0, nullptr, only, &callbacks, this) == JVMTI_ERROR_NONE;
 }
 
-// They are told by what the walk has said: an object may be gone by now.
-void DumpWriter::tell_objects(JNIEnv* jni) const {
-  for (const Untold& each : untold_) {
+// Uses only what the walk found: an object may have been freed in the meantime.
+void DumpWriter::report_objects(JNIEnv* jni) const {
+  for (const Unreported& each : unreported_) {
     const bool is_array = each.klass->element != 0;
     JVMPI_Event event = event_of(JVMPI_EVENT_OBJECT_ALLOC, jni);
     event.u.obj_alloc.arena_id = 1;
@@ -129,17 +129,17 @@ jint DumpWriter::on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRefere
   return writer.only_ == 0 ? JVMTI_VISIT_OBJECTS : 0;
 }
 
-// An object that is referred to: it gets its id.
+// An object that is referred to gets its id.
 void DumpWriter::meet(jlong class_tag, jlong size, jlong* tag, jint length) {
   if (*tag == 0) *tag = bridge_.ids.next_tag();
   if (ClassLayout* own = (*tag & kIsClass) != 0 ? layouts_.find(*tag) : nullptr) own->is_reached = true;
   ClassLayout* klass = layouts_.find(class_tag);
   if (klass == nullptr) return;
-  // A class has its CLASS_LOAD, when it is linked; of some there is an object before they are loaded (CDS).
+  // A class is reported by CLASS_LOAD when it is linked. Some classes have mirrors before they are loaded (CDS).
   if (is_class_class(class_tag)) *tag |= kIsClass;
-  if (tells_ && (*tag & (kTold | kIsClass)) == 0) {
-    *tag |= kTold;
-    untold_.push_back({*tag, size, klass});
+  if (reports_objects_ && (*tag & (kReported | kIsClass)) == 0) {
+    *tag |= kReported;
+    unreported_.push_back({*tag, size, klass});
   }
   if (klass->element == 0) klass->object_size = static_cast<std::uint32_t>(size);
   if (type_of_signature(klass->element) == JVMPI_CLASS && klass->element != 0)
@@ -161,7 +161,7 @@ void DumpWriter::root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo*
     case JVMTI_HEAP_REFERENCE_JNI_GLOBAL:
       out_.u1(JVMPI_GC_ROOT_JNI_GLOBAL);
       out_.id(object);
-      out_.id(nullptr);  // JVM TI does not tell the reference
+      out_.id(nullptr);  // JVM TI does not give the reference
       return;
     case JVMTI_HEAP_REFERENCE_JNI_LOCAL:
       return with_frame(JVMPI_GC_ROOT_JNI_LOCAL, info->jni_local.thread_tag, info->jni_local.depth);
@@ -179,7 +179,7 @@ void DumpWriter::root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo*
   out_.id(object);
 }
 
-// The record of an object, begun where it is another one than before.
+// Starts the record of an object if the previous callback was for another object.
 void DumpWriter::begin(jlong tag, jlong class_tag) {
   if ((tag & ~kTagFlags) == current_) return;
   end_class();
@@ -187,7 +187,7 @@ void DumpWriter::begin(jlong tag, jlong class_tag) {
   values_ = 0;
   count_ = 0;
   if (ClassLayout* own = (tag & kIsClass) != 0 ? layouts_.find(tag) : nullptr) return begin_class(*own);
-  // No record of a java.lang.Class that is not of a loaded class: int.class, and see meet().
+  // A java.lang.Class that stands for no loaded class gets no record: int.class, and those named in meet().
   layout_ = is_class_class(class_tag) ? nullptr : layouts_.find(class_tag);
   if (layout_ == nullptr) return;
   const jobjectID object = id_of_tag(tag);
@@ -203,7 +203,7 @@ void DumpWriter::begin(jlong tag, jlong class_tag) {
     values_ = out_.size();
     return out_.zeros(layout_->instance_bytes);
   }
-  if (type_of_signature(layout_->element) != JVMPI_CLASS) return;  // its values come with its record
+  if (type_of_signature(layout_->element) != JVMPI_CLASS) return;  // its values are in its record
   if (level_ == JVMPI_DUMP_LEVEL_0) {
     out_.u1(JVMPI_CLASS);
     return out_.id(object);
@@ -228,7 +228,8 @@ void DumpWriter::begin_class(ClassLayout& layout) {
   static_values_.zeros(layout.static_bytes);
 }
 
-// A class's record has what comes last, the interfaces and constants, in its middle: it is written when it is whole.
+// In the record of a class, the interfaces and constants, which come last, stand in the middle. So the record is
+// written when it is complete.
 void DumpWriter::end_class() {
   if (!is_class_) return;
   is_class_ = false;
@@ -236,7 +237,7 @@ void DumpWriter::end_class() {
   if (level_ == JVMPI_DUMP_LEVEL_0) {
     out_.u1(JVMPI_NORMAL_OBJECT);
     out_.id(layout_->id);
-    layout_->size_at = out_.size();  // it is written; nothing is patched at this level
+    layout_->size_at = out_.size();  // it is written already; at this level nothing is patched later
     return;
   }
   out_.u1(JVMPI_GC_CLASS_DUMP);
@@ -287,7 +288,7 @@ jint DumpWriter::on_primitive_field(jvmtiHeapReferenceKind kind, const jvmtiHeap
   const bool is_static = kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD;
   const std::vector<ClassLayout::Place>& places = is_static ? writer.layout_->statics : writer.layout_->instance;
   const auto index = static_cast<std::size_t>(info->field.index);
-  // What the field was declared as tells its size; the two agree.
+  // The declared type of the field gives its size; the two agree.
   if (index >= places.size() || places[index].offset < 0 || places[index].type != static_cast<char>(type)) return 0;
   const auto offset = static_cast<std::size_t>(places[index].offset);
   if (is_static && writer.is_class_) writer.static_values_.patch_value(offset, value, static_cast<char>(type));
@@ -318,13 +319,13 @@ jint DumpWriter::on_primitive_array(jlong, jlong, jlong* tag, jint count, jvmtiP
   const auto* from = static_cast<const unsigned char*>(elements);
   for (jint i = 0; i < count; ++i, from += size) {
     jvalue value{};
-    std::memcpy(&value, from, size);  // the value's bytes are its first, as the machines we run on have them
+    std::memcpy(&value, from, size);  // the value is in the first bytes: the machine is little endian
     out.value(value, static_cast<char>(type));
   }
   return 0;
 }
 
-// Classes that nothing was told of have records all the same; sizes of instances are known now.
+// Classes that no callback reported get records too; the sizes of instances are known now.
 void DumpWriter::finish() {
   end_class();
   for (ClassLayout& each : layouts_.all()) {
@@ -346,7 +347,7 @@ bool send_heap_dump(Bridge& bridge, JNIEnv* jni, jint level) {
   CallTraces traces;
   if (level != JVMPI_DUMP_LEVEL_0) traces.take(bridge);
   if (!writer.walk(nullptr)) return false;
-  writer.tell_objects(jni);
+  writer.report_objects(jni);
   writer.finish();
   JVMPI_Event event = event_of(JVMPI_EVENT_HEAP_DUMP | JVMPI_REQUESTED_EVENT, jni);
   event.u.heap_dump.dump_level = level;
@@ -363,7 +364,7 @@ bool send_object_dump(Bridge& bridge, JNIEnv* jni, jobject object) {
   const bool class_itself = jni->IsInstanceOf(object, bridge.class_class);
   writer.layouts().add(class_itself ? static_cast<jclass>(object) : jni->GetObjectClass(object));
   if (!writer.walk(object)) return false;
-  writer.tell_objects(jni);
+  writer.report_objects(jni);
   writer.finish();
   if (writer.out().size() == 0) return false;
   JVMPI_Event event = event_of(JVMPI_EVENT_OBJECT_DUMP | JVMPI_REQUESTED_EVENT, jni);

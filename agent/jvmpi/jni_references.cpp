@@ -3,9 +3,9 @@
 namespace jtrace::agent::jvmpi {
 namespace {
 
-JNINativeInterface_ g_original;  // written once, before any of the functions below can run
+JNINativeInterface_ g_original;  // written once, before any function below can run
 
-void tell_alloc(JNIEnv* jni, jint type, jobject object, jobject reference) {
+void report_alloc(JNIEnv* jni, jint type, jobject object, jobject reference) {
   Bridge* bridge = Bridge::get();
   if (bridge == nullptr || !bridge->wants(type) || reference == nullptr) return;
   JVMPI_Event event = event_of(type, jni);
@@ -14,7 +14,7 @@ void tell_alloc(JNIEnv* jni, jint type, jobject object, jobject reference) {
   bridge->notify(event);
 }
 
-void tell_free(JNIEnv* jni, jint type, jobject reference) {
+void report_free(JNIEnv* jni, jint type, jobject reference) {
   Bridge* bridge = Bridge::get();
   if (bridge == nullptr || !bridge->wants(type) || reference == nullptr) return;
   JVMPI_Event event = event_of(type, jni);
@@ -24,20 +24,20 @@ void tell_free(JNIEnv* jni, jint type, jobject reference) {
 
 jobject JNICALL new_global_ref(JNIEnv* jni, jobject object) {
   jobject reference = g_original.NewGlobalRef(jni, object);
-  tell_alloc(jni, JVMPI_EVENT_JNI_GLOBALREF_ALLOC, object, reference);
+  report_alloc(jni, JVMPI_EVENT_JNI_GLOBALREF_ALLOC, object, reference);
   return reference;
 }
 void JNICALL delete_global_ref(JNIEnv* jni, jobject reference) {
-  tell_free(jni, JVMPI_EVENT_JNI_GLOBALREF_FREE, reference);
+  report_free(jni, JVMPI_EVENT_JNI_GLOBALREF_FREE, reference);
   g_original.DeleteGlobalRef(jni, reference);
 }
 jweak JNICALL new_weak_global_ref(JNIEnv* jni, jobject object) {
   jweak reference = g_original.NewWeakGlobalRef(jni, object);
-  tell_alloc(jni, JVMPI_EVENT_JNI_WEAK_GLOBALREF_ALLOC, object, reference);
+  report_alloc(jni, JVMPI_EVENT_JNI_WEAK_GLOBALREF_ALLOC, object, reference);
   return reference;
 }
 void JNICALL delete_weak_global_ref(JNIEnv* jni, jweak reference) {
-  tell_free(jni, JVMPI_EVENT_JNI_WEAK_GLOBALREF_FREE, reference);
+  report_free(jni, JVMPI_EVENT_JNI_WEAK_GLOBALREF_FREE, reference);
   g_original.DeleteWeakGlobalRef(jni, reference);
 }
 
@@ -45,8 +45,7 @@ void JNICALL delete_weak_global_ref(JNIEnv* jni, jweak reference) {
 
 bool replace_reference_functions(Bridge& bridge) {
   if (bridge.jni_functions.load() != nullptr) return true;
-  // The table has the size of the running JVM's JNI, not of the header's: the original is asked for and changed in
-  // place.
+  // The table has the size of the running JVM's JNI, not of the header's. So a copy of it is changed in place.
   jniNativeInterface* table = nullptr;
   if (bridge.jvmti->GetJNIFunctionTable(&table) != JVMTI_ERROR_NONE) return false;
   g_original.NewGlobalRef = table->NewGlobalRef;

@@ -20,14 +20,14 @@ using classfile::ProbeMethod;
 constexpr char kHelper[] = "java/lang/JTraceJvmpi1";  // the number is the class's version
 constexpr char kSwitch[] = "WANTED";
 
-// Bits of the helper's field.
+// Bits of the helper's static field.
 enum Wanted : jint { kEntries = 1, kExits = 2, kAllocations = 4 };
 
-// Opcodes that only this code needs (JVMS 6.5).
+// Opcodes that only this file uses (JVMS 6.5).
 enum : unsigned { kIload0 = 26, kIload1 = 27, kIand = 126, kGetstatic = 178 };
 
-// method(arguments) { if ((WANTED & bit) != 0) told(same arguments); }
-void add_probe(ClassBuilder& made, std::uint16_t field, ProbeMethod method, Wanted bit, const char* told) {
+// method(arguments) { if ((WANTED & bit) != 0) callback(same arguments); }
+void add_probe(ClassBuilder& made, std::uint16_t field, ProbeMethod method, Wanted bit, const char* callback) {
   const char* const descriptor = classfile::text_of(method).descriptor;
   const bool has_object = classfile::takes(method, classfile::kTakesObject);
   CodeBuilder code(made.pool());
@@ -37,7 +37,7 @@ void add_probe(ClassBuilder& made, std::uint16_t field, ProbeMethod method, Want
   const std::size_t unwanted = code.jump(classfile::kIfeq);
   if (has_object) code.op(classfile::kAload0);
   code.op(has_object ? kIload1 : kIload0);
-  code.op2(classfile::kInvokestatic, made.pool().method(made.this_class(), told, descriptor));
+  code.op2(classfile::kInvokestatic, made.pool().method(made.this_class(), callback, descriptor));
   code.land(unwanted);
   code.op(classfile::kReturn);
   made.add_method(0x0009, classfile::text_of(method).name, descriptor, 2, has_object ? 2 : 1, code);
@@ -80,7 +80,7 @@ void JNICALL call_made(JNIEnv* jni, jclass, jobject object, jint) {
   if (Bridge* bridge = Bridge::get()) bridge->methods->allocated(jni, object);
 }
 
-// Called through the helper, a class of the boot loader (agent/waits/sleep_native.h).
+// Called through the helper, which is a class of the boot loader (agent/waits/sleep_native.h).
 void JNICALL call_bind_sleep(JNIEnv* jni, jclass, jboolean ours) {
   bind_sleep_native(jni, jni->FindClass("java/lang/Thread"), ours != JNI_FALSE ? &kSleepEvents : nullptr);
 }
@@ -113,12 +113,12 @@ const char* MethodEvents::define_helper(JNIEnv* jni) {
   constexpr ProbeMethod kProbes[] = {ProbeMethod::kEnter, ProbeMethod::kReceived, ProbeMethod::kExit,
                                      ProbeMethod::kLeave, ProbeMethod::kAllocated};
   constexpr int kProbeCount = sizeof kProbes / sizeof kProbes[0];
-  constexpr int kToldMethods = 4;  // of `natives`: those that are told
-  static_assert(kProbeCount + kToldMethods == kHelperMethods);
+  constexpr int kReportedMethods = 4;  // of `natives`: those whose calls are reported
+  static_assert(kProbeCount + kReportedMethods == kHelperMethods);
   for (int i = 0; i < kProbeCount; ++i)
     helper_methods_[i] =
         jni->GetStaticMethodID(made, classfile::text_of(kProbes[i]).name, classfile::text_of(kProbes[i]).descriptor);
-  for (int i = 0; i < kToldMethods; ++i)
+  for (int i = 0; i < kReportedMethods; ++i)
     helper_methods_[kProbeCount + i] = jni->GetStaticMethodID(made, natives[i].name, natives[i].signature);
   return nullptr;
 }
@@ -148,7 +148,7 @@ void MethodEvents::switch_probes(JNIEnv* jni) {
   if (helper_ == nullptr || jni == nullptr) return;
   jint wanted = 0;
   if (bridge_.wants_any(bit_of(JVMPI_EVENT_METHOD_ENTRY) | bit_of(JVMPI_EVENT_METHOD_ENTRY2))) wanted |= kEntries;
-  // The stack of calls that exits are matched with needs both.
+  // The stack of calls, by which exits are matched, needs both events.
   if (bridge_.wants(JVMPI_EVENT_METHOD_EXIT)) wanted |= kEntries | kExits;
   if (bridge_.wants(JVMPI_EVENT_OBJECT_ALLOC)) wanted |= kAllocations;
   jni->SetStaticIntField(helper_, switch_, wanted);
@@ -156,7 +156,7 @@ void MethodEvents::switch_probes(JNIEnv* jni) {
 
 void MethodEvents::retransform(const jclass* classes, jint count) {
   if (count == 0 || bridge_.jvmti->RetransformClasses(count, classes) == JVMTI_ERROR_NONE) return;
-  // A class that the JVM refuses fails the whole batch.
+  // If the JVM refuses one class, the whole batch fails.
   for (jint i = 0; i < count; ++i) bridge_.jvmti->RetransformClasses(1, &classes[i]);
 }
 
@@ -228,8 +228,8 @@ void MethodEvents::bind_sleep(JNIEnv* jni, bool ours) {
 
 // --- what probes tell ------------------------------------------------------------------------------------------------
 
-// Frame 0 is the native method, 1 the helper's that called it, 2 the method that has the probe. Its class is told of
-// before its methods are.
+// Frame 0 is the native method, frame 1 the helper method that called it, frame 2 the method with the probe. The class
+// is reported before its methods.
 jmethodID MethodEvents::method_of(JNIEnv* jni, MethodSlot& slot) {
   jmethodID method = slot.id.load(std::memory_order_acquire);
   if (method != nullptr) return method;
@@ -250,8 +250,8 @@ void MethodEvents::send(JNIEnv* jni, jint type, jmethodID method) const {
   bridge_.notify(event);
 }
 
-// A constructor's receiver cannot be passed by bytecode before it is initialized; the JVM can tell it where it was
-// started with METHOD_ENTRY2 on (can_access_local_variables).
+// Bytecode cannot pass a constructor's receiver before it is initialized. The JVM can give it if METHOD_ENTRY2 was on
+// at its start (can_access_local_variables).
 jobject MethodEvents::receiver_of_constructor(const MethodSlot& slot) const {
   jobject receiver = nullptr;
   if (!slot.is_constructor || bridge_.jvmti->GetLocalInstance(nullptr, 2, &receiver) != JVMTI_ERROR_NONE)

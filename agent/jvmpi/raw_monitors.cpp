@@ -13,7 +13,7 @@ pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // over the list
 JVMPI_RawMonitor g_all = nullptr;
 
 void send(Bridge& bridge, jint type, JNIEnv* env, JVMPI_RawMonitor monitor) {
-  if (env == nullptr || !monitor->tells() || !bridge.is_live() || !bridge.wants(type)) return;
+  if (env == nullptr || !monitor->is_reported() || !bridge.is_live() || !bridge.wants(type)) return;
   JVMPI_Event event = event_of(type, env);
   event.u.raw_monitor.name = monitor->name;
   event.u.raw_monitor.id = monitor;

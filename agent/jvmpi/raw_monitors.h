@@ -17,7 +17,7 @@ struct _JVMPI_RawMonitor {
   _JVMPI_RawMonitor* next = nullptr;  // in the list of all
 
   // Names that start with '_' make no events.
-  bool tells() const { return name[0] != '_'; }
+  bool is_reported() const { return name[0] != '_'; }
 };
 
 namespace jtrace::agent::jvmpi {

@@ -22,7 +22,8 @@ JNIEnv* Threads::env_of(JNIEnv* jni, jthread thread) const {
 }
 
 ThreadRecord* Threads::add(JNIEnv* jni, JNIEnv* env, jthread thread) {
-  jthread reference = Bridge::get()->new_global(jni, thread);  // not under the lock: it may wait for a safepoint
+  // made outside the lock, because it may wait for a safepoint
+  jthread reference = Bridge::get()->new_global(jni, thread);
   pthread_mutex_lock(&lock_);
   ThreadRecord* record = find(env);
   if (record == nullptr) {
@@ -36,7 +37,7 @@ ThreadRecord* Threads::add(JNIEnv* jni, JNIEnv* env, jthread thread) {
     }
     record->local = nullptr;
     record->thread = reference;
-    record->told = false;
+    record->reported = false;
     record->suspended = false;
     record->cpu_at_suspend = record->cpu_at_suspend_before = 0;
     record->calls.clear();

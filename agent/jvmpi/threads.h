@@ -21,7 +21,7 @@ struct ThreadRecord {
   ThreadRecord* next = nullptr;
   std::atomic<void*> local{nullptr};                    // the profiler's
   jthread thread = nullptr;                             // global reference
-  std::atomic<bool> told{false};                        // THREAD_START was sent
+  std::atomic<bool> reported{false};                    // THREAD_START was sent
   std::atomic<bool> suspended{false};                   // by SuspendThread
   jlong cpu_at_suspend = 0, cpu_at_suspend_before = 0;  // nanoseconds
   JNIEnv* contended_with = nullptr;                     // owner of the monitor it waits to enter; its own alone

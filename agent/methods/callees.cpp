@@ -46,23 +46,23 @@ std::uint32_t Callees::number(JNIEnv* jni, jobject loader, const Reference& call
   if (const std::uint32_t known = loaders_[from].numbers.find(key); known != 0) return known;
   const std::uint32_t made = Registry::next_method_ids(1);
   const ClassIndex::Found found = index_.find(jni, from, owner);
-  const Told told = found.klass == nullptr ? Told::kIsNot : tell(jni, made, found.klass, method);
-  if (told == Told::kNoRoom) return 0;
-  if (told == Told::kIsNot && !define_name(made, from, callee, is_static)) return 0;
-  // No other loader than the JVM's own may define these.
-  const bool is_sure = found.steps == 0 || (told == Told::kIs && (is_array || callee.owner.starts_with("java/")));
+  const Defined defined = found.klass == nullptr ? Defined::kIsNot : define(jni, made, found.klass, method);
+  if (defined == Defined::kNoRoom) return 0;
+  if (defined == Defined::kIsNot && !define_name(made, from, callee, is_static)) return 0;
+  // Only the JVM's own loaders may define these.
+  const bool is_sure = found.steps == 0 || (defined == Defined::kIs && (is_array || callee.owner.starts_with("java/")));
   if (!is_sure) wait(from, owner, found.steps, {method, made});
   loaders_[from].numbers.put(key, made);
   return made;
 }
 
-Callees::Told Callees::tell(JNIEnv* jni, std::uint32_t number, jclass klass, std::uint64_t method) {
+Callees::Defined Callees::define(JNIEnv* jni, std::uint32_t number, jclass klass, std::uint64_t method) {
   jmethodID found = index_.find_method(jni, klass, method);
-  if (found == nullptr) return index_.lacked_room() ? Told::kNoRoom : Told::kIsNot;
+  if (found == nullptr) return index_.lacked_room() ? Defined::kNoRoom : Defined::kIsNot;
   const std::uint64_t id = session_.registry->method_id(jni, found);
-  if (id == 0) return Told::kNoRoom;
+  if (id == 0) return Defined::kNoRoom;
   Definition made(number, record::StandsForFields{.method = id});
-  return session_.definitions.append(made) ? Told::kIs : Told::kNoRoom;
+  return session_.definitions.append(made) ? Defined::kIs : Defined::kNoRoom;
 }
 
 bool Callees::define_name(std::uint32_t number, std::uint32_t loader, const Reference& callee, bool is_static) {
@@ -94,8 +94,8 @@ void Callees::wait(std::uint32_t loader, std::uint64_t owner, std::uint32_t step
   waiting->callees.push_back(callee);
 }
 
-// What may be a better answer: a class of the loader itself or of a parent that is nearer than the answer's. Where
-// there is no answer, any.
+// Classes that may be a better answer: a class of the loader itself, or of a parent that is nearer than the answer's.
+// If there is no answer yet, any class.
 void Callees::watch(std::uint32_t loader, WaitingCallees& waiting) {
   loaders_.drop_watches(waiting);
   std::uint32_t at = loader;
@@ -120,7 +120,7 @@ void Callees::class_prepared(JNIEnv* jni, jclass klass) {
   answer(jni, Loaders::watch_key(added.name), added.name);
 }
 
-// All that watch. An answer removes its own node of the list at most.
+// Asks all watching loaders. An answer removes at most its own node from the list.
 void Callees::answer(JNIEnv* jni, std::uint64_t watch_key, std::uint64_t owner) {
   for (std::uint32_t node = loaders_.watches.first(watch_key); node != 0;) {
     const std::uint32_t loader = loaders_.watches.value(node);
@@ -135,25 +135,25 @@ void Callees::answer(JNIEnv* jni, std::uint32_t loader, std::uint64_t owner) {
   LocalFrame frame(jni, 32);
   const ClassIndex::Found found = index_.find(jni, loader, owner);
   if (found.klass == nullptr || found.steps >= waiting->steps) return;
-  if (!tell_all(jni, *waiting, found)) return retries_.push_back({loaders_[loader].serial, owner, loader});
+  if (!define_all(jni, *waiting, found)) return retries_.push_back({loaders_[loader].serial, owner, loader});
   waiting->steps = found.steps;
   if (found.steps == 0) loaders_.drop_waiting(loader, owner);
   else watch(loader, *waiting);
 }
 
-// false: there was no room for all; the next time it goes on where it ended.
-bool Callees::tell_all(JNIEnv* jni, WaitingCallees& waiting, const ClassIndex::Found& found) {
-  if (waiting.tried_steps != found.steps) waiting.told = 0;
+// False if there was no room for all definitions. The next call continues where this one stopped.
+bool Callees::define_all(JNIEnv* jni, WaitingCallees& waiting, const ClassIndex::Found& found) {
+  if (waiting.tried_steps != found.steps) waiting.defined = 0;
   waiting.tried_steps = found.steps;
-  for (; waiting.told < waiting.callees.size(); ++waiting.told) {
-    const WaitingCallees::Callee& each = waiting.callees[waiting.told];
-    if (tell(jni, each.number, found.klass, each.method) == Told::kNoRoom) return false;
+  for (; waiting.defined < waiting.callees.size(); ++waiting.defined) {
+    const WaitingCallees::Callee& each = waiting.callees[waiting.defined];
+    if (define(jni, each.number, found.klass, each.method) == Defined::kNoRoom) return false;
   }
-  waiting.told = 0;
+  waiting.defined = 0;
   return true;
 }
 
-// One of those that found no room before.
+// Retries one of the definitions that found no room.
 void Callees::retry(JNIEnv* jni) {
   if (retries_.empty()) return;
   const Retry again = retries_.back();

@@ -7,7 +7,7 @@
 namespace jtrace::agent {
 namespace {
 
-// Methods that are remembered: 1.5 MB. They are asked for again when they are forgotten.
+// Number of methods to remember (1.5 MB). A forgotten method is looked up again.
 constexpr std::size_t kMostMethods = 32768;
 
 }  // namespace
@@ -15,18 +15,18 @@ constexpr std::size_t kMostMethods = 32768;
 const char* ClassIndex::learn(JNIEnv* jni) {
   LocalFrame frame(jni, 16);
   if (!loaders_.start(jni)) return "java.lang.ClassLoader has no field parent in this JVM";
-  const bool told = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
+  const bool listed = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
     session_.jvmti->GetClassStatus(klass, &status);
     if ((status & JVMTI_CLASS_STATUS_PREPARED) != 0) add(jni, klass);
   });
-  return told ? nullptr : "the JVM does not tell its classes";
+  return listed ? nullptr : "the JVM does not list its classes";
 }
 
 ClassIndex::Added ClassIndex::add(JNIEnv* jni, jclass klass) {
   JvmtiText signature(session_.jvmti);
   if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return {};
-  // A hidden class: nothing can name it.
+  // A hidden class: no other class can refer to it by name.
   if (signature.view().find('.') != std::string_view::npos) return {};
   jobject loader = nullptr;
   if (session_.jvmti->GetClassLoader(klass, &loader) != JVMTI_ERROR_NONE) return {};
@@ -45,7 +45,7 @@ ClassIndex::Found ClassIndex::find(JNIEnv* jni, std::uint32_t loader, std::uint6
 }
 
 jmethodID ClassIndex::find_method(JNIEnv* jni, jclass klass, std::uint64_t method) {
-  // An interface has no superclass; its users may call what every object has.
+  // An interface has no superclass, but its users may call the methods of Object.
   lacked_room_ = false;
   jboolean is_interface = JNI_FALSE;
   session_.jvmti->IsInterface(klass, &is_interface);
@@ -62,7 +62,7 @@ jmethodID ClassIndex::find_in_object(JNIEnv* jni, std::uint64_t method) {
   return found;
 }
 
-// In the class and its superclasses.
+// Searches the class and its superclasses.
 jmethodID ClassIndex::find_upwards(JNIEnv* jni, jclass klass, std::uint64_t method, Look look) {
   jmethodID found = (this->*look)(jni, klass, method);
   jclass at = found != nullptr ? nullptr : jni->GetSuperclass(klass);

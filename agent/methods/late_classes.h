@@ -1,5 +1,5 @@
-// LateClasses: the names of those classes whose first calls the trace does not have, though it began with the JVM: they
-// had run before any probe could be in them. As texts for options of the trace, several names in each.
+// LateClasses: the names of classes whose first calls are missing in a trace that began with the JVM, because they had
+// run before they could get probes. The names go into options of the trace, several in each.
 //
 // Threads: one.
 #pragma once
@@ -16,36 +16,36 @@ namespace jtrace::agent {
 class LateClasses {
  public:
   // `name`: internal form.
-  template <class Say>
-  void add(std::string_view name, Say&& say) {
+  template <class Write>
+  void add(std::string_view name, Write&& write) {
     ++count_;
     if (count_ > kMostNamed) return;
-    if (names_.size() + name.size() > kMostText) tell(say);
+    if (names_.size() + name.size() > kMostText) write_batch(write);
     if (names_.size() != 0) names_.put_bytes(",", 1);
     names_.put_bytes(name.data(), name.size());
   }
-  // The rest. Then it is empty.
-  template <class Say>
-  void finish(Say&& say) {
-    if (names_.size() != 0) tell(say);
+  // Writes the rest; then it is empty.
+  template <class Write>
+  void finish(Write&& write) {
+    if (names_.size() != 0) write_batch(write);
     if (count_ > kMostNamed) {
       char text[32];
       const int length = snprintf(text, sizeof text, "%u more", count_ - kMostNamed);
       names_.put_bytes(text, static_cast<std::size_t>(length));
-      tell(say);
+      write_batch(write);
     }
     count_ = 0;
   }
 
  private:
-  static constexpr std::uint32_t kMostNamed = 2000;  // a JVM that has just started has a quarter of that
+  static constexpr std::uint32_t kMostNamed = 2000;  // a JVM that has just started has a quarter of this
   static constexpr std::size_t kMostText = 1000;
   static constexpr std::string_view kWhy = ": had run before the trace began";
 
-  template <class Say>
-  void tell(Say&& say) {
+  template <class Write>
+  void write_batch(Write&& write) {
     names_.put_bytes(kWhy.data(), kWhy.size());
-    say(names_.view());
+    write(names_.view());
     names_.clear();
   }
 

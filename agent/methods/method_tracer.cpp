@@ -24,12 +24,13 @@ using classfile::MethodPlan;
 using classfile::Outcome;
 
 constexpr std::size_t kMostLoading = 10'000;
-// A thread that links a class waits no longer than this for its probes; it takes a millisecond where nothing is wrong.
+// The longest time that a thread which links a class waits for its probes. Normally it takes a millisecond.
 constexpr std::uint64_t kMostWait = kNanosPerSecond;
 constexpr unsigned kAccNative = 0x0100;  // JVMS 4.6
-constexpr std::uint32_t kMostSaid = 50;  // methods without probes that the trace names; the rest is counted
+// methods without probes that the trace names; further ones are only counted
+constexpr std::uint32_t kMostSkipNotes = 50;
 
-// What the rewriter asks for the numbers of what a class calls.
+// Gives the rewriter the numbers of the methods that a class calls.
 struct CalleesOf {
   Callees& callees;
   JNIEnv* jni;
@@ -56,7 +57,7 @@ Definition definition_of(const ClassFile& klass, const Method& method, std::uint
 
 }  // namespace
 
-// What the floor below asks probes for.
+// What probes ask of this folder (the interface is declared in the floor below).
 void MethodTracer::connect() {
   static constexpr ProbeHooks kHooks = {
       [](MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
@@ -142,7 +143,7 @@ bool MethodTracer::is_modifiable(jclass klass) const {
   return session_.jvmti->IsModifiableClass(klass, &modifiable) == JVMTI_ERROR_NONE && modifiable != JNI_FALSE;
 }
 
-// Whether a class that is loaded and linked has probes, or is to have some.
+// True if a loaded and linked class has probes or is to get them.
 bool MethodTracer::is_concerned(jclass klass) {
   if (has_probes(klass)) return true;
   JvmtiText signature(session_.jvmti);
@@ -156,24 +157,24 @@ void MethodTracer::refilter(JNIEnv* jni) {
   refilter(jni, false);
 }
 
-// `tells_late`: those that have run are named.
-void MethodTracer::refilter(JNIEnv* jni, bool tells_late) {
-  // All that are concerned are rewritten again, and counted then.
+// `notes_late`: name the classes that have already run.
+void MethodTracer::refilter(JNIEnv* jni, bool notes_late) {
+  // All affected classes are rewritten again, and counted again.
   for (std::atomic<std::uint32_t>* figure : {&classes_, &methods_, &reduced_, &skipped_, &refused_, &unreadable_,
                                              &native_, &abstract_, &unseen_news_, &unseen_calls_})
     *figure = 0;
-  const bool told = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
+  const bool listed = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
     session_.jvmti->GetClassStatus(klass, &status);
-    // A class that is not linked yet comes with its ClassPrepare event.
+    // A class that is not linked yet gets its probes at its ClassPrepare event.
     const bool linked = (status & JVMTI_CLASS_STATUS_PREPARED) != 0 && (status & JVMTI_CLASS_STATUS_ERROR) == 0;
     if (!linked || !is_concerned(klass) || !is_modifiable(klass)) return;
     queue_.add(jni, klass);
-    if (tells_late && (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0) note_late(klass);
+    if (notes_late && (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0) note_late(klass);
   });
   late_.finish([this](std::string_view text) { write_option(trace::kLateKey, text); });
-  if (!told) return;
-  said_ = false;
+  if (!listed) return;
+  filter_is_noted_ = false;
 }
 
 bool MethodTracer::has_probes(jclass klass) {
@@ -197,7 +198,7 @@ bool MethodTracer::rewrite_urgent(JNIEnv* jni) {
   jint count = 0;
   LocalFrame frame(jni, kBatch + 16);
   if (!queue_.take_urgent(jni, batch, kBatch, count)) return false;
-  // No look is in the way: no frame is in a class that is just being linked.
+  // A look at a stack cannot interfere: no frame is in a class that is being linked.
   if (count > 0) retransform(batch, with_room(batch, count));
   queue_.done();
   return true;
@@ -218,8 +219,8 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
   if (count > 0) return true;
   session_.looks.settle(session_.jvmti, jni);
   session_.note_work(record::AgentWork::kNone);
-  if (!said_) {
-    said_ = true;
+  if (!filter_is_noted_) {
+    filter_is_noted_ = true;
     char text[256];
     const int length = figures(text, sizeof text);
     write_option(trace::kRewrittenKey, std::string_view(text, static_cast<std::size_t>(length)));
@@ -227,7 +228,7 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
   return false;
 }
 
-// Those first that the JVM can take once more; returns how many.
+// Moves the classes that the JVM can retransform once more to the front. Returns how many.
 jint MethodTracer::with_room(jclass* classes, jint count) {
   if (!measures_pools_) return count;
   jint kept = 0;
@@ -247,7 +248,7 @@ jint MethodTracer::with_room(jclass* classes, jint count) {
   return kept;
 }
 
-// A class that the JVM refuses fails the whole batch: then one by one.
+// If the JVM refuses one class, the whole batch fails. Then they are tried one by one.
 void MethodTracer::retransform(const jclass* classes, jint count) {
   if (count == 0) return;
   if (session_.jvmti->RetransformClasses(count, classes) == JVMTI_ERROR_NONE) return;
@@ -316,7 +317,7 @@ void MethodTracer::remove(JNIEnv* jni) {
   loading_.clear();
 }
 
-// Numbers a class that is being loaded. nullptr, or why it gets no probes.
+// Numbers the methods of a class that is being loaded. Returns nullptr, or the reason why the class gets no probes.
 const char* MethodTracer::number_loading(JNIEnv* jni, const ClassFile& klass, jobject loader, Numbered& numbers) {
   Lock lock(lock_);
   if (loading_.size() >= kMostLoading) forget_unloaded(jni);
@@ -327,7 +328,7 @@ const char* MethodTracer::number_loading(JNIEnv* jni, const ClassFile& klass, jo
   return differs ? "two classes of its name are being loaded at a time" : nullptr;
 }
 
-// Those that were never linked before their loader was unloaded.
+// Drops the classes whose loader was unloaded before they were linked.
 void MethodTracer::forget_unloaded(JNIEnv* jni) {
   std::size_t kept = 0;
   for (Loading& each : loading_) {
@@ -343,9 +344,10 @@ void MethodTracer::skip_class(const ClassFile& klass, const char* why) {
   report_unrewritten(klass.name(), "", why);
 }
 
-// Names what has no probes, or fewer; the first kMostSaid of them. `method` "": the whole class.
+// Writes a note for a method with no probes, or with fewer than asked for; only for the first kMostSkipNotes. `method`
+// "": the whole class.
 void MethodTracer::report_unrewritten(std::string_view klass, std::string_view method, std::string_view why) {
-  if (skips_said_.fetch_add(1) >= kMostSaid) return;
+  if (skips_noted_.fetch_add(1) >= kMostSkipNotes) return;
   char text[512];
   const int length =
       snprintf(text, sizeof text, "%.*s%s%.*s: %.*s", static_cast<int>(std::min<std::size_t>(klass.size(), 400)),
@@ -355,7 +357,7 @@ void MethodTracer::report_unrewritten(std::string_view klass, std::string_view m
                std::string_view(text, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1)));
 }
 
-// Whether the class was rewritten while it was loaded and has not been prepared since.
+// True if the class was rewritten while it was loaded and has not been prepared since.
 bool MethodTracer::is_loading(JNIEnv* jni, jclass klass) {
   {
     Lock lock(lock_);
@@ -410,7 +412,7 @@ std::vector<MethodPlan> MethodTracer::plan(const ClassFile& klass, const Numbere
     const Method& method = klass.methods()[i];
     plans[i].number = numbers.number(i);
     if (session_.registry->includes_method(klass.name(), method.name)) plans[i].probes = wanted;
-    // No two methods of a session share a counter.
+    // Two methods of one session never share a counter.
     if (plans[i].number - first_number_ >= CallCounts::kMethods)
       plans[i].probes &= ~std::uint32_t{classfile::kProbeCount};
   }
@@ -436,7 +438,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
     if (!defined) return skip_class(klass, "there was no room for its definition");
     Lock lock(lock_);
     const std::uint32_t at = index_.find(id);
-    // One that is being linked just now has its numbers already.
+    // A class that is being linked at this moment has its numbers already.
     const Loading* loading = at != 0 ? nullptr : find_loading(jni, klass.name(), loader);
     const Numbered* before = at != 0 ? &numbered_[at - 1] : loading != nullptr ? &loading->numbers : nullptr;
     numbers = number_class(klass, before, id);
@@ -444,7 +446,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
     const char* const refusal = number_loading(jni, klass, loader, numbers);
     if (refusal != nullptr) return skip_class(klass, refusal);
   }
-  // It may call its own methods, which are to be the same on both sides.
+  // The class may call its own methods; caller and callee must use the same numbers.
   if (redefined != nullptr && traces_calls() && !define(klass, numbers, id)) return;
   std::vector<MethodPlan> plans = plan(klass, numbers);
   classfile::Bytes out;
@@ -479,8 +481,8 @@ void MethodTracer::set_probes(jclass klass, bool has) {
   if (at != 0) numbered_[at - 1].has_probes = has;
 }
 
-// What finds no room now is tried again: the drainer is on its way. This thread (the one that retransforms) may wait,
-// but once for a drainer that does not come.
+// A definition that finds no room is tried again, because the drainer frees room. This thread (the one that
+// retransforms) may wait, but only once for a drainer that does not come.
 template <class Try>
 bool MethodTracer::patiently(Try&& attempt) {
   if (attempt()) return true;
@@ -495,7 +497,7 @@ bool MethodTracer::patiently(Try&& attempt) {
   return false;
 }
 
-// The definitions of a class that is there already; nothing where they were written before.
+// Writes the definitions of a loaded class, unless they were written before.
 bool MethodTracer::define(const ClassFile& klass, Numbered& numbers, std::uint64_t id) {
   if (numbers.class_id != id) {
     for (std::size_t i = 0; i < klass.methods().size(); ++i) {
@@ -518,8 +520,8 @@ void MethodTracer::store(const Numbered& numbers) {
   index_.put(numbers.class_id, static_cast<std::uint32_t>(numbered_.size()));
 }
 
-// A class that is being loaded has no mirror yet that its methods' definitions could refer to: they wait for
-// ClassPrepare, before which none of its methods runs.
+// A class that is being loaded has no mirror yet to which the definitions of its methods could refer. They wait for
+// ClassPrepare; none of its methods runs before that.
 bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered& numbers, jobject loader,
                             std::uint32_t filters) {
   Loading made;
@@ -544,7 +546,7 @@ bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered&
 void MethodTracer::class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread) {
   if (!active_ || removing_) return;
   take_prepared(jni, klass, thread);
-  // After the numbers of its methods: a callee is to have the same.
+  // After its methods have their numbers: a callee must get the same number.
   if (traces_calls()) callees_.class_prepared(jni, klass);
 }
 
@@ -567,7 +569,7 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
   }
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   if (!is_found) {
-    // Loaded before the hook was on, or out of a shared archive that does not come through it (JDK 8).
+    // The class was loaded before the hook was on, or from a shared archive that bypasses the hook (JDK 8).
     if (!has_probes(klass) && is_concerned(klass)) rewrite_prepared(jni, klass, name);
     return;
   }
@@ -575,7 +577,7 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
   const std::uint64_t id = session_.registry->class_id(jni, klass, thread, false);
   if (id == 0) session_.count_dropped(1);
   for (Definition& each : found.definitions) {
-    each.overwrite(record::kDefinitionFieldsOffset, id);  // the class's, the first field
+    each.overwrite(record::kDefinitionFieldsOffset, id);  // the first field is the id of the class
     session_.definitions.append(each);
   }
   found.numbers.class_id = id;
@@ -583,7 +585,7 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
     Lock lock(lock_);
     store(found.numbers);
   }
-  // The filters have changed since.
+  // The filters have changed in the meantime.
   if (found.filters != filters_.load()) rewrite_prepared(jni, klass, name);
 }
 
@@ -659,7 +661,7 @@ void MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
   if (!counts_calls()) return;
   const std::vector<std::uint32_t> counted = counted_methods();
   constexpr int kPatience =
-      500;  // waits of 10 ms in all: a drainer that does not come must not hold up a JVM that ends
+      500;  // number of waits of 10 ms: a drainer that does not come must not delay the end of the JVM
   int waits = 0;
   for (const std::uint32_t number : counted) {
     for (; !session_.writer.has_room() && waits < kPatience; ++waits) session_.writer.wait_for_pass(10'000'000);
@@ -680,7 +682,7 @@ int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::si
     JvmtiText signature(session_.jvmti);
     if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
     const std::string_view name = internal_name(signature.view());
-    // Neither an array nor a primitive type ("I").
+    // An array or a primitive type ("I").
     if (signature.view().size() < 3 || name.front() == '[' || !session_.registry->includes_class(name)) return;
     jboolean modifiable = JNI_FALSE;
     session_.jvmti->IsModifiableClass(klass, &modifiable);

@@ -1,13 +1,12 @@
-// MethodTracer: puts the probes into the classes that the filters choose, and takes them out again.
+// MethodTracer: inserts the probes into the classes that the filters choose, and removes them again.
 //
-// Classes that are loaded already are retransformed in batches by the control thread, which bounds how long the JVM
-// stands still for each; classes that are loaded later get their probes in the ClassFileLoadHook. A method is known by
-// its number, which is the methodId of the trace; its definition is written before any of its probes can run: in the
-// hook where the class exists, at ClassPrepare where it is just being loaded. A class that comes to ClassPrepare
-// without the probes that it is to have (it was loaded before the hook was on, or under other filters) is retransformed
-// before the linking thread goes on.
+// The control thread retransforms loaded classes in batches, which bounds how long the JVM stands still for each batch.
+// Classes that are loaded later get their probes in the ClassFileLoadHook. A method is known by its number, which is
+// the methodId of the trace. Its definition is written before any of its probes can run: in the hook if the class
+// exists, at ClassPrepare if it is being loaded. A class that reaches ClassPrepare without the probes it should have
+// (it was loaded before the hook was on, or under other filters) is retransformed before the linking thread goes on.
 //
-// Threads: the hook on any thread, the rest on the control thread but prepare() (the attaching one).
+// Threads: the hook on any thread, the rest on the control thread except prepare() (the attaching thread).
 #pragma once
 
 #include <jni.h>
@@ -43,68 +42,68 @@ class MethodTracer {
   MethodTracer& operator=(const MethodTracer&) = delete;
   ~MethodTracer() { pthread_mutex_destroy(&lock_); }
 
-  // The probe class, the coarse clock. nullptr, or why not.
+  // Makes the probe class and the coarse clock. nullptr, or the reason why not.
   const char* prepare(JNIEnv* jni, int pool_descriptor);
-  // From here on classes get probes as they are loaded; those that are loaded already are queued.
+  // From now on classes get probes as they are loaded; loaded classes are queued.
   void start(JNIEnv* jni);
-  // Retransforms the next batch of what is queued; false when there is nothing left.
+  // Retransforms the next batch of the queue; false when nothing is left.
   bool rewrite_some(JNIEnv* jni);
-  // The same, only for classes that threads wait for. Called between steps of long work.
+  // The same, only for classes that threads wait for. Called between the steps of long work.
   bool rewrite_urgent(JNIEnv* jni);
-  // The filters have changed: queues classes that have probes and classes that need some.
+  // The filters have changed: queues classes that have probes and classes that need them.
   void refilter(JNIEnv* jni);
-  // Takes all probes out of all classes. At the end of the JVM it only stops them.
+  // Removes all probes from all classes. At the end of the JVM it only stops them.
   void remove(JNIEnv* jni);
-  // After remove(), when no callback can be inside any more.
+  // Called after remove(), when no callback can be running any more.
   void destroy_monitors() { callees_.destroy_monitor(); }
-  // Probes write or not (pause).
+  // Lets probes write or not (pause).
   void set_on(bool on);
 
   // The ClassFileLoadHook; `redefined` nullptr: a class that is being loaded.
   void class_file(JNIEnv* jni, jclass redefined, jobject loader, classfile::ByteView bytes, jint* new_size,
                   unsigned char** new_bytes);
   void class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread);
-  // The methodCount of every method that was given a counter, and what has none, into the trace: at the end of the
-  // JVM. On a thread that may wait for the drainer. Nothing where calls are not counted.
+  // Writes the methodCount of every method with a counter, and what has none, into the trace, at the end of the JVM. On
+  // a thread that may wait for the drainer. Does nothing if calls are not counted.
   void write_counts(JNIEnv* jni, const CallbackGuard& guard);
-  // The methods that were given a counter.
+  // The methods that have a counter.
   std::vector<std::uint32_t> counted_methods();
-  // Of the methods that the filters include: "counted=N,...": those that are counted, and those that cannot be.
+  // For the methods that the filters include: "counted=N,...", how many are counted and how many cannot be.
   int coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size);
-  // The end of an object, in JVM TI's ObjectFree: false where it is to be written now (late_frees.h).
+  // The end of an object, in JVM TI's ObjectFree: false if it must be written now (late_frees.h).
   bool keep_free(std::uint64_t object);
-  // Writes the kept ends that need not wait any longer; checks ten times a second. On the control thread.
+  // Writes the kept frees that need not wait any longer; checks ten times a second. On the control thread.
   void write_due_frees();
-  // The rest, at the end of the trace or of the JVM.
+  // Writes the rest, at the end of the trace or of the JVM.
   void write_last_frees(const CallbackGuard& guard);
-  // The number of a method of a class that has probes; 0: it has none.
+  // The number of a method of a class with probes; 0 if it has none.
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
   // A method that got an id before its class got probes keeps it.
   void keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor, std::uint64_t id);
 
   ProbeArea& area() const { return *area_; }
-  // A stack of open calls for the calling thread; nullptr where there is none left, which is counted.
+  // A stack of open calls for the calling thread; nullptr if there is none left, which is counted.
   OpenCalls::Stack* open_calls_of(std::uint64_t thread);
   // "classes=N,methods=N,...": for the trace and for status.
   int figures(char* text, std::size_t size) const;
 
  private:
   void connect();
-  // Numbers of a class's methods, in the order of the class file, by the hash of name and descriptor.
+  // Numbers of the methods of a class, in the order of the class file, by the hash of name and descriptor.
   struct Numbered {
     std::uint64_t class_id = 0;
     std::uint32_t first = 0;
     std::vector<std::uint64_t> methods;
-    std::vector<std::uint32_t> kept;  // by method: the number it had before, 0: none; empty: none of them had
+    std::vector<std::uint32_t> kept;  // by method: its earlier number, 0: none; empty: no method had one
     std::uint32_t number(std::size_t i) const {
       return !kept.empty() && kept[i] != 0 ? kept[i] : first + static_cast<std::uint32_t>(i);
     }
-    std::vector<bool> counted;  // each has, or has had, the probe that counts
+    std::vector<bool> counted;  // by method: it has, or has had, the probe that counts
     bool has_probes = false;
   };
   struct Loading {  // rewritten while it was loaded, not prepared yet
     Numbered numbers;
-    std::uint32_t filters = 0;  // under which
+    std::uint32_t filters = 0;  // the filters in use then
     jweak loader = nullptr;
     std::vector<char> name;
     std::vector<Definition> definitions;  // of the methods, without the class's id
@@ -113,7 +112,7 @@ class MethodTracer {
   ProbeStyle style() const;
   std::uint32_t probes() const;
   bool is_modifiable(jclass klass) const;
-  void refilter(JNIEnv* jni, bool tells_late);
+  void refilter(JNIEnv* jni, bool notes_late);
   void note_late(jclass klass);
   void retransform(const jclass* classes, jint count);
   jint with_room(jclass* classes, jint count);
@@ -149,17 +148,17 @@ class MethodTracer {
   ProbeClassFacts facts_;
   LateFrees late_frees_;
   std::uint64_t next_frees_ = 0;
-  pthread_mutex_t lock_;            // over what follows; no JVM TI call under it
+  pthread_mutex_t lock_;            // over the following; no JVM TI call while it is held
   std::vector<Numbered> numbered_;  // by index_
   IdMap index_;                     // class id -> index + 1
-  IdMap kept_;                      // class id and method -> its number, given before its class had any
+  IdMap kept_;                      // class id and method -> its number, given before its class had numbers
   std::vector<Loading> loading_;
   ClassQueue queue_;
   LateClasses late_;    // of refilter()
   pthread_t server_{};  // the control thread, from start() on
-  bool said_ = true;
-  std::atomic<std::uint32_t> filters_{0};  // counts their changes
-  // The pass of the drainer after which a wait for the next one failed, plus one. 0: none.
+  bool filter_is_noted_ = true;
+  std::atomic<std::uint32_t> filters_{0};  // number of changes
+  // 1 + the pass of the drainer after which a wait for the next one failed; 0: none.
   std::atomic<std::uint64_t> stalled_at_pass_{0};
   bool measures_pools_ = true;      // the JVM does not check for overflow itself (pool_room.h)
   std::uint32_t first_number_ = 0;  // of this session's methods
@@ -167,8 +166,8 @@ class MethodTracer {
   std::atomic<bool> removing_{false};
   std::atomic<std::uint32_t> classes_{0}, methods_{0}, reduced_{0}, skipped_{0}, refused_{0}, unreadable_{0};
   std::atomic<std::uint32_t> native_{0}, abstract_{0}, unseen_news_{0}, unseen_calls_{0};
-  std::atomic<std::uint64_t> unwatched_{0};  // calls that found no stack
-  std::atomic<std::uint32_t> skips_said_{0};
+  std::atomic<std::uint64_t> unwatched_{0};  // calls for which there was no stack
+  std::atomic<std::uint32_t> skips_noted_{0};
 };
 
 }  // namespace jtrace::agent

@@ -7,8 +7,8 @@ namespace jtrace::coreinspect {
 
 namespace {
 
-// A stack that breaks off may do so in a library that was loaded meanwhile; the mappings are read again for that, but
-// not more often than this.
+// A stack may break off in a library that was loaded in the meantime. Then the mappings are read again, but not more
+// often than this.
 constexpr std::uint64_t kMappingsAgain = kNanosPerSecond / 20;
 
 }  // namespace
@@ -17,11 +17,11 @@ class CopiedStackWalker::Impl {
  public:
   Impl(Inspection& inspection, const CodeCache& code)
       : inspection_(inspection), code_(code), java_(inspection.methods(), inspection.objects(), code) {
-    know_libraries();
+    find_libraries();
   }
 
   Walk walk(const target::Registers& registers, Address start, std::vector<std::byte> bytes) {
-    // Of the thread only its stack is of that moment: no mark of the VM, which is of now.
+    // Only the stack of the thread is from that moment. The VM's mark is not used: it is from now.
     JavaThread thread;
     thread.stack_base = start + bytes.size();
     thread.stack_size = bytes.size();
@@ -35,7 +35,7 @@ class CopiedStackWalker::Impl {
   }
 
  private:
-  void know_libraries() {
+  void find_libraries() {
     names_.emplace(inspection_.target());
     native_.emplace(inspection_.target(), inspection_.vm().memory(),
                     [code = &code_](Address pc) { return code->contains(pc); });
@@ -46,7 +46,7 @@ class CopiedStackWalker::Impl {
     next_ = monotonic_ns() + kMappingsAgain;
     const std::size_t before = inspection_.target().mappings().size();
     if (!inspection_.read_mappings_again() || inspection_.target().mappings().size() == before) return false;
-    know_libraries();
+    find_libraries();
     return true;
   }
 

@@ -68,11 +68,11 @@ std::optional<Wait> LockFacts::wait_of_virtual(const VirtualThread& thread) cons
   for (const Frame& frame : thread.walk.frames) locked.insert(frame.locks.begin(), frame.locks.end());
   if (locked.size() != 1) return std::nullopt;
   if (thread.state() != "BLOCKED") return Wait{.kind = "wait", .object = *locked.begin()};
-  // Notified: it waits to have the monitor back.
+  // The thread was notified, and waits to enter the monitor again.
   return Wait{.kind = "monitor", .object = *locked.begin(), .owner_thread = owner_of_object(*locked.begin())};
 }
 
-// java.lang.Thread.parkBlocker, and whose thread a java.util.concurrent synchronizer is.
+// The object in java.lang.Thread.parkBlocker, and the thread that owns it if it is a java.util.concurrent synchronizer.
 std::optional<Wait> LockFacts::wait_for_blocker(Address thread) const {
   const ObjectModel& objects = inspection_.objects();
   const auto blocker = objects.reference(thread, "parkBlocker");
@@ -84,8 +84,8 @@ std::optional<Wait> LockFacts::wait_for_blocker(Address thread) const {
   return wait;
 }
 
-// A class that has been initialised since the stop has no lock any more: then it stays a wait on an int[].
-void LockFacts::tell_initialisation(Wait& wait) {
+// A class that has been initialized since the stop has no lock any more: the wait is then shown as a wait on an int[].
+void LockFacts::note_initialisation(Wait& wait) {
   if (wait.kind != "wait" || !may_be_init_lock(inspection_, wait.object)) return;
   if (!initialisers_) initialisers_ = class_initialisers(inspection_);
   for (const ClassInitialiser& each : *initialisers_) {
@@ -98,7 +98,7 @@ void LockFacts::tell_initialisation(Wait& wait) {
 
 void LockFacts::complete(Wait& wait) {
   const ObjectModel& objects = inspection_.objects();
-  tell_initialisation(wait);
+  note_initialisation(wait);
   const bool named = !wait.class_name.empty();
   if (const auto klass = objects.klass_of(wait.object); klass && !named)
     wait.class_name = objects.classes().name(*klass).value_or("");
@@ -108,8 +108,8 @@ void LockFacts::complete(Wait& wait) {
   wait.owner_id = owner->id;
 }
 
-// The mark of a locked object is the address of its monitor, tagged with 2 (markWord.hpp); with
-// -XX:+UseObjectMonitorTable (24 and later) it is not.
+// The mark of a locked object is the address of its monitor, tagged with 2 (markWord.hpp), except with
+// -XX:+UseObjectMonitorTable (24 and later).
 Address LockFacts::owner_of_object(Address object) const {
   constexpr std::uint64_t kTag = 3, kMonitor = 2;
   const Vm& vm = inspection_.vm();
@@ -121,7 +121,7 @@ Address LockFacts::owner_of_object(Address object) const {
 }
 
 // ObjectMonitor::_owner: up to 21 a JavaThread* or an address on the owner's stack; from 24 on the owner's id, which
-// may be a virtual thread's; 1 for an owner that holds the object by a fast lock (objectMonitor.hpp).
+// may be a virtual thread's; 1 if the owner holds the object by a fast lock (objectMonitor.hpp).
 Address LockFacts::owner_of_monitor(Address monitor, Address object) const {
   const auto owner = inspection_.vm().read_pointer(monitor, "ObjectMonitor", "_owner");
   if (!owner || *owner == 0) return 0;
@@ -136,13 +136,13 @@ Address LockFacts::owner_of_monitor(Address monitor, Address object) const {
       if (by_id && static_cast<std::uint64_t>(each.id) == *owner) return each.key;
     } else if (by_id ? each.java->monitor_owner_id == *owner
                      : each.key == *owner || each.java->has_stack_address(*owner)) {
-      carrier = each.key;  // maybe on behalf of the virtual thread that it runs
+      carrier = each.key;  // perhaps for the virtual thread that it runs
     }
   }
   return carrier;
 }
 
-// Of a virtual thread that is not mounted the lock stack lies in its stack chunk; the frames tell as well.
+// The lock stack of an unmounted virtual thread is in its stack chunk; its frames have the locks too.
 Address LockFacts::holder_by_frames(Address object) const {
   for (const Party& each : parties_) {
     if (each.java) continue;
@@ -172,7 +172,7 @@ Address LockFacts::holder_of_fast_lock(Address object) const {
 }
 
 void LockFacts::find_deadlocks() {
-  std::map<Address, int> seen_in;  // the walk that came by first
+  std::map<Address, int> seen_in;  // index of the walk that found it first
   int walk = 0;
   for (const auto& [start, first] : waits_) {
     ++walk;
@@ -191,7 +191,7 @@ void LockFacts::find_deadlocks() {
 
 namespace {
 
-// What threads own, those too that have ended with it.
+// Lists what threads own; a thread that ended may still own something.
 void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWriter* json, std::string& out) {
   for (const OwnedLock& lock : owned.all()) {
     const auto alive = std::find_if(facts.parties().begin(), facts.parties().end(),

@@ -30,11 +30,11 @@ using trace::MethodId;
 using trace::ObjectId;
 using trace::ThreadId;
 
-// Numbers 1, 2, ... for addresses in the order of their appearance.
+// Numbers addresses 1, 2, ... in the order of their appearance.
 template <class Id>
 class Numbers {
  public:
-  // The id, and whether it is new.
+  // Returns the id, and whether it is new.
   std::pair<Id, bool> of(Address address) {
     const auto [at, added] = ids_.emplace(address, ids_.size() + 1);
     return {Id(at->second), added};
@@ -89,7 +89,8 @@ class SnapshotEvents::Impl {
   Result<> end_trace(std::uint64_t time) {
     time_ = trace::Time(time);
     if (mask_.count() > 0) JTRACE_RETURN_IF_ERROR(option(trace::kMaskedKey, std::to_string(mask_.count())));
-    for (; said_ < missing_.size(); ++said_) JTRACE_RETURN_IF_ERROR(option(trace::kUnavailableKey, missing_[said_]));
+    for (; missing_written_ < missing_.size(); ++missing_written_)
+      JTRACE_RETURN_IF_ERROR(option(trace::kUnavailableKey, missing_[missing_written_]));
     return document_.end_trace(time);
   }
   Result<> end() { return document_.end(time_.ns()); }
@@ -156,7 +157,7 @@ class SnapshotEvents::Impl {
     return {};
   }
 
-  // classDef, where it was not written yet.
+  // Writes the classDef, unless it was written before.
   Result<> need_class(Address klass) {
     const auto [id, is_new] = classes_.of(klass);
     if (!is_new) return {};
@@ -231,7 +232,7 @@ class SnapshotEvents::Impl {
     }
     if (!waits) return {};
     const LockFacts locks(inspection_, snapshot);
-    // Before the waits: to have entered ends one.
+    // Before the waits, because having entered a monitor ends a wait.
     if (owned) JTRACE_RETURN_IF_ERROR(write_owned(locks, *owned));
     for (const LockFacts::Party& each : locks.parties())
       if (const Wait* wait = locks.wait_of(each.key)) JTRACE_RETURN_IF_ERROR(write_wait(locks, each, *wait));
@@ -239,7 +240,7 @@ class SnapshotEvents::Impl {
   }
 
  private:
-  // From the outermost frame inwards; the ticket counts within the thread.
+  // From the outermost frame inwards; tickets count within the thread.
   Result<> write_stack(ThreadId thread, const Walk& walk) {
     std::uint64_t depth = 0;
     const bool any = std::any_of(walk.frames.begin(), walk.frames.end(), [](const Frame& f) { return f.method; });
@@ -259,7 +260,7 @@ class SnapshotEvents::Impl {
     return {};
   }
 
-  // objDef, where it was not written yet. The element class of arrays of objects stands for theirs.
+  // Writes the objDef, unless it was written before. An array of objects has the class of its elements.
   Result<ObjectId> need_object(Address object) {
     if (object == 0) return ObjectId::none();
     const auto [id, is_new] = objects_.of(object);
@@ -301,7 +302,7 @@ class SnapshotEvents::Impl {
     return document_.events().emit(enter);
   }
 
-  // What a thread has is what it has entered.
+  // A thread has entered the monitors that it holds.
   Result<> write_owned(const LockFacts& locks, OwnedLocks& owned) {
     owned.settle(locks);
     for (const LockFacts::Party& each : locks.parties())
@@ -313,7 +314,7 @@ class SnapshotEvents::Impl {
     return owned.why().empty() ? Result<>() : option(trace::kUnavailableKey, "owned locks: " + owned.why());
   }
 
-  // A walk over the heap: a value for each class, which is defined before it.
+  // Walks the heap and writes a value for each class, after the definition of the class.
   Result<> write_class_totals() {
     JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection_, options_, false));
     JTRACE_ASSIGN_OR_RETURN(const HistogramTable table, take_histogram_table(*access, options_.heap));
@@ -368,7 +369,7 @@ class SnapshotEvents::Impl {
   std::optional<std::uint64_t> objects_in_heap_;  // from a walk
   std::set<std::uint64_t> threads_;               // those that were defined
   std::vector<std::string> missing_;
-  std::size_t said_ = 0;  // of `missing_`, in the trace
+  std::size_t missing_written_ = 0;  // of `missing_`, in the trace
 };
 
 SnapshotEvents::SnapshotEvents(Inspection& inspection, trace::EventSink& sink, SnapshotIdentity identity,
@@ -408,8 +409,8 @@ SnapshotIdentity identify_target(const Inspection& inspection) {
   const std::string command = inspection.vm().read_static_text("Arguments", "_java_command").value_or("");
   identity.executable = perfdata::mask_secrets(command);
   identity.process_name = command.substr(0, command.find(' '));
-  // The ticks are written some twenty times a second (PerfDataSamplingInterval): the core's time as near as it tells
-  // it.
+  // The tick counter is written about twenty times a second (PerfDataSamplingInterval): the best approximation of the
+  // core's time.
   const auto ticks = counters ? counters->long_value("sun.os.hrt.ticks") : std::nullopt;
   const auto frequency = counters ? counters->long_value("sun.os.hrt.frequency") : std::nullopt;
   identity.time = identity.process_time;

@@ -10,7 +10,7 @@
 namespace jtrace::dtrace {
 namespace {
 
-// Refused where none of the probes would fire without its flag.
+// Refuses if none of the probes can fire without its flag.
 Result<std::vector<std::string>> flags_to_switch_on(const OffProbes& off, std::size_t chosen,
                                                     const ProbeRequest& request) {
   if (off.count == 0 || request.enable_flags) return off.flags;
@@ -18,29 +18,29 @@ Result<std::vector<std::string>> flags_to_switch_on(const OffProbes& off, std::s
   if (off.count == chosen)
     return fail(ErrorCategory::kRefused, "these probes are off in this JVM and would never fire: " + off.names, help);
   if (!request.probes.empty())
-    request.tell(LogLevel::kWarning, "off in this JVM, they will not fire: " + off.names + "; " + help);
+    request.report(LogLevel::kWarning, "off in this JVM, they will not fire: " + off.names + "; " + help);
   return std::vector<std::string>();
 }
 
-// Switches on what is off, and shares what another trace of ours has switched on.
+// Switches on the flags that are off, and shares those that another trace has switched on.
 Result<std::optional<FlagSwitch>> hold_flags(const target::Process& process, const Libjvm& libjvm,
                                              const std::vector<const Probe*>& chosen,
                                              const std::vector<std::string>& off, const ProbeRequest& request) {
   const auto needed = flags_to_hold(libjvm, chosen, off);
   if (needed.empty()) return std::optional<FlagSwitch>();
   JTRACE_ASSIGN_OR_RETURN(const auto limits, limits_of_switching(libjvm, off));
-  for (const std::string& line : limits) request.tell(LogLevel::kWarning, line);
+  for (const std::string& line : limits) request.report(LogLevel::kWarning, line);
   JTRACE_ASSIGN_OR_RETURN(auto switched, FlagSwitch::take(process, libjvm, needed, !off.empty()));
   std::string names;
   for (const std::string& flag : switched.flags()) names += (names.empty() ? "" : ", ") + flag;
-  if (!names.empty()) request.tell(LogLevel::kInfo, "switched on until the last trace of it ends: " + names);
+  if (!names.empty()) request.report(LogLevel::kInfo, "switched on until the last trace of it ends: " + names);
   return std::optional(std::move(switched));
 }
 
 Result<std::vector<TracedSite>> sites_of(const Libjvm& libjvm, const std::vector<const Probe*>& chosen,
                                          const ProbeRequest& request) {
   JTRACE_ASSIGN_OR_RETURN(auto sites, choose_sites(libjvm, chosen, request.count_methods, request.stacks));
-  for (const std::string& line : unreadable_operands(sites)) request.tell(LogLevel::kWarning, line);
+  for (const std::string& line : unreadable_operands(sites)) request.report(LogLevel::kWarning, line);
   return sites;
 }
 
@@ -51,36 +51,36 @@ Result<std::unique_ptr<ProbeSource>> open_source(const target::Process& process,
                           ProbeSource::open(process, libjvm, sites, {request.back_end, request.options.ring_memory}));
   char time[32];
   std::snprintf(time, sizeof time, "%.0f ms", static_cast<double>(monotonic_ns() - before) / 1e6);
-  request.tell(LogLevel::kInfo, "tracing " + std::to_string(sites.size()) + " sites by " +
-                                    std::string(to_string(source->back_end())) + ", set in " + time +
-                                    (source->reason().empty() ? "" : " (" + source->reason() + ")"));
+  request.report(LogLevel::kInfo, "tracing " + std::to_string(sites.size()) + " sites by " +
+                                      std::string(to_string(source->back_end())) + ", set in " + time +
+                                      (source->reason().empty() ? "" : " (" + source->reason() + ")"));
   return source;
 }
 
-// Null, with a warning, where the JVM's tables cannot be read.
+// Null, with a warning, if the JVM's tables cannot be read.
 std::unique_ptr<VmFacts> facts_of(const target::Process& process, const ProbeRequest& request) {
   auto facts = VmFacts::open(process.pid());
   if (facts) return std::move(*facts);
-  request.tell(LogLevel::kWarning,
-               "threads and classes that are there already are told by their names alone: " + facts.error().message());
+  request.report(LogLevel::kWarning, "threads and classes that are there already are told by their names alone: " +
+                                         facts.error().message());
   return nullptr;
 }
 
-// Virtual threads came with 21 (19 and 20: on request).
+// Virtual threads came with JDK 21 (19 and 20: on request).
 bool has_virtual_threads(const Libjvm& libjvm) { return libjvm.feature == 0 || libjvm.feature >= 19; }
 
 ProbeTraceOptions trace_options(const ProbeRequest& request) {
   return {.count = request.count,
           .summary = request.summary,
           .stacks = request.stacks,
-          .warn = [&request](const std::string& line) { request.tell(LogLevel::kWarning, line); }};
+          .warn = [&request](const std::string& line) { request.report(LogLevel::kWarning, line); }};
 }
 
 }  // namespace
 
 Result<ProbeTraceSummary> trace_running(const target::Process& process, const ProbeRequest& request) {
   JTRACE_ASSIGN_OR_RETURN(const Libjvm libjvm, libjvm_of_process(process));
-  if (libjvm.flag_error) request.tell(LogLevel::kWarning, libjvm.flag_error->message());
+  if (libjvm.flag_error) request.report(LogLevel::kWarning, libjvm.flag_error->message());
   JTRACE_ASSIGN_OR_RETURN(const auto chosen, choose_probes(libjvm, request.probes));
   JTRACE_ASSIGN_OR_RETURN(const auto off, flags_to_switch_on(off_in(libjvm, chosen), chosen.size(), request));
   JTRACE_ASSIGN_OR_RETURN(const auto sites, sites_of(libjvm, chosen, request));
@@ -91,7 +91,7 @@ Result<ProbeTraceSummary> trace_running(const target::Process& process, const Pr
   if (request.stacks && facts == nullptr)
     return fail(ErrorCategory::kPermission, "--stack needs to read the memory of the JVM",
                 "it takes the same user as the JVM's, or CAP_SYS_PTRACE");
-  // Before the probes are set: the guard must not hold their descriptors.
+  // Before the probes are attached, because the guard must not hold their descriptors.
   JTRACE_ASSIGN_OR_RETURN(const auto switched, hold_flags(process, libjvm, chosen, off, request));
   JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(process, libjvm, sites, request));
   ProbeTraceOptions more = trace_options(request);
@@ -107,8 +107,8 @@ Result<ProbeTraceSummary> trace_launched(const std::vector<std::string>& command
   JTRACE_ASSIGN_OR_RETURN(const Libjvm libjvm, libjvm_of_file(path));
   JTRACE_ASSIGN_OR_RETURN(const auto chosen, choose_probes(libjvm, request.probes));
   if (const OffProbes off = off_in(command, chosen); !request.probes.empty() && off.count != 0)
-    request.tell(LogLevel::kWarning,
-                 "off in this JVM, they will not fire: " + off.names + "; give java " + off.options);
+    request.report(LogLevel::kWarning,
+                   "off in this JVM, they will not fire: " + off.names + "; give java " + off.options);
   JTRACE_ASSIGN_OR_RETURN(const auto sites, sites_of(libjvm, chosen, request));
   JTRACE_ASSIGN_OR_RETURN(LaunchedProcess launched, LaunchedProcess::fork(command));
   pid = launched.pid();

@@ -24,7 +24,7 @@ struct ProbeRequest {
   // by then, and does not inherit that the signals are blocked.
   std::function<int()> begin_cancel;
   // What the user should know meanwhile, a line each.
-  std::function<void(LogLevel, const std::string&)> tell;
+  std::function<void(LogLevel, const std::string&)> report;
 };
 
 // Errors: what kept the trace from beginning. Later ones are in the summary.

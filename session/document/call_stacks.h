@@ -77,7 +77,7 @@ class CallStack {
   std::vector<CallValue> values;
 
   // The open calls that the document tells of.
-  std::uint64_t told() const {
+  std::uint64_t reported() const {
     return static_cast<std::uint64_t>(
         std::count_if(calls_.begin(), calls_.end(), [](const OpenCall& call) { return call.ticket != 0; }));
   }

@@ -1,4 +1,4 @@
-// What happens within a frame: line, throw, catch.
+// Events within a frame: line, throw, catch.
 #include "session/document/call_events.h"
 
 namespace jtrace::session {
@@ -8,7 +8,7 @@ using record::RecordKind;
 using trace::ObjectId;
 using trace::ThreadId;
 
-// The ticket of the innermost call of the method; none where entries are not traced.
+// The ticket of the innermost call of the method; none if entries are not traced.
 trace::WordList CallEvents::ticket_of(CallStack& stack, std::uint32_t method) {
   const std::size_t at = stack.find(method);
   const std::uint64_t ticket = at < stack.size() ? stack.at(at).ticket : 0;
@@ -36,7 +36,7 @@ Result<> CallEvents::write_exception(const TimedRecord& any) {
   const std::uint64_t time = record.header.time;
   CallStack& stack = stacks_.of(any.thread);
   const CallStack::Thrown here{method, record.handle};
-  const bool said = stack.thrown == here;
+  const bool is_noted = stack.thrown == here;
   const bool leaves = (record.header.flags & record::kLeavesFrame) != 0;
   if (is_catch || leaves) JTRACE_RETURN_IF_ERROR(end_calls_of(stack, method, {time, {}}));
   stack.thrown = is_catch || leaves ? CallStack::Thrown() : here;
@@ -46,7 +46,7 @@ Result<> CallEvents::write_exception(const TimedRecord& any) {
   const ObjectId object = record.object != 0 ? ObjectId(record.object) : ObjectId::unavailable();
   const trace::WordList ticket = ticket_of(stack, method);
   const bool wants_throw = traces(record::kThrowEvent);
-  if (wants_throw && (!said || (!is_catch && !leaves)))
+  if (wants_throw && (!is_noted || (!is_catch && !leaves)))
     JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Throw{.threadId = ThreadId(any.thread),
                                                       .time = wall(time),
                                                       .objIdRef = object,

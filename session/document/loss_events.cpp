@@ -51,10 +51,10 @@ Result<> LossEvents::write_unknown_calls(std::uint64_t time) {
   return traces(record::kMethodEvent | record::kCallEvent) ? write_gap({.to = time}) : Result<>();
 }
 
-// At the end of a thread all its calls have ended. The ends that are missing were not seen: a probe that finds no stack
-// (StackOverflowError) writes nothing. The thread that ends the JVM ends within its calls.
+// At the end of a thread all its calls have ended. If ends are missing, their probes wrote nothing (a probe on a full
+// stack throws StackOverflowError). The thread that ends the JVM ends inside its calls.
 Result<> LossEvents::write_open_calls(const record::ThreadRecord& end) {
-  const std::uint64_t open = calls_.stacks().of(end.thread).told();
+  const std::uint64_t open = calls_.stacks().of(end.thread).reported();
   if (open == 0) return {};
   if ((end.header.flags & record::kWithinCalls) == 0)
     return write_gap({.thread = end.thread, .from = end.header.time, .to = end.header.time, .events = open});

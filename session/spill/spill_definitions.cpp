@@ -14,7 +14,7 @@ namespace {
 
 std::size_t index_of(DefinitionKind kind) { return static_cast<std::size_t>(kind); }
 
-// Of a thread's definition with its size in front: after kind, time, id and tid.
+// Offset in a thread's definition with its size in front: after kind, time, id and tid.
 constexpr std::size_t kThreadFlagsAt = sizeof(std::uint32_t) + 1 + 3 * sizeof(std::uint64_t);
 constexpr int kFlagsAlone = (1 << record::kThreadStateShift) - 1;
 
@@ -26,14 +26,15 @@ std::uint64_t bytes_in_spill(std::size_t definition) {
 
 void SpillDefinitions::learn(std::span<const std::byte> definition, bool written) {
   const auto kind = static_cast<DefinitionKind>(definition[0]);
-  if (kind == DefinitionKind::kOption || kind == DefinitionKind::kClock || index_of(kind) >= kKinds) return;  // said
+  // Nothing refers to definitions of these kinds.
+  if (kind == DefinitionKind::kOption || kind == DefinitionKind::kClock || index_of(kind) >= kKinds) return;
   std::uint64_t id = 0;
   std::memcpy(&id, definition.data() + 9, sizeof id);  // after kind and time
   if (written) written_[index_of(kind)].insert(id);
   const bool is_text = kind == DefinitionKind::kText;
   if (is_text && texts_.size() >= kMostTexts) texts_.erase(texts_.begin());
   std::string& kept = is_text ? texts_[id] : known_[index_of(kind)][id];
-  // Of methods, a later one knows more.
+  // A later definition of a method has more facts.
   if (!kept.empty() && kind != DefinitionKind::kMethod && kind != DefinitionKind::kStandsFor) return;
   const std::size_t before = kept.size();
   const auto size = static_cast<std::uint32_t>(definition.size());
@@ -87,7 +88,7 @@ void SpillDefinitions::take_references(const record::StackDefinition& of, Missin
   for (const record::StackFrame& frame : of.frames) take_method(frame.method, missing);
 }
 
-void SpillDefinitions::take_what_it_refers_to(const std::string& definition, Missing& missing) {
+void SpillDefinitions::take_references_of(const std::string& definition, Missing& missing) {
   const auto bytes = std::as_bytes(std::span(definition)).subspan(sizeof(std::uint32_t));
   const auto read = record::read_definition(bytes);
   if (!read) return;
@@ -99,14 +100,14 @@ void SpillDefinitions::need(DefinitionKind kind, std::uint64_t id, Missing& miss
   std::size_t next = missing.size();
   if (kind == DefinitionKind::kMethod) take_method(id, missing);
   else take(kind, id, missing);
-  for (; next < missing.size(); ++next) take_what_it_refers_to(*missing[next], missing);
+  for (; next < missing.size(); ++next) take_references_of(*missing[next], missing);
 }
 
 SpillDefinitions::Missing SpillDefinitions::of_head() {
   std::vector<std::uint64_t> threads;
   for (auto& [id, definition] : known_[index_of(DefinitionKind::kThread)]) {
     threads.push_back(id);
-    // What it did when the trace began was for the first file.
+    // What the thread did when the trace began was for the first file.
     if (definition.size() > kThreadFlagsAt)
       definition[kThreadFlagsAt] = static_cast<char>(definition[kThreadFlagsAt] & kFlagsAlone);
   }

@@ -51,7 +51,7 @@ class SpillDefinitions {
       ;
   void take(trace::record::DefinitionKind kind, std::uint64_t id, Missing& missing);
   void take_method(std::uint64_t id, Missing& missing);
-  void take_what_it_refers_to(const std::string& definition, Missing& missing);
+  void take_references_of(const std::string& definition, Missing& missing);
   // One for each kind of definition (definitions.def): what its fields refer to.
   void take_references(const std::monostate&, Missing&) {}
   void take_references(const trace::record::ThreadDefinition&, Missing&) {}

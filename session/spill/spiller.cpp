@@ -13,7 +13,8 @@ using record::BlockKind;
 
 namespace {
 
-// What a document says now and then, it says at a pass: there is one, though it be empty, as often as this.
+// Notes that a document gets from time to time are written at a pass. So there is a pass, possibly empty, at least this
+// often.
 constexpr std::uint64_t kPassInterval = kNanosPerSecond;
 
 record::SpillMoment moment_now() {
@@ -31,7 +32,7 @@ Result<> Spiller::begin_document(std::uint64_t time) {
 Result<> Spiller::begin_further_document(std::uint64_t /*time*/, Further /*how*/) {
   writer_.redirect(files_.bytes_sink());
   dropped_before_ = reader_.counts().dropped_events;
-  said_dropped_ = 0;
+  written_dropped_ = 0;
   return begin_file(monotonic_ns());
 }
 
@@ -51,22 +52,22 @@ Result<> Spiller::begin_file(std::uint64_t time) {
 Result<Spiller::Pass> Spiller::take(Mode mode) {
   JTRACE_ASSIGN_OR_RETURN(const Pass pass, reader_.take(*this, mode));
   const bool something = pass.events != 0 || pass.definition_bytes != 0 || mode != Mode::kLive;
-  if (in_trace() && (something || dropped() != said_dropped_ || monotonic_ns() - last_pass_ >= kPassInterval))
+  if (in_trace() && (something || dropped() != written_dropped_ || monotonic_ns() - last_pass_ >= kPassInterval))
     JTRACE_RETURN_IF_ERROR(write_pass(pass.time));
-  // Only what has left us is freed: a later recover finds the rest in the pool.
+  // Frees only what has been written: a later recover finds the rest in the pool.
   JTRACE_RETURN_IF_ERROR(output().flush());
   if (mode != Mode::kReadOnly) reader_.release(options().block_when_full);
   return pass;
 }
 
 Result<> Spiller::write_pass(std::uint64_t watermark) {
-  said_dropped_ = dropped();
-  const record::PassBlock pass{moment_now(), watermark, said_dropped_};
+  written_dropped_ = dropped();
+  const record::PassBlock pass{moment_now(), watermark, written_dropped_};
   last_pass_ = pass.moment.monotonic;
   return writer_.write_block(BlockKind::kPass, pass);
 }
 
-// A copy of the part, as it goes into the file: its producer may change the pool's bytes meanwhile.
+// A copy of the part as it goes into the file, because its producer may change the pool's bytes.
 Result<record::EventPart> Spiller::write_part(BlockKind kind, const record::EventPart& part) {
   record::EventPart written = part;
   std::span<const std::byte> copy;
@@ -75,7 +76,7 @@ Result<record::EventPart> Spiller::write_part(BlockKind kind, const record::Even
   return written;
 }
 
-// What comes while the trace is stopped (a paused agent still says something) is known, but not written.
+// What arrives while the trace is stopped (a paused agent still sends some records) is remembered, but not written.
 Result<> Spiller::on_definitions(const record::EventPart& part) {
   if (!in_trace()) {
     state_.on_definitions(part, false);
@@ -95,7 +96,7 @@ Result<> Spiller::on_events(const record::EventPart& part) {
   return {};
 }
 
-// What the part refers to, before it; in the next file where this one has no room for them.
+// Writes the definitions that the part refers to before it; in the next file if this one has no room for them.
 Result<> Spiller::restate(const record::EventPart& part) {
   const std::uint64_t document = documents();
   SpillDefinitions::Missing missing = state_.missing(part);
@@ -105,7 +106,7 @@ Result<> Spiller::restate(const record::EventPart& part) {
 }
 
 Result<> Spiller::settle(Ending ending) {
-  return ending == Ending::kTrace ? Result<>() : write_pass(UINT64_MAX);  // all there will be of this file
+  return ending == Ending::kTrace ? Result<>() : write_pass(UINT64_MAX);  // nothing else goes into this file
 }
 
 Result<> Spiller::finish_document(const End& end) {
@@ -118,7 +119,7 @@ Result<> Spiller::finish_document(const End& end) {
 }
 
 DrainFigures Spiller::figures() const {
-  // Nobody looks for missing definitions yet.
+  // A spill does not check for missing definitions.
   return {.events = state_.events(), .malformed = reader_.counts().malformed + state_.malformed()};
 }
 

@@ -57,7 +57,7 @@ class Spiller final : public TraceDrain, private trace::record::PartSink {
   trace::record::SpillWriter writer_;
   SpillState state_;
   std::uint64_t dropped_before_ = 0;  // until the file began
-  std::uint64_t said_dropped_ = 0;
+  std::uint64_t written_dropped_ = 0;
   std::uint64_t last_pass_ = 0;  // monotonic, of the last kPass
 };
 

@@ -6,12 +6,12 @@
 namespace jtrace::trace::io {
 
 AllocationKind allocation_kind(const Scope& scope) {
-  if (scope.events_said) {
+  if (scope.has_events_option) {
     if (!scope.events_sampled) return AllocationKind::kExact;
     if (scope.sample_interval) return *scope.sample_interval == 0 ? AllocationKind::kExact : AllocationKind::kSampled;
     return AllocationKind::kUnknown;
   }
-  // Other producers tell of each object. Of a piece without its head nobody knows whose it is.
+  // Other producers report each object. The producer of a part without a head is not known.
   const bool ours = scope.agent_name == "jtrace" || scope.agent_name.empty();
   return ours ? AllocationKind::kUnknown : AllocationKind::kExact;
 }
@@ -19,7 +19,7 @@ AllocationKind allocation_kind(const Scope& scope) {
 AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc) {
   const auto size = static_cast<double>(alloc.size.value_or(0));
   if (allocation_kind(scope) != AllocationKind::kSampled || size <= 0) return {1, size};
-  // expm1: exact also where an object is a millionth of the interval.
+  // expm1 is exact also if an object is a millionth of the interval.
   const double objects = -1 / std::expm1(-size / static_cast<double>(*scope.sample_interval));
   return {objects, objects * size};
 }

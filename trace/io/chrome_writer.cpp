@@ -41,7 +41,7 @@ class ChromeWriter final : public Converter, private CallListener {
   }
 
  private:
-  // Where an element has a row, what is named in it is an id that joins, a name that is shown or one of args.
+  // If an element has a row, the attributes named in it are an id that joins, a displayed name, or one of args.
   static constexpr Carried kCarried[] = {
       {"node", ""},
       {"processCreate", "processId name pid"},
@@ -66,7 +66,7 @@ class ChromeWriter final : public Converter, private CallListener {
       {"throw", "threadId time objIdRef objHandle methodIdRef traceIdRef"},
       {"catch", "threadIdRef time objIdRef objHandle methodIdRef traceIdRef"}};
 
-  // ,"args":{...} of what is there.
+  // Writes ,"args":{...} of the attributes that are present.
   class Arguments {
    public:
     void text(std::string_view name, std::string_view value) {
@@ -92,12 +92,12 @@ class ChromeWriter final : public Converter, private CallListener {
       std::size_t position = 0;
       for (const Value& each : values) {
         const std::string_view name = each.name.view();
-        const std::string said = name.empty() ? "value " + std::to_string(position) : std::string(name);
+        const std::string label = name.empty() ? "value " + std::to_string(position) : std::string(name);
         ++position;
-        if (each.value.present()) text(said, each.value.view());
-        else if (each.text.present()) text(said, each.text.view());
+        if (each.value.present()) text(label, each.value.view());
+        else if (each.text.present()) text(label, each.text.view());
         else if (each.objIdRef.present() && each.objIdRef.is_number())
-          text(said, "object " + std::to_string(each.objIdRef.value()));
+          text(label, "object " + std::to_string(each.objIdRef.value()));
       }
     }
     std::string all() const { return text_.empty() ? "" : text_ + "}"; }
@@ -189,7 +189,7 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kThreadEnd:
       case ElementKind::kClassDef:
       case ElementKind::kMethodDef:
-      case ElementKind::kObjDef: return;  // named where they are used
+      case ElementKind::kObjDef: return;  // named where it is used
       case ElementKind::kOption:
         if (!gap_of(event, scope) && std::get<Option>(event).key.view() != kThreadStateKey) lose(event);
         return;
@@ -197,7 +197,7 @@ class ChromeWriter final : public Converter, private CallListener {
     }
   }
 
-  // What was open ended unseen: it is drawn until then.
+  // Calls that are still open ended unseen: they are drawn until this time.
   void on_gap(Scope& scope, const Gap& gap) override {
     if (gap.thread == 0 || gap.from == 0) return;
     if (const auto found = open_.find(Key(scope.index, gap.thread)); found != open_.end()) {
@@ -256,7 +256,7 @@ class ChromeWriter final : public Converter, private CallListener {
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t) override {
     begin("E", scope.method_name(stack.back().method), "call", scope, thread, time);
-    // Of the frames that an exit closes, its own.
+    // Of the frames that an exit closes, the one that it belongs to.
     const auto* exit = current_ == nullptr ? nullptr : std::get_if<MethodExit>(current_);
     const bool is_its_own = exit != nullptr && (!exit->ticket.present() || exit->ticket.value() == stack.back().ticket);
     end_call(is_its_own ? exit->values : List<Value>());
@@ -292,7 +292,7 @@ class ChromeWriter final : public Converter, private CallListener {
   ByteSink& bytes_;
   Scopes scopes_;
   CallStacks calls_;
-  const Event* current_ = nullptr;  // that opens or closes calls
+  const Event* current_ = nullptr;  // the event that opens or closes calls
   FirstStates first_states_{[this](const Scope& scope, std::uint64_t thread, const FirstState& first) {
     complete(scope, thread, first.since, first.until, first.state + " since before the trace", "state");
   }};

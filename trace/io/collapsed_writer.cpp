@@ -75,7 +75,7 @@ class CollapsedWriter final : public Converter, private CallListener {
     else if (weight_ == Weight::kCpu) lose_attributes<kOfProcessor>(event);
     else lose_attributes<kOfAllocations>(event);
   }
-  // A name within a line: separators of the format become others.
+  // A name within a line: the separators of the format are replaced.
   static void append_clean(std::string& line, std::string_view name) {
     for (const char c : name) line += c == ';' || c == '\n' || c == '\r' ? ':' : c;
   }
@@ -93,13 +93,13 @@ class CollapsedWriter final : public Converter, private CallListener {
     if (weights_.size() < tree_.nodes.size()) weights_.resize(tree_.nodes.size());
     weights_[node] += weight;
   }
-  // Of the innermost open call of the thread; its name where there is none.
+  // The node of the thread's innermost open call; without one, the node of its name.
   std::uint32_t& top_of(const Scope& scope, std::uint64_t thread) {
     std::uint32_t& top = tops_[{scope.index, thread}];
     if (top == 0) top = tree_.child(0, tree_.name_of(scope.thread_name(thread)));
     return top;
   }
-  // OpenFrame::user: what its callees took.
+  // OpenFrame::user: the time of its callees.
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override {
     std::uint32_t& top = top_of(scope, thread);
     if (stack.back().cut) top = tree_.base(top, true);
@@ -125,13 +125,14 @@ class CollapsedWriter final : public Converter, private CallListener {
     Producer& producer = producers_[scope.index];
     producer.scope = &scope;
     producer.kind = allocation_kind(scope);
-    ++producer.told;
+    ++producer.count;
     producer.bytes[node] += allocation_weight(scope, alloc).bytes;
   }
-  // Of the producers of one process the one that tells of every object, else of most: the same bytes stand once.
+  // Of the producers of one process, chooses the one that reports every object, otherwise the one that reports most:
+  // the same bytes are counted once.
   void choose_allocations() {
     std::map<std::string, const Producer*> chosen;
-    const auto rank = [](const Producer& each) { return std::pair(each.kind == AllocationKind::kExact, each.told); };
+    const auto rank = [](const Producer& each) { return std::pair(each.kind == AllocationKind::kExact, each.count); };
     for (const Producer& each : producers_) {
       if (each.scope == nullptr) continue;
       const Producer*& best = chosen[each.scope->process_id];
@@ -139,11 +140,11 @@ class CollapsedWriter final : public Converter, private CallListener {
     }
     for (const Producer& each : producers_)
       if (each.scope != nullptr && chosen[each.scope->process_id] != &each)
-        lost_["objAlloc of a producer beside another"] += each.told;
+        lost_["objAlloc of a producer beside another"] += each.count;
     for (const auto& [process, producer] : chosen) {
       for (const auto& [node, bytes] : producer->bytes) add(node, static_cast<std::uint64_t>(std::llround(bytes)));
       const std::string note =
-          allocation_note(producer->kind, producer->told, producer->scope->sample_interval.value_or(0));
+          allocation_note(producer->kind, producer->count, producer->scope->sample_interval.value_or(0));
       if (!note.empty()) notes_.push_back("allocated bytes are " + note);
     }
   }
@@ -151,7 +152,7 @@ class CollapsedWriter final : public Converter, private CallListener {
   struct Producer {
     const Scope* scope = nullptr;
     AllocationKind kind = AllocationKind::kNone;
-    std::uint64_t told = 0;
+    std::uint64_t count = 0;
     std::map<std::uint32_t, double> bytes;  // by node
   };
 

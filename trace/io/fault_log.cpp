@@ -3,7 +3,7 @@
 namespace jtrace::trace::io {
 
 namespace {
-constexpr std::size_t kMaxNames = 10'000;  // names said once; a hostile input may have any number of them
+constexpr std::size_t kMaxNames = 10'000;  // names to remember; a hostile input may have any number of them
 }  // namespace
 
 std::string at_position(std::string_view file, Position position, std::string_view message) {
@@ -23,12 +23,12 @@ Result<> FaultLog::add(std::string_view file, Position position, std::string_vie
                        const std::string& message) {
   if (options_.strict) return fail(malformed_at(file, position, message));
   ++counts_[std::string(kind)];
-  if (said_ >= options_.limit || !options_.print) return {};
-  if (options_.say == Say::kOncePerName) {
+  if (printed_ >= options_.limit || !options_.print) return {};
+  if (options_.repeats == Repeats::kOncePerName) {
     if (names_.size() >= kMaxNames) return {};
     if (!names_.insert(std::string(kind).append(" ").append(name)).second) return {};
   }
-  ++said_;
+  ++printed_;
   options_.print(at_position(file, position, message));
   return {};
 }

@@ -25,17 +25,18 @@ Error malformed_at(std::string_view file, Position position, std::string_view me
 
 class FaultLog {
  public:
-  enum class Say { kOncePerName, kFirst };
+  // Which faults are printed: one for each kind and name, or all.
+  enum class Repeats { kOncePerName, kAll };
   struct Options {
     bool strict = false;  // the first fault is the error that add() returns
-    Say say = Say::kOncePerName;
-    std::uint64_t limit = 20;                                 // texts that are said at most
-    std::function<void(const std::string& text)> print = {};  // where they are said
+    Repeats repeats = Repeats::kOncePerName;
+    std::uint64_t limit = 20;                                 // printed at most
+    std::function<void(const std::string& text)> print = {};  // prints one
   };
   FaultLog() = default;
   explicit FaultLog(Options options) : options_(std::move(options)) {}
 
-  // `kind`: what is counted ("unknown attribute"); `name`: what it is about, said once where said once per name.
+  // `kind`: what is counted ("unknown attribute"); `name`: what it is about; "" for nothing in particular.
   Result<> add(std::string_view file, Position position, std::string_view kind, std::string_view name,
                const std::string& message);
   // As add(), but no error where strict: a duplicate that was dropped, a definition that replaces another.
@@ -44,13 +45,13 @@ class FaultLog {
   const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
   std::uint64_t count(std::string_view kind) const;
   std::uint64_t total() const;
-  std::uint64_t said() const { return said_; }
+  std::uint64_t printed() const { return printed_; }
 
  private:
   Options options_;
   std::map<std::string, std::uint64_t> counts_;
   std::set<std::string> names_;
-  std::uint64_t said_ = 0;
+  std::uint64_t printed_ = 0;
 };
 
 }  // namespace jtrace::trace::io

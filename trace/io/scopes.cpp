@@ -17,14 +17,14 @@ const typename Map::mapped_type* find(const Map& map, std::uint64_t id) {
   return found == map.end() ? nullptr : &found->second;
 }
 
-// --events: objAlloc is the JVM's samples, allocations are the probes' and take their place.
+// --events: objAlloc are the JVM's samples; the probes' allocations replace them.
 void note_events(Scope& scope, std::string_view words) {
   bool samples = false, exact = false;
   for (const std::string_view word : split(words, ',')) {
     samples = samples || word == "objAlloc" || word == "objects" || word == "all";
     exact = exact || word == "allocations";
   }
-  scope.events_said = true;
+  scope.has_events_option = true;
   scope.events_sampled = samples && !exact;
 }
 
@@ -92,7 +92,7 @@ Scope& Scopes::of(Text trace_id) {
   }
   if (last_ != nullptr && trace_id.view() == last_id_) return *last_;
   const auto found = traces_.find(trace_id.view());
-  // A trace that nothing has started is a producer of its own.
+  // Events without a traceStart belong to a producer of their own.
   Scope& scope = found != traces_.end() ? *scopes_[found->second] : of_agent(trace_id.view());
   last_id_ = trace_id.view();
   last_ = &scope;
@@ -222,7 +222,7 @@ Scope& Scopes::note(const Event& event) {
 std::optional<Gap> gap_of(const Event& event, const Scope& scope) {
   const auto* option = std::get_if<Option>(&event);
   if (option == nullptr) return std::nullopt;
-  // One that cannot be read is a gap all the same.
+  // An option that cannot be parsed is still a gap.
   if (option->key.view() == kGapKey) return read_gap(option->value.view()).value_or(Gap{});
   if (option->key.view() == kDroppedKey && !scope.gaps_by_thread)
     return Gap{.lost = parse_decimal<std::uint64_t>(option->value.view()).value_or(0)};

@@ -50,7 +50,7 @@ struct Scope {
   Time start, end;        // of its first trace, of its last
   std::uint64_t dropped = 0;
   // What the options say of objAlloc: which events were asked for, whether the JVM samples them, each how many bytes.
-  bool events_said = false, events_sampled = false;
+  bool has_events_option = false, events_sampled = false;
   std::optional<std::uint64_t> sample_interval;
   bool gaps_by_thread = false;  // jtrace.gaps: each loss is told where it is
   std::unordered_map<std::uint64_t, ThreadInfo> threads;

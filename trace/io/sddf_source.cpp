@@ -1,4 +1,4 @@
-// SDDF records as events. docs/formats.md has the table of what is mapped to what.
+// Reads SDDF records as events. docs/formats.md has the mapping table.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -38,7 +38,7 @@ class SddfSource final : public EventSource {
     std::string node_id, process_id, agent_id, trace_id, name, hostname;
     std::uint64_t pid = 0;
     Time created;
-    bool said = false;     // node and processCreate
+    bool started = false;  // node and processCreate
     bool traced = false;   // has an agent and a trace, its own or made up
     bool made_up = false;  // ... made up
     bool ended = false;
@@ -64,7 +64,7 @@ class SddfSource final : public EventSource {
 
   Result<> take(const SddfRecord& record) {
     const auto& v = record.values;
-    // What every record of EdenTV's begins with: time stamp, seconds, event, machine.
+    // The first fields of every EdenTV record: time stamp, seconds, event, machine.
     if (v.size() < 4 || v[0].numbers.size() != 2 || v[0].numbers[0] < 0 || v[0].numbers[1] < 0) return unmapped(record);
     time_ = static_cast<std::uint64_t>(v[0].numbers[0]) * 1'000'000'000 + static_cast<std::uint64_t>(v[0].numbers[1]);
     machine_ = v[3].number;
@@ -106,7 +106,7 @@ class SddfSource final : public EventSource {
     }
     JTRACE_RETURN_IF_ERROR(start_thread(process, thread, {}));
     const ThreadId id(id_of(process, thread));
-    if (name == "Run Thread" || name == "Suspend Thread") return {};  // what a Java trace has no element for
+    if (name == "Run Thread" || name == "Suspend Thread") return {};  // a Java trace has no element for these
     if (name == "Kill Thread")
       return emit(ThreadEnd{.threadIdRef = id, .time = Time(time_), .traceIdRef = process.trace_id});
     if (name == "Block Thread" && v.size() == 8) return block(process, thread, v[6].number, v[7].number);
@@ -128,10 +128,10 @@ class SddfSource final : public EventSource {
     }
   }
 
-  // node and processCreate, once for each process.
+  // Writes node and processCreate, once for each process.
   Result<> create(const Key& key) {
     Process& process = processes_[key];
-    if (std::exchange(process.said, true)) return {};
+    if (std::exchange(process.started, true)) return {};
     if (process.node_id.empty()) process.node_id = uuid("node", key.first);
     if (process.process_id.empty()) process.process_id = uuid("process", key.first, key.second);
     keys_.try_emplace(process.process_id, key);
@@ -147,7 +147,7 @@ class SddfSource final : public EventSource {
                               .nodeIdRef = process.node_id,
                               .time = process.created});
   }
-  // The process, and an agent and a trace of it: those that the file names, else made up.
+  // Writes the process, and an agent and a trace for it: those that the file names, otherwise made-up ones.
   Result<> need(const Key& key) {
     JTRACE_RETURN_IF_ERROR(create(key));
     Process& process = processes_[key];
@@ -161,7 +161,7 @@ class SddfSource final : public EventSource {
   }
   Result<> end(const Key& key) {
     Process& process = processes_[key];
-    if (!process.said || std::exchange(process.ended, true)) return {};
+    if (!process.started || std::exchange(process.ended, true)) return {};
     while (!process.fresh.empty()) JTRACE_RETURN_IF_ERROR(start_thread(process, process.fresh.begin()->first, {}));
     if (!process.made_up) return {};
     JTRACE_RETURN_IF_ERROR(emit(TraceEnd{.traceIdRef = process.trace_id, .time = Time(time_)}));
@@ -224,7 +224,7 @@ class SddfSource final : public EventSource {
                           .traceIdRef = process.trace_id});
   }
 
-  // Records of a machine belong to the process whose trace was named last; else to its first.
+  // Records of a machine belong to the process whose trace was named last, otherwise to its first.
   Result<Process*> process_of_machine() {
     if (current_ && current_->first == machine_) {
       JTRACE_RETURN_IF_ERROR(need(*current_));
@@ -315,7 +315,7 @@ class SddfSource final : public EventSource {
     return take_plain(text);
   }
 
-  // An element as XML, as our writer puts what SDDF has no record for. Something else that begins with '<' is text.
+  // An element as XML: jtrace's writer uses this where SDDF has no record. Anything else that begins with '<' is text.
   Result<> take_element(const std::string& text) {
     CaptureSink sink;
     FaultLog faults;
@@ -345,7 +345,7 @@ class SddfSource final : public EventSource {
           },
           event);
     }
-    // Most elements come from records, which have no place in the order of all.
+    // Most elements come from records, which have no collationValue.
     std::visit(
         [](auto& element) {
           using Element = std::remove_cvref_t<decltype(element)>;

@@ -1,4 +1,4 @@
-// Events as SDDF ASCII. docs/formats.md has the table of what is mapped to what.
+// Writes events as SDDF ASCII. docs/formats.md has the mapping table.
 #include <cstdio>
 #include <set>
 #include <tuple>
@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::uint64_t kMaxInt = 0x7fffffff;
 constexpr std::uint64_t kNanos = 1'000'000'000;
-// Threads whose id does not fit an int get one from here on; their threadName record has the real one.
+// First number of threads whose id does not fit an int; their threadName record has the real id.
 constexpr std::uint64_t kFirstMadeUp = 1'000'000'000;
 constexpr std::uint64_t kDataMessage = 87;  // EdenTV's tag of a message with data
-constexpr std::size_t kMaxCalls = 100'000;  // methodCalls that a callee may still come to
+constexpr std::size_t kMaxCalls = 100'000;  // methodCalls whose callee may still come
 
-// What no record of SDDF has: carried as XML in a Generic Trace.
+// Elements without an SDDF record, carried as XML in a Generic Trace.
 template <class Element>
 constexpr bool kAsText = false;
 template <>
@@ -118,7 +118,7 @@ class SddfWriter final : public Converter {
     return text.text().substr(0, text.text().size() - 1);
   }
   void write_as_text(const Scope& scope, const Event& event) { write_note(scope, element_text(event)); }
-  // Records do not say which trace they are of: a Generic Trace does where it is another than before.
+  // Records do not say which trace they belong to. A Generic Trace says so when it changes.
   void write_trace_text(const Event& event, const Common& common, const Scope& scope) {
     if (const auto* start = std::get_if<TraceStart>(&event)) {
       noted_trace_ = start->traceId.view();
@@ -187,7 +187,7 @@ class SddfWriter final : public Converter {
                       " processId=" + id + " nodeId=" + node +
                       " hostname=" + (info == scopes_.nodes().end() ? "" : info->second.hostname)));
   }
-  // A process ends with the last of its agents.
+  // A process ends with its last agent.
   void put(const AgentDestroy& destroy, const Scope& scope, const Event& event) {
     write_as_text(scope, event);
     ended_agents_.insert(std::string(destroy.agentIdRef.view()));
@@ -210,7 +210,7 @@ class SddfWriter final : public Converter {
       if (!thread.end.present()) alive.insert(id);
     for (const std::uint64_t id : alive) of_thread(name, scope, ThreadId(id));
   }
-  // A call from another agent: a message, sent where the caller's methodCall stood, received at the entry.
+  // A call from another agent becomes a message, sent at the caller's methodCall, received at the entry.
   void put(const MethodCall& call, const Scope& scope, const Event& event) {
     lose(event);
     if (call.threadIdRef.present() && call.ticket.present() && calls_.size() < kMaxCalls)
@@ -255,7 +255,7 @@ class SddfWriter final : public Converter {
     of_thread("Deblock Thread", scope, thread);
     of_thread("Run Thread", scope, thread);
   }
-  // What a record has no field for stands in front of it.
+  // What a record has no field for is written before it.
   void with(const Scope& scope, const char* name, std::uint64_t value) {
     write_note(scope, std::string(name) + " " + std::to_string(value));
   }
@@ -287,16 +287,16 @@ class SddfWriter final : public Converter {
       const std::uint64_t duration = time_ > start ? time_ - start : 0;
       record("Generic Interval", machine, ", " + seconds(duration) + ", " + stamp(duration));
     }
-    // What was used before is not in the events: the same as after, nothing collected.
+    // The events do not have the size before the collection: it is set equal to that after it, nothing collected.
     record("GC done", machine, list({0, used, 0, used}));
     gc_start_.erase(scope.index);
   }
-  // No record has a definition: those that a methodCount refers to stand before it as text, without what they refer to
-  // themselves and may be gone, and without a place in the order of all elements.
+  // No record holds a definition. Definitions that a methodCount refers to are written before it as text, without what
+  // they refer to themselves (which may be gone) and without a collationValue.
   template <class Definition>
   void keep(const Scope& scope, bool is_class, std::uint64_t id, Definition definition, const Event& event) {
     const DefinitionKey key(scope.index, is_class, id);
-    if (said_.count(key) != 0) return lose(event);
+    if (written_keys_.count(key) != 0) return lose(event);
     definition.collationValue = {};
     definition.traceIdRef = {};
     if constexpr (requires { definition.threadIdRef; }) definition.threadIdRef = {};
@@ -316,7 +316,7 @@ class SddfWriter final : public Converter {
     const auto kept = definitions_.find(DefinitionKey(scope.index, is_class, id));
     if (kept == definitions_.end()) return;
     write_note(scope, kept->second);
-    said_.insert(kept->first);
+    written_keys_.insert(kept->first);
     definitions_.erase(kept);
   }
   void put(const MethodCount& count, const Scope& scope, const Event&) {
@@ -327,7 +327,7 @@ class SddfWriter final : public Converter {
     }
     const std::uint64_t value = count.count.value_or(0);
     const std::string method = std::to_string(count.methodIdRef.present() ? count.methodIdRef.value() : 0);
-    // An int has 32 bits: larger ones go as text, none is cut.
+    // An int has 32 bits: larger numbers are written as text, none is truncated.
     if (value > kMaxInt) return write_note(scope, "methodCount " + method + " " + std::to_string(value));
     write_note(scope, "counter " + method);
     record("Generic Count", machine_of(scope.node_id), list({value}));
@@ -338,13 +338,13 @@ class SddfWriter final : public Converter {
   bool begun_ = false;
   Result<> result_;
   std::uint64_t time_ = 0, base_ = 0;
-  std::map<std::size_t, std::uint64_t> gc_start_;  // of the pause that goes on, by scope
+  std::map<std::size_t, std::uint64_t> gc_start_;  // start of the running pause, by scope
   std::string noted_trace_;
   std::map<std::string, std::uint64_t> machines_, processes_;
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> threads_;
   using DefinitionKey = std::tuple<std::size_t, bool, std::uint64_t>;  // scope, is a class, id
-  std::map<DefinitionKey, std::string> definitions_;                   // as text, not written so far
-  std::set<DefinitionKey> said_;
+  std::map<DefinitionKey, std::string> definitions_;                   // as text, not yet written
+  std::set<DefinitionKey> written_keys_;
   std::set<std::string> killed_, ended_agents_;
   std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, std::uint64_t>
       calls_;  // agent, thread, ticket -> time

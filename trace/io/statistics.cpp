@@ -15,7 +15,7 @@ std::uint64_t sum(const std::array<std::uint64_t, kElementCount>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-// A snapshot tells nothing that lasts; its threads stand in for those of nobody else.
+// A snapshot reports no durations; its threads are used only if no other trace has threads.
 std::uint64_t amount(const ScopeStatistics& statistics, Family family) {
   const bool snapshot = statistics.scope->snapshot;
   switch (family) {
@@ -53,7 +53,7 @@ std::string_view state_name(ThreadState state) {
 void Allocated::add(const AllocationWeight& weight) {
   objects += weight.objects;
   bytes += weight.bytes;
-  ++told;
+  ++elements;
 }
 
 std::string ScopeStatistics::allocation_note() const {
@@ -105,7 +105,7 @@ std::uint64_t Statistics::events() const {
 
 const ScopeStatistics* Statistics::chosen(std::string_view process_id, Family family) const {
   const ScopeStatistics* best = nullptr;
-  // Who tells of every object knows more than who samples, however many those are.
+  // A producer that reports every object is preferred to one that samples, however many samples it has.
   const auto rank = [&](const ScopeStatistics& each) {
     const bool exact = family == Family::kAllocations && each.allocation_kind == AllocationKind::kExact;
     return std::pair(exact, amount(each, family));
@@ -169,7 +169,7 @@ void Statistics::note_states(ScopeStatistics& statistics, const Event& event) {
   }
 }
 
-// One moment: nothing lasts.
+// A single moment: nothing has a duration.
 void Statistics::note_snapshot(ScopeStatistics& statistics, const Event& event) {
   constexpr std::size_t kMaxFrames = 1024;
   const auto thread_of = [&](ThreadId id) -> SnapshotThread& {
@@ -230,7 +230,7 @@ void CounterSeries::add(std::uint64_t time, std::int64_t value) {
 
 std::vector<std::vector<std::uint64_t>> ScopeStatistics::deadlocks() const {
   std::vector<std::vector<std::uint64_t>> found;
-  std::map<std::uint64_t, std::size_t> seen;  // thread -> the walk that came by
+  std::map<std::uint64_t, std::size_t> seen;  // thread -> number of the walk that reached it
   std::size_t walk = 0;
   for (const auto& [start, thread] : stacks) {
     ++walk;
@@ -312,7 +312,7 @@ void Statistics::note_gc(ScopeStatistics& statistics, const GcFinish& finish) {
         {from, finish.time.ns() - from, finish.usedObjectSpace.value_or(0), finish.totalObjectSpace.value_or(0)});
 }
 
-// Known by class and innermost frame; beyond so many sites the rest stands together.
+// Sites are known by class and innermost frame; after so many sites, the rest is summed up.
 void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& alloc) {
   constexpr std::size_t kMaxSites = 100'000;
   const AllocationWeight weight = allocation_weight(*statistics.scope, alloc);
@@ -334,7 +334,7 @@ void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& al
 
 void Statistics::on_enter(Scope&, std::uint64_t, std::vector<OpenFrame>&) {}
 
-// What a thread waited for, it need not wait for any more.
+// The thread no longer waits for it.
 void Statistics::on_gap(Scope& scope, const Gap& gap) {
   ScopeStatistics& statistics = of(scope);
   ++statistics.gaps;
@@ -342,7 +342,7 @@ void Statistics::on_gap(Scope& scope, const Gap& gap) {
   if (gap.thread != 0 && gap.from != 0) leave_state(statistics, ThreadId(gap.thread), Time(gap.from));
 }
 
-// OpenFrame::user: the time that the frame's callees took.
+// OpenFrame::user: the time of the frame's callees.
 void Statistics::on_leave(Scope& scope, std::uint64_t, std::vector<OpenFrame>& stack, std::uint64_t time,
                           std::uint64_t cpu_time) {
   const OpenFrame& frame = stack.back();
@@ -363,7 +363,7 @@ Result<> Statistics::finish() {
   if (finished_) return {};
   finished_ = true;
   calls_.close_all();
-  // Who waits until the end has waited that long.
+  // A wait that is still open lasts until the end.
   for (ScopeStatistics& statistics : by_scope_) {
     if (statistics.scope == nullptr) continue;
     for (auto& [id, thread] : statistics.threads)

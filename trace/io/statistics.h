@@ -44,10 +44,10 @@ struct MethodStatistics {
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
 };
-// Objects and bytes, weighed (allocation_weight.h); `told`: the elements that say so.
+// Objects and bytes, weighed (allocation_weight.h); `elements`: how many told of them.
 struct Allocated {
   double objects = 0, bytes = 0;
-  std::uint64_t told = 0;
+  std::uint64_t elements = 0;
   void add(const AllocationWeight& weight);
 };
 // A counter over time (`value` in snapshots). Points are thinned out evenly where there are many.

@@ -1,4 +1,4 @@
-// What jtrace stats prints.
+// The output of jtrace stats.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,7 +17,7 @@ std::string seconds(std::uint64_t ns) {
 }
 double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Text of a target goes to a terminal: no control characters.
+// Text from a target goes to a terminal: control characters are removed.
 std::string printable(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
@@ -72,7 +72,7 @@ std::vector<HeapRow> heap_rows(const ScopeStatistics& statistics, std::size_t ro
   return sorted<HeapRow>(
       statistics.heap, [](const HeapRow& a, const HeapRow& b) { return a.value.bytes > b.value.bytes; }, rows);
 }
-// Those that changed first.
+// Counters that changed come first.
 std::vector<CounterRow> counter_rows(const ScopeStatistics& statistics, std::size_t rows) {
   return sorted<CounterRow>(
       statistics.counters,
@@ -163,7 +163,7 @@ class TextView {
       for (const ClassRow& row : allocated_rows(rows, rows_))
         line("  %14llu %12llu %10llu  %s", static_cast<unsigned long long>(rounded(row.value.bytes)),
              static_cast<unsigned long long>(rounded(row.value.objects)),
-             static_cast<unsigned long long>(row.value.told), printable(row.key).c_str());
+             static_cast<unsigned long long>(row.value.elements), printable(row.key).c_str());
     };
     table("CLASS", statistics.allocations);
     if (!statistics.sites.empty()) table("SITE", statistics.sites);
@@ -194,7 +194,7 @@ class TextView {
     }
   }
   void threads_of(const ScopeStatistics& statistics) {
-    // An estimate does not look like a number that was counted.
+    // An estimate must not look like a counted number.
     const bool estimated = statistics.allocation_kind == AllocationKind::kSampled;
     line("  %10s %12s %12s %12s %14s  %s", "EVENTS", "BLOCKED s", "WAITING s", "SLEEPING s",
          estimated ? "ALLOCATED est." : "ALLOCATED", "THREAD");
@@ -260,7 +260,7 @@ void write_waits(JsonWriter& json, const Waits& waits) {
   json.member("longest", as_seconds(waits.longest));
 }
 
-// "exact", "estimated" or "unknown", where there are any.
+// "exact", "estimated" or "unknown", if there are any.
 void write_kind(JsonWriter& json, std::string_view key, const ScopeStatistics& statistics) {
   if (statistics.allocation_kind == AllocationKind::kNone) return;
   json.key(key).begin_object();
@@ -275,7 +275,7 @@ void write_allocated(JsonWriter& json, std::string_view key, std::string_view na
   json.key(key).begin_array();
   for (const ClassRow& row : rows) {
     json.begin_object().member(name, row.key).member("instances", rounded(row.value.objects));
-    json.member("bytes", rounded(row.value.bytes)).member("told", row.value.told).end_object();
+    json.member("bytes", rounded(row.value.bytes)).member("told", row.value.elements).end_object();
   }
   json.end_array();
 }

@@ -13,9 +13,9 @@
 namespace jtrace::trace::record {
 namespace {
 
-// Between the clock and the load of a header the processor may reorder; a microsecond is far more than that.
+// The processor may reorder the clock's read and the load of a header; a microsecond is far more than that.
 constexpr std::uint64_t kMargin = 1'000;
-constexpr std::uint64_t kIdleTime = 100'000'000;  // ns: a chunk in which nothing happened for so long is idle
+constexpr std::uint64_t kIdleTime = 100'000'000;  // ns: a chunk without changes for so long is idle
 constexpr std::uint32_t kNone = 0xffffffff;
 
 }  // namespace
@@ -63,7 +63,7 @@ Result<PoolReader::Pass> PoolReader::drain(RecordSink& sink, Mode mode, std::uin
 }
 
 Result<PoolReader::Pass> PoolReader::take(PartSink& sink, Mode mode) {
-  // Definitions are looked at as well: for note_first_record().
+  // Definitions are scanned as well, for note_first_record().
   struct Nobody final : RecordSink {
     Result<> on_definition(std::span<const std::byte>) override { return {}; }
     Result<> on_event(const RecordHeader&) override { return {}; }
@@ -85,11 +85,11 @@ void PoolReader::mark_drained(std::uint32_t index, std::uint64_t bytes) {
   if (chunk.finished && chunk.drained == chunk.committed) finished_.push_back(index);
 }
 
-// Fills ready_ and finished_; returns the time below which no record can appear any more.
+// Fills ready_ and finished_; returns the watermark: no record with an earlier time can appear any more.
 std::uint64_t PoolReader::scan(Mode mode) {
   if (mode == Mode::kLive && pool_.header().coarse_clock.load(std::memory_order_relaxed) != 0) tick();
   std::uint64_t now = monotonic_ns() - kMargin;
-  // What was stamped with an earlier reading of the coarse clock was stamped before this scan began.
+  // Records with an earlier reading of the coarse clock were stamped before this scan began.
   if (const std::uint64_t clock = pool_.header().coarse_clock.load(std::memory_order_acquire); clock != 0)
     now = std::min(now, clock);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -142,8 +142,8 @@ void PoolReader::consider(std::uint32_t index, Mode mode, std::uint64_t now, std
   }
 }
 
-// Reads the stream up to its end. The events of this pass were committed before the scan that found them, their
-// definitions before them: so they are in what is read here.
+// Reads the stream up to its end. The events of this pass were committed before the scan found them, and their
+// definitions before them: so the definitions are in the part read here.
 Result<std::uint64_t> PoolReader::read_definitions(RecordSink& sink, PartSink* parts, Mode mode) {
   std::uint64_t bytes = 0;
   while (definition_chunk_ != kNone || find_definition_chunk(mode)) {
@@ -163,7 +163,7 @@ Result<std::uint64_t> PoolReader::read_definitions(RecordSink& sink, PartSink* p
       chunk.drained = committed;
       JTRACE_RETURN_IF_ERROR(merger_.hand_out_definitions(sink));
     }
-    if (state == ChunkState::kOwned && committed < chunk_size_) break;  // its writer goes on here
+    if (state == ChunkState::kOwned && committed < chunk_size_) break;  // its writer continues here
     definitions_.push_back(definition_chunk_);
     chunk.retained = true;
     definition_chunk_ = kNone;
@@ -172,14 +172,14 @@ Result<std::uint64_t> PoolReader::read_definitions(RecordSink& sink, PartSink* p
   return bytes;
 }
 
-// The chunk with the sequence that comes next; where an earlier reader has freed the first ones (read only), the lowest
-// there is.
+// The chunk with the next sequence number. If an earlier reader has freed the first chunks (read only), the lowest that
+// is left.
 bool PoolReader::find_definition_chunk(Mode mode) {
   std::uint32_t lowest = kNone;
   for (std::uint32_t index = 0; index < chunk_count_; ++index) {
     const ChunkHeader& header = pool_.chunk(index);
     const auto state = static_cast<ChunkState>(header.state.load(std::memory_order_acquire));
-    // Only what holds something: then the other fields are its owner's.
+    // Only chunks with content: then the other fields are valid.
     const bool holds = (state == ChunkState::kOwned || state == ChunkState::kFinished) &&
                        header.committed.load(std::memory_order_acquire) != 0;
     if (!holds || chunks_[index].retained || header.producer != kDefinitionProducer) continue;
@@ -202,8 +202,8 @@ bool PoolReader::find_definition_chunk(Mode mode) {
   return true;
 }
 
-// Leaves in the header of the chunk that is being read where its first record starts, plus 1: a later reader of the
-// pool (`jtrace recover`) begins there when the chunks before it are gone.
+// Stores in the chunk's header where its first record starts, plus 1. A later reader of the pool (`jtrace recover`)
+// begins there if the chunks before it are gone.
 void PoolReader::note_first_record(std::size_t start) {
   pool_.chunk(definition_chunk_).first_record = start < chunk_size_ ? start + 1 : 0;
 }
@@ -218,16 +218,16 @@ void PoolReader::release(bool wake_writers) {
     recycle_definitions();
     freed = true;
   }
-  say_when_to_resume();
+  publish_resume_level();
   if (!wake_writers || !freed) return;
   std::atomic<std::uint32_t>& pass = pool_.header().drained_pass;
   pass.fetch_add(1, std::memory_order_release);
   ::syscall(SYS_futex, &pass, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// Half of what threads do not hold: whoever has lost events then writes a stretch of them, and not a chunk now and
-// then.
-void PoolReader::say_when_to_resume() {
+// Half of what threads do not hold. A thread that has lost events then writes a longer run of them, instead of a chunk
+// now and then.
+void PoolReader::publish_resume_level() {
   const std::uint32_t reserve = chunk_count_ / kDefinitionReserveShare;
   const std::uint32_t room = counts_.free_chunks + full_chunks_;
   pool_.header().resume_above.store(room > reserve ? reserve + (room - reserve) / 2 : 0, std::memory_order_relaxed);
@@ -260,7 +260,7 @@ void PoolReader::take_back_idle() {
     if (owner == 0 || (owner & kOwnerPending) != 0 || header.producer == kDefinitionProducer) continue;
     if (last_now_ - chunks_[index].moved_at < kIdleTime) continue;
     if (!header.owner.compare_exchange_strong(owner, 0)) continue;
-    // Ours now. What was committed since the scan is drained like any finished chunk.
+    // The chunk belongs to the reader now. What was committed since the scan is drained as from any finished chunk.
     header.state.store(static_cast<std::uint32_t>(ChunkState::kFinished), std::memory_order_relaxed);
     if (header.committed.load(std::memory_order_acquire) == chunks_[index].drained) free_chunk(index);
   }

@@ -68,7 +68,7 @@ class PoolReader final : public RecordSource {
   bool find_definition_chunk(Mode mode);
   void note_first_record(std::size_t start);
   void mark_drained(std::uint32_t index, std::uint64_t bytes);
-  void say_when_to_resume();
+  void publish_resume_level();
   void free_chunk(std::uint32_t index);
   void recycle_definitions();
   void take_back_idle();

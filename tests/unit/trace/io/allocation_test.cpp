@@ -57,7 +57,7 @@ TEST(Allocations, ASampleStandsForTheBytesBetweenSamples) {
   EXPECT_NEAR(rows.at("x.A").objects, 16384.5, 0.1);
   // As large as the interval: one in 1 - 1/e is told of.
   EXPECT_NEAR(rows.at("byte[]").bytes, 524288 / 0.6321206, 2);
-  EXPECT_EQ(rows.at("x.A[]").told, 1u);
+  EXPECT_EQ(rows.at("x.A[]").elements, 1u);
   EXPECT_EQ(rows.count("byte[][]"), 1u);
   EXPECT_EQ(rows.count("?"), 0u);
   const std::string text = statistics_text(statistics, 20);

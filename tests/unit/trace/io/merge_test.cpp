@@ -41,7 +41,8 @@ Merged merge(const std::vector<std::string>& inputs, bool renumber = false) {
 }
 
 std::uint64_t faults_of(const std::string& xml) {
-  FaultLog faults({.say = FaultLog::Say::kFirst, .print = [](const std::string& text) { ADD_FAILURE() << text; }});
+  FaultLog faults(
+      {.repeats = FaultLog::Repeats::kAll, .print = [](const std::string& text) { ADD_FAILURE() << text; }});
   Validator validator("merged", faults);
   auto source = make_event_source(std::move(*memory_byte_source(xml)), "merged", faults);
   validator.set_source(source->get());

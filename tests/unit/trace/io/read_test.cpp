@@ -280,7 +280,7 @@ std::string sound(std::string_view more) {
 }
 
 std::map<std::string, std::uint64_t> faults_of(const std::string& text) {
-  FaultLog faults({.say = FaultLog::Say::kFirst, .print = [](const std::string&) {}});
+  FaultLog faults({.repeats = FaultLog::Repeats::kAll, .print = [](const std::string&) {}});
   Validator validator("in", faults);
   auto source = make_event_source(std::move(*memory_byte_source(text)), "in", faults);
   validator.set_source(source->get());
