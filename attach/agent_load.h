@@ -26,7 +26,7 @@ Result<Agent> find_agent(const std::string& word);
 Request load_request(const Agent& agent, const std::string& options);
 
 struct LoadOptions {
-  std::string options;            // handed to the agent
+  std::string options;            // passed to the agent
   bool deliver = false;           // the file is copied into the target's file system for the moment
   std::optional<double> timeout;  // seconds, as bounds_of() has it
   int cancel_fd = -1;

@@ -86,7 +86,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
   app.add_flag_callback(
       "-q,--quiet", [] { set_log_level(LogLevel::kError); }, "errors only");
   app.add_flag_callback(
-      "-v,--verbose", [] { set_log_level(LogLevel::kDebug); }, "say what is done");
+      "-v,--verbose", [] { set_log_level(LogLevel::kDebug); }, "print what is being done");
   app.require_subcommand(0, 1);
   const std::string_view word = argc > 1 ? argv[1] : "";
   const bool for_tables = word == "__complete" || word == "__tables";

@@ -118,7 +118,7 @@ ExitStatus run(const AttachArguments& arguments) {
 void add_attach_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<AttachArguments>();
   CLI::App* command = app.add_subcommand("attach", "trace a running JVM, until --duration, Ctrl-C or its end");
-  command->add_option("jvm", arguments->jvm, "pid, or a part of the main class that one JVM has")
+  command->add_option("jvm", arguments->jvm, "pid, or a part of the main class that matches one JVM")
       ->required()
       ->type_name("PID");
   arguments->trace.add_to(*command);

@@ -59,13 +59,14 @@ void add_cmd_command(CLI::App& app, ExitStatus& status) {
   command
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();
-  command->add_option("--batch", arguments->batch, "operations from a file (- is stdin), one a line");
-  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(positive_number());
+  command->add_option("--batch", arguments->batch, "operations from a file (- is stdin), one per line");
+  command->add_option("--timeout", arguments->run.timeout, "time limit for start and reply, seconds")
+      ->check(positive_number());
   command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->add_flag("--show-secrets", arguments->run.show_secrets, "do not mask values of properties that look secret");
-  command->add_flag("--yes", arguments->run.confirmed, "needed by 'all' with what may change a JVM");
+  command->add_flag("--show-secrets", arguments->run.show_secrets, "do not mask properties that look like secrets");
+  command->add_flag("--yes", arguments->run.confirmed, "required by 'all' for operations that may change a JVM");
   command->add_flag("-q,--quiet", arguments->quiet, "errors only");
-  command->add_flag("-v,--verbose", arguments->verbose, "say what is done");
+  command->add_flag("-v,--verbose", arguments->verbose, "print what is being done");
   command->prefix_command();  // what follows is the operation and its own words
   command->footer(
       "After JVM: OPERATION [ARG...].\n"

@@ -135,26 +135,28 @@ void add_convert_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ConvertArguments>();
   CLI::App* command = app.add_subcommand("convert", "a trace in another format");
   command
-      ->add_option(
-          "IN", arguments->inputs,
-          "a trace: XML, fragments, SDDF, JSON lines or a spill, packed or not; the parts of a rotated one; - is stdin")
+      ->add_option("IN", arguments->inputs,
+                   "a trace: XML, fragments, SDDF, JSON lines or a spill, compressed or not; the parts of a rotated "
+                   "trace; - is stdin")
       ->required();
   command
-      ->add_option("-o,--output", arguments->output,
-                   "where to; - is stdout; packed where the name ends in .zst or .gz; it appears when it is whole")
+      ->add_option(
+          "-o,--output", arguments->output,
+          "output file; - is stdout; compressed if the name ends in .zst or .gz; it appears when it is complete")
       ->required();
   command
       ->add_option(
           "--to", arguments->format,
-          "xml, fragments, jsonl, sddf, chrome, speedscope, collapsed or sqlite; by the output's name where not given")
+          "xml, fragments, jsonl, sddf, chrome, speedscope, collapsed or sqlite (default: from the output's name)")
       ->check(CLI::IsMember({"xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite"}));
-  command->add_option("--weight", arguments->weight, "of collapsed stacks: wall, cpu (ns) or alloc (bytes)")
+  command->add_option("--weight", arguments->weight, "collapsed stacks: wall, cpu (ns) or alloc (bytes)")
       ->check(CLI::IsMember({"wall", "cpu", "alloc"}));
-  command->add_option("--names", arguments->names, "of XML: exact (<init>) or classic (-init-)")
+  command->add_option("--names", arguments->names, "XML: exact (<init>) or classic (-init-)")
       ->check(CLI::IsMember({"exact", "classic"}));
-  command->add_option("--doctype", arguments->doctype, "of XML: a DOCTYPE with this system id");
-  command->add_flag("--strict", arguments->strict, "faults of the input, and what the format cannot carry, are errors");
-  command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
+  command->add_option("--doctype", arguments->doctype, "XML: write a DOCTYPE with this system id");
+  command->add_flag("--strict", arguments->strict,
+                    "faults of the input, and content that the format cannot hold, are errors");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer("Example: jtrace convert app.trcxml -o app.speedscope.json");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

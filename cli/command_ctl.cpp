@@ -69,19 +69,19 @@ session::ControlVerb verb_of(std::string_view word) {
 
 void add_ctl_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<CtlArguments>();
-  CLI::App* command = app.add_subcommand("ctl", "steer a trace that runs");
-  command->add_option("jvm", arguments->jvm, "pid, or a part of the main class that one JVM has")
+  CLI::App* command = app.add_subcommand("ctl", "control a running trace");
+  command->add_option("jvm", arguments->jvm, "pid, or a part of the main class that matches one JVM")
       ->required()
       ->type_name("PID");
   command
-      ->add_option(
-          "verb", arguments->word,
-          "status: what it does; pause, resume; stop: end the trace, start: the next one, in a new file; filters: "
-          "replace the filters; flush; count; detach: end it")
+      ->add_option("verb", arguments->word,
+                   "status: show its state; pause, resume; stop: end the document, start: begin the next one, in a new "
+                   "file; filters: "
+                   "replace the filters; flush; count; detach: end it")
       ->required()
       ->check(one_of(verb_words()));
   command->add_option("rule", arguments->rules, "with filters: 'CLASS-PATTERN [METHOD-PATTERN] include|exclude'");
-  command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule a line");
+  command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule per line");
   command->footer("Example: jtrace ctl 4711 filters 'java.* exclude'");
   command->callback([arguments, &status] {
     arguments->verb = verb_of(arguments->word);  // one of them: it was checked

@@ -1,4 +1,4 @@
-// jtrace doctor: what this machine and this user can do, and what each lack blocks.
+// jtrace doctor: what this machine and this user can do, and what each missing capability blocks.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -79,8 +79,10 @@ ExitStatus run(const DoctorArguments& arguments) {
 
 void add_doctor_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<DoctorArguments>();
-  CLI::App* command = app.add_subcommand("doctor", "what this machine and this user can do, and what each lack blocks");
-  command->add_option("JVM", arguments->jvm, "process id or part of the main class; what can be done with it, too");
+  CLI::App* command =
+      app.add_subcommand("doctor", "what this machine and this user can do, and what each missing capability blocks");
+  command->add_option("JVM", arguments->jvm,
+                      "process id or part of the main class: also shows what can be done with it");
   command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->footer(
       "Each line was tried, on processes of jtrace's own; the JVM is looked at and not touched.\n"

@@ -95,27 +95,28 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   coreinspect::ViewOptions& options = arguments.options;
   coreinspect::HeapOptions& heap = options.heap;
   own.add(ViewOption::kMaxStop, add_max_stop(command, arguments));
-  own.add(ViewOption::kAll, command.add_flag("--all", options.all, "those at their default too"));
+  own.add(ViewOption::kAll, command.add_flag("--all", options.all, "include flags with their default value"));
   own.add(ViewOption::kBytes, command.add_flag("--bytes", options.bytes, "write its class file"));
   own.add(ViewOption::kShowSecrets,
-          command.add_flag("--show-secrets", options.show_secrets, "do not mask passwords and the like"));
+          command.add_flag("--show-secrets", options.show_secrets, "do not mask passwords and other secrets"));
   own.add(ViewOption::kNoStop,
           command.add_flag("--no-stop", heap.no_stop,
-                           "read the heap of a live JVM while it runs; says how much changed meanwhile"));
+                           "read the heap of a live JVM while it runs; reports how much changed in the meantime"));
   own.add(ViewOption::kSort, command.add_option("--sort", heap.sort, "by bytes (the default), instances or name")
                                  ->check(CLI::IsMember({"bytes", "instances", "name"})));
   own.add(ViewOption::kFilter,
           command.add_option("--filter", heap.filter, "part of a class name, or a pattern with * and ?"));
-  own.add(ViewOption::kTop, command.add_option("--top", heap.top, "this many rows; of an array, this many elements"));
+  own.add(ViewOption::kTop, command.add_option("--top", heap.top, "number of rows; of an array, number of elements"));
   own.add(ViewOption::kByLoader,
           command.add_flag("--by-loader", heap.by_loader, "with the class loader of each class"));
   own.add(ViewOption::kDepth,
-          command.add_option("--depth", heap.depth, "how far references are followed (0)")->check(CLI::Range(0, 1000)));
-  own.add(ViewOption::kHeap, command.add_flag("--heap", heap.in_events, "instances and bytes of each class as well"));
+          command.add_option("--depth", heap.depth, "number of references to follow (0)")->check(CLI::Range(0, 1000)));
+  own.add(ViewOption::kHeap, command.add_flag("--heap", heap.in_events, "include instances and bytes of each class"));
   own.add(ViewOption::kObject,
-          command.add_option("--object", heap.objects, "the object at this address as well; may be given again"));
-  own.add(ViewOption::kThreads,
-          command.add_option("--threads", heap.threads, "how many threads walk the heap")->check(CLI::Range(1, 64)));
+          command.add_option("--object", heap.objects, "include the object at this address; may be repeated"));
+  own.add(
+      ViewOption::kThreads,
+      command.add_option("--threads", heap.threads, "number of threads that walk the heap")->check(CLI::Range(1, 64)));
 }
 
 }  // namespace
@@ -126,7 +127,7 @@ void add_inspect_command(CLI::App& app, ExitStatus& status) {
       app.add_subcommand("inspect", "look into a live JVM or a core: threads, flags, classes, code, ...");
   command->add_option("PID|CORE", arguments->target, "process id, part of a main class, or a core file")->required();
   const CLI::Option* view = command->add_option("VIEW", arguments->view, "what to show; see below")->required();
-  command->add_option("ARGUMENT", arguments->options.arguments, "what the view needs");
+  command->add_option("ARGUMENT", arguments->options.arguments, "argument of the view");
   add_inspect_options(*command, *arguments);
   OwnOptions own;
   add_own_options(*command, *arguments, own);

@@ -57,13 +57,14 @@ ExitStatus run(const JmxArguments& arguments) {
 
 void add_jmx_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<JmxArguments>();
-  CLI::App* command = app.add_subcommand("jmx", "start the local management agent where needed, print its service URL");
+  CLI::App* command = app.add_subcommand("jmx", "start the local management agent if needed, print its service URL");
   command
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();
-  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(positive_number());
+  command->add_option("--timeout", arguments->run.timeout, "time limit for start and reply, seconds")
+      ->check(positive_number());
   command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->add_flag("--yes", arguments->run.confirmed, "needed by 'all'");
+  command->add_flag("--yes", arguments->run.confirmed, "required by 'all'");
   command->fallthrough();
   command->footer("Example: jtrace jmx 4711");
   command->callback([arguments, &status] { status = run(*arguments); });

@@ -109,8 +109,8 @@ void add_list_command(CLI::App& app, ExitStatus& status) {
   CLI::App* command =
       app.add_subcommand("list", "JVMs on this machine: pid, inner pid, user, JDK, container, main class");
   command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->add_flag("-q,--quiet", arguments->quiet, "process ids alone");
-  command->add_flag("-v,--verbose", arguments->verbose, "whole container ids, the libjvm.so, what could not be seen");
+  command->add_flag("-q,--quiet", arguments->quiet, "only process ids");
+  command->add_flag("-v,--verbose", arguments->verbose, "full container ids, the libjvm.so, what could not be read");
   command->footer("Example: jtrace list --format json");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -62,12 +62,13 @@ void add_load_command(CLI::App& app, ExitStatus& status) {
   command
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();
-  command->add_option("AGENT", arguments->agent, "library or jar, a path; a bare name is looked for by the JVM")
+  command->add_option("AGENT", arguments->agent, "path of a library or jar; the JVM searches for a bare name")
       ->required();
-  command->add_option("OPTIONS", arguments->options, "handed to the agent");
-  command->add_flag("--deliver", arguments->deliver, "copy it into the target's file system for the moment");
-  command->add_option("--timeout", arguments->run.timeout, "seconds for start and reply")->check(positive_number());
-  command->add_flag("--yes", arguments->run.confirmed, "needed by 'all'");
+  command->add_option("OPTIONS", arguments->options, "passed to the agent");
+  command->add_flag("--deliver", arguments->deliver, "copy it temporarily into the target's file system");
+  command->add_option("--timeout", arguments->run.timeout, "time limit for start and reply, seconds")
+      ->check(positive_number());
+  command->add_flag("--yes", arguments->run.confirmed, "required by 'all'");
   command->fallthrough();
   command->footer("Example: jtrace load 4711 ./libmyagent.so verbose=1 --deliver");
   command->callback([arguments, &status] { status = run(*arguments); });

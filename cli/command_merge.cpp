@@ -90,20 +90,20 @@ ExitStatus run(const MergeArguments& arguments) {
 void add_merge_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<MergeArguments>();
   CLI::App* command =
-      app.add_subcommand("merge", "several streams as one: by collationValue within a trace, by clock across traces");
+      app.add_subcommand("merge", "merge several streams: by collationValue within a trace, by clock across traces");
   command
       ->add_option("IN", arguments->inputs,
-                   "traces: XML, fragments or SDDF, packed or not; the parts of rotated ones in any order")
+                   "traces: XML, fragments or SDDF, compressed or not; the parts of rotated traces in any order")
       ->required();
-  command->add_option("-o,--output", arguments->output, "the document; - is stdout; it appears when it is whole")
+  command->add_option("-o,--output", arguments->output, "the document; - is stdout; it appears when it is complete")
       ->required();
   command->add_flag("--fragments", arguments->fragments, "elements without a root");
   command->add_flag("--renumber", arguments->renumber,
-                    "thread, class, method and object ids that are unique in the document, not only in their agent");
+                    "make thread, class, method and object ids unique in the document, not only in their agent");
   command->add_option("--names", arguments->names, "exact (<init>) or classic (-init-)")
       ->check(CLI::IsMember({"exact", "classic"}));
   command->add_flag("--strict", arguments->strict, "faults of the inputs, and gaps, are errors");
-  command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer(
       "Exit status 9: something is missing (gaps, inputs that break off).\n"
       "Example: jtrace merge app.trcxml counters.xml core.xml -o all.trcxml");

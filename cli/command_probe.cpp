@@ -178,21 +178,24 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
   // Never filled: as long as a positional word is to come, CLI11 leaves what comes after "--" to this command.
   command->add_option("COMMAND", arguments->none)->group("");
   command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)");
-  command->add_option("--duration", arguments->duration, "how long, in seconds or with a unit");
-  command->add_option("--count", arguments->count, "ends after so many hits");
+  command->add_option("--duration", arguments->duration, "stop after this time, in seconds or with a unit");
+  command->add_option("--count", arguments->count, "stop after so many hits");
   command->add_option("--filter", arguments->filters,
                       "CLASS-PATTERN [METHOD-PATTERN] include|exclude; the first decides");
   command->add_option("--max-size", arguments->max_size, "of the output");
-  command->add_option("--ring-memory", arguments->ring_memory, "room for hits that are not yet written (default 16M)");
+  command->add_option("--ring-memory", arguments->ring_memory,
+                      "memory for hits that are not written yet (default 16M)");
   command->add_option("--backend", arguments->back_end, "auto: the first that works")
       ->check(CLI::IsMember({"auto", "uprobe_multi", "perf_bpf", "perf"}));
   command->add_flag("--enable-flags", arguments->enable_flags,
                     "switch the flags of method, allocation and monitor probes on in the running JVM, and off again at "
                     "the end");
-  command->add_flag("--count-methods", arguments->count_methods,
-                    "method__entry: count in the kernel how often each method ran (methodCount), no event for each");
-  command->add_flag("--stack", arguments->stacks,
-                    "the stack of each hit, Java and native frames: for rare probes (48 KiB are copied for each)");
+  command->add_flag(
+      "--count-methods", arguments->count_methods,
+      "method__entry: count in the kernel how often each method ran (methodCount), without an event for each call");
+  command->add_flag(
+      "--stack", arguments->stacks,
+      "record the stack of each hit, Java and native frames; for rare probes (48 KiB are copied for each)");
   command->add_flag("--summary", arguments->summary, "print a table of all probes, with durations, at the end");
   command->footer("Example: jtrace probe 4711 'gc__*' 'monitor__*' -o trace.xml --duration 10");
   command->callback([arguments, &status] { status = run(*arguments); });

@@ -50,10 +50,10 @@ ExitStatus run(const RecoverArguments& arguments) {
 void add_recover_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<RecoverArguments>();
   CLI::App* command =
-      app.add_subcommand("recover", "what a killed JVM or jtrace left; without FILE: a list of what there is");
+      app.add_subcommand("recover", "recover the trace of a killed JVM or jtrace; without FILE: list what was left");
   command->add_option("file", arguments->pool, "ring memory that was left")->type_name("FILE");
   command->add_option("-o,--output", arguments->output, "the document; - is stdout")->type_name("OUT");
-  command->add_flag("--remove", arguments->remove, "remove FILE when the document is whole");
+  command->add_flag("--remove", arguments->remove, "remove FILE when the document is complete");
   command->footer("Example: jtrace recover /dev/shm/jtrace-4711-884213-1b2c3d4e.pool -o trace.xml");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -46,13 +46,13 @@ void add_report_command(CLI::App& app, ExitStatus& status) {
   CLI::App* command = app.add_subcommand("report", "a trace as one HTML page: timeline, flame graph, tables");
   command
       ->add_option("IN", arguments->inputs,
-                   "a trace: XML, fragments or SDDF, packed or not; the parts of a rotated one; - is stdin")
+                   "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")
       ->required();
-  command->add_option("-o,--output", arguments->output, "the page; - is stdout; it appears when it is whole")
+  command->add_option("-o,--output", arguments->output, "the page; - is stdout; it appears when it is complete")
       ->required();
-  command->add_option("--title", arguments->title, "of the page (the name of the trace)");
+  command->add_option("--title", arguments->title, "title of the page (default: the name of the trace)");
   command->add_flag("--strict", arguments->strict, "an input with faults is an error");
-  command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer("Example: jtrace report app.trcxml -o report.html");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

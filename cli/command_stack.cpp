@@ -18,17 +18,18 @@ ExitStatus run(const InspectArguments& arguments) {
 
 void add_stack_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command = app.add_subcommand(
-      "stack", "stacks of all threads of a live JVM or a core; needs no help of the JVM, so works on one that hangs");
+  CLI::App* command =
+      app.add_subcommand("stack", "stacks of all threads of a live JVM or a core; works on a JVM that hangs");
   command->add_option("PID|CORE", arguments->target, "process id, part of a main class, or a core file")->required();
   add_inspect_options(*command, *arguments);
   add_max_stop(*command, *arguments);
   coreinspect::ThreadChoice& threads = arguments->options.threads;
-  command->add_flag("--java", threads.java, "Java threads and Java frames alone");
-  command->add_option("--thread", threads.name, "threads with this in their name, or of a pattern with * and ?");
-  command->add_option("--state", threads.state, "threads in this state")
+  command->add_flag("--java", threads.java, "only Java threads and Java frames");
+  command->add_option("--thread", threads.name,
+                      "only threads whose name contains this, or matches a pattern with * and ?");
+  command->add_option("--state", threads.state, "only threads in this state")
       ->check(CLI::IsMember({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}));
-  command->add_flag("--group", threads.group, "threads with equal stacks once, the most first");
+  command->add_flag("--group", threads.group, "show threads with equal stacks once, the largest group first");
   command->footer("Example: jtrace stack 1234 --max-stop 50");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -43,12 +43,12 @@ void add_stats_command(CLI::App& app, ExitStatus& status) {
       "stats", "what is in a trace: events by kind, pauses, threads, contention, methods, allocations");
   command
       ->add_option("IN", arguments->inputs,
-                   "a trace: XML, fragments or SDDF, packed or not; the parts of a rotated one; - is stdin")
+                   "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")
       ->required();
   command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_option("--rows", arguments->rows, "rows of each table (20)");
   command->add_flag("--strict", arguments->strict, "an input with faults is an error");
-  command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer("Example: jtrace stats app.trcxml --format json");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

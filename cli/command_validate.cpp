@@ -58,10 +58,10 @@ void add_validate_command(CLI::App& app, ExitStatus& status) {
       app.add_subcommand("validate", "is a trace sound: structure, references, balance, collation, time");
   command
       ->add_option("IN", arguments->inputs,
-                   "a trace: XML, fragments or SDDF, packed or not; the parts of a rotated one; - is stdin")
+                   "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")
       ->required();
   command->add_flag("--strict", arguments->strict, "stop at the first fault");
-  command->add_flag("--repair-utf8", arguments->repair_utf8, "take the JVM's modified UTF-8 and mend it");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->add_option("--limit", arguments->limit, "faults that are listed (20)");
   command->footer("Exit status: 0 sound, 8 faults, 9 it breaks off.\nExample: jtrace validate app.trcxml");
   command->callback([arguments, &status] { status = run(*arguments); });

@@ -98,12 +98,12 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
   add_source_arguments(*command, arguments->sources, false);
   command->add_option("EXPRESSION", arguments->expression, "for example 'old.share > 90% and gc.pause_share > 5%'")
       ->required();
-  command->add_option("--for", arguments->for_seconds, "it has to hold for this time without a break")
+  command->add_option("--for", arguments->for_seconds, "it must hold for this time without interruption")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 1e6));
-  command->add_option("-i,--interval", arguments->interval, "between looks, and the time of shares and rates")
+  command->add_option("-i,--interval", arguments->interval, "time between two tests; shares and rates refer to it")
       ->capture_default_str();
-  command->add_option("--then", arguments->command, "run in a shell when it holds")->type_name("CMD");
+  command->add_option("--then", arguments->command, "shell command to run when it holds")->type_name("CMD");
   command->footer("example: hsperf check 4711 'gc.pause_share > 10%' --for 30 --then 'jcmd $HSPERF_PID GC.heap_info'");
   command->callback([arguments, &status] { status = run_check(*arguments); });
 }

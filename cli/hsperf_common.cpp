@@ -38,16 +38,17 @@ void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool se
             "JVM", [&arguments](const std::string& word) { arguments.selectors = {word}; },
             "pid, hsperfdata file, core or part of a main class")
         ->required();
-  command.add_flag("--trust", arguments.trust, "read a file that others could have put in place");
-  command.add_flag("--stale", arguments.stale, "read the file of a JVM that is gone");
-  command.add_flag("--partial", arguments.partial, "give what is whole of a cut or corrupt file");
+  command.add_flag("--trust", arguments.trust, "read a file that other users could have written");
+  command.add_flag("--stale", arguments.stale, "read the file of a JVM that has ended");
+  command.add_flag("--partial", arguments.partial, "read the intact part of a truncated or corrupt file");
   command.add_flag("--any-state", arguments.any_state, "do not wait for a JVM that is starting");
-  command.add_option("--wait", arguments.wait_seconds, "wait as long for a JVM that is starting")
+  command.add_option("--wait", arguments.wait_seconds, "how long to wait for a JVM that is starting")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  command.add_option("--sysroot", arguments.core.sysroot, "of a core: where the files that were mapped are looked up");
-  command.add_option("--libjvm", arguments.core.libjvm, "of a core: the libjvm.so that the process had mapped");
+  command.add_option("--sysroot", arguments.core.sysroot,
+                     "for a core: the folder below which mapped files are searched");
+  command.add_option("--libjvm", arguments.core.libjvm, "for a core: the libjvm.so that the process had mapped");
 }
 
 namespace {

@@ -159,7 +159,7 @@ ExitStatus run_list(const ListArguments& arguments) {
 
 void add_hsperf_list(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ListArguments>();
-  auto* command = app.add_subcommand("list", "every JVM and where its counters are; -q -l -m -v -V as jps");
+  auto* command = app.add_subcommand("list", "every JVM and where its counters are; -q -l -m -v -V as in jps");
   command->add_flag("-q", arguments->quiet, "pids only");
   command->add_flag("-l", arguments->full_names, "full class or jar name");
   command->add_flag("-m", arguments->arguments, "arguments of main");

@@ -3,7 +3,7 @@
 
 int main(int argc, char** argv) {
   jtrace::set_program_name("hsperf");
-  CLI::App& app = *new CLI::App("performance counters of HotSpot JVMs, without touching them", "hsperf");
+  CLI::App& app = *new CLI::App("performance counters of HotSpot JVMs, read from outside", "hsperf");
   jtrace::ExitStatus status = jtrace::ExitStatus::kOk;
   for (jtrace::cli::AddCommand add : jtrace::cli::kHsperfCommands) add(app, status);
 

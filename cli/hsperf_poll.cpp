@@ -93,23 +93,23 @@ ExitStatus run_poll(const PollArguments& arguments) {
 void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<PollArguments>();
   arguments->sources.mapped = true;
-  auto* command = app.add_subcommand("poll", "counters at an even pace: to XML, CSV or JSON lines");
+  auto* command = app.add_subcommand("poll", "counters at a fixed interval, as XML, CSV or JSON lines");
   add_source_arguments(*command, arguments->sources, true);
-  command->add_option("-i,--interval", arguments->interval, "between samples: 500ms, 1s")->capture_default_str();
-  command->add_option("-n,--count", arguments->count, "samples to take; until the JVM ends otherwise");
+  command->add_option("-i,--interval", arguments->interval, "time between samples: 500ms, 1s")->capture_default_str();
+  command->add_option("-n,--count", arguments->count, "number of samples (default: until the JVM ends)");
   command->add_option("-d,--duration", arguments->duration, "stop after this time");
   command->add_option("-o,--output", arguments->output, "file; - is standard output")->capture_default_str();
   command->add_option("--format", arguments->format, "xml, csv or jsonl")
       ->check(CLI::IsMember({"xml", "csv", "jsonl"}))
       ->capture_default_str();
-  command->add_option("--filter", arguments->filter, "only counters whose name this finds")->type_name("REGEX");
+  command->add_option("--filter", arguments->filter, "only counters whose name matches")->type_name("REGEX");
   command->add_flag("--full", arguments->full, "every counter in every sample, not only what changed");
-  command->add_option("--gc-interval", arguments->gc_interval, "xml: look for pauses as often (10ms)");
-  command->add_flag("--no-gc", arguments->no_gc, "xml: look for pauses at the samples only");
-  command->add_option("--max-size", arguments->max_size, "end when the file has this size");
+  command->add_option("--gc-interval", arguments->gc_interval, "xml: how often to look for pauses (10ms)");
+  command->add_flag("--no-gc", arguments->no_gc, "xml: look for pauses only at the samples");
+  command->add_option("--max-size", arguments->max_size, "stop at this file size");
   command->add_flag("--fragments", arguments->fragments, "xml: elements without a root");
   command->add_flag("--strict-dtd", arguments->strict, "xml: fragments valid against the original trace.dtd");
-  command->add_flag("--doctype", arguments->doctype, "xml: with a DOCTYPE");
+  command->add_flag("--doctype", arguments->doctype, "xml: write a DOCTYPE");
   command->add_flag("--show-secrets", arguments->show_secrets, "do not mask what looks like a password");
   command->footer("example: hsperf poll 4711 --interval 500ms --count 20 -o counters.xml");
   command->callback([arguments, &status] { status = run_poll(*arguments); });

@@ -1,4 +1,4 @@
-// hsperf restore: an XML series back into an hsperfdata file, equal entry by entry.
+// hsperf restore: make an hsperfdata file from an XML series, equal entry by entry.
 #include <memory>
 
 #include "cli/hsperf_commands.h"
@@ -33,11 +33,11 @@ Result<> restore(const RestoreArguments& arguments) {
 
 void add_hsperf_restore(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<RestoreArguments>();
-  auto* command = app.add_subcommand("restore", "an XML series back into an hsperfdata file");
-  command->add_option("FILE", arguments->input, "what poll or snap --format xml wrote")->required();
+  auto* command = app.add_subcommand("restore", "make an hsperfdata file from an XML series");
+  command->add_option("FILE", arguments->input, "output of poll or snap --format xml")->required();
   command->add_option("-o,--output", arguments->output, "the hsperfdata file to make")->required();
-  command->add_option("--sample", arguments->options.sample, "which sample, from 1 up; the last otherwise");
-  command->add_option("--pid", arguments->options.pid, "of which JVM, where there are several");
+  command->add_option("--sample", arguments->options.sample, "number of the sample, from 1 (default: the last)");
+  command->add_option("--pid", arguments->options.pid, "the JVM, if the series has several");
   command->footer(
       "example: hsperf restore counters.xml -o counters.hsperfdata && jstat -gcutil file://$PWD/counters.hsperfdata");
   command->callback([arguments, &status] {

@@ -86,13 +86,14 @@ ExitStatus run_snap(const SnapArguments& arguments) {
 
 void add_hsperf_snap(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<SnapArguments>();
-  auto* command = app.add_subcommand("snap", "all counters of a moment, with true unit, variability and freshness");
+  auto* command =
+      app.add_subcommand("snap", "all counters at one moment, with correct unit, variability and freshness");
   add_source_arguments(*command, arguments->sources, true);
-  command->add_option("--filter", arguments->filter, "only counters whose name this finds")->type_name("REGEX");
+  command->add_option("--filter", arguments->filter, "only counters whose name matches")->type_name("REGEX");
   command->add_option("--format", arguments->format, "text, json, csv, xml or openmetrics")
       ->check(CLI::IsMember({"text", "json", "csv", "xml", "openmetrics"}))
       ->capture_default_str();
-  command->add_flag("--raw", arguments->text.raw, "as jcmd PerfCounter.print: the numbers as the JVM keeps them");
+  command->add_flag("--raw", arguments->text.raw, "the JVM's own numbers, as jcmd PerfCounter.print shows them");
   command->add_flag("--fragments", arguments->fragments, "xml: elements without a root");
   command->add_flag("--strict-dtd", arguments->strict, "xml: fragments valid against the original trace.dtd");
   command->add_flag("--show-secrets", arguments->text.show_secrets, "do not mask what looks like a password");

@@ -112,11 +112,11 @@ void add_hsperf_stat(CLI::App& app, ExitStatus& status) {
   auto* command = app.add_subcommand("stat", "the twelve views of jstat: hsperf stat -gcutil PID [INTERVAL [COUNT]]");
   command->set_help_flag("--help", "this text");
   add_source_arguments(*command, arguments->sources, false);
-  command->add_option("INTERVAL", arguments->interval, "between rows: 500, 500ms, 2s");
-  command->add_option("COUNT", arguments->count, "rows to print; until the JVM ends otherwise");
-  command->add_option("--view", arguments->option, "gcutil, gc, gccause, ... (also as -gcutil)");
-  command->add_flag("-t", arguments->timestamp, "the age of the JVM in front");
-  command->add_option("--header-every", arguments->header_every, "headings after as many rows (also as -hN)");
+  command->add_option("INTERVAL", arguments->interval, "time between rows: 500, 500ms, 2s");
+  command->add_option("COUNT", arguments->count, "number of rows (default: until the JVM ends)");
+  command->add_option("--view", arguments->option, "gcutil, gc, gccause, ... (also -gcutil)");
+  command->add_flag("-t", arguments->timestamp, "add a first column with the age of the JVM");
+  command->add_option("--header-every", arguments->header_every, "repeat the heading after so many rows (also -hN)");
   command->footer("example: hsperf stat -gcutil -t -h20 4711 1s 100");
   command->callback([arguments, &status] {
     auto done = stat(*arguments);

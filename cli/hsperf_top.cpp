@@ -121,7 +121,7 @@ void add_hsperf_top(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<TopArguments>();
   auto* command = app.add_subcommand("top", "all JVMs on a terminal: heap, share of time in pauses, threads");
   command->add_option("-i,--interval", arguments->interval, "between frames")->capture_default_str();
-  command->add_option("-n,--count", arguments->count, "print as many frames, one after the other");
+  command->add_option("-n,--count", arguments->count, "print this number of frames, one after the other");
   command->add_option("--sort", arguments->sort, "heap, gc, threads, pid or name")
       ->check(CLI::IsMember({"heap", "gc", "threads", "pid", "name"}))
       ->capture_default_str();

@@ -135,19 +135,19 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
 }  // namespace
 
 void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
-  command.add_option("--format", arguments.format, "text, json, or xml where the view has elements of trace.dtd")
+  command.add_option("--format", arguments.format, "text, json, or xml if the view has elements of trace.dtd")
       ->check(CLI::IsMember({"text", "json", "xml"}));
   command.add_option("-o,--output", arguments.output, "file to write; - is standard output (the default)");
-  command.add_option("--sysroot", arguments.files.sysroot, "of a core: where the files that were mapped are looked up");
-  command.add_option("--libjvm", arguments.files.libjvm, "of a core: the libjvm.so that the process had mapped");
+  command.add_option("--sysroot", arguments.files.sysroot,
+                     "for a core: the folder below which mapped files are searched");
+  command.add_option("--libjvm", arguments.files.libjvm, "for a core: the libjvm.so that the process had mapped");
 }
 
 CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments) {
   return command
       .add_option(
           "--max-stop,--max-pause", arguments.max_stop_ms,
-          "longest time a thread of a live target may stand still, ms (200); more threads than fit are taken in "
-          "batches")
+          "longest time that a thread of a live target may be stopped, ms (200); many threads are read in batches")
       ->check(CLI::Range(1, 600'000))
       ->each([&arguments](const std::string&) { arguments.options.heap.max_stop_given = true; });
 }

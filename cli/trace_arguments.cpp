@@ -32,7 +32,7 @@ void TraceArguments::add_to(CLI::App& command) {
   }
   command
       .add_option("--agent-options", agent_options_,
-                  "more options, as the agent's option string has them: KEY=VALUE,...")
+                  "more options, in the form of the agent's option string: KEY=VALUE,...")
       ->type_name("STR")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

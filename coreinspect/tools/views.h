@@ -21,7 +21,7 @@ namespace jtrace::coreinspect {
 struct ThreadChoice {
   std::string name;    // part of it, or a pattern with * and ?
   std::string state;   // as Thread.State has it; "": any
-  bool java = false;   // Java threads and Java frames alone
+  bool java = false;   // only Java threads and Java frames
   bool group = false;  // threads with equal stacks once
   bool is_some() const { return !name.empty() || !state.empty(); }
 };

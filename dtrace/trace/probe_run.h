@@ -15,7 +15,7 @@ struct ProbeRequest {
   std::vector<std::string> probes;  // names, patterns, providers; none: choose_probes() has some
   session::TraceOptions options;
   BackEnd back_end = BackEnd::kAutomatic;
-  std::uint64_t count = 0;  // ends after so many hits; 0: no such limit
+  std::uint64_t count = 0;  // stop after so many hits; 0: no such limit
   bool summary = false;
   bool enable_flags = false;  // of a JVM that runs
   bool count_methods = false;

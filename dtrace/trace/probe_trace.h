@@ -16,7 +16,7 @@
 namespace jtrace::dtrace {
 
 struct ProbeTraceOptions {
-  std::uint64_t count = 0;        // ends after so many hits; 0: no such limit
+  std::uint64_t count = 0;        // stop after so many hits; 0: no such limit
   bool summary = false;           // ProbeTraceSummary::table is wanted
   VmFacts* facts = nullptr;       // of a JVM that runs; null: unknown
   bool starts = false;            // the JVM is about to start: its facts are read once it is up

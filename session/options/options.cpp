@@ -117,7 +117,7 @@ OptionSpec file_option() {
   return {"file",
           OptionKind::kValue,
           "FILE",
-          "where the trace goes; - is stdout (default: jtrace-PID.xml)",
+          "output file; - is stdout (default: jtrace-PID.xml)",
           [](TraceOptions& options, const Items& items) -> Result<> {
             options.output = items[0];
             return {};
@@ -131,7 +131,7 @@ OptionSpec spill_option() {
   return {"spill",
           OptionKind::kValue,
           "FILE",
-          "instead of a document keep the records, 16 to 32 bytes an event: jtrace convert makes the document later",
+          "write compact records instead of a document; jtrace convert makes the document later",
           [](TraceOptions& options, const Items& items) -> Result<> {
             options.spill = items[0];
             return {};
@@ -145,7 +145,7 @@ OptionSpec duration_option() {
   return {"duration",
           OptionKind::kValue,
           "TIME",
-          "stop after so many seconds (90, 0.5, 5m, 1h)",
+          "stop after this time (90 seconds, 0.5, 5m, 1h)",
           [](TraceOptions& options, const Items& items) -> Result<> {
             options.duration = parse_seconds(items[0]);
             return options.duration ? Result<>() : wrong_value("duration", items[0], "a time (5, 0.5, 200ms, 5m, 1h)");
@@ -217,7 +217,7 @@ OptionSpec filters_option() {
   return {"filters",
           OptionKind::kValue,
           "FILE",
-          "a file with one filter rule a line",
+          "a file with one filter rule per line",
           [](TraceOptions& options, const Items& items) -> Result<> {
             JTRACE_ASSIGN_OR_RETURN(std::vector<FilterRule> rules, read_filter_file(items[0]));
             options.filters.insert(options.filters.end(), rules.begin(), rules.end());
@@ -231,7 +231,7 @@ OptionSpec min_free_option() {
   return {"min-free",
           OptionKind::kValue,
           "SIZE|N%",
-          "end the trace before less than this is free on its disk (default: 5%, at most 1G)",
+          "end the trace before its disk has less free space than this (default: 5%, at most 1G)",
           [](TraceOptions& options, const Items& items) -> Result<> {
             const std::string_view text = items[0];
             if (text.ends_with('%')) {
@@ -310,24 +310,25 @@ std::vector<OptionSpec> make_table() {
       duration_option(),
       timeout_option(),
       events_option(),
-      flag("virtual-threads", "threadStart and threadEnd of virtual threads too", &O::virtual_threads),
+      flag("virtual-threads", "also threadStart and threadEnd of virtual threads", &O::virtual_threads),
       filter_option(),
       filters_option(),
-      flag("fragments", "elements alone, without the document around them", &O::fragments),
+      flag("fragments", "elements without a document around them", &O::fragments),
       flag("strict-dtd", "every element valid against the original trace.dtd; implies --fragments", &O::strict_dtd),
       flag("doctype", "write a DOCTYPE that names jtrace.dtd", &O::doctype),
-      choice("names", "exact", "classic", "exact|classic", "methods as <init> or, as old traces have it, -init-",
+      choice("names", "exact", "classic", "exact|classic", "methods as <init> or, as in old traces, -init-",
              &O::classic_names),
-      choice("free", "late", "nested", "late|nested", "objFree when it is learned, or between gcStart and gcFinish",
-             &O::nested_frees),
+      choice("free", "late", "nested", "late|nested",
+             "write objFree when the JVM reports it, or between gcStart and gcFinish", &O::nested_frees),
   };
   for (OptionSpec& each : start_options()) table.push_back(std::move(each));
   const OptionSpec rest[] = {
       size("ring-memory", "memory between the JVM and jtrace (default: 64M)", &O::ring_memory,
            trace::record::kMinimumPoolSize, std::uint64_t{4} << 30),
-      size("max-size", "end the trace, or go on in another file (--rotate), at this size; 0 is no limit", &O::max_size,
-           0, kMost),
-      number("rotate", "at --max-size go on in a new file and keep N old ones: FILE.1 is the latest", &O::rotate, 1000),
+      size("max-size", "at this size end the trace, or go on in another file (--rotate); 0: no limit", &O::max_size, 0,
+           kMost),
+      number("rotate", "at --max-size go on in a new file, and keep N old ones (FILE.1 is the latest)", &O::rotate,
+             1000),
       min_free_option(),
       flag("show-secrets", "do not mask passwords, tokens and keys of the command line", &O::show_secrets),
       flag("strict", "with -agentpath: a wrong option ends the JVM's start", &O::strict),
