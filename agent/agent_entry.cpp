@@ -12,8 +12,8 @@
 namespace jtrace::agent {
 namespace {
 
-// Results of Agent_OnAttach, which the JVM passes on to jtrace; where the conversation over the control socket took
-// place, the result is 0 and jtrace knows the rest from there.
+// Results of Agent_OnAttach, which the JVM passes on to jtrace. If there was a dialogue over the control socket, the
+// result is 0 and jtrace has the details from there.
 enum AttachResult : jint { kDone = 0, kBadOptions = 1, kCannotConnect = 2 };
 
 jint attach(JavaVM* vm, std::string_view options) {

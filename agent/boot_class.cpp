@@ -7,7 +7,7 @@
 namespace jtrace::agent {
 namespace {
 
-// The class whose ClassPrepare event is awaited, and whether its natives were bound then.
+// The class whose ClassPrepare event is awaited, and whether its natives have been bound in it.
 struct Awaited {
   const char* name;
   const JNINativeMethod* natives;
@@ -62,7 +62,7 @@ bool boot_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass) {
   if (g_awaited.load(std::memory_order_acquire) == nullptr) return false;
   JvmtiText signature(jvmti);
   if (jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
-  // The one that is being defined is on this thread: its record is there until this returns.
+  // The class is being defined by this thread: its record exists until this function returns.
   Awaited* awaited = g_awaited.load(std::memory_order_acquire);
   if (awaited == nullptr || internal_name(signature.view()) != awaited->name) return false;
   awaited->bound.store(jni->RegisterNatives(klass, awaited->natives, awaited->count) == 0);

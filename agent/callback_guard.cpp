@@ -6,8 +6,8 @@ namespace jtrace::agent {
 
 CallbackGuard::CallbackGuard(Kind kind) : producer_(Producer::current()) {
   if (producer_ == nullptr) return;
-  // Store, then load, in one total order with wait_until_empty()'s store and loads: either the session is seen gone
-  // here, or this thread is seen inside there.
+  // Store, then load, in one total order with the store and loads of wait_until_empty(): either this thread sees that
+  // the session has ended, or that function sees this thread inside.
   if (producer_->in_callback().fetch_add(1, std::memory_order_seq_cst) != 0) return;
   AgentSession* session = AgentSession::current().load(std::memory_order_seq_cst);
   if (session == nullptr || (kind == kOrdinary && session->paused.load(std::memory_order_relaxed))) return;
@@ -30,7 +30,7 @@ void CallbackGuard::leave_pool(Producer& producer) {
   producer.in_callback().fetch_sub(1, std::memory_order_release);
 }
 
-// The session is no longer current: a thread that was seen outside once cannot enter again.
+// The session is no longer current: a thread that was once seen outside cannot enter again.
 bool CallbackGuard::wait_until_empty(std::uint32_t limit_ms) {
   std::uint32_t waited = 0;
   bool empty = true;

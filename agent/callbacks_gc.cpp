@@ -1,6 +1,6 @@
-// gcStart, gcFinish: one stop-the-world pause. They come in the VM thread at a safepoint: no JNI, no JVM TI, no
-// waiting. A pause may begin while the trace goes on and end while it is paused, or the other way round: it is written
-// whole or not at all.
+// gcStart, gcFinish: one stop-the-world pause. The callbacks run in the VM thread at a safepoint: no JNI, no JVM TI, no
+// waiting. A pause may begin while the trace runs and end while it is paused, or the reverse; it is written whole or
+// not at all.
 #include <unistd.h>
 
 #include "agent/callbacks.h"
@@ -27,7 +27,7 @@ void JNICALL garbage_collection_finish(jvmtiEnv*) {
   if (!guard) return;
   AgentSession& session = guard.session();
   const std::uint32_t depth = session.gc_depth.load(std::memory_order_relaxed);
-  if (depth == 0) return;  // it started before the trace did
+  if (depth == 0) return;  // the pause began before the trace
   session.gc_depth.store(depth - 1, std::memory_order_relaxed);
   if (depth > 1 || !session.gc_start_written.load(std::memory_order_relaxed)) return;
   const std::uint32_t number = session.gc_number.load(std::memory_order_relaxed);

@@ -25,8 +25,8 @@ void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWait, made);
 }
 
-// What began in the trace ends in it, also while it is paused: jtrace knows which did. An object that is unknown was in
-// no beginning.
+// A wait that began in the trace ends in it, also while the trace is paused; jtrace knows which waits did. An unknown
+// object did not appear in the begin of a wait.
 bool is_told_end(const CallbackGuard& guard, jobject object, record::MonitorRecord& made) {
   if (!guard) return false;
   if (!guard.session().paused.load(std::memory_order_relaxed)) return true;
@@ -42,7 +42,7 @@ void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obje
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWaited, made);
 }
 
-// The threadId of the monitor's owner, 0 where it has none by now. Costs a safepoint or handshake.
+// The threadId of the monitor's owner; 0 if it has none any more. Costs a safepoint or handshake.
 bool owner_of(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& owner) {
   jvmtiMonitorUsage usage{};
   if (session.jvmti->GetObjectMonitorUsage(object, &usage) != JVMTI_ERROR_NONE) return false;

@@ -1,4 +1,4 @@
-// runtimeInitDone (JVMs started with the agent only), runtimeShutdown.
+// runtimeInitDone (only in JVMs started with the agent), runtimeShutdown.
 #include "agent/callbacks.h"
 #include "agent/handshake.h"
 #include "agent/methods/method_tracer.h"
@@ -8,11 +8,11 @@
 namespace jtrace::agent {
 namespace {
 
-// A JVM that starts waits no longer than this for the probes; it takes some milliseconds where the filters name the
-// program's classes, some hundred where they let all of the JDK's through.
+// The longest time that a starting JVM waits for the probes. It takes some milliseconds if the filters name the
+// program's classes, some hundred if they include all of the JDK.
 constexpr std::uint64_t kMostWait = 10 * kNanosPerSecond;
 
-// Before this the session is not current: the first thing that happens in the live phase.
+// The first callback of the live phase; before it the session is not current.
 void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   void* storage = nullptr;
   if (jvmti->GetEnvironmentLocalStorage(&storage) != JVMTI_ERROR_NONE || storage == nullptr) return;
@@ -21,10 +21,10 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
     complain(failure);
     return abandon_session(*starting, failure);
   }
-  CallbackGuard guard(CallbackGuard::kLifecycle);  // from here on the session is the control thread's
+  CallbackGuard guard(CallbackGuard::kLifecycle);  // from here on the session belongs to the control thread
   if (!guard) return;
   AgentSession& session = guard.session();
-  // The program's own first class is loaded by this thread when it returns.
+  // When this returns, this thread loads the program's first class.
   if (!session.wait_until_all_is_on(kMostWait))
     session.write_option(trace::kLateKey, "the program began before its probes were in, for that took too long");
   if (!session.config.wants(record::kRuntimeInitDoneEvent)) return;

@@ -1,4 +1,4 @@
-// threadStart, threadEnd: platform threads, and virtual ones where they are asked for (JDK 21 and later).
+// threadStart, threadEnd: platform threads, and virtual threads if they are asked for (JDK 21 and later).
 #include "agent/callbacks.h"
 
 namespace jtrace::agent {
@@ -15,14 +15,14 @@ void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
   const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
   if (session.is_own_thread(id)) return;
   if (session.thread_id(jni, thread) == 0) {
-    // Its definition found no room all its life: neither its start nor its end is in the trace.
+    // There was never room for its definition: neither its start nor its end is in the trace.
     session.count_dropped(session.config.wants(record::kThreadStartEvent) ? 2 : 1);
     return;
   }
   record::ThreadRecord made{};
   made.thread = id;
-  // A thread that has ended has no frames. Of the one that ends the JVM (System.exit, Runtime.halt) the end is told
-  // where it is (before_exit, java.cpp, JDK 8 to 27).
+  // A thread that has ended has no frames. For the thread that ends the JVM (System.exit, Runtime.halt) the frames are
+  // those at that point (before_exit, java.cpp, JDK 8 to 27).
   jint frames = 0;
   const bool within = session.jvmti->GetFrameCount(thread, &frames) == JVMTI_ERROR_NONE && frames > 0;
   if (within && !session.is_virtual(jni, thread)) made.header.flags = record::kWithinCalls;
@@ -44,7 +44,7 @@ void JNICALL thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   guard.producer().thread_is_over = true;
 }
 
-// These come on the carrier, which goes on.
+// These callbacks run on the carrier, which goes on.
 void JNICALL virtual_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (guard) thread_started(guard, jni, thread);

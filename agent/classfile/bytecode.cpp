@@ -3,7 +3,7 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// Length of each instruction, opcodes 0 to 201; 0: its own rule, 255: no such instruction.
+// Length of each instruction, opcodes 0 to 201; 0: depends on the operands, 255: no such instruction.
 // clang-format off
 constexpr std::uint8_t kLengths[256] = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  // 0: nop, constants

@@ -3,7 +3,7 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// The bytes after the tag; Utf8 has a length of its own.
+// Number of bytes after the tag; a Utf8 constant has its own length.
 int constant_size(std::uint8_t tag) {
   switch (tag) {
     case kTagInteger:
@@ -67,7 +67,7 @@ Attribute ClassFile::read_attribute(Reader& reader) const {
   attribute.size = reader.u4();
   attribute.data = reader.position();
   reader.skip(attribute.size);
-  return reader.failed() ? Attribute() : attribute;  // one that is cut is none
+  return reader.failed() ? Attribute() : attribute;  // a truncated attribute counts as none
 }
 
 bool ClassFile::skip_fields(Reader& reader) const {

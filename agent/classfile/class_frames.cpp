@@ -8,7 +8,7 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// By instruction: whether the JVM wants a frame there. False: the code makes no sense.
+// Sets, for each instruction, whether the JVM needs a frame there. False if the code is invalid.
 bool find_needed(const MethodCode& code, std::vector<bool>& needed) {
   const std::vector<Instruction>& all = code.instructions();
   needed.assign(all.size(), false);
@@ -20,7 +20,7 @@ bool find_needed(const MethodCode& code, std::vector<bool>& needed) {
   return true;
 }
 
-// Reads a table; takes the places of its frames out of `needed`.
+// Reads a table; removes the places of its frames from `needed`.
 class TableCheck {
  public:
   TableCheck(const ClassFile& klass, const MethodCode& code, const Attribute& table)

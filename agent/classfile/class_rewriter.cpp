@@ -6,8 +6,8 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// What is tried where a method gets too large: ever fewer probes. A method that has any but kProbeCount keeps
-// kProbeFrames: an exception that is caught in it must not seem to end its callers' calls.
+// The sets of probes to try, fewer each time, when a method gets too large. A method that has any probes but
+// kProbeCount keeps kProbeFrames: otherwise an exception caught in it would seem to end its callers' calls.
 constexpr std::uint32_t kLadder[] = {
     ~0u,
     ~std::uint32_t{kProbeLine},

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kMaxCode = 65535;  // JVMS 4.7.3: code_length is less than 65536
 
-// Types of values as loads and returns number them: iload + type, ireturn + type.
+// Value types as loads and returns number them: iload + type, ireturn + type.
 enum : std::uint32_t { kIntValue = 0, kLongValue = 1, kFloatValue = 2, kDoubleValue = 3, kReferenceValue = 4 };
 
 std::uint32_t value_type(char descriptor) {
@@ -49,8 +49,8 @@ bool CodeRewriter::find_tables() {
     } else if (attribute.name == "StackMapTable") {
       stack_map_ = attribute;
     }
-    // Others (type annotations, tables of old compilers) say nothing to the JVM and are left out: their places would be
-    // wrong.
+    // Other attributes (type annotations, tables of old compilers) do not matter to the JVM and are dropped, because
+    // their places would be wrong.
   }
   return true;
 }
@@ -67,9 +67,9 @@ void CodeRewriter::push_short(Bytes& out, std::uint32_t value) {
   put2(out, value);
 }
 
-// A long number is put together from a constant that others of the class share. The JVM keeps what a class once had in
-// its constant pool, and looks for an equal one only: with a constant for each number, which are others in each trace,
-// a pool grew by all of its class's methods with each attach, until it was more than a JVM can number.
+// A large number is computed from a constant that other methods of the class use too. The JVM keeps every constant that
+// a class ever had in its constant pool and reuses only equal ones. With a constant for each number (numbers differ
+// from trace to trace), each attach added a constant for every method of the class, until the pool was full.
 void CodeRewriter::push(Bytes& out, std::uint32_t value) {
   const std::uint32_t low = value & kLongestShort;
   if (value == low) return push_short(out, value);
@@ -101,7 +101,7 @@ void CodeRewriter::exit_probe(Bytes& out, std::uint32_t wanted) {
   else if ((wanted & kProbeFrames) != 0) number_probe<ProbeMethod::kEnd>(out);
 }
 
-// What a call names, where it is to have probes; else nullptr.
+// What a call refers to, if the call gets probes; otherwise nullptr.
 CodeRewriter::Callee* CodeRewriter::callee_of(const Instruction& each) {
   if (each.op < kInvokevirtual || each.op > kInvokedynamic) return nullptr;
   const std::uint16_t index = u2_at(&code_[each.old_pc + 1]);
@@ -127,7 +127,7 @@ void CodeRewriter::call_probe(Bytes& out, const Callee& callee) {
   call(out, kMethod);
 }
 
-// The object is on top of the stack.
+// Expects the object on top of the stack.
 template <ProbeMethod kMethod>
 void CodeRewriter::object_probe(Bytes& out) {
   static_assert(takes(kMethod, kTakesObject));
@@ -136,7 +136,7 @@ void CodeRewriter::object_probe(Bytes& out) {
   call(out, kMethod);
 }
 
-// The time is on top of the stack.
+// Expects the time on top of the stack.
 void CodeRewriter::parking_probe(Bytes& out) {
   put1(out, kDup2);
   push(out, number_);
@@ -157,7 +157,7 @@ void CodeRewriter::entry_probe(Bytes& out, bool with_receiver) {
   receiver_probe<ProbeMethod::kReceived>(out);
 }
 
-// isArray codes of primitive types are newarray's own (JVMS 6.5).
+// The isArray codes of primitive types are those of newarray (JVMS 6.5).
 void CodeRewriter::allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site) {
   if (!with_site) return object_probe<ProbeMethod::kAllocated>(out);
   constexpr std::uint8_t kArrayOfObjects = 2;
@@ -184,7 +184,7 @@ void CodeRewriter::value_probe(Bytes& out, std::uint32_t type, std::uint32_t pos
   call(out, value_method(type));
 }
 
-// The locals that arguments are in at the start (JVMS 2.6.1).
+// The locals that hold the arguments at the start (JVMS 2.6.1).
 void CodeRewriter::argument_probes() {
   std::uint32_t slot = (method_->access & kAccStatic) != 0 ? 0 : 1;
   std::uint32_t position = 0;
@@ -212,7 +212,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   const bool has_sites = (wanted & kProbeSites) != 0;
   const bool has_parks = (wanted & kProbeParks) != 0;
   extra_stack_ = has_values ? 4 : has_sites || has_parks ? 3 : 2;
-  if (number > kLongestShort) ++extra_stack_;  // push() of a long one takes two
+  if (number > kLongestShort) ++extra_stack_;  // push() of a large number takes two
   const auto count = static_cast<std::uint32_t>(instructions_.size());
   lines_.clear();
   if ((wanted & kProbeLine) != 0 || has_sites) find_lines();
@@ -272,9 +272,9 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   plan_handlers(wanted);
 }
 
-// A handler of any exception that is among what it covers, as compilers make them for synchronized blocks: a probe at
-// its start that fails (a full stack fails every call) would lead to itself for ever. What such probes throw is handled
-// after them, by the handler's own code.
+// A handler of any exception that covers itself, as compilers make for synchronized blocks: if a probe at its start
+// failed (on a full stack every call fails), it would run itself again for ever. What such a probe throws is handled
+// after it, by the handler's own code.
 void CodeRewriter::find_restarts() {
   restarts_.clear();
   if (klass_.major() >= kFirstWithFrames && stack_map_.start == 0) return;
@@ -302,15 +302,15 @@ void CodeRewriter::find_lines() {
   }
 }
 
-// 0: not known.
+// 0 if it is not known.
 std::uint32_t CodeRewriter::line_at(std::uint32_t instruction) const {
   for (std::uint32_t i = instruction + 1; i > 0; --i)
     if (lines_[i - 1] != 0) return lines_[i - 1] - 1;
   return 0;
 }
 
-// `new X; dup; arguments; invokespecial X.<init>`: the innermost new of that class that is not completed yet. A pair
-// that does not nest like this gets no probe.
+// `new X; dup; arguments; invokespecial X.<init>`: finds the innermost new of that class that is not completed. Pairs
+// that do not nest in this way get no probes.
 void CodeRewriter::find_news() {
   std::vector<std::uint32_t> open;
   for (std::uint32_t i = 0; i < instructions_.size(); ++i) {
@@ -331,8 +331,8 @@ void CodeRewriter::find_news() {
   }
 }
 
-// The invokespecial by which a constructor calls another one of itself or its superclass: the one that completes no
-// new. None where that is not clear, or the frames do not agree.
+// The invokespecial by which a constructor calls another constructor of its class or superclass: the one that completes
+// no new. None if that is ambiguous, or if the frames disagree.
 void CodeRewriter::find_super_call() {
   super_call_ = kNoInstruction;
   if (!method_->is_constructor()) return;
@@ -359,8 +359,8 @@ void CodeRewriter::find_super_call() {
   if (super_call_ != kNoInstruction && !frames_allow_split()) super_call_ = kNoInstruction;
 }
 
-// Whether the frames agree that `this` is not initialized before the super call and is after it, and nothing is stored
-// into local 0.
+// True if the frames agree: `this` is uninitialized before the super call and initialized after it, and nothing is
+// stored into local 0.
 bool CodeRewriter::frames_allow_split() const {
   const std::uint32_t split = instructions_[super_call_].old_pc;
   for (const Instruction& each : instructions_) {
@@ -402,10 +402,10 @@ bool CodeRewriter::frames_allow_split() const {
   return !reader.failed();
 }
 
-// What leaves by an exception: code after the method's own. In a constructor it covers what comes after the super
-// call: no handler may cover the call itself, for the frame of a handler cannot say "this is neither initialized nor
-// not" (HotSpot checks it with both). An exception that comes out of the super call or from before it is for the reader
-// to see: the method's frame is gone when its caller goes on.
+// The exit by exception is code after the method's own code. In a constructor it covers only the code after the super
+// call. No handler may cover the call itself, because the frame of a handler cannot describe `this` both before and
+// after initialization (HotSpot checks both). For an exception from the super call, or from code before it, jtrace
+// finds the exit when the caller goes on.
 void CodeRewriter::plan_handlers(std::uint32_t wanted) {
   guards_ = (wanted & (kProbeExit | kProbeThrow | kProbeFrames)) != 0;
   open_start_ = false;
@@ -497,10 +497,10 @@ Outcome CodeRewriter::rewrite(const Method& method, std::uint32_t number, std::u
   return Outcome::kRewritten;
 }
 
-// Instructions that neither have probes nor jump are copied together, run by run.
+// Runs of instructions that have no probes and do not jump are copied together.
 void CodeRewriter::write_code(Bytes& out) const {
   put_bytes(out, prologue_.data(), prologue_.size());
-  std::size_t copied = 0;  // up to here the original code is written
+  std::size_t copied = 0;  // the original code is written up to here
   const auto copy_to = [&](std::size_t pc) {
     put_bytes(out, code_.data() + copied, pc - copied);
     copied = pc;
@@ -536,8 +536,8 @@ void CodeRewriter::write_jump(Bytes& out, const Instruction& each) const {
   put4(out, distance);
 }
 
-// default and the targets are relative to the instruction; a target that is none makes a jump to the instruction
-// itself, which the JVM's own check then refuses as it would have refused the original.
+// The default and the targets are relative to the instruction. An invalid target becomes a jump to the instruction
+// itself, which the JVM's own check refuses as it would have refused the original.
 void CodeRewriter::write_switch(Bytes& out, const Instruction& each) const {
   const auto target = [&](std::size_t at) {
     const std::int64_t old_target = std::int64_t{each.old_pc} + s4_at(&code_[at]);
@@ -563,7 +563,8 @@ void CodeRewriter::write_switch(Bytes& out, const Instruction& each) const {
   }
 }
 
-// One entry for each run of code without an exit's probe and its return: what happens there is no exit by exception.
+// One entry for each stretch of code between an exit's probe and its return: an exception there is no exit by
+// exception.
 void CodeRewriter::cover(std::uint32_t from, std::uint32_t to, Bytes& out) const {
   if (from >= to) return;
   put2(out, from);
@@ -575,7 +576,7 @@ void CodeRewriter::cover(std::uint32_t from, std::uint32_t to, Bytes& out) const
 void CodeRewriter::write_exception_table(Bytes& out) const {
   const std::size_t count_at = out.size();
   put2(out, 0);
-  for (const std::uint32_t each : restarts_) {  // first: the first that covers a place is taken
+  for (const std::uint32_t each : restarts_) {  // these come first, because the first entry that covers a place counts
     put2(out, instructions_[each].label);
     put2(out, instructions_[each].place);
     put2(out, instructions_[each].place);

@@ -1,5 +1,5 @@
-// CodeRewriter: the tables of a Code attribute that tell of places in it (StackMapTable, lines, locals), for the places
-// of the code with probes.
+// CodeRewriter: the tables of a Code attribute that contain code positions (StackMapTable, lines, locals), adapted to
+// the code with probes.
 #include "agent/classfile/code_rewriter.h"
 #include "agent/classfile/frame_forms.h"
 #include "agent/classfile/frame_types.h"
@@ -7,8 +7,7 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// After the probes of a handler, its frame again; `item` is the type of the exception there, as it has just been
-// written.
+// After the probes of a handler its frame is repeated; `item` is the type of the exception in the frame just written.
 void repeat_frame(const Instruction& handler, std::size_t item, Bytes& out) {
   const Bytes type(out.begin() + static_cast<std::ptrdiff_t>(item), out.end());
   put_same_frame(out, handler.before_size - 1, true);
@@ -28,7 +27,8 @@ bool CodeRewriter::copy_type(Reader& reader, Bytes& out) const {
   return true;
 }
 
-// Frames keep their form; only the distance to the one before changes. `count` are read, and then were written.
+// Frames keep their form; only the distance to the previous frame changes. `count` is first the number read, then the
+// number written.
 bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t& count, std::int64_t& last, Bytes& out) const {
   std::int64_t old_pc = -1;
   for (std::uint32_t left = count; left > 0; --left) {
@@ -40,10 +40,10 @@ bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t& count, std::int64_
     if (index == kNoInstruction) return false;
     const std::int64_t delta = std::int64_t{instructions_[index].label} - last - 1;
     last = instructions_[index].label;
-    std::size_t item = 0;  // where the type on top of the stack is
+    std::size_t item = 0;  // offset of the type on top of the stack
     if (!copy_frame(reader, tag, static_cast<std::uint32_t>(delta), item, out)) return false;
     if (!is_restart(index)) continue;
-    if (item == 0) return false;  // no handler's
+    if (item == 0) return false;  // not the frame of a handler
     repeat_frame(instructions_[index], item, out);
     last = instructions_[index].place;
     ++count;
@@ -92,7 +92,7 @@ bool CodeRewriter::write_stack_map(Bytes& out) const {
   if (guards_ && klass_.major() >= kFirstWithFrames) {
     put1(out, 255);
     put2(out, static_cast<unsigned>(code_end_ - last - 1));
-    put2(out, 0);  // no local is needed
+    put2(out, 0);  // zero locals
     put2(out, 1);
     put1(out, kTypeObject);
     put2(out, constants_.throwable);
@@ -104,8 +104,8 @@ bool CodeRewriter::write_stack_map(Bytes& out) const {
   return true;
 }
 
-// Where a pc of a table (lines, locals) is now: in front of the probes, at the start of the method in front of the
-// prologue too.
+// The new position of a pc in a table (lines, locals): before the probes; at the start of the method, before the
+// prologue as well.
 std::uint32_t CodeRewriter::table_pc(std::uint32_t old_pc) const {
   if (old_pc == 0) return 0;
   if (old_pc >= code_.size()) return code_end_;

@@ -5,7 +5,7 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-constexpr std::size_t kDeepest = 1000;  // of a hierarchy that makes sense
+constexpr std::size_t kDeepest = 1000;  // deepest class hierarchy that is accepted
 
 std::size_t hash_of(std::string_view name) {
   std::size_t hash = 14695981039346656037u;  // FNV-1a
@@ -134,7 +134,7 @@ Type FrameTypes::merge_classes(std::uint32_t a, std::uint32_t b) {
   return object_;
 }
 
-// Arrays are merged by their elements where these are references, else they have java/lang/Object in common.
+// Arrays of references are merged by their elements; other arrays have only java/lang/Object in common.
 Type FrameTypes::merge_arrays(std::string_view a, std::string_view b) {
   std::size_t dimensions = 0;
   while (is_array(a) && is_array(b)) {

@@ -104,7 +104,7 @@ bool FrameWriter::write_table(const MethodCode& code, Bytes& out) {
   put4(out, 0);
   put2(out, 0);
   std::uint32_t count = 0;
-  std::uint32_t next = 0;  // the nearest pc that the next frame can have
+  std::uint32_t next = 0;  // the lowest pc that the next frame can have
   const TypeFlow::Frame* last = &flow_.start();
   for (std::uint32_t i = 0; i < places_.size(); ++i) {
     if (!places_[i]) continue;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostKept = std::size_t{1} << 22;  // places in all states: 16 MiB
 
-// Opcodes that only this code needs (JVMS 6.5).
+// Opcodes that only this file uses (JVMS 6.5).
 enum : std::uint8_t {
   kLdcOp = 18,
   kAaload = 50,
@@ -29,8 +29,7 @@ enum : std::uint8_t {
   kIinc = 132,
 };
 
-// What an instruction takes from the stack and what it puts there: I J F D, A a reference, N null. Null: a rule of its
-// own.
+// What an instruction pops and pushes: I J F D, A a reference, N null. Null pointer: handled by a rule of its own.
 // clang-format off
 constexpr const char* kEffects[202] = {
     ">", ">N", ">I", ">I", ">I", ">I", ">I", ">I", ">I", ">J", ">J", ">F", ">F", ">F", ">D", ">D",  // 0

@@ -60,7 +60,7 @@ void send_monitor(Bridge& bridge, JNIEnv* jni, jint type, JNIEnv* env, jobject o
   bridge.notify(event);
 }
 
-// The thread that holds a monitor; null: none, or one that is not told of.
+// The thread that holds a monitor; null if there is none, or if it is not reported to profilers.
 JNIEnv* owner_of(Bridge& bridge, JNIEnv* jni, jobject object) {
   LocalFrame frame(jni, 64);
   jvmtiMonitorUsage usage{};
@@ -70,8 +70,8 @@ JNIEnv* owner_of(Bridge& bridge, JNIEnv* jni, jobject object) {
   return usage.owner == nullptr ? nullptr : bridge.threads.env_of(jni, usage.owner);
 }
 
-// JVM TI has no event for the exit: it is told of when the waiting thread has the monitor, in that thread, as an event
-// of the thread that held it when the wait began.
+// JVM TI has no event for the exit. It is sent when the waiting thread gets the monitor, from that thread, as an event
+// of the thread that held the monitor when the wait began.
 void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr) return;
@@ -98,7 +98,7 @@ void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, j
 void object_allocated(JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr || !bridge->wants(JVMPI_EVENT_OBJECT_ALLOC)) return;
-  if (bridge->known_thread(jni, jni, thread) == nullptr) return;  // told of when it first appears
+  if (bridge->known_thread(jni, jni, thread) == nullptr) return;  // otherwise it is sent when the object first appears
   bridge->object_allocated(jni, object, klass, size);
 }
 void JNICALL sampled_object_alloc(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {

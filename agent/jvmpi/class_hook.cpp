@@ -1,5 +1,5 @@
-// CLASS_LOAD_HOOK: the profiler may replace the bytes of a class that is being loaded. What it knows nothing of, the
-// StackMapTables, is put right.
+// CLASS_LOAD_HOOK: the profiler may replace the bytes of a class that is being loaded. StackMapTables, which JVMPI did
+// not know, are corrected afterwards.
 #include <cstdlib>
 
 #include "agent/classfile/class_frames.h"
@@ -10,7 +10,7 @@ namespace {
 
 void* allocate(unsigned int size) { return std::malloc(size); }
 
-// Where no other class can be asked for: before the JVM runs, and of what looking for a class itself loads.
+// No other class can be asked for before the JVM runs, or while the search for class files loads classes itself.
 class NoHierarchy final : public classfile::ClassHierarchy {
  public:
   Answer super_of(std::string_view) override { return {}; }
@@ -56,8 +56,8 @@ void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined
 
 }  // namespace
 
-// What looking for class files loads is loaded before it is needed: of a class that is loaded in the middle of a
-// look-up nothing can be asked.
+// The classes that the search for class files uses are loaded in advance, because nothing can be asked about a class
+// that is loaded during a search.
 void Bridge::prepare_hook(JNIEnv* jni) {
   ThreadRecord* record = threads.find(jni);
   if (record == nullptr || loader_methods.loader != nullptr || !loader_methods.learn(jni)) return;
@@ -66,8 +66,8 @@ void Bridge::prepare_hook(JNIEnv* jni) {
   record->asks_for_classes = false;
 }
 
-// Not a capability but an environment of its own: without can_retransform_classes, so that the JVM keeps what the
-// profiler changed when the class is retransformed.
+// This is an environment of its own instead of a capability: without can_retransform_classes, so that the JVM keeps the
+// profiler's changes when the class is retransformed.
 bool Bridge::open_hook() {
   if (hook_jvmti != nullptr) return true;
   void* env = nullptr;

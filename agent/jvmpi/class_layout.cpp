@@ -16,7 +16,7 @@ void ClassLayouts::add_all_loaded() {
   for_each_loaded_class(bridge_.jvmti, jni_, [&](jclass klass) {
     jint status = 0;
     bridge_.jvmti->GetClassStatus(klass, &status);
-    // A class that is not linked has no values yet, and was not told of.
+    // A class that is not linked has no values yet, and has not been reported.
     if ((status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) == 0) return;
     bridge_.known_class(jni_, klass);
     add(klass);
@@ -58,7 +58,7 @@ std::vector<ClassLayouts::Field> ClassLayouts::fields_of(jclass klass) const {
   return found;
 }
 
-// All interfaces that the class inherits, each once, and the number of their fields.
+// All inherited interfaces, each once, and the number of their fields.
 void ClassLayouts::collect_interfaces(jclass klass, std::vector<jobjectID>& found, std::uint32_t& fields) const {
   jint count = 0;
   JvmtiMemory<jclass> interfaces(bridge_.jvmti);
@@ -79,7 +79,7 @@ void ClassLayouts::collect_interfaces(jclass klass, std::vector<jobjectID>& foun
   }
 }
 
-// `own`: of the class itself; a superclass's statics are in the superclass's record.
+// `own`: the fields of the class itself; the statics of a superclass are in the superclass's record.
 void ClassLayouts::place(const std::vector<Field>& fields, std::uint32_t first, bool own, ClassLayout& made) const {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Field& field = fields[i];
@@ -93,8 +93,8 @@ void ClassLayouts::place(const std::vector<Field>& fields, std::uint32_t first, 
   }
 }
 
-// Indices count the fields of all inherited interfaces, then those of the superclasses from java.lang.Object down, then
-// the class's own (JVM TI, jvmtiHeapReferenceInfoField). A record has the class's own values first.
+// An index counts the fields of all inherited interfaces, then those of the superclasses from java.lang.Object down,
+// then those of the class (JVM TI, jvmtiHeapReferenceInfoField). A dump record starts with the class's own values.
 void ClassLayouts::add_instance_class(jclass klass, ClassLayout& made) {
   jint direct = 0;
   JvmtiMemory<jclass> interfaces(bridge_.jvmti);

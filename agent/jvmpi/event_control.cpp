@@ -19,7 +19,7 @@ constexpr std::uint64_t kWaits = bit_of(JVMPI_EVENT_MONITOR_WAIT) | bit_of(JVMPI
 constexpr std::uint64_t kCollections = bit_of(JVMPI_EVENT_GC_START) | bit_of(JVMPI_EVENT_GC_FINISH) | kFreeEvents;
 constexpr std::uint64_t kDeliveredLater = kCollections | bit_of(JVMPI_EVENT_CLASS_UNLOAD);
 
-// An event of JVM TI is on while one of these is.
+// A JVM TI event is on while one of these JVMPI events is on.
 struct Source {
   jvmtiEvent event;
   std::uint64_t wanted_by;
@@ -41,7 +41,7 @@ constexpr Source kSources[] = {
     {JVMTI_EVENT_OBJECT_FREE, kFreeEvents | bit_of(JVMPI_EVENT_CLASS_UNLOAD)},
 };
 
-// Numbers that JVMPI has given.
+// The event numbers that JVMPI defines.
 bool is_event(jint event) {
   return (event >= JVMPI_EVENT_METHOD_ENTRY && event <= JVMPI_EVENT_INSTRUCTION_START) ||
          (event >= JVMPI_EVENT_THREAD_START && event <= JVMPI_MAX_EVENT_TYPE_VAL && event != 36);
@@ -81,7 +81,7 @@ jint Bridge::enable(jint event) {
   if (event == JVMPI_EVENT_OBJECT_ALLOC && !sample_every_object()) return JVMPI_NOT_AVAILABLE;
   if (event == JVMPI_EVENT_METHOD_ENTRY2) {
     methods->want_receivers();
-    jvmtiCapabilities locals{};  // for those of constructors; only while the JVM starts
+    jvmtiCapabilities locals{};  // for the receivers of constructors; can be had only while the JVM starts
     locals.can_access_local_variables = 1;
     take(locals);
   }
@@ -90,7 +90,7 @@ jint Bridge::enable(jint event) {
   const std::uint64_t before = enabled_.fetch_or(bit_of(event));
   switch_events(before, before | bit_of(event));
   pthread_mutex_unlock(&lock_);
-  // What runs Java code, or the profiler's, is done outside the lock.
+  // Java code and the profiler's code run outside the lock.
   if (!is_live() || install_for(event, jni)) return JVMPI_SUCCESS;
   disable(event);
   return JVMPI_FAIL;
@@ -112,7 +112,8 @@ void Bridge::switch_events(std::uint64_t before, std::uint64_t now) {
   for (const Source& source : kSources) {
     const bool was = (before & source.wanted_by) != 0;
     const bool is = (now & source.wanted_by) != 0;
-    // A class that is linked later than the probes came gets them at its ClassPrepare, whoever wants events meanwhile.
+    // A class that is linked after the probes were inserted gets them at its ClassPrepare, whichever events are enabled
+    // then.
     if (was == is || (!is && source.event == JVMTI_EVENT_CLASS_PREPARE && methods->installed())) continue;
     jvmti->SetEventNotificationMode(is ? JVMTI_ENABLE : JVMTI_DISABLE, source.event, nullptr);
   }
@@ -122,7 +123,7 @@ void Bridge::switch_events(std::uint64_t before, std::uint64_t now) {
                                          JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
 }
 
-// JDK 11 and later tell of every object that is allocated; before, probes after the bytecodes that make one do.
+// JDK 11 and later report every allocated object. Before, probes follow the bytecodes that allocate.
 bool Bridge::sample_every_object() {
   jvmtiCapabilities potential{};
   jvmti->GetPotentialCapabilities(&potential);
@@ -136,7 +137,7 @@ bool Bridge::sample_every_object() {
   return take(wanted) && jvmti->SetHeapSamplingInterval(0) == JVMTI_ERROR_NONE;
 }
 
-// What an event needs of a JVM that runs.
+// What an event needs of a running JVM.
 bool Bridge::install_for(jint event, JNIEnv* jni) {
   const std::uint64_t bit = bit_of(event);
   if ((kMethodEvents & bit) != 0 || (event == JVMPI_EVENT_OBJECT_ALLOC && methods->makes_allocations()))

@@ -29,7 +29,7 @@ struct Region {
   std::size_t size = 0;
 };
 
-// Where this process has mapped its hsperfdata file.
+// The hsperfdata file that this process has mapped.
 Region find_region() {
   Region region;
   FILE* maps = fopen("/proc/self/maps", "re");
@@ -49,7 +49,7 @@ bool is_counted(std::string_view name, std::string_view last, bool is_g1) {
   constexpr std::string_view kPrefix = "sun.gc.generation.";
   if (!name.starts_with(kPrefix) || !name.ends_with(last) || name.find(".space.") == std::string_view::npos)
     return false;
-  // The empty survivor space, but with G1 the only one that counts (session/heap_counters.cpp).
+  // The empty survivor space; with G1 it is the only one with the capacity (session/heap_counters.cpp).
   return is_g1 || name.find("0.space.2.") == std::string_view::npos;
 }
 

@@ -18,7 +18,7 @@ jint request_event(jint event, void* argument) { return Bridge::get()->request(e
 
 void get_call_trace(JVMPI_CallTrace* trace, jint depth) { fill_call_trace(*Bridge::get(), *trace, depth); }
 
-// Without the JVM's own way out, which would wait for threads that a handler may keep from ending.
+// Ends the process without the JVM's own exit path, which would wait for threads that a handler may block.
 void profiler_exit(jint code) {
   Bridge& bridge = *Bridge::get();
   if (bridge.is_live()) bridge.shut_down(bridge.current_env());
@@ -67,8 +67,8 @@ jint create_thread(char* name, jint priority, void (*run)(void*)) {
   return create_system_thread(*Bridge::get(), name, priority, run);
 }
 
-// The record is there before the profiler hears of a thread. One that asks of a thread it never heard of is that of a
-// thread of the JVM's own (a compiler's), which has none.
+// The record exists before the profiler learns of a thread. A request for an unknown thread is for a thread of the JVM
+// itself (a compiler thread), which has no record.
 void set_thread_local_storage(JNIEnv* env, void* value) {
   if (ThreadRecord* record = record_of(env)) record->local.store(value, std::memory_order_release);
 }
@@ -77,7 +77,7 @@ void* get_thread_local_storage(JNIEnv* env) {
   return record == nullptr ? nullptr : record->local.load(std::memory_order_acquire);
 }
 
-// Ids do not change when the collector moves objects, so that it may go on.
+// Ids do not change when the collector moves objects, so the collector need not stop.
 void disable_gc() { Bridge::get()->gc_disabled.fetch_add(1); }
 void enable_gc() { Bridge::get()->gc_disabled.fetch_sub(1); }
 void run_gc() {

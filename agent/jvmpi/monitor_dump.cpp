@@ -11,7 +11,7 @@ class MonitorDump {
  public:
   MonitorDump(Bridge& bridge, JNIEnv* jni) : bridge_(bridge), jni_(jni) {}
 
-  // The monitors a thread holds and the one it waits for; each monitor once.
+  // Adds the monitors that a thread holds and the one it waits for; each monitor once.
   void add_monitors_of(const ThreadRecord& record) {
     jint count = 0;
     JvmtiMemory<jobject> owned(bridge_.jvmti);
@@ -51,7 +51,7 @@ class MonitorDump {
     out_.id(id);
     out_.id(env_of(usage.owner));
     out_.u4(static_cast<std::size_t>(usage.entry_count));
-    // JVM TI counts those that wait to be notified among those that wait (its `waiters`) on JDK 8 to 22.
+    // On JDK 8 to 22, JVM TI's `waiters` includes the threads that wait to be notified.
     std::vector<JNIEnv*> notify, enter;
     for (jint i = 0; i < usage.notify_waiter_count; ++i) notify.push_back(env_of(usage.notify_waiters[i]));
     for (jint i = 0; i < usage.waiter_count; ++i) {

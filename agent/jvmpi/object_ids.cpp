@@ -32,7 +32,7 @@ void ObjectIds::clear_flags(jobject object, jlong flags) {
 
 jobject ObjectIds::object_of(jobjectID id) {
   if (id == nullptr) return nullptr;
-  // The flags may be any: all tags the id can have.
+  // The flags are not known: these are all tags that the id can have.
   jlong tags[kTagFlags + 1];
   for (jlong flags = 0; flags <= kTagFlags; ++flags) tags[flags] = reinterpret_cast<jlong>(id) | flags;
   jint count = 0;

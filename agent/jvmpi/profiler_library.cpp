@@ -20,8 +20,8 @@ constexpr unsigned kMachine = EM_X86_64;
 constexpr unsigned kMachine = EM_AARCH64;
 #endif
 
-// What of the file's head keeps it from being loaded here; null: nothing. A 32-bit library is by far the likeliest:
-// JVMPI ended before 64-bit JVMs were common.
+// Why a file with this header cannot be loaded here; null if it can. A 32-bit library is the most likely case: JVMPI
+// ended before 64-bit JVMs were common.
 const char* wrong_head(const unsigned char* head, ssize_t size) {
   if (size < 20 || memcmp(head, ELFMAG, SELFMAG) != 0) return "it is not an ELF library";
   if (head[EI_CLASS] == ELFCLASS32) return "it is a 32-bit library, and this JVM is 64-bit: it must be built anew";

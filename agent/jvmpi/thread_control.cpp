@@ -8,8 +8,8 @@
 namespace jtrace::agent::jvmpi {
 namespace {
 
-constexpr jint kNativeMethod = -3;  // what hprof took for one
-constexpr jint kProbeFrames = 2;    // of the class that probes call: enter and its native method
+constexpr jint kNativeMethod = -3;  // the line number that hprof expects of native methods
+constexpr jint kProbeFrames = 2;    // frames of the helper: enter and its native method
 
 jint line_of(jvmtiEnv* jvmti, const jvmtiFrameInfo& frame) {
   return frame.location < 0 ? kNativeMethod : LineTable(jvmti, frame.method).at(frame.location);
@@ -55,7 +55,7 @@ jint thread_status(Bridge& bridge, const ThreadRecord& record) {
   jint status = JVMPI_THREAD_RUNNABLE;
   if ((state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) != 0) status = JVMPI_THREAD_MONITOR_WAIT;
   else if ((state & JVMTI_THREAD_STATE_WAITING) != 0) status = JVMPI_THREAD_CONDVAR_WAIT;
-  // What SuspendThread did does not show.
+  // The status does not show what SuspendThread did.
   if ((state & JVMTI_THREAD_STATE_SUSPENDED) != 0 && !record.suspended) status |= JVMPI_THREAD_SUSPENDED;
   if ((state & JVMTI_THREAD_STATE_INTERRUPTED) != 0) status |= JVMPI_THREAD_INTERRUPTED;
   return status;
@@ -64,7 +64,7 @@ jint thread_status(Bridge& bridge, const ThreadRecord& record) {
 bool suspend_thread(Bridge& bridge, ThreadRecord& record) {
   jvmtiCapabilities needed{};
   needed.can_suspend = 1;
-  // One agent in a JVM can have it: it is asked for when it is needed.
+  // Only one agent in a JVM can have this capability, so it is requested when it is needed.
   if (!bridge.take(needed) || bridge.jvmti->SuspendThread(record.thread) != JVMTI_ERROR_NONE) return false;
   record.suspended = true;
   record.cpu_at_suspend_before = record.cpu_at_suspend;

@@ -27,7 +27,7 @@ void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object
   send_wait(JVMPI_EVENT_MONITOR_WAIT, jni, thread, object, timeout);
 }
 
-// The timeout here is how long the thread waited.
+// In this event the timeout is the time that the thread waited.
 void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jboolean) {
   Bridge* bridge = Bridge::get_live();
   if (bridge == nullptr) return;
@@ -55,7 +55,7 @@ OpenWait sleep_begins(JNIEnv* jni, jlong nanos) {
   return {static_cast<std::uint64_t>(began), 0};
 }
 
-// The profiler may call JNI: what interrupted the sleep is thrown after it.
+// The profiler may call JNI: the exception that interrupted the sleep is thrown afterwards.
 void sleep_ends(JNIEnv* jni, const OpenWait& wait) {
   Bridge* bridge = wait.token == 0 ? nullptr : Bridge::get_live();
   if (bridge == nullptr) return;

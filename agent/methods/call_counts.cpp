@@ -6,13 +6,13 @@ namespace jtrace::agent {
 bool CallCounts::make() {
   entries_ = static_cast<Entry*>(anonymous_memory(kEntries * sizeof(Entry)));
   if (entries_ == nullptr) return false;
-  // A thread whose java.lang.Thread is being made (AttachCurrentThread) calls before it has a threadId: it has 0, which
-  // is to be that of no owner.
+  // A thread whose java.lang.Thread is still being created (AttachCurrentThread) makes calls before it has a threadId.
+  // Its id is 0, which must not be the id of an owner.
   entries_[0].owner.store(kSharing, std::memory_order_seq_cst);
   return true;
 }
 
-// The owner of the block alone calls this.
+// Called only by the owner of the block.
 bool CallCounts::map(Block& block) {
   if (block.address.load(std::memory_order_relaxed) != 0) return true;
   void* memory = anonymous_memory(kBlockSize);
@@ -38,7 +38,7 @@ bool CallCounts::start(std::uint64_t own_thread) {
 
 void CallCounts::clear(const Block& block) {
   if (const std::uint64_t address = block.address.load(std::memory_order_relaxed); address != 0)
-    madvise(reinterpret_cast<void*>(address), kBlockSize, MADV_DONTNEED);  // reads as zeros from now on
+    madvise(reinterpret_cast<void*>(address), kBlockSize, MADV_DONTNEED);  // the block now reads as zeros
 }
 
 void CallCounts::stop() {
@@ -73,7 +73,7 @@ void CallCounts::release(std::uint64_t thread) {
   Entry& entry = entries_[at];
   std::uint64_t mine = thread;
   if (at == 0) return;
-  // If it shared, the next thread with this entry may take the block that becomes free now.
+  // If the thread had no block of its own, the next thread with this entry may take the block that becomes free now.
   if (!entry.owner.compare_exchange_strong(mine, kNobody) && mine == kSharing)
     entry.owner.compare_exchange_strong(mine, kNobody);
   for (Block& block : blocks_) {

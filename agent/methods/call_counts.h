@@ -1,9 +1,9 @@
-// CallCounts: the counters of methodCount. Every thread that calls has a block of counters of its
-// own, which its probes increment with plain stores (probe_class.h, count()); threads beyond
-// kBlocks share one block by atomic additions. So no call is lost, however many threads there are.
+// CallCounts: the counters of methodCount. Every thread that makes calls has a block of counters, which its probes
+// increment with plain stores (probe_class.h, count()). Threads for which no block is left share one block and use
+// atomic additions. So no call is lost, however many threads there are.
 //
-// A part of ProbeArea: it lies in memory that is never unmapped, for a probe may be between two instructions when
-// counting ends.
+// A part of ProbeArea: its memory is never unmapped, because a probe may be between two instructions when counting
+// ends.
 #pragma once
 
 #include <atomic>
@@ -19,27 +19,27 @@ class CallCounts {
   static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this; those of the first share
   static constexpr std::uint32_t kBlocks = 64;         // 4 MiB of addresses each, memory where it is touched
 
-  // What a probe finds by its threadId. `block` is valid where `owner` is the thread.
+  // What a probe finds by its threadId. `block` is valid if `owner` is the thread.
   struct Entry {
     std::atomic<std::uint64_t> owner;  // threadId, kNobody, kBusy, kSharing
     std::atomic<std::uint64_t> block;  // address
   };
 
-  // Counts from zero; calls of `own_thread` are not counted. False where there is no memory.
+  // Counts from zero; calls of `own_thread` are not counted. False if there is no memory.
   bool start(std::uint64_t own_thread);
-  // Threads find no counters any more; what was counted stays until the next start().
+  // Threads no longer find counters; the counts stay until the next start().
   void stop();
-  // A block for the calling thread, or the mark that it shares one.
+  // Gives the calling thread a block, or the mark that it shares one.
   void claim(std::uint64_t thread);
-  // The thread ends: its block is free for the next one.
+  // The thread ends: its block becomes free.
   void release(std::uint64_t thread);
   std::uint64_t sum(std::uint32_t number) const;
 
-  // For the probes: the table, and the word that holds the address of the shared block, 0 while nobody counts.
+  // For the probes: the table, and the word with the address of the shared block (0 while nothing is counted).
   std::uint64_t entries_address() const { return reinterpret_cast<std::uint64_t>(entries_); }
   std::uint64_t shared_address() const { return reinterpret_cast<std::uint64_t>(&shared_); }
 
-  // The table; at the making of the area.
+  // The table; set when the area is made.
   bool make();
 
  private:
@@ -58,7 +58,7 @@ class CallCounts {
   Entry* entries_ = nullptr;
   std::atomic<std::uint64_t> shared_{0};
   Block shared_block_;
-  Block own_block_;  // of the agent's thread, which nobody reads
+  Block own_block_;  // of the agent's thread; nobody reads it
   Block blocks_[kBlocks];
 };
 

@@ -1,8 +1,8 @@
-// ClassIndex: the linked classes by loader and name, and their methods by name
-// and descriptor. It resolves symbolic references (JVMS 5.4.3) as far as that is
-// possible without loading or running anything. Names are hashes (name_hash.h).
+// ClassIndex: the linked classes by loader and name, and their methods by name and descriptor. It resolves symbolic
+// references (JVMS 5.4.3) as far as that is possible without loading or running anything. Names are hashes
+// (name_hash.h).
 //
-// Threads: under its owner's lock, which may be held over JVM TI calls.
+// Threads: under its owner's lock, which may be held during JVM TI calls.
 #pragma once
 
 #include <jni.h>
@@ -23,27 +23,28 @@ class ClassIndex {
   ClassIndex(const ClassIndex&) = delete;
   ClassIndex& operator=(const ClassIndex&) = delete;
 
-  // What is linked now. nullptr, or why not (static text). What is linked later comes by add().
+  // Adds all classes that are linked now. nullptr, or the reason why not (static text). Classes that are linked later
+  // are added by add().
   const char* learn(JNIEnv* jni);
   struct Added {
-    std::uint32_t loader = Loaders::kNone;  // the place of the one that has defined it
+    std::uint32_t loader = Loaders::kNone;  // index of the defining loader
     std::uint64_t name = 0;
   };
-  // kNone: it cannot be known.
+  // kNone if it cannot be known.
   Added add(JNIEnv* jni, jclass klass);
 
   struct Found {
     jclass klass = nullptr;      // a local reference
-    std::uint32_t steps = kNot;  // from the loader to the parent that has defined it; 0: the loader itself
+    std::uint32_t steps = kNot;  // from the loader to the parent that defined it; 0: the loader itself
   };
   static constexpr std::uint32_t kNot = 0xffffffff;    // there is none
-  static constexpr std::uint32_t kOnlyOne = kNot - 1;  // no parent has defined it, and only one other loader has
-  // The class that a loader means by the name: its own, else that of the nearest of its parents, else the only one.
+  static constexpr std::uint32_t kOnlyOne = kNot - 1;  // no parent defined it, and only one other loader did
+  // The class to which the name refers in a loader: its own, otherwise the nearest parent's, otherwise the only one.
   Found find(JNIEnv* jni, std::uint32_t loader, std::uint64_t name);
-  // The method that a reference to the class means: its own, of its superclasses, of its superinterfaces. nullptr:
-  // none.
+  // The method to which a reference to the class refers: the class's own, a superclass's, a superinterface's. nullptr
+  // if there is none.
   jmethodID find_method(JNIEnv* jni, jclass klass, std::uint64_t method);
-  // Whether find_method() has looked past a class because there was no room for its definition.
+  // True if find_method() has skipped a class because there was no room for its definition.
   bool lacked_room() const { return lacked_room_; }
 
  private:
@@ -56,7 +57,7 @@ class ClassIndex {
 
   AgentSession& session_;
   Loaders& loaders_;
-  std::vector<jmethodID> methods_;  // of the classes that were asked for lately
+  std::vector<jmethodID> methods_;  // of the classes that were asked for recently
   IdMap by_method_;                 // classId and method -> place in methods_ + 1
   IdMap listed_;                    // classId
   bool lacked_room_ = false;

@@ -15,7 +15,7 @@
 namespace jtrace::agent {
 namespace {
 
-// After so many failed waits in a row no thread waits for this long.
+// After this many failed waits in a row, no thread waits for the length of this interval.
 constexpr std::uint32_t kMostInVain = 3;
 constexpr std::uint64_t kRest = 10 * kNanosPerSecond;
 
@@ -94,7 +94,7 @@ bool ClassQueue::take_urgent(JNIEnv* jni, jclass* batch, jint most, jint& count)
   {
     Lock lock(lock_);
     if (urgent_.empty()) return false;
-    // All of them: each is a thread that waits, there are few.
+    // Wakes all waiting threads; there are few.
     const std::size_t some = std::min(urgent_.size(), static_cast<std::size_t>(most));
     taken.assign(urgent_.begin(), urgent_.begin() + static_cast<std::ptrdiff_t>(some));
     urgent_.erase(urgent_.begin(), urgent_.begin() + static_cast<std::ptrdiff_t>(some));

@@ -1,4 +1,4 @@
-// IdMap: numbers to numbers, open addressing. Neither 0 may be a key nor a value. MapById has other values than
+// IdMap: maps numbers to numbers, with open addressing. 0 is neither a key nor a value. MapById has other values than
 // numbers. One thread, or under a lock.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace jtrace::agent {
 template <class Value>
 class MapById {
  public:
-  // Value{} where the key is not there.
+  // Value{} if the key is missing.
   Value find(std::uint64_t key) const {
     if (slots_.empty()) return Value{};
     return slots_[place(key)].value;
@@ -26,7 +26,7 @@ class MapById {
     std::size_t hole = place(key);
     if (slots_[hole].key == 0) return;
     --count_;
-    // Those after it that were kept from their places move up, so that no search ends at the hole.
+    // Entries that were displaced move up, so that no search ends at the hole.
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t i = (hole + 1) & mask; slots_[i].key != 0; i = (i + 1) & mask) {
       if (((i - first_place(slots_[i].key)) & mask) < ((i - hole) & mask)) continue;
@@ -36,7 +36,7 @@ class MapById {
     slots_[hole] = {};
   }
   std::size_t size() const { return count_; }
-  // use(key, value) of each, in no order.
+  // use(key, value) for each entry, in no order.
   template <class Use>
   void for_each(Use&& use) const {
     for (const Slot& slot : slots_)

@@ -1,10 +1,11 @@
-// KeptValues: arguments and results of the calls that a thread has open, with --slower-than: whether they are wanted is
-// known when their call ends. Values of primitives and the beginnings of strings are kept as they were; an object's as
-// its id. Nothing is held that the collector would wait for.
+// KeptValues: arguments and results of a thread's open calls, with --slower-than. Whether they are wanted is known when
+// the call ends. Values of primitives and the beginnings of strings are kept as they were, an object by its id. Nothing
+// is held that would keep the collector from freeing it.
 //
-// A value belongs to a place in the stack of open calls (open_calls.h), its depth, and the method there. Values of
-// ended calls are dropped when one comes for their place or a lower one, since the fast exits of the probes do not
-// come here. The room is fixed, in memory that is never unmapped; values that find none are left out. One thread.
+// A value belongs to a place in the stack of open calls (open_calls.h), that is to a depth and the method there. Values
+// of ended calls are dropped when a value comes for their place or a lower one, because the fast exits of the probes do
+// not call this class. The room is fixed, in memory that is never unmapped; values that find no room are left out. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace record = trace::record;
 class KeptValues {
  public:
   struct Value {
-    std::uint64_t bits;  // as in ValueRecord; of a string none
+    std::uint64_t bits;  // as in ValueRecord; unused for a string
     std::uint32_t method;
     std::uint32_t length;  // chars of the whole string
     std::uint16_t depth;
@@ -34,8 +35,8 @@ class KeptValues {
   static constexpr std::uint32_t kMostValues = 512;
   static constexpr std::uint32_t kTextRoom = 20u << 10;
 
-  // A value of the call at `depth`: the first argument drops what earlier calls there have left, a result the one
-  // before it. False where there is no room.
+  // Adds a value of the call at `depth`. The first argument drops what earlier calls left there, a result the previous
+  // result. False if there is no room.
   bool keep(Value value, std::string_view text) {
     drop_superseded(value);
     if (count_ == kMostValues || text_used_ + text.size() > kTextRoom) return false;
@@ -55,8 +56,8 @@ class KeptValues {
         visit(each, std::string_view(texts_ + each.text_start, each.text_size));
     }
   }
-  // visit(objId) for each object among the values of the calls up to that depth. On any thread: what its own has not
-  // finished to keep may be missing.
+  // visit(objId) for each object among the values of the calls up to that depth. On any thread; a value that the owner
+  // is just adding may be missing.
   template <class Visit>
   void for_each_object(std::uint64_t depth, Visit visit) const {
     const std::uint32_t count = __atomic_load_n(&count_, __ATOMIC_ACQUIRE);

@@ -1,6 +1,6 @@
-// LateFrees: ends of objects, with --slower-than. The entry of a call is written once the call has turned out
-// to be slow. No reference is held, so by then its receiver or arguments may have been freed. So the end of an
-// object waits until no open call refers to it (open_calls.h): the document names only objects that it has.
+// LateFrees: frees of objects, with --slower-than. The entry of a call is written when the call has turned out to be
+// slow. No reference is held, so its receiver or arguments may have been freed by then. So the objFree of an object
+// waits until no open call refers to it (open_calls.h): the document names only objects that it contains.
 //
 // Threads: add() in JVM TI's ObjectFree, the rest anywhere.
 #pragma once
@@ -22,16 +22,16 @@ class LateFrees {
   ~LateFrees() { pthread_mutex_destroy(&lock_); }
 
   void add(std::uint64_t object);
-  // The ends that were there at the last call already and that no open call refers to: to be
-  // written now. (A thread that was about to keep the id of an ending object has done so by then.)
+  // The frees that were present at the previous call already and that no open call refers to: to be written now. (A
+  // thread that was about to keep the id of such an object has done so by then.)
   std::vector<std::uint64_t> take_due(const OpenCalls& calls);
   // All of them.
   std::vector<std::uint64_t> take_all();
 
  private:
-  pthread_mutex_t lock_;                // held for a few instructions: the JVM may stand still in add()
-  std::vector<std::uint64_t> fresh_;    // have come since take_due()
-  std::vector<std::uint64_t> waiting_;  // before it
+  pthread_mutex_t lock_;                // held for a few instructions: the JVM may be at a safepoint in add()
+  std::vector<std::uint64_t> fresh_;    // added since take_due()
+  std::vector<std::uint64_t> waiting_;  // added before it
 };
 
 }  // namespace jtrace::agent

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kMuchRoom = 1024;  // frames of a stack of open calls
 
-// When a thread's stack may be looked at again after a look that began then: a deep one takes milliseconds, and all
-// looks together are to take a fiftieth of the thread's time.
+// The earliest time of the next look at a thread's stack, after a look that began at the given time. A look at a deep
+// stack takes milliseconds; all looks together must take less than a fiftieth of the thread's time.
 std::uint64_t next_look_after(std::uint64_t begin) {
   constexpr std::uint64_t kBetweenLooks = 10'000'000;  // ns, at least
   const std::uint64_t end = monotonic_ns();
@@ -28,12 +28,12 @@ jclass class_of(const AgentSession& session, jmethodID method) {
   return session.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE ? klass : nullptr;
 }
 
-// In the middle of a virtual thread's mount, which classes of the JDK itself make, the stack is not the thread's.
+// While a virtual thread is being mounted (by classes of the JDK), the stack is not the thread's own.
 bool may_look(const AgentSession& session) {
   return session.virtual_thread_class == nullptr || !session.methods->area().has_boot_probes();
 }
 
-// How many of the innermost frames are our own; with that of the method, where it is just being entered.
+// How many of the innermost frames are the agent's own. On entry to a method, its frame is counted too.
 std::size_t frames_not_open(const AgentSession& session, JNIEnv* jni, const std::vector<jvmtiFrameInfo>& frames) {
   LocalFrame local(jni, 8);
   const jclass probes = class_of(session, frames[0].method);
@@ -64,7 +64,7 @@ std::uint32_t number_of_constructor(AgentSession& session, JNIEnv* jni, jmethodI
   return session.methods->number_of(id_of_tag(tag), name.view(), descriptor.view());
 }
 
-// The constructors with probes that the calling thread is in, innermost first. False: they are not known.
+// The constructors with probes that the calling thread is in, innermost first. False if they are not known.
 bool constructors_on_stack(AgentSession& session, JNIEnv* jni, std::vector<std::uint32_t>& numbers) {
   if (!may_look(session)) return false;
   const CurrentThread thread(session.jvmti, jni);
@@ -101,7 +101,7 @@ bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, Op
   const std::uint64_t begin = monotonic_ns();
   if (begin < stack.next_look || current_thread(guard.session(), jni) != thread) return false;
   drop_left_constructors(guard, jni, thread, stack);
-  // Much room is worth its look: as many exceptions as fill it take longer.
+  // Much room justifies a look: the exceptions that fill it take longer than the look.
   const bool pays = stack.depth + kMuchRoom <= OpenCalls::kFrames;
   stack.next_look = pays ? 0 : next_look_after(begin);
   return stack.depth < OpenCalls::kFrames;
@@ -111,7 +111,7 @@ bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t th
   AgentSession& session = guard.session();
   if (session.config.slower_than != 0 || !session.methods->area().open_calls().has_constructors()) return false;
   const std::uint64_t begin = monotonic_ns();
-  // In the middle of a virtual thread's mount the stack that JVM TI shows is another one's.
+  // While a virtual thread is being mounted, JVM TI shows the stack of another thread.
   if (begin < guard.producer().next_look || current_thread(session, jni) != thread) return false;
   std::vector<std::uint32_t> inside;
   const bool known = constructors_on_stack(session, jni, inside);
@@ -120,8 +120,8 @@ bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t th
   record::ProbeRecord made{};
   made.header.number = inside.empty() ? 0 : inside.front();
   guard.write(made, record::RecordKind::kConstructor);
-  // In the middle of one, those of the same method that were left stay: where a loop's records divide those of a chunk,
-  // the next look is not to come at the same place again.
+  // Within one method, frames of that method that were left stay on the stack. If a loop's records cross a chunk
+  // boundary, the next look must not come at the same place again.
   for (std::uint64_t i = inside.empty() ? 0 : begin >> 10 & 3; i > 0; --i)
     guard.write(made, record::RecordKind::kPadding);
   return true;

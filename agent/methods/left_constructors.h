@@ -1,7 +1,7 @@
-// Constructors that an exception has left before super() returned: a handler is not allowed
-// there (code_rewriter.cpp), so no probe sees it. The exit of a traced caller shows it; else
-// the real stack of the thread does. That is read before entries are written late, when a
-// stack of open calls is full, and when a thread takes a new chunk; on that thread itself.
+// Constructors that an exception has left before super() returned. A handler is not allowed there (code_rewriter.cpp),
+// so no probe sees it. The exit of a traced caller shows it; otherwise the real stack of the thread does. The real
+// stack is read before entries are written late, when a stack of open calls is full, and when a thread takes a new
+// chunk; always on that thread itself.
 #pragma once
 
 #include <jni.h>
@@ -13,14 +13,14 @@
 
 namespace jtrace::agent {
 
-// With --slower-than: takes those out of the thread's open calls; where the trace has their entry, it gets an exit.
+// With --slower-than: removes them from the thread's open calls; if the trace has the entry of one, it gets an exit.
 void drop_left_constructors(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
 
-// The same for a full stack. A look that made little room is followed by none for 10 ms, longer where the real stack is
-// deep. True: it has room.
+// The same for a full stack. After a look that made little room there is none for 10 ms, longer if the real stack is
+// deep. True if the stack has room.
 bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
 
-// Without --slower-than: writes which one the thread is in, at the same moments. True: its chunk may have changed.
+// Without --slower-than: writes which one the thread is in, at the same moments. True if its chunk may have changed.
 bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread);
 
 }  // namespace jtrace::agent

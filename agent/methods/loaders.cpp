@@ -85,7 +85,7 @@ void Loaders::drop_class(JNIEnv* jni, const Loader::Class& klass) {
   jni->DeleteWeakGlobalRef(klass.klass);
 }
 
-// Classes of their own loader (JDK 8 to 16's anonymous ones) go before it.
+// Classes with a loader of their own (anonymous classes of JDK 8 to 16) are put before it.
 void Loaders::sweep_classes(JNIEnv* jni, Loader& loader) {
   MapById<Loader::Class> kept;
   loader.classes.for_each([&](std::uint64_t name, const Loader::Class& each) {
@@ -118,7 +118,7 @@ jclass Loaders::find_class(JNIEnv* jni, std::uint32_t place, std::uint64_t name)
   return nullptr;
 }
 
-// Drops those that are gone until it has seen two that live.
+// Drops unloaded loaders until it has met two that are alive.
 jclass Loaders::only_class(JNIEnv* jni, std::uint64_t name) {
   jclass only = nullptr;
   for (std::uint32_t node = by_name_.first(name); node != 0;) {

@@ -1,4 +1,4 @@
-// Hashes that stand for names: 64 bits, so that no two names of a JVM are confused.
+// Hashes that represent names: 64 bits, so that no two names of a JVM are confused.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace jtrace::agent {
 
-// Of a method's name and descriptor, or of a class's name alone. Not 0.
+// Hash of a method's name and descriptor, or of a class's name alone. Not 0.
 inline std::uint64_t hash_of(std::string_view name, std::string_view descriptor = {}) {
   std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
   for (const std::string_view text : {name, descriptor}) {
@@ -16,7 +16,7 @@ inline std::uint64_t hash_of(std::string_view name, std::string_view descriptor 
   return hash != 0 ? hash : 1;
 }
 
-// Of a hash in a scope that has a number. Not 0.
+// Hash of a hash within a numbered scope. Not 0.
 inline std::uint64_t hash_in(std::uint64_t number, std::uint64_t hash) {
   hash = (hash ^ number) * 0x9e3779b97f4a7c15ull;
   hash ^= hash >> 32;

@@ -1,5 +1,4 @@
-// Whether a function fits a native method of that
-// descriptor, which the JVM does not check. At compile time.
+// Checks at compile time that a function fits the descriptor of a native method. The JVM does not check this.
 #pragma once
 
 #include <jni.h>

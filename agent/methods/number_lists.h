@@ -1,5 +1,5 @@
-// NumberLists: lists of numbers by key. Adding and removing take a time that does not depend on how many there are, and
-// what is removed leaves nothing behind. One thread, or under a lock.
+// NumberLists: lists of numbers by key. Adding and removing take constant time, and removed numbers leave no memory in
+// use. One thread, or under a lock.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace jtrace::agent {
 
 class NumberLists {
  public:
-  // Nodes: never 0; 0 is the end of a list.
+  // Node numbers are never 0; 0 is the end of a list.
   std::uint32_t add(std::uint64_t key, std::uint32_t value) {
     if (free_ == 0) {
       nodes_.push_back({});
@@ -42,7 +42,7 @@ class NumberLists {
   struct Node {
     std::uint64_t key = 0;
     std::uint32_t value = 0;
-    std::uint32_t next = 0;  // of a node that is free: the next free one
+    std::uint32_t next = 0;  // in a free node: the next free node
     std::uint32_t previous = 0;
   };
   Node& at(std::uint32_t node) { return nodes_[node - 1]; }

@@ -16,7 +16,8 @@ bool OpenCalls::make() {
   stacks_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kMostStacks * sizeof(std::uint64_t)));
   constructors_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kNumbers / 8));
   if (entries_ == nullptr || stacks_ == nullptr || constructors_ == nullptr) return false;
-  // A thread whose java.lang.Thread is being made calls before it has a threadId: it has 0, and no stack.
+  // A thread whose java.lang.Thread is still being created makes calls before it has a threadId. Its id is 0, and it
+  // gets no stack.
   entries_[0].owner.store(~0ull, std::memory_order_seq_cst);
   return true;
 }
@@ -57,8 +58,9 @@ void OpenCalls::forget() {
 
 OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
   Entry& entry = entries_[thread & (kEntries - 1)];
-  if (entry.owner.load(std::memory_order_acquire) != 0) return nullptr;        // another thread's, as long as it lives
-  if (in_use_.load(std::memory_order_relaxed) >= kMostStacks) return nullptr;  // asked for at each call of a thread
+  if (entry.owner.load(std::memory_order_acquire) != 0) return nullptr;  // belongs to another thread until that ends
+  // checked at each call of a thread without a stack
+  if (in_use_.load(std::memory_order_relaxed) >= kMostStacks) return nullptr;
   Stack* found = nullptr;
   const std::uint32_t made = made_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < made && found == nullptr; ++i) {
@@ -84,7 +86,7 @@ OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
   in_use_.fetch_add(1, std::memory_order_relaxed);
   found->depth = 0;
   found->values.clear();
-  // Threads whose ids collide may both be here: `stack` is the owner's only after its own store of `owner`.
+  // Two threads whose ids collide may both be here. `stack` belongs to this thread only after it has stored `owner`.
   std::uint64_t nobody = 0;
   if (!entry.owner.compare_exchange_strong(nobody, ~0ull)) {
     give_back(*found);

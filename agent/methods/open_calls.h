@@ -1,13 +1,13 @@
-// OpenCalls: the open calls of each thread, for --slower-than. A probe at an entry pushes the method
-// and the time, one at an exit pops (probe_code.h); only an exit that comes late, or does not match,
-// goes to native code. As a caller runs longer than what it calls, all callers of a slow call are slow
-// themselves: their entries are written just before the callee's, so that every thread's calls nest.
+// OpenCalls: the open calls of each thread, for --slower-than. The probe at an entry pushes the method and the time,
+// the probe at an exit pops them (probe_code.h). Native code is called only for an exit that comes late or does not
+// match. A caller runs longer than the methods it calls, so all callers of a slow call are slow too. Their entries are
+// written just before the callee's, so the calls of each thread nest.
 //
-// A constructor that an exception leaves before super() has returned stays open, for no probe sees it, until its caller
-// ends. Where that is not traced, a look at the thread's real stack tells (left_constructors.h).
+// A constructor that an exception leaves before super() has returned stays open until its caller ends, because no probe
+// sees it. If the caller is not traced, a look at the thread's real stack finds it (left_constructors.h).
 //
-// The stack is a thread's, virtual threads have their own. Receivers and arguments are kept by id:
-// no reference keeps them alive (late_frees.h). A part of ProbeArea: memory that is never unmapped.
+// Each thread has a stack; virtual threads have their own. Receivers and arguments are kept by id: no reference keeps
+// them alive (late_frees.h). A part of ProbeArea: memory that is never unmapped.
 #pragma once
 
 #include <atomic>
@@ -27,57 +27,58 @@ class OpenCalls {
   static constexpr std::uint32_t kMostStacks = 4096;   // 560 KiB of addresses each, memory where it is touched
 
   struct Entry {
-    std::atomic<std::uint64_t> owner;  // threadId, 0: nobody; a thread without a stack has none here
+    std::atomic<std::uint64_t> owner;  // threadId, 0: nobody; a thread without a stack has no entry
     std::atomic<std::uint64_t> stack;  // address
   };
   struct Frame {
-    std::uint64_t method;  // number, with kWritten: its entry is in the trace
+    std::uint64_t method;  // number; with kWritten its entry is in the trace
     std::uint64_t start;
-    std::uint64_t object;    // objId of the receiver, with --objects; 0: none, or not known
-    std::uint64_t cpu_time;  // of the thread when the call began, with --cpu-time; 0: not known
+    std::uint64_t object;    // objId of the receiver, with --objects; 0: none, or unknown
+    std::uint64_t cpu_time;  // of the thread when the call began, with --cpu-time; 0: unknown
   };
   static constexpr std::uint64_t kWritten = 1ull << 32;
-  static constexpr std::uint64_t kLeft = 1ull << 33;   // it is over: no exit may find it, and it is not written
+  static constexpr std::uint64_t kLeft = 1ull << 33;   // it has ended: no exit matches it, and it is not written
   static constexpr std::uint64_t kNumbers = 1u << 24;  // constructors are noted by their number modulo this
-  // Its thread's alone, but for `owner`.
+  // Used only by its thread, except `owner`.
   struct Stack {
-    std::uint64_t depth;      // may be beyond kFrames
+    std::uint64_t depth;      // may exceed kFrames
     std::uint64_t next_look;  // when full: next read of the real stack (left_constructors.h)
     std::atomic<std::uint64_t> owner;
     Frame frames[kFrames];
-    KeptValues values;  // of these calls, where they are wanted
+    KeptValues values;  // of these calls, if they are wanted
 
-    // So many of the frames are in use.
+    // Number of frames in use.
     std::uint64_t used() const {
       const std::uint64_t calls = __atomic_load_n(&depth, __ATOMIC_RELAXED);
       return calls < kFrames ? calls : kFrames;
     }
-    // Where the innermost call of the method is, from 1; 0: it is not there.
+    // Position of the innermost call of the method, from 1; 0 if it is not open.
     std::uint64_t find(std::uint32_t method) const {
       std::uint64_t at = used();
       while (at > 0 && (frames[at - 1].method & ~kWritten) != method) --at;
       return at;
     }
-    // The calls from that one on are over, and written. (Other threads that read the stack see them until then.)
+    // The calls from that position on have ended and are written. (Other threads that read the stack see them until
+    // now.)
     void leave(std::uint64_t at) {
       while (at > 1 && (frames[at - 2].method & kLeft) != 0) --at;
       __atomic_store_n(&depth, at - 1, __ATOMIC_RELEASE);
     }
   };
 
-  // Nothing is open. `slower_than` in ns.
+  // Starts with no open calls. `slower_than` in ns.
   void start(std::uint64_t slower_than);
   // Threads no longer find their stacks; open calls are forgotten.
   void forget();
-  // An empty stack for the calling thread; nullptr where there is none.
+  // An empty stack for the calling thread; nullptr if there is none.
   Stack* claim(std::uint64_t thread);
-  // That of the thread; nullptr where it has none.
+  // The stack of the thread; nullptr if it has none.
   Stack* find(std::uint64_t thread);
-  // The thread ends, or is a virtual one that has no call open.
+  // The thread ends, or is a virtual thread without open calls.
   void release(std::uint64_t thread);
   std::uint64_t slower_than() const { return slower_than_; }
 
-  // The method of that number is a constructor that may be left without a probe.
+  // The method with that number is a constructor that may be left without a probe.
   void note_constructor(std::uint32_t number);
   bool is_constructor(std::uint64_t number) const {
     const std::uint64_t bit = number % kNumbers;
@@ -85,8 +86,8 @@ class OpenCalls {
   }
   bool has_constructors() const { return has_constructors_.load(std::memory_order_relaxed); }
   bool has_open_constructor(const Stack& stack) const;
-  // The thread is in these constructors and in no others (innermost first; those whose entries came before the trace
-  // included): visit(frame) of each that is open and left, from the innermost one on, before it is taken out.
+  // The thread is in these constructors and in no others (innermost first, including those entered before the trace).
+  // Calls visit(frame) for each open one that was left, from the innermost on, before it is removed.
   template <class Visit>
   void drop_left(Stack& stack, std::span<const std::uint32_t> inside, Visit visit) {
     const std::vector<std::uint32_t> real = open_among(stack, inside);
@@ -106,7 +107,7 @@ class OpenCalls {
     if (used > 0 && (stack.frames[used - 1].method & kLeft) != 0) stack.leave(used);
   }
 
-  // visit(objId) of each object that an open call is on, or was given. On any thread, while the others go on.
+  // visit(objId) for each object that an open call has as receiver or argument. On any thread, while the others go on.
   template <class Visit>
   void for_each_object(Visit visit) const {
     const std::uint32_t made = made_.load(std::memory_order_acquire);
@@ -124,14 +125,14 @@ class OpenCalls {
   std::uint64_t entries_address() const { return reinterpret_cast<std::uint64_t>(entries_); }
   std::uint64_t slower_than_address() const { return reinterpret_cast<std::uint64_t>(&slower_than_); }
 
-  // The table; at the making of the area.
+  // The table; set when the area is made.
   bool make();
 
  private:
   Entry* entries_ = nullptr;
   std::atomic<std::uint64_t>* stacks_ = nullptr;  // addresses, kMostStacks
-  std::atomic<std::uint32_t> made_{0};            // so many were made
-  std::atomic<std::uint32_t> in_use_{0};          // of them, so many are a thread's
+  std::atomic<std::uint32_t> made_{0};            // number of stacks made
+  std::atomic<std::uint32_t> in_use_{0};          // number of stacks in use
   std::uint64_t slower_than_ = 0;
   std::atomic<std::uint64_t>* constructors_ = nullptr;  // bits, by number
   std::atomic<bool> has_constructors_{false};

@@ -8,9 +8,9 @@ namespace {
 
 constexpr int kFirstThatChecks = 23;
 constexpr jint kMostEntries = 65'535;  // JVMS 4.1, constant_pool_count
-constexpr jint kProbes = 500;          // what probes add, amply
+constexpr jint kProbes = 500;          // upper bound of what probes add
 
-// 0: the JVM does not tell.
+// 0 if the JVM does not give the number.
 jint entries_of(jvmtiEnv* jvmti, jclass klass) {
   jint count = 0;
   jint size = 0;

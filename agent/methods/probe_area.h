@@ -1,9 +1,9 @@
-// ProbeArea: the memory that the probes' Java code refers to by constants, and which therefore stays where it is for
-// the life of the library: the table from threads to their chunks, the page with the coarse clock, the switch, the
-// counters of calls, the calls that are open.
+// ProbeArea: the memory whose addresses are constants in the probes' Java code, and which therefore keeps its place as
+// long as the library is loaded: the table from threads to their chunks, the page with the coarse clock, the switch,
+// the counters of calls, the open calls.
 //
-// The Java side (probe_class.h) reads it with plain loads. It is cleared, never unmapped: a probe that is in its last
-// instructions when tracing ends writes into memory that is still there.
+// The Java code (probe_class.h) reads it with plain loads. It is cleared but never unmapped: a probe that is in its
+// last instructions when tracing ends writes into valid memory.
 #pragma once
 
 #include <jni.h>
@@ -21,8 +21,8 @@ namespace record = trace::record;
 
 struct ProbeValue;
 
-// What the native methods of the probe class do (probes.h). They stay bound to the copy
-// of the library that made the class; this table forwards them to the copy that traces.
+// The functions of the probe class's native methods (probes.h). The natives stay bound to the copy of the library that
+// made the class; this table forwards them to the copy that is tracing.
 struct ProbeNatives {
   jlong (*slow)(JNIEnv* jni, jlong carrier, jlong current);
   void (*thrown)(JNIEnv* jni, jobject object, jint number);
@@ -40,10 +40,10 @@ struct ProbeNatives {
 
 class ProbeArea {
  public:
-  // nullptr where there is no memory for it. Made at the first call.
+  // nullptr if there is no memory for it. Made at the first call.
   static ProbeArea* get();
-  // The area that an earlier copy of this library (of the same layout) made in this JVM, at
-  // the address in its probe class; nullptr where it is none. get() returns it from then on.
+  // The area that an earlier copy of this library (with the same layout) made in this JVM, at the address in its probe
+  // class; nullptr if it is not one. From then on get() returns it.
   static ProbeArea* adopt(std::uint64_t address);
 
   static constexpr std::uint64_t kEntries = 1u << 16;
@@ -57,7 +57,7 @@ class ProbeArea {
   }
   std::uint64_t switch_address() const { return reinterpret_cast<std::uint64_t>(&on_); }
 
-  // The clock of a pool; false where its first page cannot be mapped. hide_clock() takes it away again.
+  // Maps the clock of a pool; false if its first page cannot be mapped. hide_clock() removes it.
   bool show_clock(int pool_descriptor);
   void hide_clock();
   std::atomic<const ProbeNatives*>& natives() { return natives_; }
@@ -66,15 +66,15 @@ class ProbeArea {
   const CallCounts& counts() const { return counts_; }
   OpenCalls& open_calls() { return open_calls_; }
   const OpenCalls& open_calls() const { return open_calls_; }
-  // A class of the boot loader has, or once had, probes: frames of it may keep them for the life of the JVM.
+  // A class of the boot loader has, or had, probes: frames of it may keep them as long as the JVM lives.
   void note_boot_probes() { boot_probes_.store(true, std::memory_order_relaxed); }
   bool has_boot_probes() const { return boot_probes_.load(std::memory_order_relaxed); }
-  // The thread ends: its counters and its stack of calls are free for others.
+  // The thread ends: its counters and its stack of calls become free.
   void release(std::uint64_t thread) {
     counts_.release(thread);
     open_calls_.release(thread);
   }
-  // No thread finds a chunk any more until it asks for one.
+  // From now on each thread must ask for a chunk before it writes.
   void clear();
 
  private:
@@ -84,7 +84,7 @@ class ProbeArea {
   static constexpr std::uint64_t kMagic = 0x394552414a52544aull;  // "JTRJARE9"
 
   std::uint64_t magic_ = kMagic;
-  record::ChunkHeader nobody_{};  // where an empty entry points: nobody's chunk
+  record::ChunkHeader nobody_{};  // an empty entry points to this chunk, which belongs to nobody
   std::atomic<std::uint64_t> on_{0};
   std::atomic<const ProbeNatives*> natives_{nullptr};
   std::atomic<std::uint64_t>* table_ = nullptr;

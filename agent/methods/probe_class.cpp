@@ -14,13 +14,13 @@ bool threw(JNIEnv* jni) {
   return true;
 }
 
-// The class whose ClassPrepare event is awaited, and whether its natives were bound then.
+// The class whose ClassPrepare event is awaited, and whether its natives have been bound in it.
 std::atomic<const char*> g_awaited{nullptr};
 std::atomic<bool> g_bound{false};
 
-// RegisterNatives on a class of java.base warns on the program's own stdout (JDK 16 and later) unless a class of the
-// boot loader is its caller. So the class is linked and initialized by Class.forName, and its natives are bound by the
-// ClassPrepare event below that.
+// From JDK 16 on, RegisterNatives on a class of java.base prints a warning on the program's own stdout unless its
+// caller is a class of the boot loader. So Class.forName links and initializes the class, and the ClassPrepare event
+// that it causes binds the natives.
 bool bind_natives(jvmtiEnv* jvmti, JNIEnv* jni, std::string_view name) {
   char dotted[64];
   if (name.size() >= sizeof dotted) return false;

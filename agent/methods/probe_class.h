@@ -1,6 +1,6 @@
-// The class that probes call: a class in java.lang, defined by the boot loader from bytes that are made here
-// (probe_code.h), so that every class can see it whatever its loader and module. One for each style, made when it is
-// first needed; they stay in the JVM.
+// The class that probes call. It is in java.lang, defined by the boot loader from bytes that are made here
+// (probe_code.h), so that every class can use it whatever its loader and module. There is one for each style, made when
+// it is first needed; they stay in the JVM.
 #pragma once
 
 #include <jni.h>
@@ -11,17 +11,17 @@
 
 namespace jtrace::agent {
 
-// Finds these facts. nullptr, or why it cannot (static text). No exception is left pending.
+// Finds these facts. nullptr, or the reason why not (static text). No exception is left pending.
 const char* find_probe_facts(JNIEnv* jni, ProbeClassFacts& facts);
 
-// Defines the class, or finds the one of an earlier session (perhaps of another copy
-// of this library); its native methods (probes.h) are ours from then on. Sets `area`
-// to the one the class refers to. nullptr, or why it cannot be (static text).
+// Defines the class, or finds the one of an earlier session (perhaps of another copy of this library). From then on its
+// native methods (probes.h) are bound to this copy. Sets `area` to the one that the class refers to. nullptr, or the
+// reason why not (static text).
 const char* define_probe_class(jvmtiEnv* jvmti, JNIEnv* jni, ProbeStyle style, const ProbeClassFacts& facts,
                                ProbeArea*& area);
 
-// Called at every ClassPrepare: binds the natives of a probe class that is being defined just now. Costs a load
-// otherwise.
+// Called at every ClassPrepare: binds the natives of a probe class that is being defined at this moment. Otherwise it
+// costs one load.
 void probe_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass);
 
 }  // namespace jtrace::agent

@@ -11,7 +11,7 @@ using classfile::ClassBuilder;
 using classfile::CodeBuilder;
 using classfile::ProbeMethod;
 
-// Opcodes that only this code needs (JVMS 6.5).
+// Opcodes that only this file uses (JVMS 6.5).
 enum : unsigned {
   kAconstNull = 1,
   kIconst3 = 6,
@@ -38,7 +38,7 @@ enum : unsigned {
 constexpr unsigned kPublicStatic = 0x0009;
 constexpr unsigned kPrivateStatic = 0x000a;
 
-// The native methods that this code calls itself.
+// The native methods that the generated code calls.
 enum class OwnNative {
 #define PROBE_NATIVE(method, function)
 #define OWN_NATIVE(id, name, descriptor, function) id,
@@ -58,7 +58,7 @@ constexpr NativeText kOwnNatives[] = {
 #undef OWN_NATIVE
 };
 
-// Emits the class's methods.
+// Emits the methods of the class.
 class Maker {
  public:
   Maker(ProbeStyle style, const ProbeClassFacts& facts, const ProbeArea& area)
@@ -139,7 +139,7 @@ class Maker {
     kCpuTime = 14,
     kLocals = 16
   };
-  // What a probe is called with.
+  // The arguments of a probe.
   enum Arguments {
     kNumber,  // the method
     kLine,    // line, method
@@ -172,7 +172,7 @@ class Maker {
     made_.add_method(kPublicStatic, text.name, text.descriptor, 12, kLocals, code, force_inline_);
   }
 
-  // null, address + offset: what Unsafe takes for memory.
+  // The base (null) and the address + offset that Unsafe takes.
   void push_address(CodeBuilder& code, Local address, std::uint64_t offset) {
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
@@ -191,7 +191,7 @@ class Maker {
     code.push_long(address);
     code.op2(kInvokevirtual, get_long_);
   }
-  // Takes a long off the stack.
+  // Pops a long.
   void return_if_zero(CodeBuilder& code) {
     code.op(kLconst0);
     code.op(kLcmp);
@@ -206,7 +206,7 @@ class Maker {
     code.op2(kInvokevirtual, get_long_);
     code.op1(kLstore, into);
   }
-  // Compares a field of the chunk's header with a local; the jump where they differ.
+  // Compares a field of the chunk's header with a local; returns the jump that is taken if they differ.
   std::size_t unless_same(CodeBuilder& code, std::uint64_t offset, Local local) {
     load(code, kHeader, offset);
     code.op1(kLload, local);
@@ -214,14 +214,14 @@ class Maker {
     return code.jump(kIfne);
   }
 
-  // The ids of the carrier and of the thread that runs on it; returns where the latter is.
+  // Loads the ids of the carrier and of the thread that runs on it; returns the local of the latter.
   Local thread_ids(CodeBuilder& code) {
     thread_id(code, facts_.virtual_threads ? carrier_ : current_, kCarrier);
     if (!facts_.virtual_threads) return kCarrier;
     thread_id(code, current_, kThread);
     return kThread;
   }
-  // The place of a thread's entry of 16 bytes in a table, into kHeader.
+  // Stores the address of a thread's 16-byte entry in a table into kHeader.
   void find_entry(CodeBuilder& code, std::uint64_t table, std::uint64_t entries, Local thread) {
     code.push_long(table);
     code.op1(kLload, thread);
@@ -233,7 +233,7 @@ class Maker {
     code.op1(kLstore, kHeader);
   }
 
-  // The objId of the receiver, by a native call: only where somebody traces.
+  // Gets the objId of the receiver by a native call, only while a trace is running.
   void identify(CodeBuilder& code, record::RecordKind kind) {
     load_at(code, area_.switch_address());
     return_if_zero(code);
@@ -243,8 +243,8 @@ class Maker {
     code.op1(kLstore, kObjectId);
   }
 
-  // The processor time of the thread, by a native call: only where somebody traces. 0 of a virtual thread, of which the
-  // kernel knows nothing.
+  // Gets the processor time of the thread by a native call, only while a trace is running. For a virtual thread it is
+  // 0, because the kernel does not know the thread.
   void take_cpu_time(CodeBuilder& code) {
     if (!style_.cpu_time) return;
     load_at(code, area_.switch_address());
@@ -298,8 +298,8 @@ class Maker {
     load(code, kHeader, offsetof(record::ChunkHeader, address));
     code.op(classfile::kDup2);
     code.op1(kLstore, kPlace);
-    // The trace may end between any two of these instructions, and leaves zeros where the header was
-    // (AgentSession::unmap_pool): then there is no place.
+    // The trace may end between any two of these instructions. Then the header reads as zeros
+    // (AgentSession::unmap_pool), and there is no place to write.
     return_if_zero(code);
     code.op1(kLload, kPlace);
     code.op1(kLload, kCommitted);
@@ -319,7 +319,7 @@ class Maker {
     code.land(not_mine);
     if (facts_.virtual_threads) code.land(switched);
     code.land(full);
-    // Nobody traces: nothing to ask.
+    // No trace is running: there is nothing to ask.
     load_at(code, area_.switch_address());
     return_if_zero(code);
     code.op1(kLload, kCarrier);
@@ -334,8 +334,8 @@ class Maker {
     add_method(method, code);
   }
 
-  // One more for the method (call_counts.h): in the block of the thread's own where it has one, else
-  // in the one that threads share; where the thread's entry is still free, it asks for a block.
+  // Adds one to the method's counter (call_counts.h): in the thread's own block if it has one, otherwise in the block
+  // that threads share. If the thread's entry is still free, it asks for a block.
   void add_count() {
     CodeBuilder code(made_.pool());
     thread_id(code, facts_.virtual_threads ? carrier_ : current_, kCarrier);
@@ -371,7 +371,7 @@ class Maker {
     code.op(classfile::kReturn);
     add_method(ProbeMethod::kCount, code);
   }
-  // To the block's address on the stack: the place of the method's counter.
+  // Adds the offset of the method's counter to the block's address on the operand stack.
   void add_counter_offset(CodeBuilder& code) {
     code.op1(classfile::kIload, 0);
     code.op(kI2l);
@@ -382,8 +382,8 @@ class Maker {
     code.op(kLadd);
   }
 
-  // The record's first 8 bytes: kind, slots, flags (the line), number (event_record.h), little endian as the layout of
-  // RecordHeader is on the machines that we run on.
+  // Writes the first 8 bytes of the record: kind, slots, flags (the line), number (event_record.h), in little endian,
+  // which is how the machine lays out RecordHeader.
   void store_word(CodeBuilder& code, record::RecordKind kind, Arguments arguments, std::uint32_t slots) {
     push_address(code, kPlace, 0);
     code.op1(classfile::kIload, arguments == kNumber ? 0 : 1);
@@ -416,7 +416,7 @@ class Maker {
     else load_at(code, area_.clock_address());
   }
 
-  // The slow probes: kHeader is the thread's entry, then its stack; kCommitted the depth; kPlace a frame.
+  // The slow probes. kHeader holds the thread's entry, then its stack; kCommitted the depth; kPlace a frame.
   static constexpr Local kStack = kHeader;
   static constexpr Local kDepth = kCommitted;
 
@@ -442,14 +442,14 @@ class Maker {
     code.op(operation);
     code.op1(kLstore, kDepth);
   }
-  std::size_t unless_deep(CodeBuilder& code) {  // the jump where the frame is beyond the stack
+  std::size_t unless_deep(CodeBuilder& code) {  // returns the jump that is taken if the frame does not fit on the stack
     code.op1(kLload, kDepth);
     code.push_long(OpenCalls::kFrames);
     code.op(kLcmp);
     return code.jump(kIfge);
   }
 
-  // A call begins: its method and the time onto the thread's stack.
+  // A call begins: pushes its method and the time on the thread's stack.
   void add_push() {
     CodeBuilder code(made_.pool());
     const Local thread = thread_ids(code);
@@ -477,7 +477,7 @@ class Maker {
     store_depth(code);
     code.op(classfile::kReturn);
 
-    // Beyond the stack a call is counted; each 1024th asks whether there is room after all.
+    // Calls that do not fit on the stack are only counted. Each 1024th asks again for room.
     static_assert((OpenCalls::kFrames & 1023) == 1023);
     code.land(deep);
     code.op1(kLload, kDepth);
@@ -507,8 +507,8 @@ class Maker {
     add_method(ProbeMethod::kEnter, code);
   }
 
-  // The receiver of a call that begins, or of a constructor, which is an object now: native code puts it into the
-  // call's frame.
+  // The receiver of a call that begins, or of a constructor that has just initialized its object. Native code stores it
+  // in the call's frame.
   void add_receiver(ProbeMethod method, bool enters) {
     CodeBuilder code(made_.pool());
     if (enters) {
@@ -527,7 +527,7 @@ class Maker {
     add_method(method, code);
   }
 
-  // A call ends: off the stack with it. Where it took long, or is not the innermost one, native code looks at it.
+  // A call ends: pops it. If it took long, or is not the innermost one, native code handles it.
   void add_pop(ProbeMethod method, record::RecordKind kind) {
     CodeBuilder code(made_.pool());
     const Local thread = thread_ids(code);
@@ -567,7 +567,7 @@ class Maker {
     code.op(classfile::kReturn);
     add_method(method, code);
   }
-  // A virtual thread that is in no call needs no stack; of those there may be many.
+  // A virtual thread without open calls gives its stack back, because there may be many virtual threads.
   void add_idle(CodeBuilder& code) {
     code.op1(kLload, kDepth);
     code.op(kLconst0);
@@ -596,7 +596,7 @@ class Maker {
 
 }  // namespace
 
-// The number is the class's version: what a method writes, and where, is baked into it.
+// The number is the class's version. What a method writes, and where, is compiled into it.
 std::string_view probe_class_name(ProbeStyle style) {
   static constexpr std::string_view kNames[] = {
       "java/lang/JTraceProbes9",        "java/lang/JTracePreciseProbes9",

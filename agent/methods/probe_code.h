@@ -1,7 +1,7 @@
 // The code of the probes: the bytes of the class that they call. Its methods write records into the calling thread's
-// chunk with plain stores (trace/record/layout.h, kDirect), count (call_counts.h), or keep the calls that are open
-// (open_calls.h); where there is no room, or the thread has none, they call native methods (probes.h). They call
-// nothing else but intrinsics of Unsafe and Thread, which are never rewritten. Pure functions; no JVM.
+// chunk with plain stores (trace/record/layout.h, kDirect), count (call_counts.h), or keep the open calls
+// (open_calls.h). If the thread has no chunk, or no room in it, they call native methods (probes.h). They call nothing
+// else but intrinsics of Unsafe and Thread, which are never rewritten. Pure functions; no JVM.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ namespace jtrace::agent {
 enum class ProbeTime { kCoarse, kPrecise };
 enum class ProbeCalls {
   kEach,  // every call
-  kSlow,  // those that took long (open_calls.h)
+  kSlow,  // calls that took long (open_calls.h)
 };
 struct ProbeStyle {
   ProbeTime time;
   ProbeCalls calls;
-  bool cpu_time;  // each event has it (CpuTimeRecord)
+  bool cpu_time;  // each event has the processor time (CpuTimeRecord)
 };
 
 // The static field that holds the address of the ProbeArea.
 inline constexpr char kAreaField[] = "AREA";
 
-// What the class needs to know of this JVM.
+// What the class must know of this JVM.
 struct ProbeClassFacts {
-  bool internal_unsafe = false;        // jdk.internal.misc.Unsafe (JDK 9 and later), else sun.misc.Unsafe
+  bool internal_unsafe = false;        // jdk.internal.misc.Unsafe (JDK 9 and later) instead of sun.misc.Unsafe
   bool virtual_threads = false;        // Thread.currentCarrierThread() (JDK 19 and later)
   std::uint64_t thread_id_offset = 0;  // of Thread.tid, as Unsafe has it
   std::uint32_t chunk_size = 0;

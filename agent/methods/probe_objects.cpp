@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::uint8_t kArrayOfObjects = 2;  // isArray of trace.dtd
 
-// Where the calling thread has allocated.
+// The frame of the calling thread that allocated the object.
 struct Place {
   std::uint64_t thread = 0;
   std::uint64_t stack = 0;
   std::uint64_t site = 0;
 };
 
-// `code`: what the bytecode says of it, kArrayOfObjects for any array that is not of a primitive type for sure.
+// `code`: the array kind from the bytecode; kArrayOfObjects for any array that may not be of a primitive type.
 TypeOfObject type_of_made(Registry& registry, JNIEnv* jni, jobject object, std::uint8_t code) {
   if (code == kArrayOfObjects) return registry.type_of(jni, jni->GetObjectClass(object));
   TypeOfObject type;
@@ -40,7 +40,7 @@ void write_made(const CallbackGuard& guard, JNIEnv* jni, jobject object, std::ui
   write_allocation(guard, object, type_of_made(*session.registry, jni, object, code), made);
 }
 
-// The arrays in an array that one multianewarray has made with it.
+// Reports the inner arrays that one multianewarray has made.
 void write_elements(const CallbackGuard& guard, JNIEnv* jni, jobject object, std::uint32_t dimensions,
                     const Place& place) {
   if (dimensions < 2) return;
@@ -60,14 +60,14 @@ bool traces_allocations(const CallbackGuard& guard) {
          (guard.session().granted_events & record::kAllocationEvent) != 0;
 }
 
-// False where nothing is to be written for the calling thread.
+// False if nothing is to be written for the calling thread.
 bool find_thread(const CallbackGuard& guard, JNIEnv* jni, Place& place) {
   place.thread = current_thread(guard.session(), jni);
   return chunk_for(guard, jni, 0, place.thread) != nullptr;
 }
 
-// An object whose constructor is traced is met there first. The frames up to the one that has the `new` are those of
-// its constructors.
+// An object whose constructor is traced is first seen in that constructor. The frames up to the one with the `new`
+// belong to its constructors.
 void write_constructed(const CallbackGuard& guard, JNIEnv* jni, jobject object) {
   constexpr jint kFramesOfProbe = 2;
   AgentSession& session = guard.session();
@@ -91,8 +91,8 @@ jlong identify_object(JNIEnv* jni, jobject object, jint is_new) {
   return static_cast<jlong>(guard.session().registry->object_id(jni, object));
 }
 
-// A constructor whose entry is in the trace already, since one of its
-// callees was slow, gets its receiver written by a record of its own.
+// If the constructor's entry was written early, because one of its callees was slow, its receiver is written in a
+// record of its own.
 void object_received(JNIEnv* jni, jobject object, jint number, jint is_new, jlong thread) {
   CallbackGuard guard;
   if (!guard || guard.session().methods == nullptr || object == nullptr) return;

@@ -5,8 +5,8 @@
 namespace jtrace::agent {
 namespace {
 
-// The definition of the calling thread. In the middle of a virtual thread's mount or unmount Java's current thread is
-// not the one of JVM TI: then what is known of it is its id.
+// Defines the calling thread. While a virtual thread is being mounted or unmounted, Java's current thread is not JVM
+// TI's current thread; then only its id is known.
 bool define_current(AgentSession& session, JNIEnv* jni, std::uint64_t current) {
   const CurrentThread thread(session.jvmti, jni);
   if (thread.get() == nullptr) return false;

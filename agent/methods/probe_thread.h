@@ -9,17 +9,17 @@
 
 namespace jtrace::agent {
 
-// Its threadId; 0 where there is none.
+// Its threadId; 0 if it has none.
 std::uint64_t current_thread(AgentSession& session, JNIEnv* jni);
 
-// ns that it has had of a processor; 0 where it is a virtual one, or --cpu-time was not asked for.
+// Its processor time in ns; 0 for a virtual thread, or without --cpu-time.
 std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni);
 
-// Its chunk, after `current` is defined. `carrier` 0: as before,
-// or the thread itself. nullptr where nothing is to be written.
+// Its chunk, after `current` is defined. `carrier` 0: as before, or the thread itself. nullptr if nothing is to be
+// written.
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current);
 
-// The end of a method's frame on the calling thread, into the chunk that chunk_for() gave.
+// Writes the end of a method's frame on the calling thread into the chunk that chunk_for() gave.
 void write_exit(const CallbackGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind);
 
 }  // namespace jtrace::agent

@@ -13,11 +13,11 @@ static_assert(classfile::kResultValue == record::kResultPosition);
 
 namespace {
 
-// The beginning of a string.
+// The first characters of a string.
 struct Text {
   std::uint32_t length = 0;  // chars of the whole string
   std::size_t size = 0;
-  char bytes[3 * record::kMostText + 1];  // modified UTF-8 takes three bytes a char at the most, and a NUL
+  char bytes[3 * record::kMostText + 1];  // modified UTF-8 needs at most three bytes for a char, and a NUL
 
   std::string_view view() const { return {bytes, size}; }
 };
@@ -26,10 +26,11 @@ void read_text(JNIEnv* jni, jstring string, Text& text) {
   const jsize length = jni->GetStringLength(string);
   text.length = static_cast<std::uint32_t>(length);
   jni->GetStringUTFRegion(string, 0, length < record::kMostText ? length : record::kMostText, text.bytes);
-  while (text.size < sizeof text.bytes && text.bytes[text.size] != 0) ++text.size;  // a char 0 is two other bytes there
+  // a char 0 is encoded in two other bytes
+  while (text.size < sizeof text.bytes && text.bytes[text.size] != 0) ++text.size;
 }
 
-// Sets `bits` or `text`, by what it is.
+// Sets `bits` or `text`, depending on the type.
 record::ValueKind describe(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& bits, Text& text) {
   if (object == nullptr) return record::ValueKind::kNull;
   jclass type = jni->GetObjectClass(object);
@@ -42,7 +43,7 @@ record::ValueKind describe(AgentSession& session, JNIEnv* jni, jobject object, s
   return bits != 0 ? record::ValueKind::kObject : record::ValueKind::kUnknown;
 }
 
-// A string is defined as a text first.
+// The text of a string is defined before it is used.
 void write(const CallbackGuard& guard, record::ValueRecord& made, std::uint32_t length, std::string_view text) {
   static constinit std::atomic<std::uint64_t> texts{1};
   if (made.kind == record::ValueKind::kText) {
@@ -53,8 +54,8 @@ void write(const CallbackGuard& guard, record::ValueRecord& made, std::uint32_t 
   guard.write(made, record::RecordKind::kValue);
 }
 
-// That of the calling thread; nullptr where it has none and gets none. A virtual thread's is given back by the probes
-// when it has no call open, a platform thread's when it ends.
+// The values of the calling thread; nullptr if it has none and gets none. Probes release a virtual thread's values when
+// it has no open call; a platform thread's are released when it ends.
 OpenCalls::Stack* stack_of(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread) {
   AgentSession& session = guard.session();
   if (OpenCalls::Stack* stack = session.methods->area().open_calls().find(thread)) return stack;
@@ -64,7 +65,7 @@ OpenCalls::Stack* stack_of(const CallbackGuard& guard, JNIEnv* jni, std::uint64_
   return session.methods->open_calls_of(thread);
 }
 
-// An argument comes before its call is pushed, a result before it is popped.
+// Arguments arrive before their call is pushed, results before it is popped.
 void keep(OpenCalls::Stack& stack, const record::ValueRecord& made, const Text& text) {
   std::uint64_t depth = stack.depth;
   if (made.header.flags == record::kResultPosition) {

@@ -1,4 +1,4 @@
-// Arguments and return values: what the value() methods of the probe class do.
+// Arguments and return values: the functions of the probe class's value() methods.
 #pragma once
 
 #include <jni.h>
@@ -19,10 +19,10 @@ struct ProbeValue {
   jint number;    // of the method
 };
 
-// With --slower-than it is kept until the call turns out to be slow.
+// With --slower-than the value is kept until the call turns out to be slow.
 void write_value(JNIEnv* jni, const ProbeValue& value);
 
-// Writes what was kept of the call at that depth: its arguments, or its result. The calling thread has a chunk.
+// Writes the kept values of the call at that depth: its arguments, or its result. The calling thread has a chunk.
 void write_kept(const CallbackGuard& guard, const OpenCalls::Stack& stack, std::uint64_t depth, std::uint32_t method,
                 bool results);
 

@@ -17,7 +17,7 @@
 namespace jtrace::agent {
 namespace {
 
-// A probe found no chunk of its thread, or no room in it. Returns the header of one, 0: do not write.
+// Called when a probe has no chunk for its thread, or no room in it. Returns the header of a chunk; 0: do not write.
 jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
   CallbackGuard guard;
   if (!guard || carrier == 0) return 0;
@@ -50,8 +50,8 @@ void write_late_entry(const CallbackGuard& guard, const OpenCalls::Frame& frame)
   guard.write(entry, record::RecordKind::kLateEntryOf);
 }
 
-// --slower-than: the end of the innermost open call of the method, and of what it called and ended without a word
-// (constructors by an exception before super() returned). Where it took long, the entries of all that are open are
+// --slower-than: ends the innermost open call of the method, and the calls it made that ended without a probe
+// (constructors left by an exception before super() returned). If the call took long, the entries of all open calls are
 // written first.
 void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std::uint32_t method,
               record::RecordKind kind) {
@@ -88,7 +88,7 @@ void ended(JNIEnv* jni, jint number, jint kind) {
            static_cast<record::RecordKind>(kind));
 }
 
-// A call begins in a thread that has no stack yet, or whose stack is full. Returns one with room for it, 0: none.
+// A call begins in a thread that has no stack, or whose stack is full. Returns a stack with room for the call; 0: none.
 jlong opened(JNIEnv* jni, jlong carrier, jlong thread) {
   CallbackGuard guard;
   const auto id = static_cast<std::uint64_t>(thread);
@@ -105,7 +105,7 @@ void idle(jlong thread) {
     guard.session().methods->area().open_calls().release(static_cast<std::uint64_t>(thread));
 }
 
-// An exception in a frame: throw or catch, and with `leaves` the end of the frame.
+// An exception in a frame: throw or catch; with `leaves` it also ends the frame.
 void exception(JNIEnv* jni, jobject thrown, jint number, record::RecordKind kind, std::uint64_t event, bool leaves) {
   CallbackGuard guard;
   if (!guard) return;
@@ -147,7 +147,7 @@ void caught(JNIEnv* jni, jobject object, jint number) {
   exception(jni, object, number, record::RecordKind::kCatch, record::kCatchEvent, false);
 }
 
-// A call of a thread that has no counters of its own yet was counted with the others'.
+// A call of a thread without counters of its own was counted in the shared block.
 void uncounted(jlong carrier) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard || carrier == 0 || guard.session().methods == nullptr) return;
@@ -158,7 +158,7 @@ void uncounted(jlong carrier) {
 constexpr ProbeNatives kNatives = {slow,  thrown, unwound,     caught,          uncounted,       opened,
                                    ended, idle,   write_value, identify_object, object_received, object_made};
 
-// What the JVM calls, for as long as it lives.
+// The native methods. The JVM may call them until it ends.
 const ProbeNatives* natives() {
   ProbeArea* area = ProbeArea::get();
   return area == nullptr ? nullptr : area->natives().load(std::memory_order_acquire);
@@ -196,7 +196,7 @@ jlong JNICALL call_identify(JNIEnv* jni, jclass, jobject object, jint is_new) {
 void JNICALL call_received(JNIEnv* jni, jclass, jobject object, jint number, jint is_new, jlong thread) {
   if (const ProbeNatives* table = natives()) table->received(jni, object, number, is_new, thread);
 }
-// Of the calling kernel thread. It touches nothing of a session.
+// Called for the current kernel thread. Uses nothing of a session.
 jlong JNICALL call_cpu_time(JNIEnv*, jclass) { return static_cast<jlong>(clock_ns(CLOCK_THREAD_CPUTIME_ID)); }
 void JNICALL call_made(JNIEnv* jni, jclass, jobject object, jint site, jint number) {
   if (const ProbeNatives* table = natives()) table->made(jni, object, site, number);

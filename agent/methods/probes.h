@@ -1,4 +1,4 @@
-// The native half of the probes (probe_class.h): what Java code cannot do, or what is rare.
+// The native half of the probes (probe_class.h): what Java code cannot do, and what is rare.
 #pragma once
 
 #include <jni.h>
@@ -9,7 +9,7 @@ namespace jtrace::agent {
 
 const ProbeNatives& probe_natives();
 
-// Binds the native methods of the probe class. False where the JVM refuses.
+// Binds the native methods of the probe class. False if the JVM refuses.
 bool register_probe_natives(JNIEnv* jni, jclass probe_class);
 
 }  // namespace jtrace::agent

@@ -12,7 +12,8 @@ namespace {
 
 using Function = void(JNICALL*)(JNIEnv*, jclass, jlong);
 
-// Set before ours is bound for the first time, the same in every session: they depend on the JVM alone.
+// Set before the function is bound for the first time. The values depend only on the JVM, so every session has the
+// same.
 std::atomic<const char*> g_method{nullptr};
 std::atomic<Function> g_function{nullptr};
 std::atomic<jlong> g_unit{1};  // of the argument, in ns
@@ -25,14 +26,14 @@ struct Candidate {
   const char* method;
   const char* symbols[2];
 };
-// Thread.c and jvm.h of JDK 8 to 27. From 19 on `sleep` is no longer a native method.
+// Thread.c and jvm.h of JDK 8 to 27. From JDK 19 on `sleep` is not a native method.
 constexpr Candidate kCandidates[] = {
     {"sleepNanos0", {"JVM_SleepNanos", "JVM_Sleep"}},
     {"sleep0", {"JVM_Sleep", nullptr}},
     {"sleep", {"JVM_Sleep", nullptr}},
 };
 
-// libjvm is loaded with RTLD_GLOBAL by the launcher, maybe not by a program that embeds it.
+// The launcher loads libjvm with RTLD_GLOBAL; a program that embeds the JVM may not.
 Function find_symbol(const char* name) {
   void* found = dlsym(RTLD_DEFAULT, name);
   if (found == nullptr) {

@@ -1,6 +1,6 @@
-// Thread.sleep of a platform thread is a native method (sleep, from JDK 19 on sleep0, from
-// JDK 22 on sleepNanos0), whose function is one that libjvm exports. While sleeps are traced,
-// a function of ours is bound in its place; it reports the sleep and calls the original.
+// Thread.sleep of a platform thread is a native method (sleep, from JDK 19 on sleep0, from JDK 22 on sleepNanos0) whose
+// function libjvm exports. While sleeps are traced, a function of the agent is bound instead; it reports the sleep and
+// calls the original.
 #pragma once
 
 #include <jni.h>
@@ -22,11 +22,11 @@ struct SleepObserver {
   void (*end)(JNIEnv* jni, const OpenWait& wait);
 };
 
-// Finds the method and libjvm's function. nullptr, or why it cannot be (static text). No exception is left pending.
+// Finds the method and libjvm's function. nullptr, or the reason why not (static text). No exception is left pending.
 const char* find_sleep_native(JNIEnv* jni, jclass thread_class);
 
-// Binds ours, which reports to `observer` (of static storage); libjvm's again where that is
-// null. Call it from a native method that a class of the boot loader calls (wait_class.h).
+// Binds the agent's function, which reports to `observer` (of static storage); libjvm's function if `observer` is null.
+// Must be called from a native method that a class of the boot loader calls (wait_class.h).
 bool bind_sleep_native(JNIEnv* jni, jclass thread_class, const SleepObserver* observer);
 
 }  // namespace jtrace::agent

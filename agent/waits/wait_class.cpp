@@ -10,7 +10,7 @@ namespace {
 using classfile::ClassBuilder;
 using classfile::CodeBuilder;
 
-// Opcodes that only this code needs (JVMS 6.5).
+// Opcodes that only this file uses (JVMS 6.5).
 enum : unsigned {
   kLconst0 = 9,
   kLload = 22,
@@ -31,7 +31,7 @@ unsigned load_of(char type) {
   }
 }
 
-// The arguments of a descriptor, which has no arrays: their loads, and how many locals they take.
+// Loads the arguments of a descriptor (which has no arrays); returns how many locals they take.
 unsigned load_arguments(std::string_view descriptor, CodeBuilder* code) {
   unsigned slot = 0;
   for (std::size_t i = 1; descriptor[i] != ')'; ++i) {
@@ -78,8 +78,8 @@ class Maker {
     code.op(classfile::kIreturn);
     made_.add_method(kPublicStatic, kWaitBind, "(Z)Z", 1, 1, code);
   }
-  // Who parks is Java's current thread: a carrier may park in the middle of mounting a virtual thread, which is the
-  // current one of JVM TI then.
+  // Passes Java's current thread. While a carrier mounts a virtual thread it may park, and then JVM TI's current thread
+  // is the virtual thread.
   void add_parking() {
     CodeBuilder code(made_.pool());
     code.op2(classfile::kInvokestatic, current_);
@@ -89,7 +89,7 @@ class Maker {
     code.op(classfile::kReturn);
     made_.add_method(kPublicStatic, kParking.name, kParking.descriptor, 4, 3, code, hidden_);
   }
-  // mode and time, where the arguments' locals end at `end`
+  // mode and time, from the local after the arguments (`end`)
   static void push_wait(CodeBuilder& code, const WaitCall& call, unsigned end) {
     const std::int32_t park = call.time == WaitCall::kDeadline ? kParkUntil : kParkNanos;
     code.op1(classfile::kBipush, static_cast<unsigned>(call.kind == WaitCall::kSleep ? kSleepNanos : park));
@@ -124,7 +124,7 @@ class Maker {
     const std::uint16_t owner = pool.klass(call.owner);
     if (call.op != kInvokeinterface) return code.op2(call.op, pool.method(owner, call.name, call.descriptor));
     code.op2(call.op, pool.interface_method(owner, call.name, call.descriptor));
-    code.op1(load_arguments(call.static_descriptor, nullptr), 0);  // words of arguments, and a zero (JVMS 6.5)
+    code.op1(load_arguments(call.static_descriptor, nullptr), 0);  // number of argument words, and a zero (JVMS 6.5)
   }
 
   ClassBuilder made_;

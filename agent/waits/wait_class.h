@@ -1,6 +1,6 @@
-// The class that reports waits (wait_redirect.h): in java.lang, defined by the boot loader. Its methods
-// for redirected calls report the wait, make the call, and report its end, also after an exception;
-// parking() and parked() are called before and after a park of a platform thread. Pure; no JVM.
+// The class that reports waits (wait_redirect.h): in java.lang, defined by the boot loader. Its methods for redirected
+// calls report the wait, make the call, and report its end, also after an exception. parking() and parked() are called
+// before and after a park of a platform thread. Pure; no JVM.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace jtrace::agent {
 
 // The number is the class's version.
 inline constexpr char kWaitClass[] = "java/lang/JTraceWaits2";
-// Its static field that holds the address of the WaitArea (wait_tracer.h).
+// Its static field with the address of the WaitArea (wait_tracer.h).
 inline constexpr char kWaitAreaField[] = "AREA";
-// static boolean bind(boolean): calls bind0, so that a class of the boot loader is what RegisterNatives sees as its
-// caller; others are warned of on the program's stdout (JDK 16 and later).
+// static boolean bind(boolean): calls bind0, so that the caller that RegisterNatives sees is a class of the boot
+// loader. For other callers the JVM prints a warning on the program's stdout (JDK 16 and later).
 inline constexpr char kWaitBind[] = "bind";
 // The natives that report a wait; the result of before() is passed to after():
 // native long before(Thread, int mode, long time), native void after(Thread,
@@ -26,7 +26,7 @@ enum WaitMode : std::int32_t {
   kParkUntil = 2,  // ms since the epoch
 };
 
-// `hidden`: descriptor of this JVM's annotation for frames that stack traces leave out.
+// `hidden`: this JVM's annotation for frames that stack traces leave out.
 classfile::Bytes make_wait_class(std::uint64_t area, std::string_view hidden);
 
 }  // namespace jtrace::agent

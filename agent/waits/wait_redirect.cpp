@@ -34,7 +34,7 @@ constexpr WaitCall kCalls[] = {
      WaitCall::kPark, WaitCall::kNanos, "(Ljdk/internal/access/JavaLangAccess;J)V"},
 };
 
-// The calls of one class, found; those that are redirected are written over.
+// Finds the calls of one class and overwrites those that are redirected.
 class Redirector {
  public:
   Redirector(const ClassFile& klass, std::string_view helper, bool sleeps, bool parks)
@@ -54,7 +54,7 @@ class Redirector {
     classfile::put_bytes(out, changed_.data() + end, changed_.size() - end);
     return true;
   }
-  // Of the methods, by their place: whether they park a platform thread. Set by run().
+  // By method: true if it parks a platform thread. Set by run().
   const std::vector<bool>& parks_in() const { return parks_in_; }
 
  private:
@@ -110,7 +110,7 @@ class Redirector {
   std::vector<std::uint32_t> index_at_;
 };
 
-// Each method's probes carry the mode of its parks: a deadline is what parkUntil() alone has.
+// The probes of a method get the mode of its parks: only parkUntil() takes a deadline.
 bool probe_parks(const ClassFile& klass, const std::vector<bool>& parks_in, std::string_view helper,
                  classfile::Bytes& out) {
   std::vector<classfile::MethodPlan> plans(parks_in.size());

@@ -1,11 +1,11 @@
-// redirect_waits: rewrites a class file so that calls that make a thread
-// wait are reported to a helper class. Pure functions over bytes; no JVM.
+// redirect_waits: rewrites a class file so that calls that make a thread wait are reported to a helper class. Pure
+// functions over bytes; no JVM.
 //
-// Waits of virtual threads may end by an exception, so the helper makes the call itself and reports
-// it: the call becomes an invokestatic of the same name whose first argument is the receiver; no
-// instruction moves. The helper's frame is on the stack while the thread waits; stack traces leave
-// it out (wait_class.h). Waits of platform threads, Unsafe.park, stay in place between two calls of
-// the helper (classfile::kProbeParks): JDK 8 to 17 show hidden frames to other threads.
+// Waits of virtual threads may end by an exception, so the helper makes the call itself and reports it. The call
+// becomes an invokestatic of the same name whose first argument is the receiver; no instruction moves. The helper's
+// frame is on the stack while the thread waits; stack traces leave it out (wait_class.h). Waits of platform threads
+// (Unsafe.park) stay in place, between two calls of the helper (classfile::kProbeParks), because JDK 8 to 17 show
+// hidden frames to other threads.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace jtrace::agent {
 
-// One call of the JDK's own that is redirected, and the class that makes it.
+// A call in the JDK that is redirected, and the class that makes it.
 struct WaitCall {
   enum Kind : std::uint8_t { kSleep, kPark };
   enum Time : std::uint8_t {
@@ -42,7 +42,7 @@ inline constexpr std::string_view kLockSupportClass = "java/util/concurrent/lock
 // All such calls of JDK 19 to 27.
 std::span<const WaitCall> wait_calls();
 
-// `out`: the class whose calls of these kinds go to `helper`. False where it has none, or cannot be read.
+// `out`: the class, in which calls of these kinds go to `helper`. False if it has none, or cannot be parsed.
 bool redirect_waits(const classfile::ClassFile& klass, std::string_view helper, bool sleeps, bool parks,
                     classfile::Bytes& out);
 

@@ -28,12 +28,13 @@ jclass global_class(JNIEnv* jni, const char* name) {
   return threw(jni) || found == nullptr ? nullptr : static_cast<jclass>(jni->NewGlobalRef(found));
 }
 
-// Token of a wait: session (15 bits, never 0) | whether it is a park | objId of the blocker. A wait that began in
-// another session is nobody's.
+// Token of a wait: session (15 bits, never 0)
+// whether it is a park
+// objId of the blocker. The end of a wait that began in another session is ignored.
 constexpr std::uint64_t kParkBit = 1ull << 47;
 std::uint64_t session_bits(const AgentSession& session) { return (session.writer.generation % 0x7fff + 1ull) << 48; }
 
-// A timeout as the format has it: ms, rounded up; 0: none.
+// A timeout as the trace format has it: ms, rounded up; 0: none.
 std::uint64_t timeout_of(WaitMode mode, jlong time) {
   if (time <= 0) return 0;
   const auto value = static_cast<std::uint64_t>(time);
@@ -45,7 +46,7 @@ std::uint64_t timeout_of(WaitMode mode, jlong time) {
   return value > ms ? value - ms : 1;
 }
 
-// A thread begins to wait; the token of the wait, 0: it is not told.
+// A thread begins to wait. Returns the token of the wait; 0: the wait is not recorded.
 std::uint64_t begin_wait(const CallbackGuard& guard, JNIEnv* jni, jthread thread, WaitMode mode, jlong time) {
   AgentSession& session = guard.session();
   if (session.is_own_thread(static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid)))) return 0;
@@ -63,7 +64,7 @@ std::uint64_t begin_wait(const CallbackGuard& guard, JNIEnv* jni, jthread thread
   return session_bits(session) | (is_park ? kParkBit : 0) | made.object;
 }
 
-// A sleep of the calling platform thread begins.
+// The calling platform thread begins to sleep.
 OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
   CallbackGuard guard;
   if (!guard || nanos < 0) return {};
@@ -86,15 +87,16 @@ void end_wait(const CallbackGuard& guard, const OpenWait& wait) {
   guard.write(made, record::RecordKind::kMonWaited);
 }
 
-// No JNI call is made: an exception may be pending.
+// Makes no JNI call, because an exception may be pending.
 void end_sleep(JNIEnv*, const OpenWait& wait) {
-  CallbackGuard guard(CallbackGuard::kLifecycle);  // what has begun in the trace ends in it
+  CallbackGuard guard(CallbackGuard::kLifecycle);  // a wait that began in the trace must end in it
   if (guard) end_wait(guard, wait);
 }
 
 constexpr SleepObserver kObserver = {begin_sleep, end_sleep};
 
-// How the natives of the class find the copy of the library that traces: the class stays bound to the one that made it.
+// How the natives of the class find the copy of the library that is tracing: the class stays bound to the copy that
+// made it.
 struct WaitNatives {
   jlong (*before)(JNIEnv* jni, jthread thread, jint mode, jlong time);
   void (*after)(JNIEnv* jni, jthread thread, jlong token);
@@ -124,7 +126,7 @@ void after(JNIEnv* jni, jthread thread, jlong token) {
   end_wait(guard, {static_cast<std::uint64_t>(token), id});
 }
 
-// A platform thread is in one park at a time, and leaves none by an exception.
+// A platform thread is in one park at a time, and an exception never ends a park.
 void parking(JNIEnv* jni, jthread thread, jint mode, jlong time) {
   CallbackGuard guard;
   if (!guard || guard.session().waits == nullptr || thread == nullptr) return;
@@ -148,7 +150,7 @@ bool bind_natives(JNIEnv* jni, bool ours) {
 
 constexpr WaitNatives kNatives = {before, after, parking, parked, bind_natives};
 
-// What the JVM calls, for as long as it lives.
+// The native methods. The JVM may call them until it ends.
 const WaitNatives* natives() { return g_area.natives.load(std::memory_order_acquire); }
 jlong JNICALL call_before(JNIEnv* jni, jclass, jobject thread, jint mode, jlong time) {
   const WaitNatives* table = natives();
@@ -221,7 +223,7 @@ const char* WaitTracer::find_blockers(JNIEnv* jni) {
   blocker_field_ = jni->GetFieldID(session_.thread_class, "parkBlocker", "Ljava/lang/Object;");
   if (threw(jni) || blocker_field_ == nullptr) return "LockSupport.park: java.lang.Thread has no field parkBlocker";
   ownable_ = global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
-  if (ownable_ == nullptr) return nullptr;  // then no lock tells who owns it
+  if (ownable_ == nullptr) return nullptr;  // without it, no lock has a known owner
   owner_field_ = jni->GetFieldID(ownable_, "exclusiveOwnerThread", "Ljava/lang/Thread;");
   threw(jni);
   return nullptr;
@@ -254,7 +256,7 @@ void WaitTracer::stop(JNIEnv* jni) {
   if (ownable_ != nullptr) jni->DeleteGlobalRef(ownable_);
 }
 
-// Both classes as class_file() gives them now.
+// The current class files of both classes, from class_file().
 void WaitTracer::retransform(JNIEnv* jni) const {
   LocalFrame frame(jni, 4);
   jclass classes[2];
@@ -286,8 +288,8 @@ std::uint64_t WaitTracer::owner_id(JNIEnv* jni, jobject lock) const {
   jobject owner = jni->GetObjectField(lock, owner_field_);
   if (owner == nullptr) return 0;
   if (!session_.is_virtual(jni, owner)) return session_.other_thread_id(jni, owner);
-  // JVM TI would wait until a virtual thread that is just being mounted or unmounted is through with it, which may need
-  // what the calling thread holds: its id must do.
+  // JVM TI would wait until a virtual thread that is being mounted or unmounted has finished, and that may need what
+  // the calling thread holds. So only its id is used.
   const auto id = static_cast<std::uint64_t>(jni->GetLongField(owner, session_.thread_tid));
   return session_.knows_thread(id) || session_.define_by_id(id) ? id : 0;
 }

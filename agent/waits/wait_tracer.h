@@ -1,11 +1,11 @@
-// WaitTracer: Thread.sleep and LockSupport.park as monWait and monWaited, of which JVM TI has no event.
+// WaitTracer: Thread.sleep and LockSupport.park as monWait and monWaited. JVM TI has no events for them.
 //
-// A platform thread's sleep is a native method: another function is bound to it (sleep_native.h). The sleep of
-// a virtual thread and all parks are calls within Thread and LockSupport, which are made to call a class of
-// ours (wait_redirect.h, wait_class.h). Both are undone at the end; only that class stays, and nothing calls
-// it then. A thread that is waiting at that moment returns to it, or through the library, and reports nothing.
+// A platform thread's sleep is a native method: another function is bound to it (sleep_native.h). The sleep of a
+// virtual thread and all parks are calls in Thread and LockSupport, which are changed to call a class of the agent
+// (wait_redirect.h, wait_class.h). Both are undone at the end; only that class stays, and nothing calls it then. A
+// thread that is waiting at that moment returns to it, or through the library, and reports nothing.
 //
-// Threads: prepare() the attaching one; start() and stop() the control thread; the rest any.
+// Threads: prepare() on the attaching thread; start() and stop() on the control thread; the rest on any.
 #pragma once
 
 #include <jni.h>
@@ -28,17 +28,17 @@ class WaitTracer {
   WaitTracer(const WaitTracer&) = delete;
   WaitTracer& operator=(const WaitTracer&) = delete;
 
-  // Makes the class, finds what it needs; `sleeps`, `parks`: what is wanted. nullptr, or why not. No exception is left
-  // pending.
+  // Makes the class and finds what it needs; `sleeps`, `parks`: what is wanted. nullptr, or the reason why not. No
+  // exception is left pending.
   const char* prepare(JNIEnv* jni, bool sleeps, bool parks);
-  // From here on waits are reported.
+  // From now on waits are reported.
   void start(JNIEnv* jni);
   void stop(JNIEnv* jni);
 
   bool sleeps() const { return sleeps_; }
-  // For the ClassFileLoadHook: whether the class was rewritten; then `out` is the new form.
+  // For the ClassFileLoadHook: true if the class was rewritten; then `out` is the new form.
   bool class_file(std::string_view name, classfile::ByteView bytes, classfile::Bytes& out) const;
-  // What a parking thread waits for: its blocker's objId and the threadId of its owner, 0 where there is none. False:
+  // What a parking thread waits for: its blocker's objId and the threadId of its owner, 0 if there is none. False if
   // there was no room for a definition.
   bool blocker_of(JNIEnv* jni, jthread thread, std::uint64_t& object, std::uint64_t& owner) const;
 
