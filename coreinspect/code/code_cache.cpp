@@ -46,7 +46,8 @@ Result<CodeCache> CodeCache::read(const Vm& vm) {
   return cache;
 }
 
-// A place in generated code that is known by name must be found in a blob of stubs: guards segment map, header, blob.
+// A place in generated code whose name is known must be found in a blob of stubs. This checks segment map, header and
+// blob.
 Result<> CodeCache::self_test() const {
   const auto blob = find(call_stub_return_);
   if (!blob) return fail(blob.error().with_context("the rules for the code cache do not fit this JVM"));
@@ -56,7 +57,7 @@ Result<> CodeCache::self_test() const {
   return {};
 }
 
-// The segment map holds how far back the block's first segment is, in steps of at most 0xfe.
+// An entry of the segment map is the distance back to the block's first segment, in steps of at most 0xfe.
 Result<std::optional<Address>> CodeCache::block_of(const CodeHeap& heap, Address pc) const {
   Address index = (pc - heap.low) >> heap.log2_segment;
   for (int steps = 0; steps < kMaxSteps; ++steps) {
@@ -99,7 +100,7 @@ Result<CodeBlob> CodeCache::read_blob(Address address) const {
     JTRACE_ASSIGN_OR_RETURN(const auto offset, vm_->read_field<std::uint32_t>(address, "CodeBlob", "_code_offset"));
     blob.code_begin = address + offset;
   }
-  // int up to 21, int16 later (its neighbours are one and two bytes away).
+  // int up to 21, int16 later (the neighbouring fields are one and two bytes away)
   const auto complete = vm_->feature() >= 22
                             ? vm_->read_field<std::int16_t>(address, "CodeBlob", "_frame_complete_offset").value_or(0)
                             : vm_->read_field<std::int32_t>(address, "CodeBlob", "_frame_complete_offset").value_or(0);
@@ -137,7 +138,7 @@ Result<CodeCache::Debug> CodeCache::debug_of(const CodeBlob& blob) const {
   const auto part = [&](const char* field) { return vm_->read_field<std::uint32_t>(at, "nmethod", field); };
   Debug debug;
   JTRACE_ASSIGN_OR_RETURN(const auto pcs, part("_scopes_pcs_offset"));
-  if (types.has("nmethod", "_immutable_data")) {  // 25 and later: out of the blob, in the C heap
+  if (types.has("nmethod", "_immutable_data")) {  // 25 and later: outside the blob, in the C heap
     JTRACE_ASSIGN_OR_RETURN(const Address immutable, vm_->read_pointer(at, "nmethod", "_immutable_data"));
     JTRACE_ASSIGN_OR_RETURN(const auto scopes, part("_scopes_data_offset"));
     JTRACE_ASSIGN_OR_RETURN(const auto end, types.has("nmethod", "_immutable_data_ref_count_offset")
@@ -145,7 +146,7 @@ Result<CodeCache::Debug> CodeCache::debug_of(const CodeBlob& blob) const {
                                                 : part("_immutable_data_size"));
     JTRACE_ASSIGN_OR_RETURN(const Address mutable_data, vm_->read_pointer(at, "CodeBlob", "_mutable_data"));
     JTRACE_ASSIGN_OR_RETURN(const auto relocation, vm_->read_field<std::uint32_t>(at, "CodeBlob", "_relocation_size"));
-    // The descriptors end where the scopes begin, which stand after them (nmethod.hpp of 25).
+    // The descriptors end where the scopes begin (nmethod.hpp of 25).
     debug = {immutable + scopes, immutable + pcs, immutable + (scopes > pcs ? scopes : end), mutable_data + relocation};
     return debug;
   }

@@ -35,19 +35,19 @@ struct ScopeFrame {
   std::uint64_t monitors = 0;  // where its locks are described, in the scopes; 0 none
 };
 
-// A lock that a compiled frame holds: where its object stands.
+// A lock that a compiled frame holds: the place of its object.
 struct ScopeMonitor {
   enum class Place {
     kStack,         // `offset` bytes from the frame's unextended sp
     kStackNarrow,   // the same, a compressed reference
-    kFramePointer,  // in rbp, the one register that compiled code keeps over calls
+    kFramePointer,  // in rbp, the only register that compiled code preserves over calls
     kFramePointerNarrow,
     kConstant,  // `offset` is an index into the oops of the code
     kUnknown,
   };
   Place place = Place::kUnknown;
   std::uint32_t offset = 0;
-  bool eliminated = false;  // the compiler found that nobody else can see it: not locked
+  bool eliminated = false;  // the compiler proved that no other thread can see the object: it is not locked
 };
 
 class CodeCache {
@@ -55,26 +55,26 @@ class CodeCache {
   static Result<CodeCache> read(const Vm& vm);
 
   bool contains(Address pc) const { return heaps_.contains(pc); }
-  // The blob that holds `pc`; nothing where the segment is free or pc is outside.
+  // The blob that contains `pc`; nothing if the segment is free or pc is outside.
   Result<std::optional<CodeBlob>> find(Address pc) const;
   bool in_interpreter(Address pc) const { return pc >= interpreter_begin_ && pc < interpreter_end_; }
   bool is_call_stub_return(Address pc) const { return pc != 0 && pc == call_stub_return_; }
   bool is_return_barrier(Address pc) const { return pc != 0 && pc == return_barrier_; }
-  // True where deoptimised frames return to pc: their real pc is in the frame.
+  // True if deoptimized frames return to pc: their real pc is in the frame.
   bool is_deopt_return(const CodeBlob& blob, Address pc) const;
   Result<Address> original_pc(const CodeBlob& blob, Address unextended_sp) const;
-  // Innermost first. Where pc is no call site the next place with debug information counts. Empty for
-  // compiled native wrappers.
+  // Innermost first. If pc is not a call site, the next place with debug information counts. Empty for compiled native
+  // wrappers.
   Result<std::vector<ScopeFrame>> scopes(const CodeBlob& blob, Address pc) const;
-  // Locks of one of these frames, in the order they were taken. Breaks off at descriptions it does not know (objects
-  // that were never made).
+  // Locks of one of these frames, in the order in which they were taken. Stops at a description it does not know
+  // (objects that were never made).
   Result<std::vector<ScopeMonitor>> monitors(const CodeBlob& blob, const ScopeFrame& frame) const;
   // The slot of an oop constant of compiled code.
   Result<Address> constant_oop(const CodeBlob& blob, std::uint32_t index) const;
   // All blobs in use, by address. Calls `take` until it returns false.
   Result<> for_each(const std::function<bool(const CodeBlob&)>& take) const;
 
-  // Forgets the blobs of a live target, whose code changes.
+  // Forgets the blobs of a live target, because its code changes.
   void forget() const { blobs_.clear(); }
 
  private:

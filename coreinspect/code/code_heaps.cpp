@@ -48,7 +48,7 @@ const std::vector<CodeHeap>& CodeHeaps::all() const {
   return heaps_;
 }
 
-// Past the cache, which may have kept the page since before.
+// Reads around the cache, which may hold an older copy of the page.
 void CodeHeaps::read_end_again(CodeHeap& heap) const {
   if (!cache_) return;  // a core does not change
   const auto high = cache_->below().read<Address>(heap.high_at);

@@ -1,8 +1,8 @@
-// CodeHeaps: where generated code lies. A code heap is reserved as a whole and committed in steps
-// while the JVM compiles. For an address beyond the end that was last read, the end is read again.
+// CodeHeaps: where generated code lies. A code heap is reserved as a whole and committed in steps while the JVM
+// compiles. For an address after the end that was last read, the end is read again.
 //
-// CodeHeap, VirtualSpace (heap.hpp, virtualspace.hpp). Ownership: borrows memory, cache and table of types. Threads:
-// one at a time. Errors: those of the memory; kMalformed.
+// CodeHeap, VirtualSpace (heap.hpp, virtualspace.hpp). Ownership: borrows memory, cache and type table. Threads: one at
+// a time. Errors: those of the memory; kMalformed.
 #pragma once
 
 #include <vector>
@@ -17,20 +17,20 @@ struct CodeHeap {
   Address reserved_end = 0;
   Address segments = 0;  // the segment map
   int log2_segment = 0;
-  Address high_at = 0;  // where `high` stands in the JVM
+  Address high_at = 0;  // address of `high` in the JVM
 };
 
 class CodeHeaps {
  public:
-  // `cache`: the cache of a live JVM's memory. Its pages are dropped
-  // when a heap has grown, since they are older. Null for a core.
+  // `cache`: the cache of a live JVM's memory. When a heap has grown, its pages are dropped, because they are older.
+  // Null for a core.
   CodeHeaps(const target::MemoryReader& memory, CachedMemory* cache) : memory_(&memory), cache_(cache) {}
 
   Result<> add(const TypeDatabase& types, Address heap);
-  // The heap that has `pc` in its committed part; null where it is no generated code.
+  // The heap that has `pc` in its committed part; null if it is not generated code.
   const CodeHeap* find(Address pc) const;
   bool contains(Address pc) const { return find(pc) != nullptr; }
-  // All of them as they are now.
+  // All heaps as they are now.
   const std::vector<CodeHeap>& all() const;
 
  private:

@@ -10,9 +10,9 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::uint32_t kMaxMonitors = 1024;
-constexpr std::uint32_t kVmRegOfRbp = 10;  // two slots a register, rbp is the sixth (vmreg_x86.hpp)
+constexpr std::uint32_t kVmRegOfRbp = 10;  // two slots for each register, rbp has number 5 (vmreg_x86.hpp)
 
-// ScopeValue codes (debugInfo.cpp: LOCATION_CODE and on) that can own a lock which is really taken.
+// ScopeValue codes (debugInfo.cpp, from LOCATION_CODE on) of objects whose lock may really be taken.
 enum ScopeCode : std::uint32_t {
   kLocation = 0,
   kConstantInt = 1,
@@ -21,7 +21,8 @@ enum ScopeCode : std::uint32_t {
   kConstantDouble = 4
 };
 
-// Location (location.hpp): type in bits 0 to 3, bit 4 set for a register, above them the offset in 4-byte units.
+// Location (location.hpp): bits 0 to 3 are the type, bit 4 is set for a register, the rest is the offset in 4-byte
+// units.
 ScopeMonitor at_location(const TypeDatabase& types, std::uint32_t location) {
   ScopeMonitor monitor;
   using Place = ScopeMonitor::Place;
@@ -44,14 +45,14 @@ Result<std::vector<ScopeMonitor>> CodeCache::monitors(const CodeBlob& blob, cons
   JTRACE_ASSIGN_OR_RETURN(const Debug debug, debug_of(blob));
   std::array<std::byte, 512> bytes{};
   const Address at = debug.scopes + frame.monitors;
-  // As far as there is memory: a read may end with a page.
+  // As far as the memory is readable: a read may end at the end of a page.
   JTRACE_ASSIGN_OR_RETURN(std::size_t count, vm_->memory().read_some(at, bytes));
   count += vm_->memory().read_some(at + count, std::span(bytes).subspan(count)).value_or(std::size_t{0});
   const std::span<const std::byte> stream(bytes);
   Unsigned5Reader reader(stream.first(count), vm_->quirks().unsigned5_excludes_zero);
   const std::uint32_t length = std::min(reader.next(), kMaxMonitors);
   for (std::uint32_t i = 0; i < length; ++i) {
-    (void)reader.next();  // where the BasicLock is
+    (void)reader.next();  // the place of the BasicLock
     const std::uint32_t code = reader.next();
     ScopeMonitor monitor;
     if (code == kLocation) {
@@ -69,7 +70,7 @@ Result<std::vector<ScopeMonitor>> CodeCache::monitors(const CodeBlob& blob, cons
   return monitors;
 }
 
-// nmethod::oop_at: counted from 1. The oops stand at an offset of their own up to 21, at the data's from 25 on.
+// nmethod::oop_at counts from 1. The oops are at an offset of their own up to 21, at the offset of the data from 25 on.
 Result<Address> CodeCache::constant_oop(const CodeBlob& blob, std::uint32_t index) const {
   if (index == 0) return fail(ErrorCategory::kMalformed, "a null constant");
   const bool own = vm_->types().has("nmethod", "_oops_offset");

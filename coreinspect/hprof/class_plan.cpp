@@ -9,7 +9,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// Those of the class file, static or not, in its order. They live as long as the model.
+// The fields of the class file, static or not, in its order. They live as long as the model.
 std::vector<const JavaField*> declared_fields(const ClassModel& model, Address klass, bool statics) {
   std::vector<const JavaField*> found;
   const auto fields = model.fields(klass);
@@ -30,7 +30,7 @@ void ClassPlans::add(Address klass) {
     return;
   }
   ClassPlan plan{.klass = klass, .mirror = mirror_of(inspection_.objects(), klass).value_or(0), .name = *name};
-  plans_.emplace(klass, plan);  // before its superclasses: a damaged chain may turn back
+  plans_.emplace(klass, plan);  // before its superclasses, because a damaged chain may be a circle
   if (const auto super = model.super(klass)) add(*super);
   if (model.is_instance_class(klass)) {
     if (!model.fields(klass)) ++broken_;
@@ -60,7 +60,7 @@ Result<> ClassPlans::write_names(HprofWriter& writer) const {
   return writer.status();
 }
 
-// The mirror's own fields that point to what a dump wants of a class; 0 where it has none.
+// The mirror's own fields that refer to what a dump contains of a class; 0 for those that it lacks.
 Address ClassPlans::mirror_field(const ClassPlan& plan, std::string_view name) const {
   const auto found = inspection_.objects().reference(plan.mirror, name);
   return found ? *found : 0;
@@ -83,7 +83,7 @@ void ClassPlans::append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBu
   out.id(0);
   out.id(0);
   out.u4(plan.instance_bytes);
-  out.u2(0);  // constants: none is ever written
+  out.u2(0);  // number of constants: none is ever written
   if (!is_instance) {
     out.u2(0);
     out.u2(0);
@@ -98,8 +98,8 @@ void ClassPlans::append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBu
   }
 }
 
-// An Object[] with the string constants and the call sites of the class, which nothing else may refer to. 8 tells where
-// it is; later it hangs by a handle in the ConstantPoolCache, which is looked through for one that fits.
+// An Object[] with the string constants and call sites of the class; perhaps nothing else refers to them. In JDK 8 the
+// constant pool has its address; later the ConstantPoolCache has a handle of it, which is searched for.
 Address ClassPlans::resolved_references(Address klass) const {
   const Vm& vm = inspection_.vm();
   const auto pool = inspection_.classes().constants(klass);

@@ -1,8 +1,8 @@
-// ClassPlans: the records of each class in a heap dump, and how its instances are
-// written: the fields in the order of the dump with their offsets in an object.
+// ClassPlans: the records of each class in a heap dump, and how its instances are written: the fields in the order of
+// the dump with their offsets in an object.
 //
-// Ownership: borrows the inspection; keeps what it has read. Threads: add() one at a time, find() from any once all are
-// added. A class whose fields cannot be read is written without them and counted.
+// Ownership: borrows the inspection; keeps what it has read. Threads: add() one at a time; find() from any once all
+// classes are added. A class whose fields cannot be read is written without them and counted.
 #pragma once
 
 #include <unordered_map>
@@ -31,7 +31,7 @@ class ClassPlans {
  public:
   explicit ClassPlans(const Inspection& inspection) : inspection_(inspection) {}
 
-  // The class and its superclasses; again: nothing.
+  // Adds the class and its superclasses; does nothing for a class that was added before.
   void add(Address klass);
   const ClassPlan* find(Address klass) const {
     const auto found = plans_.find(klass);

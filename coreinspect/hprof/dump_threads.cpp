@@ -15,7 +15,8 @@ constexpr std::uint64_t kMaxLocals = 65536;  // JVMS 4.11
 constexpr int kMaxHandleBlocks = 10'000;
 constexpr std::uint32_t kHandlesOfBlock = 32;  // JNIHandleBlock::block_size_in_oops
 
-// Threads whose C++ class says is_hidden_from_external_view(): told by their names, the tables have no classes of them.
+// Threads whose C++ class returns true from is_hidden_from_external_view(). They are found by name, because the tables
+// do not have their classes.
 bool is_hidden(const std::string& name) {
   if (name.find("CompilerThread") != name.npos) return true;
   constexpr std::array<std::string_view, 4> hidden = {"Sweeper thread", "Service Thread", "Monitor Deflation Thread",
@@ -73,13 +74,13 @@ class ThreadReader {
     if (own != registers_.end() && java.has_stack_address(own->first)) registers = &own->second;
     const Walk walk = walker.walk(java, registers);
     keep_frames(walk, thread);
-    // What a thread that runs in Java has in its registers belongs to its innermost frame.
+    // The registers of a thread that runs in Java belong to its innermost frame.
     if (registers && java.last_sp == 0 && !thread.frames.empty()) add_registers(registers->values, thread);
     return !walk.incomplete();
   }
 
   void keep_frames(const Walk& walk, DumpThread& thread) {
-    std::set<Address> scanned;  // inlined frames share the stack of the one that they are inlined into
+    std::set<Address> scanned;  // inlined frames share the stack of the frame that they are inlined into
     for (const Frame& frame : walk.frames) {
       if (!frame.method) continue;
       const auto index = static_cast<std::uint32_t>(thread.frames.size());
@@ -104,14 +105,14 @@ class ThreadReader {
     return vm_.memory().read<Address>(fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8));
   }
 
-  // Its locals, which lie upwards from the caller's stack, and its expression stack.
+  // Its locals, upwards from the caller's stack, and its expression stack.
   void scan_interpreted(const Frame& frame, std::uint32_t index, DumpThread& thread) {
-    // In a stack chunk the collector may have compressed them.
+    // In a stack chunk the collector may have compressed the references.
     const bool narrow = thread.is_virtual && access_.shape().compressed_oops;
     const auto locals = slot(frame.fp, vm_.quirks().interpreter_bcp + 1);
     const std::uint64_t count = std::min<std::uint64_t>(frame.method->max_locals, kMaxLocals);
     if (locals && count > 0) {
-      // An address up to 17, words from fp later.
+      // An address up to 17, later words from fp.
       const auto words = static_cast<std::int64_t>(*locals);
       const Address first =
           words > -(1 << 20) && words < (1 << 20) ? frame.fp + static_cast<Address>(words * 8) : *locals;
@@ -122,7 +123,7 @@ class ThreadReader {
   }
 
   void scan_compiled(const Frame& frame, std::uint32_t index, DumpThread& thread) {
-    candidate(thread, index, frame.fp);  // rbp, which compiled code keeps over calls
+    candidate(thread, index, frame.fp);  // rbp, which compiled code preserves over calls
     if (access_.shape().compressed_oops) narrow_candidate(thread, index, static_cast<std::uint32_t>(frame.fp));
     const auto blob = code_ ? code_->find(frame.pc) : Result<std::optional<CodeBlob>>();
     if (!blob || !*blob) return;
@@ -155,7 +156,7 @@ class ThreadReader {
     if (!known) thread.candidates.push_back({object, frame});
   }
 
-  // JNIHandleBlock: a list of blocks of which the first are full; low bits mark freed entries.
+  // JNIHandleBlock: a list of blocks, full ones first; low bits mark freed entries.
   void add_handles(Address java_thread, DumpThread& thread) {
     const auto field = vm_.types().offset({"JavaThread", "Thread"}, "_active_handles");
     auto block = field ? vm_.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});

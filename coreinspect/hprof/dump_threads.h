@@ -1,8 +1,8 @@
 // The threads of a heap dump: their objects, their frames, and what their frames and JNI handles may refer to.
 //
-// References of frames are found conservatively: every word of a frame (and each half of
-// one, with compressed oops) that could be one is a candidate; the walk over the heap keeps
-// the candidates that are addresses of objects. Borrows the access. Threads: one at a time.
+// References of frames are found conservatively: every word of a frame (with compressed oops, each half of one) that
+// could be a reference is a candidate. The walk over the heap keeps the candidates that are addresses of objects.
+// Borrows the access. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -22,11 +22,11 @@ struct DumpThread {
   Address object = 0;  // java.lang.Thread
   std::string name;
   bool is_virtual = false;
-  bool hidden = false;        // a thread of the VM itself, which the JVM shows to nobody (is_hidden_from_external_view)
+  bool hidden = false;        // a thread of the VM itself, hidden from users (is_hidden_from_external_view)
   std::vector<Frame> frames;  // those with a method, innermost first
   std::vector<FrameReference> candidates;
   std::vector<Address> jni_locals;
-  std::vector<Address> monitors;  // objects it has locked, or waits for
+  std::vector<Address> monitors;  // objects that it has locked, or waits for
 };
 
 // `missing` gets a line for what could not be read.

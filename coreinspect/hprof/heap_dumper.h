@@ -1,10 +1,10 @@
-// Heap dump: everything a heap holds as an hprof file, streamed: classes, threads with their stacks, all objects,
-// roots.
+// Heap dump: all of a heap as an hprof file, streamed: classes, threads with their stacks, all objects, roots.
 //
 // Two walks: the first finds the classes and which words of frames are references, the second writes the objects.
-// Memory is bounded by the segments of the threads, whatever the size of the heap. Of a JVM that runs meanwhile
-// (--no-stop) the two see different moments, and references may lead to objects that are not in the dump. Ownership:
-// borrows the access and the sink, which it does not finish. Threads: one at a time. Errors: of the sink, of the walk.
+// Memory use is bounded by the segments of the threads, whatever the size of the heap. If the JVM runs in the meantime
+// (--no-stop), the two walks see different moments, and references may lead to objects that are not in the dump.
+// Ownership: borrows the access and the sink, which it does not finish. Threads: one at a time. Errors: those of the
+// sink and of the walk.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct HeapDumpCounts {
   std::uint64_t jni_globals = 0, jni_locals = 0, java_frames = 0, sticky_classes = 0, monitors = 0, threads = 0;
   std::uint64_t virtual_threads = 0, frames = 0;
   std::uint64_t fillers = 0;    // left out
-  std::uint64_t truncated = 0;  // arrays of more bytes than a record can have
-  std::uint64_t unknown = 0;    // objects of classes that the first walk had not seen
+  std::uint64_t truncated = 0;  // arrays with more bytes than a record can have
+  std::uint64_t unknown = 0;    // objects of classes that the first walk did not meet
   HeapDumpCounts& operator+=(const HeapDumpCounts& other);
 };
 

@@ -50,7 +50,7 @@ class HprofBuffer {
   std::size_t size() const { return size_; }
   std::string_view text() const { return {data_.get(), size_}; }
   void clear() { size_ = 0; }
-  // Room for `count` more bytes: the pointer to them. They count after commit().
+  // Reserves room for `count` more bytes and returns a pointer to it. They count after commit().
   char* reserve(std::size_t count) {
     if (capacity_ - size_ < count) [[unlikely]]
       grow(count);
@@ -68,7 +68,7 @@ class HprofBuffer {
     std::memcpy(reserve(count), from, count);
     commit(count);
   }
-  // `size` bytes of a value as it stands in the target's memory.
+  // `size` bytes of a value, copied as they are in the target's memory.
   void value(const std::byte* from, std::uint32_t size) { append_swapped(from, 1, size); }
   // `count` elements of `size` bytes each.
   void append_swapped(const std::byte* from, std::size_t count, std::uint32_t size);
@@ -89,12 +89,12 @@ class HprofWriter {
   explicit HprofWriter(trace::ByteSink& sink) : sink_(sink) {}
 
   Result<> header(std::uint64_t millis);
-  // The identifier of a text, whose record is written the first time. Modified UTF-8, as the JVM has it.
+  // The identifier of a text, whose record is written at the first call. Modified UTF-8, as in the JVM.
   std::uint64_t text(std::string_view text);
   Result<> record(HprofTag tag, std::string_view body);
-  // One segment of sub-records; nothing where it is empty. From any thread.
+  // Writes one segment of sub-records, unless it is empty. From any thread.
   Result<> write_segment(const HprofBuffer& segment);
-  // A segment of `length` bytes of which `start` are given; the rest follow by append_segment(), under the lock.
+  // Starts a segment of `length` bytes with `start`; append_segment() adds the rest, under the lock.
   Result<> begin_segment(std::unique_lock<std::mutex>& lock, std::uint64_t length);
   Result<> append_segment(std::string_view bytes) { return sink_.write(bytes); }
   Result<> end();

@@ -58,11 +58,11 @@ Result<Handles> from_storage(const Inspection& inspection, Address storage, std:
   return handles;
 }
 
-// The JVM's own heap dumps have the references of the VM itself (OopStorage "VM Global") among those of JNI from 16 on.
-// The tables do not tell where that storage is: its address stands near that of JNI's, in OopStorageSet::_storages, a
+// From 16 on, the JVM's own heap dumps have the VM's own references (OopStorage "VM Global") among those of JNI. The
+// tables do not give the address of that storage. It is near that of JNI's storage, in OopStorageSet::_storages, a
 // variable of libjvm.so.
 constexpr int kVmGlobalIsDumped = 16;
-constexpr std::size_t kNear = 32;  // words: more than there are storages
+constexpr std::size_t kNear = 32;  // words; more than there are storages
 
 bool is_storage_named(const Vm& vm, Address storage, std::string_view wanted) {
   if (storage == 0 || storage % 8 != 0) return false;
@@ -76,7 +76,7 @@ Address find_vm_globals(const Inspection& inspection, Address jni_globals) {
   const std::string& path = inspection.target().libjvm_mapping().path;
   bool of_libjvm = false;
   for (const target::Mapping& mapping : mappings) {
-    // Its data, and the zeroed part after it, which has no file.
+    // The data segment, and the zeroed part after it, which has no file.
     of_libjvm = mapping.path == path || (of_libjvm && mapping.path.empty());
     if (!of_libjvm || !mapping.writable || mapping.size() > (64u << 20)) continue;
     std::vector<Address> words(mapping.size() / 8);

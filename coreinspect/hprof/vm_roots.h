@@ -1,7 +1,7 @@
 // Roots of a heap that belong to no thread: JNI global references, classes of the boot loader, monitors in use.
 //
-// JNIHandles: up to 8 a list of blocks, later an OopStorage, whose insides the tables do not describe (jdk: 11
-// to 27 alike, checked by its name). Threads: one at a time. `missing` gets a line for what could not be read.
+// JNIHandles: up to 8 a list of blocks, later an OopStorage, whose layout is not in the tables (11 to 27 have the same,
+// checked by its name). Threads: one at a time. `missing` gets a line for what could not be read.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ namespace jtrace::coreinspect {
 
 // Object and the address of the handle.
 std::vector<std::pair<Address, Address>> jni_globals(const Inspection& inspection, std::vector<std::string>& missing);
-// Classes (Klass) that the boot loader itself defined: no arrays, no hidden classes.
+// Classes (Klass) that the boot loader itself defined: no arrays and no hidden classes.
 std::vector<Address> sticky_classes(const Inspection& inspection, std::vector<std::string>& missing);
-// Objects of monitors in the list of those in use, from 17 on; those of threads are known by the threads.
+// Objects of the monitors in use, from 17 on. Those of threads are found through the threads.
 std::vector<Address> monitors_in_use(const Inspection& inspection);
 
 }  // namespace jtrace::coreinspect

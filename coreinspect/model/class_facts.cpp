@@ -18,7 +18,7 @@ const Loader& Loaders::of(Address klass) {
   return loaders_.emplace(data, std::move(loader)).first->second;
 }
 
-// AccessFlags: in Klass up to 25, u4; in InstanceKlass later, u2. The low half holds the class file's flags in both.
+// AccessFlags: in Klass up to 25, u4; in InstanceKlass later, u2. In both the low half has the class file's flags.
 std::uint32_t class_access(const Vm& vm, Address klass) {
   const auto offset = vm.types().offset({"InstanceKlass", "Klass"}, "_access_flags");
   if (!offset) return 0;

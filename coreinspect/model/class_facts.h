@@ -1,4 +1,4 @@
-// Facts of a class beyond its name: loader, interfaces, access, source file. Looked up once a class. Borrows the
+// Facts about a class besides its name: loader, interfaces, access, source file. Each is looked up once. Borrows the
 // inspection. Threads: one at a time.
 #pragma once
 
@@ -30,7 +30,7 @@ class Loaders {
 std::uint32_t class_access(const Vm& vm, Address klass);
 // Internal names, in the order of the class file.
 std::vector<std::string> interface_names(const Inspection& inspection, Address klass);
-// "" where the class file does not tell.
+// "" if the class file has none.
 std::string class_source_file(const Inspection& inspection, Address klass);
 
 }  // namespace jtrace::coreinspect

@@ -7,7 +7,7 @@ namespace jtrace::coreinspect {
 
 namespace {
 
-constexpr int kTests = 10;  // of a live JVM, whose objects may just be moved
+constexpr int kTests = 10;  // of a live JVM, which may be moving the objects
 constexpr timespec kBetweenTests{0, 5'000'000};
 
 Result<> test_objects(const Inspection& inspection) {
@@ -15,7 +15,7 @@ Result<> test_objects(const Inspection& inspection) {
   return self_test(inspection.objects(), threads);
 }
 
-// A second rule set that the tables do not tell, tried on a method every JVM has: java.lang.Thread.run.
+// Some rules are not in the tables. They are tested on a method that every JVM has: java.lang.Thread.run.
 Result<> check_methods(const ClassModel& classes, const MethodModel& methods) {
   JTRACE_ASSIGN_OR_RETURN(const auto found, classes.find("java/lang/Thread"));
   JTRACE_ASSIGN_OR_RETURN(const auto addresses, classes.methods(found.front()));
@@ -73,7 +73,7 @@ Result<std::unique_ptr<Inspection>> Inspection::open(std::unique_ptr<target::Tar
 }
 
 Result<const CodeCache*> Inspection::code() const {
-  // A JVM that is just starting may have none yet.
+  // A JVM that is starting may have none yet.
   if (!code_ || (!*code_ && target_->process())) code_.emplace(CodeCache::read(*vm_));
   if (!*code_) return fail(code_->error().with_context("cannot read the code cache"));
   return &**code_;

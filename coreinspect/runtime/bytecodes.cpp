@@ -6,7 +6,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// How the bytes after an opcode are read.
+// How the bytes after an opcode are decoded.
 enum class Form : std::uint8_t {
   kPlain,      // none
   kByte,       // a number
@@ -239,7 +239,7 @@ constexpr std::array<Opcode, 202> kOpcodes = {{
 }};
 
 constexpr std::uint8_t kFirstOfVm = 203;
-// What the VM's own instructions from 203 on replaced (bytecodes.hpp: _fast_agetfield to _nofast_iload).
+// The Java instructions that the VM's own ones from 203 on replaced (bytecodes.hpp: _fast_agetfield to _nofast_iload).
 constexpr std::array<std::uint8_t, 36> kReplaced = {
     180, 180, 180, 180, 180, 180, 180, 180,       // fast_?getfield
     181, 181, 181, 181, 181, 181, 181, 181, 181,  // fast_?putfield
@@ -338,7 +338,7 @@ class Disassembler {
     return restore(at, size, pools_.of_resolved_reference(pool_, take_native(size)));
   }
   using FindIndex = Result<std::uint32_t> (ConstantPoolModel::*)(Address, std::uint32_t) const;
-  // Operands of a class that was not linked yet are those of the class file.
+  // A class that is not linked still has the operands of the class file.
   std::string rewritten(std::size_t size, FindIndex find) {
     const std::size_t at = at_;
     if (rewritten_) return restore(at, size, (pools_.*find)(pool_, take_native(size)));
@@ -346,7 +346,7 @@ class Disassembler {
     (void)take(size - 2);
     return pools_.text(pool_, index);
   }
-  // Puts the index where the class file had it: in one byte, else in the first two, the others zero.
+  // Writes the index as in the class file: in one byte, otherwise in the first two, the others zero.
   std::string restore(std::size_t at, std::size_t size, const Result<std::uint32_t>& index) {
     if (!index || at + size > original_.size() || (size == 1 && *index > 0xff)) {
       if (restored_) restored_ = index ? broken("an operand that is none") : Result<>(fail(index.error()));
@@ -376,7 +376,7 @@ class Disassembler {
     }
     return text;
   }
-  // The instruction that is widened stands in the operands.
+  // The widened instruction is the first operand.
   std::string wide() {
     const std::uint32_t opcode = take(1);
     if (opcode >= kOpcodes.size()) return "?";
@@ -384,13 +384,13 @@ class Disassembler {
     if (kOpcodes[opcode].form == Form::kIncrement) text += " " + std::to_string(static_cast<std::int16_t>(take(2)));
     return text;
   }
-  // Big endian, as class files have it; past the end zeros, which next() notices.
+  // Big endian, as in class files; zeros after the end, which next() detects.
   std::uint32_t take(std::size_t size) {
     std::uint32_t value = 0;
     for (; size > 0; --size, ++at_) value = value << 8 | (at_ < code_.size() ? code_[at_] : 0);
     return value;
   }
-  // As the VM rewrites it: in the machine's order.
+  // As the VM rewrites it: in the machine's byte order.
   std::uint32_t take_native(std::size_t size) {
     std::uint32_t value = 0;
     for (std::size_t i = 0; i < size; ++i, ++at_)
@@ -401,7 +401,7 @@ class Disassembler {
   const ConstantPoolModel& pools_;
   const JavaMethod& method_;
   std::vector<std::uint8_t> code_;
-  std::vector<std::uint8_t> original_;  // code_ as far as it is turned back
+  std::vector<std::uint8_t> original_;  // the part of code_ that is turned back already
   Result<> restored_;
   bool rewritten_ = true;
   Address pool_ = 0;

@@ -1,8 +1,8 @@
-// Bytecodes of a method as the class file had them: HotSpot rewrites instructions while they run, this turns them back.
+// Bytecodes of a method as in the class file: HotSpot rewrites instructions at run time, and this turns them back.
 //
-// Opcodes: JVMS 6.5; the VM's own from 203 on: bytecodes.hpp of 8 to 27, where each stands for the Java instruction it
-// replaced. Borrows the model. Threads: one at a time. Errors: those of the memory; kMalformed where the code cannot be
-// taken apart to its exact end.
+// Opcodes: JVMS 6.5; the VM's own from 203 on: bytecodes.hpp of 8 to 27, each with the Java instruction that it
+// replaced. Borrows the model. Threads: one at a time. Errors: those of the memory; kMalformed if the code cannot be
+// decoded exactly to its end.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Instruction {
   std::string operands;   // "java/lang/Object.<init>:()V", "12" (a target, a local, a number); "" for none
 };
 
-// The bytes as the class file had them. An operand that cannot be turned back is an error.
+// The bytes as in the class file. An operand that cannot be turned back is an error.
 Result<std::vector<std::uint8_t>> original_bytecodes(const ConstantPoolModel& pools, const JavaMethod& method);
 
 Result<std::vector<Instruction>> disassemble(const ConstantPoolModel& pools, const JavaMethod& method);

@@ -25,7 +25,7 @@ Result<std::string> bytes_of_array(const ClassModel& classes, Address address) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-// A walk from the end of the bytes to their begin.
+// Walks from the end of the bytes to their beginning.
 class Backwards {
  public:
   explicit Backwards(std::span<const std::byte> bytes) : bytes_(bytes), at_(bytes.size()) {}
@@ -66,7 +66,7 @@ Result<ConstMethodTables> read_const_method(const ClassModel& classes, const Jav
   const Vm& vm = classes.vm();
   JTRACE_ASSIGN_OR_RETURN(const Address at, vm.read_pointer(method.address, "Method", "_constMethod"));
   JTRACE_ASSIGN_OR_RETURN(const auto words, vm.read_field<std::int32_t>(at, "ConstMethod", "_constMethod_size"));
-  // u2 up to 17, u4 from 21 on: the low half in both.
+  // u2 up to 17, u4 from 21 on; the low half is used of both.
   auto flags = vm.read_field<std::uint16_t>(at, "ConstMethod", "_flags._flags");
   if (!flags) flags = vm.read_field<std::uint16_t>(at, "ConstMethod", "_flags");
   if (!flags) return fail(flags.error());

@@ -1,9 +1,9 @@
-// What a ConstMethod carries after its bytecodes: the tables and attributes of the class file's method.
+// What a ConstMethod has after its bytecodes: the tables and attributes of the class file's method.
 //
-// Source: constMethod.hpp of 8 to 27. From the end of the ConstMethod backwards, each there only where its flag is set:
-// pointers to annotations (method, parameter, type, default), u2 of the generic signature, and tables each before its
-// u2 length: method parameters, checked exceptions, exception handlers, local variables. Errors: those of the memory;
-// kMalformed where a table would reach into the code.
+// Source: constMethod.hpp of 8 to 27. Backwards from the end of the ConstMethod, each part only if its flag is set:
+// pointers to annotations (method, parameter, type, default), u2 of the generic signature, and tables, each followed by
+// its u2 length: method parameters, checked exceptions, exception handlers, local variables. Errors: those of the
+// memory; kMalformed if a table would reach into the code.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kMaxThreads = 1u << 20;
 
-// Sets `into` where the value can be read, else notes the first reason.
+// Sets `into` if the value can be read, otherwise records the first reason.
 template <class T, class Into>
 void take(Result<T> value, Into& into, std::string& problem) {
   if (value) into = static_cast<Into>(*value);
@@ -34,7 +34,7 @@ void read_anchor(const Vm& vm, JavaThread& thread) {
   take(vm.read_pointer(at, "JavaFrameAnchor", "_last_Java_fp"), thread.last_fp, thread.problem);
 }
 
-// Fields moved from Thread to JavaThread and back: the first type that has one counts.
+// Fields moved from Thread to JavaThread and back: the first type that has the field counts.
 template <class T>
 Result<T> thread_field(const Vm& vm, Address thread, std::string_view name) {
   const auto offset = vm.types().offset({"JavaThread", "Thread"}, name);
@@ -42,7 +42,7 @@ Result<T> thread_field(const Vm& vm, Address thread, std::string_view name) {
   return vm.memory().read<T>(thread + *offset);
 }
 
-// From 19 on some fields of Thread stand in Thread.holder (Thread$FieldHolder).
+// From 19 on some fields of Thread are in Thread.holder (Thread$FieldHolder).
 Address holder_of(const ObjectModel& objects, Address object) {
   const auto moved = objects.reference(object, "holder");
   return moved && *moved != 0 ? *moved : object;
@@ -120,8 +120,8 @@ namespace {
 
 constexpr int kTries = 4;
 
-// The collector of a JVM that runs may just be moving the object, or the collector's own notes of that may be newer
-// than what was kept of the object's memory: read anew.
+// The collector of a running JVM may be moving the object, or its tables may be newer than the cached memory of the
+// object: it is read again.
 void read_object_that_may_move(const ObjectModel& objects, JavaThread& thread) {
   const std::string before = thread.problem;
   CachedMemory* const live = objects.classes().vm().cached_memory();

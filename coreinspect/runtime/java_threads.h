@@ -1,7 +1,8 @@
-// The JavaThreads of a VM: names, ids, states, where their Java frames start, what they wait for.
+// The JavaThreads of a VM: names, ids, states, where their Java frames start, and what they wait for.
 //
 // Threads, ThreadsSMRSupport, JavaThread, OSThread (thread.hpp, javaThread.hpp, osThread.hpp), java.lang.Thread.
-// Threads: one at a time. A thread whose facts cannot be read in part is given with what was had; `problems` counts it.
+// Threads: one at a time. If some facts of a thread cannot be read, the others are given; `problems` counts such
+// threads.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ namespace jtrace::coreinspect {
 
 struct JavaThread {
   Address address = 0;
-  Address object = 0;  // java.lang.Thread; 0 where none
+  Address object = 0;  // java.lang.Thread; 0 if none
   std::string name;
   std::int64_t id = 0;  // java.lang.Thread's own
   pid_t native_id = 0;  // in the innermost pid namespace of the process
@@ -28,24 +29,24 @@ struct JavaThread {
   Address pending_monitor = 0, waiting_monitor = 0;  // ObjectMonitor
   Address continuation_entry = 0;
   Address monitor_owner_id = 0;
-  std::string problem;  // what could not be read of it; "" where nothing
+  std::string problem;  // what could not be read; "" if nothing
 
-  std::string_view state() const;         // as Thread.State: RUNNABLE, TIMED_WAITING, ...
+  std::string_view state() const;         // as in Thread.State: RUNNABLE, TIMED_WAITING, ...
   std::string_view state_detail() const;  // "sleeping", "parking", "on object monitor", or ""
   bool has_stack_address(Address at) const { return at < stack_base && stack_base - at <= stack_size; }
 };
 
-// Addresses of all JavaThreads, in the VM's order (which is jstack's).
+// Addresses of all JavaThreads, in the VM's order (the order of jstack).
 Result<std::vector<Address>> java_thread_addresses(const Vm& vm);
 JavaThread read_java_thread(const ObjectModel& objects, Address thread);
-// Name of the group of a java.lang.Thread; "" for none.
+// Name of the group of a java.lang.Thread; "" if none.
 std::string thread_group_name(const ObjectModel& objects, Address object);
 // The highest address of its stack.
 Result<Address> java_stack_base(const Vm& vm, Address thread);
 Result<std::uint64_t> java_stack_size(const Vm& vm, Address thread);
 std::string_view vm_state_name(int state);
 
-// Checks that the hard-coded rules fit this JVM: decodes the class and name of one thread's object.
+// Self-test of the hard-coded rules in this JVM: decodes the class and name of one thread's object.
 Result<> self_test(const ObjectModel& objects, const std::vector<Address>& threads);
 
 }  // namespace jtrace::coreinspect

@@ -38,7 +38,7 @@ Result<JavaMethod> MethodModel::read_method(Address address) const {
   JTRACE_ASSIGN_OR_RETURN(const std::string raw_signature, classes_.constant_symbol(pool, signature));
   method.name = utf8_from_modified(raw_name);
   method.signature = utf8_from_modified(raw_signature);
-  // u4 up to 21, u2 later: the low half holds the class file's flags in both.
+  // u4 up to 21, u2 later; the low half has the class file's flags in both.
   JTRACE_ASSIGN_OR_RETURN(method.access, vm_.read_field<std::uint16_t>(address, "Method", "_access_flags"));
   JTRACE_ASSIGN_OR_RETURN(method.code_size, vm_.read_field<std::uint16_t>(constant, "ConstMethod", "_code_size"));
   method.max_locals = vm_.read_field<std::uint16_t>(constant, "ConstMethod", "_max_locals").value_or(0);
@@ -73,9 +73,9 @@ std::vector<std::pair<int, int>> decode_lines(std::span<const std::byte> bytes, 
   return lines;
 }
 
-// The line table stands after the code; a method may lack it.
+// The line table is after the code; a method may lack it.
 void MethodModel::read_lines(Address const_method, JavaMethod& method) const {
-  // u2 up to 17, u4 from 21 on: the low half in both.
+  // u2 up to 17, u4 from 21 on; the low half is used of both.
   auto flags = vm_.read_field<std::uint16_t>(const_method, "ConstMethod", "_flags._flags");
   if (!flags) flags = vm_.read_field<std::uint16_t>(const_method, "ConstMethod", "_flags");
   const auto words = vm_.read_field<std::int32_t>(const_method, "ConstMethod", "_constMethod_size");

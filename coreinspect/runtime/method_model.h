@@ -1,7 +1,7 @@
-// MethodModel: Java methods as HotSpot keeps them: names, lines, bytecodes.
+// MethodModel: Java methods with their names, lines and bytecodes.
 //
 // Method, ConstMethod (method.hpp, constMethod.hpp). Ownership: borrows the classes; keeps what it has read. Threads:
-// one at a time. Errors: those of the memory; kMalformed for what is no method.
+// one at a time. Errors: those of the memory; kMalformed if the address is not a method.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ struct JavaMethod {
   std::string class_name;   // as Java prints it
   std::string name;         // "<init>"
   std::string signature;    // "(I)V"
-  std::string source_file;  // "" where unknown
+  std::string source_file;  // "" if unknown
   std::uint32_t access = 0;
   Address code = 0;             // of the first bytecode
   std::uint32_t code_size = 0;  // bytes
   std::uint32_t max_locals = 0, max_stack = 0;
-  std::map<int, int> lines;  // bci -> line, where the class file has them
+  std::map<int, int> lines;  // bci -> line, if the class file has them
   bool is_native() const { return (access & 0x0100) != 0; }
   bool is_static() const { return (access & 0x0008) != 0; }
-  int line_of(int bci) const;  // -1 where unknown
+  int line_of(int bci) const;  // -1 if unknown
 };
 
 // bci and line of a compressed line table (compressedLineNumberStream of method.hpp), in its order.
@@ -41,7 +41,7 @@ class MethodModel {
   const ClassModel& classes() const { return classes_; }
   // Lives as long as the model.
   Result<const JavaMethod*> method(Address address) const;
-  // The SourceFile attribute of a class with that constant pool; "" where it has none.
+  // The SourceFile attribute of a class with that constant pool; "" if it has none.
   Result<std::string> source_file_of(Address holder, Address pool) const;
 
  private:

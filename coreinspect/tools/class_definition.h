@@ -1,4 +1,4 @@
-// ClassDefinition: what classDef says of a class, with the texts it refers to. Values; reading: one thread at a time.
+// ClassDefinition: the facts of a classDef, with the texts it refers to. Values; reading: one thread at a time.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct ClassDefinition {
   std::string source;      // file name without a path
   std::string_view access;
   trace::Number interface_count, method_count, static_fields, instance_fields;
-  bool is_instance = false;         // false: an array class, of which the rest is not told
+  bool is_instance = false;         // false: an array class, which has no further facts
   std::optional<Error> nameless{};  // why there is no name
 
   // Borrows the texts. Ids, time and thread are the caller's.

@@ -10,11 +10,11 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// Flags that a class file may have (JVMS 4.1-B, 4.5-A, 4.6-A); the VM keeps some of its own beside them.
+// Flags that a class file may have (JVMS 4.1-B, 4.5-A, 4.6-A); the VM keeps flags of its own in the same field.
 constexpr std::uint32_t kClassFlags = 0xf631, kFieldFlags = 0x50df, kMethodFlags = 0x1dff;
 constexpr std::uint32_t kNative = 0x0100, kAbstract = 0x0400;
 
-// Attributes with their count.
+// A list of attributes with their number.
 class Attributes {
  public:
   explicit Attributes(ClassFilePool& pool) : pool_(pool) {}
@@ -66,7 +66,7 @@ class ClassFileBuilder {
         lost_(lost) {}
 
   Result<std::string> run() {
-    // The pool stands first and is written last: attributes may append to it.
+    // The pool comes first in the file but is written last, because attributes may add to it.
     JTRACE_ASSIGN_OR_RETURN(const std::string head, header());
     JTRACE_ASSIGN_OR_RETURN(const std::string fields, all_fields());
     JTRACE_ASSIGN_OR_RETURN(const std::string methods, all_methods());
@@ -80,7 +80,7 @@ class ClassFileBuilder {
   }
 
  private:
-  // What moved from InstanceKlass to ConstantPool between 11 and 17.
+  // Fields that moved from InstanceKlass to ConstantPool between 11 and 17.
   template <class T>
   Result<T> of_pool_or_class(std::string_view name) const {
     return vm_.types().has("ConstantPool", name) ? vm_.read_field<T>(pool_address_, "ConstantPool", name)
@@ -119,7 +119,7 @@ class ClassFileBuilder {
   }
   Result<std::vector<Address>> annotations_of_fields(std::size_t which) const {
     JTRACE_ASSIGN_OR_RETURN(const Address array, annotations(which));
-    return classes_.array<Address>(array, "Array<Klass*>");  // of pointers, as this one is
+    return classes_.array<Address>(array, "Array<Klass*>");  // an array of pointers, as this one is
   }
 
   Result<std::string> all_fields() {
@@ -234,14 +234,14 @@ class ClassFileBuilder {
     attributes.add("SourceDebugExtension", text);
     return {};
   }
-  // Rows of four; after them, where there are two more, the EnclosingMethod attribute (InnerClassesIterator).
+  // Rows of four. If two more values follow, they are the EnclosingMethod attribute (InnerClassesIterator).
   Result<> add_inner_classes(Attributes& attributes) {
     JTRACE_ASSIGN_OR_RETURN(const Address at, vm_.read_pointer(klass_, "InstanceKlass", "_inner_classes"));
     JTRACE_ASSIGN_OR_RETURN(const auto values, classes_.array<std::uint16_t>(at, "Array<u2>"));
     std::vector<std::array<std::uint16_t, 4>> rows(values.size() / 4);
     for (std::size_t i = 0; i < rows.size() * 4; ++i) rows[i / 4][i % 4] = values[i];
     if (!rows.empty()) attributes.add("InnerClasses", table(rows));
-    if (values.size() % 4 == 2 && values[values.size() - 2] != 0)  // 8 keeps one of zeros
+    if (values.size() % 4 == 2 && values[values.size() - 2] != 0)  // JDK 8 may have an attribute of zeros
       attributes.add("EnclosingMethod",
                      ClassFileBytes().u2(values[values.size() - 2]).u2(values[values.size() - 1]).bytes());
     return {};
@@ -287,8 +287,8 @@ class ClassFileBuilder {
     attributes.add("Record", bytes.bytes());
     return {};
   }
-  // Rows "method handle, count, arguments...". Up to 25 one array of u2 with the rows' offsets first, in pairs (low,
-  // high); later two arrays (BSMAttributeEntries of bsmAttribute.hpp, embedded: offsets, rows).
+  // Rows of "method handle, count, arguments...". Up to 25 one array of u2 that starts with the rows' offsets, in pairs
+  // (low, high); later two arrays (BSMAttributeEntries of bsmAttribute.hpp, embedded: offsets, rows).
   Result<> add_bootstrap_methods(Attributes& attributes) {
     std::vector<std::uint32_t> offsets;
     std::vector<std::uint16_t> words;

@@ -1,8 +1,8 @@
-// The class file of a loaded class (JVMS 4), rebuilt from what the VM keeps of it.
+// The class file of a loaded class (JVMS 4), rebuilt from the VM's data.
 //
-// Equal in meaning to the one that was loaded: the same constant pool indices, code as it was before the VM rewrote it,
-// methods in the VM's order. What a VM does not keep is not in it: RuntimeInvisible annotations, annotations of types
-// inside code, attributes it does not know, Deprecated. Borrows the model. Threads: one at a time.
+// It is equal in meaning to the file that was loaded: the same constant pool indices, code as it was before the VM
+// rewrote it, methods in the VM's order. It lacks what a VM does not keep: RuntimeInvisible annotations, annotations of
+// types inside code, unknown attributes, Deprecated. Borrows the model. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace jtrace::coreinspect {
 
-// `lost`: what could not be told in this JVM, one line each. Errors: those of the memory; kMalformed; kUsage for an
+// `lost`: what could not be read in this JVM, one line each. Errors: those of the memory; kMalformed; kUsage for an
 // array class.
 Result<std::string> rebuild_class_file(const MethodModel& methods, Address klass, std::vector<std::string>& lost);
 

@@ -22,7 +22,7 @@ Result<ClassFilePool> ClassFilePool::read(const ClassModel& classes, Address poo
   JTRACE_RETURN_IF_ERROR(vm.memory().read_exactly(pool + *head, std::as_writable_bytes(std::span(slots))));
   ClassFilePool made;
   made.entries_.resize(tags.size());
-  for (std::size_t i = 1; i < tags.size(); ++i) {  // texts first: others are looked up among them
+  for (std::size_t i = 1; i < tags.size(); ++i) {  // texts first: the others are looked up among them
     if (tags[i] != kUtf8) continue;
     JTRACE_ASSIGN_OR_RETURN(const std::string text, classes.symbol(slots[i]));
     made.entries_[i] = utf8_entry(text);
@@ -48,7 +48,7 @@ Result<std::string> ClassFilePool::entry(const ClassModel& classes, Address pool
     case kLong:
     case kDouble:
       return bytes.u1(tag).u4(static_cast<std::uint32_t>(raw >> 32)).u4(static_cast<std::uint32_t>(raw)).bytes();
-    case kString: {  // it keeps the symbol it is made of
+    case kString: {  // has the symbol it was made from
       JTRACE_ASSIGN_OR_RETURN(const std::string text, classes.symbol(raw & ~std::uint64_t{1}));
       return bytes.u1(tag).u2(utf8(text)).bytes();
     }
@@ -73,7 +73,7 @@ Result<std::string> ClassFilePool::entry(const ClassModel& classes, Address pool
   }
 }
 
-// 8: a Klass or, not resolved, a Symbol whose lowest bit says so. Later: the name's index above.
+// JDK 8: a Klass or, if unresolved, a Symbol, marked by the lowest bit. Later: the index of the name in the upper half.
 Result<std::uint16_t> ClassFilePool::class_name(const ClassModel& classes, Address pool, std::uint8_t tag,
                                                 std::uint64_t raw) {
   if (classes.vm().types().has("ConstantPool", "_resolved_klasses")) {
@@ -88,7 +88,7 @@ Result<std::uint16_t> ClassFilePool::class_name(const ClassModel& classes, Addre
 
 std::uint16_t ClassFilePool::add(std::string bytes) {
   entries_.push_back(std::move(bytes));
-  return static_cast<std::uint16_t>(entries_.size() - 1);  // too many are seen in bytes()
+  return static_cast<std::uint16_t>(entries_.size() - 1);  // bytes() reports a pool that is too large
 }
 
 std::uint16_t ClassFilePool::utf8(std::string_view text) {

@@ -1,6 +1,6 @@
-// The constant pool of a class as its class file had it (JVMS 4.4), from that of the VM: the same indices, what the VM
-// resolved put back. Entries that attributes need and that it lacks are appended. A value. Threads: one at a time.
-// Errors: those of the memory; kMalformed for what is no constant pool.
+// The constant pool of a class as in its class file (JVMS 4.4), from the VM's: the same indices, with resolved entries
+// turned back. Entries that attributes need and that are missing are appended. A value. Threads: one at a time. Errors:
+// those of the memory; kMalformed if it is not a constant pool.
 #pragma once
 
 #include <cstdint>
@@ -37,16 +37,16 @@ class ClassFilePool {
  public:
   static Result<ClassFilePool> read(const ClassModel& classes, Address pool);
 
-  // Indices; appended where there is none yet. Text and names are modified UTF-8, names internal.
+  // Indices; an entry is appended if there is none yet. Text and names are modified UTF-8, names internal.
   std::uint16_t utf8(std::string_view text);
   std::uint16_t class_entry(std::string_view name);
   bool is_utf8(std::uint32_t index) const;
-  // Count and entries. kMalformed where there are more than a class file can have.
+  // Count and entries. kMalformed if there are more than a class file can have.
   Result<std::string> bytes() const;
 
  private:
   ClassFilePool() = default;
-  // One entry of the VM's; `raw`: its slot.
+  // Adds one entry of the VM's pool; `raw`: its slot.
   Result<std::string> entry(const ClassModel& classes, Address pool, std::uint8_t tag, std::uint64_t raw);
   Result<std::uint16_t> class_name(const ClassModel& classes, Address pool, std::uint8_t tag, std::uint64_t raw);
   std::uint16_t add(std::string bytes);

@@ -28,7 +28,7 @@ bool may_be_init_lock(const Inspection& inspection, Address object) {
          inspection.objects().array_length(object).value_or(1) == 0;
 }
 
-// The statics of the class stand in the mirror too, after what every java.lang.Class has.
+// The statics of a class are in its mirror, after the fields of java.lang.Class.
 bool is_init_lock_of(const Inspection& inspection, const ClassInitialiser& initialiser, Address object) {
   const ObjectModel& objects = inspection.objects();
   const auto klass = objects.klass_of(initialiser.mirror);

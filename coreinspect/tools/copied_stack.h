@@ -1,8 +1,8 @@
-// CopiedStackWalker: the mixed stack of a moment that is over: registers and stack as somebody copied them, everything
-// else as the running target has it now.
+// CopiedStackWalker: the mixed stack of a past moment: from a copy of registers and stack; everything else is read from
+// the running target.
 //
-// Nothing but the copy is taken for stack, so that a thread that went on cannot mislead it: a stack that goes on beyond
-// the copy is told as far as that. Ownership: borrows the inspection, whose memory shows the copy until the next walk.
+// Only the copy is used as stack, so that a thread that went on cannot mislead the walk. A stack that is longer than
+// the copy ends with the copy. Ownership: borrows the inspection, whose memory shows the copy until the next walk.
 // Threads: one at a time.
 #pragma once
 
@@ -20,7 +20,7 @@ class CopiedStackWalker {
   static Result<std::unique_ptr<CopiedStackWalker>> open(Inspection& inspection);
   ~CopiedStackWalker();
 
-  // `start`: where the first byte stood.
+  // `start`: the address of the first byte.
   Walk walk(const target::Registers& registers, Address start, std::vector<std::byte> bytes);
 
  private:

@@ -1,4 +1,4 @@
-// The performance counters in the memory of a JVM: the region behind PerfMemory::_start.
+// The performance counters in the memory of a JVM: the region at PerfMemory::_start.
 #pragma once
 
 #include "coreinspect/vm/vm.h"
@@ -6,7 +6,7 @@
 
 namespace jtrace::coreinspect {
 
-// Errors: kNotAttachable where the JVM has none (-XX:-UsePerfData); those of perfdata's parser and of the memory.
+// Errors: kNotAttachable if the JVM has none (-XX:-UsePerfData); those of perfdata's parser and of the memory.
 Result<perfdata::Snapshot> read_counters(const Vm& vm);
 
 }  // namespace jtrace::coreinspect

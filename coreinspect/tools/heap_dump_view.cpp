@@ -1,4 +1,4 @@
-// The view heapdump: an hprof file goes to the sink of the options, what is told of it is the view's output.
+// The view heapdump: the hprof file goes to the sink of the options, and a summary is the view's output.
 #include "base/clock.h"
 #include "coreinspect/hprof/heap_dumper.h"
 #include "coreinspect/tools/heap_views.h"

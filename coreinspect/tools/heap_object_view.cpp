@@ -1,4 +1,4 @@
-// The view object: an object with the values of its fields, and the objects that it refers to, as deep as asked for.
+// The view object: an object with the values of its fields, and the objects that it refers to, to a given depth.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -18,7 +18,7 @@ struct ShownField {
   std::string name, signature, declared_by, value;
   Address at = 0;
   bool is_static = false;
-  bool masked = false;  // what it refers to is not shown either
+  bool masked = false;  // the objects that it refers to are not shown either
 };
 
 struct ShownObject {
@@ -58,7 +58,7 @@ class ObjectReader {
   const SecretMask& mask() const { return mask_; }
 
  private:
-  // By a walk of one step.
+  // Found by a walk of one step.
   Result<std::uint64_t> size_of(Address address) {
     HeapRegion region{.start = address, .end = address + (1ull << 40), .top = address + (1ull << 40), .type = {}};
     region.one_object = true;
@@ -79,7 +79,7 @@ class ObjectReader {
           add(shown, field.name, field.signature, declared, shown.address + field.offset, false, key_of(shown, field));
       JTRACE_ASSIGN_OR_RETURN(klass, inspection_.classes().super(klass));
     }
-    // A class mirror holds the statics of what it stands for.
+    // A class mirror contains the statics of its class.
     if (info.kind != KlassInfo::Kind::kMirror) return {};
     const Address of = inspection_.objects().klass_of_mirror(shown.address).value_or(0);
     if (of == 0 || !inspection_.classes().is_instance_class(of)) return {};
@@ -95,7 +95,7 @@ class ObjectReader {
     JTRACE_ASSIGN_OR_RETURN(shown.length, inspection_.objects().array_length(shown.address));
     const std::size_t most = options_.heap.top > 0 ? options_.heap.top : kDefaultElements;
     const std::string signature = inspection_.classes().internal_name(info.klass).value_or("[?").substr(1);
-    // Maps without nodes (Map.of, IdentityHashMap) keep each value after its key.
+    // Maps without nodes (Map.of, IdentityHashMap) have each value after its key.
     const bool pairs = signature == "Ljava/lang/Object;";
     for (std::uint32_t i = 0; i < *shown.length && i < most; ++i)
       add(shown, "[" + std::to_string(i) + "]", signature, "",
@@ -105,7 +105,7 @@ class ObjectReader {
     return {};
   }
 
-  // The key of the entry of a map whose value this field is; 0 for every other field.
+  // If this field is the value of a map's entry, the key of the entry; otherwise 0.
   Address key_of(const ShownObject& shown, const JavaField& field) const {
     if (field.name == "v0") return inspection_.objects().reference(shown.address, "k0").value_or(0);
     if (field.name != "value" && field.name != "val") return 0;

@@ -1,4 +1,4 @@
-// What the views of the heap can be told on the command line.
+// Command line options of the heap views.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace jtrace::coreinspect {
 
 struct HeapOptions {
   bool no_stop = false;         // a live JVM is read while it runs
-  bool max_stop_given = false;  // the user's own bound: what would break it is refused
+  bool max_stop_given = false;  // a limit given by the user: what would break it is refused
   std::string sort = "bytes";   // "bytes", "instances", "name"
   std::string filter = {};      // part of a class name, or a pattern with * and ?; "" all
   std::size_t top = 0;          // rows; 0 all
@@ -22,10 +22,10 @@ struct HeapOptions {
   int depth = 0;                          // object: how far references are followed
   bool in_events = false;                 // events: class totals too
   std::vector<std::string> objects = {};  // events: these, by address
-  unsigned threads = 0;                   // 0: as many as pay
-  // Told now and then how far the work is; false ends it.
+  unsigned threads = 0;                   // 0: chosen by the size of the work
+  // Called from time to time with the progress; false ends the work.
   std::function<bool(std::uint64_t done, std::uint64_t all)> progress = {};
-  // Where a heap dump goes: made when it is needed, finished by the caller.
+  // The sink of a heap dump: made when it is needed, finished by the caller.
   trace::ByteSink* dump = nullptr;
 };
 

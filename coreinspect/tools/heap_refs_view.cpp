@@ -24,7 +24,8 @@ struct Referrer {
   std::uint64_t element = 0;  // of an array
 };
 
-// Offsets of the references in instances of each class, by KlassInfo::index; of mirrors none: their statics differ.
+// Offsets of the references in instances of each class, by KlassInfo::index. None for mirrors, because their statics
+// differ.
 using ReferenceMap = std::vector<std::vector<std::uint32_t>>;
 
 class NoVisitor {
@@ -66,7 +67,7 @@ class ReferrerSearch {
     std::memcpy(&raw, at, sizeof raw);
     return raw != 0 && objects.from_root(raw) == wanted_;
   }
-  // Which words of a mirror are references is told by the class it stands for: looked up for the few that fit.
+  // Which words of a mirror are references depends on the class it stands for: looked up for the few that match.
   void search_words(const HeapObject& object) {
     for (std::size_t at = 8; at + step() <= object.available; at += step())
       if (refers(object.bytes + at)) add({object.address, object.klass, static_cast<std::uint32_t>(at), 0});
@@ -126,7 +127,7 @@ struct Row {
   std::string type, where;
 };
 
-// The field of an object at that offset: of its class or a superclass; of a mirror a static one.
+// The field of an object at that offset: a field of its class or a superclass; for a mirror a static field.
 Row row_of(const Inspection& inspection, const Referrer& referrer) {
   const ClassModel& model = inspection.classes();
   Row row{
@@ -204,7 +205,8 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
   });
   std::vector<Row> rows;
   for (const Referrer& referrer : found) rows.push_back(row_of(inspection, referrer));
-  std::erase_if(rows, [](const Row& row) { return row.where == "?"; });  // a number in a mirror that looks like one
+  // a word of a mirror that looks like the reference but is not
+  std::erase_if(rows, [](const Row& row) { return row.where == "?"; });
   add_roots(*access, *wanted, rows, result.missing);
   const std::size_t all = rows.size();
   if (options.heap.top > 0 && all > options.heap.top) rows.resize(options.heap.top);

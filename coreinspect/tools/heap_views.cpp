@@ -69,7 +69,7 @@ std::string way_text(const HeapAccess& access, std::uint64_t changed) {
   return "the JVM stood for " + millis(access.pause()) + " (expected " + millis(access.estimate()) + tries + ")\n";
 }
 
-// What a walk passed over, and how a live JVM was looked at.
+// What a walk skipped, and how a live JVM was read.
 std::string walk_text(const HeapAccess& access, const WalkTotals& totals, std::uint64_t changed) {
   std::string text = "walked " + std::to_string(access.layout().used()) + " bytes: " + std::to_string(totals.bytes) +
                      " in objects, " + std::to_string(totals.holes) + " in allocation buffers, " +
@@ -114,7 +114,7 @@ void append_walk_members(std::string& members, const HeapAccess& access, const W
 }
 
 Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const ViewOptions& options, bool stacks) {
-  // What is put together from more than one place, stacks and references, would not fit together.
+  // Results that combine several places, stacks and references, would be inconsistent.
   return HeapAccess::open(inspection, {.no_stop = options.heap.no_stop,
                                        .max_stop = options.max_stop,
                                        .or_running = !stacks,

@@ -1,4 +1,5 @@
-// What the views of the heap share: opening it, a histogram with names, the figures of a walk. Threads: one at a time.
+// Common parts of the heap views: opening the heap, a histogram with names, the figures of a walk. Threads: one at a
+// time.
 #pragma once
 
 #include <memory>
@@ -20,13 +21,13 @@ struct HistogramRow {
 struct HistogramTable {
   std::vector<HistogramRow> rows;
   WalkTotals totals;
-  std::uint64_t changed = 0;        // bytes, of a JVM that ran meanwhile
-  std::chrono::nanoseconds walk{};  // what the walk took
+  std::uint64_t changed = 0;        // bytes; for a JVM that ran in the meantime
+  std::chrono::nanoseconds walk{};  // duration of the walk
 };
 
 Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const ViewOptions& options, bool stacks);
 unsigned threads_of(const HeapOptions& options);
-// Sorted and filtered, not cut to the top.
+// Sorted and filtered, not yet limited to the top rows.
 Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOptions& options);
 // The figures of a walk as the member "heap" of the JSON object.
 void append_walk_members(std::string& members, const HeapAccess& access, const WalkTotals& totals,

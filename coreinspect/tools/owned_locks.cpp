@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::string_view kBase = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
 constexpr std::string_view kOwner = "exclusiveOwnerThread";
-constexpr int kWalks = 3;                    // of a JVM that collects meanwhile
-constexpr std::uint64_t kBytesOfNano = 8;    // what no walk exceeds: a heap that is far too large is not begun with
-constexpr std::size_t kWant = 256;           // bytes of an object that are looked at
-constexpr std::size_t kMaxLocks = 1u << 20;  // of a damaged heap
+constexpr int kWalks = 3;                    // attempts in a JVM that collects in the meantime
+constexpr std::uint64_t kBytesOfNano = 8;    // no walk needs more: a heap that is far too large is not started
+constexpr std::size_t kWant = 256;           // bytes that are read of an object
+constexpr std::size_t kMaxLocks = 1u << 20;  // limit for a damaged heap
 
-// The class and all that extend it.
+// The class and all its subclasses.
 std::unordered_set<Address> subclasses(const ClassModel& classes, Address base) {
   std::unordered_set<Address> known = {base}, others;
   const auto all = classes.all();
@@ -78,13 +78,13 @@ OwnedLocks::OwnedLocks(Inspection& inspection, std::chrono::milliseconds budget)
   }
 }
 
-// True where it is to be done again.
+// True if the walk must be repeated.
 bool OwnedLocks::walk(std::uint64_t end_ns) {
   locks_.clear();
   why_.clear();
   const ClassModel& classes = inspection_.classes();
   const auto base = classes.find(kBase);
-  if (!base && base.error().category == ErrorCategory::kNotFound) return false;  // this JVM has not used it yet
+  if (!base && base.error().category == ErrorCategory::kNotFound) return false;  // this JVM has not used the class yet
   const auto field = base ? classes.find_field(base->front(), kOwner) : Result<JavaField>(fail(base.error()));
   auto access = field ? HeapAccess::open(inspection_, {.no_stop = true})
                       : Result<std::unique_ptr<HeapAccess>>(fail(field.error()));

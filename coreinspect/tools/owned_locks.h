@@ -1,10 +1,10 @@
 // The java.util.concurrent locks that threads own: instances of AbstractOwnableSynchronizer (the Sync of ReentrantLock
-// and of a ReentrantReadWriteLock's write lock, workers of thread pools, ...) with an exclusiveOwnerThread, which are
-// what `jstack -l` calls locked ownable synchronizers. Readers of a ReentrantReadWriteLock are noted in no object.
+// and of a ReentrantReadWriteLock's write lock, workers of thread pools, ...) with an exclusiveOwnerThread. `jstack -l`
+// calls them locked ownable synchronizers. No object records the readers of a ReentrantReadWriteLock.
 //
-// A walk over the heap finds them: of a core in place, of a live JVM while it runs, before its threads are captured.
-// What a thread owns is read once more after that, so that what is shown was so at both moments; what a thread waits
-// for is added. The walk ends when its time is over, and what may be missing is said (why()). Threads: one at a time.
+// A walk over the heap finds them: in a core in place; in a live JVM while it runs, before its threads are captured.
+// The owners are read again after the capture, so what is shown was true at both moments; what a thread waits for is
+// added. The walk ends when its time is over; why() tells what may be missing. Threads: one at a time.
 #pragma once
 
 #include <chrono>
@@ -23,17 +23,17 @@ struct OwnedLock {
 
 class OwnedLocks {
  public:
-  // Walks. Never fails: why() tells. `budget`: the longest that a live JVM's heap is walked.
+  // Walks the heap. Never fails: why() has the reason. `budget`: the longest walk of a live JVM's heap.
   OwnedLocks(Inspection& inspection, std::chrono::milliseconds budget);
-  // After the capture: what is no longer so goes, what threads wait for comes.
+  // After the capture: drops what is no longer true, adds what threads wait for.
   void settle(const LockFacts& locks);
 
   const std::vector<OwnedLock>& all() const { return locks_; }  // by address
-  // Of a java.lang.Thread.
+  // The locks that a java.lang.Thread owns.
   std::vector<const OwnedLock*> of(Address thread) const;
-  // Of one that has ended, or that the JVM does not keep track of: its name and number.
+  // For a thread that has ended, or that the JVM does not track: its name and number.
   std::pair<std::string, std::int64_t> name_of(const OwnedLock& lock) const;
-  // Why locks may be missing; "" where none are.
+  // Why locks may be missing; "" if none are.
   const std::string& why() const { return why_; }
 
  private:
@@ -43,11 +43,11 @@ class OwnedLocks {
 
   Inspection& inspection_;
   std::vector<OwnedLock> locks_;
-  std::uint64_t collections_ = 0;  // when it walked
+  std::uint64_t collections_ = 0;  // at the time of the walk
   std::string why_;
 };
 
-// Says what may be missing, at the end of a view of threads or locks: a line, or the members `ownedComplete` and
+// Adds what may be missing to the end of a view of threads or locks: a line, or the members `ownedComplete` and
 // `ownedMissing`.
 void append_why(const OwnedLocks& locks, bool json, ViewResult& result);
 

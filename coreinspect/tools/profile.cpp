@@ -15,7 +15,7 @@ std::string part(std::string text) {
   return text;
 }
 
-// True when `stop` became readable before `until` (CLOCK_MONOTONIC, ns).
+// True if `stop` became readable before `until` (CLOCK_MONOTONIC, ns).
 bool wait_until(std::uint64_t until, int stop) {
   for (std::uint64_t now = monotonic_ns(); now < until; now = monotonic_ns()) {
     pollfd descriptor{.fd = stop, .events = POLLIN, .revents = 0};
@@ -26,7 +26,7 @@ bool wait_until(std::uint64_t until, int stop) {
   return false;
 }
 
-// Threads that another tracer had in some sample, each once.
+// Threads that another tracer held in some sample, each once.
 class HeldInSamples {
  public:
   void add(const ThreadSnapshot& snapshot) {
@@ -35,7 +35,7 @@ class HeldInSamples {
         reports_.push_back({.java = report.java, .name = report.name, .held = report.held});
       }
   }
-  // One that stood all the time, so was in no sample of running threads.
+  // A thread that never ran is in no sample of running threads.
   void add(const target::Process& process, pid_t tid) {
     const auto held = target::find_holder(process, tid);
     if (held && seen_.insert(tid).second) reports_.push_back({.name = held->name, .held = held});
@@ -61,7 +61,7 @@ std::vector<pid_t> running_threads(const target::Process& process, std::set<pid_
   for (pid_t tid : tids ? *tids : std::vector<pid_t>()) {
     const auto stat = process.read_proc("task/" + std::to_string(tid) + "/stat");
     if (!stat) continue;
-    const std::size_t name_end = stat->rfind(')');  // the name may hold anything
+    const std::size_t name_end = stat->rfind(')');  // the name may contain anything
     const std::string_view state =
         name_end == stat->npos ? std::string_view() : std::string_view(*stat).substr(name_end, 3);
     if (state == ") R") running.push_back(tid);
@@ -103,7 +103,7 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
       JTRACE_RETURN_IF_ERROR(take(*snapshot, wall));
     }
     ++summary.samples;
-    // Not before the pauses so far, and one more, are a small enough share of the time.
+    // Waits until the pauses so far, and one more, are a small enough share of the time.
     const double dear = static_cast<double>(summary.paused.count()) * (1 + 1 / static_cast<double>(summary.samples));
     const auto earliest = begin + static_cast<std::uint64_t>(dear / options.max_share);
     const std::uint64_t now = monotonic_ns();

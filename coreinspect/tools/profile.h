@@ -1,8 +1,8 @@
-// Sampled stacks of a live JVM without an agent: the walker of `jtrace stack`, again and again.
+// Sampled stacks of a live JVM without an agent, by the walker of `jtrace stack`.
 //
-// The target stands still for each sample as long as it takes to copy the chosen threads' registers and stacks. The
-// share of its time that it stood so is kept below a bound: where a sample was dear the next one comes later. Threads:
-// one at a time.
+// For each sample the target is stopped while the registers and stacks of the chosen threads are copied. The share of
+// time that it is stopped is kept below a bound: after an expensive sample the next one comes later. Threads: one at a
+// time.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@ namespace jtrace::coreinspect {
 
 struct ProfileOptions {
   double hz = 20;
-  bool cpu = true;                       // threads that run; else all
+  bool cpu = true;                       // only running threads; otherwise all
   std::chrono::nanoseconds duration{0};  // 0: until `stop` becomes readable
-  double max_share = 0.02;               // of the time, that the target may stand still
+  double max_share = 0.02;               // share of time that the target may be stopped
   std::chrono::milliseconds max_stop{200};
 };
 
@@ -31,18 +31,18 @@ struct ProfileSummary {
   std::uint64_t incomplete = 0;  // stacks that could not be read to the end
   std::chrono::nanoseconds elapsed{}, paused{}, longest{};
   bool target_ended = false;
-  std::vector<std::string> missing;  // threads that another tracer had; one line for each tracer
+  std::vector<std::string> missing;  // threads that another tracer held; one line for each tracer
   double share() const { return elapsed.count() > 0 ? double(paused.count()) / double(elapsed.count()) : 0; }
 };
 
-// Calls `take` with each sample and its wall time (ns since the epoch). `stop`: a descriptor that ends it when
+// Calls `take` with each sample and its wall time (ns since the epoch). Ends when the descriptor `stop` becomes
 // readable.
 using TakeSample = std::function<Result<>(const ThreadSnapshot&, std::uint64_t time)>;
 Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions& options, int stop,
                                    const TakeSample& take);
 
-// Stacks counted, as flame graph tools read them: "thread;outermost;...;innermost COUNT". One that could not be read to
-// its end stands below kCutStack: its outermost frame is not the thread's.
+// Counted stacks, in the format of flame graph tools: "thread;outermost;...;innermost COUNT". A stack that could not be
+// read to its end goes under kCutStack, because its outermost frame is not the thread's.
 inline constexpr const char* kCutStack = "[cut stack]";
 class CollapsedStacks {
  public:
@@ -57,7 +57,7 @@ class CollapsedStacks {
 std::string frame_name(const Frame& frame);
 
 // The threads that run or wait for a processor at this moment, as the kernel has them (proc(5): state R).
-// `traced`: gets those that stand in a stop of ptrace.
+// `traced`: gets those that are stopped by ptrace.
 std::vector<pid_t> running_threads(const target::Process& process, std::set<pid_t>* traced = nullptr);
 
 }  // namespace jtrace::coreinspect

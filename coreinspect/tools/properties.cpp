@@ -8,7 +8,7 @@ Result<PropertyTable> read_system_properties(const ObjectModel& objects) {
   JTRACE_ASSIGN_OR_RETURN(const auto classes, objects.classes().find("java/lang/System"));
   JTRACE_ASSIGN_OR_RETURN(const Address properties, static_reference(objects, classes.front(), "props"));
   if (properties == 0) return fail(ErrorCategory::kNotAttachable, "this JVM has no system properties yet");
-  // A Hashtable itself in 8, with a ConcurrentHashMap inside from 9 on.
+  // A Hashtable in 8; from 9 on it has a ConcurrentHashMap inside.
   const bool hashtable = objects.classes().vm().feature() < 9;
   Address map = properties;
   if (!hashtable) {

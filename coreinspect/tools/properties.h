@@ -1,4 +1,4 @@
-// System properties out of the heap: the table behind java.lang.System.props.
+// System properties from the heap: the table of java.lang.System.props.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace jtrace::coreinspect {
 
 struct PropertyTable {
   std::vector<std::pair<std::string, std::string>> entries;  // by key
-  std::size_t unreadable = 0;                                // entries that could not be read, or are no strings
+  std::size_t unreadable = 0;                                // entries that could not be read, or are not strings
 };
 Result<PropertyTable> read_system_properties(const ObjectModel& objects);
 

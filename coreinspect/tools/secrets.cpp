@@ -21,7 +21,7 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-// "dbPassword", "DB_PASSWORD", "HTTPToken2" in lower-case words; digits are no words.
+// Splits "dbPassword", "DB_PASSWORD", "HTTPToken2" into lower-case words; digits belong to no word.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words(1);
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -42,7 +42,7 @@ std::vector<std::string> words_of(std::string_view name) {
 }  // namespace
 
 bool names_secret_field(std::string_view field) {
-  // What a text is made of tells nothing of what it is: "passwordChars" is a password.
+  // A suffix for the representation does not matter: "passwordChars" is a password.
   constexpr std::array<std::string_view, 9> forms = {"value", "values", "text",  "string", "chars",
                                                      "bytes", "data",   "plain", "hash"};
   constexpr std::array<std::string_view, 12> nouns = {"password", "passwords",  "passwd",      "passphrase",

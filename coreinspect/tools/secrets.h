@@ -1,9 +1,9 @@
-// What of a target is masked by default, and how much was: texts whose name says that they are secrets.
+// Masks the texts of a target whose name marks them as secrets, by default, and counts them.
 //
-// A secret is a text. Numbers and booleans, and references to objects that are none, are shown whatever they are
-// called. A field counts by the noun its name ends in ("dbPassword", "accessToken", "apiKey"), not by what it mentions
-// ("tokenCount", "key"); an entry of a map, a system property and a text flag by base/strings.h, looks_secret, since
-// their keys are what a user configured. Ownership: nothing. Threads: one at a time.
+// A secret is a text. Numbers, booleans and references to other objects are always shown. For a field the last noun of
+// its name counts ("dbPassword", "accessToken", "apiKey"), not other words in it ("tokenCount", "key"). For an entry of
+// a map, a system property and a text flag, base/strings.h (looks_secret) decides, because users choose those keys.
+// Ownership: nothing. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -13,28 +13,28 @@
 
 namespace jtrace::coreinspect {
 
-// True where a field of that name is likely to hold a secret, if it holds a text.
+// True if a field of that name probably holds a secret, provided that it holds a text.
 bool names_secret_field(std::string_view field);
-// Whether the reference of that type at `at` leads to a String, char[] or byte[].
+// True if the reference of that type at `at` leads to a String, char[] or byte[].
 bool refers_to_text(const Inspection& inspection, Address at, std::string_view signature);
 
 class SecretMask {
  public:
   explicit SecretMask(bool show) : show_(show) {}
 
-  // Of a system property and its like.
+  // For a system property and the like.
   std::string property(std::string_view key, std::string value);
   std::string flag(const VmFlag& flag) { return value_of(flag.is_text() && is_secret_key(flag.name), flag.value); }
-  // Words of a command line.
+  // For the words of a command line.
   std::string command(const std::string& words);
-  // Of a field or element of which the caller knows whether it is a secret.
+  // For a field or element that the caller has judged.
   std::string value_of(bool secret, std::string value);
-  // What field `name` of type `signature` at `at` shows.
+  // For field `name` of type `signature` at `at`.
   bool hides_field(const Inspection& inspection, std::string_view name, std::string_view signature, Address at) const;
-  // A map's value at `at` under the key that `key` refers to.
+  // For a map's value at `at` whose key `key` refers to.
   bool hides_entry(const Inspection& inspection, Address key, std::string_view signature, Address at) const;
 
-  std::size_t count() const { return count_; }  // of values that were masked
+  std::size_t count() const { return count_; }  // masked values
 
  private:
   bool is_secret_key(std::string_view key) const;

@@ -1,8 +1,8 @@
-// What is in a JVM as events of trace.dtd: one trace that carries `option key="jtrace.kind" value="snapshot"`.
+// The state of a JVM as events of trace.dtd: one trace with `option key="jtrace.kind" value="snapshot"`.
 //
-// Definitions come before their first use. Ids are small numbers given in the order of appearance; threads have their
+// Definitions come before their first use. Ids are small numbers in the order of appearance; threads have ids of their
 // own. Nothing is printed; the sink is borrowed and not finished. Threads: one at a time. Errors: those of the sink,
-// and of reading where nothing at all can be had.
+// and of reading if nothing at all can be read.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,18 @@
 
 namespace jtrace::coreinspect {
 
-// Whose snapshot it is; the agent is `jtrace inspect`.
+// The producer of the snapshot; the agent is `jtrace inspect`.
 struct SnapshotIdentity : trace::ProducerIdentity {
   std::uint64_t time = 0;  // of the snapshot, ns since the epoch
 };
-// Of a core, which knows neither its host nor its boot: from libjvm's build id, the inner pid and createVmBeginTime. Of
-// a live process the caller knows more (session/document/trace_identity.h); `time` is that of the snapshot in both.
+// For a core, which knows neither its host nor its boot: made from libjvm's build id, the inner pid and
+// createVmBeginTime. For a live process the caller has more facts (session/document/trace_identity.h). In both, `time`
+// is that of the snapshot.
 SnapshotIdentity identify_target(const Inspection& inspection);
 // "pid=...,createVmBeginTime=...", "" without counters.
 std::string vm_key(const Inspection& inspection);
 
-// One producer with one or several snapshots: begin(), for each snapshot start_trace(), write, end_trace(), then end().
+// One producer with one or more snapshots: begin(), for each snapshot start_trace(), write, end_trace(), then end().
 class SnapshotEvents {
  public:
   // `several`: more than one trace, so that every element refers to its own. `identity` and `options` are copied.
@@ -39,7 +40,7 @@ class SnapshotEvents {
   Result<> write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits);
   Result<> end_trace(std::uint64_t time);
   Result<> end();
-  // What could not be had, of all traces; one line each.
+  // What could not be read, in all traces; one line each.
   const std::vector<std::string>& missing() const;
 
  private:
@@ -47,7 +48,7 @@ class SnapshotEvents {
   std::unique_ptr<Impl> impl_;
 };
 
-// All of it: one trace at identity.time. Returns what was missing.
+// All steps: one trace at identity.time. Returns what was missing.
 Result<std::vector<std::string>> write_snapshot_events(Inspection& inspection, trace::EventSink& sink,
                                                        const SnapshotIdentity& identity, const SnapshotParts& parts,
                                                        const ViewOptions& options);

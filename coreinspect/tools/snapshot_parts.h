@@ -1,4 +1,4 @@
-// What a snapshot (snapshot_events.h) tells of a JVM.
+// The parts of a JVM that a snapshot (snapshot_events.h) contains.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ struct SnapshotParts {
   bool threads = false;
   bool frames = false;  // of the threads
   bool waits = false;   // of the threads
-  bool owned = false;   // the java.util.concurrent locks that they own: a walk over the heap
+  bool owned = false;   // the java.util.concurrent locks that they own; needs a walk over the heap
   bool counters = false;
   bool heap = false;                     // gcFinish with its figures
-  bool classes = false;                  // all of them
+  bool classes = false;                  // all classes
   bool class_totals = false;             // instances and bytes of each class in the heap
   std::vector<std::string> objects;      // objDef of the objects at these addresses
-  std::vector<std::string> class_names;  // these, with their methods
+  std::vector<std::string> class_names;  // these classes, with their methods
 };
 
 }  // namespace jtrace::coreinspect

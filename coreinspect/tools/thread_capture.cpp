@@ -14,16 +14,16 @@ using target::ThreadRegisters;
 
 constexpr std::uint64_t kMaxStackCopy = 1u << 20;
 constexpr std::uint64_t kRedZone = 128;  // System V ABI, AMD64 3.2.2
-// What stopping, copying and releasing one thread costs on a slow machine; corrected by what the first batch took.
+// Cost of stopping, copying and releasing one thread on a slow machine; corrected by the time of the first batch.
 constexpr std::chrono::nanoseconds kThreadCost{100'000};
-constexpr std::chrono::milliseconds kAlone{1000};  // for a single thread to stop
+constexpr std::chrono::milliseconds kAlone{1000};  // limit for a single thread to stop
 
 struct Copied {
   Address start = 0;
   std::vector<std::byte> bytes;
 };
 
-// As much of [start, end) as can be read.
+// The readable part of [start, end).
 Copied copy_range(const target::MemoryReader& memory, Address start, Address end) {
   Copied copied{start, std::vector<std::byte>(end - start)};
   std::size_t done = 0;
@@ -65,7 +65,7 @@ class Capture {
   }
 
  private:
-  // All at once. Returns those that are left: the time was over before their stacks were copied.
+  // Stops all threads together. Returns those whose stacks could not be copied in time.
   Result<std::vector<pid_t>> take_all(std::chrono::milliseconds max_stop, std::vector<pid_t> tids) {
     auto stopped = StoppedThreads::stop(process_, max_stop);
     if (!stopped && stopped.error().category == ErrorCategory::kTimeout) return tids;
@@ -79,7 +79,7 @@ class Capture {
     while (!tids.empty()) {
       const auto size = std::min(tids.size(), static_cast<std::size_t>(room));
       const std::vector<pid_t> batch(tids.end() - static_cast<std::ptrdiff_t>(size), tids.end());
-      // One thread alone does not stand while it waits for a processor to stop on.
+      // A single thread may not stop while it waits for a processor.
       const auto limit = size == 1 ? std::max(max_stop, kAlone) : max_stop;
       auto stopped = StoppedThreads::stop(process_, limit, batch);
       if (!stopped && stopped.error().category == ErrorCategory::kTimeout && size > 1) {
@@ -100,7 +100,7 @@ class Capture {
     return {};
   }
 
-  // Copies what the threads have, at least one, and lets them go. Returns those for which there was no time.
+  // Copies the stacks of the threads, at least one, and releases them. Returns those for which there was no time.
   std::vector<pid_t> take(StoppedThreads& stopped) {
     cache_.forget();
     std::vector<pid_t> left;
@@ -119,7 +119,7 @@ class Capture {
     return left;
   }
 
-  // What it has on its stack counts where it has not gone on meanwhile.
+  // The content of its stack counts only if the thread has not gone on in the meantime.
   void take_held(const target::HeldThread& thread) {
     HeldCapture held{.thread = thread, .at = target::standing_at(process_, thread.tid)};
     if (held.at) {
@@ -138,7 +138,7 @@ class Capture {
     if (const auto owner = java_stacks_.lower_bound(sp); owner != java_stacks_.end()) copy_java_thread(owner->second);
   }
 
-  // Of batches: which JavaThread is on which stack, by the highest address of the stack.
+  // For batches: finds the JavaThread of a stack by the highest address of the stack.
   void note_java_stacks() {
     const auto addresses = java_thread_addresses(inspection_.vm());
     if (!addresses) return;
@@ -153,7 +153,7 @@ class Capture {
   void copy_java_thread(Address address) {
     const target::MemoryReader& memory = inspection_.target().memory();
     if (java_size_ > 0) copied_.push_back(copy_range(memory, address, address + java_size_));
-    // Which virtual thread it runs stands in a slot elsewhere (OopHandle).
+    // The virtual thread that it runs is in a slot elsewhere (OopHandle).
     if (!virtual_thread_) return;
     if (const auto slot = memory.read<Address>(address + *virtual_thread_); slot && *slot != 0)
       copied_.push_back(copy_range(memory, *slot, *slot + sizeof(Address)));

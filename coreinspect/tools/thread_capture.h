@@ -1,9 +1,9 @@
-// Capture of a live JVM's threads: registers, stacks and JavaThread structures of one moment, taken while the threads
-// stand still, everything else later.
+// Capture of a live JVM's threads: registers, stacks and JavaThread structures of one moment, copied while the threads
+// are stopped; everything else is read later.
 //
-// The stop is estimated before it is made. Where all threads at once would stand longer than allowed, or do, they are
-// taken in batches, each a moment of its own. What was copied is laid over the VM's memory (CachedMemory). Threads: one
-// at a time. Errors: those of StoppedThreads.
+// The duration of the stop is estimated first. If stopping all threads together would take longer than allowed, or
+// does, they are captured in batches, each at its own moment. The copies are laid over the VM's memory (CachedMemory).
+// Threads: one at a time. Errors: those of StoppedThreads.
 #pragma once
 
 #include <chrono>
@@ -17,21 +17,21 @@
 
 namespace jtrace::coreinspect {
 
-// One that another tracer has, with what can be had without stopping it.
+// A thread that another tracer holds, with what is known without stopping it.
 struct HeldCapture {
   target::HeldThread thread;
-  std::optional<target::Registers> at;  // sp and pc alone; nothing of one that goes on
+  std::optional<target::Registers> at;  // only sp and pc; nothing if it is running
 };
 
 struct ThreadCapture {
   std::vector<target::ThreadRegisters> threads;  // tid as this process sees it
-  std::chrono::nanoseconds pause{};              // the longest that any thread stood
+  std::chrono::nanoseconds pause{};              // the longest time that any thread was stopped
   std::size_t batches = 1;                       // more than one: not one instant
   std::vector<HeldCapture> held;
-  std::size_t unstoppable = 0;  // threads that did not stop in time: in the kernel, uninterruptibly
+  std::size_t unstoppable = 0;  // threads that did not stop in time: in the kernel, uninterruptible
 };
 
-// `tids`: these alone; empty: all. What an earlier capture has laid over the memory is gone.
+// `tids`: only these; empty: all. Replaces what an earlier capture has laid over the memory.
 Result<ThreadCapture> capture_threads(const Inspection& inspection, std::chrono::milliseconds max_stop,
                                       std::span<const pid_t> tids = {});
 

@@ -1,4 +1,4 @@
-// ThreadGroups: threads with equal stacks as one: how many, which, in which state, and the stack. Pure. One thread.
+// ThreadGroups: groups threads with equal stacks: how many, which, in which states, and the stack. Pure. One thread.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace jtrace::coreinspect {
 
 class ThreadGroups {
  public:
-  // `stack`: the frames as text, which are compared; `walk`: they themselves, borrowed.
+  // `stack`: the frames as text, which are compared; `walk`: the frames, borrowed.
   void add(const std::string& name, std::string_view state, const std::string& stack, const Walk& walk);
-  // The largest groups first; of equal ones that which came first.
+  // The largest groups first; equal groups in the order in which they came.
   std::string text() const;
-  // An object each; `write_frames` writes the array of a walk's frames.
+  // One object for each group; `write_frames` writes the array of a walk's frames.
   void write(JsonWriter& json, const std::function<void(JsonWriter&, const Walk&)>& write_frames) const;
 
  private:

@@ -1,8 +1,7 @@
 // All threads of a JVM at one moment, with their frames.
 //
-// A live target is stopped for as long as it takes to copy registers, stacks and JavaThread structures
-// (thread_capture.h); everything else is read when it runs again, so that names, lines and code are those of a moment
-// later. Threads: one at a time.
+// A live target is stopped while registers, stacks and JavaThread structures are copied (thread_capture.h). Everything
+// else is read after it runs again, so names, lines and code are from a later moment. Threads: one at a time.
 #pragma once
 
 #include <chrono>
@@ -20,11 +19,11 @@ namespace jtrace::coreinspect {
 
 struct ThreadReport {
   JavaThread java;                      // java.address 0: a thread of the VM or of native code
-  std::string name;                     // of such a thread, where known (comm)
-  pid_t native_id = 0;                  // in its innermost pid namespace where known
-  std::optional<std::uint64_t> cpu_ns;  // nothing where nobody has measured it
+  std::string name;                     // of such a thread, if known (comm)
+  pid_t native_id = 0;                  // in its innermost pid namespace, if known
+  std::optional<std::uint64_t> cpu_ns;  // nothing if it was not measured
   std::optional<target::Registers> registers;
-  // Another tracer has it: of its registers sp and pc alone are known, or none.
+  // Another tracer holds it: only sp and pc of its registers are known, or none.
   std::optional<target::HeldThread> held;
   Walk walk;
 
@@ -33,29 +32,29 @@ struct ThreadReport {
 
 struct ThreadSnapshot {
   std::vector<ThreadReport> threads;           // Java threads in the VM's order, then the others
-  std::vector<VirtualThread> virtual_threads;  // those the JDK keeps track of
+  std::vector<VirtualThread> virtual_threads;  // those that the JDK tracks
   std::chrono::nanoseconds pause{};            // 0 for a core
-  std::size_t batches = 1;                     // more than one: not all of one instant
+  std::size_t batches = 1;                     // more than one: not all from one instant
   std::vector<std::string> missing;
 };
 
-// Those that another tracer has, by name; a line for each tracer.
+// The threads that another tracer holds, by name; a line for each tracer.
 std::vector<std::string> describe_held(const std::vector<ThreadReport>& threads);
 
 struct SnapshotOptions {
   std::chrono::milliseconds max_stop{200};
-  bool native = false;  // native frames as well
+  bool native = false;  // include native frames
   bool virtual_threads = true;
   bool details = true;  // what the kernel knows of each thread: cpu time, name
 };
 Result<ThreadSnapshot> take_thread_snapshot(Inspection& inspection, const SnapshotOptions& options);
 
-// The same again and again: what is known of images and methods is kept.
+// For repeated snapshots: keeps what is known of images and methods.
 class ThreadSampler {
  public:
   ThreadSampler(Inspection& inspection, const SnapshotOptions& options);
   ~ThreadSampler();
-  // `tids`: these threads of a live target alone (as this process sees them); empty: all.
+  // `tids`: only these threads of a live target (as this process sees them); empty: all.
   Result<ThreadSnapshot> take(std::span<const pid_t> tids = {});
 
  private:

@@ -23,7 +23,7 @@ Result<TopTable> TopThreads::look() {
     seen[report.native_id] = cpu_ns;
     row.measured = report.cpu_ns.has_value();
     const auto before = cpu_ns_.find(report.native_id);
-    // A thread that is new since then has all its time from there.
+    // A thread that started since then has spent all its time since then.
     const std::uint64_t base = before == cpu_ns_.end() ? 0 : before->second;
     if (elapsed > 0 && cpu_ns > base) row.cpu = static_cast<double>(cpu_ns - base) / elapsed;
     const auto frame = std::find_if(report.walk.frames.begin(), report.walk.frames.end(),

@@ -1,4 +1,4 @@
-// Threads of a live JVM by the processor time they took since the last look, with their Java names, states and top
+// Threads of a live JVM by the processor time they used since the last look, with their Java names, states and top
 // frames. Threads: one at a time.
 #pragma once
 
@@ -16,22 +16,22 @@ struct TopRow {
   std::int64_t id = 0;     // of the java.lang.Thread; 0 for threads of the VM
   std::string_view state;  // as Thread.State; "" for threads of the VM
   double cpu = 0;          // share of one processor since the last look
-  bool measured = true;    // the kernel tells its time
-  std::string frame;       // the innermost Java frame; "" where there is none
+  bool measured = true;    // the kernel gives its time
+  std::string frame;       // the innermost Java frame; "" if there is none
 };
 
 struct TopTable {
   std::vector<TopRow> rows;  // by cpu, the busiest first
   std::chrono::nanoseconds pause{};
   std::vector<std::string> missing;
-  std::vector<std::string> held;  // of `missing`: threads that another tracer has
+  std::vector<std::string> held;  // part of `missing`: threads that another tracer holds
 };
 
 class TopThreads {
  public:
   explicit TopThreads(Inspection& inspection, std::chrono::milliseconds max_stop)
       : sampler_(inspection, {.max_stop = max_stop, .native = false, .virtual_threads = false}) {}
-  // The first look counts since the thread began, as a share of nothing: its `cpu` is 0.
+  // The first look has nothing to compare with: its `cpu` is 0.
   Result<TopTable> look();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace jtrace::coreinspect {
 
-// The value of that type at `at`: numbers, strings in quotes, other objects as class@address, "?" where unreadable.
+// The value of that type at `at`: numbers, strings in quotes, other objects as class@address, "?" if unreadable.
 std::string value_text(const Inspection& inspection, Address at, std::string_view signature);
 // Hexadecimal, with or without 0x.
 std::optional<Address> parse_address(std::string_view text);

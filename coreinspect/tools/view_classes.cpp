@@ -54,7 +54,7 @@ std::string access_text(std::uint32_t access, bool method) {
   return text;
 }
 
-// "I" as "int", "Ljava/lang/String;" as "java.lang.String".
+// "I" becomes "int", "Ljava/lang/String;" becomes "java.lang.String".
 std::string type_of_signature(std::string_view signature) {
   if (signature.size() == 1)
     return java_class_name("[" + std::string(signature))
@@ -132,7 +132,8 @@ Result<ViewResult> view_classes(Inspection& inspection, const ViewOptions& optio
 
 namespace {
 
-// Of one loader. A hidden class (8 to 14: an anonymous one) is in a ClassLoaderData of its own, beside the loader's.
+// Counts for one loader. A hidden class (8 to 14: an anonymous class) has a ClassLoaderData of its own, beside the
+// loader's.
 struct LoadedBy {
   Loader loader;
   std::map<Address, std::size_t> counts;  // classes by ClassLoaderData

@@ -50,7 +50,7 @@ void find_thread(const Inspection& inspection, Address at, std::vector<Finding>&
   }
 }
 
-// Structures are told by their own words: a class, a method or an object names itself or is none.
+// A structure is recognized by its own words: a class, a method or an object has a name, or it is none.
 void find_structure(const Inspection& inspection, Address at, std::vector<Finding>& findings) {
   bool incomplete = false;
   const auto classes = inspection.classes().all(&incomplete);

@@ -1,4 +1,4 @@
-// Views of what lies around the VM: counters, symbols, mappings.
+// Views of the VM's surroundings: counters, symbols, mappings.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -20,7 +20,7 @@ Result<perfdata::Snapshot> read_counters(const Vm& vm) {
 
 Result<ViewResult> view_counters(Inspection& inspection, const ViewOptions& options) {
   JTRACE_ASSIGN_OR_RETURN(const auto snapshot, read_counters(inspection.vm()));
-  // Nothing but what lies in the memory: no pseudo counters.
+  // Only counters that are in the memory: no pseudo counters.
   const perfdata::CounterTable table(snapshot, {}, false);
   ViewResult result;
   JsonWriter json(result.out);

@@ -12,12 +12,12 @@ namespace jtrace::coreinspect {
 namespace {
 
 struct Shown {
-  bool stubs = false;  // stubs, entry and native frames as well: `stack`
-  bool locks = true;   // those that frames hold
+  bool stubs = false;  // `stack` shows stubs, entry frames and native frames as well
+  bool locks = true;   // the locks that frames hold
   const OwnedLocks* owned = nullptr;
 };
 
-// What is at an object's address.
+// Describes the object at an address.
 struct ObjectNames {
   const ObjectModel& objects;
   std::string class_of(Address object) const {
@@ -144,7 +144,7 @@ void write_walk(JsonWriter& json, const Walk& walk, Shown shown, const ObjectNam
     ++index;
   }
   json.end_array();
-  // `frame`: the index of the one that holds it.
+  // `frame`: the index of the frame that holds it.
   json.key("locked").begin_array();
   for (const auto& [frame, object] : locked)
     json.begin_object()
@@ -227,13 +227,13 @@ bool is_wanted(const ThreadChoice& choice, const std::string& name, std::string_
 
 void add_to(ThreadGroups& groups, const std::string& name, std::string_view state, const Walk& walk, Shown shown,
             const ObjectNames& names) {
-  shown.locks = false;  // each thread has its own
+  shown.locks = false;  // each thread shows its own
   std::string stack;
   append_walk(stack, walk, shown, names);
   groups.add(name, state, stack, walk);
 }
 
-// Takes out what is not to be shown. False: nothing is left, though there was a choice.
+// Removes the threads that are not wanted. False if a choice was made and nothing is left.
 bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
   std::erase_if(snapshot.threads, [&](const ThreadReport& each) {
     const bool is_java = each.java.address != 0;
@@ -264,9 +264,9 @@ void show_groups(const ThreadSnapshot& snapshot, bool as_json, Shown shown, cons
 }
 
 Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Shown shown, bool with_owned) {
-  // Frames need no objects: without the heap's pages there are no names, but the stacks.
+  // Frames need no objects: without the heap's pages the stacks are complete, but names are missing.
   if (!inspection.healthy() && !inspection.target().core()) return fail(inspection.healthy().error());
-  std::optional<OwnedLocks> owned;  // `stack` is for JVMs in need: it does not walk their heap
+  std::optional<OwnedLocks> owned;  // `stack` is for JVMs in trouble: it does not walk their heap
   if (with_owned) owned.emplace(inspection, options.max_stop);
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot,
                           take_thread_snapshot(inspection, {.max_stop = options.max_stop, .native = shown.stubs}));

@@ -14,7 +14,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// Rows of "name: value" and the members of one JSON object alike.
+// Rows of "name: value", or the members of one JSON object.
 class Facts {
  public:
   Facts(ViewResult& result, bool json) : result_(result), json_(json), writer_(result.out) {
@@ -41,8 +41,8 @@ class Facts {
   JsonWriter writer_;
 };
 
-// A JVM that crashes aborts itself within its signal handler: the signal that began it stands on the stack of the
-// crashed thread, after the ucontext of the signal frame (rt_sigframe, arch/x86/include/asm/sigframe.h).
+// A JVM that crashes aborts itself in its signal handler. The signal that began it is on the stack of the crashed
+// thread, after the ucontext of the signal frame (rt_sigframe, arch/x86/include/asm/sigframe.h).
 std::optional<siginfo_t> first_signal(const Inspection& inspection, const target::Registers& registers) {
   constexpr std::uint64_t kUcontext = 304;  // the kernel's: flags, link, stack, sigcontext, sigmask
   const auto code = inspection.code();
@@ -109,7 +109,8 @@ void add_counter_facts(const Inspection& inspection, Facts& facts) {
       used += *bytes;
       any = true;
     }
-  // Written after collections, and for the young generation at some allocations: not the moment's figure.
+  // The JVM writes these counters after collections, and for the young generation at some allocations: they are not the
+  // figures of this moment.
   if (any) facts.add("heapUsedAtLastUpdate", "heap used when the counters were last written", used, " bytes");
 }
 
@@ -196,7 +197,7 @@ Result<ViewResult> view_properties(Inspection& inspection, const ViewOptions& op
 
 namespace {
 
-// A C array of C strings: Arguments::_jvm_args_array and its like.
+// A C array of C strings, such as Arguments::_jvm_args_array.
 Result<std::vector<std::string>> text_array(const Vm& vm, std::string_view array, std::string_view count_name) {
   JTRACE_ASSIGN_OR_RETURN(const Address first, vm.read_static<Address>("Arguments", array));
   JTRACE_ASSIGN_OR_RETURN(const auto count, vm.read_static<std::int32_t>("Arguments", count_name));

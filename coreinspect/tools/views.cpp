@@ -15,7 +15,7 @@ SnapshotParts threads_parts(const ViewOptions&) { return {.threads = true, .wait
 SnapshotParts stack_parts(const ViewOptions&) { return {.threads = true, .frames = true, .waits = true}; }
 SnapshotParts classes_parts(const ViewOptions&) { return {.classes = true}; }
 SnapshotParts class_parts(const ViewOptions& options) { return {.class_names = options.arguments}; }
-// CLASS.METHOD(SIGNATURE): the class with its methods.
+// CLASS.METHOD(SIGNATURE): finds the class by its methods.
 SnapshotParts method_parts(const ViewOptions& options) {
   SnapshotParts parts;
   for (const std::string& argument : options.arguments) {

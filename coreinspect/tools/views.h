@@ -1,4 +1,4 @@
-// Views: what can be asked of a target, one function each.
+// Views: the questions that a target can be asked, one function each.
 //
 // Views return their output as text or as the elements of the "data" array (docs/architecture.md, "Machine-readable
 // output"); they print nothing. Threads: one at a time.
@@ -17,7 +17,7 @@
 
 namespace jtrace::coreinspect {
 
-// Which threads the view `stack` shows, and how.
+// Which threads the view `stack` shows, and in which form.
 struct ThreadChoice {
   std::string name;    // part of it, or a pattern with * and ?
   std::string state;   // as Thread.State has it; "": any
@@ -28,9 +28,9 @@ struct ThreadChoice {
 
 struct ViewOptions {
   bool json = false;
-  bool all = false;           // defaults too
+  bool all = false;           // include defaults
   bool bytes = false;         // class: the class file instead of a description
-  bool show_secrets = false;  // else what looks like a secret is masked (secrets.h)
+  bool show_secrets = false;  // false: what looks like a secret is masked (secrets.h)
   std::vector<std::string> arguments;
   std::chrono::milliseconds max_stop{200};
   HeapOptions heap;
@@ -39,13 +39,12 @@ struct ViewOptions {
 
 struct ViewResult {
   std::string out;                   // text; or JSON elements, with the commas between them
-  std::vector<std::string> missing;  // what could not be had; one line each
+  std::vector<std::string> missing;  // what could not be read; one line each
   std::string members;               // further members of the JSON object, with the commas between them
   std::size_t masked = 0;            // SecretMask::count()
 };
 
-// The options of ViewOptions that some views have and others lack. kMaxStop: it stops a live target, no longer than
-// that.
+// The options of ViewOptions that only some views have. kMaxStop: the view stops a live target for at most that time.
 enum class ViewOption : std::uint8_t {
   kAll,
   kBytes,
@@ -64,24 +63,24 @@ enum class ViewOption : std::uint8_t {
 
 struct View {
   std::string_view name;
-  std::string_view argument;  // "" or the name of what it needs
+  std::string_view argument;  // "" or the name of the required argument
   std::string_view help;
-  Result<ViewResult> (*run)(Inspection&, const ViewOptions&);  // null: events alone
-  SnapshotParts (*parts)(const ViewOptions&);  // as elements of trace.dtd (docs/trace_format.md); null: it has none
+  Result<ViewResult> (*run)(Inspection&, const ViewOptions&);  // null: only as events
+  SnapshotParts (*parts)(const ViewOptions&);  // elements of trace.dtd (docs/trace_format.md); null: none
   std::initializer_list<ViewOption> options = {};
-  bool walks_heap = false;   // all of it, which takes long in a large one
-  bool writes_dump = false;  // HeapOptions::dump, which takes the place of its output
+  bool walks_heap = false;   // the whole heap, which takes long if it is large
+  bool writes_dump = false;  // HeapOptions::dump instead of its output
 
   bool has(ViewOption option) const;
 };
-// All there are, in the order of the help.
+// All views, in the order of the help.
 const std::vector<View>& views();
-// Null: there is none of this name.
+// Null if there is none of this name.
 const View* find_view(std::string_view name);
-// Of `jtrace stack`, which is no view of inspect.
+// The view of `jtrace stack`, which is not a view of inspect.
 const View& stack_view();
 
-// Text of a target on a terminal: no control characters.
+// Text of a target for a terminal: without control characters.
 std::string printable(std::string text);
 std::string hex(std::uint64_t value);
 

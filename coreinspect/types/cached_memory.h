@@ -1,8 +1,8 @@
-// CachedMemory: pages of a live process read once and kept, so that thousands of small reads cost few system calls, and
-// ranges that were copied while the target stood still laid over them.
+// CachedMemory: keeps the pages of a live process that were read, so that thousands of small reads need few system
+// calls. Copies made while the target was stopped can be laid over them.
 //
-// Not thread-safe: one reader, one thread. Ownership: borrows the memory below. A page is kept until forget() or until
-// kMaxPages are held; what is read may be older than what the target has by now.
+// Not thread-safe: one reader, one thread. Ownership: borrows the underlying memory. A page is kept until forget() or
+// until kMaxPages are held; the target may have changed it in the meantime.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ class CachedMemory final : public target::MemoryReader {
 
   Result<std::size_t> read_some(target::Address address, std::span<std::byte> out) const override;
 
-  // Bytes that are found at `start` from now on, whatever the target has there. Later ones win.
+  // From now on reads at `start` find these bytes, whatever the target has there. Later ones take precedence.
   void overlay(target::Address start, std::vector<std::byte> bytes) { overlays_[start] = std::move(bytes); }
-  // What `layer` has a view of is found in it from now on; null for none. It must outlive this object, or be taken
-  // away.
+  // From now on reads find what `layer` has a view of; null for none. The layer must outlive this object, or be
+  // removed.
   void set_layer(const target::MemoryReader* layer) { layer_ = layer; }
   void forget() { pages_.clear(); }
-  // Forgets overlays as well.
+  // Forgets overlays too.
   void reset() {
     pages_.clear();
     overlays_.clear();

@@ -10,7 +10,7 @@ std::string key_of(std::string_view type, std::string_view name) { return std::s
 
 }  // namespace
 
-// One table: its first entry and the layout of an entry, by the names of the exported variables.
+// One table: its first entry, and the layout of an entry, found by the names of the exported variables.
 class TypeTableReader {
  public:
   TypeTableReader(const target::MemoryReader& memory, const TypeDatabase::FindExported& find, std::string prefix)
@@ -29,7 +29,7 @@ class TypeTableReader {
     JTRACE_ASSIGN_OR_RETURN(const Address variable, find_(prefix_ + std::string(what)));
     return memory_.read<std::uint64_t>(variable);
   }
-  // Text behind the pointer at `offset` of the current entry; "" for a null pointer.
+  // The text that the pointer at `offset` of the current entry points to; "" for a null pointer.
   Result<std::string> text(std::uint64_t offset) const {
     JTRACE_ASSIGN_OR_RETURN(const Address at, memory_.read<Address>(entry_ + offset));
     if (at == 0) return std::string();

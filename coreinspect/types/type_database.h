@@ -1,8 +1,8 @@
-// TypeDatabase: what libjvm.so says about itself: the vmStructs tables, read through a MemoryReader.
+// TypeDatabase: the description of itself in libjvm.so, that is the vmStructs tables, read through a MemoryReader.
 //
 // Source: vmStructs.hpp/.cpp (HotSpot, JDK 8 to 27): four exported tables and the exported layout of their entries.
-// Every lookup is optional: tables differ by version, processor and build. Ownership: a value that owns its strings.
-// Threads: const functions from any thread. Errors: those of the memory; kMalformed where a table cannot be one.
+// Every lookup is optional, because tables differ by version, processor and build. Ownership: a value that owns its
+// strings. Threads: const functions from any thread. Errors: those of the memory; kMalformed if a table is invalid.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ using target::Address;
 struct TypeField {
   std::string type;         // the C++ class
   std::string name;         // "_length", "_metadata._klass"
-  std::string type_string;  // the field's own type; "" where the table says nothing
+  std::string type_string;  // the field's own type; "" if the table has none
   bool is_static = false;
   std::uint64_t offset = 0;  // bytes from the object, of an instance field
   Address address = 0;       // of the variable, of a static field
@@ -31,7 +31,7 @@ struct TypeField {
 
 struct VmType {
   std::string name;
-  std::string super;  // "" where none
+  std::string super;  // "" if none
   bool is_oop = false, is_integer = false, is_unsigned = false;
   std::uint64_t size = 0;  // bytes
 };
@@ -43,9 +43,9 @@ class TypeDatabase {
   static Result<TypeDatabase> read(const target::MemoryReader& memory, const FindExported& find);
 
   const TypeField* field(std::string_view type, std::string_view name) const;
-  // Of an instance field; nothing where there is no such field.
+  // Offset of an instance field; nothing if there is no such field.
   std::optional<std::uint64_t> offset(std::string_view type, std::string_view name) const;
-  // The first of several types that has the field: types were renamed and fields moved between superclasses.
+  // The first of several types that has the field, because types were renamed and fields moved between superclasses.
   std::optional<std::uint64_t> offset(std::initializer_list<std::string_view> types, std::string_view name) const;
   // Address of a static variable.
   std::optional<Address> variable(std::string_view type, std::string_view name) const;

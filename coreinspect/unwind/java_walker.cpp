@@ -31,7 +31,7 @@ FrameStart JavaWalker::anchor_of(const JavaThread& thread) const {
   return start;
 }
 
-// In a chunk the saved frame pointer of an interpreted frame is a distance from the slot it stands in.
+// In a chunk the saved frame pointer of an interpreted frame is a distance from its slot.
 FrameStart JavaWalker::from_chunk(FrameStart start) const {
   if (code_.in_interpreter(start.pc)) start.fp = start.sp - 2 * kWord + start.fp * kWord;
   return start;
@@ -57,7 +57,7 @@ Walk JavaWalker::walk(const JavaThread& thread, const target::Registers* registe
 }
 
 // The outermost frame of a chunk (Continuation.enter, or one that returns into the next chunk) has no caller in it: the
-// word is cleared or leads to the return barrier. Its arguments may lie between it and the end.
+// word is cleared or leads to the return barrier. Its arguments may be between it and the end.
 bool JavaWalker::is_end_of_chunk(const StackRange& stack, const Position& at) const {
   return at.sp >= stack.high || at.pc == 0 || code_.is_return_barrier(at.pc) ||
          (!code_.contains(at.pc) && stack.high - at.sp <= kMaxArguments);
@@ -100,7 +100,7 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
   return segment;
 }
 
-// Java was called from the VM: the frames below it, if any, stand in the anchor that the call wrapper saved.
+// The VM called Java: the frames below, if any, are in the anchor that the call wrapper saved.
 Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
   segment.frames.push_back({.kind = FrameKind::kEntry, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "call_stub"});
   const auto words = vm_.types().constant("frame::entry_frame_call_wrapper_offset").value_or(-6);
@@ -114,7 +114,7 @@ Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
     JTRACE_ASSIGN_OR_RETURN(next.fp, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_fp"));
     if (next.pc == 0) next.pc = word(next.sp - kWord).value_or(0);
   }
-  // The call stub's own frame is an ordinary one with a frame pointer (StubGenerator::generate_call_stub).
+  // The call stub's own frame is an ordinary frame with a frame pointer (StubGenerator::generate_call_stub).
   FrameStart& native = segment.native;
   JTRACE_ASSIGN_OR_RETURN(native.fp, word(at.fp));
   JTRACE_ASSIGN_OR_RETURN(native.pc, word(at.fp + kWord));
@@ -123,7 +123,8 @@ Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
   return {};
 }
 
-// A stopped thread's bytecode pointer may still be in r13. In a chunk a small number in its slot is the bci itself.
+// The bytecode pointer of a stopped thread may still be in r13. In a chunk, a small number in its slot is the bci
+// itself.
 Result<int> JavaWalker::interpreted_bci(const StackRange& stack, const Position& at, const JavaMethod& method) const {
   const auto bci_of = [&](Address bcp) {
     return bcp >= method.code && bcp - method.code < method.code_size ? static_cast<int>(bcp - method.code) : -1;
@@ -158,8 +159,8 @@ Address JavaWalker::reference_in(const StackRange& stack, Address raw) const {
   return stack.narrow ? objects_.from_narrow(static_cast<std::uint32_t>(raw)) : objects_.from_stack(raw);
 }
 
-// The monitor block lies between the initial sp slot and where that slot points: an address up to 21, words from fp
-// later. The last taken lies lowest.
+// The monitor block is between the initial sp slot and the place to which that slot points: an address up to 21, later
+// words from fp. The last one taken is at the lowest address.
 std::vector<Address> JavaWalker::interpreted_locks(const StackRange& stack, Address fp) const {
   std::vector<Address> locks;
   const auto size = vm_.types().size_of("BasicObjectLock");

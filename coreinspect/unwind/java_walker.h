@@ -1,7 +1,7 @@
-// Java frames of one thread: interpreted, compiled with what was inlined, stubs and entry frames between them.
+// Java frames of one thread: interpreted, compiled with inlined calls, and the stubs and entry frames between them.
 //
-// The rules of frame_x86.hpp, interpreterFrame and nmethod, JDK 8 to 27, over any MemoryReader. Every step upwards must
-// rise on the stack, so that a damaged stack ends and does not loop. Threads: one at a time.
+// Uses the rules of frame_x86.hpp, interpreterFrame and nmethod, JDK 8 to 27, over any MemoryReader. Every step
+// outwards must go up on the stack, so that a damaged stack ends the walk instead of a loop. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 namespace jtrace::coreinspect {
 
 enum class FrameKind { kInterpreted, kCompiled, kInlined, kNative, kStub, kEntry, kVm };
-std::string_view to_string(FrameKind kind);  // "interpreted", ... as the "kind" of docs/architecture.md
+std::string_view to_string(FrameKind kind);  // "interpreted", ...: the "kind" of docs/architecture.md
 
 struct Frame {
   FrameKind kind = FrameKind::kStub;
@@ -26,19 +26,19 @@ struct Frame {
   std::string name;                 // of a stub or a native symbol
   std::string module;               // of a native frame: file name
   std::uint64_t module_offset = 0;  // of a native frame: offset in the file
-  std::vector<Address> locks;       // objects that its monitors hold, the last taken first
+  std::vector<Address> locks;       // objects of the monitors it holds, the last taken first
 };
 
 struct FrameStart {
   Address pc = 0, sp = 0, fp = 0;
-  Address bcp = 0;       // r13 of a thread that runs in the interpreter; 0 where not known
+  Address bcp = 0;       // r13 of a thread that runs in the interpreter; 0 if unknown
   bool running = false;  // from registers: pc is not a return address
 };
 
 struct Walk {
   std::vector<Frame> frames;  // innermost first
-  std::string stopped;        // "" where the bottom was reached, else why it broke off
-  // Native frames were asked for: the outermost one was reached by unwinding all the way.
+  std::string stopped;        // "" if the bottom was reached, otherwise why the walk stopped
+  // Native frames were wanted: the outermost one was reached by unwinding without a gap.
   bool native_bottom = false;
   int gaps = 0;  // places where native frames are missing
   bool incomplete() const { return !stopped.empty(); }
@@ -47,7 +47,7 @@ struct Walk {
 // Memory that frames may lie in: a thread's stack, or the stack chunk of a virtual thread.
 struct StackRange {
   Address low = 0, high = 0;
-  bool in_heap = false;  // a chunk: the words of interpreted frames that are addresses on a stack are distances there
+  bool in_heap = false;  // a chunk: its interpreted frames hold distances where a stack has addresses
   bool narrow = false;   // a chunk whose references the collector has compressed, each in the lower half of its word
   bool contains(Address at) const { return at >= low && at < high; }
 };
@@ -57,22 +57,22 @@ class JavaWalker {
   JavaWalker(const MethodModel& methods, const ObjectModel& objects, const CodeCache& code)
       : methods_(methods), objects_(objects), code_(code), vm_(methods.classes().vm()) {}
 
-  // From the thread's anchor, else (in Java) from its registers where they are given. Java frames alone: what is native
-  // between two runs of them is passed over.
+  // Starts at the thread's anchor, otherwise (in Java) at the given registers. Only Java frames: native frames between
+  // two runs of them are skipped.
   Walk walk(const JavaThread& thread, const target::Registers* registers) const;
 
-  // One run of generated code, up to the frame through which it was called from native code.
+  // One run of generated code, up to the frame that native code called.
   struct Segment {
     std::vector<Frame> frames;
     std::string stopped;
-    bool at_entry = false;  // it ends in an entry frame, of which the rest tells
+    bool at_entry = false;  // it ends in an entry frame; the rest comes from it
     FrameStart native;      // the caller of the entry frame
     FrameStart next;        // the Java frames further out; sp 0: none
   };
   Segment segment(const StackRange& stack, FrameStart start) const;
-  // The start of a walk over a chunk, where `start.fp` is the word that stands in the frame.
+  // The start of a walk over a chunk, where `start.fp` is the word in the frame.
   FrameStart from_chunk(FrameStart start) const;
-  // Where a thread's innermost Java frame starts: its anchor; sp 0 where it has none.
+  // Where a thread's innermost Java frame starts: its anchor; sp 0 if it has none.
   FrameStart anchor_of(const JavaThread& thread) const;
 
  private:

@@ -16,7 +16,7 @@ struct MixedWalker::State {
   FrameStart java;  // where the Java walk goes on
   enum class Next { kNative, kJava, kDone } next = Next::kDone;
 
-  // The VM's mark, where it is further out than `sp`.
+  // The VM's mark, if it is further out than `sp`.
   bool go_on_at_anchor(Address sp) {
     if (anchor.sp == 0 || anchor.sp < sp) return false;
     java = std::exchange(anchor, {});
@@ -46,14 +46,14 @@ Walk MixedWalker::walk(const JavaThread& thread, const target::Registers& regist
 void MixedWalker::walk_native(State& state) const {
   const Address start = state.registers.sp();
   NativeWalk part = native_.walk(state.registers, state.exact, state.stack.high);
-  // What lies beyond the VM's mark was not unwound rightly: frames of generated code were passed over.
+  // Frames outside the VM's mark were not unwound correctly: frames of generated code were skipped.
   const auto beyond = [&](Address sp) { return state.anchor.sp != 0 && sp > state.anchor.sp; };
   while (!part.frames.empty() && beyond(part.frames.back().sp)) part.frames.pop_back();
   for (const NativeFrame& frame : part.frames) state.walk.frames.push_back(names_.frame_of(frame));
   state.next = State::Next::kDone;
   if (part.end == NativeWalk::End::kGenerated && !beyond(part.next.sp)) {
     state.java = {part.next.pc, part.next.sp, part.next.fp, part.at_next.r13(), part.next.exact};
-    // The mark has the frame pointer where it matters and call frame information might not.
+    // The mark has the frame pointer, which call frame information may lack.
     if (state.anchor.sp == part.next.sp && state.anchor.fp != 0) state.java.fp = state.anchor.fp;
     if (state.anchor.sp == part.next.sp) state.anchor = {};
     state.next = State::Next::kJava;

@@ -1,9 +1,9 @@
 // MixedWalker: the whole stack of a thread: native frames by call frame information, Java frames by the VM's rules, in
-// the order they lie on the stack.
+// the order in which they lie on the stack.
 //
-// From native to Java where unwinding arrives in generated code; from Java to native at an entry frame (a call from the
-// VM). Where native frames cannot be unwound, it goes on at the VM's own mark of the last Java frame, and counts the
-// gap. Borrows everything. Threads: one at a time.
+// It changes from native to Java where unwinding arrives in generated code, and from Java to native at an entry frame
+// (a call from the VM). If native frames cannot be unwound, it goes on at the VM's own mark of the last Java frame, and
+// counts the gap. Borrows everything. Threads: one at a time.
 #pragma once
 
 #include "coreinspect/unwind/java_walker.h"

@@ -9,7 +9,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// A C++ function as its source has it, without version suffixes of the linker ("@@GLIBC_2.34").
+// A C++ function as in its source, without the linker's version suffixes ("@@GLIBC_2.34").
 std::string readable(std::string_view symbol) {
   const std::string plain(symbol.substr(0, symbol.find('@')));
   int status = 0;
@@ -23,14 +23,14 @@ std::string readable(std::string_view symbol) {
 Frame NativeNames::frame_of(const NativeFrame& native) {
   Frame frame{.kind = FrameKind::kNative, .pc = native.pc, .sp = native.sp, .fp = native.fp};
   if (native.signal) frame.name = "<signal handler called>";
-  // The kernel's return address of a handler is the first byte of its function.
+  // The kernel sets the return address of a handler to the first byte of its function.
   const Address pc = native.pc - (native.exact || native.signal ? 0 : 1);
   const target::Mapping* mapping = target::find_mapping(target_.mappings(), pc);
   if (!mapping || mapping->path.empty()) return frame;
   frame.module = mapping->file_name();
   frame.module_offset = mapping->offset + (native.pc - mapping->start);
   for (const target::ElfImage& image : images_of(*mapping)) {
-    // Offsets are those of the mapped file; addresses are the same in the file with its debug information.
+    // Offsets refer to the mapped file; the addresses are the same in the file with its debug information.
     const auto vaddr = images_of(*mapping).back().vaddr_of_offset(mapping->offset + (pc - mapping->start));
     if (!vaddr) break;
     const target::ElfSymbol* symbol = image.symbol_at(*vaddr);

@@ -1,7 +1,7 @@
 // NativeNames: the function and module of a native pc.
 //
-// A name only where a symbol's size covers the address: else module and offset. Symbols are those of the mapped file,
-// or of the file with its debug information, each only where its build id is that of the image in memory. Ownership:
+// A pc has a name only if a symbol's size covers it; otherwise module and offset. Symbols come from the mapped file or
+// from the file with its debug information, each only if its build id is that of the image in memory. Ownership:
 // borrows the target, keeps the files open. Threads: one at a time.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace jtrace::coreinspect {
 class NativeNames {
  public:
   explicit NativeNames(const target::Target& target) : target_(target) {}
-  // kind kNative. Of a return address the call before it counts.
+  // Of kind kNative. For a return address, the call before it counts.
   Frame frame_of(const NativeFrame& native);
 
  private:

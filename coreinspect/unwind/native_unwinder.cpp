@@ -7,12 +7,12 @@
 
 #include "target/loaded_image.h"
 
-// libunwind's binary search in a remote .eh_frame_hdr table. It is exported for this use (perf does the same) but
-// stands in no public header.
+// libunwind's binary search in a remote .eh_frame_hdr table. It is exported for this use (perf does the same) but is in
+// no public header.
 extern "C" int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t* table,
                                                   unw_proc_info_t* info, int need_unwind_info, void* argument);
 
-// What libunwind-x86_64.a refers to in the local half of the library, which a static program cannot have beside the
+// Referred to by libunwind-x86_64.a in the local half of the library, which a static program cannot have beside the
 // compiler's unwinder: resuming in a frame, which nobody asks of a remote cursor.
 extern "C" __attribute__((weak)) int _Ux86_64_setcontext(const void*) { return -UNW_EINVAL; }
 
@@ -31,7 +31,7 @@ constexpr std::uint8_t kPcRelativeSigned4 = 0x1b, kUnsigned4 = 0x03, kDataRelati
 
 }  // namespace
 
-// What libunwind's callbacks get: the unwinder and the registers a walk starts from.
+// The argument of libunwind's callbacks: the unwinder, and the registers from which a walk starts.
 struct UnwindAccess {
   const NativeUnwinder* unwinder;
   const Registers* registers;
@@ -100,7 +100,7 @@ struct NativeUnwinder::Space {
                                         UnwindAccess::access_register, UnwindAccess::no_float_register,
                                         UnwindAccess::no_resume,       UnwindAccess::no_name};
     space = unw_create_addr_space(&accessors, 0);
-    // One target a space: what was parsed of a function's unwind information is kept.
+    // One target for each address space: what was parsed of a function's unwind information is kept.
     if (space) unw_set_caching_policy(space, UNW_CACHE_GLOBAL);
   }
   ~Space() {
@@ -123,13 +123,13 @@ const NativeUnwinder::Module* NativeUnwinder::module_of(Address pc) const {
   return &modules_.insert_or_assign(module.end, module).first->second;
 }
 
-// The image around a mapping: the one whose first page lies nearest below it.
+// The image around a mapping: the nearest image whose first page is below it.
 NativeUnwinder::Module NativeUnwinder::read_module(Address pc) const {
   const auto& mappings = target_.mappings();
   const target::Mapping* mapping = target::find_mapping(mappings, pc);
   if (!mapping || !mapping->executable) return {};
   Module module{.start = mapping->start, .end = mapping->end};
-  Address base = mapping->start;  // the vdso is one mapping without a file, in a core
+  Address base = mapping->start;  // the vdso is one mapping without a file in a core
   for (const target::Mapping& other : mappings)
     if (!mapping->path.empty() && other.path == mapping->path && other.offset == 0 && other.start <= pc)
       base = other.start;
@@ -158,8 +158,8 @@ NativeFrame frame_of(unw_cursor_t& cursor, bool exact) {
   return {.pc = pc, .sp = sp, .fp = fp, .exact = exact};
 }
 
-// Where a signal handler returns to: mov $15, %rax; syscall (sigreturn; glibc, musl). unw_is_signal_frame() knows only
-// frames it had no call frame information for.
+// The code to which a signal handler returns: mov $15, %rax; syscall (sigreturn; glibc, musl). unw_is_signal_frame()
+// recognizes only frames without call frame information.
 bool is_signal_return(const target::MemoryReader& memory, Address pc) {
   constexpr std::array<std::uint8_t, 9> code = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
   const auto found = memory.read<std::array<std::uint8_t, 9>>(pc);

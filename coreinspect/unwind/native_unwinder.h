@@ -1,10 +1,9 @@
 // NativeUnwinder: native frames of one thread, by libunwind over any MemoryReader.
 //
-// Call frame information is that of the images as they are mapped (.eh_frame_hdr and .eh_frame are loaded segments), so
-// it works on a snapshot and on a core alike; finding the image is ours, the search in its table libunwind's. Where an
-// image has no such information the frame pointer is followed, with every step checked: it must rise on the stack and
-// lead to executable memory. Ownership: borrows target and memory; keeps what it knows of images. Threads: one at a
-// time.
+// Call frame information is read from the mapped images (.eh_frame_hdr and .eh_frame are loaded segments), so it works
+// on a snapshot and on a core. This class finds the image; libunwind searches its table. If an image has no such
+// information, the frame pointer is followed, and every step is checked: it must go up on the stack and lead to
+// executable memory. Ownership: borrows target and memory; keeps what it knows of images. Threads: one at a time.
 #pragma once
 
 #include <functional>
@@ -28,18 +27,18 @@ struct NativeWalk {
   enum class End {
     kBottom,     // the outermost frame: its return address is undefined
     kGenerated,  // the next frame is generated code
-    kLost,       // it cannot be told where to go on
+    kLost,       // the next frame cannot be found
   };
   std::vector<NativeFrame> frames;  // innermost first
   End end = End::kLost;
   NativeFrame next;           // of kGenerated
-  target::Registers at_next;  // as far as call frame information tells them
+  target::Registers at_next;  // as far as call frame information gives them
   std::string why;            // of kLost
 };
 
 class NativeUnwinder {
  public:
-  // `generated` says whether a pc lies in generated code, of which there is no call frame information.
+  // `generated` tells whether a pc is in generated code, which has no call frame information.
   using IsGenerated = std::function<bool(target::Address)>;
   NativeUnwinder(const target::Target& target, const target::MemoryReader& memory, IsGenerated generated);
   ~NativeUnwinder();

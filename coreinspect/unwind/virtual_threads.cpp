@@ -10,7 +10,8 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr int kMaxChunks = 10'000;
-// The collector has noted where the chunk's references are, and compressed them (stackChunkOop.hpp, FLAG_HAS_BITMAP).
+// The collector has recorded where the chunk's references are, and compressed them (stackChunkOop.hpp,
+// FLAG_HAS_BITMAP).
 constexpr std::uint8_t kHasBitmap = 1 << 4;
 constexpr const char* kContainers = "jdk/internal/vm/ThreadContainers";
 constexpr const char* kTracking = "jdk/internal/vm/ThreadContainers$RootContainer$TrackingRootContainer";
@@ -19,14 +20,14 @@ class Reader {
  public:
   Reader(const ObjectModel& objects, const JavaWalker& walker) : objects_(objects), walker_(walker) {}
 
-  // Those that were started without an executor.
+  // Threads that were started without an executor.
   Result<> add_tracked() {
     const auto classes = objects_.classes().find(kTracking);
     if (!classes) return {};  // not tracked, or no virtual thread yet
     JTRACE_ASSIGN_OR_RETURN(const Address set, static_reference(objects_, classes->front(), "VTHREADS"));
     return add_set(set);
   }
-  // Those of executors: containers register themselves by weak references.
+  // Threads of executors: containers register themselves by weak references.
   Result<> add_of_containers() {
     const auto classes = objects_.classes().find(kContainers);
     if (!classes) return {};
@@ -73,7 +74,7 @@ class Reader {
     if (thread.state() == "BLOCKED") take_pending(thread);
     found_.push_back(std::move(thread));
   }
-  // A frame that waits to enter a monitor has it in its list of locks already.
+  // A frame that waits to enter a monitor already has it in its list of locks.
   static void take_pending(VirtualThread& thread) {
     const auto first = std::find_if(thread.walk.frames.begin(), thread.walk.frames.end(),
                                     [](const Frame& frame) { return frame.method != nullptr; });
@@ -81,7 +82,7 @@ class Reader {
     thread.pending = first->locks.front();
     std::erase(first->locks, thread.pending);
   }
-  // The numbers are constants of the class and differ by version. Bit 8 says suspended.
+  // The numbers are constants of the class and differ by version. Bit 8 means suspended.
   std::string state_name(Address klass, std::int32_t state) {
     if (states_.empty()) {
       const auto fields = objects_.classes().fields(klass);

@@ -1,8 +1,9 @@
-// Virtual threads (JDK 21 and later) that the JDK itself keeps track of: those of Thread.startVirtualThread and
-// builders, and those of executors and flocks; not those of a JVM with -Djdk.trackAllThreads=false.
+// Virtual threads (JDK 21 and later) that the JDK itself tracks: those of Thread.startVirtualThread and builders, and
+// those of executors and flocks; none with -Djdk.trackAllThreads=false.
 //
-// Found through jdk.internal.vm.ThreadContainers, not by a walk over the heap, so the cost is that of the threads. A
-// parked one's frames lie in stack chunks (jdk.internal.vm.StackChunk, stackChunkOop.hpp). Threads: one at a time.
+// They are found through jdk.internal.vm.ThreadContainers instead of a walk over the heap, so the cost depends on the
+// number of threads. The frames of a parked one are in stack chunks (jdk.internal.vm.StackChunk, stackChunkOop.hpp).
+// Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -18,16 +19,16 @@ struct VirtualThread {
   std::string name;
   std::int64_t id = 0;
   std::string vm_state;  // as java.lang.VirtualThread names it: "PARKED", "RUNNING"
-  Address carrier = 0;   // java.lang.Thread that runs it; 0 none
+  Address carrier = 0;   // java.lang.Thread that runs it; 0 if none
   std::string carrier_name;
-  bool mounted = false;  // its frames are those that its carrier had at the stop
-  Walk walk;             // of one that is not mounted; of others where a snapshot tells
-  Address pending = 0;   // object whose monitor it waits to enter (24 and later); 0 none
+  bool mounted = false;  // its frames are those of its carrier at the stop
+  Walk walk;             // of an unmounted thread; of others if a snapshot has it
+  Address pending = 0;   // object whose monitor it waits to enter (24 and later); 0 if none
 
   std::string_view state() const;  // as Thread.State
 };
 
-// `missing` gets a line for what could not be had.
+// `missing` gets a line for what could not be read.
 std::vector<VirtualThread> read_virtual_threads(const ObjectModel& objects, const JavaWalker& walker,
                                                 std::vector<std::string>& missing);
 

@@ -1,7 +1,7 @@
-// What vmStructs does not tell and has to be known by JDK version: the one place for it.
+// What depends on the JDK version and is not in vmStructs: all of it is in this file.
 //
-// Each rule is guarded where it is used (Vm::self_test, the walkers' checks), so that an unknown version is noticed and
-// not misread. Word: 8 bytes (x86-64).
+// The users of each rule check it (Vm::self_test, the walkers' checks), so that an unknown version is detected and not
+// misread. Word: 8 bytes (x86-64).
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 namespace jtrace::coreinspect {
 
 struct JdkQuirks {
-  // Slots of an interpreter frame in words from fp (frame_x86.hpp). JDK 9 put the mirror in, which moved
-  // those below it by one.
+  // Slots of an interpreter frame in words from fp (frame_x86.hpp). JDK 9 added the mirror, which moved the slots below
+  // it by one.
   int interpreter_sender_sp = -1;
   int interpreter_method = -3;
   int interpreter_bcp = -8;         // 8: -7
   int interpreter_initial_sp = -9;  // 8: -8; the monitor block begins there
-  // UNSIGNED5 without zero bytes (between 17 and 21): low limit 191 and each byte less one.
+  // UNSIGNED5 without zero bytes (since a version between 17 and 21): low limit 191, and each byte has 1 added.
   bool unsigned5_excludes_zero = false;
   // ConstMethod::_flags: bit 0 has line numbers in all of 8 to 27 (constMethod.hpp, constMethodFlags.hpp).
   std::uint32_t const_method_has_linenumbers = 1;
@@ -30,8 +30,8 @@ struct JdkQuirks {
   std::uint32_t access_native = 0x0100;
   std::uint32_t access_static = 0x0008;
 
-  // RecordComponent: which of its u2 is the generic signature (recordComponent.hpp): after name, descriptor and, seen
-  // up to 21 and no more in 25, the number of attributes.
+  // RecordComponent: which of its u2 fields is the generic signature (recordComponent.hpp). It comes after name,
+  // descriptor and (up to 21, no more in 25) the number of attributes.
   std::size_t record_generic_signature_word = 3;
 
   static JdkQuirks of(int feature, bool has_fieldinfo_stream) {
@@ -46,11 +46,11 @@ struct JdkQuirks {
   }
 };
 
-// Offsets in InstanceKlass of what vmStructs does not have: 0 where there is none (instanceKlass.hpp). They follow from
-// their exported neighbours: _inner_classes and _source_debug_extension, _itable_len and _static_oop_field_count.
+// Offsets in InstanceKlass that vmStructs does not have: 0 if there is none (instanceKlass.hpp). They follow from
+// exported neighbours: _inner_classes and _source_debug_extension, _itable_len and _static_oop_field_count.
 struct NestOffsets {
   std::uint64_t host_index = 0, members = 0, permitted = 0, record = 0;
-  bool known = true;  // false: a version whose layout is not known
+  bool known = true;  // false: the layout of this version is not known
 
   static NestOffsets of(int feature, std::uint64_t inner, std::uint64_t extension, std::uint64_t itable_length,
                         std::uint64_t static_oop_count) {

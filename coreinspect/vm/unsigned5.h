@@ -1,5 +1,5 @@
-// UNSIGNED5: HotSpot's coding of small numbers in one to five bytes (compressedStream.hpp of 8 to 17, unsigned5.hpp of
-// 21+). A walk over bytes that were copied; past the end it gives 0 and failed(). Borrows the span.
+// UNSIGNED5: HotSpot's encoding of small numbers in one to five bytes (compressedStream.hpp of 8 to 17, unsigned5.hpp
+// of 21+). Reads from copied bytes; past their end it returns 0 and failed() is true. Borrows the span.
 #pragma once
 
 #include <cstdint>

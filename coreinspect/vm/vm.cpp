@@ -92,7 +92,7 @@ Result<> Vm::read_identity() {
   const std::string_view text = release_;
   const auto major = parse_decimal<int>(text.substr(0, text.find_first_not_of("0123456789")));
   if (!major) return fail(ErrorCategory::kMalformed, "the JVM's version is no version: " + release_);
-  // The 8 line calls its libjvm 25.N: its flags are of type Flag, those of JDK 9 and later JVMFlag.
+  // JDK 8 names its libjvm version 25.N. Its flags are of type Flag, those of JDK 9 and later JVMFlag.
   feature_ = types_.has("JVMFlag", "flags") ? *major : 8;
   quirks_ = JdkQuirks::of(feature_, types_.has("InstanceKlass", "_fieldinfo_stream"));
   constexpr std::array known = {8, 11, 17, 21, 25, 27};

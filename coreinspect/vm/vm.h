@@ -1,8 +1,8 @@
-// Vm: one HotSpot inside a target: its tables, version, flags, and reads of its structures by field name.
+// Vm: one HotSpot in a target: its tables, version and flags, and reads of its structures by field name.
 //
-// The root of everything in coreinspect; no statics, no vtables, no debug information. Ownership: borrows the target,
-// which must outlive it. Threads: one at a time (it caches pages of a live process). Errors: kNotAttachable (libjvm.so
-// without tables, or not initialised), kMalformed, those of the memory.
+// The root of everything in coreinspect; uses no statics, no vtables, no debug information. Ownership: borrows the
+// target, which must outlive it. Threads: one at a time (it caches pages of a live process). Errors: kNotAttachable
+// (libjvm.so without tables, or not initialized), kMalformed, those of the memory.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace jtrace::coreinspect {
 
-// kMalformed: what stands at `at` in the target's memory is not what the tables promise.
+// kMalformed: the target's memory at `at` is not what the tables promise.
 Error malformed(std::string text, target::Address at);
 
 struct VmFlag {
@@ -28,7 +28,7 @@ struct VmFlag {
   int origin = 0;               // JVMFlagOrigin: 0 default, 1 command line, ...
   target::Address address = 0;  // of the variable
   std::string_view origin_name() const;
-  // Its value is a text that somebody chose, no number and no boolean.
+  // Its value is a text that somebody chose, not a number or a boolean.
   bool is_text() const { return type == "ccstr" || type == "ccstrlist"; }
 };
 
@@ -51,11 +51,11 @@ class Vm {
   bool flag_is_true(std::string_view name) const;
   std::string_view collector() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "CMS", "unknown"
 
-  // Notes on what is not supported in this version, or was found unfit; one line each.
+  // Notes on what this version does not support, or what failed a check; one line each.
   const std::vector<std::string>& warnings() const { return warnings_; }
   void warn(std::string text) { warnings_.push_back(std::move(text)); }
 
-  // Values of fields by the name the table has them under. A field that is not there is kMalformed with its name.
+  // Values of fields by the name in the tables. A missing field is kMalformed with its name.
   template <class T>
   Result<T> read_field(Address object, std::string_view type, std::string_view name) const {
     const auto offset = types_.offset(type, name);
