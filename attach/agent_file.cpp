@@ -38,7 +38,7 @@ std::string_view string_at(const std::vector<char>& table, std::uint64_t offset)
   return rest.substr(0, rest.find('\0'));
 }
 
-// Table `index` of the sections, with the string table it is linked to.
+// Section table `index`, with the string table it is linked to.
 struct Linked {
   const Elf64_Shdr* table = nullptr;
   std::vector<char> strings;
@@ -84,8 +84,8 @@ bool exists_inside(const target::Process& process, std::string_view path) {
   return process.open_in_root(path, O_PATH).has_value();
 }
 
-// glibc and musl name their loaders; a library that needs the other's does not load, unless a compatibility package has
-// it.
+// glibc and musl name their loaders. A library that needs the other's loader does not load, unless a compatibility
+// package is installed.
 std::string libc_objection(const ElfFacts& agent, const target::Process& process,
                            const std::vector<target::Mapping>& mappings) {
   const bool musl = std::any_of(mappings.begin(), mappings.end(), [](const target::Mapping& m) {
@@ -93,7 +93,7 @@ std::string libc_objection(const ElfFacts& agent, const target::Process& process
   });
   for (const std::string& library : agent.needed) {
     const bool for_musl = library.starts_with("libc.musl-");
-    const bool for_glibc = library.starts_with("ld-linux");  // musl takes libc.so.6 and its parts for itself
+    const bool for_glibc = library.starts_with("ld-linux");  // musl itself provides libc.so.6 and its parts
     if ((musl && for_glibc && !exists_inside(process, "/lib/" + library) &&
          !exists_inside(process, "/lib64/" + library)) ||
         (!musl && for_musl && !exists_inside(process, "/lib/" + library)))
@@ -135,7 +135,7 @@ Result<ElfFacts> read_elf_facts(const target::MemoryReader& file) {
   facts.elf_class = ident[EI_CLASS];
   facts.encoding = ident[EI_DATA];
   if (facts.encoding != ELFDATA2LSB) return facts;
-  // e_type and e_machine stand at the same place in both classes.
+  // e_type and e_machine are at the same offset in both classes.
   JTRACE_ASSIGN_OR_RETURN(facts.type, file.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_type)));
   JTRACE_ASSIGN_OR_RETURN(facts.machine, file.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_machine)));
   if (facts.elf_class != ELFCLASS64) return facts;

@@ -39,7 +39,7 @@ bool is_mapped(const target::Process& process, const Agent& agent) {
          });
 }
 
-// A library that is mapped already does not make the JVM warn again.
+// The JVM does not warn again about a library that is already mapped.
 bool will_warn(const target::Process& process, const target::Jvm& jvm, const Agent& agent) {
   if (jvm.feature < kFirstToWarn || options_of(process, &jvm).flag("EnableDynamicAgentLoading", false)) return false;
   return agent.jar || !is_mapped(process, agent);
@@ -62,7 +62,7 @@ Result<DeliveredFile> deliver_agent(const target::Process& process, const Agent&
   return deliver(process, span, agent.path.substr(agent.path.rfind('/') + 1));
 }
 
-// instrument's reply names the library, ours names the jar.
+// instrument's reply names the library; this message names the jar.
 Result<> judge(const Reply& reply, const Request& request, const Agent& agent) {
   if (reply.cut) return check_reply(request, reply);
   const auto verdict = judge_load(reply.code, reply.data);

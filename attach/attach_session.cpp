@@ -15,11 +15,12 @@ namespace jtrace::attach {
 namespace {
 
 constexpr int kStreamingBit = 0x100;
-// Until the socket appears: a JVM needs about 1 ms. Closing an inotify descriptor costs more at exit than polling does.
+// Interval until the socket appears: a JVM needs about 1 ms. Closing an inotify descriptor at exit costs more than
+// polling.
 constexpr std::chrono::microseconds kFirstPause{100};
 constexpr std::chrono::microseconds kLongestPause{5'000};
-// A JVM that is just starting removes the socket of an earlier process of its number, and may meet its own
-// (AttachListener::vm_start): looked for after this long without an answer to the signal.
+// A JVM that is starting removes the socket of an earlier process with its pid, and may remove its own
+// (AttachListener::vm_start). After this time without an answer to the signal, the socket is looked for again.
 constexpr std::chrono::milliseconds kSecondLook{200};
 
 std::chrono::milliseconds milliseconds_between(Clock::time_point from, Clock::time_point to) {
@@ -63,7 +64,8 @@ Result<> AttachSession::start_listener(const Waiter& waiter) const {
   bool signalled = false;
   Clock::time_point next_look;
   for (auto pause = kFirstPause;; pause = std::min(pause * 5 / 4, kLongestPause)) {
-    // Another client that was quicker has removed its file; ours is made before we look for the socket that it left.
+    // A client that was faster has removed its trigger file. This client makes its own file before it looks for the
+    // socket.
     if (!trigger) {
       JTRACE_ASSIGN_OR_RETURN(Trigger made, Trigger::make(*rendezvous_));
       trigger.emplace(std::move(made));
@@ -88,7 +90,7 @@ Result<> AttachSession::start_listener(const Waiter& waiter) const {
   }
 }
 
-// The time is over: it may have appeared in the last moment.
+// The time is over, but the socket may have appeared in the last moment.
 Result<> AttachSession::finish_start(std::chrono::milliseconds waited) const {
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd socket, rendezvous_->open_socket());
   if (socket) return {};
@@ -103,7 +105,7 @@ Result<UniqueFd> AttachSession::connect(const Waiter& waiter) const {
     return fail(timeout_error(*rendezvous_, "the listener did not take the connection",
                               milliseconds_between(started, Clock::now()), false));
   };
-  // The file that was checked at opening serves for as long as somebody listens on it.
+  // The file that was checked when it was opened is used for as long as somebody listens on it.
   if (*socket_)
     if (auto connection = connection_to(*socket_); connection || connection.error().errnum != ECONNREFUSED)
       return connection;
@@ -115,7 +117,7 @@ Result<UniqueFd> AttachSession::connect(const Waiter& waiter) const {
     }
     auto connection = connection_to(socket);
     if (connection || connection.error().errnum != ECONNREFUSED || attempt > 0) return connection;
-    // Nobody listens on it: an earlier process of this number left it, or the JVM lost its listener.
+    // Nobody listens on it: an earlier process with this pid left it, or the JVM lost its listener.
     JTRACE_RETURN_IF_ERROR(rendezvous_->remove_stale(socket.get()));
   }
 }
@@ -133,8 +135,8 @@ Result<Exchange> AttachSession::begin_until(Request request, const Waiter& waite
   JTRACE_ASSIGN_OR_RETURN(const std::string bytes, encode_request(request, support));
   JTRACE_ASSIGN_OR_RETURN(UniqueFd connection, connect(waiter));
   auto sent = send_request(connection.get(), bytes, waiter);
-  // A listener that refuses us closes at once, maybe before all was sent: its answer, or its silence, is still to be
-  // read.
+  // A listener that refuses closes at once, perhaps before everything was sent. Its answer, or the end of the stream,
+  // must still be read.
   if (!sent && sent.error().errnum != EPIPE && sent.error().errnum != ECONNRESET) return fail(sent.error());
   return Exchange(std::move(connection), process(), options_.memory_limit);
 }
@@ -167,7 +169,7 @@ Result<> AttachSession::ask_support(const Waiter& waiter) const {
   return {};
 }
 
-// JDK 8 alone takes an empty argument for the end of the arguments (attachListener_linux.cpp, read_request).
+// Only JDK 8 takes an empty argument for the end of the arguments (attachListener_linux.cpp, read_request).
 Result<> AttachSession::check_empty_arguments(const Request& request) const {
   bool empty_before = false;
   bool hidden = false;

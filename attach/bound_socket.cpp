@@ -11,7 +11,7 @@
 namespace jtrace::attach {
 namespace {
 
-// Numbers repeat in the containers of one network namespace, so that the name alone does not tell whose it is.
+// Pids repeat in containers that share a network namespace, so the name alone does not identify the socket.
 bool holds_socket(const target::Process& process, std::uint64_t inode) {
   const int fd = ::openat(process.proc_fd(), "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return false;

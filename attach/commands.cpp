@@ -11,8 +11,7 @@ bool has(const auto& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// The words of a diagnostic command as the one string that jcmd sends: a word with blanks is quoted, as DCmdParser
-// takes it.
+// Joins the words of a diagnostic command as jcmd does. A word with blanks is quoted, as DCmdParser expects.
 std::string join_diagnostic_command(const std::vector<std::string>& words) {
   if (words.size() == 1) return words.front();
   std::string line;

@@ -31,7 +31,7 @@ Result<ScopedCredentials> ScopedCredentials::become(uid_t uid, gid_t gid) {
   scope.gid_ = ::getegid();
   if (scope.uid_ == uid && scope.gid_ == gid) return scope;
   scope.dumpable_ = ::prctl(PR_GET_DUMPABLE);
-  // The group first: without root's uid it could not be changed any more.
+  // The group first: without root's uid it can no longer be changed.
   if (scope.gid_ != gid && !set_effective_gid(gid)) return fail(wrong_user(uid, gid));
   scope.switched_ = true;
   if (scope.uid_ != uid && !set_effective_uid(uid)) return fail(wrong_user(uid, gid));

@@ -22,13 +22,13 @@
 namespace jtrace::attach {
 namespace {
 
-constexpr std::uint64_t kSlack = 1u << 20;  // left over for the target itself
+constexpr std::uint64_t kSlack = 1u << 20;  // left for the target itself
 constexpr std::size_t kSunPathLimit = sizeof(sockaddr_un::sun_path) - 1;
 constexpr std::size_t kNameRoom = 48;  // for "/" and the names made here
 
 std::string random_hex() {
   std::uint64_t bits = 0;
-  // Never short for 8 bytes (getrandom(2)); without the call the clock has to do: O_EXCL keeps names apart.
+  // getrandom(2) never returns fewer than 8 bytes. Without that call the clock is used; O_EXCL keeps the names apart.
   if (::getrandom(&bits, sizeof bits, 0) != sizeof bits)
     bits = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
   std::string text;
@@ -36,10 +36,10 @@ std::string random_hex() {
   return text.substr(2);
 }
 
-// Mounts that look like storage and are the kernel's (a tmpfs above the cgroups).
+// File systems of the kernel that look like storage (a tmpfs above the cgroups).
 bool is_kernels(std::string_view path) { return path.starts_with("/sys/") || path.starts_with("/proc/"); }
 
-// In the order of trial, each once; all absolute, as the target sees them.
+// Directories in the order in which they are tried, each once; absolute paths, as the target sees them.
 std::vector<std::string> candidates(const target::Process& process) {
   std::vector<std::string> paths = {"/tmp", "/var/tmp", "/dev/shm", "/run/user/" + std::to_string(process.uid())};
   constexpr std::string_view kStorage[] = {"tmpfs", "ext4", "ext3", "ext2", "xfs", "btrfs", "overlay", "zfs", "f2fs"};
@@ -57,7 +57,7 @@ struct Wish {
   bool for_code = false;
 };
 
-// Why the directory does not serve; empty: it does. Called with the target's credentials.
+// Why the directory cannot be used; empty if it can. Called with the target's credentials.
 std::string objection(int directory, const Wish& wish, uid_t uid) {
   struct stat facts {};
   struct statfs system {};
@@ -148,8 +148,8 @@ Result<MeetingSocket> MeetingSocket::listen(const target::Process& process) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   const std::string through = "/proc/self/fd/" + std::to_string(directory.fd.get()) + "/" + name;
   std::memcpy(address.sun_path, through.c_str(), through.size() + 1);
-  // The mode of the socket is that of the file bind(2) makes (unix_bind_bsd), less the umask: never open, not for a
-  // moment.
+  // The socket gets the mode of the file that bind(2) makes (unix_bind_bsd), less the umask. So it is never open to
+  // others, not even briefly.
   ::fchmod(meeting.socket_.get(), 0600);
   JTRACE_ASSIGN_OR_RETURN(const auto as_user, ScopedCredentials::become_or_stay_root(process.uid(), process.gid()));
   if (::bind(meeting.socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)

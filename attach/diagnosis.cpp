@@ -10,7 +10,7 @@
 namespace jtrace::attach {
 namespace {
 
-// The state letter of the JVM's "VM Thread", which runs operations at a safepoint; '?' where it cannot be found.
+// State letter of the JVM's "VM Thread", which runs operations at a safepoint; '?' if it is not found.
 char vm_thread_state(const target::Process& process) {
   const auto threads = process.threads();
   if (!threads) return '?';

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kChunk = 64 * 1024;
 constexpr std::uint64_t kKeepFree = 1u << 30;      // bytes left on the spool's disk, or 5 % of it
-constexpr std::uint64_t kSpoolStep = 16u << 20;    // bytes between two looks at the room
-constexpr std::size_t kKeptOfSpooled = 64 * 1024;  // enough to judge a reply by its text
+constexpr std::uint64_t kSpoolStep = 16u << 20;    // bytes between two checks of the free room
+constexpr std::size_t kKeptOfSpooled = 64 * 1024;  // enough of a spooled reply to find a failure in its text
 
 // /var/tmp is for large files and on a disk (file-hierarchy(7)); /tmp is often memory.
 std::string spool_directory() {
@@ -39,7 +39,7 @@ Result<UniqueFd> make_spool() {
   return file;
 }
 
-// A JVM may answer without end: the disk is not to be filled.
+// A JVM may answer without end: the disk must not be filled.
 Result<> check_room(int spool, std::uint64_t spooled) {
   struct statvfs system {};
   if (::fstatvfs(spool, &system) != 0) return {};
@@ -51,13 +51,13 @@ Result<> check_room(int spool, std::uint64_t spooled) {
               "set TMPDIR to a place with room");
 }
 
-// A process that was killed closes its connections with its address space already gone (kernel/exit.c: exit_mm before
-// exit_files), and with it the program's name and the command line.
+// A killed process closes its connections after its address space is gone (kernel/exit.c: exit_mm before exit_files),
+// and with that its command line is gone.
 bool has_lost_memory(const target::Process& process) {
   char byte = 0;
   if (::readlinkat(process.proc_fd(), "exe", &byte, 1) > 0) return false;
   if (errno == ENOENT || errno == ESRCH) return true;
-  // Not ours to see: the command line is everybody's.
+  // This user may not see it; the command line is visible to all users.
   const UniqueFd file(::openat(process.proc_fd(), "cmdline", O_RDONLY | O_CLOEXEC));
   return !file || ::read(file.get(), &byte, 1) <= 0;
 }
@@ -111,15 +111,15 @@ Result<> Exchange::spool(std::string_view data) {
   }
   if (reply_.size / kSpoolStep != (reply_.size - data.size()) / kSpoolStep)
     JTRACE_RETURN_IF_ERROR(check_room(reply_.spool.get(), reply_.size));
-  // The beginning stays at hand, to judge the reply by.
+  // The first bytes are kept, to judge the reply by them.
   if (reply_.data.size() < kKeptOfSpooled) reply_.data += data.substr(0, kKeptOfSpooled - reply_.data.size());
   return write_whole(reply_.spool.get(), data, kName);
 }
 
 Result<bool> Exchange::end(int errnum) {
   parser_.finish();
-  // A reset after data is a normal end: the JVM left unread input. So only the JVM's own end tells that the reply was
-  // cut.
+  // A reset after data is a normal end: the JVM left unread input. So only the end of the JVM shows that a reply is
+  // truncated.
   const bool gone = has_lost_memory(*process_);
   reply_.cut = gone;
   if (parser_.code() || (parser_.malformed() && bytes_ == 0)) return true;

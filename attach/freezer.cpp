@@ -10,7 +10,7 @@ namespace jtrace::attach {
 std::vector<std::string> freezer_files(std::string_view cgroups) {
   std::vector<std::string> files;
   for (std::string_view line : split(cgroups, '\n')) {
-    // NUMBER:CONTROLLERS:PATH; the root cannot be frozen, and a path with ".." is outside of what we see.
+    // NUMBER:CONTROLLERS:PATH. The root cannot be frozen; a path with ".." is outside of what this process sees.
     const std::size_t first = line.find(':');
     const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
     if (second == line.npos) continue;

@@ -10,7 +10,7 @@ namespace {
 // sun.management.jmxremote.ConnectorBootstrap and jdk.internal.agent.Agent, JDK 8 to 27.
 constexpr std::string_view kAddress = "com.sun.management.jmxremote.localConnectorAddress";
 
-// The address, or "" where the local agent does not run.
+// The address, or "" if the local agent does not run.
 Result<std::string> connector_address(const AttachSession& session) {
   const Request request{.operation = "agentProperties"};
   JTRACE_ASSIGN_OR_RETURN(const Reply reply, session.execute(request));

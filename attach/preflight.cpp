@@ -12,8 +12,9 @@
 namespace jtrace::attach {
 namespace {
 
-constexpr std::chrono::seconds kYoung{5};         // a JVM installs its handlers within its first second
-constexpr std::chrono::milliseconds kGrace{500};  // for an older one that has none: a JVM made late in a program's life
+constexpr std::chrono::seconds kYoung{5};  // a JVM installs its handlers within its first second
+// wait for an older JVM without a handler: it may have been created late in a program's life
+constexpr std::chrono::milliseconds kGrace{500};
 
 std::string who(const target::Process& process) {
   return "process " + std::to_string(process.pid()) + " (" + process.comm() + ")";
@@ -76,7 +77,7 @@ void append_words(std::vector<std::string>& words, std::string_view text) {
     if (!trimmed(word).empty()) words.emplace_back(trimmed(word));
 }
 
-// Whether the JVM says that it does not attach.
+// True if the JVM reports that it does not accept attaching.
 Result<> check_enabled(const target::Process& process, const target::Jvm& jvm) {
   const auto enabled = jvm.attach_enabled();
   if (enabled == false) return fail(disabled(process, "its hsperfdata says so"));
@@ -85,10 +86,10 @@ Result<> check_enabled(const target::Process& process, const target::Jvm& jvm) {
   return {};
 }
 
-// Whether the JVM's thread that looks at signals runs. Its handler of SIGQUIT is there long before, while agents are
-// loaded; a signal of that time waits, and where our trigger is gone until then it has the JVM print a thread dump.
-// Threads have their names from the JVM from some update of JDK 8 on; a JVM in which all are called alike is taken by
-// their number: before that thread there are the launcher's and the main one.
+// True if the JVM's thread that handles signals runs. Its handler of SIGQUIT is installed long before, while agents are
+// being loaded. A signal sent at that time waits; if the trigger file is gone when it is handled, the JVM prints a
+// thread dump. Since some update of JDK 8, threads have kernel names from the JVM. If all threads have the same name,
+// they are counted: before that thread there are the launcher's and the main thread.
 bool looks_at_signals(const target::Process& process) {
   constexpr std::size_t kEnoughThreads = 5;
   const auto threads = process.threads();
@@ -97,7 +98,8 @@ bool looks_at_signals(const target::Process& process) {
   for (const pid_t thread : *threads) {
     const auto name = process.read_proc("task/" + std::to_string(thread) + "/comm");
     if (!name) continue;
-    // "Signal Dispatcher" (os.cpp, initialize_jdk_signal_support), cut by the kernel, from JDK 27 on in its middle.
+    // "Signal Dispatcher" (os.cpp, initialize_jdk_signal_support), truncated by the kernel; from JDK 27 on in its
+    // middle.
     if (name->starts_with("Signal ")) return true;
     named |= trimmed(*name) != process.comm();
   }
@@ -109,7 +111,7 @@ bool signals_are_reduced(const target::Process& process, const target::Jvm& jvm)
   return options.has("-Xrs") || options.flag("ReduceSignalUsage", false);
 }
 
-// What could not be looked at is not signalled either.
+// A JVM that cannot be examined is not signalled either.
 Error unseen(const Error& error) {
   const bool denied = error.errnum == EACCES || error.errnum == EPERM;
   const std::string help =
@@ -117,7 +119,7 @@ Error unseen(const Error& error) {
   return error.with_help("no signal sent" + (help.empty() ? "" : "; " + help));
 }
 
-// One look: nothing where SIGQUIT is caught and the JVM attaches; `wait` is set where it may come to that.
+// One check: nothing if SIGQUIT is caught and the JVM accepts attaching; sets `wait` if it may soon do so.
 Result<> look(const target::Process& process, bool& wait) {
   wait = false;
   JTRACE_RETURN_IF_ERROR(check_state(process, process.status()));
@@ -151,7 +153,7 @@ bool JvmOptions::flag(std::string_view name, bool otherwise) const {
 bool JvmOptions::has(std::string_view word) const { return std::find(words.begin(), words.end(), word) != words.end(); }
 
 JvmOptions options_of(const target::Process& process, const target::Jvm* jvm) {
-  // In the order in which HotSpot takes them: the later wins (arguments.cpp, Arguments::parse).
+  // In the order in which HotSpot reads them: the last one counts (arguments.cpp, Arguments::parse).
   constexpr std::string_view kVariables[] = {"JAVA_TOOL_OPTIONS=", "JDK_JAVA_OPTIONS=", "_JAVA_OPTIONS="};
   JvmOptions options;
   std::vector<std::string> environment;
@@ -226,7 +228,7 @@ Result<target::Jvm> preflight(const target::Process& process) {
     if (!outcome && !jvm && !wait) return fail(outcome.error());
     return jvm;
   }
-  // -Xrs with its socket in place attaches without any signal.
+  // With -Xrs, a JVM whose socket exists can be attached to without a signal.
   if (outcome.error().category == ErrorCategory::kNotAttachable && !wait) {
     const auto rendezvous = Rendezvous::locate(process);
     const auto socket = rendezvous ? rendezvous->open_socket() : Result<UniqueFd>(UniqueFd());

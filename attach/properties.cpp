@@ -42,7 +42,7 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-// Where the key of a line ends: at the first separator that no backslash stands before.
+// End of the key in a line: the first separator without a backslash before it.
 std::size_t key_end(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\\') ++i;

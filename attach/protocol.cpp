@@ -50,7 +50,7 @@ Result<std::string> encode_version_2(const Request& request, const ProtocolSuppo
 
 std::string first_line(std::string_view text) { return std::string(trimmed(text.substr(0, text.find('\n')))); }
 
-// All lines as one: errors are one line.
+// Joins all lines: an error is one line.
 std::string joined_lines(std::string_view text) {
   std::string line(trimmed(text));
   std::replace(line.begin(), line.end(), '\n', ' ');
@@ -79,7 +79,7 @@ Result<> check_words(const Request& request) {
   if (request.operation.size() > kOperationLimit)
     return fail(too_long("the operation '" + request.operation.substr(0, 64) + "'", request.operation.size(),
                          kOperationLimit, "every JVM"));
-  // A blank would begin the options of version 2.
+  // A blank would start the options of version 2.
   if (request.operation.find_first_of(std::string(kForbidden) + ' ') != std::string::npos)
     return fail(ErrorCategory::kUsage, "the operation contains a NUL, a newline or a blank");
   for (std::size_t i = 0; i < request.arguments.size(); ++i)

@@ -27,7 +27,7 @@ bool stands_in(int directory, const std::string& name) {
 
 std::string fd_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-// -XX:AltTempDir=DIR, the last one; "" where there is none.
+// The last -XX:AltTempDir=DIR; "" if there is none.
 std::string alternative_temporary(const std::vector<std::string>& words) {
   constexpr std::string_view kFlag = "-XX:AltTempDir=";
   std::string directory;
@@ -36,8 +36,8 @@ std::string alternative_temporary(const std::vector<std::string>& words) {
   return directory.starts_with('/') ? directory : std::string();
 }
 
-// Where the socket is not in the directory that the command line tells: the kernel knows the name that is bound, and
-// more options stand in the environment and in the counters.
+// The socket may be in another directory than the command line tells, because the environment and option files hold
+// options too. The kernel knows the name to which it is bound, and the counters the options.
 std::string hidden_temporary(const target::Process& process, std::string_view socket_name) {
   if (const auto bound = bound_socket(process, socket_name))
     return bound->substr(0, std::max<std::size_t>(bound->rfind('/'), 1));
@@ -45,7 +45,7 @@ std::string hidden_temporary(const target::Process& process, std::string_view so
   return alternative_temporary(options_of(process, jvm ? &*jvm : nullptr).words);
 }
 
-// Of the JVM's network namespace, by the name alone. False where the kernel does not tell.
+// Looks in the JVM's network namespace, by the name alone. False if the kernel does not show it.
 bool nobody_listens(const Rendezvous& rendezvous) {
   const auto table = rendezvous.process().read_proc("net/unix");
   const std::string& path = rendezvous.socket_path();
@@ -81,10 +81,10 @@ int connect_now(int connection, const sockaddr_un& address) {
   return ::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
 }
 
-// 0 or an errno; EAGAIN where the listener's backlog stayed full.
+// Returns 0 or an errno; EAGAIN if the listener's backlog stayed full.
 int connect_within(int connection, const sockaddr_un& address, const Waiter& waiter) {
   if (const int outcome = connect_now(connection, address); outcome != EAGAIN) return outcome;
-  // Only connect(2) itself waits for room in the backlog (unix(7)): poll(2) does not.
+  // Only connect(2) waits for room in the backlog (unix(7)); poll(2) does not.
   const auto left = std::max(waiter.remaining(), std::chrono::microseconds(1));  // 0 would wait for ever
   const timeval timeout{.tv_sec = left.count() / 1'000'000, .tv_usec = left.count() % 1'000'000};
   ::setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
@@ -137,7 +137,7 @@ Result<UniqueFd> Rendezvous::open_socket() const {
 
 bool Rendezvous::socket_was_deleted() const {
   if (!bound_socket(*process_, socket_name_)) return false;
-  // In the order in which HotSpot makes them: it binds the one and renames it to the other.
+  // In the order in which HotSpot makes them: it binds the first and renames it to the second.
   return !stands_in(temporary_.get(), socket_name_ + ".tmp") && !stands_in(temporary_.get(), socket_name_);
 }
 
@@ -158,7 +158,7 @@ Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Wait
   UniqueFd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!connection) return fail(system_error("cannot make a socket"));
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  // The descriptor of the checked file: another put under its name meanwhile is not met, and no path is too long.
+  // Uses the descriptor of the checked file: a file put in its place is not met, and no path is too long.
   std::strcpy(address.sun_path, fd_path(socket).c_str());
   int outcome = 0;
   {
@@ -172,7 +172,7 @@ Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Wait
   socklen_t size = sizeof peer;
   if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
     return fail(system_error("cannot tell who listens", rendezvous.socket_path()));
-  // The kernel keeps the listener's pid from listen(2). 0: it cannot be named in our pid namespace.
+  // The kernel keeps the listener's pid since listen(2). 0: it has no number in this pid namespace.
   if (peer.pid != process.pid() && peer.pid != 0)
     return fail(impostor(rendezvous, "process " + std::to_string(peer.pid) +
                                          " listens on the attach socket of process " + std::to_string(process.pid())));
@@ -185,12 +185,12 @@ constexpr std::int64_t kOldTriggerNs = 1'000'000'000;  // attaching takes millis
 
 struct TriggerAttempt {
   int errnum = 0;
-  bool made = false;        // else another client's stands there
-  uid_t foreign_owner = 0;  // where errnum is EEXIST
+  bool made = false;        // otherwise another client's file exists
+  uid_t foreign_owner = 0;  // if errnum is EEXIST
 };
 
-// Makes the file; one of the JVM's user (or root's: JDK 11 and later trust it) that exists serves as well: another
-// client attaches at the same time, or left it.
+// Makes the file. An existing file of the JVM's user (or of root, whom JDK 11 and later trust) can be used as well:
+// another client is attaching, or has left it.
 TriggerAttempt make_trigger(int directory, const std::string& name, const target::Process& process) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const UniqueFd file(::openat(directory, name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -222,7 +222,7 @@ Result<Trigger> Trigger::make(const Rendezvous& rendezvous) {
   // A second descriptor, so that the trigger outlives the rendezvous.
   UniqueFd temporary(::fcntl(rendezvous.temporary_directory(), F_DUPFD_CLOEXEC, 0));
   JTRACE_ASSIGN_OR_RETURN(const auto as_user, ScopedCredentials::become_or_stay_root(process.uid(), process.gid()));
-  // The JVM looks into its current directory first: what stands there hides a good one elsewhere.
+  // The JVM looks into its current directory first: a file there hides a good one elsewhere.
   const bool in_the_way = cwd && stands_in(cwd->get(), name);
   TriggerAttempt in_temporary{.errnum = EEXIST};
   if (!in_the_way) in_temporary = make_trigger(temporary.get(), name, process);

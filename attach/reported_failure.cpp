@@ -12,7 +12,7 @@ struct Pattern {
 };
 
 // Texts of hotspot/share/services (attachListener.cpp, diagnosticCommand.cpp, heapDumper.cpp, writeableFlags.cpp), of
-// jdk.jfr's dcmd package and of jdk.internal.vm.ThreadDumper, JDK 8 to 27. tests/live/attach_live_test.cpp asks for
+// jdk.jfr's dcmd package and of jdk.internal.vm.ThreadDumper, JDK 8 to 27. tests/live/attach_live_test.cpp provokes
 // them.
 constexpr Pattern kPatterns[] = {
     {"printflag", "no such flag"},
@@ -44,8 +44,8 @@ constexpr Pattern kPatterns[] = {
     {"JFR.configure", "Could not"},
 };
 
-// A heap dump that was written says so in every JDK; one that was not says why in too many ways (JDK 8: "FILE: No such
-// file or directory").
+// Every JDK reports a written heap dump with the same text. The texts of failures differ too much (JDK 8: "FILE: No
+// such file or directory").
 std::optional<std::string> heap_dump_failure(std::string_view data) {
   if (data.find("Heap dump file created") != data.npos) return std::nullopt;
   std::string last = "it says nothing of a file";

@@ -12,10 +12,10 @@
 namespace jtrace::attach {
 namespace {
 
-constexpr double kLongest = 1e8;  // seconds, about three years: more would not fit a clock
+constexpr double kLongest = 1e8;  // seconds, about three years: more would not fit into a clock
 
-// The requests of a batch on their way, in order: while the JVM works on one, the next ones that only read stand before
-// its listener already (it takes connections in the order in which they come), so that it need not wait for us.
+// The requests of a batch that are under way, in order. While the JVM works on one, the next ones that only read are
+// already connected (the JVM accepts connections in order), so it need not wait for jtrace.
 class RequestLine {
  public:
   RequestLine(const AttachSession& session, const std::vector<Request>& requests)
@@ -35,12 +35,12 @@ class RequestLine {
   }
 
  private:
-  // Below the listener's backlog (5 in every HotSpot), so that other clients find room.
+  // Less than the listener's backlog (5 in every HotSpot), so that other clients find room.
   static constexpr std::size_t kInLine = 4;
-  static constexpr std::size_t kRefill = 2;  // requests left in the line at which more are sent
+  static constexpr std::size_t kRefill = 2;  // number of unanswered requests at which more are sent
 
-  // One wait for several replies: to be woken costs more than to read one. Bounded, as a long reply is to be read while
-  // it comes.
+  // One wait for several replies, since waking costs more than reading. The wait is bounded, because a long reply must
+  // be read as it arrives.
   static bool comes_soon(const Result<Exchange>& exchange) {
     constexpr timespec kSoon = {.tv_sec = 0, .tv_nsec = 250'000};
     if (!exchange) return true;
@@ -48,7 +48,7 @@ class RequestLine {
     return ::ppoll(&fd, 1, &kSoon, nullptr) > 0;
   }
 
-  // What changes a JVM must not run when the answer before it never came.
+  // A request that changes the JVM must not run if the answer before it never came.
   bool may_go_ahead() const { return reads_only(requests_[sent_]); }
 
   const AttachSession& session_;
@@ -80,7 +80,7 @@ std::vector<Outcome> run_requests(pid_t pid, const std::vector<Request>& request
     outcomes.push_back(std::move(outcome));
     if (!when_done) return;
     when_done(outcomes.back());
-    if (requests.size() > 1) outcomes.back().reply.reset();  // a long batch must not pile up
+    if (requests.size() > 1) outcomes.back().reply.reset();  // replies of a long batch must not accumulate
   };
   const auto fail_all = [&](const Error& error) {
     // One cause, one line: the first request stands for all.
@@ -94,7 +94,7 @@ std::vector<Outcome> run_requests(pid_t pid, const std::vector<Request>& request
   if (!process) return fail_all(process.error());
   auto session = AttachSession::open(*process, bounds);
   if (!session) return fail_all(session.error());
-  // One bound for start and first reply together.
+  // One time limit for the start and the first reply together.
   const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - started);
   const auto whole = session->options().reply_timeout;
   session->set_reply_timeout(std::max(whole - spent, std::chrono::milliseconds(1)));
@@ -113,7 +113,7 @@ std::vector<Outcome> run_requests(pid_t pid, const std::vector<Request>& request
     add(std::move(outcome));
     const bool over =
         !answered && !outcomes.back().verdict && exit_status(outcomes.back().verdict.error()) != ExitStatus::kUsage;
-    if (over) break;  // timed out, interrupted or gone: the next would be too
+    if (over) break;  // timed out, interrupted or ended: the next would fail too
   }
   return outcomes;
 }

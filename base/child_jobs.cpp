@@ -12,7 +12,7 @@
 namespace jtrace {
 namespace {
 
-constexpr int kInterval = 50;  // ms between two looks at the children
+constexpr int kInterval = 50;  // ms between two checks of the children
 
 Result<std::vector<pid_t>> start_children(std::size_t count, const std::function<ExitStatus(std::size_t)>& job) {
   std::vector<pid_t> children;

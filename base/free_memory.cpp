@@ -16,7 +16,7 @@ using Bytes = std::optional<std::uint64_t>;
 
 std::uint64_t left(std::uint64_t limit, std::uint64_t taken) { return limit - std::min(limit, taken); }
 
-// The number after `key` at the beginning of a line; "MemAvailable:   123 kB" and "inactive_file 123" alike.
+// The number after `key` at the beginning of a line, as in "MemAvailable:   123 kB" or "inactive_file 123".
 Bytes number_of(std::string_view text, std::string_view key) {
   for (std::string_view line : split(text, '\n')) {
     if (!line.starts_with(key)) continue;
@@ -29,7 +29,7 @@ Bytes number_of(std::string_view text, std::string_view key) {
   return std::nullopt;
 }
 
-// A file of one number; "max" is none.
+// A file that holds one number; "max" counts as none.
 Bytes number_in(const std::string& path) {
   const auto text = read_file(path);
   return text ? number_of(*text, "") : std::nullopt;
@@ -49,7 +49,7 @@ Bytes room_in(const std::string& folder, const char* limit_file, const char* usa
   return left(*limit, left(*usage, droppable));
 }
 
-// The cgroup's own folder; a container often sees that folder as the root of what is mounted.
+// The cgroup's own folder. In a container that folder is often the root of the mount.
 Bytes room_of_cgroup(const std::string& mount, std::string_view path, const char* limit_file, const char* usage_file) {
   if (const Bytes room = room_in(mount + std::string(path), limit_file, usage_file)) return room;
   return room_in(mount, limit_file, usage_file);

@@ -9,7 +9,7 @@
 
 namespace jtrace {
 
-// Places are used again and never freed: the handler may be walking the list at any time.
+// Slots are reused and never freed, because the handler may walk the list at any time.
 struct GuardedRange {
   std::atomic<std::uintptr_t> begin{0};  // 0: free
   std::atomic<std::uintptr_t> end{0};
@@ -36,8 +36,8 @@ void on_bus_error(int number, siginfo_t* info, void* context) {
     if (put_zeros(address)) return;
   }
   if ((g_before.sa_flags & SA_SIGINFO) != 0) return g_before.sa_sigaction(number, info, context);
-  ::sigaction(SIGBUS, &g_before, nullptr);  // not ours: it comes again and does what it did
-  if (info->si_code <= 0) ::raise(number);  // sent by somebody: it would not come again
+  ::sigaction(SIGBUS, &g_before, nullptr);  // not one of ours: it is raised again, with its previous action
+  if (info->si_code <= 0) ::raise(number);  // sent by a process: it would not be raised again
 }
 
 void install_handler() {

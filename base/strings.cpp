@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-// The length of the UTF-8 sequence at the start of `text`, 0 where there is none (Unicode 15, table 3-7).
+// Length of the UTF-8 sequence at the start of `text`; 0 if it is invalid (Unicode 15, table 3-7).
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };
@@ -34,7 +34,7 @@ std::size_t utf8_length(std::string_view text) {
 
 bool is_xml_noncharacter(std::string_view sequence) { return sequence == "\xef\xbf\xbe" || sequence == "\xef\xbf\xbf"; }
 
-// Calls on_ascii(char) for ASCII and on_text(sequence) for the rest, with U+FFFD for what is not UTF-8.
+// Calls on_ascii(char) for ASCII and on_text(sequence) for the rest; invalid bytes become U+FFFD.
 template <class OnAscii, class OnText>
 void for_each_character(std::string_view text, OnAscii on_ascii, OnText on_text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -81,7 +81,7 @@ void append_utf8(std::string& out, std::uint32_t code_point) {
   }
 }
 
-// One UTF-16 unit of modified UTF-8 at text[i]; i moves past it. Returns -1 for a byte that starts none.
+// Reads one UTF-16 unit of modified UTF-8 at text[i] and advances i. Returns -1 for a byte that starts none.
 std::int32_t next_unit(std::string_view text, std::size_t& i) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const auto tail = [&](std::size_t at) { return at < text.size() && (byte(at) & 0xc0) == 0x80; };
@@ -188,7 +188,7 @@ std::string utf8_from_modified(std::string_view text) {
       append_utf8(out, static_cast<std::uint32_t>(unit));
       continue;
     }
-    // A high surrogate counts only together with the low one that follows it.
+    // A high surrogate is valid only with the low one that follows it.
     if (unit >= 0 && unit < 0xdc00 && i < text.size()) {
       std::size_t after = i;
       const std::int32_t low = next_unit(text, after);

@@ -5,7 +5,8 @@
 namespace jtrace {
 namespace {
 
-// The name space of jtrace's names: a random UUID, drawn once. It must never change: producers agree through it.
+// The name space of jtrace's names: a random UUID, drawn once. It must never change, because all producers must use the
+// same one.
 constexpr const char* kNamespace = "5f8b9a52-6c0e-4e0f-9f0b-7d4e4c1d9a30";
 
 std::string text_of(const uuid_t uuid) {

@@ -40,8 +40,8 @@ void close_inherited() {
   for (long fd = kSocket + 1; fd < (most > 0 ? most : 65536); ++fd) ::close(static_cast<int>(fd));
 }
 
-// The JVM's thread that started us may have had signals blocked or ignored: all as for a new program, but those that
-// end a trace come through a descriptor.
+// The thread of the JVM that started this process may have blocked or ignored signals. They are reset as for a new
+// program; signals that end a trace are read from a descriptor.
 UniqueFd take_signals() {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   ::signal(SIGPIPE, SIG_IGN);
@@ -53,14 +53,14 @@ UniqueFd take_signals() {
   return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// The file of the trace by its whole name: we leave the JVM's folder.
+// The full name of the trace file, because this process leaves the JVM's folder.
 std::string absolute(const std::string& path) {
   if (path.starts_with('/')) return path;
   char folder[PATH_MAX];
   return ::getcwd(folder, sizeof folder) == nullptr ? path : std::string(folder) + "/" + path;
 }
 
-// A frame of this type within the limit; none where the JVM is gone.
+// Waits for a frame of this type until the limit; none if the JVM has ended.
 Result<Frame> wait_for(ControlChannel& channel, FrameType type, int limit_ms) {
   for (;;) {
     while (auto frame = channel.next())
@@ -91,7 +91,7 @@ class AgentChild {
   ExitStatus run() {
     auto summary = trace();
     if (summary) return summary->status();
-    // Before Start the agent waits for this; afterwards it only sees the hang-up.
+    // Before Start the agent waits for this process; afterwards it only sees the hang-up.
     (void)channel_.send(trace::record::RefusedFields{.text = summary.error().message()});
     return exit_status(summary.error());
   }
@@ -107,7 +107,7 @@ class AgentChild {
     JTRACE_ASSIGN_OR_RETURN(std::optional<CtlServer> ctl, CtlServer::open_for(process));
     JTRACE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceOutput> output, TraceOutput::open(options.output, options));
 
-    // Main class and arguments from the command line: the JVM has no counters yet.
+    // Main class and arguments from the command line, because the JVM has no counters yet.
     TraceIdentity identity = identify(process, target::examine_jvm(process).value_or(target::Jvm{}), options);
     const ClockAnchor anchor = ClockAnchor::now();
     const std::string folder = options.output.substr(0, options.output.rfind('/') + 1);
@@ -122,12 +122,12 @@ class AgentChild {
     JTRACE_RETURN_IF_ERROR(channel_.send(FrameType::kStart, encode_start(options, {}), pool.shared_fd()));
     if (::chdir("/") != 0) return fail(system_error("leaving the JVM's folder"));
 
-    // Started comes with VMInit, however long the JVM takes to get there.
+    // Started arrives with VMInit, however long the JVM takes to get there.
     JTRACE_ASSIGN_OR_RETURN(const Frame answer, wait_for(channel_, FrameType::kStarted, -1));
     JTRACE_ASSIGN_OR_RETURN(const Started started, decode_started(answer.payload));
     if (started.status != 0) return fail(ErrorCategory::kAgent, started.text);
     options.events &= started.events;
-    identity.vm_begin_time = find_jvm_counters(process).vm_begin_time;  // there are counters now
+    identity.vm_begin_time = find_jvm_counters(process).vm_begin_time;  // the counters exist now
     const auto drain = make_drain(reader, *output, {identity, options, anchor, start_time, options.output});
     std::vector<ControlSource*> controls;
     if (ctl) controls.push_back(&*ctl);

@@ -19,7 +19,7 @@ namespace {
 using attach::Woken;
 using trace::record::FrameType;
 
-// The agent's bytes and a name that tells them: a copy that is mapped in the JVM from an earlier trace is known by it.
+// The agent's bytes and a name made from them, by which a copy that an earlier trace mapped in the JVM is found.
 struct AgentBytes {
   std::string owned;
   std::span<const std::byte> bytes;
@@ -39,8 +39,8 @@ Result<AgentBytes> agent_bytes(const std::string& path) {
   return agent;
 }
 
-// The path, as the target sees it, of a copy that it has mapped; "" where there is none. The file is gone; the dynamic
-// linker of glibc knows the library by its name (musl's does not).
+// The path, as the target sees it, of a copy that it has mapped; "" if there is none. The file no longer exists, but
+// glibc's dynamic linker knows the library by its name (musl's does not).
 std::string mapped_agent(const target::Process& process, const std::string& stem) {
   const auto mappings = process.maps();
   if (!mappings) return {};
@@ -60,8 +60,8 @@ class Loading {
           const attach::MeetingSocket& meeting, const attach::Waiter& waiter)
       : process_(process), options_(options), session_(session), meeting_(meeting), waiter_(waiter) {}
 
-  // Has the JVM load the library and waits for the agent's Hello. The JVM answers `load` after Agent_OnAttach, which
-  // waits for us: so both are watched.
+  // Makes the JVM load the library and waits for the agent's Hello. The JVM answers `load` only after Agent_OnAttach,
+  // which waits for jtrace. So both are watched.
   Result<GreetedAgent> load(const std::string& library) {
     const attach::Request request{"load", {library, "true", "connect=" + meeting_.path()}};
     JTRACE_ASSIGN_OR_RETURN(attach::Exchange exchange, session_.begin(request));
@@ -93,7 +93,7 @@ class Loading {
                 "jtrace stack " + pid + " needs no cooperation; --timeout waits longer");
   }
 
-  // The reply came before the agent connected: it was not loaded, or could not reach us.
+  // The reply came before the agent connected: it was not loaded, or could not reach jtrace.
   Result<GreetedAgent> judge(const attach::Request& request, attach::Exchange& exchange) {
     pollfd waiting{meeting_.fd(), POLLIN, 0};
     if (::poll(&waiting, 1, 0) > 0) return greet(std::move(exchange));

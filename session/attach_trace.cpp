@@ -31,7 +31,7 @@ Result<> check_age(const target::Jvm& jvm) {
               "`jtrace cmd` and `jtrace stack` may work with it");
 }
 
-// Start with the pool, and the agent's Started: the events that are really on.
+// Sends Start with the pool, and receives Started: the events that are really on.
 Result<Started> start_agent(GreetedAgent& agent, const PoolFile& pool, const std::string& start,
                             const attach::Waiter& waiter) {
   JTRACE_RETURN_IF_ERROR(agent.channel.send(FrameType::kStart, start, pool.shared_fd()));
@@ -86,7 +86,7 @@ Result<TraceSummary> trace_process(const target::Process& process, const TraceOp
   if (attach.control != nullptr) controls.push_back(attach.control);
   TraceRunner runner(agent.channel, pool, reader, *drain, *output, process,
                      {.signal_fd = attach.signal_fd, .controls = std::move(controls), .progress = attach.progress});
-  // From here on the agent is in the JVM and must be led out again: an output that fails ends the trace like any other.
+  // From here on the agent is in the JVM and must be detached: if the output fails, the trace ends as usual.
   if (auto begun = drain->begin(start_time); !begun) runner.fail_output(std::move(begun).error());
   else if (attach.started) attach.started(started.text);
   return runner.run();

@@ -14,7 +14,7 @@ constexpr long kSlow = 1'000'000;  // ns
 
 CoarseClock::CoarseClock(const trace::record::PoolReader& reader) : reader_(reader) {
   reader_.tick();
-  // Signals are for the thread that waits for them.
+  // Signals go to the thread that waits for them.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

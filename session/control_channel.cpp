@@ -94,7 +94,7 @@ tl::unexpected<Error> malformed(std::string_view what) {
   return fail(ErrorCategory::kMalformed, "the agent's " + std::string(what) + " is malformed");
 }
 
-// A function for each frame: all its fields.
+// One function for each frame, with all its fields.
 #define FRAME(Name, text)                                 \
   [[maybe_unused]] Name read_##Name(ByteReader& reader) { \
     Name made;

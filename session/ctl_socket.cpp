@@ -23,7 +23,7 @@ std::string socket_name(pid_t pid, std::uint64_t start_ticks) {
   return "/jtrace-" + std::to_string(pid) + "-" + std::to_string(start_ticks) + ".ctl";
 }
 
-// A folder of `uid` that nobody else may write.
+// True for a folder of `uid` that nobody else may write.
 Result<> check_folder(const std::string& path, uid_t uid) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return fail(system_error("looking at the runtime folder", path));
@@ -106,8 +106,8 @@ Result<CtlServer> CtlServer::open(pid_t pid, std::uint64_t start_ticks) {
   return server;
 }
 
-// The lock lives as long as we do, however we end. Its file is removed by its owner: the one that we locked may have
-// lost its name meanwhile.
+// The lock ends with this process, however it ends. The owner removes its file, so the file that was locked may have
+// lost its name in the meantime.
 Result<> CtlServer::lock() {
   for (int attempt = 0; attempt < 10; ++attempt) {
     JTRACE_ASSIGN_OR_RETURN(lock_, open_file(lock_path_, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
@@ -130,11 +130,11 @@ Result<> CtlServer::lock() {
 }
 
 Result<> CtlServer::listen() {
-  ::unlink(path_.c_str());  // of one that died: we hold the lock
+  ::unlink(path_.c_str());  // left by a process that ended: this process holds the lock
   JTRACE_ASSIGN_OR_RETURN(const sockaddr_un address, address_of(path_));
   listener_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_) return fail(system_error("making a socket"));
-  // The mode of a socket's file is that of its descriptor, under the umask.
+  // The file of a socket gets the mode of its descriptor, less the umask.
   ::fchmod(listener_.get(), 0600);
   if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::chmod(path_.c_str(), 0600) != 0 || ::listen(listener_.get(), 8) != 0)
@@ -198,7 +198,7 @@ void CtlServer::answer(int fd, const ControlAnswer& answer) {
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     if (clients_[i].fd.get() != fd) continue;
     const std::string reply = std::to_string(static_cast<int>(status_of(answer))) + "\n" + text_of(answer);
-    // The reply is small and we do not wait: what does not fit into the socket is lost.
+    // The reply is small, and this process does not wait: what does not fit into the socket is lost.
     [[maybe_unused]] const ssize_t sent = ::send(fd, reply.data(), reply.size(), MSG_NOSIGNAL);
     clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(i));
     return;
@@ -224,7 +224,7 @@ Result<CtlReply> ask_ctl_text(pid_t pid, std::uint64_t start_ticks, uid_t uid, c
   auto sent = write_whole(fd.get(), lines, "the control socket");
   ::shutdown(fd.get(), SHUT_WR);
   const auto reply = sent ? read_whole(fd.get(), "the control socket", 1u << 20) : fail(std::move(sent).error());
-  // A trace that ends closes its sockets, with requests it has not read: the reset says no more than the silence.
+  // A trace that ends closes its sockets with unread requests: the reset means the same as the end of the stream.
   if (!reply && reply.error().errnum != ECONNRESET && reply.error().errnum != EPIPE) return fail(reply.error());
   const std::size_t line = reply ? reply->find('\n') : std::string::npos;
   const auto status = reply ? parse_decimal<int>(std::string_view(*reply).substr(0, line)) : std::nullopt;

@@ -10,7 +10,7 @@
 namespace jtrace::session {
 namespace {
 
-// sun.gc.generation.G.space.S.LAST: G.S and LAST, or nothing.
+// Reads sun.gc.generation.G.space.S.LAST as G.S and LAST; otherwise nothing.
 struct SpaceCounter {
   std::string_view space;
   std::string_view last;
@@ -25,8 +25,9 @@ bool parse_space_counter(std::string_view name, SpaceCounter& counter) {
   return true;
 }
 
-// Generation 0's space 2 is the empty survivor space, which Runtime.totalMemory() leaves out, with Serial, Parallel and
-// CMS; with G1 (sun.gc.policy.name "GarbageFirst") it is the only one that counts. Z and Shenandoah count otherwise.
+// With Serial, Parallel and CMS, space 2 of generation 0 is the empty survivor space, which Runtime.totalMemory()
+// leaves out. With G1 (sun.gc.policy.name "GarbageFirst") it is the only one that counts. Z and Shenandoah have other
+// counters.
 bool knows_policy(std::string_view policy) {
   return policy == "GarbageFirst" || policy == "Copy:MSC" || policy == "ParScav:MSC" || policy == "ParNew:CMS";
 }
@@ -50,7 +51,7 @@ struct Region {
   perfdata::Snapshot snapshot;
 };
 
-// The mapped file where there is one: it needs no right to trace the process.
+// Prefers the mapped file: it can be read without the right to trace the process.
 Result<Region> read_region(const target::Process& process) {
   JTRACE_ASSIGN_OR_RETURN(const auto mappings, process.maps());
   Region region;
@@ -71,7 +72,7 @@ JvmCounters find_jvm_counters(const target::Process& process) {
   const auto region = read_region(process);
   if (!region) return {};
   const auto begin = region->snapshot.long_value("sun.rt.createVmBeginTime");
-  const bool known = begin && *begin > 0;  // a JVM that is just starting has not set it yet
+  const bool known = begin && *begin > 0;  // a JVM that is starting has not set it yet
   return {counters_of(region->snapshot, region->base), known ? std::to_string(*begin) : std::string()};
 }
 

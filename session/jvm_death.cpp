@@ -17,7 +17,7 @@ namespace {
 
 using trace::record::AgentWork;
 
-constexpr std::size_t kBeginning = 64 * 1024;  // of an hs_err file: header, stacks
+constexpr std::size_t kBeginning = 64 * 1024;  // how much of an hs_err file is read: header, stacks
 
 // linux/pidfd.h, struct pidfd_info of Linux 6.13, with the exit status of 6.15.
 struct PidfdInfo {
@@ -50,7 +50,7 @@ std::string error_file_in(const std::vector<std::string>& words) {
   return found;
 }
 
-// Field 52 of /proc/PID/stat (proc(5)), of a process that nobody has waited for yet.
+// Field 52 of /proc/PID/stat (proc(5)), of a process whose parent has not waited for it yet.
 std::optional<int> status_in(std::string_view stat) {
   const std::size_t name_end = stat.rfind(')');
   if (name_end == stat.npos || stat.substr(name_end).substr(0, 3) != ") Z") return std::nullopt;
@@ -141,7 +141,7 @@ std::string JvmDeath::describe(AgentWork work) const {
   return text;
 }
 
-// The parent may take a moment to wait for it; nothing is lost where nobody does.
+// Gives the parent a moment to wait for the process; if it does not, nothing is lost.
 std::optional<int> JvmDeath::wait_status() const {
   for (int attempt = 0; attempt < 20; ++attempt) {
     if (auto stat = process_.read_proc("stat"))
@@ -181,7 +181,8 @@ std::optional<JvmDeath::Report> JvmDeath::read_fresh(const std::string& name) co
   return found;
 }
 
-// Where HotSpot writes it (vmError.cpp, prepare_log_file): -XX:ErrorFile, else the current directory, else /tmp.
+// Where HotSpot writes the file (vmError.cpp, prepare_log_file): -XX:ErrorFile, otherwise the current directory,
+// otherwise /tmp.
 std::optional<JvmDeath::Report> JvmDeath::find_report() const {
   const std::string name = "hs_err_pid" + std::to_string(process_.nspid()) + ".log";
   for (const std::string& each : {error_file_, name, "/tmp/" + name})

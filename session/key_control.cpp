@@ -13,7 +13,7 @@
 namespace jtrace::session {
 namespace {
 
-// SIGRTMIN is no constant: where a signal is counted from it, `from_rtmin` says how far.
+// SIGRTMIN is not a constant: for a signal counted from it, `from_rtmin` is the distance.
 struct Action {
   char key;
   int signal;  // 0: from_rtmin
@@ -63,14 +63,14 @@ KeyControl::KeyControl(std::string filter_file, KeyConsole console)
     ::sigaddset(&signals, SIGCONT);
   }
   sigset_t blocked = signals;
-  ::sigaddset(&blocked, SIGTTOU);  // setting the terminal's mode as we leave the foreground must not stop us
+  ::sigaddset(&blocked, SIGTTOU);  // setting the terminal's mode must not stop this process as it leaves the foreground
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
   signals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 KeyControl::~KeyControl() {
   signals_.reset();
-  // What came too late must not end us now.
+  // A signal that comes too late must not end the process now.
   sigset_t pending;
   ::sigpending(&pending);
   for (const Action& each : kActions)
@@ -127,7 +127,7 @@ void KeyControl::take_key(char key, Requests& requests) {
   }
 }
 
-// Of a signal: filters are those of the file, as nobody types any.
+// The verb of a signal. Filters come from the file, since nobody types any.
 void KeyControl::take(ControlVerb verb, Requests& requests) {
   if (verb == ControlVerb::kFilters) return ask_for_filters("", requests);
   ask({.verb = verb}, requests);
@@ -140,7 +140,7 @@ void KeyControl::take_line(Requests& requests) {
   ask_for_filters(rules, requests);
 }
 
-// Nothing: the file's as they are now.
+// If no rule was typed: the filters of the file as it is now.
 void KeyControl::ask_for_filters(std::string_view rules, Requests& requests) {
   std::string lines(word_of(ControlVerb::kFilters));
   bool typed = false;
@@ -167,7 +167,7 @@ void KeyControl::ask(ControlRequest request, Requests& requests) {
 
 void KeyControl::answer(int client, const ControlAnswer& answer) {
   const ControlVerb verb = asked_.at(static_cast<std::size_t>(client));
-  if (verb == ControlVerb::kDetach) return;  // the end says it
+  if (verb == ControlVerb::kDetach) return;  // the end of the trace is the answer
   std::string shown = text_of(answer);
   while (!shown.empty() && shown.back() == '\n') shown.pop_back();
   std::replace(shown.begin(), shown.end(), '\n', ' ');

@@ -53,14 +53,14 @@ void PoolFile::remove() {
 
 bool PoolFile::was_cut() const { return guard_.was_cut(); }
 
-// The owner allocates the whole file at once and locks it exclusively; readers of a pool that was left share the lock.
+// The owner allocates the whole file at once and locks it exclusively; readers of a left pool share the lock.
 Result<> PoolFile::map(std::uint64_t size, bool owner) {
   const int flags = MAP_SHARED | (owner ? MAP_POPULATE : 0);
   void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, fd_.get(), 0);
   if (base == MAP_FAILED) return fail(system_error("mapping the ring memory", path_));
   memory_ = {static_cast<std::byte*>(base), static_cast<std::size_t>(size)};
   guard_ = MappingGuard(memory_);
-  // A lock that ends with us: `jtrace recover` sees by it that the pool is in use.
+  // The lock ends with this process, so `jtrace recover` sees whether the pool is in use.
   if (::flock(fd_.get(), (owner ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
     return fail(ErrorCategory::kRefused, "pool " + path_ + " is in use by a jtrace that runs");
   return {};

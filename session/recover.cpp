@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{64} << 30;
 
-// The document continues where the file ends: the file's lines, then what the pool has beyond them.
+// The document continues the file: first the file's lines, then what the pool has after them.
 class Continuation {
  public:
   Continuation(trace::ByteSink& bytes, const Session& session, const PartialDocument& document)
@@ -88,7 +88,7 @@ Result<std::unique_ptr<trace::ByteSink>> open_bytes(const std::string& path) {
   return trace::io::compressing(std::move(file), trace::io::compression_of_name(path));
 }
 
-// Unpacked, where it is packed.
+// The text of the document, decompressed.
 Result<std::string> read_document(const std::string& path) {
   JTRACE_ASSIGN_OR_RETURN(const auto source, trace::io::open_byte_source(path));
   constexpr std::size_t kPiece = std::size_t{1} << 20;
@@ -115,7 +115,7 @@ Result<Recovered> continue_file(const Session& session, std::string_view text, c
                    .whole = true};
 }
 
-// The file is not there: a document of what the pool holds.
+// There is no file: makes a document of what the pool holds.
 Result<Recovered> write_anew(Session session, trace::record::PoolReader& reader, const std::string& output) {
   session.options.rotate = 0;
   session.options.max_size = 0;
@@ -138,7 +138,7 @@ trace::XmlWriterOptions xml_options(const TraceOptions& options) {
   return xml;
 }
 
-// The document of a spill, and of what the pool has beyond it.
+// Makes the document of a spill and of what the pool has after it.
 Result<Recovered> continue_spill(const Session& session, std::unique_ptr<trace::io::ByteSource> spill,
                                  trace::record::PoolReader& reader, const std::string& output) {
   trace::io::FaultLog faults;

@@ -7,13 +7,13 @@
 namespace jtrace::session {
 namespace {
 
-// For the crash handler, which may look at nothing else.
+// For the crash handler, which may use nothing else.
 termios g_before;
 volatile sig_atomic_t g_changed = 0;
 
 constexpr int kCrashes[] = {SIGSEGV, SIGABRT, SIGFPE, SIGILL};
 
-// SA_RESETHAND: what follows is the signal's own action.
+// With SA_RESETHAND the signal's own action follows.
 void restore_in_crash(int signal) {
   if (g_changed != 0) ::tcsetattr(STDIN_FILENO, TCSANOW, &g_before);
   ::raise(signal);
@@ -66,7 +66,7 @@ void TerminalKeys::stop() {
   const bool keys = keys_;
   take_lines();
   ::kill(::getpid(), SIGSTOP);
-  set(keys);  // where we are in the background now, SIGCONT comes once more when that changes
+  set(keys);  // if the process is in the background now, SIGCONT comes again when that changes
 }
 
 }  // namespace jtrace::session

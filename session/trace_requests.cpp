@@ -1,4 +1,4 @@
-// Requests to a running trace: which of them the agent answers, and which are refused.
+// Requests to a running trace: which the agent answers, and which are refused.
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -35,7 +35,7 @@ void TraceRunner::ask_agent(AgentQuestion question, Asker asker, std::string_vie
 
 void TraceRunner::serve_stop(Asker asker) {
   if (!drain_.in_trace()) return answer(asker, RefusedAnswer{.why = "the trace is stopped already"});
-  // The document ends, and has its counts.
+  // The document has ended and has its counts.
   if (counts_methods(drain_.options())) ask_agent(AgentQuestion::kCount, {});
   ask_agent(AgentQuestion::kStop, asker);
 }

@@ -21,7 +21,7 @@ constexpr std::uint32_t kNoteFile = 0x46494c45;     // NT_FILE
 constexpr std::uint32_t kNoteSiginfo = 0x53494749;  // NT_SIGINFO
 constexpr std::size_t kMaxSegments = 4u << 20;
 
-// The part of `bytes` from `offset` that is there, at most `size`.
+// The part of `bytes` from `offset` on, at most `size`.
 std::span<const std::byte> clipped(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t size) {
   if (offset >= bytes.size()) return {};
   return bytes.subspan(offset, std::min<std::uint64_t>(size, bytes.size() - offset));
@@ -90,7 +90,7 @@ CoreFile::Bytes CoreFile::Bytes::view(std::span<const std::byte> bytes) {
   return result;
 }
 
-// Compressed cores are unpacked, and what comes out is mapped.
+// Compressed cores are decompressed into a file, which is mapped.
 Result<CoreFile::Bytes> CoreFile::Bytes::map(const std::string& path) {
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK));
   JTRACE_ASSIGN_OR_RETURN(Bytes file, map(fd.get(), path));
@@ -161,7 +161,7 @@ Result<> CoreFile::parse_headers() {
   if (header.e_type != ET_CORE)
     return fail(not_a_core(path_, "this is an ELF file but not a core (e_type " + std::to_string(header.e_type) + ")"));
   std::uint64_t count = header.e_phnum;
-  if (count == PN_XNUM) {  // more than 65534: the count stands in the first section header
+  if (count == PN_XNUM) {  // more than 65534: the count is in the first section header
     Elf64_Shdr first{};
     if (!copy_at(bytes, header.e_shoff, first))
       return fail(ErrorCategory::kMalformed, path_ + ": the number of segments is cut off");

@@ -34,7 +34,8 @@ void CoreMemory::add_segments() {
   sort_and_merge(pieces_);
 }
 
-// Neighbours in memory and in the file become one piece; a piece that overlaps the one before it loses that part.
+// Neighbours in memory and in the file become one piece. Where a piece overlaps the one before it, the overlap is cut
+// off.
 void CoreMemory::sort_and_merge(std::vector<Piece>& pieces) const {
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.start < b.start; });
   std::vector<Piece> merged;
@@ -126,7 +127,8 @@ Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) {
   return file;
 }
 
-// Compares the build id of the dumped first page with the file's. pieces_ holds the core's own memory only by now.
+// Compares the build id of the dumped first page with the file's. At this point pieces_ holds only the core's own
+// memory.
 Result<> CoreMemory::check_identity(const std::string& path) const {
   const auto& files = core_.files();
   const auto first = std::find_if(files.begin(), files.end(),

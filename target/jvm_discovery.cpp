@@ -31,7 +31,7 @@ std::map<std::string, std::string> read_perf_strings(const Process& process, con
   const auto fd = process.open_mapped(*found);
   if (!fd) return {};
   struct stat facts {};
-  // The same file as the mapped one: another may stand under its name by now.
+  // Checks that it is the mapped file: the name may belong to another file by now.
   if (::fstat(fd->get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_ino != found->inode) return {};
   const auto text = read_whole(fd->get(), found->path, kPerfDataLimit);
   if (!text) return {};
@@ -52,7 +52,7 @@ std::string version_of(const Process& process, const Jvm& jvm) {
   return text ? version_of_release_file(*text) : std::string();
 }
 
-// sun.rt.javaCommand is "MAIN args"; MAIN may have blanks, and the command line knows where it ends.
+// sun.rt.javaCommand is "MAIN args". MAIN may contain blanks; the command line tells where it ends.
 std::string main_class_of(const Process& process, const Jvm& jvm) {
   const std::string command = perf_string(jvm, "sun.rt.javaCommand");
   std::string main = main_of_command_line(process.cmdline());
@@ -95,7 +95,7 @@ Error not_a_jvm(const Process& process, const std::vector<Mapping>& mappings) {
   return error;
 }
 
-// A process whose mappings are hidden from us, but that says it is java.
+// A process whose mappings may not be read, but whose name is java.
 bool calls_itself_java(const Process& process) {
   if (process.cmdline().empty()) return false;
   const std::string& program = process.cmdline().front();
@@ -137,7 +137,7 @@ const Mapping* find_libjvm(const std::vector<Mapping>& mappings) {
     if (!first) first = &mapping;
     executable |= mapping.executable && mapping.inode == first->inode;
   }
-  return executable ? first : nullptr;  // a program that only reads the file is no JVM
+  return executable ? first : nullptr;  // a program that only reads the file is not a JVM
 }
 
 Result<Mapping> libjvm_mapping(const Process& process) {

@@ -56,7 +56,7 @@ Result<> LoadedImage::read_headers() {
   if (segments_.empty()) return fail(malformed("an ELF image without segments", base_));
   bias_ = base_ - (segments_.front().vaddr - segments_.front().file_offset);
   for (const Elf64_Phdr& from : table) {
-    // Not there in every core: symbols and build id are asked for later, and missed then.
+    // Not every core has these: symbols and build id are looked up later, and may then be missing.
     if (from.p_type == PT_GNU_EH_FRAME) eh_frame_header_ = bias_ + from.p_vaddr;
     if (from.p_type == PT_DYNAMIC) (void)read_dynamic(bias_ + from.p_vaddr, from.p_memsz);
     if (from.p_type == PT_NOTE && build_id_.empty()) (void)read_build_id(bias_ + from.p_vaddr, from.p_memsz);
@@ -68,7 +68,7 @@ Result<> LoadedImage::read_dynamic(Address at, std::uint64_t size) {
   const Address end = at + std::min<std::uint64_t>(size, 64u << 10);
   for (; at + sizeof(Elf64_Dyn) <= end; at += sizeof(Elf64_Dyn)) {
     JTRACE_ASSIGN_OR_RETURN(const auto entry, memory_->read<Elf64_Dyn>(at));
-    // The dynamic loader of glibc has added the bias already, that of musl has not.
+    // glibc's dynamic loader has added the bias already, musl's has not.
     const Address value = entry.d_un.d_ptr >= bias_ ? entry.d_un.d_ptr : entry.d_un.d_ptr + bias_;
     if (entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_SYMTAB) symbols_ = value;

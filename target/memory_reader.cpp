@@ -18,7 +18,7 @@ Result<std::string> MemoryReader::read_cstring(Address address, std::size_t limi
   std::string text;
   std::array<std::byte, 128> chunk{};
   while (text.size() < limit) {
-    // Not across a page's end, where the string may end just before memory that cannot be read.
+    // Does not read across the end of a page: the string may end just before unreadable memory.
     const std::size_t to_page_end = 4096 - (address + text.size()) % 4096;
     const std::size_t size = std::min({chunk.size(), to_page_end, limit - text.size()});
     JTRACE_ASSIGN_OR_RETURN(const std::size_t count, read_some(address + text.size(), std::span(chunk).first(size)));

@@ -17,7 +17,7 @@ T number(std::string_view text, int base = 10) {
   return value;
 }
 
-// The non-empty words between blanks and tabs.
+// Splits into non-empty words at blanks and tabs.
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> out;
   while (!text.empty()) {
@@ -50,7 +50,7 @@ void set_status_field(ProcessStatus& status, std::string_view key, std::string_v
   else if (key == "SigCgt") status.signals_caught = number<std::uint64_t>(value, 16);
 }
 
-// mountinfo writes blank, tab, newline and backslash as \ooo.
+// Decodes \ooo, as mountinfo writes blank, tab, newline and backslash.
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -132,7 +132,7 @@ ProcessStatus parse_status(std::string_view text) {
 
 namespace {
 
-// A number of /proc/PID/stat by its place there (proc_pid_stat(5)), from field 4 on; 0 where it is not there.
+// A number of /proc/PID/stat by its field number (proc_pid_stat(5)), from field 4 on; 0 if it is missing.
 std::uint64_t stat_field(std::string_view stat, std::size_t place) {
   const std::size_t after_comm = stat.rfind(')');  // comm may contain blanks and parentheses
   if (after_comm == stat.npos) return 0;

@@ -51,7 +51,7 @@ Result<UniqueFd> open_proc_directory(pid_t pid) {
   const int errnum = errno;
   if (errnum != ENOENT && errnum != ESRCH)
     return fail(system_error(errnum, "cannot open", "/proc/" + std::to_string(pid)));
-  // Mounted with hidepid, /proc says "no such file" for another user's process.
+  // With hidepid, /proc reports "no such file" for another user's process.
   if (::kill(pid, 0) != 0 && errno == EPERM)
     return fail(ErrorCategory::kPermission, "process " + std::to_string(pid) + " is hidden from this user in /proc",
                 "run as its user or root");
@@ -85,7 +85,8 @@ Result<Process> Process::open(pid_t pid) {
   Process process;
   process.pid_ = pid;
   JTRACE_ASSIGN_OR_RETURN(process.proc_, open_proc_directory(pid));
-  // Where /proc/PID still answers after pidfd_open, both are of the same process. (pidfd_open of a thread's id fails.)
+  // If /proc/PID still answers after pidfd_open, both are the same process. (pidfd_open fails for the id of a thread
+  // that is not the first.)
   process.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   auto text = process.read_proc("status");
   if (!text && (text.error().errnum == ESRCH || text.error().errnum == ENOENT)) return fail(no_process(pid));
@@ -167,12 +168,12 @@ bool Process::has_exited() const {
 }
 
 Result<> Process::send_signal(int signal) const {
-  // By the descriptor of /proc/PID (pidfd_send_signal(2), Linux 5.1): right too where /proc shows another pid namespace
-  // than ours.
+  // Uses the descriptor of /proc/PID (pidfd_send_signal(2), Linux 5.1), which is right even if /proc belongs to another
+  // pid namespace.
   if (::syscall(SYS_pidfd_send_signal, proc_.get(), signal, nullptr, 0) == 0) return {};
   if (errno != ENOSYS)
     return fail(system_error("cannot send signal " + std::to_string(signal) + " to process " + std::to_string(pid_)));
-  if (!read_proc("stat")) return fail(no_process(pid_));  // by the descriptor: of the process that was opened
+  if (!read_proc("stat")) return fail(no_process(pid_));  // through the descriptor: the process that was opened
   if (::kill(pid_, signal) != 0)
     return fail(system_error("cannot send signal " + std::to_string(signal) + " to process " + std::to_string(pid_)));
   return {};

@@ -14,7 +14,7 @@ Error unreadable(const Process& process, Address address, int errnum) {
   Error error = system_error(errnum, "cannot read the memory of process " + std::to_string(process.pid()));
   error.address = address;
   if (errnum == EFAULT || errnum == EIO) {
-    error.category = ErrorCategory::kMalformed;  // nothing mapped there: a bad address, not a bad system
+    error.category = ErrorCategory::kMalformed;  // nothing is mapped there: a bad address, not a fault of the system
     error.text = "no readable memory in process " + std::to_string(process.pid());
     error.errnum = 0;
   }
@@ -62,7 +62,7 @@ Result<std::size_t> ProcessMemory::fetch(Address address, std::span<std::byte> o
   if (out.empty()) return std::size_t{0};
   int errnum = EPERM;
   if (!use_mem_.load(std::memory_order_relaxed)) {
-    // Goes by number; use after the process has ended is for the caller to rule out (Process::has_exited).
+    // Goes by the pid: the caller must rule out that the process has ended (Process::has_exited).
     const iovec local{out.data(), out.size()};
     const iovec remote{reinterpret_cast<void*>(address), out.size()};
     const ssize_t count = ::process_vm_readv(process_.pid(), &local, 1, &remote, 1, 0);
@@ -73,7 +73,7 @@ Result<std::size_t> ProcessMemory::fetch(Address address, std::span<std::byte> o
   }
   const ssize_t count = ::pread(mem_.get(), out.data(), out.size(), static_cast<off_t>(address));
   if (count > 0) return static_cast<std::size_t>(count);
-  // A read of 0 means that the address space is gone: the process ended.
+  // A read of 0 bytes means that the address space is gone: the process has ended.
   return fail(unreadable(process_, address, count < 0 ? errno : ESRCH));
 }
 

@@ -14,13 +14,13 @@
 namespace jtrace::target {
 namespace {
 
-constexpr std::uint64_t kEntry = 8;  // bytes of /proc/PID/pagemap a page
-// Bits of an entry: present, in the swap, a guard (pagemap.rst). A guard is read for the error that this gives.
+constexpr std::uint64_t kEntry = 8;  // bytes of /proc/PID/pagemap for each page
+// Bits of an entry: present, swapped, a guard page (pagemap.rst). A guard page is read all the same, for the error.
 constexpr std::uint64_t kThere = 1ull << 63 | 1ull << 62 | 1ull << 58;
 
 const std::uint64_t kPage = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 
-// include/uapi/linux/fs.h from Linux 6.7 on: runs of pages instead of an entry for each, four times as fast.
+// include/uapi/linux/fs.h from Linux 6.7 on: runs of pages instead of one entry for each, four times as fast.
 struct ScannedRun {
   std::uint64_t start, end, categories;
 };
@@ -36,8 +36,8 @@ void add_run(std::vector<PageRun>& runs, Address start, Address end) {
   else runs.push_back({start, end});
 }
 
-// Private memory without a file, readable, that nobody supplies page by page: "um" and "ui" are a userfaultfd's, "io"
-// and "pf" a device's (proc_pid_smaps(5)).
+// Readable private memory without a file that is not supplied page by page: "um" and "ui" mark a userfaultfd's memory,
+// "io" and "pf" a device's (proc_pid_smaps(5)).
 bool is_plain(const Mapping& mapping, std::string_view flags) {
   const bool named = !mapping.path.empty() && mapping.path != "[heap]" && !mapping.path.starts_with("[stack") &&
                      !mapping.path.starts_with("[anon:");
@@ -52,7 +52,7 @@ bool is_plain(const Mapping& mapping, std::string_view flags) {
 std::vector<PageRun> parse_zero_backed(std::string_view smaps) {
   constexpr std::string_view kFlags = "VmFlags:";
   std::vector<PageRun> runs;
-  std::vector<Mapping> last;  // none or one
+  std::vector<Mapping> last;  // empty, or one mapping
   for (const std::string_view line : split(smaps, '\n')) {
     if (line.starts_with(kFlags)) {
       if (!last.empty() && is_plain(last.front(), line.substr(kFlags.size()))) {
@@ -143,7 +143,7 @@ void ResidentPages::look() const {
   if (looked_ || !pagemap_) return;
   looked_ = true;
   zero_backed_.clear();
-  // Its second number: resident pages.
+  // The second number: resident pages.
   const auto statm = process_.read_proc("statm");
   const auto fields = split(statm ? std::string_view(*statm) : std::string_view(), ' ');
   const auto resident = fields.size() > 1 ? parse_decimal<std::uint64_t>(fields[1]) : std::nullopt;

@@ -38,8 +38,7 @@ void push_components(std::deque<std::string>& rest, std::string_view path) {
   rest.insert(rest.begin(), parts.begin(), parts.end());
 }
 
-// A walk below a root that keeps the descriptors of the directories it came through, so that ".." never asks the
-// kernel.
+// A walk below a root. It keeps the descriptors of the directories it came through, so ".." never asks the kernel.
 class Walk {
  public:
   Walk(int root, std::string_view path) : root_(root), path_(path) { push_components(rest_, path); }
@@ -61,7 +60,7 @@ class Walk {
  private:
   int here() const { return directories_.empty() ? root_ : directories_.back().get(); }
 
-  // One component: goes into a directory, follows a link, or gives the opened last component.
+  // Handles one component: enters a directory, follows a link, or returns the opened last component.
   Result<UniqueFd> step(const std::string& part, int flags, unsigned mode) {
     UniqueFd node(::openat(here(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!node) {
@@ -114,7 +113,7 @@ Result<UniqueFd> open_in_root(int root, std::string_view path, int flags, unsign
   const std::string text(path);
   UniqueFd fd(openat2(root, text, flags, mode));
   if (fd) return fd;
-  // A seccomp filter that does not know openat2 answers EPERM; a real EPERM comes back from the fall-back as well.
+  // A seccomp filter that does not know openat2 gives EPERM. A real EPERM is returned by the fallback as well.
   if (errno == ENOSYS || errno == EPERM) return open_in_root_by_components(root, path, flags, mode);
   return fail(system_error("cannot open", text));
 }

@@ -6,8 +6,8 @@
 namespace jtrace::target {
 namespace {
 
-// The path after "N:CONTROLLERS:" of the line for these controllers; "" where there is none. Version 2 has none
-// ("0::").
+// The path after "N:CONTROLLERS:" in the line of these controllers; "" if there is none. Version 2 has no controllers
+// there ("0::").
 std::string_view path_of(std::string_view cgroup, std::string_view controller) {
   for (const std::string_view line : split(cgroup, '\n')) {
     const auto fields = split(line, ':');
@@ -18,7 +18,7 @@ std::string_view path_of(std::string_view cgroup, std::string_view controller) {
   return {};
 }
 
-// Where the cgroup is below that mount; "" where it is not.
+// Path of the cgroup below that mount; "" if it is not below it.
 std::string folder_of(const MountEntry& mount, std::string_view path) {
   const std::string_view root = mount.root == "/" ? std::string_view() : std::string_view(mount.root);
   if (path.empty() || !path.starts_with(root)) return {};
@@ -63,7 +63,7 @@ char Standstill::state_of(pid_t thread) const {
   return stat ? parse_state(*stat) : '?';
 }
 
-// A debugger stops thread by thread, and a tracer of system calls one at a time.
+// A debugger stops threads one by one, and a tracer of system calls stops one at a time.
 bool Standstill::all_stopped() const {
   const auto threads = process_.threads();
   bool any = false;
@@ -87,7 +87,7 @@ bool Standstill::is_frozen() {
   if (freezer_.path.empty()) return false;
   const auto state = read_file(freezer_.path);
   if (!state || state->find(freezer_.word) == std::string::npos) return false;
-  // It may have left that cgroup meanwhile.
+  // The process may have left that cgroup in the meantime.
   const auto later = process_.read_proc("cgroup");
   return later && *later == cgroup_;
 }

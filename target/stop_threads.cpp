@@ -20,7 +20,7 @@
 namespace jtrace::target {
 namespace {
 
-constexpr int kMaxRounds = 64;  // threads that start threads while we seize them
+constexpr int kMaxRounds = 64;  // threads may start threads while they are seized
 
 Error no_right(pid_t tid, int errnum) {
   Error error = system_error(errnum, "cannot stop thread " + std::to_string(tid) + " by ptrace");
@@ -31,22 +31,22 @@ Error no_right(pid_t tid, int errnum) {
   return error;
 }
 
-// A thread that an earlier stop could not let go yet: it had not stopped.
+// A thread that an earlier stop could not release, because it had not stopped.
 bool is_traced_by_us(pid_t tid) {
   const auto status = read_file("/proc/" + std::to_string(tid) + "/status");
   return status && status->find("\nTracerPid:\t" + std::to_string(::getpid()) + "\n") != status->npos;
 }
 
-// Its entry may stand in /proc for a while yet, the first thread's until the process ends.
+// Its entry may remain in /proc for some time; that of the first thread until the process ends.
 bool has_ended(const Process& process, pid_t tid) {
   const auto status = process.read_proc("task/" + std::to_string(tid) + "/status");
   return !status || parse_status(*status).has_exited();
 }
 
-// A thread can be let go only when it stands. It was told to stop: waits until it does, or is in the kernel for long.
-// Gives the signal that is to be handed on, 0 for none; nothing where it did not stop, or ended.
+// A thread can be released only when it has stopped. Waits until it stops, or is in the kernel for long. Returns the
+// signal that must be passed on, 0 for none; nothing if it did not stop, or ended.
 std::optional<int> wait_until_stopped(pid_t tid) {
-  constexpr int kTries = 2000;  // some 100 us each
+  constexpr int kTries = 2000;  // about 100 us each
   for (int i = 0; i < kTries; ++i) {
     int status = 0;
     const pid_t got = ::waitpid(tid, &status, __WALL | WNOHANG);
@@ -100,7 +100,7 @@ std::chrono::nanoseconds StoppedThreads::time_left() const {
   return limit_ - std::chrono::nanoseconds(monotonic_ns() - started_ns_);
 }
 
-// Another jtrace has a thread for a moment only: while none of ours stands, it is waited for.
+// Another jtrace holds a thread only for a moment. It is waited for as long as none of our threads is stopped.
 int StoppedThreads::try_seize(const Process& process, pid_t tid) const {
   constexpr int kTries = 50;
   for (int i = 0;; ++i) {
@@ -131,7 +131,7 @@ Result<> StoppedThreads::seize(const Process& process, std::span<const pid_t> ti
     traced_.push_back({.tid = tid});
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
   }
-  // Who may stop one thread of a process may stop them all: the others have a tracer that cannot be seen from here.
+  // If one thread of a process may be stopped, all may: the others have a tracer that cannot be seen from here.
   if (refused && traced_.empty()) return fail(std::move(*refused));
   for (pid_t tid : why_unknown) held_.push_back({.tid = tid});
   return {};
@@ -150,8 +150,8 @@ Result<> StoppedThreads::seize_all(const Process& process) {
 }
 
 Result<> StoppedThreads::wait_all() {
-  // A thread that runs stops within microseconds, a sleep takes many more: at first the target is looked at again and
-  // again, for it stands still meanwhile.
+  // A running thread stops within microseconds, and a sleep takes many more. So the target is polled at first, since
+  // the stopped threads are waiting.
   constexpr int kQuickLooks = 100;
   int looks = 0;
   for (Traced& thread : traced_) {
@@ -162,7 +162,7 @@ Result<> StoppedThreads::wait_all() {
         thread.tid = 0;  // it ended
       } else if (got == thread.tid) {
         thread.stopped = true;
-        // A signal on its way stops a thread too; it is handed on when the thread goes on. Group stops carry an event.
+        // A pending signal stops a thread too; it is passed on when the thread goes on. Group stops carry an event.
         if (status >> 16 == 0) thread.signal = WSTOPSIG(status);
       } else if (time_left().count() < 0) {
         return fail(Error{.category = ErrorCategory::kTimeout,
@@ -200,7 +200,7 @@ std::chrono::nanoseconds StoppedThreads::release() {
   if (traced_.empty()) return std::chrono::nanoseconds(released_ns_ - started_ns_);
   for (const Traced& thread : traced_)
     if (thread.stopped) let_go(thread.tid, thread.signal);
-  // One that does not stop the kernel lets go when we end, or the next stop does.
+  // The kernel releases a thread that does not stop when this process ends; the next stop releases it too.
   for (const Traced& thread : traced_) {
     if (thread.stopped) continue;
     if (const auto signal = wait_until_stopped(thread.tid)) let_go(thread.tid, *signal);

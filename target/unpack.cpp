@@ -23,7 +23,7 @@ bool starts_with(std::span<const std::byte> bytes, std::initializer_list<unsigne
          });
 }
 
-// Writes a stream into a file, pages of zeros as holes.
+// Writes a stream to a file; pages of zeros become holes.
 class SparseFile {
  public:
   static Result<SparseFile> create() {
@@ -76,7 +76,7 @@ Result<> unpack_zstd(std::span<const std::byte> packed, SparseFile& file, const 
     const std::size_t left = ZSTD_decompressStream(context.get(), &output, &input);
     JTRACE_RETURN_IF_ERROR(file.write(std::span(block).first(output.pos)));
     if (ZSTD_isError(left)) {
-      if (file.size() > 0) return {};  // damaged further on: what there is up to here
+      if (file.size() > 0) return {};  // damaged after this point: keeps what was decompressed
       return fail(broken(path, "zstd", ZSTD_getErrorName(left)));
     }
     if (input.pos == input.size && output.pos < output.size) return {};

@@ -10,13 +10,13 @@ using trace::ClassId;
 using trace::ObjectId;
 using trace::ThreadId;
 
-// None for a static method; unknown so far for others.
+// None for a static method; unknown for others until a record gives it.
 CallEvents::Receiver CallEvents::receiver_of(std::uint64_t method) const {
   if (!options_.receivers || !definitions_.is_static(method)) return {};
   return {ObjectId::none(), trace::Number(0)};
 }
 
-// Absent where it is not known: of virtual threads the kernel knows nothing.
+// Absent if it is not known: the kernel knows nothing of virtual threads.
 trace::Number CallEvents::cpu_time_of(const TimedRecord& record) const {
   if (!options_.cpu_time || record.header().slots < record::slots_of<record::CpuTimeRecord>()) return {};
   const std::uint64_t cpu_time = record.as<record::CpuTimeRecord>().cpu_time;
@@ -84,8 +84,8 @@ Result<> CallEvents::take_receiver(const TimedRecord& any) {
   return {};
 }
 
-// What is above the one that ends has ended without a word: constructors by an exception before super() returned, calls
-// by one that went through.
+// The calls above the one that ends have ended without a record: constructors left by an exception before super()
+// returned, and calls that an exception passed through.
 Result<> CallEvents::write_end(const TimedRecord& record) {
   const record::RecordHeader& header = record.header();
   CallStack& stack = stacks_.of(record.thread);
@@ -109,8 +109,8 @@ Result<> CallEvents::end_down_to(CallStack& stack, std::size_t size, const EndFi
   return {};
 }
 
-// With calls: control is in a frame of the method, and in none that it has called. Where the frame is not known, it
-// began before all that is.
+// With calls: control is in a frame of the method, and in no method that it called. If the frame is unknown, it began
+// before all open calls.
 Result<> CallEvents::end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now) {
   if (!traces(record::kCallEvent)) return {};
   const std::size_t at = stack.find(method);
@@ -160,7 +160,7 @@ Result<> CallEvents::write_end_of(CallStack& stack, const EndFigures& at, trace:
                                          .values = values});
 }
 
-// A call as its caller sees it: the method that the instruction names; the one that runs may override it.
+// A call as its caller sees it: the method that the instruction names. The method that runs may override it.
 Result<> CallEvents::write_call(const TimedRecord& record) {
   const std::uint64_t time = record.header().time;
   const std::uint64_t method = definitions_.stands_for(record.header().number);
@@ -183,7 +183,7 @@ trace::ClassId CallEvents::class_ref(std::uint64_t method) const {
   return id != 0 ? ClassId(id) : ClassId();
 }
 
-// That of a caller's view: of static methods none, of others it is not looked at.
+// The receiver as the caller sees it: none for static methods; for others it is not read.
 ObjectId CallEvents::callers_receiver_of(std::uint64_t method) const {
   return definitions_.is_static(method) ? ObjectId::none() : ObjectId();
 }

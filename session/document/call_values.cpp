@@ -13,7 +13,7 @@ using trace::record::kMostText;
 using trace::record::kResultPosition;
 using trace::record::ValueKind;
 
-// As Java prints it, but for the digits of a whole number ("1", not "1.0").
+// As Java prints it, except that a whole number has no fraction ("1", not "1.0").
 template <class Number>
 std::string decimal(Number value) {
   if constexpr (std::is_floating_point_v<Number>) {
@@ -79,7 +79,7 @@ trace::List<trace::Value> ValueElements::make(const std::vector<CallValue>& valu
                                               std::string_view signature, bool result) {
   texts_.clear();
   elements_.clear();
-  texts_.reserve(2 * values.size());  // views into them stay good
+  texts_.reserve(2 * values.size());  // views into them stay valid
   for (const CallValue& each : values) {
     if (each.method != method || (each.position == kResultPosition) != result) continue;
     trace::Value& made = elements_.emplace_back();

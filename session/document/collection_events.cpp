@@ -47,7 +47,7 @@ void CollectionEvents::take_figures(const TimedRecord& record) {
   if (!held_.figures_follow || record.header().number < number) return;
   held_.figures_follow = false;
   if (record.header().number != number) {
-    later_.push_back(record);  // of a later one, whose own gcFinish comes after this one
+    later_.push_back(record);  // belongs to a later collection, whose own gcFinish follows
     return;
   }
   held_.record.used = record.as<record::GcFinishRecord>().used;
@@ -73,7 +73,7 @@ Result<> CollectionEvents::release(std::deque<TimedRecord>& input) {
 Result<> CollectionEvents::write_finish(const record::GcFinishRecord& record) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   const bool known = (record.header.flags & record::kHasFigures) != 0;
-  // G1 adds 8 bytes to every capacity it counts, so that none is 0 (g1MonitoringSupport.hpp, pad_capacity); a heap has
+  // G1 adds 8 bytes to every capacity so that none is 0 (g1MonitoringSupport.hpp, pad_capacity); a heap consists of
   // whole pages.
   const std::uint64_t total = record.total / kPageSize * kPageSize;
   return emitter_.emit(trace::GcFinish{.threadIdRef = ThreadId(record.thread),

@@ -14,10 +14,10 @@ using trace::MethodId;
 using trace::ObjectId;
 using trace::ThreadId;
 
-// The definitions come from a foreign process: the bound keeps it from taking all our memory (some GiB).
+// The definitions come from another process: the bound keeps it from filling jtrace's memory (some GiB).
 constexpr std::size_t kMostDefinitions = 16u << 20;
 
-// "Ljava/lang/String;" is java/lang/String; array classes keep their descriptor, as in class files.
+// "Ljava/lang/String;" becomes java/lang/String; array classes keep their descriptor, as in class files.
 std::string internal_name(std::string signature) {
   if (signature.size() < 2 || signature.front() != 'L' || signature.back() != ';') return signature;
   return signature.substr(1, signature.size() - 2);
@@ -36,7 +36,7 @@ trace::Number line_number(std::int32_t line) {
   return line < 0 ? trace::Number() : trace::Number(static_cast<std::uint64_t>(line));
 }
 
-// What a thread did that ran before the trace (docs/trace_format.md, jtrace.threadState); "": not known.
+// What a thread that ran before the trace was doing (docs/trace_format.md, jtrace.threadState); "": not known.
 std::string_view state_word(std::uint8_t flags) {
   constexpr std::string_view kWords[] = {"",        "runnable", "native", "blocked",
                                          "waiting", "sleeping", "parked", "suspended"};
@@ -51,14 +51,14 @@ void DefinitionTable::add(trace::record::Definition definition) {
   const std::uint64_t id = definition.id;
   const std::size_t known =
       threads_.size() + classes_.size() + methods_.size() + stand_for_.size() + objects_.size() + stacks_.size();
-  if (known >= kMostDefinitions) return;  // its users get an id alone
+  if (known >= kMostDefinitions) return;  // events that refer to it have only the id
   if (auto* thread = std::get_if<record::ThreadDefinition>(&definition.fields)) {
     threads_.try_emplace(id, Thread{definition.time, std::move(*thread)});
   } else if (auto* made = std::get_if<record::ClassDefinition>(&definition.fields)) {
     std::string name = internal_name(made->signature);
     classes_.try_emplace(id, Class{definition.time, std::move(*made), std::move(name)});
   } else if (auto* method = std::get_if<record::MethodDefinition>(&definition.fields)) {
-    methods_.insert_or_assign(id, std::move(*method));  // a later one knows more
+    methods_.insert_or_assign(id, std::move(*method));  // a later definition has more facts
     least_method_ = least_method_ == 0 ? id : std::min(least_method_, id);
   } else if (const auto* callee = std::get_if<record::StandsForDefinition>(&definition.fields)) {
     stand_for_.insert_or_assign(id, callee->method);
@@ -239,7 +239,7 @@ void DefinitionTable::restart() {
 Result<> DefinitionTable::write_live_threads(std::uint64_t time) {
   std::vector<std::uint64_t> ids;
   for (const auto& [id, thread] : threads_)
-    if (thread.time <= time) ids.push_back(id);  // definitions run ahead of events
+    if (thread.time <= time) ids.push_back(id);  // definitions arrive earlier than their events
   std::sort(ids.begin(), ids.end());
   for (const std::uint64_t id : ids) JTRACE_RETURN_IF_ERROR(announce_thread(id, time));
   return {};

@@ -83,7 +83,7 @@ Result<Drainer::Pass> Drainer::take(Mode mode) {
   if (in_trace()) JTRACE_RETURN_IF_ERROR(write_losses(false));
   if (in_trace() && mode == Mode::kLive && document_.is_clock_due(monotonic_now()))
     JTRACE_RETURN_IF_ERROR(document_.write_clock(now()));
-  // Only what has left us is freed: a later recover finds the rest in the pool.
+  // Frees only what has been written: a later recover finds the rest in the pool.
   JTRACE_RETURN_IF_ERROR(output().flush());
   if (mode != Mode::kReadOnly) records_.release(options().block_when_full);
   return pass;
@@ -108,7 +108,7 @@ Result<> Drainer::finish_document(const End& end) {
   first.add(document_.end_trace(wall));
   first.add(document_.end(wall));
   first.add(output().finish());
-  document_.redirect(discard_);  // what a paused agent still says
+  document_.redirect(discard_);  // for what a paused agent still sends
   return first.result();
 }
 
@@ -157,7 +157,7 @@ Result<> Drainer::write_this(const MethodCounts& counts) {
 
 Result<> Drainer::write_this(const OptionNote& note) { return document_.write_option(note.key, note.value); }
 
-// Each element says how many were lost since the last one.
+// Each element gives the number of events lost since the previous one.
 Result<> Drainer::write_losses(bool at_once) {
   const std::uint64_t lost = records_.counts().dropped_events;
   if (lost <= document_.written_losses()) return {};

@@ -91,7 +91,7 @@ Result<> EventBuilder::announce_until(std::uint64_t time) {
 
 Result<> EventBuilder::on_time(std::uint64_t time) {
   if (collections_.is_holding() && collections_.may_release(time)) JTRACE_RETURN_IF_ERROR(release());
-  // What is held back has earlier times: its definitions come with it.
+  // Events that are held back have earlier times, and bring their definitions.
   return collections_.is_holding() ? Result<>() : announce_until(time);
 }
 

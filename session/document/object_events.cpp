@@ -43,7 +43,7 @@ Result<> ObjectEvents::write_kept_ends() {
   return {};
 }
 
-// Methods of a class that is gone still have their counts: then its definition stays.
+// Methods of an unloaded class still have their counts, so its definition stays.
 Result<> ObjectEvents::write_end(const record::ObjectRecord& record) {
   const bool is_class = record.header.kind == RecordKind::kClassUnload;
   if (!is_class && options_.receivers && sequences_.holds_end(record.id)) return {};

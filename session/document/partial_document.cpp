@@ -8,7 +8,7 @@
 namespace jtrace::session {
 namespace {
 
-// The value of an attribute, still escaped; "" where there is none.
+// The value of an attribute, still escaped; "" if there is none.
 std::string_view attribute(std::string_view line, std::string_view name) {
   std::string wanted = " " + std::string(name) + "=\"";
   const std::size_t start = line.find(wanted);
@@ -64,7 +64,7 @@ class LineReader {
     return true;
   }
 
-  // Elements in order of time: all but definitions, and frees, which may stand inside of a collection that is over.
+  // Elements in order of time: all except definitions, and frees, which may lie inside a past collection.
   void read_event(std::string_view name, std::string_view line) {
     if (name == "objAlloc") document_.objects.push_back(number(line, "objId"));
     if (name == "threadEnd") document_.ended_threads.push_back(number(line, "threadIdRef"));
@@ -86,7 +86,7 @@ PartialDocument read_partial_document(std::string_view text) {
   while (document.whole_size < text.size()) {
     const std::string_view rest = text.substr(document.whole_size);
     const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos) break;  // cut
+    if (end == std::string_view::npos) break;  // truncated
     const std::string_view line = rest.substr(0, end);
     if (line.starts_with("</TRACE>") || line.starts_with("<traceEnd") || line.starts_with("<agentDestroy")) {
       document.is_ended = true;

@@ -1,12 +1,12 @@
-// What becomes of each kind of record: one handler for each row of trace/record/records.def, in its order. A row
-// without one does not link.
+// One handler for each row of trace/record/records.def, in its order: it makes the elements of that kind of record. A
+// row without a handler does not link.
 #include "session/document/event_builder.h"
 
 namespace jtrace::session {
 
 namespace record = trace::record;
 
-// VMDeath comes on a thread (DestroyJavaVM) whose ThreadEnd has come before: then it has no thread.
+// VMDeath comes on a thread (DestroyJavaVM) whose ThreadEnd came before; then the record has no thread.
 template <class Element>
 Result<> EventBuilder::write_runtime(const record::ThreadRecord& record) {
   if (ended_threads_.contains(record.thread)) return emitter_.emit(Element{.time = wall(record.header.time)});

@@ -7,7 +7,7 @@ namespace jtrace::session {
 namespace {
 
 constexpr std::string_view kFirstLine = "session=1\n";
-constexpr std::size_t kLongestInPool = 400;  // of a value; there is room for some hundred bytes
+constexpr std::size_t kLongestInPool = 400;  // longest value; the pool has room for some hundred bytes
 
 void append_line(std::string& text, std::string_view key, std::string_view value) {
   text.append(key).append("=").append(on_one_line(value)) += '\n';

@@ -21,7 +21,7 @@ Result<> TraceDrain::end_trace(Mode mode) {
     if (!done) first.add(fail(std::move(done).error()));
   }
   first.add(settle(Ending::kTrace));
-  // What comes now is written also where the destination is full.
+  // What arrives now is written even if the destination is full.
   output_.begin_closing();
   End end{.mode = mode};
   if (last_counts_) end.notes.emplace_back(*last_counts_);
@@ -64,7 +64,7 @@ Result<> TraceDrain::rotate(std::uint64_t time) {
   return {};
 }
 
-// Of the document that ends, not of the trace.
+// Figures of the document that ends, not of the trace.
 Result<> TraceDrain::write_counts_of_document() {
   if (!counts_methods(options_)) return {};
   const CountRoom room = count_room();

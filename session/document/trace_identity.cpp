@@ -25,7 +25,7 @@ std::string host_name() {
   return name;
 }
 
-// The IPv4 addresses of the interfaces that are up, without loopback.
+// The IPv4 addresses of all interfaces that are up, except loopback.
 std::string ip_addresses() {
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return {};
@@ -45,7 +45,7 @@ std::string ip_addresses() {
   return text.empty() ? "127.0.0.1" : text;
 }
 
-// "btime" of /proc/stat: whole seconds, the same for everybody.
+// "btime" of /proc/stat: whole seconds, equal for all processes.
 std::uint64_t boot_time() {
   const auto text = read_file("/proc/stat");
   if (!text) return 0;
@@ -66,7 +66,7 @@ std::string perf_string(const target::Jvm& jvm, const char* name) {
   return found == jvm.perf_strings.end() ? std::string() : found->second;
 }
 
-// The main class and its arguments, secrets masked.
+// The main class and its arguments, with secrets masked.
 std::string executable(const target::Process& process, const target::Jvm& jvm, bool show_secrets) {
   std::vector<std::string> words;
   if (const std::string command = perf_string(jvm, "sun.rt.javaCommand"); !command.empty()) {

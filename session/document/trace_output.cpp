@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kRotationMargin = 64u << 10;  // room for one event with its definitions, and the end
 
-constexpr std::uint64_t kEventMargin = 8u << 10;  // the same where there is little room for all
+constexpr std::uint64_t kEventMargin = 8u << 10;  // the same when little room is left
 constexpr std::uint64_t kPartMargin = 24u << 10;  // room for what is in a chunk of the pool
 
 constexpr std::size_t kFirstRecords = 4096;  // the head of a document
@@ -27,7 +27,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// What must stay free: the user's value, else a share of the file system.
+// What must stay free: the user's value, otherwise a share of the file system.
 std::uint64_t min_free_of(const TraceOptions& options, const std::string& path) {
   if (options.min_free) return *options.min_free;
   struct statvfs info {};
@@ -48,7 +48,7 @@ Result<std::unique_ptr<TraceOutput>> TraceOutput::open(const std::string& path, 
       return fail(ErrorCategory::kUsage, path + " is no file: it cannot be rotated");
     JTRACE_RETURN_IF_ERROR(output->open_sinks());
     output->remove_if_unused_ = !exists;
-    // A disk that is full is seen now, and not when the agent is in the JVM.
+    // Finds a full disk now, before the agent is in the JVM.
     if (output->destination_->reserve(kFirstRecords) == nullptr) return fail(*output->destination_->status());
   } else {
     JTRACE_RETURN_IF_ERROR(output->open_sinks());

@@ -7,7 +7,7 @@ using record::RecordKind;
 using trace::ObjectId;
 using trace::ThreadId;
 
-// Where the JVM waits until another thread has initialised or loaded a class, it tells of the end alone
+// When a thread waits until another has initialized or loaded a class, the JVM reports only the end of the wait
 // (ObjectMonitor::wait with interruptible == false, objectMonitor.cpp, JDK 8 to 27).
 bool WaitEvents::ends_unseen_wait(const record::MonitorRecord& record) const {
   const bool by_jvm = (record.header.flags & (record::kSleep | record::kPark)) == 0;
@@ -16,7 +16,7 @@ bool WaitEvents::ends_unseen_wait(const record::MonitorRecord& record) const {
   return wait != waits_.end() && wait->second == kNotWaiting;
 }
 
-// Whether the document has the beginning of what the record ends.
+// True if the document has the begin of the wait that the record ends.
 bool WaitEvents::has_begun(const record::MonitorRecord& record) const {
   if (record.header.kind == RecordKind::kMonContendedEntered) return contending_.count(record.thread) != 0;
   const auto wait = waits_.find(record.thread);
@@ -56,7 +56,7 @@ Result<> WaitEvents::write_wait(const record::MonitorRecord& record, ObjectId ob
 
 Result<> WaitEvents::write_waited(const record::MonitorRecord& record, ObjectId object) {
   const std::uint64_t time = record.header.time;
-  trace::Number waited;  // unknown where the wait began before the trace
+  trace::Number waited;  // unknown if the wait began before the trace
   if (const auto wait = waits_.find(record.thread); wait != waits_.end() && wait->second != kNotWaiting)
     waited = (time - wait->second) / 1'000'000;
   waits_[record.thread] = kNotWaiting;

@@ -47,7 +47,7 @@ std::uint64_t bits_with(Condition condition) {
     if (condition(row)) bits |= row.bit;
   return bits;
 }
-// "all" has the events that cost little: those that rewrite the bytecode of all that the filters include must be named.
+// "all" has the events that cost little. Events that rewrite the bytecode of all included classes must be named.
 bool is_in_all(const Row& row) { return row.when == When::kDefault || row.when == When::kAll; }
 
 const std::vector<Word>& groups() {
@@ -60,7 +60,7 @@ const std::vector<Word>& groups() {
   }();
   return made;
 }
-// Elements, and the groups of what has none of its own.
+// Elements, and the groups of events that have no element of their own.
 const std::vector<Word>& elements() {
   static const std::vector<Word> made = [] {
     std::vector<Word> words;
@@ -73,10 +73,10 @@ const std::vector<Word>& elements() {
   return made;
 }
 
-// Definitions, written wherever they are referred to: asking for them asks for nothing else.
+// Definitions are written wherever they are referred to; asking for them asks for nothing else.
 constexpr std::string_view kAlways[] = {"methodDef", "objDef"};
 
-// Each word once: a group may share its name with one of its events; the word then means the group.
+// Each word once: if a group has the name of one of its events, the word means the group.
 template <class Function>
 void for_each_word(Function function) {
   const auto is_group = [](const Word& word) {

@@ -16,14 +16,15 @@ namespace {
 
 using Items = std::vector<std::string>;
 
-constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, which stands up to 1 ms, can measure
+// ns; the coarse clock, which may lag up to 1 ms, can measure calls from this length on
+constexpr std::uint64_t kLeastCoarse = 10'000'000;
 
 tl::unexpected<Error> wrong_value(std::string_view name, std::string_view value, const std::string& expected) {
   return fail(ErrorCategory::kUsage,
               "option " + std::string(name) + ": '" + std::string(value) + "' is not " + expected);
 }
 
-// "5", "0.25", "90s", "5m", "1h", "200ms" as ns.
+// Parses "5", "0.25", "90s", "5m", "1h", "200ms" into ns.
 std::optional<std::uint64_t> parse_seconds(std::string_view text) {
   double unit = 1;
   for (const auto& [suffix, factor] :
@@ -61,7 +62,7 @@ OptionSpec flag(std::string_view name, std::string_view help, bool TraceOptions:
           }};
 }
 
-// A choice of two words; `second` sets the flag.
+// An option with two words; `second` sets the flag.
 OptionSpec choice(std::string_view name, std::string_view first, std::string_view second, std::string_view value,
                   std::string_view help, bool TraceOptions::*member) {
   return {name,
@@ -258,7 +259,7 @@ OptionSpec milliseconds(std::string_view name, std::string_view help, std::uint3
   return spec;
 }
 
-// The options that go to the agent, by the forms of start_options.def.
+// The options that go to the agent, parsed by the forms of start_options.def.
 std::vector<OptionSpec> start_options() {
   using O = TraceOptions;
 #define START_FORM_Time(key, help, member, least, most) time_above_0(key, help, member)
@@ -278,7 +279,7 @@ std::vector<OptionSpec> start_options() {
 #undef START_FORM_Milliseconds
 }
 
-// Words that old command lines for such agents have, taken and without effect: a file is what we write.
+// Words from command lines of older agents, accepted without effect: the output is always a file.
 OptionSpec server_option() {
   return {"server",
           OptionKind::kValue,
@@ -291,7 +292,7 @@ OptionSpec server_option() {
           [](const TraceOptions&) -> std::optional<std::string> { return std::nullopt; }};
 }
 
-// The agent has used it already.
+// The agent has used this option already.
 OptionSpec jtrace_option() {
   return {"jtrace",
           OptionKind::kValue,
@@ -403,7 +404,7 @@ Result<> OptionReader::apply(const OptionSpec& spec, const Items& items) {
 
 Result<> OptionReader::give(std::string_view name, std::string_view text) {
   const OptionSpec* spec = find_spec(name);
-  if (spec == nullptr) return give_pair(name, text);  // says that it is unknown
+  if (spec == nullptr) return give_pair(name, text);  // reports that it is unknown
   if (spec->kind == OptionKind::kList) return apply(*spec, split_escaped(text, ',', false));
   return apply(*spec, {std::string(text)});
 }

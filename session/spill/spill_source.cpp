@@ -16,7 +16,7 @@ using record::BlockKind;
 
 namespace {
 
-// The caller's sink as the place of a document, which it neither begins nor ends.
+// Gives the caller's sink as a document that is neither begun nor ended here.
 class SinkOutput final : public DocumentOutput {
  public:
   explicit SinkOutput(trace::EventSink& sink) : sink_(sink) {}
@@ -35,7 +35,7 @@ class SinkOutput final : public DocumentOutput {
 
 ClockAnchor anchor_of(const record::SpillMoment& moment) { return {moment.monotonic, moment.realtime}; }
 
-// A struct at the beginning of the payload.
+// Reads a struct from the start of the payload.
 template <class Fields>
 std::optional<Fields> fields_of(const record::SpillReader::Block& block) {
   if (block.payload.size() < sizeof(Fields)) return std::nullopt;
@@ -48,14 +48,14 @@ std::string_view text_of(const record::SpillReader::Block& block) {
   return {reinterpret_cast<const char*>(block.payload.data()), block.payload.size()};
 }
 
-// Does again what the trace did.
+// Repeats what the trace did.
 class Replay {
  public:
   Replay(const Session& session, trace::EventSink& sink)
       : output_(sink),
         drainer_(records_, output_, session.identity, without_rotation(session.options), session.anchor) {}
 
-  // False: the block is malformed, or must not come here.
+  // False if the block is malformed or not allowed here.
   Result<bool> take(record::SpillReader::Block& block) {
     if (block.header.kind == BlockKind::kKnown) return remember(block);
     if (block.header.kind == BlockKind::kTraceStart) return start(block);
@@ -73,7 +73,7 @@ class Replay {
       default: return false;
     }
   }
-  // The file ends before the trace does; `rest`: what its pool has beyond.
+  // The file ends before the trace does; `rest` is what its pool has after it.
   Result<> cut(record::PoolReader* rest) {
     if (rest != nullptr) JTRACE_RETURN_IF_ERROR(records_.add_rest(*rest));
     return drainer_.end(Drainer::Mode::kReadOnly);

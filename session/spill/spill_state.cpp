@@ -102,7 +102,7 @@ void SpillState::learn_event(const record::RecordHeader& header, const std::byte
       return definitions_.forget(DefinitionKind::kThread, copy_of<record::ThreadRecord>(from).thread);
     case RecordKind::kObjFree:
       return definitions_.forget(DefinitionKind::kObject, copy_of<record::ObjectRecord>(from).id);
-    default: return;  // methods of a class that is gone may still be counted: its definition stays
+    default: return;  // methods of an unloaded class may still be counted: its definition stays
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostHeld = std::uint64_t{8} << 30;  // twice the largest pool
 
-// The part after what is known of its chunk; empty where all of it is.
+// The part after what is known of its chunk; empty if all of it is known.
 record::EventPart unknown_rest(record::EventPart part, std::uint32_t sequence, std::uint64_t end) {
   if (part.sequence > sequence) return part;
   const std::uint64_t known =
@@ -70,7 +70,7 @@ Result<record::RecordSource::Pass> SpilledRecords::drain(record::RecordSink& sin
     held_ -= bytes_[part.tag].size();
     return true;
   });
-  // What is left begins with the next record.
+  // The remainder begins with the next record.
   for (record::EventPart& part : parts_) {
     part.offset += part.taken;
     part.data += part.taken;
@@ -79,7 +79,7 @@ Result<record::RecordSource::Pass> SpilledRecords::drain(record::RecordSink& sin
   return pass;
 }
 
-// Parts of a pool, without what the spill has of them.
+// Parts of a pool, without those that the spill has.
 class SpilledRecords::Rest final : public record::PartSink {
  public:
   explicit Rest(SpilledRecords& records) : records_(records) {}
