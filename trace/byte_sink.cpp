@@ -36,7 +36,7 @@ void ByteSink::begin_closing() {
 
 Result<> ByteSink::finish() {
   closing_ = true;
-  // What was taken has been promised: it goes out even where the sink was full.
+  // Accepted bytes must be written, even if the sink was full.
   std::optional<Error> first;
   if (error_ && is_full(*error_)) std::swap(first, error_);
   if (!error_) drain_buffer();
@@ -51,7 +51,7 @@ Result<std::uint64_t> ByteSink::promise(std::uint64_t, std::uint64_t, bool) {
   return std::numeric_limits<std::uint64_t>::max();
 }
 
-// The slow way of reserve(): drains, grows, asks the destination for more, as needed.
+// The slow path of reserve(): drains, grows, asks the destination for more, as needed.
 char* ByteSink::make_room(std::size_t size) {
   if (error_) return nullptr;
   if (buffered() + size > capacity_) {
@@ -112,7 +112,8 @@ Result<> MemorySink::drain(std::string_view records) {
   return {};
 }
 
-// A descriptor that poll() finds writable takes PIPE_BUF bytes without blocking (pipe(7)); a regular file is always so.
+// A descriptor that poll() reports as writable takes PIPE_BUF bytes without blocking (pipe(7)); a regular file always
+// does.
 Result<std::size_t> ByteSink::write_some(int fd, std::string_view bytes, const std::string& name) {
   constexpr int kSlice = 100;       // ms
   constexpr int kReaderGrace = 20;  // slices
@@ -128,7 +129,7 @@ Result<std::size_t> ByteSink::write_some(int fd, std::string_view bytes, const s
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno == EAGAIN) {
-      // Somebody else made the descriptor non-blocking (a shared terminal): wait for room.
+      // Another process made the descriptor non-blocking (a shared terminal): waits for room.
       pollfd room{fd, POLLOUT, 0};
       ::poll(&room, 1, -1);
     } else if (errno != EINTR) {

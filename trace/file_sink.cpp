@@ -43,7 +43,7 @@ Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path, cons
 FileSink::~FileSink() {
   if (!fd_) return;  // finished, or never opened
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  // Gives the kept room back.
+  // Frees the reserved room.
   else if (allocated_ > size_ && ::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) return;
 }
 
@@ -56,7 +56,7 @@ Result<> FileSink::open() {
 }
 
 Result<> FileSink::open_visible() {
-  // A FIFO that nobody reads is refused at once (ENXIO) and not waited for.
+  // A FIFO without a reader is refused at once (ENXIO) instead of waited for.
   const int flags = regular_ ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY | O_NONBLOCK;
   auto opened = open_file(path_, flags, kOwnerOnly);
   if (!opened && !regular_ && opened.error().errnum == ENXIO)
@@ -71,7 +71,7 @@ Result<> FileSink::open_temporary() {
   const std::size_t slash = path_.rfind('/');
   const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
   std::string temporary = path_.substr(0, name) + "." + path_.substr(name) + ".XXXXXX";
-  fd_.reset(::mkostemp(temporary.data(), O_CLOEXEC));  // made with mode 0600
+  fd_.reset(::mkostemp(temporary.data(), O_CLOEXEC));  // created with mode 0600
   if (!fd_) return fail(system_error("cannot create a file beside", path_));
   temporary_ = std::move(temporary);
   return {};
@@ -91,7 +91,7 @@ Result<std::uint64_t> FileSink::promise(std::uint64_t least, std::uint64_t wishe
   }
   if (!regular_) return wished;
   if (allocate_until(wished + reserve)) return wished;
-  // No room for all that, but perhaps for the next record.
+  // No room for all of it, but perhaps for the next record.
   JTRACE_RETURN_IF_ERROR(allocate_until(least + reserve));
   return least;
 }
@@ -135,8 +135,8 @@ Result<> FileSink::drain(std::string_view records) {
   return {};
 }
 
-// After a failed write: the file ends with a whole record again, and with the reserve of free room after it where the
-// file is as long as that.
+// After a failed write: the file ends with a whole record again, with the reserve of free room after it if the file is
+// large enough.
 void FileSink::cut_back() {
   std::uint64_t end = boundaries_.front();
   for (std::uint64_t boundary : boundaries_)

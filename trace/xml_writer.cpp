@@ -9,10 +9,10 @@
 
 namespace jtrace::trace {
 
-// Formatting of one element: how much room it may take, and its text. `out` has that room.
+// Formats one element: the maximum room it needs, and its text. `out` has that room.
 struct XmlFormat {
   XmlWriter& writer;
-  // Copies: what the writer holds would be read again after every character written.
+  // Copies: otherwise the writer's members would be read again after every character written.
   const bool strict = writer.strict_;
   const bool single_trace = writer.options_.single_trace;
 
@@ -50,7 +50,7 @@ struct XmlFormat {
     return text;
   }
 
-  // ` name="` as an array, so that copying it is a store or two.
+  // ` name="` as an array, so that copying it takes a store or two.
   template <class Element, std::size_t Index>
   static constexpr auto attribute_start() {
     constexpr std::string_view name = Schema<Element>::infos[Index].name;
@@ -67,7 +67,7 @@ struct XmlFormat {
 
   static std::size_t text_room(Text text) { return text.present() ? text.view().size() * kEscapeGrowth : 0; }
 
-  // Names, quotes and everything that is not text.
+  // Names, quotes and everything else that is not text.
   template <class Element>
   static constexpr std::size_t fixed_room() {
     std::size_t room = 2 * Schema<Element>::name.size() + 16;  // <name ... ></name>, newline
@@ -128,7 +128,7 @@ struct XmlFormat {
       if (single_trace) return out;
     }
     const auto& member = element.*kMember<Element, Index>;
-    // Those that have a rank mostly are there, and the others not: the straight way is theirs.
+    // Attributes with a rank are usually present, the others usually not: the fast path is for them.
     if (__builtin_expect(is_present(member), info.rank != 0) == 0) {
       if constexpr (info.presence == Presence::kRequired) writer.missing_ = &info;
       return out;
@@ -139,7 +139,7 @@ struct XmlFormat {
     return out + 1;
   }
 
-  // `out` is passed on by value: through a reference, every character written might change it.
+  // `out` is passed by value: through a reference, every character written might change it.
   template <class Element, std::size_t... I>
   char* put_attributes(char* out, const Element& element, std::index_sequence<I...>) const {
     static constexpr auto order = written_order<Element>();
@@ -147,7 +147,7 @@ struct XmlFormat {
     return out;
   }
 
-  // The children of an element, with `>` in front where there are any.
+  // Writes the children of an element, after `>` if there are any.
   template <class Element>
   char* put_children(char* out, const Element& element) const {
     if constexpr (requires { element.invocationContext; }) {
@@ -172,7 +172,7 @@ struct XmlFormat {
     return out;
   }
 
-  // In strict form the values of a call stand after it: the body's content model allows them there.
+  // In strict form the values of a call come after it, where the body's content model allows them.
   char* put_item(char* out, const MethodBodyItem& item) const {
     return std::visit(
         [&](const auto& child) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kPackedBuffer = 256u << 10;
 constexpr std::size_t kMagicSize = 4;
-// Windows up to this need no more memory than a reader may take; a frame that wants more is refused by the library.
+// Windows up to this size need no more memory than a reader may take; the library refuses frames that need more.
 constexpr int kZstdWindowLog = 25;
 
 class FdSource final : public ByteSource {
@@ -63,7 +63,7 @@ class MemorySource final : public ByteSource {
   std::size_t at_ = 0;
 };
 
-// A source whose first bytes were looked at: gives them again.
+// A source whose first bytes were examined: it returns them again.
 class PeekedSource final : public ByteSource {
  public:
   PeekedSource(std::unique_ptr<ByteSource> below, std::string first)
@@ -84,7 +84,7 @@ class PeekedSource final : public ByteSource {
   std::size_t at_ = 0;
 };
 
-// What the two unpackers share: a buffer of packed bytes.
+// The common part of the two decompressors: a buffer of compressed bytes.
 class UnpackingSource : public ByteSource {
  public:
   explicit UnpackingSource(std::unique_ptr<ByteSource> below) : below_(std::move(below)), packed_(kPackedBuffer) {}
@@ -93,7 +93,7 @@ class UnpackingSource : public ByteSource {
   std::uint64_t size() const override { return below_->size(); }
 
  protected:
-  // More packed bytes; 0 at the end.
+  // Reads more compressed bytes; 0 at the end.
   Result<std::size_t> refill() { return read_fully(*below_, packed_.data(), packed_.size()); }
   std::unique_ptr<ByteSource> below_;
   std::vector<char> packed_;
@@ -126,7 +126,7 @@ class ZstdSource final : public UnpackingSource {
         break;
       }
       in_frame_ = left != 0;
-      flushing_ = to.pos == to.size;  // more may be waiting inside
+      flushing_ = to.pos == to.size;  // there may be more inside
     }
     return to.pos;
   }

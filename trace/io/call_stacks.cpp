@@ -37,7 +37,7 @@ void CallStacks::note(const Event& event, Scope& scope) {
     case ElementKind::kTraceEnd: return close_scope(scope, std::get<TraceEnd>(event).time.value_or(last_time_));
     case ElementKind::kOption:
       if (const auto gap = gap_of(event, scope)) lose(scope, *gap);
-      // What ended meanwhile is not told.
+      // Ends in the gap are not reported.
       else if (std::get<Option>(event).key.view() == kPausedKey) cut_scope(scope, last_time_);
       // After its own events: the part before this one is missing.
       else if (std::get<Option>(event).key.view() == kContinuesKey && has_threads(scope)) cut_scope(scope, last_time_);

@@ -13,7 +13,7 @@ constexpr int kZstdLevel = 1;
 constexpr int kGzipLevel = 1;
 constexpr std::size_t kPackedBuffer = 256u << 10;
 
-// What the two packers share: whether a frame ends with each drain. Such a frame goes down as one record.
+// The common part of the two compressors. A frame may end with each drain; then it is passed on as one record.
 class PackingSink : public ByteSink {
  public:
   PackingSink(std::unique_ptr<ByteSink> below, Framing framing)
@@ -36,7 +36,7 @@ class PackingSink : public ByteSink {
     Result<> finished = below_->finish();
     return packed ? std::move(finished) : std::move(packed);
   }
-  // Packs `records` and, with `last`, ends the frame.
+  // Compresses `records` and, with `last`, ends the frame.
   virtual Result<> pack(std::string_view records, bool last) = 0;
   Result<> hand_down(std::size_t size) {
     if (!framed_) return below_->write({packed_.data(), size});

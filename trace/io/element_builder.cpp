@@ -12,7 +12,7 @@ namespace jtrace::trace::io {
 namespace {
 
 constexpr std::uint64_t kNanosPerSecond = 1'000'000'000;
-// 2^64-1 is how values.h says "absent".
+// values.h uses 2^64-1 for "absent".
 constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::uint64_t>::max() - 1;
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
@@ -103,7 +103,7 @@ constexpr std::array<Maker, kElementCount> kMakers = {{
 }};
 const Maker& maker(ElementKind kind) { return kMakers[static_cast<std::size_t>(kind)]; }
 
-// Other spellings: what the comments of the original DTD say where its declarations say something else
+// Other spellings: those of the original DTD's comments, where they differ from its declarations
 // (docs/trace_format.md).
 struct Alias {
   std::string_view written;
@@ -130,7 +130,7 @@ std::optional<std::size_t> find_any_spelling(std::span<const Field> fields, std:
   return std::nullopt;
 }
 
-// Attributes that are CDATA in the DTD's declarations and one of a few words in its text.
+// Attributes that the DTD declares as CDATA, and whose text allows only a few words.
 struct Words {
   std::string_view attribute;
   std::string_view text;
@@ -147,7 +147,7 @@ const Words* find_words(ElementKind kind, std::string_view attribute) {
                                          [&](const Words& each) { return each.attribute == attribute; });
   return found == std::end(kFilterWords) ? nullptr : found;
 }
-// Other producers write them in capitals.
+// Other producers write these in capitals.
 bool lists(const Words& list, std::string_view value) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return !value.empty() && std::any_of(list.words.begin(), list.words.end(), [&](std::string_view word) {
@@ -203,7 +203,7 @@ std::optional<ElementKind> element_of_any_spelling(std::string_view name) {
     for (const ElementInfo& element : kElements) map->emplace(element.name, element.kind);
     map->emplace("VALUE", ElementKind::kValue);
     map->emplace("invocationContext", ElementKind::kInvocationContext);
-    map->emplace("method", ElementKind::kMethodDef);  // named in the root's model, declared nowhere
+    map->emplace("method", ElementKind::kMethodDef);  // the root's model has this name, but nothing declares it
     return map;
   }();
   const auto found = names->find(name);
@@ -289,7 +289,7 @@ const AttributeInfo* ElementBuilder::missing() const {
   return nullptr;
 }
 
-// The children collected while the element was open, as its members.
+// Stores the children collected while the element was open as its members.
 void ElementBuilder::attach_children(Frame& frame) {
   std::visit(
       [&](auto& element) {

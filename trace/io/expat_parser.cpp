@@ -37,7 +37,7 @@ class ExpatParser final : public XmlParser {
       if (!fault_ && !stopped_) fault_ = fault_of_error();
       return false;
     }
-    // What is not yet handed on is one token.
+    // One token has not been passed on yet.
     if (const XML_Index at = XML_GetCurrentByteIndex(parser_); at >= 0) reached_ = static_cast<std::uint64_t>(at);
     if (fed_ - reached_ <= kMaxToken) return true;
     fault_ =

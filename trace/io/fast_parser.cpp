@@ -1,8 +1,8 @@
-// XmlParser for what traces are made of: elements under one root with plain attributes, at twice the speed of a full
-// parser. It knows a part of XML only, checks that part as the recommendation demands, and hands everything else (a
-// DOCTYPE, CDATA, another encoding, names beyond ASCII, every fault, the end of the document) to expat, from the start
-// of the element of the root in which it stands. So nothing is accepted that expat would refuse, and every message is
-// expat's; tests/fuzz/fuzz_xml_reader.cpp holds the two against each other.
+// XmlParser for the usual trace: elements under one root with plain attributes, at twice the speed of a full parser. It
+// knows only a part of XML and checks that part as the recommendation demands. Everything else (a DOCTYPE, CDATA,
+// another encoding, names beyond ASCII, every fault, the end of the document) it passes to expat, from the start of the
+// root's child in which it occurs. So it accepts nothing that expat would refuse, and every message is expat's.
+// tests/fuzz/fuzz_xml_reader.cpp compares the two.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -21,8 +21,8 @@ constexpr std::size_t kMaxFastDepth = 8;
 enum ByteClass : std::uint8_t {
   kNameStart = 1,  // A-Z a-z _
   kNamePart = 2,   // ... 0-9 . -
-  kValueStop = 4,  // what ends or complicates a value: quotes, <, &, controls, bytes beyond ASCII
-  kTextStop = 8,   // ... a text: <, &, ], controls but newline and tab, bytes beyond ASCII
+  kValueStop = 4,  // ends or complicates a value: quotes, <, &, controls, bytes beyond ASCII
+  kTextStop = 8,   // the same for a text: <, &, ], controls except newline and tab, bytes beyond ASCII
   kSpace = 16,
 };
 constexpr std::array<std::uint8_t, 256> kClasses = [] {
@@ -68,12 +68,12 @@ class FastParser final : public XmlParser {
  private:
   enum class Outcome { kMore, kStrange, kStopped };
   enum class Step { kDone, kMore, kStrange };
-  // A place: `at` stands on `line`, as many characters after column `column` as there are from `mark` to it.
+  // A position: `at` is on `line`, in column `column` plus the number of characters from `mark` to `at`.
   struct Place {
     std::size_t at = 0, mark = 0;
     std::uint64_t line = 1, column = 1;
   };
-  struct Part {  // of the element that is being read; delivered when it is whole
+  struct Part {  // a part of the element that is being read; delivered when the element is complete
     enum Kind : std::uint8_t { kStart, kEnd, kText } kind;
     std::string_view name;             // or the text
     std::size_t first = 0, count = 0;  // attributes
@@ -136,7 +136,7 @@ class FastParser final : public XmlParser {
     return part.kind == Part::kEnd ? handler_.on_end() : handler_.on_text(part.name);
   }
 
-  // -- At cursor_; nothing before it is given up until at_ follows.
+  // Reads at cursor_; nothing before it is given up until at_ follows.
   char peek() const { return bytes_[cursor_]; }
   void newline() {
     ++here_.line;
@@ -152,7 +152,7 @@ class FastParser final : public XmlParser {
     cursor_ += text.size();
     return true;
   }
-  // <?xml version="1.0" encoding="UTF-8"?> and <TRACE>, nothing else.
+  // Accepts <?xml version="1.0" encoding="UTF-8"?> and <TRACE>, nothing else.
   Step prolog() {
     cursor_ = at_;
     if (end_ - at_ < 64 && !std::memchr(bytes_.data() + at_, '\n', end_ - at_)) return Step::kMore;
@@ -225,7 +225,7 @@ class FastParser final : public XmlParser {
       return Step::kDone;
     }
   }
-  // In pieces, as expat gives it: each newline is one.
+  // In pieces, as expat delivers it: each newline is one.
   Step text() {
     for (;;) {
       here_.at = cursor_;
@@ -259,7 +259,7 @@ class FastParser final : public XmlParser {
     }
     ++cursor_;
     if (value.size() > kMaxToken) return Step::kStrange;
-    // A set of 64 bits tells that none was there; where it cannot, all are compared.
+    // A set of 64 bits shows that the name is new; if it cannot, all names are compared.
     const std::uint64_t bit = std::uint64_t{1} << ((key.size() * 7 + static_cast<unsigned char>(key[0]) * 3 +
                                                     static_cast<unsigned char>(key.back()) * 5) %
                                                    64);
@@ -270,7 +270,7 @@ class FastParser final : public XmlParser {
     attributes_.push_back({key, value});
     return Step::kDone;
   }
-  // With references, other quotes or characters beyond ASCII.
+  // A value with references, other quotes or characters beyond ASCII.
   Step hard_value(std::size_t start, char quote, std::string_view& value) {
     const void* found = std::memchr(bytes_.data() + cursor_, quote, end_ - cursor_);
     if (found == nullptr) return Step::kMore;
@@ -284,7 +284,7 @@ class FastParser final : public XmlParser {
             std::find_if(rest.begin(), rest.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
         const std::string_view run = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
         const std::size_t before = out.size();
-        append_xml_escaped(out, run);  // which puts U+FFFD for what is not UTF-8 or not XML
+        append_xml_escaped(out, run);  // replaces by U+FFFD what is not UTF-8 or not XML
         if (std::string_view(out).substr(before) != run) return Step::kStrange;
         i += run.size();
       } else if (byte == '&') {
@@ -311,7 +311,7 @@ class FastParser final : public XmlParser {
       {"&lt;", '<'},    {"&gt;", '>'},   {"&amp;", '&'}, {"&quot;", '"'},
       {"&apos;", '\''}, {"&#10;", '\n'}, {"&#9;", '\t'}, {"&#13;", '\r'}};
 
-  // expat goes on where the element begins that is not understood here.
+  // expat goes on at the start of the element that is not understood here.
   bool hand_over(bool last) {
     slow_ = make_expat_parser(handler_, {.position = {here_.line, here_.column + characters(here_.mark, at_)},
                                          .offset = dropped_ + at_,
@@ -336,12 +336,12 @@ class FastParser final : public XmlParser {
   const std::optional<Fault> no_fault_;
   std::vector<char> bytes_;
   std::size_t at_ = 0, end_ = 0, cursor_ = 0;  // consumed up to at_; filled up to end_
-  std::uint64_t dropped_ = 0;                  // bytes that are gone before the buffer
+  std::uint64_t dropped_ = 0;                  // bytes before the buffer that were given up
   bool in_root_ = false;
   Place here_, event_;
   std::vector<Part> parts_;
   std::vector<XmlAttribute> attributes_;
-  std::deque<std::string> decoded_;  // values that do not stand in the buffer as they are
+  std::deque<std::string> decoded_;  // values that differ from their bytes in the buffer
   std::uint64_t seen_ = 0;
 };
 

@@ -18,7 +18,7 @@ void FirstStates::note(const Event& event, const Scope& scope) {
   if (mine.open.empty()) return;
   const ElementKind kind = element_kind(event);
   if (kind == ElementKind::kTraceEnd) return end_all(mine);
-  // A class's definition names a thread that caused it, which may have done so long ago.
+  // The definition of a class names the thread that caused it, perhaps long ago.
   const bool defines = kind == ElementKind::kThreadStart || kind == ElementKind::kClassDef;
   if (!defines && common.thread.present()) end(mine, common.thread.value(), common.time.value_or(mine.last));
 }

@@ -48,7 +48,7 @@ class JsonLinesSource final : public EventSource {
       if (size == 0) break;
     }
     if (!rest.empty()) {
-      // The last line is whole, or the input breaks off in it.
+      // The last line is complete, or the input breaks off in it.
       Result<> taken = take(rest, sink);
       if (!taken && (!cut_ || strict_)) return fail(std::move(taken).error());
       summary_.truncated = !taken;
@@ -142,7 +142,7 @@ class JsonLinesSource final : public EventSource {
     ++at_;
     return out;
   }
-  // A string, a number, true, false or null as text.
+  // A string, a number, true, false or null, as text.
   Result<std::string> scalar() {
     JTRACE_ASSIGN_OR_RETURN(const char first, next());
     if (first == '"') return string();
@@ -156,7 +156,7 @@ class JsonLinesSource final : public EventSource {
   }
 
   // -- Elements
-  // Null: a child, or left out.
+  // Null: the value is a child, or is left out.
   Result<const Event*> object(std::size_t depth) {
     if (depth == kMaxDepth) return fail(fault("nested too deep"));
     JTRACE_RETURN_IF_ERROR(expect('{'));
@@ -225,7 +225,7 @@ class JsonLinesSource final : public EventSource {
   }
   Result<> child(std::size_t depth, bool skipped) {
     if (skipped) {
-      // Read past it: its own "element" would be misplaced.
+      // Skips it: an "element" inside it would be misplaced.
       return skip_value(depth);
     }
     const auto made = object(depth + 1);

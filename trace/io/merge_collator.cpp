@@ -10,7 +10,7 @@ namespace jtrace::trace::io {
 
 Result<> MergeCollator::collate(MergeTrace& trace) {
   if (trace.collates) {
-    // Those that came before the first collationValue of their input have a time for a key.
+    // Items before the first collationValue of their input are ordered by time.
     std::size_t input = streams_.input_count();
     bool seen = false;
     for (MergeItem& item : trace.items) {
@@ -40,9 +40,9 @@ Result<> MergeCollator::drop_duplicates(MergeTrace& trace) {
     for (to = from + 1; to < items.size() && items[to].key == items[from].key; ++to)
       several = several || (items[to].collates && items[from].collates) ||
                 streams_.input_of(items[to]) != streams_.input_of(items[from]);
-    std::size_t own = items.size();                 // the one whose collationValue this is
-    std::unordered_set<std::string> others;         // those without, of the inputs before
-    std::unordered_set<std::string> of_this_input;  // ... of the current one
+    std::size_t own = items.size();                 // the item with this collationValue
+    std::unordered_set<std::string> others;         // items without one, of earlier inputs
+    std::unordered_set<std::string> of_this_input;  // ... of the current input
     std::size_t input = streams_.input_count();
     for (std::size_t i = from; i < to; ++i) {
       if (!several) {
@@ -78,12 +78,12 @@ Result<> MergeCollator::drop_duplicates(MergeTrace& trace) {
   return {};
 }
 
-// After the element before each gap: option jtrace.dropped, where none stands there already.
+// Adds option jtrace.dropped after the element before each gap, unless there is one.
 void MergeCollator::mark_gaps(MergeTrace& trace) {
   const std::string dropped_key = "key=\"" + std::string(kDroppedKey) + '"';
   std::uint64_t expected = 1;
-  std::vector<std::pair<std::size_t, std::uint64_t>> marks;  // before this item, so many
-  std::size_t after_last = 0;                                // after the last one that collates
+  std::vector<std::pair<std::size_t, std::uint64_t>> marks;  // so many lost before this item
+  std::size_t after_last = 0;                                // after the last item with a collationValue
   for (std::size_t i = 0; i < trace.items.size(); ++i) {
     const MergeItem& item = trace.items[i];
     if (!item.collates) continue;
@@ -132,7 +132,7 @@ void MergeCollator::set_times(MergeTrace& trace) {
     item.time = static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(item.time) + shift, 0));
 }
 
-// What brings the trace's times onto the clock of its node's first trace: both know the monotonic clock.
+// Converts the trace's times to the clock of its node's first trace: both have the monotonic clock.
 std::int64_t MergeCollator::clock_shift(const MergeTrace& trace) {
   const MergeClock clock = streams_.clock_of(trace);
   const std::string node = streams_.head().node_of(trace.agent);

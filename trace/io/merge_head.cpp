@@ -8,7 +8,7 @@
 namespace jtrace::trace::io {
 namespace {
 
-// But for the time: each document of an agent (jtrace ctl stop, start) says its own.
+// All but the time: each document of an agent (jtrace ctl stop, start) has its own.
 bool same(const AgentCreate& a, const AgentCreate& b) {
   bool equal = true;
   const auto compare = [&](const AttributeInfo& info, const auto& x, const auto& y) {
@@ -29,7 +29,7 @@ auto find(Table& table, Text id, auto member) -> decltype(&table.front()) {
 
 template <class Element>
 Element MergeHead::keep(const Element& element) {
-  (void)texts_.write(element);  // memory: it does not fail
+  (void)texts_.write(element);  // memory: it cannot fail
   return std::get<Element>(texts_.events().back());
 }
 
@@ -81,7 +81,7 @@ Result<bool> MergeHead::take(const Event& event, const std::string& input) {
 }
 
 void MergeHead::note_vm(std::string_view agent, std::string_view vm) {
-  // The pid alone does not tell one JVM from another.
+  // The pid alone does not distinguish JVMs.
   if (vm.find("createVmBeginTime=") != std::string_view::npos) vm_of_agent_.emplace(agent, vm);
 }
 
@@ -115,7 +115,7 @@ void MergeHead::join() {
       nodes_alias_.emplace(side.process->nodeIdRef.view(), live->process->nodeIdRef.view());
     }
   }
-  // A node that other processes stand on stays.
+  // A node that has other processes stays.
   for (const auto& process : processes_)
     if (processes_alias_.count(process.element.processId.view()) == 0)
       nodes_alias_.erase(std::string(process.element.nodeIdRef.view()));

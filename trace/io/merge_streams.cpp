@@ -26,7 +26,7 @@ MergeClock clock_in(std::string_view text) {
   return clock;
 }
 
-// A number in a line of our own writer; kNone where there is none.
+// A number in a line of our own writer; kNone if it is missing.
 std::uint64_t number_in(std::string_view line, std::string_view attribute) {
   const std::size_t at = line.find(attribute);
   if (at == std::string_view::npos) return kNone;
@@ -129,7 +129,7 @@ void MergeStreams::note_order(MergeTrace& trace, const Common& common, MergeItem
   item.collates = common.collation.present();
   trace.collates = trace.collates || item.collates;
   if (item.collates) trace.last_key = common.collation.value();
-  // Until it is known whether the trace has collationValues: the time stands in for them.
+  // Until it is known whether the trace has collationValues, the time is used instead.
   item.key = trace.collates ? trace.last_key : trace.last_time;
 }
 
@@ -179,7 +179,7 @@ MergeItem MergeStreams::add_line(std::uint64_t key, std::string line) {
   return {.key = key, .offset = spool_->size() + extra_.size() - 1};
 }
 
-// Which of the entries and calls are what an InvocationContext names. Only where there are any.
+// Finds the entries and calls that an InvocationContext refers to. Called only if there are any.
 Result<> MergeStreams::find_callers() {
   if (callers_.empty()) return {};
   for (const auto& trace : traces_) {

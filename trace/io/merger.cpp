@@ -12,11 +12,11 @@
 namespace jtrace::trace::io {
 namespace {
 
-constexpr std::uint64_t kLargestId = std::uint64_t{1} << 62;  // room for the ids of the agents before
+constexpr std::uint64_t kLargestId = std::uint64_t{1} << 62;  // leaves room for the ids of earlier agents
 
 using Bases = std::map<std::string, IdRange, std::less<>>;  // by agent
 
-// Bytes that come as lines.
+// Input that consists of lines.
 class LineSource final : public ByteSource {
  public:
   using Next = std::function<Result<bool>(std::string& lines)>;  // appends some; false: no more
@@ -42,7 +42,7 @@ class LineSource final : public ByteSource {
   std::uint64_t consumed_ = 0;
 };
 
-// What is added to the ids of each agent: the sum of what those before it use. kMalformed: too large.
+// What is added to the ids of each agent: the sum of what the earlier agents use. kMalformed if it gets too large.
 Result<Bases> bases_of(const MergeStreams& streams) {
   Bases bases;
   Result<> result;
@@ -72,7 +72,7 @@ Result<Bases> bases_of(const MergeStreams& streams) {
   return bases;
 }
 
-// Puts the ids right that the merged document has otherwise.
+// Changes the ids that are different in the merged document.
 class Rewriter final : public EventSink {
  public:
   Rewriter(MergeStreams& streams, EventSink& next, MergeSummary& summary)
@@ -146,7 +146,7 @@ class Interleaver {
   std::priority_queue<Head, std::vector<Head>, std::greater<>> ready_;
   std::map<MergeCallers::Key, std::vector<std::size_t>> parked_;  // traces that wait for it
   std::vector<std::size_t> at_;                                   // next item of each trace
-  std::map<std::string, std::size_t> open_traces_;                // agent -> traces that go on
+  std::map<std::string, std::size_t> open_traces_;                // agent -> traces that have not ended
 };
 
 Result<> Interleaver::emit(std::size_t index, std::string& lines) {
@@ -188,7 +188,7 @@ Result<bool> Interleaver::next_lines(std::string& lines) {
   while (lines.size() < kPiece) {
     if (ready_.empty()) {
       if (parked_.empty()) return false;
-      // Callers and callees wait for one another: the clocks lie, or the ids.
+      // Callers and callees wait for one another: the clocks or the ids are wrong.
       const std::vector<std::size_t> waiting = parked_.begin()->second;
       parked_.erase(parked_.begin());
       for (const std::size_t each : waiting) JTRACE_RETURN_IF_ERROR(emit(each, lines));
@@ -248,7 +248,7 @@ Result<MergeSummary> Merger::write(EventSink& sink) {
   JTRACE_RETURN_IF_ERROR(head.write(counted));
   if (trace_count() != 0) {
     Interleaver interleaver(*streams_, summary);
-    FaultLog faults;  // what there was to say has been said
+    FaultLog faults;  // everything was reported before
     XmlSource merged(std::make_unique<LineSource>([&](std::string& lines) { return interleaver.next_lines(lines); }),
                      "the merged stream", faults);
     JTRACE_RETURN_IF_ERROR(merged.read(rewriter));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPeek = 4096;
 
-// What we write or meet, and do not read.
+// Formats that jtrace writes or meets, but does not read.
 constexpr std::pair<std::string_view, std::string_view> kNotRead[] = {
     {"{", "JSON of another kind than our lines, which is written but not read: convert the trace it was made of"},
     {"SQLite format 3", "a database, which is written but not read: convert the trace it was made of"},
@@ -23,7 +23,7 @@ constexpr std::pair<std::string_view, std::string_view> kNotRead[] = {
      "an ELF file (a core?), not a trace"},
 };
 
-// Gives the bytes that were looked at again, and tells of progress.
+// Returns the examined bytes again, and reports progress.
 class WatchedSource final : public ByteSource {
  public:
   WatchedSource(std::unique_ptr<ByteSource> below, std::string first, const OpenOptions& options)

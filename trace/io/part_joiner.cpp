@@ -6,7 +6,7 @@
 namespace jtrace::trace::io {
 namespace {
 
-// True where `id` was known.
+// True if `id` was seen before.
 template <class Id>
 bool again(std::unordered_set<std::uint64_t>& ids, Id id) {
   return id.present() && !ids.insert(id.value()).second;
@@ -31,7 +31,7 @@ void PartJoiner::begin_part(Follows follows, bool is_last, bool ends_agent) {
   if (follows == Follows::kNothing) last_written_ = 0;
 }
 
-// Definitions that a part before has made.
+// Definitions that an earlier part has made.
 bool PartJoiner::is_restated(const Event& event) {
   switch (element_kind(event)) {
     case ElementKind::kThreadStart: return again(threads_, std::get<ThreadStart>(event).threadId);
@@ -46,7 +46,7 @@ bool PartJoiner::is_restated(const Event& event) {
   }
 }
 
-// What a later part says again of the trace as a whole.
+// Facts about the whole trace that a later part repeats.
 bool PartJoiner::is_of_head(const Event& event) {
   switch (element_kind(event)) {
     case ElementKind::kNode: return !head_.insert(joined("node", std::get<Node>(event).nodeId)).second;
@@ -73,14 +73,14 @@ bool PartJoiner::is_end_in_the_middle(const Event& event) const {
   return std::holds_alternative<AgentDestroy>(event) && !ends_agent_;
 }
 
-// They count from the beginning: those at the end of a part are true until the next part has its own.
+// Counts are cumulative: those at the end of a part are valid until the next part has its own.
 bool PartJoiner::take_count(const Event& event) {
   const auto* option = std::get_if<Option>(&event);
   const bool counts = std::holds_alternative<MethodCount>(event) ||
                       (option != nullptr && (option->key.view() == kCountedKey || option->key.view() == kUncountedKey));
   if (!counts || is_last_) return false;
   if (!counts_) counts_ = std::make_unique<CaptureSink>();
-  (void)counts_->write(event);  // memory: it does not fail
+  (void)counts_->write(event);  // memory: it cannot fail
   return true;
 }
 
@@ -93,7 +93,7 @@ Result<> PartJoiner::write_counts() {
 Result<> PartJoiner::write(const Event& event) {
   const Common common = common_of(event);
   if (common.collation.present()) {
-    // What is missing within a part is missing in the whole.
+    // What a part lost, the whole lost.
     const std::uint64_t value = common.collation.value();
     if (value > last_read_ + 1) last_written_ += value - last_read_ - 1;
     last_read_ = std::max(last_read_, value);
@@ -102,7 +102,7 @@ Result<> PartJoiner::write(const Event& event) {
   if (of_head || restated || is_end_in_the_middle(event) || take_count(event)) return {};
   const bool defines = std::holds_alternative<MethodDef>(event) || std::holds_alternative<ClassDef>(event) ||
                        std::holds_alternative<ThreadStart>(event);
-  if (counts_ && !defines) JTRACE_RETURN_IF_ERROR(write_counts());  // they were asked for in the middle
+  if (counts_ && !defines) JTRACE_RETURN_IF_ERROR(write_counts());  // they were requested in the middle
   return pass(event);
 }
 

@@ -19,7 +19,7 @@ void add(LaneBar& bar, ThreadState state, std::uint64_t ns) {
 
 }  // namespace
 
-// Neighbours become one: first those that are nearest to each other would be better, by turns is enough.
+// Merges neighbours by pairs. Merging the nearest first would be better, but this is enough.
 void Lane::thin_out(std::size_t limit) {
   while (bars.size() > std::max<std::size_t>(limit, 1)) {
     std::size_t out = 0;
@@ -79,7 +79,7 @@ void ReportCollector::on_enter(Scope& scope, std::uint64_t thread, std::vector<O
 
 void ReportCollector::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                                std::uint64_t cpu_time) {
-  const OpenFrame frame = stack.back();  // user: what its callees took, until Statistics adds it to the caller's
+  const OpenFrame frame = stack.back();  // user: the time of its callees, until Statistics adds it to the caller's
   OfScope& mine = of(scope);
   CallTree::Node& node = mine.tree.nodes[frame.node];
   const std::uint64_t wall = time - frame.time;
@@ -94,7 +94,7 @@ void ReportCollector::on_leave(Scope& scope, std::uint64_t thread, std::vector<O
   Statistics::on_leave(scope, thread, stack, time, cpu_time);
 }
 
-// On the stack it says itself (contextData, innermost first), else on the calls that are open.
+// The stack in the element (contextData, innermost first), otherwise the open calls.
 void ReportCollector::allocate(Scope& scope, const ObjAlloc& alloc) {
   OfScope& mine = of(scope);
   std::uint32_t node = 0;
@@ -108,7 +108,7 @@ void ReportCollector::allocate(Scope& scope, const ObjAlloc& alloc) {
   mine.tree.nodes[node].bytes += static_cast<std::uint64_t>(std::llround(allocation_weight(scope, alloc).bytes));
 }
 
-// The stacks of a snapshot that has ended, each as one sample.
+// Each stack of a completed snapshot becomes one sample.
 void ReportCollector::sample(const ScopeStatistics& statistics) {
   OfScope& mine = of(*statistics.scope);
   for (const auto& [id, thread] : statistics.stacks) {

@@ -1,5 +1,5 @@
-// The data of the report's page. Times are us since the start of the process's trace; weights of the flame graph ns and
-// bytes. Long lists are flat arrays: they are most of the page.
+// The data of the report's page. Times are us since the start of the process's trace; weights of the flame graph are ns
+// and bytes. Long lists are flat arrays, because they are most of the page.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLanes = 200, kBars = 24'000, kPauses = 4'000, kTreeNodes = 6'000;
 constexpr std::size_t kRows = 300, kSeries = 300, kPoints = 24'000, kStacks = 400, kFrames = 40'000;
 
-// The greatest `limit` of a table by `weight`, greatest first, ties by key.
+// The `limit` largest rows of a table by `weight`, largest first, ties by key.
 template <class Map, class Weight>
 auto greatest(const Map& map, std::size_t limit, Weight weight) {
   std::vector<const typename Map::value_type*> rows;
@@ -53,7 +53,7 @@ class Page {
 
  private:
   std::size_t limit(std::size_t full) const { return std::max<std::size_t>(full / scale_, 4); }
-  // Nothing in the data may end the script element that they stand in.
+  // The data must not contain anything that ends its script element.
   void escape_tags() {
     std::string safe;
     safe.reserve(out_.size());
@@ -117,7 +117,7 @@ class Page {
     json_.member("from", us(each.first)).member("to", us(each.last)).end_object();
   }
 
-  // Those with most events; lanes in the order of their start.
+  // Threads with most events, in the order of their start.
   void threads(const ScopeStatistics& statistics, const ScopeStatistics& states) {
     const auto rows =
         greatest(statistics.threads, limit(kLanes * 2), [](const auto& row) { return row.second.events; });
@@ -178,7 +178,7 @@ class Page {
     for (const auto* row : greatest(statistics.contention, limit(kRows), by_total))
       put((json_.begin_array().value(row->first), row->second));
     json_.end_array();
-    // Threads come and go: those of one name are one here.
+    // Threads of the same name are one row here, because threads come and go.
     std::map<std::pair<std::string, std::string>, Waits> pairs;
     for (const auto& [key, waits] : statistics.waited_for) {
       const Scope& scope = *statistics.scope;
@@ -196,7 +196,7 @@ class Page {
   void pauses(const ScopeStatistics& statistics) {
     json_.member("count", statistics.gc.count).member("total", us_of(statistics.gc.total));
     json_.member("longest", us_of(statistics.gc.longest)).key("pauses").begin_array();
-    // start, duration, used after it (bytes; 0: unknown); of neighbours the longest where there are too many
+    // start, duration, used after it (bytes; 0: unknown); if there are too many, the longest of neighbours
     const std::size_t each = statistics.pauses.size() / limit(kPauses) + 1;
     for (std::size_t i = 0; i < statistics.pauses.size(); i += each) {
       const auto from = statistics.pauses.begin() + static_cast<std::ptrdiff_t>(i);
@@ -239,7 +239,7 @@ class Page {
     json_.end_array();
   }
 
-  // class, objects, bytes; of samples what they stand for.
+  // class, objects, bytes; samples are weighted
   void classes(const std::map<std::string, Allocated>& table) {
     json_.member("all", table.size()).key("rows").begin_array();
     for (const auto* row : greatest(table, limit(kRows), [](const auto& each) { return each.second.bytes; }))
@@ -257,7 +257,7 @@ class Page {
     json_.end_array();
   }
 
-  // Those that changed first: as curves; of the others the value.
+  // Counters that changed come first, as curves; the others have only their value.
   void counters(const ScopeStatistics& statistics) {
     const auto rows = greatest(statistics.counters, limit(kSeries * 2), [](const auto& row) {
       return std::pair(row.second.least != row.second.greatest, row.second.samples != 0);
@@ -306,7 +306,7 @@ class Page {
     json_.end_array();
   }
 
-  // Of the producer that tells most calls, allocations or stacks.
+  // The producer that has most calls, allocations or stacks.
   void flame(const std::string& id) {
     for (const Family family : {Family::kCalls, Family::kAllocations, Family::kStacks}) {
       const ScopeStatistics* chosen = report_.chosen(id, family);
@@ -323,8 +323,8 @@ class Page {
   static constexpr std::array<std::uint64_t CallTree::Node::*, 5> kWeights = {
       &CallTree::Node::calls, &CallTree::Node::wall, &CallTree::Node::cpu, &CallTree::Node::bytes,
       &CallTree::Node::samples};
-  // Frames that matter most by any of the weights; what is left out stays in their callers' totals. Children follow
-  // their parents: a node's total is added to its parent's from the end.
+  // The frames with the largest weights of any kind; the totals of dropped frames stay in their callers' totals.
+  // Children come after their parents, so totals are added to the parents from the end.
   void put_tree(const CallTree& tree) {
     std::vector<std::array<std::uint64_t, kWeights.size()>> totals(tree.nodes.size());
     for (std::size_t i = tree.nodes.size(); i-- > 0;) {
@@ -344,7 +344,7 @@ class Page {
     const std::size_t kept = std::min(order.size(), limit(kTreeNodes));
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());
     order.resize(kept);
-    // A parent's share is no less than its child's and its number is smaller: it is kept where the child is.
+    // A parent's share is at least its child's, and its number is smaller: it is kept if the child is.
     std::vector<std::uint32_t> nodes{0};
     for (const auto& [share, node] : order) nodes.push_back(node);
     std::sort(nodes.begin(), nodes.end());

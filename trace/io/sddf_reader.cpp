@@ -43,7 +43,7 @@ int SddfReader::get() {
 
 Error SddfReader::fault(const std::string& text) const { return error_ ? *error_ : malformed_at(name_, here_, text); }
 
-// Blanks, comments (the attributes of what follows) and blocks of attributes of the stream.
+// Skips blanks, comments (attributes of what follows) and the stream's blocks of attributes.
 Result<> SddfReader::skip_blanks() {
   for (;;) {
     while (is_blank(peek())) get();

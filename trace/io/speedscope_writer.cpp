@@ -1,4 +1,4 @@
-// Events in speedscope's file format: evented profiles, one a thread.
+// Writes events in speedscope's file format: one evented profile for each thread.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -90,10 +90,10 @@ class SpeedscopeWriter final : public Converter, private CallListener {
     json.end_array().end_object();
     return bytes_.write(text + "\n");
   }
-  // Times are relative to the thread's first call: a double carries them to the ns.
+  // Times are relative to the thread's first call, so that a double is exact to the ns.
   Result<> write_profile(JsonWriter& json, std::string& text, const Profile& profile) {
     const std::uint64_t start = profile.steps.front().time;
-    std::uint64_t last = start;  // speedscope wants times that never go back
+    std::uint64_t last = start;  // speedscope needs times that never go back
     json.begin_object().member("type", "evented").member("name", profile.name).member("unit", "nanoseconds");
     json.member("startValue", 0).key("events").begin_array();
     for (const Step& step : profile.steps) {

@@ -17,7 +17,7 @@ constexpr std::size_t kWindow = 256u << 10;
 Result<UniqueFd> nameless_file(const std::string& folder) {
   UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (fd) return fd;
-  // A file system without O_TMPFILE.
+  // The file system has no O_TMPFILE.
   std::string name = folder + "/.jtrace-spool.XXXXXX";
   fd.reset(::mkostemp(name.data(), O_CLOEXEC));
   if (!fd) return fail(system_error("cannot create a temporary file in", folder));
@@ -42,7 +42,7 @@ Result<Spool::Place> Spool::write(const Event& event) {
   const std::uint64_t before = bytes_->bytes_written();
   JTRACE_RETURN_IF_ERROR(writer_->write(event));
   const std::uint64_t size = bytes_->bytes_written() - before;
-  // 16 levels of tags of 1 MiB each are the most that a reader lets through.
+  // A reader accepts at most 16 levels of tags of 1 MiB each.
   if (size > std::numeric_limits<std::uint32_t>::max() >> 4)
     return fail(ErrorCategory::kMalformed, "an element of " + std::to_string(size) + " bytes is too long to be merged");
   return Place{before, static_cast<std::uint32_t>(size)};

@@ -17,8 +17,8 @@
 namespace jtrace::trace::io {
 namespace {
 
-// Times are ns since the epoch; agent is agent.id; ids are the trace's, scoped by agent. What has no column of its own
-// stands in attribute, so that nothing is left out.
+// Times are ns since the epoch; agent is agent.id; ids are the trace's, by agent. What has no column of its own is in
+// the table attribute, so nothing is left out.
 constexpr const char* kSchema = R"(
 PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA page_size=8192;
 CREATE TABLE node(uuid TEXT PRIMARY KEY, hostname TEXT, ipaddress TEXT, boot INTEGER);
@@ -48,7 +48,7 @@ CREATE INDEX value_event ON value(event);
 CREATE INDEX attribute_event ON attribute(event);
 )";
 
-// A statement with its parameters; absent ones are NULL, numbers beyond 2^63-1 text. Texts are borrowed until run().
+// A statement with its parameters; absent ones are NULL, numbers above 2^63-1 are text. Texts are borrowed until run().
 class Insert {
  public:
   Insert(sqlite3* db, const char* sql) { sqlite3_prepare_v2(db, sql, -1, &statement_, nullptr); }
@@ -56,7 +56,7 @@ class Insert {
   Insert(const Insert&) = delete;
   Insert& operator=(const Insert&) = delete;
 
-  // The next parameter is this one (from 1).
+  // Selects the next parameter, counted from 1.
   Insert& at(int parameter) {
     at_ = parameter - 1;
     return *this;
@@ -112,7 +112,7 @@ class Insert {
   int at_ = 0;
 };
 
-// Which parameter of the event statement an attribute is; kElsewhere: a table of its own has it.
+// The parameter of the event statement for an attribute; kElsewhere if another table has it.
 constexpr int kElsewhere = -1, kNowhere = 0;
 constexpr int column_of(std::string_view element, std::string_view attribute) {
   struct Column {
@@ -206,7 +206,7 @@ class SqliteWriter final : public Converter {
     return {};
   }
   Result<> finish() override {
-    // Those that nobody has seen the end of.
+    // Calls whose end was not seen.
     for (const auto& [key, wait] : waits_)
       if (!write_wait(key.first, ThreadId(key.second), wait, {})) return fail(error());
     for (const auto& scope : scopes_.all()) {
@@ -285,7 +285,7 @@ class SqliteWriter final : public Converter {
     });
     return event.run() && put_attributes(element, {}) && put_children(element);
   }
-  // What has no column.
+  // Attributes without a column.
   template <class Element>
   bool put_attributes(const Element& element, std::string_view of) {
     bool done = true;
@@ -299,7 +299,7 @@ class SqliteWriter final : public Converter {
     });
     return done;
   }
-  // The file of a line is mostly that of its class.
+  // A line's file is usually that of its class.
   template <class Element>
   bool is_known(const Element& element, std::string_view attribute) const {
     if constexpr (std::is_same_v<Element, Line>) {
@@ -449,7 +449,7 @@ class SqliteWriter final : public Converter {
   sqlite3* db_ = nullptr;
   std::optional<Statements> statements_;
   Scopes scopes_;
-  const Scope* scope_ = nullptr;  // of the event that is being written
+  const Scope* scope_ = nullptr;  // of the event being written
   std::uint64_t seq_ = 0;
   Time gc_started_;
   std::map<std::pair<std::size_t, std::uint64_t>, Wait> waits_;

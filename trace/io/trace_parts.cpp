@@ -8,7 +8,7 @@
 namespace jtrace::trace::io {
 namespace {
 
-// Takes the head and then ends the reading by an error of its own.
+// Takes the head, and then ends the reading with an error of its own.
 class HeadSink final : public EventSink {
  public:
   explicit HeadSink(TracePart& part) : part_(part) {}
@@ -56,7 +56,7 @@ Result<> refuse_twice(const AgentParts& agent, bool overlaps) {
   return {};
 }
 
-// The parts of one agent: a part without a part before it begins a trace.
+// The parts of one agent. A part without a predecessor begins a trace.
 AgentParts of_agent(std::vector<TracePart> parts) {
   std::stable_sort(parts.begin(), parts.end(),
                    [](const TracePart& a, const TracePart& b) { return a.start < b.start; });

@@ -32,7 +32,7 @@ Result<> Validator::write(const Event& event) {
   State& state = *states_[scope.index];
   const Common common = common_of(event);
   JTRACE_RETURN_IF_ERROR(check_collation(event, common, scope));
-  // A classDef has the time of the definition, and stands where its class is first referred to, which may be later.
+  // A classDef has the time of the definition, but comes where its class is first referred to, which may be later.
   if (kind != ElementKind::kClassDef) JTRACE_RETURN_IF_ERROR(check_time(event, common, state, scope));
   JTRACE_RETURN_IF_ERROR(check_references(event, scope, state));
   JTRACE_RETURN_IF_ERROR(check_definition(event, state));
@@ -43,7 +43,7 @@ Result<> Validator::write(const Event& event) {
 Result<> Validator::check_hierarchy(const Event& event) {
   const auto define_uuid = [&](Text id, int kind) -> Result<> {
     const auto [at, fresh] = uuids_.emplace(std::string(id.view()), kind);
-    // A node or process that several producers name is the same one.
+    // Several producers may name the same node or process.
     if (!fresh && (kind == kAgentId || at->second != kind))
       return fault("duplicate definition", element_name_of(event) + " " + quoted(id.view()) + " is defined twice");
     return {};
@@ -76,7 +76,7 @@ Result<> Validator::check_hierarchy(const Event& event) {
   if (!id.present()) return {};
   const auto trace = traces_.find(id.view());
   if (trace == traces_.end()) {
-    traces_.emplace(std::string(id.view()), Trace{});  // said once
+    traces_.emplace(std::string(id.view()), Trace{});  // reported once
     return fault("undefined reference", element_name_of(event) + " refers to the trace " + quoted(id.view()) +
                                             ", which nothing before it starts");
   }
@@ -148,7 +148,7 @@ Result<> Validator::use(const IdSet& ids, std::uint64_t id, std::string_view wha
                                           std::to_string(id) + ", which nothing before it defines");
 }
 
-// Ids that stand for something defined elsewhere. Transient ids may dangle by the format's description.
+// Ids that refer to a definition elsewhere. By the format, transient ids may lack one.
 Result<> Validator::check_references(const Event& event, Scope&, State& state) {
   return std::visit(
       [&](const auto& element) -> Result<> {
@@ -217,7 +217,7 @@ Result<> Validator::check_definition(const Event& event, State& state) {
   }
 }
 
-// Events of the thread, 0: of any, are not in the trace.
+// Events of the thread (0: of any thread) are missing in the trace.
 void Validator::lose(State& state, std::uint64_t lost) {
   state.gc_open = false;
   state.gc_unknown = true;
@@ -231,7 +231,7 @@ void Validator::lose(State& state, std::uint64_t lost) {
   for (auto& [id, thread] : state.running) forget(thread);
 }
 
-// What was open in the document before, or was lost, ends here without its beginning.
+// What was open in an earlier document, or was lost, ends here without a begin.
 void Validator::note_option(const Option& option, const Event& event, Scope& scope, State& state) {
   const std::string_view key = option.key.view();
   if (const auto gap = gap_of(event, scope)) return lose(state, gap->thread);
@@ -239,13 +239,13 @@ void Validator::note_option(const Option& option, const Event& event, Scope& sco
   if (key == kExitKey) state.exits = parse_decimal<std::uint64_t>(option.value.view()).value_or(0);
   if (key == "slower-than") state.has_late_entries = true;
   if (key != kPausedKey) return;
-  for (auto& [id, thread] : state.running) {  // what it waits for is told also while paused
+  for (auto& [id, thread] : state.running) {  // the end of a wait may be written while the trace is paused
     thread.stack.clear();
     thread.after_gap = true;
   }
 }
 
-// Of a frame or, with `is_call`, of a call as its caller sees it: the innermost one that is meant is the innermost one.
+// Ends a frame or, with `is_call`, a call as its caller sees it: the innermost that matches.
 template <class Element>
 Result<> Validator::check_end(const Element& end, bool is_call, Thread& thread, State& state) {
   const std::string name = is_call ? "methodReturn" : "methodExit";

@@ -14,7 +14,7 @@ constexpr std::size_t kPiece = 64u << 10;
 constexpr std::size_t kHead = 64u << 10;  // the first element begins within it
 constexpr std::string_view kSyntheticRoot = "<TRACE>";
 
-// Where the first element begins: after the declaration, comments, DOCTYPE. npos where it does not.
+// Position of the first element: after the declaration, comments and DOCTYPE. npos if there is none.
 std::size_t first_element(std::string_view head) {
   std::size_t at = head.starts_with("\xef\xbb\xbf") ? 3 : 0;
   for (;;) {
@@ -39,10 +39,10 @@ std::string_view element_name(std::string_view at) {
 
 }  // namespace
 
-// Modified UTF-8 as UTF-8, over the borders of pieces.
+// Converts modified UTF-8 to UTF-8, also across the borders of pieces.
 class XmlSource::Repair {
  public:
-  // `bytes` mended; what may belong to the next piece is held back.
+  // `bytes` converted; what may belong to the next piece is held back.
   std::string_view mend(std::string_view bytes, bool last) {
     out_.clear();
     in_ = held_;
@@ -69,7 +69,7 @@ class XmlSource::Repair {
       ++count_;
       return 2;
     }
-    // A high surrogate (ED A0..AF xx), the low one (ED B0..BF xx) after it.
+    // A high surrogate (ED A0..AF xx), followed by a low one (ED B0..BF xx).
     if (byte_at(i) == 0xed && (byte_at(i + 1) & 0xe0) == 0xa0) {
       const bool pair = byte_at(i + 1) < 0xb0 && byte_at(i + 3) == 0xed && (byte_at(i + 4) & 0xf0) == 0xb0;
       const std::size_t length = std::min<std::size_t>(pair ? 6 : 3, in_.size() - i);
@@ -155,7 +155,7 @@ class XmlSource::Handler final : public XmlHandler {
     if (!taken) error = std::move(taken).error();
     return !error;
   }
-  // Leaves the element that just began out, with all that is in it.
+  // Leaves out the element that just began, with all its content.
   bool skip(std::string_view kind, std::string_view name, const std::string& message) {
     skipping_ = 1;
     return fault(kind, name, message);
@@ -180,8 +180,8 @@ class XmlSource::Handler final : public XmlHandler {
   }
 
   XmlSource& source_;
-  Position start_;         // of the element of the root
-  bool delivers_ = false;  // ... which the sink is being given
+  Position start_;         // of the root's child
+  bool delivers_ = false;  // the child is being passed to the sink
   ElementBuilder builder_;
   std::size_t skipping_ = 0;  // depth inside an element that is left out
 };
@@ -217,7 +217,7 @@ Result<ReadSummary> XmlSource::read(EventSink& sink) {
     summary_.fragments = name != kRootElement && element_of_any_spelling(name).has_value();
   }
   if (summary_.fragments) {
-    // What stands before the first element has no place after a root; its lines stay.
+    // What comes before the first element is not allowed after a root; its lines are kept.
     const auto lines = std::count(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(first), '\n');
     head = std::string(kSyntheticRoot) + std::string(static_cast<std::size_t>(lines), '\n') + head.substr(first);
   }
@@ -257,7 +257,7 @@ Result<> XmlSource::after_feed(bool fed) {
   const auto& fault = parser_->fault();
   if (!fault) return fail(malformed_at(name_, position(), "cannot be read"));
   const bool cut = fault->unfinished && handler_->depth > 0;
-  // Fragments have no end of their own: the root that we gave them stays open.
+  // Fragments have no end of their own: the root that was added stays open.
   const bool whole = summary_.fragments && cut && handler_->depth == 1 && !fault->inside_token && !source_->truncated();
   if (whole) return {};
   if (cut && !options_.strict) {

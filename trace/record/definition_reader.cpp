@@ -7,8 +7,7 @@
 namespace jtrace::trace::record {
 namespace {
 
-// A count in front of items of at least `item_size` bytes each: what cannot be there fails before memory is taken for
-// it.
+// Reads the number of items of at least `item_size` bytes each. An impossible number fails before memory is allocated.
 std::uint32_t checked_count(ByteReader& reader, std::uint32_t count, std::size_t item_size) {
   if (count <= reader.remaining() / item_size) return count;
   reader.skip(reader.remaining() + 1);  // fails the reader
@@ -36,7 +35,7 @@ fields_read::Frames read_Frames(ByteReader& reader) {
   return frames;
 }
 
-// A function for each kind.
+// One function for each kind.
 #define DEFINITION(number, Name, id, text)             \
   Name##Definition decode_##Name(ByteReader& reader) { \
     Name##Definition made;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMinimumDefinition = 17;         // kind, time, id
 constexpr std::size_t kMaximumDefinition = 16u << 20;  // no class has that many interfaces
 
-// A record by value, with room for longer ones of a later version.
+// A record by value, with room for longer records of a later version.
 union RecordCopy {
   RecordHeader header;
   alignas(16) std::byte bytes[16 * 16];
@@ -23,7 +23,7 @@ static_assert(sizeof(RecordCopy) >= kLargestRecord);
 }  // namespace
 
 std::size_t RecordMerger::take_in(std::span<const std::byte> bytes) {
-  const std::size_t cut = stream_.size();  // bytes of a record that began before
+  const std::size_t cut = stream_.size();  // bytes of a record whose beginning is here already
   if (stream_broken_) return bytes.size();
   stream_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (cut == 0) return 0;
@@ -39,7 +39,7 @@ Result<> RecordMerger::hand_out_definitions(RecordSink& sink) {
     std::uint32_t size = 0;
     std::memcpy(&size, stream_.data() + position, sizeof size);
     if (size < kMinimumDefinition || size > kMaximumDefinition) {
-      // Not resumable: nothing says where the next one starts. What comes later is thrown away.
+      // Cannot be resumed: the start of the next record is unknown. The rest is dropped.
       ++counts_.malformed;
       stream_broken_ = true;
       position = stream_.size();
@@ -56,7 +56,7 @@ Result<> RecordMerger::hand_out_definitions(RecordSink& sink) {
   return {};
 }
 
-// One cursor a producer, where it has something.
+// One cursor for each producer that has records.
 void RecordMerger::make_heap() {
   heap_.clear();
   for (std::size_t start = 0; start < parts_.size();) {
@@ -86,7 +86,7 @@ Result<RecordSource::Pass> RecordMerger::merge(std::span<EventPart> parts, Recor
     std::pop_heap(heap_.begin(), heap_.end(), after);
     Cursor cursor = heap_.back();
     heap_.pop_back();
-    // As long as it stays the earliest, without the heap.
+    // As long as it stays the earliest, the heap is not needed.
     bool goes_on = true;
     do {
       if (pass.events >= limit) {
@@ -105,7 +105,7 @@ Result<RecordSource::Pass> RecordMerger::merge(std::span<EventPart> parts, Recor
   return pass;
 }
 
-// Moves the cursor to the producer's next record that is worth handing out; false at the end of its parts.
+// Moves the cursor to the producer's next record that is to be delivered; false at the end of its parts.
 bool RecordMerger::advance(Cursor& cursor) {
   for (; cursor.part < cursor.end; ++cursor.part) {
     EventPart& part = parts_[cursor.part];
@@ -141,7 +141,7 @@ Result<> RecordMerger::hand_out(RecordSink& sink, const Cursor& cursor) {
   RecordCopy copy;
   std::memcpy(&copy, part.data + part.taken, std::size_t{cursor.slots} * kSlotSize);
   part.taken += std::uint64_t{cursor.slots} * kSlotSize;
-  // Kind and size are what was checked, whatever the bytes have become meanwhile.
+  // Kind and size are the checked ones, even if the bytes have changed since.
   copy.header.slots = static_cast<std::uint8_t>(cursor.slots);
   copy.header.time = cursor.time;
   if (const std::uint8_t least = least_slots(copy.header.kind); least == 0 || least > cursor.slots) {

@@ -51,7 +51,7 @@ Result<bool> SpillReader::next(Block& block) {
   return true;
 }
 
-// False where the end comes first.
+// False if the end comes first.
 Result<bool> SpillReader::fill(void* out, std::size_t size) {
   JTRACE_ASSIGN_OR_RETURN(const std::size_t count, read_(static_cast<char*>(out), size));
   position_ += count;
