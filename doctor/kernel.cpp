@@ -1,4 +1,4 @@
-// What the kernel lets us do, tried on two children of ours and on this program.
+// What the kernel permits, tried on two child processes and on this program.
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 namespace jtrace::doctor {
 namespace {
 
-// Never called: a place in our own file for a uprobe of our own.
+// Never called: a place in this program's file for a uprobe of its own.
 extern "C" [[gnu::noinline, gnu::used]] void jtrace_doctor_probed() { asm volatile("nop"); }
 
 std::string first_line_of(const char* path) {
@@ -29,8 +29,8 @@ std::string first_line_of(const char* path) {
   return text ? std::string(trimmed(*text)) : "";
 }
 
-// What one child of ours may do to another: as one process of a user to another of the same user, neither started by
-// the other (Yama lets a parent trace its children).
+// What one child may do to the other: two processes of one user, neither started by the other (Yama lets a parent trace
+// its children).
 struct Trial {
   int ptrace = 0, vm_read = 0;  // errno, 0 for success
 };
@@ -44,10 +44,10 @@ Trial try_on(pid_t victim, const char* word) {
   if (::ptrace(PTRACE_SEIZE, victim, nullptr, nullptr) != 0) trial.ptrace = errno;
   else if (::ptrace(PTRACE_INTERRUPT, victim, nullptr, nullptr) != 0) trial.ptrace = errno;
   else if (::waitpid(victim, nullptr, __WALL) != victim) trial.ptrace = errno;
-  return trial;  // the end of the child lets the victim go
+  return trial;  // the victim is released when the child ends
 }
 
-// Both children end with this function, whatever happens.
+// Both children end with this function in every case.
 Trial try_children() {
   static const char word[8] = "doctor";
   int pipe[2];
@@ -104,7 +104,7 @@ void check_tracing(std::vector<Check>& checks) {
   checks.push_back(std::move(read));
 }
 
-// A clock that interrupts, as sampling uses it: of ourselves, then of every process on one processor.
+// A clock that interrupts, as sampling uses it: on this process, then on every process of one processor.
 int try_perf(pid_t pid, int cpu) {
   perf_event_attr event{};
   event.size = sizeof event;
@@ -131,7 +131,7 @@ void check_perf(std::vector<Check>& checks) {
   checks.push_back(std::move(check));
 }
 
-// Where the function stands in our own file, for a uprobe; 0 where that cannot be seen.
+// Offset of the function in this program's file, for a uprobe; 0 if it cannot be found.
 std::uint64_t own_offset() {
   const auto maps = read_file("/proc/self/maps");
   const auto at = reinterpret_cast<std::uint64_t>(&jtrace_doctor_probed);
@@ -151,7 +151,7 @@ Check failed(std::string name, const Error& error, std::string help) {
   return {std::move(name), Ability::kNo, Error{error}.with_help("").message(), {"jtrace probe"}, std::move(help)};
 }
 
-// The link of one site in this process, by the way of Linux 6.6, else by the older one.
+// Links one site in this process: as Linux 6.6 and later do it, otherwise in the older way.
 Result<> try_uprobe(std::span<const bpf_insn> code) {
   const dtrace::UprobePlace place{.offset = own_offset()};
   if (place.offset == 0) return fail(ErrorCategory::kRefused, "our own file cannot be found in /proc/self/maps");

@@ -24,7 +24,7 @@ struct Capability {
   int number;
   const char* name;
 };
-// CAP_PERFMON and CAP_BPF are of Linux 5.8: their numbers are written out.
+// CAP_PERFMON and CAP_BPF came with Linux 5.8, so their numbers are written here.
 constexpr Capability kUsable[] = {{CAP_SYS_PTRACE, "SYS_PTRACE"},
                                   {CAP_DAC_READ_SEARCH, "DAC_READ_SEARCH"},
                                   {CAP_SYS_ADMIN, "SYS_ADMIN"},
@@ -135,7 +135,7 @@ void check_runtime_folder(std::vector<Check>& checks) {
                [](const std::string& path) { return ::access(path.c_str(), F_OK) != 0; });
   if (const auto folder = session::runtime_folder()) {
     check.finding = *folder;
-    // Made by asking; where a trace has begun to use it meanwhile it is not empty, and stays.
+    // Made by this check. If a trace has begun to use it, it is not empty and stays.
     for (const std::string& path : missing) ::rmdir(path.c_str());
   } else {
     check.ability = Ability::kPartly;

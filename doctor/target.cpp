@@ -1,4 +1,4 @@
-// What can be done with one JVM. Looks only: no signal, no stop, no file.
+// What can be done with one JVM. Only reads: no signal, no stop, no file.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -50,7 +50,7 @@ void check_delivery(std::vector<Check>& checks, const target::Process& process) 
   else checks.push_back(lacking("agent file", place.error(), {"jtrace attach", "jtrace load --deliver"}));
 }
 
-// Opening /proc/PID/mem asks for the same right as stopping it (ptrace(2), "Ptrace access mode checking").
+// Opening /proc/PID/mem needs the same right as stopping the process (ptrace(2), "Ptrace access mode checking").
 void check_memory(std::vector<Check>& checks, const target::Process& process) {
   const std::vector<std::string> stops = {"jtrace stack", "jtrace profile", "jtrace top", "jtrace inspect"};
   const std::string help = "root or CAP_SYS_PTRACE; jtrace doctor without a PID says more";

@@ -15,7 +15,7 @@ namespace jtrace::dtrace {
 namespace {
 
 constexpr std::uint32_t kUprobeMulti = 48;   // BPF_TRACE_UPROBE_MULTI, linux/bpf.h of Linux 6.6
-constexpr char kLicense[] = "Dual MIT/GPL";  // the helpers that read another's memory are for GPL-compatible programs
+constexpr char kLicense[] = "Dual MIT/GPL";  // helpers that read another process's memory need a GPL-compatible program
 
 // The part of union bpf_attr that BPF_LINK_CREATE reads for uprobe_multi (linux/bpf.h of Linux 6.6).
 struct MultiLink {

@@ -19,13 +19,13 @@
 namespace jtrace::dtrace {
 namespace {
 
-constexpr std::uint32_t kKnownTexts = 1u << 16;  // that the program remembers; others are sent again
+constexpr std::uint32_t kKnownTexts = 1u << 16;  // texts that the program remembers; others are sent again
 constexpr std::uint32_t kCountedMethods = 1u << 18;
 constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, linux/proc_ns.h
 constexpr std::uint64_t kHoldBack = 2'000'000;    // ns
 constexpr std::uint64_t kReadLimit = 1u << 16;    // of a text read afterwards
 
-// The number of the process as BPF programs see it; 0 where we cannot know it.
+// The pid as BPF programs see it; 0 if this process cannot know it.
 std::uint32_t first_namespace_pid(const target::Process& process) {
   struct stat info {};
   if (::stat("/proc/self/ns/pid", &info) != 0 || info.st_ino != kFirstPidNamespace) return 0;
@@ -95,7 +95,7 @@ class BpfSource final : public ProbeSource {
     std::vector<UprobePlace> places;
     for (std::size_t i = 0; i < sites_.size(); ++i)
       places.push_back({sites_[i].site->offset, sites_[i].site->semaphore_offset, i});
-    // The mapped file itself, whatever its name means today.
+    // Opens the mapped file itself, whatever its name refers to today.
     const std::string path = "/proc/self/fd/" + std::to_string(libjvm.file.get());
     if (multi_) {
       JTRACE_ASSIGN_OR_RETURN(link_, attach_uprobes(program_.get(), path, places, process.pid()));
@@ -151,7 +151,7 @@ class BpfSource final : public ProbeSource {
                        {reinterpret_cast<const char*>(record.data() + sizeof header), size}, false);
   }
 
-  // A page that was not there when the probe fired: the kernel brings it in for us.
+  // The page was not in memory when the probe fired; this read makes the kernel load it.
   void read_afterwards(const TextHeader& header) {
     std::string text(std::min<std::uint64_t>(header.length, kReadLimit), '\0');
     const bool read = static_cast<bool>(memory_.read_exactly(header.address, std::as_writable_bytes(std::span(text))));

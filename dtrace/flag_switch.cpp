@@ -64,7 +64,7 @@ Result<FlagSwitch> FlagSwitch::take(const target::Process& process, const Libjvm
   Result<> taken;
   for (const auto& [name, byte] : wanted)
     if (taken) taken = made.join(byte, turn_on, name);
-  // Guarded before the first byte is changed.
+  // The guard must run before the first byte is changed.
   if (taken && !made.bytes_.empty()) taken = made.start_guard();
   if (taken) taken = made.write_ones();
   made.users_.leave();
@@ -76,7 +76,7 @@ Result<> FlagSwitch::join(const Byte& byte, bool turn_on, const std::string& nam
   char value = 0;
   if (::pread(memory_.get(), &value, 1, static_cast<off_t>(byte.address)) != 1)
     return fail(system_error("cannot read a flag", name));
-  // On, and by none of us: the JVM has it so.
+  // The flag is on, but no jtrace switched it on: the JVM was started with it.
   if (value != 0 ? !users_.has_others(byte.place) : !turn_on) return {};
   users_.join(byte.place);
   bytes_.push_back(byte);
@@ -93,7 +93,7 @@ Result<> FlagSwitch::write_ones() const {
   return {};
 }
 
-// System calls only: it runs in a child of a process that may have threads.
+// Only system calls: this runs in a child of a process that may have threads.
 void FlagSwitch::put_back() const {
   users_.enter();
   for (const Byte& byte : bytes_) {
@@ -114,7 +114,7 @@ Result<> FlagSwitch::start_guard() {
   guard_ = ::fork();
   if (guard_ < 0) return fail(system_error("cannot start the guard of the flags", ""));
   if (guard_ > 0) return {};
-  // The guard. A signal to our group shall not reach it, and it holds nobody's terminal or pipe.
+  // The guard. Signals to the tool's process group must not reach it, and it must not hold a terminal or a pipe.
   ::setsid();
   ::prctl(PR_SET_NAME, "jtrace-guard");
   sigset_t all;

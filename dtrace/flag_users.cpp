@@ -27,7 +27,7 @@ struct flock lock_of(int type, std::uint64_t place) {
 
 Result<FlagUsers> FlagUsers::open(const Libjvm& libjvm, const target::Process& process) {
   FlagUsers users;
-  // A description of its own: locks belong to it.
+  // An open file description of its own, because the locks belong to it.
   JTRACE_ASSIGN_OR_RETURN(users.file_,
                           open_file("/proc/self/fd/" + std::to_string(libjvm.file.get()), O_RDONLY | O_CLOEXEC));
   // Ticks since boot (36 bits are 20 years), the JVM's own pid (22 bits: PID_MAX_LIMIT), the flag.

@@ -79,7 +79,7 @@ Result<LaunchedProcess> LaunchedProcess::fork(const std::vector<std::string>& co
   made.pid_ = ::fork();
   if (made.pid_ < 0) return fail(system_error("cannot start a process"));
   if (made.pid_ == 0) {
-    made.gate_.reset();  // else it would hold its own gate open
+    made.gate_.reset();  // otherwise the child would keep its own gate open
     char go = 0;
     if (::read(gate[0], &go, 1) != 1) ::_exit(127);
     ::signal(SIGPIPE, SIG_DFL);

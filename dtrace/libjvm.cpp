@@ -24,7 +24,7 @@ Result<> read_file_of(Libjvm& libjvm) {
   return {};
 }
 
-// Out of the JVM's own tables (coreinspect).
+// Reads the JVM's own tables (coreinspect).
 Result<> read_flags(Libjvm& libjvm, const target::Process& process) {
   JTRACE_ASSIGN_OR_RETURN(target::Process again, target::Process::open(process.pid()));
   JTRACE_ASSIGN_OR_RETURN(const auto opened, target::Target::open_process(std::move(again)));
@@ -71,7 +71,7 @@ Result<Libjvm> libjvm_of_process(const target::Process& process) {
 
 Result<Libjvm> libjvm_of_file(const std::string& path) {
   Libjvm libjvm;
-  // A FIFO must not hold us.
+  // A FIFO must not block this process.
   JTRACE_ASSIGN_OR_RETURN(libjvm.file, open_file(path, O_RDONLY | O_NONBLOCK));
   struct stat info {};
   if (::fstat(libjvm.file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {

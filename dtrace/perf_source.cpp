@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::uint64_t kHoldBack = 2'000'000;  // ns
 constexpr std::uint64_t kReadLimit = 1u << 16;  // of a text
-constexpr std::uint32_t kStackBytes = 256;      // above the stack pointer, with each hit
+constexpr std::uint32_t kStackBytes = 256;      // bytes above the stack pointer that each hit brings
 constexpr std::uint64_t kRegisters = 0xff01ff;  // AX to SP (0 to 7), IP (8), R8 to R15 (16 to 23): asm/perf_regs.h
 constexpr std::size_t kRegisterWords = 17;
 constexpr std::size_t kIpWord = 8;

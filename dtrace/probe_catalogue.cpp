@@ -21,7 +21,7 @@ constexpr std::string_view kMethod = "javaThread class:s method:s signature:s";
 constexpr std::string_view kThread = "name:t javaThread osThread daemon:f";
 constexpr std::string_view kPool = "manager:s pool:s init used committed max";
 
-// First match decides.
+// The first match counts.
 constexpr Row kHotspot[] = {
     {"vm__init__begin", "", ""},
     {"vm__init__end", "", ""},
@@ -69,7 +69,7 @@ ArgumentKind kind_of(char letter) {
   }
 }
 
-// "gc-begin" as DTrace writes it is "gc__begin".
+// DTrace's "gc-begin" is "gc__begin".
 std::string with_underscores(std::string_view word) {
   std::string text;
   for (const char c : word) {

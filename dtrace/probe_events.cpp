@@ -15,11 +15,11 @@ using trace::MethodId;
 using trace::ObjectId;
 using trace::ThreadId;
 
-constexpr std::size_t kDeepest = 100'000;  // open frames of a thread; beyond, entries are not remembered
+constexpr std::size_t kDeepest = 100'000;  // open frames of a thread; deeper entries are not remembered
 
 std::uint64_t array_kind(std::string_view class_name) {
   if (!class_name.starts_with('[') || class_name.size() < 2) return 0;
-  // newarray's codes (JVMS 6.5); arrays of objects and of arrays are 2.
+  // codes of newarray (JVMS 6.5); arrays of objects and of arrays are 2
   constexpr std::string_view kLetters = "ZCFDBSIJ";
   const std::size_t at = kLetters.find(class_name[1]);
   return at == std::string_view::npos ? 2 : 4 + at;
@@ -55,7 +55,7 @@ ProbeEvents::Kind ProbeEvents::kind_of(const Probe& probe) {
       {"vm__init__end", Kind::kInitDone},
       {"vm__shutdown", Kind::kShutdown},
   };
-  // Only where the operands are those we know.
+  // Only if the operands are those that are known.
   for (const auto& [name, kind] : kKinds)
     if (probe.provider == "hotspot" && probe.name == name) return kind;
   return Kind::kOther;
@@ -65,7 +65,7 @@ Result<> ProbeEvents::write(const ProbeRecord& record) {
   const TracedSite& site = sites_[record.site];
   const Kind kind = kinds_[record.site];
   counts_.taken += site.chosen;
-  // A site with fewer operands than its kind needs is not what we know.
+  // A site with fewer operands than its kind needs is unknown.
   std::size_t least = 0;
   for (const ProbeArgument& argument : site.probe->description.arguments)
     least = std::max(least, argument.operand + (argument.is_text() ? 2 : 1));
@@ -79,7 +79,7 @@ Result<> ProbeEvents::write(const ProbeRecord& record) {
   }
   const bool stack = record.stack != nullptr && options_.stack_text && kind != Kind::kAlloc;
   if (!stack) return write_element(record, kind);
-  // After its threadEnd a thread is not known any more.
+  // After its threadEnd a thread is no longer known.
   if (kind == Kind::kThreadStop) JTRACE_RETURN_IF_ERROR(write_stack(record));
   const std::uint64_t filtered = counts_.filtered;
   JTRACE_RETURN_IF_ERROR(write_element(record, kind));
@@ -190,7 +190,7 @@ Result<ThreadId> ProbeEvents::need_thread(const ProbeRecord& record, std::uint64
 Result<> ProbeEvents::start_thread(const ProbeRecord& record, bool chosen) {
   const ThreadId id(record.operands[2]);
   const auto known = threads_.find(record.tid);
-  // It began while the threads were listed, and is among them.
+  // It started while the threads were being listed, and is in the list.
   if (known != threads_.end() && known->second.id == id && known->second.written) return {};
   Thread thread;
   thread.name = text(record, 0);
@@ -201,7 +201,7 @@ Result<> ProbeEvents::start_thread(const ProbeRecord& record, bool chosen) {
   return {};
 }
 
-// Those whose first operand is the threadId.
+// The probes whose first operand is the threadId.
 bool ProbeEvents::is_after_end(const ProbeRecord& record, Kind kind) const {
   switch (kind) {
     case Kind::kWait:
@@ -279,7 +279,7 @@ Result<> ProbeEvents::unload_class(const ProbeRecord& record) {
     id = last->second;
     classes_.erase(last);
   }
-  if (id == 0) return {};  // the document has not defined it
+  if (id == 0) return {};  // the document has no definition of it
   JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record));
   return sink_.write(trace::ClassUnload{.threadIdRef = thread, .time = wall(record), .classIdRef = ClassId(id)});
 }
@@ -291,11 +291,11 @@ Result<> ProbeEvents::gc(const ProbeRecord& record, Kind kind, bool chosen) {
     return {};
   }
   if (kind == Kind::kGcBegin) {
-    if (std::exchange(in_gc_, true)) return {};  // within one that goes on
+    if (std::exchange(in_gc_, true)) return {};  // inside a collection that is running
     JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record));
     return sink_.write(trace::GcStart{.threadIdRef = thread, .time = wall(record)});
   }
-  if (!std::exchange(in_gc_, false)) return {};  // begun before the trace
+  if (!std::exchange(in_gc_, false)) return {};  // began before the trace
   JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record));
   trace::GcFinish finish{.threadIdRef = thread, .time = wall(record)};
   if (!pools_.empty()) {
@@ -313,7 +313,7 @@ Result<> ProbeEvents::gc(const ProbeRecord& record, Kind kind, bool chosen) {
 Result<ProbeEvents::Monitor*> ProbeEvents::need_monitor(const ProbeRecord& record) {
   const std::string name = text(record, 2);
   Monitor& monitor = monitors_[record.operands[1]];
-  // Another class at the same address: the monitor was freed and its memory used again.
+  // Another class at the same address: the monitor was freed and its memory reused.
   if (monitor.object != 0 && monitor.class_name == name) return &monitor;
   JTRACE_ASSIGN_OR_RETURN(const ClassId class_id, need_class(name, record));
   monitor = {next_object_++, name, {}};
@@ -340,7 +340,7 @@ Result<> ProbeEvents::wait(const ProbeRecord& record, Kind kind, bool chosen) {
     state.wait_start = record.time;
     return sink_.write(trace::MonWait{thread, wall(record), object, record.operands[sleeps ? 0 : 4]});
   }
-  trace::Number waited;  // unknown where the wait began before the trace
+  trace::Number waited;  // unknown if the wait began before the trace
   if (state.wait_start != 0) waited = (record.time - std::exchange(state.wait_start, 0)) / 1'000'000;
   return sink_.write(trace::MonWaited{thread, wall(record), object, waited});
 }
@@ -409,7 +409,7 @@ Result<> ProbeEvents::enter_method(const ProbeRecord& record) {
                                         .stackDepth = state.frames.size()});
 }
 
-// The first hit of a method that is counted from now on.
+// The first hit of a method; it is counted from now on.
 Result<> ProbeEvents::count_method(const ProbeRecord& record) {
   if (record.operands.size() < 8) return {};
   std::uint64_t& method = counted_[{record.operands[7], record.operands[1], record.operands[3], record.operands[5]}];
@@ -420,7 +420,8 @@ Result<> ProbeEvents::count_method(const ProbeRecord& record) {
 }
 
 Result<> ProbeEvents::write_counts(const std::vector<MethodHits>& hits) {
-  std::map<std::uint64_t, std::uint64_t> by_method;  // one method has several keys where symbols died meanwhile
+  // one method has several keys if symbols were freed in the meantime
+  std::map<std::uint64_t, std::uint64_t> by_method;
   for (const MethodHits& hit : hits) {
     const auto known = counted_.find(hit.method);
     if (known == counted_.end()) counts_.unknown_methods += hit.count;
@@ -437,7 +438,7 @@ Result<> ProbeEvents::leave_method(const ProbeRecord& record) {
   ClassId class_id;
   JTRACE_ASSIGN_OR_RETURN(const std::uint64_t method, need_method(record, class_id));
   std::vector<Frame>& frames = threads_.at(record.tid).frames;
-  // Compiled callers do not always say that they were left: what is above our frame is over.
+  // The end of a compiled caller is not always reported: frames above this one have ended.
   const auto at = std::find_if(frames.rbegin(), frames.rend(), [&](const Frame& f) { return f.method == method; });
   if (at == frames.rend()) {
     ++counts_.exits_without_entry;

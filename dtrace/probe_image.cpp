@@ -113,7 +113,7 @@ Result<ProbeImage> read_probe_image(int fd, const std::string& path) {
   StapNotes notes = parse_stap_notes(sections.notes);
   image.skipped = notes.skipped;
   for (StapNote& note : notes.notes) {
-    // Where the file was changed after linking (prelink), everything moved as .stapsdt.base did.
+    // If the file was changed after linking (prelink), everything moved with .stapsdt.base.
     const std::uint64_t moved = sections.base && note.base != 0 ? *sections.base - note.base : 0;
     const auto offset = file_offset(segments, note.location + moved);
     if (!offset) {

@@ -14,7 +14,7 @@ using Reg = BpfRegister;
 using Label = BpfAssembler::Label;
 
 // Helpers of the kernel (linux/bpf.h, BPF_FUNC_*; get_attach_cookie: Linux 5.15).
-constexpr int kRingNoWakeup = 1;  // BPF_RB_NO_WAKEUP: the reader looks by itself
+constexpr int kRingNoWakeup = 1;  // BPF_RB_NO_WAKEUP: the reader polls
 constexpr std::size_t kStackRoom = sizeof(StackHeader) + kStackPages * kStackPage;
 
 // Offset of a register in the context, struct pt_regs of x86-64.
@@ -93,7 +93,7 @@ class ProgramMaker {
     count(offsetof(SiteCounters, hits));
   }
 
-  // A tree of comparisons leads to the block of the site.
+  // A tree of comparisons selects the block of the site.
   void dispatch(std::size_t first, std::size_t last) {
     if (last - first == 0) return code_.jump(end_);
     if (last - first == 1) return code_.jump(blocks_[first]);
@@ -123,7 +123,7 @@ class ProgramMaker {
     event(index, slots);
   }
 
-  // One more for the method of the hit. Goes on after it for a method that is new, with the generation in the slot
+  // Adds one to the method of the hit. For a new method it continues after this code, with the generation in the slot
   // after the operands.
   void count_method(std::size_t operands) {
     static_assert(sizeof(MethodKey) == 32);
@@ -217,12 +217,12 @@ class ProgramMaker {
     code_.load(8, Reg::kR1, Reg::kFrame, to);
   }
 
-  // Sends the text of an argument unless the reader has it.
+  // Sends the text of an argument unless the reader has it already.
   void text(const ProbeArgument& argument) {
     texts_used_ = true;
     const Label known = code_.new_label(), send = code_.new_label();
     const std::int16_t key = slot(argument.operand);
-    // A length is an int: without its sign it is what the reader gets.
+    // A length is an int; the reader gets it without its sign.
     code_.load(8, Reg::kR1, Reg::kFrame, static_cast<std::int16_t>(key + 8));
     code_.shift_left(Reg::kR1, 32);
     code_.shift_right(Reg::kR1, 32);
@@ -323,7 +323,8 @@ class ProgramMaker {
     code_.call_helper(BPF_FUNC_ringbuf_submit);
   }
 
-  // Function (R1: address of {address, length} on the caller's stack, R2: 1 to remember it). Gives 0, or 1: no room.
+  // Function (R1: address of {address, length} on the caller's stack, R2: 1 to remember the text). Returns 0, or 1 if
+  // there is no room.
   void send_text() {
     code_.place(send_text_);
     const Label done = code_.new_label(), full = code_.new_label(), end = code_.new_label();
@@ -340,7 +341,7 @@ class ProgramMaker {
     }
     code_.place(next);
     code_.place(done);
-    // R9: nothing remembered of a text that could not be read.
+    // R9: a text that could not be read is not remembered.
     code_.jump_if(BPF_JEQ, Reg::kR7, 0, end);
     code_.jump_if(BPF_JNE, Reg::kR9, 0, end);
     code_.load_map_value(Reg::kR1, maps_.counters, 0);
@@ -360,7 +361,7 @@ class ProgramMaker {
     code_.exit();
   }
 
-  // A text record with room for `room` bytes. Leaves in R9 whether the text could not be read.
+  // Makes a text record with room for `room` bytes. R9 tells whether the text could not be read.
   void copy_text(std::uint32_t room, Label full) {
     code_.load_map(Reg::kR1, maps_.ring);
     code_.move(Reg::kR2, static_cast<std::int32_t>(sizeof(TextHeader) + room));

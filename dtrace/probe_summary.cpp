@@ -11,7 +11,7 @@ struct Ending {
   std::string_view suffix, pair;
   bool begins;
 };
-// First match decides.
+// The first match counts.
 constexpr Ending kEndings[] = {
     {"__begin", "", true},
     {"__end", "", false},
@@ -22,7 +22,7 @@ constexpr Ending kEndings[] = {
     {"monitor__wait", "monitor__wait", true},
     {"monitor__waited", "monitor__wait", false},
 };
-// X__end that ends no X__begin.
+// X__end probes that end no X__begin.
 constexpr std::string_view kUnpaired[] = {"class__initialization__end"};
 constexpr std::size_t kDeepest = 10'000;
 
@@ -71,7 +71,7 @@ void ProbeSummary::add(const ProbeRecord& record) {
     if (open.size() < kDeepest) open.push_back(record.time);
     return;
   }
-  if (open.empty()) return;  // begun before the trace
+  if (open.empty()) return;  // began before the trace
   const std::uint64_t took = record.time - open.back();
   open.pop_back();
   Pair& pair = pairs_[role.pair];

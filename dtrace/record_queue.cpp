@@ -39,7 +39,7 @@ Result<> RecordQueue::release(std::uint64_t time, const RecordFunction& function
     texts_.clear();
     return result;
   }
-  // What is held back moves to the front.
+  // Records that are held back move to the front.
   std::vector<std::uint64_t> values;
   std::vector<ProbeText> texts;
   for (Held& held : held_) {

@@ -13,7 +13,8 @@ RingBuffer::~RingBuffer() {
 Result<> RingBuffer::map(int map_fd, std::size_t size) {
   page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   size_ = size;
-  // One writable page with the reader's position, then read-only the writers' position and the data, twice in a row.
+  // One writable page with the reader's position, then, read-only, the writers' position and the data, mapped twice in
+  // a row.
   void* consumer = ::mmap(nullptr, page_, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
   if (consumer == MAP_FAILED) return fail(system_error("cannot map the ring of events"));
   consumer_ = static_cast<std::uint64_t*>(consumer);

@@ -45,7 +45,7 @@ std::optional<RegisterPart> register_of(std::string_view name) {
   return std::nullopt;
 }
 
-// Decimal or 0x..., with a sign. The whole text.
+// Decimal or 0x..., with a sign; must be the whole text.
 std::optional<std::int64_t> number_of(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -63,12 +63,12 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 std::optional<Register> whole_register(std::string_view text) {
   if (!text.starts_with('%')) return std::nullopt;
   const auto part = register_of(text.substr(1));
-  // An address is made of 64-bit registers.
+  // An address consists of 64-bit registers.
   if (!part || register_name(part->number) != text.substr(1)) return std::nullopt;
   return part->number;
 }
 
-// "disp(%base,%index,scale)", every part of which may be missing.
+// "disp(%base,%index,scale)"; each part may be missing.
 bool parse_memory(std::string_view text, Operand& operand) {
   const std::size_t open = text.find('(');
   if (open == std::string_view::npos || !text.ends_with(')')) return false;
@@ -100,12 +100,12 @@ bool parse_memory(std::string_view text, Operand& operand) {
   return operand.has_base || operand.has_index;
 }
 
-// "-4@" at the front; without it the operand is eight bytes wide.
+// "-4@" at the front; without it the operand has eight bytes.
 bool parse_size(std::string_view& text, Operand& operand) {
   const std::size_t at = text.find('@');
   if (at == std::string_view::npos) return true;
   const auto size = number_of(text.substr(0, at));
-  if (!size) return false;  // "8f@%xmm0" too
+  if (!size) return false;  // also "8f@%xmm0"
   operand.is_signed = *size < 0;
   const std::int64_t bytes = *size < 0 ? -*size : *size;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return false;
@@ -173,7 +173,7 @@ StapNotes parse_stap_notes(std::span<const std::byte> section) {
     const std::string_view owner = reader.read_text(name_size);
     reader.skip(std::min(padded(name_size) - name_size, reader.remaining()));
     const auto descriptor = reader.read_bytes(descriptor_size);
-    // The last note may lack its padding.
+    // The last note may have no padding.
     reader.skip(std::min(padded(descriptor_size) - descriptor_size, reader.remaining()));
     if (reader.failed()) {
       ++found.skipped;

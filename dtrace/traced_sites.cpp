@@ -27,7 +27,7 @@ std::vector<TracedSite> sites_to_trace(const std::vector<Probe>& all, const std:
     const bool entry = probe.provider == "hotspot" && probe.name == "method__entry";
     const bool left = probe.provider == "hotspot" && probe.name == "method__return";
     for (const ProbeSite& site : probe.sites) {
-      // What cannot be told of a site is left out of the counts: all of it, or none.
+      // A fact that some site lacks is left out of the counts for all sites.
       const bool counts = count_methods && entry && site.operands.size() == 7;
       sites.push_back({&probe, &site, records && !(count_methods && left), unloads, by_user, counts,
                        stacks && by_user && !entry && !left});

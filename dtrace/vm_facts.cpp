@@ -12,12 +12,12 @@ namespace {
 using coreinspect::ClassDefinition;
 using target::Address;
 
-// A class that was just loaded is among the last that its loader has defined.
+// A class that was just loaded is one of the last that its loader defined.
 constexpr int kLastClasses = 4096;
-// All classes are listed again for a name that is not among them, but not more often than this.
+// All classes are listed again when a name is missing, but not more often than this.
 constexpr std::uint64_t kListAgain = kNanosPerSecond;
 
-// Our ids of the threads by the JVM's own.
+// Maps the JVM's own thread ids to ours.
 Result<std::map<std::uint64_t, std::uint32_t>> thread_ids(const target::Process& process) {
   JTRACE_ASSIGN_OR_RETURN(const auto tids, process.threads());
   const auto own = process.status();
@@ -62,7 +62,7 @@ Result<std::vector<EarlierThread>> VmFacts::threads() {
     threads.push_back({0, static_cast<std::uint64_t>(thread.native_id), static_cast<std::uint64_t>(thread.id),
                        thread.name, coreinspect::thread_group_name(objects, thread.object)});
   }
-  // After the reading: what was no thread any more is left out.
+  // After the reading: threads that have ended are left out.
   JTRACE_ASSIGN_OR_RETURN(const auto ids, thread_ids(*inspection_->target().process()));
   std::erase_if(threads, [&](EarlierThread& thread) {
     const auto id = ids.find(thread.inner);
@@ -73,7 +73,7 @@ Result<std::vector<EarlierThread>> VmFacts::threads() {
 }
 
 std::optional<ClassDefinition> VmFacts::define(Address klass, std::string_view name) {
-  coreinspect::Loaders loaders(*inspection_);  // anew: their addresses are used again
+  coreinspect::Loaders loaders(*inspection_);  // made anew, because addresses are reused
   ClassDefinition definition = coreinspect::read_class_definition(*inspection_, loaders, klass);
   if (definition.name != name) return std::nullopt;
   return definition;

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kStep{5};  // a JVM is accessible some 100 ms after its start
 
-// Until the next look at a JVM that is starting; at once when it ends.
+// Waits for the next look at a JVM that is starting; returns at once when it ends.
 void wait_step(const target::Process* process) {
   pollfd end{.fd = process ? process->pidfd() : -1, .events = POLLIN, .revents = 0};
   ::poll(&end, 1, static_cast<int>(kStep.count()));
@@ -37,7 +37,7 @@ bool keeps_no_counters(const target::Process& process) {
   return std::find(words.begin(), words.end(), "-XX:-UsePerfData") != words.end();
 }
 
-// A process that we may not look into is somebody else's.
+// A process that may not be read belongs to another user.
 Result<std::vector<target::Mapping>> maps_of(const target::Process& process) {
   auto mappings = process.maps();
   if (mappings || exit_status(mappings.error()) != ExitStatus::kPermission) return mappings;
@@ -79,7 +79,7 @@ void CounterSource::read_from(const target::MemoryReader& memory, target::Addres
   reader_->share_layouts(layouts_);
 }
 
-// The mapped file, waited for while the JVM is young; else the private region.
+// The mapped file, waited for while the JVM is young; otherwise the private region.
 Result<> CounterSource::find_region(const SourceOptions& options) {
   const target::Process& process = *process_;
   if (options.address) {
@@ -165,13 +165,13 @@ Result<CounterSource> CounterSource::of_core(CoreRegion region, const SourceOpti
   source.read_from(*source.core_->memory, source.core_->base, ParseOptions{.partial = options.partial},
                    source.core_->capacity);
   SourceOptions no_wait = options;
-  no_wait.any_state = true;  // a core does not get any further
+  no_wait.any_state = true;  // a core does not progress
   JTRACE_RETURN_IF_ERROR(source.settle(no_wait));
   return source;
 }
 
-// The first snapshot, once the JVM has said that its counters may be read. A live file is empty or without magic for
-// some milliseconds, so that its errors count only at the end of the wait.
+// The first snapshot, when the JVM has marked its counters as readable. The file of a live JVM is empty or without
+// magic for some milliseconds, so errors count only at the end of the wait.
 Result<> CounterSource::settle(const SourceOptions& options) {
   const auto deadline = Clock::now() + (process_ ? options.wait : milliseconds(0));
   for (;;) {
@@ -192,7 +192,7 @@ Result<> CounterSource::settle(const SourceOptions& options) {
   }
 }
 
-// A mapping fails when the file was cut: then the file itself says what is wrong, or is whole again.
+// Mapping fails if the file was truncated. Then the file itself shows what is wrong, or is complete again.
 Result<> CounterSource::read_by(Result<> (RegionReader::*how)(Snapshot&), Snapshot& into) {
   auto done = ((*reader_).*how)(into);
   if (done || !file_ || !memory_) return done;

@@ -37,7 +37,8 @@ bool may_hold_secrets(std::string_view name) {
   return name == "java.rt.vmArgs" || name == "java.rt.vmFlags" || name == "sun.rt.javaCommand";
 }
 
-// The end of an option's value: before the next blank that an option follows, since a value may have blanks itself.
+// The end of an option's value: before the next blank that is followed by an option, because a value may contain
+// blanks.
 std::size_t value_end(std::string_view text, std::size_t at) {
   for (std::size_t blank = text.find(' ', at); blank != text.npos; blank = text.find(' ', blank + 1))
     if (blank + 1 < text.size() && text[blank + 1] == '-') return blank;

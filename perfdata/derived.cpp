@@ -25,7 +25,7 @@ Value sum(std::initializer_list<Value> values) {
   return total;
 }
 
-// Of all counters whose name starts and ends so.
+// Combines all counters whose name starts and ends in this way.
 Value sum_of(const Snapshot& snapshot, std::string_view prefix, std::string_view suffix) {
   Value total;
   for (const Counter& counter : snapshot.layout().counters())
@@ -64,7 +64,7 @@ Value loaded(const Snapshot& s) {
 using Now = Value (*)(const Snapshot&);
 struct Definition {
   DerivedName name;
-  Now now;  // of one snapshot; of those that need two, what the change of is meant
+  Now now;  // values of one snapshot, or changes between two, depending on the derived value
 };
 
 Value counter_of(const Snapshot& s, const char* name) { return raw(s, name); }

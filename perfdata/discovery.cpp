@@ -31,8 +31,8 @@ bool has_flag(const target::Process& process, std::string_view flag) {
   return std::find(words.begin(), words.end(), flag) != words.end();
 }
 
-// Which pages of a mapping are in memory or swapped out (pagemap, kernel's Documentation/admin-guide/mm/pagemap.rst):
-// touching the others through process_vm_readv would give the target page tables it has no use for. Empty: unknown.
+// Which pages of a mapping are in memory or swapped out (pagemap, kernel's Documentation/admin-guide/mm/pagemap.rst).
+// Reading the others with process_vm_readv would give the target page tables that it does not need. Empty: unknown.
 std::vector<bool> present_pages(int pagemap, const target::Mapping& mapping) {
   std::vector<std::uint64_t> entries(mapping.size() / kPage);
   const std::size_t size = entries.size() * sizeof(std::uint64_t);
@@ -43,10 +43,10 @@ std::vector<bool> present_pages(int pagemap, const target::Mapping& mapping) {
   return present;
 }
 
-// A region of HotSpot's own: it parses and holds what every JVM has.
+// True for a region of HotSpot's own: it parses, and has the counters that every JVM has.
 bool is_region(const target::MemoryReader& memory, target::Address address) {
   auto head = memory.read<std::uint64_t>(address);
-  // ca fe c0 c0, little-endian, major version 2; minor version and accessible aside.
+  // ca fe c0 c0, little-endian, major version 2; the minor version and `accessible` may differ.
   if (!head || (*head & 0xffff'ffff'ffff) != 0x0201'c0c0'feca) return false;
   auto snapshot = read_snapshot(memory, address);
   if (!snapshot) return false;
@@ -54,7 +54,7 @@ bool is_region(const target::MemoryReader& memory, target::Address address) {
   return std::any_of(counters.begin(), counters.end(), [](const Counter& c) { return c.name.starts_with("sun.rt."); });
 }
 
-// Processes that map the file, `limit` at most.
+// Processes that map the file; at most `limit`.
 std::vector<pid_t> mappers_of(const FileFacts& file, pid_t except, std::size_t limit) {
   std::vector<pid_t> found;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
@@ -70,7 +70,7 @@ std::vector<pid_t> mappers_of(const FileFacts& file, pid_t except, std::size_t l
   return found;
 }
 
-// A stream over a directory descriptor, which it takes.
+// Makes a stream of a directory descriptor, and takes ownership of it.
 using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
 Directory open_directory(UniqueFd fd) {
   DIR* stream = fd ? ::fdopendir(fd.get()) : nullptr;
@@ -100,7 +100,7 @@ void add_stale_of(UniqueFd fd, const std::string& shown, const std::vector<ino_t
   }
 }
 
-// Any byte of the process, to tell "not allowed" from "not there".
+// Reads any byte of the process, to distinguish "not allowed" from "not there".
 Result<> check_readable(const target::Process& process, const target::MemoryReader& memory,
                         const std::vector<target::Mapping>& mappings) {
   const auto readable = std::find_if(mappings.begin(), mappings.end(), [](const auto& m) { return m.readable; });
@@ -123,7 +123,7 @@ const target::Mapping* find_region_mapping(const std::vector<target::Mapping>& m
 Result<RegionFile> open_mapped_region(const target::Process& process, const target::Mapping& mapping) {
   JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, process.open_mapped(mapping));
   JTRACE_ASSIGN_OR_RETURN(RegionFile file, RegionFile::adopt(std::move(fd), mapping.path));
-  // The inode alone: overlay and btrfs show another device number in maps than in stat.
+  // Compares only the inode: with overlay and btrfs, the device number in maps differs from that of stat.
   if (file.facts().inode != mapping.inode) {
     Error error{.category = ErrorCategory::kNotFound,
                 .text = "the file of this name is not the one that " + who(process) + " maps"};
@@ -145,7 +145,7 @@ Result<target::Address> scan_private_region(const target::Process& process,
     if (mapping.readable && mapping.writable && !mapping.shared && mapping.path.empty() &&
         mapping.size() <= kMaxScannedMapping)
       candidates.push_back(&mapping);
-  // The region has a mapping of its own size as a rule: the small ones first.
+  // Usually a mapping holds just the region: small mappings are tried first.
   std::stable_sort(candidates.begin(), candidates.end(), [](auto* a, auto* b) { return a->size() < b->size(); });
   for (const target::Mapping* mapping : candidates) {
     const std::vector<bool> present = present_pages(pagemap.get(), *mapping);

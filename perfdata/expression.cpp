@@ -7,7 +7,7 @@
 
 namespace jtrace::perfdata {
 
-// Truth has three values: a comparison with something unknown is unknown.
+// Truth has three values: a comparison with an unknown value is unknown.
 struct Expression::Node {
   enum class Kind {
     kNumber,
@@ -56,7 +56,7 @@ std::optional<double> Expression::Node::value(const Values& values) const {
 std::optional<bool> Expression::Node::truth(const Values& values) const {
   if (kind == Kind::kAnd || kind == Kind::kOr) {
     const auto a = left->truth(values), b = right->truth(values);
-    const bool decides = kind == Kind::kOr;  // the value that decides alone
+    const bool decides = kind == Kind::kOr;  // the value that decides the result alone
     if (a == decides || b == decides) return decides;
     return a && b ? std::optional(!decides) : std::nullopt;
   }
@@ -97,7 +97,7 @@ class ExpressionParser {
   }
 
  private:
-  static constexpr int kMaxDepth = 100;  // the text may be anybody's
+  static constexpr int kMaxDepth = 100;  // the text may come from anybody
 
   Pointer fault(std::string what) {
     if (error_.empty()) {

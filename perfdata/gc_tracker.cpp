@@ -7,7 +7,7 @@
 
 namespace jtrace::perfdata {
 
-// Collectors have gaps in their numbers (ZGC: 0 and 2), so they are found by name, not counted up.
+// Collectors' numbers have gaps (ZGC: 0 and 2), so they are found by name.
 void GcTracker::resolve(const Snapshot& snapshot) {
   if (layout_ == snapshot.shared_layout()) return;
   layout_ = snapshot.shared_layout();
@@ -48,7 +48,7 @@ void GcTracker::observe(Collector& collector, const Snapshot& snapshot) {
   const std::int64_t invocations = snapshot.long_value(*collector.invocations);
   const std::int64_t entry = snapshot.long_value(*collector.entry);
   const std::int64_t exit = snapshot.long_value(*collector.exit);
-  // invocations is raised before lastEntryTime is set: then the times are still those of the pause before.
+  // invocations is raised before lastEntryTime is set: the times are still those of the previous pause.
   const bool times_are_old = collector.started && invocations > collector.completed && entry == collector.last_entry &&
                              exit == collector.last_exit;
   const bool runs = invocations > 0 && (entry > exit || times_are_old);
@@ -62,7 +62,7 @@ void GcTracker::observe(Collector& collector, const Snapshot& snapshot) {
     newly_missed_ += completed - collector.completed - 1;
     if (!runs) report(collector, completed, entry, exit);
     else if (collector.running == completed) report(collector, completed, collector.running_entry, exit);
-    else ++newly_missed_;  // its end is known but not its start
+    else ++newly_missed_;  // its end is known, but not its start
     collector.completed = completed;
     collector.last_entry = runs ? collector.running_entry : entry;
     collector.last_exit = exit;

@@ -6,7 +6,7 @@
 namespace jtrace::perfdata {
 namespace {
 
-// SpaceAlignment of Serial (Generation::GenGrain): the least size of a survivor space.
+// SpaceAlignment of Serial (Generation::GenGrain): the smallest size of a survivor space.
 constexpr std::int64_t kSerialGrain = 64 << 10;
 
 std::string young(std::string_view what) { return "sun.gc.generation.0." + std::string(what); }
@@ -17,7 +17,7 @@ std::int64_t bytes(const Snapshot& snapshot, const std::string& name) { return s
 std::string_view policy(const Snapshot& snapshot) { return snapshot.text_value("sun.gc.policy.name").value_or(""); }
 bool is_g1(const Snapshot& snapshot) { return policy(snapshot) == "GarbageFirst"; }
 
-// The young generation has three spaces, the old one has one: their largest sizes differ by two paddings.
+// The young generation has three spaces, the old one has one: their maximum sizes differ by two paddings.
 std::int64_t g1_padding(const Snapshot& snapshot) {
   return std::max<std::int64_t>(0, (bytes(snapshot, young("maxCapacity")) - bytes(snapshot, old("maxCapacity"))) / 2);
 }
@@ -35,7 +35,7 @@ std::int64_t parallel_max(const Snapshot& snapshot) {
   const std::int64_t young_max = bytes(snapshot, young("maxCapacity"));
   const std::int64_t survivor_max = bytes(snapshot, young("space.1.maxCapacity"));
   const std::int64_t old_max = bytes(snapshot, old("maxCapacity"));
-  // -XX:-UseAdaptiveSizePolicy: the spaces divide the generation for good, and "to" is what it is now.
+  // -XX:-UseAdaptiveSizePolicy: the sizes of the spaces are fixed, and "to" is its current size.
   const bool fixed = bytes(snapshot, young("space.0.maxCapacity")) == young_max - 2 * survivor_max;
   const std::int64_t empty = fixed ? bytes(snapshot, young("space.2.capacity")) : survivor_max;
   const std::int64_t has = bytes(snapshot, young("space.0.capacity")) + bytes(snapshot, young("space.1.capacity")) +
@@ -43,7 +43,7 @@ std::int64_t parallel_max(const Snapshot& snapshot) {
   return std::max(young_max - empty + old_max, has);
 }
 
-// Of a collector that has no policy by name: the larger generation is the heap (Z, Shenandoah, Epsilon).
+// For a collector without a policy name: the larger generation is the heap (Z, Shenandoah, Epsilon).
 std::int64_t single_max(const Snapshot& snapshot) {
   return std::max(bytes(snapshot, young("maxCapacity")), bytes(snapshot, old("maxCapacity")));
 }

@@ -17,8 +17,8 @@ enum class Formula : std::uint8_t {
   kSum,        // a + b
   kKiloSum,    // (a + b) / 1024
   kSeconds,    // a / frequency
-  kTotalTime,  // (a + b + c) / frequency; what is missing counts as 0
-  kPercent,    // used part: a is the capacity, b what is used
+  kTotalTime,  // (a + b + c) / frequency; a missing counter counts as 0
+  kPercent,    // used share: a is the capacity, b the used part
   kText,
   kAge,  // seconds since createVmBeginTime, by the reader's clock
 };
@@ -52,7 +52,7 @@ constexpr Column left(std::string_view heading, std::size_t width, std::string_v
 #define CCS "sun.gc.compressedclassspace."
 
 using enum Formula;
-// Every column that an option has, once.
+// Every column of all options, once.
 enum ColumnIndex : std::uint8_t {
   kTimestamp,
   kLoaded,
@@ -133,7 +133,7 @@ constexpr Column kColumns[] = {
     left("Method", 1, "sun.ci.lastMethod"),
     right("S0C", 11, 1, kKilo, S0 "capacity"),
     right("S1C", 11, 1, kKilo, S1 "capacity"),
-    // gccapacity alone has this heading at the left.
+    // Only gccapacity has this heading at the left.
     {"S1C", Side::kLeft, 11, Side::kRight, 1, kKilo, {S1 "capacity", {}, {}}},
     right("S0U", 11, 1, kKilo, S0 "used"),
     right("S1U", 11, 1, kKilo, S1 "used"),
@@ -214,14 +214,14 @@ const std::vector<Option>& options() {
   return all;
 }
 
-// A heading widens its column, and so does the pattern of its numbers ("0.00").
+// The heading and the pattern of the numbers ("0.00") widen a column.
 std::size_t width_of(const Column& column) {
   const std::size_t pattern = column.decimals == 0 ? 1 : static_cast<std::size_t>(column.decimals) + 2;
-  // A one-sided heading is measured without its one mark, a centred one without its two.
+  // A one-sided heading is measured without its one mark, a centred one without both.
   return std::max({column.width, pattern, column.heading.size()});
 }
 
-// UTF-8 sequences, each of which jstat sees as one character (those beyond the BMP as two).
+// Counts UTF-8 sequences, each of which is one character to jstat (two beyond the BMP).
 std::size_t characters_of(std::string_view text) {
   std::size_t count = 0;
   for (const char c : text) {
@@ -235,7 +235,7 @@ std::size_t characters_of(std::string_view text) {
 void append_aligned(std::string& out, std::string_view text, std::size_t width, Side side) {
   const std::size_t characters = characters_of(text);
   const std::size_t room = width > characters ? width - characters : 0;
-  // Centred with a room of one, the blank stands after.
+  // If centring leaves one blank, it comes last.
   const std::size_t before = side == Side::kRight ? room : side == Side::kCenter ? room / 2 : 0;
   out.append(before, ' ').append(text).append(room - before, ' ');
 }

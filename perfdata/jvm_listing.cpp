@@ -11,7 +11,7 @@
 namespace jtrace::perfdata {
 namespace {
 
-// One /tmp, looked at once whoever sees it.
+// One /tmp; scanned once, even if several processes share it.
 class StaleSearch {
  public:
   explicit StaleSearch(std::vector<ino_t> mapped) : mapped_(std::move(mapped)) {}
@@ -71,7 +71,7 @@ Listing list_jvms(const SourceOptions& options) {
     auto source = CounterSource::of_process(jvm.pid, options);
     ListedJvm listed{.jvm = std::move(jvm)};
     if (source) listed.source = std::move(*source);
-    else if (source.error().category == ErrorCategory::kNotFound) continue;  // it has ended meanwhile
+    else if (source.error().category == ErrorCategory::kNotFound) continue;  // it has ended in the meantime
     else listed.reason = source.error().message();
     listing.jvms.push_back(std::move(listed));
   }

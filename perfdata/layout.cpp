@@ -80,7 +80,7 @@ class LayoutParser {
     const Prologue& prologue = layout_.prologue_;
     end_ = std::min<std::size_t>(prologue.used, bytes_.size());
     if (prologue.used > bytes_.size() && !options_.partial) {
-      // Said with the entry at which it breaks off: walk what is there first.
+      // Reported together with the entry at which the walk ends: first walk the intact part.
       walk();
       return malformed("truncated at entry " + std::to_string(index_) + " of " + std::to_string(prologue.entry_count) +
                        ": has " + std::to_string(bytes_.size()) + " of " + std::to_string(prologue.used) + " bytes");
@@ -104,7 +104,7 @@ class LayoutParser {
     layout_.counters_.reserve(std::min<std::size_t>(prologue.entry_count, possible));
     std::size_t offset = prologue.entry_offset;
     for (; index_ < prologue.entry_count; ++index_) {
-      if (offset == prologue.used) {  // declared but never there
+      if (offset == prologue.used) {  // declared but missing
         layout_.warnings_.push_back(std::to_string(index_) + " entries found, " + std::to_string(prologue.entry_count) +
                                     " declared");
         return;
@@ -115,7 +115,7 @@ class LayoutParser {
     }
   }
 
-  // Length of the entry at `offset`, or 0 where the walk ends (corrupt_ or incomplete_ says why).
+  // Length of the entry at `offset`, or 0 if the walk ends (corrupt_ or incomplete_ has the reason).
   std::size_t read_entry(std::size_t offset) {
     const std::size_t room = end_ - std::min(end_, offset);
     if (room < kEntryHeaderSize) return bad(offset, "header does not fit into ", static_cast<std::int64_t>(room));
@@ -189,7 +189,7 @@ class LayoutParser {
     return 0;
   }
 
-  // While the entries are walked the names are views into the region's bytes, which are the caller's.
+  // During the walk the names are views into the region's bytes, which belong to the caller.
   void keep_names() {
     std::size_t size = 0;
     for (const Counter& counter : layout_.counters_) size += counter.name.size();

@@ -9,7 +9,7 @@ namespace {
 
 namespace bip = boost::interprocess;
 
-// A descriptor as Boost.Interprocess takes it: its file_mapping would open the path itself, through symlinks.
+// A descriptor for Boost.Interprocess, whose file_mapping would open the path itself, through symlinks.
 struct Descriptor {
   int fd;
   bip::mapping_handle_t get_mapping_handle() const { return bip::ipcdetail::mapping_handle_from_file_handle(fd); }

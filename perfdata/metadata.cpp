@@ -9,8 +9,8 @@
 namespace jtrace::perfdata {
 namespace {
 
-// Units that HotSpot declares wrongly. A name that ends in '*' stands for all that start so. Sorted by nothing: the
-// first that matches counts.
+// Counters whose declared unit is wrong. A name that ends in '*' matches all names that start so. The first match
+// counts; the order is otherwise free.
 struct Correction {
   std::string_view name;
   Quantity quantity;
@@ -67,7 +67,7 @@ Quantity declared_quantity(const Counter& counter) {
   }
 }
 
-// The counters of the spaces, the policy, the TLABs and metaspace are written by the collector when it is done
+// The collector writes the counters of spaces, policy, TLABs and metaspace at the end of a collection
 // (CollectedHeap::update_counters, MetaspaceCounters::update_performance_counters).
 Freshness freshness_of(const Counter& counter, const VmTraits& traits) {
   if (counter.variability == static_cast<std::uint8_t>(Variability::kConstant)) return Freshness::kConstant;

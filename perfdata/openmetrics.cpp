@@ -23,13 +23,13 @@ void append_label_value(std::string& out, std::string_view text) {
 
 bool all_digits(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == text.npos; }
 
-// "lastEntryTime" -> "last_entry_time"; what a metric's name may not hold becomes '_'.
+// "lastEntryTime" becomes "last_entry_time"; characters that a metric's name may not have become '_'.
 std::string snake_case(std::string_view text) {
   std::string snake;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     const bool upper = std::isupper(c) != 0;
-    // A last letter by itself ("PrivateB") would be taken for a unit.
+    // A single last letter ("PrivateB") would be read as a unit.
     const bool after_lower =
         i > 0 && i + 1 < text.size() && (std::islower(static_cast<unsigned char>(text[i - 1])) != 0);
     const bool before_lower =
@@ -42,13 +42,13 @@ std::string snake_case(std::string_view text) {
   return snake;
 }
 
-// Kept out unless asked for: who reads metrics need not know the command line.
+// Left out by default: readers of metrics need not see the command line.
 bool is_argument(std::string_view name) {
   return name.starts_with("java.property.") || name.starts_with("sun.property.") || name.starts_with("java.rt.vm") ||
          name == "sun.rt.javaCommand";
 }
 
-// Text that takes a new value with every compilation would make a new series each time.
+// A text that changes with every compilation would make a new series each time.
 bool is_worth_a_series(const Row& row) {
   return row.variability == static_cast<std::uint8_t>(Variability::kConstant) || row.name.starts_with("sun.gc.");
 }
@@ -74,7 +74,7 @@ std::string help_of(const Row& row) {
   return help;
 }
 
-// Prometheus keeps these endings for its own.
+// Prometheus reserves these endings.
 bool is_reserved(std::string_view name) {
   for (std::string_view end : {"_total", "_count", "_sum", "_bucket", "_created", "_info"})
     if (name.ends_with(end)) return true;
@@ -83,7 +83,8 @@ bool is_reserved(std::string_view name) {
 
 }  // namespace
 
-// Collects some ten kilobytes before it gives them to the string: a scrape is hundreds of thousands of small pieces.
+// Collects some ten kilobytes before it appends them to the string, because a scrape consists of hundreds of thousands
+// of small pieces.
 class SampleBuffer {
  public:
   explicit SampleBuffer(std::string& out) : out_(out) {}
@@ -223,7 +224,7 @@ void MetricsWriter::add_row(const Snapshot& snapshot, const CounterTable& table,
     place = families_.emplace(metric.name, std::move(family)).first;
   }
   Family& kept = place->second;
-  // A JVM that declares a counter of this name otherwise cannot stand in the same family.
+  // If a JVM declares a counter of this name differently, the counter cannot be in the same family.
   if (kept.unit != unit_suffix(row.metadata.quantity) || (kept.type == Type::kInfo) != row.is_text()) return;
   const bool changes = row.variability != static_cast<std::uint8_t>(Variability::kConstant);
   if (row.is_text() && !changes) {
@@ -235,7 +236,7 @@ void MetricsWriter::add_row(const Snapshot& snapshot, const CounterTable& table,
   const auto jvm = static_cast<std::uint32_t>(jvms_.size() - 1);
   const std::uint32_t labels = label_number(metric.labels);
   if (!kept.series.empty() && kept.series.back().jvm == jvm && kept.series.back().labels == labels)
-    return;  // a name that stands twice
+    return;  // a duplicate name
   kept.series.push_back({.jvm = jvm,
                          .labels = labels,
                          .value_offset = row.counter->value_offset,
@@ -300,7 +301,7 @@ void MetricsWriter::append(std::string& out, const std::vector<const Snapshot*>&
     append_head(out, name, family, format);
     SampleBuffer samples(out);
     for (std::size_t i = 0; i < family.series.size(); ++i) {
-      // With a thousand JVMs each value is a cache miss: the memory works while the ones before it become text.
+      // With a thousand JVMs each value is a cache miss: prefetches values while earlier ones are formatted.
       constexpr std::size_t kAhead = 8;
       if (i + kAhead < family.series.size()) {
         const Series& soon = family.series[i + kAhead];

@@ -11,7 +11,7 @@
 namespace jtrace::perfdata {
 namespace {
 
-// The next multiple of `interval` after `last` that is not over yet; how many were left out is added to `skipped`.
+// The next multiple of `interval` after `last` that is still to come; the number of skipped ones is added to `skipped`.
 std::uint64_t next_tick(std::uint64_t last, std::uint64_t interval, std::uint64_t now, std::uint64_t& skipped) {
   if (interval == 0) return now;
   std::uint64_t next = last + interval;
@@ -26,7 +26,7 @@ std::uint64_t next_tick(std::uint64_t last, std::uint64_t interval, std::uint64_
 }  // namespace
 
 PollLoop::PollLoop(const PollPlan& plan, int stop_fd) : plan_(plan), stop_fd_(stop_fd) {
-  // The kernel may else put a wake-up off by 50 us, which is much at 1 kHz.
+  // Otherwise the kernel may delay a wake-up by 50 us, which is much at 1 kHz.
   if (plan.interval < std::chrono::milliseconds(20) || plan.pause_interval.count() != 0)
     ::prctl(PR_SET_TIMERSLACK, 1000);
 }
@@ -59,7 +59,7 @@ PollLoop::Wake PollLoop::wait() {
   return Wake::kPauses;
 }
 
-// False where something else than the time woke us; `wake` says what.
+// False if something other than the time ended the wait; `wake` says what.
 bool PollLoop::sleep_until(std::uint64_t deadline, Wake& wake) {
   std::vector<pollfd> polled;
   polled.push_back({.fd = stop_fd_, .events = POLLIN, .revents = 0});

@@ -35,7 +35,7 @@ Result<> check_directory(int fd, const std::string& path) {
   return {};
 }
 
-// ELOOP (or ENOTDIR for a directory) is what O_NOFOLLOW says of a symlink.
+// O_NOFOLLOW gives ELOOP for a symlink (ENOTDIR with O_DIRECTORY).
 Error open_error(int errnum, const std::string& path, std::string_view what) {
   if (errnum == ELOOP || errnum == ENOTDIR) {
     Error error{.category = ErrorCategory::kPermission, .text = "refused: " + std::string(what) + " is a symlink"};

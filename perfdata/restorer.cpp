@@ -9,7 +9,7 @@
 namespace jtrace::perfdata {
 namespace {
 
-// "[I" -> 'I'; "\200" (a byte that is no letter) -> that byte.
+// "[I" -> 'I'; "\200" (a byte that is not a letter) -> that byte.
 char type_character(std::string_view type) {
   if (type.starts_with('[')) type.remove_prefix(1);
   if (type.starts_with('\\')) return static_cast<char>(parse_decimal<std::uint8_t>(type.substr(1)).value_or(0));
@@ -27,7 +27,7 @@ Restorer::Jvm* Restorer::jvm_of(std::string_view trace_id) {
   if (trace == traces_.end()) return nullptr;
   const auto jvm = jvms_.find(trace->second.agent);
   if (jvm == jvms_.end()) return nullptr;
-  // The sample that was asked for is complete: what comes later does not count.
+  // The requested sample is complete: later elements do not count.
   return options_.sample != 0 && jvm->second.samples >= options_.sample ? nullptr : &jvm->second;
 }
 
@@ -50,7 +50,7 @@ Result<> Restorer::take(const trace::Value& value) {
   if (added) jvm->entries.push_back({.name = name});
   Entry& entry = jvm->entries[known->second];
   if (value.type.present()) entry.type = value.type.view();
-  // A later sample says the format only where it is not the plain one.
+  // A later sample gives the format only if it is not the plain one.
   entry.format.encoding = ValueEncoding::kPlain;
   if (value.serializationFormat.present()) {
     const auto format = parse_value_format(value.serializationFormat.view());
@@ -82,7 +82,7 @@ Result<> Restorer::write(const trace::Event& event) {
     const std::string id(end->traceIdRef.view());
     Jvm* jvm = jvm_of(id);
     const auto trace = traces_.find(id);
-    // A sample in which nothing changed is one too; the trace of pauses is none.
+    // A sample in which nothing changed counts too; the trace of pauses does not.
     if (jvm && trace != traces_.end() && !trace->second.pauses) ++jvm->samples;
     if (trace != traces_.end()) traces_.erase(trace);
   }
@@ -136,7 +136,7 @@ Result<std::vector<std::byte>> Restorer::region() const {
       continue;
     }
     std::string bytes = entry.bytes;
-    // A secret that was taken out may be shorter or longer than what stood there.
+    // A masked secret may be shorter or longer than the original.
     if (format.length > kMaxRegionSize) return unreadable(entry.name, "it is too long");
     if (format.length != 0 && bytes.size() > format.length) {
       bytes.resize(format.length);

@@ -9,14 +9,14 @@
 namespace jtrace::perfdata {
 namespace {
 
-// What a first look, which does not know how much is used, and a second copy are read into: once a thread, not once a
-// JVM, so that a thousand JVMs cost what they use.
+// Buffers for a first look, which does not know the used size, and for the second copy. One for each thread instead of
+// one for each JVM, so that a thousand JVMs use little memory.
 std::vector<std::byte>& scratch(int which) {
   thread_local std::vector<std::byte> buffers[2];
   return buffers[which];
 }
 
-// As many bytes as there are from `base` on, up to out.size(); an error where there are none.
+// Reads as many bytes as there are from `base` on, up to out.size(); an error if there are none.
 Result<std::size_t> read_up_to(const target::MemoryReader& memory, target::Address base, std::span<std::byte> out) {
   std::size_t have = 0;
   while (have < out.size()) {
@@ -30,7 +30,7 @@ Result<std::size_t> read_up_to(const target::MemoryReader& memory, target::Addre
   return have;
 }
 
-// The same into a buffer that grows with what there is: a damaged prologue may declare far more.
+// The same into a buffer that grows with the data, because a damaged prologue may declare far more.
 Result<std::size_t> read_growing(const target::MemoryReader& memory, target::Address base, std::size_t want,
                                  std::vector<std::byte>& into) {
   constexpr std::size_t kStep = 65536;
@@ -79,15 +79,15 @@ std::optional<std::string_view> Snapshot::text_value(std::string_view name) cons
   return text_value(*counter);
 }
 
-// Copies the used part of the region. The first time the size of it is not known.
+// Copies the used part of the region. The first time its size is not known.
 Result<> RegionReader::copy_region(std::vector<std::byte>& into) {
-  constexpr std::size_t kFirstRead = 16384;  // what a JVM uses of its 32 KiB as a rule: 12 to 15
+  constexpr std::size_t kFirstRead = 16384;  // a JVM usually uses 12 to 15 KiB of its 32
   if (size_hint_ == 0) {
     std::vector<std::byte>& first = scratch(0);
     first.resize(kFirstRead);
     JTRACE_ASSIGN_OR_RETURN(const std::size_t have, read_up_to(*memory_, base_, first));
     const auto prologue = parse_prologue(std::span(first).first(have));
-    if (!prologue || prologue->used <= have || have < kFirstRead) {  // what is wrong with it the layout says
+    if (!prologue || prologue->used <= have || have < kFirstRead) {  // if it is damaged, the layout reports it
       const std::size_t size = prologue ? std::min<std::size_t>(have, prologue->used) : have;
       into.assign(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(size));
       if (prologue) size_hint_ = size;
@@ -144,7 +144,7 @@ Result<> RegionReader::read_stable(Snapshot& into, int attempts) {
     into.stable =
         second.size() == into.bytes_.size() && std::memcmp(second.data(), into.bytes_.data(), second.size()) == 0;
     if (into.stable) break;
-    // The later copy is the better one: what it lacks of the earlier was being written then.
+    // The later copy is better: what it lacks of the earlier one was being written.
     into.bytes_ = second;
     into.realtime_ns = real;
     into.monotonic_ns = mono;

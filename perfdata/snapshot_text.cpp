@@ -75,7 +75,7 @@ void append_json_value(JsonWriter& json, const CounterTable& table, const Snapsh
     return;
   }
   const std::int64_t raw = table.long_value(snapshot, row);
-  // Integers stay integers: a double would lose digits of large ones.
+  // Integers stay integers: a double would lose digits of large numbers.
   if (quantity_unit(row.metadata.quantity) == "seconds")
     json.member("value", quantity_value(row.metadata.quantity, raw, table.traits()));
   else if (row.metadata.quantity == Quantity::kWords)

@@ -83,7 +83,7 @@ Result<> SampleWriter::write_value(const Snapshot& snapshot, const Counter& coun
     value = table_->text_value(snapshot, row, true);
   }
   std::string format_text, type;
-  // A value that goes over from plain to escaped says so, whenever that is.
+  // A value that changes from plain to escaped is marked so from then on.
   if (first_time || format.encoding != ValueEncoding::kPlain || format.masked)
     append_value_format(format_text, format, row.metadata.quantity);
   trace::Value element{.name = counter.name};
@@ -115,7 +115,7 @@ Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t mis
   };
   const HeapUse heap = heap_use(snapshot);
   for (std::size_t i = 0; i < pauses.size(); ++i) {
-    // What reaches into a pause that is written already is the same one: at most its rest is new.
+    // A pause that overlaps one that is written already is the same pause: at most its rest is new.
     const std::int64_t entry = std::max(pauses[i].entry, last_exit_);
     std::int64_t exit = pauses[i].exit;
     while (i + 1 < pauses.size() && pauses[i + 1].entry <= exit) exit = std::max(exit, pauses[++i].exit);
@@ -131,8 +131,8 @@ Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t mis
   return {};
 }
 
-// A better guess of when tick 0 was is taken, unless it would put the pause before the end of the one before it; it is
-// said, so that the ticks of a pause can be had again exactly.
+// Takes a better estimate of when tick 0 was, unless that puts the pause before the end of the previous one. The
+// estimate is written, so that the ticks of a pause can be recomputed exactly.
 Result<> PauseWriter::set_zero(std::uint64_t zero, std::int64_t next_entry, const TickClock& clock) {
   const bool goes_back = zero + static_cast<std::uint64_t>(clock.ns_of(next_entry)) < last_pause_end_;
   if (zero == zero_ || (zero_ != 0 && goes_back)) return {};
@@ -162,7 +162,7 @@ HeapUse heap_use(const Snapshot& snapshot) {
 TickClock first_tick_clock(const Snapshot& snapshot, const ClockAnchor& anchor) {
   const std::int64_t begin_ms = snapshot.long_value("sun.rt.createVmBeginTime").value_or(0);
   const std::int64_t frequency = snapshot.long_value("sun.os.hrt.frequency").value_or(0);
-  // Taken in whole ms, just before the first tick.
+  // Recorded in whole ms, just before the first tick.
   const std::int64_t begin = static_cast<std::int64_t>(static_cast<std::uint64_t>(begin_ms) * 1'000'000 + 500'000);
   const auto monotonic = static_cast<std::uint64_t>(begin) - anchor.realtime + anchor.monotonic;
   return {static_cast<std::int64_t>(monotonic), frequency > 0 ? static_cast<double>(frequency) : 1e9};

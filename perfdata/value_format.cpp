@@ -27,7 +27,7 @@ std::string_view unit_of(Quantity quantity) {
   return "None";
 }
 
-// A name that HotSpot has, else the number.
+// HotSpot's name if it has one, otherwise the number.
 std::string units_text(std::uint8_t units) {
   return units_name(units) == "Unknown" ? std::to_string(units) : std::string(units_name(units));
 }
@@ -45,7 +45,8 @@ std::optional<std::uint8_t> number_of(std::string_view text, std::uint8_t last, 
 
 std::optional<std::uint8_t> units_number(std::string_view text) { return number_of(text, 6, units_name); }
 
-// What append_xml_escaped would replace: control characters but tab, newline and return, and bytes that are not UTF-8.
+// True for what append_xml_escaped would replace: control characters except tab, newline and return, and bytes that are
+// not UTF-8.
 bool fits_xml(std::string_view text) {
   std::string escaped;
   append_xml_escaped(escaped, text);

@@ -20,10 +20,10 @@
 namespace jtrace::dtrace {
 namespace {
 
-constexpr int kInterval = 4;                                 // ms between two looks into the ring
-constexpr std::uint64_t kFactsAgain = kNanosPerSecond / 10;  // between two tries to read a JVM that starts
+constexpr int kInterval = 4;                                 // ms between two reads of the ring
+constexpr std::uint64_t kFactsAgain = kNanosPerSecond / 10;  // between two attempts to read a JVM that is starting
 
-// Events of the probes get their place in the trace.
+// Puts the events of the probes into the trace.
 class PlacingSink final : public trace::EventSink {
  public:
   explicit PlacingSink(trace::EventEmitter& events) : events_(events) {}
@@ -137,7 +137,7 @@ class ProbeTrace {
     return "...";
   }
 
-  // All of them at once where the trace is one of threads, else each where it is first met.
+  // All threads at once if the trace is about threads, otherwise each at its first event.
   Result<> define_running_threads() {
     if (facts_ == nullptr) return {};
     const auto threads = facts_->threads();
@@ -158,7 +158,7 @@ class ProbeTrace {
   }
   bool count_reached() const { return more_.count != 0 && events_.counts().taken >= more_.count; }
 
-  // Until something ends it. `written`: the output's error.
+  // Runs until something ends it. `written`: the output's error.
   ProbeEnd trace(Result<>& written) {
     for (std::uint64_t next_check = start_ + kNanosPerSecond;;) {
       pollfd waits[] = {{cancel_fd_, POLLIN, 0}, {process_.pidfd(), POLLIN, 0}};
@@ -174,7 +174,7 @@ class ProbeTrace {
       }
       if (!written) return ProbeEnd::kOutput;
       if (waits[0].revents != 0) {
-        signalfd_siginfo taken{};  // left pending it would end us once it is unblocked
+        signalfd_siginfo taken{};  // if it stayed pending, it would end this process once it is unblocked
         [[maybe_unused]] const ssize_t size = ::read(cancel_fd_, &taken, sizeof taken);
         return ProbeEnd::kInterrupted;
       }
@@ -184,7 +184,7 @@ class ProbeTrace {
     }
   }
 
-  // The process has become another program (execve).
+  // The process executes another program (execve).
   bool libjvm_is_gone() {
     const auto maps = process_.maps();
     if (!maps || process_.has_exited()) return false;
