@@ -68,8 +68,9 @@ TEST_P(MovedObjects, AreCountedOnce) {
     // unparsable.
     const auto unparsable = document["heap"]["unparsableBytes"].get<std::uint64_t>();
     EXPECT_GE(counted + unparsable / 16, kKept) << document["heap"];
-    // A thread that is just moving an object has written its copy and not yet said so.
-    EXPECT_LE(counted, kKept + (z ? 8 : 0)) << document["heap"];
+    // A thread that is just moving an object has written its copy and not yet said so. And what a thread has just
+    // been given (520 bytes) and not yet written may still show objects that lay there before the last collection.
+    EXPECT_LE(counted, kKept + (z ? 8 : 0) + 520 / 16) << document["heap"];
   }
   must(jvm_->ask("calm"));
   record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: objects that are just moved");
