@@ -156,7 +156,7 @@ class Dumper {
 
   Result<> write_objects() {
     std::vector<ObjectEncoder> encoders;
-    for (unsigned i = 0; i < threads_; ++i) encoders.emplace_back(access_, by_index_, writer_);
+    for (unsigned i = 0; i < threads_; ++i) encoders.emplace_back(access_, plans_, by_index_, writer_);
     const Progress rest = [this](std::uint64_t done, std::uint64_t all) {
       return !writer_.status().has_value() ? false : !progress_ || progress_(all / 4 + done / 4 * 3, all);
     };

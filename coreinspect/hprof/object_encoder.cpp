@@ -17,8 +17,10 @@ T load(const std::byte* at) {
 
 }  // namespace
 
-ObjectEncoder::ObjectEncoder(const HeapAccess& access, const std::vector<const ClassPlan*>& plans, HprofWriter& writer)
+ObjectEncoder::ObjectEncoder(const HeapAccess& access, const ClassPlans& classes,
+                             const std::vector<const ClassPlan*>& plans, HprofWriter& writer)
     : access_(&access),
+      classes_(&classes),
       plans_(&plans),
       writer_(&writer),
       source_(std::make_unique<HeapSource>(access.memory())),
@@ -72,10 +74,7 @@ void ObjectEncoder::instance(const HeapObject& object, const ClassPlan& plan) {
     bytes = copy.data();
     available = copy.size();
   }
-  // A mirror of a class stands in the dump as the class itself; those of int and the like are objects.
-  if (object.klass->kind == KlassInfo::Kind::kMirror && mirror_klass_ + 8 <= available &&
-      load<std::uint64_t>(bytes + mirror_klass_) != 0)
-    return;
+  if (is_class_of_dump(object, bytes, available)) return;
   segment_.sub(HprofSub::kInstanceDump);
   segment_.id(object.address);
   segment_.u4(1);
@@ -83,6 +82,13 @@ void ObjectEncoder::instance(const HeapObject& object, const ClassPlan& plan) {
   segment_.u4(plan.instance_bytes);
   fields(bytes, available, plan);
   ++counts_.instances;
+}
+
+// A mirror of a class stands in the dump as the class itself. Those of int and the like are objects, and so are those
+// of the archive (CDS, AOT cache) whose classes this JVM has not loaded.
+bool ObjectEncoder::is_class_of_dump(const HeapObject& object, const std::byte* bytes, std::size_t available) const {
+  if (object.klass->kind != KlassInfo::Kind::kMirror || mirror_klass_ + 8 > available) return false;
+  return classes_->find(load<std::uint64_t>(bytes + mirror_klass_)) != nullptr;
 }
 
 void ObjectEncoder::fields(const std::byte* bytes, std::size_t size, const ClassPlan& plan) {

@@ -13,7 +13,9 @@ namespace jtrace::coreinspect {
 class ObjectEncoder {
  public:
   // `plans`: by KlassInfo::index. All are borrowed.
-  ObjectEncoder(const HeapAccess& access, const std::vector<const ClassPlan*>& plans, HprofWriter& writer);
+  // `plans`: by KlassInfo::index, of `classes`, which are all that the dump has.
+  ObjectEncoder(const HeapAccess& access, const ClassPlans& classes, const std::vector<const ClassPlan*>& plans,
+                HprofWriter& writer);
 
   // Bytes of each object that a walk should have at hand; larger ones are read piece by piece.
   static constexpr std::size_t kWant = 64u << 10;
@@ -25,6 +27,7 @@ class ObjectEncoder {
 
  private:
   void instance(const HeapObject& object, const ClassPlan& plan);
+  bool is_class_of_dump(const HeapObject& object, const std::byte* bytes, std::size_t available) const;
   void array(const HeapObject& object, const ClassPlan& plan);
   void fields(const std::byte* bytes, std::size_t size, const ClassPlan& plan);
   // Elements of `count` as they stand at `from`.
@@ -34,6 +37,7 @@ class ObjectEncoder {
   void flush();
 
   const HeapAccess* access_;
+  const ClassPlans* classes_;
   const std::vector<const ClassPlan*>* plans_;
   HprofWriter* writer_;
   std::unique_ptr<HeapSource> source_;  // of what the walk does not have at hand

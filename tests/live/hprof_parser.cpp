@@ -18,6 +18,12 @@ std::uint32_t size_of(std::uint8_t type) {
   }
 }
 
+std::uint64_t big_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
 }  // namespace
 
 class HprofFile::Reader {
@@ -232,12 +238,37 @@ std::map<std::string, std::uint64_t> HprofFile::values(const HprofObject& instan
   std::size_t at = 0;
   for (auto klass = classes_.find(instance.type); klass != classes_.end(); klass = classes_.find(klass->second.super))
     for (const auto& [name, type] : klass->second.fields) {
-      std::uint64_t value = 0;
-      for (std::uint32_t i = 0; i < size_of(type) && at < instance.content.size(); ++i)
-        value = value << 8 | static_cast<unsigned char>(instance.content[at++]);
-      values[klass->second.name + "." + name] = value;
+      values[klass->second.name + "." + name] =
+          at < instance.content.size() ? big_endian(instance.content.substr(at, size_of(type))) : 0;
+      at += size_of(type);
     }
   return values;
+}
+
+bool HprofFile::leads_nowhere(std::uint64_t reference) const {
+  return reference != 0 && !objects_.contains(reference) && !classes_.contains(reference);
+}
+
+std::uint64_t HprofFile::dangling_fields(const HprofObject& instance) const {
+  std::uint64_t count = 0;
+  std::size_t at = 0;
+  for (auto klass = classes_.find(instance.type); klass != classes_.end(); klass = classes_.find(klass->second.super))
+    for (const auto& [name, type] : klass->second.fields) {
+      if (type == 2) count += leads_nowhere(big_endian(instance.content.substr(at, 8)));
+      at += size_of(type);
+    }
+  return count;
+}
+
+std::uint64_t HprofFile::dangling() const {
+  std::uint64_t count = 0;
+  for (const auto& [address, object] : objects_) {
+    if (object.kind == 0x21) count += dangling_fields(object);
+    if (object.kind != 0x22) continue;
+    for (std::size_t at = 0; at < object.content.size(); at += 8)
+      count += leads_nowhere(big_endian(object.content.substr(at, 8)));
+  }
+  return count;
 }
 
 std::vector<std::string> HprofFile::stack_of(std::uint64_t thread) const {

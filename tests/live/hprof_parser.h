@@ -42,6 +42,8 @@ class HprofFile {
   std::uint64_t class_of(const std::string& name) const;  // 0 where there is none
   // "declaring class.field" -> raw value of an instance.
   std::map<std::string, std::uint64_t> values(const HprofObject& instance) const;
+  // References in instances and arrays that lead to no object and no class of the dump.
+  std::uint64_t dangling() const;
   // Methods of the stack of the thread with that object, innermost first.
   std::vector<std::string> stack_of(std::uint64_t thread) const;
   bool has_end() const { return end_; }
@@ -49,6 +51,8 @@ class HprofFile {
 
  private:
   class Reader;
+  std::uint64_t dangling_fields(const HprofObject& instance) const;
+  bool leads_nowhere(std::uint64_t reference) const;
   std::string bytes_;
   std::map<std::uint64_t, std::string> texts_;
   std::map<std::uint32_t, std::uint64_t> class_of_serial_;
