@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "base/joined.h"
 #include "base/strings.h"
 #include "cli/completion.h"
 #include "cli/one_of.h"
@@ -71,8 +72,7 @@ int print_tables(const CLI::App& app, std::vector<std::string> words) {
 }  // namespace
 
 CLI::Validator one_of(std::vector<std::string> words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  const std::string all = joined(words);
   return CLI::Validator(
       [words = std::move(words), all](const std::string& word) {
         if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();

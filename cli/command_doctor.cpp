@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/joined.h"
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
-#include "cli/words.h"
 #include "doctor/checks.h"
 #include "target/jvm_discovery.h"
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "base/joined.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/word_scopes.h"
-#include "cli/words.h"
 
 namespace jtrace::cli {
 namespace {

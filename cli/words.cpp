@@ -35,10 +35,4 @@ Result<std::vector<std::string>> split_words(std::string_view line) {
   return words;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 }  // namespace jtrace::cli

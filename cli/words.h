@@ -13,7 +13,4 @@ namespace jtrace::cli {
 // Errors: kUsage, a quote that is not closed.
 Result<std::vector<std::string>> split_words(std::string_view line);
 
-// For a sentence: "one, two, three".
-std::string joined(const std::vector<std::string>& words);
-
 }  // namespace jtrace::cli

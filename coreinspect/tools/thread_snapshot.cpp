@@ -5,6 +5,7 @@
 #include <map>
 #include <thread>
 
+#include "base/joined.h"
 #include "base/strings.h"
 #include "coreinspect/tools/thread_capture.h"
 #include "coreinspect/unwind/mixed_walker.h"
@@ -270,8 +271,7 @@ std::vector<std::string> describe_held(const std::vector<ThreadReport>& threads)
   for (auto& [tracer, names] : by_tracer) {
     const std::size_t count = names.size();
     names.resize(std::min(count, kMostNames));
-    std::string line = count == 1 ? "thread " : std::to_string(count) + " threads, ";
-    for (const std::string& name : names) line += (&name == &names.front() ? "" : ", ") + name;
+    std::string line = (count == 1 ? "thread " : std::to_string(count) + " threads, ") + joined(names);
     if (count > names.size()) line += ", ...";
     lines.push_back(line + (count == 1 ? " is" : " are") + " held by " + tracer +
                     ": shown as far as can be told without stopping " + (count == 1 ? "it" : "them"));

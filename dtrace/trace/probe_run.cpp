@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "base/joined.h"
 #include "dtrace/flag_switch.h"
 #include "dtrace/launch.h"
 #include "dtrace/trace/chosen_probes.h"
@@ -31,9 +32,8 @@ Result<std::optional<FlagSwitch>> hold_flags(const target::Process& process, con
   JTRACE_ASSIGN_OR_RETURN(const auto limits, limits_of_switching(libjvm, off));
   for (const std::string& line : limits) request.report(LogLevel::kWarning, line);
   JTRACE_ASSIGN_OR_RETURN(auto switched, FlagSwitch::take(process, libjvm, needed, !off.empty()));
-  std::string names;
-  for (const std::string& flag : switched.flags()) names += (names.empty() ? "" : ", ") + flag;
-  if (!names.empty()) request.report(LogLevel::kInfo, "switched on until the last trace of it ends: " + names);
+  if (const std::string names = joined(switched.flags()); !names.empty())
+    request.report(LogLevel::kInfo, "switched on until the last trace of it ends: " + names);
   return std::optional(std::move(switched));
 }
 

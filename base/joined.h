@@ -1,0 +1,16 @@
+// joined: a list of words as a sentence has it.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace jtrace {
+
+// "one, two, three"; "" for none.
+inline std::string joined(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace jtrace
