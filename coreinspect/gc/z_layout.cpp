@@ -11,7 +11,6 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::uint64_t kGranule = 2u << 20;         // ZGranuleSize
 constexpr std::uint64_t kMaxGranules = 1ull << 26;   // of a heap of 128 TB
 constexpr std::uint64_t kMaxMediumPage = 32u << 20;  // ZHeuristics::set_medium_page_size
 constexpr int kMediumAlignmentShift = 13;            // objects in a medium page: page size over this
@@ -48,7 +47,8 @@ class ZReader {
     if (base_ == 0) return fail(ErrorCategory::kMalformed, "the address masks of ZGC cannot be read");
     const VmFlag* flag = vm_.flag("MaxHeapSize");
     const auto max = flag ? parse_decimal<std::uint64_t>(flag->value) : std::nullopt;
-    const std::uint64_t medium = std::clamp(std::bit_floor(max.value_or(0) / 32), kGranule, kMaxMediumPage);
+    const std::uint64_t medium =
+        std::clamp(std::bit_floor(max.value_or(0) / 32), std::uint64_t{1} << ZVm::kGranuleShift, kMaxMediumPage);
     medium_alignment_ = vm_.feature() < 15 ? kMaxMediumPage >> kMediumAlignmentShift : medium >> kMediumAlignmentShift;
     return {};
   }
