@@ -30,19 +30,11 @@ class Family final : public ClassHierarchy {
   }
 };
 
-Bytes utf8(std::string_view text) {
-  Bytes made;
-  put1(made, 1);
-  put2(made, static_cast<unsigned>(text.size()));
-  put_bytes(made, text.data(), text.size());
-  return made;
-}
-
 // Class constants of these names, at the indices 2, 4, 6...
 std::vector<Bytes> classes(std::initializer_list<std::string_view> names) {
   std::vector<Bytes> made;
   for (const std::string_view name : names) {
-    made.push_back(utf8(name));
+    made.push_back(text_constant(name));
     Bytes klass;
     put1(klass, 7);
     put2(klass, static_cast<unsigned>(made.size()));

@@ -214,14 +214,6 @@ TEST(ClassRewriter, AHandlerThatCoversItselfGoesOnBehindItsProbes) {
   EXPECT_EQ(rewrite(test_class(made, 49), kProbeThrow).method.handlers.size(), 2u);  // with ours, for the whole method
 }
 
-Bytes text_constant(std::string_view value) {
-  Bytes made;
-  put1(made, 1);
-  put2(made, static_cast<unsigned>(value.size()));
-  put_bytes(made, value.data(), value.size());
-  return made;
-}
-
 // #1 Class "x/Made", #2 its name, #3 Methodref, #4 NameAndType, #5 "<init>", #6 "()V"
 std::vector<Bytes> constants_of_new() {
   return {{7, 0, 2},        text_constant("x/Made"), {10, 0, 1, 0, 4},

@@ -23,6 +23,14 @@ struct TestMethod {
   Bytes frames = {};                                       // count and entries of a StackMapTable; empty: none
 };
 
+inline Bytes text_constant(std::string_view text) {
+  Bytes made;
+  put1(made, 1);
+  put2(made, static_cast<unsigned>(text.size()));
+  put_bytes(made, text.data(), text.size());
+  return made;
+}
+
 // Constants: `first` is appended to the pool before anything else, so that code can refer to fixed indices from 1 on.
 inline Bytes test_class(const TestMethod& method, unsigned major = 52, const std::vector<Bytes>& first = {},
                         unsigned filler = 0) {
@@ -33,9 +41,8 @@ inline Bytes test_class(const TestMethod& method, unsigned major = 52, const std
     ++count;
   }
   const auto utf8 = [&](std::string_view text) {
-    put1(constants, 1);
-    put2(constants, static_cast<unsigned>(text.size()));
-    put_bytes(constants, text.data(), text.size());
+    const Bytes made = text_constant(text);
+    put_bytes(constants, made.data(), made.size());
     return count++;
   };
   const auto klass = [&](std::string_view name) {
