@@ -11,6 +11,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/file.h"
+#include "target/proc_text.h"
 #include "target/process_memory.h"
 
 namespace jtrace::target {
@@ -48,10 +50,8 @@ class Child {
   // What the child touches on its way into pause(), its own stack and code, would count as the reader's.
   bool sleeps() const {
     for (int round = 0; round < 5000; ++round) {
-      std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");
-      std::string line;
-      std::getline(stat, line);
-      if (const auto name_end = line.rfind(") "); name_end != line.npos && line[name_end + 2] == 'S') return true;
+      const auto text = read_file("/proc/" + std::to_string(pid_) + "/status");
+      if (text && parse_status(*text).state == 'S') return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     return false;
