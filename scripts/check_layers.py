@@ -6,10 +6,10 @@
 
 Includes are written from the root of the tree, so an include names the folder it reaches into.
 """
-import pathlib
 import re
 import sys
-import tempfile
+
+import planted
 
 # Folder -> folders it may include besides itself. The longest matching folder counts, on both sides: what stands here with
 # a slash is a layer of its own. "trace" means the model alone.
@@ -160,27 +160,5 @@ PLANTED = {
 }
 
 
-def self_test():
-    with tempfile.TemporaryDirectory() as folder:
-        tree = pathlib.Path(folder)
-        for path, (line, _) in PLANTED.items():
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            (tree / path).write_text(line + "\n")
-        found = {fault.split(":")[0] for fault in check(tree)}
-    wrong = [path for path, (_, fine) in PLANTED.items() if (path in found) == fine]
-    for path in wrong:
-        print(f"self-test: {path}: {PLANTED[path][0]} judged wrongly")
-    return 1 if wrong else 0
-
-
-def main(arguments):
-    if arguments == ["--self-test"]:
-        return self_test()
-    tree = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
-    faults = check(tree)
-    print("\n".join(faults) if faults else "layers: all includes go down")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(planted.main(check, PLANTED, "layers: all includes go down"))

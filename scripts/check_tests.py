@@ -10,7 +10,8 @@ Rooms: tests/unit/FOLDER/NAME_test.cpp tests FOLDER: it includes a header of it,
 import pathlib
 import re
 import sys
-import tempfile
+
+import planted
 
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.MULTILINE)
 INSTANCES = re.compile(r"^INSTANTIATE_TEST_SUITE_P\(\s*(\w*)\s*,", re.MULTILINE)
@@ -72,28 +73,5 @@ PLANTED = {
 }
 
 
-def self_test():
-    with tempfile.TemporaryDirectory() as folder:
-        tree = pathlib.Path(folder)
-        (tree / "agent/waits").mkdir(parents=True)
-        for path, (text, _) in PLANTED.items():
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            (tree / path).write_text(text)
-        found = {fault.split(":")[0] for fault in check(tree)}
-    wrong = [path for path, (_, fine) in PLANTED.items() if (path in found) == fine]
-    for path in wrong:
-        print(f"self-test: {path} is judged wrongly")
-    return 1 if wrong else 0
-
-
-def main(arguments):
-    if arguments == ["--self-test"]:
-        return self_test()
-    tree = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
-    faults = check(tree)
-    print("\n".join(faults) if faults else "tests: names and rooms are as docs/hacking.md says")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(planted.main(check, PLANTED, "tests: names and rooms are as docs/hacking.md says", ["agent/waits"]))
