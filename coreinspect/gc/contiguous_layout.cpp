@@ -9,11 +9,11 @@ class SpaceReader {
  public:
   SpaceReader(const Vm& vm, HeapLayout& layout) : vm_(vm), layout_(layout) {}
 
-  // ContiguousSpace: bottom and end stood in Space before 22.
+  // ContiguousSpace: before JDK 22 bottom and end are fields of Space.
   Result<> add_contiguous(Address space, std::string_view type, bool young) {
     return add(space, {"ContiguousSpace", "Space"}, "ContiguousSpace", type, young);
   }
-  // MutableSpace: bottom and end stood in ImmutableSpace before 17.
+  // MutableSpace: before JDK 17 bottom and end are fields of ImmutableSpace.
   Result<> add_mutable(Address space, std::string_view type, bool young) {
     return add(space, {"MutableSpace", "ImmutableSpace"}, "MutableSpace", type, young);
   }
@@ -48,7 +48,7 @@ Result<> read_young(const Vm& vm, Address young, SpaceReader& spaces) {
   JTRACE_ASSIGN_OR_RETURN(const Address to, vm.read_pointer(young, "DefNewGeneration", "_to_space"));
   JTRACE_RETURN_IF_ERROR(spaces.add_contiguous(eden, "eden", true));
   JTRACE_RETURN_IF_ERROR(spaces.add_contiguous(from, "survivor", true));
-  return spaces.add_contiguous(to, "to", true);  // empty but within a collection, or after one that failed
+  return spaces.add_contiguous(to, "to", true);  // empty, except during a collection or after one that failed
 }
 
 Result<> read_old(const Vm& vm, Address old, bool cms, SpaceReader& spaces) {
@@ -64,7 +64,7 @@ Result<> read_old(const Vm& vm, Address old, bool cms, SpaceReader& spaces) {
 
 Result<> read_generations(const Vm& vm, Address heap, bool cms, SpaceReader& spaces) {
   Address young = 0, old = 0;
-  if (const auto first = vm.types().offset("GenCollectedHeap", "_gens")) {  // 8
+  if (const auto first = vm.types().offset("GenCollectedHeap", "_gens")) {  // JDK 8
     JTRACE_ASSIGN_OR_RETURN(young, vm.memory().read<Address>(heap + *first));
     JTRACE_ASSIGN_OR_RETURN(old, vm.memory().read<Address>(heap + *first + 8));
   } else {
@@ -76,7 +76,7 @@ Result<> read_generations(const Vm& vm, Address heap, bool cms, SpaceReader& spa
   return read_old(vm, old, cms, spaces);
 }
 
-// Static up to 25, of the heap later.
+// Static variables up to JDK 25, fields of the heap later.
 Result<Address> parallel_generation(const Vm& vm, Address heap, std::string_view name) {
   const TypeField* field = vm.types().field("ParallelScavengeHeap", name);
   if (!field) return fail(Vm::no_field("ParallelScavengeHeap", name));

@@ -1,5 +1,5 @@
 // G1: regions of one size (g1CollectedHeap.hpp, heapRegion.hpp, heapRegionType.hpp, heapRegionManager.hpp; with the
-// prefix G1 from 24 on).
+// prefix G1 from JDK 24 on).
 #include <array>
 
 #include "coreinspect/gc/heap_layout.h"
@@ -16,7 +16,8 @@ class G1Reader {
         layout_(layout),
         prefix_(vm.types().size_of("G1HeapRegion") ? "G1" : ""),
         region_(prefix_ + "HeapRegion") {
-    // Humongous and archive are bits of the tag (heapRegionType.hpp), whose numbers moved; 8 exports none.
+    // Humongous and archive are bits of the tag (heapRegionType.hpp). Their numbers differ between JDKs; JDK 8 exports
+    // none.
     const std::string type = prefix_ + "HeapRegionType::";
     const auto tag = [&](const char* name) { return vm.types().constant(type + name).value_or(-1); };
     free_ = tag("FreeTag");
@@ -61,7 +62,7 @@ class G1Reader {
     std::int64_t tag = -2;
     if (const auto type = vm_.types().offset(region_, "_type")) {
       JTRACE_ASSIGN_OR_RETURN(tag, vm_.read_field<std::int32_t>(at + *type, prefix_ + "HeapRegionType", "_tag"));
-    } else if (region.start < covered_) {  // 8: the first region of a humongous object ends after the last
+    } else if (region.start < covered_) {  // JDK 8: the end of a humongous object's first region is the end of its last
       return {};
     } else if (region.end - region.start > layout_.region_size) {
       tag = humongous_start_ = -3;
@@ -73,7 +74,7 @@ class G1Reader {
     return {};
   }
 
-  // Regions that continue an object belong to the one where it starts.
+  // Regions that continue an object are joined to the region where it starts.
   bool join(const HeapRegion& part) {
     if (layout_.regions.empty()) return false;
     HeapRegion& first = layout_.regions.back();
@@ -86,7 +87,7 @@ class G1Reader {
   void describe(HeapRegion& region, std::int64_t tag) const {
     region.young = tag == eden_ || tag == survivor_;
     region.one_object = tag == humongous_start_;
-    if (tag == -2) region.type = region.top == region.start ? "free" : "regular";  // 8 does not tell
+    if (tag == -2) region.type = region.top == region.start ? "free" : "regular";  // JDK 8 does not export it
     else if (tag == free_) region.type = "free";
     else if (tag == eden_) region.type = "eden";
     else if (tag == survivor_) region.type = "survivor";

@@ -12,18 +12,18 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::uint64_t kProbe = 1u << 20;         // bytes read at a time to learn the speed
-constexpr std::size_t kProbes = 9;                 // how often
-constexpr int kMaxLooks = 4096;                    // for places where there is something to read
-constexpr std::uint64_t kMaxStackCopy = 1u << 20;  // of each thread
+constexpr std::uint64_t kProbe = 1u << 20;         // bytes of a read that measures the speed
+constexpr std::size_t kProbes = 9;                 // number of such reads
+constexpr int kMaxLooks = 4096;                    // attempts to find an address that can be read
+constexpr std::uint64_t kMaxStackCopy = 1u << 20;  // for each thread
 constexpr std::uint64_t kRedZone = 128;            // System V ABI, AMD64 3.2.2
-constexpr nanoseconds kThreadCost{100'000};        // to stop one and read its registers, on a slow machine
+constexpr nanoseconds kThreadCost{100'000};        // to stop a thread and read its registers, on a slow machine
 constexpr nanoseconds kLayoutCost{3'000'000};      // to read the tables of regions and threads
 constexpr unsigned kCopyThreads = 2;
 constexpr double kSafety = 1.25;
-constexpr double kNewPageCost = 0.5;  // ns a byte of a page that the kernel makes and clears
+constexpr double kNewPageCost = 0.5;  // ns per byte of a page that the kernel allocates and clears
 constexpr int kTries = 3;
-constexpr std::uint64_t kSpare = 32u << 20;  // room for what is allocated meanwhile, beside an eighth
+constexpr std::uint64_t kSpare = 32u << 20;  // room for allocations in the meantime, in addition to an eighth
 
 std::string text_of_ms(nanoseconds time) { return std::to_string(time.count() / 1'000'000) + " ms"; }
 
@@ -37,8 +37,8 @@ std::vector<AddressRange> used_ranges(const HeapLayout& layout) {
   return ranges;
 }
 
-// Nanoseconds that a byte takes, from a first look: the median of a few reads, as on a busy machine one of them may
-// have to wait for a processor.
+// Nanoseconds per byte: the median of a few reads, because on a busy machine some of them may have to wait for a
+// processor.
 double cost_of_byte(const target::ProcessMemory& memory, const HeapLayout& layout) {
   std::vector<std::byte> room(kProbe);
   std::vector<double> costs;
@@ -63,8 +63,8 @@ constexpr const char* kOtherWays = "--no-stop reads it while it runs; jtrace cmd
 }  // namespace
 
 Result<std::unique_ptr<HeapAccess>> HeapAccess::open(Inspection& inspection, const HeapAccessOptions& options) {
-  // The self-test reads an object by a handle. With ZGC that object may have been moved and the handle not yet; a walk
-  // finds objects without handles.
+  // The self-test reads an object through a handle. With ZGC the object may have been moved and the handle not updated
+  // yet. A walk finds objects without handles.
   if (inspection.vm().collector() != "Z") JTRACE_RETURN_IF_ERROR(inspection.healthy());
   std::unique_ptr<HeapAccess> access(new HeapAccess(inspection));
   const Vm& vm = inspection.vm();
@@ -114,7 +114,7 @@ Result<> HeapAccess::read_running(const Error& why) {
   return {};
 }
 
-// Room first, which takes longest; then, right before the stop, what there is to be copied.
+// First the room, which takes longest; then, right before the stop, the ranges to copy.
 Result<> HeapAccess::make_ready(const HeapAccessOptions& options) {
   inspection_.vm().cached_memory()->reset();
   JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
@@ -164,13 +164,13 @@ Result<> HeapAccess::copy_once(const HeapAccessOptions& options) {
   copy_->clear();
   copied_.clear();
   ++tries_;
-  // By a thread of its own: the one that has come first (HeapStop) pays for it when it is like the others again.
+  // In a thread of its own, because HeapStop raises the priority of the calling thread.
   Result<> done;
   std::thread([&] { done = stop_and_copy(options, mappings); }).join();
   JTRACE_RETURN_IF_ERROR(done);
   if (copy_->unreadable() > 0)
     missing_.push_back(std::to_string(copy_->unreadable()) + " bytes of the heap could not be read");
-  // From now on the heap is what was copied, for every reader.
+  // From now on every reader of the heap gets the copied bytes.
   for (auto& [start, bytes] : copied_) cache.overlay(start, std::move(bytes));
   cache.set_layer(copy_.get());
   memory_ = copy_.get();
@@ -186,7 +186,7 @@ Result<> HeapAccess::stop_and_copy(const HeapAccessOptions& options, const std::
   const nanoseconds pause = stop->release();
   pause_ = std::max(pause_, pause);
   if (!done) return fail(done.error().with_context("after " + text_of_ms(pause)).with_help(kOtherWays));
-  // One that its tracer has stopped changes nothing in the heap; its frames are lost to a dump.
+  // A thread that another tracer has stopped changes nothing in the heap, but a dump lacks its frames.
   for (const target::HeldThread& each : held)
     if (options.stacks || !each.stands)
       missing_.push_back("thread " + std::to_string(each.tid) + " (" + each.name + ") is held by " +
@@ -195,7 +195,7 @@ Result<> HeapAccess::stop_and_copy(const HeapAccessOptions& options, const std::
   return {};
 }
 
-// All used ranges; or nothing, where that is seen to take longer than there is time.
+// Copies all used ranges, or stops early if the copy is seen to take longer than the time that is left.
 Result<> HeapAccess::copy_within(HeapStop& stop) {
   const std::uint64_t expected = layout_.used();
   inspection_.vm().cached_memory()->reset();
@@ -210,7 +210,7 @@ Result<> HeapAccess::copy_within(HeapStop& stop) {
                                              " bytes while it was made ready for: too many to copy in time");
   if (used / 2 > free_memory() / 2 + copy_->ready() / 2)
     return fail(ErrorCategory::kRefused, "the heap grew to " + std::to_string(used) + " bytes, too many for a copy");
-  // On a machine that turns out to be busier than it was, no longer than it takes to see that.
+  // If the machine is busier than expected, the stop lasts no longer than it takes to notice that.
   const nanoseconds at_most = stop.time_left();
   const auto in_time = [&](std::uint64_t done, std::uint64_t all) {
     const nanoseconds left = stop.time_left(), gone = at_most - left;

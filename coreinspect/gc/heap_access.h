@@ -1,12 +1,12 @@
-// HeapAccess: prepares the heap of a target for a walk: a core as it is in
-// its file, a live JVM copied while it is stopped, or read while it runs.
+// HeapAccess: prepares the heap of a target for a walk: a core is read in its file; the heap of a live JVM is copied
+// while the JVM is stopped, or read while it runs.
 //
-// The stop is estimated before it is made, from what is resident of the used bytes and the speed of a
-// first read. Beyond the bound, or where a copy takes more than half of the free memory, nothing is
-// stopped. A stop that finds the heap grown too much ends at once and is made again with more room. If
-// that fails too, the heap is read while it runs, where that is allowed (why_running() says why). Pages
-// that the target never touched are not read. Ownership: borrows the inspection, owns the copy. Threads:
-// one at a time; memory() from any. Errors: kRefused (too large for the bound), those of HeapStop.
+// The duration of the stop is estimated beforehand, from the resident part of the used bytes and the speed of a first
+// read. If it exceeds the bound, or if the copy would take more than half of the free memory, nothing is stopped. If
+// the heap has grown too much by the time of the stop, the stop ends at once and is repeated with more room. If that
+// fails too, the heap is read while the JVM runs, if that is allowed (why_running() has the reason). Pages that the
+// target never touched are not read. Ownership: borrows the inspection, owns the copy. Threads: one at a time; memory()
+// from any. Errors: kRefused (too large for the bound), those of HeapStop.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ struct HeapAccessOptions {
   bool no_stop = false;
   std::chrono::milliseconds max_stop{200};
   bool or_running = false;  // if it cannot be stopped within the bound, read it while it runs
-  bool strict = false;      // but not if the bound is known to be too small before the stop
+  bool strict = false;      // but not if it is known beforehand that the stop would exceed the bound
   bool stacks = false;      // registers, stacks and JavaThreads too, as an overlay of the VM's memory
 };
 
@@ -41,14 +41,14 @@ class HeapAccess {
   const target::MemoryReader& memory() const { return *memory_; }  // for HeapWalker
   KlassTable& klasses() const { return *klasses_; }
   const HeaderShape& shape() const { return shape_; }
-  bool runs() const { return runs_; }                              // the target goes on while it is read
-  std::chrono::nanoseconds pause() const { return pause_; }        // for how long it stood, at most, at a time
-  std::chrono::nanoseconds estimate() const { return estimate_; }  // what was expected
-  int tries() const { return tries_; }                             // how often it was stopped
-  const std::string& why_running() const { return why_running_; }  // "" where that was asked for
-  // Of a stop with stacks, as this process sees the tids; of a core all it has.
+  bool runs() const { return runs_; }                              // the target runs while it is read
+  std::chrono::nanoseconds pause() const { return pause_; }        // duration of the longest stop
+  std::chrono::nanoseconds estimate() const { return estimate_; }  // the expected duration
+  int tries() const { return tries_; }                             // number of stops
+  const std::string& why_running() const { return why_running_; }  // "" if reading while it runs was requested
+  // After a stop with stacks: the threads, with tids as this process sees them. Of a core: all its threads.
   const std::vector<target::ThreadRegisters>& threads() const { return threads_; }
-  // Of a running target: the layout as it is now.
+  // Of a running target: the layout at this moment.
   Result<HeapLayout> layout_now() const;
   std::vector<std::string> missing() const { return missing_; }
 
@@ -71,10 +71,10 @@ class HeapAccess {
   HeaderShape shape_;
   bool runs_ = false;
   double cost_of_byte_ = 0;   // nanoseconds
-  std::uint64_t growth_ = 0;  // bytes by which it grew during preparation
+  std::uint64_t growth_ = 0;  // bytes by which the heap grew during preparation
   double resident_share_ = 1;
   int tries_ = 0;
-  bool too_slow_ = false;  // the machine is; so would another stop be
+  bool too_slow_ = false;  // the machine is too slow; another stop would not help
   std::string why_running_;
   std::map<Address, std::vector<std::byte>> copied_;  // stacks and threads
   std::chrono::nanoseconds pause_{}, estimate_{};

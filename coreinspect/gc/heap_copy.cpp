@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kPiece = 2u << 20;
 
-// Pages that the kernel has to make while the target stands would double the time.
+// If the kernel had to allocate the pages during the stop, it would take twice as long.
 void touch(std::byte* room, std::uint64_t size) {
 #ifdef MADV_POPULATE_WRITE
   if (::madvise(room, size, MADV_POPULATE_WRITE) == 0) return;
@@ -26,11 +26,11 @@ Result<std::unique_ptr<HeapCopy>> HeapCopy::make(const target::MemoryReader& bel
   size = std::max<std::uint64_t>((size + kPiece - 1) / kPiece * kPiece, kPiece);
   void* room = MAP_FAILED;
   for (const std::uint64_t wanted : {std::max(size, (most + kPiece - 1) / kPiece * kPiece), size}) {
-    // Not counted as used until it is: the most that a heap can be may be more than this machine has.
+    // MAP_NORESERVE: the maximum size of a heap may exceed this machine's memory.
     constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     room = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, kFlags, -1, 0);
     if (room == MAP_FAILED) continue;
-    ::madvise(room, wanted, MADV_HUGEPAGE);  // only faster
+    ::madvise(room, wanted, MADV_HUGEPAGE);  // only makes it faster
     std::unique_ptr<HeapCopy> copy(new HeapCopy(below, static_cast<std::byte*>(room), wanted));
     copy->make_ready(size);
     return copy;

@@ -1,8 +1,8 @@
-// HeapCopy: ranges of a target's memory copied into memory of ours, which is made and touched before the target is
-// stopped, so that the copy costs as little as it can.
+// HeapCopy: ranges of a target's memory, copied into memory of this process. The memory is allocated and touched before
+// the target is stopped, so that the copy takes as little time as possible.
 //
-// Reads outside the copied ranges go to the memory below. Ownership: owns the copy, borrows the memory below. Threads:
-// const functions from any thread once it is filled.
+// Reads outside the copied ranges go to the target's memory. Ownership: owns the copy, borrows the target's memory.
+// Threads: const functions from any thread once it is filled.
 #pragma once
 
 #include <functional>
@@ -16,24 +16,24 @@ namespace jtrace::coreinspect {
 
 class HeapCopy final : public target::MemoryReader {
  public:
-  // Room for `size` bytes, already touched, and where there is address space for up to `most`, whose pages come when
-  // they are filled. Errors: kSystem where there is no such room.
+  // Allocates and touches room for `size` bytes. If there is address space, the room can grow to `most`; those pages
+  // are allocated when they are filled. Errors: kSystem if there is no such room.
   static Result<std::unique_ptr<HeapCopy>> make(const target::MemoryReader& below, std::uint64_t size,
                                                 std::uint64_t most = 0);
   ~HeapCopy() override;
   HeapCopy(const HeapCopy&) = delete;
   HeapCopy& operator=(const HeapCopy&) = delete;
 
-  // Of what is copied from now on the pages that these say are not there are left out: the room has zeros there.
+  // Later copies leave out the pages that `pages` reports as absent: the room has zeros there.
   void leave_out_untouched(const target::ResidentPages& pages) { pages_ = &pages; }
-  // Copies the ranges, by `threads` threads, after what it holds already. Asks `go_on` before each piece with how far
-  // it is; false stops. kTimeout where it was stopped, kPartial where the room is too small. What cannot be read is
-  // left out and counted.
+  // Appends the ranges to the copy, with `threads` threads. Calls `go_on` with the progress before each piece; false
+  // stops the copy. Errors: kTimeout if it was stopped, kPartial if the room is too small. What cannot be read is left
+  // out and counted.
   using GoOn = std::function<bool(std::uint64_t done, std::uint64_t all)>;
   Result<> copy(std::span<const AddressRange> ranges, unsigned threads, const GoOn& go_on);
-  // Touches room for `size` bytes, as far as there is any.
+  // Touches room for `size` bytes, as far as it is available.
   void make_ready(std::uint64_t size);
-  // Forgets what it holds; the room is zeros again.
+  // Empties the copy; the room is zeros again.
   void clear();
   std::uint64_t ready() const { return touched_; }  // bytes that can be filled without new pages
   std::uint64_t copied() const { return used_; }
@@ -56,7 +56,7 @@ class HeapCopy final : public target::MemoryReader {
   const target::ResidentPages* pages_ = nullptr;
   std::byte* room_;
   std::uint64_t size_, touched_ = 0, used_ = 0, unreadable_ = 0;
-  std::vector<Range> ranges_;  // by address
+  std::vector<Range> ranges_;  // sorted by address
 };
 
 }  // namespace jtrace::coreinspect

@@ -35,7 +35,7 @@ Result<> read_regions(const Vm& vm, Address heap, HeapLayout& layout) {
   return fail(ErrorCategory::kMalformed, "the heap of this JVM's collector is not known");
 }
 
-// Regions that overlap or turn back would be walked twice or for ever.
+// Overlapping or reversed regions would be walked twice or for ever.
 void drop_impossible(HeapLayout& layout) {
   std::sort(layout.regions.begin(), layout.regions.end(),
             [](const HeapRegion& a, const HeapRegion& b) { return a.start < b.start; });

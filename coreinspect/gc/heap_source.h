@@ -1,5 +1,5 @@
-// HeapSource: the bytes of the heap in long pieces for a walk: without a copy where they are
-// in this process's memory (a core, a copy of the heap), else read a megabyte at a time.
+// HeapSource: the bytes of the heap in long pieces, for a walk. They are not copied if they are in this process's
+// memory (a core, a copy of the heap); otherwise they are read a megabyte at a time.
 //
 // Ownership: borrows the memory. Threads: one at a time; each walking thread has its own.
 #pragma once
@@ -16,8 +16,8 @@ class HeapSource {
  public:
   explicit HeapSource(const target::MemoryReader& memory) : memory_(memory) {}
 
-  // The bytes of [at, end) from its start, as many as are at hand: all of them or `want` (at most kPiece) at least,
-  // fewer only where the memory ends. Empty where nothing can be read at `at`. Valid until the next call.
+  // Bytes of [at, end) from `at` on: all of them, or at least `want` (at most kPiece); fewer only if the memory ends.
+  // Empty if `at` cannot be read. Valid until the next call.
   std::span<const std::byte> window(target::Address at, target::Address end, std::size_t want) {
     const std::uint64_t length = end - at;
     want = static_cast<std::size_t>(std::min<std::uint64_t>(want, length));
@@ -29,7 +29,7 @@ class HeapSource {
               static_cast<std::size_t>(std::min<std::uint64_t>(size_ - (at - start_), length))};
     return read(at, std::min<std::uint64_t>(length, kPiece));
   }
-  // Forgets what was read.
+  // Discards what was read.
   void forget() { size_ = 0; }
   // Bytes that were copied so far.
   std::uint64_t copied() const { return copied_; }
@@ -54,7 +54,7 @@ class HeapSource {
 
   const target::MemoryReader& memory_;
   std::unique_ptr<std::byte[]> buffer_;
-  target::Address start_ = 0;  // of what the buffer holds
+  target::Address start_ = 0;  // of the buffer's contents
   std::size_t size_ = 0;
   std::uint64_t copied_ = 0;
 };

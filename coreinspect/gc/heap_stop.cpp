@@ -17,10 +17,10 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using target::StoppedThreads;
 
-constexpr int kRounds = 10;  // of looking for threads that came meanwhile
+constexpr int kRounds = 10;  // of searching for threads that started in the meantime
 constexpr timespec kPause{0, 100'000};
 
-// The thread that carries VM operations out (VMThread::run, vmThread.cpp, names it so); 0 where it is not found.
+// The thread that executes VM operations (VMThread::run, vmThread.cpp, sets its name); 0 if it is not found.
 pid_t vm_thread(const target::Process& process) {
   const auto tids = process.threads();
   for (const pid_t tid : tids ? *tids : std::vector<pid_t>())
@@ -30,7 +30,8 @@ pid_t vm_thread(const target::Process& process) {
   return 0;
 }
 
-// Of the calling thread, and of those it starts (Linux keeps it for each thread). Nothing where that is not allowed.
+// Raises the priority of the calling thread and of the threads that it starts (on Linux a property of each thread).
+// Returns the former priority, or nothing if that is not allowed.
 std::optional<int> come_first() {
   constexpr int kFirst = -20;
   errno = 0;

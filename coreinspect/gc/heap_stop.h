@@ -1,11 +1,12 @@
-// HeapStop: a live JVM, stopped outside of any collection: its objects are whole and references lead to them.
+// HeapStop: a live JVM, stopped outside of any collection, so that its objects are complete and references lead to
+// them.
 //
-// Collections that stop the JVM are carried out by its VM thread. That thread is stopped first,
-// outside of a collection, so that none can begin; then the others. A running collection is waited
-// for, at most kLongestWait, while all threads run. During the stop the calling thread, and threads
-// that it starts, get a higher priority where the system allows it, since the target stands while they
-// wait for a processor: use a thread made for the stop. Ownership: borrows the inspection. One thread,
-// as StoppedThreads. Errors: those of StoppedThreads; kTimeout where collections never left a moment.
+// The VM thread executes the collections that stop the JVM. It is stopped first, outside of a collection, so that no
+// collection can begin; then the other threads. If a collection is running, HeapStop waits for its end, at most
+// kLongestWait, while all threads run. During the stop the calling thread, and threads that it starts, have a higher
+// priority if the system allows it, because the target is stopped while they wait for a processor. So use a thread of
+// its own for the stop. Ownership: borrows the inspection. Threads: one, as StoppedThreads. Errors: those of
+// StoppedThreads; kTimeout if there was always a collection running.
 #pragma once
 
 #include <optional>
@@ -29,12 +30,12 @@ class HeapStop {
   ~HeapStop() { release(); }
   static Result<HeapStop> make(const Inspection& inspection, std::chrono::milliseconds max_stop);
 
-  std::chrono::nanoseconds time_left() const;  // of max_stop; negative when over
+  std::chrono::nanoseconds time_left() const;  // of max_stop; negative after its end
   std::vector<target::ThreadRegisters> threads() const;
-  std::vector<target::HeldThread> held() const;  // another tracer has them
-  // What StoppedThreads::release() says.
+  std::vector<target::HeldThread> held() const;  // stopped by another tracer
+  // Returns what StoppedThreads::release() does.
   std::chrono::nanoseconds release();
-  // How often a collection was running.
+  // How often a running collection delayed the stop.
   int collections() const { return collections_; }
 
  private:
@@ -42,7 +43,7 @@ class HeapStop {
   Result<> stop_rest(const target::Process& process, std::chrono::milliseconds max_stop);
 
   std::vector<target::StoppedThreads> groups_;
-  std::optional<int> priority_;  // as it was
+  std::optional<int> priority_;  // the former one
   int collections_ = 0;
 };
 

@@ -34,7 +34,8 @@ WalkTotals& WalkTotals::operator+=(const WalkTotals& other) {
   return *this;
 }
 
-// InstanceMirrorKlass::oop_size and InstanceStackChunkKlass::instance_size: a number of words in the object.
+// InstanceMirrorKlass::oop_size and InstanceStackChunkKlass::instance_size: the object has its size in words in a
+// field.
 std::uint64_t HeapWalker::sized_by_field(const KlassInfo& info, std::uint32_t offset, const std::byte* header,
                                          std::size_t available, Address at) {
   std::int32_t words = 0;
@@ -44,7 +45,7 @@ std::uint64_t HeapWalker::sized_by_field(const KlassInfo& info, std::uint32_t of
   if (words <= 0) return info.kind == KlassInfo::Kind::kMirror && words == 0 ? info.base : words == 0 ? info.base : 0;
   const auto count = static_cast<std::uint64_t>(words);
   if (info.kind == KlassInfo::Kind::kMirror) return count * 8;
-  // The stack, and after it a bit for each word (for each half with compressed oops).
+  // The stack, and after it a bitmap with a bit for each word (for each half word with compressed oops).
   const std::uint64_t bits = count << (shape_.compressed_oops ? 1 : 0);
   return info.base + count * 8 + (bits + 63) / 64 * 8;
 }
@@ -54,7 +55,7 @@ std::uint64_t HeapWalker::forwarded_klass_word(Address to) {
   return mark ? *mark >> shape_.mark_klass_shift : 0;
 }
 
-// With compressed oops a free chunk is told by its mark, else by the lowest bit of its second word.
+// With compressed oops a free chunk is recognised by its mark word, otherwise by the lowest bit of its second word.
 std::uint64_t HeapWalker::free_chunk(const std::byte* header) const {
   const auto mark = load<std::uint64_t>(header);
   if (shape_.compressed_oops) {

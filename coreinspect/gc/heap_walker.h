@@ -1,9 +1,9 @@
-// HeapWalker: the objects of a region one after the other, each given to a visitor; what lies between them is counted.
+// HeapWalker: passes the objects of a region to a visitor, one after the other, and counts the bytes between them.
 //
-// A template, so that the visitor is part of the loop: tens of millions of objects a
-// second. What cannot be parsed (not a class, an object beyond the region's end, missing
-// memory) is counted and never guessed: the walk continues at the next place where a chain
-// of objects begins. Ownership: borrows. Threads: one a walker; the table may be shared.
+// A template, so that the visitor is compiled into the loop: it handles tens of millions of objects a second. What
+// cannot be parsed (not a class, an object beyond the region's end, missing memory) is counted and never guessed: the
+// walk continues at the next place where a chain of objects begins. Ownership: borrows. Threads: each has a walker of
+// its own; the table may be shared.
 #pragma once
 
 #include <algorithm>
@@ -18,27 +18,27 @@
 
 namespace jtrace::coreinspect {
 
-// How headers look in this VM (oop.hpp, markWord.hpp).
+// Layout of object headers in this VM (oop.hpp, markWord.hpp).
 struct HeaderShape {
   bool compact = false, narrow_klass = true;
   Address klass_base = 0;
   std::uint32_t klass_shift = 0, mark_klass_shift = 42;
   std::uint32_t length_offset = 12;  // of an array
-  // CMS: how a free chunk is told from an object (freeChunk.hpp).
+  // CMS: bits of a free chunk's mark word (freeChunk.hpp).
   std::uint32_t cms_shift = 7, cms_size_shift = 8;
   bool compressed_oops = true;
   std::uint64_t alignment = 8;     // of objects
-  std::uint64_t cms_minimum = 24;  // bytes of the smallest chunk, which an object takes at least
+  std::uint64_t cms_minimum = 24;  // smallest chunk in bytes; an object takes at least as much
 };
 HeaderShape header_shape(const ObjectModel& objects);
 
 struct WalkTotals {
-  std::uint64_t objects = 0, bytes = 0;  // the visitor's
-  std::uint64_t holes = 0;               // bytes of threads' buffers that are not filled yet
-  std::uint64_t free = 0;                // of free chunks, of room that nobody took, of fillers after large objects
-  std::uint64_t forwarded = 0;           // of objects that were copied away
+  std::uint64_t objects = 0, bytes = 0;  // passed to the visitor
+  std::uint64_t holes = 0;               // bytes of allocation buffers that are not filled yet
+  std::uint64_t free = 0;       // of free chunks, of room that is not allocated, of fillers after large objects
+  std::uint64_t forwarded = 0;  // of objects that were copied to another place
   std::uint64_t unparsable = 0, unreadable = 0;  // bytes
-  std::uint64_t breaks = 0;                      // places where a walk broke off
+  std::uint64_t breaks = 0;                      // places at which the chain of objects ended
   WalkTotals& operator+=(const WalkTotals& other);
 };
 
@@ -47,23 +47,25 @@ struct HeapObject {
   std::uint64_t size = 0;  // bytes, a multiple of the VM's alignment
   const KlassInfo* klass = nullptr;
   const std::byte* bytes = nullptr;
-  std::size_t available = 0;  // of its bytes; fewer than size where it is large
+  std::size_t available = 0;  // number of its bytes that can be read here; less than size if it is large
   std::uint32_t length = 0;   // of an array
 };
 
 class HeapWalker {
  public:
-  // `want`: bytes of each object that visitors need (up to HeapSource::kPiece); what is larger is given in part.
+  // `want`: bytes of each object that the visitor needs (up to HeapSource::kPiece). Of larger objects it gets the
+  // beginning.
   HeapWalker(KlassTable& table, const HeaderShape& shape, const target::MemoryReader& memory, std::size_t want = 32)
       : table_(table), shape_(shape), memory_(memory), source_(memory), want_(std::max<std::size_t>(want, kHeader)) {
     cache_.fill({});
   }
 
-  // visitor(const HeapObject&) for each object from `from` (an object's address, or region.start) up to region.top.
+  // Calls visitor(const HeapObject&) for each object from `from` (an object's address, or region.start) up to
+  // region.top.
   template <class Visitor>
   void walk(const HeapRegion& region, const std::vector<AddressRange>& holes, Address from, Visitor&& visitor);
 
-  // Called every few megabytes with the progress in a region; false ends the walk of it.
+  // Called every few megabytes with the progress in the region; false ends the walk of the region.
   void set_tick(std::function<bool(std::uint64_t of_region)> tick) { tick_ = std::move(tick); }
   const WalkTotals& totals() const { return totals_; }
   void reset_totals() { totals_ = {}; }
@@ -72,7 +74,7 @@ class HeapWalker {
  private:
   static constexpr std::size_t kHeader = 32;
   static constexpr std::size_t kCacheSize = 4096;
-  static constexpr int kChain = 4;  // objects that must follow each other to trust a place
+  static constexpr int kChain = 4;  // number of consecutive objects that make a place trustworthy
   struct Known {
     std::uint64_t word = 0;
     const KlassInfo* info = nullptr;
@@ -102,7 +104,7 @@ class HeapWalker {
     return table_.find(narrow ? shape_.klass_base + (word << shape_.klass_shift) : word);
   }
 
-  // Size in bytes without alignment; 0 where the header tells none.
+  // Size in bytes without alignment; 0 if the header has none.
   std::uint64_t raw_size(const KlassInfo& info, const std::byte* header, std::size_t available, Address at,
                          std::uint32_t& length) {
     switch (info.kind) {
@@ -121,21 +123,21 @@ class HeapWalker {
   }
   std::uint64_t sized_by_field(const KlassInfo& info, std::uint32_t offset, const std::byte* header,
                                std::size_t available, Address at);
-  // Header of the object that a forwarding pointer leads to, where the class stands in the mark (compact headers).
+  // Header of the copy to which a forwarding pointer leads; with compact headers the mark word has the class.
   std::uint64_t forwarded_klass_word(Address to);
 
-  // Next address >= at from which objects lead on; end where there is none.
+  // First address >= at from which a chain of objects begins; end if there is none.
   Address resynchronise(const HeapRegion& region, Address at, Address end);
   bool chain_holds(const HeapRegion& region, Address at, Address end, int objects);
   static std::uint64_t round_up(std::uint64_t size, std::uint64_t alignment) {
     return (size + alignment - 1) & ~(alignment - 1);
   }
-  // Bytes up to the next object: more than its size in a CMS space and in a medium page of ZGC.
+  // Bytes to the next object: more than its size in a CMS space and in a medium page of ZGC.
   std::uint64_t step_of(std::uint64_t size, const HeapRegion& region) const {
     if (region.free_chunks) size = std::max(size, shape_.cms_minimum);
     return round_up(size, region.alignment);
   }
-  // Bytes of the free chunk at this place; 0 for none.
+  // Bytes of the free chunk at this address; 0 if there is none.
   std::uint64_t free_chunk(const std::byte* header) const;
 
   template <class Visitor>
@@ -175,7 +177,7 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
     if (tick_ && !tick_(at - region.start)) return;
     std::span<const std::byte> window = source_.window(at, end, want_);
     if (window.empty()) {
-      const Address next = std::min((at | 4095) + 1, end);  // a page further
+      const Address next = std::min((at | 4095) + 1, end);  // one page further
       totals_.unreadable += next - at;
       at = next;
       if (at >= end) break;
@@ -193,7 +195,7 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
       const std::byte* header = base + offset;
       std::size_t available = window.size() - offset;
       if (available < kHeader) {
-        if (window_end < end && offset > 0) break;  // more of it
+        if (window_end < end && offset > 0) break;  // load the rest
         std::memcpy(padded.data(), header, available);
         std::memset(padded.data() + available, 0, kHeader - available);
         header = padded.data();
@@ -221,7 +223,7 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
       const std::uint64_t step = step_of(object.size, region);
       if (size == 0 || object.size > end - at) {
         if (region.zeros_unused && mark == 0 && word == 0) {
-          // Room in a page of ZGC that nobody has taken: zeros up to the next object.
+          // Room in a ZGC page that is not allocated: zeros up to the next object.
           std::size_t zeros = 0;
           while (zeros + 8 <= available && load<std::uint64_t>(base + offset + zeros) == 0) zeros += 8;
           zeros = std::max<std::size_t>(zeros, 8);
@@ -231,7 +233,7 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
           if (at >= window_end) break;
           continue;
         }
-        // The last object of a buffer has no header yet: its thread is just making it.
+        // The last object of a buffer has no header yet: its thread is allocating it.
         if (buffer != 0 && at >= buffer) {
           totals_.holes += end - at;
           return;
@@ -242,7 +244,7 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
         at = found;
         break;  // the window was moved
       }
-      if (available < object.size && available < want_ && window_end < end && offset > 0) break;  // more of it
+      if (available < object.size && available < want_ && window_end < end && offset > 0) break;  // load the rest
       object.bytes = header;
       object.available = std::min<std::uint64_t>(available, object.size);
       if (moved) {

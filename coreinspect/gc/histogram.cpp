@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMaxRounds = 4;
 
-// Counts of one thread: grown as classes are found.
+// Counts of one thread; the vector grows when a new class is found.
 class Counter {
  public:
   void begin(const HeapRegion&) {}
@@ -43,7 +43,7 @@ Result<HeapHistogram> of_standing_heap(HeapAccess& access, unsigned threads, con
   return histogram;
 }
 
-// One region as it was counted.
+// The counts of one region.
 struct CountedRegion {
   HeapRegion region;
   std::vector<std::pair<std::uint32_t, ClassCount>> counts;
@@ -99,8 +99,8 @@ class RunningHistogram {
     return true;
   }
 
-  // Those to be counted again. Without a collection objects stay where they are, and what was allocated meanwhile lies
-  // after the tops. A region that is there no more is forgotten. After the last round what is known of one stays.
+  // The regions that must be counted again. Without a collection objects do not move, and new objects are after the
+  // tops. Regions that no longer exist are dropped. After the last round the last counts of a region are kept.
   std::vector<HeapRegion> changed(const HeapLayout& now, bool collected, bool last) {
     std::vector<HeapRegion> todo;
     std::map<Address, CountedRegion> kept;

@@ -32,7 +32,7 @@ const KlassInfo* KlassTable::find(Address klass) {
   return by_address_[klass] = make(klass);
 }
 
-// Its name is text, and the chain of superclasses ends in a class that has none and is java.lang.Object.
+// A class has text as its name, and its chain of superclasses ends at java.lang.Object, which has no superclass.
 bool KlassTable::is_plausible(Address klass) const {
   const auto name = classes_.internal_name(klass);
   if (!name || !is_class_name(*name)) return false;

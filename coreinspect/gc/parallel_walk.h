@@ -1,8 +1,8 @@
-// Walks over all regions of a heap by several threads: regions are shared out, the large ones first, and each thread
-// has a walker and a visitor of its own.
+// Walks over all regions of a heap with several threads. The threads take regions one by one, the large ones first;
+// each has a walker and a visitor of its own.
 //
-// A visitor has begin(const HeapRegion&), operator()(const HeapObject&) and end(). Errors: kPartial ("interrupted")
-// where `progress` says no.
+// A visitor has begin(const HeapRegion&), operator()(const HeapObject&) and end(). Errors: kPartial ("interrupted") if
+// `progress` returns false.
 #pragma once
 
 #include <algorithm>
@@ -31,14 +31,14 @@ class RegionQueue {
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return regions[a].used() > regions[b].used(); });
   }
-  // Index of a region; nothing at the end, or where the work was given up.
+  // Index of the next region; nothing after the last one, or if the work was cancelled.
   std::optional<std::size_t> next() {
     const std::size_t at = next_.fetch_add(1);
     if (!tick(0) || at >= order_.size()) return std::nullopt;
     return order_[at];
   }
-  // How much of the current region is done; false where the
-  // work is given up. done() counts the rest of a region.
+  // Reports how much of the current region is done; false if the work was cancelled. done() counts the rest of a
+  // region.
   bool tick(std::uint64_t of_region) {
     if (progress_ && std::this_thread::get_id() == owner_ && !progress_(std::min(done_ + of_region, all_), all_))
       stopped_ = true;
@@ -59,7 +59,7 @@ class RegionQueue {
   std::atomic<bool> stopped_{false};
 };
 
-// work(i) in `threads` threads, 0 in this one.
+// Runs work(i) in `threads` threads; work(0) in the calling one.
 template <class Work>
 void in_threads(unsigned threads, Work&& work) {
   std::vector<std::thread> helpers;
@@ -68,7 +68,7 @@ void in_threads(unsigned threads, Work&& work) {
   for (std::thread& helper : helpers) helper.join();
 }
 
-// `visitors`: one a thread.
+// `visitors`: one for each thread.
 template <class Visitor>
 Result<WalkTotals> walk_regions(HeapAccess& access, std::vector<Visitor>& visitors, std::size_t want,
                                 const Progress& progress) {
@@ -77,7 +77,7 @@ Result<WalkTotals> walk_regions(HeapAccess& access, std::vector<Visitor>& visito
   std::vector<WalkTotals> totals(visitors.size());
   in_threads(static_cast<unsigned>(visitors.size()), [&](unsigned thread) {
     HeapWalker walker(access.klasses(), access.shape(), access.memory(), want);
-    Visitor visitor = std::move(visitors[thread]);  // of its own: neighbours in the vector share cache lines
+    Visitor visitor = std::move(visitors[thread]);  // a local copy: neighbours in the vector share cache lines
     walker.set_tick([&](std::uint64_t of_region) { return queue.tick(of_region); });
     while (const auto i = queue.next()) {
       visitor.begin(layout.regions[*i]);

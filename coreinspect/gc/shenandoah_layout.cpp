@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMaxRegions = 1u << 20;
 
-// ShenandoahHeapRegion::RegionState; the numbers are those of 11 to 27, exported from 17 on.
+// ShenandoahHeapRegion::RegionState; the numbers are the same in JDK 11 to 27, and exported from 17 on.
 enum State : std::int32_t {
   kEmptyUncommitted = 0,
   kEmptyCommitted = 1,
@@ -27,7 +27,8 @@ class ShenandoahReader {
  public:
   ShenandoahReader(const Vm& vm, HeapLayout& layout) : vm_(vm), layout_(layout) {
     const TypeDatabase& types = vm.types();
-    // 11 does not export them: those of 17, whose regions have the same size; find_regions() checks the fit.
+    // JDK 11 does not export these offsets. Those of 17 are used, whose regions have the same size; find_regions()
+    // checks that they fit.
     index_ = types.offset("ShenandoahHeapRegion", "_index").value_or(0);
     bottom_ = types.offset("ShenandoahHeapRegion", "_bottom").value_or(8);
     end_ = types.offset("ShenandoahHeapRegion", "_end").value_or(16);
@@ -57,7 +58,7 @@ class ShenandoahReader {
   }
 
  private:
-  // 11: the heap object is searched for a pointer to a table of regions that follow each other, each with its number.
+  // JDK 11: searches the heap object for a pointer to a table of consecutive regions, each with its number.
   Result<Address> find_regions(Address heap, std::uint64_t count) const {
     const auto size = vm_.types().size_of("ShenandoahHeap");
     if (!size || *size > 65536 || vm_.types().size_of("ShenandoahHeapRegion").value_or(0) != 96)

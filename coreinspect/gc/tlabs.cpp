@@ -11,12 +11,12 @@ namespace {
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kMaxTlab = 1ull << 32;
 
-// ThreadLocalAllocBuffer::alignment_reserve(): room for the header of a filler and for the prefetch of allocating code.
+// ThreadLocalAllocBuffer::alignment_reserve(): room for the header of a filler and for the prefetch of allocations.
 std::uint64_t reserve_bytes(const Vm& vm) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> fields = {
       {{"ThreadLocalAllocBuffer", "_reserve_for_allocation_prefetch"},
        {"Abstract_VM_Version", "_reserve_for_allocation_prefetch"}}};
-  // The header of an int[], which the JVM tells from 21 on.
+  // The size of an int[] header, which the JVM exports from JDK 21 on.
   const VmFlag* compressed = vm.flag("UseCompressedClassPointers");
   std::uint64_t words = !compressed || compressed->value == "true" ? 2 : 3;
   if (const auto reserve = vm.read_static<std::uint64_t>("CollectedHeap", "_lab_alignment_reserve")) words = *reserve;
@@ -42,7 +42,7 @@ Result<std::vector<AddressRange>> read_tlab_holes(const Vm& vm) {
     const auto top = vm.read_pointer(at, "ThreadLocalAllocBuffer", "_top");
     auto end = vm.memory().read<Address>(at + *end_offset);
     if (!start || !top || !end || *top == 0 || *start > *top || *top > *end) continue;
-    // Heap sampling lowers _end; the true end is the word after it, from 11 on (_allocation_end).
+    // Heap sampling lowers _end; from JDK 11 on the real end is the next field (_allocation_end).
     if (vm.feature() >= 11)
       if (const auto allocation_end = vm.memory().read<Address>(at + *end_offset + kWord);
           allocation_end && *allocation_end >= *end && *allocation_end - *start < kMaxTlab)

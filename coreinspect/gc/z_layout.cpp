@@ -1,6 +1,6 @@
 // ZGC: pages of several sizes, found through the table that maps granules of 2 MB to pages (zHeap.hpp, zPageTable.hpp,
-// zPage.hpp, zAddress.hpp; xHeap.hpp and so on in 21 without ZGenerational). While it empties a page, objects stand
-// there and where they were copied to: the page's forwarding table tells which.
+// zPage.hpp, zAddress.hpp; xHeap.hpp and so on in JDK 21 without ZGenerational). While ZGC relocates the objects of a
+// page, they are both in the page and at their new place; the page's forwarding table has the new place.
 #include <algorithm>
 #include <bit>
 
@@ -11,9 +11,9 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::uint64_t kMaxGranules = 1ull << 26;   // of a heap of 128 TB
+constexpr std::uint64_t kMaxGranules = 1ull << 26;   // for a heap of 128 TB
 constexpr std::uint64_t kMaxMediumPage = 32u << 20;  // ZHeuristics::set_medium_page_size
-constexpr int kMediumAlignmentShift = 13;            // objects in a medium page: page size over this
+constexpr int kMediumAlignmentShift = 13;  // alignment of objects in a medium page: page size shifted right by this
 
 class ZReader {
  public:
@@ -30,7 +30,7 @@ class ZReader {
       layout_.missing.push_back(std::to_string(compacted_) +
                                 " bytes are in pages that are compacted in place just now: objects may be counted "
                                 "twice or missing");
-    // The pages stay until the next cycle.
+    // The pages exist until the next cycle.
     if (relocating_ > 0)
       layout_.missing.push_back(std::to_string(relocating_) +
                                 " bytes are in pages that the ZGC of 11 empties: objects may be counted twice");
@@ -42,7 +42,7 @@ class ZReader {
  private:
   Result<> find_base() {
     if (z_.generational()) layout_.collector = "Z generational";
-    // Generational: ZAddressHeapBase, the bit above the offset. Else the colour that is good at this moment.
+    // Generational: ZAddressHeapBase, the bit above the offset. Otherwise the colour that is good at this moment.
     base_ = z_.generational() ? z_.offset_mask() + 1 : z_.good_mask();
     if (base_ == 0) return fail(ErrorCategory::kMalformed, "the address masks of ZGC cannot be read");
     const VmFlag* flag = vm_.flag("MaxHeapSize");
@@ -67,7 +67,7 @@ class ZReader {
     return pages;
   }
 
-  // `page`: with the flag of ZPageTableEntry (11) in bit 0: objects are being copied out of it.
+  // `page`: bit 0 is the flag of ZPageTableEntry (JDK 11): its objects are being relocated.
   Result<> add(Address page) {
     const bool relocating = (page & 1) != 0;
     page &= ~Address{1};
@@ -76,7 +76,7 @@ class ZReader {
     if (!virtual_memory) return fail(Vm::no_field(type, "_virtual"));
     JTRACE_ASSIGN_OR_RETURN(const auto kind, vm_.read_field<std::uint8_t>(page, type, "_type"));
     JTRACE_ASSIGN_OR_RETURN(const auto range, z_.range(page + *virtual_memory));
-    // 11 does not export it: it stands after _virtual.
+    // JDK 11 does not export it: it follows _virtual.
     JTRACE_ASSIGN_OR_RETURN(
         const auto top,
         vm_.memory().read<std::uint64_t>(page + vm_.types().offset(type, "_top").value_or(*virtual_memory + 16)));

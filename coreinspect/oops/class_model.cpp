@@ -35,7 +35,7 @@ std::string dotted(std::string_view internal) {
   return text;
 }
 
-// A hidden class's name ends in "+0x..." (internally) or "/0x...": Java prints it with the slash.
+// The name of a hidden class ends in "+0x..." (internal form) or "/0x...". Java prints it with the slash.
 std::size_t hidden_suffix(std::string_view internal) {
   const std::size_t at = std::min(internal.rfind("/0x"), internal.rfind("+0x"));
   return at == internal.npos || internal.find('/', at + 1) != internal.npos ? internal.npos : at;
@@ -92,9 +92,9 @@ Result<std::string> ClassModel::name(Address klass) const {
   return java_class_name(internal) + suffix_before_hidden_classes(klass, internal);
 }
 
-// What hidden classes have in their names from 15 on was added for printing before (InstanceKlass::external_name):
-// the class's address from 9 on, in 8 the identity hash of its mirror, where one was ever asked for. 8 does not say
-// which classes these are: those of lambdas by their names.
+// From JDK 15 on the names of hidden classes have a suffix. Before, InstanceKlass::external_name added it when a name
+// was printed: from JDK 9 on the class's address, in JDK 8 the identity hash of its mirror if it has one. JDK 8 does
+// not mark these classes: those of lambdas are recognised by name.
 std::string ClassModel::suffix_before_hidden_classes(Address klass, std::string_view internal) const {
   if (vm_.feature() >= 15) return {};
   char text[32] = "";
@@ -109,7 +109,7 @@ std::string ClassModel::suffix_before_hidden_classes(Address klass, std::string_
   if (internal.find("$$Lambda$") == internal.npos && !internal.starts_with("java/lang/invoke/LambdaForm$")) return {};
   const auto mirror = vm_.read_pointer(klass, "Klass", "_java_mirror");
   const auto mark = mirror ? vm_.memory().read<std::uint64_t>(*mirror) : Result<std::uint64_t>(std::uint64_t{0});
-  if (!mark || (*mark & 7) != 1) return {};  // locked or biased: the hash stands elsewhere, or is none
+  if (!mark || (*mark & 7) != 1) return {};                               // locked or biased: the mark word has no hash
   const auto hash = static_cast<std::uint32_t>(*mark >> 8 & 0x7fffffff);  // markOopDesc::hash_shift, hash_mask
   return hash == 0 ? "" : "/" + std::to_string(hash);
 }
@@ -179,8 +179,8 @@ Result<std::string> ClassModel::injected_name(std::uint32_t index) const {
   return symbol(at);
 }
 
-// After the entries of all fields, injected ones too, stands one index for each field that has a generic signature
-// (FieldStreamBase of fieldStreams.hpp): how many entries there are follows from how many have one.
+// After the entries of all fields, injected ones included, comes one index for each field with a generic signature
+// (FieldStreamBase of fieldStreams.hpp). So the number of entries depends on how many fields have one.
 void ClassModel::add_generic_signatures(const std::vector<std::uint16_t>& words, std::vector<JavaField>& fields) {
   constexpr std::uint32_t kHasGenericSignature = 0x0800;  // JVM_ACC_FIELD_HAS_GENERIC_SIGNATURE, accessFlags.hpp
   std::size_t end = words.size();
@@ -191,7 +191,7 @@ void ClassModel::add_generic_signatures(const std::vector<std::uint16_t>& words,
 }
 
 Result<std::vector<JavaField>> ClassModel::read_field_array(Address klass) const {
-  struct Entry {  // FieldInfo::FieldOffset (fieldInfo.hpp of 8 to 17)
+  struct Entry {  // FieldInfo::FieldOffset (fieldInfo.hpp of JDK 8 to 17)
     std::uint16_t access, name, signature, initial, low, high;
   };
   JTRACE_ASSIGN_OR_RETURN(const Address array, vm_.read_pointer(klass, "InstanceKlass", "_fields"));
@@ -200,7 +200,7 @@ Result<std::vector<JavaField>> ClassModel::read_field_array(Address klass) const
                           vm_.read_field<std::uint16_t>(klass, "InstanceKlass", "_java_fields_count"));
   JTRACE_ASSIGN_OR_RETURN(const auto length, array_length(array));
   JTRACE_ASSIGN_OR_RETURN(const Address data, array_data(array, "Array<u2>"));
-  // After the entries stand the indices of generic signatures, one u2 for each field that has one.
+  // After the entries come the indices of generic signatures, one u2 for each field that has one.
   std::vector<std::uint16_t> words(length);
   JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(data, std::as_writable_bytes(std::span(words))));
   std::vector<JavaField> fields;
@@ -312,7 +312,7 @@ Result<std::vector<Address>> ClassModel::all_by_loader_data(bool* incomplete) co
   return classes;
 }
 
-// JDK 8: the tree of subclasses from java.lang.Object on; interfaces are subclasses of Object in it.
+// JDK 8: walks the tree of subclasses from java.lang.Object; interfaces are subclasses of Object in it.
 Result<std::vector<Address>> ClassModel::all_by_subclass_tree(bool* incomplete) const {
   Address root = some_class_;
   for (int depth = 0; root != 0 && depth < 1000; ++depth) {

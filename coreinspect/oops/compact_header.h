@@ -1,14 +1,14 @@
-// The header word of an object where the class stands in it (JDK 24 and later, -XX:+UseCompactObjectHeaders).
+// The header word of an object if it has the class (JDK 24 and later, -XX:+UseCompactObjectHeaders).
 #pragma once
 
 #include "target/memory_reader.h"
 
 namespace jtrace::coreinspect {
 
-// The word in whose upper bits the class stands. A collector that copies objects beside the program (Shenandoah), or
-// that was stopped in the middle (a core), leaves the address of the copy in the old object's header, with 3 in its
-// lowest bits (markWord::marked_value): then it is the copy's. A header that a sliding full collection has written has
-// 3 there too, and keeps the class (FullGCForwarding): no address of user space is that large.
+// The word whose upper bits are the class. A collector that copies objects while the program runs (Shenandoah), or that
+// was interrupted (a core), leaves the address of the copy in the old object's header, with 3 in its lowest bits
+// (markWord::marked_value). Then the result is the copy's word. A sliding full collection writes 3 too, but keeps the
+// class (FullGCForwarding): such a value is too large for an address of user space.
 inline Result<std::uint64_t> compact_header(const target::MemoryReader& memory, target::Address object) {
   constexpr std::uint64_t kMarked = 3, kFlags = 7;
   constexpr unsigned kBitsOfAddresses = 47;

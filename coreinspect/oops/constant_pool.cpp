@@ -43,7 +43,7 @@ Result<std::string> ConstantPoolModel::entry_text(Address pool, std::uint32_t in
       return std::to_string(value);
     }
     case kUtf8:
-    case kString: {  // a string constant keeps the symbol it is made of
+    case kString: {  // a string constant keeps the symbol that it is made from
       JTRACE_ASSIGN_OR_RETURN(const std::string symbol, classes_.symbol(raw));
       return kind == kString ? "\"" + utf8_from_modified(symbol) + "\"" : utf8_from_modified(symbol);
     }
@@ -68,8 +68,8 @@ Result<std::string> ConstantPoolModel::entry_text(Address pool, std::uint32_t in
   }
 }
 
-// 8: a Klass or, not resolved, a Symbol whose lowest bit says so. Later: name index above, index of the resolved class
-// below.
+// JDK 8: a Klass or, if not resolved, a Symbol with its lowest bit set. Later: the name's index in the upper half, the
+// index of the resolved class in the lower.
 Result<std::string> ConstantPoolModel::class_text(Address pool, std::uint32_t index, std::uint8_t kind) const {
   JTRACE_ASSIGN_OR_RETURN(const Address at, slot(pool, index));
   JTRACE_ASSIGN_OR_RETURN(const auto raw, vm_.memory().read<std::uint64_t>(at));
@@ -138,7 +138,7 @@ Result<std::uint32_t> ConstantPoolModel::of_method(Address pool, std::uint32_t o
              : of_cache_entry(pool, operand);
 }
 
-// Written as the complement up to 23, plain later.
+// Stored as the complement up to JDK 23, unchanged later.
 Result<std::uint32_t> ConstantPoolModel::of_dynamic_call(Address pool, std::uint32_t operand) const {
   const std::uint32_t index = operand > 0x7fffffff ? ~operand : operand;
   return vm_.types().has("ConstantPoolCache", "_resolved_indy_entries")

@@ -1,8 +1,8 @@
-// ConstantPoolModel: entries of a constant pool as text, and the way from a rewritten instruction's operand to its
-// entry.
+// ConstantPoolModel: entries of a constant pool as text, and the mapping from the operands of rewritten instructions to
+// entries.
 //
-// ConstantPool, ConstantPoolCache (constantPool.hpp, cpCache.hpp): up to 20 one array of entries for fields, methods
-// and dynamic calls, later arrays of their own, which came one after the other (21 to 23). Threads: one at a time.
+// ConstantPool, ConstantPoolCache (constantPool.hpp, cpCache.hpp). Up to JDK 20 one array has the entries of fields,
+// methods and dynamic calls; later JDKs (21 to 23, one after the other) have an array for each. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ class ConstantPoolModel {
  public:
   explicit ConstantPoolModel(const ClassModel& classes) : classes_(classes), vm_(classes.vm()) {}
 
-  // "java/lang/String", "java/lang/Object.<init>:()V", "\"text\"", "42"; what cannot be told as "#7".
+  // "java/lang/String", "java/lang/Object.<init>:()V", "\"text\"", "42"; "#7" if the entry has no text.
   std::string text(Address pool, std::uint32_t index) const;
-  // Whether the instructions of its class were rewritten to indices of the cache, as they are when it is linked.
+  // Whether the instructions of its class were rewritten to cache indices, which happens when the class is linked.
   bool is_rewritten(Address pool) const { return cache(pool).has_value(); }
-  // Constant pool indices behind the operands of rewritten instructions.
+  // Constant pool indices of the operands of rewritten instructions.
   Result<std::uint32_t> of_field(Address pool, std::uint32_t operand) const;
   Result<std::uint32_t> of_method(Address pool, std::uint32_t operand) const;
   Result<std::uint32_t> of_dynamic_call(Address pool, std::uint32_t operand) const;  // all four bytes

@@ -1,4 +1,4 @@
-// Kinds of constant pool entries: JVMS table 4.4-A; from 100 on the VM's own (JVM_CONSTANT_* of constantTag.hpp).
+// Kinds of constant pool entries: JVMS table 4.4-A; from 100 on the VM's own kinds (JVM_CONSTANT_* of constantTag.hpp).
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t kMaxBuckets = 1u << 22;
 constexpr int kMaxChain = 1 << 16;
 
-// A bucket is a list of nodes; tree bins keep one from `first` on.
+// A bucket is a list of nodes; a tree bin has such a list from `first` on.
 std::size_t walk_bucket(const ObjectModel& objects, Address node, const std::function<void(Address)>& take) {
   if (const auto klass = objects.klass_of(node); klass && objects.classes().find_field(*klass, "first"))
     node = objects.reference(node, "first").value_or(0);
@@ -27,7 +27,7 @@ Result<std::size_t> for_each_map_node(const ObjectModel& objects, Address map,
                                       const std::function<void(Address node)>& take) {
   JTRACE_ASSIGN_OR_RETURN(const Address buckets, objects.reference(map, "table"));
   std::size_t unreadable = 0;
-  if (buckets == 0) return unreadable;  // made with the first entry
+  if (buckets == 0) return unreadable;  // the table is allocated for the first entry
   JTRACE_ASSIGN_OR_RETURN(const auto length, objects.array_length(buckets));
   for (std::uint32_t i = 0; i < std::min(length, kMaxBuckets); ++i) {
     const auto node = objects.element(buckets, i);

@@ -9,7 +9,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// Static variables were renamed twice; the first that is there counts.
+// Static variables were renamed twice; the first name that exists is used.
 template <class T>
 T first_static(const Vm& vm, std::initializer_list<std::pair<std::string_view, std::string_view>> names) {
   for (const auto& [type, name] : names)
@@ -101,7 +101,8 @@ void ObjectModel::keep_moved_objects() const {
   forwardings_->keep(*memory);
 }
 
-// Frames of the generational mode have no colours, and those that ran last before a relocation are mended later.
+// In generational ZGC references in frames have no colours. Those of frames that last ran before a relocation are
+// updated later.
 Address ObjectModel::from_stack(std::uint64_t raw) const {
   if (oops_.colour != OopCoding::Colour::kShifted) return from_root(raw);
   const Address address = oops_.from_stack(raw);
@@ -123,7 +124,7 @@ Result<Address> ObjectModel::root_field(Address structure, std::string_view type
   const TypeField* field = vm_.types().field(type, name);
   if (!field || field->is_static) return fail(Vm::no_field(type, name));
   JTRACE_ASSIGN_OR_RETURN(Address value, vm_.memory().read<Address>(structure + field->offset));
-  // The table tells no type for some fields (ObjectMonitor::_object): handles came with 17.
+  // For some fields the table has no type (ObjectMonitor::_object): they are handles from JDK 17 on.
   const bool handle = field->type_string.empty() ? vm_.quirks().untyped_roots_are_handles
                                                  : field->type_string.find("Handle") != std::string::npos;
   if (!handle) return from_root(value);
@@ -181,7 +182,7 @@ Result<Address> ObjectModel::element(Address array, std::uint32_t index) const {
   return load(base + Address{index} * reference_size());
 }
 
-// char[] in 8; byte[] with `coder` (0 Latin-1, 1 UTF-16) from 9 on.
+// char[] in JDK 8; byte[] with `coder` (0 Latin-1, 1 UTF-16) from 9 on.
 Result<std::string> ObjectModel::text(Address string, std::size_t limit) const {
   if (string == 0) return std::string();
   JTRACE_ASSIGN_OR_RETURN(const Address array, reference(string, "value"));

@@ -1,9 +1,9 @@
 // ObjectModel: Java objects in the heap: class of an object, fields by name, strings, arrays, handles.
 //
-// oopDesc, markWord, CompressedOops, CompressedKlassPointers, ZGlobals (HotSpot, all of 8 to 27). With ZGC a stored
-// reference is coloured and is converted; where it is stale, the collector's tables tell where the object is now. JDK
-// 11 has no such tables that we read: there an old copy may be read. Ownership: borrows. Threads: one at a time.
-// Errors: those of the memory; kMalformed for what is no object.
+// oopDesc, markWord, CompressedOops, CompressedKlassPointers, ZGlobals (HotSpot of JDK 8 to 27). With ZGC a stored
+// reference is coloured and is converted; if it is stale, the collector's tables have the object's new place. With JDK
+// 11 these tables are not read: there an old copy may be returned. Ownership: borrows. Threads: one at a time. Errors:
+// those of the memory; kMalformed for what is not an object.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +22,24 @@ class ObjectModel {
   explicit ObjectModel(const ClassModel& classes);
 
   const ClassModel& classes() const { return classes_; }
-  // A reference as it stands in a root or handle (8 bytes) as an address; 0 for null.
+  // Decodes the reference of a root or handle (8 bytes) into an address; 0 for null.
   Address from_root(std::uint64_t raw) const {
     return oops_.colour == OopCoding::Colour::kNone ? raw : from_coloured(raw);
   }
-  // A reference as it stands in a frame or a lock stack.
+  // Decodes a reference in a frame or a lock stack.
   Address from_stack(std::uint64_t raw) const;
-  // ZGC: keeps in the VM's cached memory what references mean now, for a heap that is copied while its JVM stands.
+  // ZGC: keeps in the VM's cached memory the current meaning of references, for a heap that is copied while its JVM is
+  // stopped.
   void keep_moved_objects() const;
-  // A compressed reference as an address; 0 for null.
+  // Decodes a compressed reference; 0 for null.
   Address from_narrow(std::uint32_t narrow) const { return oops_.from_narrow(narrow); }
   // The reference in a field or element of an object, compressed or not.
   Result<Address> load(Address slot) const;
-  // A C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.
+  // Reads a C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.
   Result<Address> root_field(Address structure, std::string_view type, std::string_view name) const;
 
   Result<Address> klass_of(Address object) const;
-  Result<Address> klass_of_mirror(Address mirror) const;  // what a java.lang.Class stands for; 0 for primitives
+  Result<Address> klass_of_mirror(Address mirror) const;  // the Klass of a java.lang.Class; 0 for primitives
   Result<Address> reference(Address object, std::string_view field) const;
   template <class T>
   Result<T> value(Address object, std::string_view field) const {
@@ -54,7 +55,7 @@ class ObjectModel {
   Result<Address> array_base(Address array) const;                    // of element 0
   Result<Address> element(Address array, std::uint32_t index) const;  // of an array of references
   std::uint32_t reference_size() const { return oops_.compressed ? 4 : 8; }
-  // How the class stands in a header: for walks over the heap, which decode it themselves.
+  // How a header encodes the class: for walks over the heap, which decode it themselves.
   bool compact_headers() const { return compact_headers_; }
   bool compressed_classes() const { return compressed_classes_; }
   Address klass_base() const { return klass_base_; }
@@ -69,9 +70,9 @@ class ObjectModel {
 
   const ClassModel& classes_;
   const Vm& vm_;
-  std::optional<ZVm> z_;                     // none where the collector is another
-  mutable OopCoding oops_;                   // the colours of ZGC change while the JVM runs
-  std::optional<ZForwardings> forwardings_;  // none where its tables are not known
+  std::optional<ZVm> z_;                     // only with ZGC
+  mutable OopCoding oops_;                   // ZGC's colours change while the JVM runs
+  std::optional<ZForwardings> forwardings_;  // none if its tables are not known
   bool compressed_classes_ = true, compact_headers_ = false;
   Address klass_base_ = 0;
   std::uint32_t klass_shift_ = 0, mark_klass_shift_ = 42;

@@ -1,7 +1,7 @@
-// OopCoding: how a JVM writes references: compressed (CompressedOops), coloured (ZGC), or as plain addresses. Pure.
+// OopCoding: how a JVM encodes references: compressed (CompressedOops), coloured (ZGC), or as plain addresses. Pure.
 //
-// The colour of a ZGC reference tells too whether the object may have been moved since the reference was written
-// (ZAddress, ZPointer, ZBarrier::remap_generation): staleness() says which tables to ask (ZForwardings).
+// The colour of a ZGC reference also shows whether the object may have been moved since the reference was written
+// (ZAddress, ZPointer, ZBarrier::remap_generation): staleness() tells which tables to search (ZForwardings).
 #pragma once
 
 #include <bit>
@@ -14,32 +14,32 @@ namespace jtrace::coreinspect {
 struct OopCoding {
   enum class Colour {
     kNone,
-    kMasked,   // ZGC of 11 to 20: colours above the address, which the JVM maps once for each (ZAddress)
+    kMasked,   // ZGC of JDK 11 to 20: colours above the address; the JVM maps the heap once for each colour (ZAddress)
     kShifted,  // generational ZGC: colours below the address (ZPointer)
   };
   enum class Staleness {
-    kNone,   // leads to where the object is
+    kNone,   // leads to the object
     kYoung,  // the object may have been moved by a collection of the young generation
-    kOld,    // of the old one, or of a heap without generations
+    kOld,    // the same for the old generation, or for a heap without generations
     kEither,
   };
 
-  // Of compressed references, which fields and elements of arrays have.
+  // Parameters of compressed references, which fields and array elements have.
   bool compressed = false;
   target::Address base = 0;
   std::uint32_t shift = 0;
 
-  // Of whole references.
+  // Parameters of uncompressed references.
   Colour colour = Colour::kNone;
   std::uint64_t z_offset_mask = 0;  // kMasked: bits of the address within the heap
-  std::uint64_t z_good_mask = 0;    // kMasked: the colour that is good now; kShifted: the remapped bit that is
+  std::uint64_t z_good_mask = 0;    // kMasked: the colour that is good now; kShifted: the remapped bit that is good now
 
-  // 0 for null, here and below.
+  // These functions return 0 for null.
   target::Address from_narrow(std::uint32_t narrow) const {
     return narrow == 0 ? 0 : base + (target::Address{narrow} << (shift & 63));
   }
 
-  // As it stands in a root, a handle, or a field that is not compressed.
+  // Decodes the reference in a root, a handle, or an uncompressed field.
   target::Address from_root(std::uint64_t raw) const {
     switch (colour) {
       case Colour::kMasked: return (raw & z_offset_mask) == 0 ? 0 : (raw & z_offset_mask) | z_good_mask;
@@ -51,12 +51,12 @@ struct OopCoding {
 
   // Bytes from the start of ZGC's address space.
   std::uint64_t z_offset(target::Address address) const { return address & z_offset_mask; }
-  // The other way round, as from_root() gives it.
+  // The reverse; the address is as from_root() returns it.
   target::Address at_z_offset(std::uint64_t offset) const {
     return offset | (colour == Colour::kShifted ? z_offset_mask + 1 : z_good_mask);
   }
 
-  // Of a reference as from_root() takes it.
+  // `raw`: a reference as from_root() takes it.
   Staleness staleness(std::uint64_t raw) const {
     switch (colour) {
       case Colour::kMasked: {
@@ -70,14 +70,14 @@ struct OopCoding {
     return Staleness::kNone;
   }
 
-  // As it stands in a frame or a lock stack: generational ZGC takes the colour off there.
+  // Decodes a reference in a frame or a lock stack: generational ZGC removes the colour there.
   target::Address from_stack(std::uint64_t raw) const { return colour == Colour::kShifted ? raw : from_root(raw); }
 
  private:
   static constexpr std::uint64_t kRemappedShift = 12;
-  static constexpr std::uint64_t kRemembered = 3u << 4;  // both: written by the collector, from old to old
+  static constexpr std::uint64_t kRemembered = 3u << 4;  // both bits: written by the collector, from old to old
 
-  // The remapped bits are numbered 00, 01, 10, 11: the parity of the old generation's last relocation, then of the
+  // The remapped bits are numbered 00, 01, 10, 11: the parity of the old generation's last relocation, then that of the
   // young one's.
   Staleness staleness_of_pointer(std::uint64_t raw) const {
     const auto its = static_cast<unsigned>(raw >> kRemappedShift & 15);
@@ -89,9 +89,9 @@ struct OopCoding {
     return Staleness::kEither;
   }
 
-  // Which of the four remapped bits is set tells where the address begins, whatever colour is good by now (ZPointer,
-  // zAddress.hpp: ZPointerRemappedShift is 12 on x86-64; the address begins after the bit that is set). A reference
-  // without a colour is taken as the load barrier takes it.
+  // The remapped bit that is set (one of four) gives the position of the address, whatever colour is good now
+  // (ZPointer, zAddress.hpp: ZPointerRemappedShift is 12 on x86-64; the address begins after the set bit). A reference
+  // without a colour is treated as the load barrier treats it.
   std::uint64_t shift_of(std::uint64_t raw) const {
     const auto its = static_cast<unsigned>(raw >> kRemappedShift & 15);
     const auto good = static_cast<unsigned>(z_good_mask >> kRemappedShift & 15);

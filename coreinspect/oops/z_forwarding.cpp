@@ -7,11 +7,11 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::uint64_t kMaxEntries = 1u << 21;  // twice the smallest objects of a medium page
-// ZObjectAlignmentSmallShift, -MediumShift, -LargeShift of 11, by ZPage::_type.
+constexpr std::uint64_t kMaxEntries = 1u << 21;  // twice the number of the smallest objects in a medium page
+// ZObjectAlignmentSmallShift, -MediumShift, -LargeShift of JDK 11, by ZPage::_type.
 constexpr std::array<std::uint64_t, 3> kShiftsOf11 = {3, 12, 21};
-constexpr std::uint64_t kMaxHeapObject = 262144;  // bytes of a ZHeap, which are searched
-constexpr std::uint64_t kSizeOf21To27 = 184;      // of a ZForwarding, whose _ref_count 27 does not export any more
+constexpr std::uint64_t kMaxHeapObject = 262144;  // size of a ZHeap in bytes, which is searched
+constexpr std::uint64_t kSizeOf21To27 = 184;      // of a ZForwarding; JDK 27 no longer exports its _ref_count
 constexpr std::uint32_t kRefCountOf21To27 = 136;
 
 // ZHash::uint32_to_uint32.
@@ -36,8 +36,8 @@ ZForwardings::ZForwardings(const ZVm& z) : z_(z) {
   else find_generations(*heap, *page_table);
 }
 
-// ZGeneration begins with its number, the page allocator, the page table and its ZForwardingTable, whose map is as
-// large as the page table's.
+// ZGeneration begins with its number, the page allocator, the page table and its ZForwardingTable, whose map has the
+// size of the page table's.
 void ZForwardings::find_generations(Address heap, Address page_table) {
   const auto size = vm().types().size_of("ZHeap");
   const auto allocator = vm().types().offset("ZHeap", "_page_allocator");
@@ -61,7 +61,7 @@ std::optional<ZForwardings::Forwarding> ZForwardings::find(Generation generation
   return forwarding;
 }
 
-// ZPageTableEntry has the address of the page, and in bit 0 whether it is being or was emptied.
+// ZPageTableEntry is the address of the page; bit 0 tells whether its objects are being or were relocated.
 std::optional<ZForwardings::Forwarding> ZForwardings::find_of_11(std::uint64_t offset) const {
   const Address entry = pages_.entry(vm(), offset), page = entry & ~Address{1};
   const auto& types = vm().types();
@@ -96,7 +96,7 @@ std::optional<ZForwardings::Forwarding> ZForwardings::read(Address forwarding) c
   const auto range = z_.range(forwarding + *virtual_memory);
   const auto shift = vm().read_field<std::uint64_t>(forwarding, type, "_object_alignment_shift");
   const auto length = vm().memory().read<std::uint64_t>(forwarding + *entries);
-  const auto page = vm().memory().read<Address>(forwarding + *entries + 8);  // _page comes after _entries
+  const auto page = vm().memory().read<Address>(forwarding + *entries + 8);  // _page follows _entries
   const auto count = vm().memory().read<std::int32_t>(forwarding + *users);
   if (!range || !shift || !length || !page || !count) return std::nullopt;
   if (*length > kMaxEntries || !std::has_single_bit(*length) || *shift > 63) return std::nullopt;
@@ -109,8 +109,8 @@ std::optional<ZForwardings::Forwarding> ZForwardings::read(Address forwarding) c
                     .users = *count};
 }
 
-// Bit 0: populated, 1 to 45: offset moved to, 46 to 63: which object of the page. Of 11: 0 to 41 and 42 to 63, all ones
-// where there is none.
+// Bit 0: populated, 1 to 45: the new offset, 46 to 63: index of the object in the page. JDK 11: 0 to 41 and 42 to 63,
+// all ones for no entry.
 ZForwardings::Entry ZForwardings::decode(std::uint64_t entry) const {
   if (z_.of_11()) return {entry != ~0ull, entry >> 42, entry & ((1ull << 42) - 1)};
   return {(entry & 1) != 0, entry >> 46, entry >> 1 & ((1ull << 45) - 1)};
@@ -139,14 +139,14 @@ std::optional<std::uint64_t> ZForwardings::moved_from_page(std::uint64_t offset)
   for (const Generation generation : {Generation::kYoung, Generation::kOld}) {
     const auto forwarding = find(generation, offset);
     if (!forwarding) continue;
-    if (now != 0 && now != forwarding->page) continue;  // another page has come there, with other objects
+    if (now != 0 && now != forwarding->page) continue;  // another page with other objects has taken its place
     const auto to = look_up(*forwarding, offset);
     if (to && (now == 0 || forwarding->users != 0 || came_after(*to, now, generation))) return to;
   }
   return std::nullopt;
 }
 
-// ZPage::_generation_id (21 and later) comes after _type, _seqnum_other after _seqnum.
+// ZPage::_generation_id (JDK 21 and later) follows _type, _seqnum_other follows _seqnum.
 std::optional<std::uint32_t> ZForwardings::cycle_of(Address page, Generation generation) const {
   const auto type = vm().types().offset(z_.type("Page"), "_type"),
              number = vm().types().offset(z_.type("Page"), "_seqnum");
@@ -164,7 +164,7 @@ bool ZForwardings::came_after(std::uint64_t offset, Address page, Generation gen
 }
 
 bool ZForwardings::any_came_after(std::span<const std::uint64_t> words, Address page, Generation generation) const {
-  std::set<std::uint64_t> granules;  // few: each is looked up once
+  std::set<std::uint64_t> granules;  // few: each is searched once
   return std::any_of(words.begin(), words.end(), [&](std::uint64_t word) {
     const Entry entry = decode(word);
     return entry.populated && granules.insert(entry.to >> ZVm::kGranuleShift).second &&
@@ -179,7 +179,7 @@ std::optional<ZForwardings::Emptied> ZForwardings::emptied(Address page, std::ui
     if (!forwarding || forwarding->page != page) continue;
     std::vector<std::uint64_t> words(forwarding->length);
     if (!vm().memory().read_exactly(forwarding->entries, std::as_writable_bytes(std::span(words)))) continue;
-    // Without users all of it was copied. Either it is about to be freed, or a page that came later has its ZPage.
+    // Without users all objects were copied. The page is about to be freed, or a later page has taken its ZPage.
     if (forwarding->users == 0 && !any_came_after(words, page, generation)) continue;
     Emptied found;
     for (const std::uint64_t word : words) {

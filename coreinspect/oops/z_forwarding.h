@@ -1,11 +1,12 @@
-// ZForwardings: where ZGC has moved objects to: the tables that its load barrier asks about a stale reference.
+// ZForwardings: the new places of objects that ZGC has moved, from the tables that its load barrier uses for a stale
+// reference.
 //
-// After a relocation a reference keeps its old value until somebody loads it or the next marking comes by; the page it
-// leads to may be gone meanwhile. ZForwardingTable, ZForwarding, ZForwardingEntry, ZGeneration, ZHash (HotSpot 17 to
-// 27; X in place of Z for 21 without ZGenerational); of 11 ZPage and ZForwardingTableEntry. The tables of the
-// generational mode are not exported: ZHeap is searched for its two generations. Offsets are bytes from the start of
-// ZGC's address space. Read anew each time, through the VM's cached memory. Ownership: borrows the VM. Threads: one at
-// a time. Errors: what cannot be read counts as not moved.
+// After a relocation a reference keeps its old value until it is loaded or the next marking updates it; the page to
+// which it leads may be freed by then. ZForwardingTable, ZForwarding, ZForwardingEntry, ZGeneration, ZHash (HotSpot of
+// JDK 17 to 27; X in place of Z for 21 without ZGenerational); for JDK 11 ZPage and ZForwardingTableEntry. The tables
+// of the generational mode are not exported: ZHeap is searched for its two generations. Offsets are bytes from the
+// start of ZGC's address space. Each call reads again, through the VM's cached memory. Ownership: borrows the VM.
+// Threads: one at a time. Errors: what cannot be read counts as not moved.
 #pragma once
 
 #include <array>
@@ -20,35 +21,38 @@ namespace jtrace::coreinspect {
 
 class ZForwardings {
  public:
-  enum class Generation : std::uint8_t { kYoung, kOld };  // ZGenerationId; without generations both mean the one table
+  enum class Generation : std::uint8_t {
+    kYoung,
+    kOld
+  };  // ZGenerationId; without generations both values mean the only table
 
   explicit ZForwardings(const ZVm& z);
 
-  // False where the tables are not where they should be.
+  // False if the tables were not found.
   bool known() const { return z_.of_11() ? pages_.map != 0 : tables_[0].map != 0 && tables_[1].map != 0; }
-  // Whether objects were or are being moved out of the page that was at this offset.
+  // Whether objects were or are being moved out of the page at this offset.
   bool covers(Generation generation, std::uint64_t offset) const { return find(generation, offset).has_value(); }
-  // Offset that the object at `offset` was moved to.
+  // New offset of the object that was at `offset`.
   std::optional<std::uint64_t> moved_to(Generation generation, std::uint64_t offset) const;
-  // The same of an address without a colour, as frames have them: only where the page is still being emptied or gone.
+  // The same for an address without a colour, as frames have: only if the page is still being emptied, or is freed.
   std::optional<std::uint64_t> moved_from_page(std::uint64_t offset) const;
 
-  // Copies the tables as they are now, so that they tell of this moment later too: for a heap that is copied while its
-  // JVM stands.
+  // Copies the tables, so that they describe this moment later too: for a heap that is copied while its JVM is stopped.
   void keep(CachedMemory& memory) const;
 
   struct Emptied {
     std::vector<std::uint64_t> copied;  // offsets of objects that have a copy elsewhere, ascending
     bool in_place = false;              // objects are being moved within the page
   };
-  // Of the ZPage at `page`, whose memory starts at `offset`; none where nothing is being moved out of it, and for 11.
+  // For the ZPage at `page`, whose memory starts at `offset`; nothing if no objects are being moved out of it, and for
+  // JDK 11.
   std::optional<Emptied> emptied(Address page, std::uint64_t offset) const;
 
  private:
   struct Forwarding {
     Address page = 0, entries = 0;
     std::uint64_t start = 0, size = 0, shift = 0, length = 0;
-    std::int32_t users = 0;  // ZForwarding::_ref_count: 0 when all objects were moved and the page was given up
+    std::int32_t users = 0;  // ZForwarding::_ref_count: 0 when all objects were moved and the page was released
   };
   struct Entry {
     bool populated = false;
@@ -63,12 +67,12 @@ class ZForwardings {
   std::optional<std::uint64_t> look_up(const Forwarding& in, std::uint64_t offset) const;
   std::optional<Forwarding> find_of_11(std::uint64_t offset) const;
   Entry decode(std::uint64_t entry) const;
-  // Which cycle of this generation went on when a page came to be.
+  // The cycle of this generation in which the page was allocated.
   std::optional<std::uint32_t> cycle_of(Address page, Generation generation) const;
-  // Whether the page of this offset is of a later cycle of the generation than `page`: objects are copied out of pages
-  // of earlier cycles into pages that come in this one.
+  // Whether the page at this offset is of a later cycle of the generation than `page`: objects are copied out of pages
+  // of earlier cycles into pages that are allocated in this one.
   bool came_after(std::uint64_t offset, Address page, Generation generation) const;
-  // Whether one of the pages that these words of a forwarding table lead to did.
+  // Whether came_after() holds for one of the pages of these words of a forwarding table.
   bool any_came_after(std::span<const std::uint64_t> words, Address page, Generation generation) const;
 
   ZVm z_;

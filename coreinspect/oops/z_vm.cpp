@@ -6,8 +6,8 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::uint64_t kOffsetMaskOf11 = (1ull << 42) - 1;  // ZAddressOffsetBits; not exported
-constexpr std::uint64_t kGranulesOf11 = 1ull << 21;          // ZPageTable of 11 covers 4 TB
+constexpr std::uint64_t kOffsetMaskOf11 = (1ull << 42) - 1;  // ZAddressOffsetBits of JDK 11; not exported
+constexpr std::uint64_t kGranulesOf11 = 1ull << 21;          // ZPageTable of JDK 11 covers 4 TB
 constexpr std::size_t kEntriesAtATime = 4096;
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<Address> ZVm::heap() const {
 
 Result<Address> ZVm::page_table() const {
   auto table = vm_->types().offset(type("Heap"), "_page_table");
-  if (!table) table = vm_->types().offset(type("Heap"), "_pagetable");  // 11
+  if (!table) table = vm_->types().offset(type("Heap"), "_pagetable");  // JDK 11
   if (!table) return fail(Vm::no_field(type("Heap"), "_page_table"));
   JTRACE_ASSIGN_OR_RETURN(const Address heap, this->heap());
   return heap + *table;
@@ -57,7 +57,7 @@ Result<ZVm::GranuleTable> ZVm::pages() const {
   return GranuleTable{map, kGranulesOf11};
 }
 
-// Its size, then the map, whatever it has entries of; ZPageTable and ZForwardingTable have nothing else.
+// Its size, then the map, for any type of entry; ZPageTable and ZForwardingTable have no other fields.
 Result<ZVm::GranuleTable> ZVm::granule_map(Address map) const {
   JTRACE_ASSIGN_OR_RETURN(const auto count, vm_->memory().read<std::uint64_t>(map));
   JTRACE_ASSIGN_OR_RETURN(const Address entries, vm_->read_pointer(map, type("GranuleMapForPageTable"), "_map"));

@@ -1,9 +1,9 @@
-// ZVm: where a JVM that runs ZGC keeps its masks, its pages and its tables by granule: what references (ObjectModel),
-// moved objects (ZForwardings) and the layout of the heap all stand on.
+// ZVm: where a JVM with ZGC keeps its masks, its pages and its tables by granule. References (ObjectModel), moved
+// objects (ZForwardings) and the layout of the heap are read with it.
 //
-// ZGlobalsForVMStructs, ZCollectedHeap, ZHeap, ZPageTable, ZVirtualMemory (HotSpot 11 to 27); X in place of Z for 21
-// without ZGenerational. Offsets are bytes from the start of ZGC's address space. Ownership: borrows the VM. Threads:
-// one at a time. Errors: those of the memory; kMalformed for what the tables of the JVM do not tell.
+// ZGlobalsForVMStructs, ZCollectedHeap, ZHeap, ZPageTable, ZVirtualMemory (HotSpot of JDK 11 to 27); X in place of Z
+// for 21 without ZGenerational. Offsets are bytes from the start of ZGC's address space. Ownership: borrows the VM.
+// Threads: one at a time. Errors: those of the memory; kMalformed if the JVM's tables lack something.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class ZVm {
  public:
   static constexpr int kGranuleShift = 21;  // ZGranuleSizeShift
 
-  // Of a VM whose collector is "Z".
+  // For a VM whose collector is "Z".
   static Result<ZVm> open(const Vm& vm);
 
   const Vm& vm() const { return *vm_; }
@@ -29,11 +29,11 @@ class ZVm {
   bool generational() const { return generational_; }
   bool of_11() const { return of_11_; }
 
-  // The bits of an address that are its offset.
+  // The bits of an address that are the offset.
   std::uint64_t offset_mask() const { return offset_mask_; }
-  // The colour that is good at this moment, as new as the VM's cached memory; 0 where it cannot be read.
+  // The colour that is good at this moment, as recent as the VM's cached memory; 0 if it cannot be read.
   std::uint64_t good_mask() const;
-  // Where the JVM keeps it; 0 where it does not tell.
+  // Address of the JVM's variable; 0 if it is not known.
   Address good_mask_place() const { return good_mask_place_; }
 
   Result<Address> heap() const;        // ZHeap
@@ -43,12 +43,12 @@ class ZVm {
   struct GranuleTable {
     Address map = 0;
     std::uint64_t count = 0;
-    // Entry of the granule at this offset; 0 where there is none.
+    // Address of the entry of the granule at this offset; 0 if there is none.
     Address entry(const Vm& vm, std::uint64_t offset) const;
-    // The pieces of it that are there, with their addresses. A core leaves pages of zeros out.
+    // Visits the parts of the table that are present, with their addresses. A core leaves out pages of zeros.
     void visit(const Vm& vm, const std::function<void(Address at, std::span<const Address> entries)>& visitor) const;
   };
-  Result<GranuleTable> pages() const;  // ZPage*; of 11 with a flag in bit 0
+  Result<GranuleTable> pages() const;  // ZPage*; of JDK 11 with a flag in bit 0
   // The ZGranuleMap at this address.
   Result<GranuleTable> granule_map(Address map) const;
 
