@@ -1,4 +1,4 @@
-// Targets and disks that do not cooperate: full, forbidden to run from, or set up to lead a root tool astray.
+// Targets and disks that do not cooperate: full disks, noexec mounts, and links that lead a root tool to other files.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,14 +24,14 @@ using ::testing::HasSubstr;
 #define NEED_NAMESPACES() \
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why)
 
-// What is copied out of the namespace before it goes.
+// Copies a file out of the namespace before the namespace ends.
 std::string copy_of(const std::string& path, const ScratchDir& folder) {
   const std::string copy = folder.file("copy.xml");
   fs::copy_file(path, copy, fs::copy_options::overwrite_existing);
   return copy;
 }
 
-// The trace on a disk of that size while the program makes more events than fit; the document must be closed properly.
+// Traces to a disk of that size while the program makes more events than fit; the document must be closed properly.
 void fill_disk(const Jdk& jdk, const std::vector<std::string>& options) {
   auto disk = must(SmallDisk::make(512));
   auto jvm = must(JvmProcess::start(jdk, "Workload", attachable(jdk)));
@@ -74,8 +74,9 @@ TEST(MaxSize, EndsATraceProperly) {
   EXPECT_TRUE(valid(jvm.path()));
 }
 
-// A root in which /tmp is a symbolic link to an absolute path: inside, it is a folder; followed from the host, it leads
-// to the host's files. (Here the host has no such folder, so a tool that follows it fails or makes it.)
+// A root in which /tmp is a symbolic link to an absolute path. Inside the root it leads to a folder; resolved on the
+// host, it leads to the host's files. (Here the host has no such folder, so a tool that resolves it there fails or
+// creates it.)
 TEST(HostileContainer, TmpThatIsALinkDoesNotLeadToTheHost) {
   NEED_NAMESPACES();
   for (const Jdk& jdk : jdks()) {
@@ -94,7 +95,7 @@ TEST(HostileContainer, TmpThatIsALinkDoesNotLeadToTheHost) {
   }
 }
 
-// After its start the target replaces its libjvm.so by a link that leads out of its root.
+// After its start the target replaces its libjvm.so by a link to a file outside of its root.
 TEST(HostileContainer, ALibjvmThatIsALinkHarmsNobody) {
   NEED_NAMESPACES();
   for (const Jdk& jdk : jdks()) {
@@ -111,14 +112,14 @@ TEST(HostileContainer, ALibjvmThatIsALinkHarmsNobody) {
     ASSERT_EQ(::symlink(bait.c_str(), libjvm.c_str()), 0);
     const ScratchDir folder;
     auto done = must(run_jtrace({"attach", jvm->pid_text(), "-o", folder.file("x.xml"), "--duration", "0.2"}));
-    // Traced through what is mapped, or refused with a reason: both are sound; a crash or a hang is not.
+    // Either is right: a trace by means of the mapped library, or a refusal with a reason; not a crash or a hang.
     EXPECT_THAT(done.status, AnyOf(0, 4, 5, 7)) << done.err;
     EXPECT_TRUE(succeeded(jvm->ask("threads 2")));
     EXPECT_EQ(fs::file_size(bait), 0u);
   }
 }
 
-// Where the target has no writable place to run a library from, the agent cannot be delivered.
+// If the target has no writable place from which a library can be loaded, the agent cannot be delivered.
 TEST(Delivery, SaysThatThereIsNoPlaceToRunFrom) {
   NEED_NAMESPACES();
   JTRACE_NEED_JDK(jdk);

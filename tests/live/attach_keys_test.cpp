@@ -47,7 +47,7 @@ class OnTerminal {
   }
 
   pid_t pid() const { return pid_; }
-  // Types, then reads on until `text` has come after what came before.
+  // Types the keys, then reads until `text` comes in new output.
   ::testing::AssertionResult type(std::string_view keys, std::string_view text) {
     if (::write(master_.get(), keys.data(), keys.size()) != static_cast<ssize_t>(keys.size()))
       return ::testing::AssertionFailure() << "cannot type";
@@ -66,13 +66,13 @@ class OnTerminal {
       shown_.append(bytes, static_cast<std::size_t>(count));
     }
   }
-  // Whether the terminal gives whole lines, with echo, as it did before.
+  // Whether the terminal is in its original mode again: whole lines, with echo.
   bool is_itself() const {
     termios mode{};
     EXPECT_EQ(::tcgetattr(master_.get(), &mode), 0);
     return (mode.c_lflag & (ICANON | ECHO)) == (ICANON | ECHO);
   }
-  // Waits for its end, or its being stopped. What it writes meanwhile is read.
+  // Waits until the program ends or is stopped, and reads its output in the meantime.
   int wait(int options = 0) {
     int status = -1;
     for (int waited = 0; waited < kPatience; waited += 10) {
@@ -167,7 +167,7 @@ TEST_F(AttachKeys, TheTerminalIsItselfAfterASignal) {
     }
     EXPECT_TRUE(jtrace.is_itself()) << number;
   }
-  remove_left_pools(jvm->pid());  // of the one that was aborted
+  remove_left_pools(jvm->pid());  // of the jtrace that was aborted
 }
 
 TEST_F(AttachKeys, SignalsDoTheSameWithoutATerminal) {

@@ -1,4 +1,4 @@
-// `jtrace cmd`, `load` and `jmx` on every JDK found: each operation, each verdict, each way to live in a container.
+// `jtrace cmd`, `load` and `jmx` on every JDK found: each operation, each kind of failure, each kind of container.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <grp.h>
@@ -37,7 +37,7 @@ std::string agent_library(std::string_view kind) {
   return libraries_folder() + "/libattach_test_agent_" + std::string(kind) + ".so";
 }
 
-// A jar with these lines in its manifest; made by the JDK's own tool.
+// A jar with these lines in its manifest; the JDK's own tool makes it.
 std::string java_agent(const std::string& classes, const std::string& manifest, const ScratchDir& folder) {
   const std::string lines = folder.file("manifest");
   const std::string jar = folder.file("agent.jar");
@@ -65,13 +65,13 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     EXPECT_TRUE(succeeded(jvm));
     return jvm ? std::move(*jvm) : nullptr;
   }
-  // What the target printed: nothing but what it says of itself.
+  // The target's output has only its own lines.
   static void expect_unharmed(const JvmProcess& jvm) {
     EXPECT_TRUE(jvm.alive());
     EXPECT_EQ(jvm.out(), "READY\n");
     EXPECT_EQ(jvm.err(), "");
   }
-  // Copies a file into the JVM's /tmp; the path as the JVM sees it.
+  // Copies a file into the JVM's /tmp; returns the path as the JVM sees it.
   static std::string put(const JvmProcess& jvm, const std::string& from, const std::string& name) {
     const std::string path = "/tmp/jtrace-test-" + jvm.pid_text() + "-" + name;
     fs::copy_file(from, jvm.inside(path), fs::copy_options::overwrite_existing);
@@ -108,7 +108,7 @@ TEST_P(EachJdk, AnswersEveryOperation) {
   EXPECT_GT(fs::file_size(jvm->inside(dump)), 100'000u);
   fs::remove(jvm->inside(dump));
   expect_unharmed(*jvm);
-  // This one prints into the target's output: that is what it is for.
+  // This operation is meant to print into the target's output.
   EXPECT_EQ(cmd(*jvm, {"datadump"}).status, 0);
   EXPECT_TRUE(succeeded(jvm->wait_line("Full thread dump")));
   record_support(GetParam(), "G1", "live", "cmd");
@@ -153,7 +153,8 @@ TEST_P(EachJdk, ANoWithCode0IsANo) {
   EXPECT_TRUE(jvm->alive());
 }
 
-// What the tool sees before it asks, and what the JVM says when it is asked all the same: both are told right.
+// Faults that jtrace finds itself, and faults that the JVM reports when it is asked anyway: both are reported
+// correctly.
 TEST_P(EachJdk, VerdictsOfLoad) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
@@ -182,7 +183,7 @@ TEST_P(EachJdk, VerdictsOfLoad) {
     EXPECT_EQ(loaded.status, status) << path << ": " << loaded.err;
     EXPECT_THAT(loaded.err, HasSubstr(says));
     EXPECT_EQ(loaded.out, "");
-    // Not the file that is none: asking the JVM for it costs it its stack guards' messages on stdout.
+    // Not the text file: if the JVM loads it, it prints messages about its stack guards to stdout.
     if (path == text) continue;
     const CommandOutput raw = cmd(*jvm, {"load", path, "true", options});
     EXPECT_EQ(raw.status, status) << path << ": " << raw.out << raw.err;
@@ -194,7 +195,7 @@ TEST_P(EachJdk, VerdictsOfLoad) {
   record_support(GetParam(), "G1", "live", "load");
 }
 
-// A Java agent goes through the JVM's own `instrument` library, whose codes are told in words.
+// A Java agent is loaded by the JVM's own `instrument` library; its error codes are reported in words.
 TEST_P(EachJdk, JavaAgents) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
@@ -255,7 +256,7 @@ TEST_P(EachJdk, TheComingWarningIsAnnounced) {
   fs::remove(jvm.inside(ok));
 }
 
-// Whole, or refused before anything is sent; never cut.
+// Sent completely, or refused before anything is sent; never cut.
 TEST_P(EachJdk, LongArguments) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
@@ -266,7 +267,7 @@ TEST_P(EachJdk, LongArguments) {
     fs::remove(jvm->inside(out));
     std::string options = "out=" + out + " ";
     options.append(length - options.size(), 'x');
-    // More than one argument of execve(2) may be; so through the library.
+    // Longer than an argument of execve(2) can be; so the library is called directly.
     const auto process = must(target::Process::open(jvm->pid()));
     const auto session = must(attach::AttachSession::open(process));
     const auto reply = session.execute({.operation = "load", .arguments = {ok, "true", options}});
@@ -328,7 +329,7 @@ TEST_P(EachJdk, ABatchAndSeveralJvms) {
   expect_unharmed(*two);
 }
 
-// In a pid namespace with a /proc of its own, so that "all" are those of this test and not those of another.
+// In a pid namespace with a /proc of its own, so that "all" means the JVMs of this test only.
 TEST(All, EveryJvmOfTheMachineIsAskedOnce) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   if (run_command({"unshare", "--pid", "--fork", "--mount-proc", "true"}).value_or(CommandOutput{}).status != 0)
@@ -337,7 +338,7 @@ TEST(All, EveryJvmOfTheMachineIsAskedOnce) {
   std::string starts;
   int count = 0;
   for (const Jdk& jdk : jdks()) {
-    if (jdk.root) continue;  // in a namespace of /proc, not in a tree of its own
+    if (jdk.root) continue;  // the namespace has its own /proc, but not a tree of its own
     for (int i = 0; i < 2; ++i, ++count)
       starts += "(sleep 600 | exec " + jdk.home + "/bin/java -Xmx16m -XX:+UseSerialGC -cp '" + classes + "' Idle) &\n";
   }
@@ -398,7 +399,7 @@ TEST_P(EachJdk, TheReplyOfAJvmThatDies) {
   EXPECT_THAT(loaded->err, HasSubstr("exited during the command"));
 }
 
-// One thread of the JVM serves all clients: during a long command the others wait, and are told why.
+// One thread of the JVM serves all clients: during a long command the others wait, and the time-out says why.
 TEST_P(EachJdk, ABusyListenerIsNamedAtTheTimeOut) {
   const auto jvm = start();
   ASSERT_TRUE(jvm);
@@ -448,7 +449,8 @@ CommandOptions as_nobody() {
   return options;
 }
 
-// The JVM in each kind of home, the client root or the same user, each first to attach once; the library is here alone.
+// JVMs in each kind of container; the client is root or the same user, and each attaches first once. The library is
+// only outside.
 TEST_P(EachJdk, InContainersAsRootAndAsTheSameUser) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   const ScratchDir folder;
@@ -480,7 +482,7 @@ TEST_P(EachJdk, InContainersAsRootAndAsTheSameUser) {
       EXPECT_EQ(read_file(jvm->inside(out)).value_or("nothing"), std::to_string(("out=" + out).size()));
       fs::remove(jvm->inside(out));
       EXPECT_FALSE(left_in_tmp(*jvm, "only_here"));
-      // The next client is the first again.
+      // The next client is the first one again.
       const auto process = target::Process::open(jvm->pid());
       EXPECT_TRUE(fs::remove(jvm->inside("/tmp/.java_pid" + std::to_string(process->nspid()))));
     }
@@ -489,7 +491,7 @@ TEST_P(EachJdk, InContainersAsRootAndAsTheSameUser) {
   }
 }
 
-// The library in one program: a thread for each JVM, at once, the target's users different from ours.
+// The library in one program: a thread for each JVM at the same time; the targets' users differ from the program's.
 TEST(AttachLibrary, FromSeveralThreads) {
   const auto all = jdks();
   if (all.empty()) JTRACE_SKIP("live", "no JDK on this machine");

@@ -1,4 +1,4 @@
-// What the options of `jtrace attach` promise, on real JVMs: forms of output, limits, filters, samples.
+// Options of `jtrace attach` on real JVMs: output formats, limits, filters, samples.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST_P(EachJdk, SamplesAllocationsWithTheirStacks) {
   const TraceDocument trace = jvm.finish_valid();
   EXPECT_THAT(trace.all("methodDef"), ::testing::Contains(::testing::ResultOf(
                                           [](const TraceElement* method) { return method->get("name"); }, "garbage")));
-  // At a mean distance of 512 KiB most of its 57 pieces of 1 MiB are sampled, and few others are.
+  // At an average interval of 512 KiB most of its 57 pieces of 1 MiB are sampled, and few other objects.
   std::size_t from_there = 0;
   for (const TraceElement* object : trace.all("objAlloc"))
     from_there += object->get("contextData").starts_with("Workload.garbage:");
@@ -74,7 +74,7 @@ TEST_P(EachJdk, SamplesAllocationsWithTheirStacks) {
 
 TEST(RingMemory, CountsExactlyWhatFoundNoRoom) {
   JTRACE_NEED_JDK(jdk);
-  // Of this JVM only the program's own threads end.
+  // In this JVM only the program's own threads end.
   TracedJvm jvm(*jdk, "Workload", {"--events", "threadEnd", "--ring-memory", "1M"},
                 attachable(*jdk, {"-XX:-UseDynamicNumberOfCompilerThreads"}));
   jvm.command().signal(SIGSTOP);
@@ -102,7 +102,7 @@ TEST(RingMemory, LosesNothingWhereTheProgramWaitsForRoom) {
   EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 3000);
 }
 
-// What stood still for longer than the limit goes on, and what it lost is counted.
+// A thread that was blocked for longer than the limit continues, and its lost events are counted.
 TEST(RingMemory, HoldsTheProgramUpNoLongerThanTheLimit) {
   JTRACE_NEED_JDK(jdk);
   TracedJvm jvm(*jdk, "Workload",
@@ -133,15 +133,15 @@ TEST(Rotate, KeepsWholeDocumentsOfTheSizeAskedFor) {
     EXPECT_TRUE(valid(entry.path()));
     const auto trace = must(TraceDocument::read(entry.path()));
     EXPECT_TRUE(none(trace.faults())) << entry.path();
-    // Each stands for itself: the threads that live are named in it.
+    // Each can be read alone: it defines the live threads.
     std::set<std::string> names;
     for (const TraceElement* thread : trace.all("threadStart")) names.insert(thread->get("threadName"));
     EXPECT_TRUE(names.contains("held-0")) << entry.path();
   }
-  EXPECT_EQ(documents, 4);  // three beside the current one
+  EXPECT_EQ(documents, 4);  // three and the current one
 }
 
-// Standard output is a pipe that nobody reads: the trace goes on until a signal, which ends it all the same.
+// Nobody reads the pipe that is standard output: the trace continues until a signal, which still ends it.
 TEST(StuckReader, DoesNotKeepASignalFromEndingTheTrace) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload", attachable(*jdk)));

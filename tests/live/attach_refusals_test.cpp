@@ -1,4 +1,5 @@
-// What cannot be attached to, or must not be: each its own line and status, at once, and the target lives on as it was.
+// What cannot or must not be attached to: each case has its own message and status, at once, and the target is
+// unharmed.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <grp.h>
@@ -37,8 +38,8 @@ using ::testing::HasSubstr;
 constexpr uid_t kNobody = 65534;
 constexpr uid_t kOther = 65533;
 
-// The status, one line on stderr that says so, and no waiting: 100 ms of work at most, however busy the machine is. (By
-// the wall clock: tests/bench/bench_attach.cpp.)
+// Expects the status, one line on stderr with these words, and no waiting: 100 ms of processor time at most, however
+// busy the machine is. (tests/bench/bench_attach.cpp measures the wall clock.)
 void expect_refused(const std::string& who, int status, const std::vector<std::string>& says,
                     CommandOptions options = {}) {
   const auto done = must(run_jtrace({"cmd", who, "jcmd", "VM.version"}, options));
@@ -64,7 +65,7 @@ CommandOptions as_nobody() {
   const std::optional<Jdk> name = any_jdk(); \
   if (!name) JTRACE_SKIP("live", "no JDK on this machine")
 
-// A program that a SIGQUIT would end.
+// A program that SIGQUIT would end.
 class Sleeper {
  public:
   explicit Sleeper(const std::vector<std::string>& environment = {}) {
@@ -122,7 +123,7 @@ TEST(AttachRefusals, NoJvmAndNoSignal) {
   EXPECT_TRUE(sleeper.alive());
 }
 
-// Another VM that has the same file names and another protocol.
+// Another VM with the same file names and another protocol.
 TEST(AttachRefusals, Openj9IsNamed) {
   const ScratchDir folder;
   const std::string library = folder.file("libj9vm29.so");
@@ -137,7 +138,7 @@ TEST(AttachRefusals, Openj9IsNamed) {
   EXPECT_TRUE(sleeper.alive());
 }
 
-// Words that no JVM would take as they are meant: found before anything is sent.
+// Words that no JVM would understand as intended: refused before anything is sent.
 TEST(AttachRefusals, WordsThatCannotBeSent) {
   NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Idle", {}));
@@ -223,7 +224,7 @@ TEST_P(RefusingJdk, AttachDisabled) {
 TEST_P(RefusingJdk, ReducedSignals) {
   const auto jvm = start({"-Xrs"});
   ASSERT_TRUE(jvm);
-  // The listener stands from the start, and needs no signal.
+  // The listener exists from the start, and needs no signal.
   EXPECT_EQ(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"})->status, 0);
   ASSERT_TRUE(fs::remove(jvm->inside("/tmp/.java_pid" + jvm->pid_text())));
   expect_refused(jvm->pid_text(), 4, {"SIGQUIT is not caught", "-Xrs", "no signal sent"});
@@ -240,7 +241,7 @@ TEST_P(RefusingJdk, JustStarting) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(delay_ms);
     while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
     const auto done = run_jtrace({"cmd", jvm->pid_text(), "jcmd", "VM.version"});
-    // Before its exec it is this test's own program; from then on it is waited for.
+    // Before its exec the process is this test's program; after it jtrace waits for the JVM.
     EXPECT_TRUE(done->status == 0 || (done->status == 4 && done->err.find("no libjvm.so") != std::string::npos))
         << done->err;
     must(jvm->wait_line("READY"));
@@ -275,7 +276,7 @@ TEST(AttachRefusals, AnImpostorsSocket) {
   EXPECT_EQ(jvm->out(), "READY\n");
 }
 
-// As `docker pause` leaves it: a signal would wait, and print a thread dump once it is thawed.
+// As `docker pause` leaves it: a signal would stay pending, and print a thread dump after the thaw.
 TEST(AttachRefusals, Frozen) {
   NEED_ROOT();
   NEED_JDK(jdk);

@@ -1,4 +1,5 @@
-// The main job: `jtrace attach PID` on a JVM that nobody prepared. One body over all JDKs and their collectors.
+// The main use: `jtrace attach PID` on a JVM that was not prepared for it. Each test runs on all JDKs and their
+// collectors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -38,7 +39,7 @@ std::set<std::string> names_of_threads(const TraceDocument& trace) {
   return names;
 }
 
-// ZGC learned to unload classes in JDK 12 (JDK-8214897).
+// ZGC unloads classes from JDK 12 on (JDK-8214897).
 bool unloads_classes(const Jdk& jdk, Collector collector) { return to_string(collector) != "Z" || jdk.version >= 12; }
 
 TEST_P(EachCollector, TracesWhatTheProgramDoes) {
@@ -108,7 +109,7 @@ TEST_P(EachJdk, CanBeTracedAgainAndAgainAndNothingStays) {
     EXPECT_TRUE(none(trace.faults()));
     EXPECT_TRUE(valid(run->path()));
     EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 3);
-    // The first attach starts the JVM's own listener thread; after that the threads stay the same.
+    // The first attach starts the JVM's own listener thread; later attaches start no more threads.
     if (i == 0) threads = threads_of(jvm->pid());
   }
   for (const std::string& thread : threads_of(jvm->pid())) EXPECT_THAT(thread, ::testing::Not(HasSubstr("jtrace")));
@@ -142,7 +143,7 @@ TEST_P(EachJdk, LosesNothingWhenTheJvmIsKilled) {
   EXPECT_EQ(count_by_thread(trace, "threadEnd", "worker-"), 40);
 }
 
-// Threads die within their calls, waits and collections, and jtrace learns of it later.
+// Threads die within calls, waits and collections, and jtrace learns of it later.
 TEST_P(EachJdk, IsSoundWhereTheJvmIsKilledAtWork) {
   JvmOptions options = attachable(GetParam(), {"-Xmx200m"});
   options.arguments = {"2"};
@@ -179,7 +180,7 @@ TEST_P(EachJdk, SurvivesTheDeathOfJtrace) {
     run->command().signal(SIGKILL);
     must(run->command().wait_exit());
   }
-  // The program goes on, the agent cleans up by itself, and the next attach is welcome.
+  // The program continues, the agent cleans up by itself, and the next attach works.
   for (const char* command : {"threads 20", "contend 3", "gc 1"}) must(jvm->ask(command));
   auto again = must(TraceRun::start(jvm->pid()));
   must(jvm->ask("threads 4"));
@@ -220,8 +221,8 @@ TEST_P(EachJdk, IsSoundUnderEverythingAtOnce) {
 TEST_P(EachJdk, SaysEveryObjectOnRequest) {
   if (GetParam().version < 11) GTEST_SKIP() << "JVM TI tells of allocations from JDK 11 on (JEP 331)";
   TracedJvm jvm(GetParam(), "Workload", {"--events", "objects,gc", "--sample-interval", "0"});
-  // HotSpot has chosen the next byte to sample at before the interval was set (ThreadHeapSampler): a thread that ran
-  // before passes it first.
+  // HotSpot chose the byte at which it samples next before the interval was set (ThreadHeapSampler): a thread that ran
+  // before must first allocate up to that byte.
   jvm.ask("garbage 64");
   jvm.ask("alloc 1000");
   jvm.ask("gc 2");
@@ -235,12 +236,12 @@ TEST_P(EachJdk, SaysEveryObjectOnRequest) {
   std::size_t freed = 0;
   for (const TraceElement* object : trace.all("objFree")) freed += samples.contains(object->get("objIdRef"));
   if (GetParam().version < 17) {
-    // The sampler of these JDKs passes over objects even at interval 0, by hundreds.
+    // The sampler of these JDKs misses objects even at interval 0, by hundreds.
     record_support(GetParam(), "G1", "live", "every object", "JVM TI's sampler passes over objects even at interval 0");
     EXPECT_GT(trace.count("objAlloc"), 0u);
     return;
   }
-  EXPECT_GE(samples.size(), 999u);       // JDK 17's does so once in a million
+  EXPECT_GE(samples.size(), 999u);       // JDK 17's misses one in a million
   EXPECT_GE(freed + 1, samples.size());  // the last one is still in a field
   record_support(GetParam(), "G1", "live", "every object");
 }

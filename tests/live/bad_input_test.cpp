@@ -1,7 +1,8 @@
-// What the agent and `jtrace attach` say to inputs that are wrong, by both ways in, and that the JVM goes on unharmed.
+// Messages of the agent and of `jtrace attach` for wrong inputs, with an attach and with -agentpath; the JVM continues
+// unharmed.
 //
-// Words that are wrong are rows of one table. `jtrace attach` is asked for each beside one JVM; with -agentpath all of
-// them go into one start of each JDK: the JVM loads the agent once a row.
+// Wrong words are rows of one table. `jtrace attach` is run with each of them, beside one JVM. With -agentpath all of
+// them are in one start of each JDK: the JVM loads the agent once for each row.
 #include <elf.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -112,8 +113,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The places that the rows name; two of them are file systems that only those see who mount them in a namespace of
-// their own.
+// The places that the rows name; two of them are file systems that are visible only in the mount namespace of those who
+// mount them.
 class Places {
  public:
   Places() {
@@ -121,7 +122,7 @@ class Places {
     EXPECT_EQ(::mkfifo(folder_.file("fifo").c_str(), 0600), 0);
   }
   const std::string& path() const { return folder_.path(); }
-  // For a child, system calls only: `root` is where its root will be, `folder` this folder below it.
+  // Called in a child, so system calls only: `root` will be its root, `folder` this folder below it.
   static bool mount_disks(const std::string& folder) {
     return ::mount("tmpfs", (folder + "/read-only").c_str(), "tmpfs", MS_RDONLY, "size=64k") == 0 &&
            ::mount("tmpfs", (folder + "/full").c_str(), "tmpfs", 0, "size=8k") == 0;
@@ -137,7 +138,7 @@ class Places {
 #define NEED_NAMESPACES() \
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why)
 
-// It answers, ends as it would have, and has printed what it would have.
+// It answers, ends, and has printed what it would have without a trace.
 void expect_unharmed(JvmProcess& jvm) {
   must(jvm.ask("threads 3"));
   jvm.close_input();
@@ -180,18 +181,18 @@ TEST(BadInput, ByAttach) {
   EXPECT_EQ(said({"--format", "sddf"}), "jtrace: unknown option '--format'; see jtrace attach --help\n");
   EXPECT_EQ(said({"--filter"}), "jtrace: --filter: 1 required RULE missing; see jtrace attach --help\n");
   EXPECT_EQ(said({"--events", "gc", "--events", "gc"}), "jtrace: option events is given twice; give it once\n");
-  // The JVM never saw any of this.
+  // The JVM was never asked.
   EXPECT_FALSE(fs::exists(jvm->inside("/tmp/.java_pid" + jvm->pid_text())));
   EXPECT_EQ(jvm->err(), "");
   expect_unharmed(*jvm);
 }
 
-// More than the 1024 bytes that an argument of the attach protocol has before JDK 24; and more than a message takes.
+// More than the 1024 bytes that an argument of the attach protocol has before JDK 24, and more than a message can hold.
 TEST(BadInput, ByAttachManyFilters) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload"));
   const ScratchDir folder;
-  std::string filters;  // within what a file of filters may have, 1 MiB
+  std::string filters;  // within the limit of a file of filters, 1 MiB
   for (int i = 0; i < 104'000; ++i) filters += "a include\n";
   std::ofstream(folder.file("filters")) << filters;
   const auto done = must(attach(*jvm, {"--filters", folder.file("filters"), "-o", folder.file("x.xml")}));
@@ -224,7 +225,7 @@ TEST(BadInput, CtlVerbsOutOfOrder) {
   expect_unharmed(*jvm);
 }
 
-// A library that is the agent but for these bytes of its ELF header.
+// A library that equals the agent except for these bytes of its ELF header.
 std::string agent_with(const ScratchDir& folder, std::size_t offset, unsigned char value) {
   const std::string path = folder.file("agent.so");
   fs::copy_file(kAgent, path, fs::copy_options::overwrite_existing);
@@ -298,7 +299,7 @@ TEST(BadInput, AJvmThatIsTooOld) {
   expect_unharmed(*jvm);
 }
 
-// jtrace's side of -agentpath, greeted by an agent of another version.
+// jtrace's side of -agentpath, with an agent that greets it with another version.
 TEST(BadInput, AnAgentOfAnotherVersionStartsJtrace) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -317,7 +318,7 @@ TEST(BadInput, AnAgentOfAnotherVersionStartsJtrace) {
 class EachJdk : public ::testing::TestWithParam<Jdk> {
  protected:
   bool chrooted() const { return GetParam().root.has_value(); }
-  // Where the JVM sees the build and the test's folder.
+  // Paths as the JVM sees them: of a file of the build, and of the test's folder.
   std::string library(const std::string& path) const {
     return chrooted() ? "/srv" + path.substr(build_folder().size()) : path;
   }
@@ -367,7 +368,7 @@ TEST_P(EachJdk, ByAgentpath) {
   record_support(GetParam(), "G1", "startup", "bad input named, JVM unharmed");
 }
 
-// Each row ends the start of a JVM that was told to be strict.
+// Each row ends the start of a JVM with `strict`.
 TEST_P(EachJdk, ByAgentpathStrict) {
   NEED_NAMESPACES();
   NEED_TOOLS_IN_THE_ROOT();
@@ -382,14 +383,14 @@ TEST_P(EachJdk, ByAgentpathStrict) {
     EXPECT_THAT(jvm->out(), Not(HasSubstr("READY")));
     const std::vector<std::string> said = lines_of(jvm->err());
     ASSERT_FALSE(said.empty());
-    // One of them quotes all the options.
+    // One message quotes all the options.
     const std::string says = replaced(row.says, "'events=gc,,", "'strict=true,events=gc,,");
     EXPECT_EQ(said[0], "jtrace: not traced: " + in_folder(says, folder_for_jvm()));
   }
 }
 
-// Another agent that holds all that can be held, and keeps the JVM from starting; then copies of the agent, one after
-// the other.
+// Another agent that holds every capability it can, and delays the JVM's start; then copies of the agent, one after the
+// other.
 TEST_P(EachJdk, BesideOtherAgents) {
   NEED_NAMESPACES();
   JvmOptions options = seeing_the_build({other_agent_flag("hold wait")});
@@ -400,7 +401,7 @@ TEST_P(EachJdk, BesideOtherAgents) {
 
   must(jvm->wait_line("LOADING"));
   auto done = attach(*jvm, {"-o", file, "--timeout", "0.3"});
-  // Waited for, or, on a machine on which it has taken seconds to come here, said at once.
+  // jtrace waited, or (on a machine on which it took seconds to get here) it reported at once.
   EXPECT_THAT(done->status, AnyOf(4, 6));
   EXPECT_THAT(done->err, AnyOf(HasSubstr("ms for the SIGQUIT handler of process " + pid),
                                HasSubstr("process " + pid + " (java) is starting and runs no Java code yet")));
@@ -431,8 +432,8 @@ TEST_P(EachJdk, BesideOtherAgents) {
   EXPECT_EQ(status, 0);
 }
 
-// Two copies of the agent in one JVM, as two versions of jtrace leave them there: each traces after the other, through
-// the classes that the first has left, and never at the same time.
+// Two copies of the agent in one JVM, as two versions of jtrace leave them: they trace one after the other, through the
+// classes that the first one left, and never at the same time.
 TEST_P(EachJdk, ASecondCopyOfTheAgent) {
   NEED_NAMESPACES();
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
@@ -458,7 +459,7 @@ TEST_P(EachJdk, ASecondCopyOfTheAgent) {
         wait_for_bytes(file, "jtrace.rewritten", std::chrono::seconds(60), [&] { return run->alive(); });
     ASSERT_TRUE(succeeded(is_rewritten)) << run->err();
     must(jvm->ask("threads 3"));
-    // From another user's jtrace, which sees no socket of ours.
+    // From another user's jtrace, which does not see this user's socket.
     for (const std::string& other : {std::string(kAgent), copy}) {
       const auto refused = attach(*jvm, {"-o", file + ".2", "--filters", places_.path() + "/filters"},
                                   {.environment = {"JTRACE_AGENT=" + other}, .in_child = [] {

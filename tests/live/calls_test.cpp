@@ -1,5 +1,5 @@
-// methodCall and methodReturn by probes around the calls of traced methods: counts against what the program knows it
-// called, on every JDK.
+// methodCall and methodReturn by probes around the calls of traced methods: their numbers against the program's own, on
+// every JDK.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,23 +23,23 @@ std::vector<std::string> only_calls(const std::string& events) {
           "10000",    "--filter", "Calls* include", "--filter", "* exclude"};
 }
 
-// What one round of the program's "calls" calls, by what the instruction names.
+// The calls of one round of the program's "calls", by the method that the instruction names.
 const std::map<std::string, int>& calls_of_a_round() {
   static const std::map<std::string, int> calls{
       {"Calls.callEach", 1},
-      {"Calls$Shape.area", 1},      // an interface's; Square's runs
-      {"Calls$Square.corners", 3},  // one of them runs Rounded's, which calls its superclass's
+      {"Calls$Shape.area", 1},      // of an interface; Square's runs
+      {"Calls$Square.corners", 3},  // Rounded's runs once, and calls its superclass's
       {"Calls.quick", 2},
       {"Calls$Late.late", 1},         // its class is loaded by the call
-      {"java/lang/Object.clone", 1},  // an array's
+      {"java/lang/Object.clone", 1},  // of an array
       {"java/lang/System.nanoTime", 1},
       {"java/lang/Object.hashCode", 1},
       {"Calls$Cell.<init>", 1},
       {"Calls$Cell.touch", 1},
       {"Calls.callFailing", 1},
-      {"Calls.failing", 5},  // all of them left by an exception
+      {"Calls.failing", 5},  // an exception leaves each of them
       {"Calls.constructPicky", 2},
-      {"Calls$Picky.<init>", 2},  // left by an exception before super() returns
+      {"Calls$Picky.<init>", 2},  // an exception leaves it before super() returns
       {"java/lang/IllegalStateException.<init>", 3},
       {"Calls$Rounded.<init>", 1},
       {"Calls$Square.<init>", 2},  // one of them Rounded's super()
@@ -51,13 +51,13 @@ const std::map<std::string, int>& calls_of_a_round() {
 void expect_calls(const TraceDocument& trace, int rounds, int fibs) {
   auto calls = by_method(trace, "methodCall");
   auto returns = by_method(trace, "methodReturn");
-  // By it a virtual thread wakes the one that answers: it may still be in it at the end of the trace.
+  // A virtual thread wakes the answering thread by this call, and may still be in it at the end of the trace.
   const std::string wakes = "java/util/concurrent/CountDownLatch.countDown";
   const int running = calls[wakes] - std::exchange(returns[wakes], calls[wakes]);
   EXPECT_EQ(calls, returns);
   for (const auto& [method, count] : calls_of_a_round()) EXPECT_EQ(calls[method], rounds * count) << method;
   EXPECT_EQ(calls["Calls.fib"], fibs);
-  EXPECT_EQ(calls.count("Calls$Rounded.corners"), 0u);  // nothing names it
+  EXPECT_EQ(calls.count("Calls$Rounded.corners"), 0u);  // no instruction names it
   std::size_t open = 0;
   EXPECT_TRUE(none(call_faults(trace, &open)));
   EXPECT_EQ(open, static_cast<std::size_t>(running));
@@ -75,8 +75,8 @@ std::set<std::string> twice_defined(const TraceDocument& trace) {
   return twice;
 }
 
-// Of the calls of Helper.help, whose class is linked by then: those whose callee is what runs inside, the method of the
-// caller's own loader.
+// Among the calls of Helper.help, whose class is linked by then: the number of those whose callee is the method that
+// runs inside, which is that of the caller's own loader.
 std::size_t calls_of_own_helpers(const TraceDocument& trace) {
   std::map<std::string, std::string> names = names_of_methods(trace);
   std::set<std::string> callees;
@@ -90,7 +90,7 @@ std::size_t calls_of_own_helpers(const TraceDocument& trace) {
   return callees.size();
 }
 
-// With classes of the same names in many loaders.
+// Many loaders have classes of the same names.
 void expect_own_helpers(JvmProcess& jvm) {
   constexpr std::size_t kLoaders = 128;
   auto run = must(TraceRun::start(jvm.pid(), only_calls("calls,methods")));
@@ -121,7 +121,7 @@ TEST_P(EachJdk, CallsAreThoseThatTheProgramMakes) {
     EXPECT_EQ(trace.count("methodEntry") + trace.count("methodExit"), 0u);
     for (const TraceElement* each : trace.all("methodCall")) EXPECT_GE(each->number("stackDepth"), 1u);
   }
-  // Both sides; what is loaded is named by the ids that its own entries have.
+  // Both sides of a call; methods of loaded classes have the same ids as in their own entries.
   auto run = must(TraceRun::start(jvm->pid(), only_calls("calls,methods,exceptions")));
   ASSERT_TRUE(rewritten(*run));
   must(jvm->ask("calls " + std::to_string(kRounds)));

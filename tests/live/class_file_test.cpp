@@ -1,5 +1,5 @@
-// `jtrace inspect ... class NAME --bytes` on every JDK found: the class file that it writes says the same as the one
-// that was loaded, as javap tells both, and the JVM that verifies all classes runs a program of such files.
+// `jtrace inspect ... class NAME --bytes` on every JDK found: javap prints the same for the written class file as for
+// the loaded one, and the JVM runs a program of such files, verifying all classes.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ std::string decoded_base64(const std::string& text) {
   return bytes;
 }
 
-// A class file that the javap of this machine takes: of an old enough version.
+// The class file with a version that this machine's javap accepts.
 std::string known_version(std::string bytes) {
   constexpr char kJdk17 = 61;
   if (bytes.size() > 8 && bytes[7] > kJdk17) bytes[7] = kJdk17;
@@ -76,8 +76,8 @@ std::string plain_line(std::string_view line) {
   return is_number ? text.substr(number + 2) : text;
 }
 
-// What javap says of a class file: paragraphs (the head, fields, methods, attributes) as text of their sorted lines,
-// for methods and attributes may stand in any order; without what a VM does not keep.
+// javap's output for a class file: paragraphs (the head, fields, methods, attributes) as text of their sorted lines,
+// because methods and attributes may be in any order; without what a VM does not keep.
 using Description = std::multiset<std::string>;
 std::map<std::string, Description> javap(const std::vector<std::string>& files) {
   std::vector<std::string> words{any_jdk(17)->host_path("bin/javap"), "-c", "-p", "-v"};
@@ -100,7 +100,7 @@ std::map<std::string, Description> javap(const std::vector<std::string>& files) 
     skipped = false;
   };
   for (std::string line; std::getline(lines, line);) {
-    // After the members the attributes of the class are one paragraph, in any order.
+    // After the members, the attributes of the class are one paragraph, in any order.
     if ((line.empty() && !tail) || line == "{" || line == "}" || line.starts_with("Classfile ")) end_paragraph();
     tail = line == "}" || (tail && !line.starts_with("Classfile "));
     if (line.starts_with("Classfile ")) {
@@ -116,8 +116,8 @@ std::map<std::string, Description> javap(const std::vector<std::string>& files) 
       kept = kept && !plain.starts_with(start);
     if (skipped && (plain.starts_with("#") || plain.find(':') == plain.npos)) continue;
     skipped = plain.find("RuntimeInvisible") != plain.npos;
-    // A VM keeps stack maps of what it verifies, which the classes of the boot loader are not; nor parameters of
-    // bridge methods in its archive of classes.
+    // A VM keeps stack maps only of classes that it verifies, which excludes those of the boot loader; and its archive
+    // of classes has no parameters of bridge methods.
     if (description == of_jdk)
       for (const char* start : {"StackMapTable:", "frame_type =", "offset_delta =", "locals = [", "stack = [",
                                 "MethodParameters:", "Name Flags", "<no name>"})
@@ -128,7 +128,7 @@ std::map<std::string, Description> javap(const std::vector<std::string>& files) 
   return all;
 }
 
-// Those of one that the other lacks.
+// The paragraphs of one description that the other lacks.
 std::string difference(const Description& ours, const Description& theirs) {
   std::string text;
   for (const std::string& part : ours)
@@ -138,7 +138,7 @@ std::string difference(const Description& ours, const Description& theirs) {
   return text.substr(0, 3000);
 }
 
-// The zoo, and classes of a kind that came later (Late.class, Late$Pair.class), in a folder that lasts.
+// The zoo, and classes of kinds that are newer than JDK 8 (Late.class, Late$Pair.class), in a folder that lasts.
 const std::string& zoo_with_records() {
   static const ScratchDir folder("jtrace-zoo");
   static const bool made = [] {
@@ -171,7 +171,7 @@ class ClassFile : public ::testing::TestWithParam<Jdk> {
                                               attachable(GetParam(), {"-Xmx32m", "-XX:+UseSerialGC"})));
     jvm_ = std::move(jvm);
   }
-  // Writes the class file of `name` that the target tells.
+  // Writes the class file of `name`, rebuilt from the target.
   static void rebuild(const std::string& target, const std::vector<std::string>& files, const std::string& name,
                       const std::string& path) {
     std::vector<std::string> words{"inspect", target, "class", name, "--bytes", "-o", path};
@@ -204,7 +204,7 @@ class ClassFile : public ::testing::TestWithParam<Jdk> {
   }
   // The core gives the same bytes. It ends the JVM.
   void expect_same_of_core(const std::vector<std::string>& names, const std::vector<std::string>& files) {
-    if (!no_core_.empty()) return;  // inspect_test says so
+    if (!no_core_.empty()) return;  // inspect_test reports it
     const CoreFolder folder(*jvm_);
     jvm_->signal(SIGABRT);
     must(jvm_->wait_exit());
@@ -218,7 +218,8 @@ class ClassFile : public ::testing::TestWithParam<Jdk> {
     }
     record_support(GetParam(), "Serial", "core", "class files");
   }
-  // Those of the zoo, and some of the JDK with what the zoo cannot have: records, sealed classes, dynamic constants.
+  // The zoo's classes, and some of the JDK with features that the zoo cannot have: records, sealed classes, dynamic
+  // constants.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     const auto done = run_jtrace({"inspect", jvm_->pid_text(), "classes", "--format", "json"});

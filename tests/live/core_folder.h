@@ -1,4 +1,4 @@
-// Where the kernel writes the core of a JVM of ours: its working folder.
+// The folder to which the kernel writes the core of a test's JVM: its working folder.
 #pragma once
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace jtrace::test {
 class CoreFolder {
  public:
   explicit CoreFolder(const JvmProcess& jvm) : fd_(::open(jvm.in_working_folder("").c_str(), O_PATH | O_DIRECTORY)) {}
-  // "" where there is none.
+  // "" if there is none.
   std::string core() const {
     const std::string folder = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_.get());
     for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -30,7 +30,7 @@ class CoreFolder {
   UniqueFd fd_;
 };
 
-// Why the kernel writes no core where a test can find it; "" where it does.
+// The reason why the kernel writes no core that a test could find; "" if it does.
 inline std::string why_no_kernel_core() {
   const std::string pattern = read_file("/proc/sys/kernel/core_pattern").value_or("|");
   if (!pattern.starts_with("core")) return "cores are not written into the working folder here: " + pattern;

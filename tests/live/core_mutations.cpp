@@ -1,6 +1,6 @@
-// core_mutations CORE COUNT [SEED]: looks into COUNT damaged copies of a core, each in a child process: bits flipped in
-// pages that the views read, or the end cut off. A child that crashes, or takes longer than 30 s, is a failure; what
-// the views answer is not judged. Prints a line of totals; exit status 1 where a child failed.
+// core_mutations CORE COUNT [SEED]: reads COUNT damaged copies of a core, each in a child process: bits flipped in
+// pages that the views read, or the end cut off. A child that crashes, or takes longer than 30 s, is a failure; the
+// views' output is not checked. Prints a line of totals; exit status 1 if a child failed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -32,7 +32,7 @@ std::string some_object(const coreinspect::Inspection& inspection) {
   return coreinspect::hex(coreinspect::read_java_thread(inspection.objects(), threads->front()).object);
 }
 
-// Everything that can be asked of a core. True where all of it was answered whole.
+// Everything that can be asked of a core. True if all of it was answered completely.
 bool look_into(std::span<const std::byte> core, bool seen = false) {
   auto file = target::CoreFile::of_view(core, "core");
   if (!file) return false;
@@ -76,7 +76,7 @@ struct Core {
   std::size_t size = 0;
 };
 
-// A private mapping: what is changed in it stays in the process that does it.
+// A private mapping: changes stay in the process that makes them.
 Core map_core(const char* path) {
   const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
   struct stat facts {};

@@ -1,4 +1,5 @@
-// threadCpuTime: between what the JVM itself says of the thread, never backwards, and not more than has gone by.
+// threadCpuTime: agrees with what the JVM reports for the thread, never goes back, and does not exceed the elapsed
+// time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -93,7 +94,7 @@ TEST_P(EachJdk, IsBetweenWhatTheJvmSays) {
   std::size_t virtual_events = 0;
   EXPECT_TRUE(none(cpu_faults(trace, &virtual_events)));
   EXPECT_EQ(virtual_events > 0, has_virtual);
-  // The last calls of fib are those between the two times that the JVM told.
+  // The last calls of fib are between the two times that the JVM reported.
   const auto fibs = static_cast<std::size_t>(value_in(answer, "fib"));
   std::map<std::string, std::string> names = names_of_methods(trace);
   std::vector<std::uint64_t> times;
@@ -108,7 +109,7 @@ TEST_P(EachJdk, IsBetweenWhatTheJvmSays) {
   record_support(GetParam(), "G1", "live", "processor time of threads");
 }
 
-// Kept as records, and made a document later.
+// Recorded as a spill, and converted later.
 TEST_P(EachJdk, OfSlowCallsSaysThatTheySlept) {
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");

@@ -1,5 +1,5 @@
-// What is derived from the traces of real JVMs: sampled allocations against a program that knows its own, and the parts
-// of a rotated trace against the one that they were.
+// Results derived from traces of real JVMs: sampled allocations against a program that counts its own, and the parts of
+// a rotated trace against the whole trace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ class Derived : public ::testing::TestWithParam<Jdk> {
     inputs.insert(inputs.end(), {"--format", "json", "--rows", "100000"});
     return json::parse(run(inputs));
   }
-  // Packed or not: reads what is there of it, again and again.
+  // Reads the file again and again, compressed or not, as far as it is written.
   static bool is_rewritten(const std::string& path) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < end) {
@@ -118,7 +118,7 @@ TEST_P(Derived, AllocationsOfProbesStayExact) {
   EXPECT_EQ(run({"stats", (*trace)->path()}).find("estimated"), std::string::npos);
 }
 
-// The files of a trace by what `stats` counts; `restated`: what each part defines again.
+// The files of a trace, by the counts of `stats`; `restated`: elements that each part repeats.
 TEST_P(Derived, PartsOfARotatedTraceAreTheTrace) {
   for (const std::string ending : {"", ".zst"}) {
     auto jvm = JvmProcess::start(GetParam(), "Calls", attachable(GetParam()));
@@ -130,7 +130,7 @@ TEST_P(Derived, PartsOfARotatedTraceAreTheTrace) {
                                            "--block-limit", "10000"});
     ASSERT_TRUE(trace) << trace.error().message();
     ASSERT_TRUE(is_rewritten(path));
-    const std::string fib = ending.empty() ? "fib 15" : "fib 21";  // packed bytes count
+    const std::string fib = ending.empty() ? "fib 15" : "fib 21";  // the size of the compressed file counts
     double fibs = 0;
     for (const char* command : {fib.c_str(), "threads 3 5", fib.c_str()}) {
       const auto answer = (*jvm)->ask(command);
@@ -141,7 +141,7 @@ TEST_P(Derived, PartsOfARotatedTraceAreTheTrace) {
     const auto ended = (*trace)->wait_exit();
     ASSERT_TRUE(ended) << ended.error().message();
     ASSERT_EQ(*ended, 0) << (*trace)->err();
-    std::vector<std::string> parts{path};  // the newest first: not the order they are of
+    std::vector<std::string> parts{path};  // newest first, which is not their order
     while (fs::exists(path + "." + std::to_string(parts.size())))
       parts.push_back(path + "." + std::to_string(parts.size()));
     ASSERT_GE(parts.size(), 3u);
@@ -171,7 +171,7 @@ TEST_P(Derived, PartsOfARotatedTraceAreTheTrace) {
     std::vector<std::string> arguments = parts;
     arguments.insert(arguments.begin(), "validate");
     EXPECT_THAT(run(arguments), HasSubstr(", 0 faults"));
-    // One document: by convert, and by merge; whole, and sound.
+    // One document, by convert and by merge; complete and valid.
     for (const char* command : {"convert", "merge"}) {
       const std::string out = folder_.file(std::string(command) + ".xml");
       arguments = parts;
@@ -185,7 +185,7 @@ TEST_P(Derived, PartsOfARotatedTraceAreTheTrace) {
     arguments.insert(arguments.begin(), "report");
     arguments.insert(arguments.end(), {"-o", folder_.file("report.html")});
     run(arguments);
-    // One is missing; one is there twice.
+    // One part is missing; one part is given twice.
     EXPECT_THAT(run({"stats", parts[0], parts[2]}, 9), HasSubstr("a part of the trace is missing"));
     EXPECT_THAT(run({"stats", parts[0], parts[1], parts[0]}, 2), HasSubstr("are the same part of a trace"));
     for (const std::string& part : parts) fs::remove(part);

@@ -1,5 +1,5 @@
-// `jtrace doctor PID` against what the commands then do: as root, as the JVM's own user, as a user without rights, with
-// the JVM on the host and in a container. Whatever this machine allows, what doctor says must be what happens.
+// `jtrace doctor PID` against what the commands really do: as root, as the JVM's own user, as a user without rights,
+// with the JVM on the host and in a container. What doctor reports must happen, whatever this machine allows.
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -105,8 +105,8 @@ class Doctor : public ::testing::TestWithParam<Case> {
   ScratchDir folder_{"jtrace-doctor"};
 };
 
-// A line that says yes: the command works. One that says no: it is refused, names the command, and says what would
-// help.
+// After a line with yes the command works. After a line with no it is refused, and the line names the command and what
+// would help.
 void agree(const Row& row, const CommandOutput& done, std::string_view command) {
   if (row.ability == "yes") {
     EXPECT_EQ(done.status, 0) << row.text << "\nbut " << command << ": " << done.err;
@@ -139,7 +139,7 @@ TEST_P(Doctor, SaysWhatThenHappens) {
     if (traces.ability != "partly")
       agree(traces, run({"jtrace", "attach", pid, "--duration", "0.2", "-o", "t.xml"}), "jtrace attach");
     if (traces.ability == "yes") {
-      // "into its /tmp": there, under a name of ours, is what the JVM has loaded.
+      // "into its /tmp": the JVM has loaded a file of jtrace's from there.
       const std::string place = said.jvm["agent file"].finding.substr(std::string("into its ").size());
       const std::string maps = read_file("/proc/" + pid + "/maps").value_or("");
       EXPECT_NE(maps.find(place + "/libjtrace_agent"), maps.npos) << said.jvm["agent file"].text;
@@ -149,7 +149,7 @@ TEST_P(Doctor, SaysWhatThenHappens) {
   }
 }
 
-// What the machine's lines say of this user holds of a JVM of its own.
+// The machine's lines for this user are true for a JVM of the user's own.
 TEST_P(Doctor, SaysOfTheMachineWhatHoldsForAJvmOfOnesOwn) {
   if (GetParam().jvm != GetParam().asks) GTEST_SKIP() << "another user's JVM";
   JTRACE_NEED_JDK(jdk);

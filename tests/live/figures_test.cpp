@@ -1,5 +1,4 @@
-// The figures of a trace equal what the same JVM says of itself: the heap in its own log, threads and classes in its
-// MXBeans.
+// The figures of a trace equal what the JVM itself reports: the heap in its log, threads and classes in its MXBeans.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +25,7 @@ JTRACE_ON_EACH_JDK(EachJdk);
 struct HeapFigures {
   double used = 0;  // bytes
   double total = 0;
-  double unit = 0;  // to which the log rounds
+  double unit = 0;  // unit of rounding in the log
 };
 
 // "5M->1M(20M)" in the last line of a full collection, as every stop-the-world collector's log has it.
@@ -81,13 +80,14 @@ TEST_P(EachJdk, ThreadsAndClassesAreTheMxbeans) {
   EXPECT_TRUE(none(trace.faults()));
   const long plugins = count_classes(trace, "Workload$Plugin");
   EXPECT_EQ(plugins, 50);
-  // Classes of hidden and generated code (lambda forms) load when they like: no fewer than the program's.
+  // Hidden and generated classes (lambda forms) may be loaded at any time: there are at least as many as the program
+  // loads.
   EXPECT_GE(value_in(after, "loaded") - value_in(before, "loaded"), plugins);
   long started = 0;
   long lives = 0;
   for (const TraceElement* thread : trace.all("threadStart")) {
     const std::string name = thread->get("threadName");
-    const bool hidden = name.find("CompilerThread") != std::string::npos;  // of ThreadMXBean, not of JVM TI
+    const bool hidden = name.find("CompilerThread") != std::string::npos;  // hidden from ThreadMXBean, not from JVM TI
     started += name.starts_with("worker-") || name.starts_with("held-");
     lives += !hidden;
   }

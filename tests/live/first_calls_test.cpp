@@ -1,7 +1,7 @@
-// -agentpath has every call, line, throw and allocation of a program, from its first bytecode on, whatever else is
-// traced.
+// A trace with -agentpath has every call, line, throw and allocation of a program from its first bytecode on, with any
+// combination of groups.
 //
-// JTRACE_FIRST_CALLS_STARTS=N: so many starts of each kind instead of one.
+// JTRACE_FIRST_CALLS_STARTS=N: N starts of each kind instead of one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -84,7 +84,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
       };
     return made;
   }
-  // The trace of one run of Firsts, which ends by itself and says nothing.
+  // The trace of one run of Firsts, which ends by itself and prints nothing.
   Result<TraceDocument> run(const std::vector<std::string>& flags, const std::string& jar = "") {
     const std::string path = folder_.file("trace.xml");
     ::unlink(path.c_str());
@@ -98,7 +98,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     JTRACE_RETURN_IF_ERROR(wait_for_bytes(path, "</TRACE>", std::chrono::seconds(60), [] { return true; }));
     return TraceDocument::read(path);
   }
-  // `more`: calls beside those of the program.
+  // `more`: calls in addition to the program's.
   static ::testing::AssertionResult has_all(const TraceDocument& trace, const std::string& groups, int more = 0) {
     std::vector<std::string> faults;
     const auto expect = [&](const std::string& what, std::size_t wanted, std::size_t found) {
@@ -144,7 +144,7 @@ TEST_P(EachJdk, NothingIsMissedByTheInterpreterAndWithPreciseTime) {
   EXPECT_TRUE(has_all(precise, groups));
 }
 
-// Classes out of an archive, in JDK 25 and later loaded before anybody hears of it.
+// Classes from an archive; JDK 25 and later load them before any agent is notified.
 TEST_P(EachJdk, NothingIsMissedOfClassesOutOfAnArchive) {
   if (chrooted() || GetParam().version < 13) GTEST_SKIP() << "no archive of a program's classes here";
   auto classes = must(compiled_app("Firsts"));
@@ -193,14 +193,15 @@ TEST_P(BesideAnAgent, WhatALaterAgentCallsIsThere) {
   EXPECT_EQ(trace.option("jtrace.late"), "");
 }
 
-// That was before anything of ours could be on: it is said of which class.
+// This call was before the agent could be on: its class is named.
 TEST_P(BesideAnAgent, WhatAnEarlierAgentHasCalledIsNamed) {
   auto trace = must(run({java_agent(), agent_for("methods+counts+runtime")}));
   EXPECT_TRUE(has_all(trace, "methods+counts"));
   EXPECT_EQ(trace.option("jtrace.late"), "Firsts$Helper: had run before the trace began");
 }
 
-// Without filters: the JDK's classes have run, and are named; the thread that ends the JVM calls before it has an id.
+// Without filters: classes of the JDK have run before, and are named. The thread that ends the JVM makes calls before
+// it has an id.
 TEST_P(EachJdk, AProgramOfWhichAllIsCountedEndsWell) {
   for (const std::string words : {"events=counts", "events=methods,slower-than=10ms"}) {
     auto trace = must(run({agent(words)}));

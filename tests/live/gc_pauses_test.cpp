@@ -1,4 +1,4 @@
-// gcStart...gcFinish is one stop-the-world pause: as many as the JVM's own log has, on every collector.
+// gcStart...gcFinish is one stop-the-world pause: their number is that of the JVM's own log, with every collector.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,11 +24,11 @@ std::vector<std::string> log_flags(int version) {
   return {"-XX:+PrintGCDetails", "-XX:+PrintGCApplicationStoppedTime", "-Xloggc:gc.log"};
 }
 
-// The pauses in a log, each with the time at which the log has it first (ms since the epoch; 0 in the log of JDK 8). A
-// young and a full collection may follow each other within one safepoint: one pause, except with G1
-// (`each_collection`), whose collections tell JVM TI one by one (SvcGCMarker stands in
-// do_collection_pause_at_safepoint_helper and G1FullGCScope, with the others in the VM operation). JDK 8's G1 tells it
-// nothing of cleanup (VM_CGC_Operation has no SvcGCMarker there, only remark has): it is left out.
+// The pauses in a log, each with the time at which it first appears there (ms since the epoch; 0 in the log of JDK 8).
+// A young and a full collection within one safepoint are one pause, except with G1 (`each_collection`), which reports
+// each collection to JVM TI (SvcGCMarker is in do_collection_pause_at_safepoint_helper and G1FullGCScope; other
+// collectors have it in the VM operation). JDK 8's G1 does not report cleanup (there VM_CGC_Operation has no
+// SvcGCMarker, only remark has), so it is left out.
 std::vector<std::uint64_t> pauses_in(const std::string& log, bool each_collection = false) {
   static const std::regex kPause(
       R"(\[gc(?:,start|,phases|,phases,start)? *\] *(GC\(\d+\))?.* Pause |^[0-9.]+: \[(?:Full )?GC (?!concurrent|cleanup))");
@@ -50,22 +50,23 @@ std::vector<std::uint64_t> pauses_so_far(const JvmProcess& jvm, Collector collec
   return log ? pauses_in(*log, collector == Collector::kG1) : std::vector<std::uint64_t>();
 }
 
-// How many of the logged pauses fall between the first and the last pause of the trace: a concurrent collector may
-// pause once more when the trace is over. The line of the last one may be written a moment after our event of it: then
-// there may be one more of the trace's. JDK 8, whose log has no such times: those after the first `before`.
+// The number of logged pauses between the first and the last pause of the trace; a concurrent collector may pause again
+// after the end of the trace. The log's line of the last pause may come a moment after its event: then the trace may
+// have one more. For JDK 8, whose log has no such times: the pauses after the first `before`.
 struct Logged {
   int pauses = 0;
-  int late = 0;  // 1: one that may be the trace's last
+  int late = 0;  // 1: the trace's last pause may be missing in the log
 };
 Logged logged_beside(const TraceDocument& trace, const std::vector<std::uint64_t>& logged, std::size_t before,
                      int version) {
   if (version < 9) return {static_cast<int>(logged.size() - before)};
   const auto starts = trace.all("gcStart");
   if (starts.empty()) return {};
-  // The log's clock is read in milliseconds and later than ours; before the first command nothing collects.
+  // The log's clock is in milliseconds and read later than the trace's; before the first command there is no
+  // collection.
   const std::uint64_t first = nanoseconds_of(starts.front()->get("time")) / 1'000'000 - 2;
   const std::uint64_t last = nanoseconds_of(trace.all("gcFinish").back()->get("time")) / 1'000'000;
-  constexpr std::uint64_t kLate = 50;  // ms that a busy machine may hold the writer of the log
+  constexpr std::uint64_t kLate = 50;  // ms by which a busy machine may delay the writer of the log
   Logged found;
   for (const std::uint64_t time : logged) {
     found.pauses += time >= first && time <= last;
@@ -74,7 +75,7 @@ Logged logged_beside(const TraceDocument& trace, const std::vector<std::uint64_t
   return found;
 }
 
-// For the message of a failure: when the trace has a pause, and what the log has.
+// For the message of a failure: the trace's pauses and the log's.
 std::string both_sides(const TraceDocument& trace, const JvmProcess& jvm) {
   std::string text = "traced (ms):";
   for (const TraceElement* start : trace.all("gcStart"))
@@ -122,7 +123,7 @@ TEST_P(EachCollector, AsManyPausesAsTheJvmLogs) {
   record_support(jdk, to_string(collector), "live", "gcStart and gcFinish as the JVM logs them");
 }
 
-// G1 tells JVM TI of such a collection twice, one pair within the other.
+// G1 reports such a collection to JVM TI twice, one pair within the other.
 TEST_P(EachCollector, OnePauseForAFullMetaspace) {
   const auto& [jdk, collector] = GetParam();
   std::vector<std::string> flags = jdk.collector_flags(collector);

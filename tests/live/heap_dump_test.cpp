@@ -1,6 +1,6 @@
-// `jtrace inspect heapdump` on every JDK: read by two parsers that are not ours (the test's own, and VisualVM's library
-// where it is installed), and equal to the JVM's own dump: counts, values, stacks, roots. And `object`, `refs`,
-// `events --heap`.
+// `jtrace inspect heapdump` on every JDK: read by two independent parsers (the test's, and VisualVM's library if it is
+// installed), and compared with the JVM's own dump: counts, values, stacks, roots. Also `object`, `refs` and `events
+// --heap`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ HprofFile read_dump(const std::string& path) {
   return file ? std::move(*file) : HprofFile();
 }
 
-// The JVM leaves out the mirrors of classes that it has in its archive and has not loaded, to which objects may refer.
+// The JVM leaves out the mirrors of classes that are in its archive and not loaded; objects may refer to them.
 template <class Map>
 Map without_fillers(Map counts) {
   for (const char* name : {"[I", "java/lang/Object", "java/lang/Class", "[Ljdk/internal/vm/FillerElement;",
@@ -75,7 +75,7 @@ std::string differences(const std::map<std::string, std::uint64_t>& ours,
 
 class EachDump : public ::testing::TestWithParam<Jdk> {
  protected:
-  // The JVM's own dump, all objects, not only reachable ones; where it is as this process sees it.
+  // The JVM's own dump of all objects, reachable or not; returns its path as this process sees it.
   static std::string own_dump(const JvmProcess& jvm) {
     const std::string inside = "/tmp/jtrace-own-" + jvm.pid_text() + ".hprof";
     const CommandOutput done = jtrace({"cmd", jvm.pid_text(), "dumpheap", inside, "-all"});
@@ -108,20 +108,20 @@ void expect_same_arrays(const HprofFile& ours, const HprofFile& theirs) {
     different += mine->second.content != object.content || mine->second.type != object.type;
   }
   EXPECT_GT(compared, 20'000u);
-  EXPECT_LE(different, compared / 1000);  // buffers of threads of the JVM that worked meanwhile
+  EXPECT_LE(different, compared / 1000);  // allocation buffers of JVM threads that ran in the meantime
 }
 
 void expect_same_roots(const Jdk& jdk, const HprofFile& ours, const HprofFile& theirs) {
   EXPECT_EQ(ours.roots(kSticky).size(), theirs.roots(kSticky).size());
   EXPECT_EQ(ours.roots(kThread), theirs.roots(kThread));
-  // 8 and 11 write variables of the VM among them, of which the tables tell nothing.
+  // JDK 8 and 11 include variables of the VM, which no table describes.
   if (jdk.version > 11) {
     EXPECT_EQ(ours.roots(kJniGlobal).size(), theirs.roots(kJniGlobal).size());
   } else {
     EXPECT_GE(ours.roots(kJniGlobal).size(), 4u);
     EXPECT_LE(ours.roots(kJniGlobal).size(), theirs.roots(kJniGlobal).size());
   }
-  // Of frames: which object by which thread. The thread that made the JVM's dump stands elsewhere by now.
+  // Roots of frames: which object by which thread. The thread that made the JVM's dump is in other frames by now.
   const std::set<std::pair<std::uint64_t, std::uint64_t>> mine(ours.roots(kJavaFrame).begin(),
                                                                ours.roots(kJavaFrame).end());
   const std::set<std::pair<std::uint64_t, std::uint64_t>> other(theirs.roots(kJavaFrame).begin(),
@@ -187,7 +187,7 @@ TEST_P(EachDump, HasParkedVirtualThreadsWithTheirStacks) {
   const CommandOutput done = jtrace({"inspect", jvm->pid_text(), "heapdump", "-o", path, "--max-stop", "20000"});
   ASSERT_EQ(done.status, 0) << done.err;
   const HprofFile ours = read_dump(path);
-  // The object that only a frame of that thread's stack holds is a root of it.
+  // The object that only a frame of that thread's stack refers to is a root of the thread.
   std::map<std::uint64_t, std::set<std::uint64_t>> targets;
   const std::uint64_t target = ours.class_of("HeapZoo$Target");
   for (const auto& [object, thread] : ours.roots(kJavaFrame))
@@ -208,7 +208,7 @@ TEST_P(EachDump, HasParkedVirtualThreadsWithTheirStacks) {
   record_support(GetParam(), "G1", "live", "heap: dump with virtual threads");
 }
 
-// The jars of VisualVM that read heap dumps, as a class path; "" where there are none.
+// VisualVM's jars for reading heap dumps, as a class path; "" if there are none.
 std::string visualvm_heap_jars() {
   std::string jars;
   for (const std::string& jar : visualvm_jars())
@@ -264,7 +264,7 @@ TEST(HeapDump, PackedOrInterruptedIsWholeOrNotThere) {
   fs::remove(folder.file("a.hprof"));
 
   for (int i = 0; i < 2; ++i) must(jvm->ask("fill 1000000", std::chrono::minutes(2)));
-  // What takes longer than a second says on a terminal how far it is; script(1) is the terminal.
+  // A command that takes longer than a second shows its progress on a terminal; script(1) is the terminal.
   const auto shown = must(run_command(
       {"script", "-qec",
        "exec '" + jtrace_binary() + "' inspect " + jvm->pid_text() + " heapdump -o '" + packed + "' --max-stop 20000",
@@ -273,7 +273,7 @@ TEST(HeapDump, PackedOrInterruptedIsWholeOrNotThere) {
   EXPECT_THAT(shown.out, HasSubstr(" %"));
   fs::remove(packed);
 
-  // A dump that takes a while, packed by one thread, is interrupted as soon as its file is there.
+  // A dump that takes a while, compressed by one thread, is interrupted as soon as its file exists.
   const auto dump = must(BackgroundCommand::start(
       {jtrace_binary(), "inspect", jvm->pid_text(), "heapdump", "-o", packed, "--max-stop", "20000"}));
   while (dump->alive() && fs::is_empty(folder.path())) std::this_thread::yield();
@@ -307,7 +307,7 @@ TEST(HeapObjects, AreShownFollowedFoundAndDefined) {
   EXPECT_EQ(values["HeapZoo$Derived.text"], "\"derived \u20ac\"");
   EXPECT_EQ(values["HeapZoo$Derived.self"], "HeapZoo$Derived@" + address_of("DERIVED"));
   EXPECT_EQ(values["HeapZoo$Derived.nothing"], "null");
-  // Followed: the holder, the array it has, what is in that.
+  // `--depth` follows: the holder, its array, the array's elements.
   std::set<std::string> types;
   for (const json& object : rows({"inspect", pid, "object", address_of("HOLDER"), "--depth", "2"}))
     types.insert(object["class"]);

@@ -1,5 +1,5 @@
-// `jtrace inspect histogram`, `regions` and `heap` on every JDK and collector, live and on a core: equal class by class
-// to what the JVM itself counts, and with --no-stop to what a stopped JVM has.
+// `jtrace inspect histogram`, `regions` and `heap` on every JDK and collector, live and on a core: for each class equal
+// to the JVM's own count, and with --no-stop equal to the count of a stopped JVM.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ JvmOptions small_heap(const Jdk& jdk, std::vector<std::string> flags) {
   return attachable(jdk, flags);
 }
 
-// A stop may take long on a machine that is busy with other tests.
+// A stop may take long on a machine that runs other tests too.
 const std::vector<std::string> kPatient = {"histogram", "--max-stop", "20000"};
 
 std::string first_differences(const Histogram& ours, const Histogram& theirs) {
@@ -61,7 +61,7 @@ std::string first_differences(const Histogram& ours, const Histogram& theirs) {
   return text.str();
 }
 
-// Of a JVM whose own histogram has reachable objects alone: all of those are in ours, and as many.
+// For JVMs whose own histogram has only reachable objects: jtrace's has all of these, with at least their counts.
 std::string missing_of_live(const Histogram& ours, const Histogram& theirs) {
   std::ostringstream text;
   for (const auto& [name, counted] : theirs) {
@@ -77,7 +77,7 @@ std::string missing_of_live(const Histogram& ours, const Histogram& theirs) {
 
 class EachHeap : public ::testing::TestWithParam<HeapCase> {
  protected:
-  // The JVM's own threads may allocate between two questions: one equal pair is asked for.
+  // The JVM's own threads may allocate between the two histograms: one equal pair is enough.
   std::string compare(const JvmProcess& jvm, const std::vector<std::string>& words, json& document) {
     std::string differences = "never asked";
     for (int i = 0; i < 5 && !differences.empty(); ++i) {
@@ -224,7 +224,7 @@ TEST_F(Heap, RefusesACopyBeyondHalfTheFreeMemory) {
   EXPECT_TRUE(jvm_->alive());
 }
 
-// While threads allocate and collections run, what lives on is counted as if the JVM stood.
+// While threads allocate and collections run, the count of live objects is that of a stopped JVM.
 TEST_F(Heap, IsCountedWhileItChanges) {
   start({"-Xmx64m", "-Xmn8m", "-XX:+UseSerialGC"});
   if (!jvm_) return;

@@ -1,5 +1,4 @@
-// What a JVM says of its own heap, in the shape that `jtrace inspect` says it; and the JVMs that the tests of the heap
-// run.
+// A JVM's own report of its heap, in the form of `jtrace inspect`; and the JVMs for the tests of the heap.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +11,15 @@
 
 namespace jtrace::test {
 
-// A way to run a JVM whose heap is looked at.
+// A kind of JVM whose heap is tested.
 struct HeapCase {
   Jdk jdk;
   std::string name;  // "Serial", "G1_compact", ...
   std::vector<std::string> flags;
-  bool live_only = false;  // its own histogram counts reachable objects alone
+  bool live_only = false;  // its own histogram counts only reachable objects
 };
 std::ostream& operator<<(std::ostream& stream, const HeapCase& heap);
-// Each JDK with each collector it has, and once with the shapes of headers and references that differ.
+// Each JDK with each of its collectors, and once with each other layout of headers and references.
 const std::vector<HeapCase>& heap_cases();
 
 struct Counted {
@@ -31,11 +30,11 @@ std::ostream& operator<<(std::ostream& stream, const Counted& counted);
 using Histogram =
     std::map<std::string, Counted>;  // by class name as the JVM's histogram writes it: "[I", "java.lang.String"
 
-// Of the lines of GC.class_histogram, and of jhsdb jmap --histo.
+// From the lines of GC.class_histogram, and of jhsdb jmap --histo.
 Histogram parse_class_histogram(const std::string& text);
-// Of `jtrace inspect ... histogram --format json`.
+// From `jtrace inspect ... histogram --format json`.
 Histogram histogram_of_json(const nlohmann::json& document);
-// Without what only fills holes: which of them there are changes whenever the JVM is asked.
+// Without fillers of holes, which differ each time the JVM is asked.
 Histogram without_fillers(Histogram histogram);
 
 }  // namespace jtrace::test

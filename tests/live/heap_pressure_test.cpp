@@ -1,5 +1,5 @@
-// `jtrace inspect histogram` of JVMs that do not hold still: that allocate as fast as they can, that collect without a
-// pause; and what reading a heap costs its JVM.
+// `jtrace inspect histogram` of busy JVMs, which allocate as fast as they can or collect without a pause; and the costs
+// of reading a heap for its JVM.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,12 +30,12 @@ class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
     auto jvm = must(JvmProcess::start(GetParam().jdk, "HeapZoo", attachable(GetParam().jdk, all)));
     jvm_ = std::move(jvm);
   }
-  // An answer each time, that says how it was had; the 20,000 nodes that the program keeps are in it.
+  // Each time there is an answer that says how it was made; it has the 20,000 nodes that the program keeps.
   void expect_answers() {
     std::map<std::string, int> ways;
     for (int i = 0; i < kTimes; ++i) {
       const auto done = must(run_jtrace({"inspect", jvm_->pid_text(), "histogram", "--format", "json"}));
-      ASSERT_THAT(done.status, AnyOf(0, 9)) << done.err;  // 9: bytes that were just being allocated, counted
+      ASSERT_THAT(done.status, AnyOf(0, 9)) << done.err;  // 9: bytes that were being allocated, and are counted
       ASSERT_TRUE(json::accept(done.out)) << done.err;
       const json document = json::parse(done.out);
       const std::string mode = document["heap"]["mode"];
@@ -43,9 +43,9 @@ class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
       if (mode == "stopped") {
         EXPECT_GT(document["heap"]["pauseMicros"], 0);
         EXPECT_LE(document["heap"]["pauseMicros"], 600'000) << "the bound is 200 ms; the rest is the machine's";
-        // What a thread was just allocating, or the buffer that it was about to take.
+        // An object that a thread was allocating, or the buffer that it was about to take.
         EXPECT_LT(document["heap"]["unparsableBytes"], 16u << 20) << document["heap"];
-        // The ZGC of 11 keeps pages whose objects it has copied elsewhere: both are counted, and it is said.
+        // The ZGC of JDK 11 keeps pages whose objects it has copied: both copies are counted, with a warning.
         if (GetParam().collector == Collector::kZ && GetParam().jdk.version < 17) continue;
         EXPECT_NEAR(static_cast<double>(histogram_of_json(document)["HeapZoo$Node"].instances), 20'000, 400)
             << document["heap"];
@@ -90,7 +90,7 @@ std::uint64_t kib_of(const JvmProcess& jvm, const std::string& key) {
   return at == std::string::npos ? 0 : std::stoull(status->substr(at + key.size() + 1));
 }
 
-// A thread takes an allocation buffer of 256 MiB and hardly touches it: half of a gigabyte is used and not there.
+// A thread takes an allocation buffer of 256 MiB and hardly touches it: half a gigabyte is used but not resident.
 TEST_P(HeapPages, ThatWereNeverTouchedStaySo) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const std::vector<std::string> flags = {"-XX:+UseSerialGC", "-Xms700m",          "-Xmx700m",
@@ -114,7 +114,7 @@ TEST_P(HeapPages, ThatWereNeverTouchedStaySo) {
     if (words[2] == "histogram") {
       EXPECT_EQ(histogram_of_json(document)["HeapZoo$Node"].instances, 20'000u);
     }
-    // A table of 4 KiB for each 2 MiB: 512 and more were there before.
+    // A page table of 4 KiB for each 2 MiB: reading all pages would add more than 512.
     EXPECT_LT(kib_of(*jvm, "VmPTE"), tables + 64) << words[2];
     EXPECT_LT(kib_of(*jvm, "VmRSS"), resident + 4096) << words[2];
   }

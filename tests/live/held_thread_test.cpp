@@ -1,5 +1,5 @@
-// A JVM one of whose threads another tracer has: the others are shown whole, that one by name with what can be told of
-// it, and nothing is changed for anybody.
+// A JVM with a thread that has another tracer: the other threads are shown completely, the traced one by name with what
+// can be read of it, and nothing changes for anybody.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ class HeldThread : public ::testing::TestWithParam<Jdk> {
     EXPECT_TRUE(succeeded(held)) << name;
     return held ? std::move(*held) : nullptr;
   }
-  // What every command says of it on stderr.
+  // The line about the thread that every command prints to stderr.
   std::string named(const std::string& name) const {
     return "thread \"" + name + "\" (" + std::to_string(tid_) + ") is held by another tracer, process " +
            std::to_string(::getpid()) + " (";
@@ -72,7 +72,7 @@ class HeldThread : public ::testing::TestWithParam<Jdk> {
   }
 
   std::unique_ptr<JvmProcess> jvm_;
-  json whole_;  // its threads when nobody held one
+  json whole_;  // its threads when no thread had a tracer
   pid_t tid_ = 0;
 };
 JTRACE_ON_EACH_JDK(HeldThread);
@@ -118,7 +118,7 @@ TEST_P(HeldThread, ThatSpinsStandsOrGoesOnAndIsNamed) {
     const json document = rows_of(done);
     const json held = row_of(document, "spinner");
     EXPECT_EQ(held["heldBy"]["pid"], ::getpid());
-    // What is shown of it is true, even where it is not all.
+    // The frames that are shown are right, even if they are not all.
     for (const std::string& frame : java_frames(held))
       EXPECT_THAT(frame, ::testing::AnyOf(::testing::StartsWith("PlainFacts"), "java.lang.Thread.run",
                                           "java.lang.Thread.runWith"));
@@ -147,7 +147,7 @@ TEST_P(HeldThread, DoesNotKeepProfileAndTopFromTheOthers) {
   EXPECT_THAT(row_of(rows_of(top), "parked").value("frame", ""), HasSubstr("Unsafe.park"));
 }
 
-// All of them, as gdb has them.
+// All threads, as with gdb.
 TEST_P(HeldThread, IsEachOneWhereADebuggerHasTheProcess) {
   std::vector<std::unique_ptr<ThreadHolder>> holders;
   for (const json& row : whole_["data"]) {

@@ -1,9 +1,10 @@
-// Two libraries of the tests: one that ends a JVM while it starts, as an agent; and, empty, a libjvm.so without tables.
+// Two libraries of the tests: one is an agent that ends a JVM during its start; the other, empty, is a libjvm.so
+// without tables.
 #ifdef JTRACE_TEST_ABORT
 #include <stdlib.h>
 #include <unistd.h>
 
-// Says so and waits for a byte on stdin, so that the test finds the process as it is then.
+// Prints a line and waits for a byte on stdin, so that the test sees the process in that state.
 int Agent_OnLoad(void* vm, char* options, void* reserved) {
   char byte;
   (void)vm, (void)options, (void)reserved;

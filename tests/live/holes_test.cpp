@@ -1,5 +1,4 @@
-// What cannot be told whole: a JVM that died while it started or while it collected, and a libjvm.so that is not
-// HotSpot's.
+// Incomplete answers: a JVM that died while it started or during a collection, and a libjvm.so that is not HotSpot's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +39,7 @@ TEST(Holes, AJvmThatDiedWhileItStarted) {
   must(jvm->wait_exit());
   const std::string core = folder.core();
   ASSERT_NE(core, "");
-  // What is there already is told.
+  // What exists already is shown.
   const auto info = look({core, "info", "--format", "json"});
   EXPECT_THAT(info.status, AnyOf(0, 9)) << info.err;
   EXPECT_THAT(info.out, HasSubstr("\"SIGABRT\"")) << info.err;
@@ -49,7 +48,7 @@ TEST(Holes, AJvmThatDiedWhileItStarted) {
   EXPECT_THAT(flags.out, HasSubstr("MaxHeapSize"));
   const auto pmap = look({core, "pmap"});
   EXPECT_THAT(pmap.out, HasSubstr("libjvm.so"));
-  // What is not is named.
+  // What does not exist yet is named.
   for (const char* view : {"threads", "classes", "properties"}) {
     const auto lost = look({core, view});
     EXPECT_THAT(lost.status, AnyOf(4, 8, 9)) << view << lost.err;
@@ -58,7 +57,7 @@ TEST(Holes, AJvmThatDiedWhileItStarted) {
   EXPECT_THAT(look({core, "classes"}).err, HasSubstr("not initialised"));
 }
 
-// A collection takes nearly all of its time; another is begun where the first core was taken between two.
+// The program collects nearly all of the time; if a core was taken between two collections, another JVM is tried.
 TEST(Holes, AJvmThatDiedWhileItCollected) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
@@ -99,7 +98,7 @@ TEST(Holes, ALibjvmWithoutTablesIsNotHotspot) {
       {"sh", "-c", "echo here >&2; exec sleep 600"},
       {.environment = {std::string("LD_PRELOAD=") + build_folder() + "/tests/live/foreign/libjvm.so"}}));
   ASSERT_TRUE(other->wait_err_line("here", std::chrono::seconds(60)));
-  // The library comes with the loader of the second program.
+  // The second program's loader loads the library.
   const std::string proc = "/proc/" + std::to_string(other->pid());
   const auto is_loaded = [&] {
     return read_file(proc + "/comm").value_or("") == "sleep\n" &&

@@ -1,4 +1,4 @@
-// HprofFile: a heap dump as tests look at it, read without any code of ours that wrote it: classes, objects, roots.
+// HprofFile: a heap dump, parsed independently of jtrace's code: classes, objects, roots.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,17 @@ struct HprofObject {
 
 class HprofFile {
  public:
-  // kMalformed with the offset where the file is not as the format says.
+  // Errors: kMalformed with the offset if the file does not follow the format.
   static Result<HprofFile> parse(std::string bytes);
 
   const std::map<std::uint64_t, HprofClass>& classes() const { return classes_; }
   const std::map<std::uint64_t, HprofObject>& objects() const { return objects_; }
-  // Class name (arrays of primitives: "[I") -> how many.
+  // Class name (arrays of primitives: "[I") -> number of objects.
   std::map<std::string, std::uint64_t> counts() const;
-  // Objects that are roots of a kind, with the object of the thread for those that belong to one, else 0.
+  // Root objects of a kind, each with the thread's object if the root belongs to a thread, otherwise 0.
   using Roots = std::multiset<std::pair<std::uint64_t, std::uint64_t>>;
   const Roots& roots(std::uint8_t kind) const;
-  std::uint64_t class_of(const std::string& name) const;  // 0 where there is none
+  std::uint64_t class_of(const std::string& name) const;  // 0 if there is none
   // "declaring class.field" -> raw value of an instance.
   std::map<std::string, std::uint64_t> values(const HprofObject& instance) const;
   // References in instances and arrays that lead to no object and no class of the dump.

@@ -48,7 +48,7 @@ Dump parse_thread_print(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("Found ") || line.starts_with("JNI global")) break;
     if (line.starts_with('"')) {
-      thread = line.find(" #") == line.npos ? nullptr : &dump[quoted_name(line)];  // others are not Java threads
+      thread = line.find(" #") == line.npos ? nullptr : &dump[quoted_name(line)];  // other threads are not Java threads
       if (thread) *thread = {};
     }
     if (!thread) continue;
@@ -56,7 +56,7 @@ Dump parse_thread_print(const std::string& text) {
     if (line.starts_with("\tat ")) thread->frames.push_back(frame_of(line.substr(4)));
     const std::size_t last = thread->frames.empty() ? 0 : thread->frames.size() - 1;
     const auto address = [&] { return short_address(between(line, "<", ">")); };
-    // 11 says so of the monitor that is waited on, in the frame that had locked it.
+    // JDK 11 prints the second form for the monitor that is waited for, in the frame that had locked it.
     if (line.starts_with("\t- locked <") || line.starts_with("\t- waiting to re-lock in wait() <"))
       thread->locked.emplace_back(last, address());
     for (const char* words : {"\t- waiting on <", "\t- waiting to lock <", "\t- parking to wait for  <"})
@@ -148,7 +148,7 @@ std::map<std::string, std::string> parse_properties(const std::string& text) {
       }
       if (c == '\\' && i + 1 < line.size()) {
         c = line[++i];
-        if (c == 'u' && i + 4 < line.size()) {  // the only one the tests have above Latin-1
+        if (c == 'u' && i + 4 < line.size()) {  // the tests have no other characters above Latin-1
           *into += line.substr(i + 1, 4) == "20AC" ? "\u20ac" : "?";
           i += 4;
           continue;
@@ -187,7 +187,7 @@ std::map<std::string, std::string> rows_of_json(const std::string& text, const s
 std::string run_jdk_tool(const JvmProcess& jvm, const std::string& tool, const std::vector<std::string>& words) {
   std::string command = "cd / && exec " + jvm.jdk().home + "/bin/" + tool;
   for (const std::string& word : words) command += " " + word;
-  // In the JVM's root and mounts, where its JDK lies; the folder it stands in may not be reachable by name there.
+  // In the JVM's root and mounts, where its JDK is; its working folder may not be reachable by name there.
   const auto done = run_command({"nsenter", "-t", jvm.pid_text(), "-m", "-r", "--", "/bin/sh", "-c", command});
   return done ? done->out : "";
 }

@@ -1,4 +1,4 @@
-// What the JDK's own tools say about a JVM, in the shape that `jtrace inspect` says it: for comparison.
+// Output of the JDK's own tools about a JVM, in the form of `jtrace inspect`, for comparison.
 #pragma once
 
 #include <map>
@@ -22,17 +22,17 @@ struct DumpedThread {
 };
 using Dump = std::map<std::string, DumpedThread>;  // by thread name
 
-// Of a Thread.print -l of the JVM itself.
+// From a Thread.print -l of the JVM itself.
 Dump parse_thread_print(const std::string& text);
-// "method bci line" of each frame, by thread name, of `jhsdb jstack`; line -1 where it tells none.
+// From `jhsdb jstack`: "method bci line" of each frame, by thread name; line -1 if there is none.
 using BciDump = std::map<std::string, std::vector<std::string>>;
 BciDump parse_jhsdb(const std::string& text);
 
-// The same of the JSON of `jtrace inspect ... threads`. Throws what nlohmann::json throws.
+// The same from the JSON of `jtrace inspect ... threads`. Throws what nlohmann::json throws.
 Dump dump_of_json(const std::string& json);
 BciDump bcis_of_json(const std::string& json);
 
-// name -> value of VM.flags -all, of VM.system_properties, of PerfCounter.print (constants alone carry values).
+// Name -> value of VM.flags -all, of VM.system_properties, of PerfCounter.print (only constants have values).
 std::map<std::string, std::string> parse_flags(const std::string& text);
 std::map<std::string, std::string> parse_properties(const std::string& text);
 std::map<std::string, std::string> parse_counters(const std::string& text);
@@ -40,7 +40,8 @@ std::map<std::string, std::string> parse_counters(const std::string& text);
 std::map<std::string, std::string> rows_of_json(const std::string& json, const std::string& key,
                                                 const std::string& value);
 
-// Output of the tool of the JVM's own JDK ("jhsdb", "jcmd"), run in its root; "" where that JDK has none (jhsdb: 8).
+// Output of the tool of the JVM's own JDK ("jhsdb", "jcmd"), run in its root; "" if that JDK has none (JDK 8: no
+// jhsdb).
 std::string run_jdk_tool(const JvmProcess& jvm, const std::string& tool, const std::vector<std::string>& words);
 
 }  // namespace jtrace::test

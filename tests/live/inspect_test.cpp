@@ -1,4 +1,4 @@
-// `jtrace inspect` on every JDK found, on the live JVM and on its core: equal to what the JVM and its JDK say.
+// `jtrace inspect` on every JDK found, on the live JVM and on its core: equal to the output of the JVM and its JDK.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-// Small in all that a core would have to hold, and with room enough that no collection moves anything meanwhile.
+// Flags that keep the core small, with so much room that no collection moves objects during the test.
 std::vector<std::string> small_flags() {
   return {"-Xms48m",
           "-Xmx48m",
@@ -59,13 +59,13 @@ std::string inspected(const std::string& target, std::vector<std::string> words)
   return done->out;
 }
 
-// Threads that come and go with the attach, and those that ran meanwhile.
+// Removes threads that start or end with the attach, and those that ran in the meantime.
 void leave_out_restless(Dump& dump) {
   for (const char* name : {"Attach Listener", "C1 CompilerThread0", "C2 CompilerThread0", "Sweeper thread"})
     dump.erase(name);
 }
 
-// Every name in one dump has the same frames, lines, locks and waits in the other.
+// Threads that are in both dumps have the same frames, lines, locks and waits.
 void expect_same(Dump ours, Dump theirs) {
   leave_out_restless(ours);
   leave_out_restless(theirs);
@@ -84,14 +84,14 @@ void expect_same(Dump ours, Dump theirs) {
   EXPECT_EQ(ours.size(), theirs.size());
 }
 
-// Flags that the JVM itself changes while it runs: C2 writes what it found out about the loop it compiles into this one
-// (policy_unroll in opto/loopTransform.cpp, JDK 9 and later).
+// Flags that the JVM itself changes while it runs: C2 stores in this one what it found out about the loop that it
+// compiles (policy_unroll in opto/loopTransform.cpp, JDK 9 and later).
 const std::set<std::string>& restless_flags() {
   static const std::set<std::string> names{"LoopMaxUnroll"};
   return names;
 }
 
-// What is in `ours` for each of their keys.
+// `ours` has the same value for each key.
 void expect_equal_values(const std::map<std::string, std::string>& ours,
                          const std::map<std::string, std::string>& theirs, std::size_t at_least,
                          const std::set<std::string>& but = {}) {
@@ -142,7 +142,7 @@ std::map<std::string, std::string> all_views(const std::string& target, const st
   return outputs;
 }
 
-// "bci name" of all instructions of a class's methods, in the order of the class file, as javap has them.
+// "bci name" of all instructions of a class's methods, in the order of the class file, from javap.
 std::vector<std::string> javap_code(const Jdk& jdk, const std::string& classes, const std::string& name) {
   std::vector<std::string> code;
   const auto done = run_command({jdk.host_path("bin/javap"), "-c", "-p", "-cp", classes, name});
@@ -169,7 +169,7 @@ std::vector<std::string> code_of_class(const JvmProcess& jvm, const std::string&
 class EachJdk : public ::testing::TestWithParam<Jdk> {
  protected:
   void compare_with_peers(const JvmProcess& jvm, std::map<std::string, std::string>& live) {
-    // Asked first: a question may load classes and set properties.
+    // Before the other commands, because a command may load classes and set properties.
     const std::string flags = asked_of_jvm(jvm, "VM.flags -all");
     const std::string properties = asked_of_jvm(jvm, "VM.system_properties");
     const std::string dump = asked_of_jvm(jvm, "Thread.print -l");
@@ -178,7 +178,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     expect_two_deadlocks(live["locks"]);
     expect_equal_values(rows_of_json(live["flags"], "name", "value"), parse_flags(flags), 300, restless_flags());
     expect_equal_values(rows_of_json(live["properties"], "key", "value"), parse_properties(properties), 40,
-                        {"user.timezone"});  // the question sets it
+                        {"user.timezone"});  // the command sets it
     EXPECT_THAT(live["args"], HasSubstr("-XX:+UseSerialGC"));
     compare_counters(jvm, live["counters"]);
     compare_bcis(jvm, live["threads"]);
@@ -189,7 +189,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     const auto variability = rows_of_json(counters, "name", "variability");
     EXPECT_GE(theirs.size(), 100u);
     for (const auto& [name, value] : theirs) {
-      if (name.starts_with("sun.perfdata.")) continue;  // of the prologue: made up by the tool
+      if (name.starts_with("sun.perfdata.")) continue;  // made by the tool from the prologue
       ASSERT_TRUE(ours.contains(name)) << name;
       if (variability.at(name) == "constant") {
         EXPECT_EQ(ours.at(name), value) << name;
@@ -198,7 +198,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
   }
   static void compare_bcis(const JvmProcess& jvm, const std::string& threads) {
     const std::string text = run_jdk_tool(jvm, "jhsdb", {"jstack", "--pid", jvm.pid_text()});
-    if (text.empty()) return;  // 8 has none
+    if (text.empty()) return;  // JDK 8 has none
     auto theirs = parse_jhsdb(text);
     auto ours = bcis_of_json(threads);
     EXPECT_GE(theirs.size(), 10u) << text;
@@ -230,7 +230,7 @@ TEST_P(EachJdk, LiveAndCoreAreEqualToTheJdksOwnTools) {
   if (!no_core.empty()) JTRACE_SKIP("live", no_core);
 
   const CoreFolder folder(*jvm);
-  // 8 leaves it as the kernel has it: without shared mappings, so without the counters.
+  // JDK 8 does not change the kernel's default: no shared mappings, so no counters.
   std::ofstream("/proc/" + jvm->pid_text() + "/coredump_filter") << "0x3f";
   jvm->signal(SIGABRT);
   const auto status = must(jvm->wait_exit());
@@ -257,10 +257,10 @@ TEST_P(EachJdk, LiveAndCoreAreEqualToTheJdksOwnTools) {
   record_support(GetParam(), "Serial", "core", "inspect");
 }
 
-// One JVM whose core is read in several states of loss.
+// One JVM, whose core is read with several parts missing.
 class DamagedCore : public ::testing::Test {
  protected:
-  // Dies with that coredump_filter (core(5)); the path of its core.
+  // Kills the JVM with that coredump_filter (core(5)); returns the path of its core.
   std::string core_with_filter(const std::string& filter, std::string* live_threads = nullptr) {
     const auto jdk = any_jdk(11);
     if (!jdk) return {};
@@ -282,7 +282,7 @@ class DamagedCore : public ::testing::Test {
   }
 
  private:
-  std::unique_ptr<JvmProcess> jvm_;  // its working folder goes with it
+  std::unique_ptr<JvmProcess> jvm_;  // deletes its working folder too
   std::unique_ptr<CoreFolder> folder_;
 };
 
@@ -299,7 +299,7 @@ TEST_F(DamagedCore, WithoutFilePagesIsWholeWithTheFilesAndPartialWithout) {
   EXPECT_THAT(lost.status, ::testing::AnyOf(4, 8, 9)) << lost.err;
   EXPECT_THAT(lost.err, HasSubstr("libjvm")) << lost.err;
 
-  // Another build's libjvm.so does not stand in: both build ids are named.
+  // libjvm.so of another build is not used: both build ids are named.
   for (const Jdk& other : jdks()) {
     if (other.version == any_jdk(11)->version) continue;
     const CommandOutput foreign = look({core, "threads", "--libjvm", other.libjvm()});
@@ -330,12 +330,12 @@ TEST_F(DamagedCore, CutOffIsReadAsFarAsItGoes) {
   EXPECT_THAT(stump.err, HasSubstr("cut off")) << stump.err;
 }
 
-// gdb's cores: segments at any offset, the JVM goes on. Compressed as systemd keeps them they say the same.
+// gdb's cores have segments at any offset, and the JVM continues. Compressed as by systemd, they give the same result.
 TEST_F(DamagedCore, OfGdbAndPackedIsAsTheLiveJvm) {
   const auto jdk = any_jdk(8);
   if (!jdk) JTRACE_SKIP("live", "no JDK found");
   JvmOptions options = attachable(*jdk, small_flags());
-  options.environment = {"MALLOC_ARENA_MAX=1"};  // gdb writes what is reserved as well
+  options.environment = {"MALLOC_ARENA_MAX=1"};  // gdb also writes reserved memory
   const auto jvm = must(JvmProcess::start(*jdk, "Standing", options));
   const ScratchDir folder;
   const auto gcore = run_command({"gcore", "-o", folder.file("core"), jvm->pid_text()});
@@ -347,7 +347,7 @@ TEST_F(DamagedCore, OfGdbAndPackedIsAsTheLiveJvm) {
   for (const char* tool : {"zstd", "lz4"}) {
     const std::string packed = folder.file(std::string("packed.") + tool);
     const auto made = run_command({"sh", "-c", std::string(tool) + " -1 -q -c '" + core + "' > '" + packed + "'"});
-    if (!made || made->status != 0) continue;  // the tool is not here; unit tests pack by the libraries
+    if (!made || made->status != 0) continue;  // the tool is not installed; unit tests compress with the libraries
     EXPECT_EQ(inspected(packed, {"flags"}).substr(0, 20), inspected(core, {"flags"}).substr(0, 20));
     expect_same(dump_of_json(inspected(packed, {"threads"})), dump_of_json(live));
     fs::remove(packed);
@@ -359,7 +359,7 @@ TEST_F(DamagedCore, OfACrashTellsWhatCrashed) {
   if (!jdk) JTRACE_SKIP("live", "no JDK found");
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
   auto flags = small_flags();
-  flags.push_back("-XX:+SuppressFatalErrorMessage");  // it dies as with a report, but writes none
+  flags.push_back("-XX:+SuppressFatalErrorMessage");  // it dies as usual, but writes no report
   const auto jvm = must(JvmProcess::start(*jdk, "Standing", attachable(*jdk, flags)));
   const CoreFolder folder(*jvm);
   must(jvm->send("crash"));

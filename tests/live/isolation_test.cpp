@@ -1,4 +1,4 @@
-// Targets with walls around them can be made, and the walls hold.
+// JVMs in namespaces and trees of their own can be made, and are really isolated.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

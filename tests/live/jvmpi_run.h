@@ -1,4 +1,4 @@
-// What tests of the JVMPI bridge share: JVMs that see the bridge, profilers and a scratch folder.
+// Shared by the tests of the JVMPI bridge: JVMs that see the bridge, profilers and a scratch folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace jtrace::test {
 class JvmpiRun : public ::testing::TestWithParam<Jdk> {
  protected:
   bool chrooted() const { return GetParam().root.has_value(); }
-  // Paths as the JVM sees them: a JDK of the tree has the build folder and the scratch folder below /srv and /media.
+  // Paths as the JVM sees them: a JDK of the tree sees the build folder and the scratch folder below /srv and /media.
   std::string library(const std::string& name) const {
     return (chrooted() ? "/srv/lib" : libraries_folder()) + std::string("/lib") + name + ".so";
   }

@@ -1,5 +1,5 @@
-// Profilers written to JVMPI, run by libjtrace_jvmpi.so on every JDK: each event and each function, the examples of the
-// interface's document, libraries that are no profilers, a profiler that comes at run time.
+// JVMPI profilers, run by libjtrace_jvmpi.so on every JDK: each event and each function, the examples of the
+// interface's document, libraries that are not profilers, a profiler that is loaded at run time.
 #include "agent/jvmpi/jvmpi.h"
 
 #include <gmock/gmock.h>
@@ -58,11 +58,11 @@ constexpr Named kEvents[] = {
     {"GC_START", JVMPI_EVENT_GC_START},
     {"GC_FINISH", JVMPI_EVENT_GC_FINISH},
 };
-// Sent on request alone.
+// Sent only on request.
 constexpr Named kRequested[] = {{"HEAP_DUMP", JVMPI_EVENT_HEAP_DUMP},
                                 {"OBJECT_DUMP", JVMPI_EVENT_OBJECT_DUMP},
                                 {"MONITOR_DUMP", JVMPI_EVENT_MONITOR_DUMP}};
-// What the exerciser judges. On their own or with what they belong to.
+// What the exerciser checks, each alone or with what belongs to it.
 constexpr const char* kFunctions[] = {"GetCurrentThreadCpuTime",
                                       "GetThreadObject",
                                       "RequestEvent THREAD_START",
@@ -136,7 +136,7 @@ class EachJdk : public JvmpiRun {
 };
 JTRACE_ON_EACH_JDK(EachJdk);
 
-// Everything but METHOD events, which come on and go off in the middle.
+// All but METHOD events, which are enabled and disabled in between.
 TEST_P(EachJdk, EventsAndFunctions) {
   std::string options = for_jvm("report");
   std::vector<int> enabled{JVMPI_EVENT_OBJECT_MOVE, JVMPI_EVENT_COMPILED_METHOD_UNLOAD, JVMPI_EVENT_ARENA_NEW,
@@ -171,7 +171,7 @@ TEST_P(EachJdk, EventsAndFunctions) {
   // JDK 17's sampling loses up to 1 object in 500 (docs/jvmpi.md).
   EXPECT_GE(number(report, "allocated.JvmpiZoo$Refusing"), 990);
   EXPECT_LE(number(report, "allocated.JvmpiZoo$Refusing"), 1010);
-  // Calls between on and off.
+  // Calls between enabling and disabling.
   EXPECT_EQ(report.at("method.JvmpiZoo.fib"), "177/177/0");
   EXPECT_EQ(report.at("method.JvmpiZoo.thrower"), "40/40/0");
   EXPECT_EQ(report.at("method.JvmpiZoo$Derived.<init>"), "10/10/0");
@@ -208,8 +208,8 @@ TEST_P(EachJdk, CallsFromTheStartWithTheirReceivers) {
   if (number(report, "event." + std::to_string(JVMPI_EVENT_METHOD_ENTRY2)) > 0) matrix("METHOD_ENTRY2");
 }
 
-// A library that knows nothing of StackMapTables drops them, or leaves them where their places are wrong; the classes
-// that come out verify and do what they did.
+// A library that does not know StackMapTables drops them, or leaves them with wrong offsets. The resulting classes
+// verify and do what they did.
 TEST_P(EachJdk, ALibraryThatKnowsNoStackMaps) {
   std::vector<std::string> answers;
   for (const char* mode : {"", ":drop", ":stale"}) {
@@ -240,7 +240,7 @@ TEST_P(EachJdk, EachInstructionWhereItWasEnabledFromTheStart) {
   matrix("INSTRUCTION_START");
 }
 
-// Compiled code goes with its class.
+// Compiled code is unloaded with its class.
 TEST_P(EachJdk, CompiledCodeThatGoes) {
   JvmOptions options = with_profiler("jvmpi_exerciser", for_jvm("report") + ":7:8:33");
   for (const char* flag :
@@ -288,7 +288,7 @@ TEST_P(EachJdk, AProfilerThatComesAtRunTime) {
     EXPECT_TRUE(succeeded(done));
     return done ? *done : CommandOutput{};
   };
-  // What is no profiler leaves the JVM as it was; the number says what it was (docs/jvmpi.md).
+  // A library that is not a profiler changes nothing in the JVM; the number is the reason (docs/jvmpi.md).
   EXPECT_THAT(load("/nonexistent/profiler.so,x").err, HasSubstr(" 2"));
   EXPECT_THAT(load(library("jvmpi_wrong1")).err, HasSubstr(" 6"));
   const CommandOutput loaded = load(library("jvmpi_exerciser") + "," + for_jvm("report") + ":42:33:34:46:44:45:1:3");
@@ -329,7 +329,7 @@ TEST_P(EachJdk, ByXrunAndByName) {
   matrix("by -Xrun");
 }
 
-// Each wrong library ends the JVM's start with one line of ours that says why.
+// Each wrong library ends the JVM's start, with one line of jtrace's that has the reason.
 TEST_P(EachJdk, WrongLibraries) {
   std::ofstream(folder_.file("old.so"), std::ios::binary) << std::string(
                                                                  "\x7f"

@@ -1,5 +1,5 @@
-// The trace that a profiler of JVMPI writes (jvmpi/trace_profiler.c) against the one of jtrace's own agent, of the same
-// program: what both can know they say alike.
+// The trace of a JVMPI profiler (jvmpi/trace_profiler.c) against that of jtrace's own agent, for the same program: they
+// agree on everything that both can observe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,13 +16,13 @@ namespace {
 
 class TwoTraces : public JvmpiRun {
  protected:
-  // What is done while it is traced: known numbers of calls, threads, waits, contended monitors, collections.
+  // The traced work: known numbers of calls, threads, waits, contended monitors, collections.
   static void work(JvmProcess& jvm) {
     for (const char* command : {"calls 10", "threads 3", "contend 3", "waits 4", "sleeps 3", "load 2", "gc 2"})
       EXPECT_TRUE(succeeded(jvm.ask(command))) << command;
   }
 
-  // Through the bridge, loaded at run time as the agent is.
+  // Through the bridge, loaded at run time like the agent.
   TraceDocument by_jvmpi() {
     auto jvm = JvmProcess::start(GetParam(), "JvmpiZoo", seeing_folders(attachable(GetParam())));
     EXPECT_TRUE(succeeded(jvm));
@@ -58,7 +58,7 @@ class TwoTraces : public JvmpiRun {
 };
 JTRACE_ON_EACH_JDK(TwoTraces);
 
-// Facts of the definitions that both have; "Class attribute=value..." each.
+// Facts that both have in definitions; "Class attribute=value..." each.
 std::set<std::string> facts_of_classes(const TraceDocument& trace) {
   std::set<std::string> facts;
   for (const TraceElement* each : trace.all("classDef")) {
@@ -89,7 +89,7 @@ long arrays_of_workers(const TraceDocument& trace) {
   });
 }
 
-// Sleeps of 7 ms: what "sleeps" does.
+// Sleeps of 7 ms, which "sleeps" makes.
 long sleeps(const TraceDocument& trace) {
   const auto all = trace.all("monWait");
   return std::count_if(all.begin(), all.end(), [](const TraceElement* each) {
@@ -105,12 +105,12 @@ TEST_P(TwoTraces, Agree) {
   EXPECT_TRUE(none(call_faults(bridge)));
   EXPECT_EQ(bridge.option("jvmpi.unbalanced"), "0");
   EXPECT_EQ(bridge.option("jvmpi.unknownThreads"), "0");
-  // Calls, each method's, with their exits.
+  // The calls of each method, with their exits.
   const auto calls = by_method(agent, "methodEntry");
   EXPECT_EQ(calls.at("JvmpiZoo.fib"), 177);
   EXPECT_EQ(by_method(bridge, "methodEntry"), calls);
   EXPECT_EQ(by_method(bridge, "methodExit"), by_method(agent, "methodExit"));
-  // The agent defines methods when they are first met, the bridge with their class.
+  // The agent defines a method at its first event, the bridge with its class.
   const auto all = facts_of_methods(bridge);
   for (const std::string& each : facts_of_methods(agent)) EXPECT_TRUE(all.contains(each)) << each;
   EXPECT_EQ(facts_of_classes(bridge), facts_of_classes(agent));
@@ -119,7 +119,7 @@ TEST_P(TwoTraces, Agree) {
       EXPECT_EQ(count_by_thread(bridge, element, name), count_by_thread(agent, element, name)) << element << name;
   for (const TraceElement* each : bridge.all("threadStart"))
     EXPECT_NE(each->get("threadName"), "") << each->get("threadId");
-  // Whether Thread.join has to wait is a race.
+  // Whether Thread.join must wait depends on a race.
   for (const TraceDocument* trace : {&bridge, &agent}) {
     EXPECT_GE(count_by_thread(*trace, "monWait", "main"), 4);
     EXPECT_EQ(count_by_thread(*trace, "monWaited", "main"), count_by_thread(*trace, "monWait", "main"));

@@ -1,4 +1,4 @@
-// What a JVM that is traced again and again must not die of, and what is said of one that dies.
+// A JVM that is traced repeatedly does not die, and a JVM that dies is reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -68,9 +68,9 @@ TEST_P(EachJdk, OutlivesTraceAfterTraceUnderACheckingAllocator) {
   EXPECT_TRUE(succeeded(jvm->ask("rounds"))) << jvm->crash_report();
 }
 
-// --- as many as are asked for ---------------------------------------------------------------------------------------
+// --- repeated attaches -----------------------------------------------------------------------------------------------
 
-// JTRACE_LASTING_ATTACHES, few where it is not set.
+// JTRACE_LASTING_ATTACHES; few if it is not set.
 int wanted_attaches() {
   const char* text = ::getenv("JTRACE_LASTING_ATTACHES");
   return text == nullptr ? 6 : std::atoi(text);
@@ -96,8 +96,8 @@ std::string resident(pid_t pid) {
   return at == std::string::npos ? "?" : std::string(trimmed(status->substr(at + 6, status->find('\n', at) - at - 6)));
 }
 
-// One attach to a busy program, rotated, and what it left held to its rules. What the last one of them took is told, so
-// that what grows shows.
+// Repeated attaches to a busy program, with rotation; the remains of each are checked. The costs of the last attaches
+// are printed, so that growth is visible.
 TEST_P(EachJdk, OutlivesAsManyTracesAsAreAskedFor) {
   JvmOptions options = has_allocator(GetParam()) ? checked(GetParam()) : attachable(GetParam());
   options.flags.push_back("-Xmx200m");
@@ -135,7 +135,7 @@ std::vector<target::Mapping> mappings_of(pid_t pid) {
   return text ? target::parse_memory_map(*text) : std::vector<target::Mapping>();
 }
 
-// The ring memory of the trace under way, not the page of it that is the probes' clock; 0: there is none.
+// The ring memory of the current trace, without the page of it that is the probes' clock; 0: there is none.
 target::Address pool_of(pid_t pid) {
   for (const target::Mapping& each : mappings_of(pid))
     if (each.path.ends_with(".pool") && each.size() > 65536) return each.start;
@@ -148,8 +148,8 @@ bool is_writable_memory(pid_t pid, target::Address place) {
   return found != nullptr && found->writable && found->path.empty();
 }
 
-// Threads that were there in a trace and end after it are forgotten by the JVM: the next trace does not make it write
-// to them (agent/lasting_environment.h).
+// The JVM forgets threads that ran during a trace and end after it: the next trace does not make it write to them
+// (agent/lasting_environment.h).
 TEST_P(EachJdk, ThreadsThatEndBetweenTracesAreNotWrittenTo) {
   auto jvm = must(JvmProcess::start(GetParam(), "Comings", attachable(GetParam())));
   const ScratchDir folder;
@@ -166,7 +166,7 @@ TEST_P(EachJdk, ThreadsThatEndBetweenTracesAreNotWrittenTo) {
   EXPECT_EQ(changed, "0");
 }
 
-// Where a pool lay stays taken: a thread that something has held within a probe all the while meets memory.
+// The addresses of a pool stay reserved: a thread that was suspended within a probe finds memory there.
 TEST_P(EachJdk, KeepsThePlacesOfPools) {
   auto jvm = must(JvmProcess::start(GetParam(), "Redefined", attachable(GetParam())));
   std::vector<target::Address> places;
@@ -181,7 +181,7 @@ TEST_P(EachJdk, KeepsThePlacesOfPools) {
   for (const target::Address place : places) EXPECT_TRUE(is_writable_memory(jvm->pid(), place)) << std::hex << place;
 }
 
-// A class that the JVM would not survive many redefinitions of is left alone, and named.
+// A class that the JVM could not redefine many times gets no probes, and is named.
 TEST_P(EachJdk, LeavesAClassAloneWhoseConstantPoolHasNoRoom) {
   auto jvm = must(JvmProcess::start(GetParam(), "Redefined", attachable(GetParam())));
   auto run =
@@ -204,7 +204,7 @@ class EachEnd : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachEnd);
 
 TEST_P(EachEnd, IsNamedByItsSignalAndWhatItLeft) {
-  // HotSpot catches SIGSEGV, writes its report and ends as it likes; the others it does not see.
+  // HotSpot catches SIGSEGV, writes its report and ends in its own way; it does not see the other signals.
   for (const End& end :
        {End{SIGKILL, "was killed by SIGKILL; "}, {SIGABRT, "was killed by SIGABRT; "}, {SIGSEGV, ""}}) {
     JvmOptions options = attachable(GetParam(), {"-XX:-CreateCoredumpOnCrash"});

@@ -1,4 +1,4 @@
-// Code that a JVM compiles after the walker has looked at its code cache: its frames are frames, on every JDK found.
+// Frames of code that the JVM compiles after the walker has read its code cache are recognised, on every JDK found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 class LateCode : public PlainFacts {};
 JTRACE_ON_EACH_JDK(LateCode);
 
-// A code cache that is committed in small steps, filled by a JVM that compiles what it runs for the first time.
+// A code cache that is committed in small steps, filled by a JVM that compiles methods at their first run.
 std::vector<std::string> young_flags(const Jdk& jdk, bool segmented) {
   std::vector<std::string> flags{"-Xcomp",
                                  "-XX:TieredStopAtLevel=1",
@@ -32,7 +32,7 @@ TEST_P(LateCode, HasItsFrames) {
         {jtrace_binary(), "top", jvm_->pid_text(), "--interval", "0.3", "--format", "json", "--rows", "1000"}));
     ASSERT_TRUE(top->wait_out_line("{", std::chrono::seconds(60))) << top->err();
     must(jvm_->ask("late"));
-    // Several looks, for a thread may stand at a place where its frame is being made.
+    // Several samples, because a thread may be at a place where its frame is being made.
     std::size_t looks = 0, spins = 0, parks = 0;
     while (looks < 6) {
       const auto line = top->wait_out_line("{", std::chrono::seconds(60));
@@ -62,7 +62,7 @@ TEST_P(LateCode, HasItsFramesInTheStacksOfProbes) {
   const ScratchDir folder;
   const std::string path = folder.file("probe.xml");
   START_PROBE(probe, {jvm_->pid_text(), "thread__park__begin", "--stack", "-o", path});
-  must(jvm_->ask("initialise"));  // parks: the code cache is looked at for its stack
+  must(jvm_->ask("initialise"));  // parks: the walker reads the code cache for its stack
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   must(jvm_->ask("late"));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));

@@ -1,4 +1,5 @@
-// Classes that were loaded and not linked when the trace, its filters or its pause came: their first calls are in it.
+// Classes that were loaded but not linked when the trace began, its filters changed or it was paused: their first calls
+// are recorded.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ class EachJdk : public ::testing::TestWithParam<Jdk> {
     auto done = must(run_jtrace(words));
     ASSERT_EQ(done.status, 0) << done.err;
   }
-  // Calls by method, and nothing that was said to be late.
+  // Calls by method; fails if a class was reported as late.
   std::map<std::string, int> calls() {
     auto trace = run_->finish();
     EXPECT_TRUE(succeeded(trace));
@@ -69,7 +70,7 @@ TEST_P(EachJdk, TheFirstCallsAfterTheAttachAreThere) {
   EXPECT_EQ(entries["LateLinks$Own.run"], 62);
 }
 
-// The others wait for the class's initialization, as ever.
+// The others wait for the class's initialization, as usual.
 TEST_P(EachJdk, ThreadsThatUseAClassForTheFirstTimeAtOnceLoseNothing) {
   attach("LateLinks* include", {"--when-full", "block", "--block-limit", "10000"});
   for (int kind = 0; kind < 4; ++kind) ask("race " + std::to_string(kind) + " 8 25");
@@ -92,7 +93,7 @@ TEST_P(EachJdk, NewFiltersHaveTheFirstCalls) {
   EXPECT_EQ(entries["LateLinks$Own.run"], 62);
 }
 
-// A class that was loaded under filters which let it through, and is linked under others.
+// A class that is loaded under filters that include it, and linked under others.
 TEST_P(EachJdk, NewFiltersHaveNoCallsThatTheyLeaveOut) {
   attach("LateLinks* include");
   ask("load");

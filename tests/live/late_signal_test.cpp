@@ -1,4 +1,4 @@
-// A SIGINT that comes when the trace is whole and jtrace is about to end: it ends as it would have.
+// A SIGINT when the trace is complete and jtrace is about to end: jtrace ends as without it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 namespace jtrace::test {
 namespace {
 
-// A pipe that is full: who writes into it waits until it is read.
+// A full pipe: a writer waits until it is read.
 struct FullPipe {
   FullPipe() {
     int ends[2] = {-1, -1};

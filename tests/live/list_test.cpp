@@ -1,4 +1,4 @@
-// `jtrace list` finds every JVM of ours, whatever it lives in, and says what it is.
+// `jtrace list` finds every JVM of the test, in any kind of container, and describes it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>

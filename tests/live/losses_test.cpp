@@ -1,5 +1,5 @@
-// A program whose call tree is known makes far more events than are kept: what the trace says of its stacks is true,
-// how much was lost between which events is said for each thread, and the trace is sound.
+// A program with a known call tree makes far more events than can be kept. The stacks in the trace are right, the trace
+// says for each thread how much was lost between which events, and it is valid.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using Words = std::vector<std::string>;
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachJdk);
 
-// The attribute of a document's line, "" where it has none.
+// The attribute of a document's line; "" if it has none.
 std::string_view get(std::string_view line, std::string_view name) {
   const std::string key = " " + std::string(name) + "=\"";
   const std::size_t at = line.find(key);
@@ -34,14 +34,14 @@ std::string_view get(std::string_view line, std::string_view name) {
   return line.substr(begin, line.find('"', begin) - begin);
 }
 
-// What a document says of the calls of tests/apps/Tree.java: line by line, without any code that reads traces.
+// The calls of tests/apps/Tree.java in a document, read line by line without jtrace's readers.
 struct Account {
   std::uint64_t entries = 0, untrue = 0, lost = 0, dropped = 0, gaps = 0;
   std::string first_untrue;
 };
 struct OfThread {
   std::vector<std::pair<std::string, std::string>> stack;  // ticket, name
-  bool cut = false;                                        // callers are not known
+  bool cut = false;                                        // callers are unknown
 };
 
 void enter(Account& account, OfThread& thread, std::string name, std::string_view line) {
@@ -60,7 +60,7 @@ Account account_of(const std::string& path) {
   Account account;
   std::map<std::string, OfThread, std::less<>> threads;
   std::map<std::string, std::string, std::less<>> methods;
-  bool any = false;  // a gap of any thread, those that come later too
+  bool any = false;  // a gap of any thread, threads that start later included
   const auto thread_of = [&](std::string_view line) -> OfThread& {
     return threads.try_emplace(std::string(get(line, "threadIdRef")), OfThread{{}, any}).first->second;
   };
@@ -102,7 +102,7 @@ void expect_true(const std::string& path, Account* all = nullptr) {
   if (all != nullptr) *all = account;
 }
 
-// The shares of the flame graph that are in stacks of the program.
+// The parts of the flame graph in stacks of the program are right.
 void expect_true_stacks(const std::string& path) {
   const auto collapsed = must(run_jtrace({"convert", path, "--to", "collapsed"}));
   std::istringstream lines(collapsed.out);
@@ -148,7 +148,7 @@ TEST_P(EachJdk, LeaveOnlyStacksThatExisted) {
     expect_true_stacks(run.path());
     EXPECT_GT(account.gaps, 0u);
     EXPECT_EQ(account.lost, account.dropped);
-    // Stretches, not every other chunk of a thousand.
+    // Losses are long stretches, not every other chunk of a thousand.
     EXPECT_GT(account.entries * 2, account.gaps * 5000);
   });
   record_support(GetParam(), "G1", "live", "losses");
@@ -229,7 +229,7 @@ TEST_P(EachJdk, AreNotWhatTheEndOfTheJvmLeavesOpen) {
   }
 }
 
-// On a full stack a probe cannot write: ends of calls are missing, and the end of the thread says so.
+// A probe cannot write on a full stack: ends of calls are missing, and the end of the thread reports it.
 TEST_P(EachJdk, AreToldWhereAProbeFindsNoStack) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"threads,methods", "threads,methods,calls,exceptions,lines"}) {

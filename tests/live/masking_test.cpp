@@ -1,4 +1,4 @@
-// What is masked, what is not, and that it is said: on every JDK found.
+// What is masked, what is not, and the message about it, on every JDK found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST_P(Masking, HidesSecretsAndNoPlainFacts) {
                            "accessToken = ********", "tokenCount = 3", "secret = true", "keys = java.util.ArrayList@",
                            "passwordFile = \"/etc/plum\"", "\"pear\""})
     EXPECT_THAT(account.out, HasSubstr(line));
-  // What was masked cannot be read from the objects it consists of.
+  // A masked value cannot be read through the objects of which it consists.
   EXPECT_THAT(account.out, Not(HasSubstr("[0] = 104"))) << "h";
   EXPECT_THAT(account.err, HasSubstr("4 values are masked: --show-secrets shows them"));
 

@@ -1,4 +1,4 @@
-// methodEntry, methodExit, line, throw and catch by rewritten bytecode: counts against what the program knows it did.
+// methodEntry, methodExit, line, throw and catch by rewritten bytecode: their numbers against the program's own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST_P(EachJdk, CountsAreWhatTheProgramDid) {
   EXPECT_EQ(entries["Calls.thrower"], 40);
   EXPECT_EQ(entries["Calls.implicit"], 10);
   EXPECT_EQ(entries["Calls.answer"], 5);
-  // Of 40 constructions 10 are refused in Base; one throw for each frame that is passed, the catching one included.
+  // Base refuses 10 of 40 constructions; there is one throw for each frame that is passed, the catching one included.
   auto throws = by_method(trace, "throw");
   EXPECT_EQ(throws["Calls.thrower"], 40);
   EXPECT_EQ(throws["Calls.catcher"], 10);
@@ -66,7 +66,7 @@ TEST_P(EachJdk, CountsAreWhatTheProgramDid) {
   EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "methods, exceptions and lines");
 
-  // Nothing is left in the code: a trace that would see it sees nothing.
+  // No probe is left in the code: a trace that would see one sees nothing.
   auto second = must(
       TraceRun::start(jvm.pid(), {"--events", "methods", "--filter", "NoSuchClass include", "--filter", "* exclude"}));
   ASSERT_TRUE(rewritten(*second));
@@ -76,7 +76,7 @@ TEST_P(EachJdk, CountsAreWhatTheProgramDid) {
   EXPECT_THAT(empty.option("jtrace.rewritten"), HasSubstr("classes=0,"));
 }
 
-// methodCount by "Class.method", as the document has said it last.
+// methodCount by "Class.method"; the last one of the document.
 std::map<std::string, std::uint64_t> counts_of(const TraceDocument& trace) {
   std::map<std::string, std::string> names = names_of_methods(trace);
   std::map<std::string, std::uint64_t> counts;
@@ -110,7 +110,7 @@ TEST_P(EachJdk, CallsAreCountedInEveryThreadAndWhilePaused) {
   EXPECT_EQ(counts["Calls$Base.<init>"], 40u);
   ASSERT_EQ(counts.count("Calls.main"), 1u);
   EXPECT_EQ(counts["Calls.main"], 0u);  // it began before
-  // Each method twice: as asked, and at the end.
+  // Each method twice: on request, and at the end.
   EXPECT_EQ(trace.count("methodCount"), 2 * counts.size());
   EXPECT_THAT(trace.option("jtrace.counted"), HasSubstr("native=0,"));
   EXPECT_EQ(jvm.err(), "");
@@ -133,7 +133,7 @@ TEST_P(EachJdk, EachFileOfATraceEndsWithTheCountsOfThen) {
   ASSERT_GE(files.size(), 3u);
   std::uint64_t entries = 0;
   std::uint64_t counted = 0;
-  std::string before;  // the trace that a file goes on with
+  std::string before;  // the file before this one in the trace
   for (const std::string& file : files) {
     const auto trace = must(TraceDocument::read(file));
     EXPECT_TRUE(none(trace.id_faults()));
@@ -184,7 +184,7 @@ std::uint64_t length_of(const TraceElement& entry, const TraceElement& exit) {
   return nanoseconds_of(exit.get("time")) - nanoseconds_of(entry.get("time"));
 }
 
-// Every exit came at least `least` ns after its entry.
+// Calls whose exit came less than `least` ns after their entry.
 std::vector<std::string> short_calls(const TraceDocument& trace, std::uint64_t least) {
   std::map<std::string, const TraceElement*> open;
   std::vector<std::string> faults;
@@ -245,14 +245,14 @@ TEST_P(EachJdk, OnlyCallsThatTakeLongAreTraced) {
   EXPECT_EQ(entries["Calls.naps"], naps);
   EXPECT_EQ(entries["Calls.nap"], 2 * naps + 3);
   EXPECT_EQ(entries["Calls.napAndThrow"], naps);
-  // A machine that stands still for a while makes any call slow.
+  // Any call is slow on a machine that stalls for a while.
   EXPECT_LT(entries["Calls.quick"], 50 * naps);
   EXPECT_LT(entries["Calls.fib"], 500);
   auto throws = by_method(trace, "throw");
   EXPECT_EQ(throws["Calls.napAndThrow"], naps);
-  EXPECT_EQ(throws["Calls.thrower"], 20);  // exceptions are traced whatever their call takes
+  EXPECT_EQ(throws["Calls.thrower"], 20);  // exceptions are traced in quick calls too
   EXPECT_EQ(trace.option("slower-than"), "0.04");
-  // The values are those of the beginning of the call, whatever was called since.
+  // The values are those of the beginning of the call, whatever was called afterwards.
   auto given = values_by_call(trace);
   using Texts = std::vector<std::string>;
   EXPECT_EQ(given["Entry Calls.slowly"],
@@ -264,7 +264,7 @@ TEST_P(EachJdk, OnlyCallsThatTakeLongAreTraced) {
   EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "calls slower than a time");
 
-  // By the coarse clock.
+  // With the coarse clock.
   auto coarse = must(TraceRun::start(jvm.pid(), with({"--events", "methods", "--slower-than", "100ms"}, kOnlyCalls)));
   ASSERT_TRUE(rewritten(*coarse));
   jvm.ask("naps 1 500");
@@ -277,7 +277,7 @@ TEST_P(EachJdk, OnlyCallsThatTakeLongAreTraced) {
   EXPECT_EQ(later["Calls.nap"], 2);
 }
 
-// Constructors that an exception leaves before super() returns, from a caller that is not traced: no probe sees it.
+// Constructors that an exception leaves before super() returns, called by an untraced method: no probe sees it.
 TEST_P(EachJdk, ConstructorsThatAreRefusedDoNotStayOpen) {
   const auto without_caller = [](std::vector<std::string> words) {
     return with(with(std::move(words), {"--filter", "Calls$Refuser exclude"}), kOnlyCalls);
@@ -285,7 +285,7 @@ TEST_P(EachJdk, ConstructorsThatAreRefusedDoNotStayOpen) {
   TracedJvm jvm(GetParam(), "Calls",
                 without_caller({"--events", "methods", "--slower-than", "40ms", "--time", "precise"}));
   jvm.wait_rewritten();
-  // The second has more of them than a thread's stack of open calls.
+  // The second has more such calls than a thread's stack of open calls can hold.
   jvm.ask_each({"refused 3 500 60", "refused 2 20000 60"});
   const TraceDocument trace = jvm.finish();
   EXPECT_TRUE(none(call_faults(trace)));
@@ -296,7 +296,7 @@ TEST_P(EachJdk, ConstructorsThatAreRefusedDoNotStayOpen) {
   EXPECT_EQ(entries["Calls.nap"], 10);
   EXPECT_EQ(entries["Calls$Sleeper.<init>"], 5);
   EXPECT_TRUE(none(calls_within(trace, "Calls.nap", {"Calls$Refused.<init>", "Calls$Derived.<init>"})));
-  // Of 40,000: a machine that stands still for a while makes any call slow.
+  // Of 40,000: any call is slow on a machine that stalls for a while.
   EXPECT_LT(entries["Calls$Refused.<init>"], 20);
   EXPECT_LT(entries["Calls$Derived.<init>"], 20);
 
@@ -310,7 +310,7 @@ TEST_P(EachJdk, ConstructorsThatAreRefusedDoNotStayOpen) {
   entries = by_method(second, "methodEntry");
   EXPECT_EQ(entries["Calls$Refused.<init>"], 12000);
   EXPECT_EQ(entries["Calls$Derived.<init>"], 12000);
-  // They end when the thread takes a chunk of 1023 records and is not in one of them just then: every other time.
+  // They end when the thread takes a chunk of 1023 records outside of such a constructor: every other time.
   constexpr std::uint64_t kMost = 16000;  // of 24000
   EXPECT_LT(open, kMost);
   std::uint64_t deepest = 0;
@@ -341,7 +341,7 @@ TEST_P(EachJdk, ArgumentsAndResultsHaveTheirValues) {
                                              "STRING=c" + std::string(127, 'x')}));
   EXPECT_EQ(given["Entry Calls.add"], (Texts{"LONG=5000000000 DOUBLE=0.25"}));
   EXPECT_EQ(given["Exit Calls.add"], (Texts{"LONG=5000000005"}));
-  // Constructors: an argument each; none returns a value, the second is left by an exception.
+  // Constructors have one argument each; none returns a value, an exception leaves the second.
   EXPECT_EQ(given["Entry Calls$Base.<init>"], (Texts{"INT=7", "INT=-1"}));
   EXPECT_EQ(given["Exit Calls$Base.<init>"], (Texts{"", ""}));
   // int[] is filtered out.
@@ -356,7 +356,7 @@ TEST_P(EachJdk, ArgumentsAndResultsHaveTheirValues) {
   record_support(GetParam(), "G1", "live", "arguments and return values");
 }
 
-// Waits until the trace has so many of the element, or a while.
+// Waits until the trace has that many of the element, or until a time limit.
 void await_elements(TraceRun& run, const std::string& element, std::size_t count) {
   for (int i = 0; i < 1500 && run.command().alive(); ++i) {
     const auto text = read_file(run.path());
@@ -397,7 +397,7 @@ TEST_P(EachJdk, CallsNameTheirReceivers) {
     } else if (class_of[object] == "Calls$SubCell") {
       cells[object].push_back(each.number("sequenceCounter"));
     } else if (method == "Calls$Derived.<init>" || method == "Calls$Base.<init>") {
-      // Of four one is refused, by Base, after its super(): Derived has not seen its receiver.
+      // Base refuses one of four, after its super(): Derived has not seen its receiver.
       if (each.has("objIdRef")) {
         EXPECT_EQ(class_of[object], "Calls$Derived");
       } else {
@@ -416,13 +416,13 @@ TEST_P(EachJdk, CallsNameTheirReceivers) {
   record_support(GetParam(), "G1", "live", "receivers of calls");
 }
 
-// The calls on each object and its end, with the number that the program has given it: the first argument.
+// The calls on each object and its end, with the number that the program gave it: the first argument.
 struct Told {
   std::string type;                      // its class
-  std::set<std::string> numbers;         // by the calls on it
+  std::set<std::string> numbers;         // of the calls on it
   std::map<std::string, int> calls;      // by method
   std::vector<std::uint64_t> sequences;  // in the order of the document
-  std::uint64_t events = 0;              // with those that did not name it yet
+  std::uint64_t events = 0;              // including those that did not name it yet
   bool is_over = false;
   bool named_afterwards = false;
 };
@@ -455,7 +455,7 @@ std::map<std::string, Told> told_of_objects(const TraceDocument& trace) {
 
 TEST_P(EachJdk, SlowCallsNameTheirReceivers) {
   constexpr std::size_t kForgotten = 3;
-  // forget() compiled, so that its `this` is not kept until its end.
+  // forget() is compiled, so that its `this` is not kept until its end.
   TracedJvm jvm(GetParam(), "Calls",
                 with({"--events", "methods", "--objects", "--slower-than", "40ms", "--time", "precise", "--arguments",
                       "--cpu-time"},
@@ -484,7 +484,7 @@ TEST_P(EachJdk, SlowCallsNameTheirReceivers) {
   for (const auto& [id, object] : told_of_objects(trace)) {
     if (!object.type.starts_with("Calls$")) continue;
     SCOPED_TRACE("object " + id);
-    // What is quick is neither written nor counted.
+    // Quick calls are neither written nor counted.
     ASSERT_FALSE(object.sequences.empty());
     EXPECT_TRUE(std::is_sorted(object.sequences.begin(), object.sequences.end(), std::less_equal<>()));
     EXPECT_EQ(object.sequences.back(), object.events);
@@ -498,7 +498,7 @@ TEST_P(EachJdk, SlowCallsNameTheirReceivers) {
       EXPECT_EQ(calls["Calls$Sleeper.rest"], 1);
       EXPECT_EQ(calls["Calls$Sleeper.sleep"], 2);
       EXPECT_EQ(calls["Calls$LateSleeper.<init>"], 1);
-      // The even ones sleep in the constructor of their superclass.
+      // The even ones sleep in their superclass's constructor.
       if (number.back() % 2 == 0) {
         EXPECT_EQ(calls["Calls$Sleeper.<init>"], 1);
       }
@@ -509,7 +509,7 @@ TEST_P(EachJdk, SlowCallsNameTheirReceivers) {
   }
   EXPECT_EQ(late, sleepers);
   EXPECT_EQ(gone, kForgotten);
-  // Of constructors that are slow before there is an object the exit alone names it.
+  // For constructors that are slow before there is an object, only the exit names it.
   std::map<std::string, std::string> names = names_of_methods(trace);
   for (const TraceElement& each : trace.events()) {
     const bool is_call = each.name == "methodEntry" || each.name == "methodExit";
@@ -573,7 +573,7 @@ TEST_P(EachJdk, EveryObjectThatTheCodeMakesIsTold) {
   EXPECT_EQ(made.by_type, expected);
   EXPECT_EQ(made.objects.size(), all);
   EXPECT_EQ(made.freed, made.objects);
-  // Each is made in one line; those of allocate() follow each other.
+  // Each object is made in one line; those of allocate() follow each other.
   std::vector<long> lines;
   for (const char* type :
        {"2 java/lang/Object", "0 Calls$Base", "10", "2 java/lang/String", "2 [Z", "2 [[LCalls$Base;"}) {
@@ -595,8 +595,8 @@ TEST_P(EachJdk, EveryObjectThatTheCodeMakesIsTold) {
   EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "allocations by bytecode");
 
-  // With stacks, and with receivers: an object is known from the first of its constructors that is traced, and one that
-  // is refused is known too.
+  // With stacks, and with receivers: an object is known from the first of its constructors that is traced, even if its
+  // construction is refused.
   auto second = must(TraceRun::start(
       jvm.pid(), with({"--events", "allocations,methods", "--objects", "--stack-depth", "4"}, kOnlyAllocate)));
   ASSERT_TRUE(rewritten(*second));
@@ -639,7 +639,7 @@ TEST_P(EachJdk, FiltersAreReplacedWhileItRuns) {
 }
 
 TEST_P(EachJdk, TheWholeJdkIsTracedAndGoesOnAsBefore) {
-  // Virtual threads hand objects on that are known for as long as their allocation takes.
+  // Virtual threads hand over objects that are known only while they are allocated.
   const bool has_virtual = GetParam().version >= 21;
   std::vector<std::string> words{"--when-full", "block", "--block-limit", "10000", "--events"};
   words = with(std::move(words), has_virtual ? std::vector<std::string>{"methods,exceptions,allocations", "--objects"}
@@ -659,7 +659,7 @@ TEST_P(EachJdk, TheWholeJdkIsTracedAndGoesOnAsBefore) {
   EXPECT_TRUE(succeeded(jvm.process().ask("fib 5")));
 }
 
-// On a full stack every call fails, those of probes too: a synchronized block's handler covers itself.
+// On a full stack every call fails, those of probes too; the handler of a synchronized block covers itself.
 TEST_P(EachJdk, FullStacksRunEmpty) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"methods,exceptions,lines", "calls,lines"}) {

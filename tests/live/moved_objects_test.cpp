@@ -1,4 +1,4 @@
-// Objects that the collector moves while the program runs: found where they are, and counted once.
+// Objects that the collector moves while the program runs are found at their place, and counted once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class MovedObjects : public ::testing::TestWithParam<JdkAndCollector> {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MovedObjects);
 INSTANTIATE_TEST_SUITE_P(Jvms, MovedObjects, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
 
-// A name is an object that only its thread refers to, by a reference that nobody loads.
+// A name is an object to which only its thread refers, by a reference that no code loads.
 TEST_P(MovedObjects, ThreadsHaveTheirNames) {
   for (int i = 0; i < kTimes; ++i) {
     const json document = ask("threads");
@@ -62,14 +62,14 @@ TEST_P(MovedObjects, AreCountedOnce) {
   for (int i = 0; i < kTimes; ++i) {
     const json document = ask("histogram");
     ASSERT_TRUE(document.contains("heap"));
-    if (document["heap"]["mode"] != "stopped") continue;  // counted while it ran, and it is said
+    if (document["heap"]["mode"] != "stopped") continue;  // counted while it ran, and reported so
     const std::uint64_t counted = histogram_of_json(document)["Moved$Kept"].instances;
-    // Shenandoah's workers have buffers for copies, whose unfilled ends nobody tells: what lies there is told as
-    // unparsable.
+    // Shenandoah's workers have buffers for copies; nothing describes their unfilled ends, whose contents are reported
+    // as unparsable.
     const auto unparsable = document["heap"]["unparsableBytes"].get<std::uint64_t>();
     EXPECT_GE(counted + unparsable / 16, kKept) << document["heap"];
-    // A thread that is just moving an object has written its copy and not yet said so. And what a thread has just
-    // been given (520 bytes) and not yet written may still show objects that lay there before the last collection.
+    // A thread that is moving an object may have written the copy and not yet published it. And memory that a thread
+    // has just been given (520 bytes) and has not yet written may still show objects from before the last collection.
     EXPECT_LE(counted, kKept + (z ? 8 : 0) + 520 / 16) << document["heap"];
   }
   must(jvm_->ask("calm"));

@@ -1,5 +1,5 @@
-// The java.util.concurrent locks that threads own, as `jtrace inspect threads`, `locks` and `events` tell them, and as
-// the JVM's own Thread.print -l does, for each JDK and collector.
+// The java.util.concurrent locks that threads own: `jtrace inspect threads`, `locks` and `events` against the JVM's own
+// Thread.print -l, for each JDK and collector.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -135,7 +135,7 @@ TEST_P(OwnedLocks, AreThoseThatTheJvmTells) {
             (std::set<std::string>{"Owning$Mine", "java.util.concurrent.locks.ReentrantLock$NonfairSync",
                                    "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync"}));
   EXPECT_EQ(ours["waiter"].owned.size(), 0u);
-  // ZGC may move objects between the two questions.
+  // ZGC may move objects between the two commands.
   for (const auto& [name, thread] : theirs) {
     if (pair.collector == Collector::kZ) {
       EXPECT_EQ(classes_of(ours[name].owned), classes_of(thread.owned)) << name;
@@ -149,7 +149,7 @@ TEST_P(OwnedLocks, AreThoseThatTheJvmTells) {
   std::multiset<std::string> owned, waiting;
   const json all = json::parse(locks.out);
   for (const json& row : all["data"]) {
-    if (row["thread"] == "main") continue;  // reads: that takes a lock in 19 to 23
+    if (row["thread"] == "main") continue;  // main reads from stdin, which takes a lock in JDK 19 to 23
     const std::string text = row["thread"].get<std::string>() + " " + row["class"].get<std::string>();
     if (row["kind"] == "owned") owned.insert(text + (row.value("listed", true) ? "" : " ended"));
     if (row["kind"] == "park" && row.contains("owner")) waiting.insert(text + " of " + row["owner"].get<std::string>());
@@ -172,7 +172,7 @@ TEST_P(OwnedLocks, AreThoseThatTheJvmTells) {
   record_support(pair.jdk, to_string(pair.collector), "live", "owned java.util.concurrent locks");
 }
 
-// A heap that takes longer than the bound: what may be missing is said, and what is waited for is told all the same.
+// A heap that takes longer than the bound: possible gaps are reported, and locks that are waited for are shown anyway.
 TEST(OwnedLocksOfALargeHeap, MayBeMissingAndThatIsSaid) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK on this machine");

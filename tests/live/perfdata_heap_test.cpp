@@ -1,4 +1,4 @@
-// heap.max, heap.used and heap.share of hsperf against MemoryMXBean of the same JVM: every collector of every JDK.
+// heap.max, heap.used and heap.share of hsperf against MemoryMXBean of the same JVM, for every collector of every JDK.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ Usage usage_of(const std::string& answer) {
 
 class Heap : public ::testing::TestWithParam<Jdk> {
  protected:
-  // The collectors, and what else moves their bounds.
+  // The collectors, and other flags that change their bounds.
   static std::vector<CollectorChoice> choices() {
     std::vector<CollectorChoice> all = collector_choices(GetParam());
     all.push_back({"G1 of 16 bytes alignment", {"-XX:+UseG1GC", "-XX:ObjectAlignmentInBytes=16"}});
@@ -50,7 +50,7 @@ TEST_P(Heap, IsWhatMemoryMXBeanSays) {
     const auto answer = must(jvm->ask("heap 60"));
     const Usage said = usage_of(answer);
     expect_holds(*jvm, "heap.max == " + std::to_string(static_cast<std::int64_t>(said.max)));
-    // What the JVM has allocated between its last collection and its answer is not in the counters (or only in them).
+    // Allocations between the JVM's last collection and its answer are not in the counters (or only in them).
     constexpr double kSlack = 8 << 20;
     const std::string used = std::to_string(static_cast<std::int64_t>(said.used));
     expect_holds(*jvm, "heap.used > " + used + " - 8M and heap.used < " + used + " + 8M");

@@ -1,5 +1,5 @@
-// Every counter of every JDK and collector: as jcmd PerfCounter.print and jstat show them, and there and back through
-// XML.
+// Every counter of every JDK and collector equals the output of jcmd PerfCounter.print and jstat, and survives a
+// conversion to XML and back.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::string printed(const std::vector<std::string>& arguments) {
   return done->status == 0 ? done->out : "status " + std::to_string(done->status) + ": " + done->err;
 }
 
-// Lines, so that a difference is seen as a line and not as two pages.
+// Splits into lines, so that a failure shows a line and not two pages.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -51,7 +51,7 @@ void expect_same_views(PerfOracle& oracle, const std::string& file, const std::s
     const auto theirs = must(oracle.jstat("-" + std::string(option) + " @" + name));
     EXPECT_EQ(printed({"stat", "-" + std::string(option), file}), theirs);
   }
-  // With -t the first column is the reader's clock: all but its cell is equal.
+  // With -t the first column is the reader's clock: everything except its cell is equal.
   const auto without_age = [](std::string text) { return text.replace(text.find('\n') + 1, 15, 15, 'T'); };
   const auto theirs = must(oracle.jstat("-gcutil -t @" + name));
   EXPECT_EQ(without_age(printed({"stat", "-gcutil", "-t", file})), without_age(theirs));
@@ -61,7 +61,7 @@ std::string entry_text(const perfdata::Snapshot& snapshot, const perfdata::Count
   std::ostringstream text;
   text << counter.name << ' ' << counter.type << ' ' << int(counter.units) << ' ' << int(counter.variability) << ' '
        << int(counter.flags) << ' ' << counter.vector_length << " =";
-  // What lies after a text's NUL is left over from longer texts: no value.
+  // Bytes after a text's NUL are left over from longer texts, and no part of the value.
   if (counter.kind == perfdata::ValueKind::kText) {
     text << snapshot.text_value(counter);
     return text.str();
@@ -120,7 +120,7 @@ TEST_P(EachJdk, CountersAndViewsAreThoseOfTheJdksOwnToolsWithEveryCollector) {
   }
 }
 
-// The line of this pid; "" where there is none.
+// The line of this pid; "" if there is none.
 std::string line_of(const std::string& text, const std::string& pid) {
   for (const std::string& line : lines_of(text))
     if (line == pid || line.starts_with(pid + " ")) return line;

@@ -1,5 +1,5 @@
-// What hsperf says of a counter's meaning, held against a running JVM: the true unit where HotSpot declares a wrong
-// one, and that what moves only at a collection stands still between two.
+// What hsperf says about a counter's meaning, against a running JVM: the right unit if HotSpot declares a wrong one,
+// and that counters which change only at a collection do not change between two.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ class Meaning : public ::testing::TestWithParam<Jdk> {
 JTRACE_ON_EACH_JDK(Meaning);
 
 TEST_P(Meaning, WhatMovesAtACollectionOnlyStandsStillBetweenTwo) {
-  // Room for all that happens here without a collection of the JVM's own.
+  // Enough room that the JVM does not collect by itself.
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmn256m", "-Xmx512m"}}));
   must(jvm->ask("gc 1"));
   auto first = counters(*jvm);

@@ -1,6 +1,6 @@
-// perfdata_mutations FILE COUNT [SEED [MS]]: reads COUNT damaged copies of an hsperfdata file, whole and partial, every
-// value of what is accepted, and shows some of them. A copy that takes more than MS (10) of CPU time is a failure; a
-// crash ends the program. Prints a line of totals; exit status 1 where a copy failed.
+// perfdata_mutations FILE COUNT [SEED [MS]]: makes COUNT damaged copies of an hsperfdata file, reads them, complete and
+// truncated, with every value of those that are accepted, and shows some of them. A copy that takes more than MS (10)
+// of CPU time is a failure; a crash ends the program. Prints a line of totals; exit status 1 if a copy failed.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// What a damaged copy looks like: bits flipped, header words set to what hurts, the end cut off.
+// Damages a copy: flips bits, sets header words to harmful values, cuts off the end.
 void damage(Bytes& bytes, std::mt19937_64& random) {
   constexpr std::uint32_t kHurtful[] = {0, 1, 4, 20, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff8, 32768, 12};
   for (std::uint64_t left = 1 + random() % 8; left > 0; --left) {
@@ -40,7 +40,7 @@ void damage(Bytes& bytes, std::mt19937_64& random) {
   }
 }
 
-// The sum of all values, so that each is looked at; shown as text and as metrics where `show` says so.
+// The sum of all values, so that each is read; if `show`, also printed as text and as metrics.
 std::size_t look_at(const Snapshot& snapshot, bool show) {
   std::size_t sum = 0;
   for (const Counter& counter : snapshot.layout().counters()) {

@@ -1,5 +1,5 @@
-// The right JVM's counters, wherever they are: plain, in containers that share /tmp, in private memory, in a core; and
-// nothing touched on the way.
+// Finds the right JVM's counters in every place: plain, in containers that share /tmp, in private memory, in a core;
+// and changes nothing on the way.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 class EachJdkSomewhere : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachJdkSomewhere);
 
-// The row of a JVM in hsperf list; null where it has none.
+// The row of a JVM in hsperf list; null if it has none.
 json listed(pid_t pid) {
   const auto done = run_hsperf({"list", "--format", "json"});
   const json view = done ? json::parse(done->out, nullptr, false) : json();
@@ -119,10 +119,10 @@ TEST_P(EachJdkSomewhere, CountersOfACoreAreThoseTheJvmHad) {
   };
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", options));
   must(jvm->ask("gc 1"));
-  // Those that do not move while it waits for its input.
+  // Counters that do not change while it waits for its input.
   const std::string still =
       "^(sun\\.gc\\.(?!tlab)|java\\.property|java\\.rt|java\\.threads|sun\\.rt\\.j|sun\\.os\\.hrt\\.f)";
-  jvm->signal(SIGSTOP);  // threads of the JVM's own take memory meanwhile
+  jvm->signal(SIGSTOP);  // the JVM's own threads allocate in the meantime
   const auto live = run_hsperf({"snap", jvm->pid_text(), "--raw", "--filter", still});
   const UniqueFd folder(::open(("/proc/" + jvm->pid_text() + "/cwd").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   jvm->signal(SIGABRT);
@@ -130,7 +130,7 @@ TEST_P(EachJdkSomewhere, CountersOfACoreAreThoseTheJvmHad) {
   must(jvm->wait_exit());
   const std::string core = core_in("/proc/self/fd/" + std::to_string(folder.get()));
   ASSERT_NE(core, "") << "no core was written";
-  // Its folder is of a mount namespace that is gone: it has no path, but one can be there.
+  // Its folder is in a mount namespace that is gone: it has no path, but one can be given.
   const auto dead = must(run_hsperf(
       {"snap", "./" + fs::path(core).filename().string(), "--libjvm", GetParam().libjvm(), "--raw", "--filter", still},
       {.in_child = [fd = folder.get()] {
@@ -147,7 +147,7 @@ TEST_P(EachJdkSomewhere, CountersOfACoreAreThoseTheJvmHad) {
   record_support(GetParam(), "Serial", "core", "hsperf: counters");
 }
 
-// System calls that change a file, a lock or a process, and what an open must not ask for.
+// System calls that change a file, a lock or a process, and open calls with flags that must not be used.
 std::vector<std::string> writes_in(const std::string& strace) {
   static const std::regex kChange(
       R"((flock|unlink\w*|rename\w*|mkdir\w*|rmdir|link\w*|symlink\w*|mknod\w*|f?truncate\w*|f?chmod\w*|f?chown\w*|utime\w*|)"
@@ -180,11 +180,11 @@ TEST(ReadOnly, NothingIsCreatedLockedDeletedOrSignalledInFileMode) {
   const auto strace = run_command({"strace", "-V"});
   if (!strace || strace->status != 0) JTRACE_SKIP("strace", "strace is not installed");
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
-  // A /tmp of its own: any JVM that starts beside ours would tidy up.
+  // A /tmp of its own: any JVM that starts in the same /tmp would delete stale files.
   auto jvm = must(JvmProcess::start(*jdk, "Workload", {.isolation = Isolation::kMount}));
   const std::string file = counter_file(*jvm);
   const fs::path folder = fs::path(file).parent_path();
-  // What starting a jps or jstat here would delete.
+  // Files that the start of a jps or jstat here would delete.
   const std::string stale = (folder / "4194303").string(), notes = (folder / "jtrace-test-notes").string();
   for (const std::string& path : {stale, notes}) std::ofstream(path) << "x";
   struct stat before {
@@ -204,7 +204,7 @@ TEST(ReadOnly, NothingIsCreatedLockedDeletedOrSignalledInFileMode) {
     EXPECT_EQ(done.status, 0) << words[0] << done.err;
     const auto calls = must(read_file(log, std::size_t{1} << 28));
     EXPECT_THAT(calls, HasSubstr("exit_group"));
-    // Where JVMs of others keep their counters in private memory, list and top read that.
+    // If other JVMs keep their counters in private memory, list and top read that.
     auto writes = writes_in(calls);
     if (words[0] == "list" || words[0] == "top")
       std::erase_if(writes, [](const std::string& line) { return line.starts_with("process_vm_readv"); });

@@ -1,4 +1,4 @@
-// hsperf poll on every JDK and collector: a valid trace that ends with the JVM, in which no pause is unaccounted for.
+// hsperf poll on every JDK and collector: a valid trace that ends with the JVM and accounts for every pause.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ class PollRun {
       for (std::size_t at = 0; text && (at = text->find("<traceEnd", at)) != text->npos; ++at) ++count;
       return count;
     };
-    // Two traces each: a sample, and the one of pauses that stays open.
+    // Two traces for each JVM: one of samples, and one of pauses, which stays open.
     while (samples() < jvms)
       if (auto more = wait_for_bytes(run->path(), "<traceEnd", seconds(60), [&] { return run->command_->alive(); });
           !more || !run->command_->alive())
@@ -57,7 +57,7 @@ class PollRun {
   std::unique_ptr<BackgroundCommand> command_;
 };
 
-// In each trace by itself: the traces of samples lie within the one of pauses.
+// Checked in each trace separately: the traces of samples are within the trace of pauses.
 std::vector<std::string> collation_faults_by_trace(const TraceDocument& document) {
   std::vector<std::string> faults;
   std::map<std::string, std::uint64_t> last;
@@ -70,7 +70,7 @@ std::vector<std::string> collation_faults_by_trace(const TraceDocument& document
   return faults;
 }
 
-// After the first sample a value is there because it has changed, and never one of a constant.
+// Values that equal the one before: after the first sample a value is written only if it has changed.
 std::vector<std::string> repeated_values(const TraceDocument& document) {
   std::vector<std::string> faults;
   std::map<std::string, std::string> agents, values;
@@ -84,7 +84,7 @@ std::vector<std::string> repeated_values(const TraceDocument& document) {
   return faults;
 }
 
-// How far the invocations of all collectors have gone between the first sample and the last.
+// By how much the invocations of all collectors grew between the first sample and the last.
 long collections_between(const TraceDocument& document) {
   std::map<std::string, std::pair<long, long>> values;
   for (const TraceElement* value : document.all("value")) {
@@ -103,7 +103,7 @@ long number_before(const std::string& text, const std::string& word) {
   return std::regex_search(text, found, std::regex("([0-9]+) " + word)) ? std::stol(found[1]) : 0;
 }
 
-// The last line of a poll: what it prints when everything is written.
+// The last line of a poll, which it prints when everything is written.
 std::string summary_of(BackgroundCommand& command) {
   for (;;) {
     const auto line = command.wait_err_line("", seconds(60));
@@ -148,7 +148,7 @@ void poll_to_the_end(const Jdk& jdk, const CollectorChoice& choice, bool judge) 
   }
   EXPECT_EQ(counted, choice.name != "Epsilon" && !(choice.name == "Z" && jdk.version < 15));
   EXPECT_EQ(number_before(said, "pauses") + number_before(said, "missed"), collections_between(document)) << said;
-  if (choice.name != "CMS") {  // JDK 11 says that it is deprecated
+  if (choice.name != "CMS") {  // JDK 11 prints that it is deprecated
     EXPECT_EQ(jvm->err(), "");
   }
   record_support(jdk, choice.name, "live", "hsperf: poll to XML with pauses",

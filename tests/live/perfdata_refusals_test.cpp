@@ -1,4 +1,4 @@
-// What hsperf says where there is nothing to read, and its exit status: each row of the table of bad inputs.
+// Messages and exit statuses of hsperf if there is nothing to read: each row of the table of bad inputs.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ struct Row {
   Bytes bytes;
   int status;
   std::string words;                 // part of its one line
-  std::vector<std::string> options;  // with which it is read
+  std::vector<std::string> options;  // options for reading it
   int status_with_options;
   friend std::ostream& operator<<(std::ostream& stream, const Row& row) { return stream << row.name; }
 };
@@ -120,7 +120,7 @@ TEST_P(BadFile, HasItsLineAndItsStatus) {
   EXPECT_EQ(read.status, row.status_with_options) << read.err;
 }
 
-// `words` with the status and the one line that follow.
+// Expects this status and this one line for `words`.
 void expect_refusal(const std::vector<std::string>& words, int status, const std::string& line,
                     const CommandOptions& options = {}) {
   const auto done = must(run_hsperf(words, options));
@@ -180,7 +180,7 @@ TEST(Refusals, OfJvmsWithoutCountersAndOfThoseOfOthersSayWhy) {
   EXPECT_EQ(small->status, 0);
   EXPECT_THAT(small->err, HasSubstr("start the JVM with -XX:PerfDataMemorySize=64k"));
   if (::geteuid() != 0) JTRACE_SKIP("ptrace", "not root: cannot become another user");
-  // As another user, who may run a copy of the tool and nothing else.
+  // As another user, who may execute a copy of the tool and nothing else.
   const ScratchDir folder;
   ::chmod(folder.path().c_str(), 0755);
   const std::string tool = folder.file("hsperf");

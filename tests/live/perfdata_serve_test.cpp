@@ -1,5 +1,4 @@
-// hsperf serve, top and check as they are used: scraped by promtool and a Prometheus server, on a terminal, in a
-// script.
+// hsperf serve, top and check in use: scraped by promtool and a Prometheus server, on a terminal, in a script.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -85,7 +84,7 @@ TEST(Serve, JvmsComeAndGoAndTheirSecretsStay) {
   auto server = must(Server::start());
   auto jvm = must(
       JvmProcess::start(*jdk, "Workload", {.flags = {"-Dsome.password=hidden"}, .arguments = {"argument-of-main"}}));
-  // A process that was looked at before it was a JVM is looked at again after two seconds.
+  // A process that was not a JVM yet when it was checked is checked again after two seconds.
   std::string page;
   for (int i = 0; i < 600 && page.find(label_of(*jvm)) == page.npos; ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -196,7 +195,7 @@ TEST(Check, ItsStatusIsItsAnswer) {
   must(jvm->ask("release"));
 }
 
-// What a program on a terminal of its own prints until it has printed `wanted`, or ends.
+// The output of a program on a terminal of its own until it has printed `wanted`, or ends.
 std::string read_until(int terminal, const std::string& wanted) {
   std::string text;
   pollfd polled{.fd = terminal, .events = POLLIN, .revents = 0};
@@ -228,7 +227,7 @@ TEST(Top, ShowsTheJvmsSortsByAKeyAndQuits) {
   ASSERT_EQ(::write(terminal, "p", 1), 1);
   EXPECT_THAT(read_until(terminal, row), HasSubstr("sort: "));
   ASSERT_EQ(::write(terminal, "q", 1), 1);
-  EXPECT_THAT(read_until(terminal, "\033[?1049l"), HasSubstr("\033[?1049l"));  // the screen as it was
+  EXPECT_THAT(read_until(terminal, "\033[?1049l"), HasSubstr("\033[?1049l"));  // the original screen
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -1,4 +1,4 @@
-// What the live tests of hsperf share: the tool, the JDK's own jstat and jcmd as judges, JVMs of every collector.
+// Shared by the live tests of hsperf: the tool, the JDK's own jstat and jcmd for comparison, JVMs with every collector.
 #pragma once
 
 #include <filesystem>
@@ -38,17 +38,17 @@ class PerfOracle {
   std::unique_ptr<JvmProcess> jvm_;
 };
 
-// A collector of a JDK and how to get it: those of jdk_matrix.h, CMS (8 and 11) and Epsilon (11 and later) too.
+// A collector of a JDK and its flags: those of jdk_matrix.h, and CMS (JDK 8 and 11) and Epsilon (11 and later).
 struct CollectorChoice {
   std::string name;
   std::vector<std::string> flags;
 };
 std::vector<CollectorChoice> collector_choices(const Jdk& jdk);
 
-// The hsperfdata file of a JVM, as this process can open it; "" where it has none.
+// The hsperfdata file of a JVM, as this process can open it; "" if it has none.
 std::string counter_file(const JvmProcess& jvm);
 
-// Stops all threads of a JVM of ours until the object goes, so that its counters stand still.
+// Stops all threads of a JVM until the object is destroyed, so that its counters do not change.
 class ScopedStop {
  public:
   explicit ScopedStop(const JvmProcess& jvm);

@@ -1,4 +1,4 @@
-// PlainFacts: one JVM that runs tests/apps/PlainFacts, and what jtrace says of it.
+// PlainFacts: one JVM that runs tests/apps/PlainFacts, and jtrace's output about it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace jtrace::test {
 
-// Objects that do not move.
+// Flags with which objects do not move.
 inline std::vector<std::string> calm_flags() { return {"-Xms32m", "-Xmx32m", "-XX:+UseSerialGC"}; }
 
 class PlainFacts : public ::testing::TestWithParam<Jdk> {
@@ -44,7 +44,7 @@ class PlainFacts : public ::testing::TestWithParam<Jdk> {
       if (row["name"] == name) return row;
     return json::object();
   }
-  // Its threads come to their places in their own time.
+  // Waits until the thread is at its place; threads get there in their own time.
   json thread_that_waits_for(const std::string& name, const std::string& kind) {
     json row;
     for (int i = 0; i < 100; ++i) {

@@ -1,5 +1,5 @@
 // Waits for the initialisation of a class, a virtual thread that cannot leave its carrier, stacks that were cut: each
-// is said to be what it is, on every JDK found.
+// is reported as such, on every JDK found.
 #include "tests/live/plain_facts.h"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST_P(Facts, OfAPinnedVirtualThreadAreItsFramesAndItsCarrier) {
   EXPECT_TRUE(jvm_->alive());
 }
 
-// Each lambda's class is in a ClassLoaderData of its own: that is no loader.
+// Each lambda's class has a ClassLoaderData of its own, which is not a loader.
 TEST_P(Facts, OfLoadersAreEachNamedOnce) {
   start();
   must(jvm_->ask("spin"));

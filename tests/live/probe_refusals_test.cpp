@@ -1,4 +1,4 @@
-// What `jtrace probe` says where it cannot work, or only in part: one line that names what is missing and what helps.
+// Messages of `jtrace probe` if it cannot work, or only in part: one line that names what is missing and what helps.
 #include <errno.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ CommandOutput probe(std::vector<std::string> words, const CommandOptions& option
   return done ? *done : CommandOutput{};
 }
 
-// A child for which the kernel has no bpf(2) or no perf_event_open(2): they give these errors, 0: they work.
+// A child for which bpf(2) and perf_event_open(2) fail with these errors; 0: they work.
 CommandOptions with_errors(unsigned bpf, unsigned perf) {
   CommandOptions options;
   options.in_child = [bpf, perf] {
@@ -88,7 +88,7 @@ TEST_F(ProbeRefusals, NameTheCapabilityOrWhatTheKernelLacks) {
   EXPECT_THAT(asked.err, HasSubstr("CAP_BPF"));
 }
 
-// With the rights to trace, but not to read another's memory.
+// With the rights to trace, but not to read another user's memory.
 TEST_F(ProbeRefusals, AJvmOfAnotherUserTakesTheRightToReadIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "takes root to be somebody else";
   const auto done =
@@ -124,13 +124,13 @@ TEST_F(ProbeRefusals, AJvmThatIsDeadIsNoProcess) {
   EXPECT_EQ(probe({pid(), "thread__start", "-o", "/dev/null"}).status, 3);
 }
 
-// The trace says how many hits were lost, and what is there and what was lost make up the kernel's own count.
+// The trace has the number of lost hits; recorded and lost hits together are the kernel's own count.
 TEST_F(ProbeRefusals, WhatIsLostAndWhatIsThereIsWhatTheKernelCounted) {
   auto calls = must(JvmProcess::start(jdk_, "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}}));
   const ScratchDir folder;
   const std::string path = folder.file("calls.xml");
   START_PROBE(tracer, {calls->pid_text(), "method__entry", "--ring-memory", "1M", "--summary", "-o", path});
-  tracer.signal(SIGSTOP);  // nobody empties the ring
+  tracer.signal(SIGSTOP);  // now the ring is not emptied
   must(calls->ask("run 200000"));
   tracer.signal(SIGCONT);
   stop(tracer, 9);
@@ -165,7 +165,8 @@ TEST_F(ProbeRefusals, ATextThatIsTooLongIsCutAndCounted) {
   }));
 }
 
-// Two traces of one JVM that need the same flag: it stays on until the last one ends, however the first one does.
+// Two traces of one JVM that need the same flag: it stays on until the last one ends, in whatever way the first one
+// ends.
 TEST_F(ProbeRefusals, AFlagStaysOnAsLongAsSomebodyNeedsIt) {
   const std::vector<std::string> probes{"monitor__contended__enter", "monitor__contended__entered"};
   const ScratchDir folder;
@@ -176,11 +177,11 @@ TEST_F(ProbeRefusals, AFlagStaysOnAsLongAsSomebodyNeedsIt) {
   };
   for (const int end : {SIGINT, SIGKILL}) {
     START_PROBE(first, words("first.xml", true));
-    START_PROBE(second, words("second.xml", end == SIGINT));  // it is on: nobody has to ask for it
+    START_PROBE(second, words("second.xml", end == SIGINT));  // it is on already, so no request is needed
     EXPECT_THAT(first.err() + second.err(), HasSubstr("DTraceMonitorProbes"));
     stop(first, end == SIGKILL ? 128 + SIGKILL : 0, end);
     if (end == SIGKILL) {
-      // Its guard lives a moment longer: it is over when a third one's guard is.
+      // Its guard lives a moment longer: it has ended when a third trace's guard exists.
       START_PROBE(third, words("third.xml", true));
       stop(third);
     }
@@ -222,7 +223,7 @@ TEST(ProbeRefusalsOfFiles, AFlagThatIsGoneIsNamedBeforeJavaStarts) {
   if (!seen) JTRACE_SKIP("live", "no JDK on this machine");
 }
 
-// An update puts another libjvm.so in the place of the one that runs, or takes it away.
+// An update replaces the libjvm.so of the running JVM by another, or deletes it.
 TEST(ProbeRefusalsOfFiles, ALibjvmThatWasReplacedOrDeletedIsTracedAllTheSame) {
   JTRACE_NEED_JDK(jdk);
   if (jdk->root) JTRACE_SKIP("live", "no JDK outside of a tree on this machine");
@@ -230,7 +231,7 @@ TEST(ProbeRefusalsOfFiles, ALibjvmThatWasReplacedOrDeletedIsTracedAllTheSame) {
   Jdk copy = *jdk;
   copy.home = folder.file("jdk");
   const std::string lib = copy.home + "/lib", libjvm = lib + "/server/libjvm.so";
-  // The files that the launcher looks for beside itself; the large one by a link.
+  // The files that the launcher expects in its own folder; the large one by a link.
   const auto copied =
       must(run_command({"sh", "-c",
                         "set -e; cd '" + jdk->home + "'; mkdir -p '" + lib + "/server'; cp -rL bin conf '" + copy.home +

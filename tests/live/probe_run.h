@@ -1,4 +1,4 @@
-// What the live tests of `jtrace probe` share.
+// Shared by the live tests of `jtrace probe`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
 
-// Debian's JDK 8 was built without probes: jtrace's own words, so that a broken `jtrace probes` fails the test.
+// Debian's JDK 8 was built without probes. The test asks jtrace itself, so that a broken `jtrace probes` fails the
+// test.
 #define NEED_PROBES(jdk)                                                                                 \
   if (const auto said = run_jtrace({"probes", (jdk).libjvm()});                                          \
       said && said->status == 1 && said->err.find("built without --enable-dtrace") != std::string::npos) \
@@ -22,7 +23,7 @@
 
 namespace jtrace::test {
 
-// `jtrace probe ARGUMENT...`, when its probes are set. kPermission: probes are not allowed here.
+// Starts `jtrace probe ARGUMENT...` and waits until its probes are set. kPermission: probes are not allowed here.
 inline Result<std::unique_ptr<BackgroundCommand>> start_probe(std::vector<std::string> arguments,
                                                               const CommandOptions& options = {}) {
   arguments.insert(arguments.begin(), {jtrace_binary(), "probe"});
@@ -40,7 +41,7 @@ inline Result<std::unique_ptr<BackgroundCommand>> start_probe(std::vector<std::s
   const auto name##_command = must(std::move(name##_started));                          \
   BackgroundCommand& name = *name##_command
 
-// A signal, and the end with that status.
+// Sends the signal and waits for the end with that status.
 inline void stop(BackgroundCommand& probe, int want = 0, int signal = SIGINT) {
   probe.signal(signal);
   const auto status = must(probe.wait_exit(std::chrono::minutes(2)));

@@ -1,5 +1,4 @@
-// `jtrace probe --stack`: the frames that the program knows it has, between the native ones of the JVM and of the
-// thread.
+// `jtrace probe --stack`: the known frames of the program, between the native ones of the JVM and of the thread.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,12 +39,12 @@ std::string joined(const std::vector<std::string>& frames) {
   return text;
 }
 
-// How many frames begin with `prefix`.
+// The number of frames that begin with `prefix`.
 std::ptrdiff_t count_frames(const std::vector<std::string>& frames, std::string_view prefix) {
   return std::count_if(frames.begin(), frames.end(), [&](const auto& frame) { return frame.starts_with(prefix); });
 }
 
-// The frames of the program, without lines, are these, in this order; below them it goes on to the thread's start.
+// The program's frames, without lines, are these, in this order; below them the stack continues to the thread's start.
 void expect_frames(const std::vector<std::string>& frames, const std::vector<std::string>& wanted) {
   auto at = frames.begin();
   for (const std::string& want : wanted) {
@@ -88,13 +87,13 @@ TEST_P(EachJdk, HasTheFramesOfTheProgram) {
   ASSERT_FALSE(collections.empty());
   expect_frames(collections.front(), {"libjvm.so!VMThread::run()"});
   EXPECT_EQ(count_frames(collections.front(), "Workload"), 0);
-  // The stack stands before the element that ends the thread.
+  // The stack comes before the element that ends the thread.
   EXPECT_FALSE(stacks_of(trace, "thread__stop").empty());
   EXPECT_EQ(jvm->err(), "");
   record_support(GetParam(), "G1", "live", "stacks at probes");
 }
 
-// The same of all back ends, and in a container.
+// All back ends give the same, also in a container.
 TEST(ProbeStacks, AreTheSameByAllBackEndsInAContainer) {
   JTRACE_NEED_JDK(jdk);
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("ptrace", why);

@@ -1,4 +1,4 @@
-// `jtrace probe` on JVMs that nobody prepared but for the flag that monitor probes need: no agent, no attach.
+// `jtrace probe` on JVMs without preparation, except for the flag that monitor probes need: no agent, no attach.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -64,7 +64,7 @@ const TraceElement* only(const TraceDocument& trace, std::string_view element, s
   return found;
 }
 
-// Threads and classes that no probe has announced: out of the JVM's own tables.
+// Threads and classes that no probe has announced: from the JVM's own tables.
 TEST_P(EachJdk, KnowsTheThreadsAndClassesFromBefore) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}}));
@@ -141,7 +141,7 @@ TEST_P(EachJdk, EndsWithTheJvm) {
   EXPECT_EQ(trace.count("runtimeShutdown"), 1u);
 }
 
-// Whether the flag of a probe is on, as `jtrace probes` tells it.
+// Whether the flag of a probe is on, according to `jtrace probes`.
 bool is_enabled(const JvmProcess& jvm, const std::string& probe) {
   const auto done = run_jtrace({"probes", jvm.pid_text(), "hotspot:" + probe, "--format", "json"});
   EXPECT_TRUE(succeeded(done));
@@ -168,7 +168,7 @@ TEST_P(EachJdk, SwitchesFlagsOnAndOffAgain) {
     EXPECT_TRUE(is_enabled(*jvm, "monitor__contended__enter"));
     must(jvm->ask("contend 5"));
     stop(probe, end == SIGKILL ? 128 + SIGKILL : 0, end);
-    // The guard does it, and outlives a tool that was killed: by a moment.
+    // The guard does it; it outlives a killed tool for a moment.
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (is_enabled(*jvm, "monitor__contended__enter") && std::chrono::steady_clock::now() < limit) {
     }
@@ -208,7 +208,7 @@ std::map<std::string, std::uint64_t> counts_of(const std::string& text, bool sum
   std::map<std::string, std::uint64_t> counts;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (summary && line.starts_with("DURATION")) break;  // a second table, of the same names
+    if (summary && line.starts_with("DURATION")) break;  // a second table with the same names
     const std::string begin = summary ? "hotspot:" : "@[";
     if (!line.starts_with(begin)) continue;
     const std::size_t end = line.find(summary ? " " : "]");
@@ -218,8 +218,8 @@ std::map<std::string, std::uint64_t> counts_of(const std::string& text, bool sum
   return counts;
 }
 
-// The kernel's own count of each probe lies between ours of a shorter and of a longer time: equal, where nothing else
-// fires in between.
+// The kernel's own count of each probe is between jtrace's counts of a shorter and of a longer time: equal if nothing
+// else fires in between.
 TEST_P(EachJdk, CountsWhatBpftraceCounts) {
   NEED_PROBES(GetParam());
   if (const auto there = run_command({"bpftrace", "--version"}); !there || there->status != 0)
@@ -296,7 +296,7 @@ TEST(ProbeRights, NamesTheCapabilitiesAndNeedsNoOthers) {
   EXPECT_EQ(allowed.status, 0) << allowed.err;
 }
 
-// The other back ends say the same; each hit is there once.
+// The other back ends give the same result; each hit is recorded once.
 TEST(ProbeBackEnds, SayTheSame) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}}));
@@ -307,7 +307,7 @@ TEST(ProbeBackEnds, SayTheSame) {
     for (const char* command : {"threads 7", "contend 3", "load 4", "gc 1"}) must(jvm->ask(command));
     probe.signal(SIGINT);
     auto status = must(probe.wait_exit(std::chrono::minutes(2)));
-    // Without BPF the name of a thread that has ended when its start is looked at is not known.
+    // Without BPF the name of a thread is unknown if the thread has ended when its start is handled.
     const bool names = back_end != std::string("perf");
     EXPECT_THAT(status, AnyOf(0, names ? 0 : 9)) << back_end << probe.err();
     EXPECT_THAT(probe.err(), HasSubstr(std::string(" by ") + back_end));
@@ -331,7 +331,7 @@ TEST(ProbeTargets, AreSeveralWithATraceEach) {
     jvms.push_back(std::move(jvm));
   }
   const ScratchDir folder;
-  // The first says that it traces, then the other.
+  // Waits for the message that it traces the first JVM, then for that of the other.
   START_PROBE(probe, {jvms[0]->pid_text(), jvms[1]->pid_text(), "thread__start", "thread__stop"},
               {.directory = folder.path()});
   ASSERT_TRUE(probe.wait_err_line("jtrace: tracing", std::chrono::seconds(60))) << probe.err();

@@ -1,4 +1,4 @@
-// `jtrace recover`: what is left when both the JVM and the jtrace that traced it were killed.
+// `jtrace recover`: the remains after both the JVM and the jtrace that traced it were killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,15 +19,15 @@ using ::testing::HasSubstr;
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachJdk);
 
-// The ring memory that the trace of this JVM has, "" if there is none.
+// The ring memory of the trace of this JVM, "" if there is none.
 std::string pool_of(pid_t pid) {
   for (const auto& entry : fs::directory_iterator("/dev/shm"))
     if (entry.path().filename().string().starts_with("jtrace-" + std::to_string(pid) + "-")) return entry.path();
   return "";
 }
 
-// A trace in the middle of which jtrace stood still, so that the last 30 threads are in the ring memory alone; then
-// both were killed.
+// A trace during which jtrace was stopped, so that the last 30 threads are only in the ring memory; then both were
+// killed.
 struct Wreck {
   std::unique_ptr<TracedJvm> jvm;
   std::string pool;

@@ -1,6 +1,6 @@
 // The rewriter over the classes of the JDKs themselves and of real programs: every probe in every method, verified by
-// the JVM. A spread of the classes in the time that a test has (JTRACE_IMAGE_SECONDS, 4); all of them by hand with a
-// large value.
+// the JVM. A test takes a part of the classes, spread over the image, in a limited time (JTRACE_IMAGE_SECONDS, 4); by
+// hand, with a large value, all of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ namespace {
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachJdk);
 
-// A JVM that rewrites; a JDK of the tree sees our root at /srv.
+// A JVM that rewrites; a JDK of the tree sees the host's root at /srv.
 Result<std::unique_ptr<JvmProcess>> rewriting_jvm(const Jdk& jdk) {
   JvmOptions options;
   options.flags = {"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal",
@@ -33,16 +33,17 @@ Result<std::unique_ptr<JvmProcess>> rewriting_jvm(const Jdk& jdk) {
   return JvmProcess::start(jdk, "RewriteAll", options);
 }
 
-// What the test library does to a class, and its name for the methods that it did it to.
+// What the test library does to a class, and its word for methods that it changed.
 struct Change {
   std::string number;
   std::string counted;
 };
 const Change kAllProbes{"32767", "rewritten"};
-const Change kCalls{"24576", "rewritten"};                   // and frames, which nothing else tells of here
+const Change kCalls{"24576", "rewritten"};                   // with frames, which nothing else reports here
 const Change kFrames{std::to_string(1 << 30), "completed"};  // no StackMapTables, so that they have to be computed
 
-// The change to every method of what `command` names; at least so many classes and methods, and no fault.
+// Makes the change in every method of the classes that `command` names; expects at least so many classes and methods,
+// and no fault.
 void expect_sound(const Jdk& jdk, const Change& change, const std::string& command, const std::string& jars = "") {
   const auto jvm = must(rewriting_jvm(jdk));
   const char* seconds = ::getenv("JTRACE_IMAGE_SECONDS");
@@ -65,13 +66,13 @@ TEST_P(EachJdk, VerifiesRewrittenClassesOfItsOwnImage) {
   if (!HasFailure()) record_support(GetParam(), "G1", "live", "rewritten classes of the image verify");
 }
 
-// What CLASS_LOAD_HOOK of the JVMPI bridge does.
+// What the JVMPI bridge does after CLASS_LOAD_HOOK.
 TEST_P(EachJdk, VerifiesComputedFramesOfItsOwnImage) {
   expect_sound(GetParam(), kFrames, "image");
   if (!HasFailure()) record_support(GetParam(), "yes", "JVMPI", "computed frames of the image verify");
 }
 
-// The jars of VisualVM and Eclipse's compiler as the JVM sees them; "" where they are not there.
+// The jars of VisualVM and Eclipse's compiler as the JVM sees them; "" if they are not installed.
 std::string real_programs(const Jdk& jdk) {
   std::vector<std::string> jars = visualvm_jars();
   jars.push_back(eclipse_compiler_jar());

@@ -1,6 +1,6 @@
 // The native half of tests/apps/RewriteAll.java: a JVM TI environment whose ClassFileLoadHook puts probes into the
-// classes that are retransformed, or takes their StackMapTables away and has them computed. The JVM verifies what comes
-// out; a helper class with empty methods is there to be called.
+// classes that are retransformed, or removes their StackMapTables and has them computed. The JVM verifies the result;
+// the probes call the empty methods of a helper class.
 #include <jni.h>
 #include <jvmti.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ long g_left = 0;
 long g_guesses = 0;
 bool g_on = false;
 std::uint32_t g_probes = 0;
-// Spreads the numbers over all ways to push one.
+// Spreads the numbers over all instructions that push one.
 std::uint32_t g_number = 0;
 long g_outcomes[8];
 long g_open_starts = 0;
@@ -49,12 +49,12 @@ Bytes helper_class() {
   ClassBuilder made(kHelper, "java/lang/Object");
   CodeBuilder code(made.pool());
   code.op(kReturn);
-  // No method of them takes more than four words.
+  // None of the methods takes more than four words.
   for (const ProbeMethodText& each : kProbeMethods) made.add_method(0x0009, each.name, each.descriptor, 1, 4, code);
   return made.finish();
 }
 
-// The class as one who knows nothing of StackMapTables writes it.
+// The class as a writer that does not know StackMapTables would write it.
 Bytes without_tables(const ClassFile& klass) {
   ClassAssembly assembly(klass);
   for (const Method& method : klass.methods()) {
@@ -142,7 +142,7 @@ void JNICALL load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject l
               klass.name().data(), static_cast<int>(klass.methods()[i].name.size()), klass.methods()[i].name.data());
   }
   ++g_classes;
-  // With a handler in its constructor C2 crashes when it compiles it (seen with 17 and 25): it is never rewritten.
+  // C2 crashes when it compiles its constructor with a handler in it (seen with JDK 17 and 25): it is never rewritten.
   if (klass.name() == "java/lang/Object") return;
   if (outcome != ClassOutcome::kRewritten) return;
   g_bytes_before += size;
@@ -189,7 +189,8 @@ extern "C" JNIEXPORT jint JNICALL Java_RewriteAll_rewrite(JNIEnv* jni, jclass, j
   if (!batch.empty() &&
       g_jvmti->RetransformClasses(static_cast<jint>(batch.size()), batch.data()) != JVMTI_ERROR_NONE) {
     for (jclass klass : batch) {
-      // Whether it is us: a class that does not link (its own superclass is missing...) fails without probes too.
+      // Whether the probes are the cause: a class that does not link (because its superclass is missing) fails without
+      // them too.
       const jvmtiError error = g_jvmti->RetransformClasses(1, &klass);
       if (error == JVMTI_ERROR_NONE) continue;
       g_on = false;

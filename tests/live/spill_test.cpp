@@ -1,5 +1,5 @@
-// `jtrace attach --spill` and `jtrace convert`: the document that comes later has what the program knows it did; what a
-// file that was cut or damaged still gives; what two deaths leave.
+// `jtrace attach --spill` and `jtrace convert`: the converted document agrees with the program; what a truncated or
+// damaged file still gives; what remains after both processes were killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ JTRACE_ON_EACH_JDK(EachJdk);
 const std::vector<std::string> kCalls{"--events", "methods,threads", "--when-full",       "block",    "--block-limit",
                                       "10000",    "--filter",        "Calls fib include", "--filter", "* exclude"};
 
-// An attach that spills, and traces.
+// Starts an attach with a spill, and waits until it traces.
 Result<std::unique_ptr<BackgroundCommand>> spill(pid_t pid, const std::string& path,
                                                  const std::vector<std::string>& options, std::string_view sign) {
   std::vector<std::string> argv{jtrace_binary(), "attach", std::to_string(pid), "--spill", path};
@@ -35,10 +35,10 @@ Result<std::unique_ptr<BackgroundCommand>> spill(pid_t pid, const std::string& p
   return command;
 }
 
-// The spill of a program that called fib, and how often.
+// Makes the spill of a program that called fib, and the number of calls.
 void make_spill(const Jdk& jdk, const std::string& path, long& fibs) {
   auto jvm = must(JvmProcess::start(jdk, "Calls", attachable(jdk)));
-  // The agent says so in the stream of definitions, which is kept as it is.
+  // The agent reports it in the stream of definitions, which is stored unchanged.
   auto command = must(spill(jvm->pid(), path, kCalls, "jtrace.rewritten"));
   for (const char* each : {"fib 18", "threads 4 12"}) {
     auto answer = must(jvm->ask(each));
@@ -52,7 +52,7 @@ void make_spill(const Jdk& jdk, const std::string& path, long& fibs) {
 
 void write(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
-// The id of the method fib there; "" where it is not called.
+// The id of the method fib in the document; "" if it was not called.
 std::string fib_of(const TraceDocument& trace) {
   for (const TraceElement* each : trace.all("methodDef"))
     if (each->get("name") == "fib") return each->get("methodId");
@@ -78,12 +78,12 @@ TEST_P(EachJdk, MakesTheDocumentLater) {
   EXPECT_EQ(count_by_thread(trace, "threadEnd", "caller-"), 4);
   EXPECT_EQ(trace.option("spill"), kept);
   EXPECT_EQ(trace.option("jtrace.dropped"), "");
-  // With all that a file has beside its events.
+  // Including everything that a file has besides its events.
   EXPECT_LT(fs::file_size(kept), static_cast<std::uintmax_t>(fibs) * 2 * 32);
   record_support(GetParam(), "G1", "live", "spill");
 }
 
-// Thousands of methods have probes and one of them is called: each file of a rotation has its events, and the
+// Thousands of methods have probes and only one is called: each file of a rotation has its own events and the
 // definitions that they need.
 TEST_P(EachJdk, AFurtherFileSaysAgainWhatItsEventsReferTo) {
   constexpr std::uint64_t kMaxSize = 256u << 10;
@@ -156,7 +156,7 @@ TEST(Spill, EndsWhereTheFileIsCutOrDamaged) {
   EXPECT_THAT(headless.err, HasSubstr("b.spill: is a spill that is cut"));
 }
 
-// jtrace stood still while 30 threads ran, and was killed with the JVM: the file has the others, packed.
+// jtrace was stopped while 30 threads ran, and was killed with the JVM: the file has the others, compressed.
 TEST(Spill, IsCompletedOutOfTheRingMemoryThatTwoDeathsLeft) {
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;

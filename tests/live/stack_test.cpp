@@ -1,5 +1,5 @@
-// `jtrace stack`, `profile`, `top` and the events of a snapshot on every JDK found: stacks whole from the innermost
-// native function to the thread's start, and a target that goes on unharmed.
+// `jtrace stack`, `profile`, `top` and the events of a snapshot on every JDK found: complete stacks from the innermost
+// native function to the thread's start, and a target that is unharmed.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ class StackOnEachJdk : public ::testing::TestWithParam<Jdk> {
       const std::size_t open = line.rfind('(');
       if (!frames || !line.starts_with("  ") || open == line.npos) continue;
       std::string name = line.substr(line.find_first_not_of(' '), open - line.find_first_not_of(' '));
-      if (name.starts_with("at ")) name.erase(0, 3);  // 25 and later
+      if (name.starts_with("at ")) name.erase(0, 3);  // JDK 25 and later
       if (const std::size_t module = name.find('/'); module != name.npos && name.find("/0x") != module)
         name.erase(0, module + 1);
       frames->push_back(name);
@@ -194,7 +194,7 @@ TEST_P(StackOnEachJdk, TellsWhomVirtualThreadsKeepWaiting) {
   if (GetParam().version < 24)
     GTEST_SKIP() << "a monitor pins virtual threads to their carriers before JDK 24 (JEP 491)";
   must(jvm_->ask("virtual-locks"));
-  std::map<std::string, std::string> waits;  // thread: what it waits for, and who has it
+  std::map<std::string, std::string> waits;  // thread: what it waits for, and which thread has it
   const CommandOutput locks = run({"inspect", jvm_->pid_text(), "locks", "--format", "json"});
   ASSERT_EQ(locks.status, 0) << locks.err;
   const json document = json::parse(locks.out);

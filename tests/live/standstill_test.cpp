@@ -1,4 +1,4 @@
-// processSuspend and processResume: of a JVM that was stopped or frozen, and of no other.
+// processSuspend and processResume: for a JVM that was stopped or frozen, and for no other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ const std::vector<std::string> kMethods{"--events", "methods,runtime",   "--time
   return found ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << found.error().message();
 }
 
-// Each suspend has its resume, and nothing of the program is between them. Returns how many there are.
+// Each suspend has its resume, and no event of the program is between them. Returns the number of pairs.
 std::size_t standstills(const TraceDocument& trace) {
   std::size_t found = 0;
   const TraceElement* suspended = nullptr;
@@ -44,7 +44,7 @@ std::size_t standstills(const TraceDocument& trace) {
       EXPECT_GE(nanoseconds_of(each.get("time")), nanoseconds_of(suspended->get("time")));
       suspended = nullptr;
     } else if (suspended != nullptr && (each.name == "methodEntry" || each.name == "methodExit")) {
-      // One that was being written when the process was stopped has a time from before.
+      // An event that was being written when the process was stopped has an earlier time.
       EXPECT_LE(nanoseconds_of(each.get("time")), nanoseconds_of(suspended->get("time")));
     }
   }
@@ -70,7 +70,7 @@ TEST_P(EachJdk, ThatWasStoppedIsSaidToHaveStoodStill) {
   record_support(GetParam(), "G1", "live", "process stopped and continued");
 }
 
-// A cgroup of the freezer's own, where we may make one; the process is moved back before it goes.
+// A cgroup of the freezer's own, if we may make one; the process is moved back before the cgroup is removed.
 class FrozenGroup {
  public:
   explicit FrozenGroup(pid_t pid) : pid_(std::to_string(pid)) {
@@ -107,7 +107,7 @@ class FrozenGroup {
   std::string pid_;
   std::string folder_;
   std::string root_;
-  bool is_old_ = false;  // version 1
+  bool is_old_ = false;  // cgroups version 1
 };
 
 TEST(Standstill, OfAFrozenCgroupIsSaid) {

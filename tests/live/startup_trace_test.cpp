@@ -1,4 +1,4 @@
-// The agent from the start of the JVM: -agentpath with no jtrace waiting.
+// The agent from the start of the JVM: -agentpath without a waiting jtrace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>

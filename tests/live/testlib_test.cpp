@@ -1,4 +1,4 @@
-// The JDKs are found and can be started: what every other live test stands on.
+// The JDKs are found and can be started: all other live tests depend on it.
 #include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// It fails the test where it was called, and what comes after it is not run.
+// It fails the test at the line that called it, and ends it.
 TEST(Must, EndsTheTestWithTheErrorsTextAtItsOwnLine) {
   EXPECT_EQ(must(Result<int>(7)), 7);
   ::testing::TestPartResultArray failures;

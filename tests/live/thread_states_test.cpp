@@ -1,4 +1,4 @@
-// What threads did that ran before the attach: jtrace.threadState against what the JVM itself says of them, and the
+// What threads that ran before the attach were doing: jtrace.threadState against what the JVM itself reports, and the
 // page that shows it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST_P(EachJdk, WhatThreadsDidAtTheAttachIsSaid) {
   EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(valid(run->path()));
   Traced found = traced(trace);
-  // Main answered when the JVM was asked, and read when we came.
+  // main was answering when the JVM was asked, and reading when jtrace attached.
   EXPECT_EQ(found.state[found.id["main"]], "native");
   ById jvm_says = said_by_jvm(answer);
   jvm_says.erase(found.id["main"]);
@@ -73,7 +73,7 @@ TEST_P(EachJdk, WhatThreadsDidAtTheAttachIsSaid) {
   EXPECT_EQ(found.state[found.id["blocked"]], "blocked");
   EXPECT_EQ(found.state[found.id["meeting"]], "waiting");
   EXPECT_THAT(found.state[found.id["Finalizer"]], AnyOf("waiting", "parked"));
-  // What began while we looked did nothing before.
+  // A thread that began in the meantime had no state before.
   EXPECT_EQ(found.state.count(found.id["more-1"]), 0u);
 
   const ScratchDir folder;
@@ -87,7 +87,7 @@ TEST_P(EachJdk, WhatThreadsDidAtTheAttachIsSaid) {
   record_support(GetParam(), "G1", "live", "what threads did at the attach");
 }
 
-// In a further document a thread has its state only where it has done nothing since.
+// In a later document a thread has its state only if it has had no event since.
 TEST_P(EachJdk, WhatHasMovedSinceIsNotSaidToStand) {
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   auto run =

@@ -1,4 +1,4 @@
-// The judge must be able to say no.
+// The checks must be able to fail.
 #include "tests/testlib/trace_document.h"
 
 #include <gmock/gmock.h>

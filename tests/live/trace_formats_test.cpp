@@ -1,5 +1,5 @@
-// What is done with the traces of real JVMs: checked, merged with the counters', converted to every format and back,
-// shown; and what a killed trace has left, read as it is.
+// Uses of the traces of real JVMs: checked, merged with those of counters, converted to every format and back, shown as
+// a page; and the remains of a killed trace, read directly.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 class TraceFormats : public ::testing::TestWithParam<Jdk> {
  protected:
   std::string file(const std::string& name) const { return folder_.file(name); }
-  // Runs jtrace and expects `status`; what it printed.
+  // Runs jtrace and expects `status`; returns its output.
   std::string run(const std::vector<std::string>& arguments, int status = 0) {
     const auto done = run_jtrace(arguments);
     if (!done) {
@@ -52,7 +52,7 @@ TEST_P(TraceFormats, EveryFormatAndBack) {
   const std::string in = (*trace)->path();
   EXPECT_THAT(run({"validate", in}), HasSubstr(", 0 faults"));
 
-  // XML comes back byte by byte, packed or not; fragments as the document they are of.
+  // XML comes back byte by byte, compressed or not; fragments as the document from which they are.
   run({"convert", in, "-o", file("a.trcxml.zst")});
   run({"convert", file("a.trcxml.zst"), "-o", file("b.trcxml")});
   EXPECT_EQ(*read_file(in), *read_file(file("b.trcxml")));
@@ -75,7 +75,7 @@ TEST_P(TraceFormats, EveryFormatAndBack) {
     EXPECT_EQ(before[kept], after[kept]) << kept;
   EXPECT_GT(before["gcStart"], 0u);
 
-  // The counters of the same JVM join as an agent of the same process.
+  // The counters of the same JVM are added as an agent of the same process.
   const auto hsperf = run_command({(fs::path(jtrace_binary()).parent_path() / "hsperf").string(), "snap",
                                    std::to_string((*jvm)->pid()), "--format", "xml"});
   if (hsperf && hsperf->status == 0) {
@@ -91,7 +91,7 @@ TEST_P(TraceFormats, EveryFormatAndBack) {
   }
 }
 
-// The agent, the probes, the counters and a look from outside, all at the same time, of one JVM.
+// The agent, the probes, the counters and a snapshot from outside, all at the same time for one JVM.
 TEST_P(TraceFormats, FourAgentsOfOneJvmAreOneProcess) {
   auto jvm = JvmProcess::start(GetParam(), "Workload", attachable(GetParam()));
   ASSERT_TRUE(jvm) << jvm.error().message();
@@ -152,7 +152,7 @@ TEST_P(TraceFormats, WhatAKilledTraceHasLeftIsAnInput) {
   ASSERT_TRUE((*trace)->command().wait_exit(std::chrono::seconds(30)));
   EXPECT_THAT(run({"validate", pool}), HasSubstr(", 0 faults"));
   run({"convert", pool, "-o", file("left.sqlite")});
-  // Without the trace's own file only what the ring memory holds is there.
+  // Without the trace's own file there is only what the ring memory holds.
   fs::remove((*trace)->path());
   EXPECT_THAT(run({"convert", pool, "-o", file("rest.trcxml")}, 9), HasSubstr("truncated after"));
   fs::remove(pool);

@@ -1,4 +1,4 @@
-// Thread.sleep and LockSupport.park as monWait and monWaited, against what the program knows it did.
+// Thread.sleep and LockSupport.park as monWait and monWaited, against the program's own record.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ std::map<std::string, Waits> waits_of(const TraceDocument& trace, std::string_vi
   return waits;
 }
 
-// Of all threads with that name, in the order of their ids.
+// The waits of all threads with that name, in the order of their ids.
 Waits all_waits_of(const TraceDocument& trace, std::string_view name) {
   Waits all;
   for (const auto& [id, waits] : waits_of(trace, name)) all.insert(all.end(), waits.begin(), waits.end());
@@ -83,7 +83,7 @@ TEST_P(EachJdk, SleepsAndParksAreWhatTheProgramDid) {
   TracedJvm jvm(GetParam(), "Waits", {"--events", "threads,sleeps,parks"});
   std::vector<std::string> commands{"sleeps", "parks", "lock"};
   if (has_virtual) commands.insert(commands.end(), {"duration", "virtualSleeps 3", "virtualParks 3"});
-  // No frame of ours is in the stack of a thread that waits.
+  // No frame of jtrace is on the stack of a waiting thread.
   for (const std::string& command : commands) EXPECT_EQ(jvm.process().ask(command).value_or(""), "ours=0") << command;
   jvm.ctl({"pause"});
   jvm.ask("sleeps");
@@ -98,7 +98,7 @@ TEST_P(EachJdk, SleepsAndParksAreWhatTheProgramDid) {
   for (const Wait& each : sleeps) {
     EXPECT_TRUE(each.ended);
     EXPECT_EQ(each.owner, "");
-    // The one of a minute was interrupted; a sleep is no shorter than it was to be.
+    // The sleep of a minute was interrupted; no other sleep is shorter than requested.
     if (each.timeout == 60'000) {
       EXPECT_LT(each.waited, 60'000u);
     } else {
@@ -113,7 +113,7 @@ TEST_P(EachJdk, SleepsAndParksAreWhatTheProgramDid) {
     EXPECT_TRUE(each.ended);
     EXPECT_EQ(each.owner, "0");
   }
-  // A lock's park may end for no reason and be made again.
+  // A park for a lock may end for no reason and be repeated.
   const Waits locks = all_waits_of(trace, "locker");
   EXPECT_THAT(objects(locks), AllOf(Not(IsEmpty()), Each("java/util/concurrent/locks/ReentrantLock$NonfairSync")));
   const auto main = waits_of(trace, "main");
@@ -139,14 +139,14 @@ TEST_P(EachJdk, SleepsAndParksAreWhatTheProgramDid) {
   record_support(GetParam(), "G1", "live", "Thread.sleep as monWait");
   record_support(GetParam(), "G1", "live", "LockSupport.park as monWait");
 
-  // Nothing is left in the threads' way.
+  // Nothing is left that threads would meet.
   for (const char* command : {"sleeps", "parks"})
     EXPECT_EQ(jvm.process().ask(command).value_or(""), "ours=0") << command;
   EXPECT_EQ(jvm.err(), "");
-  EXPECT_THAT(jvm.out(), Not(::testing::HasSubstr("WARN")));  // RegisterNatives would warn there
+  EXPECT_THAT(jvm.out(), Not(::testing::HasSubstr("WARN")));  // RegisterNatives would warn here
 }
 
-// Both rewrite the same classes; a JVM that has had a trace gets the next one.
+// Both rewrite the same classes; a JVM can be traced again after a trace.
 TEST_P(EachJdk, WaitsAndProbesShareAClass) {
   auto jvm = must(JvmProcess::start(GetParam(), "Waits", attachable(GetParam())));
   for (int round = 0; round < 2; ++round) {
@@ -172,8 +172,8 @@ TEST_P(EachJdk, WaitsAndProbesShareAClass) {
   EXPECT_EQ(jvm->err(), "");
 }
 
-// Elements of that kind on the objects of that class, with the pauses. (A waiter that is woken may contend, and a
-// thread that ends may for others.)
+// Elements of that kind on the objects of that class, with the pauses. (A thread that is woken may contend, and a
+// thread that ends may contend for other monitors.)
 std::vector<std::string> story_of(const TraceDocument& trace, std::string_view kind, std::string_view class_name) {
   std::string class_id;
   std::set<std::string> objects;
@@ -188,7 +188,7 @@ std::vector<std::string> story_of(const TraceDocument& trace, std::string_view k
   return story;
 }
 
-// What a pause or a stop falls into ends all the same, or has no beginning.
+// An event during a pause or a stop of the trace is missing; its other half is not.
 TEST_P(EachJdk, PausesInTheMiddleOfWaits) {
   TracedJvm jvm(GetParam(), "Waits", {"--events", "threads,monitors"});
   const auto ctl = [&](const std::string& verb) { jvm.ctl({verb}); };
@@ -206,7 +206,7 @@ TEST_P(EachJdk, PausesInTheMiddleOfWaits) {
   EXPECT_THAT(
       story_of(first, "monContended", "Waits$Taken"),
       ElementsAre("monContendedEnter", "paused=true", "monContendedEntered", "paused=false", "monContendedEntered"));
-  // Open at the start of the next trace: an end alone; at its stop: a beginning alone.
+  // Open at the start of the next trace: only an end; at its stop: only a beginning.
   jvm.ask("open");
   ctl("start");
   jvm.ask("close");

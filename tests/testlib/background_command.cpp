@@ -74,7 +74,7 @@ Result<int> BackgroundCommand::wait_exit(std::chrono::milliseconds timeout) {
   if (::waitpid(pid_, &status, 0) < 0) return fail(system_error("waiting for " + argv_[0]));
   ended_ = true;
   status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  // Its last words may still be in the pipes.
+  // Its last output may still be in the pipes.
   for (LineCollector* pipe : {out_.get(), err_.get()}) pipe->wait_end(std::chrono::seconds(2));
   return status_;
 }

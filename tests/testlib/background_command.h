@@ -1,4 +1,4 @@
-// BackgroundCommand: a program that runs beside the test, gone when the object goes.
+// BackgroundCommand: a program that runs beside the test, and is killed when the object is destroyed.
 #pragma once
 
 #include <sys/types.h>
@@ -26,17 +26,17 @@ class BackgroundCommand {
   pid_t pid() const { return pid_; }
   std::string out() const { return out_->text(); }
   std::string err() const { return err_->text(); }
-  // The next line of stdout that starts with `prefix`; nullopt at the time's or the program's end.
+  // The next line of stdout that starts with `prefix`; nullopt at the time-out or at the program's end.
   std::optional<std::string> wait_out_line(std::string_view prefix, std::chrono::milliseconds timeout) {
     return out_->wait_line(prefix, timeout);
   }
-  // The next line of stderr that starts with `prefix`; nullopt at the time's or the program's end.
+  // The next line of stderr that starts with `prefix`; nullopt at the time-out or at the program's end.
   std::optional<std::string> wait_err_line(std::string_view prefix, std::chrono::milliseconds timeout) {
     return err_->wait_line(prefix, timeout);
   }
 
   bool alive() const;
-  void signal(int number) const;  // nothing once it was waited for
+  void signal(int number) const;  // does nothing after the program was waited for
   // Exit status, or 128 + signal. kTimeout if it does not end in time.
   Result<int> wait_exit(std::chrono::milliseconds timeout = std::chrono::seconds(60));
 

@@ -1,4 +1,4 @@
-// What execve wants, kept alive until it is called.
+// The arguments of execve, kept alive until it is called.
 #pragma once
 
 #include <unistd.h>

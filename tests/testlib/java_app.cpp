@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A JDK of this machine that still compiles for 8: the newest first (a later one may have dropped it).
+// A JDK of this machine that can still compile for JDK 8, the newest first (later ones may have dropped it).
 Result<> compile(const std::string& source, const std::string& into) {
   std::string tried;
   const std::vector<Jdk>& all = jdks();
@@ -36,7 +36,7 @@ Result<> compile(const std::string& source, const std::string& into) {
               "scripts/setup installs one");
 }
 
-// Compiled beside and renamed into place, so that whoever sees the folder sees all of it.
+// Compiled in a folder next to it and renamed, so that every reader sees the complete folder.
 Result<std::string> compile_once(const std::string& name, const std::string& text) {
   const std::string folder = build_folder() + "/tests/apps";
   const std::string done = folder + "/" + name + "-" + std::to_string(std::hash<std::string>{}(text));

@@ -8,8 +8,8 @@
 
 namespace jtrace::test {
 
-// The folder with the classes of tests/apps/NAME.java, compiled with --release 8 by the newest javac there is. Made
-// once per version of the source, in the build folder; another process that compiles it at the same time does no harm.
+// The folder with the classes of tests/apps/NAME.java, compiled with --release 8 by the newest javac. Made once per
+// version of the source, in the build folder; other processes may compile it at the same time.
 Result<std::string> compiled_app(std::string_view name);
 
 // The same for a source text of the test's own (class NAME in NAME.java).

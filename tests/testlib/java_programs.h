@@ -6,10 +6,11 @@
 
 namespace jtrace::test {
 
-// Jars of VisualVM (package visualvm, installed or unpacked by scripts/setup), in no order; none where it is not there.
+// Jars of VisualVM (package visualvm, installed or unpacked by scripts/setup), in any order; none if it is not
+// installed.
 std::vector<std::string> visualvm_jars();
 
-// Eclipse's Java compiler (package libeclipse-jdt-core-java); "" where it is not there.
+// Eclipse's Java compiler (package libeclipse-jdt-core-java); "" if it is not installed.
 std::string eclipse_compiler_jar();
 
 }  // namespace jtrace::test

@@ -25,7 +25,7 @@ std::string tree() {
   return chosen != nullptr ? chosen : "/var/cache/jtrace/sid";
 }
 
-// "17" of JAVA_VERSION="17.0.15", "8" of "1.8.0_504"; Debian's JDK 8 has no release file: the folder's name tells.
+// "17" of JAVA_VERSION="17.0.15", "8" of "1.8.0_504"; Debian's JDK 8 has no release file: its folder's name is used.
 int version_of(const std::string& home_on_host) {
   std::string text;
   if (auto release = read_file(home_on_host + "/release")) {

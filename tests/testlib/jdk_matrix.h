@@ -1,7 +1,7 @@
 // The JDKs that tests run on: those of this machine and those of the tree that scripts/jdks makes.
 //
-// JTRACE_TEST_JDKS=a:b narrows the list: an item is a version ("17"), a name as Jdk::name() has it, or a home directory
-// (which may be one that is not found otherwise). Order: by version, this machine's before the tree's.
+// JTRACE_TEST_JDKS=a:b narrows the list: an item is a version ("17"), a name as in Jdk::name, or a home directory (also
+// one that is not found otherwise). Order: by version, this machine's before the tree's.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ std::string_view to_string(Collector collector);
 
 struct Jdk {
   int version = 0;                  // 8, 11, 17, ...
-  std::string home;                 // as the JVM sees it: inside `root` where there is one
-  std::optional<std::string> root;  // the tree it lives in; started by chroot
+  std::string home;                 // as the JVM sees it: inside `root` if there is one
+  std::optional<std::string> root;  // the tree that contains it; started by chroot
 
   // "jdk17", "jdk17_chroot"; a second one of the same kind has its vendor's folder appended. Unique, a C identifier.
   std::string name;
@@ -33,9 +33,9 @@ struct Jdk {
 };
 std::ostream& operator<<(std::ostream& stream, const Jdk& jdk);
 
-// All of them; found once a process.
+// All of them; searched once per process.
 const std::vector<Jdk>& jdks();
-// The newest one of at least that version, of this machine rather than of the tree. None: nullopt.
+// The newest one with at least that version, of this machine rather than of the tree. None: nullopt.
 std::optional<Jdk> any_jdk(int at_least = 8);
 std::optional<Jdk> jdk_of_version(int version);
 

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Everything the child needs, made before the fork.
+// Everything that the child needs, prepared before the fork.
 struct Plan {
   std::vector<std::string> argv;
   std::vector<std::string> environment;
@@ -40,7 +40,7 @@ struct Plan {
   std::string tmp_link, tmp_folder;  // as JvmOptions
 };
 
-// Where the classes are seen in a JVM with mounts of its own.
+// Path of the classes in a JVM with mounts of its own.
 constexpr const char* kClassesInside = "/mnt";
 
 Plan make_plan(const Jdk& jdk, const std::string& classes, std::string_view main_class, const JvmOptions& options,
@@ -63,14 +63,14 @@ Plan make_plan(const Jdk& jdk, const std::string& classes, std::string_view main
   plan.argv.insert(plan.argv.end(), {"-cp", plan.mounts ? kClassesInside : classes, std::string(main_class)});
   plan.argv.insert(plan.argv.end(), options.arguments.begin(), options.arguments.end());
   plan.environment = environment_with(options.environment);
-  // Where this machine sets them, the JVM would say so on stderr.
+  // If this machine sets them, the JVM would report it on stderr.
   std::erase_if(plan.environment, [](const std::string& word) {
     return word.rfind("JAVA_TOOL_OPTIONS=", 0) == 0 || word.rfind("_JAVA_OPTIONS=", 0) == 0;
   });
   return plan;
 }
 
-// What stands in the upper layer from the start hides what the lower one has there.
+// What the upper layer has from the start hides the lower layer's files.
 bool link_tmp(const Plan& plan, const std::string& upper) {
   return plan.tmp_link.empty() || (::symlink(plan.tmp_link.c_str(), (upper + "/tmp").c_str()) == 0);
 }
@@ -84,8 +84,8 @@ bool mount_overlay(const Plan& plan) {
          ::mount("overlay", plan.root.c_str(), "overlay", 0, options.c_str()) == 0;
 }
 
-// What serves as /tmp: never through the link, which would be followed in our root. A folder of the host is mounted
-// while it is seen: it may lie below the /tmp that it covers.
+// Mounts what serves as /tmp: never through the link, which would be resolved in the test's root. A folder of the host
+// is mounted while it is visible: it may be below the /tmp that it covers.
 bool mount_tmp(const Plan& plan) {
   const std::string tmp = plan.root + (plan.tmp_link.empty() ? "/tmp" : plan.tmp_link);
   if (!plan.tmp_link.empty() && ::mkdir(tmp.c_str(), 01777) != 0) return false;
@@ -129,7 +129,7 @@ bool enter(const Plan& plan, const JvmOptions& options) {
   ::_exit(126);
 }
 
-// A fork, into a new pid namespace where asked: no fork of a fork, so that the pid we get is the JVM's.
+// Forks, into a new pid namespace if asked. There is only one fork, so that the returned pid is the JVM's.
 pid_t fork_for(const Plan& plan) {
   if (!plan.pid_namespace) return ::fork();
   return static_cast<pid_t>(
@@ -177,7 +177,7 @@ JvmProcess::~JvmProcess() {
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  // A killed JVM leaves the socket of its attach listener to whoever gets its number.
+  // A killed JVM leaves the socket of its attach listener for the next process with its pid.
   if (pid_ > 0) ::unlink(inside("/tmp/.java_pid" + std::to_string(pid_)).c_str());
 }
 

@@ -1,5 +1,4 @@
-// LineCollector: reads a descriptor to its end in a thread of its own, keeps every byte, and lets others wait for a
-// line.
+// LineCollector: a thread of its own reads a descriptor to its end and keeps every byte; other threads wait for lines.
 #pragma once
 
 #include <chrono>
@@ -22,10 +21,10 @@ class LineCollector {
   LineCollector(const LineCollector&) = delete;
   LineCollector& operator=(const LineCollector&) = delete;
 
-  // The next line not yet taken that starts with `prefix`; those before it are passed over. nullopt: the time is over
-  // or the descriptor has ended. Any thread, one at a time.
+  // The next line not yet taken that starts with `prefix`; the lines before it are skipped. nullopt: time-out, or the
+  // descriptor has ended. Any thread, one at a time.
   std::optional<std::string> wait_line(std::string_view prefix, std::chrono::milliseconds timeout);
-  // Waits for the end of the descriptor, at most so long (a grandchild may hold it open).
+  // Waits for the end of the descriptor, for a limited time (a grandchild may hold it open).
   void wait_end(std::chrono::milliseconds timeout);
   // Everything read so far.
   std::string text() const;
@@ -41,7 +40,7 @@ class LineCollector {
   std::string text_;
   std::size_t taken_ = 0;  // lines before this offset were taken
   bool ended_ = false;
-  std::thread reader_;  // last: it uses the rest
+  std::thread reader_;  // last: it uses the other members
 };
 
 }  // namespace jtrace::test

@@ -1,9 +1,9 @@
-// must(): the value of a Result, or the end of the test, with the error's text as its failure at the line that asked.
+// must(): the value of a Result, or the end of the test with the error's text as its failure, at the line of the call.
 //
 //   const auto jvm = must(JvmProcess::start(jdk, "Idle"));
 //
-// It throws what GoogleTest takes for an assertion that failed, so it also ends a test from within a function that
-// returns a value, a constructor or SetUp(). In another thread use it under std::async, whose get() throws again.
+// It throws what GoogleTest treats as a failed assertion, so it also ends a test from within a function that returns a
+// value, a constructor or SetUp(). In another thread use it under std::async, whose get() throws it again.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace jtrace::test {
       ::testing::TestPartResult(::testing::TestPartResult::kFatalFailure, file, line, why.c_str()));
 }
 
-// The place is the caller's; clang 14 has these builtins and no std::source_location.
+// The caller's line; clang 14 has these builtins and no std::source_location.
 template <class T>
 T must(Result<T> result, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (!result) end_test(result.error().message(), file, line);

@@ -1,4 +1,4 @@
-// Where the tree and the build are that a test belongs to: absolute, without a slash at the end. Any thread.
+// Paths of the tree and the build to which a test belongs: absolute, without a slash at the end. Any thread.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace jtrace::test {
 
 std::string source_folder();     // the checkout
-std::string build_folder();      // what cmake made of it
+std::string build_folder();      // cmake's output
 std::string tools_folder();      // jtrace, hsperf and the tests' own programs
 std::string libraries_folder();  // agents and other libraries that a JVM loads
 

@@ -31,7 +31,7 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-// Appends what is there; closes the end at its end.
+// Appends the available bytes; closes the descriptor at its end.
 void drain(UniqueFd& fd, std::string& into) {
   std::array<char, 65536> buffer;
   const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
@@ -103,7 +103,7 @@ Result<CommandOutput> run_command(const std::vector<std::string>& argv, const Co
   }
   if (options.once_started) options.once_started(child);
 
-  // A reader that went away must be an error of write(), not the end of the test.
+  // If the reader is gone, write() must fail, and the test must not end.
   ::signal(SIGPIPE, SIG_IGN);
   CommandOutput result;
   const auto limit = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());

@@ -1,4 +1,4 @@
-// ScratchDir: a directory of a test's own, removed with all it holds when the object goes.
+// ScratchDir: a directory of a test's own, removed with its contents when the object is destroyed.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace jtrace::test {
 
 class ScratchDir {
  public:
-  // Made in $TMPDIR, else /tmp; its name starts with `name`. Ends the program if that fails.
+  // Made in $TMPDIR, otherwise in /tmp; its name starts with `name`. Ends the program if that fails.
   explicit ScratchDir(std::string_view name = "jtrace-test");
   ~ScratchDir();
   ScratchDir(const ScratchDir&) = delete;

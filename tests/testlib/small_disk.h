@@ -1,4 +1,5 @@
-// SmallDisk: a file system of a few bytes that only those see who are let in; gone when the object goes.
+// SmallDisk: a small file system, visible only to processes that enter its namespace; removed when the object is
+// destroyed.
 #pragma once
 
 #include <functional>
@@ -15,11 +16,11 @@ class SmallDisk {
   // A tmpfs of that size with these further mount options, mounted in a namespace of its own.
   static Result<std::unique_ptr<SmallDisk>> make(std::size_t kibibytes, const std::string& options = "mode=0700");
 
-  // Where those who entered see it.
+  // Its path for processes that have entered.
   const std::string& path() const { return folder_.path(); }
-  // Where everybody sees it, as long as the object lives.
+  // Its path for all processes, as long as the object lives.
   std::string outside_path() const { return "/proc/" + std::to_string(keeper_->pid()) + "/root" + path(); }
-  // For CommandOptions::in_child: the command sees the disk.
+  // For CommandOptions::in_child: makes the command enter.
   std::function<void()> enter() const;
 
  private:

@@ -17,7 +17,7 @@ void record_support(const Jdk& jdk, std::string_view collector, std::string_view
   if (!fd) return;
   std::string row = std::to_string(jdk.version) + (jdk.root ? " (chroot)" : "");
   for (const std::string_view cell : {collector, mode, feature, gap}) row.append("\t").append(cell);
-  // One write: rows of tests that run side by side stay whole.
+  // One write, so that rows of tests that run at the same time stay complete.
   [[maybe_unused]] const auto written = write_whole(fd->get(), row + "\n", path);
 }
 

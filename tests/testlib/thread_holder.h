@@ -1,7 +1,7 @@
-// ThreadHolder: another tracer on one thread of a process, as gdb or strace is, while the object lives.
+// ThreadHolder: another tracer of one thread of a process, as gdb or strace would be, while the object lives.
 //
-// PTRACE_SEIZE by the calling thread, which alone may make an end of it (ptrace(2)); the kernel lets the thread go if
-// it dies. The tracer is this process: "TracerPid" of the thread is getpid().
+// PTRACE_SEIZE by the calling thread; only it may detach (ptrace(2)). The kernel detaches if it dies. The tracer is
+// this process: "TracerPid" of the thread is getpid().
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ namespace jtrace::test {
 
 class ThreadHolder {
  public:
-  // `stopped`: it stands in a stop of ptrace; else it goes on, traced.
+  // `stopped`: the thread is in a stop of ptrace; otherwise it runs, traced.
   static Result<std::unique_ptr<ThreadHolder>> hold(pid_t tid, bool stopped);
   ~ThreadHolder();
   ThreadHolder(const ThreadHolder&) = delete;

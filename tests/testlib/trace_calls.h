@@ -1,4 +1,4 @@
-// Calls in traces: by name, and what must hold for methodEntry and methodExit.
+// Calls in traces: by name, and the rules for methodEntry and methodExit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@
 
 namespace jtrace::test {
 
-// How often `word` is in `text`.
+// Number of occurrences of `word` in `text`.
 std::size_t occurrences(const std::string& text, std::string_view word);
 
-// Waits until the trace has said `times` times that what was to be rewritten is.
+// Waits until the trace has reported `times` times that the classes are rewritten.
 ::testing::AssertionResult rewritten(TraceRun& run, std::size_t times = 1);
 
 // "Class.method" by methodId.
@@ -27,11 +27,11 @@ std::map<std::string, std::string> names_of_methods(const TraceDocument& trace);
 // Events of an element by "Class.method".
 std::map<std::string, int> by_method(const TraceDocument& trace, std::string_view element);
 
-// One line for each call of `method` that is made, by the same thread, within a call of one of `outer` ("Class.name").
+// One line for each call of `method` that the same thread makes within a call of one of `outer` ("Class.name").
 std::vector<std::string> calls_within(const TraceDocument& trace, std::string_view method,
                                       const std::set<std::string>& outer);
 
-// Every methodExit and methodReturn is that of the innermost open call of its thread; depth and ticket agree. `open`:
+// Every methodExit and methodReturn belongs to the innermost open call of its thread; depth and ticket agree. `open`:
 // calls that did not end.
 std::vector<std::string> call_faults(const TraceDocument& trace, std::size_t* open = nullptr);
 

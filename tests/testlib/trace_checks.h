@@ -16,19 +16,19 @@
 #include "tests/testlib/trace_document.h"
 #include "tests/testlib/xml_oracle.h"
 
-// A JDK of this machine under that name, for a test that one is enough for.
+// A JDK of this machine with that name, for a test that needs only one.
 #define JTRACE_NEED_JDK(name)                                                \
   const std::optional<::jtrace::test::Jdk> name = ::jtrace::test::any_jdk(); \
   if (!name) JTRACE_SKIP("live", "no JDK on this machine")
 
-// The tests of a suite run on every JDK that is found: TEST_P(suite, Name), where GetParam() is the Jdk.
+// The tests of a suite run on every JDK that is found: TEST_P(suite, Name); GetParam() is the Jdk.
 #define JTRACE_ON_EACH_JDK(suite)                       \
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
   INSTANTIATE_TEST_SUITE_P(Jdks, suite, ::testing::ValuesIn(::jtrace::test::jdks()), ::jtrace::test::NameOf())
 
 namespace jtrace::test {
 
-// One line per fault, or success.
+// Success, or one line per fault.
 inline ::testing::AssertionResult none(const std::vector<std::string>& faults) {
   if (faults.empty()) return ::testing::AssertionSuccess();
   ::testing::AssertionResult result = ::testing::AssertionFailure() << faults.size() << " faults:";
@@ -50,8 +50,8 @@ inline ::testing::AssertionResult valid(const std::string& path) {
   return none(verdict->faults) << "\nnot valid: " << path;
 }
 
-// Options for a JVM that is to be attached to: from JDK 21 on it would warn of agents loaded later on its stderr (JEP
-// 451).
+// Options for a JVM that is attached to: from JDK 21 on it would print a warning about agents that are loaded later
+// (JEP 451).
 inline JvmOptions attachable(const Jdk& jdk, std::vector<std::string> flags = {}) {
   JvmOptions options;
   options.flags = std::move(flags);
@@ -59,7 +59,7 @@ inline JvmOptions attachable(const Jdk& jdk, std::vector<std::string> flags = {}
   return options;
 }
 
-// How many of `element` refer to a thread whose name starts with `prefix`.
+// Number of `element` that refer to a thread whose name starts with `prefix`.
 inline int count_by_thread(const TraceDocument& trace, std::string_view element, std::string_view prefix) {
   std::map<std::string, std::string> names;
   for (const TraceElement* thread : trace.all("threadStart"))

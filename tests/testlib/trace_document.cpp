@@ -44,7 +44,7 @@ std::string unescape(std::string_view text) {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Takes tags one after the other and keeps the open ones on a stack.
+// Reads tags one after the other and keeps the open ones on a stack.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -64,7 +64,7 @@ class Parser {
     if (text_.substr(position_, 4) == "<!--") return skip_to("-->");
     if (text_.substr(position_, 2) == "<?") return skip_to("?>");
     if (text_.substr(position_, 2) == "<!") return skip_to(">");
-    const std::size_t end = text_.find('>', position_);  // '>' in attributes is escaped by our writers
+    const std::size_t end = text_.find('>', position_);  // jtrace's writers escape '>' in attributes
     if (end == std::string_view::npos) return fault("a tag is cut");
     std::string_view inside = text_.substr(position_ + 1, end - position_ - 1);
     if (inside[0] == '/') {
@@ -136,7 +136,7 @@ class Faults {
   std::vector<std::string> lines_;
 };
 
-// Elements without collationValue, by the DTD and our extension table.
+// Elements without collationValue, by the DTD and jtrace's table of extensions.
 bool can_be_collated(const std::string& name) {
   static const std::set<std::string> kNot{"TRACE",         "node",   "processCreate", "agentCreate",
                                           "agentDestroy",  "option", "filter",        "processSuspend",
@@ -148,7 +148,7 @@ struct Rule {
   const char* attribute;
   const char* kind;
 };
-// Attributes that refer, and to what kind of id.
+// Attributes that refer to ids, with the kind of id.
 constexpr Rule kReferences[] = {
     {"nodeIdRef", "node"},
     {"processIdRef", "process"},
@@ -175,8 +175,7 @@ constexpr Definition kDefinitions[] = {
     {"methodDef", "methodId", "method"}, {"objAlloc", "objId", "object"},           {"objDef", "objId", "object"},
 };
 
-// The words of the format for "no object": none, Thread.sleep, an exception whose object is not known; 0 owns no
-// monitor.
+// The format's words for "no object": none, Thread.sleep, an exception whose object is not known; 0 owns no monitor.
 bool refers_to_nothing(const Rule& rule, const std::string& value) {
   if (std::string_view(rule.attribute) == "threadOwner") return value == "0";
   return std::string_view(rule.kind) == "object" && (value == "0" || value == "-1" || value == "-Unavailable-");
@@ -195,10 +194,10 @@ void check_references(const TraceElement& element, std::size_t index, const Ids&
   for (const TraceElement& child : element.children) check_references(child, index, ids, faults);
 }
 
-// Starts and ends of one kind for one thread: an end too many may come first, a start too many may come last.
+// Starts and ends of one kind for one thread: one end more may come first, one start more may come last.
 class Pairing {
  public:
-  // What is wrong with this half, or "".
+  // The fault of this half, or "".
   std::string take(bool start) {
     if (start == open_ && seen_) return start ? "starts while it is open" : "ends what had not started";
     seen_ = true;

@@ -1,5 +1,4 @@
-// TraceDocument: a trace as tests look at it, read without any code of ours that wrote it, and what must hold for any
-// trace.
+// TraceDocument: a trace, parsed without the code that wrote it, and the rules that hold for every trace.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +18,14 @@ struct TraceElement {
   std::vector<TraceElement> children;
 
   bool has(std::string_view attribute) const;
-  std::string get(std::string_view attribute) const;  // "" where it is not there
+  std::string get(std::string_view attribute) const;  // "" if it is not there
   std::uint64_t number(std::string_view attribute) const;
 };
 
 class TraceDocument {
  public:
-  // Fragments are taken like the children of a document. Only the XML that traces consist of: tags, comments,
-  // processing instructions, text. A cut or crossed tag is an error.
+  // Fragments are read like the children of a document. Supports only the XML of traces: tags, comments, processing
+  // instructions, text. Errors: a truncated or crossed tag.
   static Result<TraceDocument> parse(std::string_view text);
   static Result<TraceDocument> read(const std::string& path);
 
@@ -37,7 +36,7 @@ class TraceDocument {
   std::string option(std::string_view key) const;
   std::map<std::string, std::size_t> counts() const;
 
-  // Each gives one line per fault, at most 20; empty: it holds.
+  // Each returns one line per fault, at most 20; empty: no fault.
   // Every reference has its definition before it; nothing is defined twice.
   std::vector<std::string> id_faults() const;
   // collationValue is 1 on traceStart and grows by one with each element that can carry one.
@@ -47,7 +46,7 @@ class TraceDocument {
   std::vector<std::string> balance_faults() const;
   // Times of events (not of definitions) do not go back.
   std::vector<std::string> time_faults() const;
-  // All of the above.
+  // All of these.
   std::vector<std::string> faults() const;
 
  private:

@@ -29,7 +29,7 @@ Result<> wait_for_bytes(const std::string& path, std::string_view bytes, std::ch
     if (!lives || std::chrono::steady_clock::now() > deadline)
       return fail(ErrorCategory::kTimeout,
                   "waiting for '" + std::string(bytes) + "' in " + path + (lives ? "" : ": its writer has ended"));
-    // A write wakes us; the death of the writer does not, so a look now and then.
+    // A write wakes the poll; the death of the writer does not, so it also wakes up at intervals.
     pollfd fd{watch.get(), POLLIN, 0};
     ::poll(&fd, 1, 50);
     char events[4096];
@@ -60,7 +60,7 @@ TraceRun::~TraceRun() {
   remove_left_pools(target_);
 }
 
-// A pool that a jtrace still uses is locked by it (session/pool_file.cpp).
+// A jtrace that still uses a pool has locked it (session/pool_file.cpp).
 void remove_left_pools(pid_t target) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/dev/shm", error)) {

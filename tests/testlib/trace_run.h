@@ -16,12 +16,12 @@ class TraceRun {
  public:
   // Starts `jtrace attach PID -o FILE ARGUMENT...` and waits until it traces (its file has a traceStart).
   static Result<std::unique_ptr<TraceRun>> start(pid_t pid, const std::vector<std::string>& arguments = {});
-  // Kills it where it still runs, and removes what it leaves.
+  // Kills it if it still runs, and removes its files.
   ~TraceRun();
 
   BackgroundCommand& command() { return *command_; }
   const std::string& path() const { return path_; }
-  // SIGINT, as Ctrl-C gives, and the end. Error: it did not end, or with another status than `want`.
+  // Sends SIGINT, as Ctrl-C does, and waits for the end. Errors: it did not end, or its status is not `want`.
   Result<> stop(int want = 0);
   Result<TraceDocument> document() const { return TraceDocument::read(path_); }
   // stop() and document().
@@ -36,14 +36,14 @@ class TraceRun {
   std::unique_ptr<BackgroundCommand> command_;
 };
 
-// Waits until the file exists and contains the bytes; kTimeout after `timeout`, or as soon as `alive` says no.
+// Waits until the file exists and contains the bytes; kTimeout after `timeout`, or as soon as `alive` returns false.
 Result<> wait_for_bytes(const std::string& path, std::string_view bytes, std::chrono::milliseconds timeout,
                         const std::function<bool()>& alive);
 
-// Removes the ring memory that killed traces of that process have left in /dev/shm: 64 MiB each.
+// Removes the ring memory in /dev/shm of killed traces of that process: 64 MiB each.
 void remove_left_pools(pid_t target);
 
-// The threads of a process: "tid name" each. To see that nothing of ours stays.
+// The threads of a process: "tid name" each. To check that no thread of jtrace stays.
 std::vector<std::string> threads_of(pid_t pid);
 
 }  // namespace jtrace::test

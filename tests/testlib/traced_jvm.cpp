@@ -14,7 +14,7 @@ void expect(const ::testing::AssertionResult& holds, const char* file, int line)
 
 }  // namespace
 
-// The value, or the end of the test: with what became of the JVM, which may be the cause.
+// The value, or the end of the test with the state of the JVM, which may be the cause.
 template <class T>
 T TracedJvm::take(Result<T> result, const char* file, int line) const {
   if (!result && !jvm_->alive())

@@ -24,7 +24,7 @@ Result<Jdk> own_jdk() {
 Result<XmlVerdict> judge(std::vector<std::string> arguments) {
   JTRACE_ASSIGN_OR_RETURN(const Jdk jdk, own_jdk());
   JTRACE_ASSIGN_OR_RETURN(const std::string classes, compiled_app("XmlOracle"));
-  // The parser of JDK 25 counts every &lt; towards limits that are meant against entity bombs (100,000 characters).
+  // The parser of JDK 25 counts every &lt; towards limits against entity bombs (100,000 characters).
   std::vector<std::string> argv{jdk.host_path("bin/java"),
                                 "-Djdk.xml.maxGeneralEntitySizeLimit=0",
                                 "-Djdk.xml.totalEntitySizeLimit=0",
