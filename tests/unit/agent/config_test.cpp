@@ -47,7 +47,8 @@ TEST(FilterBlock, FirstMatchWinsAndNoMatchIncludes) {
 TEST(FilterBlock, ARuleForOneMethodKeepsItsClass) {
   const FilterBlock block = block_of({{true, "app/A", "run"}, {false, "app/B", "run"}, {false, "*", "*"}});
   EXPECT_TRUE(block.includes_class("app/A"));
-  EXPECT_FALSE(block.includes_class("app/B"));  // excluding one method says nothing of the class; the last rule does
+  EXPECT_FALSE(
+      block.includes_class("app/B"));  // excluding one method does not exclude the class; the last rule decides
 }
 
 TEST(DecodeConfig, EveryTruncationIsRefused) {

@@ -1,5 +1,5 @@
-// The start of a session against JVMs and jtraces that do not fit: a JVM made of two function tables, and Start lying
-// in the socket before the agent asks.
+// The start of a session with JVMs and jtraces that do not match. The JVM is made of two function tables, and Start is
+// in the socket before the agent asks for it.
 #include "agent/handshake.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace jtrace::agent {
 namespace {
 
-// A JVM as far as the handshake sees it. One at a time.
+// A JVM with what the handshake uses. Only one at a time.
 class FakeJvm {
  public:
   FakeJvm() {
@@ -57,7 +57,7 @@ class FakeJvm {
   JavaVM vm_{&calls_};
 };
 
-// Config with nothing in it: events, flags, limits, two lists of counters and the filters (trace/record/control.h).
+// An empty Config: events, flags, limits, two lists of counters and the filters (trace/record/control.h).
 constexpr std::size_t kEmptyConfig = 8 + 4 + 4 + 8 + 4 + 8 + 4 + 4 + 4;
 
 class Handshake : public ::testing::Test {
@@ -101,7 +101,7 @@ class Handshake : public ::testing::Test {
     std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
     ASSERT_EQ(::sendmsg(jtrace_.get(), &message, 0), static_cast<ssize_t>(sizeof frame));
   }
-  // Why no session began.
+  // The reason why no session began.
   std::string refused() {
     Reason reason;
     EXPECT_EQ(begin_session(jvm_.vm(), std::move(agent_), true, "", reason), nullptr);

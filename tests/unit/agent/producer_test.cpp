@@ -1,4 +1,4 @@
-// The agent's writers against the drainer's reader, over one pool: real threads, a pool that is far too small.
+// The agent's writers and the drainer's reader on one pool: real threads, and a pool that is far too small.
 #include "agent/producer.h"
 
 #include <gtest/gtest.h>
@@ -51,8 +51,8 @@ class PoolFixture : public testing::Test {
   PoolWriter writer_;
 };
 
-// Checks what it is handed: events by time, each thread's events in their order and none missing but those that a gap
-// tells of where they are missing, no definition after its first use.
+// Checks the records: events are ordered by time, each thread's events are in order, none is missing except where a gap
+// says so, and no definition comes after its first use.
 class Judge final : public record::RecordSink {
  public:
   Result<> on_definition(std::span<const std::byte> bytes) override {
@@ -89,11 +89,11 @@ class Judge final : public record::RecordSink {
   std::set<std::uint64_t> defined;
   std::uint64_t last_time = 0;
   std::uint64_t events = 0;
-  std::uint64_t told = 0;  // lost, as gaps have it
+  std::uint64_t told = 0;  // number of lost events, according to gaps
   bool of_several = false;
 };
 
-// Keeps the kinds of what it is handed, and the gaps.
+// Keeps the kinds of the records, and the gaps.
 class Records final : public record::RecordSink {
  public:
   Result<> on_definition(std::span<const std::byte>) override { return {}; }
@@ -109,7 +109,7 @@ class Records final : public record::RecordSink {
   std::vector<record::ThreadRecord> switches;
 };
 
-// As a probe does it: `count` entries into the chunk that the thread has, another where that is full.
+// Writes as a probe does: `count` entries into the thread's chunk, taking another when it is full.
 void probe(Producer& producer, const PoolWriter& writer, std::uint64_t count, std::uint64_t carrier = 1,
            std::uint64_t thread = 1) {
   record::ChunkHeader* chunk = nullptr;
@@ -168,7 +168,7 @@ TEST_F(PoolFixture, EveryEventIsWrittenOrCounted) {
     more = pass->more;
   }
   EXPECT_EQ(judge.events + writer_.pool.header().dropped_events, kThreads * kEach);
-  // What threads lost last they had nowhere to tell: at the end of the session another one does.
+  // The threads could not report their last losses: at the end of the session another thread does.
   Producer* mine = Producer::current();
   Producer::for_each([&](Producer& producer) { producer.leave(writer_, *mine); });
   mine->leave(writer_);
@@ -207,8 +207,8 @@ TEST_F(PoolFixture, BlockingLosesNothing) {
   EXPECT_EQ(writer_.pool.header().dropped_events, 0u);
 }
 
-// More threads than the pool has chunks, each with one event and then idle: the drainer must take their chunks back,
-// and what the threads write afterwards must arrive all the same.
+// More threads than the pool has chunks; each writes one event and is then idle. The drainer must take their chunks
+// back, and what the threads write afterwards must still arrive.
 TEST_F(PoolFixture, ChunksOfIdleThreadsAreTakenBack) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
@@ -246,7 +246,7 @@ TEST_F(PoolFixture, ChunksOfIdleThreadsAreTakenBack) {
   EXPECT_EQ(reader->counts().malformed, 0u);
 }
 
-// What probes write where the pool has no room is counted by events: a receiver is a part of its call.
+// Records that probes cannot write are counted as events: a receiver is a part of its call, not an event.
 TEST_F(PoolFixture, RecordsOfProbesThatFindNoRoomAreCountedAsEvents) {
   while (writer_.take_chunk(1000, 0, 0) >= 0) {
   }
@@ -268,8 +268,8 @@ TEST_F(PoolFixture, RecordsOfProbesThatFindNoRoomAreCountedAsEvents) {
   EXPECT_EQ(writer_.pool.header().dropped_events, 2u);
 }
 
-// A thread that finds no room says at once that it loses from here on; it goes on when there is much room, and then
-// says how much it has lost.
+// A thread that finds no room reports at once that its losses begin; it continues when there is much room, and then
+// reports how many events it lost.
 TEST_F(PoolFixture, ProbesLoseWholeStretches) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
@@ -286,14 +286,14 @@ TEST_F(PoolFixture, ProbesLoseWholeStretches) {
   EXPECT_EQ(first.gaps[0].thread, 1u);
   EXPECT_GE(first.gaps[0].from, begin);
   EXPECT_LE(first.gaps[0].from, first.gaps[0].header.time);
-  // A chunk or two come free: not yet.
+  // One or two free chunks are not enough.
   const std::uint32_t chunks = reader->chunk_count();
   writer_.pool.header().resume_above = chunks / 2;
   writer_.pool.header().free_chunks = chunks / 2;
   const std::uint64_t lost = writer_.pool.header().dropped_events;
   probe(producer, writer_, 10'000);
   EXPECT_GT(writer_.pool.header().dropped_events, lost + 8'000);
-  writer_.pool.header().free_chunks = chunks / record::kDefinitionReserveShare;  // what there was
+  writer_.pool.header().free_chunks = chunks / record::kDefinitionReserveShare;  // as before
   reader->release(false);
   EXPECT_GT(writer_.pool.header().resume_above, chunks / record::kDefinitionReserveShare);
   EXPECT_LT(writer_.pool.header().resume_above, writer_.pool.header().free_chunks);
@@ -312,8 +312,8 @@ TEST_F(PoolFixture, ProbesLoseWholeStretches) {
   producer.leave(writer_);
 }
 
-// A thread that ends where nothing can be told leaves its loss to the next one of its producer, which may lose some
-// too: each is told with its own thread.
+// A thread that ends when nothing can be written leaves its loss to the next thread of its producer, which may lose
+// events too: each loss is reported with its own thread.
 TEST_F(PoolFixture, ALossThatIsLeftBehindIsToldWithItsThread) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
@@ -342,13 +342,14 @@ TEST_F(PoolFixture, ALossThatIsLeftBehindIsToldWithItsThread) {
   EXPECT_EQ(lost, (std::map<std::uint64_t, std::uint64_t>{{kFirst, lost_by_first}, {kSecond, all - lost_by_first}}));
 }
 
-// A virtual thread that has run where events are lost and goes on where none are: on a carrier that ran it before too.
+// A virtual thread that ran while events were lost, and continues when none are, possibly on a carrier that ran it
+// before.
 TEST_F(PoolFixture, AVirtualThreadTellsThatItMayHaveLostEventsElsewhere) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
   writer_.one_slot_probes = true;
   constexpr std::uint64_t kOne = 10, kOther = 20, kVirtual = 33;
-  std::thread([&] {  // a carrier each
+  std::thread([&] {  // one carrier each
     Producer* one = Producer::current();
     probe(*one, writer_, 10, kOne, kVirtual);
     std::uint32_t taken = 0;
@@ -374,13 +375,13 @@ TEST_F(PoolFixture, AVirtualThreadTellsThatItMayHaveLostEventsElsewhere) {
       .join();
 }
 
-// A probe of another thread that has waited for this one takes its time from the clock.
+// A probe of another thread that has waited for this one reads this time from the clock.
 TEST_F(PoolFixture, EventsMoveTheCoarseClockBeyondThemselves) {
   std::atomic<std::uint64_t>& clock = writer_.pool.header().coarse_clock;
   Producer* producer = Producer::current();
   record::ObjectRecord event{};
   ASSERT_TRUE(producer->write(writer_, event, record::RecordKind::kObjFree, false));
-  EXPECT_EQ(clock, 0u);  // no probe reads it
+  EXPECT_EQ(clock, 0u);  // no probe reads the clock
   clock = 5;
   ASSERT_TRUE(producer->write(writer_, event, record::RecordKind::kObjFree, false));
   EXPECT_GT(clock, event.header.time);
@@ -396,7 +397,7 @@ TEST_F(PoolFixture, EventsMoveTheCoarseClockBeyondThemselves) {
   producer->leave(writer_);
 }
 
-// A definition may be longer than a chunk, and one that finds no room is refused whole.
+// A definition may be longer than a chunk; one that finds no room is refused completely.
 TEST_F(PoolFixture, DefinitionsMaySpanChunksAndAreNeverCut) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);

@@ -44,12 +44,12 @@ TEST(RetiredPools, StayAndLeadNowhere) {
   for (unsigned char* place : pools.places) {
     ASSERT_TRUE(is_mapped(place));
     EXPECT_EQ(place[0], 0);
-    place[0] = 9;  // a thread that was held in a probe
+    place[0] = 9;  // by a thread that was suspended in a probe
   }
   EXPECT_EQ(pools.first_byte(), 7);
 }
 
-// In a child: the limit would hold for the tests after it.
+// In a child, because the limit would remain for later tests.
 TEST(RetiredPools, AreFewWhereAddressesAre) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

@@ -12,7 +12,7 @@
 namespace jtrace::attach {
 namespace {
 
-// A shared object of headers, one program header and a .dynsym with one function.
+// A shared object that consists of headers, one program header and a .dynsym with one function.
 class TinyLibrary {
  public:
   explicit TinyLibrary(const std::string& function) {

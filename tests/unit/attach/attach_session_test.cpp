@@ -1,5 +1,5 @@
-// The handshake against listeners of this very process: AttachSession takes it for the JVM, since the listener's pid is
-// that of the process it opened. No JVM is needed, and none is signalled.
+// The handshake with listeners in this process: AttachSession treats the process as the JVM, because it owns the
+// listener. No JVM is needed, and none is signalled.
 #include "attach/attach_session.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ UniqueFd bind_listener(mode_t mode = 0600, const std::string& path = socket_path
   return fd;
 }
 
-// Answers each connection by what `answer` makes of the request, until the object goes.
+// Answers each connection with what `answer` returns for the request, until the object is destroyed.
 class Listener {
  public:
   explicit Listener(std::function<std::string(const std::string&)> answer, const std::string& path = socket_path())
@@ -61,7 +61,7 @@ class Listener {
   std::atomic<int> served{0};
 
  private:
-  // Up to the fourth NUL of version 1, or the size version 2 says.
+  // Up to the fourth NUL in version 1, or the size that version 2 gives.
   static std::string read_request(int fd) {
     std::string request;
     char byte = 0;
@@ -100,7 +100,7 @@ class Listener {
 
 class AttachSessionTest : public testing::Test {
  protected:
-  // A JVM of this number that was killed may have left its socket.
+  // A killed JVM with this pid may have left its socket.
   void SetUp() override { std::filesystem::remove(socket_path()); }
   void TearDown() override {
     std::filesystem::remove(socket_path());
@@ -221,7 +221,7 @@ TEST_F(AttachSessionTest, ASocketOfAnotherOwnerIsNotTrusted) {
   EXPECT_THAT(session.error().message(), testing::AllOf(HasSubstr("belongs to uid 65534"), HasSubstr("impostor")));
 }
 
-// What a JVM that was killed leaves, met by another user's JVM that has got its pid.
+// The remains of a killed JVM, found by another user's JVM that has its pid.
 TEST_F(AttachSessionTest, ASocketOfAnotherOwnerWithoutAListenerMayBeLeftOver) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root: a file cannot be given away";
   bind_listener().reset();
@@ -236,7 +236,7 @@ TEST_F(AttachSessionTest, ASocketOfAnotherOwnerWithoutAListenerMayBeLeftOver) {
 TEST_F(AttachSessionTest, AListenerThatIsAnotherProcessIsNotTrusted) {
   int ready[2];
   ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
-  const std::string path = socket_path();  // the parent's
+  const std::string path = socket_path();  // of the parent
   const pid_t child = ::fork();
   if (child == 0) {
     UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM, 0));
@@ -260,7 +260,7 @@ TEST_F(AttachSessionTest, AListenerThatIsAnotherProcessIsNotTrusted) {
   EXPECT_THAT(reply.error().message(), HasSubstr("process " + std::to_string(child) + " listens"));
 }
 
-// A stale socket is removed; and since this process is no JVM, it is not signalled: SIGQUIT would end the test.
+// A stale socket is removed. This process is not a JVM, so it is not signalled: SIGQUIT would end the test.
 TEST_F(AttachSessionTest, AStaleSocketIsClearedAway) {
   bind_listener().reset();
   ASSERT_TRUE(std::filesystem::exists(socket_path()));
@@ -271,7 +271,7 @@ TEST_F(AttachSessionTest, AStaleSocketIsClearedAway) {
   EXPECT_FALSE(std::filesystem::exists(socket_path()));
 }
 
-// A JVM whose temporary directory is not /tmp: the kernel tells the name that is bound.
+// A JVM whose temporary directory is not /tmp: the kernel reports the name of the bound socket.
 TEST_F(AttachSessionTest, ASocketInAnotherDirectoryIsFound) {
   std::string directory = std::filesystem::temp_directory_path().string() + "/jtrace-attach-XXXXXX";
   ASSERT_TRUE(::mkdtemp(directory.data()));
@@ -329,7 +329,7 @@ TEST_F(AttachSessionTest, TheRepliesOfABatchComeInOrder) {
        {.operation = "properties"},
        {.operation = "threaddump"}},
       options_, [&](Outcome& outcome) { seen.push_back(outcome.verdict ? outcome.reply->data.substr(0, 4) : "no"); });
-  EXPECT_EQ(seen, (std::vector<std::string>{"prin", "no", "prop", "thre"}));  // a refusal ends nothing
+  EXPECT_EQ(seen, (std::vector<std::string>{"prin", "no", "prop", "thre"}));  // a refusal ends only its own command
   ASSERT_EQ(outcomes.size(), 4u);
   EXPECT_FALSE(outcomes[3].reply) << "what was handed out is not kept";
 }

@@ -68,14 +68,14 @@ TEST_F(ExchangeTest, ClosedWithoutAByteIsARefusal) {
   EXPECT_NE(reply.error().message().find("without an answer"), std::string::npos);
 }
 
-// A listener that leaves input unread resets the connection: what came before is the reply.
+// A listener that does not read all input resets the connection: the data before the reset is the reply.
 TEST_F(ExchangeTest, AResetAfterDataAtEveryByte) {
   const std::string whole = "-1\nabc";
   for (std::size_t size = 0; size <= whole.size(); ++size) {
     Pair pair = Pair::make();
     ASSERT_TRUE(write_whole(pair.ours.get(), "unread", "pair"));
     ASSERT_TRUE(write_whole(pair.theirs.get(), whole.substr(0, size), "pair"));
-    pair.theirs.reset();  // with unread input: ECONNRESET at our end
+    pair.theirs.reset();  // with unread input: ECONNRESET at this end
     Exchange exchange(std::move(pair.ours), self_, 1000);
     const auto reply = finish(exchange);
     ASSERT_EQ(reply.has_value(), size >= 2) << size;
@@ -120,7 +120,7 @@ TEST_F(ExchangeTest, TheSpoolHoldsWhatMemoryMayNot) {
   EXPECT_TRUE(copied.ends_with("line " + std::to_string(kLines - 1) + "\n"));
 }
 
-// What is kept in memory does not grow with the reply. (3 GiB: tests/bench/bench_attach.cpp.)
+// The memory does not grow with the reply. (3 GiB: tests/bench/bench_attach.cpp.)
 TEST_F(ExchangeTest, MemoryStaysBounded) {
   const std::uint64_t kSize = 48ull << 20;
   Pair pair = Pair::make();
@@ -138,7 +138,7 @@ TEST_F(ExchangeTest, MemoryStaysBounded) {
   EXPECT_LE(reply->data.capacity(), std::size_t{2} << 20);
 }
 
-// The process that answers is killed in the midst of it.
+// The answering process is killed during the reply.
 TEST_F(ExchangeTest, AReplyCutByTheEndOfTheProcess) {
   for (const std::string_view sent : {"0\nhalf of", ""}) {
     Pair pair = Pair::make();

@@ -94,7 +94,7 @@ TEST(AttachVersion, OfEachGeneration) {
   EXPECT_EQ(support_of_reply(0, "").version, 1);
 }
 
-// Every way to cut a reply into two pieces gives the same code and data.
+// A reply that arrives in two pieces gives the same code and data, wherever it is split.
 TEST(AttachReply, SplitAtEveryByte) {
   const std::string reply = "-1\nline one\nline two\n";
   for (std::size_t at = 0; at <= reply.size(); ++at) {
@@ -122,7 +122,7 @@ TEST(AttachReply, CutAtEveryByte) {
     ReplyParser parser;
     parser.feed(std::string_view(reply).substr(0, size));
     parser.finish();
-    EXPECT_EQ(parser.code().has_value(), size >= 2) << size;  // "-" alone is no number
+    EXPECT_EQ(parser.code().has_value(), size >= 2) << size;  // "-" alone is not a number
     EXPECT_EQ(parser.malformed(), size == 1) << size;
   }
 }
@@ -146,7 +146,7 @@ struct LoadCase {
   const char* reason;
 };
 
-// The three forms of the reply, as JDK 8, 9 to 20, and 21 and later give them.
+// The three forms of the reply: of JDK 8, of 9 to 20, and of 21 and later.
 TEST(LoadVerdict, OfEachGeneration) {
   constexpr LoadCase kCases[] = {
       {0, "0", true, true, 0, ""},
@@ -192,7 +192,7 @@ TEST(ReportedFailure, CodeZeroThatMeansNo) {
   EXPECT_EQ(told({.operation = "dumpheap", .arguments = {"/no/x"}}, "/no/x: No such file or directory\n"),
             "/no/x: No such file or directory");
   EXPECT_NE(told({.operation = "dumpheap", .arguments = {"/x"}}, ""), "");
-  // The same words in another command's output are data.
+  // In another command's output the same words are data.
   EXPECT_EQ(told({.operation = "jcmd", .arguments = {"VM.log"}}, "Unable to create\n"), "");
 }
 

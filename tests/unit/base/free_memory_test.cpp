@@ -59,7 +59,7 @@ TEST(FreeMemoryOfThisMachine, IsBoundedByTheLimitOfTheAddressSpace) {
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
   const std::uint64_t unlimited = free_memory();
   EXPECT_GT(unlimited, 1u << 20);
-  constexpr rlim_t kLimit = rlim_t{1} << 50;  // more than any machine has: nothing of this process feels it
+  constexpr rlim_t kLimit = rlim_t{1} << 50;  // more than any machine has: it does not affect this process
   const rlimit limit{.rlim_cur = std::min<rlim_t>(kLimit, before.rlim_max), .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
   const MemoryFiles nowhere{.proc = "/proc", .cgroup = "/nowhere"};

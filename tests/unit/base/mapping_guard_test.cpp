@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSize = 3 * 4096;
 
-// A mapping of a file without a name, which can be cut.
+// A mapping of a file without a name, which can be truncated.
 class Mapped {
  public:
   Mapped() : fd_(::memfd_create("guarded", MFD_CLOEXEC)) {
@@ -44,7 +44,7 @@ TEST(MappingGuard, WhatIsGoneReadsAsZerosAndIsSaid) {
   EXPECT_FALSE(guard.was_cut());
   EXPECT_EQ(mapped.at(kSize - 1), std::byte{0});
   EXPECT_TRUE(guard.was_cut());
-  mapped.put(kSize - 1);  // and can be written
+  mapped.put(kSize - 1);  // and is writable
   EXPECT_EQ(mapped.at(kSize - 1), std::byte{1});
 }
 

@@ -22,7 +22,7 @@ TEST(NamePattern, AStarTakesAnyPartAndAQuestionMarkOneCharacter) {
   EXPECT_TRUE(matches_pattern("*Map", "java.util.HashMap"));
   EXPECT_FALSE(matches_pattern("*Map", "java.util.HashMap$Node"));
   EXPECT_TRUE(matches_pattern("*a*b*", "xxaxxabxx"));
-  EXPECT_TRUE(matches_pattern("*ab", "aab"));  // the star has to take one more than it took at first
+  EXPECT_TRUE(matches_pattern("*ab", "aab"));  // the star must match one character more than at first
   EXPECT_FALSE(matches_pattern("*ab*c", "aabbb"));
   EXPECT_TRUE(matches_pattern("gc__??d", "gc__end"));
   EXPECT_FALSE(matches_pattern("?", ""));

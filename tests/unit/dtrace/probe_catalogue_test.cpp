@@ -49,12 +49,12 @@ TEST(ProbeCatalogue, TextsTakeTwoOperands) {
 TEST(ProbeCatalogue, NamesMatchTheirOwnRow) {
   EXPECT_EQ(describe_probe("hotspot", "monitor__waited", 4).arguments.size(), 3u);
   EXPECT_EQ(describe_probe("hotspot", "monitor__wait", 5).arguments.back().name, "timeout");
-  // A number right after a text is no length.
+  // A number right after a text is not a length.
   EXPECT_EQ(describe_probe("hotspot", "class__initialization__end", 5).arguments[1].kind, ArgumentKind::kAddress);
 }
 
 TEST(ProbeCatalogue, FewerOrMoreOperandsThanTheTableAreTakenAsTheyAre) {
-  EXPECT_EQ(describe_probe("hotspot", "method__entry", 4).arguments.size(), 3u);  // the last one has no name's pair
+  EXPECT_EQ(describe_probe("hotspot", "method__entry", 4).arguments.size(), 3u);  // the last one has no length
   const auto more = describe_probe("hotspot", "gc__begin", 2);
   ASSERT_EQ(more.arguments.size(), 2u);
   EXPECT_EQ(more.arguments[1].name, "arg1");

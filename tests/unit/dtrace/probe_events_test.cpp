@@ -1,4 +1,4 @@
-// Records as the kernel gives them, to events: definitions first, pairs, ids; texts in the order of time.
+// From the kernel's records to events: definitions first, pairs, ids; texts in the order of time.
 #include "dtrace/probe_events.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST_F(ProbeEventsTest, EarlierThreadsKeepTheirIdAndAreDefinedOnce) {
   const std::vector<EarlierThread> earlier{{77, 5, 12, "old", "main"}, {78, 6, 13, "other", ""}};
   ASSERT_TRUE(events_->add_running_threads(earlier, false, trace::Time(1)));
   EXPECT_TRUE(sink_.all<trace::ThreadStart>().empty()) << "not before somebody refers to them";
-  add("gc__begin", 1, {0});  // a probe that does not say whose it is
+  add("gc__begin", 1, {0});  // a probe without a thread of its own
   add("method__entry", 2, method_);
   release();
   const auto starts = sink_.all<trace::ThreadStart>();
@@ -91,7 +91,7 @@ TEST_F(ProbeEventsTest, AThreadThatStartsWhileTheThreadsAreListedIsDefinedOnce) 
   ASSERT_TRUE(events_->add_running_threads({{77, 99, 12, "work", "main"}}, true, trace::Time(1)));
   add("thread__start", 1, {0x100, 4, 12, 99, 0});
   add("thread__stop", 2, {0x100, 4, 12, 99, 0});
-  add("thread__start", 3, {0x100, 4, 14, 99, 0});  // the kernel's id is used again
+  add("thread__start", 3, {0x100, 4, 14, 99, 0});  // the kernel reuses the id
   release();
   const auto starts = sink_.all<trace::ThreadStart>();
   ASSERT_EQ(starts.size(), 2u);
@@ -144,7 +144,7 @@ TEST_F(ProbeEventsTest, MethodsAreDefinedOnceAndExitsKnowTheirEntry) {
 TEST_F(ProbeEventsTest, APauseHasTheSumsOfItsPools) {
   queue_->define_text(0x500, 1, "A", false);
   queue_->define_text(0x600, 1, "B", false);
-  add("gc__end", 1, {});  // begun before the trace
+  add("gc__end", 1, {});  // it began before the trace
   add("gc__begin", 2, {1});
   add("mem__pool__gc__end", 3, {0x100, 4, 0x500, 1, 0, 10, 100, 0});
   add("mem__pool__gc__end", 4, {0x100, 4, 0x600, 1, 0, 5, 50, 0});

@@ -1,4 +1,4 @@
-// Notes and operands: every form that sdt.h and compilers write, and bytes that lie.
+// Notes and operands: every form that sdt.h and compilers write, and invalid bytes.
 #include "dtrace/stap_note.h"
 
 #include <gtest/gtest.h>

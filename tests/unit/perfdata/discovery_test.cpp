@@ -23,7 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A folder hsperfdata_test with one whole file, 123, in a folder of the test's own.
+// A folder hsperfdata_test with one complete file, 123, in a folder of the test's own.
 class RegionFolder : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +42,7 @@ class RegionFolder : public ::testing::Test {
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     ::chmod(path.c_str(), 0600);
   }
-  // What of_file says, with its exit status.
+  // The message of of_file, after a check of its exit status.
   std::string complaint(const std::string& path, ExitStatus status, SourceOptions options = {}) {
     auto source = CounterSource::of_file(path, options);
     if (source) return "";

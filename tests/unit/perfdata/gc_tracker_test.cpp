@@ -11,7 +11,7 @@
 namespace jtrace::perfdata {
 namespace {
 
-// A region with the counters of collectors 0 and 2 that a test moves by hand.
+// A region with the counters of collectors 0 and 2, which a test sets.
 class FakeJvm {
  public:
   FakeJvm() {
@@ -92,7 +92,7 @@ TEST(GcTracker, TheNextPauseRunsAlready) {
   GcTracker tracker;
   seen(tracker, jvm);
   jvm.start(1, 10);
-  EXPECT_EQ(seen(tracker, jvm), "missed 0");  // 1 runs
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");  // 1 is running
   jvm.end(20);
   jvm.start(2, 30);
   EXPECT_EQ(seen(tracker, jvm), "0#1:10-20 missed 0");  // its start was seen before
@@ -100,7 +100,7 @@ TEST(GcTracker, TheNextPauseRunsAlready) {
   jvm.start(3, 50);
   jvm.end(60);
   jvm.start(4, 70);
-  EXPECT_EQ(seen(tracker, jvm), "missed 2");  // of 2 the end was overwritten, of 3 the start
+  EXPECT_EQ(seen(tracker, jvm), "missed 2");  // the end of 2 and the start of 3 were overwritten
   jvm.end(80);
   EXPECT_EQ(seen(tracker, jvm), "0#4:70-80 missed 2");
   EXPECT_EQ(tracker.seen() + tracker.missed(), 4);
@@ -112,7 +112,7 @@ TEST(GcTracker, InvocationsComeBeforeTheTimes) {
   jvm.start(1, 10);
   jvm.end(20);
   seen(tracker, jvm);
-  jvm.set("0.invocations", 2);  // caught between the two writes
+  jvm.set("0.invocations", 2);  // read between the two writes
   EXPECT_EQ(seen(tracker, jvm), "missed 0");
   jvm.start(2, 30);
   jvm.end(40);
@@ -132,7 +132,7 @@ TEST(GcTracker, CollectorsWithGapsInTheirNumbers) {
 }
 
 TEST(TickClock, ObservationsNarrowTheGuessDown) {
-  TickClock clock(1'000'000'000, 1e9);                     // guessed; the truth is 1'004'000'000
+  TickClock clock(1'000'000'000, 1e9);                     // an estimate; the true value is 1'004'000'000
   clock.observe(1'000'000, 1'004'500'000, 1'005'500'000);  // at 1'005'000'000
   EXPECT_GE(clock.zero(), 1'003'400'000);
   EXPECT_LE(clock.zero(), 1'004'500'000);

@@ -1,4 +1,4 @@
-// The figures are those of JVMs with -Xmx200m, beside what MemoryMXBean said of them.
+// The figures are from JVMs with -Xmx200m, compared with those of MemoryMXBean.
 #include "perfdata/heap_size.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(HeapSize, SerialCountsOneSurvivorSpace) {
   const Spaces to25 = {69861376, 55967744, 6946816, 139853824, 55967744, 6946816, 6946816, 139853824};
   EXPECT_EQ(heap_max(snapshot_of("Copy:MSC", to25)), 202768384);
   EXPECT_EQ(heap_max(snapshot_of("ParNew:CMS", to25)), 202768384);
-  // JDK 27: eden alone may take all but the least survivor space.
+  // JDK 27: eden may take everything except the smallest survivor space.
   const Spaces in27 = {69861376, 69861376, 6946816, 139853824, 2293760, 262144, 262144, 5636096};
   EXPECT_EQ(heap_max(snapshot_of("Copy:MSC", in27)), 209649664);
 }

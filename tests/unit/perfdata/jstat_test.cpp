@@ -20,7 +20,7 @@ std::string row(std::string_view option, const RegionWriter& writer) {
   return JstatView::of(option, false)->row(snapshot_of(writer), 0);
 }
 
-// The lines below are what JDK 25's jstat printed for the same counters.
+// JDK 25's jstat printed the lines below for the same counters.
 TEST(Jstat, HeadingsOfJdk25) {
   EXPECT_EQ(header("gcutil"),
             "  S0     S1     E      O      M     CCS    YGC     YGCT     FGC    FGCT     CGC    CGCT       GCT   ");

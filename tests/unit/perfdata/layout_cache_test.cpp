@@ -37,7 +37,7 @@ TEST(LayoutCache, TellsEveryDifferenceOfAnEntry) {
   const auto first = layout_of(cache, region(1, "x"));
   EXPECT_NE(layout_of(cache, region(1, "x", "sun.c")), first);
   EXPECT_NE(layout_of(cache, region(1, "x", "sun.a", Units::kBytes)), first);
-  // Each byte of the prologue's counts, of the headers and of the names, damaged by itself.
+  // Each byte of the prologue's counts, of the headers and of the names is damaged in turn.
   const Bytes whole = region(1, "x");
   for (const Counter& counter : first->counters())
     for (std::size_t at = counter.entry_offset; at < counter.entry_offset + 20; ++at) {
@@ -66,7 +66,7 @@ TEST(LayoutCache, KeepsThoseUsedLast) {
 TEST(LayoutCache, NeverSharesWhatIsNotWhole) {
   LayoutCache cache;
   Bytes bytes = region(1, "x");
-  bytes[28] = std::byte{3};  // one entry more than there is
+  bytes[28] = std::byte{3};  // one entry too many
   EXPECT_NE(layout_of(cache, bytes), layout_of(cache, bytes));
 }
 

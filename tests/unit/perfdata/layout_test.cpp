@@ -24,7 +24,7 @@ RegionWriter two_counters(std::endian order = std::endian::little) {
 
 void put(Bytes& bytes, std::size_t offset, std::int32_t value) { std::memcpy(bytes.data() + offset, &value, 4); }
 
-// What the parser says of `bytes`; "" when it accepts them.
+// The parser's message about `bytes`; "" if it accepts them.
 std::string complaint(const Bytes& bytes) {
   auto layout = Layout::parse(bytes);
   if (layout) return "";

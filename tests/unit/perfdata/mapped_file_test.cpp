@@ -49,14 +49,14 @@ TEST_F(MappedRegionFile, AFileThatIsCutIsAnErrorAndNoSignal) {
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().category, ErrorCategory::kNotFound);
   EXPECT_THAT(cut.error().message(), HasSubstr("cut while it was mapped"));
-  EXPECT_FALSE(read_snapshot(mapped, 0));  // and for ever
+  EXPECT_FALSE(read_snapshot(mapped, 0));  // and permanently
 }
 
 TEST_F(MappedRegionFile, OtherBusErrorsStayDeadly) {
   const auto file = open_region_file(path_, false);
   ASSERT_TRUE(file);
   ASSERT_TRUE(MappedFile::map(*file));
-  EXPECT_DEATH(::raise(SIGBUS), "");  // by the signal, or by what a sanitizer makes of it
+  EXPECT_DEATH(::raise(SIGBUS), "");  // by the signal, or by the sanitizer's handler
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(RegionReader, SeesCountersThatComeLater) {
   EXPECT_EQ(snapshot.long_value("b"), 7);
 }
 
-// Memory in which the value moves with every read, `changes` times.
+// Memory in which the value changes at every read, `changes` times.
 class RestlessMemory final : public target::MemoryReader {
  public:
   RestlessMemory(std::vector<std::byte> bytes, std::size_t at, int changes)

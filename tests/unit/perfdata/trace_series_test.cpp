@@ -23,7 +23,7 @@ Snapshot snapshot_of(const std::vector<std::byte>& bytes) {
   return std::move(*snapshot);
 }
 
-// Everything a region can hold: both kinds, an odd type, text that XML cannot carry.
+// Everything that a region can contain: both kinds, an odd type, text that XML cannot represent.
 RegionWriter rich_region(std::endian order) {
   RegionWriter writer(order);
   const std::byte odd[3] = {std::byte{1}, std::byte{0}, std::byte{0xff}};
@@ -57,7 +57,7 @@ void expect_equal_entries(const Snapshot& a, const Snapshot& b) {
   }
 }
 
-// What the head of a document is: the restorer finds the JVM by it.
+// The head of a document, by which the restorer finds the JVM.
 void write_head(trace::EventSink& sink) {
   EXPECT_TRUE(sink.write(trace::ProcessCreate{.processId = "P", .pid = 42, .nodeIdRef = "N", .time = trace::Time(1)}));
   EXPECT_TRUE(sink.write(

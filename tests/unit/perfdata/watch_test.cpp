@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A JVM `seconds` after its first look, with that many pauses of 100 ms.
+// A JVM `seconds` after its first sample, with that many pauses of 100 ms.
 Snapshot at(double seconds, int pauses) {
   RegionWriter writer;
   writer.add_long("sun.os.hrt.frequency", 1'000'000'000, Units::kHertz, Variability::kConstant)

@@ -25,7 +25,7 @@ void send_frame(int socket, FrameType type, const std::string& payload) {
   if (::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) ::_exit(3);
 }
 
-// One frame; its descriptor where it has one.
+// Receives a frame, and its descriptor if it has one.
 FrameType receive_frame(int socket, int& descriptor) {
   FrameHeader header{};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -35,7 +35,7 @@ FrameType receive_frame(int socket, int& descriptor) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  if (::recvmsg(socket, &message, MSG_WAITALL) != sizeof header) ::_exit(0);  // jtrace has gone
+  if (::recvmsg(socket, &message, MSG_WAITALL) != sizeof header) ::_exit(0);  // jtrace has closed the socket
   if (const cmsghdr* rights = CMSG_FIRSTHDR(&message)) std::memcpy(&descriptor, CMSG_DATA(rights), sizeof descriptor);
   std::string payload(header.size, '\0');
   if (header.size != 0 && ::recv(socket, payload.data(), payload.size(), MSG_WAITALL) < 0) ::_exit(4);

@@ -1,5 +1,5 @@
-// FakeAgent: a process of its own that speaks the agent's side of the control channel and writes into the pool as an
-// agent does, under the test's command.
+// FakeAgent: a process that plays the agent: it uses the control channel and writes into the pool as a test tells it
+// to.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +13,19 @@ namespace jtrace::session {
 
 class FakeAgent {
  public:
-  // What the agent does between Started and Detach: runs in the child with the mapped pool; false: it ends at once.
+  // The work between Started and Detach: called in the child with the mapped pool; false: the agent ends at once.
   using Work = std::function<bool(const trace::record::Pool& pool)>;
 
   explicit FakeAgent(Work work);
   ~FakeAgent();
-  // What it answers to the n-th Count: 10 n calls of one method, and one of a method that is not defined.
+  // Its answer to the n-th Count: 10 n calls of one method, and one call of a method that is not defined.
   static constexpr std::uint64_t kCountedMethod = 7;
   static constexpr std::uint64_t kUnknownMethod = 99;
 
   pid_t pid() const { return pid_; }
   UniqueFd take_socket() { return std::move(socket_); }  // jtrace's end
   void kill();
-  // The exit status of the child, when it has ended.
+  // Waits for the child; its exit status.
   int wait();
 
  private:

@@ -5,7 +5,7 @@
 namespace jtrace::session {
 namespace {
 
-// The beginning of what JDK 17 writes.
+// The beginning of a report of JDK 17.
 constexpr std::string_view kReport =
     "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n"
     "#  SIGSEGV (0xb) at pc=0x00007f025d9b7b8e, pid=7, tid=9\n#\n# JRE version: OpenJDK Runtime Environment (17)\n"

@@ -1,4 +1,4 @@
-// Signals as requests: what the keys of a terminal do is tested on one (tests/live/attach_keys_test.cpp).
+// Signals as requests. (The keys of a terminal are tested in tests/live/attach_keys_test.cpp.)
 #include "session/key_control.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How long jtrace waits for the agent to leave, by what the JVM has of processors.
+// How long jtrace waits for the agent to leave, depending on the processor time that the JVM gets.
 #include "session/leave_limit.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint64_t kSecond = kNanosPerSecond;
 
-// When it is over, asked every half second, in seconds; the JVM has `share` of a processor in the first `busy` seconds.
+// Seconds until the limit is over, checked every half second; the JVM has `share` of a processor in the first `busy`
+// seconds.
 double seconds_until_over(double share, double busy = 1e9) {
   LeaveLimit limit(100 * kSecond, 7 * kSecond);
   for (std::uint64_t half = 1;; ++half) {
@@ -27,7 +28,7 @@ TEST(LeaveLimit, IsShortWhereTheJvmHasProcessors) {
 
 TEST(LeaveLimit, IsShortWhereTheJvmHangs) {
   EXPECT_EQ(seconds_until_over(0), 15);
-  EXPECT_EQ(seconds_until_over(0.1, 30), 35);  // from there on it has none
+  EXPECT_EQ(seconds_until_over(0.1, 30), 35);  // later it gets none
 }
 
 TEST(LeaveLimit, IsLongerWhereItHasLittle) {

@@ -32,7 +32,7 @@ using testing::HasSubstr;
 
 constexpr int kEvents = 5000;
 
-// Threads that end, with their definitions.
+// Writes ends of threads, with their definitions.
 bool write_events_behind(record::DefinitionWriter& definitions, const record::Pool& pool) {
   record::EventWriter events(pool);
   for (std::uint64_t i = 1; i <= kEvents; ++i) {
@@ -65,7 +65,7 @@ class TraceRunnerTest : public testing::Test {
   }
   ~TraceRunnerTest() override { fs::remove_all(folder_); }
 
-  // A trace of `agent` to its end; `meanwhile` runs beside it.
+  // Runs a trace of `agent` to its end; `meanwhile` runs at the same time.
   TraceSummary trace(FakeAgent& agent, const std::function<void()>& meanwhile = {}) {
     auto process = target::Process::open(agent.pid());
     EXPECT_TRUE(process);
@@ -201,7 +201,7 @@ TEST_F(TraceRunnerTest, ADestinationThatIsFullEndsTheTraceProperly) {
   EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
 }
 
-// The same after the definitions of methods that are counted.
+// The same after the definitions of the counted methods.
 FakeAgent::Work write_counted_events(std::uint64_t methods) {
   return [methods](const record::Pool& pool) {
     record::DefinitionWriter definitions(pool);
@@ -299,13 +299,13 @@ TEST_F(TraceRunnerTest, CtlSteersIt) {
   EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
 }
 
-// Both have died: what the file has and what the pool still holds make one document.
+// Both have died: the file and the rest in the pool make one document.
 TEST_F(TraceRunnerTest, RecoverGoesOnWhereTheFileEnds) {
   options_.duration = 300'000'000;
   FakeAgent agent(write_events);
   ASSERT_EQ(trace(agent).status(), ExitStatus::kOk);
   const std::string whole = text();
-  // The same trace as a killed jtrace would have left it: a file cut in the middle of a line, and a pool with
+  // The same trace as a killed jtrace would have left it: a file truncated in the middle of a line, and a pool with
   // everything.
   const std::string cut = whole.substr(0, whole.size() / 2);
   const PartialDocument document = read_partial_document(cut);
@@ -326,15 +326,16 @@ TEST_F(TraceRunnerTest, RecoverMakesTheWholeDocument) {
                        session_text(identity, options_, anchor, anchor.monotonic, options_.output), 4711, 99, folder_);
   ASSERT_TRUE(pool);
   write_events(record::Pool(pool->memory().data()));
-  EXPECT_EQ(recover(pool->path(), folder_ + "/out.xml").error().category, ErrorCategory::kRefused);  // in use
+  EXPECT_EQ(recover(pool->path(), folder_ + "/out.xml").error().category,
+            ErrorCategory::kRefused);  // the pool is in use
   const std::string copy = folder_ + "/left.pool";
   fs::copy_file(pool->path(), copy);
-  // Nothing of the file is there: all comes from the pool.
+  // There is no file: everything comes from the pool.
   auto recovered = test::must(recover(copy, folder_ + "/out.xml"));
   EXPECT_FALSE(recovered.whole);
   const std::string whole = *read_file(folder_ + "/out.xml");
   EXPECT_EQ(count(whole, "<threadEnd "), static_cast<std::size_t>(kEvents));
-  // Half of the file is there: the same document comes out, whatever the place of the cut.
+  // A part of the file exists: the result is the same document, wherever the file is cut.
   for (const std::size_t size : {whole.size() / 3, whole.size() / 2, whole.find("<threadStart ") + 10}) {
     ASSERT_TRUE(
         write_whole(open_file(options_.output, O_WRONLY | O_CREAT | O_TRUNC, 0600)->get(), whole.substr(0, size), "x"));

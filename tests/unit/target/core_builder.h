@@ -76,12 +76,12 @@ class CoreBuilder {
     notes_.append(static_cast<const char*>(content), size).append((4 - size % 4) % 4, '\0');
     return *this;
   }
-  // As gdb does it: segments at offsets that are not multiples of the page size.
+  // As gdb does: segments at offsets that are not multiples of the page size.
   CoreBuilder& unaligned() {
     padding_ = 7;
     return *this;
   }
-  // The count of segments in section header 0, as with more than 65534 of them.
+  // The number of segments is in section header 0, as with more than 65534 of them.
   CoreBuilder& extended_numbering() {
     extended_ = true;
     return *this;

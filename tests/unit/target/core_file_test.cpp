@@ -1,4 +1,4 @@
-// Cores without a process: what is in them is found, what is not is counted or refused with its reason.
+// Cores without a process: their contents are found; what is missing is counted, or refused with a reason.
 #include "target/core_file.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ std::string text_at(const MemoryReader& memory, Address address, std::size_t siz
   return read ? text : "error: " + read.error().message();
 }
 
-// A file of the test's own, gone with it.
+// A file of the test's own, removed with the object.
 struct TemporaryFile {
   explicit TemporaryFile(std::string_view content) {
     char name[] = "/tmp/jtrace-core-test-XXXXXX";
@@ -86,7 +86,7 @@ TEST(CoreMemory, TakesFromTheFileWhatTheCoreLacks) {
   const TemporaryFile file(std::string(4096, 'x') + std::string(4096, 'y'));
   CoreBuilder builder;
   builder.files({{0x10000, 0x12000, 0, file.path}});
-  builder.segment(0x10ffe, "AB", 0x1002);  // the second page was dumped as two bytes of the first and no more
+  builder.segment(0x10ffe, "AB", 0x1002);  // of the second page only two bytes were dumped
   auto core = parse(builder.build());
   ASSERT_TRUE(core);
   const CoreMemory memory(*core, {});
@@ -158,7 +158,7 @@ TEST(CoreFile, OfAnotherMachineIsRefused) {
 }
 
 TEST(CoreFile, IsUnpackedWhereItIsCompressed) {
-  // Zeros in the middle become a hole of the unpacked file.
+  // Zeros in the middle become a hole in the decompressed file.
   const std::string memory = "begin" + std::string(1 << 20, '\0') + "end";
   const std::string plain = as_text(CoreBuilder().thread(5, 1, 2).segment(0x10000, memory).build());
   std::string zstd(ZSTD_compressBound(plain.size()), '\0');
@@ -198,7 +198,7 @@ TEST(Target, RefusesACoreWithoutHotspot) {
   EXPECT_EQ(exit_status(target.error()), ExitStatus::kNotAttachable);
 }
 
-// What is cut or flipped is refused or read; nothing crashes, hangs or reads outside.
+// A truncated or damaged core is refused or read; nothing crashes, hangs or reads outside.
 TEST(CoreFile, SurvivesAnyCutAndAnyFlippedBit) {
   CoreBuilder builder;
   builder.process(77, "java").thread(78, 1, 2).fault(SIGSEGV, 3).segment(0x1000, "0123456789");

@@ -1,4 +1,4 @@
-// ELF files of this very process: the file by libelf and the same image in memory agree.
+// ELF files of this process: the file read by libelf and the same image in memory agree.
 #include "target/elf_image.h"
 
 #include <dlfcn.h>
@@ -79,7 +79,7 @@ TEST(StoppedThreads, StopsReadsAndLetsGo) {
   {
     auto stopped = StoppedThreads::stop(*process, std::chrono::seconds(5));
     ASSERT_TRUE(stopped);
-  }  // let go by the end of its scope
+  }  // released at the end of its scope
   EXPECT_EQ(process->status()->tracer, 0);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);

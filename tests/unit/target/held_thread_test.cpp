@@ -1,4 +1,4 @@
-// A thread that another tracer has: who that is, and where it stands.
+// A thread that has another tracer: who the tracer is, and where the thread is.
 #include "target/held_thread.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(SyscallOfAThread, TellsWhereItStands) {
     EXPECT_FALSE(parse_syscall(text)) << text;
 }
 
-// A child with one thread, and another process that has it.
+// A child with one thread, and another process that traces it.
 class HeldProcess : public ::testing::Test {
  protected:
   void SetUp() override {

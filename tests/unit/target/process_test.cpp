@@ -18,7 +18,7 @@
 namespace jtrace::target {
 namespace {
 
-// A child that waits for its end of a pipe to close; killed and waited for when the object goes.
+// A child that waits for its end of a pipe to close; killed and waited for when the object is destroyed.
 class Child {
  public:
   Child() {

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kSize = 64u << 20;
 
-// A child with what was mapped before it was forked, which writes what it is told and waits; killed when the object
-// goes.
+// A child with the mappings of before the fork. It writes what it is told to and waits; killed when the object is
+// destroyed.
 class Child {
  public:
   template <class Work>
@@ -47,7 +47,7 @@ class Child {
   }
   pid_t pid() const { return pid_; }
   bool ready() const { return ready_; }
-  // What the child touches on its way into pause(), its own stack and code, would count as the reader's.
+  // Until it is in pause(), the child touches its own stack and code, which would count as the reader's work.
   bool sleeps() const {
     for (int round = 0; round < 5000; ++round) {
       const auto text = read_file("/proc/" + std::to_string(pid_) + "/status");
@@ -103,14 +103,14 @@ TEST(ResidentPages, WhatWasNeverTouchedIsZerosAndStaysUntouched) {
   }
   EXPECT_TRUE(std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; }));
   EXPECT_EQ(child.page_table_kib(), before);
-  // Without it the reader leaves pages behind.
+  // Without the option the reader makes pages resident.
   reader.skip_untouched(false);
   ASSERT_TRUE(reader.read_exactly(start, bytes));
   EXPECT_GT(child.page_table_kib(), before + 64);
   ::munmap(memory, kSize);
 }
 
-// The child has touched nothing of it: no page is in its table, and all are there.
+// The child has touched none of it: its table has no page, but all are readable.
 TEST(ResidentPages, SharedMemoryIsReadWhateverThePageTableSays) {
   const UniqueFd file(::memfd_create("jtrace-test", MFD_CLOEXEC));
   ASSERT_TRUE(file);
@@ -152,7 +152,7 @@ TEST(ResidentPages, EndsWhereTheMemoryEnds) {
   std::vector<std::byte> bytes(kSize);
   EXPECT_FALSE(reader.read_exactly(start, bytes));
   EXPECT_TRUE(reader.read_exactly(start, std::span(bytes).first(kSize / 2)));
-  EXPECT_EQ(sum(reader.pages().to_read(start + kSize / 2, start + kSize)), kSize / 2);  // nothing is known of it
+  EXPECT_EQ(sum(reader.pages().to_read(start + kSize / 2, start + kSize)), kSize / 2);  // not known
   ::munmap(memory, kSize);
 }
 
@@ -167,7 +167,7 @@ TEST(ZeroBacked, IsPrivateMemoryWithoutAFileThatNobodySupplies) {
       "d0000000-d0200000 rw-p 00000000 00:0f 99 /anon_hugepage (deleted)\nVmFlags: rd wr mr mw me ht\n"
       "e0000000-e0200000 rw-p 00000000 00:00 0 [heap]\nVmFlags: rd wr mr mw me ac\n"
       "f0000000-f0001000 r--p 00000000 00:00 0 [vvar]\nVmFlags: rd mr pf io de dd\n"
-      "f1000000-f1001000 rw-p 00000000 00:00 0 \n";  // cut off
+      "f1000000-f1001000 rw-p 00000000 00:00 0 \n";  // truncated
   EXPECT_EQ(parse_zero_backed(text), (std::vector<PageRun>{{0xa0000000, 0xa0400000}, {0xe0000000, 0xe0200000}}));
   EXPECT_TRUE(parse_zero_backed("").empty());
 }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Both ways must agree: the kernel's, and ours for kernels without openat2.
+// Both ways must agree: the kernel's, and jtrace's for kernels without openat2.
 using Opener = Result<UniqueFd> (*)(int, std::string_view, int, unsigned);
 
 class RootDirectory : public testing::TestWithParam<Opener> {
@@ -72,7 +72,7 @@ TEST_P(RootDirectory, LinksDoNotLeadOutside) {
 
 TEST_P(RootDirectory, LinksToDirectoriesAreFollowedInside) {
   link("dir/sub", "sub");
-  EXPECT_EQ(content("sub/../file"), "file");  // ".." of the link's target, as the kernel has it
+  EXPECT_EQ(content("sub/../file"), "file");  // ".." of the link's target, as in the kernel
 }
 
 TEST_P(RootDirectory, ALinkCircleEnds) {

@@ -54,7 +54,7 @@ class Child {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  // Sends it, and waits until it has worked.
+  // Stops the child, and waits until it is stopped.
   void stop() const {
     ::kill(pid_, SIGSTOP);
     ::waitpid(pid_, nullptr, WUNTRACED);

@@ -14,7 +14,7 @@
 namespace jtrace::trace {
 namespace {
 
-// Has room for `capacity` bytes and promises no more; keeps ten of them for the end.
+// Has room for `capacity` bytes, which it reports, and reserves ten of them for the end.
 class SmallSink final : public ByteSink {
  public:
   explicit SmallSink(std::uint64_t capacity, std::size_t buffer = 16) : ByteSink(buffer), capacity_(capacity) {}
@@ -66,7 +66,7 @@ TEST(ByteSink, AFullDestinationSaysSoBeforeItTakesARecord) {
   EXPECT_EQ(taken, 5);  // 40 bytes and ten for the end
   ASSERT_NE(sink.status(), nullptr);
   EXPECT_EQ(sink.status()->errnum, ENOSPC);
-  EXPECT_FALSE(sink.write("1"));  // it sticks
+  EXPECT_FALSE(sink.write("1"));  // the failure is permanent
   sink.begin_closing();
   EXPECT_EQ(sink.status(), nullptr);
   EXPECT_TRUE(sink.write("the end.."));

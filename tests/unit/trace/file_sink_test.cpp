@@ -54,13 +54,13 @@ TEST(FileSink, VisibleAtOnceAndPrivate) {
   EXPECT_EQ(mode_of(path), 0600u);
   ASSERT_TRUE((*sink)->write("abc\n"));
   ASSERT_TRUE((*sink)->flush());
-  EXPECT_EQ(content(path), "abc\n");  // the room kept after it does not show
+  EXPECT_EQ(content(path), "abc\n");  // the reserved room is not visible
   ASSERT_TRUE((*sink)->write("def\n"));
   ASSERT_TRUE((*sink)->finish());
   EXPECT_EQ(content(path), "abc\ndef\n");
   struct stat status {};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
-  EXPECT_LE(status.st_blocks * 512, 64 << 10);  // and is given back
+  EXPECT_LE(status.st_blocks * 512, 64 << 10);  // and is released
 }
 
 TEST(FileSink, AnExistingFileIsEmptiedAndMadePrivate) {
@@ -124,7 +124,7 @@ TEST(FileSink, ErrorsNameThePath) {
   }
 }
 
-// Writes lines until the sink refuses one, then the end; returns how many it took, the end not counted.
+// Writes lines until the sink refuses one, then the end; returns the number of lines accepted, without the end.
 std::size_t write_until_full(ByteSink& sink, Error* error = nullptr) {
   const std::string line = std::string(99, 'x') + "\n";
   std::size_t taken = 0;
@@ -165,7 +165,8 @@ TEST(FileSink, KeepsSpaceFreeForOthers) {
   EXPECT_THAT(written.error().message(), testing::HasSubstr("stay free"));
 }
 
-// A write limit of the process (the file system cannot keep room): cut back to whole records, the loss counted.
+// A write limit of the process (the file system cannot reserve room): truncated to whole records, and the loss is
+// counted.
 TEST(FileSink, WithoutKeptRoomItCutsBackToWholeRecords) {
   const ScratchDir scratch;
   const std::string path = scratch.file("out");
@@ -187,10 +188,9 @@ TEST(FileSink, WithoutKeptRoomItCutsBackToWholeRecords) {
   EXPECT_EQ(text.size() - 4 + (*sink)->lost_bytes(), taken * 100);
 }
 
-// -- a disk that is really full
-// ----------------------------------------------------------------------------------------
+// -- a full disk ---------------------------------------------------------------------------------------------------
 
-// Runs `body` in a child that has a file system of 2 MiB at `mount_point` for itself; its result comes back.
+// Runs `body` in a child that has a file system of 2 MiB at `mount_point` for itself; returns its result.
 std::string on_small_disk(const std::string& mount_point, const std::function<std::string(const std::string&)>& body) {
   int ends[2];
   if (::pipe(ends) != 0) return "pipe failed";
@@ -210,7 +210,7 @@ std::string on_small_disk(const std::string& mount_point, const std::function<st
   return result ? *result : result.error().message();
 }
 
-// A document until the disk is full, closed; "TAKEN LOST ERRNO" and the document.
+// Writes a document until the disk is full, and closes it; returns "TAKEN LOST ERRNO" and the document.
 std::string document_until_full(const std::string& path, bool allocate) {
   Result<std::unique_ptr<FileSink>> sink = FileSink::create(path, {.allocate = allocate});
   if (!sink) return sink.error().message();
@@ -247,14 +247,14 @@ TEST_P(FullDisk, TheDocumentIsClosedWithWhatFits) {
   EXPECT_GT(text.size(), 800u << 10);
   const std::size_t kept = lines_of(text) - 4;
   if (GetParam()) {
-    // Whatever was taken is there.
+    // Everything that was accepted is in the file.
     EXPECT_EQ(lost, 0u);
     EXPECT_EQ(kept, taken);
   } else {
     EXPECT_GT(lost, 0u);
     EXPECT_LT(kept, taken);
   }
-  // The last one is whole and the one that its place says.
+  // The last one is complete, and has the number of its position.
   const std::string last = "<threadEnd threadIdRef=\"" + std::to_string(kept - 1) + "\" collationValue=\"" +
                            std::to_string(kept) + "\"/>\n<traceEnd";
   EXPECT_THAT(text.substr(text.size() - 200), testing::HasSubstr(last));

@@ -1,5 +1,5 @@
-// Events for tests: every element of the table, with every attribute set and every kind of child, or with only what
-// must be there. What they borrow are constants.
+// Events for tests: every element of the table, with every attribute set and every kind of child, or only with the
+// required ones. Borrowed texts are constants.
 #pragma once
 
 #include <type_traits>
@@ -27,7 +27,7 @@ void fill(TypedId<Kind>& member, AttributeType) {
   member = TypedId<Kind>(1'000'000'000'017);
 }
 
-// `which` decides from an attribute's AttributeInfo whether it is set.
+// `which` decides by the AttributeInfo whether an attribute is set.
 template <class Element, class Which>
 Element element_with(Which which) {
   Element element{};

@@ -16,7 +16,7 @@
 namespace jtrace::trace {
 namespace {
 
-// What a DTD declares, comments and layout apart.
+// The declarations of a DTD, without comments and layout.
 struct Declarations {
   std::map<std::string, std::string> models;                   // element: content model without blanks
   std::map<std::string, std::vector<std::string>> attributes;  // element: "name CDATA #IMPLIED" in order
@@ -107,7 +107,7 @@ TEST(Schema, TheRootTakesEveryElementOnce) {
   EXPECT_EQ(declarations(test::shared_file("jtrace.dtd")).models["TRACE"], model + ")*");
 }
 
-// docs/trace_format.md has something about every element, every extension and every shipped file.
+// docs/trace_format.md mentions every element, every extension and every shipped file.
 TEST(Schema, TheDocumentNamesEverything) {
   const Result<std::string> document = read_file(test::source_folder() + "/docs/trace_format.md");
   ASSERT_TRUE(document);

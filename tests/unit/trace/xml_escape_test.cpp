@@ -9,7 +9,7 @@
 namespace jtrace::trace {
 namespace {
 
-// In memory of exactly the promised size on both sides, so that the sanitizers see a byte too many.
+// In memory of exactly the promised size on both sides, so that the sanitizers detect a byte too many.
 std::string escaped(std::string_view text) {
   const std::unique_ptr<char[]> in(new char[text.size()]);
   text.copy(in.get(), text.size());

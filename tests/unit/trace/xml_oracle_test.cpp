@@ -1,4 +1,4 @@
-// What the writer writes, judged by the JDK's parser; and the judge itself, with documents that it must refuse.
+// The writer's output, checked by the JDK's parser; and the check itself, with documents that it must refuse.
 #include "tests/testlib/xml_oracle.h"
 
 #include <fcntl.h>
@@ -81,7 +81,7 @@ TEST_F(XmlOracle, EveryElementAsAStrictFragment) {
 TEST_F(XmlOracle, EveryElementAsAFragmentWithExtensions) {
   const std::string path = file_of(both_kinds_of_events(), {.form = XmlForm::kFragments});
   expect_valid(judge_fragments(path, jtrace::test::shared_file("jtrace.dtd")));
-  // Not by the original: the extensions are in them.
+  // Not against the original DTD: it lacks the extensions.
   expect_invalid(judge_fragments(path), "collationValue");
 }
 
@@ -115,7 +115,7 @@ TEST_F(XmlOracle, ManyEscapedNamesAreNoProblemForIt) {
   expect_valid(judge_document(file_of(events, {})));
 }
 
-// Negative controls: the judge finds the faults it is there for.
+// Negative controls: the check finds the faults for which it exists.
 TEST_F(XmlOracle, RefusesWhatIsNotDeclared) {
   const auto document = [&](const std::string& element) {
     return judge_document(file_of("<TRACE>\n" + element + "\n</TRACE>\n"));

@@ -94,7 +94,7 @@ TEST(XmlWriter, NamesOfConstructors) {
             "<classDef name=\"&lt;init&gt;\"/>\n");
 }
 
-// The indices that public line-based readers use (reference: they split a line at blanks).
+// The positions that public line-based readers use (reference: they split a line at blanks).
 TEST(XmlWriter, PositionalReadersFindWhatTheyLookFor) {
   using testing::ElementsAre;
   const auto first = [](const Event& event, std::size_t count) {
@@ -185,7 +185,7 @@ TEST(XmlWriter, SameEventsSameBytesWhateverTheBuffer) {
   EXPECT_EQ(tiny.text(), written(events, {}));
 }
 
-// Entries and exits of a plain trace have a writer of their own (call_lines.h); with an object they have not.
+// Entries and exits of a plain trace have a writer of their own (call_lines.h); those with an object do not.
 TEST(XmlWriter, LinesOfCallsAreWhatEveryElementsLineIs) {
   constexpr std::uint64_t kNumbers[] = {0,          1,          7,           65,        999,
                                         1000,       4096 + 7,   999'999,     1'000'000, 0x7fffffff,

@@ -67,7 +67,8 @@ Completed complete(const Bytes& bytes) {
 
 constexpr std::uint8_t kNull = 1, kIload0 = 26, kAload1 = 43, kAstore1 = 76, kCheckcast = 192, kAreturn = 176;
 
-// static Object work(int): one of two null references, cast to the classes at `a` and `b`, returned where they meet.
+// static Object work(int): one of two null references, cast to the classes at `a` and `b`; it is returned where they
+// merge.
 Bytes two_ways(std::uint8_t a, std::uint8_t b, const std::vector<Bytes>& constants) {
   return test_class({.descriptor = "(I)Ljava/lang/Object;",
                      .code = {kIload0, kIfeq, 0, 11, kNull, kCheckcast, 0, a, kAstore1, kGoto, 0, 8,  // to 17
@@ -122,11 +123,11 @@ TEST(ClassFrames, HalfMadeObjectsAreNamedByTheirNew) {
 }
 
 TEST(ClassFrames, AConstructorBeforeItsSuperCall) {
-  // iload_1; ifeq 4; 4: return (the JVM would refuse it later; the types are what counts)
+  // iload_1; ifeq 4; 4: return (the JVM would refuse it later; only the types matter here)
   const Completed made = complete(
       test_class({.name = "<init>", .descriptor = "(I)V", .access = 1, .code = {27, kIfeq, 0, 3, kReturn}}, 52));
   ASSERT_TRUE(made.done);
-  EXPECT_THAT(made.method.frames, ElementsAre(0, 1, 4));  // as it starts
+  EXPECT_THAT(made.method.frames, ElementsAre(0, 1, 4));  // same as at the start
 }
 
 TEST(ClassFrames, AHandlerKnowsWhatHoldsEverywhereInItsRange) {
@@ -149,7 +150,7 @@ TEST(ClassFrames, LongsHaveTwoPlaces) {
   const Completed half =
       complete(test_class({.descriptor = "(I)V", .code = {9, 64, 3, 61, kIload0, kIfeq, 0xff, 0xfd, kReturn}}, 52));
   ASSERT_TRUE(half.done);
-  EXPECT_THAT(half.method.frames, ElementsAre(0, 1, 2));  // nothing but the argument
+  EXPECT_THAT(half.method.frames, ElementsAre(0, 1, 2));  // only the argument
 }
 
 TEST(ClassFrames, WhatNothingReachesBecomesAThrowThatNoHandlerCovers) {
@@ -168,17 +169,17 @@ TEST(ClassFrames, TablesThatFitStayAndOthersGo) {
   TestMethod method{.descriptor = "(I)I", .code = {kIload0, kIfeq, 0, 5, kIconst0, kIreturn, kIconst0, kIreturn}};
   method.frames = {0, 1, 6};
   EXPECT_FALSE(complete(test_class(method, 52)).done);
-  method.frames = {0, 1, 2};  // inside of an instruction
+  method.frames = {0, 1, 2};  // inside an instruction
   EXPECT_THAT(complete(test_class(method, 52)).method.frames, ElementsAre(0, 1, 6));
-  method.frames = {0, 1, 4};  // at an instruction that needs none
+  method.frames = {0, 1, 4};  // at an instruction that needs no frame
   EXPECT_THAT(complete(test_class(method, 52)).method.frames, ElementsAre(0, 1, 6));
-  method.frames = {0, 9, 6};  // cut
+  method.frames = {0, 9, 6};  // truncated
   EXPECT_THAT(complete(test_class(method, 52)).method.frames, ElementsAre(0, 1, 6));
 }
 
 TEST(ClassFrames, WhatNeedsNoneOrCannotBeFollowedIsLeftAlone) {
   const TestMethod branch{.descriptor = "(I)I", .code = {kIload0, kIfeq, 0, 5, kIconst0, kIreturn, kIconst0, kIreturn}};
-  EXPECT_FALSE(complete(test_class(branch, 50)).done);  // the JVM has the old verifier for it
+  EXPECT_FALSE(complete(test_class(branch, 50)).done);  // the JVM uses the old verifier for it
   EXPECT_FALSE(complete(test_class({.code = {kReturn}}, 52)).done);
   const Completed routine = complete(test_class({.code = {kJsr, 0, 3, kReturn}}, 52));
   EXPECT_FALSE(routine.done);

@@ -22,7 +22,7 @@ struct Rewritten {
   std::vector<Instruction> instructions;
   std::vector<std::uint32_t> index_at;
 
-  // Name of the helper's method that the call at pc goes to, "" where there is none.
+  // Name of the helper's method that the call at pc calls; "" if there is none.
   std::string callee(std::uint32_t pc) const {
     if (pc >= method.code.size() || method.code[pc] != kInvokestatic) return "";
     const ClassFile::Reference to = klass.method_reference(u2_at(&method.code[pc + 1]));
@@ -38,7 +38,7 @@ struct Rewritten {
   std::uint32_t target_pc(const Instruction& jump) const { return instructions[jump.target].old_pc; }
 };
 
-// Each callee has the length of its name as its number.
+// The number of a callee is the length of its name.
 std::uint32_t number_of(void*, const ClassFile::Reference& callee, bool) {
   return static_cast<std::uint32_t>(callee.name.size());
 }
@@ -85,7 +85,7 @@ TEST(ClassRewriter, EntryAndExitAroundStraightCode) {
   EXPECT_EQ(done.method.code.back(), kAthrow);
   EXPECT_THAT(done.method.lines, ElementsAre(Pair(0, 10), Pair(7, 11)));
   EXPECT_THAT(done.method.locals, ElementsAre(Pair(0, 13)));
-  // What the exit's probe throws is no exit by exception.
+  // An exception of the exit's probe is not an exit by exception.
   ASSERT_EQ(done.method.handlers.size(), 1u);
   EXPECT_EQ(done.method.handlers[0].start, 5u);
   EXPECT_EQ(done.method.handlers[0].end, 7u);
@@ -143,7 +143,7 @@ TEST(ClassRewriter, JumpsGoInFrontOfTheProbesButBehindThePrologue) {
   EXPECT_EQ(done.target_pc(back), 5u);  // after the entry's probe
   EXPECT_EQ(done.method.frames[2], 5);  // frame at 5
   EXPECT_EQ(done.method.frames[3], 9 - 5 - 1);
-  EXPECT_EQ(done.method.frames[4], 13 - 9 - 1);  // in front of the exit's probe
+  EXPECT_EQ(done.method.frames[4], 13 - 9 - 1);  // before the exit's probe
 }
 
 TEST(ClassRewriter, SwitchesKeepTheirTargetsWhateverTheirPadding) {
@@ -198,7 +198,7 @@ TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirProbes) {
   EXPECT_EQ(done.method.max_stack, 7u);
 }
 
-// What its probe throws would lead to it again, for ever where the stack is full.
+// An exception of its own probe would enter it again, for ever on a full stack.
 TEST(ClassRewriter, AHandlerThatCoversItselfGoesOnBehindItsProbes) {
   // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..3 -> 2
   const TestMethod made{.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 3, 2}}, .lines = {{2, 5}}};
@@ -211,7 +211,8 @@ TEST(ClassRewriter, AHandlerThatCoversItselfGoesOnBehindItsProbes) {
   EXPECT_EQ(first.end, first.target);
   EXPECT_EQ(done.method.code[first.target], 87);
   EXPECT_GT(own.end, first.target);
-  EXPECT_EQ(rewrite(test_class(made, 49), kProbeThrow).method.handlers.size(), 2u);  // with ours, for the whole method
+  EXPECT_EQ(rewrite(test_class(made, 49), kProbeThrow).method.handlers.size(),
+            2u);  // with the rewriter's handler for the whole method
 }
 
 // #1 Class "x/Made", #2 its name, #3 Methodref, #4 NameAndType, #5 "<init>", #6 "()V"
@@ -250,7 +251,7 @@ TEST(ClassRewriter, ACallIsBetweenItsProbes) {
 }
 
 TEST(ClassRewriter, CallsThatHaveNoNumberAreCounted) {
-  // invokedynamic #3 (never looked at here), and an invokespecial whose callee nobody numbers
+  // invokedynamic #3 (not examined here), and an invokespecial whose callee has no number
   const Bytes code = {kInvokedynamic, 0, 3, 0, 0, kInvokespecial, 0, 3, kReturn};
   const Rewritten done = rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCalls | kProbeFrames, 7, {});
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
@@ -313,7 +314,7 @@ TEST(ClassRewriter, AnAllocationCanSayItsSite) {
     ASSERT_EQ(push.op, kLdcW);
     sites.push_back(integer_constant(done.bytes, u2_at(&done.method.code[push.old_pc + 1])));
   }
-  // The line of `new`, not that of the constructor's call.
+  // The line of `new`, not the line of the constructor's call.
   EXPECT_THAT(sites, ElementsAre(40000u, Site{6, 11, 0}.bits(), Site{6, 2, 2}.bits()));
   EXPECT_EQ(done.method.max_stack,
             rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCount).method.max_stack + 1);
@@ -331,13 +332,13 @@ TEST(ClassRewriter, AConstructorIsCoveredFromBehindItsSuperCall) {
   ASSERT_EQ(done.method.handlers.size(), 1u);
   EXPECT_EQ(done.method.handlers[0].start, 9u);
   EXPECT_EQ(done.method.handlers[0].end, 10u);
-  // From there on it can say its receiver.
+  // From there on the receiver is known.
   const Rewritten constructed =
       rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit | kProbeReceiver | kProbeConstructed);
   EXPECT_THAT(constructed.probes(), ElementsAre("enter", "constructed", "exit", "leave"));
   EXPECT_EQ(constructed.method.code[9], kAload0);
   EXPECT_EQ(constructed.method.handlers[0].start, 9u);
-  // Local 0 stored into: nobody can tell, no handler.
+  // Local 0 is overwritten: the receiver is unknown, so there is no handler.
   method.code = {kAload0, kInvokespecial, 0, 1, 1, kAstore0, kReturn};
   done = rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit | kProbeConstructed);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);

@@ -1,4 +1,4 @@
-// Class files for the rewriter's tests, put together by hand: one class with one method whose Code is given.
+// Class files for the rewriter's tests, made by hand: one class with one method whose Code is given.
 #pragma once
 
 #include <string_view>
@@ -31,7 +31,7 @@ inline Bytes text_constant(std::string_view text) {
   return made;
 }
 
-// Constants: `first` is appended to the pool before anything else, so that code can refer to fixed indices from 1 on.
+// `first`: constants that come first in the pool, so that code can refer to fixed indices from 1 on.
 inline Bytes test_class(const TestMethod& method, unsigned major = 52, const std::vector<Bytes>& first = {},
                         unsigned filler = 0) {
   Bytes constants;
@@ -127,7 +127,7 @@ inline Bytes test_class(const TestMethod& method, unsigned major = 52, const std
   return out;
 }
 
-// What a rewritten (or any) method looks like, read back without the rewriter.
+// A rewritten (or any) method, parsed without the rewriter.
 struct ReadMethod {
   unsigned max_stack = 0;
   Bytes code;

@@ -1,4 +1,5 @@
-// What rewritten code calls is there, with that descriptor: a slip would be a NoSuchMethodError in somebody's JVM.
+// The methods that rewritten code calls exist with their descriptors: a slip would be a NoSuchMethodError in somebody's
+// JVM.
 #include "agent/classfile/probe_methods.h"
 
 #include <gtest/gtest.h>
@@ -23,11 +24,11 @@ std::set<std::string> methods_of(const classfile::Bytes& bytes) {
   return found;
 }
 
-// Of the waits' class and the JVMPI bridge's.
+// Of the waits' class or the JVMPI bridge's.
 bool is_of_another_class(ProbeMethod method) {
   return method == ProbeMethod::kParking || method == ProbeMethod::kParked || method == ProbeMethod::kAllocated;
 }
-// Calls as their callers see them come all or not at all (session/options/options.cpp).
+// Probes of `calls` are used all together or not at all (session/options/options.cpp).
 bool is_of_calls(ProbeMethod method) {
   return method == ProbeMethod::kCalled || method == ProbeMethod::kReturned || method == ProbeMethod::kBegin ||
          method == ProbeMethod::kEnd || method == ProbeMethod::kHandled;

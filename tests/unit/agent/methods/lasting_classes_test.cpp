@@ -1,5 +1,5 @@
-// Classes of ours that stay in a JVM when the agent has gone: an agent that comes later, of a newer version maybe,
-// finds them by name and takes them for its own. So another class has to have another name.
+// Classes of the agent that stay in a JVM after it has left: a later agent, perhaps of a newer version, finds them by
+// name and uses them as its own. So a changed class must have another name.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,13 +28,13 @@ std::size_t size_of_constant(const Bytes& bytes, std::size_t at) {
   }
 }
 
-// FNV-1a of the class without the addresses in it.
+// FNV-1a of the class with its addresses set to 0.
 std::uint64_t fingerprint(Bytes bytes) {
   std::size_t at = 10;
   for (unsigned left = classfile::u2_at(&bytes[8]) - 1u; left > 0; --left) {
     const std::size_t size = size_of_constant(bytes, at);
     if (bytes[at] == classfile::kTagLong) {
-      --left;  // it counts for two
+      --left;  // it takes two entries
       std::uint64_t value = 0;
       for (std::size_t i = 1; i <= 8; ++i) value = value << 8 | bytes[at + i];
       if (value >= kLeastAddress) std::fill_n(&bytes[at + 1], 8, std::uint8_t{0});

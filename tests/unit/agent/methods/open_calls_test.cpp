@@ -34,7 +34,7 @@ TEST_F(OpenCallsTest, AStackGoesToTheNextThreadAndIsEmptyThen) {
   OpenCalls::Stack* stack = calls_.claim(5);
   ASSERT_NE(stack, nullptr);
   stack->depth = 3;
-  calls_.release(6);  // has none
+  calls_.release(6);  // it has none
   EXPECT_EQ(calls_.find(5), stack);
   calls_.release(5);
   EXPECT_EQ(calls_.find(5), nullptr);
@@ -95,7 +95,7 @@ class LeftConstructors : public OpenCallsTest {
     for (const std::uint32_t method : methods) stack_->frames[stack_->depth++] = {method, 1, 70, 0};
   }
   using Methods = std::vector<std::uint32_t>;
-  // Those that are dropped where the thread is in the constructors of `inside`.
+  // The calls that are dropped if the thread is in the constructors of `inside`.
   Methods drop(const Methods& inside) {
     Methods dropped;
     calls_.drop_left(*stack_, inside, [&](const OpenCalls::Frame& frame) {
@@ -103,7 +103,7 @@ class LeftConstructors : public OpenCallsTest {
     });
     return dropped;
   }
-  // Those whose entries would be written.
+  // The calls whose entries would be written.
   Methods inside() const {
     Methods methods;
     for (std::uint64_t at = 0; at < stack_->used(); ++at)
@@ -139,7 +139,7 @@ TEST_F(LeftConstructors, OnTopAreTakenOffAndOthersWithTheNextExit) {
 
 TEST_F(LeftConstructors, ThatTheThreadIsInStay) {
   open({7, 7, 8, 1, 7, 2});
-  EXPECT_EQ(drop({7, 8}), (Methods{7, 7}));  // of the outer ones of 7 one entry is as good as the other
+  EXPECT_EQ(drop({7, 8}), (Methods{7, 7}));  // of the outer calls of 7 any one may be dropped
   EXPECT_EQ(inside(), (Methods{8, 1, 7, 2}));
 }
 
@@ -152,7 +152,7 @@ TEST_F(LeftConstructors, ThoseThatBeganBeforeTheTraceHideNone) {
 TEST_F(LeftConstructors, MakeRoomOnAFullStack) {
   open({1});
   open(Methods(OpenCalls::kFrames - 1, 7));
-  stack_->depth += 1024;  // beyond it
+  stack_->depth += 1024;  // beyond the stack
   EXPECT_EQ(drop({}).size(), OpenCalls::kFrames - 1);
   EXPECT_EQ(stack_->depth, 1u);
 }
@@ -182,7 +182,7 @@ TEST_F(LateFreesTest, WaitForTheCallsThatReferToThem) {
   OpenCalls::Stack* stack = calls_.claim(5);
   ASSERT_NE(stack, nullptr);
   for (const std::uint64_t object : {70u, 0u, 71u}) stack->frames[stack->depth++].object = object;
-  stack->frames[3].object = 72;  // of a call that is over
+  stack->frames[3].object = 72;  // of a call that has ended
   KeptValues::Value value{};
   value.bits = 73;
   value.depth = 1;

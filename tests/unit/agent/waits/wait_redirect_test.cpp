@@ -44,7 +44,7 @@ struct Call {
   std::string owner, name, descriptor;
 };
 
-// The calls of the class's methods, in order; `length`: of the code of the first.
+// The calls of the class's methods, in order; `length`: of the first method's code.
 std::vector<Call> calls_of(const Bytes& bytes, std::size_t& length) {
   ClassFile klass;
   EXPECT_TRUE(klass.parse(bytes));

@@ -1,5 +1,5 @@
-// Which blob an address of generated code is in, and which Java frames a compiled pc stands for: by the rules of each
-// family of JDKs, over a code cache that is made up.
+// The blob of an address in generated code, and the Java frames of a compiled pc: by the rules of each family of JDKs,
+// on a made-up code cache.
 #include "coreinspect/code/code_cache.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using test::must;
 
 constexpr Address kCode = MadeUpCode::kCode, kSegment = MadeUpCode::kSegment;
 
-// "name@address" of the blob, "" where there is none.
+// "name@address" of the blob; "" if there is none.
 std::string blob_at(const CodeCache& code, Address pc) {
   const auto blob = must(code.find(pc));
   return blob ? blob->name + "@" + std::to_string((blob->address - kCode) / kSegment) : "";
@@ -42,7 +42,7 @@ TEST_P(EachFamily, AnAddressIsInTheBlobOfItsSegments) {
   EXPECT_FALSE(blob->is_nmethod());
 }
 
-// A byte of the segment map says at most 254 segments: longer blocks are walked back in several steps.
+// A byte of the segment map can go back 254 segments: the start of a longer block is reached in several steps.
 TEST_P(EachFamily, ALongBlobIsFoundFromItsEnd) {
   MadeUpCode made(GetParam());
   made.blob(200, 700, "StubRoutines (2)", 0);
@@ -136,7 +136,7 @@ TEST(BrokenCodeCache, ASegmentMapThatLeadsOutOfTheHeapIsRefused) {
   EXPECT_EQ(blob.error().category, ErrorCategory::kMalformed);
 }
 
-// What is known by name must be found where it is: else the rules are not those of this JVM.
+// Stubs with known names must be found at their addresses; otherwise the rules are not those of this JVM.
 TEST(BrokenCodeCache, RulesThatDoNotFitAreNoticed) {
   MadeUpCode made(17);
   made.blob(40, 4, "nothing known", 0);

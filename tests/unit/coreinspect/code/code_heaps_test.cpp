@@ -1,4 +1,4 @@
-// Code heaps that grow while somebody looks: the end is read again where an address asks for it, past what was kept.
+// Code heaps that grow while they are read: the end is read again if an address is beyond the cached one.
 #include "coreinspect/code/code_heaps.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr Address kHeap = 0x20000;     // the CodeHeap
-constexpr Address kCode = 0x40000000;  // what it holds
+constexpr Address kCode = 0x40000000;  // its contents
 constexpr Address kPage = 4096;
 
 // A process whose memory changes.
@@ -102,7 +102,7 @@ TEST_F(CodeHeapsOfAProcess, ThatAreImpossibleAreRefused) {
   EXPECT_EQ(added.error().category, ErrorCategory::kMalformed);
 }
 
-// What a core has of it is all there is.
+// A core has all that there is.
 TEST_F(CodeHeapsOfAProcess, OfACoreAreAsTheyWere) {
   CodeHeaps heaps(memory_, nullptr);
   ASSERT_TRUE(heaps.add(*types_, kHeap));

@@ -1,5 +1,5 @@
-// MadeUpCode: a code cache in a MadeUpVm: code heaps with segment maps, blobs, compiled methods with debug information,
-// an interpreter and Java methods, as the JDK of that number lays them out.
+// MadeUpCode: a code cache in a MadeUpVm, with the layout of the given JDK: code heaps with segment maps, blobs,
+// compiled methods with debug information, an interpreter and Java methods.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace jtrace::test {
 
-// UNSIGNED5 of small numbers, as the JDK of that number writes it; numbers from 192 on are not needed here.
+// UNSIGNED5 of small numbers, as the given JDK writes it; numbers from 192 on are not needed here.
 inline std::vector<std::byte> unsigned5(std::initializer_list<unsigned> numbers, int jdk) {
   std::vector<std::byte> bytes;
   for (unsigned number : numbers) bytes.push_back(static_cast<std::byte>(number + (jdk >= 21 ? 1 : 0)));
@@ -43,7 +43,7 @@ class MadeUpCode {
     blob(40, 4, "StubRoutines (1)", 0);
   }
 
-  // A further code heap, as JDK 9 and later have them.
+  // Another code heap, as in JDK 9 and later.
   void add_heap(Address low, Address segments) {
     const Address at = 0x1000000 + heaps_.size() * 0x1000;
     vm.words(at, {0, low + 2 * kCommitted, low, low + kCommitted});  // boundaries, low, high
@@ -55,7 +55,7 @@ class MadeUpCode {
     vm.word(low + kCommitted - 8, 0);
   }
 
-  // The blob in these segments of the first heap; its code begins 64 bytes after its address, which is returned.
+  // Makes a blob in these segments of the first heap and returns its address; its code begins 64 bytes later.
   // `frame_size`: words.
   Address blob(unsigned segment, unsigned count, std::string_view name, unsigned frame_size,
                unsigned frame_complete = 0) {
@@ -68,8 +68,7 @@ class MadeUpCode {
   void free_block(unsigned segment) { vm.word(kCode + segment * kSegment + 8, 0); }
   static Address code_of(Address blob) { return blob + 64; }
 
-  // One place in compiled code that has debug information: code offset, and the methods that it stands for, the
-  // innermost first.
+  // A place in compiled code with debug information: code offset, and its methods, the innermost first.
   struct Scope {
     Address method;
     unsigned bci;
@@ -78,11 +77,11 @@ class MadeUpCode {
     int pc_offset;
     std::vector<Scope> scopes;
   };
-  // An nmethod of one segment map entry of 8 segments, with these places by rising pc.
+  // Makes an nmethod of 8 segments with these places, which are sorted by pc.
   Address nmethod(unsigned segment, Address method, unsigned frame_size, const std::vector<Place>& places,
                   unsigned frame_complete = 0) {
     const Address at = blob(segment, 8, "nmethod", frame_size, frame_complete);
-    // Where the parts stand: descriptors, metadata and scopes within the blob, from 25 on out of it.
+    // Addresses of the parts: descriptors, metadata and scopes are in the blob up to JDK 24, outside of it later.
     const Address data = jdk_ >= 25 ? 0x60000000 + at - kCode : at;
     const unsigned scopes_at = 512, pcs_at = 320, metadata_at = 448;
     std::vector<Address> metadata;
@@ -111,12 +110,11 @@ class MadeUpCode {
     vm.put(at + 64 + 208, static_cast<std::uint32_t>(deopt_handler(at) - at));
     return at;
   }
-  // Where frames of this code return to after it was made invalid, and where their real pc is then: bytes from the
-  // unextended sp.
+  // Frames of invalidated code return to the handler; the slot has their real pc: bytes from the unextended sp.
   static Address deopt_handler(Address nmethod) { return nmethod + 64 + 100; }
   static constexpr unsigned kOriginalPc = 24;
 
-  // A method of so many bytes of bytecode; its code stands at code_of_method().
+  // Makes a method with that many bytes of bytecode; its code is at code_of_method().
   Address method(std::string_view class_name, std::string_view name, std::uint16_t code_size = 100,
                  std::uint16_t access = 0) {
     const Address at = next_method_, constant = at + 0x100, pool = at + 0x200, klass = at + 0x300;
@@ -150,7 +148,7 @@ class MadeUpCode {
  private:
   static constexpr Address kQueue = 0x1100000, kHeapArray = 0x1200000;
 
-  // CodeHeap::mark_segmap_as_used: how far back the block begins, at most 0xfe; then it starts again at 1.
+  // CodeHeap::mark_segmap_as_used: distance to the start of the block, at most 0xfe; then it begins again at 1.
   static std::uint8_t back_of(unsigned segment) {
     return static_cast<std::uint8_t>(segment == 0 ? 0 : (segment - 1) % 0xfe + 1);
   }
@@ -179,7 +177,7 @@ class MadeUpCode {
     vm.field("CodeBlob", "_size", 8);
     vm.field("CodeBlob", "_frame_size", 16);
     vm.field("CodeBlob", "_frame_complete_offset", 24);
-    // A pointer up to 21, a distance before 9 and later.
+    // A pointer up to JDK 21, a distance before 9 and later.
     if (jdk_ > 8 && jdk_ < 22) vm.field("CodeBlob", "_code_begin", 32);
     else vm.field("CodeBlob", "_code_offset", 40);
     const bool compiled_method = jdk_ > 8 && jdk_ < 25;

@@ -1,4 +1,4 @@
-// What the heap readers do without a JVM: where bytes come from, and copies of them.
+// The heap's readers without a JVM: where their bytes come from, and copies of them.
 #include "coreinspect/gc/heap_copy.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ std::vector<std::byte> counted(std::size_t size) {
   return bytes;
 }
 
-// The same bytes, never in one piece with this process's memory.
+// The same bytes, but never as one piece of this process's memory.
 class FarMemory final : public target::MemoryReader {
  public:
   FarMemory(Address base, std::span<const std::byte> bytes) : near_(base, bytes) {}
@@ -62,8 +62,8 @@ TEST(HeapCopy, HoldsItsRangesAndAsksBelowForTheRest) {
   EXPECT_TRUE((*copy)->view(0x100000 + (3u << 20)).empty());
   const auto before = (*copy)->read<std::uint64_t>(0x100100);
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
-  EXPECT_EQ(*(*copy)->read<std::uint64_t>(0x100100), *before);  // of the moment of the copy
-  EXPECT_EQ(*(*copy)->read<std::uint64_t>(0x480000), 0u);       // of below, now
+  EXPECT_EQ(*(*copy)->read<std::uint64_t>(0x100100), *before);  // as at the time of the copy
+  EXPECT_EQ(*(*copy)->read<std::uint64_t>(0x480000), 0u);       // the target's current value
   const std::array<AddressRange, 1> more = {{{0x500000, 0x800000}}};
   EXPECT_FALSE((*copy)->copy(more, 1, [](auto, auto) { return true; }));  // no room
 }

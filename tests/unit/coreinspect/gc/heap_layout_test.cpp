@@ -1,4 +1,4 @@
-// Which ranges of a heap hold objects: by the rules of each collector and family of JDKs, over heaps that are made up.
+// The ranges of a heap that hold objects: by the rules of each collector and family of JDKs, on made-up heaps.
 #include "coreinspect/gc/heap_layout.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ class Heap {
     vm.words(kHeap, std::vector<Address>(64));
     vm.word(kHeap, 7);
   }
-  // "eden 0-4 used 2": each region in units of 1 MiB, "!" for one that is a single object.
+  // "eden 0-4 used 2": each region in units of 1 MiB, with "!" if it is a single object.
   std::vector<std::string> regions() {
     layout = must(read_heap_layout(vm.open()));
     std::vector<std::string> lines;
@@ -45,7 +45,7 @@ class Heap {
 
   MadeUpVm vm;
   HeapLayout layout;
-  Address base = 0;  // of ZGC: what stands above the offset
+  Address base = 0;  // ZGC: the bits above the offset
 
  private:
   static std::string mega(Address bytes) {
@@ -64,7 +64,7 @@ TEST_P(SerialHeaps, AreFourSpaces) {
   const int jdk = GetParam();
   Heap heap(jdk, "UseSerialGC");
   constexpr Address kYoung = 0x1100000, kOld = 0x1200000;
-  // 8 has an array of generations, 9 and later a field for each; 22 moved them to SerialHeap.
+  // JDK 8 has an array of generations, 9 and later a field for each; 22 moved them to SerialHeap.
   if (jdk == 8) heap.vm.field("GenCollectedHeap", "_gens", 16);
   const char* type = jdk < 22 ? "GenCollectedHeap" : "SerialHeap";
   if (jdk != 8) {
@@ -76,7 +76,7 @@ TEST_P(SerialHeaps, AreFourSpaces) {
   heap.vm.field("DefNewGeneration", "_from_space", 8);
   heap.vm.field("DefNewGeneration", "_to_space", 16);
   heap.vm.field(jdk == 8 ? "OneContigSpaceCardGeneration" : "TenuredGeneration", "_the_space", 0);
-  // Bottom and end stood in Space, top in ContiguousSpace, which has all of them from 22 on.
+  // Up to JDK 21 bottom and end are fields of Space, and top of ContiguousSpace, which has all of them from 22 on.
   heap.vm.field(jdk < 22 ? "Space" : "ContiguousSpace", "_bottom", 0);
   heap.vm.field(jdk < 22 ? "Space" : "ContiguousSpace", "_end", 8);
   heap.vm.field("ContiguousSpace", "_top", 16);
@@ -96,7 +96,7 @@ TEST_P(SerialHeaps, AreFourSpaces) {
   EXPECT_FALSE(heap.layout.regions[3].young);
 }
 
-// --- Parallel: its generations are static up to 25.
+// --- Parallel: up to JDK 25 its generations are static variables.
 
 class ParallelHeaps : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Jdks, ParallelHeaps, ::testing::Values(8, 17, 25, 27),
@@ -131,7 +131,7 @@ TEST_P(ParallelHeaps, AreFourSpaces) {
               ElementsAre("old 0-8 used 2", "eden 10-14 used 1", "to 14-15 used 0", "survivor 15-16 used 0.25"));
 }
 
-// --- G1: regions of one size, told apart by a tag.
+// --- G1: regions of one size, distinguished by a tag.
 
 constexpr Address kRegions = 0x1400000;  // HeapRegions, 64 bytes each
 enum Tag { kFree = 0, kEden = 2, kSurvivor = 3, kHumongous = 12, kContinues = 20, kOld = 16, kArchive = 32 };
@@ -206,7 +206,7 @@ TEST_P(G1Heaps, RegionsOfAHumongousObjectAreOne) {
   ASSERT_THAT(heap.regions(), ElementsAre("humongous! 0-3 used 2.5", "humongous! 3-4 used 1", "old 4-5 used 0.5"));
 }
 
-// 8 tells no tags: the first region of a humongous object ends after the last one.
+// JDK 8 exports no tags: the end of a humongous object's first region is the end of its last.
 TEST(G1HeapOf8, RegionsOfAHumongousObjectAreOne) {
   G1Heap heap(8);
   heap.region(0, 1, 0.5, 0);
@@ -217,7 +217,7 @@ TEST(G1HeapOf8, RegionsOfAHumongousObjectAreOne) {
   ASSERT_THAT(heap.regions(), ElementsAre("regular 0-1 used 0.5", "humongous! 1-4 used 2.5", "free 4-5 used 0"));
 }
 
-// Regions that overlap or turn back would be walked twice or for ever.
+// Overlapping or reversed regions would be walked twice or for ever.
 TEST_P(G1Heaps, ImpossibleRegionsAreLeftOutAndCounted) {
   G1Heap heap(GetParam());
   heap.region(0, 1, 0.5, kOld);
@@ -238,7 +238,7 @@ TEST_P(ShenandoahHeaps, AreRegionsByTheirStates) {
   heap.vm.variable("ShenandoahHeapRegion", "RegionSizeBytes", kMega);
   heap.vm.field("ShenandoahHeap", "_num_regions", 16);
   constexpr Address kTable = 0x1500000;
-  if (GetParam() == 11) {  // it exports no table of regions: it is found in the heap by what it looks like
+  if (GetParam() == 11) {  // it does not export the table of regions, which is found in the heap object by its contents
     heap.vm.type("ShenandoahHeap", 256);
     heap.vm.type("ShenandoahHeapRegion", 96);
   } else {
@@ -274,7 +274,7 @@ class ZHeap : public Heap {
  public:
   static constexpr Address kOffsetMask = (1ull << 42) - 1;
 
-  // `letter`: X for the ZGC without generations of 21.
+  // `letter`: X for JDK 21's ZGC without generations.
   ZHeap(int jdk, char letter, bool generational) : Heap(jdk, "UseZGC"), letter_(1, letter) {
     vm.flag("MaxHeapSize", std::uint64_t{1} << 30);
     if (jdk == 21) vm.flag("ZGenerational", generational);
@@ -355,7 +355,7 @@ TEST(ZHeapOf11, SaysThatObjectsOfAPageBeingEmptiedMayCountTwice) {
   EXPECT_THAT(heap.layout.missing, Contains(HasSubstr("objects may be counted twice")));
 }
 
-// --- What every collector has.
+// --- All collectors.
 
 TEST(HeapLayouts, OfACollectorThatNobodyKnowsAreRefused) {
   MadeUpVm vm("17.0.1+1");
@@ -399,10 +399,10 @@ TEST_P(Buffers, AreHolesFromTheirTopToTheirEndWithTheReserve) {
   vm.field("ThreadLocalAllocBuffer", "_start", 0);
   vm.field("ThreadLocalAllocBuffer", "_top", 8);
   vm.field("ThreadLocalAllocBuffer", "_end", 16);
-  // From 11 on heap sampling may lower _end: the word after it is the buffer's.
+  // From JDK 11 on heap sampling may lower _end: the next word is the buffer's end.
   vm.words(thread(1) + 16, {0x8000, 0x8100, jdk < 11 ? Address{0x9000} : Address{0x8200}, 0x9000});
-  vm.words(thread(2) + 16, {0, 0, 0, 0});                 // it has none
-  vm.words(thread(3) + 16, {0x7000, 0x6000, 0x8000, 0});  // no buffer is like that
+  vm.words(thread(2) + 16, {0, 0, 0, 0});                 // it has no buffer
+  vm.words(thread(3) + 16, {0x7000, 0x6000, 0x8000, 0});  // an impossible buffer
   const auto holes = must(read_tlab_holes(vm.open()));
   EXPECT_THAT(holes, ElementsAre(AddressRange{0x8100, 0x9000 + 16, 0x8000}));
 }

@@ -1,4 +1,4 @@
-// Headers that hold the class, of objects that are being copied away.
+// Headers that contain the class, of objects that are being copied.
 #include "coreinspect/oops/compact_header.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr target::Address kHeap = 0x80000000;
 constexpr std::uint64_t kClass = std::uint64_t{0x1234} << 42;
 
-// Of the object at kHeap, where these words stand.
+// Reads the header of the object at kHeap, which consists of these words.
 Result<std::uint64_t> header_of(const std::vector<std::uint64_t>& words) {
   const target::BufferMemory memory(kHeap, std::as_bytes(std::span(words)));
   return compact_header(memory, kHeap);
@@ -24,7 +24,7 @@ TEST(CompactHeader, IsTheObjectsOwn) { EXPECT_EQ(header_of({kClass | 1}), kClass
 
 TEST(CompactHeader, IsTheCopysWhereThereIsOne) { EXPECT_EQ(header_of({(kHeap + 16) | 3, 0, kClass | 1}), kClass | 1); }
 
-// Sliding collections: what stands before the class is an offset.
+// Sliding collections: the bits before the class are an offset.
 TEST(CompactHeader, KeepsTheClassOfASlidingCollection) { EXPECT_EQ(header_of({kClass | 48 | 3}), kClass | 48 | 3); }
 
 TEST(CompactHeader, IsWhatStandsThereWhereTheCopyCannotBe) {

@@ -1,4 +1,4 @@
-// References as each kind of collector writes them.
+// References as each kind of collector encodes them.
 #include "coreinspect/oops/oop_coding.h"
 
 #include <gtest/gtest.h>
@@ -35,8 +35,7 @@ TEST(OopCoding, MaskedColoursAreReplacedByTheOneThatIsMapped) {
   EXPECT_EQ(z.from_root(0), 0u);
 }
 
-// JDK 21 and later: the address begins after the remapped bit that is set, which may be an older one than the
-// barrier's.
+// JDK 21 and later: the address begins after the remapped bit that is set, which may be older than the barrier's.
 TEST(OopCoding, ShiftedColoursAreTakenOff) {
   const OopCoding z{.colour = Colour::kShifted, .z_good_mask = 1ull << 12};
   constexpr std::uint64_t kAddress = 0x4000012345678;
@@ -45,18 +44,19 @@ TEST(OopCoding, ShiftedColoursAreTakenOff) {
     const std::uint64_t kept = kAddress << (13 + remapped) >> (13 + remapped);
     EXPECT_EQ(z.from_root(raw), kept) << remapped;
   }
-  EXPECT_EQ(z.from_root(0x1238ull << 13), 0x1238u);          // no colour: as the barrier would
+  EXPECT_EQ(z.from_root(0x1238ull << 13), 0x1238u);          // no colour: treated as by the barrier
   EXPECT_EQ(z.from_stack(0x7f0012345678), 0x7f0012345678u);  // frames have none
   EXPECT_EQ(z.from_root(0), 0u);
 }
 
-// A reference with a colour of before the last relocation may lead to where the object was.
+// A reference with a colour from before the last relocation may lead to the object's old place.
 TEST(OopCoding, MaskedReferencesOfBeforeTheRelocationAreStale) {
   constexpr std::uint64_t kMarked0 = 1ull << 42, kMarked1 = 1ull << 43, kRemapped = 1ull << 44;
   OopCoding z{.colour = Colour::kMasked, .z_offset_mask = (1ull << 42) - 1, .z_good_mask = kRemapped};
   EXPECT_EQ(z.staleness(0x1000 | kRemapped), Staleness::kNone);
   EXPECT_EQ(z.staleness(0x1000 | kMarked0), Staleness::kOld);
-  z.z_good_mask = kMarked1;  // the next marking: what was remapped is where it says, what was marked before may not be
+  z.z_good_mask =
+      kMarked1;  // after the next marking: remapped references are right, references from before the marking may not be
   EXPECT_EQ(z.staleness(0x1000 | kMarked1), Staleness::kNone);
   EXPECT_EQ(z.staleness(0x1000 | kRemapped), Staleness::kNone);
   EXPECT_EQ(z.staleness(0x1000 | kMarked0), Staleness::kOld);
@@ -64,7 +64,7 @@ TEST(OopCoding, MaskedReferencesOfBeforeTheRelocationAreStale) {
   EXPECT_EQ(z.at_z_offset(z.z_offset(0x1000 | kMarked0)), 0x1000 | kMarked1);
 }
 
-// Remapped00, 01, 10, 11: which generation has moved objects since.
+// Remapped00, 01, 10, 11: which generation has moved objects since then.
 TEST(OopCoding, ShiftedReferencesTellWhoseRelocationTheyMissed) {
   const auto coloured = [](unsigned remapped) { return 0x40000001000ull << (13 + remapped) | 1ull << (12 + remapped); };
   OopCoding z{.colour = Colour::kShifted, .z_offset_mask = (1ull << 42) - 1, .z_good_mask = 1ull << 15};

@@ -1,4 +1,4 @@
-// Stacks counted, and memory that a snapshot was laid over.
+// Counted stacks, and memory under the overlay of a snapshot.
 #include "coreinspect/tools/profile.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Names that say "secret", and names that only sound like it.
+// Names of secrets, and names that only look like them.
 #include "coreinspect/tools/secrets.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The table of views: what each row says of its view fits together.
+// The table of views: the columns of each row are consistent.
 #include "coreinspect/tools/views.h"
 
 #include <gtest/gtest.h>

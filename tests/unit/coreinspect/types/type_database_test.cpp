@@ -1,4 +1,4 @@
-// What the tables of a JVM tell, from tables made in memory.
+// The contents of a JVM's tables, read from tables made in memory.
 #include "coreinspect/types/type_database.h"
 
 #include <gmock/gmock.h>

@@ -41,7 +41,7 @@ class VmStructsImage {
   void int_constant(std::string_view name, std::int32_t value) {
     rows_["gHotSpotVMIntConstants"].push_back({string(name), static_cast<std::uint32_t>(value), 0, 0, 0, 0});
   }
-  // The bytes, tables appended; symbols() is whole after it.
+  // The bytes with the tables appended; afterwards symbols() is complete.
   const std::vector<std::byte>& build() {
     for (const char* table :
          {"gHotSpotVMStructs", "gHotSpotVMTypes", "gHotSpotVMIntConstants", "gHotSpotVMLongConstants"}) {
@@ -65,7 +65,7 @@ class VmStructsImage {
     return coreinspect::TypeDatabase::read(memory, [this](std::string_view name) { return find(name); });
   }
   std::vector<std::byte>& bytes() { return bytes_; }
-  // What libjvm.so exports, by name; whole after build().
+  // The symbols that libjvm.so exports, by name; complete after build().
   const std::map<std::string, target::Address>& symbols() const { return symbols_; }
 
  private:

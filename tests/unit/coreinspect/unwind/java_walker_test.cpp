@@ -1,5 +1,5 @@
-// How the frames of a thread follow each other: interpreted, compiled, stubs, entry frames, chunks of virtual threads:
-// by the rules of each family of JDKs, over stacks that are made up.
+// The sequence of a thread's frames: interpreted, compiled, stubs, entry frames, chunks of virtual threads: by the
+// rules of each family of JDKs, on made-up stacks.
 #include "coreinspect/unwind/java_walker.h"
 
 #include <gmock/gmock.h>
@@ -31,8 +31,8 @@ class Stacks : public ::testing::TestWithParam<int> {
   }
   void word(Address at, Address value) { made.vm.word(kStack + at, value); }
 
-  // An interpreted frame: its slots are at fixed places below fp; those of the bytecode pointer and of the monitors
-  // moved by one with JDK 9, which put the mirror in between.
+  // An interpreted frame: its slots are at fixed places below fp. Those of the bytecode pointer and of the monitors are
+  // one lower from JDK 9 on, which put the mirror in between.
   void interpreted(Address fp, Address method, Address bcp, Address caller_fp, Address caller_pc) {
     const Address below = GetParam() < 9 ? 0 : 8;
     word(fp, caller_fp);
@@ -106,7 +106,7 @@ TEST_P(Stacks, InterpretedFramesLeadToTheCallStub) {
   EXPECT_EQ(segment.frames[1].sp, kStack + 0x810);
 }
 
-// Compiled frames have no frame pointer of their own: the size in the blob leads to the return address.
+// Compiled frames have no frame pointer: the frame size in the blob leads to the return address.
 TEST_P(Stacks, CompiledFramesAreAsLongAsTheirCodeSays) {
   const Address outer = made.method("Outer", "run"), inner = made.method("Inner", "get"), main = made.method("M", "m");
   const Address code = made.nmethod(100, outer, 8, {{40, {{inner, 2}, {outer, 9}}}});
@@ -165,14 +165,15 @@ TEST_P(Stacks, ANativeMethodHasNoBytecode) {
   EXPECT_EQ(story(walk({.pc = MadeUpCode::kInterpreter, .sp = 0x700, .fp = 0x800}).frames), "interpreted A.a:0, entry");
 }
 
-// The monitor block of an interpreted frame: its end is an address up to JDK 21, words from fp later; both are taken.
+// The monitor block of an interpreted frame: its end is an address up to JDK 21, and words from fp later; both are
+// accepted.
 TEST_P(Stacks, LocksOfAnInterpretedFrameAreThoseOfItsMonitorBlock) {
   const Address a = made.method("A", "a");
   const Address bottom = GetParam() < 9 ? 0x800 - 64 : 0x800 - 72;
   interpreted(0x800, a, MadeUpCode::code_of_method(a), kStack + 0xa00, MadeUpCode::kCallStubReturn);
   entry(0xa00, 0);
-  word(bottom - 16 + 8, 0x1000);  // taken first
-  word(bottom - 32 + 8, 0);       // given back
+  word(bottom - 16 + 8, 0x1000);  // locked first
+  word(bottom - 32 + 8, 0);       // unlocked
   word(bottom - 48 + 8, 0x3000);
   const auto words = (static_cast<std::int64_t>(bottom) - 48 - 0x800) / 8;
   for (const Address end : {kStack + bottom - 48, static_cast<Address>(words)}) {
@@ -183,13 +184,13 @@ TEST_P(Stacks, LocksOfAnInterpretedFrameAreThoseOfItsMonitorBlock) {
   }
 }
 
-// Java called the VM, which called Java again: the wrapper of the call keeps where the outer frames start.
+// Java called the VM, which called Java again: the wrapper of the call keeps the start of the outer frames.
 TEST_P(Stacks, FramesFurtherOutAreFoundThroughTheCallWrapper) {
   const Address a = made.method("A", "a"), b = made.method("B", "b");
   interpreted(0x800, a, MadeUpCode::code_of_method(a), kStack + 0x900, MadeUpCode::kCallStubReturn);
   entry(0x900, 0);
   made.vm.words(kWrapper + kAnchor, {kStack + 0x1000, 0, kStack + 0x1100});
-  word(0x1000 - 8, MadeUpCode::kInterpreter + 9);  // an anchor without a pc: it is below the sp
+  word(0x1000 - 8, MadeUpCode::kInterpreter + 9);  // an anchor without a pc: the pc is below the sp
   interpreted(0x1100, b, MadeUpCode::code_of_method(b) + 1, kStack + 0x1200, MadeUpCode::kCallStubReturn);
   constexpr Address kOuter = kWrapper + 0x100;
   made.vm.words(kOuter, std::vector<Address>(8));
@@ -206,7 +207,7 @@ TEST_P(Stacks, FramesFurtherOutAreFoundThroughTheCallWrapper) {
   EXPECT_EQ(walk.stopped, "");
 }
 
-// In the chunk of a virtual thread the saved frame pointer is a distance, and so is the sender's sp; it ends where the
+// In the chunk of a virtual thread the saved frame pointer and the sender's sp are distances. The chunk ends where the
 // thread was mounted.
 TEST_P(Chunks, HaveDistancesForAddresses) {
   const Address a = made.method("A", "a"), b = made.method("B", "b");
@@ -223,7 +224,7 @@ TEST_P(Chunks, HaveDistancesForAddresses) {
 TEST_P(Stacks, ADamagedStackEndsTheWalkAndSaysWhy) {
   const Address a = made.method("A", "a");
   const FrameStart start{.pc = MadeUpCode::kInterpreter, .sp = 0x7f0, .fp = 0x7e0};
-  // Two frames that call each other: it would go round for ever.
+  // Two frames that lead to each other: the walk would never end.
   interpreted(0x7e0, a, MadeUpCode::code_of_method(a), kStack + 0x7e0, MadeUpCode::kInterpreter);
   EXPECT_THAT(walk(start).stopped, HasSubstr("the next frame is not further up on the thread's stack"));
   interpreted(0x7e0, a, 0x1234, 0, 0);

@@ -1,7 +1,7 @@
-// MadeUpVm: a JVM that consists of what a test writes: tables, flags and words of memory, opened as a core.
+// MadeUpVm: a JVM that consists of what a test writes (tables, flags and words of memory), opened as a core.
 //
-// A test lays out the structures that a rule reads, at offsets and addresses of its own, and opens the Vm over them:
-// rules of coreinspect are tried without a JDK. Addresses from 0x1000000 on are the test's.
+// A test writes the structures that a rule reads, at offsets and addresses of its own, and opens the Vm over them. So
+// rules of coreinspect are tested without a JDK. Addresses from 0x1000000 on are free for the test.
 #pragma once
 
 #include <elf.h>
@@ -27,13 +27,13 @@ class MadeUpVm {
  public:
   using Address = target::Address;
 
-  // As Abstract_VM_Version has it: "17.0.1+12", "25.402-b06" for JDK 8.
+  // `release`: as in Abstract_VM_Version: "17.0.1+12", "25.402-b06" for JDK 8.
   explicit MadeUpVm(std::string release)
       : release_(std::move(release)), is_8_(release_.find("-b") != std::string::npos) {
     variable("Abstract_VM_Version", "_s_vm_release", string(release_));
   }
 
-  // A row of the tables: an instance field, a static one with its value, the size of a type, a constant.
+  // Add a row to the tables: an instance field, a static one with its value, the size of a type, a constant.
   void field(std::string_view type, std::string_view name, std::uint64_t offset, std::string_view text = "int") {
     image_.field(type, name, text, false, offset);
   }
@@ -48,7 +48,7 @@ class MadeUpVm {
   void flag(std::string_view name, bool value) { flags_.push_back({std::string(name), "bool", value ? 1u : 0u}); }
   void flag(std::string_view name, std::uint64_t value) { flags_.push_back({std::string(name), "uintx", value}); }
 
-  // Memory. Pages that nobody has written to are not there.
+  // Write memory. Pages that nobody has written do not exist.
   template <class T>
   void put(Address at, const T& value) {
     put_bytes(at, std::as_bytes(std::span(&value, 1)));
@@ -61,7 +61,7 @@ class MadeUpVm {
       ++at;
     }
   }
-  // A C string somewhere.
+  // Allocates a C string.
   Address string(std::string_view text) {
     const Address at = take(strings_, text.size() + 1);
     put_bytes(at, std::as_bytes(std::span(text)));
@@ -69,7 +69,7 @@ class MadeUpVm {
     return at;
   }
 
-  // The Vm over all of that. Memory that is written later is in the next one that is opened; tables are not.
+  // The Vm over all of this. Memory that is written later is in the next Vm that is opened; tables are not.
   const coreinspect::Vm& open() {
     if (!vm_) {
       write_flags();
@@ -82,13 +82,13 @@ class MadeUpVm {
     core.segment(VmStructsImage::kBase, image_.bytes());
     add_pages(core);
     core.segment(kLibjvm, libjvm);
-    // Files are looked up where nothing is: all there is stands in the core.
+    // A place without files: everything is in the core.
     const target::CoreFileOptions nowhere{.sysroot = "/nonexistent", .libjvm = {}};
     target_ = must(target::Target::of_core(must(target::CoreFile::from_bytes(core.build())), nowhere));
     vm_ = must(coreinspect::Vm::open(*target_));
     return *vm_;
   }
-  // The one that was opened last.
+  // The Vm that was opened last.
   const coreinspect::Vm& opened() const { return *vm_; }
 
  private:
@@ -100,7 +100,7 @@ class MadeUpVm {
   };
 
   static Address take(Address& next, std::size_t size) { return std::exchange(next, (next + size + 7) / 8 * 8); }
-  // JVMFlag (Flag in 8): _name, _addr, _flags, _type, where _type is a text before 16 and a number from then on.
+  // JVMFlag (Flag in JDK 8): _name, _addr, _flags, _type; _type is a text before JDK 16 and a number later.
   void write_flags() {
     const std::string type = is_8_ ? "Flag" : "JVMFlag";
     const Address table = 0x800000;

@@ -1,4 +1,4 @@
-// Which probes are chosen, which of them are off, and what the filters of a trace let through.
+// The probes that are chosen, those that are off, and the events that a trace's filters include.
 #include "dtrace/trace/chosen_probes.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(ChosenProbes, EachOnceWhateverNamesIt) {
 
 TEST(ChosenProbes, ThoseWhoseFlagIsOffAreTold) {
   Libjvm libjvm = libjvm_with({"gc__begin", "method__entry", "method__return", "object__alloc"});
-  libjvm.load_base = 0x1000;  // of a JVM that runs
+  libjvm.load_base = 0x1000;  // of a running JVM
   libjvm.flags = {{"DTraceMethodProbes", {.on = false}}, {"DTraceAllocProbes", {.on = true}}};
   const auto chosen = choose_probes(libjvm, {"hotspot"});
   ASSERT_TRUE(chosen);
@@ -63,7 +63,7 @@ TEST(ClassFilter, TheFirstRuleThatMatchesDecides) {
       {"java.util.HashMap", "get", true}, {"java.util.*", "*", false}, {"*Test", "*", false}};
   EXPECT_TRUE(is_wanted(rules, "java/util/HashMap", "get"));
   EXPECT_FALSE(is_wanted(rules, "java/util/HashMap", "put"));
-  EXPECT_FALSE(is_wanted(rules, "java/util/HashMap", ""));  // of a class alone: the rule for a method is none for it
+  EXPECT_FALSE(is_wanted(rules, "java/util/HashMap", ""));  // for a class alone: the rule for a method does not apply
   EXPECT_FALSE(is_wanted(rules, "MyTest", "run"));
   EXPECT_TRUE(is_wanted(rules, "My", "run"));
   EXPECT_TRUE(is_wanted({}, "My", ""));

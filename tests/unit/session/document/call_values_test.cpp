@@ -37,7 +37,7 @@ TEST(ValueElements, SayWhatTheSignatureMakesOfTheBits) {
       {7, 7, ValueKind::kObject, 42, {}, 0},
       {7, 8, ValueKind::kNull, 0, {}, 0},
       {7, 9, ValueKind::kUnknown, 0, {}, 0},
-      {8, 0, ValueKind::kPrimitive, 1, {}, 0},  // of another method: what came before its entry was lost
+      {8, 0, ValueKind::kPrimitive, 1, {}, 0},  // of another method: its entry's values were lost
       primitive(kResultPosition, 5),
   };
   ValueElements elements;

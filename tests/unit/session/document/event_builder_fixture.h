@@ -1,4 +1,4 @@
-// An EventBuilder and what it has written, for tests.
+// An EventBuilder and its output, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class EventBuilderTest : public testing::Test {
   EventBuilder builder_;
 };
 
-// Calls as probes write them: the thread by a switch, the method by its number.
+// Calls as probes write them: the thread from a ThreadSwitch, the method from its number.
 class Calls : public EventBuilderTest {
  protected:
   explicit Calls(bool receivers = false, bool cpu_time = false)

@@ -82,7 +82,7 @@ class ThreadsBefore : public EventBuilderTest {
   void wait(std::uint64_t thread, std::uint64_t time) {
     event(RecordKind::kMonWait, time, record::MonitorRecord{.thread = thread}, record::kSleep);
   }
-  // "2 parked" of all since the last call.
+  // All states written since the last call, as "2 parked".
   std::vector<std::string> states() {
     std::vector<std::string> found;
     const auto options = capture_.all<trace::Option>();
@@ -102,7 +102,7 @@ TEST_F(ThreadsBefore, WhatTheyDidIsSaidBehindTheirStart) {
   EXPECT_EQ(names(), (Names{"threadStart", "option", "threadStart", "option", "threadStart", "monWait"}));
   EXPECT_EQ(states(), (Names{"1 native", "2 parked"}));
   EXPECT_TRUE(builder_.restart(30));
-  EXPECT_EQ(states(), Names{"2 parked"});  // main has moved since
+  EXPECT_EQ(states(), Names{"2 parked"});  // main has had an event since
   builder_.forget_thread_states();
   EXPECT_TRUE(builder_.restart(40));
   EXPECT_EQ(states(), Names{});
@@ -149,7 +149,7 @@ TEST_F(Waits, WhatBeganBeforeAPauseEndsInIt) {
   event(RecordKind::kMonWaited, 20 * kMilli, record::MonitorRecord{.thread = 1, .object = 4}, record::kWhilePaused);
   event(RecordKind::kMonContendedEntered, 20 * kMilli, record::MonitorRecord{.thread = 2, .object = 5},
         record::kWhilePaused);
-  // These began in the pause.
+  // These waits began in the pause.
   event(RecordKind::kMonWaited, 30 * kMilli, record::MonitorRecord{.thread = 1, .object = 4}, record::kWhilePaused);
   event(RecordKind::kMonContendedEntered, 30 * kMilli, record::MonitorRecord{.thread = 2, .object = 5},
         record::kWhilePaused);
@@ -219,7 +219,7 @@ TEST_F(EventBuilderTest, FiguresThatDoNotComeAreNotWaitedForLong) {
 TEST_F(EventBuilderTest, FiguresOfSeveralCollectionsInFlight) {
   for (std::uint32_t n = 1; n <= 3; ++n)
     event(RecordKind::kGcFinish, 20 + n, record::GcFinishRecord{.thread = 1}, record::kFiguresFollow, n);
-  for (std::uint32_t n = 2; n <= 3; ++n)  // those of the first one were overtaken
+  for (std::uint32_t n = 2; n <= 3; ++n)  // those of the first one have been overtaken
     event(RecordKind::kGcFigures, 30 + n, record::GcFinishRecord{.used = n, .total = 9}, 0, n);
   const auto finishes = capture_.all<trace::GcFinish>();
   ASSERT_EQ(finishes.size(), 3u);
@@ -319,7 +319,7 @@ TEST_F(Receivers, AConstructorsIsKnownAfterItsEntry) {
   probe(RecordKind::kMethodUnwind, 8);
   probe(RecordKind::kMethodEntry, 9);  // super() did not return
   probe(RecordKind::kMethodUnwind, 9);
-  object_probe(RecordKind::kReceiver, 7, 71);  // of no call that is known
+  object_probe(RecordKind::kReceiver, 7, 71);  // of no known call
   EXPECT_EQ(all_said<trace::MethodEntry>(), (Names{"8 -/-", "7 -/-", "9 -/-"}));
   EXPECT_EQ(all_said<trace::MethodExit>(), (Names{"7 #70/2", "8 #70/4", "9 -/-"}));
 }
@@ -335,7 +335,7 @@ TEST_F(Receivers, AnObjectIsNotOverBeforeTheCallsOnIt) {
   probe(RecordKind::kMethodEntry, 10);
   ASSERT_EQ(capture_.all<trace::ObjFree>().size(), 1u);
   EXPECT_EQ(capture_.all<trace::ObjFree>()[0].sequenceCounter, trace::Number(5));
-  // Calls of which nothing more is known hold nothing back.
+  // Calls of which the rest is lost delay nothing.
   object_probe(RecordKind::kEntryOf, 7, 71);
   event(RecordKind::kObjFree, ++time_, record::ObjectRecord{.id = 71, .thread = 0});
   event(RecordKind::kGap, time_ + 1, record::GapRecord{.thread = 1, .from = time_}, 0, 1000);
@@ -397,9 +397,9 @@ TEST_F(Calls, WhatComesLaterSaysThatTheProcessGoesOn) {
   builder_.add_standstill(103, true);
   builder_.add_standstill(110, true);
   time_ = 111;
-  probe(RecordKind::kMethodEntry, 7);   // 112: before anybody saw it going on
-  builder_.add_standstill(110, false);  // is said already
-  builder_.add_standstill(150, true);   // and again
+  probe(RecordKind::kMethodEntry, 7);   // 112: before it was seen running
+  builder_.add_standstill(110, false);  // written already
+  builder_.add_standstill(150, true);   // this too
   EXPECT_TRUE(builder_.finish());
   EXPECT_EQ(capture_.all<trace::ProcessSuspend>().size(), 2u);
   ASSERT_EQ(capture_.all<trace::ProcessResume>().size(), 1u);
@@ -464,15 +464,15 @@ TEST_F(CallerSide, AnExceptionEndsWhatIsAboveTheFrameThatHandlesIt) {
   probe(RecordKind::kFrameBegin, 7);
   probe(RecordKind::kCall, 20);
   probe(RecordKind::kFrameBegin, 8);
-  probe(RecordKind::kCall, 20);  // of itself
+  probe(RecordKind::kCall, 20);  // of method 8 itself
   probe(RecordKind::kFrameBegin, 8);
-  probe(RecordKind::kCall, 21);  // into something that is not traced
+  probe(RecordKind::kCall, 21);  // of a method that is not traced
   probe(RecordKind::kFrameEnd, 8);
   probe(RecordKind::kHandler, 8);
   probe(RecordKind::kCall, 21);
   EXPECT_EQ(said(), (Names{"call 8 ticket 1 depth 1", "call 8 ticket 2 depth 2", "call 9 ticket 3 depth 3",
                            "return 9 ticket 3", "return 8 ticket 2", "call 9 ticket 4 depth 2"}));
-  // One that began before the trace: nothing that is known is still running.
+  // A handler of a frame that began before the trace: no known call is still running.
   probe(RecordKind::kHandler, 9);
   EXPECT_EQ(said().size(), 8u);
   EXPECT_EQ(said().back(), "return 8 ticket 1");
@@ -543,9 +543,9 @@ TEST_F(CpuTimes, AreThoseOfTheRecord) {
   event(RecordKind::kEntryOf, ++time_, record::ReceiverRecord{.cpu_time = 1001}, 0, 8);
   timed_probe(RecordKind::kMethodEntry, 9, 1002);
   timed_probe(RecordKind::kLine, 9, 1003);
-  timed_probe(RecordKind::kMethodUnwind, 8, 1004);  // 9 ended without a word
+  timed_probe(RecordKind::kMethodUnwind, 8, 1004);  // the end of 9 is missing
   timed_probe(RecordKind::kMethodExit, 7, 0);       // not known
-  probe(RecordKind::kMethodEntry, 7);               // a record that does not have it
+  probe(RecordKind::kMethodEntry, 7);               // a record without the attribute
   const auto entries = capture_.all<trace::MethodEntry>();
   ASSERT_EQ(entries.size(), 4u);
   for (const std::uint64_t i : {0u, 1u, 2u}) EXPECT_EQ(entries[i].threadCpuTime, trace::Number(1000 + i));
@@ -590,7 +590,7 @@ TEST_F(Calls, ConstructorsThatTheThreadIsNoLongerInEnd) {
   probe(RecordKind::kConstructor, 0);
   EXPECT_EQ(capture_.all<trace::MethodExit>().size(), 5u);
   probe(RecordKind::kMethodEntry, 10);
-  EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(2));  // 7 is no constructor
+  EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(2));  // 7 is not a constructor
 }
 
 TEST_F(CallerSide, EndsWithTheConstructorThatMadeIt) {
@@ -636,8 +636,8 @@ TEST_F(Calls, OneThrowForEachFrameAndTheCatchingOne) {
     event(kind, ++time_, record::ExceptionRecord{.object = 0, .handle = 77}, flags, method);
   };
   for (const std::uint32_t method : {7u, 8u}) probe(RecordKind::kMethodEntry, method);
-  exception(RecordKind::kThrow, 8);                        // athrow
-  exception(RecordKind::kThrow, 8, record::kLeavesFrame);  // the same leaves
+  exception(RecordKind::kThrow, 8);                        // the athrow
+  exception(RecordKind::kThrow, 8, record::kLeavesFrame);  // the same exception leaves the frame
   probe(RecordKind::kMethodUnwind, 8);
   exception(RecordKind::kCatch, 7);
   EXPECT_EQ(names(), (Names{"threadStart", "classDef", "methodDef", "methodEntry", "methodDef", "methodEntry", "throw",

@@ -4,7 +4,7 @@
 namespace jtrace::session {
 namespace {
 
-// What the document says of losses.
+// The document's reports of losses.
 class Gaps : public Calls {
  protected:
   void gap(std::uint64_t thread, std::uint64_t from, std::uint32_t lost, std::uint16_t flags = 0) {
@@ -40,7 +40,7 @@ TEST_F(Gaps, StandBetweenTheEventsOfTheirThread) {
             (Names{"threadStart", "classDef", "methodDef", "methodEntry", "option", "methodDef", "methodEntry"}));
 }
 
-// The last that is known of a thread which still loses events when the document ends.
+// The last known state of a thread that still loses events when the document ends.
 TEST_F(Gaps, ThatGoOnAtTheEndAreSaid) {
   run(1, 1);
   probe(RecordKind::kMethodEntry, 7);
@@ -53,7 +53,7 @@ TEST_F(Gaps, ThatGoOnAtTheEndAreSaid) {
 TEST_F(Gaps, ThatDidNotComeAreNone) {
   run(1, 1);
   probe(RecordKind::kMethodEntry, 7);
-  gap(1, time_, 0, record::kGapBegins);  // but then there was room
+  gap(1, time_, 0, record::kGapBegins);  // but there was room by then
   probe(RecordKind::kMethodExit, 7);
   EXPECT_TRUE(builder_.finish());
   EXPECT_EQ(gaps(), Names());
@@ -77,13 +77,13 @@ TEST_F(Gaps, OfAVirtualThreadAreWhereItRunsNext) {
   EXPECT_EQ(gaps(), Names());
   EXPECT_EQ(capture_.all<trace::MethodExit>().size(), 1u);
   probe(RecordKind::kMethodEntry, 8);  // 105
-  run_virtual(1, 2, 105);              // 106: may have been elsewhere since
+  run_virtual(1, 2, 105);              // 106: may have run elsewhere since
   EXPECT_EQ(gaps(), (Names{"2 105 106 0"}));
   probe(RecordKind::kMethodExit, 8);
   EXPECT_EQ(builder_.orphan_exits(), 1u);
 }
 
-// A thread that has ended is in no call: ends that are missing were lost (a probe without a stack).
+// A thread that has ended is in no call: missing ends were lost (a probe had no stack).
 TEST_F(Gaps, AreWhatAThreadHasOpenAtItsEnd) {
   run(1, 1);
   probe(RecordKind::kMethodEntry, 7);

@@ -1,4 +1,4 @@
-// The parts of EventBuilder by themselves: each from records alone, without the dispatcher.
+// The parts of EventBuilder tested separately, with records alone and without the dispatcher.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -49,7 +49,7 @@ TEST_F(EventPartsTest, AWaitTellsHowLongItWas) {
   ASSERT_TRUE(wait(RecordKind::kMonWaited, 35'000'000));
   const auto& waited = std::get<trace::MonWaited>(capture_.events().back());
   EXPECT_EQ(waited.timeout.value(), 25u);
-  // Of a wait of the JVM's own the end alone is told: it is left out.
+  // The JVM reports only the end of its own waits: it is left out.
   const std::size_t before = capture_.events().size();
   ASSERT_TRUE(wait(RecordKind::kMonWaited, 36'000'000));
   EXPECT_EQ(capture_.events().size(), before);
@@ -87,7 +87,7 @@ TEST_F(EventPartsTest, ALossClosesWhatIsOpen) {
   ASSERT_TRUE(losses.write(gap.as<record::GapRecord>()));
   EXPECT_EQ(calls.stacks().of(1).size(), 0u);
   EXPECT_EQ(std::get<trace::Option>(capture_.events().back()).key.view(), "jtrace.gap");
-  // The exit of a call that was lost is of nothing.
+  // The exit of a lost call has no entry.
   ASSERT_TRUE(calls.write_end(record_of(RecordKind::kMethodExit, 40, record::ProbeRecord{}, 7)));
   EXPECT_EQ(calls.orphan_exits(), 1u);
 }

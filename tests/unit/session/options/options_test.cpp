@@ -33,7 +33,7 @@ std::vector<std::string> words_in(const std::string& text) {
   return words;
 }
 
-// Nothing that Start can ask for is without a word or an option, and the words go through as they are echoed.
+// Every bit of Start has a word or an option, and the words that are echoed are accepted again.
 TEST(EventNames, ReachEachRowOfTheTable) {
   std::uint64_t reached = trace::record::kVirtualThreadEvent;  // --virtual-threads
 #define EVENT_BIT(number, Name, when, probes, groups, words)                                    \
@@ -153,7 +153,7 @@ TEST(Options, EveryEffectiveOptionIsEchoedSecretsOfOthersAreMasked) {
   EXPECT_EQ(value("when-full"), "drop");
   EXPECT_EQ(value("fragments"), "false");
   EXPECT_EQ(value("min-free"), "5%");
-  EXPECT_EQ(value("filter"), "missing");  // filter elements say them
+  EXPECT_EQ(value("filter"), "missing");  // filter elements have them
   EXPECT_EQ(masked_words({"java", "-Dapi.token=abc", "Main", "--password", "hunter2", "x"}),
             "java -Dapi.token=*** Main --password *** x");
   EXPECT_EQ(masked_option_string("file=x,secret=abc"), "file=x,secret=***");

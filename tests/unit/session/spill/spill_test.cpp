@@ -1,4 +1,4 @@
-// Spills: the document is the one that the drainer had written, byte for byte; whatever a file ends with.
+// Spills: the converted document equals the drainer's, byte for byte, wherever the file ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -29,10 +29,10 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kAnHour = 3600 * kNanosPerSecond;
 
-// A pool and the writers of a script that is played into it: three threads that call methods, block and end.
+// A pool, and the writers that play a script into it: three threads that call methods, block and end.
 class Script {
  public:
-  // `others`: methods beside those that it calls.
+  // `others`: number of methods in addition to those that it calls.
   explicit Script(std::uint64_t start, std::uint64_t others = 0)
       : memory_(static_cast<std::byte*>(std::aligned_alloc(4096, kSize)), &std::free), time_(start) {
     std::memset(memory_.get(), 0, kSize);
@@ -49,7 +49,7 @@ class Script {
       define(record::thread_definition(thread, time_, "t" + std::to_string(thread)));
   }
 
-  // So many rounds; the first with the thread of each producer.
+  // Plays that many rounds; the first one defines the thread of each producer.
   void play(int rounds) {
     for (int i = 0; i < rounds; ++i, ++round_) {
       for (std::uint32_t thread = 1; thread <= kThreads; ++thread) {
@@ -61,7 +61,7 @@ class Script {
       }
     }
   }
-  // What no pass but the last can take: times that are still to come.
+  // Plays rounds with times in the future, which only the last pass can take.
   void play_later(int rounds) {
     time_ += kAnHour;
     play(rounds);
@@ -147,7 +147,7 @@ class SpillTest : public testing::Test {
   }
   ~SpillTest() override { fs::remove_all(folder_); }
 
-  // What is done to the trace while the script is played.
+  // Runs the trace's operations while the script is played.
   static void run(Script& script, TraceDrain& drain, const std::function<void()>& before_pass = {}) {
     const auto pass = [&] {
       if (before_pass) before_pass();
@@ -171,7 +171,7 @@ class SpillTest : public testing::Test {
     if (before_pass) before_pass();
     ASSERT_TRUE(drain.end(Mode::kFinal));
   }
-  // The script, spilled.
+  // Spills the script.
   std::uint64_t spill(const std::string& path, std::uint64_t other_methods = 0) {
     session_.options.spill = path;
     Script script(session_.start, other_methods);
@@ -193,7 +193,7 @@ class SpillTest : public testing::Test {
   std::uint64_t documents_ = 0;
 };
 
-// The moments that a spill has kept, in their order; the last one is the end's.
+// The moments in a spill, in their order; the last one is the end's.
 std::vector<ClockAnchor> moments_of(const std::string& bytes, std::string& trace_id) {
   std::vector<ClockAnchor> moments;
   std::size_t at = 0;
@@ -321,7 +321,7 @@ TEST_F(SpillTest, EachFileOfARotationCanBeReadAlone) {
     const Converted converted = convert(slurp(path));
     ASSERT_TRUE(converted.summary) << converted.summary.error().message();
     EXPECT_FALSE(converted.summary->truncated);
-    EXPECT_EQ(converted.said, "");  // nothing is without its definition
+    EXPECT_EQ(converted.said, "");  // no reference lacks its definition
     entries += count(converted.text, "<methodEntry ");
     EXPECT_THAT(converted.text, HasSubstr("threadName=\"t3\""));
     EXPECT_EQ(count(converted.text, "threadIdRef=\"0\""), 0u);
@@ -343,14 +343,14 @@ TEST_F(SpillTest, AFurtherFileSaysAgainWhatItsOwnEventsReferTo) {
     all += fs::file_size(path);
     const std::string bytes = slurp(path);
     const Converted converted = convert(bytes);
-    EXPECT_EQ(converted.said, "");  // nothing is without its definition
+    EXPECT_EQ(converted.said, "");  // no reference lacks its definition
     others += count(bytes, "never called");
     if (i + 4 >= documents_) continue;  // the stream of definitions
     for (const char* name : {"m1", "m2", "m3", "m4", "m5"})
       EXPECT_LE(count(converted.text, "<methodDef name=\"" + std::string(name) + "\""), 1u);
     EXPECT_EQ(count(converted.text, "<classDef "), 1u);
   }
-  EXPECT_LE(others, kOthers);  // once, or cut in two
+  EXPECT_LE(others, kOthers);  // once, or split in two
   EXPECT_LT(all, whole + documents_ * 8192);
 }
 
@@ -424,7 +424,7 @@ TEST_F(SpillTest, EndsValidlyAtItsLimit) {
   EXPECT_GT(count(converted.text, "<methodEntry "), 1000u);
 }
 
-// jtrace was killed after its second pass: the file has that, the pool the rest, and some of both.
+// jtrace was killed after its second pass: the file has what came until then, the pool has the rest; some is in both.
 TEST_F(SpillTest, GoesOnInThePoolThatWasLeft) {
   session_.options.spill = path_;
   Script script(session_.start);

@@ -1,4 +1,4 @@
-// What an objAlloc stands for, in every view of it; arrays have names.
+// What a sampled objAlloc represents, in every view of it; arrays have names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(Allocations, ASampleStandsForTheBytesBetweenSamples) {
   const auto& rows = of(statistics).allocations;
   EXPECT_NEAR(rows.at("x.A").bytes, 524288 + 16, 1);
   EXPECT_NEAR(rows.at("x.A").objects, 16384.5, 0.1);
-  // As large as the interval: one in 1 - 1/e is told of.
+  // An object as large as the interval: a fraction of 1 - 1/e is sampled.
   EXPECT_NEAR(rows.at("byte[]").bytes, 524288 / 0.6321206, 2);
   EXPECT_EQ(rows.at("x.A[]").elements, 1u);
   EXPECT_EQ(rows.count("byte[][]"), 1u);

@@ -1,4 +1,4 @@
-// Converting: each format says what the trace says, and counts what it cannot carry.
+// Converting: each format has the contents of the trace, and what it cannot represent is counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -153,7 +153,7 @@ TEST(Chrome, CallsAreNamedAndClosed) {
   EXPECT_EQ(phases["M"], 3);  // two threads, their process
   EXPECT_EQ(phases["i"], 1);
   EXPECT_EQ(output.lost["methodCount"], 2u);
-  EXPECT_EQ(output.lost.count("objAlloc"), 0u);  // an instant
+  EXPECT_EQ(output.lost.count("objAlloc"), 0u);  // an instant event
   EXPECT_EQ(output.lost["methodEntry@ticket"], 3u);
 }
 
@@ -284,11 +284,11 @@ TEST(Sddf, SeveralProducersAndWhatOnlyTextCarries) {
         "<traceEnd traceIdRef=\"u\" time=\"6.000000000\"/>", "<agentDestroy agentIdRef=\"h\" time=\"6.000000000\"/>",
         "<agentDestroy agentIdRef=\"a\" time=\"7.000000000\"/>"})
     EXPECT_THAT(xml, HasSubstr(kept));
-  // Two threads stood still.
+  // Two suspended threads.
   EXPECT_THAT(sddf.bytes.text(),
               HasSubstr("\"Suspend Thread\" { [2] { 3, 0 }, 2.500000000, 193, 1, 1, 7 };;\n"
                         "\"Suspend Thread\" { [2] { 3, 0 }, 2.500000000, 193, 1, 1, 1000000000 };;"));
-  // There and back once more: nothing changes any more.
+  // Converted to SDDF and back once more, nothing changes any more.
   Output again;
   convert(again, xml, make_sddf_writer);
   EXPECT_EQ(from_sddf(again.bytes.text()), xml);

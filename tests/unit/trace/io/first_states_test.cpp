@@ -1,4 +1,4 @@
-// What threads did when the trace began, and how long that is known.
+// What threads were doing when the trace began, and until when that is known.
 #include "trace/io/first_states.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
-// A document that says where events were lost: every reader of calls closes what is open there and goes on by itself.
-// One thread is in outer and inner when it loses events from 2.5 to 4.0 s; what it calls then has callers that nobody
-// knows. Another thread loses nothing.
+// A document with reports of losses: every reader of calls closes there what is open, and continues without it. One
+// thread is in outer and inner when it loses events from 2.5 to 4.0 s; its later calls have unknown callers. Another
+// thread loses nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(Gaps, OfStacksThatExisted) {
   EXPECT_EQ(collapsed(lossy()),
             "one;A.outer 250000000\none;A.outer;A.inner 250000000\ntwo;A.outer 3750000000\n"
             "one;(callers not known);A.later 1000000000\n");
-  // A second call finds its place below nothing again.
+  // A second call is placed below `(callers not known)` again.
   const std::string twice =
       document(std::string(kBefore).append(kGap).append(kAfter) +
                "<methodEntry threadIdRef=\"1\" time=\"6.000000000\" methodIdRef=\"3\" ticket=\"4\"/>\n"
@@ -153,23 +153,23 @@ TEST(Gaps, AreSoundAndOthersAreFaults) {
   EXPECT_EQ(faults_of(lossy()), Counts());
   const std::string ends = "<threadEnd threadIdRef=\"1\" time=\"7.0\"/>\n<threadEnd threadIdRef=\"2\" time=\"7.0\"/>\n";
   EXPECT_EQ(faults_of(document(std::string(kBefore).append(kGap).append(kAfter) + ends)), Counts());
-  // An end is missing, and nothing says so; or it is another thread's gap.
+  // An end is missing without a report, or the report is another thread's gap.
   EXPECT_EQ(faults_of(document(std::string(kBefore).append(kAfter) + ends)), (Counts{{"unbalanced", 1}}));
   EXPECT_EQ(faults_of(document(std::string(kBefore) +
                                "<option key=\"jtrace.gap\" value=\"thread=2,from=2.500000000,lost=1\"/>\n" +
                                std::string(kAfter) + ends)),
             (Counts{{"unbalanced", 1}}));
-  // Where gaps are told by thread, the sum closes nothing.
+  // If gaps are reported by thread, the sum closes nothing.
   EXPECT_EQ(faults_of(document(std::string(kBefore) + "<option key=\"jtrace.dropped\" value=\"1\"/>\n" +
                                std::string(kAfter) + ends)),
             (Counts{{"unbalanced", 1}}));
-  // One without a thread is everybody's.
+  // A gap without a thread applies to all threads.
   EXPECT_EQ(faults_of(document(std::string(kBefore) + "<option key=\"jtrace.gap\" value=\"lost=1\"/>\n" +
                                std::string(kAfter) + ends)),
             Counts());
 }
 
-// System.exit: the JVM ends the thread where it is; no other.
+// System.exit: the JVM ends this thread where it is, and no other.
 TEST(Gaps, AThreadThatEndsTheJvmEndsWithinItsCalls) {
   const std::string exit = "<option key=\"jtrace.exit\" value=\"1\"/>\n";
   const std::string one = "<threadEnd threadIdRef=\"1\" time=\"7.0\"/>\n";
@@ -179,7 +179,7 @@ TEST(Gaps, AThreadThatEndsTheJvmEndsWithinItsCalls) {
   EXPECT_EQ(faults_of(document(std::string(kBefore) + exit + one + two)), (Counts{{"unbalanced", 1}}));
 }
 
-// What a thread does while the trace is paused is not told.
+// What a thread does while the trace is paused is not recorded.
 TEST(Gaps, APauseEndsCallsToo) {
   const std::string paused = std::string(kBefore) +
                              "<option key=\"jtrace.paused\" value=\"true\"/>\n"

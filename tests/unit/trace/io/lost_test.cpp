@@ -1,4 +1,5 @@
-// Every attribute of every element, in every format: what changes nothing in the output is counted as lost.
+// Every attribute of every element, in every format: an attribute that changes nothing in the output is counted as
+// lost.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 namespace jtrace::trace::io {
 namespace {
 
-// Two values of each kind; what ids name is defined by context().
+// Two values of each kind; context() defines the ids.
 void fill(Text& member, const AttributeInfo& info, bool other) {
   if (info.name == "traceIdRef") member = other ? "u" : "t";
   else if (info.name == "agentIdRef") member = other ? "b" : "a";
@@ -35,7 +36,7 @@ void fill(TypedId<Kind>& member, const AttributeInfo&, bool other) {
   member = TypedId<Kind>(other ? 8 : 7);
 }
 
-// With every attribute, one of them (`changed`; -1: none) the other way.
+// An element with every attribute; one of them (`changed`; -1: none) has the other value.
 template <class Element>
 Element sample(int changed) {
   Element element{};
@@ -59,7 +60,7 @@ void define(EventSink& sink, Text agent, Text trace) {
     (void)sink.write(ObjDef{.objId = ObjectId(id + 2), .classIdRef = ClassId(15 - id), .traceIdRef = trace});
   }
 }
-// What an element needs before it, so that it means something.
+// What an element needs before it to have a meaning.
 template <class Element>
 void precede(EventSink& sink) {
   const ThreadId thread(7);
@@ -102,7 +103,7 @@ void follow(EventSink& sink) {
     (void)sink.write(GcFinish{.threadIdRef = ThreadId(7), .time = Time(9'000'000'000u), .traceIdRef = "t"});
 }
 
-// What shows the names and ids that it has defined, while its own are open.
+// Elements that show the names and ids that it has defined, while its own are open.
 template <class Element>
 void use(EventSink& sink) {
   const auto late = [&](Text trace) {
@@ -160,7 +161,7 @@ Convert into_bytes(std::function<std::unique_ptr<Converter>(ByteSink&)> make) {
     return Made{bytes.text(), writer->lost()};
   };
 }
-// Every cell of every table.
+// The contents of every table.
 std::string dump(const std::string& path) {
   std::string all;
   const auto add = [](void* to, int count, char** cells, char**) {
@@ -255,7 +256,7 @@ TEST(Lost, Collapsed) {
 TEST(Lost, Sddf) { check_all("sddf", into_bytes(make_sddf_writer)); }
 TEST(Lost, Sqlite) {
   check_all("sqlite", into_database);
-  // What used to vanish has a table.
+  // Children that were once dropped have a table.
   const std::vector<Value> values{Value{.name = "count", .type = "INT", .value = "12345"}};
   const Made made = convert<MethodEntry>(into_database, -1, [&](MethodEntry& entry) { entry.values = values; });
   EXPECT_NE(made.bytes.find("|count|INT|12345|"), std::string::npos);

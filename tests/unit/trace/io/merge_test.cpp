@@ -1,4 +1,4 @@
-// Merging: streams that overlap, lack pieces and are out of order become one document.
+// Merging: streams that overlap, have gaps and are out of order become one document.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,7 +128,7 @@ TEST(Merge, GapsAreReportedAndMarked) {
   EXPECT_EQ(merged.summary->gaps[0].last, 4u);
   EXPECT_EQ(merged.summary->gaps[1].first, 7u);
   EXPECT_THAT(merged.xml, HasSubstr("<option key=\"jtrace.dropped\" value=\"3\"/>\n<threadStart threadId=\"5\""));
-  // Merged again, the marks are not doubled.
+  // If the result is merged again, the marks are not doubled.
   EXPECT_EQ(merge({merged.xml}).xml, merged.xml);
 }
 
@@ -197,7 +197,7 @@ TEST(Merge, ARemoteCalleeStandsBehindItsCaller) {
   ASSERT_NE(called, std::string::npos) << merged.xml;
   EXPECT_LT(calling, called);
   EXPECT_LT(called, next);
-  // Two that wait for one another are written all the same.
+  // Two calls that wait for each other are written anyway.
   const Merged circle =
       merge({head("m", "q", "b", "i") + start("tb", "b", "1.0") + entry("tb", 2, "2.0", caller("a", 2)),
              head("n", "p", "a", "h") + start("ta", "a", "1.0") + entry("ta", 2, "2.0", caller("b", 2))});

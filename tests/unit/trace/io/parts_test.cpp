@@ -1,4 +1,4 @@
-// The parts of a rotated trace, in any order, are the one trace that they were.
+// The parts of a rotated trace, in any order, are one trace again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A document: `body` is what its events and definitions are, with {c} for the next collationValue.
+// A document: `body` is its events and definitions, with {c} for the next collationValue.
 std::string document(const std::string& trace, const std::string& second, const std::string& head,
                      const std::string& body, const std::string& tail = {}) {
   std::string text =
@@ -63,7 +63,7 @@ std::string count(int calls) {
   return "<methodCount count=\"" + std::to_string(calls) + "\" methodIdRef=\"2\" collationValue=\"{c}\"/>\n";
 }
 
-// Two calls that go on over the parts; each part counts from the beginning.
+// Two calls that continue over the parts; the counts of each part count from the beginning.
 const std::string kFirst = document("t1", "1", "", kThread + kMethod + entry(1, "2"), count(1) + end("t1", "3"));
 const std::string kSecond =
     document("t2", "3", continues("t1"), kThread + kMethod + entry(2, "4"), count(2) + end("t2", "5"));
@@ -137,10 +137,10 @@ TEST(Parts, OneThatIsMissingIsNamedAndIsAGap) {
   Statistics statistics;
   ASSERT_TRUE(read(inputs, statistics, faults));
   ASSERT_TRUE(statistics.finish());
-  // What was open before the gap does not last over it.
+  // Calls that were open before the gap do not continue after it.
   EXPECT_EQ(statistics.calls().unmatched_exits(), 2u);
   EXPECT_EQ(statistics.by_scope()[0].methods.at(2).total, 0u);
-  // That the oldest ones are gone is what --rotate does.
+  // That the oldest parts are missing is normal with --rotate.
   EXPECT_TRUE(order({{"b", kSecond}, {"c", kThird}})->front().missing.empty());
 }
 
@@ -149,7 +149,7 @@ TEST(Parts, OneThatIsGivenTwiceIsRefused) {
   ASSERT_FALSE(twice);
   EXPECT_THAT(twice.error().message(), HasSubstr("b.xml and copy.xml are the same part of a trace (traceId t2)"));
   EXPECT_FALSE(order({{"a", kWhole}, {"b", kWhole}}, false));
-  EXPECT_TRUE(order({{"a", kWhole}, {"b", kWhole}}, true));  // merge takes pieces that overlap
+  EXPECT_TRUE(order({{"a", kWhole}, {"b", kWhole}}, true));  // merge accepts overlapping pieces
 }
 
 TEST(Parts, OfOtherAgentsStayApart) {

@@ -1,4 +1,4 @@
-// Reading: what was written comes back byte by byte; bad inputs say what is wrong and where.
+// Reading: written documents come back byte by byte; for bad inputs the message has the fault and its place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(Read, FragmentsAreRecognised) {
 }
 
 TEST(Read, PackedInputsAndTheirCutTails) {
-  // Of several blocks: what stands in a cut one cannot be had.
+  // Of several blocks; the contents of a truncated one are lost.
   std::string lines;
   for (std::uint64_t i = 0; i < 20'000; ++i)
     lines += "<tag name=\"" + std::to_string(i * 0x9e3779b97f4a7c15u) + "\" value=\"v\"/>\n";
@@ -162,7 +162,7 @@ TEST(Read, BadInputsAreRefusedWithTheirPlace) {
   EXPECT_THAT(error_of("<TRACE></TRACE><TRACE></TRACE>"), HasSubstr("several documents in one file"));
 }
 
-// What was said and what was read, by both parsers.
+// The messages and the events, from both parsers.
 std::string told(std::string_view text, bool expat_only, bool strict) {
   const Outcome outcome = read(text, XmlForm::kDocument, {.strict = strict, .expat_only = expat_only});
   std::string all = outcome.summary ? std::to_string(outcome.summary->elements) + " elements" +
@@ -221,7 +221,7 @@ TEST(Read, TheFastParserSaysWhatExpatSays) {
   }
   for (const std::string& text : texts)
     for (const bool strict : {false, true}) EXPECT_EQ(told(text, false, strict), told(text, true, strict)) << text;
-  // Cut everywhere.
+  // Truncated at every place.
   const std::string some = document(
       "<tag name=\"&lt;\xc3\xa9\"/>\n<methodExit threadIdRef=\"1\"><value name=\"a\">b</value></methodExit>\n");
   for (std::size_t size = 1; size < some.size(); ++size)
@@ -239,7 +239,7 @@ TEST(Read, FaultsAreCountedAndStrictRefusesThem) {
   EXPECT_EQ(outcome.faults.count("unknown attribute"), 1u);
   EXPECT_EQ(outcome.faults.count("bad value"), 2u);
   EXPECT_EQ(outcome.faults.count("missing attribute"), 1u);
-  EXPECT_EQ(outcome.said.size(), 5u);  // once per name
+  EXPECT_EQ(outcome.said.size(), 5u);  // once for each name
   EXPECT_EQ(outcome.said.at(0), "in:3:1: unknown element <foo>");
   EXPECT_EQ(error_of(text, {.strict = true}), "in:3:1: unknown element <foo>");
 }
@@ -266,7 +266,7 @@ TEST(Values, TimesAndWords) {
   EXPECT_EQ(parse_words("4294967296,1"), std::nullopt);
 }
 
-// A small sound trace; `more` stands in it.
+// A small valid trace that contains `more`.
 std::string sound(std::string_view more) {
   return document(
       "<node nodeId=\"n\" hostname=\"h\" ipaddress=\"\"/>\n"
@@ -301,7 +301,7 @@ TEST(Validate, SoundTracesHaveNoFaults) {
 
 TEST(Validate, FindsWhatIsWrong) {
   EXPECT_EQ(faults_of(sound("<gcFinish time=\"5.0\"/>\n")), (Counts{{"unbalanced", 1}}));
-  // In the further part of a rotated trace it may have begun in the one before; once.
+  // In a later part of a rotated trace a call may have begun in the part before; once.
   const std::string further = "<option key=\"jtrace.continues\" value=\"t0\"/>\n<gcFinish time=\"5.0\"/>\n";
   EXPECT_EQ(faults_of(sound(further)), Counts());
   EXPECT_EQ(faults_of(sound(further + "<gcFinish time=\"6.0\"/>\n")), (Counts{{"unbalanced", 1}}));
@@ -324,7 +324,7 @@ TEST(Validate, FindsWhatIsWrong) {
   EXPECT_EQ(faults_of(sound("<line traceIdRef=\"u\"/>\n")), (Counts{{"undefined reference", 1}}));
 }
 
-// --slower-than: the entry is written when the call has turned out to be slow, after what it has done.
+// --slower-than: the entry is written when the call has turned out to be slow, after its own events.
 TEST(Validate, ALateEntryStandsBehindItsOwnEvents) {
   const std::string late =
       "<line threadId=\"1\" time=\"2.0\"/>\n"

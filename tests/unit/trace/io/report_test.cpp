@@ -1,4 +1,4 @@
-// The report: its data say what the trace says, and stay small whatever the trace.
+// The report: its data agree with the trace, and stay small for any trace.
 #include "trace/io/report.h"
 
 #include <gmock/gmock.h>
@@ -126,7 +126,7 @@ TEST(Report, DeadlocksOfASnapshotAndItsSamples) {
     EXPECT_TRUE(report.write(ThreadStart{.threadId = ThreadId(id), .threadName = "t" + std::to_string(id)}));
     EXPECT_TRUE(report.write(MethodEntry{.threadIdRef = ThreadId(id), .methodIdRef = MethodId(7)}));
   }
-  // 1 -> 2 -> 3 -> 2: only 2 and 3 are in the circle; 4 waits for nobody.
+  // 1 -> 2 -> 3 -> 2: only 2 and 3 are in the cycle; 4 waits for no thread.
   for (const auto& [thread, owner] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 2}, {2, 3}, {3, 2}})
     EXPECT_TRUE(report.write(
         MonContendedEnter{.threadIdRef = ThreadId(thread), .objIdRef = ObjectId(1), .threadOwner = ThreadId(owner)}));

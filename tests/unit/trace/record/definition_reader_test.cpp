@@ -50,7 +50,7 @@ TEST(DefinitionReader, UnknownKind) {
   EXPECT_FALSE(read_definition(body(bytes)));
 }
 
-// Every field of every kind, from the table: what is written, and what must be read.
+// Every field of every kind, from the table: the written and the expected values.
 const ListBytes& two_texts() {
   static const ListBytes made = [] {
     ListBytes list;

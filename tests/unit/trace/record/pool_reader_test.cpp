@@ -52,7 +52,8 @@ class PoolTest : public testing::Test {
     EXPECT_TRUE(pass);
     return *pass;
   }
-  // Passes over 50 microseconds: the reader leaves what is younger than its margin (one microsecond) to a later pass.
+  // Makes passes for 50 microseconds: the reader leaves records younger than its margin (one microsecond) to a later
+  // pass.
   void drain_past_the_margin(PoolReader& reader) {
     for (const std::uint64_t start = monotonic_ns(); monotonic_ns() < start + 50'000;) drain(reader, Mode::kLive);
   }
@@ -94,7 +95,7 @@ TEST_F(PoolTest, NothingIsMergedPastARecordInTheMaking) {
   PoolReader reader = open();
   drain_past_the_margin(reader);
   ASSERT_EQ(seen_.times.size(), 1u);
-  // a has taken its time and not yet committed: what b writes later must wait.
+  // a has read the time and not yet committed: b's later records must wait.
   pool_.chunk(a.chunk()).owner.fetch_or(kOwnerPending);
   b.write(record(2), RecordKind::kThreadEnd);
   drain_past_the_margin(reader);
@@ -163,7 +164,7 @@ TEST_F(PoolTest, DrainedChunksComeFreeAndLostEventsAreCounted) {
   std::uint64_t written = 0;
   while (a.write(record(written), RecordKind::kThreadEnd)) ++written;
   const std::uint32_t chunks = pool_.header().chunk_count;
-  EXPECT_EQ(written, (chunks - chunks / kDefinitionReserveShare) * per_chunk);  // the reserve is left
+  EXPECT_EQ(written, (chunks - chunks / kDefinitionReserveShare) * per_chunk);  // the reserve stays
   EXPECT_FALSE(a.write(record(0), RecordKind::kThreadEnd));
   PoolReader reader = open();
   EXPECT_EQ(drain(reader, Mode::kFinal).events, written);
@@ -184,7 +185,7 @@ TEST_F(PoolTest, ChunksOfIdleThreadsAreTakenBackAndTheirWritersGoOn) {
   EXPECT_FALSE(late.write(record(0), RecordKind::kThreadEnd));
   PoolReader reader = open();
   drain(reader, Mode::kFinal);
-  // Idle time passes; the clock is the reader's own, so it is waited for by draining.
+  // Waits for idle time by draining, because the reader has a clock of its own.
   const std::uint64_t end = monotonic_ns() + 2 * kNanosPerSecond;
   while (reader.counts().free_chunks < chunks / 2 && monotonic_ns() < end) {
     drain(reader, Mode::kFinal);
@@ -204,8 +205,8 @@ struct SmallPool : PoolTest {
   SmallPool() : PoolTest(kMinimumPoolSize, 1024) {}
 };
 
-// Several threads write while the reader drains: nothing is lost but what was counted, every producer's order is exact,
-// time never goes back, and a definition is there before the event that needs it.
+// Several threads write while the reader drains: nothing is lost except what is counted, every producer's order is
+// exact, time never goes back, and a definition comes before the event that needs it.
 TEST_F(SmallPool, ManyWritersOneReader) {
   constexpr int kWriters = 4;
   constexpr std::uint64_t kEvents = 60'000;

@@ -51,7 +51,7 @@ TEST(RecordReferences, AreMethodsObjectsClassesStacksAndTexts) {
 }
 
 TEST(RecordReferences, AreNoneOfWhatIsNumberedOtherwiseOrIsNothing) {
-  EXPECT_TRUE(of(ProbeRecord{}, RecordKind::kGap, 7).empty());  // so many were lost
+  EXPECT_TRUE(of(ProbeRecord{}, RecordKind::kGap, 7).empty());  // the number is the number of lost events
   EXPECT_TRUE(of(ThreadRecord{.header = {}, .thread = 3, .lost_until = 0}, RecordKind::kGcStart, 7).empty());
   EXPECT_TRUE(of(ValueRecord{.header = {}, .bits = 6, .kind = ValueKind::kPrimitive}, RecordKind::kValue).empty());
   EXPECT_TRUE(of(ObjectRecord{.header = {}, .id = 6, .thread = 1}, RecordKind::kObjFree).empty());

@@ -1,4 +1,4 @@
-// The table of records (records.def): every row goes through the pool and the merger as it was written, and stands in
+// The table of records (records.def): every row passes through the pool and the merger unchanged, and is in
 // docs/wire.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class KeepingSink final : public RecordSink {
   std::vector<std::vector<std::byte>> records;
 };
 
-// Bytes after the header that tell each other apart, of `slots` slots.
+// A record of `slots` slots; the bytes after its header are all different.
 std::vector<std::byte> record_of(RecordKind kind, std::uint8_t slots) {
   std::vector<std::byte> bytes(std::size_t{slots} * kSlotSize);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i + 1);
@@ -86,10 +86,10 @@ TEST(Records, KindsThatAreNoRowAreNothing) {
   }
 }
 
-// What bytecode writes has one slot, or the cpu time or the object in its second one (agent/methods/probe_code.cpp).
+// A record of bytecode has one slot, or a second one with the cpu time or the object (agent/methods/probe_code.cpp).
 TEST(Records, OfBytecodeHaveTwoSlotsAtTheMost) { EXPECT_EQ(kLargestOfBytecode, 2 * kSlotSize); }
 
-// A kind that nobody writes is a callback that was forgotten.
+// A kind that nothing in the agent writes is a forgotten callback.
 TEST(Records, TheAgentNamesEachKind) {
   std::string agent;
   for (const auto& file : std::filesystem::recursive_directory_iterator(JTRACE_SOURCE_DIR "/agent"))
@@ -103,7 +103,7 @@ TEST(Records, TheAgentNamesEachKind) {
     EXPECT_TRUE(is_named("RecordKind::k" + std::string(row.name))) << "nothing in agent/ writes a record " << row.name;
 }
 
-std::string words_of(std::string_view name) {  // "kSilent" as the table of the docs has it
+std::string words_of(std::string_view name) {  // "kSilent" as the docs' table writes it
   std::string text(name);
   text[0] = static_cast<char>(std::tolower(text[0]));
   return text;
