@@ -49,8 +49,8 @@ class AgentSession {
   std::uint64_t other_thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, true); }
   // Defines a virtual thread by its id alone.
   bool define_by_id(std::uint64_t id);
-  // Whether it is defined already.
-  bool knows_thread(std::uint64_t id) const {
+  // Whether the thread is defined already.
+  bool has_defined(std::uint64_t id) const {
     return known_threads_[id % kKnownThreads].load(std::memory_order_acquire) == id;
   }
   // The same for the calling VM-internal thread, which has no java.lang.Thread.

@@ -27,7 +27,7 @@ std::vector<std::string> freezer_files(std::string_view cgroups) {
   return files;
 }
 
-bool says_frozen(std::string_view text) {
+bool shows_frozen(std::string_view text) {
   const auto lines = split(text, '\n');
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     return line == "frozen 1" || line == "FROZEN" || line == "FREEZING";
@@ -39,7 +39,7 @@ bool is_frozen(const target::Process& process) {
   if (!cgroups) return false;
   const auto files = freezer_files(*cgroups);
   return std::any_of(files.begin(), files.end(),
-                     [](const std::string& file) { return says_frozen(read_file(file).value_or("")); });
+                     [](const std::string& file) { return shows_frozen(read_file(file).value_or("")); });
 }
 
 }  // namespace jtrace::attach

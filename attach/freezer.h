@@ -10,12 +10,14 @@
 
 namespace jtrace::attach {
 
-// The files that tell, of /proc/PID/cgroup's text: cgroup.events (v2) and freezer.state (v1) below /sys/fs/cgroup.
+// The files with the state, from the text of /proc/PID/cgroup: cgroup.events (v2) and freezer.state (v1) below
+// /sys/fs/cgroup.
 std::vector<std::string> freezer_files(std::string_view cgroups);
-// What such a file says: "frozen 1" among the events (cgroups(7)), "FROZEN" or "FREEZING" (freezer-subsystem.rst).
-bool says_frozen(std::string_view text);
+// Whether the text of such a file means frozen: "frozen 1" among the events (cgroups(7)), "FROZEN" or "FREEZING"
+// (freezer-subsystem.rst).
+bool shows_frozen(std::string_view text);
 
-// False too where the groups cannot be seen.
+// False too if the groups are not visible.
 bool is_frozen(const target::Process& process);
 
 }  // namespace jtrace::attach

@@ -28,14 +28,14 @@ bool parse_space_counter(std::string_view name, SpaceCounter& counter) {
 // With Serial, Parallel and CMS, space 2 of generation 0 is the empty survivor space, which Runtime.totalMemory()
 // leaves out. With G1 (sun.gc.policy.name "GarbageFirst") it is the only one that counts. Z and Shenandoah have other
 // counters.
-bool knows_policy(std::string_view policy) {
+bool is_known_policy(std::string_view policy) {
   return policy == "GarbageFirst" || policy == "Copy:MSC" || policy == "ParScav:MSC" || policy == "ParNew:CMS";
 }
 
 HeapCounters counters_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
   HeapCounters found;
   const std::string_view policy = snapshot.text_value("sun.gc.policy.name").value_or("");
-  if (!knows_policy(policy)) return found;
+  if (!is_known_policy(policy)) return found;
   for (const perfdata::Counter& counter : snapshot.layout().counters()) {
     SpaceCounter space;
     if (counter.kind != perfdata::ValueKind::kLong || !parse_space_counter(counter.name, space)) continue;

@@ -54,12 +54,12 @@ class CallLines {
       std::memcpy(out, text_.data(), text_.size());
       return out + length_;
     }
-    void set(std::string_view before, std::uint64_t number, std::string_view behind) {
+    void set(std::string_view before, std::uint64_t number, std::string_view after) {
       char* end = text_.data() + before.copy(text_.data(), before.size());
       std::array<char, kMaxDigits> digits;
       const std::string_view middle(digits.data(), put_number(digits.data(), number));
       end += middle.copy(end, middle.size());
-      end += behind.copy(end, behind.size());
+      end += after.copy(end, after.size());
       length_ = static_cast<std::size_t>(end - text_.data());
     }
 

@@ -258,12 +258,12 @@ Result<> XmlWriter::write_element(const Element& element) {
   }
   bytes_.commit(static_cast<std::size_t>(out - start));
   if constexpr (Schema<Element>::content == Content::kValues) {
-    if (strict_) return write_values_behind(element.values, element.traceIdRef);
+    if (strict_) return write_values_after(element.values, element.traceIdRef);
   }
   return {};
 }
 
-Result<> XmlWriter::write_values_behind(List<Value> values, Text trace_id) {
+Result<> XmlWriter::write_values_after(List<Value> values, Text trace_id) {
   for (Value value : values) {
     if (!value.traceIdRef.present()) value.traceIdRef = trace_id;
     JTRACE_RETURN_IF_ERROR(write_element(value));

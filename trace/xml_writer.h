@@ -56,7 +56,7 @@ class XmlWriter final : public EventSink {
   Result<> write_element(const Element& element);
   template <class Element>
   Result<> write_call(const Element& element);
-  Result<> write_values_behind(List<Value> values, Text trace_id);
+  Result<> write_values_after(List<Value> values, Text trace_id);
 
   ByteSink& bytes_;
   XmlWriterOptions options_;

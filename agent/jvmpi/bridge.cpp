@@ -124,7 +124,7 @@ void Bridge::shut_down(JNIEnv* jni) {
   over_ = true;
 }
 
-jobjectID Bridge::known_object(JNIEnv* jni, jobject object) {
+jobjectID Bridge::defined_object(JNIEnv* jni, jobject object) {
   if (object == nullptr) return nullptr;
   jlong before = 0;
   const bool reports = wants(JVMPI_EVENT_OBJECT_ALLOC);
@@ -133,7 +133,7 @@ jobjectID Bridge::known_object(JNIEnv* jni, jobject object) {
   if (tag == 0 || (reports && (tag & (kReported | kIsClass)) == 0)) {
     LocalFrame frame(jni, 8);
     jclass klass = jni->GetObjectClass(object);
-    if (jni->IsSameObject(klass, class_class)) return known_class(jni, static_cast<jclass>(object));
+    if (jni->IsSameObject(klass, class_class)) return defined_class(jni, static_cast<jclass>(object));
     tag = ids.tag(object, reports ? kReported : 0, &before);
     if (reports && (before & kReported) == 0) {
       jlong size = 0;
@@ -144,7 +144,7 @@ jobjectID Bridge::known_object(JNIEnv* jni, jobject object) {
   return id_of_tag(tag);
 }
 
-jobjectID Bridge::known_class(JNIEnv* jni, jclass klass) {
+jobjectID Bridge::defined_class(JNIEnv* jni, jclass klass) {
   const jlong tag = ids.tag(klass, kIsClass);
   if (tag == 0 || (tag & kReported) != 0 || !wants(JVMPI_EVENT_CLASS_LOAD)) return id_of_tag(tag);
   // The JVM gives no methods and fields of a class that is not linked. Its CLASS_LOAD is sent at its ClassPrepare.
@@ -157,7 +157,7 @@ jobjectID Bridge::known_class(JNIEnv* jni, jclass klass) {
   return id_of_tag(tag);
 }
 
-ThreadRecord* Bridge::known_thread(JNIEnv* jni, JNIEnv* env, jthread thread) {
+ThreadRecord* Bridge::defined_thread(JNIEnv* jni, JNIEnv* env, jthread thread) {
   if (env == nullptr || thread == nullptr) return nullptr;
   ThreadRecord* record = threads.find(env);
   if (record == nullptr)
@@ -171,7 +171,7 @@ ThreadRecord* Bridge::current_thread(JNIEnv* jni) {
   if (record != nullptr) return record;
   const CurrentThread thread(jvmti, jni);
   if (thread.get() == nullptr || threads.env_of(jni, thread.get()) != jni) return nullptr;
-  return known_thread(jni, jni, thread.get());
+  return defined_thread(jni, jni, thread.get());
 }
 
 ThreadRecord* Bridge::thread_started(JNIEnv* jni, JNIEnv* env, jthread thread) {
@@ -209,7 +209,7 @@ void Bridge::send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags) {
   event.u.thread_start.thread_name = name.get();
   event.u.thread_start.group_name = group.get();
   event.u.thread_start.parent_name = parent.get();
-  event.u.thread_start.thread_id = known_object(jni, thread);
+  event.u.thread_start.thread_id = defined_object(jni, thread);
   event.u.thread_start.thread_env_id = record.env;
   notify(event);
 }

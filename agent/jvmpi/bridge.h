@@ -63,17 +63,17 @@ class Bridge {
     if (!over_.load(std::memory_order_relaxed)) interface.NotifyEvent(&event);
   }
 
-  // The id of an object that is about to appear in an event; its OBJECT_ALLOC comes first where that is enabled.
-  jobjectID known_object(JNIEnv* jni, jobject object);
-  // The same of a class, with CLASS_LOAD.
-  jobjectID known_class(JNIEnv* jni, jclass klass);
-  // The thread `env` is of, with its THREAD_START where that is still to come. Null for threads that are not told of:
-  // the bridge's own, and between JVM TI's ThreadEnd and ThreadStart. There the JVM still enters a monitor for those
-  // that join, and attaches native threads, whose Thread has no name yet.
-  ThreadRecord* known_thread(JNIEnv* jni, JNIEnv* env, jthread thread);
-  // The same of the calling thread. A virtual thread runs in its carrier's name, which is told of when it starts.
+  // The id of an object that is about to appear in an event; sends its OBJECT_ALLOC first if that is enabled.
+  jobjectID defined_object(JNIEnv* jni, jobject object);
+  // The same for a class, with CLASS_LOAD.
+  jobjectID defined_class(JNIEnv* jni, jclass klass);
+  // The thread of `env`; sends its THREAD_START first if that is still to come. Null for threads that are not reported:
+  // the bridge's own, and those between JVM TI's ThreadEnd and ThreadStart. In that time the JVM still enters a monitor
+  // for threads that join, and attaches native threads, whose Thread has no name yet.
+  ThreadRecord* defined_thread(JNIEnv* jni, JNIEnv* env, jthread thread);
+  // The same for the calling thread. A virtual thread appears as its carrier, which is reported when it starts.
   ThreadRecord* current_thread(JNIEnv* jni);
-  // The same of a thread that starts, or runs already.
+  // The same for a thread that starts, or runs already.
   ThreadRecord* thread_started(JNIEnv* jni, JNIEnv* env, jthread thread);
   // The id of a new object, with its OBJECT_ALLOC.
   void object_allocated(JNIEnv* jni, jobject object, jclass klass, jlong size);

@@ -40,9 +40,9 @@ void JNICALL thread_end(jvmtiEnv*, JNIEnv* jni, jthread) {
 void JNICALL class_prepare(jvmtiEnv*, JNIEnv* jni, jthread thread, jclass klass) {
   Bridge* bridge = Bridge::get();
   if (bridge == nullptr || bridge->methods->class_prepared(jni, klass) || !bridge->is_live()) return;
-  bridge->known_thread(jni, jni, thread);
+  bridge->defined_thread(jni, jni, thread);
   if (bridge->wants_any(bit_of(JVMPI_EVENT_CLASS_LOAD) | bit_of(JVMPI_EVENT_CLASS_UNLOAD)))
-    bridge->known_class(jni, klass);
+    bridge->defined_class(jni, klass);
 }
 
 void JNICALL class_file_load_hook(jvmtiEnv*, JNIEnv*, jclass, jobject, const char*, jobject, jint size,
@@ -56,7 +56,7 @@ void JNICALL class_file_load_hook(jvmtiEnv*, JNIEnv*, jclass, jobject, const cha
 void send_monitor(Bridge& bridge, JNIEnv* jni, jint type, JNIEnv* env, jobject object) {
   if (!bridge.wants(type)) return;
   JVMPI_Event event = event_of(type, env);
-  event.u.monitor.object = bridge.known_object(jni, object);
+  event.u.monitor.object = bridge.defined_object(jni, object);
   bridge.notify(event);
 }
 
@@ -75,7 +75,7 @@ JNIEnv* owner_of(Bridge& bridge, JNIEnv* jni, jobject object) {
 void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr) return;
-  ThreadRecord* record = bridge->known_thread(jni, jni, thread);
+  ThreadRecord* record = bridge->defined_thread(jni, jni, thread);
   if (record == nullptr) return;
   if (bridge->wants(JVMPI_EVENT_MONITOR_CONTENDED_EXIT)) record->contended_with = owner_of(*bridge, jni, object);
   send_monitor(*bridge, jni, JVMPI_EVENT_MONITOR_CONTENDED_ENTER, jni, object);
@@ -84,7 +84,7 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
 void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr) return;
-  ThreadRecord* record = bridge->known_thread(jni, jni, thread);
+  ThreadRecord* record = bridge->defined_thread(jni, jni, thread);
   if (record == nullptr) return;
   if (record->contended_with != nullptr) {
     send_monitor(*bridge, jni, JVMPI_EVENT_MONITOR_CONTENDED_EXIT, record->contended_with, object);
@@ -98,7 +98,8 @@ void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, j
 void object_allocated(JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr || !bridge->wants(JVMPI_EVENT_OBJECT_ALLOC)) return;
-  if (bridge->known_thread(jni, jni, thread) == nullptr) return;  // otherwise it is sent when the object first appears
+  if (bridge->defined_thread(jni, jni, thread) == nullptr)
+    return;  // otherwise it is sent when the object first appears
   bridge->object_allocated(jni, object, klass, size);
 }
 void JNICALL sampled_object_alloc(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
@@ -158,7 +159,7 @@ void JNICALL data_dump_request(jvmtiEnv*) {
 void JNICALL single_step(jvmtiEnv*, JNIEnv* jni, jthread thread, jmethodID method, jlocation location) {
   Bridge* bridge = live_bridge();
   if (bridge == nullptr) return;
-  if (bridge->known_thread(jni, jni, thread) == nullptr) return;
+  if (bridge->defined_thread(jni, jni, thread) == nullptr) return;
   JVMPI_Event event = event_of(JVMPI_EVENT_INSTRUCTION_START, jni);
   event.u.instruction.method_id = method;
   event.u.instruction.offset = static_cast<jint>(location);

@@ -136,7 +136,7 @@ void report_loaded_classes(Bridge& bridge, JNIEnv* jni) {
   for_each_loaded_class(bridge.jvmti, jni, [&](jclass klass) {
     jint status = 0;
     bridge.jvmti->GetClassStatus(klass, &status);
-    if ((status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) != 0) bridge.known_class(jni, klass);
+    if ((status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) != 0) bridge.defined_class(jni, klass);
   });
 }
 
@@ -161,11 +161,11 @@ KindOfClass kind_of_class(Bridge& bridge, JNIEnv* jni, jclass klass) {
   if (bridge.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return kind;
   const std::string_view text = signature.view();
   if (text.size() < 2 || text[0] != '[') {
-    kind.class_id = bridge.known_class(jni, klass);
+    kind.class_id = bridge.defined_class(jni, klass);
     return kind;
   }
   kind.is_array = type_of_signature(text[1]);
-  if (kind.is_array == JVMPI_CLASS) kind.class_id = bridge.known_class(jni, component_of(jni, klass));
+  if (kind.is_array == JVMPI_CLASS) kind.class_id = bridge.defined_class(jni, component_of(jni, klass));
   return kind;
 }
 

@@ -18,7 +18,7 @@ void ClassLayouts::add_all_loaded() {
     bridge_.jvmti->GetClassStatus(klass, &status);
     // A class that is not linked has no values yet, and has not been reported.
     if ((status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) == 0) return;
-    bridge_.known_class(jni_, klass);
+    bridge_.defined_class(jni_, klass);
     add(klass);
   });
 }

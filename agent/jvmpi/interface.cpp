@@ -89,7 +89,7 @@ jobjectID get_thread_object(JNIEnv* env) {
   Bridge& bridge = *Bridge::get();
   const ThreadRecord* record = record_of(env);
   JNIEnv* jni = bridge.current_env();
-  return record == nullptr || jni == nullptr ? nullptr : bridge.known_object(jni, record->thread);
+  return record == nullptr || jni == nullptr ? nullptr : bridge.defined_object(jni, record->thread);
 }
 jobjectID get_method_class(jmethodID method) {
   Bridge& bridge = *Bridge::get();
@@ -98,14 +98,14 @@ jobjectID get_method_class(jmethodID method) {
   LocalFrame frame(jni, 4);
   jclass klass = nullptr;
   if (bridge.jvmti->GetMethodDeclaringClass(method, &klass) != JVMTI_ERROR_NONE) return nullptr;
-  return bridge.known_class(jni, klass);
+  return bridge.defined_class(jni, klass);
 }
 
 jobject object_of_id(jobjectID id) { return Bridge::get()->ids.object_of(id); }
 jobjectID id_of_object(jobject object) {
   Bridge& bridge = *Bridge::get();
   JNIEnv* jni = bridge.current_env();
-  return jni == nullptr ? nullptr : bridge.known_object(jni, object);
+  return jni == nullptr ? nullptr : bridge.defined_object(jni, object);
 }
 
 }  // namespace

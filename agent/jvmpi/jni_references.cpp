@@ -9,7 +9,7 @@ void report_alloc(JNIEnv* jni, jint type, jobject object, jobject reference) {
   Bridge* bridge = Bridge::get();
   if (bridge == nullptr || !bridge->wants(type) || reference == nullptr) return;
   JVMPI_Event event = event_of(type, jni);
-  event.u.jni_globalref_alloc.obj_id = bridge->known_object(jni, object);
+  event.u.jni_globalref_alloc.obj_id = bridge->defined_object(jni, object);
   event.u.jni_globalref_alloc.ref_id = reference;
   bridge->notify(event);
 }

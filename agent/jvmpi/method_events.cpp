@@ -237,7 +237,7 @@ jmethodID MethodEvents::method_of(JNIEnv* jni, MethodSlot& slot) {
   if (bridge_.jvmti->GetFrameLocation(nullptr, 2, &method, &location) != JVMTI_ERROR_NONE) return nullptr;
   LocalFrame frame(jni, 4);
   jclass klass = nullptr;
-  if (bridge_.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE) bridge_.known_class(jni, klass);
+  if (bridge_.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE) bridge_.defined_class(jni, klass);
   slot.id.store(method, std::memory_order_release);
   return method;
 }
@@ -271,7 +271,7 @@ void MethodEvents::entered(JNIEnv* jni, jint number, jobject receiver) {
   JVMPI_Event event = event_of(JVMPI_EVENT_METHOD_ENTRY2, jni);
   event.u.method_entry2.method_id = method;
   jobject target = receiver != nullptr ? receiver : receiver_of_constructor(slot);
-  event.u.method_entry2.obj_id = bridge_.known_object(jni, target);
+  event.u.method_entry2.obj_id = bridge_.defined_object(jni, target);
   bridge_.notify(event);
   if (receiver == nullptr && target != nullptr) jni->DeleteLocalRef(target);
 }

@@ -35,7 +35,7 @@ class MonitorDump {
 
  private:
   void add(jobject object) {
-    const jobjectID id = bridge_.known_object(jni_, object);
+    const jobjectID id = bridge_.defined_object(jni_, object);
     bool known = false;
     for (jobjectID each : seen_) known = known || each == id;
     if (!known && id != nullptr) {

@@ -9,9 +9,9 @@ namespace {
 void send_wait(jint type, JNIEnv* jni, jthread thread, jobject object, jlong timeout) {
   Bridge* bridge = Bridge::get_live();
   if (bridge == nullptr || !bridge->wants(type)) return;
-  if (bridge->known_thread(jni, jni, thread) == nullptr) return;
+  if (bridge->defined_thread(jni, jni, thread) == nullptr) return;
   JVMPI_Event event = event_of(type, jni);
-  event.u.monitor_wait.object = bridge->known_object(jni, object);
+  event.u.monitor_wait.object = bridge->defined_object(jni, object);
   event.u.monitor_wait.timeout = timeout;
   bridge->notify(event);
 }
@@ -23,7 +23,7 @@ jlong milliseconds() { return static_cast<jlong>(monotonic_ns()) / kNanosPerMill
 void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jlong timeout) {
   Bridge* bridge = Bridge::get_live();
   if (bridge == nullptr) return;
-  if (ThreadRecord* record = bridge->known_thread(jni, jni, thread)) record->wait_began = milliseconds();
+  if (ThreadRecord* record = bridge->defined_thread(jni, jni, thread)) record->wait_began = milliseconds();
   send_wait(JVMPI_EVENT_MONITOR_WAIT, jni, thread, object, timeout);
 }
 
@@ -31,7 +31,7 @@ void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object
 void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jboolean) {
   Bridge* bridge = Bridge::get_live();
   if (bridge == nullptr) return;
-  ThreadRecord* record = bridge->known_thread(jni, jni, thread);
+  ThreadRecord* record = bridge->defined_thread(jni, jni, thread);
   const jlong began = record == nullptr ? 0 : record->wait_began;
   send_wait(JVMPI_EVENT_MONITOR_WAITED, jni, thread, object, began == 0 ? 0 : milliseconds() - began);
 }

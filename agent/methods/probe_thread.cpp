@@ -37,7 +37,7 @@ std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni) {
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {
   AgentSession& session = guard.session();
   if (current == 0 || session.methods == nullptr || session.is_own_thread(current)) return nullptr;
-  if (!session.knows_thread(current) && !define_current(session, jni, current)) {
+  if (!session.has_defined(current) && !define_current(session, jni, current)) {
     guard.producer().lose(session.writer, 1, current);
     return nullptr;
   }

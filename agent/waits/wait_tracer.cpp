@@ -291,7 +291,7 @@ std::uint64_t WaitTracer::owner_id(JNIEnv* jni, jobject lock) const {
   // JVM TI would wait until a virtual thread that is being mounted or unmounted has finished, and that may need what
   // the calling thread holds. So only its id is used.
   const auto id = static_cast<std::uint64_t>(jni->GetLongField(owner, session_.thread_tid));
-  return session_.knows_thread(id) || session_.define_by_id(id) ? id : 0;
+  return session_.has_defined(id) || session_.define_by_id(id) ? id : 0;
 }
 
 }  // namespace jtrace::agent

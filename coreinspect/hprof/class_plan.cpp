@@ -108,18 +108,19 @@ Address ClassPlans::resolved_references(Address klass) const {
     const auto type = object != 0 ? inspection_.objects().klass_of(object) : Result<Address>(Address{0});
     return type && *type != 0 && inspection_.classes().internal_name(*type).value_or("") == "[Ljava/lang/Object;";
   };
-  const auto behind = [&](Address handle) -> Address {
+  const auto array_of_handle = [&](Address handle) -> Address {
     if (handle == 0 || handle % 8 != 0) return 0;
     const auto raw = vm.memory().read<Address>(handle);
     const Address object = raw && *raw != 0 ? inspection_.objects().from_root(*raw) : 0;
     return is_object_array(object) ? object : 0;
   };
   if (vm.types().has("ConstantPool", "_resolved_references"))
-    return behind(vm.read_pointer(*pool, "ConstantPool", "_resolved_references").value_or(0));
+    return array_of_handle(vm.read_pointer(*pool, "ConstantPool", "_resolved_references").value_or(0));
   const auto cache = vm.read_pointer(*pool, "ConstantPool", "_cache");
   const std::uint64_t size = std::min<std::uint64_t>(vm.types().size_of("ConstantPoolCache").value_or(0), 128);
   for (std::uint64_t at = 0; cache && *cache != 0 && at + 8 <= size; at += 8)
-    if (const Address found = behind(vm.memory().read<Address>(*cache + at).value_or(Address{0}))) return found;
+    if (const Address found = array_of_handle(vm.memory().read<Address>(*cache + at).value_or(Address{0})))
+      return found;
   return 0;
 }
 

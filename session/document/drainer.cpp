@@ -112,7 +112,7 @@ Result<> Drainer::finish_document(const End& end) {
   return first.result();
 }
 
-Drainer::CountRoom Drainer::count_room() const { return {builder_.known_methods(), kCountRoom}; }
+Drainer::CountRoom Drainer::count_room() const { return {builder_.defined_methods(), kCountRoom}; }
 
 DrainFigures Drainer::figures() const {
   return {.events = document_.events().total(),

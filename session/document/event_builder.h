@@ -70,7 +70,7 @@ class EventBuilder final : public trace::record::RecordSink {
 
   // A methodCount, of a method whose definition has come; another one's is left out: it was not called before.
   Result<> write_count_of(std::uint64_t method, std::uint64_t calls, std::uint64_t time);
-  std::size_t known_methods() const { return definitions_.methods(); }
+  std::size_t defined_methods() const { return definitions_.methods(); }
 
   // Called before the elements of an event are written, with its time.
   void set_before_event(std::function<Result<>(std::uint64_t)> hook) { before_event_ = std::move(hook); }

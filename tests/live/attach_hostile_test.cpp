@@ -120,7 +120,7 @@ TEST(HostileContainer, ALibjvmThatIsALinkHarmsNobody) {
 }
 
 // If the target has no writable place from which a library can be loaded, the agent cannot be delivered.
-TEST(Delivery, SaysThatThereIsNoPlaceToRunFrom) {
+TEST(Delivery, ReportsThatThereIsNoPlaceToRunFrom) {
   NEED_NAMESPACES();
   JTRACE_NEED_JDK(jdk);
   JvmOptions options = attachable(*jdk);

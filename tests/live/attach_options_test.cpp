@@ -40,7 +40,7 @@ TEST_P(EachJdk, EveryFragmentOfStrictDtdIsValidByTheOriginal) {
   record_support(GetParam(), "G1", "live", "fragments valid by trace.dtd");
 }
 
-TEST_P(EachJdk, SaysEveryOptionAndTheFiltersInOrder) {
+TEST_P(EachJdk, HasEveryOptionAndTheFiltersInOrder) {
   TracedJvm jvm(
       GetParam(), "Workload",
       {"--filter", "java.util.* include", "--filter", "*Test main exclude", "--agent-options", "stack-depth=3"});

@@ -218,7 +218,7 @@ TEST_P(EachJdk, IsSoundUnderEverythingAtOnce) {
   EXPECT_EQ(jvm.err(), "");
 }
 
-TEST_P(EachJdk, SaysEveryObjectOnRequest) {
+TEST_P(EachJdk, ReportsEveryObjectOnRequest) {
   if (GetParam().version < 11) GTEST_SKIP() << "JVM TI tells of allocations from JDK 11 on (JEP 331)";
   TracedJvm jvm(GetParam(), "Workload", {"--events", "objects,gc", "--sample-interval", "0"});
   // HotSpot chose the byte at which it samples next before the interval was set (ThreadHeapSampler): a thread that ran

@@ -245,7 +245,7 @@ class ClassFile : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(ClassFile);
 
-TEST_P(ClassFile, SaysWhatTheLoadedOneSaidAndRuns) {
+TEST_P(ClassFile, HasWhatTheLoadedOneHasAndRuns) {
   const ScratchDir original, rebuilt, program;
   const auto all = names();
   std::vector<std::string> originals, rebuilts;

@@ -78,7 +78,7 @@ std::vector<Call> calls_of(const TraceDocument& trace, const std::string& method
   return calls;
 }
 
-TEST_P(EachJdk, IsBetweenWhatTheJvmSays) {
+TEST_P(EachJdk, IsBetweenTheTimesOfTheJvm) {
   std::vector<std::string> options{"--events", "methods,exceptions,lines,threads", "--objects", "--arguments"};
   options.insert(options.end(), kOnlyCalls.begin(), kOnlyCalls.end());
   TracedJvm jvm(GetParam(), "Calls", options);
@@ -110,7 +110,7 @@ TEST_P(EachJdk, IsBetweenWhatTheJvmSays) {
 }
 
 // Recorded as a spill, and converted later.
-TEST_P(EachJdk, OfSlowCallsSaysThatTheySlept) {
+TEST_P(EachJdk, OfSlowCallsShowsThatTheySlept) {
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));

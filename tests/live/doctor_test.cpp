@@ -120,7 +120,7 @@ void agree(const Row& row, const CommandOutput& done, std::string_view command) 
 
 const Row& worse(const Row& one, const Row& other) { return one.ability == "yes" ? other : one; }
 
-TEST_P(Doctor, SaysWhatThenHappens) {
+TEST_P(Doctor, ReportsWhatThenHappens) {
   for (const Jdk& jdk : jdks()) {
     SCOPED_TRACE(jdk.name);
     const auto jvm = start(jdk);
@@ -150,7 +150,7 @@ TEST_P(Doctor, SaysWhatThenHappens) {
 }
 
 // The machine's lines for this user are true for a JVM of the user's own.
-TEST_P(Doctor, SaysOfTheMachineWhatHoldsForAJvmOfOnesOwn) {
+TEST_P(Doctor, ReportsForTheMachineWhatHoldsForAnOwnJvm) {
   if (GetParam().jvm != GetParam().asks) GTEST_SKIP() << "another user's JVM";
   JTRACE_NEED_JDK(jdk);
   const auto jvm = start(*jdk);
@@ -163,7 +163,7 @@ TEST_P(Doctor, SaysOfTheMachineWhatHoldsForAJvmOfOnesOwn) {
     agree(sets, run({"jtrace", "probe", pid, "gc__begin", "--duration", "0.1", "-o", "p.xml"}), "jtrace probe");
 }
 
-TEST_P(Doctor, SaysThatAgentsAreNotTaken) {
+TEST_P(Doctor, ReportsThatAgentsAreNotTaken) {
   JTRACE_NEED_JDK(jdk);
   const auto jvm = start(*jdk, {"-XX:-EnableDynamicAgentLoading", "-XX:-UsePerfData"});
   ASSERT_TRUE(jvm);

@@ -354,7 +354,7 @@ TEST_F(DamagedCore, OfGdbAndPackedIsAsTheLiveJvm) {
   }
 }
 
-TEST_F(DamagedCore, OfACrashTellsWhatCrashed) {
+TEST_F(DamagedCore, OfACrashShowsWhatCrashed) {
   const auto jdk = any_jdk(8);
   if (!jdk) JTRACE_SKIP("live", "no JDK found");
   if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);

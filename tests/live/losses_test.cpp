@@ -230,7 +230,7 @@ TEST_P(EachJdk, AreNotWhatTheEndOfTheJvmLeavesOpen) {
 }
 
 // A probe cannot write on a full stack: ends of calls are missing, and the end of the thread reports it.
-TEST_P(EachJdk, AreToldWhereAProbeFindsNoStack) {
+TEST_P(EachJdk, AreReportedIfAProbeFindsNoStack) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"threads,methods", "threads,methods,calls,exceptions,lines"}) {
     SCOPED_TRACE(events);

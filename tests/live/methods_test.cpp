@@ -551,7 +551,7 @@ const std::vector<std::string> kOnlyAllocate{
     "Calls$Base include", "--filter", "* exclude"};
 using Counts = std::map<std::string, std::size_t>;
 
-TEST_P(EachJdk, EveryObjectThatTheCodeMakesIsTold) {
+TEST_P(EachJdk, EveryObjectThatTheCodeMakesIsRecorded) {
   TracedJvm jvm(GetParam(), "Calls", with({"--events", "allocations"}, kOnlyAllocate));
   jvm.wait_rewritten();
   jvm.ask("allocate 300");

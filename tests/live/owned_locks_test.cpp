@@ -117,7 +117,7 @@ class OwnedLocks : public ::testing::TestWithParam<JdkAndCollector> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OwnedLocks);
 INSTANTIATE_TEST_SUITE_P(Jvms, OwnedLocks, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
 
-TEST_P(OwnedLocks, AreThoseThatTheJvmTells) {
+TEST_P(OwnedLocks, AreThoseThatTheJvmReports) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const JdkAndCollector& pair = GetParam();
   if (pair.collector == Collector::kZ && pair.jdk.version < 17)
@@ -173,7 +173,7 @@ TEST_P(OwnedLocks, AreThoseThatTheJvmTells) {
 }
 
 // A heap that takes longer than the bound: possible gaps are reported, and locks that are waited for are shown anyway.
-TEST(OwnedLocksOfALargeHeap, MayBeMissingAndThatIsSaid) {
+TEST(OwnedLocksOfALargeHeap, MayBeMissingAndThatIsReported) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK on this machine");
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);

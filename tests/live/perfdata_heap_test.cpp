@@ -42,7 +42,7 @@ class Heap : public ::testing::TestWithParam<Jdk> {
 };
 JTRACE_ON_EACH_JDK(Heap);
 
-TEST_P(Heap, IsWhatMemoryMXBeanSays) {
+TEST_P(Heap, IsThatOfMemoryMXBean) {
   for (CollectorChoice& choice : choices()) {
     SCOPED_TRACE(choice.name);
     choice.flags.insert(choice.flags.begin(), "-Xmx200m");

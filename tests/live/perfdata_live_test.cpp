@@ -140,7 +140,7 @@ TEST(List, PrintsTheLinesOfJps) {
   }
 }
 
-TEST(PerfOracle, SaysWhatJstatSays) {
+TEST(PerfOracle, PrintsWhatJstatPrints) {
   const auto jdk = jdk_of_version(25);
   if (!jdk || jdk->root) JTRACE_SKIP("live", "no JDK 25 outside of a tree: its jstat is the judge");
   auto oracle = must(PerfOracle::start());

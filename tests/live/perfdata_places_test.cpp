@@ -75,7 +75,7 @@ class SharedTmp {
   ScratchDir folder_;
 };
 
-TEST_P(EachJdkSomewhere, TwoPidNamespacesOverOneTmpAreToldApart) {
+TEST_P(EachJdkSomewhere, TwoPidNamespacesOverOneTmpAreDistinguished) {
   if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("live", why);
   const SharedTmp tmp;
   auto first = must(JvmProcess::start(GetParam(), "Workload", tmp.container("first")));

@@ -29,7 +29,7 @@ std::string uprobes_of_the_kernel() {
   return "";
 }
 
-TEST_P(EachJdk, SaysThreadsMonitorsClassesAndCollections) {
+TEST_P(EachJdk, ReportsThreadsMonitorsClassesAndCollections) {
   NEED_PROBES(GetParam());
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", {.flags = {"-XX:+DTraceMonitorProbes"}}));
   const std::string before = uprobes_of_the_kernel();

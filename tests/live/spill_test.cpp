@@ -85,7 +85,7 @@ TEST_P(EachJdk, MakesTheDocumentLater) {
 
 // Thousands of methods have probes and only one is called: each file of a rotation has its own events and the
 // definitions that they need.
-TEST_P(EachJdk, AFurtherFileSaysAgainWhatItsEventsReferTo) {
+TEST_P(EachJdk, AFurtherFileRepeatsWhatItsEventsReferTo) {
   constexpr std::uint64_t kMaxSize = 256u << 10;
   const ScratchDir folder;
   const std::string kept = folder.file("a.spill");

@@ -190,7 +190,7 @@ TEST_P(StackOnEachJdk, ShowsParkedVirtualThreads) {
   record_support(GetParam(), "default", "live", "virtual threads");
 }
 
-TEST_P(StackOnEachJdk, TellsWhomVirtualThreadsKeepWaiting) {
+TEST_P(StackOnEachJdk, ShowsWhichThreadsWaitForVirtualOnes) {
   if (GetParam().version < 24)
     GTEST_SKIP() << "a monitor pins virtual threads to their carriers before JDK 24 (JEP 491)";
   must(jvm_->ask("virtual-locks"));
@@ -211,7 +211,7 @@ TEST_P(StackOnEachJdk, TellsWhomVirtualThreadsKeepWaiting) {
   record_support(GetParam(), "default", "live", "locks of virtual threads");
 }
 
-TEST_P(StackOnEachJdk, TellsAValidTrace) {
+TEST_P(StackOnEachJdk, WritesAValidTrace) {
   const ScratchDir folder;
   const std::vector<std::vector<std::string>> views = {{"events"},
                                                        {"stack"},

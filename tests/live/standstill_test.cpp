@@ -52,7 +52,7 @@ std::size_t standstills(const TraceDocument& trace) {
   return found;
 }
 
-TEST_P(EachJdk, ThatWasStoppedIsSaidToHaveStoodStill) {
+TEST_P(EachJdk, ThatWasStoppedIsReported) {
   TracedJvm jvm(GetParam(), "Calls", kMethods);
   jvm.wait_rewritten();
   auto answer = jvm.ask("fib 12");
@@ -110,7 +110,7 @@ class FrozenGroup {
   bool is_old_ = false;  // cgroups version 1
 };
 
-TEST(Standstill, OfAFrozenCgroupIsSaid) {
+TEST(Standstill, OfAFrozenCgroupIsReported) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Calls", attachable(*jdk)));
   const FrozenGroup group(jvm->pid());

@@ -68,7 +68,7 @@ TEST_P(EachJdk, RunsInAContainer) {
   EXPECT_THAT(*status, HasSubstr("NSpid:\t" + (*jvm)->pid_text() + "\t1\n"));
 }
 
-TEST_P(EachJdk, DoesAllItIsTold) {
+TEST_P(EachJdk, DoesEveryCommand) {
   auto jvm = JvmProcess::start(GetParam(), "Workload");
   ASSERT_TRUE(jvm) << jvm.error().message();
   for (const char* command : {"hold 3", "release", "contend 3", "wait 2", "park 2", "exceptions 10", "garbage 8",

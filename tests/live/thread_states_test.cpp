@@ -49,7 +49,7 @@ Traced traced(const TraceDocument& trace) {
   return made;
 }
 
-TEST_P(EachJdk, WhatThreadsDidAtTheAttachIsSaid) {
+TEST_P(EachJdk, WhatThreadsDidAtTheAttachIsReported) {
   auto jvm = must(JvmProcess::start(GetParam(), "Standing", attachable(GetParam())));
   const auto answer = must(jvm->ask("states"));
   auto run = must(TraceRun::start(jvm->pid(), {"--events", "threads,monitors,sleeps,parks"}));
@@ -88,7 +88,7 @@ TEST_P(EachJdk, WhatThreadsDidAtTheAttachIsSaid) {
 }
 
 // In a later document a thread has its state only if it has had no event since.
-TEST_P(EachJdk, WhatHasMovedSinceIsNotSaidToStand) {
+TEST_P(EachJdk, WhatHasMovedSinceHasNoState) {
   auto jvm = must(JvmProcess::start(GetParam(), "Workload", attachable(GetParam())));
   auto run =
       must(TraceRun::start(jvm->pid(), {"--events", "threads,monitors", "--max-size", "256K", "--rotate", "40"}));

@@ -155,7 +155,7 @@ TEST_F(Handshake, AReasonComesWhole) {
   EXPECT_EQ(refused(), "cannot open: /" + path + ": File name too long");
 }
 
-TEST_F(Handshake, AHangUpIsSaid) {
+TEST_F(Handshake, AHangUpIsReported) {
   jtrace_.reset();
   EXPECT_EQ(refused(), "jtrace hung up before it answered");
 }

@@ -314,7 +314,7 @@ TEST_F(PoolFixture, ProbesLoseWholeStretches) {
 
 // A thread that ends when nothing can be written leaves its loss to the next thread of its producer, which may lose
 // events too: each loss is reported with its own thread.
-TEST_F(PoolFixture, ALossThatIsLeftBehindIsToldWithItsThread) {
+TEST_F(PoolFixture, ALossThatIsLeftIsReportedWithItsThread) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
   writer_.one_slot_probes = true;
@@ -344,7 +344,7 @@ TEST_F(PoolFixture, ALossThatIsLeftBehindIsToldWithItsThread) {
 
 // A virtual thread that ran while events were lost, and continues when none are, possibly on a carrier that ran it
 // before.
-TEST_F(PoolFixture, AVirtualThreadTellsThatItMayHaveLostEventsElsewhere) {
+TEST_F(PoolFixture, AVirtualThreadReportsThatItMayHaveLostEventsElsewhere) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
   writer_.one_slot_probes = true;

@@ -285,7 +285,7 @@ TEST_F(AttachSessionTest, ASocketInAnotherDirectoryIsFound) {
   std::filesystem::remove_all(directory);
 }
 
-TEST_F(AttachSessionTest, ADeletedSocketIsTold) {
+TEST_F(AttachSessionTest, ADeletedSocketIsReported) {
   const auto rendezvous = Rendezvous::locate(self_);
   ASSERT_TRUE(rendezvous);
   EXPECT_FALSE(rendezvous->socket_was_deleted()) << "nobody listens";
@@ -297,16 +297,16 @@ TEST_F(AttachSessionTest, ADeletedSocketIsTold) {
   EXPECT_TRUE(rendezvous->socket_was_deleted());
 }
 
-TEST(Freezer, WhereItIsToldAndHow) {
+TEST(Freezer, FilesAndTheirTexts) {
   EXPECT_THAT(freezer_files("12:cpu,cpuacct:/a\n7:freezer:/docker/4711\n0::/system.slice/x.service\n"),
               testing::ElementsAre("/sys/fs/cgroup/freezer/docker/4711/freezer.state",
                                    "/sys/fs/cgroup/system.slice/x.service/cgroup.events",
                                    "/sys/fs/cgroup/unified/system.slice/x.service/cgroup.events"));
   EXPECT_THAT(freezer_files("7:freezer:/\n0::/../other\n:\nnonsense\n"), testing::IsEmpty());
-  EXPECT_TRUE(says_frozen("populated 1\nfrozen 1\n"));
-  EXPECT_TRUE(says_frozen("FROZEN\n"));
-  EXPECT_FALSE(says_frozen("populated 1\nfrozen 0\n"));
-  EXPECT_FALSE(says_frozen("THAWED\n"));
+  EXPECT_TRUE(shows_frozen("populated 1\nfrozen 1\n"));
+  EXPECT_TRUE(shows_frozen("FROZEN\n"));
+  EXPECT_FALSE(shows_frozen("populated 1\nfrozen 0\n"));
+  EXPECT_FALSE(shows_frozen("THAWED\n"));
 }
 
 TEST_F(AttachSessionTest, NoJvmIsNotSignalled) {

@@ -56,7 +56,7 @@ TEST_F(Delivery, TwoOfOneNameDoNotMeet) {
   EXPECT_NE(one->path(), two->path());
 }
 
-TEST_F(Delivery, WithoutRoomItSaysSoForEachPlace) {
+TEST_F(Delivery, WithoutRoomItReportsEachPlace) {
   const auto directory = choose_directory(self_, std::size_t{1} << 60, true);
   ASSERT_FALSE(directory);
   EXPECT_EQ(directory.error().category, ErrorCategory::kAgent);

@@ -41,7 +41,7 @@ class ExchangeTest : public testing::Test {
   }
 };
 
-TEST_F(ExchangeTest, SaysWhetherThereIsMoreToCome) {
+TEST_F(ExchangeTest, ShowsWhetherThereIsMoreToCome) {
   Pair pair = Pair::make();
   Exchange exchange(std::move(pair.ours), self_, 1000);
   EXPECT_FALSE(exchange.advance().value());

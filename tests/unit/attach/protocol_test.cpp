@@ -127,7 +127,7 @@ TEST(AttachReply, CutAtEveryByte) {
   }
 }
 
-TEST(AttachReply, OtherServersAreTold) {
+TEST(AttachReply, OtherServersAreRecognised) {
   for (const char* text : {"HTTP/1.1 400 Bad Request\r\n", "hello\n", "\n", "0 \n", "99999999999\n",
                            "0123456789012345678901234", "00000000000000001\n"}) {
     ReplyParser parser;

@@ -14,7 +14,7 @@ constexpr const char* kTable =
     "0000000000000000: 00000002 00000000 00010000 0001 01 12348 /a b/.java_pid77\n"
     "cut: line\n";
 
-TEST(UnixTable, TellsListenersFromConnections) {
+TEST(UnixTable, DistinguishesListenersFromConnections) {
   const auto sockets = parse_unix_table(kTable);
   ASSERT_EQ(sockets.size(), 4u);
   EXPECT_TRUE(sockets[0].listening && !sockets[0].connected);

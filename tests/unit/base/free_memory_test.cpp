@@ -23,7 +23,7 @@ class FreeMemory : public ::testing::Test {
   ScratchDir folder_;
 };
 
-TEST_F(FreeMemory, IsUnboundedWhereNothingIsSaid) { EXPECT_EQ(room(), UINT64_MAX); }
+TEST_F(FreeMemory, IsUnboundedWithoutALimit) { EXPECT_EQ(room(), UINT64_MAX); }
 
 TEST_F(FreeMemory, IsWhatTheMachineHas) {
   write("proc/meminfo", "MemTotal:       1000 kB\nMemFree:        10 kB\nMemAvailable:    400 kB\n");

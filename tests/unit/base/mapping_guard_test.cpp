@@ -36,7 +36,7 @@ class Mapped {
   std::byte* memory_ = nullptr;
 };
 
-TEST(MappingGuard, WhatIsGoneReadsAsZerosAndIsSaid) {
+TEST(MappingGuard, WhatIsGoneReadsAsZerosAndIsReported) {
   Mapped mapped;
   const MappingGuard guard(mapped.bytes());
   mapped.cut(4096);

@@ -100,7 +100,7 @@ TEST_F(ProbeEventsTest, AThreadThatStartsWhileTheThreadsAreListedIsDefinedOnce) 
   EXPECT_EQ(sink_.all<trace::ThreadEnd>().size(), 1u);
 }
 
-TEST_F(ProbeEventsTest, ClassesSayWhatTheVmTellsOfThem) {
+TEST_F(ProbeEventsTest, ClassesHaveTheFactsOfTheVm) {
   EventOptions options;
   options.class_of = [](std::string_view name, std::uint64_t loader) {
     coreinspect::ClassDefinition facts;
@@ -205,7 +205,7 @@ TEST(TracedSites, CountingMethodsNeedsNoRecordOfTheirReturn) {
   EXPECT_FALSE(sites[1].counts_methods || sites[1].records);
 }
 
-TEST(FlagSwitch, SaysWhatItDoesNotReachAndRefusesWhatHasNoEffect) {
+TEST(FlagSwitch, ReportsWhatItDoesNotReachAndRefusesWhatHasNoEffect) {
   Libjvm libjvm;
   libjvm.feature = 17;
   EXPECT_TRUE(limits_of_switching(libjvm, {"DTraceMonitorProbes"}).value().empty());

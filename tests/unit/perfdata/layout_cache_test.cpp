@@ -32,7 +32,7 @@ TEST(LayoutCache, SharesWhatHasTheSameEntriesWhateverTheValues) {
   EXPECT_EQ(layout_of(cache, region(3, "y", "sun.a", Units::kEvents, std::endian::big)), swapped);
 }
 
-TEST(LayoutCache, TellsEveryDifferenceOfAnEntry) {
+TEST(LayoutCache, FindsEveryDifferenceOfAnEntry) {
   LayoutCache cache;
   const auto first = layout_of(cache, region(1, "x"));
   EXPECT_NE(layout_of(cache, region(1, "x", "sun.c")), first);

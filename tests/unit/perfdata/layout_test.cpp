@@ -71,7 +71,7 @@ TEST(Layout, SurvivesAMove) {
   EXPECT_EQ(moved.counters()[1].name, "sun.rt.javaCommand");
 }
 
-TEST(Layout, SaysWhatIsWrongWithThePrologue) {
+TEST(Layout, ReportsWhatIsWrongWithThePrologue) {
   const Bytes good = two_counters().bytes();
   const auto with = [&](std::size_t offset, std::int32_t value) {
     Bytes bytes = good;
@@ -92,7 +92,7 @@ TEST(Layout, SaysWhatIsWrongWithThePrologue) {
   EXPECT_THAT(with(kEntryCountOffset, -1), HasSubstr("number of entries -1"));
 }
 
-TEST(Layout, SaysWhatIsWrongWithAnEntry) {
+TEST(Layout, ReportsWhatIsWrongWithAnEntry) {
   const Bytes good = two_counters().bytes();
   const auto with = [&](std::size_t offset, std::int32_t value) {
     Bytes bytes = good;
@@ -179,7 +179,7 @@ TEST(Layout, OfDuplicatesTheLastCounts) {
   EXPECT_THAT(duplicate_names(*layout), testing::ElementsAre("a"));
 }
 
-TEST(Layout, OverflowAndAccessibleAreTold) {
+TEST(Layout, OverflowAndAccessibleAreReported) {
   auto layout = Layout::parse(two_counters().set_overflow(4000).set_accessible(false).set_modification(77).bytes());
   ASSERT_TRUE(layout);
   EXPECT_EQ(layout->prologue().overflow, 4000u);

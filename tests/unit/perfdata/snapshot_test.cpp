@@ -92,7 +92,7 @@ TEST(RegionReader, CopiesUntilTwoCopiesAreEqual) {
   EXPECT_EQ(snapshot.long_value("n"), 3);
 }
 
-TEST(RegionReader, SaysWhenItNeverSettles) {
+TEST(RegionReader, ReportsThatItNeverSettles) {
   auto bytes = RegionWriter().add_long("n", 0).bytes();
   RestlessMemory memory(bytes, Layout::parse(bytes)->counters()[0].value_offset, 1000);
   RegionReader reader(memory, 0);

@@ -119,7 +119,7 @@ TEST(TraceSeries, AnySampleOfASeriesCanBeHadAgain) {
     }
 }
 
-TEST(TraceSeries, SecretsAreTakenOutAndThatIsSaid) {
+TEST(TraceSeries, SecretsAreTakenOutAndThatIsReported) {
   const Snapshot snapshot = snapshot_of(RegionWriter().add_text("java.rt.vmArgs", "-Dpassword=x -Xmx1g").bytes());
   Restorer masked({});
   write_head(masked);
@@ -154,7 +154,7 @@ TEST(TraceSeries, OverlappingPausesAreOne) {
   EXPECT_EQ(starts[1].time.ns(), 5060u);
 }
 
-TEST(Restorer, SaysWhatItDoesNotFind) {
+TEST(Restorer, ReportsWhatItDoesNotFind) {
   Restorer empty({});
   EXPECT_THAT(empty.region().error().message(), HasSubstr("no counters of hsperf"));
   Restorer two({});
@@ -185,7 +185,7 @@ TEST(Restorer, UnreadableValuesAreMalformed) {
   EXPECT_EQ(exit_status(restorer.write(bad_text).error()), ExitStatus::kMalformed);
 }
 
-TEST(ValueFormat, SaysTheTrueUnitAndTheDeclaredOne) {
+TEST(ValueFormat, HasTheTrueUnitAndTheDeclaredOne) {
   std::string text;
   append_value_format(text, {.units = 2, .variability = 1, .flags = 1}, Quantity::kNone);
   EXPECT_EQ(text, "hsperf/2.0 unit=None declared=Bytes variability=Constant flags=1 length=0");

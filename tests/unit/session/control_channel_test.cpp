@@ -68,7 +68,7 @@ TEST(Frames, OfHelloOfAnotherVersionTheVersionAloneIsRead) {
   EXPECT_EQ(hello->version, 4711u);
 }
 
-TEST(Frames, AnAnswerSaysWhyTheAgentRefuses) {
+TEST(Frames, AnAnswerHasTheReasonOfARefusal) {
   EXPECT_EQ(refusal_in(Answer{}), "");
   EXPECT_EQ(refusal_in(Answer{.status = static_cast<std::uint32_t>(record::AnswerStatus::kNothingCounted)}),
             "nothing is counted");

@@ -156,7 +156,7 @@ TEST_F(TraceRunnerTest, AKilledTargetLosesNothingThatWasWritten) {
   ::close(ready[1]);
 }
 
-TEST_F(TraceRunnerTest, WhatFoundNoRoomIsCountedAndSaid) {
+TEST_F(TraceRunnerTest, WhatFoundNoRoomIsCountedAndReported) {
   options_.ring_memory = record::kMinimumPoolSize;
   options_.duration = 300'000'000;
   FakeAgent agent([](const record::Pool& pool) {
@@ -247,7 +247,7 @@ TEST_F(TraceRunnerTest, ATraceThatEndsAtItsLimitHasItsCounts) {
   EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
 }
 
-TEST_F(TraceRunnerTest, CountsThatHaveNoRoomAreSaidToBeMissing) {
+TEST_F(TraceRunnerTest, CountsThatHaveNoRoomAreReportedMissing) {
   options_.events |= record::kMethodCountEvent;
   options_.max_size = 200u << 10;
   FakeAgent agent(write_counted_events(1000));
@@ -258,7 +258,7 @@ TEST_F(TraceRunnerTest, CountsThatHaveNoRoomAreSaidToBeMissing) {
   EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
 }
 
-TEST_F(TraceRunnerTest, TheCountsOfAKilledTargetAreSaidToBeMissing) {
+TEST_F(TraceRunnerTest, TheCountsOfAKilledTargetAreReportedMissing) {
   options_.events |= record::kMethodCountEvent;
   FakeAgent agent([](const record::Pool& pool) { return write_counted_events(1)(pool) && false; });  // it ends
   const TraceSummary summary = trace(agent);

@@ -41,7 +41,7 @@ struct TemporaryFile {
   std::string path;
 };
 
-TEST(CoreFile, TellsThreadsProcessSignalAndFiles) {
+TEST(CoreFile, HasThreadsProcessSignalAndFiles) {
   CoreBuilder builder;
   builder.process(77, "java").thread(78, 0x1234, 0x7000).thread(79, 0x5678, 0x8000).fault(SIGSEGV, 0xdead0);
   builder.files({{0x10000, 0x12000, 3, "/lib/libjvm.so"}, {0x20000, 0x21000, 0, "/lib/libc.so"}});
@@ -94,7 +94,7 @@ TEST(CoreMemory, TakesFromTheFileWhatTheCoreLacks) {
   EXPECT_EQ(memory.bytes_from_files(), 8190u);
 }
 
-TEST(CoreMemory, SaysWhichFilesItMisses) {
+TEST(CoreMemory, NamesTheFilesItMisses) {
   CoreBuilder builder;
   builder.files({{0x10000, 0x12000, 0, "/nonexistent/libjvm.so"}}).segment(0x1000, "a");
   auto core = parse(builder.build());

@@ -13,7 +13,7 @@
 namespace jtrace::target {
 namespace {
 
-TEST(SyscallOfAThread, TellsWhereItStands) {
+TEST(SyscallOfAThread, ShowsWhereItIs) {
   const auto blocked = parse_syscall("202 0x7f01 0x189 0x0 0x0 0x0 0xffffffff 0x7ffe10 0x7f4a9c\n");
   ASSERT_TRUE(blocked);
   EXPECT_EQ(blocked->sp(), 0x7ffe10u);
@@ -55,7 +55,7 @@ class HeldProcess : public ::testing::Test {
   pid_t child_ = 0, tracer_ = 0;
 };
 
-TEST_F(HeldProcess, IsToldOfAndNotStopped) {
+TEST_F(HeldProcess, IsReportedAndNotStopped) {
   const auto process = Process::open(child_);
   ASSERT_TRUE(process);
   auto stopped = test::must(StoppedThreads::stop(*process, std::chrono::seconds(5)));

@@ -35,7 +35,7 @@ TEST(ProcText, StatesThatCannotAnswer) {
   EXPECT_TRUE(parse_status("State:\tX (dead)\n").has_exited());
 }
 
-TEST(ProcText, StartTicksBehindAHostileName) {
+TEST(ProcText, StartTicksAfterAHostileName) {
   EXPECT_EQ(parse_start_ticks("7 (a) b (c) S 1 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 12345 999 88"), 12345u);
   EXPECT_EQ(parse_start_ticks("7 (x) S 1"), 0u);
   EXPECT_EQ(parse_start_ticks(""), 0u);

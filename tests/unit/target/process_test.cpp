@@ -180,7 +180,7 @@ TEST(ProcessMemory, AnErrorNamesTheAddress) {
   EXPECT_EQ(value.error().category, ErrorCategory::kMalformed);
 }
 
-TEST(ProcessMemory, GivesWhatStandsBeforeAHole) {
+TEST(ProcessMemory, GivesTheBytesBeforeAHole) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   auto* memory =
       static_cast<char*>(::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

@@ -111,7 +111,7 @@ TEST(ResidentPages, WhatWasNeverTouchedIsZerosAndStaysUntouched) {
 }
 
 // The child has touched none of it: its table has no page, but all are readable.
-TEST(ResidentPages, SharedMemoryIsReadWhateverThePageTableSays) {
+TEST(ResidentPages, SharedMemoryIsReadWhateverThePageTableHas) {
   const UniqueFd file(::memfd_create("jtrace-test", MFD_CLOEXEC));
   ASSERT_TRUE(file);
   ASSERT_EQ(::ftruncate(file.get(), kSize), 0);

@@ -17,7 +17,7 @@ MountEntry mount(std::string root, std::string point, std::string type) {
   return made;
 }
 
-TEST(Standstill, TheStateStandsBehindANameThatMayHoldAnything) {
+TEST(Standstill, TheStateComesAfterANameOfAnyCharacters) {
   EXPECT_EQ(parse_state("12 (a) R (b) T 1 2"), 'T');
   EXPECT_EQ(parse_state("12 (java) S 1 2"), 'S');
   EXPECT_EQ(parse_state("12 (java)"), '?');

@@ -59,7 +59,7 @@ TEST(ByteSink, ReservedButNotCommittedDoesNotCount) {
   EXPECT_EQ(sink.text(), "abcX");
 }
 
-TEST(ByteSink, AFullDestinationSaysSoBeforeItTakesARecord) {
+TEST(ByteSink, AFullDestinationReportsItBeforeItTakesARecord) {
   SmallSink sink(50);
   int taken = 0;
   while (sink.write("12345678")) ++taken;

@@ -75,7 +75,7 @@ TEST(Schema, OurTraceDtdDeclaresExactlyTheSame) {
   EXPECT_EQ(ours.attributes, original.attributes);
 }
 
-TEST(Schema, TheMendedDtdDiffersOnlyWhereItSaysSo) {
+TEST(Schema, TheCorrectedDtdDiffersOnlyWhereItSaysSo) {
   const Declarations original = declarations(test::original_declarations());
   const Declarations mended = declarations(test::shared_file("jtrace.dtd"));
   std::map<std::string, std::string> models;

@@ -124,7 +124,7 @@ TEST(ClassRewriter, NumbersArePushedInTheShortestWay) {
   }
 }
 
-TEST(ClassRewriter, JumpsGoInFrontOfTheProbesButBehindThePrologue) {
+TEST(ClassRewriter, JumpsGoBeforeTheProbesButAfterThePrologue) {
   // 0: goto 4; 3: nop; 4: iconst_0; 5: ifeq 0; 8: return
   Bytes frames;
   put2(frames, 3);
@@ -199,7 +199,7 @@ TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirProbes) {
 }
 
 // An exception of its own probe would enter it again, for ever on a full stack.
-TEST(ClassRewriter, AHandlerThatCoversItselfGoesOnBehindItsProbes) {
+TEST(ClassRewriter, AHandlerThatCoversItselfContinuesAfterItsProbes) {
   // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..3 -> 2
   const TestMethod made{.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 3, 2}}, .lines = {{2, 5}}};
   const Rewritten done = rewrite(test_class(made, 49), kProbeCatch | kProbeLine);
@@ -259,7 +259,7 @@ TEST(ClassRewriter, CallsThatHaveNoNumberAreCounted) {
   EXPECT_EQ(done.plan.unseen_calls, 2u);
 }
 
-TEST(ClassRewriter, FramesAreToldWhereNothingElseTellsThem) {
+TEST(ClassRewriter, FramesAreReportedIfNothingElseShowsThem) {
   // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..2 -> 2
   const auto probes = [](std::uint32_t wanted) {
     return rewrite(test_class({.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 2, 2}}}, 49), wanted).probes();
@@ -320,7 +320,7 @@ TEST(ClassRewriter, AnAllocationCanSayItsSite) {
             rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCount).method.max_stack + 1);
 }
 
-TEST(ClassRewriter, AConstructorIsCoveredFromBehindItsSuperCall) {
+TEST(ClassRewriter, AConstructorIsCoveredAfterItsSuperCall) {
   // #1 Methodref Object.<init>, #2 Class, #3 name, #4 NameAndType, #5, #6
   const std::vector<Bytes> first = {
       {10, 0, 2, 0, 4},        {7, 0, 3},           text_constant("java/lang/Object"), {12, 0, 5, 0, 6},
@@ -373,7 +373,7 @@ TEST(ClassRewriter, AConditionalJumpThatGetsTooLongLeavesProbesOut) {
   EXPECT_EQ(done.plan.done, kProbeEntry + 0u);
 }
 
-TEST(ClassRewriter, TooLargeForAnyProbeIsSaid) {
+TEST(ClassRewriter, TooLargeForAnyProbeIsReported) {
   Bytes code(65534, 0);
   put1(code, kReturn);
   const Rewritten done = rewrite(test_class({.code = code}, 49), kProbeEntry | kProbeExit);
@@ -381,7 +381,7 @@ TEST(ClassRewriter, TooLargeForAnyProbeIsSaid) {
   EXPECT_EQ(done.plan.outcome, Outcome::kTooLarge);
 }
 
-TEST(ClassRewriter, AFullConstantPoolIsSaid) {
+TEST(ClassRewriter, AFullConstantPoolIsReported) {
   const Rewritten done = rewrite(test_class({.code = {kReturn}}, 52, {}, 65'500), kProbeEntry | kProbeExit, 40'000);
   EXPECT_EQ(done.outcome, ClassOutcome::kRewritten);
   const Rewritten full = rewrite(test_class({.code = {kReturn}}, 52, {}, 65'520), kProbeEntry | kProbeExit, 40'000);

@@ -348,7 +348,7 @@ TEST_P(ZHeaps, AreThePagesOfTheTable) {
   EXPECT_EQ(heap.layout.regions[1].alignment, 4096u) << "32 MiB over 2^13";
 }
 
-TEST(ZHeapOf11, SaysThatObjectsOfAPageBeingEmptiedMayCountTwice) {
+TEST(ZHeapOf11, ReportsThatObjectsOfAPageBeingEmptiedMayCountTwice) {
   ZHeap heap(11, 'Z', false);
   heap.page(0, 2, 1, 0, 1);
   ASSERT_THAT(heap.regions(), ElementsAre("relocating 0-2 used 1"));

@@ -27,7 +27,7 @@ TEST(CompactHeader, IsTheCopysWhereThereIsOne) { EXPECT_EQ(header_of({(kHeap + 1
 // Sliding collections: the bits before the class are an offset.
 TEST(CompactHeader, KeepsTheClassOfASlidingCollection) { EXPECT_EQ(header_of({kClass | 48 | 3}), kClass | 48 | 3); }
 
-TEST(CompactHeader, IsWhatStandsThereWhereTheCopyCannotBe) {
+TEST(CompactHeader, IsUnchangedIfThereCanBeNoCopy) {
   EXPECT_EQ(header_of({(kHeap + 4096) | 3}), (kHeap + 4096) | 3);
   EXPECT_EQ(header_of({kHeap | 3}), kHeap | 3);  // a circle
 }

@@ -32,7 +32,7 @@ TEST(CollapsedStacks, AreCountedFromTheOutermostFrame) {
   EXPECT_EQ(stacks.text(), "VM Thread;libc.so.6+0x10;a.B.run,;read 2\n");
 }
 
-TEST(CollapsedStacks, ThatWereCutStandBelowARootThatSaysSo) {
+TEST(CollapsedStacks, ThatWereCutHaveARootThatSaysSo) {
   ThreadReport report;
   report.name = "VM Thread";
   report.walk.frames = {native("read"), native("poll")};

@@ -19,7 +19,7 @@ TEST(SecretFields, AreNotThoseThatMentionOne) {
     EXPECT_FALSE(names_secret_field(name)) << name;
 }
 
-TEST(SecretMask, HidesTextsAndSaysHowMany) {
+TEST(SecretMask, HidesTextsAndCountsThem) {
   SecretMask mask(false);
   EXPECT_EQ(mask.flag({.name = "VerifyHashTableKeys", .type = "bool", .value = "true"}), "true");
   EXPECT_EQ(mask.flag({.name = "TokenLimit", .type = "uintx", .value = "17"}), "17");

@@ -26,7 +26,7 @@ TEST(Views, AWalkOverTheHeapCanBeBoundedAndShared) {
   }
 }
 
-TEST(Views, TheArgumentIsWhatTheSnapshotTells) {
+TEST(Views, TheArgumentIsTheOneOfTheSnapshot) {
   ViewOptions options;
   options.arguments = {"java.lang.String.charAt(I)C"};
   EXPECT_EQ(find_view("method")->parts(options).class_names, std::vector<std::string>{"java.lang.String"});

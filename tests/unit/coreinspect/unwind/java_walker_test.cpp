@@ -107,7 +107,7 @@ TEST_P(Stacks, InterpretedFramesLeadToTheCallStub) {
 }
 
 // Compiled frames have no frame pointer: the frame size in the blob leads to the return address.
-TEST_P(Stacks, CompiledFramesAreAsLongAsTheirCodeSays) {
+TEST_P(Stacks, CompiledFramesHaveTheSizeInTheirCode) {
   const Address outer = made.method("Outer", "run"), inner = made.method("Inner", "get"), main = made.method("M", "m");
   const Address code = made.nmethod(100, outer, 8, {{40, {{inner, 2}, {outer, 9}}}});
   const Address stub = made.blob(200, 4, "ICache", 4);
@@ -124,7 +124,7 @@ TEST_P(Stacks, CompiledFramesAreAsLongAsTheirCodeSays) {
   EXPECT_EQ(segment.frames[2].sp, kStack + 0x720);
 }
 
-TEST_P(Stacks, ADeoptimisedFrameIsToldByTheRealPcInIt) {
+TEST_P(Stacks, ADeoptimisedFrameIsKnownByTheRealPcInIt) {
   const Address method = made.method("Outer", "run");
   const Address code = made.nmethod(100, method, 8, {{20, {{method, 7}}}});
   word(0x700 + MadeUpCode::kOriginalPc, MadeUpCode::code_of(code) + 20);
@@ -221,7 +221,7 @@ TEST_P(Chunks, HaveDistancesForAddresses) {
   EXPECT_EQ(segment.stopped, "");
 }
 
-TEST_P(Stacks, ADamagedStackEndsTheWalkAndSaysWhy) {
+TEST_P(Stacks, ADamagedStackEndsTheWalkWithAReason) {
   const Address a = made.method("A", "a");
   const FrameStart start{.pc = MadeUpCode::kInterpreter, .sp = 0x7f0, .fp = 0x7e0};
   // Two frames that lead to each other: the walk would never end.

@@ -31,7 +31,7 @@ TEST(ChosenProbes, EachOnceWhateverNamesIt) {
   EXPECT_FALSE(choose_probes(Libjvm(), {}));
 }
 
-TEST(ChosenProbes, ThoseWhoseFlagIsOffAreTold) {
+TEST(ChosenProbes, ThoseWhoseFlagIsOffAreReported) {
   Libjvm libjvm = libjvm_with({"gc__begin", "method__entry", "method__return", "object__alloc"});
   libjvm.load_base = 0x1000;  // of a running JVM
   libjvm.flags = {{"DTraceMethodProbes", {.on = false}}, {"DTraceAllocProbes", {.on = true}}};

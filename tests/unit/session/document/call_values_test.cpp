@@ -69,7 +69,7 @@ TEST(ValueElements, OddNumbersAreWrittenAsJavaHasThem) {
   EXPECT_EQ(text_of("(Z)V", 0), "false");
 }
 
-TEST(ValueElements, AStringThatWasCutSaysHowLongItIs) {
+TEST(ValueElements, AStringThatWasCutHasItsLength) {
   ValueElements elements;
   const auto made = elements.make({{7, 0, ValueKind::kText, 1, "xxx", 300}}, 7, "(Ljava/lang/String;)V", false);
   EXPECT_EQ(made[0].serializationFormat.view(), "cut length=300");

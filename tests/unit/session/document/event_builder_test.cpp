@@ -97,7 +97,7 @@ class ThreadsBefore : public EventBuilderTest {
   std::size_t seen_ = 0;
 };
 
-TEST_F(ThreadsBefore, WhatTheyDidIsSaidBehindTheirStart) {
+TEST_F(ThreadsBefore, WhatTheyDidIsWrittenAfterTheirStart) {
   wait(1, 20);
   EXPECT_EQ(names(), (Names{"threadStart", "option", "threadStart", "option", "threadStart", "monWait"}));
   EXPECT_EQ(states(), (Names{"1 native", "2 parked"}));
@@ -131,7 +131,7 @@ TEST_F(EventBuilderTest, WhatTheAgentCouldNotDefineIsDefinedByItsIdAlone) {
   EXPECT_EQ(builder_.made_up_definitions(), 3u);
 }
 
-TEST_F(EventBuilderTest, WaitedSaysHowLong) {
+TEST_F(EventBuilderTest, WaitedHasItsLength) {
   event(RecordKind::kMonWait, 10 * kMilli, record::MonitorRecord{.thread = 1, .object = 4, .argument = 5000});
   event(RecordKind::kMonWaited, 250 * kMilli, record::MonitorRecord{.thread = 1, .object = 4}, record::kTimedOut);
   EXPECT_EQ(capture_.all<trace::MonWait>()[0].timeout, 5000u);
@@ -158,7 +158,7 @@ TEST_F(Waits, WhatBeganBeforeAPauseEndsInIt) {
   EXPECT_EQ(capture_.all<trace::MonContendedEntered>().size(), 1u);
 }
 
-TEST_F(Waits, OneThatBeganInAPauseEndsBehindItWithoutItsTime) {
+TEST_F(Waits, OneThatBeganInAPauseEndsAfterItWithoutItsTime) {
   event(RecordKind::kMonWait, 10 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
   event(RecordKind::kMonWaited, 20 * kMilli, record::MonitorRecord{.thread = 1, .object = 4});
   builder_.forget_ended_waits();
@@ -375,7 +375,7 @@ TEST_F(Receivers, OfALateEntryIsCountedWhereItIsWritten) {
   EXPECT_EQ(capture_.all<trace::ObjFree>()[0].sequenceCounter, trace::Number(7));
 }
 
-TEST_F(Calls, AStandstillIsWrittenBetweenTheEventsBeforeAndBehindIt) {
+TEST_F(Calls, AStandstillIsWrittenBetweenTheEventsBeforeAndAfterIt) {
   run(1, 1);
   probe(RecordKind::kMethodEntry, 7);  // 101
   builder_.add_standstill(103, true);
@@ -392,7 +392,7 @@ TEST_F(Calls, AStandstillIsWrittenBetweenTheEventsBeforeAndBehindIt) {
   EXPECT_EQ(capture_.all<trace::MethodExit>()[0].time.ns() - capture_.all<trace::ProcessResume>()[0].time.ns(), 2u);
 }
 
-TEST_F(Calls, WhatComesLaterSaysThatTheProcessGoesOn) {
+TEST_F(Calls, WhatComesLaterShowsThatTheProcessRuns) {
   run(1, 1);
   builder_.add_standstill(103, true);
   builder_.add_standstill(110, true);
@@ -490,7 +490,7 @@ TEST_F(CallerSide, AGapForgetsThem) {
   EXPECT_EQ(said(), (Names{"call 8 ticket 1 depth 1"}));
 }
 
-TEST_F(CallerSide, OneThatIsKnownByItsNameIsWhatThatTellsUntilMoreIsKnown) {
+TEST_F(CallerSide, OneThatIsKnownByNameHasOnlyTheNameUntilMoreIsKnown) {
   define(record::class_definition(6, 11, "far/Away", 0, record::kClassNamed | record::kClassLoadedBefore));
   define(record::method_definition(30, 12, 6, "go", "(I)V", 8));
   probe(RecordKind::kCall, 30);
@@ -606,7 +606,7 @@ TEST_F(CallerSide, EndsWithTheConstructorThatMadeIt) {
   EXPECT_EQ(capture_.all<trace::MethodCall>().back().stackDepth, trace::Number(2));
 }
 
-TEST_F(Calls, AProbeThatAnEarlierTraceLeftSaysNothing) {
+TEST_F(Calls, AProbeThatAnEarlierTraceLeftWritesNothing) {
   run(1, 1);
   for (const RecordKind kind : {RecordKind::kLine, RecordKind::kMethodEntry, RecordKind::kMethodExit}) probe(kind, 6);
   EXPECT_EQ(names(), Names{});

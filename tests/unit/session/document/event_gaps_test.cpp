@@ -41,7 +41,7 @@ TEST_F(Gaps, StandBetweenTheEventsOfTheirThread) {
 }
 
 // The last known state of a thread that still loses events when the document ends.
-TEST_F(Gaps, ThatGoOnAtTheEndAreSaid) {
+TEST_F(Gaps, ThatGoOnAtTheEndAreReported) {
   run(1, 1);
   probe(RecordKind::kMethodEntry, 7);
   gap(1, time_, 0, record::kGapBegins);

@@ -39,7 +39,7 @@ class EventPartsTest : public testing::Test {
   DefinitionTable definitions_{emitter_, anchor_};
 };
 
-TEST_F(EventPartsTest, AWaitTellsHowLongItWas) {
+TEST_F(EventPartsTest, AWaitHasItsLength) {
   WaitEvents waits(context());
   const auto wait = [&](RecordKind kind, std::uint64_t time) {
     return waits.write(

@@ -298,7 +298,7 @@ TEST_F(SpillTest, EndsBeforeADamagedBlock) {
   }
 }
 
-TEST_F(SpillTest, SaysWhatIsNoSpillOrOneOfAnotherVersion) {
+TEST_F(SpillTest, RefusesWhatIsNoSpillOrOfAnotherVersion) {
   spill(path_);
   std::string bytes = slurp(path_);
   bytes[8] = 9;
@@ -329,7 +329,7 @@ TEST_F(SpillTest, EachFileOfARotationCanBeReadAlone) {
   EXPECT_EQ(entries, 3u * 5030u);
 }
 
-TEST_F(SpillTest, AFurtherFileSaysAgainWhatItsOwnEventsReferTo) {
+TEST_F(SpillTest, AFurtherFileRepeatsWhatItsOwnEventsReferTo) {
   constexpr std::uint64_t kOthers = 3000;
   spill(path_, kOthers);
   const std::uint64_t whole = fs::file_size(path_);
@@ -388,7 +388,7 @@ TEST_F(SpillTest, EachFileHasTheCountsOfItsEnd) {
   }
 }
 
-TEST_F(SpillTest, SaysThatItHasNoCounts) {
+TEST_F(SpillTest, ReportsThatItHasNoCounts) {
   session_.options.spill = path_;
   session_.options.events |= record::kMethodCountEvent;
   Script script(session_.start);

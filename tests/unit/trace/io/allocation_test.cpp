@@ -49,7 +49,7 @@ void feed(const std::string& events, EventSink& sink) {
 }
 const ScopeStatistics& of(const Statistics& statistics) { return *statistics.chosen("p", Family::kAllocations); }
 
-TEST(Allocations, ASampleStandsForTheBytesBetweenSamples) {
+TEST(Allocations, ASampleRepresentsTheBytesBetweenSamples) {
   Statistics statistics;
   feed(head("a", "jtrace", kSampled) + kObjects, statistics);
   const auto& rows = of(statistics).allocations;
@@ -66,7 +66,7 @@ TEST(Allocations, ASampleStandsForTheBytesBetweenSamples) {
   EXPECT_THAT(statistics_json(statistics, "in", 20), HasSubstr("\"kind\":\"estimated\""));
 }
 
-TEST(Allocations, WhatIsToldWholeStaysExact) {
+TEST(Allocations, CompleteRecordsStayExact) {
   for (const std::string& options : {kAll, kExact}) {
     Statistics statistics;
     feed(head("a", "jtrace", options) + kObjects, statistics);
@@ -79,7 +79,7 @@ TEST(Allocations, WhatIsToldWholeStaysExact) {
   EXPECT_EQ(of(probes).allocation_kind, AllocationKind::kExact);
 }
 
-TEST(Allocations, WhereNothingIsSaidNothingIsMadeUp) {
+TEST(Allocations, WithoutAnIntervalNothingIsEstimated) {
   Statistics statistics;
   feed(head("a", "jtrace", "") + kObjects, statistics);
   EXPECT_EQ(of(statistics).allocations.at("x.A").bytes, 32);

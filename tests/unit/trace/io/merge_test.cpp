@@ -171,7 +171,7 @@ TEST(Merge, ACoreJoinsTheLiveProcessOfItsVm) {
   EXPECT_EQ(faults_of(merged.xml), 0u);
 }
 
-TEST(Merge, ARemoteCalleeStandsBehindItsCaller) {
+TEST(Merge, ARemoteCalleeComesAfterItsCaller) {
   const auto entry = [](const std::string& trace, int collation, const std::string& time, const std::string& child) {
     return "<methodEntry threadIdRef=\"7\" time=\"" + time + "\" ticket=\"" + std::to_string(collation) +
            "\" collationValue=\"" + std::to_string(collation) + "\" traceIdRef=\"" + trace + "\">" + child +

@@ -162,7 +162,7 @@ TEST(Parts, OfOtherAgentsStayApart) {
   EXPECT_EQ(agents->front().traces.front().size(), 2u);
 }
 
-TEST(Parts, TracesOfOneAgentMergeAlthoughEachSaysItsTime) {
+TEST(Parts, TracesOfOneAgentMergeAlthoughEachHasItsTime) {
   const std::string later = document("t9", "20", "", kThread, end("t9", "21"));
   Merger merger({.spool_folder = ::testing::TempDir()});
   for (const std::string* text : {&later, &kWhole}) {

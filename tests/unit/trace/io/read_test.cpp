@@ -130,7 +130,7 @@ TEST(Read, BothSpellings) {
   EXPECT_TRUE(outcome.said.empty());
 }
 
-TEST(Read, CutTailsGiveWhatStandsBefore) {
+TEST(Read, CutTailsGiveWhatComesBefore) {
   const std::string whole = document("<gcStart time=\"1.000000000\"/>\n<gcFinish time=\"2.000000000\"/>\n");
   const std::size_t second = whole.find("<gcFinish");
   for (std::size_t size = second; size < whole.find("</TRACE>") + 7; ++size) {
@@ -172,7 +172,7 @@ std::string told(std::string_view text, bool expat_only, bool strict) {
   return all + "\n" + outcome.xml;
 }
 
-TEST(Read, TheFastParserSaysWhatExpatSays) {
+TEST(Read, TheFastParserGivesTheMessagesOfExpat) {
   const std::string every = every_element(XmlForm::kDocument);
   std::vector<std::string> texts = {every, every_element(XmlForm::kFragments), "<TRACE></TRACE>", "<TRACE>",
                                     "<TRACE/>"};
@@ -325,7 +325,7 @@ TEST(Validate, FindsWhatIsWrong) {
 }
 
 // --slower-than: the entry is written when the call has turned out to be slow, after its own events.
-TEST(Validate, ALateEntryStandsBehindItsOwnEvents) {
+TEST(Validate, ALateEntryComesAfterItsOwnEvents) {
   const std::string late =
       "<line threadId=\"1\" time=\"2.0\"/>\n"
       "<methodEntry threadIdRef=\"1\" time=\"1.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
@@ -346,7 +346,7 @@ TEST(Validate, AClassDefHasTheTimeOfItsDefinition) {
             Counts());
 }
 
-TEST(Validate, ThreadsThatHaveEndedAreToldFromUnknownOnes) {
+TEST(Validate, ThreadsThatHaveEndedDifferFromUnknownOnes) {
   EXPECT_EQ(
       faults_of(sound("<threadEnd threadIdRef=\"1\" time=\"2.0\"/>\n<monWait threadIdRef=\"1\" time=\"3.0\"/>\n")),
       (Counts{{"reference after the end", 1}}));

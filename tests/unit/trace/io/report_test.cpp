@@ -139,7 +139,7 @@ TEST(Report, DeadlocksOfASnapshotAndItsSamples) {
   EXPECT_FALSE(process.contains("monitors"));
 }
 
-TEST(Report, CutStacksOfASnapshotStandBelowARootThatSaysSo) {
+TEST(Report, CutStacksOfASnapshotHaveARootThatSaysSo) {
   ReportCollector report;
   head(report);
   EXPECT_TRUE(report.write(Option{.key = "jtrace.kind", .value = "snapshot"}));
