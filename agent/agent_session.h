@@ -130,12 +130,14 @@ class AgentSession {
   std::atomic<std::uint64_t> known_threads_[kKnownThreads] = {};
 };
 
-// Lets a callback use the session, which stays while the guard is in scope. False where there is none, where
-// the thread is inside a callback already (our own work in a callback makes events, which are dropped),
-// after its threadEnd, and while paused, except for events that keep the trace whole (kEnd, kLifecycle).
+// Lets a callback use the session, which stays while the guard is in scope. False if there is no session, if the thread
+// is inside a callback already (the agent's own work in a callback makes events, which are dropped), after the thread's
+// threadEnd, and while the trace is paused; the last two depend on the kind.
 class CallbackGuard {
  public:
-  // kEnd: ends what may have begun in the trace: also while paused.
+  // kOrdinary: stands alone, or begins something. kEnd: ends something that may have begun in the trace; also while
+  // paused. kLifecycle: keeps the document complete (starts and ends of threads, definitions, collections); also while
+  // paused and after threadEnd.
   enum Kind { kOrdinary, kEnd, kLifecycle };
   explicit CallbackGuard(Kind kind = kOrdinary);
   CallbackGuard(const CallbackGuard&) = delete;
