@@ -4,6 +4,7 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::size_t kMaxFrames = 20000;
+constexpr std::size_t kMaxAttempts = 48;
 constexpr Address kWord = 8;
 constexpr Address kMaxArguments = 256 * kWord;      // of a method (JVMS 4.3.3)
 constexpr std::int64_t kMaxMonitorWords = 1 << 16;  // of the monitor block of an interpreted frame
@@ -25,6 +26,16 @@ std::string_view to_string(FrameKind kind) {
   return "stub";
 }
 
+FrameStart running_at(const target::Registers& registers) {
+  return {.pc = registers.pc(),
+          .sp = registers.sp(),
+          .fp = registers.fp(),
+          .bcp = registers.r13(),
+          .running = true,
+          .rax = registers.values.rax,
+          .rbx = registers.values.rbx};
+}
+
 FrameStart JavaWalker::anchor_of(const JavaThread& thread) const {
   FrameStart start{.pc = thread.last_pc, .sp = thread.last_sp, .fp = thread.last_fp};
   if (start.sp != 0 && start.pc == 0) start.pc = word(start.sp - kWord).value_or(0);
@@ -38,17 +49,31 @@ FrameStart JavaWalker::from_chunk(FrameStart start) const {
 }
 
 Walk JavaWalker::walk(const JavaThread& thread, const target::Registers* registers) const {
-  Walk walk;
   FrameStart start = anchor_of(thread);
   if (start.sp == 0) {
-    if (!registers || !code_.contains(registers->pc())) return walk;
-    start = {registers->pc(), registers->sp(), registers->fp(), registers->r13(), true};
+    if (!registers || !code_.contains(registers->pc())) return {};
+    start = running_at(*registers);
   }
   const StackRange stack{thread.stack_base - thread.stack_size, thread.stack_base};
+  std::size_t attempts = 0;
+  Walk first = walk_from(stack, start, attempts);
+  for (std::size_t i = 1; first.incomplete() && i < std::min(attempts, kMaxAttempts); ++i) {
+    start.attempt = i;
+    attempts = 0;
+    Walk walk = walk_from(stack, start, attempts);
+    if (!walk.incomplete()) return walk;
+  }
+  return first;
+}
+
+Walk JavaWalker::walk_from(const StackRange& stack, FrameStart start, std::size_t& attempts) const {
+  Walk walk;
   while (start.sp != 0 && walk.stopped.empty() && walk.frames.size() < kMaxFrames) {
     Segment part = segment(stack, start);
+    attempts = std::max(attempts, part.attempts);
     walk.frames.insert(walk.frames.end(), part.frames.begin(), part.frames.end());
     walk.stopped = std::move(part.stopped);
+    walk.beyond = part.beyond;
     if (part.next.sp != 0 && part.next.sp <= start.sp && walk.stopped.empty())
       walk.stopped = malformed("the frames further out are not further up on the stack", part.next.sp).message();
     start = part.next;
@@ -65,7 +90,7 @@ bool JavaWalker::is_end_of_chunk(const StackRange& stack, const Position& at) co
 
 JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart start) const {
   Segment segment;
-  Position at{start.pc, start.sp, start.sp, start.fp, start.bcp, start.running};
+  Position at{start.pc, start.sp, start.sp, start.fp, start.bcp, start.running, start.rax, start.rbx, start.attempt};
   const auto stop = [&](const Error& error) { segment.stopped = error.message(); };
   while (segment.frames.size() < kMaxFrames) {
     const Address before = at.sp;
@@ -73,17 +98,13 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
       if (const auto done = step_entry(at, segment); !done) stop(done.error());
       return segment;
     }
-    Result<> stepped;
-    if (code_.in_interpreter(at.pc)) {
-      stepped = step_interpreted(stack, at, segment);
-    } else {
-      const auto blob = code_.find(at.pc);
-      if (!code_.contains(at.pc)) stepped = fail(malformed("a return to native code", at.pc));
-      else if (!blob) stepped = fail(blob.error());
-      else if (!*blob) stepped = fail(malformed("a return to freed code", at.pc));
-      else stepped = step_blob(stack, **blob, at, segment);
+    const bool from_stub = segment.frames.size() == 1 && segment.frames[0].kind == FrameKind::kStub && start.running;
+    if (from_stub && !code_.contains(at.pc)) {
+      segment.native = {.pc = at.pc, .sp = at.sp, .fp = at.fp};
+      segment.at_entry = segment.to_native = true;
+      return segment;
     }
-    if (!stepped) {
+    if (const auto stepped = step(stack, at, segment); !stepped) {
       stop(stepped.error());
       return segment;
     }
@@ -91,6 +112,7 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
     at.bcp = 0;
     if (stack.in_heap && is_end_of_chunk(stack, at)) return segment;
     if (at.sp <= before || !stack.contains(at.sp)) {
+      segment.beyond = at.sp >= stack.high;
       stop(malformed("the next frame is not further up on the thread's stack", at.sp));
       return segment;
     }
@@ -100,7 +122,36 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
   return segment;
 }
 
-// The VM called Java: the frames below, if any, are in the anchor that the call wrapper saved.
+Result<> JavaWalker::step(const StackRange& stack, Position& at, Segment& segment) const {
+  if (code_.in_interpreter(at.pc)) return step_interpreter(stack, at, segment);
+  if (!code_.contains(at.pc)) return fail(malformed("a return to native code", at.pc));
+  JTRACE_ASSIGN_OR_RETURN(const auto blob, code_.find(at.pc));
+  if (!blob) return fail(malformed("a return to freed code", at.pc));
+  return step_blob(stack, *blob, at, segment);
+}
+
+TopFrame::At JavaWalker::top_of(const StackRange& stack, const Position& at) const {
+  return {.pc = at.pc, .sp = at.sp, .fp = at.fp, .rax = at.rax, .r13 = at.bcp, .high = stack.high};
+}
+
+// Where it runs its frame may not be built yet, or be gone: its method is in rbx then.
+Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Segment& segment) const {
+  if (!at.running || at.attempt == 0) {
+    if (at.running) segment.attempts = kMaxAttempts;
+    return step_interpreted(stack, at, segment);
+  }
+  const auto callers = top_.callers_without_frame(top_of(stack, at));
+  segment.attempts = callers.size() + 1;
+  Frame frame{.kind = FrameKind::kStub, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "Interpreter"};
+  if (const auto method = methods_.method(at.rbx); method)
+    frame = {.kind = FrameKind::kInterpreted, .method = *method, .bci = 0, .pc = at.pc, .sp = at.sp, .fp = at.fp};
+  segment.frames.push_back(std::move(frame));
+  if (at.attempt > callers.size()) return fail(malformed("the caller of the interpreter cannot be told", at.pc));
+  at.move_to(callers[at.attempt - 1]);
+  return {};
+}
+
+// Java was called from the VM: the frames below it, if any, stand in the anchor that the call wrapper saved.
 Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
   segment.frames.push_back({.kind = FrameKind::kEntry, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "call_stub"});
   const auto words = vm_.types().constant("frame::entry_frame_call_wrapper_offset").value_or(-6);
@@ -179,25 +230,40 @@ std::vector<Address> JavaWalker::interpreted_locks(const StackRange& stack, Addr
 }
 
 Result<> JavaWalker::step_blob(const StackRange& stack, const CodeBlob& blob, Position& at, Segment& segment) const {
-  const bool before_frame = at.running && at.pc < blob.code_begin + blob.frame_complete;
   if (blob.is_nmethod()) {
     JTRACE_RETURN_IF_ERROR(add_compiled(stack, blob, at, segment));
   } else {
     segment.frames.push_back({.kind = FrameKind::kStub, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = blob.name});
   }
-  if (before_frame || (blob.frame_size == 0 && at.running)) {  // the caller's return address is still on top
-    JTRACE_ASSIGN_OR_RETURN(at.pc, word(at.sp));
-    at.sp += kWord;
-    at.unextended_sp = at.sp;
-    return {};
-  }
-  if (blob.frame_size == 0) return fail(malformed("code without a frame (" + blob.name + ")", at.pc));
+  if (at.running) return step_running(stack, blob, at, segment);
+  if (blob.frame_size == 0) return step_stub(stack, blob, at);
   const Address sender = at.unextended_sp + Address{blob.frame_size} * kWord;
   JTRACE_ASSIGN_OR_RETURN(const Address pc, word(sender - kWord));
   JTRACE_ASSIGN_OR_RETURN(const Address fp, word(sender - 2 * kWord));
-  at.pc = pc;
-  at.fp = fp;
-  at.sp = at.unextended_sp = sender;
+  at.move_to({.pc = pc, .sp = sender, .unextended_sp = sender, .fp = fp});
+  return {};
+}
+
+Result<> JavaWalker::step_running(const StackRange& stack, const CodeBlob& blob, Position& at, Segment& segment) const {
+  const auto wanted = at.attempt == 0 ? TopFrame::Wanted::kFirst : TopFrame::Wanted::kAll;
+  const auto callers = top_.callers(blob, top_of(stack, at), wanted);
+  segment.attempts = callers.size() + (wanted == TopFrame::Wanted::kFirst ? 1 : 0);
+  if (at.attempt < callers.size()) {
+    at.move_to(callers[at.attempt]);
+    return {};
+  }
+  segment.beyond = at.sp + Address{blob.frame_size} * kWord >= stack.high;
+  return fail(malformed("the caller of " + blob.name + " cannot be told", at.pc));
+}
+
+// Stubs of no fixed frame that call native code keep a frame pointer meanwhile.
+Result<> JavaWalker::step_stub(const StackRange& stack, const CodeBlob& blob, Position& at) const {
+  if (at.fp < at.sp || !stack.contains(at.fp))
+    return fail(malformed("code without a frame (" + blob.name + ")", at.pc));
+  JTRACE_ASSIGN_OR_RETURN(const Address pc, word(at.fp + kWord));
+  JTRACE_ASSIGN_OR_RETURN(const Address fp, word(at.fp));
+  const Address sender = at.fp + 2 * kWord;
+  at.move_to({.pc = pc, .sp = sender, .unextended_sp = sender, .fp = fp});
   return {};
 }
 
@@ -209,7 +275,8 @@ Result<> JavaWalker::add_compiled(const StackRange& stack, const CodeBlob& blob,
   }
   std::vector<ScopeFrame> scopes;
   if (blob.name != "native nmethod") {
-    JTRACE_ASSIGN_OR_RETURN(scopes, code_.scopes(blob, pc));
+    // Places are described by the pc after a call: one that runs has not made the call that ends where it stands.
+    JTRACE_ASSIGN_OR_RETURN(scopes, code_.scopes(blob, at.running ? pc + 1 : pc));
   }
   if (scopes.empty()) scopes.push_back({blob.method, 0});
   for (std::size_t i = 0; i < scopes.size(); ++i) {

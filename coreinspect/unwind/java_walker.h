@@ -11,6 +11,7 @@
 #include "coreinspect/oops/object_model.h"
 #include "coreinspect/runtime/java_threads.h"
 #include "coreinspect/runtime/method_model.h"
+#include "coreinspect/unwind/top_frame.h"
 #include "target/registers.h"
 
 namespace jtrace::coreinspect {
@@ -31,16 +32,21 @@ struct Frame {
 
 struct FrameStart {
   Address pc = 0, sp = 0, fp = 0;
-  Address bcp = 0;       // r13 of a thread that runs in the interpreter; 0 if unknown
-  bool running = false;  // from registers: pc is not a return address
+  Address bcp = 0;           // r13 of a thread that runs in the interpreter; 0 where not known
+  bool running = false;      // from registers: pc is not a return address
+  Address rax = 0, rbx = 0;  // of one that runs: the interpreter and adapters have a return address and a Method* there
+  // Which of the callers that are possible for code that runs (TopFrame); 0 the most probable.
+  std::size_t attempt = 0;
 };
+FrameStart running_at(const target::Registers& registers);
 
 struct Walk {
   std::vector<Frame> frames;  // innermost first
   std::string stopped;        // "" if the bottom was reached, otherwise why the walk stopped
   // Native frames were wanted: the outermost one was reached by unwinding without a gap.
   bool native_bottom = false;
-  int gaps = 0;  // places where native frames are missing
+  int gaps = 0;         // places where native frames are missing
+  bool beyond = false;  // `stopped` because it goes on beyond the stack that is known
   bool incomplete() const { return !stopped.empty(); }
 };
 
@@ -55,7 +61,7 @@ struct StackRange {
 class JavaWalker {
  public:
   JavaWalker(const MethodModel& methods, const ObjectModel& objects, const CodeCache& code)
-      : methods_(methods), objects_(objects), code_(code), vm_(methods.classes().vm()) {}
+      : methods_(methods), objects_(objects), code_(code), vm_(methods.classes().vm()), top_(vm_.memory(), code) {}
 
   // Starts at the thread's anchor, otherwise (in Java) at the given registers. Only Java frames: native frames between
   // two runs of them are skipped.
@@ -65,9 +71,12 @@ class JavaWalker {
   struct Segment {
     std::vector<Frame> frames;
     std::string stopped;
-    bool at_entry = false;  // it ends in an entry frame; the rest comes from it
-    FrameStart native;      // the caller of the entry frame
-    FrameStart next;        // the Java frames further out; sp 0: none
+    bool at_entry = false;     // it ends in an entry frame, of which the rest tells
+    bool to_native = false;    // it ends in a stub that native code called: `native` tells the rest
+    FrameStart native;         // the caller of the entry frame
+    FrameStart next;           // the Java frames further out; sp 0: none
+    bool beyond = false;       // it goes on where the stack is not known
+    std::size_t attempts = 0;  // callers that are possible for the frame that runs
   };
   Segment segment(const StackRange& stack, FrameStart start) const;
   // The start of a walk over a chunk, where `start.fp` is the word in the frame.
@@ -79,7 +88,18 @@ class JavaWalker {
   struct Position {
     Address pc = 0, sp = 0, unextended_sp = 0, fp = 0, bcp = 0;
     bool running = false;
+    Address rax = 0, rbx = 0;
+    std::size_t attempt = 0;
+    void move_to(const Caller& caller) {
+      pc = caller.pc, sp = caller.sp, unextended_sp = caller.unextended_sp, fp = caller.fp;
+    }
   };
+  Walk walk_from(const StackRange& stack, FrameStart start, std::size_t& attempts) const;
+  Result<> step(const StackRange& stack, Position& at, Segment& segment) const;
+  Result<> step_interpreter(const StackRange& stack, Position& at, Segment& segment) const;
+  Result<> step_running(const StackRange& stack, const CodeBlob& blob, Position& at, Segment& segment) const;
+  Result<> step_stub(const StackRange& stack, const CodeBlob& blob, Position& at) const;
+  TopFrame::At top_of(const StackRange& stack, const Position& at) const;
   bool is_end_of_chunk(const StackRange& stack, const Position& at) const;
   Result<> step_entry(Position& at, Segment& segment) const;
   Result<> step_interpreted(const StackRange& stack, Position& at, Segment& segment) const;
@@ -98,6 +118,7 @@ class JavaWalker {
   const ObjectModel& objects_;
   const CodeCache& code_;
   const Vm& vm_;
+  TopFrame top_;
 };
 
 }  // namespace jtrace::coreinspect

@@ -4,6 +4,7 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::size_t kMaxFrames = 20000;
+constexpr std::size_t kMaxAttempts = 48;
 
 }  // namespace
 
@@ -14,6 +15,7 @@ struct MixedWalker::State {
   target::Registers registers;  // where native unwinding goes on
   bool exact = true;
   FrameStart java;  // where the Java walk goes on
+  std::size_t attempt = 0, attempts = 0;
   enum class Next { kNative, kJava, kDone } next = Next::kDone;
 
   // The VM's mark, if it is further out than `sp`.
@@ -26,11 +28,24 @@ struct MixedWalker::State {
 };
 
 Walk MixedWalker::walk(const JavaThread& thread, const target::Registers& registers) const {
+  std::size_t attempts = 0;
+  Walk best = attempt(thread, registers, 0, attempts);
+  for (std::size_t i = 1; best.incomplete() && i < std::min(attempts, kMaxAttempts); ++i) {
+    Walk walk = attempt(thread, registers, i, attempts);
+    // What leaves the known part of the stack was nearer to the truth than what leads nowhere.
+    if (!walk.incomplete() || (walk.beyond && !best.beyond)) best = std::move(walk);
+  }
+  return best;
+}
+
+Walk MixedWalker::attempt(const JavaThread& thread, const target::Registers& registers, std::size_t attempt,
+                          std::size_t& attempts) const {
   State state;
+  state.attempt = attempt;
   state.stack = {thread.stack_base - thread.stack_size, thread.stack_base};
   if (thread.address != 0) state.anchor = java_.anchor_of(thread);
   if (code_.contains(registers.pc())) {
-    state.java = {registers.pc(), registers.sp(), registers.fp(), registers.r13(), true};
+    state.java = running_at(registers);
     state.next = State::Next::kJava;
   } else {
     state.registers = registers;
@@ -40,6 +55,7 @@ Walk MixedWalker::walk(const JavaThread& thread, const target::Registers& regist
     if (state.next == State::Next::kNative) walk_native(state);
     else walk_java(state);
   }
+  attempts = state.attempts;
   return std::move(state.walk);
 }
 
@@ -52,8 +68,9 @@ void MixedWalker::walk_native(State& state) const {
   for (const NativeFrame& frame : part.frames) state.walk.frames.push_back(names_.frame_of(frame));
   state.next = State::Next::kDone;
   if (part.end == NativeWalk::End::kGenerated && !beyond(part.next.sp)) {
-    state.java = {part.next.pc, part.next.sp, part.next.fp, part.at_next.r13(), part.next.exact};
-    // The mark has the frame pointer, which call frame information may lack.
+    state.java = running_at(part.at_next);
+    state.java.running = part.next.exact;
+    // The mark has the frame pointer where it matters and call frame information might not.
     if (state.anchor.sp == part.next.sp && state.anchor.fp != 0) state.java.fp = state.anchor.fp;
     if (state.anchor.sp == part.next.sp) state.anchor = {};
     state.next = State::Next::kJava;
@@ -64,21 +81,30 @@ void MixedWalker::walk_native(State& state) const {
     return;
   }
   if (part.end == NativeWalk::End::kBottom) state.walk.native_bottom = true;
-  else state.walk.stopped = part.why;
+  else {
+    state.walk.stopped = part.why;
+    state.walk.beyond = part.beyond;
+  }
 }
 
 void MixedWalker::walk_java(State& state) const {
   const Address start = state.java.sp;
+  state.java.attempt = state.java.running ? state.attempt : 0;
   auto part = java_.segment(state.stack, state.java);
+  state.attempts = std::max(state.attempts, part.attempts);
   state.next = State::Next::kDone;
   for (Frame& frame : part.frames) state.walk.frames.push_back(std::move(frame));
   if (!part.stopped.empty()) {
     if (state.go_on_at_anchor(start + 1)) ++state.walk.gaps;
-    else state.walk.stopped = std::move(part.stopped);
+    else state.walk.stopped = std::move(part.stopped), state.walk.beyond = part.beyond;
     return;
   }
   if (!part.at_entry) return;
-  state.anchor = part.next;
+  if (part.to_native && !native_.knows(part.native.pc)) {
+    state.walk.stopped = malformed("a return to native code", part.native.pc).message();
+    return;
+  }
+  if (!part.to_native) state.anchor = part.next;
   state.registers = {};
   state.registers.values.rip = part.native.pc;
   state.registers.values.rsp = part.native.sp;

@@ -1,9 +1,10 @@
 // MixedWalker: the whole stack of a thread: native frames by call frame information, Java frames by the VM's rules, in
 // the order in which they lie on the stack.
 //
-// It changes from native to Java where unwinding arrives in generated code, and from Java to native at an entry frame
-// (a call from the VM). If native frames cannot be unwound, it goes on at the VM's own mark of the last Java frame, and
-// counts the gap. Borrows everything. Threads: one at a time.
+// From native to Java where unwinding arrives in generated code; from Java to native at an entry frame (a call from the
+// VM). Where native frames cannot be unwound, it goes on at the VM's own mark of the last Java frame, and counts the
+// gap. Of code that runs the callers that are possible are tried until one leads to the thread's begin. Borrows
+// everything. Threads: one at a time.
 #pragma once
 
 #include "coreinspect/unwind/java_walker.h"
@@ -22,6 +23,8 @@ class MixedWalker {
 
  private:
   struct State;
+  Walk attempt(const JavaThread& thread, const target::Registers& registers, std::size_t attempt,
+               std::size_t& attempts) const;
   void walk_native(State& state) const;
   void walk_java(State& state) const;
 

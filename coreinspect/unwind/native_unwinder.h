@@ -34,6 +34,7 @@ struct NativeWalk {
   NativeFrame next;           // of kGenerated
   target::Registers at_next;  // as far as call frame information gives them
   std::string why;            // of kLost
+  bool beyond = false;        // of kLost: the next frame is beyond `limit`
 };
 
 class NativeUnwinder {
@@ -45,6 +46,8 @@ class NativeUnwinder {
 
   // From registers whose pc is native code. `limit`: the highest address of the stack, 0 unknown.
   NativeWalk walk(const target::Registers& from, bool exact, target::Address limit) const;
+  // Whether an image's code is mapped there.
+  bool knows(target::Address pc) const { return module_of(pc) != nullptr; }
 
  private:
   struct Module {

@@ -144,6 +144,21 @@ TEST_P(Stacks, AFrameThatIsNotBuiltYetReturnsFromTheTopOfTheStack) {
   EXPECT_EQ(story(walk(registers).frames), "compiled Outer.run:7, entry");
 }
 
+// A stub without a fixed frame: which caller is right is not known here, so each can be asked for.
+TEST_P(Stacks, AStubThatRunsHasItsCallerInTheFramePointerOrOnTop) {
+  const Address stub = made.blob(200, 4, "StubRoutines (2)", 0);
+  word(0x700, 0x1111);
+  word(0x900, kStack + 0xa00);
+  word(0x908, MadeUpCode::kCallStubReturn);
+  entry(0xa00, 0);
+  FrameStart registers{.pc = MadeUpCode::code_of(stub) + 20, .sp = 0x700, .fp = 0x900, .running = true};
+  std::size_t whole = 0;
+  const std::size_t attempts = walk(registers).attempts;
+  for (; registers.attempt < attempts; ++registers.attempt) whole += walk(registers).stopped.empty();
+  EXPECT_GT(attempts, 0u);
+  EXPECT_LE(whole, 1u) << "only one leads on";
+}
+
 // From registers: the interpreter keeps its bytecode pointer in r13 and stores it only before it calls.
 TEST_P(Stacks, ARunningInterpreterHasItsBytecodePointerInARegister) {
   const Address a = made.method("A", "a");
