@@ -2,13 +2,11 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstring>
 #include <map>
@@ -21,10 +19,13 @@
 #include "dtrace/bpf.h"
 #include "dtrace/close_in_parallel.h"
 #include "dtrace/record_queue.h"
+#include "target/perf_ring.h"
 #include "target/process_memory.h"
 
 namespace jtrace::dtrace {
 namespace {
+
+using target::PerfRing;
 
 constexpr std::uint64_t kHoldBack = 2'000'000;  // ns
 constexpr std::uint64_t kReadLimit = 1u << 16;  // of a text
@@ -45,52 +46,6 @@ struct Hit {
   std::uint32_t pid = 0, tid = 0;
   std::uint64_t registers[kRegisterWords] = {};
   std::span<const std::byte> stack;  // from the stack pointer
-};
-
-// The ring of one processor: the events of all sites write into it (linux/perf_event.h, perf_event_mmap_page).
-class PerfRing {
- public:
-  PerfRing(int fd, std::size_t size) : size_(size) {
-    page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    base_ = ::mmap(nullptr, page_ + size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  }
-  PerfRing(PerfRing&& other) noexcept
-      : base_(std::exchange(other.base_, MAP_FAILED)), size_(other.size_), page_(other.page_) {}
-  PerfRing& operator=(PerfRing&&) = delete;
-  ~PerfRing() {
-    if (base_ != MAP_FAILED) ::munmap(base_, page_ + size_);
-  }
-  bool mapped() const { return base_ != MAP_FAILED; }
-
-  template <class Function>
-  void consume(Function&& function) {
-    auto* control = static_cast<perf_event_mmap_page*>(base_);
-    const std::atomic_ref<__u64> head(control->data_head);
-    const std::uint64_t end = head.load(std::memory_order_acquire);
-    std::uint64_t at = control->data_tail;
-    while (end - at >= sizeof(perf_event_header)) {
-      perf_event_header header{};
-      copy(at, &header, sizeof header);
-      if (header.size < sizeof header || header.size > end - at) break;
-      record_.resize(header.size);
-      copy(at, record_.data(), header.size);
-      function(header.type, std::span<const std::byte>(record_).subspan(sizeof header));
-      at += header.size;
-    }
-    std::atomic_ref<__u64>(control->data_tail).store(at, std::memory_order_release);
-  }
-
- private:
-  void copy(std::uint64_t at, void* to, std::size_t size) const {
-    const auto* data = static_cast<const std::byte*>(base_) + page_;
-    const std::size_t start = at & (size_ - 1), first = std::min(size, size_ - start);
-    std::memcpy(to, data + start, first);
-    std::memcpy(static_cast<std::byte*>(to) + first, data, size - first);
-  }
-
-  void* base_ = MAP_FAILED;
-  std::size_t size_, page_ = 0;
-  std::vector<std::byte> record_;
 };
 
 class PerfSource final : public ProbeSource {

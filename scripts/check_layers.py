@@ -41,6 +41,7 @@ LAYERS = {
     "agent/entry": ["agent", "agent/methods", "agent/waits", "agent/classfile", "trace", "trace/record", "base"],
     "agent/jvmpi": ["agent", "agent/methods", "agent/waits", "agent/classfile", "trace", "trace/record", "base"],
     "dtrace": ["coreinspect/*", "target", "trace", "trace/record", "base"],
+    "sampling": ["coreinspect/*", "target", "trace", "trace/io", "base"],
     "session/options": ["trace", "trace/record", "base"],
     "session/document": ["session/options", "target", "trace", "trace/record", "trace/io", "base"],
     "session/spill": ["session/document", "session/options", "target", "trace", "trace/record", "trace/io", "base"],
@@ -48,7 +49,7 @@ LAYERS = {
                 "trace/record", "trace/io", "base"],
     "dtrace/trace": ["dtrace", "session/options", "session/document", "coreinspect/*", "target", "trace", "base"],
     "doctor": ["dtrace", "session", "session/options", "attach", "perfdata", "target", "base"],
-    "cli": ["doctor", "dtrace/trace", "session", "session/options", "session/document", "session/spill", "dtrace",
+    "cli": ["doctor", "dtrace/trace", "sampling", "session", "session/options", "session/document", "session/spill", "dtrace",
             "coreinspect/*", "perfdata", "attach", "target", "trace", "trace/record", "trace/io", "base"],
 }
 # Files of a layer of their own in the folder of another: what puts a session together, and leads the JVM's callbacks to it.
@@ -146,6 +147,8 @@ PLANTED = {
     "dtrace/trace/session.cpp": ('#include "session/attach_trace.h"', False),
     "doctor/attach.cpp": ('#include "attach/preflight.h"', True),
     "doctor/cli.cpp": ('#include "cli/selector.h"', False),
+    "sampling/walk.cpp": ('#include "coreinspect/tools/copied_stack.h"', True),
+    "sampling/up.cpp": ('#include "session/options/options.h"', False),
     "attach/doctor.cpp": ('#include "doctor/checks.h"', False),
     "cli/agent.cpp": ('#include "agent/options.h"', False),
     "coreinspect/types/up.cpp": ('#include "coreinspect/vm/vm.h"', False),

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "coreinspect/unwind/mixed_walker.h"
+#include "target/buffer_memory.h"
 
 namespace jtrace::coreinspect {
 
@@ -21,20 +22,35 @@ class CopiedStackWalker::Impl {
   }
 
   Walk walk(const target::Registers& registers, Address start, std::vector<std::byte> bytes) {
-    // Only the stack of the thread is from that moment. The VM's mark is not used: it is from now.
-    JavaThread thread;
-    thread.stack_base = start + bytes.size();
-    thread.stack_size = bytes.size();
-    CachedMemory& memory = *inspection_.vm().cached_memory();
-    memory.reset();
-    memory.overlay(start, std::move(bytes));
+    const std::size_t size = bytes.size();
+    refresh();
+    inspection_.vm().cached_memory()->overlay(start, std::move(bytes));
+    return walk_over(registers, start, size);
+  }
+
+  void refresh() {
+    inspection_.vm().cached_memory()->reset();
     code_.forget();
-    Walk walk = mixed_->walk(thread, registers);
-    if (!walk.incomplete() || !read_libraries_again()) return walk;
-    return mixed_->walk(thread, registers);
+  }
+  Walk walk_next(const target::Registers& registers, Address start, std::span<const std::byte> bytes) {
+    const target::BufferMemory copy(start, bytes);
+    CachedMemory& memory = *inspection_.vm().cached_memory();
+    memory.set_layer(&copy);
+    Walk walk = walk_over(registers, start, bytes.size());
+    memory.set_layer(nullptr);
+    return walk;
   }
 
  private:
+  Walk walk_over(const target::Registers& registers, Address start, std::size_t size) {
+    // Of the thread only its stack is of that moment: no mark of the VM, which is of now.
+    JavaThread thread;
+    thread.stack_base = start + size;
+    thread.stack_size = size;
+    Walk walk = mixed_->walk(thread, registers);
+    if (!walk.incomplete() || walk.beyond || !read_libraries_again()) return walk;
+    return mixed_->walk(thread, registers);
+  }
   void find_libraries() {
     names_.emplace(inspection_.target());
     native_.emplace(inspection_.target(), inspection_.vm().memory(),
@@ -69,6 +85,11 @@ Result<std::unique_ptr<CopiedStackWalker>> CopiedStackWalker::open(Inspection& i
 
 Walk CopiedStackWalker::walk(const target::Registers& registers, Address start, std::vector<std::byte> bytes) {
   return impl_->walk(registers, start, std::move(bytes));
+}
+
+void CopiedStackWalker::refresh() { impl_->refresh(); }
+Walk CopiedStackWalker::walk_next(const target::Registers& registers, Address start, std::span<const std::byte> bytes) {
+  return impl_->walk_next(registers, start, bytes);
 }
 
 }  // namespace jtrace::coreinspect

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "coreinspect/model/inspection.h"
@@ -22,6 +23,11 @@ class CopiedStackWalker {
 
   // `start`: the address of the first byte.
   Walk walk(const target::Registers& registers, Address start, std::vector<std::byte> bytes);
+
+  // The same for several stacks of nearly one moment: what was read of the target since refresh() is not read again.
+  // The memory shows no copy afterwards.
+  void refresh();
+  Walk walk_next(const target::Registers& registers, Address start, std::span<const std::byte> bytes);
 
  private:
   class Impl;

@@ -55,6 +55,12 @@ std::string frame_name(const Frame& frame) {
   return frame.module.empty() ? hex(frame.pc) : part(frame.module) + "+" + hex(frame.module_offset);
 }
 
+std::string thread_label(const ThreadReport& report) {
+  return part(report.java.address != 0 ? report.java.name
+              : report.name.empty()    ? "thread " + std::to_string(report.native_id)
+                                       : report.name);
+}
+
 std::vector<pid_t> running_threads(const target::Process& process, std::set<pid_t>* traced) {
   std::vector<pid_t> running;
   const auto tids = process.threads();
@@ -122,9 +128,7 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
 
 void CollapsedStacks::add(const ThreadSnapshot& snapshot) {
   for (const ThreadReport& report : snapshot.threads) {
-    std::string stack = part(report.java.address != 0 ? report.java.name
-                             : report.name.empty()    ? "thread " + std::to_string(report.native_id)
-                                                      : report.name);
+    std::string stack = thread_label(report);
     if (report.walk.incomplete()) stack.append(";").append(kCutStack);
     for (auto frame = report.walk.frames.rbegin(); frame != report.walk.frames.rend(); ++frame)
       if (frame->kind != FrameKind::kEntry) stack += ";" + frame_name(*frame);

@@ -56,6 +56,9 @@ class CollapsedStacks {
 // "java.lang.Thread.run", a native function, or "libc.so.6+0x85f16".
 std::string frame_name(const Frame& frame);
 
+// Its name, as it stands at the root of its stacks.
+std::string thread_label(const ThreadReport& report);
+
 // The threads that run or wait for a processor at this moment, as the kernel has them (proc(5): state R).
 // `traced`: gets those that are stopped by ptrace.
 std::vector<pid_t> running_threads(const target::Process& process, std::set<pid_t>* traced = nullptr);

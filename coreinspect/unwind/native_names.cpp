@@ -21,6 +21,17 @@ std::string readable(std::string_view symbol) {
 }  // namespace
 
 Frame NativeNames::frame_of(const NativeFrame& native) {
+  if (native.signal) return look_up(native);
+  if (known_.size() >= kMostKnown) known_.clear();
+  auto [known, fresh] = known_.try_emplace(native.pc << 1 | (native.exact ? 1 : 0));
+  if (fresh) known->second = look_up(native);
+  Frame frame = known->second;
+  frame.sp = native.sp;
+  frame.fp = native.fp;
+  return frame;
+}
+
+Frame NativeNames::look_up(const NativeFrame& native) {
   Frame frame{.kind = FrameKind::kNative, .pc = native.pc, .sp = native.sp, .fp = native.fp};
   if (native.signal) frame.name = "<signal handler called>";
   // The kernel sets the return address of a handler to the first byte of its function.

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "coreinspect/unwind/java_walker.h"
@@ -28,7 +29,11 @@ class NativeNames {
   const Images& images_of(const target::Mapping& mapping);
   Images open_images(const target::Mapping& mapping) const;
 
+  Frame look_up(const NativeFrame& native);
+
+  static constexpr std::size_t kMostKnown = 65536;
   const target::Target& target_;
+  std::unordered_map<target::Address, Frame> known_;  // by pc, shifted, and whether it is exact
   std::map<std::string, Images> images_;
 };
 

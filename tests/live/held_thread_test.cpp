@@ -130,12 +130,13 @@ TEST_P(HeldThread, ThatSpinsStandsOrGoesOnAndIsNamed) {
 TEST_P(HeldThread, DoesNotKeepProfileAndTopFromTheOthers) {
   const auto holder = hold_thread("parked", true);
   ASSERT_TRUE(holder);
-  const CommandOutput cpu = run({"profile", jvm_->pid_text(), "--duration", "0.5", "--max-share", "50"});
+  const CommandOutput cpu =
+      run({"profile", jvm_->pid_text(), "--ptrace", "--duration", "0.5", "--max-share", "50", "-o", "-"});
   EXPECT_EQ(cpu.status, 9) << cpu.err;
   EXPECT_THAT(cpu.out, HasSubstr("spinner;"));
   EXPECT_THAT(cpu.err, HasSubstr("parked"));
   const CommandOutput wall =
-      run({"profile", jvm_->pid_text(), "--wall", "--hz", "5", "--duration", "0.5", "--max-share", "50"});
+      run({"profile", jvm_->pid_text(), "--wall", "--hz", "5", "--duration", "0.5", "--max-share", "50", "-o", "-"});
   EXPECT_EQ(wall.status, 9) << wall.err;
   EXPECT_THAT(wall.out, HasSubstr("PlainFacts.hold"));
   EXPECT_THAT(wall.err, HasSubstr(named("parked")));

@@ -269,7 +269,8 @@ TEST_P(StackOnEachJdk, WritesAValidTrace) {
 
 TEST_P(StackOnEachJdk, IsProfiledWithoutAnAgent) {
   must(jvm_->ask("spin 1"));
-  const CommandOutput busy = run({"profile", jvm_->pid_text(), "--duration", "1", "--max-share", "50"});
+  const CommandOutput busy =
+      run({"profile", jvm_->pid_text(), "--ptrace", "--duration", "1", "--max-share", "50", "-o", "-"});
   EXPECT_EQ(busy.status, 0) << busy.err;
   EXPECT_THAT(busy.out, HasSubstr(";Standing.spin")) << busy.err;
   EXPECT_THAT(busy.err, AllOf(HasSubstr(" samples in "), HasSubstr("the target stood still for ")));

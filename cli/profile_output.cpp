@@ -1,0 +1,83 @@
+#include "cli/profile_output.h"
+
+#include <utility>
+
+#include "trace/xml_writer.h"
+
+namespace jtrace::cli {
+namespace {
+
+constexpr std::size_t kTableRows = 20;
+
+class Counted final : public ProfileOutput {
+ public:
+  Counted(std::string format, std::unique_ptr<trace::ByteSink> bytes)
+      : format_(std::move(format)), bytes_(std::move(bytes)) {}
+
+  Result<> take(const coreinspect::ThreadSnapshot& snapshot, std::uint64_t, std::uint64_t weight) override {
+    for (const auto& report : snapshot.threads) counts_.add(report, weight);
+    return {};
+  }
+  Result<> finish(const sampling::ProfileHead& head) override {
+    JTRACE_RETURN_IF_ERROR(bytes_->write(format_ == "collapsed"    ? sampling::collapsed_text(counts_)
+                                         : format_ == "speedscope" ? sampling::speedscope_json(counts_, head)
+                                         : format_ == "html"       ? sampling::profile_page(counts_, head)
+                                                                   : sampling::profile_table(counts_, kTableRows)));
+    return bytes_->finish();
+  }
+
+ private:
+  const std::string format_;
+  std::unique_ptr<trace::ByteSink> bytes_;
+  sampling::ProfileCounts counts_;
+};
+
+class Document final : public ProfileOutput {
+ public:
+  Document(coreinspect::Inspection& inspection, std::unique_ptr<trace::ByteSink> bytes,
+           coreinspect::SnapshotIdentity identity)
+      : bytes_(std::move(bytes)), xml_(*bytes_), writer_(inspection, xml_, std::move(identity), {}, true) {}
+
+  Result<> begin() { return writer_.begin(); }
+  Result<> take(const coreinspect::ThreadSnapshot& snapshot, std::uint64_t time, std::uint64_t) override {
+    JTRACE_RETURN_IF_ERROR(writer_.start_trace(time));
+    JTRACE_RETURN_IF_ERROR(writer_.write_threads(snapshot, true, false));
+    return writer_.end_trace(time);
+  }
+  Result<> finish(const sampling::ProfileHead&) override {
+    JTRACE_RETURN_IF_ERROR(writer_.end());
+    return xml_.finish();
+  }
+
+ private:
+  std::unique_ptr<trace::ByteSink> bytes_;
+  trace::XmlWriter xml_;
+  coreinspect::SnapshotEvents writer_;
+};
+
+}  // namespace
+
+Result<std::string> profile_format(const std::string& format, const std::string& output) {
+  if (!format.empty()) return format;
+  if (output.empty()) return std::string("text");
+  if (output == "-" || output.ends_with(".collapsed")) return std::string("collapsed");
+  if (output.ends_with(".speedscope.json")) return std::string("speedscope");
+  if (output.ends_with(".html")) return std::string("html");
+  if (output.ends_with(".xml")) return std::string("xml");
+  return fail(ErrorCategory::kUsage, "the name " + output + " does not say what to write",
+              "a name in .collapsed, .speedscope.json, .html or .xml, or --format");
+}
+
+Result<std::unique_ptr<ProfileOutput>> open_profile_output(coreinspect::Inspection& inspection,
+                                                           const std::string& format, const std::string& output,
+                                                           const std::string& how) {
+  JTRACE_ASSIGN_OR_RETURN(auto bytes, open_whole_output(output.empty() ? "-" : output));
+  if (format != "xml") return std::unique_ptr<ProfileOutput>(std::make_unique<Counted>(format, std::move(bytes)));
+  auto identity = identity_of(inspection, false);
+  identity.agent_parameters = how;
+  auto document = std::make_unique<Document>(inspection, std::move(bytes), std::move(identity));
+  JTRACE_RETURN_IF_ERROR(document->begin());
+  return std::unique_ptr<ProfileOutput>(std::move(document));
+}
+
+}  // namespace jtrace::cli

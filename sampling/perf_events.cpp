@@ -1,0 +1,249 @@
+#include "sampling/perf_events.h"
+
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/strings.h"
+
+namespace jtrace::sampling {
+namespace {
+
+constexpr std::size_t kMostRing = 8u << 20, kLeastRing = 256u << 10;  // bytes a processor
+constexpr int kMostPasses = 8;                                        // over the list of threads
+constexpr std::uint64_t kFormatLost = 1u << 4;                        // PERF_FORMAT_LOST (Linux 6.0)
+constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
+
+std::string paranoid_level() {
+  const auto text = read_file(kParanoid);
+  return text ? text->substr(0, text->find('\n')) : "?";
+}
+
+int processors() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))); }
+
+void raise_descriptor_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+// Those that ran most come first: where there are not descriptors enough the others are left out.
+void sort_by_cpu_time(const target::Process& process, std::vector<pid_t>& tids) {
+  std::map<pid_t, std::uint64_t> ran;
+  for (const pid_t tid : tids)
+    if (const auto text = process.read_proc("task/" + std::to_string(tid) + "/schedstat"))
+      ran[tid] = parse_decimal<std::uint64_t>(std::string_view(*text).substr(0, text->find(' '))).value_or(0);
+  std::stable_sort(tids.begin(), tids.end(), [&](pid_t a, pid_t b) { return ran[a] > ran[b]; });
+}
+
+bool is_refusal(const Error& error) { return error.errnum == EACCES || error.errnum == EPERM; }
+
+}  // namespace
+
+std::uint64_t greatest_rate() {
+  const auto text = read_file("/proc/sys/kernel/perf_event_max_sample_rate");
+  return text ? parse_decimal<std::uint64_t>(std::string_view(*text).substr(0, text->find('\n'))).value_or(0) : 0;
+}
+
+Result<std::unique_ptr<PerfEvents>> PerfEvents::open(const target::Process& process, const EventOptions& options) {
+  if (const auto most = greatest_rate(); most != 0 && options.hz > static_cast<double>(most))
+    return fail(ErrorCategory::kUsage, "the kernel gives at most " + std::to_string(most) + " samples a second",
+                "see /proc/sys/kernel/perf_event_max_sample_rate");
+  raise_descriptor_limit();
+  Error last;
+  const std::pair<Arrangement, bool> ways[] = {
+      {Arrangement::kProcessors, true}, {Arrangement::kThreads, true}, {Arrangement::kThreads, false}};
+  for (const auto& [arrangement, with_kernel] : ways) {
+    std::unique_ptr<PerfEvents> events(new PerfEvents(process, options));
+    const auto opened = events->try_open(arrangement, with_kernel);
+    if (opened) return events;
+    last = opened.error();
+    if (!is_refusal(last)) return fail(std::move(last));
+  }
+  last.category = ErrorCategory::kPermission;
+  return fail(last.with_help("perf_event_paranoid is " + paranoid_level() +
+                             "; another user's process takes CAP_PERFMON, a container a seccomp profile that allows "
+                             "perf_event_open"));
+}
+
+Result<> PerfEvents::try_open(Arrangement arrangement, bool with_kernel) {
+  arrangement_ = arrangement;
+  with_kernel_ = with_kernel;
+  JTRACE_RETURN_IF_ERROR(arrangement == Arrangement::kProcessors ? open_processors() : open_threads());
+  if (rings_.empty()) return fail(ErrorCategory::kSystem, "no processor takes perf events");
+  if (!with_kernel_)
+    notes_.push_back("time in the kernel is left out: perf_event_paranoid is " + paranoid_level() +
+                     " and there is no CAP_PERFMON");
+  return {};
+}
+
+std::string PerfEvents::description() const {
+  return std::string("perf events ") +
+         (arrangement_ == Arrangement::kProcessors ? "on each processor" : "of each thread") +
+         (with_kernel_ ? "" : ", user space alone");
+}
+
+Result<UniqueFd> PerfEvents::open_event(pid_t thread, int processor) {
+  perf_event_attr event{};
+  event.type = PERF_TYPE_SOFTWARE;
+  event.size = sizeof event;
+  event.config = PERF_COUNT_SW_CPU_CLOCK;
+  event.sample_period = static_cast<std::uint64_t>(std::llround(1e9 / options_.hz));
+  event.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                      PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  event.sample_regs_user = kSampledRegisters;
+  event.sample_stack_user = options_.stack_bytes;
+  event.exclude_callchain_user = 1;
+  event.exclude_kernel = with_kernel_ ? 0 : 1;
+  event.exclude_callchain_kernel = with_kernel_ ? 0 : 1;
+  event.exclude_hv = 1;
+  event.exclude_guest = 1;
+  event.exclude_idle = 1;
+  event.use_clockid = 1;
+  event.clockid = CLOCK_MONOTONIC;
+  event.disabled = 1;
+  event.watermark = 1;
+  event.wakeup_watermark = static_cast<std::uint32_t>(kLeastRing / 2);  // nobody waits: the rings are looked at
+  const bool of_thread = arrangement_ == Arrangement::kThreads;
+  event.task = of_thread ? 1 : 0;
+  event.inherit = of_thread ? 1 : 0;
+  while (true) {
+    event.read_format = tells_lost_ ? kFormatLost : 0;
+    event.inherit_thread = of_thread && inherits_threads_alone_ ? 1 : 0;
+    UniqueFd fd(static_cast<int>(
+        ::syscall(SYS_perf_event_open, &event, of_thread ? thread : -1, processor, -1, PERF_FLAG_FD_CLOEXEC)));
+    if (fd || errno == ENODEV) return fd;
+    if (errno == EINVAL && tells_lost_) tells_lost_ = false;
+    else if (errno == EINVAL && event.inherit_thread != 0) inherits_threads_alone_ = false;  // before 5.13
+    else return fail(system_error(errno, "cannot open a perf event"));
+  }
+}
+
+Result<> PerfEvents::open_processors() {
+  for (int processor = 0; processor < processors(); ++processor) {
+    JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_event(-1, processor));
+    if (fd) JTRACE_RETURN_IF_ERROR(add(std::move(fd), 0, processor));
+  }
+  return {};
+}
+
+// A thread that is born meanwhile has inherited its parent's events, or is in the next list.
+Result<> PerfEvents::open_threads() {
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    JTRACE_ASSIGN_OR_RETURN(auto tids, process_.threads());
+    std::erase_if(tids, [&](pid_t tid) { return opened_.contains(tid); });
+    if (tids.empty()) break;
+    sort_by_cpu_time(process_, tids);
+    for (std::size_t i = 0; i < tids.size(); ++i) {
+      for (int processor = 0; processor < processors(); ++processor) {
+        auto fd = open_event(tids[i], processor);
+        if (!fd && fd.error().errnum == ESRCH) break;  // it has ended
+        if (!fd && fd.error().errnum == EMFILE && !events_.empty()) {
+          notes_.push_back(std::to_string(tids.size() - i) +
+                           " threads, those that used the processor least, are not sampled: there are not descriptors "
+                           "enough (ulimit -n)");
+          return {};
+        }
+        if (!fd) return fail(fd.error());
+        if (*fd) JTRACE_RETURN_IF_ERROR(add(std::move(*fd), tids[i], processor));
+      }
+      opened_.insert(tids[i]);
+    }
+  }
+  return {};
+}
+
+Result<> PerfEvents::add(UniqueFd fd, pid_t thread, int processor) {
+  const auto first = first_of_.find(processor);
+  if (first == first_of_.end()) {
+    JTRACE_RETURN_IF_ERROR(map_ring(fd.get()));
+    first_of_[processor] = fd.get();
+  } else if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, first->second) != 0) {
+    return fail(system_error(errno, "cannot lead perf events into one ring"));
+  }
+  std::uint64_t id = 0;
+  if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0)
+    return fail(system_error(errno, "cannot ask for the identity of a perf event"));
+  thread_of_[id] = thread;
+  events_.push_back(std::move(fd));
+  return {};
+}
+
+// As large as the user may lock: all have the size of the smallest.
+Result<> PerfEvents::map_ring(int fd) {
+  for (std::size_t size = ring_size_ == 0 ? kMostRing : ring_size_; size >= kLeastRing; size /= 2) {
+    target::PerfRing ring(fd, size);
+    if (ring.mapped()) {
+      ring_size_ = size;
+      rings_.push_back(std::move(ring));
+      return {};
+    }
+    if (errno != EPERM && errno != ENOMEM) return fail(system_error(errno, "cannot map the ring of perf events"));
+  }
+  return fail(system_error(errno, "cannot map the ring of perf events")
+                  .with_help("raise ulimit -l or /proc/sys/kernel/perf_event_mlock_kb"));
+}
+
+Result<> PerfEvents::start() {
+  for (const UniqueFd& event : events_)
+    if (::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
+      return fail(system_error(errno, "cannot switch a perf event on"));
+  return {};
+}
+void PerfEvents::stop() {
+  for (const UniqueFd& event : events_) ::ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void PerfEvents::drain(const std::function<void(const SampleRecord&)>& take) {
+  for (target::PerfRing& ring : rings_)
+    ring.consume([&](std::uint32_t type, std::span<const std::byte> body) { take_record(type, body, take); });
+}
+
+// It was born when its parent had events already, and got its own besides those that it inherited.
+bool PerfEvents::is_duplicate(const SampleRecord& sample) const {
+  if (arrangement_ == Arrangement::kProcessors) return false;
+  const auto tid = static_cast<pid_t>(sample.tid);
+  const auto owner = thread_of_.find(sample.event);
+  return opened_.contains(tid) && owner != thread_of_.end() && owner->second != tid;
+}
+
+void PerfEvents::take_record(std::uint32_t type, std::span<const std::byte> body,
+                             const std::function<void(const SampleRecord&)>& take) {
+  ByteReader reader(body);
+  switch (type) {
+    case PERF_RECORD_LOST:
+      (void)reader.read<std::uint64_t>();
+      lost_ += reader.read<std::uint64_t>();
+      return;
+    case PERF_RECORD_THROTTLE: ++throttled_; return;
+    case PERF_RECORD_EXIT: {  // pid, ppid, tid: its number may be another thread's soon
+      (void)reader.read<std::uint64_t>();
+      opened_.erase(static_cast<pid_t>(reader.read<std::uint32_t>()));
+      return;
+    }
+    case PERF_RECORD_SAMPLE:
+      if (!read_sample(body, sample_)) ++lost_;
+      else if (static_cast<pid_t>(sample_.pid) == process_.pid() && !is_duplicate(sample_)) take(sample_);
+      return;
+    default: return;
+  }
+}
+
+// The last losses have no record after them, which would tell them: the events count for themselves.
+std::uint64_t PerfEvents::lost() const {
+  std::uint64_t told = 0;
+  for (const UniqueFd& event : events_) {
+    std::uint64_t values[2] = {};  // value, lost
+    if (tells_lost_ && ::read(event.get(), values, sizeof values) == sizeof values) told += values[1];
+  }
+  return std::max(told, lost_);
+}
+std::uint64_t PerfEvents::throttled() const { return throttled_; }
+
+}  // namespace jtrace::sampling

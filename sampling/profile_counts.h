@@ -1,0 +1,40 @@
+// ProfileCounts: samples merged by thread and stack. Memory grows with distinct stacks, not with samples. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "coreinspect/tools/thread_snapshot.h"
+
+namespace jtrace::sampling {
+
+class ProfileCounts {
+ public:
+  struct Count {
+    std::uint64_t samples = 0, weight = 0;  // ns
+  };
+  // The thread's name, then frames from the outermost on, as numbers of names().
+  using Stack = std::vector<std::uint32_t>;
+
+  // What the report has of a stack; one that is not whole stands below coreinspect::kCutStack.
+  void add(const coreinspect::ThreadReport& report, std::uint64_t weight);
+
+  const std::vector<std::string>& names() const { return names_; }
+  const std::map<Stack, Count>& stacks() const { return stacks_; }
+  Count total() const { return total_; }
+
+ private:
+  std::uint32_t number_of(std::string_view name);
+
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::map<Stack, Count> stacks_;
+  Stack stack_;
+  Count total_;
+};
+
+}  // namespace jtrace::sampling

@@ -1,0 +1,100 @@
+// The page of jtrace report (trace/io/page) with the data of a profile: JSON as trace/io/report_json.cpp writes it, as
+// far as a profile has them.
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/json.h"
+#include "sampling/profile_writers.h"
+#include "trace/io/report_page.h"
+
+namespace jtrace::sampling {
+namespace {
+
+constexpr std::size_t kMostNodes = 20'000;  // that the page shows
+
+// Stacks merged from the thread inwards; node 0 is the root, a node stands after its parent.
+struct Tree {
+  struct Node {
+    std::uint32_t parent = 0, name = 0;
+    std::uint64_t samples = 0, weight = 0;  // with its children's
+  };
+  std::vector<Node> nodes{Node{}};
+  std::unordered_map<std::uint64_t, std::uint32_t> children;  // parent, name
+
+  explicit Tree(const ProfileCounts& counts) {
+    for (const auto& [stack, count] : counts.stacks()) {
+      std::uint32_t node = 0;
+      add(node, count);
+      for (const std::uint32_t name : stack) {
+        const auto [child, fresh] = children.try_emplace(std::uint64_t{node} << 32 | name, nodes.size());
+        if (fresh) nodes.push_back({.parent = node, .name = name + 1});
+        node = child->second;
+        add(node, count);
+      }
+    }
+  }
+  void add(std::uint32_t node, const ProfileCounts::Count& count) {
+    nodes[node].samples += count.samples;
+    nodes[node].weight += count.weight;
+  }
+  // The least samples that a node has which is shown.
+  std::uint64_t threshold() const {
+    if (nodes.size() <= kMostNodes) return 0;
+    std::vector<std::uint64_t> samples;
+    for (const Node& node : nodes) samples.push_back(node.samples);
+    std::nth_element(samples.begin(), samples.begin() + kMostNodes, samples.end(), std::greater<>());
+    return samples[kMostNodes] + 1;
+  }
+};
+
+void put_flame(JsonWriter& json, const ProfileCounts& counts, const ProfileHead& head) {
+  const Tree tree(counts);
+  const std::uint64_t least = tree.threshold();
+  json.key("flame").begin_object().member("source", head.how).member("note", "");
+  json.member("frames", tree.nodes.size() - 1).member("folded", 0).key("nodes").begin_array();
+  std::unordered_map<std::uint32_t, std::size_t> place;
+  for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
+    const Tree::Node& node = tree.nodes[i];
+    if (node.samples < least) continue;  // its children have no more
+    place.emplace(i, place.size());
+    // parent, name, calls, wall, cpu, bytes, samples
+    json.value(place[node.parent]).value(node.name).value(0).value(0).value(node.weight).value(0).value(node.samples);
+  }
+  json.end_array().key("names").begin_array().value("all");
+  for (const std::string& name : counts.names()) json.value(name);
+  json.end_array().end_object();
+}
+
+std::string page_data(const ProfileCounts& counts, const ProfileHead& head) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().member("title", head.title).member("version", JTRACE_VERSION);
+  json.member("events", counts.total().samples).member("truncated", false);
+  json.key("faults").begin_object().end_object().key("elements").begin_array();
+  json.begin_array().value("samples").value(counts.total().samples).end_array().end_array();
+  json.key("processes").begin_array().begin_object().member("id", "profile");
+  json.member("start", std::to_string(head.start)).member("span", head.elapsed / 1000);
+  json.key("producers").begin_array().begin_object().member("agent", "jtrace profile");
+  json.member("version", JTRACE_VERSION).member("parameters", head.how).member("process", head.process);
+  json.member("pid", head.pid).member("host", "").member("command", "").member("snapshot", false);
+  json.member("events", counts.total().samples).member("dropped", head.lost).member("traces", 1);
+  json.member("from", 0).member("to", head.elapsed / 1000).end_object().end_array();
+  put_flame(json, counts, head);
+  json.end_object().end_array().end_object();
+  return text;
+}
+
+}  // namespace
+
+std::string profile_page(const ProfileCounts& counts, const ProfileHead& head) {
+  const std::string_view page = trace::io::report_page();
+  const std::size_t at = page.find(trace::io::kReportDataMark);
+  std::string result(page.substr(0, at));
+  for (const char c : page_data(counts, head)) {  // nothing in the data may end the script element
+    if (c == '<') result += "\\u003c";
+    else result += c;
+  }
+  return result.append(page.substr(at + trace::io::kReportDataMark.size()));
+}
+
+}  // namespace jtrace::sampling

@@ -1,0 +1,97 @@
+#include "sampling/profile_writers.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "base/json.h"
+
+namespace jtrace::sampling {
+namespace {
+
+struct Row {
+  std::uint64_t self = 0, total = 0;  // samples
+};
+
+std::string percent(std::uint64_t part, std::uint64_t all) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%6.1f %%",
+                all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all));
+  return text;
+}
+
+std::vector<std::pair<std::uint32_t, Row>> greatest(const std::map<std::uint32_t, Row>& rows, std::size_t limit) {
+  std::vector<std::pair<std::uint32_t, Row>> sorted(rows.begin(), rows.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second.self, a.second.total) > std::pair(b.second.self, b.second.total);
+  });
+  sorted.resize(std::min(limit, sorted.size()));
+  return sorted;
+}
+
+void put_profile(JsonWriter& json, const std::string& name,
+                 const std::vector<const std::pair<const ProfileCounts::Stack, ProfileCounts::Count>*>& stacks) {
+  std::uint64_t sum = 0;
+  json.begin_object().member("type", "sampled").member("name", name).member("unit", "nanoseconds");
+  json.key("samples").begin_array();
+  for (const auto* stack : stacks) {
+    json.begin_array();
+    for (std::size_t i = 1; i < stack->first.size(); ++i) json.value(stack->first[i]);
+    json.end_array();
+    sum += stack->second.weight;
+  }
+  json.end_array().key("weights").begin_array();
+  for (const auto* stack : stacks) json.value(stack->second.weight);
+  json.end_array().member("startValue", 0).member("endValue", sum).end_object();
+}
+
+}  // namespace
+
+std::string collapsed_text(const ProfileCounts& counts) {
+  std::vector<std::string> lines;
+  for (const auto& [stack, count] : counts.stacks()) {
+    std::string line;
+    for (const std::uint32_t name : stack) line += (line.empty() ? "" : ";") + counts.names()[name];
+    lines.push_back(line + " " + std::to_string(count.samples) + "\n");
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
+std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().member("$schema", "https://www.speedscope.app/file-format-schema.json");
+  json.member("exporter", std::string("jtrace ") + JTRACE_VERSION).member("name", head.title);
+  json.key("shared").begin_object().key("frames").begin_array();
+  for (const std::string& name : counts.names()) json.begin_object().member("name", name).end_object();
+  json.end_array().end_object().key("profiles").begin_array();
+  std::map<std::uint32_t, std::vector<const std::pair<const ProfileCounts::Stack, ProfileCounts::Count>*>> threads;
+  for (const auto& stack : counts.stacks()) threads[stack.first[0]].push_back(&stack);
+  for (const auto& [thread, stacks] : threads) put_profile(json, counts.names()[thread], stacks);
+  json.end_array().end_object();
+  return text + "\n";
+}
+
+std::string profile_table(const ProfileCounts& counts, std::size_t limit) {
+  std::map<std::uint32_t, Row> frames, threads;
+  for (const auto& [stack, count] : counts.stacks()) {
+    threads[stack[0]].self += count.samples;
+    if (stack.size() < 2) continue;
+    frames[stack.back()].self += count.samples;
+    for (const std::uint32_t frame : std::set<std::uint32_t>(stack.begin() + 1, stack.end()))
+      frames[frame].total += count.samples;
+  }
+  const std::uint64_t all = counts.total().samples;
+  std::string text = "    self     total  frame\n";
+  for (const auto& [frame, row] : greatest(frames, limit))
+    text += percent(row.self, all) + "  " + percent(row.total, all) + "  " + counts.names()[frame] + "\n";
+  text += "\n   share  thread\n";
+  for (const auto& [thread, row] : greatest(threads, limit))
+    text += percent(row.self, all) + "  " + counts.names()[thread] + "\n";
+  return text;
+}
+
+}  // namespace jtrace::sampling

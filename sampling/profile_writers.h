@@ -1,0 +1,29 @@
+// Profiles in the formats that people's tools open. Pure but for the page, which has the version in it.
+#pragma once
+
+#include <string>
+
+#include "sampling/profile_counts.h"
+
+namespace jtrace::sampling {
+
+// What a profile is of, for its title and the tools that show it.
+struct ProfileHead {
+  std::string title;    // "Main (4711)"
+  std::string process;  // the main class
+  std::int64_t pid = 0;
+  std::string how;          // "99 Hz, perf events on each processor"
+  std::uint64_t start = 0;  // ns since the epoch
+  std::uint64_t elapsed = 0, lost = 0;
+};
+
+// "thread;outermost;...;innermost SAMPLES", as flame graph tools read it.
+std::string collapsed_text(const ProfileCounts& counts);
+// speedscope's file format: one "sampled" profile a thread, weights in ns.
+std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head);
+// A page like that of jtrace report, with the flame graph of the samples.
+std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
+// For a terminal: where the time went, by innermost frame and by thread.
+std::string profile_table(const ProfileCounts& counts, std::size_t rows);
+
+}  // namespace jtrace::sampling

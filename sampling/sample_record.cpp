@@ -1,0 +1,74 @@
+#include "sampling/sample_record.h"
+
+#include <linux/perf_event.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+
+namespace jtrace::sampling {
+namespace {
+
+// Among the addresses of a call chain: where those of the kernel begin, where those of user space.
+bool is_marker(std::uint64_t address) { return address >= static_cast<std::uint64_t>(PERF_CONTEXT_MAX); }
+
+void read_kernel_chain(ByteReader& reader, SampleRecord& sample) {
+  const auto count = reader.read<std::uint64_t>();
+  bool kernel = false;
+  sample.kernel.clear();
+  for (std::uint64_t i = 0; i < count && !reader.failed(); ++i) {
+    const auto address = reader.read<std::uint64_t>();
+    if (is_marker(address)) kernel = address == static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL);
+    else if (kernel) sample.kernel.push_back(address);
+  }
+}
+
+// The order of asm/perf_regs.h.
+void read_registers(ByteReader& reader, user_regs_struct& values) {
+  const auto next = [&] { return reader.read<std::uint64_t>(); };
+  values = {};
+  values.rax = next();
+  values.rbx = next();
+  values.rcx = next();
+  values.rdx = next();
+  values.rsi = next();
+  values.rdi = next();
+  values.rbp = next();
+  values.rsp = next();
+  values.rip = next();
+  values.r8 = next();
+  values.r9 = next();
+  values.r10 = next();
+  values.r11 = next();
+  values.r12 = next();
+  values.r13 = next();
+  values.r14 = next();
+  values.r15 = next();
+}
+
+}  // namespace
+
+bool read_sample(std::span<const std::byte> body, SampleRecord& sample) {
+  ByteReader reader(body);
+  sample.event = reader.read<std::uint64_t>();
+  (void)reader.read<std::uint64_t>();  // the instruction: in the registers, or in the chain
+  sample.pid = reader.read<std::uint32_t>();
+  sample.tid = reader.read<std::uint32_t>();
+  sample.time = reader.read<std::uint64_t>();
+  sample.period = reader.read<std::uint64_t>();
+  read_kernel_chain(reader, sample);
+  const auto abi = reader.read<std::uint64_t>();
+  sample.has_registers = abi == PERF_SAMPLE_REGS_ABI_64;
+  if (abi != PERF_SAMPLE_REGS_ABI_NONE) read_registers(reader, sample.registers.values);
+  const auto size = reader.read<std::uint64_t>();
+  sample.stack = reader.read_bytes(size);
+  sample.stack_is_full = true;
+  if (size > 0) {
+    const auto copied = std::min<std::uint64_t>(reader.read<std::uint64_t>(), sample.stack.size());
+    sample.stack_is_full = copied == size;
+    sample.stack = sample.stack.first(copied);
+  }
+  return !reader.failed();
+}
+
+}  // namespace jtrace::sampling

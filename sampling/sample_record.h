@@ -1,0 +1,32 @@
+// SampleRecord: one PERF_RECORD_SAMPLE as PerfEvents asks for it (linux/perf_event.h, "struct { ... } for sample").
+// Pure; points into the record.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "target/registers.h"
+
+namespace jtrace::sampling {
+
+// AX to SP (0 to 7), IP (8), R8 to R15 (16 to 23): asm/perf_regs.h.
+inline constexpr std::uint64_t kSampledRegisters = 0xff01ff;
+
+struct SampleRecord {
+  std::uint64_t event = 0;  // PERF_EVENT_IOC_ID of the event, of an inherited one that of its first ancestor
+  std::uint32_t pid = 0, tid = 0;
+  std::uint64_t time = 0;             // CLOCK_MONOTONIC, ns
+  std::uint64_t period = 0;           // ns of the clock that ran until this sample
+  std::vector<std::uint64_t> kernel;  // innermost first; empty where it ran in user space, or may not be told
+  bool has_registers = false;         // not of a thread that is just ending
+  target::Registers registers;        // in user space
+  std::span<const std::byte> stack;   // from registers.sp() on, as far as it was copied
+  bool stack_is_full = false;         // as much as was asked for
+};
+
+// False for a record that is not as it was asked for.
+bool read_sample(std::span<const std::byte> body, SampleRecord& sample);
+
+}  // namespace jtrace::sampling
