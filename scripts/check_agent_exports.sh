@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Asserts what lets the agent load into any JVM: check_agent_exports.sh LIBRARY
 #   it needs libc.so.6 alone, no symbol version above GLIBC_2.17, exports its three entry points and nothing else, runs no
-#   constructor of ours, asks for no executable stack, cannot be unloaded by dlclose, and loads under musl where musl is.
+#   constructor of ours, asks for no executable stack, cannot be unloaded by dlclose, loads under musl where musl is, and
+#   docs/install.md says the version.
 # check_agent_exports.sh --self-test builds a library that breaks the rules and sees each one found (needs g++).
 set -euo pipefail
 export LC_ALL=C
@@ -76,6 +77,11 @@ C
   rm -rf "$folder"
 }
 
+# docs/install.md says from which glibc on.
+check_document() {
+  grep -q "glibc $floor or later" "$(dirname "$0")/../docs/install.md" || fault "docs/install.md does not say 'glibc $floor or later'"
+}
+
 check_all() {
   library=$1
   check_needed
@@ -85,6 +91,7 @@ check_all() {
   check_stack
   check_pinned
   check_musl
+  check_document
 }
 
 self_test() {

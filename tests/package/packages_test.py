@@ -196,6 +196,16 @@ def install_deb(package, root):
     return run(["dpkg", f"--root={root}", "--force-script-chrootless,not-root,bad-path", "--log=/dev/null", "-i", package])
 
 
+def check_readme(kind, doc):
+    """What the README and the pages link to is in the package."""
+    text = (doc / "README.md").read_text()
+    named = re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r"`((?:docs/)?[\w/]+[.]md)`", text)
+    for page in [*doc.glob("*.md"), *doc.glob("reference/*.md")]:
+        named += [os.path.relpath(page.parent / link, doc) for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text())]
+    missing = sorted({name for name in named if name != "CONTRIBUTING.md" and not (doc / name).is_file()})
+    expect(named and not missing, f"{kind}: what README and pages refer to is there: {missing}")
+
+
 def test_deb(folder, package, jvm, other, classes, home):
     root = bare(folder, "deb")
     before = files_of(root / "tmp")
@@ -205,6 +215,7 @@ def test_deb(folder, package, jvm, other, classes, home):
                  "usr/share/man/man1/jtrace-attach.1.gz", "usr/share/bash-completion/completions/jtrace",
                  "lib/systemd/system/hsperf.service", "usr/share/doc/jtrace/THIRD_PARTY", "usr/share/doc/jtrace/copyright"):
         expect((root / path).is_file(), f"deb: has {path}")
+    check_readme("deb", root / "usr/share/doc/jtrace")
     try_program("deb", root, "/usr", jvm, "outside")
     try_service(root, jvm, other)
     try_inside("deb", root, "/usr", classes, home)
@@ -224,6 +235,7 @@ def test_rpm(folder, package, jvm):
     words = ["rpm", "--root", root, "--nosignature", "--define", "_dbpath /var/lib/rpm"]
     done = run([*words, "-i", package])
     expect(done.returncode == 0, f"rpm: installs: {done.stderr.strip()[-300:]}")
+    check_readme("rpm", root / "usr/share/doc/jtrace")
     try_program("rpm", root, "/usr", jvm, "outside")
     done = run([*words, "-e", "jtrace"])
     expect(done.returncode == 0, f"rpm: is removed: {done.stderr.strip()[-300:]}")
@@ -236,6 +248,7 @@ def test_tarball(folder, package, jvm):
     root = bare(folder, "tar")
     run(["tar", "-C", root, "-xzf", package])
     (inner,) = [path for path in root.iterdir() if path.name.startswith("jtrace-")]
+    check_readme("tarball", inner / "share/doc/jtrace")
     try_program("tarball", root, "/" + inner.name, jvm, "outside")
     expect((inner / "share/doc/jtrace/LGPL-2.1").is_file(), "tarball: has the licences")
     shutil.rmtree(inner)
