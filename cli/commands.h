@@ -25,6 +25,7 @@ void add_agent_child_command(CLI::App& app, ExitStatus& status);
 void add_convert_command(CLI::App& app, ExitStatus& status);
 void add_merge_command(CLI::App& app, ExitStatus& status);
 void add_report_command(CLI::App& app, ExitStatus& status);
+void add_slow_command(CLI::App& app, ExitStatus& status);
 void add_validate_command(CLI::App& app, ExitStatus& status);
 void add_stats_command(CLI::App& app, ExitStatus& status);
 
@@ -43,7 +44,8 @@ inline constexpr NamedCommand kCommands[] = {
     {"probe", add_probe_command},     {"agent-child", add_agent_child_command},
     {"convert", add_convert_command}, {"merge", add_merge_command},
     {"report", add_report_command},   {"validate", add_validate_command},
-    {"stats", add_stats_command},     {"doctor", add_doctor_command},
+    {"stats", add_stats_command},     {"slow", add_slow_command},
+    {"doctor", add_doctor_command},
 };
 
 }  // namespace jtrace::cli

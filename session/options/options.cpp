@@ -8,23 +8,12 @@
 #include "base/strings.h"
 #include "session/options/event_names.h"
 #include "session/options/text_check.h"
+#include "session/options/time_text.h"
 #include "trace/record/control.h"
 #include "trace/record/layout.h"
 
 namespace jtrace::session {
-namespace {
 
-using Items = std::vector<std::string>;
-
-// ns; the coarse clock, which may lag up to 1 ms, can measure calls from this length on
-constexpr std::uint64_t kLeastCoarse = 10'000'000;
-
-tl::unexpected<Error> wrong_value(std::string_view name, std::string_view value, const std::string& expected) {
-  return fail(ErrorCategory::kUsage,
-              "option " + std::string(name) + ": '" + std::string(value) + "' is not " + expected);
-}
-
-// Parses "5", "0.25", "90s", "5m", "1h", "200ms" into ns.
 std::optional<std::uint64_t> parse_seconds(std::string_view text) {
   double unit = 1;
   for (const auto& [suffix, factor] :
@@ -39,6 +28,16 @@ std::optional<std::uint64_t> parse_seconds(std::string_view text) {
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   if (!(value >= 0) || value * unit > 1e9) return std::nullopt;
   return static_cast<std::uint64_t>(std::llround(value * unit * 1e9));
+}
+namespace {
+
+using Items = std::vector<std::string>;
+
+constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, which stands up to 1 ms, can measure
+
+tl::unexpected<Error> wrong_value(std::string_view name, std::string_view value, const std::string& expected) {
+  return fail(ErrorCategory::kUsage,
+              "option " + std::string(name) + ": '" + std::string(value) + "' is not " + expected);
 }
 
 std::string seconds_text(std::uint64_t ns) {

@@ -76,8 +76,9 @@ void CallStacks::leave(const MethodExit& exit, Scope& scope) {
   close(thread, depth - 1, exit.time.value_or(last_time_), exit.threadCpuTime.value_or(0));
 }
 
-void CallStacks::close(Thread& thread, std::size_t depth, std::uint64_t time, std::uint64_t cpu_time) {
+void CallStacks::close(Thread& thread, std::size_t depth, std::uint64_t time, std::uint64_t cpu_time, bool unfinished) {
   while (thread.stack.size() > depth) {
+    thread.stack.back().unfinished = unfinished;
     listener_.on_leave(*thread.scope, thread.id, thread.stack, std::max(time, thread.stack.back().time), cpu_time);
     thread.stack.pop_back();
   }
@@ -90,7 +91,7 @@ bool CallStacks::is_cut(const Scope& scope, std::uint64_t thread) const {
 
 void CallStacks::cut(Thread& thread, std::uint64_t time) {
   closed_by_gaps_ += thread.stack.size();
-  close(thread, 0, time, 0);
+  close(thread, 0, time, 0, true);
   thread.cut = true;
 }
 
@@ -115,14 +116,14 @@ void CallStacks::close_scope(Scope& scope, std::uint64_t time) {
   for (auto& [key, thread] : threads_) {
     if (thread.scope != &scope) continue;
     closed_at_end_ += thread.stack.size();
-    close(thread, 0, time, 0);
+    close(thread, 0, time, 0, true);
   }
 }
 
 void CallStacks::close_all() {
   for (auto& [key, thread] : threads_) {
     closed_at_end_ += thread.stack.size();
-    close(thread, 0, last_time_, 0);
+    close(thread, 0, last_time_, 0, true);
   }
 }
 

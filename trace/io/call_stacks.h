@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -23,7 +25,11 @@ struct OpenFrame {
   std::uint64_t user = 0;      // the listener's
   std::uint64_t user_cpu = 0;
   std::uint32_t node = 0;  // the listener's: where in a tree it stands
-  bool cut = false;        // an outermost one whose callers are not known: lost, or in the file before (stackDepth)
+  // Of its callees the one that took longest (slow_calls.h), as the listener says: method, ns, a number of its.
+  std::uint64_t callee = 0, callee_time = 0, callee_serial = 0;
+  std::shared_ptr<const std::string> arguments;  // the listener's; null: none
+  bool unfinished = false;                       // closed by the trace's end or a gap: it took longer
+  bool cut = false;  // an outermost one whose callers are not known: lost, or in the file before (stackDepth)
 };
 
 class CallListener {
@@ -72,7 +78,7 @@ class CallStacks {
   Thread& thread_of(Scope& scope, std::uint64_t id);
   void enter(const MethodEntry& entry, Scope& scope);
   void leave(const MethodExit& exit, Scope& scope);
-  void close(Thread& thread, std::size_t depth, std::uint64_t time, std::uint64_t cpu_time);
+  void close(Thread& thread, std::size_t depth, std::uint64_t time, std::uint64_t cpu_time, bool unfinished = false);
   void close_scope(Scope& scope, std::uint64_t time);
   void lose(Scope& scope, const Gap& gap);
   void cut(Thread& thread, std::uint64_t time);

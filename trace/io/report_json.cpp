@@ -7,13 +7,14 @@
 
 #include "base/json.h"
 #include "trace/io/report.h"
+#include "trace/io/slow_text.h"
 #include "trace/schema.h"
 
 namespace jtrace::trace::io {
 namespace {
 
 constexpr std::size_t kLanes = 200, kBars = 24'000, kPauses = 4'000, kTreeNodes = 6'000;
-constexpr std::size_t kRows = 300, kSeries = 300, kPoints = 24'000, kStacks = 400, kFrames = 40'000;
+constexpr std::size_t kRows = 300, kSeries = 300, kPoints = 24'000, kStacks = 400, kFrames = 40'000, kSlowCalls = 100;
 
 // The `limit` largest rows of a table by `weight`, largest first, ties by key.
 template <class Map, class Weight>
@@ -93,7 +94,10 @@ class Page {
             [&](const ScopeStatistics& each) { threads(each, monitors != nullptr ? *monitors : each); });
     section(Family::kMonitors, [&](const ScopeStatistics& each) { contention(each); });
     section(Family::kGc, [&](const ScopeStatistics& each) { pauses(each); });
-    section(Family::kCalls, [&](const ScopeStatistics& each) { methods(each); });
+    section(Family::kCalls, [&](const ScopeStatistics& each) {
+      methods(each);
+      write_slow_calls(json_, each, {.over = 0, .rows = limit(kSlowCalls)});
+    });
     section(Family::kAllocations, [&](const ScopeStatistics& each) {
       json_.member("note", each.allocation_note());
       classes(each.allocations);

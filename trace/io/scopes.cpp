@@ -159,6 +159,7 @@ Scope& Scopes::note(const Event& event) {
       if (option.key.view() == kDroppedKey)
         scope.dropped += parse_decimal<std::uint64_t>(option.value.view()).value_or(1);
       if (option.key.view() == "events") note_events(scope, option.value.view());
+      if (option.key.view() == "slower-than" && option.value.view() != "0") scope.slower_than = option.value.view();
       if (option.key.view() == "sample-interval")
         scope.sample_interval = parse_decimal<std::uint64_t>(option.value.view());
       if (option.key.view() == kGapsKey) scope.gaps_by_thread = option.value.view() == kGapsByThread;
@@ -191,10 +192,11 @@ Scope& Scopes::note(const Event& event) {
       const MethodDef& definition = std::get<MethodDef>(event);
       Scope& scope = of(definition.traceIdRef);
       if (definition.methodId.present())
-        scope.methods.insert_or_assign(definition.methodId.value(),
-                                       MethodInfo{text_of(definition.name), text_of(definition.signature),
-                                                  definition.classIdRef.present() ? definition.classIdRef.value() : 0,
-                                                  definition.startLineNumber.value_or(0)});
+        scope.methods.insert_or_assign(
+            definition.methodId.value(),
+            MethodInfo{text_of(definition.name), text_of(definition.signature),
+                       definition.classIdRef.present() ? definition.classIdRef.value() : 0,
+                       definition.startLineNumber.value_or(0), definition.isSynchronized.value_or(false)});
       return scope;
     }
     case ElementKind::kObjAlloc: {

@@ -127,6 +127,7 @@ Result<> Statistics::write(const Event& event) {
   ScopeStatistics& statistics = of(scope);
   ++statistics.counts[event.index()];
   note_times(statistics, event);
+  entry_ = std::get_if<MethodEntry>(&event);
   calls_.note(event, scope);
   if (scope.snapshot) note_snapshot(statistics, event);
   else note_states(statistics, event);
@@ -284,6 +285,7 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
   if (each.state == ThreadState::kRunning) return;
   const std::uint64_t ns = time.ns() > each.since ? time.ns() - each.since : 0;
   on_state(statistics, thread.value(), each.state, each.since, each.since + ns);
+  statistics.slow.note_wait(thread.value(), {each.state, each.since, each.since + ns, each.monitor, each.owner});
   if (each.state == ThreadState::kBlocked) {
     each.blocked.add(ns);
     statistics.contention[monitor_class(*statistics.scope, each.monitor)].add(ns);
@@ -332,7 +334,15 @@ void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& al
   thread.allocated_bytes += weight.bytes;
 }
 
-void Statistics::on_enter(Scope&, std::uint64_t, std::vector<OpenFrame>&) {}
+void Statistics::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
+  OpenFrame& frame = stack.back();
+  const auto method = scope.methods.find(frame.method);
+  const bool takes_monitor = method != scope.methods.end() && method->second.is_synchronized;
+  const std::uint64_t begin = of(scope).slow.begin_of(thread, takes_monitor, frame.time);
+  frame.time = stack.size() > 1 ? std::max(begin, stack[stack.size() - 2].time) : begin;
+  if (entry_ != nullptr && !entry_->values.empty())
+    frame.arguments = std::make_shared<const std::string>(arguments_text(entry_->values));
+}
 
 // The thread no longer waits for it.
 void Statistics::on_gap(Scope& scope, const Gap& gap) {
@@ -342,12 +352,14 @@ void Statistics::on_gap(Scope& scope, const Gap& gap) {
   if (gap.thread != 0 && gap.from != 0) leave_state(statistics, ThreadId(gap.thread), Time(gap.from));
 }
 
-// OpenFrame::user: the time of the frame's callees.
-void Statistics::on_leave(Scope& scope, std::uint64_t, std::vector<OpenFrame>& stack, std::uint64_t time,
+// OpenFrame::user: the time that the frame's callees took.
+void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                           std::uint64_t cpu_time) {
   const OpenFrame& frame = stack.back();
   const std::uint64_t whole = time - frame.time;
-  MethodStatistics& method = of(scope).methods[frame.method];
+  ScopeStatistics& statistics = of(scope);
+  statistics.slow.note_call(thread, stack, time, statistics.pauses);
+  MethodStatistics& method = statistics.methods[frame.method];
   ++method.calls;
   method.self += whole - std::min(whole, frame.user);
   const bool recursive =

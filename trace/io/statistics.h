@@ -15,10 +15,10 @@
 #include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/scopes.h"
+#include "trace/io/slow_calls.h"
 
 namespace jtrace::trace::io {
 
-enum class ThreadState : std::uint8_t { kRunning, kBlocked, kWaiting, kSleeping };
 std::string_view state_name(ThreadState state);  // "running" ...
 
 struct Waits {  // ns
@@ -32,9 +32,6 @@ struct ThreadStatistics {
   ThreadState state = ThreadState::kRunning;
   std::uint64_t since = 0;
   std::uint64_t monitor = 0, owner = 0;  // of the state
-};
-struct GcPause {  // ns, bytes (0: unknown)
-  std::uint64_t start = 0, duration = 0, used = 0, total = 0;
 };
 struct MethodStatistics {
   std::uint64_t calls = 0, total = 0, self = 0, cpu = 0;  // ns
@@ -85,6 +82,7 @@ struct ScopeStatistics {
   std::map<std::string, Allocated> sites;                               // innermost frame of the allocation, class
   AllocationKind allocation_kind = AllocationKind::kNone;
   std::unordered_map<std::uint64_t, MethodStatistics> methods;
+  SlowCalls slow;
   std::map<std::string, CounterSeries, std::less<>> counters;
   std::map<std::string, Amount> heap;              // class: a histogram of what lives
   std::map<std::uint64_t, SnapshotThread> stacks;  // of the last snapshot
@@ -153,6 +151,7 @@ class Statistics : public EventSink, private CallListener {
   Scopes scopes_;
   CallStacks calls_;
   std::vector<ScopeStatistics> by_scope_;
+  const MethodEntry* entry_ = nullptr;                // that is being noted
   std::array<std::uint64_t, kElementCount> outside_{};  // nodes and processes
   bool finished_ = false;
 };

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "trace/io/slow_text.h"
 #include "trace/io/statistics.h"
 #include "trace/schema.h"
 
@@ -228,6 +229,7 @@ class TextView {
     if (coverage.counted != 0)
       line("  %llu of %llu counted methods ran", static_cast<unsigned long long>(coverage.ran),
            static_cast<unsigned long long>(coverage.counted));
+    out_ += slow_calls_text(statistics, {.over = 0, .rows = rows_});
   }
 
   const Statistics& statistics_;
@@ -328,6 +330,7 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
     const Coverage coverage = coverage_of(*calls);
     if (coverage.counted != 0)
       json.key("coverage").begin_object().member("ran", coverage.ran).member("methods", coverage.counted).end_object();
+    write_slow_calls(json, *calls, {.over = 0, .rows = rows});
   }
   if (const auto* allocations = statistics.chosen(process, Family::kAllocations)) {
     write_kind(json, "allocationKind", *allocations);

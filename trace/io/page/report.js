@@ -291,6 +291,22 @@ function methods(process) {
   table(part, [['class', (r) => r[0]], ['methods that ran', (r) => count(r[1]), true, (r) => r[1]], ['methods', (r) => count(r[2]), true, (r) => r[2]],
     ['covered', (r) => (100 * r[1] / r[2]).toFixed(1) + ' %', true, (r) => r[1] / r[2]]], process.calls.coverage);
 }
+function slowest(process) {
+  const calls = process.calls && process.calls.slowCalls;
+  if (!calls || !calls.length) return;
+  const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, and the callees that took half of it or more.`);
+  const seconds = (s) => (s ? nanos(Math.round(s * 1e9)) : '');
+  const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
+  table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
+    ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
+    ['call', (r) => `${r.method}(${r.arguments})`], ['thread', (r) => r.thread], time('blocked', 'blocked'),
+    ['for', (r) => [r.monitor, r.owner && `that ${r.owner} had`].filter(Boolean).join(' ')],
+    time('waiting', 'waiting'), time('sleeping', 'sleeping'), time('paused', 'pauses'),
+    ['below it', (r) => r.below.map((b) => `${b.method}(${b.arguments}) ${seconds(b.seconds)}`).join(', ')]], calls);
+  make('h3', part, 'How the times of a method\'s calls are spread');
+  table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], time('p50', '50 %'), time('p90', '90 %'),
+    time('p99', '99 %'), time('longest', 'longest')], process.calls.slowMethods);
+}
 function classes(process, key, id, title, objects) {
   if (!process[key]) return;
   const {source, all, note, rows, sites} = process[key];
@@ -388,7 +404,7 @@ function view(process) {
   nav.replaceChildren();
   drawings = [];
   if (!process) return;
-  for (const part of [overview, timeline, flame, contention, methods, threads, pauses]) part(process);
+  for (const part of [overview, slowest, timeline, flame, contention, methods, threads, pauses]) part(process);
   classes(process, 'allocations', 'allocations', 'Allocations by class', 'objects');
   classes(process, 'heap', 'heap', 'Heap by class', 'instances');
   counters(process);

@@ -1,0 +1,13 @@
+// Times as the options take them. Pure, any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace jtrace::session {
+
+// "5", "0.25", "90s", "5m", "1h", "200ms" as ns, or nothing.
+std::optional<std::uint64_t> parse_seconds(std::string_view text);
+
+}  // namespace jtrace::session

@@ -1,0 +1,72 @@
+// jtrace slow: which calls of a real JVM took long, and what they waited for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/testlib/must.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+#include "tests/testlib/traced_jvm.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Slow : public ::testing::TestWithParam<Jdk> {
+ protected:
+  static json rows_of(const CommandOutput& done) {
+    EXPECT_EQ(done.status, 0) << done.err;
+    const json all = json::parse(done.out, nullptr, false);
+    return all.is_discarded() || all["data"].empty() ? json::array() : all["data"][0]["slowCalls"];
+  }
+};
+JTRACE_ON_EACH_JDK(Slow);
+
+// The auditor holds the stock for 180 ms each second, and the clerks wait for it.
+TEST_P(Slow, NamesWhoHadTheMonitorThatASlowCallWaitedFor) {
+  auto jvm = JvmProcess::start(GetParam(), "Shop", attachable(GetParam()));
+  ASSERT_TRUE(jvm) << jvm.error().message();
+  const auto done = run_jtrace({"slow", (*jvm)->pid_text(), "--over", "100ms", "--duration", "6s", "--filter",
+                                "Shop* include", "--filter", "* exclude", "--format", "json", "--rows", "1000"});
+  ASSERT_TRUE(done) << done.error().message();
+  std::size_t audits = 0, waits = 0;
+  for (const json& row : rows_of(*done)) {
+    EXPECT_GE(row["seconds"], 0.1) << row;
+    if (row["method"] == "Shop$Stock.audit" && row["sleeping"] > 0.17) ++audits;
+    if (row["method"] == "Shop.serve" && row["blocked"] > 0.09 && row["monitor"] == "Shop$Stock" && row["owner"] != "")
+      ++waits;
+  }
+  EXPECT_GE(audits, 2u) << done->out;
+  EXPECT_GE(waits, 2u) << done->out;
+  const auto none = run_jtrace({"slow", (*jvm)->pid_text(), "--over", "100s", "--duration", "1s"});
+  ASSERT_TRUE(none) << none.error().message();
+  EXPECT_EQ(none->out, "no call took 25 s, from where on the trace has them\n") << none->err;
+}
+
+TEST_P(Slow, ShowsArgumentsAndTheCalleeOfATrace) {
+  TracedJvm jvm(GetParam(), "Calls",
+                {"--events", "methods,sleeps", "--arguments", "--filter", "Calls* include", "--filter", "* exclude"});
+  jvm.wait_rewritten();
+  jvm.ask("slowly 1 150");
+  jvm.finish_valid();
+  const json rows = rows_of(must(run_jtrace({"slow", jvm.path(), "--over", "280ms", "--format", "json"})));
+  ASSERT_EQ(rows.size(), 1u) << rows;
+  // The outermost call is the one that was asked for from outside; what took its time stands below it.
+  EXPECT_EQ(rows[0]["method"], "Calls.answer");
+  EXPECT_GE(rows[0]["sleeping"], 0.29) << rows;
+  ASSERT_FALSE(rows[0]["below"].empty()) << rows;
+  EXPECT_EQ(rows[0]["below"][0]["method"], "Calls.slowly");
+  EXPECT_THAT(rows[0]["below"][0]["arguments"], AllOf(StartsWith("\"text\", "), HasSubstr(", 1, 150")));
+  const std::string text = must(run_jtrace({"slow", jvm.path(), "--over", "10s"})).out;
+  EXPECT_THAT(text, AllOf(HasSubstr("no call took 10 s; the slowest seen"), HasSubstr("Calls.slowly(\"text\"")));
+  EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, HasSubstr("the slowest of the calls"));
+}
+
+}  // namespace
+}  // namespace jtrace::test

@@ -1,0 +1,215 @@
+// The calls that took long: which are shown, what they waited for, and whose time a wait is.
+#include "trace/io/slow_calls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "trace/io/slow_text.h"
+#include "trace/io/statistics.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::uint64_t kMs = 1'000'000, kSecond = 1000 * kMs;
+
+// A trace of one agent; times are ms since its start.
+class SlowTrace : public ::testing::Test {
+ protected:
+  SlowTrace() {
+    write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = at(0)});
+    write(TraceStart{.traceId = "t", .agentIdRef = "a", .time = at(0)});
+    write(ThreadStart{.threadId = ThreadId(9), .time = at(0), .threadName = "holder"});
+  }
+  static Time at(std::uint64_t ms) { return Time(kSecond + ms * kMs); }
+  void write(const Event& event) { EXPECT_TRUE(statistics_.write(event)); }
+  void define(std::uint64_t id, std::string_view name, bool takes_monitor = false) {
+    write(MethodDef{.name = name, .isSynchronized = takes_monitor, .methodId = MethodId(id)});
+  }
+  void enter(std::uint64_t method, std::uint64_t ms, const std::vector<Value>& values = {}) {
+    write(MethodEntry{.threadIdRef = ThreadId(1),
+                      .time = at(ms),
+                      .methodIdRef = MethodId(method),
+                      .ticket = ++ticket_,
+                      .values = values});
+    open_.push_back({method, ticket_});
+  }
+  void leave(std::uint64_t ms) {
+    write(MethodExit{.threadIdRef = ThreadId(1),
+                     .time = at(ms),
+                     .ticket = open_.back().second,
+                     .methodIdRef = MethodId(open_.back().first)});
+    open_.pop_back();
+  }
+  void block(std::uint64_t from, std::uint64_t to) {
+    write(MonContendedEnter{
+        .threadIdRef = ThreadId(1), .time = at(from), .objIdRef = ObjectId(7), .threadOwner = ThreadId(9)});
+    write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = at(to), .objIdRef = ObjectId(7)});
+  }
+  json calls(std::uint64_t over_ms = 0, std::size_t rows = 20) {
+    EXPECT_TRUE(statistics_.finish());
+    const SlowLimits limits{.over = over_ms * kMs, .rows = rows};
+    text_ = slow_text(statistics_, limits);
+    all_ = json::parse(slow_json(statistics_, "x", limits))["data"][0];
+    return all_["slowCalls"];
+  }
+
+  Statistics statistics_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> open_;
+  std::uint64_t ticket_ = 0;
+  std::string text_;
+  json all_;
+};
+
+TEST_F(SlowTrace, LongestComesFirstWithArgumentsAndWaits) {
+  define(1, "quick");
+  define(2, "slow");
+  enter(1, 0);
+  leave(10);
+  const std::vector<Value> values = {{.type = "INT", .value = "17"}, {.type = "STRING", .value = "abc"}};
+  enter(2, 100, values);
+  write(MonWait{.threadIdRef = ThreadId(1), .time = at(110), .objIdRef = ObjectId::sleep(), .timeout = 50});
+  write(MonWaited{.threadIdRef = ThreadId(1), .time = at(160), .objIdRef = ObjectId::sleep(), .timeout = 50});
+  block(170, 370);
+  write(GcStart{.threadIdRef = ThreadId(9), .time = at(380)});
+  write(GcFinish{.threadIdRef = ThreadId(9), .time = at(385)});
+  leave(400);
+  const json slow = calls();
+  ASSERT_EQ(slow.size(), 2u);
+  EXPECT_EQ(slow[0]["method"], "slow");
+  EXPECT_EQ(slow[0]["arguments"], "17, \"abc\"");
+  EXPECT_DOUBLE_EQ(slow[0]["seconds"], 0.3);
+  EXPECT_DOUBLE_EQ(slow[0]["sleeping"], 0.05);
+  EXPECT_DOUBLE_EQ(slow[0]["blocked"], 0.2);
+  EXPECT_DOUBLE_EQ(slow[0]["paused"], 0.005);
+  EXPECT_EQ(slow[0]["owner"], "holder");
+  EXPECT_EQ(slow[1]["method"], "quick");
+  EXPECT_DOUBLE_EQ(slow[1]["blocked"], 0.0);
+  EXPECT_THAT(text_, HasSubstr("slow(17, \"abc\")  in \"thread#1\""));
+  EXPECT_THAT(text_, HasSubstr("blocked 200.000 ms that \"holder\" had, sleeping 50.000 ms, pauses 5.000 ms"));
+}
+
+TEST_F(SlowTrace, CallIsShownWithTheCalleesThatTookItsTime) {
+  for (std::uint64_t id = 1; id <= 4; ++id) define(id, "m" + std::to_string(id));
+  enter(1, 0);
+  enter(2, 10);
+  enter(3, 20);
+  leave(900);
+  leave(950);
+  enter(4, 955);
+  leave(990);
+  leave(1000);
+  const json slow = calls();
+  ASSERT_EQ(slow.size(), 2u);  // m2 and m3 stand below m1
+  EXPECT_EQ(slow[0]["method"], "m1");
+  ASSERT_EQ(slow[0]["below"].size(), 2u);
+  EXPECT_EQ(slow[0]["below"][0]["method"], "m2");
+  EXPECT_EQ(slow[0]["below"][1]["method"], "m3");
+  EXPECT_EQ(slow[1]["method"], "m4");
+}
+
+// The methodEntry of a synchronized method comes when it has its monitor: the wait before it is its own.
+TEST_F(SlowTrace, CallerDoesNotWaitForTheMonitorOfItsCallee) {
+  define(1, "caller");
+  define(2, "callee", true);
+  enter(1, 0);
+  block(10, 510);
+  enter(2, 510);
+  leave(520);
+  leave(530);
+  const json slow = calls();
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_EQ(slow[0]["below"][0]["method"], "callee");
+  EXPECT_DOUBLE_EQ(slow[0]["below"][0]["seconds"], 0.51);
+  const MethodStatistics& caller = statistics_.by_scope()[0].methods.at(1);
+  EXPECT_EQ(caller.self, 20 * kMs);
+  EXPECT_EQ(caller.total, 530 * kMs);
+}
+
+TEST_F(SlowTrace, WaitBeforeAMethodWithoutMonitorIsItsCallers) {
+  define(1, "caller");
+  define(2, "callee");
+  enter(1, 0);
+  block(10, 510);
+  enter(2, 510);
+  leave(520);
+  leave(530);
+  calls();
+  EXPECT_EQ(statistics_.by_scope()[0].methods.at(1).self, 520 * kMs);
+}
+
+TEST_F(SlowTrace, SlowestSeenAreShownWhereNoneWasSlow) {
+  define(1, "m");
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    enter(1, 100 * i);
+    leave(100 * i + i);
+  }
+  EXPECT_EQ(calls(500).size(), 5u);
+  EXPECT_THAT(text_, HasSubstr("no call took 500 ms; the slowest seen"));
+  EXPECT_EQ(all_["slowCallsAll"], 0);
+  const json some = calls(20);
+  EXPECT_EQ(some.size(), 10u);
+  EXPECT_EQ(all_["slowCallsAll"], 10);
+  EXPECT_THAT(text_, HasSubstr("10 calls of 20 ms and more"));
+}
+
+TEST_F(SlowTrace, CallThatHasNotEndedIsSaidToHaveNot) {
+  define(1, "loop");
+  define(2, "step");
+  enter(1, 0);
+  enter(2, 0);
+  leave(900);
+  write(TraceEnd{.traceIdRef = "t", .time = at(1000)});
+  const json slow = calls();
+  ASSERT_EQ(slow.size(), 2u);
+  EXPECT_EQ(slow[0]["method"], "step");
+  EXPECT_EQ(slow[0]["ended"], true);
+  EXPECT_EQ(slow[1]["method"], "loop");
+  EXPECT_EQ(slow[1]["ended"], false);
+  EXPECT_THAT(text_, HasSubstr(">1000.000  loop"));
+  EXPECT_EQ(all_["slowMethods"].size(), 1u);
+}
+
+TEST_F(SlowTrace, TextOfTheTargetHasNoControlCharacters) {
+  define(1, "a\x1b[2Jb");
+  const std::vector<Value> values = {{.type = "STRING", .value = "x\ny"}};
+  enter(1, 0, values);
+  leave(900);
+  calls();
+  EXPECT_THAT(text_, HasSubstr("a?[2Jb(\"x?y\")"));
+  EXPECT_THAT(text_, Not(HasSubstr("\x1b")));
+}
+
+TEST(Durations, PercentilesAreAtMostAnEighthTooLong) {
+  Durations durations;
+  EXPECT_EQ(durations.percentile(0.5), 0u);
+  for (std::uint64_t i = 1; i <= 1000; ++i) durations.add(i * 1000);
+  EXPECT_EQ(durations.count(), 1000u);
+  EXPECT_EQ(durations.longest(), 1'000'000u);
+  for (const double share : {0.5, 0.9, 0.99}) {
+    const auto exact = static_cast<std::uint64_t>(share * 1000) * 1000;
+    EXPECT_GE(durations.percentile(share), exact);
+    EXPECT_LE(durations.percentile(share), exact + exact / 8 + 1);
+  }
+  EXPECT_EQ(durations.percentile(1), 1'000'000u);
+}
+
+TEST(SlowCalls, KeepTheLongestOfManyCalls) {
+  SlowCalls slow;
+  for (std::uint64_t i = 1; i <= 5000; ++i) {
+    std::vector<OpenFrame> stack{{.method = 1, .time = 10}};
+    slow.note_call(1, stack, 10 + i, {});
+  }
+  const auto calls = slow.longest_first(0, false);
+  ASSERT_EQ(calls.size(), SlowCalls::kMaxKept);
+  EXPECT_EQ(calls.front()->duration, 5000u);
+  EXPECT_EQ(calls.back()->duration, 5001u - SlowCalls::kMaxKept);
+}
+
+}  // namespace
+}  // namespace jtrace::trace::io

@@ -1,0 +1,154 @@
+#include "trace/io/slow_calls.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::uint64_t kSteps = 8;               // of each power of two
+constexpr std::uint64_t kCoarseStep = 1'000'000;  // ns: how far the coarse clock of entries may be behind
+constexpr std::size_t kMaxArguments = 200;        // bytes
+
+std::size_t bucket_of(std::uint64_t ns) {
+  if (ns < kSteps) return ns;
+  const int shift = static_cast<int>(std::bit_width(ns)) - 4;
+  return kSteps * static_cast<std::size_t>(shift + 1) + ((ns >> shift) & (kSteps - 1));
+}
+std::uint64_t end_of_bucket(std::size_t bucket) {
+  if (bucket < kSteps) return bucket;
+  const std::size_t shift = bucket / kSteps - 1;
+  return ((kSteps + bucket % kSteps + 1) << shift) - 1;
+}
+
+std::uint64_t overlap(std::uint64_t from, std::uint64_t to, std::uint64_t start, std::uint64_t end) {
+  from = std::max(from, start);
+  to = std::min(to, end);
+  return to > from ? to - from : 0;
+}
+
+std::uint64_t paused_within(const std::vector<GcPause>& pauses, std::uint64_t start, std::uint64_t end) {
+  std::uint64_t sum = 0;
+  for (auto pause = pauses.rbegin(); pause != pauses.rend() && pause->start + pause->duration > start; ++pause)
+    sum += overlap(pause->start, pause->start + pause->duration, start, end);
+  return sum;
+}
+
+}  // namespace
+
+void Durations::add(std::uint64_t ns) {
+  const std::size_t bucket = bucket_of(ns);
+  if (buckets_.size() <= bucket) buckets_.resize(bucket + 1);
+  ++buckets_[bucket];
+  ++count_;
+  longest_ = std::max(longest_, ns);
+}
+
+std::uint64_t Durations::percentile(double share) const {
+  const auto wanted = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_)));
+  std::uint64_t seen = 0;
+  for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+    seen += buckets_[bucket];
+    if (seen != 0 && seen >= wanted) return std::min(end_of_bucket(bucket), longest_);
+  }
+  return longest_;
+}
+
+void SlowCalls::note_wait(std::uint64_t thread, const Wait& wait) {
+  std::deque<Wait>& waits = waits_[thread];
+  waits.push_back(wait);
+  if (waits.size() > kMaxWaits) waits.pop_front();
+}
+
+std::uint64_t SlowCalls::begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const {
+  if (!takes_monitor) return time;
+  const auto found = waits_.find(thread);
+  if (found == waits_.end()) return time;
+  const Wait& last = found->second.back();
+  const bool is_its =
+      last.state == ThreadState::kBlocked && last.until <= time + kCoarseStep && time <= last.until + kCoarseStep;
+  return is_its ? std::min(last.since, time) : time;
+}
+
+void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
+                          const std::vector<GcPause>& pauses) {
+  const OpenFrame& frame = stack.back();
+  const std::uint64_t duration = time - frame.time;
+  if (!frame.unfinished) methods_[frame.method].add(duration);
+  const Key key{duration, ++serial_};
+  if (stack.size() > 1) {
+    OpenFrame& caller = stack[stack.size() - 2];
+    if (duration >= caller.callee_time) {
+      caller.callee = frame.method;
+      caller.callee_time = duration;
+      caller.callee_serial = key.second;
+    }
+  }
+  if (kept_.size() >= kMaxKept && key.first <= kept_.begin()->first.first) return;
+  SlowCall call{.start = frame.time,
+                .duration = duration,
+                .method = frame.method,
+                .thread = thread,
+                .unfinished = frame.unfinished,
+                .arguments = frame.arguments ? *frame.arguments : std::string()};
+  if (frame.callee_serial != 0 && duration != 0 && frame.callee_time >= duration / 2) {
+    call.below.push_back({.method = frame.callee, .duration = frame.callee_time, .arguments = {}});
+    if (const auto callee = kept_.find({frame.callee_time, frame.callee_serial}); callee != kept_.end()) {
+      call.below[0].arguments = callee->second.arguments;
+      call.below.insert(call.below.end(), callee->second.below.begin(), callee->second.below.end());
+      // One that has ended is an answer by itself, where its caller goes on and on.
+      if (callee->second.unfinished == call.unfinished) kept_.erase(callee);
+    }
+  }
+  call.paused = paused_within(pauses, call.start, time);
+  fill_waits(call);
+  kept_.emplace(key, std::move(call));
+  if (kept_.size() > kMaxKept) kept_.erase(kept_.begin());
+}
+
+void SlowCalls::fill_waits(SlowCall& call) const {
+  const auto found = waits_.find(call.thread);
+  if (found == waits_.end()) return;
+  const std::uint64_t end = call.start + call.duration;
+  for (auto wait = found->second.rbegin(); wait != found->second.rend() && wait->until > call.start; ++wait) {
+    const std::uint64_t ns = overlap(wait->since, wait->until, call.start, end);
+    if (ns == 0) continue;
+    (wait->state == ThreadState::kBlocked    ? call.blocked
+     : wait->state == ThreadState::kSleeping ? call.sleeping
+                                             : call.waiting) += ns;
+    if (ns <= call.longest.until - call.longest.since) continue;
+    call.longest = *wait;
+    call.longest.since = std::max(wait->since, call.start);
+    call.longest.until = call.longest.since + ns;
+  }
+}
+
+std::vector<const SlowCall*> SlowCalls::longest_first(std::uint64_t over, bool unfinished) const {
+  std::vector<const SlowCall*> calls;
+  for (auto call = kept_.rbegin(); call != kept_.rend() && call->first.first >= over; ++call)
+    if (call->second.unfinished == unfinished) calls.push_back(&call->second);
+  return calls;
+}
+
+std::string arguments_text(const List<Value>& values) {
+  std::string text;
+  for (const Value& value : values) {
+    if (!text.empty()) text += ", ";
+    const std::string_view type = value.type.view();
+    const std::string_view word = value.value.present() ? value.value.view() : value.text.view();
+    if (type == "OPAQUE")
+      text += value.objIdRef.present() && value.objIdRef.is_number()
+                  ? value.objIdRef.value() == 0 ? std::string("null") : "#" + std::to_string(value.objIdRef.value())
+                  : std::string("?");
+    else if (type == "STRING") text.append("\"").append(word).append("\"");
+    else text += word;
+    if (text.size() <= kMaxArguments) continue;
+    std::size_t end = kMaxArguments;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return text.substr(0, end) + "...";
+  }
+  return text;
+}
+
+}  // namespace jtrace::trace::io

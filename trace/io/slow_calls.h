@@ -1,0 +1,92 @@
+// SlowCalls: the calls of a trace that took longest, each with its arguments, what its thread waited for in it and the
+// callees that took most of it; and for each method how its calls' times are spread. Fed by Statistics. Memory grows
+// with threads and methods, not with calls: kMaxKept calls are kept, and of a thread's waits the last kMaxWaits. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace/io/call_stacks.h"
+
+namespace jtrace::trace::io {
+
+enum class ThreadState : std::uint8_t { kRunning, kBlocked, kWaiting, kSleeping };
+
+struct GcPause {  // ns, bytes (0: unknown)
+  std::uint64_t start = 0, duration = 0, used = 0, total = 0;
+};
+
+// Durations of a method's calls, by eighths of a power of two: percentiles are at most an eighth too long. ns.
+class Durations {
+ public:
+  void add(std::uint64_t ns);
+  std::uint64_t count() const { return count_; }
+  std::uint64_t longest() const { return longest_; }
+  // The time that `share` (0 to 1) of the calls did not exceed; 0 without calls.
+  std::uint64_t percentile(double share) const;
+
+ private:
+  std::vector<std::uint32_t> buckets_;
+  std::uint64_t count_ = 0, longest_ = 0;
+};
+
+struct Wait {  // ns since the epoch
+  ThreadState state = ThreadState::kRunning;
+  std::uint64_t since = 0, until = 0;
+  std::uint64_t monitor = 0, owner = 0;  // ids; 0: not known
+};
+
+struct SlowCall {
+  struct Callee {
+    std::uint64_t method = 0, duration = 0;
+    std::string arguments;
+  };
+  std::uint64_t start = 0, duration = 0;  // ns
+  std::uint64_t method = 0, thread = 0;
+  bool unfinished = false;                               // it took at least so long
+  std::string arguments;                                 // "17, "abc""; "": the trace does not have them
+  std::uint64_t blocked = 0, waiting = 0, sleeping = 0;  // ns, within it
+  std::uint64_t paused = 0;                              // for collections; beside the waits, not instead
+  Wait longest;                                          // of the waits, clipped to the call
+  std::vector<Callee> below;  // the callee that took half of it or more, the one that took half of that...
+  std::uint64_t waited() const { return blocked + waiting + sleeping; }
+};
+
+class SlowCalls {
+ public:
+  static constexpr std::size_t kMaxKept = 1000, kMaxWaits = 4096;
+
+  // A wait of the thread that is over.
+  void note_wait(std::uint64_t thread, const Wait& wait);
+  // Where the thread has just waited for a monitor and the method that it enters at `time` takes one: since when; the
+  // method's call begins there, for its caller did not wait. Else `time`.
+  std::uint64_t begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const;
+  // The call on top of `stack` ends, at `time`. `pauses`: those until then, by time.
+  void note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
+                 const std::vector<GcPause>& pauses);
+
+  // Those that took `over` ns or longer and have ended, or have not: the longest first, of all calls the kMaxKept
+  // longest. One that took half of its caller's time or more stands in that one's `below`, not by itself.
+  std::vector<const SlowCall*> longest_first(std::uint64_t over, bool unfinished) const;
+  const std::unordered_map<std::uint64_t, Durations>& methods() const { return methods_; }
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  // duration, serial number
+  void fill_waits(SlowCall& call) const;
+
+  std::map<Key, SlowCall> kept_;
+  std::unordered_map<std::uint64_t, std::deque<Wait>> waits_;  // by thread, by time
+  std::unordered_map<std::uint64_t, Durations> methods_;
+  std::uint64_t serial_ = 0;
+};
+
+// `value` children of a methodEntry as one line, cut where it gets long.
+std::string arguments_text(const List<Value>& values);
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,212 @@
+#include "trace/io/slow_text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::size_t kSlowestSeen = 5;  // shown where none took as long as was asked for
+
+double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+std::string millis(std::uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(ns) / 1e6);
+  return text;
+}
+// As one would type it: "200 ms", "10 s".
+std::string limit_text(std::uint64_t ns) {
+  char text[32];
+  const bool in_seconds = ns >= 1'000'000'000;
+  std::snprintf(text, sizeof text, "%g %s", static_cast<double>(ns) / (in_seconds ? 1e9 : 1e6),
+                in_seconds ? "s" : "ms");
+  return text;
+}
+std::string padded(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+// UTC.
+std::string time_of_day(std::uint64_t ns) {
+  const auto second = static_cast<std::time_t>(ns / 1'000'000'000);
+  std::tm parts{};
+  ::gmtime_r(&second, &parts);
+  char text[32];
+  std::snprintf(text, sizeof text, "%02d:%02d:%02d.%03u", parts.tm_hour, parts.tm_min, parts.tm_sec,
+                static_cast<unsigned>(ns % 1'000'000'000 / 1'000'000));
+  return text;
+}
+
+// Text of a target goes to a terminal: no control characters.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
+struct Chosen {
+  std::vector<const SlowCall*> ended, open;
+  std::size_t all = 0;  // that took so long
+  bool is_slow = true;  // false: none did; these are the slowest seen
+};
+
+Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
+  Chosen chosen{statistics.slow.longest_first(limits.over, false), statistics.slow.longest_first(limits.over, true)};
+  chosen.all = chosen.ended.size();
+  std::size_t rows = limits.rows;
+  if (chosen.ended.empty() && limits.over != 0) {
+    chosen.is_slow = false;
+    chosen.ended = statistics.slow.longest_first(0, false);
+    rows = std::min(rows, kSlowestSeen);
+  }
+  if (chosen.ended.size() > rows) chosen.ended.resize(rows);
+  if (chosen.open.size() > kSlowestSeen) chosen.open.resize(kSlowestSeen);
+  return chosen;
+}
+
+using MethodRow = std::pair<std::uint64_t, const Durations*>;
+std::vector<MethodRow> slow_methods(const ScopeStatistics& statistics, std::size_t rows) {
+  std::vector<MethodRow> methods;
+  for (const auto& [id, durations] : statistics.slow.methods()) methods.emplace_back(id, &durations);
+  std::sort(methods.begin(), methods.end(), [](const MethodRow& a, const MethodRow& b) {
+    return std::pair(b.second->longest(), a.first) < std::pair(a.second->longest(), b.first);
+  });
+  if (methods.size() > rows) methods.resize(rows);
+  return methods;
+}
+
+std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
+  std::string text;
+  const auto add = [&](const char* what, std::uint64_t ns, const std::string& more = {}) {
+    if (ns != 0) text += (text.empty() ? "" : ", ") + std::string(what) + " " + millis(ns) + " ms" + more;
+  };
+  const auto of_longest = [&](ThreadState state) -> std::string {
+    if (call.longest.state != state) return {};
+    const std::string monitor = Statistics::monitor_class(*statistics.scope, call.longest.monitor);
+    std::string more = monitor == "?" ? "" : " for a " + monitor;
+    if (call.longest.owner != 0) more += " that \"" + statistics.scope->thread_name(call.longest.owner) + "\" had";
+    return more;
+  };
+  add("blocked", call.blocked, of_longest(ThreadState::kBlocked));
+  add("waiting", call.waiting, of_longest(ThreadState::kWaiting));
+  add("sleeping", call.sleeping);
+  add("pauses", call.paused);
+  return text;
+}
+
+// Of a SlowCall or a callee of one.
+std::string call_text(const Scope& scope, const auto& call) {
+  return printable(scope.method_name(call.method) + "(" + call.arguments + ")");
+}
+
+void append_call(std::string& out, const ScopeStatistics& statistics, const SlowCall& call) {
+  const Scope& scope = *statistics.scope;
+  const std::string margin = "\n                               ";
+  out += "  " + time_of_day(call.start) + padded((call.unfinished ? ">" : "") + millis(call.duration), 15) + "  " +
+         call_text(scope, call) + "  in \"" + printable(scope.thread_name(call.thread)) + "\"";
+  if (const std::string waits = wait_text(statistics, call); !waits.empty()) out += margin + printable(waits);
+  for (const SlowCall::Callee& callee : call.below)
+    out += margin + "below it " + call_text(scope, callee) + " " + millis(callee.duration) + " ms";
+  out += '\n';
+}
+
+std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, const SlowLimits& limits) {
+  std::string text;
+  if (limits.over == 0) text = "the slowest of the calls";
+  else if (!chosen.is_slow) text = "no call took " + limit_text(limits.over) + "; the slowest seen";
+  else
+    text = std::to_string(chosen.all) + (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) +
+           " and more";
+  if (const std::string& all = statistics.scope->slower_than; !all.empty())
+    text += " (the trace has those of " + all + " s and more, and their callers)";
+  return text;
+}
+
+void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowCall& call) {
+  const Scope& scope = *statistics.scope;
+  json.begin_object().member("start", as_seconds(call.start)).member("seconds", as_seconds(call.duration));
+  json.member("ended", !call.unfinished).member("method", scope.method_name(call.method));
+  json.member("arguments", call.arguments).member("threadId", call.thread);
+  json.member("thread", scope.thread_name(call.thread)).member("blocked", as_seconds(call.blocked));
+  json.member("waiting", as_seconds(call.waiting)).member("sleeping", as_seconds(call.sleeping));
+  json.member("paused", as_seconds(call.paused));
+  if (call.longest.monitor != 0) json.member("monitor", Statistics::monitor_class(scope, call.longest.monitor));
+  if (call.longest.owner != 0) json.member("owner", scope.thread_name(call.longest.owner));
+  json.key("below").begin_array();
+  for (const SlowCall::Callee& callee : call.below) {
+    json.begin_object().member("method", scope.method_name(callee.method));
+    json.member("arguments", callee.arguments).member("seconds", as_seconds(callee.duration)).end_object();
+  }
+  json.end_array().end_object();
+}
+
+}  // namespace
+
+std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits& limits) {
+  const Chosen chosen = choose(statistics, limits);
+  if (chosen.ended.empty() && chosen.open.empty()) return {};
+  std::string out = "  " + headline(statistics, chosen, limits) + "\n  TIME OF DAY (UTC)  TOOK ms  CALL\n";
+  for (const SlowCall* call : chosen.ended) append_call(out, statistics, *call);
+  for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
+  if (!chosen.open.empty()) out += "  > had not ended when the trace did\n";
+  const std::vector<MethodRow> methods = slow_methods(statistics, limits.rows);
+  if (methods.empty()) return out;
+  out = out + "       CALLS    50 % ms    90 % ms    99 % ms LONGEST ms  METHOD\n";
+  for (const auto& [id, times] : methods)
+    out += "  " + padded(std::to_string(times->count()), 10) + padded(millis(times->percentile(0.5)), 11) +
+           padded(millis(times->percentile(0.9)), 11) + padded(millis(times->percentile(0.99)), 11) +
+           padded(millis(times->longest()), 11) + "  " + printable(statistics.scope->method_name(id)) + "\n";
+  return out;
+}
+
+void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const SlowLimits& limits) {
+  const Chosen chosen = choose(statistics, limits);
+  json.member("slowCallsAll", chosen.all).key("slowCalls").begin_array();
+  for (const SlowCall* call : chosen.ended) write_call(json, statistics, *call);
+  for (const SlowCall* call : chosen.open) write_call(json, statistics, *call);
+  json.end_array().key("slowMethods").begin_array();
+  for (const auto& [id, times] : slow_methods(statistics, limits.rows)) {
+    json.begin_object().member("method", statistics.scope->method_name(id)).member("calls", times->count());
+    json.member("p50", as_seconds(times->percentile(0.5))).member("p90", as_seconds(times->percentile(0.9)));
+    json.member("p99", as_seconds(times->percentile(0.99))).member("longest", as_seconds(times->longest()));
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
+  std::string out;
+  for (const std::string& process : statistics.process_ids())
+    if (const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls))
+      out += slow_calls_text(*calls, limits);
+  if (!out.empty()) return out;
+  for (const ScopeStatistics& each : statistics.by_scope())
+    if (each.scope != nullptr && !each.scope->slower_than.empty())
+      return "no call took " + each.scope->slower_than + " s, from where on the trace has them\n";
+  return "no calls in the trace\n";
+}
+
+std::string slow_json(const Statistics& statistics, std::string_view input, const SlowLimits& limits) {
+  std::string out;
+  JsonWriter json(out);
+  std::uint64_t dropped = 0;
+  for (const ScopeStatistics& each : statistics.by_scope()) dropped += each.scope ? each.scope->dropped : 0;
+  json.begin_object().member("view", "slow").key("target").begin_object();
+  json.member("kind", "trace").member("path", input).end_object();
+  json.member("complete", dropped == 0).key("missing").begin_array();
+  if (dropped != 0) json.value(std::to_string(dropped) + " events lost while tracing");
+  json.end_array().key("data").begin_array();
+  for (const std::string& process : statistics.process_ids()) {
+    const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls);
+    if (calls == nullptr) continue;
+    json.begin_object().member("processId", process).member("overSeconds", as_seconds(limits.over));
+    write_slow_calls(json, *calls, limits);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return out + '\n';
+}
+
+}  // namespace jtrace::trace::io
