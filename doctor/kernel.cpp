@@ -91,7 +91,7 @@ void check_tracing(std::vector<Check>& checks) {
     stop = {"ptrace",
             Ability::kNo,
             std::string("stopping another process of this user: ") + std::strerror(trial.ptrace) + " (" + yama() + ")",
-            {"jtrace stack", "jtrace profile", "jtrace top", "jtrace inspect threads"},
+            {"jtrace stack", "jtrace profile --wall", "jtrace top", "jtrace inspect threads"},
             help};
   checks.push_back(std::move(stop));
   Check read{.name = "process_vm_readv", .finding = "the memory of another process of ours was read"};
@@ -126,6 +126,7 @@ void check_perf(std::vector<Check>& checks) {
     check.finding = (own == 0 ? "of this user's processes; of the whole machine: " : "of this user's processes: ") +
                     std::string(std::strerror(own == 0 ? all : own)) + " (" + scope + ")";
     check.commands = {"jtrace probe (where BPF is not allowed)"};
+    if (own != 0) check.commands.push_back("jtrace profile (without stopping threads)");
     check.help = "root or CAP_PERFMON, or sysctl kernel.perf_event_paranoid=" + std::string(own == 0 ? "-1" : "2");
   }
   checks.push_back(std::move(check));

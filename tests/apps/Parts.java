@@ -68,11 +68,13 @@ public class Parts {
 
     void loop() {
         long[] spent = new long[NAMES.length];
+        // Not always as long: rounds of one length may keep step with the sampling.
+        java.util.Random random = new java.util.Random(1);
         long before = THREADS.getCurrentThreadCpuTime();
         while (true) {
             int next = 0;
             for (int i = 1; i < NAMES.length; i++) if (spent[i] * SHARES[next] < spent[next] * SHARES[i]) next = i;
-            sink += run(next, 500);
+            sink += run(next, 200 + random.nextInt(600));
             long now = THREADS.getCurrentThreadCpuTime();
             spent[next] += now - before;
             SPENT.addAndGet(next, now - before);
