@@ -53,7 +53,7 @@ struct Scope {
   // What the options say of objAlloc: which events were asked for, whether the JVM samples them, each how many bytes.
   bool has_events_option = false, events_sampled = false;
   std::optional<std::uint64_t> sample_interval;
-  std::string slower_than;  // of calls only those, in seconds; "": all
+  std::string slower_than;      // of calls only those, in seconds; "": all
   bool gaps_by_thread = false;  // jtrace.gaps: each loss is told where it is
   std::unordered_map<std::uint64_t, ThreadInfo> threads;
   std::unordered_map<std::uint64_t, ClassInfo> classes;

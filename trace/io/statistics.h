@@ -151,7 +151,7 @@ class Statistics : public EventSink, private CallListener {
   Scopes scopes_;
   CallStacks calls_;
   std::vector<ScopeStatistics> by_scope_;
-  const MethodEntry* entry_ = nullptr;                // that is being noted
+  const MethodEntry* entry_ = nullptr;                  // that is being noted
   std::array<std::uint64_t, kElementCount> outside_{};  // nodes and processes
   bool finished_ = false;
 };
