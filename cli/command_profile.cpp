@@ -181,8 +181,10 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
   arguments->inspect.output.clear();
   CLI::App* command = app.add_subcommand("profile", "sample the stacks of a live JVM, without an agent");
   command->add_option("PID", arguments->inspect.target, "process id, or part of a main class")->required();
-  command->add_option("-o,--output", arguments->inspect.output,
-                      "file to write: .collapsed, .speedscope.json, .html, .xml; without it a table; - is collapsed");
+  command->add_option(
+      "-o,--output", arguments->inspect.output,
+      "file to write: .collapsed, .speedscope.json, .pb.gz (pprof), .html, .xml; without it a table; - is "
+      "collapsed");
   command->add_option("--format", arguments->inspect.format, "what to write, whatever the name of the file")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProfileFormats), std::end(kProfileFormats))));
   command->add_option("--hz", arguments->hz, "samples a second (99; where threads are stopped 20)")

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "trace/io/compress_sink.h"
 #include "trace/xml_writer.h"
 
 namespace jtrace::cli {
@@ -21,6 +22,7 @@ class Counted final : public ProfileOutput {
   Result<> finish(const sampling::ProfileHead& head) override {
     JTRACE_RETURN_IF_ERROR(bytes_->write(format_ == "collapsed"    ? sampling::collapsed_text(counts_)
                                          : format_ == "speedscope" ? sampling::speedscope_json(counts_, head)
+                                         : format_ == "pprof"      ? sampling::pprof_bytes(counts_, head)
                                          : format_ == "html"       ? sampling::profile_page(counts_, head)
                                                                    : sampling::profile_table(counts_, kTableRows)));
     return bytes_->finish();
@@ -62,16 +64,20 @@ Result<std::string> profile_format(const std::string& format, const std::string&
   if (output.empty()) return std::string("text");
   if (output == "-" || output.ends_with(".collapsed")) return std::string("collapsed");
   if (output.ends_with(".speedscope.json")) return std::string("speedscope");
+  if (output.ends_with(".pb.gz")) return std::string("pprof");
   if (output.ends_with(".html")) return std::string("html");
   if (output.ends_with(".xml")) return std::string("xml");
   return fail(ErrorCategory::kUsage, "the name " + output + " does not say what to write",
-              "a name in .collapsed, .speedscope.json, .html or .xml, or --format");
+              "a name in .collapsed, .speedscope.json, .pb.gz, .html or .xml, or --format");
 }
 
 Result<std::unique_ptr<ProfileOutput>> open_profile_output(coreinspect::Inspection& inspection,
                                                            const std::string& format, const std::string& output,
                                                            const std::string& how) {
   JTRACE_ASSIGN_OR_RETURN(auto bytes, open_whole_output(output.empty() ? "-" : output));
+  if (format == "pprof") {
+    JTRACE_ASSIGN_OR_RETURN(bytes, trace::io::compressing(std::move(bytes), trace::io::Compression::kGzip));
+  }
   if (format != "xml") return std::unique_ptr<ProfileOutput>(std::make_unique<Counted>(format, std::move(bytes)));
   auto identity = identity_of(inspection, false);
   identity.agent_parameters = how;

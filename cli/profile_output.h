@@ -20,7 +20,7 @@ class ProfileOutput {
   virtual Result<> finish(const sampling::ProfileHead& head) = 0;
 };
 
-inline constexpr const char* kProfileFormats[] = {"text", "collapsed", "speedscope", "html", "xml"};
+inline constexpr const char* kProfileFormats[] = {"text", "collapsed", "speedscope", "pprof", "html", "xml"};
 // --format where it is given, else what the file's name says. Errors: kUsage for a name that says nothing.
 Result<std::string> profile_format(const std::string& format, const std::string& output);
 // `how`: for the document, "profile hz=99 cpu".

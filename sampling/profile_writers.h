@@ -21,6 +21,8 @@ struct ProfileHead {
 std::string collapsed_text(const ProfileCounts& counts);
 // speedscope's file format: one "sampled" profile a thread, weights in ns.
 std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head);
+// profile.proto, which pprof reads; people pack it by gzip. Values: samples, ns; the thread is a label.
+std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head);
 // A page like that of jtrace report, with the flame graph of the samples.
 std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
 // For a terminal: where the time went, by innermost frame and by thread.

@@ -147,6 +147,7 @@ TEST_P(Sampling, WritesWhatTheNameOfTheFileSays) {
   const auto speedscope = nlohmann::json::parse(written("a.speedscope.json"), nullptr, false);
   ASSERT_TRUE(speedscope.is_object());
   EXPECT_GE(speedscope["profiles"].size(), 2u);
+  EXPECT_TRUE(written("a.pb.gz").starts_with("\x1f\x8b"));
   EXPECT_THAT(written("a.html"), HasSubstr("Parts.loop"));
   EXPECT_THAT(written("a.xml"), HasSubstr("methodEntry"));
 }

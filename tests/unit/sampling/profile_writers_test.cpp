@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace jtrace::sampling {
@@ -48,6 +49,63 @@ TEST(ProfileWriters, GiveSpeedscopeWeightsThatAddUp) {
   ASSERT_EQ(profile["samples"].size(), profile["weights"].size());
   for (const json& sample : profile["samples"])
     for (const json& frame : sample) EXPECT_LT(frame.get<std::size_t>(), file["shared"]["frames"].size());
+}
+
+// The fields of a message of protocol buffers: number, and a number or bytes.
+struct Field {
+  std::uint64_t number = 0, value = 0;
+  std::string_view bytes;
+};
+std::uint64_t take_number(std::string_view& bytes) {
+  std::uint64_t value = 0;
+  for (int shift = 0;; shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes.at(0));
+    bytes.remove_prefix(1);
+    value |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+}
+std::vector<Field> fields_of(std::string_view bytes, std::uint64_t wanted = 0) {
+  std::vector<Field> fields;
+  while (!bytes.empty()) {
+    const std::uint64_t tag = take_number(bytes);
+    Field field{.number = tag >> 3, .value = take_number(bytes), .bytes = {}};
+    if ((tag & 7) == 2) {
+      field.bytes = bytes.substr(0, field.value);
+      bytes.remove_prefix(field.value);
+    }
+    if (wanted == 0 || field.number == wanted) fields.push_back(field);
+  }
+  return fields;
+}
+
+TEST(ProfileWriters, GivePprofStacksFromTheInnermostFrame) {
+  const std::string file = pprof_bytes(three_stacks(), {.title = "t", .process = "java", .start = 7, .elapsed = 40});
+  std::vector<std::string> texts;
+  for (const Field& text : fields_of(file, 6)) texts.emplace_back(text.bytes);
+  ASSERT_FALSE(texts.empty());
+  EXPECT_EQ(texts[0], "");
+  std::map<std::uint64_t, std::string> functions;
+  for (const Field& field : fields_of(file, 5))
+    functions[fields_of(field.bytes, 1)[0].value] = texts.at(fields_of(field.bytes, 2)[0].value);
+  std::map<std::uint64_t, std::string> locations;
+  for (const Field& field : fields_of(file, 4)) {
+    const std::string_view line = fields_of(field.bytes, 4)[0].bytes;
+    locations[fields_of(field.bytes, 1)[0].value] = functions.at(fields_of(line, 1)[0].value);
+  }
+  std::map<std::string, std::vector<std::uint64_t>> samples;
+  for (const Field& field : fields_of(file, 2)) {
+    std::string stack;
+    for (std::string_view ids = fields_of(field.bytes, 1)[0].bytes; !ids.empty();)
+      stack += locations.at(take_number(ids)) + " ";
+    for (std::string_view values = fields_of(field.bytes, 2)[0].bytes; !values.empty();)
+      samples[stack].push_back(take_number(values));
+  }
+  EXPECT_EQ(samples,
+            (std::map<std::string, std::vector<std::uint64_t>>{
+                {"read loop start ", {2, 20}}, {"loop loop start ", {1, 10}}, {"</script> [cut stack] ", {1, 10}}}));
+  EXPECT_EQ(fields_of(file, 9)[0].value, 7u);
+  EXPECT_EQ(fields_of(file, 12)[0].value, 10u);
 }
 
 TEST(ProfileWriters, CountAFrameOnceInATotal) {
