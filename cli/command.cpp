@@ -81,7 +81,8 @@ CLI::Validator one_of(std::vector<std::string> words) {
       "{" + all + "}");
 }
 
-int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
+int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
+                std::string (*text_without)(const CLI::App&)) {
   app.set_version_flag("--version", [&app] { return version_text(app.get_name()); });
   app.add_flag_callback(
       "-q,--quiet", [] { set_log_level(LogLevel::kError); }, "errors only");
@@ -109,6 +110,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv) {
     return static_cast<int>(ExitStatus::kUsage);
   }
   if (app.get_subcommands().empty()) {
+    if (text_without != nullptr) return print_whole(text_without(app));
     std::fputs(app.help().c_str(), stdout);
     return static_cast<int>(ExitStatus::kUsage);
   }

@@ -36,7 +36,8 @@ inline CLI::Validator positive_number() {
 }
 
 // Parses the arguments, runs the chosen subcommand and returns the exit status of the process. Usage errors are one
-// line and status 2; without a subcommand the help is printed.
-int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv);
+// line and status 2; without a subcommand `text_without` is printed, or the help (status 2).
+int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
+                std::string (*text_without)(const CLI::App&) = nullptr);
 
 }  // namespace jtrace::cli

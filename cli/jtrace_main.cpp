@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "cli/commands.h"
+#include "cli/task_map.h"
 
 int main(int argc, char** argv) {
   // A file size limit (ulimit -f) is an error like any other: write() says EFBIG.
@@ -17,5 +18,5 @@ int main(int argc, char** argv) {
   const bool named = std::any_of(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);
   for (const jtrace::cli::NamedCommand& command : jtrace::cli::kCommands)
     if (!named || is_it(command)) command.add(app, status);
-  return jtrace::cli::run_program(app, status, argc, argv);
+  return jtrace::cli::run_program(app, status, argc, argv, jtrace::cli::task_map);
 }

@@ -1,0 +1,49 @@
+#include "cli/task_map.h"
+
+namespace jtrace::cli {
+namespace {
+
+constexpr std::size_t kWidth = 100;  // columns
+
+struct Task {
+  const char* trouble;  // "" as the one before
+  const char* command;
+  const char* answer;
+};
+// Its commands are tried by tests/cli/task_map.test.
+constexpr Task kTasks[] = {
+    {"it hangs", "jtrace stack PID", "where each thread is, and which lock it waits for"},
+    {"", "jtrace inspect PID locks", "who owns which lock, deadlocks"},
+    {"it is slow", "jtrace slow PID --over 200ms --filter 'com.example.*'", "slow calls, and what they waited for"},
+    {"CPU", "jtrace top PID", "threads by processor time, as it goes on"},
+    {"", "jtrace profile PID --duration 30 -o app.html", "a flame graph, without stopping it"},
+    {"memory", "jtrace inspect PID histogram --top 20", "which classes fill the heap"},
+    {"pauses", "hsperf stat -gcutil PID 1s", "collections, second by second"},
+    {"only a core", "jtrace stack CORE; jtrace inspect CORE info", "the same of a JVM that is dead"},
+    {"what is there", "jtrace list; jtrace doctor [PID]", "the JVMs, and what you may do with one"},
+};
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(text.size() + 1, width), ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string task_map(const CLI::App& app) {
+  std::string text =
+      app.get_name() + " " + app.get_description() + ".\nPID is a process id or a part of a main class.\n\n";
+  for (const Task& task : kTasks)
+    text.append("  ").append(padded(task.trouble, 15)).append(padded(task.command, 55)).append(task.answer) += '\n';
+  text += "\nAll commands; each has --help:";
+  std::size_t column = kWidth;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
+    const std::string& name = command->get_name();
+    if (column + name.size() + 1 > kWidth) text += "\n ", column = 1;
+    text += " " + name;
+    column += name.size() + 1;
+  }
+  return text + "\n";
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,13 @@
+// What a bare `jtrace` prints: which command answers which question, then all commands.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+
+namespace jtrace::cli {
+
+// `app`: with all its commands.
+std::string task_map(const CLI::App& app);
+
+}  // namespace jtrace::cli
