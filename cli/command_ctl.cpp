@@ -35,7 +35,10 @@ Result<session::ControlRequest> request_of(const CtlArguments& arguments) {
     JTRACE_ASSIGN_OR_RETURN(session::FilterRule rule, session::parse_filter_rule(text));
     request.filters.push_back(std::move(rule));
   }
-  if (arguments.filter_file.empty()) return request;
+  if (arguments.filter_file.empty()) {
+    session::exclude_the_rest(request.filters);
+    return request;
+  }
   JTRACE_ASSIGN_OR_RETURN(auto rules, session::read_filter_file(arguments.filter_file));
   for (session::FilterRule& rule : rules) request.filters.push_back(std::move(rule));
   return request;
@@ -80,7 +83,7 @@ void add_ctl_command(CLI::App& app, ExitStatus& status) {
                    "replace the filters; flush; count; detach: end it")
       ->required()
       ->check(one_of(verb_words()));
-  command->add_option("rule", arguments->rules, "with filters: 'CLASS-PATTERN [METHOD-PATTERN] include|exclude'");
+  command->add_option("rule", arguments->rules, "with filters: 'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'");
   command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule per line");
   command->footer("Example: jtrace ctl 4711 filters 'java.* exclude'");
   command->callback([arguments, &status] {

@@ -181,7 +181,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--duration", arguments->duration, "stop after this time, in seconds or with a unit");
   command->add_option("--count", arguments->count, "stop after so many hits");
   command->add_option("--filter", arguments->filters,
-                      "CLASS-PATTERN [METHOD-PATTERN] include|exclude; the first decides");
+                      "CLASS-PATTERN [[METHOD-PATTERN] include|exclude]; the first decides");
   command->add_option("--max-size", arguments->max_size, "of the output");
   command->add_option("--ring-memory", arguments->ring_memory,
                       "memory for hits that are not written yet (default 16M)");

@@ -156,8 +156,9 @@ void add_slow_command(CLI::App& app, ExitStatus& status) {
       ->type_name("TIME");
   command->add_option("--duration", arguments->duration, "trace so long (10s)")->type_name("TIME");
   command
-      ->add_option("--filter", arguments->filters,
-                   "'CLASS-PATTERN [METHOD-PATTERN] include|exclude', as of jtrace attach (the JDK's classes left out)")
+      ->add_option(
+          "--filter", arguments->filters,
+          "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]', as of jtrace attach (the JDK's classes left out)")
       ->type_name("RULE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -151,6 +151,7 @@ void KeyControl::ask_for_filters(std::string_view rules, Requests& requests) {
   }
   if (typed) {
     auto request = parse_control_request(lines);
+    if (request) exclude_the_rest(request->filters);
     if (request) return ask(std::move(*request), requests);
     return console_.show(LogLevel::kWarning, "filters: " + request.error().message());
   }

@@ -28,8 +28,9 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 tl::unexpected<Error> wrong(std::string_view text, const std::string& why) {
-  return fail(ErrorCategory::kUsage, "filter '" + std::string(text) + "': " + why,
-              "a rule is CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'");
+  return fail(
+      ErrorCategory::kUsage, "filter '" + std::string(text) + "': " + why,
+      "a rule is CLASS-PATTERN, or CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'");
 }
 
 tl::unexpected<Error> wrong_mode(std::string_view rule, const std::string& word) {
@@ -62,10 +63,9 @@ Result<FilterRule> parse_filter_rule(std::string_view text) {
   if (words.size() > 3) return wrong(rule, "it has more than three words");
   const std::string mode = lower(words.back());
   const bool has_mode = mode == "include" || mode == "exclude";
-  if (words.size() == 1)
-    return wrong(rule, has_mode ? "the pattern is empty" : "the mode (include|exclude) is missing");
-  if (!has_mode) return wrong_mode(rule, words.back());
-  FilterRule made{words[0], words.size() == 3 ? words[1] : "*", mode == "include"};
+  if (words.size() == 1 && has_mode) return wrong(rule, "the pattern is empty");
+  if (words.size() > 1 && !has_mode) return wrong_mode(rule, words.back());
+  FilterRule made{words[0], words.size() == 3 ? words[1] : "*", mode != "exclude"};
   std::replace(made.class_pattern.begin(), made.class_pattern.end(), '/', '.');
   JTRACE_RETURN_IF_ERROR(check_pattern(rule, made.class_pattern));
   JTRACE_RETURN_IF_ERROR(check_pattern(rule, made.method_pattern));
@@ -86,6 +86,12 @@ Result<std::vector<FilterRule>> read_filter_file(const std::string& path) {
     rules.push_back(std::move(*made));
   }
   return rules;
+}
+
+void exclude_the_rest(std::vector<FilterRule>& rules) {
+  const bool only_include = std::ranges::all_of(rules, [](const FilterRule& rule) { return rule.include; });
+  if (rules.empty() || !only_include) return;
+  if (rules.back() != FilterRule{"*", "*", true}) rules.push_back({"*", "*", false});
 }
 
 Result<> check_size(const std::vector<FilterRule>& rules) {

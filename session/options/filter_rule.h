@@ -1,5 +1,6 @@
 // Filter rules: CLASS-PATTERN [METHOD-PATTERN] include|exclude. The first rule that matches a class decides; no match
-// includes. Patterns are Java's (java.util.*; slashes are taken too) with one '*' at the start or the end at most.
+// includes. A pattern alone is an include, and rules of the command line that only include exclude the rest. Patterns
+// are Java's (java.util.*; slashes are taken too) with one '*' at the start or the end at most.
 #pragma once
 
 #include <string>
@@ -19,10 +20,13 @@ struct FilterRule {
   friend bool operator==(const FilterRule&, const FilterRule&) = default;
 };
 
-// One rule's text. INCLUDE and EXCLUDE are taken too. kUsage names what is wrong.
+// One rule's text; a class pattern alone includes. INCLUDE and EXCLUDE are taken too. kUsage names what is wrong.
 Result<FilterRule> parse_filter_rule(std::string_view text);
 // A file with one rule a line; empty lines and lines that start with '#' are skipped. Errors name file and line.
 Result<std::vector<FilterRule>> read_filter_file(const std::string& path);
+
+// Rules as they are typed: where all of them include, a last one excludes what they do not name.
+void exclude_the_rest(std::vector<FilterRule>& rules);
 
 // kUsage where they do not fit in one frame to the agent.
 Result<> check_size(const std::vector<FilterRule>& rules);

@@ -199,18 +199,20 @@ OptionSpec events_option() {
 }
 
 OptionSpec filter_option() {
-  return {"filter",
-          OptionKind::kRepeated,
-          "RULE",
-          "'CLASS-PATTERN [METHOD-PATTERN] include|exclude'; the first rule that matches decides",
-          [](TraceOptions& options, const Items& items) -> Result<> {
-            for (const std::string& item : items) {
-              JTRACE_ASSIGN_OR_RETURN(FilterRule rule, parse_filter_rule(item));
-              options.filters.push_back(std::move(rule));
-            }
-            return {};
-          },
-          [](const TraceOptions&) -> std::optional<std::string> { return std::nullopt; }};
+  return {
+      "filter",
+      OptionKind::kRepeated,
+      "RULE",
+      "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]', a pattern alone is an include; the first rule that matches "
+      "decides, and where all of them include, the rest is excluded",
+      [](TraceOptions& options, const Items& items) -> Result<> {
+        for (const std::string& item : items) {
+          JTRACE_ASSIGN_OR_RETURN(FilterRule rule, parse_filter_rule(item));
+          options.filters.push_back(std::move(rule));
+        }
+        return {};
+      },
+      [](const TraceOptions&) -> std::optional<std::string> { return std::nullopt; }};
 }
 
 OptionSpec filters_option() {
@@ -471,6 +473,8 @@ Result<TraceOptions> OptionReader::finish() {
   if (options_.slower_than != 0 && (options_.events & trace::record::kCallEvent) != 0)
     return fail(ErrorCategory::kUsage, "option slower-than: calls as their callers see them come all or not at all",
                 "leave out calls; --events methods has the slow ones");
+  // A file has the format's own rule: what no rule matches is included.
+  if (options_.filter_file.empty()) exclude_the_rest(options_.filters);
   if (options_.receivers) options_.events |= trace::record::kObjFreeEvent;
   if ((options_.events & trace::record::kAllocationEvent) != 0) {
     options_.events &= ~std::uint64_t{trace::record::kObjAllocEvent};  // exact instead of sampled

@@ -46,7 +46,8 @@ struct Row {
   std::string says;     // the whole message
 };
 
-const std::string kRule = "a rule is CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'";
+const std::string kRule =
+    "a rule is CLASS-PATTERN, or CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'";
 const std::string kAllEvents =
     "threads, classes, gc, monitors, sleeps, parks, objects, allocations, runtime, methods, calls, counts, lines, "
     "exceptions, all, threadStart, threadEnd, classDef, classUnload, gcStart, gcFinish, monWait, monWaited, "
@@ -74,7 +75,6 @@ const std::vector<Row>& rows() {
       {"rotate=2", 2, "option rotate needs max-size; say at which size the next file begins"},
       {"events=gcstart", 2, "unknown event 'gcstart'; did you mean 'gcStart'?"},
       {"events=everything", 2, "unknown event 'everything'; there are " + kAllEvents},
-      {"filter=java.util.*", 2, "filter 'java.util.*': the mode (include|exclude) is missing; " + kRule},
       {"filter=a.b maybe", 2, "filter 'a.b maybe': the mode 'maybe' is neither include nor exclude; " + kRule},
       {"filter= include", 2, "filter 'include': the pattern is empty; " + kRule},
       {"filter=a.*.b include", 2,

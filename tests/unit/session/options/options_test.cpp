@@ -169,8 +169,7 @@ TEST(FilterRules, PatternsAreJavasAndSlashesAreTaken) {
 
 TEST(FilterRules, WrongOnesSayWhatIsWrong) {
   for (const auto& [rule, words] :
-       std::vector<std::pair<std::string, std::string>>{{"java.util.*", "include|exclude"},
-                                                        {"java.*.List include", "neither at the start nor at the end"},
+       std::vector<std::pair<std::string, std::string>>{{"java.*.List include", "neither at the start nor at the end"},
                                                         {"*a* include", "more than one"},
                                                         {"java.util.* inclade", "did you mean 'include'?"},
                                                         {"a.b maybe", "'maybe' is neither include nor exclude"},
@@ -184,6 +183,23 @@ TEST(FilterRules, WrongOnesSayWhatIsWrong) {
     EXPECT_EQ(made.error().category, ErrorCategory::kUsage);
     EXPECT_THAT(made.error().message(), HasSubstr(words));
   }
+}
+
+TEST(FilterRules, APatternAloneIsAnInclude) {
+  EXPECT_EQ(*parse_filter_rule("com.example.*"), (FilterRule{"com.example.*", "*", true}));
+}
+
+TEST(FilterRules, ThoseThatOnlyIncludeExcludeTheRest) {
+  const auto rules_of = [](const std::string& text) {
+    return test::must(from_string("events=methods," + text)).filters;
+  };
+  const FilterRule rest{"*", "*", false};
+  EXPECT_EQ(rules_of("filter=my.*+other.App run include"),
+            (std::vector<FilterRule>{{"my.*", "*", true}, {"other.App", "run", true}, rest}));
+  EXPECT_EQ(rules_of("filter=my.* exclude"), (std::vector<FilterRule>{{"my.*", "*", false}}));
+  EXPECT_EQ(rules_of("filter=my.Own include+my.* exclude").size(), 2u);
+  EXPECT_EQ(rules_of("filter=* include").size(), 1u);
+  EXPECT_TRUE(rules_of("strict").empty());
 }
 
 TEST(FilterRules, FitInOneFrame) {
