@@ -61,8 +61,9 @@ void GcTracker::observe(Collector& collector, const Snapshot& snapshot) {
   } else if (completed > collector.completed) {
     newly_missed_ += completed - collector.completed - 1;
     if (!runs) report(collector, completed, entry, exit);
-    else if (collector.running == completed) report(collector, completed, collector.running_entry, exit);
-    else ++newly_missed_;  // its end is known, but not its start
+    else if (collector.running == completed && collector.running_entry <= exit)
+      report(collector, completed, collector.running_entry, exit);
+    else ++newly_missed_;  // its start is not known; or, where the exit is older than it, its end: one began within it
     collector.completed = completed;
     collector.last_entry = runs ? collector.running_entry : entry;
     collector.last_exit = exit;

@@ -2,8 +2,11 @@
 // number of those that came and went between two snapshots.
 //
 // HotSpot's TraceCollectorStats (gc/shared/collectorCounters.cpp) raises invocations and sets lastEntryTime at the
-// start of a pause, lastExitTime at its end; a snapshot shows the last pause of each collector only. Threads: one at a
-// time.
+// start of a pause, lastExitTime at its end; a snapshot shows the last pause of each collector only.
+//
+// Shenandoah of JDK 11 to 17 counts its concurrent cycles and the pauses within them as one collector
+// (shenandoahMonitoringSupport.cpp): a pause begins before the exit time of the cycle is set. The cycle is missed then,
+// its pauses are not. A look may also be torn: an entry time beside an older number. Threads: one at a time.
 #pragma once
 
 #include <cstdint>

@@ -119,6 +119,40 @@ TEST(GcTracker, InvocationsComeBeforeTheTimes) {
   EXPECT_EQ(seen(tracker, jvm), "0#2:30-40 missed 0");
 }
 
+// Shenandoah of JDK 11: a cycle and the pauses within it are one collector's.
+TEST(GcTracker, APauseThatBeginsWithinAnotherDoesNotEndItBeforeItsStart) {
+  FakeJvm jvm;
+  GcTracker tracker;
+  jvm.start(1, 10);
+  jvm.end(20);
+  seen(tracker, jvm);
+  jvm.start(2, 100);
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");  // the cycle runs
+  jvm.start(3, 110);
+  EXPECT_EQ(seen(tracker, jvm), "missed 1");  // so does a pause in it; the last exit is still that of 1
+  jvm.end(120);
+  EXPECT_EQ(seen(tracker, jvm), "0#3:110-120 missed 1");
+  jvm.end(200);  // the cycle's
+  EXPECT_EQ(seen(tracker, jvm), "missed 1");
+  jvm.start(4, 300);
+  jvm.end(310);
+  EXPECT_EQ(seen(tracker, jvm), "0#4:300-310 missed 1");
+}
+
+// The look stood still between the number and the times: those are of the next pause.
+TEST(GcTracker, ATornLookDoesNotMakeAPauseThatEndsBeforeItsStart) {
+  FakeJvm jvm;
+  GcTracker tracker;
+  seen(tracker, jvm);
+  jvm.start(1, 30);  // the number of the first, the start of the second
+  jvm.end(20);
+  EXPECT_EQ(seen(tracker, jvm), "missed 0");
+  jvm.start(2, 30);
+  EXPECT_EQ(seen(tracker, jvm), "missed 1");
+  jvm.end(40);
+  EXPECT_EQ(seen(tracker, jvm), "0#2:30-40 missed 1");
+}
+
 TEST(GcTracker, CollectorsWithGapsInTheirNumbers) {
   FakeJvm jvm;
   GcTracker tracker;
