@@ -12,6 +12,7 @@
 #include "cli/trace_arguments.h"
 #include "session/attach_trace.h"
 #include "session/key_control.h"
+#include "session/left_pools.h"
 
 namespace jtrace::cli {
 namespace {
@@ -88,6 +89,7 @@ ExitStatus run(const AttachArguments& arguments) {
   if (!options) return report(options.error());
   auto process = open_selected(arguments.jvm);
   if (!process) return report(process.error());
+  if (const std::string note = session::note_of_left_pools(*process); !note.empty()) log_info(note);
   ::signal(SIGPIPE, SIG_IGN);
   const ScopedCancel cancel;
   ProgressLine line(::isatty(STDERR_FILENO) == 1 && log_level() >= LogLevel::kInfo);

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "session/left_pools.h"
 #include "session/recover.h"
 
 namespace jtrace::cli {
@@ -15,21 +16,37 @@ struct RecoverArguments {
   bool remove = false;
 };
 
+std::string text_of(const session::LeftPool& pool) {
+  using State = session::LeftPool::State;
+  const std::string size = std::to_string(pool.size >> 20) + " MiB  pid " + std::to_string(pool.pid) + "  ";
+  switch (pool.state) {
+    case State::kInUse: return "in use by a jtrace that runs";
+    case State::kBlank: return size + "nothing was recorded in it: `jtrace recover FILE --remove` removes it";
+    case State::kOtherVersion: return size + "made by another version of jtrace, which reads it";
+    case State::kNone:
+    case State::kHolds: break;
+  }
+  return size + pool.process_name + "  trace " + pool.output;
+}
+
 ExitStatus list() {
   const auto left = session::list_left_pools();
   if (left.empty()) log_info("no trace was left unfinished");
-  for (const session::LeftPool& pool : left) {
-    if (pool.in_use) std::printf("%s  in use by a jtrace that runs\n", pool.path.c_str());
-    else
-      std::printf("%s  pid %d  %s  trace %s\n", pool.path.c_str(), pool.pid, pool.process_name.c_str(),
-                  pool.output.c_str());
-  }
+  for (const session::LeftPool& pool : left) std::printf("%s  %s\n", pool.path.c_str(), text_of(pool).c_str());
+  return ExitStatus::kOk;
+}
+
+ExitStatus remove_blank(const std::string& pool) {
+  if (auto removed = session::remove_blank_pool(pool); !removed) return report(removed.error());
+  log_info("nothing was recorded in " + pool + ": it is removed");
   return ExitStatus::kOk;
 }
 
 ExitStatus run(const RecoverArguments& arguments) {
   if (arguments.pool.empty()) return list();
-  if (arguments.output.empty())
+  const bool blank = session::look_at_pool(arguments.pool).state == session::LeftPool::State::kBlank;
+  if (blank && arguments.remove && arguments.output.empty()) return remove_blank(arguments.pool);
+  if (arguments.output.empty() && !blank)
     return report(Error{.category = ErrorCategory::kUsage, .text = "recover FILE needs -o OUT"});
   const auto recovered = session::recover(arguments.pool, arguments.output);
   if (!recovered) return report(recovered.error());
@@ -50,10 +67,11 @@ ExitStatus run(const RecoverArguments& arguments) {
 void add_recover_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<RecoverArguments>();
   CLI::App* command =
-      app.add_subcommand("recover", "recover the trace of a killed JVM or jtrace; without FILE: list what was left");
+      app.add_subcommand("recover", "recover the trace of a killed jtrace; without FILE: list what was left");
   command->add_option("file", arguments->pool, "ring memory that was left")->type_name("FILE");
   command->add_option("-o,--output", arguments->output, "the document; - is stdout")->type_name("OUT");
-  command->add_flag("--remove", arguments->remove, "remove FILE when the document is complete");
+  command->add_flag("--remove", arguments->remove,
+                    "remove FILE when the document is complete, or where nothing was recorded in it");
   command->footer("Example: jtrace recover /dev/shm/jtrace-4711-884213-1b2c3d4e.pool -o trace.xml");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

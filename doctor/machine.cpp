@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "doctor/checks.h"
 #include "session/ctl_socket.h"
+#include "session/left_pools.h"
 #include "session/options/options.h"
 #include "target/jvm_discovery.h"
 
@@ -105,6 +106,19 @@ void check_cores(std::vector<Check>& checks) {
   checks.push_back(std::move(check));
 }
 
+// "" where killed traces left no ring memory.
+std::string left_pools_text() {
+  std::uint64_t count = 0, bytes = 0;
+  for (const session::LeftPool& pool : session::list_left_pools()) {
+    if (pool.state == session::LeftPool::State::kInUse) continue;
+    ++count;
+    bytes += pool.size;
+  }
+  if (count == 0) return "";
+  return "; killed traces left " + bytes_text(bytes) + " in " + std::to_string(count) +
+         (count == 1 ? " file" : " files") + ": jtrace recover lists what is there";
+}
+
 void check_memory(std::vector<Check>& checks) {
   const std::uint64_t wanted = session::TraceOptions().ring_memory;
   struct statvfs shm {};
@@ -114,6 +128,7 @@ void check_memory(std::vector<Check>& checks) {
   Check check{.name = "ring memory",
               .finding = "/dev/shm has " + (there ? bytes_text(room) : "no room for us") + ", " + bytes_text(free) +
                          " of memory may be taken; a trace takes " + bytes_text(wanted)};
+  check.finding += left_pools_text();
   if (free < 2 * wanted) {
     check.ability = Ability::kNo;
     check.commands = {"jtrace attach"};

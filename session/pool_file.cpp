@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "base/uuid.h"
 #include "trace/record/layout.h"
 #include "trace/record/pool_format.h"
@@ -24,6 +25,7 @@ namespace {
 constexpr const char* kSharedMemory = "/dev/shm";
 constexpr std::string_view kPrefix = "jtrace-";
 constexpr std::string_view kSuffix = ".pool";
+constexpr std::size_t kIdLength = 8;  // hexadecimal digits, by chance
 
 bool has_room(const char* folder, std::uint64_t size) {
   struct statvfs info {};
@@ -53,16 +55,20 @@ void PoolFile::remove() {
 
 bool PoolFile::was_cut() const { return guard_.was_cut(); }
 
-// The owner allocates the whole file at once and locks it exclusively; readers of a left pool share the lock.
+// The lock ends with this process, so `jtrace recover` sees whether the pool is in use. Readers of a left pool share
+// it.
+Result<> PoolFile::lock(bool owner) {
+  if (::flock(fd_.get(), (owner ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return {};
+  return fail(ErrorCategory::kRefused, "pool " + path_ + " is in use by a jtrace that runs");
+}
+
+// The owner allocates the whole file at once.
 Result<> PoolFile::map(std::uint64_t size, bool owner) {
   const int flags = MAP_SHARED | (owner ? MAP_POPULATE : 0);
   void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, fd_.get(), 0);
   if (base == MAP_FAILED) return fail(system_error("mapping the ring memory", path_));
   memory_ = {static_cast<std::byte*>(base), static_cast<std::size_t>(size)};
   guard_ = MappingGuard(memory_);
-  // The lock ends with this process, so `jtrace recover` sees whether the pool is in use.
-  if (::flock(fd_.get(), (owner ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
-    return fail(ErrorCategory::kRefused, "pool " + path_ + " is in use by a jtrace that runs");
   return {};
 }
 
@@ -81,23 +87,45 @@ Result<PoolFile> PoolFile::create(std::uint64_t size, std::string_view session, 
                                   const std::string& beside) {
   const bool shared = has_room(kSharedMemory, size);
   const std::string folder = shared ? kSharedMemory : beside;
+  const std::string path = folder + "/" + std::string(kPrefix) + std::to_string(pid) + "-" +
+                           std::to_string(start_ticks) + "-" + random_uuid().substr(0, kIdLength) +
+                           std::string(kSuffix);
+  if (!shared)
+    log_info(std::string(kSharedMemory) + " has no room for " + std::to_string(size >> 20) +
+             " MiB: the ring memory is " + path);
+  auto file = make(path, size, session, Named::kLast);
+  return file ? std::move(file) : make(path, size, session, Named::kFirst);
+}
+
+Result<PoolFile> PoolFile::make(const std::string& path, std::uint64_t size, std::string_view session, Named when) {
   PoolFile file;
-  file.path_ = folder + "/" + std::string(kPrefix) + std::to_string(pid) + "-" + std::to_string(start_ticks) + "-" +
-               random_uuid().substr(0, 8) + std::string(kSuffix);
-  JTRACE_ASSIGN_OR_RETURN(file.fd_, open_file(file.path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  file.owns_name_ = true;
-  JTRACE_ASSIGN_OR_RETURN(file.shared_fd_, open_file(file.path_, O_RDWR | O_NOFOLLOW));
+  file.path_ = path;
+  const bool named = when == Named::kFirst;
+  const std::string folder = path.substr(0, path.rfind('/'));
+  JTRACE_ASSIGN_OR_RETURN(file.fd_, named ? open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)
+                                          : open_file(folder, O_RDWR | O_TMPFILE, 0600));
+  file.owns_name_ = named;
+  JTRACE_RETURN_IF_ERROR(file.lock(true));
   if (const int error = ::posix_fallocate(file.fd_.get(), 0, static_cast<off_t>(size)); error != 0)
-    return fail(system_error(error, "taking " + std::to_string(size >> 20) + " MiB of ring memory", file.path_)
+    return fail(system_error(error, "taking " + std::to_string(size >> 20) + " MiB of ring memory", path)
                     .with_help("take less with --ring-memory"));
   JTRACE_RETURN_IF_ERROR(file.map(size, true));
   trace::record::Pool pool = trace::record::format_pool(file.memory_.data(), size);
-  if (!shared)
-    log_info(std::string(kSharedMemory) + " has no room for " + std::to_string(size >> 20) +
-             " MiB: the ring memory is " + file.path_);
   const std::size_t length = std::min(session.size(), sizeof(trace::record::PoolHeader::session) - 1);
   std::memcpy(pool.header().session, session.data(), length);
+  if (!named) JTRACE_RETURN_IF_ERROR(file.take_name());
+  // By its name: the agent knows a pool in the JVM's memory map by it.
+  JTRACE_ASSIGN_OR_RETURN(file.shared_fd_, open_file(path, O_RDWR | O_NOFOLLOW));
   return file;
+}
+
+// open(2), "O_TMPFILE".
+Result<> PoolFile::take_name() {
+  const std::string own = "/proc/self/fd/" + std::to_string(fd_.get());
+  if (::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    return fail(system_error("naming the ring memory", path_));
+  owns_name_ = true;
+  return {};
 }
 
 Result<PoolFile> PoolFile::open(const std::string& path) {
@@ -111,8 +139,23 @@ Result<PoolFile> PoolFile::open(const std::string& path) {
     error.path = path;
     return fail(std::move(error));
   }
+  JTRACE_RETURN_IF_ERROR(file.lock(false));
   JTRACE_RETURN_IF_ERROR(file.map(static_cast<std::uint64_t>(info.st_size), false));
   return file;
+}
+
+std::optional<PoolName> parse_pool_name(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix) || name.size() <= kPrefix.size() + kSuffix.size())
+    return {};
+  name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  const std::vector<std::string_view> parts = split(name, '-');
+  if (parts.size() != 3 || parts[2].size() != kIdLength) return {};
+  if (parts[2].find_first_not_of("0123456789abcdef") != parts[2].npos) return {};
+  const auto pid = parse_decimal<int>(parts[0]);
+  const auto ticks = parse_decimal<std::uint64_t>(parts[1]);
+  if (!pid || !ticks) return {};
+  return PoolName{*pid, *ticks};
 }
 
 std::vector<std::string> pool_files() {
@@ -120,9 +163,8 @@ std::vector<std::string> pool_files() {
   DIR* folder = ::opendir(kSharedMemory);
   if (folder == nullptr) return paths;
   while (const dirent* entry = ::readdir(folder)) {
-    const std::string_view name = entry->d_name;
-    if (name.starts_with(kPrefix) && name.ends_with(kSuffix))
-      paths.push_back(std::string(kSharedMemory) + "/" + std::string(name));
+    std::string path = std::string(kSharedMemory) + "/" + entry->d_name;
+    if (parse_pool_name(path)) paths.push_back(std::move(path));
   }
   ::closedir(folder);
   std::sort(paths.begin(), paths.end());

@@ -1,6 +1,8 @@
 // PoolFile: the file behind a pool, mapped. In /dev/shm, or beside the output where
 // that is too small. Mode 0600. Its memory is allocated, touched and charged here,
-// before the agent sees it. Removed at a clean end; else `jtrace recover` finds it.
+// before the agent sees it. Removed at a clean end; else `jtrace recover` finds it
+// (session/left_pools.h). It has its name, and with it a life beyond this process, only
+// when it is laid out and locked; on file systems without O_TMPFILE before that.
 //
 // The target holds a descriptor of the file and could cut it: a read beyond its end raises SIGBUS. The mapping is
 // guarded: such a page becomes one of zeros, and was_cut() says so. Ownership: owns descriptor and mapping; the name
@@ -9,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +46,12 @@ class PoolFile {
   bool was_cut() const;
 
  private:
+  enum class Named { kFirst, kLast };
+
   PoolFile() = default;
+  static Result<PoolFile> make(const std::string& path, std::uint64_t size, std::string_view session, Named when);
+  Result<> take_name();
+  Result<> lock(bool owner);
   Result<> map(std::uint64_t size, bool owner);
 
   UniqueFd fd_;
@@ -54,7 +62,14 @@ class PoolFile {
   MappingGuard guard_;
 };
 
-// Paths of pools in /dev/shm that may be ours to recover (readable, of the right name).
+// What the name of a pool says: the JVM, as its jtrace saw it.
+struct PoolName {
+  int pid = 0;
+  std::uint64_t start_ticks = 0;
+};
+// Of a path; nullopt where it is no pool's.
+std::optional<PoolName> parse_pool_name(std::string_view path);
+// Paths in /dev/shm of the right name.
 std::vector<std::string> pool_files();
 
 }  // namespace jtrace::session

@@ -11,6 +11,7 @@
 #include "session/document/partial_document.h"
 #include "session/document/session_text.h"
 #include "session/document/trace_output.h"
+#include "session/left_pools.h"
 #include "session/pool_file.h"
 #include "session/spill/spill_source.h"
 #include "trace/byte_sink.h"
@@ -157,28 +158,10 @@ Result<Recovered> continue_spill(const Session& session, std::unique_ptr<trace::
 
 }  // namespace
 
-std::vector<LeftPool> list_left_pools() {
-  std::vector<LeftPool> left;
-  for (const std::string& path : pool_files()) {
-    LeftPool pool{.path = path};
-    auto file = PoolFile::open(path);
-    pool.in_use = !file && file.error().category == ErrorCategory::kRefused;
-    if (!file && !pool.in_use) continue;
-    if (file) {
-      const auto reader = trace::record::PoolReader::open(file->memory());
-      const auto session = reader ? read_session(reader->session_text()) : fail(reader.error());
-      if (!session) continue;
-      pool.pid = session->identity.pid;
-      pool.process_name = session->identity.process_name;
-      pool.output = session->output;
-      pool.start = session->anchor.wall_of(session->start);
-    }
-    left.push_back(std::move(pool));
-  }
-  return left;
-}
-
 Result<Recovered> recover(const std::string& pool_path, const std::string& output) {
+  if (look_at_pool(pool_path).state == LeftPool::State::kBlank)
+    return fail(ErrorCategory::kRefused, "nothing was recorded in " + pool_path + ": its jtrace was killed as it began",
+                "jtrace recover " + pool_path + " --remove removes it");
   JTRACE_ASSIGN_OR_RETURN(const PoolFile pool, PoolFile::open(pool_path));
   JTRACE_ASSIGN_OR_RETURN(auto reader, trace::record::PoolReader::open(pool.memory()));
   JTRACE_ASSIGN_OR_RETURN(const Session session, read_session(reader.session_text()));

@@ -6,22 +6,10 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 
 namespace jtrace::session {
-
-// A pool that was left.
-struct LeftPool {
-  std::string path;
-  int pid = 0;  // of the JVM, as its jtrace saw it
-  std::string process_name;
-  std::string output;       // the file of the trace
-  std::uint64_t start = 0;  // of the trace, ns since the epoch
-  bool in_use = false;      // its jtrace runs: nothing to recover
-};
-std::vector<LeftPool> list_left_pools();
 
 struct Recovered {
   std::uint64_t from_file = 0;  // bytes taken over from the file
@@ -31,7 +19,7 @@ struct Recovered {
   bool whole = false;  // the file was there: nothing is missing that had reached the pool
 };
 // `pool`: path of the pool. `output`: the document to write ("-": stdout), another one than the trace's own file. The
-// pool stays. Errors: kMalformed (no pool of ours), kRefused (in use), those of the output.
+// pool stays. Errors: kMalformed (no pool of ours), kRefused (in use; nothing was recorded in it), those of the output.
 Result<Recovered> recover(const std::string& pool, const std::string& output);
 
 }  // namespace jtrace::session

@@ -1,9 +1,11 @@
-// `jtrace recover`: the remains after both the JVM and the jtrace that traced it were killed.
+// `jtrace recover`: what a killed jtrace leaves, with its JVM or alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
@@ -82,6 +84,51 @@ TEST_P(EachJdk, MakesADocumentOfTheRingMemoryAlone) {
   EXPECT_TRUE(valid(path));
   EXPECT_GE(count_by_thread(trace, "threadEnd", "worker-"), 30);
   fs::remove(wreck.pool);
+}
+
+// The JVM lives on; the 64 MiB are named until somebody asks for their removal.
+TEST_P(EachJdk, ALaterTraceNamesWhatAKilledJtraceLeft) {
+  TracedJvm jvm(GetParam(), "Workload");
+  const std::string pool = pool_of(jvm.pid());
+  ASSERT_NE(pool, "");
+  EXPECT_THAT(must(run_jtrace({"recover"})).out, HasSubstr(pool + "  in use"));
+  jvm.command().signal(SIGKILL);
+  jvm.wait_exit();
+  const ScratchDir folder;
+  const auto attach = [&] {
+    CommandOutput done;
+    for (int i = 0; i < 100 && (i == 0 || done.status == 1); ++i) {  // the agent of the killed one is leaving
+      done = must(run_jtrace(
+          {"attach", jvm.process().pid_text(), "--duration", "0.1", "--events", "gc", "-o", folder.file("t.xml")}));
+      if (done.status == 1) ::usleep(100'000);
+    }
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.err;
+  };
+  EXPECT_THAT(attach(), HasSubstr("left 64 MiB of ring memory of this JVM: " + pool + "; `jtrace recover " + pool));
+  EXPECT_THAT(must(run_jtrace({"doctor"})).out, HasSubstr("jtrace recover lists what is there"));
+  ASSERT_TRUE(fs::exists(pool));
+  EXPECT_EQ(must(run_jtrace({"recover", pool, "-o", folder.file("r.xml"), "--remove"})).status, 0);
+  EXPECT_TRUE(valid(folder.file("r.xml")));
+  EXPECT_THAT(attach(), ::testing::Not(HasSubstr("of this JVM")));
+}
+
+TEST(Recover, SaysThatNothingWasRecordedYetAndRemovesThatAlone) {
+  const ScratchDir folder;
+  const std::string blank = folder.file("jtrace-1-2-0123abcd.pool"), out = folder.file("x.xml");
+  std::ofstream(blank) << std::string(1 << 20, '\0');
+  const auto read = must(run_jtrace({"recover", blank, "-o", out}));
+  EXPECT_EQ(read.status, 1) << read.err;
+  EXPECT_THAT(read.err, HasSubstr("nothing was recorded in " + blank));
+  EXPECT_THAT(read.err, HasSubstr("jtrace recover " + blank + " --remove"));
+  EXPECT_TRUE(fs::exists(blank));
+  const auto removed = must(run_jtrace({"recover", blank, "--remove"}));
+  EXPECT_EQ(removed.status, 0) << removed.err;
+  EXPECT_FALSE(fs::exists(blank));
+  const std::string zeros = folder.file("zeros");
+  std::ofstream(zeros) << std::string(1 << 20, '\0');
+  EXPECT_NE(must(run_jtrace({"recover", zeros, "--remove"})).status, 0);
+  EXPECT_TRUE(fs::exists(zeros));
 }
 
 TEST(Recover, RefusesWhatIsNoRingMemoryAndWhatIsInUse) {
