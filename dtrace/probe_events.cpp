@@ -129,6 +129,8 @@ void ProbeEvents::forget_after_loss() {
     thread.wait_start = 0;
   }
   for (auto& [address, monitor] : monitors_) monitor.owner = {};
+  gc_depth_unknown_ = gc_depth_ > 0;
+  gc_depth_ = std::min(gc_depth_, 1U);
 }
 
 bool ProbeEvents::wanted(std::string_view class_name, std::string_view method) {
@@ -291,11 +293,13 @@ Result<> ProbeEvents::gc(const ProbeRecord& record, Kind kind, bool chosen) {
     return {};
   }
   if (kind == Kind::kGcBegin) {
-    if (std::exchange(in_gc_, true)) return {};  // inside a collection that is running
+    if (std::exchange(gc_depth_unknown_, false)) return {};
+    if (++gc_depth_ > 1) return {};  // inside a collection that is running
     JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record));
     return sink_.write(trace::GcStart{.threadIdRef = thread, .time = wall(record)});
   }
-  if (!std::exchange(in_gc_, false)) return {};  // began before the trace
+  gc_depth_unknown_ = false;
+  if (gc_depth_ == 0 || --gc_depth_ > 0) return {};  // began before the trace; inside another one
   JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record));
   trace::GcFinish finish{.threadIdRef = thread, .time = wall(record)};
   if (!pools_.empty()) {

@@ -100,6 +100,42 @@ TEST_F(ProbeEventsTest, AThreadThatStartsWhileTheThreadsAreListedIsDefinedOnce) 
   EXPECT_EQ(sink_.all<trace::ThreadEnd>().size(), 1u);
 }
 
+std::string pauses(const trace::CaptureSink& sink) {
+  std::string text;
+  for (const auto& start : sink.all<trace::GcStart>()) text += std::to_string(start.time.ns()) + " ";
+  text += "to";
+  for (const auto& finish : sink.all<trace::GcFinish>()) text += " " + std::to_string(finish.time.ns());
+  return text;
+}
+
+// A collection that makes room for classes has a pair of its own around that of the collector.
+TEST_F(ProbeEventsTest, APauseEndsWithItsOutermostPair) {
+  add("gc__begin", 10, {1});
+  add("gc__begin", 20, {0});
+  add("gc__end", 30, {});
+  add("gc__begin", 40, {1});
+  add("gc__end", 50, {});
+  add("gc__end", 60, {});
+  add("gc__end", 65, {});  // of one that began before the trace
+  add("gc__begin", 70, {0});
+  add("gc__end", 80, {});
+  release();
+  EXPECT_EQ(pauses(sink_), "10 70 to 60 80");
+}
+
+TEST_F(ProbeEventsTest, ALostEndOfAPauseDoesNotHideTheLaterOnes) {
+  add("gc__begin", 10, {1});
+  add("gc__begin", 20, {0});
+  release();
+  events_->forget_after_loss();  // of both ends, perhaps
+  add("gc__begin", 30, {0});
+  add("gc__end", 40, {});
+  add("gc__begin", 50, {0});
+  add("gc__end", 60, {});
+  release();
+  EXPECT_EQ(pauses(sink_), "10 50 to 40 60");
+}
+
 TEST_F(ProbeEventsTest, ClassesHaveTheFactsOfTheVm) {
   EventOptions options;
   options.class_of = [](std::string_view name, std::uint64_t loader) {
