@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "session/leave_limit.h"
@@ -17,10 +18,13 @@ using trace::record::AgentState;
 
 constexpr std::uint64_t kHangUpLimit = 2 * kNanosPerSecond;  // how long a JVM whose agent hung up may take to end
 
-// Reads one signal from a non-blocking signalfd; false if there is none (or no descriptor).
-bool take_pending_signal(int fd) {
+// Reads from a non-blocking signalfd what is there: signals that came together ask once. False if there is none (or no
+// descriptor).
+bool take_pending_signals(int fd) {
   signalfd_siginfo info{};
-  return ::read(fd, &info, sizeof info) > 0;
+  bool found = false;
+  while (::read(fd, &info, sizeof info) > 0) found = true;
+  return found;
 }
 
 // The processor time of the process, ns; 0 if unknown.
@@ -49,7 +53,7 @@ TraceRunner::TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record:
 
 // The reader of the output blocks a write (a pager, for example): only a signal ends that.
 bool TraceRunner::should_give_up() {
-  hurried_ = hurried_ || take_pending_signal(options_.signal_fd);
+  hurried_ = hurried_ || take_pending_signals(options_.signal_fd);
   return hurried_;
 }
 
@@ -133,7 +137,7 @@ void TraceRunner::wait_for_something() {
 }
 
 void TraceRunner::take_signal() {
-  if (take_pending_signal(options_.signal_fd)) signalled_ = true;
+  if (take_pending_signals(options_.signal_fd)) signalled_ = true;
   end(EndReason::kInterrupted);
 }
 
@@ -212,8 +216,10 @@ void TraceRunner::detach_agent() {
     next_look = now + kNanosPerSecond / 2;
     return limit.is_over(now, cpu_of(process_));
   };
-  signalled_ = false;
-  while (!agent_.has_left() && !agent_.hung_up() && !signalled_ && !is_over()) {
+  // The first signal asks for the end, also where the trace has just ended by itself: the next one does not wait for
+  // it.
+  bool asked = signalled_ || hurried_, asked_again = false;
+  while (!agent_.has_left() && !agent_.hung_up() && !asked_again && !is_over()) {
     if (!error_)
       if (auto pass = drain_.pass(TraceDrain::Mode::kLive); !pass) output_failed(std::move(pass).error());
     while (agent_.next()) {
@@ -226,7 +232,8 @@ void TraceRunner::detach_agent() {
       }
       if (!received) break;
     }
-    if (descriptors[1].revents != 0) take_signal();
+    if (descriptors[1].revents != 0 && take_pending_signals(options_.signal_fd))
+      asked_again = std::exchange(asked, true);
   }
   agent_.close();
 }

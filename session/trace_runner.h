@@ -96,7 +96,7 @@ class TraceRunner {
   std::optional<CoarseClock> clock_;
   bool target_ended_ = false;
   bool paused_ = false;
-  bool signalled_ = false;
+  bool signalled_ = false;              // a signal has asked for the end
   bool hurried_ = false;                // a signal came while the output's reader blocked us
   std::vector<Asker> waiting_for_end_;  // who asked for detach
 };

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -54,6 +55,21 @@ std::size_t count(const std::string& text, const std::string& word) {
   return found;
 }
 
+// Stands for the signalfd.
+struct SignalPipe {
+  SignalPipe() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    read.reset(ends[0]);
+    write.reset(ends[1]);
+  }
+  void send() const {
+    const signalfd_siginfo signal{.ssi_signo = SIGINT};
+    EXPECT_EQ(::write(write.get(), &signal, sizeof signal), static_cast<ssize_t>(sizeof signal));
+  }
+  UniqueFd read, write;
+};
+
 class TraceRunnerTest : public testing::Test {
  protected:
   TraceRunnerTest() {
@@ -87,7 +103,8 @@ class TraceRunnerTest : public testing::Test {
     EXPECT_TRUE(drain->begin(anchor.monotonic));
     std::vector<ControlSource*> controls;
     if (ctl_ != nullptr) controls.push_back(ctl_);
-    TraceRunner runner(channel, *pool, *reader, *drain, **output, *process, {.controls = controls, .progress = {}});
+    TraceRunner runner(channel, *pool, *reader, *drain, **output, *process,
+                       {.signal_fd = signals_.read.get(), .controls = controls, .progress = {}});
     std::thread beside([&] {
       if (meanwhile) meanwhile();
     });
@@ -122,6 +139,7 @@ class TraceRunnerTest : public testing::Test {
   std::string pool_path_;
   TraceOptions options_;
   CtlServer* ctl_ = nullptr;
+  SignalPipe signals_;
 };
 
 TEST_F(TraceRunnerTest, EndsAfterTheDurationAndTheAgentLeaves) {
@@ -133,6 +151,58 @@ TEST_F(TraceRunnerTest, EndsAfterTheDurationAndTheAgentLeaves) {
   EXPECT_TRUE(summary.agent_left);
   EXPECT_EQ(agent.wait(), 0);
   EXPECT_FALSE(fs::exists(pool_path_));
+  expect_whole_document(kEvents);
+}
+
+// An agent that leaves when a byte comes.
+class SlowLeaver {
+ public:
+  SlowLeaver() { EXPECT_EQ(::pipe2(ends_, O_CLOEXEC), 0); }
+  ~SlowLeaver() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  FakeAgent::Work work() const {
+    return [this](const record::Pool& pool) {
+      char byte;
+      return write_events(pool) && ::read(ends_[0], &byte, 1) == 1;
+    };
+  }
+  void let_go() const { EXPECT_EQ(::write(ends_[1], "x", 1), 1); }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+TEST_F(TraceRunnerTest, TheFirstSignalWhileTheAgentLeavesDoesNotCutThatShort) {
+  const SlowLeaver slow;
+  FakeAgent agent(slow.work());
+  options_.duration = 100'000'000;
+  const TraceSummary summary = trace(agent, [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the trace is over
+    signals_.send();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    slow.let_go();
+  });
+  EXPECT_TRUE(summary.agent_left);
+  EXPECT_EQ(summary.status(), ExitStatus::kOk);
+  EXPECT_EQ(agent.wait(), 0);
+  expect_whole_document(kEvents);
+}
+
+TEST_F(TraceRunnerTest, WhoAsksAgainDoesNotWaitForTheAgent) {
+  const SlowLeaver slow;
+  FakeAgent agent(slow.work());
+  options_.duration = 100'000'000;
+  const TraceSummary summary = trace(agent, [&] {
+    while (fs::exists(pool_path_)) {
+      signals_.send();
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+    slow.let_go();
+  });
+  EXPECT_FALSE(summary.agent_left);
+  EXPECT_LT(summary.elapsed, 10 * kNanosPerSecond);
   expect_whole_document(kEvents);
 }
 
