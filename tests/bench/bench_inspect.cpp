@@ -1,12 +1,11 @@
-// `jtrace inspect`, `stack` and `profile` against the same JDK's own tools, in turns in one run; prints medians and
+// `jtrace inspect` and `stack` against the same JDK's own tools, in turns in one run; prints medians and
 // ratios. JDKs of this machine alone (JTRACE_TEST_JDKS narrows them). A peer that is not here is left out.
 //
-//   bench_inspect [core|stack|many|profile]...      all of them by default
+//   bench_inspect [core|stack|many]...      all of them by default
 #include <fcntl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,7 +13,6 @@
 #include <set>
 
 #include "base/file.h"
-#include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
@@ -154,39 +152,9 @@ Result<> bench_many(const Jdk& jdk) {
   return {};
 }
 
-// A busy program with and without a profiler at 20 Hz.
-Result<> bench_profile(const Jdk& jdk) {
-  JTRACE_ASSIGN_OR_RETURN(const auto jvm, JvmProcess::start(jdk, "Spin", attachable(jdk)));
-  const auto work = [&](int size) -> Result<double> {
-    JTRACE_ASSIGN_OR_RETURN(const std::string answer, jvm->ask("run " + std::to_string(size)));
-    return std::strtod(answer.c_str(), nullptr) / 1e6;
-  };
-  JTRACE_RETURN_IF_ERROR(work(60));
-  JTRACE_ASSIGN_OR_RETURN(const double warm, work(60));
-  const int size = static_cast<int>(60 * 1500 / warm);  // a run of some 1.5 s
-  std::vector<double> plain, profiled;
-  for (int i = 0; i < 20; ++i) {
-    const bool with = i % 2 == 1;
-    std::unique_ptr<BackgroundCommand> profiler;
-    if (with) {
-      JTRACE_ASSIGN_OR_RETURN(profiler, BackgroundCommand::start({jtrace_binary(), "profile", jvm->pid_text()}));
-    }
-    JTRACE_RETURN_IF_ERROR(work(60));  // while it opens its target, once a run
-    JTRACE_ASSIGN_OR_RETURN(const double took, work(size));
-    (with ? profiled : plain).push_back(took);
-    if (!profiler) continue;
-    profiler->signal(SIGINT);
-    JTRACE_RETURN_IF_ERROR(profiler->wait_exit());
-    if (i == 19) std::printf("%-10s %s", jdk.name.c_str(), profiler->err().c_str());
-  }
-  std::printf("%-10s profile: plain %.1f ms, profiled %.1f ms, ratio %.4f (goal <= 1.02)\n", jdk.name.c_str(),
-              median(plain), median(profiled), median(profiled) / median(plain));
-  return {};
-}
-
 int run(const std::set<std::string>& wanted) {
   const std::pair<const char*, Result<> (*)(const Jdk&)> all[] = {
-      {"core", bench_core}, {"stack", bench_stack}, {"many", bench_many}, {"profile", bench_profile}};
+      {"core", bench_core}, {"stack", bench_stack}, {"many", bench_many}};
   int status = 0;
   for (const auto& [name, bench] : all)
     for (const Jdk& jdk : jdks()) {
