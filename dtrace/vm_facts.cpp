@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "coreinspect/model/thread_reader.h"
 #include "coreinspect/runtime/java_threads.h"
 
 namespace jtrace::dtrace {
@@ -56,8 +57,9 @@ Result<std::vector<EarlierThread>> VmFacts::threads() {
   const auto& objects = inspection_->objects();
   JTRACE_ASSIGN_OR_RETURN(const auto addresses, coreinspect::java_thread_addresses(inspection_->vm()));
   std::vector<EarlierThread> threads;
+  coreinspect::ThreadReader reader(*inspection_);
   for (const Address address : addresses) {
-    const coreinspect::JavaThread thread = coreinspect::read_java_thread(objects, address);
+    const coreinspect::JavaThread thread = reader.read(address);
     if (thread.object == 0 || thread.id <= 0 || thread.native_id <= 0 || !thread.problem.empty()) continue;
     threads.push_back({0, static_cast<std::uint64_t>(thread.native_id), static_cast<std::uint64_t>(thread.id),
                        thread.name, coreinspect::thread_group_name(objects, thread.object)});

@@ -1,12 +1,12 @@
 #include "coreinspect/tools/thread_snapshot.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <thread>
+#include <optional>
 
 #include "base/joined.h"
 #include "base/strings.h"
+#include "coreinspect/model/thread_reader.h"
 #include "coreinspect/tools/thread_capture.h"
 #include "coreinspect/unwind/mixed_walker.h"
 
@@ -14,8 +14,6 @@ namespace jtrace::coreinspect {
 namespace {
 
 using target::ThreadRegisters;
-
-constexpr std::chrono::milliseconds kLongestWait{500};  // for collections, in one snapshot
 
 // Facts of the kernel on a thread of a live process, read when it runs again; a thread may have ended.
 void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& report) {
@@ -40,7 +38,7 @@ class ThreadSampler::Impl {
 
   Result<ThreadSnapshot> take(std::span<const pid_t> tids) {
     snapshot_ = {};
-    patience_ = kLongestWait;
+    reader_.emplace(inspection_);
     registers_.clear();
     held_.clear();
     if (!code_ && process_) prepare_walkers(inspection_.code());  // it was just starting
@@ -98,9 +96,7 @@ class ThreadSampler::Impl {
   void add_java_thread(Address address) {
     if (only_some_ && !is_wanted(address)) return;
     ThreadReport report;
-    report.java = read_java_thread(inspection_.objects(), address);
-    if (!report.java.problem.empty() && wait_for_collection())
-      report.java = read_java_thread(inspection_.objects(), address);
+    report.java = reader_->read(address);
     report.native_id = report.java.native_id;
     // The thread whose stack pointer lies in its stack: kernel ids may be of another pid namespace.
     const auto own = registers_.lower_bound(report.java.stack_base - report.java.stack_size);
@@ -116,17 +112,6 @@ class ThreadSampler::Impl {
     walk(report);
     leave_out_pending(report);
     snapshot_.threads.push_back(std::move(report));
-  }
-  // A full collection slides objects over others while it stops the program: in those milliseconds a name that is
-  // looked up when the target runs again may be half overwritten. Returns true where reading again may help.
-  bool wait_for_collection() {
-    if (!process_) return false;
-    while (inspection_.collects_now() && patience_.count() > 0) {
-      constexpr std::chrono::milliseconds kPause{1};
-      std::this_thread::sleep_for(kPause);
-      patience_ -= kPause;
-    }
-    return patience_.count() > 0;
   }
   void walk(ThreadReport& report) const {
     if (options_.native && mixed_ && report.registers) report.walk = mixed_->walk(report.java, *report.registers);
@@ -249,7 +234,7 @@ class ThreadSampler::Impl {
   bool measured_ = false;                     // registers_ come with times
   std::map<pid_t, std::string> comms_;
   bool only_some_ = false;
-  std::chrono::milliseconds patience_{};  // how long collections are still waited for
+  std::optional<ThreadReader> reader_;  // of this snapshot
   ThreadSnapshot snapshot_;
 };
 

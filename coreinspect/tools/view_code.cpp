@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "coreinspect/model/thread_reader.h"
 #include "coreinspect/tools/value_text.h"
 #include "target/elf_image.h"
 
@@ -41,11 +42,11 @@ void find_thread(const Inspection& inspection, Address at, std::vector<Finding>&
   const auto threads = java_thread_addresses(inspection.vm());
   const auto size = inspection.vm().types().size_of("JavaThread").value_or(0);
   if (!threads) return;
+  ThreadReader reader(inspection);
   for (Address address : *threads) {
+    const JavaThread thread = reader.read(address);
     if (at - address < size)
-      findings.push_back({"thread", "JavaThread of \"" + read_java_thread(inspection.objects(), address).name +
-                                        "\" + " + hex(at - address)});
-    const JavaThread thread = read_java_thread(inspection.objects(), address);
+      findings.push_back({"thread", "JavaThread of \"" + thread.name + "\" + " + hex(at - address)});
     if (thread.has_stack_address(at)) findings.push_back({"stack", "on the stack of \"" + thread.name + "\""});
   }
 }

@@ -1,0 +1,26 @@
+#include "coreinspect/model/thread_reader.h"
+
+#include <gtest/gtest.h>
+
+namespace jtrace::coreinspect {
+namespace {
+
+TEST(CollectionWait, EndsWithTheCollection) {
+  int looks = 0;
+  CollectionWait wait([&looks] { return ++looks < 5; });
+  EXPECT_TRUE(wait.wait());
+  EXPECT_EQ(looks, 5);
+}
+
+TEST(CollectionWait, HasOneLimitForAllThreadsOfAnAnswer) {
+  int looks = 0;
+  CollectionWait wait([&looks] { return ++looks > 0; });  // it never ends
+  EXPECT_FALSE(wait.wait());
+  const int first = looks;
+  EXPECT_LE(first, CollectionWait::kLongest.count());
+  EXPECT_FALSE(wait.wait());
+  EXPECT_EQ(looks, first) << "the next thread waits no more";
+}
+
+}  // namespace
+}  // namespace jtrace::coreinspect
