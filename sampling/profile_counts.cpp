@@ -1,15 +1,25 @@
 #include "sampling/profile_counts.h"
 
 #include "coreinspect/tools/profile.h"
+#include "sampling/sampler.h"
 
 namespace jtrace::sampling {
+namespace {
+
+ProfileCounts::Kind kind_of(const coreinspect::Frame& frame) {
+  if (frame.kind != coreinspect::FrameKind::kNative) return ProfileCounts::Kind::kJava;
+  return frame.module == kKernelModule ? ProfileCounts::Kind::kKernel : ProfileCounts::Kind::kNative;
+}
+
+}  // namespace
 
 void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t weight) {
   stack_.clear();
-  stack_.push_back(number_of(coreinspect::thread_label(report)));
-  if (report.walk.incomplete()) stack_.push_back(number_of(coreinspect::kCutStack));
+  stack_.push_back(number_of(coreinspect::thread_label(report), Kind::kThread));
+  if (report.walk.incomplete()) stack_.push_back(number_of(coreinspect::kCutStack, Kind::kThread));
   for (auto frame = report.walk.frames.rbegin(); frame != report.walk.frames.rend(); ++frame)
-    if (frame->kind != coreinspect::FrameKind::kEntry) stack_.push_back(number_of(coreinspect::frame_name(*frame)));
+    if (frame->kind != coreinspect::FrameKind::kEntry)
+      stack_.push_back(number_of(coreinspect::frame_name(*frame), kind_of(*frame)));
   Count& count = stacks_[stack_];
   ++count.samples;
   count.weight += weight;
@@ -17,9 +27,12 @@ void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t w
   total_.weight += weight;
 }
 
-std::uint32_t ProfileCounts::number_of(std::string_view name) {
+std::uint32_t ProfileCounts::number_of(std::string_view name, Kind kind) {
   const auto [known, fresh] = numbers_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size()));
-  if (fresh) names_.emplace_back(name);
+  if (fresh) {
+    names_.emplace_back(name);
+    kinds_.push_back(kind);
+  }
   return known->second;
 }
 

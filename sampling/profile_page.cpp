@@ -62,6 +62,8 @@ void put_flame(JsonWriter& json, const ProfileCounts& counts, const ProfileHead&
   }
   json.end_array().key("names").begin_array().value("all");
   for (const std::string& name : counts.names()) json.value(name);
+  json.end_array().key("kinds").begin_array().value(0);
+  for (const ProfileCounts::Kind kind : counts.kinds()) json.value(static_cast<int>(kind));
   json.end_array().end_object();
 }
 

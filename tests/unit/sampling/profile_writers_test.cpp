@@ -120,6 +120,7 @@ TEST(ProfileWriters, PutTheDataIntoThePageSafely) {
   EXPECT_THAT(page, HasSubstr("profile of 7"));
   EXPECT_THAT(page, HasSubstr("\\u003c/script>")) << "a name cannot end the script";
   EXPECT_EQ(page.find("@DATA@"), page.npos);
+  EXPECT_THAT(page, HasSubstr("\"kinds\":[0,0,2,2,2,0,2]")) << "all, thread, three native ones, cut stack, native";
 }
 
 }  // namespace

@@ -211,6 +211,10 @@ function flame(process) {
   const bar = make('div', part, undefined, {className: 'bar'});
   const choose = make('select', bar), search = make('input', bar, undefined, {placeholder: 'find a frame'}), info = make('span', bar);
   for (const w of weights) make('option', choose, w[0]);
+  // A profile tells whose code a frame is.
+  const kinds = process.flame.kinds, kindHues = [210, 100, 40, 0];
+  if (kinds) ['threads', 'Java', 'native', 'kernel'].forEach((label, kind) =>
+    make('i', bar, label, {className: 'kind'}).style.background = `hsl(${kindHues[kind] + 8} 60% 67%)`);
   let weight = weights[0], top = 0, boxes = [];
   const row = 17, name = (i) => names[nodes[i * each + 1]], value = (i) => nodes[i * each + weight[1]];
   const tall = () => { let most = 0; const walk = [top]; while (walk.length) { const i = walk.pop(); most = Math.max(most, depth[i]); walk.push(...children[i]); } return Math.min(most - depth[top] + 1, 200) * row + 2; };
@@ -224,7 +228,7 @@ function flame(process) {
       if (hit) found += 1;
       let hue = 0;
       for (const c of name(i)) hue = (hue * 31 + c.charCodeAt(0)) % 50;
-      g.fillStyle = hit ? '#c04ad0' : `hsl(${10 + hue} 75% 62%)`;
+      g.fillStyle = hit ? '#c04ad0' : kinds ? `hsl(${kindHues[kinds[nodes[i * each + 1]]] + hue / 3} 60% ${64 + hue / 8}%)` : `hsl(${10 + hue} 75% 62%)`;
       g.fillRect(left, y, Math.max(width - 0.5, 0.5), row - 1);
       if (width > 40) {
         g.fillStyle = '#201510';
