@@ -1,5 +1,5 @@
-// KernelNames: functions of the running kernel by address, from /proc/kallsyms. Where that hides its addresses
-// (kptr_restrict, no CAP_SYSLOG) every address is "[kernel]". One thread.
+// KernelNames: functions of the running kernel by address, from /proc/kallsyms. If the kernel hides its addresses there
+// (kptr_restrict, no CAP_SYSLOG), every address is "[kernel]". One thread.
 #pragma once
 
 #include <cstdint>

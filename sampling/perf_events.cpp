@@ -33,7 +33,7 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-// Those that ran most come first: where there are not descriptors enough the others are left out.
+// The threads with most CPU time come first; if there are too few descriptors, the others are left out.
 void sort_by_cpu_time(const target::Process& process, std::vector<pid_t>& tids) {
   std::map<pid_t, std::uint64_t> ran;
   for (const pid_t tid : tids)
@@ -133,7 +133,7 @@ Result<> PerfEvents::open_processors() {
   return {};
 }
 
-// A thread that is born meanwhile has inherited its parent's events, or is in the next list.
+// A thread that starts in the meantime inherits its parent's events, or is in the next list.
 Result<> PerfEvents::open_threads() {
   for (int pass = 0; pass < kMostPasses; ++pass) {
     JTRACE_ASSIGN_OR_RETURN(auto tids, process_.threads());
@@ -175,7 +175,7 @@ Result<> PerfEvents::add(UniqueFd fd, pid_t thread, int processor) {
   return {};
 }
 
-// As large as the user may lock: all have the size of the smallest.
+// As large as the user may lock. All rings have the size of the smallest.
 Result<> PerfEvents::map_ring(int fd) {
   for (std::size_t size = ring_size_ == 0 ? kMostRing : ring_size_; size >= kLeastRing; size /= 2) {
     target::PerfRing ring(fd, size);
@@ -205,7 +205,7 @@ void PerfEvents::drain(const std::function<void(const SampleRecord&)>& take) {
     ring.consume([&](std::uint32_t type, std::span<const std::byte> body) { take_record(type, body, take); });
 }
 
-// It was born when its parent had events already, and got its own besides those that it inherited.
+// The thread started when its parent had events already: it inherited those, and then got its own.
 bool PerfEvents::is_duplicate(const SampleRecord& sample) const {
   if (arrangement_ == Arrangement::kProcessors) return false;
   const auto tid = static_cast<pid_t>(sample.tid);
@@ -235,7 +235,7 @@ void PerfEvents::take_record(std::uint32_t type, std::span<const std::byte> body
   }
 }
 
-// The last losses have no record after them, which would tell them: the events count for themselves.
+// No record follows the last losses to report them: the events' own counters have them.
 std::uint64_t PerfEvents::lost() const {
   std::uint64_t told = 0;
   for (const UniqueFd& event : events_) {

@@ -2,11 +2,11 @@
 // the kernel's call chain go into a ring. The process is not stopped and nothing is changed in it.
 //
 // Two arrangements, of which open() takes the first that is allowed:
-//   processors  an event on each processor, which sees every process; those of others are dropped here. Costs nothing
-//               when threads are switched. It takes CAP_PERFMON, or perf_event_paranoid 0 or less.
-//   threads     an event for each thread on each processor, inherited by the threads that it starts. Of one's own
-//               processes; without time in the kernel where perf_event_paranoid is 2 or more.
-// The events end with the descriptors: also when this process is killed. Ownership: owns them all. One thread.
+//   processors  one event on each processor. It samples every process; samples of other processes are dropped here. No
+//               cost at context switches. Needs CAP_PERFMON, or perf_event_paranoid 0 or less.
+//   threads     an event for each thread on each processor, inherited by the threads that it starts. For the user's own
+//               processes; without time in the kernel if perf_event_paranoid is 2 or more.
+// The events end with their descriptors, also if this process is killed. Ownership: owns them all. One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -35,26 +35,26 @@ struct EventOptions {
   std::uint32_t stack_bytes = kStackBytes;  // a multiple of 8, at most kMostStackBytes
 };
 
-// The most samples a second that the kernel gives (perf_event_max_sample_rate); 0 where it does not say.
+// The highest sampling rate that the kernel allows, Hz (perf_event_max_sample_rate); 0 if unknown.
 std::uint64_t greatest_rate();
 
 class PerfEvents {
  public:
   enum class Arrangement { kProcessors, kThreads };
 
-  // Nothing is sampled before start(). Errors: kPermission with the right that is missing; kUsage for a rate that is
-  // too high; kSystem.
+  // Nothing is sampled before start(). Errors: kPermission with the missing right; kUsage for a rate that is too high;
+  // kSystem.
   static Result<std::unique_ptr<PerfEvents>> open(const target::Process& process, const EventOptions& options);
 
   Result<> start();
-  // What came is still in the rings.
+  // Samples taken so far stay in the rings.
   void stop();
-  // Calls `take` with each sample of the process's threads that came since the last time.
+  // Calls `take` for each sample of the process since the last call.
   void drain(const std::function<void(const SampleRecord&)>& take);
 
   Arrangement arrangement() const { return arrangement_; }
   bool with_kernel() const { return with_kernel_; }
-  // How it samples, and what is missing from that; one line each.
+  // What is missing from the samples; one line each.
   const std::vector<std::string>& notes() const { return notes_; }
   std::string description() const;
   std::size_t descriptors() const { return events_.size(); }
@@ -67,7 +67,7 @@ class PerfEvents {
   Result<> try_open(Arrangement arrangement, bool with_kernel);
   Result<> open_processors();
   Result<> open_threads();
-  // A descriptor on this processor; -1: it is switched off.
+  // Its descriptor; -1 if the processor is offline.
   Result<UniqueFd> open_event(pid_t thread, int processor);
   Result<> add(UniqueFd fd, pid_t thread, int processor);
   Result<> map_ring(int fd);

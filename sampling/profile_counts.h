@@ -21,7 +21,7 @@ class ProfileCounts {
   // The thread's name, then frames from the outermost on, as numbers of names().
   using Stack = std::vector<std::uint32_t>;
 
-  // What the report has of a stack; one that is not whole stands below coreinspect::kCutStack.
+  // Counts the report's stack. An incomplete one is placed below coreinspect::kCutStack.
   void add(const coreinspect::ThreadReport& report, std::uint64_t weight);
 
   const std::vector<std::string>& names() const { return names_; }

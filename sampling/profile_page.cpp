@@ -1,5 +1,5 @@
-// The page of jtrace report (trace/io/page) with the data of a profile: JSON as trace/io/report_json.cpp writes it, as
-// far as a profile has them.
+// The page of jtrace report (trace/io/page) with the data of a profile: the JSON of trace/io/report_json.cpp, as far as
+// a profile has the data.
 #include <algorithm>
 #include <unordered_map>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostNodes = 20'000;  // that the page shows
 
-// Stacks merged from the thread inwards; node 0 is the root, a node stands after its parent.
+// Stacks merged from the thread's first frame on. Node 0 is the root; a node comes after its parent.
 struct Tree {
   struct Node {
     std::uint32_t parent = 0, name = 0;
@@ -37,7 +37,7 @@ struct Tree {
     nodes[node].samples += count.samples;
     nodes[node].weight += count.weight;
   }
-  // The least samples that a node has which is shown.
+  // Nodes with fewer samples are not shown.
   std::uint64_t threshold() const {
     if (nodes.size() <= kMostNodes) return 0;
     std::vector<std::uint64_t> samples;

@@ -1,4 +1,4 @@
-// Profiles in the formats that people's tools open. Pure but for the page, which has the version in it.
+// Profiles in the formats of other tools. Pure functions.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace jtrace::sampling {
 
-// What a profile is of, for its title and the tools that show it.
+// Describes a profile: for its title and for tools that show it.
 struct ProfileHead {
   std::string title;    // "Main (4711)"
   std::string process;  // the main class
@@ -21,11 +21,11 @@ struct ProfileHead {
 std::string collapsed_text(const ProfileCounts& counts);
 // speedscope's file format: one "sampled" profile a thread, weights in ns.
 std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head);
-// profile.proto, which pprof reads; people pack it by gzip. Values: samples, ns; the thread is a label.
+// profile.proto, the format of pprof, not compressed. Values: samples, ns; the thread is a label.
 std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head);
 // A page like that of jtrace report, with the flame graph of the samples.
 std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
-// For a terminal: where the time went, by innermost frame and by thread.
+// For a terminal: time by innermost frame and by thread.
 std::string profile_table(const ProfileCounts& counts, std::size_t rows);
 
 }  // namespace jtrace::sampling

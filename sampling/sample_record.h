@@ -26,7 +26,7 @@ struct SampleRecord {
   bool stack_is_full = false;         // as much as was asked for
 };
 
-// False for a record that is not as it was asked for.
+// False for a record that does not have the fields that were asked for.
 bool read_sample(std::span<const std::byte> body, SampleRecord& sample);
 
 }  // namespace jtrace::sampling

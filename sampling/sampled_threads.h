@@ -1,5 +1,5 @@
-// SampledThreads: whose a sample is: the JavaThread of a kernel thread, or its name in the kernel. Looked up when a
-// thread is first seen and again at times, since threads are named after they have started. Borrows the inspection. One
+// SampledThreads: the thread of a sample: its JavaThread, or its name in the kernel. Looked up when a thread is first
+// seen and again every second, because threads get their names after they have started. Borrows the inspection. One
 // thread.
 #pragma once
 
@@ -13,7 +13,7 @@ class SampledThreads {
  public:
   explicit SampledThreads(const coreinspect::Inspection& inspection) : inspection_(inspection) {}
 
-  // Without registers and frames; good until the next call.
+  // Without registers and frames; valid until the next call.
   const coreinspect::ThreadReport& of(pid_t tid, target::Address sp);
 
  private:

@@ -13,8 +13,8 @@
 namespace jtrace::sampling {
 namespace {
 
-// ns between two looks at the rings: what was read of the target serves all samples of a round, and code is not freed
-// so soon after it ran. A ring is at most a quarter full by then.
+// ns between two reads of the rings. What was read of the target is used for all samples of a round; code that has just
+// run is not freed so soon. A ring is at most a quarter full after a round.
 constexpr std::uint64_t kLongestRound = 100'000'000;
 constexpr std::size_t kRecordBytes = 1024;  // of a sample, beside its stack
 
@@ -27,7 +27,7 @@ using coreinspect::Frame;
 using coreinspect::FrameKind;
 using coreinspect::Walk;
 
-// Why a stack is not whole, in words that are few: they are counted.
+// Why a stack is incomplete. A small number of texts, because they are counted.
 std::string cause_of(const Walk& walk, const SampleRecord& sample) {
   if (!sample.has_registers) return "the thread was ending";
   if (walk.beyond)

@@ -1,7 +1,7 @@
-// Sampler: samples of a live JVM's CPU time with their whole stacks: the kernel's, native, the VM's and Java frames.
+// Sampler: samples of a live JVM's CPU time with complete stacks: kernel, native, VM and Java frames.
 //
-// The kernel copies registers and stacks (PerfEvents), they are unwound here a moment later
-// (coreinspect/tools/copied_stack.h): the JVM is not stopped and nothing is loaded into it. Borrows the inspection. One
+// The kernel copies registers and stacks (PerfEvents). They are unwound here at most a round (0.1 s) later
+// (coreinspect/tools/copied_stack.h). The JVM is not stopped and nothing is loaded into it. Borrows the inspection. One
 // thread.
 #pragma once
 
@@ -41,7 +41,7 @@ class Sampler {
   ~Sampler();
 
   const PerfEvents& events() const;
-  // `stop`: a descriptor that ends it when readable. Errors: those of `take`. Once.
+  // `stop`: a descriptor that ends it when it becomes readable. Errors: those of `take`. Call it once.
   Result<SamplerSummary> run(int stop, const TakeStack& take);
 
  private:

@@ -24,8 +24,8 @@ class CopiedStackWalker {
   // `start`: the address of the first byte.
   Walk walk(const target::Registers& registers, Address start, std::vector<std::byte> bytes);
 
-  // The same for several stacks of nearly one moment: what was read of the target since refresh() is not read again.
-  // The memory shows no copy afterwards.
+  // The same for several stacks of about the same time: what was read of the target since refresh() is not read again.
+  // Afterwards the memory shows no copy.
   void refresh();
   Walk walk_next(const target::Registers& registers, Address start, std::span<const std::byte> bytes);
 

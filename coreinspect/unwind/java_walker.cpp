@@ -134,7 +134,7 @@ TopFrame::At JavaWalker::top_of(const StackRange& stack, const Position& at) con
   return {.pc = at.pc, .sp = at.sp, .fp = at.fp, .rax = at.rax, .r13 = at.bcp, .high = stack.high};
 }
 
-// Where it runs its frame may not be built yet, or be gone: its method is in rbx then.
+// A running method may not have built its frame yet, or have removed it: then its Method* is in rbx.
 Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Segment& segment) const {
   if (!at.running || at.attempt == 0) {
     if (at.running) segment.attempts = kMaxAttempts;
@@ -256,7 +256,7 @@ Result<> JavaWalker::step_running(const StackRange& stack, const CodeBlob& blob,
   return fail(malformed("the caller of " + blob.name + " cannot be told", at.pc));
 }
 
-// Stubs of no fixed frame that call native code keep a frame pointer meanwhile.
+// Stubs without a frame of fixed size keep a frame pointer while they call native code.
 Result<> JavaWalker::step_stub(const StackRange& stack, const CodeBlob& blob, Position& at) const {
   if (at.fp < at.sp || !stack.contains(at.fp))
     return fail(malformed("code without a frame (" + blob.name + ")", at.pc));
@@ -275,7 +275,7 @@ Result<> JavaWalker::add_compiled(const StackRange& stack, const CodeBlob& blob,
   }
   std::vector<ScopeFrame> scopes;
   if (blob.name != "native nmethod") {
-    // Places are described by the pc after a call: one that runs has not made the call that ends where it stands.
+    // Debug information is for the pc after a call. A running thread at this pc has not made the call that ends there.
     JTRACE_ASSIGN_OR_RETURN(scopes, code_.scopes(blob, at.running ? pc + 1 : pc));
   }
   if (scopes.empty()) scopes.push_back({blob.method, 0});

@@ -35,7 +35,7 @@ struct FrameStart {
   Address bcp = 0;           // r13 of a thread that runs in the interpreter; 0 where not known
   bool running = false;      // from registers: pc is not a return address
   Address rax = 0, rbx = 0;  // of one that runs: the interpreter and adapters have a return address and a Method* there
-  // Which of the callers that are possible for code that runs (TopFrame); 0 the most probable.
+  // For code that runs: which of the possible callers to take (TopFrame); 0 is the most probable one.
   std::size_t attempt = 0;
 };
 FrameStart running_at(const target::Registers& registers);
@@ -46,7 +46,7 @@ struct Walk {
   // Native frames were wanted: the outermost one was reached by unwinding without a gap.
   bool native_bottom = false;
   int gaps = 0;         // places where native frames are missing
-  bool beyond = false;  // `stopped` because it goes on beyond the stack that is known
+  bool beyond = false;  // it stopped because the stack continues beyond the memory that is known
   bool incomplete() const { return !stopped.empty(); }
 };
 
@@ -71,12 +71,12 @@ class JavaWalker {
   struct Segment {
     std::vector<Frame> frames;
     std::string stopped;
-    bool at_entry = false;     // it ends in an entry frame, of which the rest tells
-    bool to_native = false;    // it ends in a stub that native code called: `native` tells the rest
+    bool at_entry = false;     // it ends in an entry frame; `native` and `next` describe the rest
+    bool to_native = false;    // it ends in a stub that native code called; `native` is the caller
     FrameStart native;         // the caller of the entry frame
     FrameStart next;           // the Java frames further out; sp 0: none
-    bool beyond = false;       // it goes on where the stack is not known
-    std::size_t attempts = 0;  // callers that are possible for the frame that runs
+    bool beyond = false;       // it continues beyond the memory that is known
+    std::size_t attempts = 0;  // number of possible callers of the frame that runs
   };
   Segment segment(const StackRange& stack, FrameStart start) const;
   // The start of a walk over a chunk, where `start.fp` is the word in the frame.

@@ -32,7 +32,7 @@ Walk MixedWalker::walk(const JavaThread& thread, const target::Registers& regist
   Walk best = attempt(thread, registers, 0, attempts);
   for (std::size_t i = 1; best.incomplete() && i < std::min(attempts, kMaxAttempts); ++i) {
     Walk walk = attempt(thread, registers, i, attempts);
-    // What leaves the known part of the stack was nearer to the truth than what leads nowhere.
+    // A walk that leaves the known part of the stack is closer to the truth than one that leads nowhere.
     if (!walk.incomplete() || (walk.beyond && !best.beyond)) best = std::move(walk);
   }
   return best;

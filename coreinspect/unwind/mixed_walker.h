@@ -2,9 +2,9 @@
 // the order in which they lie on the stack.
 //
 // From native to Java where unwinding arrives in generated code; from Java to native at an entry frame (a call from the
-// VM). Where native frames cannot be unwound, it goes on at the VM's own mark of the last Java frame, and counts the
-// gap. Of code that runs the callers that are possible are tried until one leads to the thread's begin. Borrows
-// everything. Threads: one at a time.
+// VM). If native frames cannot be unwound, it continues at the VM's own mark of the last Java frame and counts the gap.
+// For code that runs, the possible callers are tried until one leads to the thread's first frame. Borrows everything.
+// Threads: one at a time.
 #pragma once
 
 #include "coreinspect/unwind/java_walker.h"

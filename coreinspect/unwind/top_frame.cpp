@@ -40,7 +40,7 @@ class TopFrame::Candidates {
   void frame_pointer() {
     if (at_.fp >= at_.sp && at_.fp < at_.high) returns_at(at_.fp + kWord, true);
   }
-  // As it may be in adapters and in the interpreter: the caller's own stack pointer in r13.
+  // Adapters and the interpreter: the caller's stack pointer may be in r13.
   void sender_in_r13() {
     if (enough()) return;
     const bool possible = at_.r13 > at_.sp && at_.r13 - at_.sp <= kMostArguments && at_.r13 % kWord == 0;
@@ -63,8 +63,9 @@ class TopFrame::Candidates {
   void scan() {
     for (Address i = 0; i < kScanned; ++i) if_return_address(at_.sp + i * kWord, false);
   }
-  // Returns to calls of `blob`, the nearest to the pc first. Memory that a stub has reserved and not written may have
-  // the return address of an earlier call of something else, and that leads on as well as the right one.
+  // Return addresses that follow a call of `blob`; the call whose target is nearest to the pc comes first. A stub may
+  // have reserved stack without writing to it. Such a slot can hold the return address of an earlier call of other
+  // code, and a walk from there reaches the first frame too.
   void of_calls_to(const CodeBlob& blob) {
     std::vector<Call> calls;
     if (at_.fp >= at_.sp && at_.fp < at_.high) add_call(blob, at_.fp + kWord, true, calls);
@@ -88,13 +89,13 @@ class TopFrame::Candidates {
     const auto target = target_of_call(read_bytes(memory_, *pc - kLongestCallSequence, kLongestCallSequence), *pc);
     if (target && *target >= blob.code_begin && *target <= at_.pc) calls.push_back({*target, slot, saved});
   }
-  // To look at a word that may be no address at all costs a failed call of the kernel.
+  // Reading at a word that is not an address costs a failed system call.
   bool enough() const { return wanted_ == Wanted::kFirst && !callers_.empty(); }
   std::optional<Address> word(Address at) const {
     const auto value = memory_.read<Address>(at);
     return value ? std::optional(*value) : std::nullopt;
   }
-  // The return address in this slot; `saved`: the caller's rbp lies below it.
+  // Takes the return address in this slot; `saved`: the caller's rbp is in the word below it.
   void returns_at(Address slot, bool saved) {
     if (enough() || slot < at_.sp || slot >= at_.high) return;
     const auto pc = word(slot);
@@ -109,7 +110,8 @@ class TopFrame::Candidates {
     });
     if (!known) callers_.push_back(caller);
   }
-  // The interpreter's methods are not called but jumped to, deoptimised callers are returned to elsewhere.
+  // Interpreted methods are entered by a jump, and a deoptimised caller is returned to at its handler: neither return
+  // address follows a call.
   bool is_return_address(Address pc) const {
     if (pc < kLongestCall) return false;
     if (code_.in_interpreter(pc)) return true;

@@ -1,8 +1,8 @@
-// TopFrame: who called generated code that stands at any of its instructions, not at a call.
+// TopFrame: the possible callers of generated code that was interrupted at any instruction, not at a call.
 //
-// First what the instructions at the pc say (top_frame_code.h), then what else is possible: a return address on top of
-// the stack, a chain of frame pointers, a return address further up. Which of them is true shows when the walk goes on:
-// only the right one leads to the thread's begin. Borrows memory and code cache. Threads: one at a time.
+// First comes what the instructions at the pc say (top_frame_code.h), then the other possibilities: a return address on
+// top of the stack, a chain of frame pointers, a return address further up. The walk shows which one is right: only
+// that one leads to the thread's first frame. Borrows memory and code cache. Threads: one at a time.
 #pragma once
 
 #include <vector>
@@ -25,9 +25,9 @@ class TopFrame {
 
   TopFrame(const target::MemoryReader& memory, const CodeCache& code) : memory_(memory), code_(code) {}
 
-  // The most probable first. Of code that has its frame by now that is the frame of the size that the blob tells.
+  // The most probable caller first. For code that has built its frame, that is the one at the blob's frame size.
   std::vector<Caller> callers(const CodeBlob& blob, const At& at, Wanted wanted) const;
-  // Of the interpreter, where it has not built its frame yet.
+  // Callers of the interpreter before it has built its frame.
   std::vector<Caller> callers_without_frame(const At& at) const;
 
  private:

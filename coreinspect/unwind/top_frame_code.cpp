@@ -96,7 +96,7 @@ FrameStep step_of_end(Code code) {
 }
 
 FrameStep step_of_begin(Code before, Code rest, std::uint64_t frame_bytes) {
-  // Looked for from the pc backwards: the sub of the frame, which has nearly its size.
+  // Searches backwards from the pc for the sub that reserves the frame; it has nearly the size of the frame.
   for (std::size_t at = before.size(); at-- > 0;) {
     const Sub sub = sub_rsp(before.subspan(at));
     if (sub.length == 0 || sub.size > frame_bytes || frame_bytes - sub.size > kMostMargin) continue;

@@ -1,5 +1,5 @@
-// What the instructions at a pc say of the frame there: generated code builds and takes down its frame in few known
-// ways, so the bytes around the pc tell which step it has reached. For a pc that is no return address.
+// What the instructions at a pc say about the frame: generated code builds and removes its frame in a few known ways,
+// so the bytes around the pc show which step was reached. For a pc that is not a return address.
 //
 // The shapes are those of MacroAssembler, C1 and C2 of JDK 8 to 27 (x86-64). Pure functions.
 #pragma once
@@ -12,18 +12,18 @@
 namespace jtrace::coreinspect {
 
 enum class FrameStep {
-  kWhole,     // nothing in the code says otherwise
+  kWhole,     // the frame is complete, as far as the code shows
   kOnTop,     // the return address is on top of the stack: no frame yet, or no longer
   kPushed,    // the caller's rbp is on top of the stack, the return address above it
   kReserved,  // the frame has its size, but rbp still is the caller's
   kLeaving,   // rbp leads to the caller's rbp and the return address
 };
 
-// `before`: what precedes the pc, at most from the begin of the code on; `after`: from the pc on, as far as it could be
-// read. The end of a frame: pop rbp, leave, the poll for safepoints, ret. kWhole where it is none of them.
+// `before`: the bytes before the pc, at most from the start of the code; `after`: the bytes from the pc on, as far as
+// they could be read. The end of a frame is pop rbp, leave, the safepoint poll, ret; kWhole if it is none of them.
 FrameStep step_of_end(std::span<const std::uint8_t> after);
-// The begin of a compiled method's frame, for a pc before its frame_complete. `frame_bytes`: its whole size. kOnTop
-// where no step of it was done yet.
+// The start of a compiled method's frame, for a pc before its frame_complete. `frame_bytes`: the size of the complete
+// frame. kOnTop if no step was done yet.
 FrameStep step_of_begin(std::span<const std::uint8_t> before, std::span<const std::uint8_t> after,
                         std::uint64_t frame_bytes);
 // push rbp; mov rbp, rsp (MacroAssembler::enter).
