@@ -183,7 +183,8 @@ void AgentSession::report_not_offered(std::string_view what, unsigned capability
 const char* AgentSession::take_capabilities() {
   jvmtiCapabilities potential{};
   jvmtiCapabilities wanted{};
-  if (jvmti->GetPotentialCapabilities(&potential) != JVMTI_ERROR_NONE) return "the JVM does not tell its capabilities";
+  if (jvmti->GetPotentialCapabilities(&potential) != JVMTI_ERROR_NONE)
+    return "the JVM does not report its capabilities";
   const auto want = [&](unsigned bit) {
     if (!has_capability(potential, bit)) return false;
     set_capability(wanted, bit);

@@ -26,7 +26,8 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   AgentSession& session = guard.session();
   // When this returns, this thread loads the program's first class.
   if (!session.wait_until_all_is_on(kMostWait))
-    session.write_option(trace::kLateKey, "the program began before its probes were in, for that took too long");
+    session.write_option(trace::kLateKey,
+                         "the program began before its probes were complete, because that took too long");
   if (!session.config.wants(record::kRuntimeInitDoneEvent)) return;
   record::ThreadRecord made{};
   made.thread = session.thread_id(jni, thread);

@@ -55,7 +55,7 @@ const char* read_start(Frame& frame, Config& config, Reason& error) {
     return error.text;
   }
   if (frame.type != record::FrameType::kStart || frame.payload.size() < sizeof(std::uint32_t))
-    return "jtrace answered with something else than Start";
+    return "jtrace's answer is not Start";
   ByteReader reader(frame.payload);
   if (reader.read<std::uint32_t>() != record::kControlVersion) return "this agent and jtrace are of different versions";
   if (!decode_config(std::span(frame.payload).subspan(sizeof(std::uint32_t)), config)) return "Start is malformed";

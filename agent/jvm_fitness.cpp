@@ -37,7 +37,7 @@ std::string_view why_not_offered(unsigned capability, jvmtiEnv* jvmti, bool live
     return major_version(jvmti) < 11 ? "JDK 11 and later have it" : "another agent holds it";
   }
   if (capability == kCanSupportVirtualThreads && major_version(jvmti) < 21) return "JDK 21 and later have it";
-  return live ? "this JVM gives it at its start only: start it with -agentpath" : "this JVM does not have it";
+  return live ? "this JVM offers it only at its start: start it with -agentpath" : "this JVM does not have it";
 }
 
 }  // namespace jtrace::agent

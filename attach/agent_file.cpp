@@ -171,7 +171,7 @@ std::string objection_to(const ElfFacts& agent, const ElfFacts& jvm) {
   if (agent.machine != jvm.machine)
     return "it is for " + machine_name(agent.machine) + ", the JVM for " + machine_name(jvm.machine);
   if (agent.type != ET_DYN) return "it is not a shared library";
-  if (agent.executable_stack) return "it asks for an executable stack, which would take the JVM's stack guards away";
+  if (agent.executable_stack) return "it asks for an executable stack, which would remove the JVM's stack guards";
   const auto is_entry = [](const std::string& name) { return name.starts_with("Agent_OnAttach"); };
   if (agent.symbols_known && std::none_of(agent.exported.begin(), agent.exported.end(), is_entry))
     return "Agent_OnAttach is not among its exported functions";
@@ -183,8 +183,8 @@ Result<> check_agent_file(const target::Process& process, const std::string& pat
   if (!file) {
     const bool ours = ::access(path.c_str(), R_OK) == 0;
     if (file.error().errnum == ENOENT && ours)
-      return fail(agent_error("the library is here, but not where the JVM lives", file.error().path,
-                              "--deliver copies it there for the moment"));
+      return fail(agent_error("the library is here, but not in the JVM's file system", file.error().path,
+                              "--deliver copies it there temporarily"));
     return fail(agent_error(std::string("the JVM cannot open the library: ") + std::strerror(file.error().errnum),
                             file.error().path));
   }
@@ -193,8 +193,8 @@ Result<> check_agent_file(const target::Process& process, const std::string& pat
   if (::fstat(file->get(), &facts) != 0 || !S_ISREG(facts.st_mode))
     return fail(agent_error("the library is not a regular file", path));
   if (::fstatfs(file->get(), &system) == 0 && (static_cast<unsigned long>(system.f_flags) & ST_NOEXEC) != 0)
-    return fail(agent_error("the library lies on a mount that is noexec where the JVM lives", path,
-                            "--deliver copies it to a place that is not"));
+    return fail(agent_error("the library is on a mount that is noexec for the JVM", path,
+                            "--deliver copies it to a place that is not noexec"));
   return check_bytes(process, FileBytes(file->get()), path);
 }
 

@@ -51,7 +51,7 @@ Result<> check_jar(const target::Process& process, const std::string& path) {
   Error error = file.error().with_context("the JVM cannot open the agent's jar");
   error.category = ErrorCategory::kAgent;
   if (::access(path.c_str(), R_OK) == 0)
-    error.help = "it is here, but not where the JVM lives: --deliver copies it there";
+    error.help = "it is here, but not in the JVM's file system: --deliver copies it there";
   return fail(std::move(error));
 }
 
@@ -80,7 +80,7 @@ Result<Agent> find_agent(const std::string& word) {
   agent.by_name = !looks_like_path && !here;
   if (agent.by_name || agent.path.starts_with('/')) return agent;
   char* folder = ::get_current_dir_name();
-  if (!folder) return fail(system_error("cannot tell the current directory"));
+  if (!folder) return fail(system_error("cannot find the current directory"));
   agent.path = std::string(folder) + "/" + word;
   ::free(folder);
   return agent;

@@ -155,7 +155,7 @@ Result<Reply> AttachSession::finish_until(Exchange exchange, const Request& requ
     if (woken == Woken::kCancelled) return fail(interrupted());
     if (woken == Woken::kTimeout)
       return fail(timeout_error(*rendezvous_,
-                                "connected, but no whole answer to '" + request.operation + "' (" +
+                                "connected, but no complete answer to '" + request.operation + "' (" +
                                     std::to_string(exchange.received()) + " bytes came)",
                                 milliseconds_between(started, Clock::now()), true));
   }

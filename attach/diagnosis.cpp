@@ -55,7 +55,7 @@ std::string diagnose(const Rendezvous& rendezvous, bool connected) {
   add_listener(causes, rendezvous, connected);
   const char vm_thread = vm_thread_state(process);
   if (vm_thread == 'R' || vm_thread == 'D') add(causes, "its VM Thread is at work, probably at a safepoint");
-  if (causes.empty()) add(causes, "no cause to be seen from outside");
+  if (causes.empty()) add(causes, "no cause is visible from outside");
   return causes;
 }
 

@@ -128,7 +128,7 @@ Result<bool> Exchange::end(int errnum) {
   Error error{.category = ErrorCategory::kRefused};
   error.text = "the JVM closed the connection without an answer: it did not accept our credentials (it runs as uid " +
                std::to_string(process_->uid()) + " gid " + std::to_string(process_->gid()) +
-               "; JDK 8 takes no other, not even root), or the request was too long for its protocol";
+               "; JDK 8 accepts no other user, not even root), or the request was too long for its protocol";
   error.errnum = errnum;
   return fail(std::move(error));
 }

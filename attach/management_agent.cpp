@@ -36,7 +36,7 @@ Result<std::string> management_url(pid_t pid, const AttachOptions& bounds) {
   JTRACE_ASSIGN_OR_RETURN(address, connector_address(session));
   if (!address.empty()) return address;
   return fail(ErrorCategory::kRefused,
-              "the local management agent started, but tells no address: " + reply.data.substr(0, 200));
+              "the local management agent started, but reports no address: " + reply.data.substr(0, 200));
 }
 
 }  // namespace jtrace::attach

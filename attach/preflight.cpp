@@ -136,7 +136,7 @@ Result<> look(const target::Process& process, bool& wait) {
   }
   if (signals_are_reduced(process, *jvm)) return fail(signals_reduced(process, "-Xrs"));
   wait = true;
-  return fail(signals_reduced(process, "-Xrs, or another handler's doing"));
+  return fail(signals_reduced(process, "because of -Xrs or another handler"));
 }
 
 }  // namespace

@@ -140,8 +140,8 @@ LoadVerdict judge_load(int code, std::string_view data) {
   }
   verdict.reason = joined_lines(text);
   if (verdict.reason.empty())
-    verdict.reason = "the JVM did not load it, or found no Agent_OnAttach in it (it says no more: code " +
-                     std::to_string(code) + ")";
+    verdict.reason =
+        "the JVM did not load it, or found no Agent_OnAttach in it (it reports only code " + std::to_string(code) + ")";
   return verdict;
 }
 

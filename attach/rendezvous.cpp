@@ -115,7 +115,7 @@ Result<Rendezvous> Rendezvous::locate(const target::Process& process) {
     const bool denied = error.errnum == EACCES || error.errnum == EPERM;
     if (error.errnum == ENOENT) {
       error.category = ErrorCategory::kNotAttachable;
-      error.help = "HotSpot's socket would be there; jtrace stack, profile, top, inspect and hsperf do without";
+      error.help = "HotSpot's socket would be there; jtrace stack, profile, top, inspect and hsperf do not need it";
     }
     if (denied) error.help = "the JVM runs as uid " + std::to_string(process.uid()) + ": run as that user or root";
     return fail(std::move(error));
@@ -171,7 +171,7 @@ Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Wait
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-    return fail(system_error("cannot tell who listens", rendezvous.socket_path()));
+    return fail(system_error("cannot find out who listens", rendezvous.socket_path()));
   // The kernel keeps the listener's pid since listen(2). 0: it has no number in this pid namespace.
   if (peer.pid != process.pid() && peer.pid != 0)
     return fail(impostor(rendezvous, "process " + std::to_string(peer.pid) +
@@ -206,7 +206,7 @@ TriggerAttempt make_trigger(int directory, const std::string& name, const target
 
 Error foreign_trigger(const std::string& path, uid_t owner, const target::Process& process) {
   Error error{.category = ErrorCategory::kPermission};
-  error.text = "the trigger file belongs to uid " + std::to_string(owner) + ", so that the JVM (uid " +
+  error.text = "the trigger file belongs to uid " + std::to_string(owner) + ", so the JVM (uid " +
                std::to_string(process.uid()) + ") will not trust it";
   error.path = path;
   error.help = "remove it";

@@ -48,7 +48,7 @@ constexpr Pattern kPatterns[] = {
 // such file or directory").
 std::optional<std::string> heap_dump_failure(std::string_view data) {
   if (data.find("Heap dump file created") != data.npos) return std::nullopt;
-  std::string last = "it says nothing of a file";
+  std::string last = "it reported no file";
   for (std::string_view line : split(data, '\n'))
     if (!trimmed(line).empty()) last = trimmed(line);
   return last;

@@ -56,10 +56,10 @@ void report_end(const session::TraceSummary& summary, const std::string& path, p
   if (summary.reason == EndReason::kSizeReached) log_info("the trace has reached --max-size and ends here");
   if (summary.error) log_error(summary.error->message());
   if (summary.malformed != 0)
-    log_warning(std::to_string(summary.malformed) + " places in the ring memory made no sense and were left out");
+    log_warning(std::to_string(summary.malformed) + " places in the ring memory are invalid and were left out");
   if (summary.made_up_definitions != 0)
     log_warning(std::to_string(summary.made_up_definitions) +
-                " definitions found no room: those have ids alone; --ring-memory makes room");
+                " definitions found no room: what they define has only its id; --ring-memory makes room");
   if (summary.dropped != 0)
     log_warning(std::to_string(summary.dropped) +
                 " events were lost: --ring-memory makes room, --when-full block waits for it");

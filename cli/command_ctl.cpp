@@ -76,16 +76,20 @@ void add_ctl_command(CLI::App& app, ExitStatus& status) {
   command->add_option("jvm", arguments->jvm, "pid, or a part of the main class that matches one JVM")
       ->required()
       ->type_name("PID");
-  command
-      ->add_option("verb", arguments->word,
-                   "status: show its state; pause, resume; stop: end the document, start: begin the next one, in a new "
-                   "file; filters: "
-                   "replace the filters; flush; count; detach: end it")
+  command->add_option("verb", arguments->word, "what to do with the trace; see below")
       ->required()
       ->check(one_of(verb_words()));
   command->add_option("rule", arguments->rules, "with filters: 'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'");
   command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule per line");
-  command->footer("Example: jtrace ctl 4711 filters 'java.* exclude'");
+  command->footer(
+      "  status         show the state of the trace\n"
+      "  pause, resume  record nothing for a while, in the same document\n"
+      "  stop, start    end the document; begin the next one, in a new file\n"
+      "  filters        replace the filters\n"
+      "  flush          write everything that is recorded so far\n"
+      "  count          write the counts of calls (with --events counts)\n"
+      "  detach         end the trace\n"
+      "Example: jtrace ctl 4711 filters 'java.* exclude'");
   command->callback([arguments, &status] {
     arguments->verb = verb_of(arguments->word);  // one of them: it was checked
     status = run(*arguments);

@@ -37,7 +37,8 @@ bool report_summary(const io::MergeSummary& summary) {
   if (summary.remote_unknown != 0)
     log_warning(std::to_string(summary.remote_unknown) + " remote calls come from callers that no input has");
   if (summary.remote_circular != 0)
-    log_warning(std::to_string(summary.remote_circular) + " remote calls wait for one another: left in order of time");
+    log_warning(std::to_string(summary.remote_circular) +
+                " remote calls wait for each other: they stay in order of time");
   std::string text = std::to_string(summary.elements) + " elements of " + std::to_string(summary.traces) + " traces";
   if (summary.duplicates != 0) text += ", " + std::to_string(summary.duplicates) + " duplicates dropped";
   if (summary.remote_calls != 0)

@@ -102,7 +102,7 @@ std::string stopping_summary(const coreinspect::ProfileSummary& summary) {
   const double seconds = static_cast<double>(summary.elapsed.count()) / 1e9;
   char text[300];
   std::snprintf(text, sizeof text,
-                "%llu samples in %.1f s (%.1f a second), %llu stacks; the target stood still for %.2f %% of the time, "
+                "%llu samples in %.1f s (%.1f a second), %llu stacks; the target was stopped for %.2f %% of the time, "
                 "%.1f ms at most",
                 static_cast<unsigned long long>(summary.samples), seconds,
                 seconds > 0 ? static_cast<double>(summary.samples) / seconds : 0.0,

@@ -53,7 +53,7 @@ ExitStatus run(const RecoverArguments& arguments) {
   if (!recovered->whole) log_warning("the trace's own file is not there: what had left the ring memory is missing");
   if (recovered->dropped != 0) log_warning(std::to_string(recovered->dropped) + " events had been lost before");
   if (recovered->malformed != 0)
-    log_warning(std::to_string(recovered->malformed) + " places in the ring memory made no sense and were left out");
+    log_warning(std::to_string(recovered->malformed) + " places in the ring memory are invalid and were left out");
   log_info(std::to_string(recovered->from_file) + " bytes from the trace's file, " + std::to_string(recovered->events) +
            " events from the ring memory -> " + arguments.output);
   if (arguments.remove && ::unlink(arguments.pool.c_str()) != 0)

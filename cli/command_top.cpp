@@ -23,7 +23,7 @@ struct TopArguments {
 std::string text_of(const coreinspect::TopTable& table, std::size_t rows) {
   char line[200];
   std::snprintf(line, sizeof line,
-                "%zu threads; the target stood still for %.1f ms\n   CPU%%      NID STATE         THREAD\n",
+                "%zu threads; the target was stopped for %.1f ms\n   CPU%%      NID STATE         THREAD\n",
                 table.rows.size(), static_cast<double>(table.pause.count()) / 1e6);
   std::string text = line;
   for (const coreinspect::TopRow& row : table.rows) {

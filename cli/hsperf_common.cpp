@@ -103,7 +103,7 @@ Result<std::vector<CounterSource>> open_selector(const std::string& selector, co
 
 Result<CounterSource> open_one(const SourceArguments& arguments) {
   const std::string& selector = arguments.selectors.front();
-  if (selector == "all") return fail(ErrorCategory::kUsage, "one JVM is wanted here, not all", "give a pid");
+  if (selector == "all") return fail(ErrorCategory::kUsage, "give one JVM, not all", "give a pid");
   JTRACE_ASSIGN_OR_RETURN(auto sources, open_selector(selector, arguments));
   return std::move(sources.front());
 }

@@ -21,7 +21,7 @@ Result<perfdata::CounterSource> open_core_counters(const std::string& path, cons
   if (source || target->memory().read<std::uint8_t>(start)) return source;
   const Error error = source.error().with_context(
       "the core lacks the counters: they are in a shared mapping, which coredump_filter has left out (JDK 8)");
-  return fail(error.with_help("hsperf snap --stale FILE reads the file itself where it is still there"));
+  return fail(error.with_help("hsperf snap --stale FILE reads the file itself if it still exists"));
 }
 
 }  // namespace jtrace::cli

@@ -109,7 +109,7 @@ std::string text_view(const perfdata::Listing& listing) {
   for (const perfdata::StaleFile& file : listing.stale)
     out.append("stale file ")
         .append(file.path)
-        .append(" of a JVM that is gone, last changed ")
+        .append(" of a JVM that has ended, last changed ")
         .append(changed_at(file)) += '\n';
   return out;
 }

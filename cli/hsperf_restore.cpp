@@ -20,7 +20,7 @@ Result<> restore(const RestoreArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const auto source, trace::io::open_event_source(arguments.input, faults));
   perfdata::Restorer restorer(arguments.options);
   JTRACE_ASSIGN_OR_RETURN(const trace::io::ReadSummary summary, source->read(restorer));
-  if (summary.truncated) log_warning(arguments.input + " breaks off: the counters are those up to there");
+  if (summary.truncated) log_warning(arguments.input + " is cut off: the counters before that are used");
   JTRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> region, restorer.region());
   if (restorer.masked() != 0)
     log_warning(std::to_string(restorer.masked()) + " values had secrets taken out when they were saved");

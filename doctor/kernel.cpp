@@ -86,7 +86,7 @@ void check_tracing(std::vector<Check>& checks) {
   const std::string help =
       "root or CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE), or sysctl kernel.yama.ptrace_scope=0; a seccomp "
       "profile may forbid it as well";
-  Check stop{.name = "ptrace", .finding = "a process of ours was stopped and let go (" + yama() + ")"};
+  Check stop{.name = "ptrace", .finding = "a process of jtrace's own was stopped and continued (" + yama() + ")"};
   if (trial.ptrace != 0)
     stop = {"ptrace",
             Ability::kNo,
@@ -94,7 +94,7 @@ void check_tracing(std::vector<Check>& checks) {
             {"jtrace stack", "jtrace profile --wall", "jtrace top", "jtrace inspect threads"},
             help};
   checks.push_back(std::move(stop));
-  Check read{.name = "process_vm_readv", .finding = "the memory of another process of ours was read"};
+  Check read{.name = "process_vm_readv", .finding = "the memory of another process of jtrace's own was read"};
   if (trial.vm_read != 0)
     read = {"process_vm_readv",
             Ability::kNo,
@@ -155,7 +155,7 @@ Check failed(std::string name, const Error& error, std::string help) {
 // Links one site in this process: as Linux 6.6 and later do it, otherwise in the older way.
 Result<> try_uprobe(std::span<const bpf_insn> code) {
   const dtrace::UprobePlace place{.offset = own_offset()};
-  if (place.offset == 0) return fail(ErrorCategory::kRefused, "our own file cannot be found in /proc/self/maps");
+  if (place.offset == 0) return fail(ErrorCategory::kRefused, "jtrace's own file is not found in /proc/self/maps");
   if (const auto multi = dtrace::load_uprobe_program(code, true))
     if (dtrace::attach_uprobes(multi->get(), "/proc/self/exe", {&place, 1}, ::getpid())) return {};
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd program, dtrace::load_uprobe_program(code, false));

@@ -83,7 +83,7 @@ void check_jvms(std::vector<Check>& checks) {
     other.finding += reads ? "; they may be looked into, not attached to" : "; they may not be looked into";
     other.commands = {"jtrace attach", "jtrace cmd", "jtrace load"};
     if (!reads) other.commands.insert(other.commands.end(), {"jtrace stack", "jtrace inspect", "hsperf"});
-    other.help = reads ? "root, or the JVM's own user: HotSpot takes no other"
+    other.help = reads ? "root, or the JVM's own user: HotSpot accepts no other"
                        : "root, or the JVM's own user; to look only, CAP_SYS_PTRACE with CAP_DAC_READ_SEARCH";
   }
   checks.push_back(std::move(other));
@@ -99,7 +99,7 @@ void check_cores(std::vector<Check>& checks) {
     check.ability = Ability::kPartly;
     check.finding += "; what is started from here leaves none (ulimit -c is 0)";
     check.commands = {"jtrace stack CORE", "jtrace inspect CORE"};
-    check.help = "ulimit -c unlimited before the JVM is started; cores that are there are read in any case";
+    check.help = "ulimit -c unlimited before the JVM is started; existing cores can be read in any case";
   } else if (piped) {
     check.finding += ": a program takes them (coredumpctl dump writes one out)";
   }
@@ -135,7 +135,7 @@ void check_memory(std::vector<Check>& checks) {
     check.help = "--ring-memory 8M, or a larger limit of memory";
   } else if (room < wanted + wanted / 8) {
     check.ability = Ability::kPartly;
-    check.commands = {"jtrace attach (takes less then, or a file beside the output)"};
+    check.commands = {"jtrace attach (then takes less, or a file in the output's folder)"};
     check.help = "docker run --shm-size 128m, or --ring-memory 8M";
   }
   checks.push_back(std::move(check));

@@ -38,7 +38,7 @@ void check_attach(std::vector<Check>& checks, const target::Process& process) {
     check.commands = {"jtrace attach", "jtrace load"};
     check.help = "start the JVM with -agentpath:libjtrace_agent.so, or without that flag";
   } else if (jvm->feature >= 21) {
-    check.finding += "; it warns on its stderr of the agent, but where it has -XX:+EnableDynamicAgentLoading (JEP 451)";
+    check.finding += "; it warns on its stderr of the agent, unless it has -XX:+EnableDynamicAgentLoading (JEP 451)";
   }
   checks.push_back(std::move(check));
 }

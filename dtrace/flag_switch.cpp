@@ -33,13 +33,13 @@ Result<std::vector<std::string>> limits_of_switching(const Libjvm& libjvm, const
                   "switching on method probes has no effect here: the interpreter of " + jdk +
                       " was made without them, and this JVM compiles nothing (-Xint)",
                   "start java with -XX:+DTraceMethodProbes");
-    lines.push_back(once ? "method probes in " + jdk + ": methods that are compiled from now on alone"
+    lines.push_back(once ? "method probes in " + jdk + ": only methods that are compiled from now on"
                          : "method probes: methods that are interpreted, or compiled from now on; those compiled "
                            "before stay silent");
-    lines.push_back("methods that are compiled meanwhile keep their probes until they are compiled again");
+    lines.push_back("methods that are compiled in the meantime keep their probes until they are compiled again");
   }
   if (has(flags, "DTraceAllocProbes"))
-    lines.push_back(once ? "allocation probes in " + jdk + ": allocations that leave the fast path alone"
+    lines.push_back(once ? "allocation probes in " + jdk + ": only allocations that leave the fast path"
                          : "allocation probes: interpreted code, and allocations that leave the fast path");
   return lines;
 }

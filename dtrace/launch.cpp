@@ -59,7 +59,7 @@ Result<> check_flags(const std::vector<std::string>& command, const std::string&
   if (!switches_on(command, kFlag)) return {};
   JTRACE_ASSIGN_OR_RETURN(const std::string bytes, read_file(libjvm, std::size_t{1} << 30));
   if (bytes.find(kFlag) != bytes.npos) return {};
-  return fail(ErrorCategory::kUsage, "this JVM has no flag ExtendedDTraceProbes: it is gone since JDK 20",
+  return fail(ErrorCategory::kUsage, "this JVM has no flag ExtendedDTraceProbes: JDK 20 removed it",
               "give java -XX:+DTraceMethodProbes -XX:+DTraceAllocProbes -XX:+DTraceMonitorProbes");
 }
 
@@ -93,7 +93,7 @@ Result<LaunchedProcess> LaunchedProcess::fork(const std::vector<std::string>& co
 
 Result<> LaunchedProcess::go() {
   const char go = 1;
-  if (::write(gate_.get(), &go, 1) != 1) return fail(system_error("cannot let the started process go"));
+  if (::write(gate_.get(), &go, 1) != 1) return fail(system_error("cannot continue the started process"));
   int error = 0;
   if (::read(failure_.get(), &error, sizeof error) == static_cast<ssize_t>(sizeof error)) {
     ::waitpid(pid_, nullptr, 0);

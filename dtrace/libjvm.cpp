@@ -75,7 +75,7 @@ Result<Libjvm> libjvm_of_file(const std::string& path) {
   JTRACE_ASSIGN_OR_RETURN(libjvm.file, open_file(path, O_RDONLY | O_NONBLOCK));
   struct stat info {};
   if (::fstat(libjvm.file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    Error error{ErrorCategory::kMalformed, "cannot read ELF file: it is no regular file"};
+    Error error{ErrorCategory::kMalformed, "cannot read ELF file: it is not a regular file"};
     error.path = path;
     return fail(std::move(error));
   }

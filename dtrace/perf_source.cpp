@@ -118,14 +118,14 @@ class PerfSource final : public ProbeSource {
       }
       std::uint64_t identity = 0;
       if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &identity) != 0)
-        return fail(system_error("cannot ask for the identity of a perf event"));
+        return fail(system_error("cannot read the id of a perf event"));
       site_of_[identity] = static_cast<std::uint32_t>(i);
       if (first < 0) {
         first = fd.get();
         rings_.emplace_back(first, ring_size);
         if (!rings_.back().mapped()) return fail(system_error("cannot map the ring of perf events"));
       } else if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, first) != 0) {
-        return fail(system_error("cannot lead perf events into one ring"));
+        return fail(system_error("cannot redirect perf events into one ring"));
       }
       events_.push_back(std::move(fd));
     }

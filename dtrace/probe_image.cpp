@@ -25,7 +25,7 @@ Result<UniqueElf> open_elf(int fd, const std::string& path) {
   UniqueElf elf(::elf_begin(fd, ELF_C_READ_MMAP, nullptr));
   GElf_Ehdr header{};
   if (!elf || ::elf_kind(elf.get()) != ELF_K_ELF || ::gelf_getehdr(elf.get(), &header) == nullptr)
-    return fail(malformed(path, "it is no ELF file"));
+    return fail(malformed(path, "it is not an ELF file"));
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
     return fail(malformed(path, "it is not for x86-64"));
   return elf;

@@ -125,7 +125,7 @@ Result<> CounterSource::find_region(const SourceOptions& options) {
   if (process.nspid() != process.pid())
     if (const auto other = other_mapper(file_->facts(), process.pid()))
       warnings_.push_back("process " + std::to_string(*other) + " maps " + name_ +
-                          " too: both JVMs write into it, the numbers are of either");
+                          " too: both JVMs write into it, so a number may be of either");
   return {};
 }
 
@@ -150,7 +150,7 @@ Result<CounterSource> CounterSource::of_file(const std::string& path, const Sour
 Result<> CounterSource::refuse_stale(const std::string& path) const {
   if (holder_of(file_->facts())) return {};
   Error error{.category = ErrorCategory::kNotFound,
-              .text = "stale file of a JVM that is gone, last changed " + when(file_->facts().modified_ns)};
+              .text = "stale file of a JVM that has ended, last changed " + when(file_->facts().modified_ns)};
   error.path = path;
   error.help = "--stale reads it";
   return fail(std::move(error));
@@ -216,7 +216,7 @@ std::vector<std::string> CounterSource::warnings() const {
     all.push_back(layout.incomplete_reason());
   if (kind_ == SourceKind::kSaved)
     for (std::string_view name : duplicate_names(layout))
-      all.push_back("counter " + std::string(name) + " stands twice");
+      all.push_back("counter " + std::string(name) + " occurs twice");
   return all;
 }
 

@@ -80,7 +80,7 @@ const std::vector<Definition>& definitions() {
        [](const Snapshot& s) {
          return sum({space_capacity(s, EDEN "capacity"), survivors_capacity(s), space_capacity(s, OLD "capacity")});
        }},
-      {{"heap.max", "bytes", false, false, "what the heap may grow to, as MemoryMXBean says"}, heap_max},
+      {{"heap.max", "bytes", false, false, "limit of the heap, as MemoryMXBean reports it"}, heap_max},
       {{"heap.share", "share", false, true, "heap.used of heap.max"},
        [](const Snapshot& s) { return ratio(heap_used(s), heap_max(s)); }},
       {{"eden.used", "bytes", false, false, "eden space"}, COUNTER(EDEN "used")},
@@ -90,7 +90,7 @@ const std::vector<Definition>& definitions() {
       {{"survivor.capacity", "bytes", false, true, "both survivor spaces"}, survivors_capacity},
       {{"old.used", "bytes", false, true, "old space"}, COUNTER(OLD "used")},
       {{"old.capacity", "bytes", false, true, "old space"}, CAPACITY(OLD "capacity")},
-      {{"old.max", "bytes", false, false, "what the old space may grow to"}, CAPACITY(OLD "maxCapacity")},
+      {{"old.max", "bytes", false, false, "limit of the old space"}, CAPACITY(OLD "maxCapacity")},
       {{"old.share", "share", false, true, "old.used of old.max"}, SHARE(OLD "used", OLD "maxCapacity")},
       {{"metaspace.used", "bytes", false, true, "metaspace"}, COUNTER("sun.gc.metaspace.used")},
       {{"metaspace.capacity", "bytes", false, true, "metaspace"}, COUNTER("sun.gc.metaspace.capacity")},

@@ -89,8 +89,8 @@ class ExpressionParser {
   Result<Expression> parse() {
     expression_.root_ = disjunction(0);
     skip_blanks();
-    if (error_.empty() && at_ < text_.size()) fault("what comes here is not expected");
-    if (error_.empty() && !expression_.root_->is_condition()) fault("a comparison is wanted, for example > 0");
+    if (error_.empty() && at_ < text_.size()) fault("this was not expected here");
+    if (error_.empty() && !expression_.root_->is_condition()) fault("a comparison is missing, for example > 0");
     if (error_.empty()) return std::move(expression_);
     return fail(ErrorCategory::kUsage,
                 "'" + std::string(text_) + "' at character " + std::to_string(error_at_ + 1) + ": " + error_);
@@ -128,10 +128,10 @@ class ExpressionParser {
     return std::make_shared<const Node>(std::move(node));
   }
   Pointer condition(Pointer node) {
-    return error_.empty() && !node->is_condition() ? fault("a comparison is wanted before this") : node;
+    return error_.empty() && !node->is_condition() ? fault("a comparison is missing before this") : node;
   }
   Pointer number(Pointer node) {
-    return error_.empty() && node->is_condition() ? fault("a number is wanted before this, not a comparison") : node;
+    return error_.empty() && node->is_condition() ? fault("before this must be a number, not a comparison") : node;
   }
 
   Pointer disjunction(int depth) {
@@ -185,13 +185,13 @@ class ExpressionParser {
     if (take("-")) return join(Kind::kNegate, number(primary(depth + 1)), nullptr);
     if (take("(")) {
       Pointer inner = disjunction(depth + 1);
-      return take(")") || !error_.empty() ? inner : fault("a closing parenthesis is wanted");
+      return take(")") || !error_.empty() ? inner : fault("a closing parenthesis is missing");
     }
     skip_blanks();
     if (at_ >= text_.size()) return fault("something is missing at the end");
     if (std::isdigit(static_cast<unsigned char>(text_[at_]))) return literal();
     if (std::isalpha(static_cast<unsigned char>(text_[at_]))) return name();
-    return fault("a name or a number is wanted");
+    return fault("a name or a number is missing");
   }
 
   std::string_view word() {
@@ -231,8 +231,8 @@ class ExpressionParser {
       skip_blanks();
       node.name.text = word();
       node.name.rate = true;
-      if (node.name.text.empty()) return fault("rate() wants a name");
-      if (!take(")")) return fault("a closing parenthesis is wanted");
+      if (node.name.text.empty()) return fault("rate() needs a name");
+      if (!take(")")) return fault("a closing parenthesis is missing");
     }
     auto& names = expression_.names_;
     if (std::find(names.begin(), names.end(), node.name) == names.end()) names.push_back(node.name);

@@ -29,7 +29,7 @@ Result<std::size_t> MappedFile::read_some(target::Address address, std::span<std
   const std::size_t size = region_.get_size();
   if (address >= size || guard_.was_cut()) {
     Error error{.category = address >= size ? ErrorCategory::kMalformed : ErrorCategory::kNotFound,
-                .text = address >= size ? "the file ends here" : "the file was cut while it was mapped"};
+                .text = address >= size ? "the file ends here" : "the file was truncated while it was mapped"};
     error.path = path_;
     return fail(std::move(error));
   }

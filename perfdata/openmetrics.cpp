@@ -70,7 +70,7 @@ std::string_view unit_suffix(Quantity quantity) {
 std::string help_of(const Row& row) {
   std::string help = "HotSpot counter ";
   for (const char c : row.name) help += c >= ' ' && c < 127 && c != '\\' ? c : '_';
-  if (row.metadata.freshness == Freshness::kGc) help += ", moves at a collection only";
+  if (row.metadata.freshness == Freshness::kGc) help += ", changes only at a collection";
   return help;
 }
 

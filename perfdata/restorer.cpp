@@ -60,7 +60,7 @@ Result<> Restorer::take(const trace::Value& value) {
     return unreadable(name, "its first value has no serializationFormat");
   }
   auto bytes = decode_text(value.value.view(), entry.format.encoding);
-  if (!bytes) return unreadable(name, "its value is not encoded as it says");
+  if (!bytes) return unreadable(name, "its value does not have the encoding that it declares");
   entry.bytes = std::move(*bytes);
   return {};
 }
@@ -130,7 +130,7 @@ Result<std::vector<std::byte>> Restorer::region() const {
     const ValueFormat& format = entry.format;
     if (entry.type == "J" && format.encoding != ValueEncoding::kHex) {
       const auto number = parse_decimal<std::int64_t>(entry.bytes);
-      if (!number) return unreadable(entry.name, "its value is no number: " + entry.bytes);
+      if (!number) return unreadable(entry.name, "its value is not a number: " + entry.bytes);
       writer.add_long(entry.name, *number, static_cast<Units>(format.units),
                       static_cast<Variability>(format.variability), format.flags);
       continue;

@@ -52,7 +52,7 @@ void append_value(std::string& out, const CounterTable& table, const Snapshot& s
   append_quantity(out, row.metadata.quantity, table.long_value(snapshot, row), table.traits());
   if (const auto unit = quantity_unit(row.metadata.quantity); !unit.empty()) out.append(" ").append(unit);
   const Freshness freshness = row.metadata.freshness;
-  if (freshness == Freshness::kGc) out += " (moves at a collection only)";
+  if (freshness == Freshness::kGc) out += " (changes only at a collection)";
   if (freshness == Freshness::kSampled) out += " (sampled every 50 ms)";
 }
 

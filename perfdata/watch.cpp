@@ -85,7 +85,7 @@ std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
     text.append("=").append(digits,
                             std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 9).ptr);
     if (const auto unit = unit_of(name, now); !unit.empty()) text.append(" ").append(unit);
-    if (only_at_gc(name, now)) text += " (moves at a collection only)";
+    if (only_at_gc(name, now)) text += " (changes only at a collection)";
   }
   return text;
 }

@@ -165,11 +165,11 @@ Result<> PerfEvents::add(UniqueFd fd, pid_t thread, int processor) {
     JTRACE_RETURN_IF_ERROR(map_ring(fd.get()));
     first_of_[processor] = fd.get();
   } else if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, first->second) != 0) {
-    return fail(system_error(errno, "cannot lead perf events into one ring"));
+    return fail(system_error(errno, "cannot redirect perf events into one ring"));
   }
   std::uint64_t id = 0;
   if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0)
-    return fail(system_error(errno, "cannot ask for the identity of a perf event"));
+    return fail(system_error(errno, "cannot read the id of a perf event"));
   thread_of_[id] = thread;
   events_.push_back(std::move(fd));
   return {};

@@ -67,7 +67,7 @@ Result<Frame> wait_for(ControlChannel& channel, FrameType type, int limit_ms) {
       if (frame->type == type) return std::move(*frame);
     if (channel.hung_up()) return fail(ErrorCategory::kAgent, "the JVM ended before it was traced");
     pollfd source{channel.fd(), POLLIN, 0};
-    if (::poll(&source, 1, limit_ms) == 0) return fail(ErrorCategory::kTimeout, "the agent says nothing");
+    if (::poll(&source, 1, limit_ms) == 0) return fail(ErrorCategory::kTimeout, "the agent does not answer");
     JTRACE_RETURN_IF_ERROR(channel.receive());
   }
 }
@@ -120,7 +120,7 @@ class AgentChild {
     JTRACE_ASSIGN_OR_RETURN(auto reader, trace::record::PoolReader::open(pool.memory()));
     const std::uint64_t start_time = monotonic_ns();
     JTRACE_RETURN_IF_ERROR(channel_.send(FrameType::kStart, encode_start(options, {}), pool.shared_fd()));
-    if (::chdir("/") != 0) return fail(system_error("leaving the JVM's folder"));
+    if (::chdir("/") != 0) return fail(system_error("changing from the JVM's folder to /"));
 
     // Started arrives with VMInit, however long the JVM takes to get there.
     JTRACE_ASSIGN_OR_RETURN(const Frame answer, wait_for(channel_, FrameType::kStarted, -1));

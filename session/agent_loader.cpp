@@ -135,7 +135,7 @@ Result<Frame> wait_for_frame(ControlChannel& channel, const attach::Waiter& wait
       case Woken::kExited: return fail(ErrorCategory::kNotFound, "the JVM ended");
       case Woken::kTimeout: {
         const std::string pid = std::to_string(waiter.process().pid());
-        return fail(ErrorCategory::kTimeout, "the agent was loaded into JVM " + pid + " and says nothing",
+        return fail(ErrorCategory::kTimeout, "the agent was loaded into JVM " + pid + " and does not answer",
                     "`jtrace stack " + pid + "` shows what the JVM does");
       }
     }

@@ -28,7 +28,7 @@ Result<> check_folder(const std::string& path, uid_t uid) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return fail(system_error("looking at the runtime folder", path));
   if (S_ISDIR(info.st_mode) && info.st_uid == uid && (info.st_mode & 022) == 0) return {};
-  Error error{ErrorCategory::kPermission, "the runtime folder is not a folder of ours alone"};
+  Error error{ErrorCategory::kPermission, "the runtime folder is not private to this user"};
   error.path = path;
   return fail(std::move(error).with_help("remove it, or set XDG_RUNTIME_DIR"));
 }

@@ -167,8 +167,8 @@ Result<> StoppedThreads::wait_all() {
       } else if (time_left().count() < 0) {
         return fail(Error{.category = ErrorCategory::kTimeout,
                           .text = "thread " + std::to_string(thread.tid) + " did not stop within " +
-                                  std::to_string(limit_.count() / 1'000'000) + " ms; all threads go on",
-                          .help = "give it longer with --max-stop"});
+                                  std::to_string(limit_.count() / 1'000'000) + " ms; all threads continue",
+                          .help = "allow more time with --max-stop"});
       } else if (++looks <= kQuickLooks) {
         ::sched_yield();
       } else {

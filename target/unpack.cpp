@@ -31,7 +31,7 @@ class SparseFile {
     SparseFile file;
     file.folder_ = wanted && *wanted ? wanted : "/var/tmp";
     file.fd_ = UniqueFd(::open(file.folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    if (!file.fd_) return fail(system_error("cannot make a file to unpack into", file.folder_));
+    if (!file.fd_) return fail(system_error("cannot create a file for unpacking", file.folder_));
     return file;
   }
   Result<> write(std::span<const std::byte> bytes) {
@@ -42,7 +42,7 @@ class SparseFile {
       if (!zeros && ::pwrite(fd_.get(), page.data(), page.size(), static_cast<off_t>(size_)) !=
                         static_cast<ssize_t>(page.size())) {
         Error error = system_error("cannot unpack", folder_);
-        error.help = "TMPDIR says where there is more room";
+        error.help = "set TMPDIR to a folder with more room";
         return fail(std::move(error));
       }
       size_ += page.size();

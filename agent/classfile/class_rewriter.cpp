@@ -43,7 +43,7 @@ std::string_view to_text(Outcome outcome) {
   switch (outcome) {
     case Outcome::kUntouched: return "nothing was asked for";
     case Outcome::kRewritten: return "rewritten";
-    case Outcome::kReduced: return "rewritten with fewer probes: all of them exceed 64 KiB of code";
+    case Outcome::kReduced: return "rewritten with fewer probes: with all of them its code would exceed 64 KiB";
     case Outcome::kNoCode: return "native or abstract";
     case Outcome::kTooLarge: return "larger than 64 KiB with probes";
     case Outcome::kJumpTooFar: return "a conditional jump would exceed 32 KiB with probes";

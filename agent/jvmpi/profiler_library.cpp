@@ -24,9 +24,9 @@ constexpr unsigned kMachine = EM_AARCH64;
 // ended before 64-bit JVMs were common.
 const char* wrong_head(const unsigned char* head, ssize_t size) {
   if (size < 20 || memcmp(head, ELFMAG, SELFMAG) != 0) return "it is not an ELF library";
-  if (head[EI_CLASS] == ELFCLASS32) return "it is a 32-bit library, and this JVM is 64-bit: it must be built anew";
+  if (head[EI_CLASS] == ELFCLASS32) return "it is a 32-bit library, and this JVM is 64-bit: rebuild it";
   const unsigned machine = head[18] | static_cast<unsigned>(head[19]) << 8;  // e_machine; both are little endian
-  return machine == kMachine ? nullptr : "it was built for another instruction set: it must be built anew";
+  return machine == kMachine ? nullptr : "it was built for another instruction set: rebuild it";
 }
 
 LoadFault check_file(const char* path, char* why, std::size_t size) {

@@ -191,7 +191,7 @@ Result<std::vector<ScopeFrame>> CodeCache::scopes(const CodeBlob& blob, Address 
     (void)reader.next();                              // expressions
     frame.monitors = reader.next();
     if (reader.failed() || method_index == 0)
-      return fail(malformed("a scope of compiled code breaks off", blob.address));
+      return fail(malformed("a scope of compiled code ends too early", blob.address));
     JTRACE_ASSIGN_OR_RETURN(frame.method, vm_->memory().read<Address>(debug.metadata + Address{method_index - 1} * 8));
     frames.push_back(frame);
     decode = sender;

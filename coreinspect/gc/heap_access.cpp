@@ -149,7 +149,7 @@ Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options) {
               kLayoutCost + kThreadCost * static_cast<std::int64_t>(threads ? threads->size() : 0);
   if (estimate_ > options.max_stop)
     return fail(ErrorCategory::kRefused,
-                "the JVM would stand for some " + text_of_ms(estimate_) + " while " + std::to_string(used) +
+                "the JVM would be stopped for about " + text_of_ms(estimate_) + " while " + std::to_string(used) +
                     " bytes of its heap are copied, more than --max-stop allows (" + text_of_ms(options.max_stop) + ")",
                 kOtherWays);
   return {};
@@ -191,7 +191,7 @@ Result<> HeapAccess::stop_and_copy(const HeapAccessOptions& options, const std::
     if (options.stacks || !each.stands)
       missing_.push_back("thread " + std::to_string(each.tid) + " (" + each.name + ") is held by " +
                          target::describe_tracer(each) +
-                         (each.stands ? ": its registers are not known" : ": it went on while the heap was copied"));
+                         (each.stands ? ": its registers are not known" : ": it ran while the heap was copied"));
   return {};
 }
 
@@ -207,7 +207,7 @@ Result<> HeapAccess::copy_within(HeapStop& stop) {
   const double takes = cost_of_byte_ * resident_share_ * static_cast<double>(used) + kNewPageCost * new_pages;
   if (nanoseconds(static_cast<std::int64_t>(takes)) > stop.time_left())
     return fail(ErrorCategory::kTimeout, "the heap grew by " + std::to_string(grown) +
-                                             " bytes while it was made ready for: too many to copy in time");
+                                             " bytes during the preparation: too many to copy in time");
   if (used / 2 > free_memory() / 2 + copy_->ready() / 2)
     return fail(ErrorCategory::kRefused, "the heap grew to " + std::to_string(used) + " bytes, too many for a copy");
   // If the machine is busier than expected, the stop lasts no longer than it takes to notice that.

@@ -64,7 +64,7 @@ Result<HeapStop> HeapStop::make(const Inspection& inspection, milliseconds max_s
     ++stop.collections_;
     stop.groups_.clear();
   }
-  return fail(ErrorCategory::kTimeout, "the JVM collects without a pause that a stop could take place in");
+  return fail(ErrorCategory::kTimeout, "the JVM collects all the time, with no pause in which it could be stopped");
 }
 
 Result<> HeapStop::stop_rest(const target::Process& process, milliseconds max_stop) {
@@ -79,8 +79,8 @@ Result<> HeapStop::stop_rest(const target::Process& process, milliseconds max_st
     const auto left = std::chrono::duration_cast<milliseconds>(time_left());
     if (left.count() <= 0)
       return fail(ErrorCategory::kTimeout,
-                  "the threads did not stop within " + std::to_string(max_stop.count()) + " ms; all go on",
-                  "give it longer with --max-stop");
+                  "the threads did not stop within " + std::to_string(max_stop.count()) + " ms; all continue",
+                  "allow more time with --max-stop");
     auto stopped = StoppedThreads::stop(process, left, tids);
     if (!stopped && stopped.error().category == ErrorCategory::kNotFound) continue;  // they have ended
     if (!stopped) return fail(stopped.error());

@@ -28,12 +28,12 @@ class ZReader {
     if (unreadable > 0) layout_.missing.push_back(std::to_string(unreadable) + " pages could not be read");
     if (compacted_ > 0)
       layout_.missing.push_back(std::to_string(compacted_) +
-                                " bytes are in pages that are compacted in place just now: objects may be counted "
+                                " bytes are in pages that are being compacted in place: objects may be counted "
                                 "twice or missing");
     // The pages exist until the next cycle.
     if (relocating_ > 0)
       layout_.missing.push_back(std::to_string(relocating_) +
-                                " bytes are in pages that the ZGC of 11 empties: objects may be counted twice");
+                                " bytes are in pages that the ZGC of JDK 11 empties: objects may be counted twice");
     if (!forwardings_.known())
       layout_.missing.push_back("the tables of moved objects were not found: objects may be counted twice");
     return {};

@@ -66,10 +66,10 @@ class Dumper {
       result_.missing.push_back(std::to_string(plans_.broken()) + " classes could not be read in full");
     if (result_.counts.truncated > 0)
       result_.missing.push_back(std::to_string(result_.counts.truncated) +
-                                " arrays are larger than the format can have: cut off");
+                                " arrays are longer than the format allows, and were cut");
     if (result_.counts.unknown > 0)
       result_.missing.push_back(std::to_string(result_.counts.unknown) +
-                                " objects of classes that came meanwhile were left out");
+                                " objects of classes that were loaded in the meantime were left out");
     return std::move(result_);
   }
 

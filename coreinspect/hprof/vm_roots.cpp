@@ -118,7 +118,7 @@ std::vector<Address> sticky_classes(const Inspection& inspection, std::vector<st
   std::vector<Address> sticky;
   bool incomplete = false;
   const auto all = model.all(&incomplete);
-  if (!all || incomplete) missing.push_back("the list of classes of the boot loader is not whole");
+  if (!all || incomplete) missing.push_back("the list of classes of the boot loader is incomplete");
   // Hidden classes have a ClassLoaderData of their own; that of java.lang.Object is the boot loader's.
   const auto object = model.find("java/lang/Object");
   const Address boot = object ? model.loader_data(object->front()).value_or(0) : 0;

@@ -48,7 +48,7 @@ bool Inspection::collects_now() const {
 
 std::vector<std::string> Inspection::missing() const {
   auto lines = target_->missing();
-  if (died_in_gc_) lines.push_back("the JVM died inside a collection: objects may be half moved");
+  if (died_in_gc_) lines.push_back("the JVM died inside a collection: objects may be only partly moved");
   return lines;
 }
 

@@ -257,7 +257,7 @@ Result<std::vector<JavaField>> ClassModel::read_field_stream(Address klass) cons
     }
     fields.push_back(std::move(field));
   }
-  if (reader.failed()) return fail(malformed("the field stream of a class breaks off", klass));
+  if (reader.failed()) return fail(malformed("the field stream of a class ends too early", klass));
   return fields;
 }
 

@@ -279,12 +279,12 @@ class Disassembler {
     std::uint8_t opcode = raw;
     if (raw >= kFirstOfVm && raw - kFirstOfVm < static_cast<int>(kReplaced.size()))
       opcode = kReplaced[raw - kFirstOfVm];
-    if (opcode >= kOpcodes.size()) return broken("an opcode that nobody knows: " + std::to_string(raw));
+    if (opcode >= kOpcodes.size()) return broken("an unknown opcode: " + std::to_string(raw));
     const Opcode& known = kOpcodes[opcode];
     original_[start_] = opcode;
     std::string operands =
         raw == kFastAldc || raw == kFastAldcW ? reference(raw == kFastAldc ? 1 : 2) : operands_of(known.form);
-    if (at_ > code_.size()) return broken("an instruction that is cut off");
+    if (at_ > code_.size()) return broken("a truncated instruction");
     instructions_.push_back({static_cast<int>(start_), known.name, std::move(operands)});
     return {};
   }
@@ -349,7 +349,7 @@ class Disassembler {
   // Writes the index as in the class file: in one byte, otherwise in the first two, the others zero.
   std::string restore(std::size_t at, std::size_t size, const Result<std::uint32_t>& index) {
     if (!index || at + size > original_.size() || (size == 1 && *index > 0xff)) {
-      if (restored_) restored_ = index ? broken("an operand that is none") : Result<>(fail(index.error()));
+      if (restored_) restored_ = index ? broken("an invalid operand") : Result<>(fail(index.error()));
       return "?";
     }
     std::fill_n(original_.begin() + static_cast<std::ptrdiff_t>(at), size, std::uint8_t{0});

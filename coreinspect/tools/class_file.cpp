@@ -250,7 +250,7 @@ class ClassFileBuilder {
     const auto offset = [&](std::string_view name) { return vm_.types().offset("InstanceKlass", name).value_or(0); };
     const auto nest = NestOffsets::of(vm_.feature(), offset("_inner_classes"), offset("_source_debug_extension"),
                                       offset("_itable_len"), offset("_static_oop_field_count"));
-    if (!nest.known) lost_.push_back("NestHost, NestMembers, PermittedSubclasses, Record: not known of this version");
+    if (!nest.known) lost_.push_back("NestHost, NestMembers, PermittedSubclasses, Record: not known for this version");
     if (nest.host_index != 0) {
       JTRACE_ASSIGN_OR_RETURN(const auto host, vm_.memory().read<std::uint16_t>(klass_ + nest.host_index));
       attributes.add_index("NestHost", host);

@@ -61,12 +61,13 @@ std::string millis(std::chrono::nanoseconds time) {
 std::string way_text(const HeapAccess& access, std::uint64_t changed) {
   const std::string tries = access.tries() > 1 ? ", tried " + std::to_string(access.tries()) + " times" : "";
   if (access.runs()) {
-    std::string text = "read while the JVM ran: " + std::to_string(changed) + " bytes changed meanwhile\n";
+    std::string text = "read while the JVM ran: " + std::to_string(changed) + " bytes changed in the meantime\n";
     if (!access.why_running().empty()) text += "not stopped" + tries + ": " + printable(access.why_running()) + "\n";
     return text;
   }
   if (access.pause().count() == 0) return {};
-  return "the JVM stood for " + millis(access.pause()) + " (expected " + millis(access.estimate()) + tries + ")\n";
+  return "the JVM was stopped for " + millis(access.pause()) + " (expected " + millis(access.estimate()) + tries +
+         ")\n";
 }
 
 // What a walk skipped, and how a live JVM was read.

@@ -119,7 +119,7 @@ bool OwnedLocks::collected_meanwhile() {
   inspection_.vm().cached_memory()->forget();
   const auto now = read_collections(inspection_.vm());
   if (now && *now == collections_) return false;
-  why_ = "a collection moved objects while they were looked for";
+  why_ = "a collection moved objects during the search";
   return true;
 }
 

@@ -142,7 +142,7 @@ class SnapshotEvents::Impl {
     bool incomplete = false;
     JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection_.classes().all(&incomplete));
     for (Address klass : classes) JTRACE_RETURN_IF_ERROR(need_class(klass));
-    if (incomplete) missing_.push_back("a list of classes broke off");
+    if (incomplete) missing_.push_back("a list of classes could not be read to its end");
     return {};
   }
 

@@ -118,10 +118,9 @@ class ThreadSampler::Impl {
     else if (java_) report.walk = java_->walk(report.java, report.registers ? &*report.registers : nullptr);
     if (!report.held) return;
     if (!report.registers && !stands_in_native(report.java)) {
-      report.walk = {.stopped = "it goes on under its tracer's eyes"};
+      report.walk = {.stopped = "its tracer lets it run"};
     } else if (report.walk.incomplete()) {
-      report.walk.stopped =
-          "no registers but the stack pointer and the pc are known of a thread that another tracer has";
+      report.walk.stopped = "of a thread that another tracer has, only the stack pointer and the pc are known";
     }
   }
   // The frames of a thread that goes on stay what they are while its mark of the last one does: looked at past the
@@ -154,7 +153,7 @@ class ThreadSampler::Impl {
     report.name = held.name;
     if (options_.details) add_kernel_facts(*process_, held.tid, report);
     report.held = held;
-    report.walk.stopped = "it goes on under its tracer's eyes";
+    report.walk.stopped = "its tracer lets it run";
     snapshot_.threads.push_back(std::move(report));
   }
   // The frames of a virtual thread that is mounted stand on its carrier, up to Continuation.enter. Which one the
@@ -259,7 +258,7 @@ std::vector<std::string> describe_held(const std::vector<ThreadReport>& threads)
     std::string line = (count == 1 ? "thread " : std::to_string(count) + " threads, ") + joined(names);
     if (count > names.size()) line += ", ...";
     lines.push_back(line + (count == 1 ? " is" : " are") + " held by " + tracer +
-                    ": shown as far as can be told without stopping " + (count == 1 ? "it" : "them"));
+                    ": shown as far as possible without stopping " + (count == 1 ? "it" : "them"));
   }
   return lines;
 }

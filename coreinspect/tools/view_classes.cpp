@@ -125,7 +125,7 @@ Result<ViewResult> view_classes(Inspection& inspection, const ViewOptions& optio
                     (helper > 0 ? " size=" + std::to_string(helper & ~7) : "") + "\n";
     }
   }
-  if (incomplete) result.missing.push_back("a list of classes broke off");
+  if (incomplete) result.missing.push_back("a list of classes could not be read to its end");
   if (unreadable > 0) result.missing.push_back(std::to_string(unreadable) + " classes could not be read");
   return result;
 }
@@ -182,7 +182,7 @@ Result<ViewResult> view_loaders(Inspection& inspection, const ViewOptions& optio
     if (each.hidden() != 0) result.out += ", " + std::to_string(each.hidden()) + " of them hidden";
     result.out += "\n";
   }
-  if (incomplete) result.missing.push_back("a list of classes broke off");
+  if (incomplete) result.missing.push_back("a list of classes could not be read to its end");
   return result;
 }
 

@@ -105,7 +105,8 @@ Result<ViewResult> view_codecache(Inspection& inspection, const ViewOptions& opt
     }
     return true;
   });
-  if (!walked) result.missing.push_back(walked.error().with_context("the list of code broke off").message());
+  if (!walked)
+    result.missing.push_back(walked.error().with_context("the list of code could not be read to its end").message());
   return result;
 }
 
@@ -123,8 +124,7 @@ Result<ViewResult> view_find(Inspection& inspection, const ViewOptions& options)
   }
   find_mapping_of(inspection, *at, findings);
   if (findings.empty())
-    return fail(ErrorCategory::kNotFound,
-                hex(*at) + " is nothing that is known: not mapped, not code, no structure of the VM");
+    return fail(ErrorCategory::kNotFound, hex(*at) + " is unknown: not mapped, not code, no structure of the VM");
   ViewResult result;
   JsonWriter json(result.out);
   for (const Finding& finding : findings) {

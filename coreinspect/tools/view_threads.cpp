@@ -214,9 +214,9 @@ void write_json(JsonWriter& json, const VirtualThread& thread, const LockFacts& 
 }
 
 std::string pause_text(const ThreadSnapshot& snapshot) {
-  std::string text = "The target stood still for " + std::to_string(snapshot.pause.count() / 1000) + " us";
+  std::string text = "The target was stopped for " + std::to_string(snapshot.pause.count() / 1000) + " us";
   if (snapshot.batches > 1)
-    text += " at a time: its threads were taken in " + std::to_string(snapshot.batches) +
+    text += " at a time: its threads were stopped in " + std::to_string(snapshot.batches) +
             " batches, so this is not one instant (--max-pause)";
   return text + ".\n\n";
 }
@@ -272,7 +272,7 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
                           take_thread_snapshot(inspection, {.max_stop = options.max_stop, .native = shown.stubs}));
   const LockFacts locks(inspection, snapshot);
   if (!keep_wanted(snapshot, options.threads))
-    return fail(ErrorCategory::kRefused, "no thread is as asked for (--thread, --state)");
+    return fail(ErrorCategory::kRefused, "no thread matches --thread and --state");
   if (owned) owned->settle(locks);
   shown.owned = owned ? &*owned : nullptr;
   const ObjectNames names{inspection.objects()};

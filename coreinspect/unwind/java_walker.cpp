@@ -146,7 +146,7 @@ Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Seg
   if (const auto method = methods_.method(at.rbx); method)
     frame = {.kind = FrameKind::kInterpreted, .method = *method, .bci = 0, .pc = at.pc, .sp = at.sp, .fp = at.fp};
   segment.frames.push_back(std::move(frame));
-  if (at.attempt > callers.size()) return fail(malformed("the caller of the interpreter cannot be told", at.pc));
+  if (at.attempt > callers.size()) return fail(malformed("the caller of the interpreter is not known", at.pc));
   at.move_to(callers[at.attempt - 1]);
   return {};
 }
@@ -253,7 +253,7 @@ Result<> JavaWalker::step_running(const StackRange& stack, const CodeBlob& blob,
     return {};
   }
   segment.beyond = at.sp + Address{blob.frame_size} * kWord >= stack.high;
-  return fail(malformed("the caller of " + blob.name + " cannot be told", at.pc));
+  return fail(malformed("the caller of " + blob.name + " is not known", at.pc));
 }
 
 // Stubs without a frame of fixed size keep a frame pointer while they call native code.

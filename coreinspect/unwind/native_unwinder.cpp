@@ -209,7 +209,7 @@ NativeWalk NativeUnwinder::walk(const Registers& from, bool exact, Address limit
     }
     const bool rises = next.sp > at.sp || signal;
     if (!rises || (limit != 0 && next.sp > limit) || !module_of(next.pc)) {
-      walk.why = "the caller cannot be told";
+      walk.why = "the caller is not known";
       walk.beyond = limit != 0 && next.sp >= limit;
       return walk;
     }

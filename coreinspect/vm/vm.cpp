@@ -91,14 +91,14 @@ Result<> Vm::read_identity() {
   release_ = std::move(*release);
   const std::string_view text = release_;
   const auto major = parse_decimal<int>(text.substr(0, text.find_first_not_of("0123456789")));
-  if (!major) return fail(ErrorCategory::kMalformed, "the JVM's version is no version: " + release_);
+  if (!major) return fail(ErrorCategory::kMalformed, "the JVM's version is invalid: " + release_);
   // JDK 8 names its libjvm version 25.N. Its flags are of type Flag, those of JDK 9 and later JVMFlag.
   feature_ = types_.has("JVMFlag", "flags") ? *major : 8;
   quirks_ = JdkQuirks::of(feature_, types_.has("InstanceKlass", "_fieldinfo_stream"));
   constexpr std::array known = {8, 11, 17, 21, 25, 27};
   if (std::find(known.begin(), known.end(), feature_) == known.end())
     warn("JDK " + std::to_string(feature_) +
-         " is not among the versions this was tried on (8, 11, 17, 21, 25, 27): what cannot be read is left out");
+         " is not among the tested versions (8, 11, 17, 21, 25, 27): what cannot be read is left out");
   return {};
 }
 

@@ -76,8 +76,8 @@ Result<std::vector<TracedSite>> choose_sites(const Libjvm& libjvm, const std::ve
                                              bool count_methods, bool stacks) {
   auto sites = sites_to_trace(libjvm.probes, chosen, count_methods, stacks);
   if (stacks && std::none_of(sites.begin(), sites.end(), [](const auto& site) { return site.copies_stack; }))
-    return fail(ErrorCategory::kUsage, "--stack is for rare probes, and method probes are none",
-                "methodEntry and methodExit tell the stack by themselves");
+    return fail(ErrorCategory::kUsage, "--stack is for rare probes, and method probes are not rare",
+                "methodEntry and methodExit show the stack already");
   return sites;
 }
 

@@ -61,8 +61,8 @@ Result<std::unique_ptr<ProbeSource>> open_source(const target::Process& process,
 std::unique_ptr<VmFacts> facts_of(const target::Process& process, const ProbeRequest& request) {
   auto facts = VmFacts::open(process.pid());
   if (facts) return std::move(*facts);
-  request.report(LogLevel::kWarning, "threads and classes that are there already are told by their names alone: " +
-                                         facts.error().message());
+  request.report(LogLevel::kWarning,
+                 "threads and classes from before the trace have only their names: " + facts.error().message());
   return nullptr;
 }
 

@@ -142,7 +142,7 @@ class ProbeTrace {
     if (facts_ == nullptr) return {};
     const auto threads = facts_->threads();
     if (!threads) {
-      more_.warn(threads.error().with_context("cannot tell the threads that run already").message());
+      more_.warn(threads.error().with_context("cannot list the threads that run already").message());
       return {};
     }
     const bool define = std::any_of(sites_.begin(), sites_.end(), [](const TracedSite& site) {

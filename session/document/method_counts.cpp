@@ -42,8 +42,8 @@ Result<MethodCounts> last_counts(const TraceOptions& options, std::uint64_t meth
                                  const std::function<Result<MethodCounts>()>& counter) {
   if (methods != 0 && room_for_counts(options, methods, size) == 0)
     return fail(ErrorCategory::kRefused,
-                std::to_string(methods) + " methods are more than half of a file of --max-size has room for");
-  if (!counter) return fail(ErrorCategory::kRefused, "nobody counts any more");
+                std::to_string(methods) + " methods: their counts would take more than half of --max-size");
+  if (!counter) return fail(ErrorCategory::kRefused, "calls are no longer counted");
   return counter();
 }
 

@@ -52,7 +52,7 @@ std::string whole_session_text(const Session& session) {
 }
 
 Result<Session> read_session(std::string_view text) {
-  if (!text.starts_with(kFirstLine)) return fail(ErrorCategory::kMalformed, "it does not say whose trace it is");
+  if (!text.starts_with(kFirstLine)) return fail(ErrorCategory::kMalformed, "it does not name its trace");
   Session session;
   OptionReader reader;
   std::optional<std::uint64_t> event_bits;

@@ -471,7 +471,7 @@ Result<TraceOptions> OptionReader::finish() {
   if (options_.cpu_time && (options_.events & kHaveCpuTime) == 0)
     return fail(ErrorCategory::kUsage, "option cpu-time needs methods, calls or lines", "--events methods");
   if (options_.slower_than != 0 && (options_.events & trace::record::kCallEvent) != 0)
-    return fail(ErrorCategory::kUsage, "option slower-than: calls as their callers see them come all or not at all",
+    return fail(ErrorCategory::kUsage, "option slower-than: calls cannot be limited to slow ones",
                 "leave out calls; --events methods has the slow ones");
   // A file has the format's own rule: what no rule matches is included.
   if (options_.filter_file.empty()) exclude_the_rest(options_.filters);
@@ -481,8 +481,7 @@ Result<TraceOptions> OptionReader::finish() {
     if (std::find(seen_.begin(), seen_.end(), "stack-depth") == seen_.end()) options_.stack_depth = 1;
   }
   if (options_.slower_than != 0 && options_.slower_than < kLeastCoarse && !options_.precise_time)
-    return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms the coarse clock is too coarse",
-                "--time precise");
+    return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms it needs the precise clock", "--time precise");
   if (options_.max_size != 0 && options_.max_size < (options_.rotate != 0 ? 256u << 10 : 16u << 10))
     return wrong_value("max-size", std::to_string(options_.max_size), "at least 16K (with rotate: 256K)");
   JTRACE_RETURN_IF_ERROR(check_size(options_.filters));

@@ -199,7 +199,7 @@ class SpillSource final : public io::EventSource {
       if (!sense)
         return faults_.add(
             name_, {}, "damage", "",
-            "the spill's block at byte " + std::to_string(at) + " makes no sense, it is used up to there");
+            "the spill's block at byte " + std::to_string(at) + " is invalid; the spill is used up to there");
     }
     return {};
   }
@@ -207,11 +207,11 @@ class SpillSource final : public io::EventSource {
     if (drainer.figures().malformed != 0)
       JTRACE_RETURN_IF_ERROR(faults_.add(
           name_, {}, "senseless record", "",
-          std::to_string(drainer.figures().malformed) + " places in the records made no sense and were left out"));
+          std::to_string(drainer.figures().malformed) + " places in the records are invalid and were left out"));
     if (drainer.figures().made_up_definitions != 0)
-      JTRACE_RETURN_IF_ERROR(faults_.add(
-          name_, {}, "missing definition", "",
-          std::to_string(drainer.figures().made_up_definitions) + " definitions are missing: those have ids alone"));
+      JTRACE_RETURN_IF_ERROR(faults_.add(name_, {}, "missing definition", "",
+                                         std::to_string(drainer.figures().made_up_definitions) +
+                                             " definitions are missing: what they define has only its id"));
     return {};
   }
 

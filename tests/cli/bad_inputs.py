@@ -44,7 +44,7 @@ REFUSED = [
     ("two documents", document(b"") + document(b""), "several documents|declaration", "4:"),
     ("SDDF without its line", MACHINE, "is not XML", "1:1"),
     ("binary SDDF", b"SDDFB\0\0\0", "binary SDDF is not supported", "1:1"),
-    ("record before its descriptor", b'SDDFA\n"M" { [2] { 1, 2 }, 0.5, 137, 1 };;\n', "stands before its descriptor", "2:"),
+    ("record before its descriptor", b'SDDFA\n"M" { [2] { 1, 2 }, 0.5, 137, 1 };;\n', "comes before its descriptor", "2:"),
     ("too few fields", b"SDDFA\n" + MACHINE + b'"M" { [2] { 1, 2 }, 0.5, 137 };;\n', 'record "M" has 3 of 4 fields', "9:"),
     ("too many fields", b"SDDFA\n" + MACHINE + b'"M" { [2] { 1, 2 }, 0.5, 137, 1, 2 };;\n', "more than 4 fields", "9:"),
     ("array of another length", b"SDDFA\n" + MACHINE + b'"M" { [3] { 1, 2 }, 0.5, 137, 1 };;\n',
@@ -69,11 +69,11 @@ READ = [
     ("bad genericPattern", document(TRACE + b'<filter pattern="a*" genericPattern="middle" mode="include"/>\n'
                                     b'<filter pattern="*a" genericPattern="PREFIX" mode="EXCLUDE"/>\n'
                                     b'<filter pattern="a" genericPattern="none" mode="maybe" methodGenericPattern=""/>'), 0,
-     ["7:1: bad genericPattern 'middle' of <filter>: it is none, prefix or suffix",
-      "9:1: bad mode 'maybe' of <filter>: it is include or exclude",
-      "9:1: bad methodGenericPattern '' of <filter>: it is none, prefix or suffix", "3 bad value"], 7),
+     ["7:1: bad genericPattern 'middle' of <filter>: it must be none, prefix or suffix",
+      "9:1: bad mode 'maybe' of <filter>: it must be include or exclude",
+      "9:1: bad methodGenericPattern '' of <filter>: it must be none, prefix or suffix", "3 bad value"], 7),
     ("bad genericPattern, JSON", b'{"element":"filter","pattern":"a*","genericPattern":"middle","mode":"include"}\n', 0,
-     ["1:", "bad genericPattern 'middle' of filter: it is none, prefix or suffix"], 1),
+     ["1:", "bad genericPattern 'middle' of filter: it must be none, prefix or suffix"], 1),
     ("dangling reference", document(TRACE + b'<methodEntry threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 5),
     ("exit without entry", document(TRACE + b'<methodExit threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 5),
     ("no node attribute", document(b'<node nodeId="n"/>'), 0, ["3:1: <node> without hostname is left out"], 0),
@@ -82,7 +82,7 @@ READ = [
 VALIDATED = [
     ("dangling reference", TRACE + b'<methodEntry threadIdRef="1" time="2.0" methodIdRef="17"/>\n', "undefined reference"),
     ("bad genericPattern", TRACE + b'<filter pattern="a*" genericPattern="middle" mode="include"/>\n',
-     ":7:1: bad genericPattern 'middle' of <filter>: it is none, prefix or suffix"),
+     ":7:1: bad genericPattern 'middle' of <filter>: it must be none, prefix or suffix"),
     ("id used twice", TRACE + b'<classDef classId="1"/>\n<classDef classId="1"/>\n', "duplicate definition"),
     ("duplicate collationValue", TRACE + b'<gcStart collationValue="1"/>\n<gcFinish/>\n', "duplicate collationValue"),
     ("gap", TRACE + b'<gcStart collationValue="5"/>\n<gcFinish/>\n', "lacks the collationValues 2 to 4"),

@@ -86,9 +86,9 @@ TEST_P(Derived, SampledAllocationsAreWhatTheProgramAllocated) {
   for (const auto& [type, amount] : made) {
     EXPECT_NEAR(of_class(told, type, "instances") / amount.first, 1, 0.05) << type;
     EXPECT_NEAR(of_class(told, type, "bytes") / amount.second, 1, 0.05) << type;
-    EXPECT_GT(of_class(told, type, "told"), 8'000) << type;
+    EXPECT_GT(of_class(told, type, "recorded"), 8'000) << type;
   }
-  EXPECT_EQ(of_class(told, "?", "told"), 0);
+  EXPECT_EQ(of_class(told, "?", "recorded"), 0);
   EXPECT_THAT(run({"stats", (*trace)->path()}), HasSubstr("estimated from"));
   // The flame graph has the same bytes.
   run({"convert", (*trace)->path(), "-o", folder_.file("a.collapsed"), "--weight", "alloc"});

@@ -192,7 +192,7 @@ TEST_F(Heap, SortsFiltersAndCuts) {
   EXPECT_EQ(rows({"--filter", "no.such.Class"}).size(), 0u);
   const CommandOutput text = look({"histogram", "--filter", "HeapZoo$Node", "--max-stop", "20000"});
   EXPECT_THAT(text.out, HasSubstr("20000"));
-  EXPECT_THAT(text.out, HasSubstr("the JVM stood for"));
+  EXPECT_THAT(text.out, HasSubstr("the JVM was stopped for"));
 }
 
 TEST_F(Heap, RefusesAStopBeyondTheBoundBeforeItStops) {

@@ -86,7 +86,7 @@ std::vector<Row> rows() {
        {},
        0},
       {"overflow", two_counters().set_overflow(4000).bytes(), 0, "4000 bytes of counters did not fit", {}, 0},
-      {"twice_the_same_name", RegionWriter().add_long("a", 1).add_long("a", 2).bytes(), 0, "stands twice", {}, 0},
+      {"twice_the_same_name", RegionWriter().add_long("a", 1).add_long("a", 2).bytes(), 0, "occurs twice", {}, 0},
       {"big_endian", RegionWriter(std::endian::big).add_long("sun.a", 1).bytes(), 0, "", {}, 0},
   };
 }
@@ -142,7 +142,7 @@ TEST(Refusals, OfFilesThatOthersCouldHavePutInPlaceAndOfStaleOnes) {
     return folder + "/" + name;
   };
   const std::string stale = put("1"), writable = put("2"), linked = put("3");
-  expect_refusal({"snap", stale}, 3, "stale file of a JVM that is gone, last changed 2");
+  expect_refusal({"snap", stale}, 3, "stale file of a JVM that has ended, last changed 2");
   EXPECT_EQ(run_hsperf({"snap", stale, "--stale"})->status, 0);
   ::chmod(writable.c_str(), 0622);
   expect_refusal({"snap", writable}, 5, "writable by others");

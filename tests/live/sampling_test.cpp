@@ -183,7 +183,7 @@ TEST_P(Sampling, ByStoppingThreadsIsThereWhenItIsAskedFor) {
   ASSERT_TRUE(jvm_);
   const CommandOutput done = profile({"--ptrace", "--duration", "2"});
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.err, HasSubstr("the target stood still for"));
+  EXPECT_THAT(done.err, HasSubstr("the target was stopped for"));
 }
 
 TEST_P(Sampling, EndsWithTheTarget) {

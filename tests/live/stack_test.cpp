@@ -118,7 +118,7 @@ TEST_P(StackOnEachJdk, IsWholeFromTheTopToTheBottom) {
   EXPECT_GE(found_frames * 100, java_frames_of_theirs * 99);
   EXPECT_GE(whole * 100, threads * 95) << document.dump(1).substr(0, 20000);
   const CommandOutput text = run({"stack", jvm_->pid_text()});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("The target stood still for "), HasSubstr("call_stub entry"),
+  EXPECT_THAT(text.out, AllOf(HasSubstr("The target was stopped for "), HasSubstr("call_stub entry"),
                               HasSubstr("(libjvm.so) native"), HasSubstr("Standing.park")));
   expect_unharmed();
   record_support(GetParam(), "default", "live", "mixed stacks");
@@ -152,7 +152,7 @@ TEST_P(StackOnEachJdk, ShowsTheThreadsThatAreAskedFor) {
   for (const json& thread : blocked["data"]) EXPECT_EQ(thread["state"], "BLOCKED") << thread["name"];
   const CommandOutput none = run({"stack", jvm_->pid_text(), "--thread", "nobody"});
   EXPECT_EQ(none.status, 1);
-  EXPECT_THAT(none.err, HasSubstr("no thread is as asked for"));
+  EXPECT_THAT(none.err, HasSubstr("no thread matches"));
   EXPECT_EQ(run({"stack", jvm_->pid_text(), "--java", "--format", "xml"}).status, 2);
   expect_unharmed();
 }
@@ -273,7 +273,7 @@ TEST_P(StackOnEachJdk, IsProfiledWithoutAnAgent) {
       run({"profile", jvm_->pid_text(), "--ptrace", "--duration", "1", "--max-share", "50", "-o", "-"});
   EXPECT_EQ(busy.status, 0) << busy.err;
   EXPECT_THAT(busy.out, HasSubstr(";Standing.spin")) << busy.err;
-  EXPECT_THAT(busy.err, AllOf(HasSubstr(" samples in "), HasSubstr("the target stood still for ")));
+  EXPECT_THAT(busy.err, AllOf(HasSubstr(" samples in "), HasSubstr("the target was stopped for ")));
   const ScratchDir folder;
   const std::string path = folder.file("profile.xml");
   const CommandOutput wall =

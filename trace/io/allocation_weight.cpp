@@ -26,7 +26,7 @@ AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc) {
 
 std::string allocation_note(AllocationKind kind, std::uint64_t samples, std::uint64_t interval) {
   if (kind == AllocationKind::kUnknown)
-    return "as told: the trace does not say whether these are samples, and of what weight";
+    return "as recorded: the trace does not say whether these are samples, and at what interval";
   if (kind != AllocationKind::kSampled) return {};
   return "estimated from " + std::to_string(samples) + " samples, one each " + std::to_string(interval) +
          " bytes on average";

@@ -73,7 +73,7 @@ class JsonLinesSource final : public EventSource {
     if (at_ == text_.size()) return {};
     JTRACE_ASSIGN_OR_RETURN(const Event* event, object(0));
     skip_blanks();
-    if (at_ != text_.size()) return fail(fault("something stands after the object"));
+    if (at_ != text_.size()) return fail(fault("there is text after the object"));
     if (event == nullptr) return {};
     ++summary_.elements;
     return sink.write(*event);
@@ -220,7 +220,7 @@ class JsonLinesSource final : public EventSource {
     if (done == ElementBuilder::Set::kUnknown)
       return add("unknown attribute", element + "/@" + key, "unknown attribute " + key + " of " + element);
     std::string message = "bad " + key + " '" + value.substr(0, 64) + "' of " + element;
-    if (done == ElementBuilder::Set::kUnlisted) message += ": it is " + std::string(builder_.words_for(key));
+    if (done == ElementBuilder::Set::kUnlisted) message += ": it must be " + std::string(builder_.words_for(key));
     return add("bad value", element + "/@" + key, message);
   }
   Result<> child(std::size_t depth, bool skipped) {

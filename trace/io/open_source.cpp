@@ -16,8 +16,11 @@ constexpr std::size_t kPeek = 4096;
 
 // Formats that jtrace writes or meets, but does not read.
 constexpr std::pair<std::string_view, std::string_view> kNotRead[] = {
-    {"{", "JSON of another kind than our lines, which is written but not read: convert the trace it was made of"},
-    {"SQLite format 3", "a database, which is written but not read: convert the trace it was made of"},
+    {"{",
+     "JSON, but not JSON lines of jtrace: jtrace writes such files and does not read them; convert the trace from "
+     "which it was made"},
+    {"SQLite format 3",
+     "a database: jtrace writes such files and does not read them; convert the trace from which it was made"},
     {std::string_view("\x7f"
                       "ELF"),
      "an ELF file (a core?), not a trace"},

@@ -56,7 +56,7 @@ Result<> SddfReader::skip_blanks() {
       for (int last = 0, c = get(); !(last == '*' && c == '/'); last = c, c = get())
         if (c < 0) return fail(fault("a block of attributes has no end"));
     } else {
-      return fail(fault("'/' that begins no comment"));
+      return fail(fault("'/' that does not begin a comment"));
     }
   }
 }
@@ -165,7 +165,7 @@ Result<SddfRecord> SddfReader::record() {
   SddfRecord made;
   JTRACE_ASSIGN_OR_RETURN(made.name, string());
   const auto found = descriptors_.find(made.name);
-  if (found == descriptors_.end()) return fail(fault("record \"" + made.name + "\" stands before its descriptor"));
+  if (found == descriptors_.end()) return fail(fault("record \"" + made.name + "\" comes before its descriptor"));
   JTRACE_RETURN_IF_ERROR(expect("{"));
   const std::string count = std::to_string(found->second.size()) + " fields";
   for (std::size_t i = 0; i < found->second.size(); ++i) {

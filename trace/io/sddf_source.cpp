@@ -59,7 +59,7 @@ class SddfSource final : public EventSource {
   }
   Result<> unmapped(const SddfRecord& record) {
     return faults_.add(name_, position(), "unmapped record", record.name,
-                       "record \"" + record.name + "\" means nothing here");
+                       "record \"" + record.name + "\" has no meaning here");
   }
 
   Result<> take(const SddfRecord& record) {

@@ -160,7 +160,7 @@ class TextView {
   void allocations_of(const ScopeStatistics& statistics) {
     if (const std::string note = statistics.allocation_note(); !note.empty()) line("  %s", note.c_str());
     const auto table = [&](const char* what, const std::map<std::string, Allocated>& rows) {
-      line("  %14s %12s %10s  %s", "BYTES", "OBJECTS", "TOLD", what);
+      line("  %14s %12s %10s  %s", "BYTES", "OBJECTS", "RECORDED", what);
       for (const ClassRow& row : allocated_rows(rows, rows_))
         line("  %14llu %12llu %10llu  %s", static_cast<unsigned long long>(rounded(row.value.bytes)),
              static_cast<unsigned long long>(rounded(row.value.objects)),
@@ -277,7 +277,7 @@ void write_allocated(JsonWriter& json, std::string_view key, std::string_view na
   json.key(key).begin_array();
   for (const ClassRow& row : rows) {
     json.begin_object().member(name, row.key).member("instances", rounded(row.value.objects));
-    json.member("bytes", rounded(row.value.bytes)).member("told", row.value.elements).end_object();
+    json.member("bytes", rounded(row.value.bytes)).member("recorded", row.value.elements).end_object();
   }
   json.end_array();
 }

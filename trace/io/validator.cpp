@@ -138,8 +138,9 @@ Result<> Validator::check_time(const Event& event, const Common& common, State& 
 
 Result<> Validator::define(IdSet& ids, std::uint64_t id, std::string_view what) {
   if (ids.insert(id).second) return {};
-  return fault("duplicate definition", std::string(what) + " " + std::to_string(id) +
-                                           " is defined while it is: the new one holds from here on");
+  return fault("duplicate definition",
+               std::string(what) + " " + std::to_string(id) +
+                   " is defined again while it is in use: the new definition applies from here on");
 }
 
 Result<> Validator::use(const IdSet& ids, std::uint64_t id, std::string_view what, std::string_view by) {

@@ -104,11 +104,11 @@ class XmlSource::Handler final : public XmlHandler {
     const auto kind = element_of_any_spelling(name);
     if (!kind) return skip("unknown element", name, "unknown element <" + std::string(name) + ">");
     if (!builder_.begin(*kind))
-      return skip(
-          "misplaced element", name,
-          "<" + std::string(name) + "> cannot stand in <" + std::string(element_info(builder_.open_kind()).name) + ">");
+      return skip("misplaced element", name,
+                  "<" + std::string(name) + "> is not allowed in <" +
+                      std::string(element_info(builder_.open_kind()).name) + ">");
     if (builder_.depth() == 1 && *kind == ElementKind::kInvocationContext &&
-        !fault("misplaced element", name, "<InvocationContext> cannot stand by itself"))
+        !fault("misplaced element", name, "<InvocationContext> is not allowed by itself"))
       return false;
     for (const XmlAttribute& attribute : attributes)
       if (!set(attribute)) return false;
@@ -138,7 +138,7 @@ class XmlSource::Handler final : public XmlHandler {
     if (builder_.depth() != 0 && builder_.add_text(text))
       return builder_.text_size() <= kMaxToken || stop("a text is longer than " + std::to_string(kMaxToken) + " bytes");
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return true;
-    return fault("misplaced text", "", "text where none can stand");
+    return fault("misplaced text", "", "text where none is allowed");
   }
 
  private:
@@ -169,7 +169,7 @@ class XmlSource::Handler final : public XmlHandler {
       return fault("unknown attribute", element + "/@" + name, "unknown attribute " + name + " of <" + element + ">");
     const std::string value(attribute.value.substr(0, 64));
     std::string message = "bad " + name + " '" + value + "' of <" + element + ">";
-    if (done == ElementBuilder::Set::kUnlisted) message += ": it is " + std::string(builder_.words_for(name));
+    if (done == ElementBuilder::Set::kUnlisted) message += ": it must be " + std::string(builder_.words_for(name));
     return fault("bad value", element + "/@" + name, message);
   }
   bool without(const AttributeInfo& missing) {

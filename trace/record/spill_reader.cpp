@@ -22,7 +22,7 @@ Result<SpillReader> SpillReader::open(Read read, std::string name) {
   SpillHeader header{};
   JTRACE_ASSIGN_OR_RETURN(const bool whole, reader.fill(&header, sizeof header));
   if (std::memcmp(header.magic, kSpillMagic, sizeof header.magic) != 0)
-    return fail(ErrorCategory::kMalformed, reader.name_ + ": is no spill");
+    return fail(ErrorCategory::kMalformed, reader.name_ + ": is not a spill");
   if (!whole) return fail(ErrorCategory::kMalformed, reader.name_ + ": is a spill that ends within its header");
   if (header.version != kSpillVersion || header.layout_version != kLayoutVersion)
     return fail(ErrorCategory::kMalformed,

@@ -180,7 +180,7 @@ TEST(WhyNotOffered, SaysWhatWouldHelp) {
   EXPECT_EQ(why_not_offered(kCanGenerateSampledObjectAllocEvents, jvm.jvmti(), true), "another agent holds it");
   EXPECT_EQ(why_not_offered(kCanSupportVirtualThreads, jvm.jvmti(), true), "JDK 21 and later have it");
   EXPECT_EQ(why_not_offered(kMonitorEvents, jvm.jvmti(), true),
-            "this JVM gives it at its start only: start it with -agentpath");
+            "this JVM offers it only at its start: start it with -agentpath");
   EXPECT_EQ(why_not_offered(kMonitorEvents, jvm.jvmti(), false), "this JVM does not have it");
   jvm.version = 0x30010203;  // JDK 8: JVM TI 1.2.3
   EXPECT_EQ(why_not_offered(kCanGenerateSampledObjectAllocEvents, jvm.jvmti(), true), "JDK 11 and later have it");

@@ -161,7 +161,7 @@ TEST(LoadVerdict, OfEachGeneration) {
       {0, "Agent_OnAttach is not available in /a.so\n", false, false, 0, "Agent_OnAttach is not available"},
       {0, "Dynamic agent loading is not enabled. Use -XX:+Enable...", false, false, 0,
        "Dynamic agent loading is not enabled"},
-      {0, "", false, false, 0, "says no more"},
+      {0, "", false, false, 0, "reports only code"},
       {0, "return code: x", false, false, 0, "return code: x"},
   };
   for (const LoadCase& c : kCases) {

@@ -54,7 +54,7 @@ class RegionFolder : public ::testing::Test {
 };
 
 TEST_F(RegionFolder, AStaleFileIsNamedAsSuchAndReadOnRequest) {
-  EXPECT_THAT(complaint(file_, ExitStatus::kNotFound), HasSubstr("stale file of a JVM that is gone, last changed 2"));
+  EXPECT_THAT(complaint(file_, ExitStatus::kNotFound), HasSubstr("stale file of a JVM that has ended, last changed 2"));
   auto source = test::must(CounterSource::of_file(file_, {.stale = true}));
   EXPECT_EQ(source.first().long_value("a"), 1);
 }
@@ -112,7 +112,7 @@ TEST_F(RegionFolder, OverflowAndDuplicatesAreWarnings) {
   write(saved, RegionWriter().add_long("a", 1).add_long("a", 2).set_overflow(4000).bytes());
   auto source = test::must(CounterSource::of_file(saved));
   EXPECT_THAT(source.warnings(),
-              ElementsAre(HasSubstr("4000 bytes of counters did not fit"), HasSubstr("stands twice")));
+              ElementsAre(HasSubstr("4000 bytes of counters did not fit"), HasSubstr("occurs twice")));
 }
 
 TEST_F(RegionFolder, StaleFilesAreFoundAndLeftWhereTheyAre) {

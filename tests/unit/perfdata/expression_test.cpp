@@ -75,19 +75,19 @@ TEST(Expression, WhatIsUnknownHoldsNeitherWay) {
 
 TEST(Expression, FaultsNameTheirPlace) {
   EXPECT_THAT(complaint(""), HasSubstr("character 1: something is missing"));
-  EXPECT_THAT(complaint("a"), HasSubstr("a comparison is wanted"));
+  EXPECT_THAT(complaint("a"), HasSubstr("a comparison is missing"));
   EXPECT_THAT(complaint("a >"), HasSubstr("character 4: something is missing"));
-  EXPECT_THAT(complaint("a > 1 b"), HasSubstr("character 7: what comes here"));
+  EXPECT_THAT(complaint("a > 1 b"), HasSubstr("character 7: this was not expected"));
   EXPECT_THAT(complaint("(a > 1"), HasSubstr("closing parenthesis"));
-  EXPECT_THAT(complaint("a > 1 and 3"), HasSubstr("a comparison is wanted"));
-  EXPECT_THAT(complaint("(a > 1) + 3 > 2"), HasSubstr("a number is wanted"));
+  EXPECT_THAT(complaint("a > 1 and 3"), HasSubstr("a comparison is missing"));
+  EXPECT_THAT(complaint("(a > 1) + 3 > 2"), HasSubstr("before this must be a number"));
   EXPECT_THAT(complaint("a > ?"), HasSubstr("character 5: a name or a number"));
   EXPECT_THAT(complaint(std::string(5000, '(')), HasSubstr("nested too deep"));
   EXPECT_THAT(complaint(std::string(5000, '!')), HasSubstr("nested too deep"));
 }
 
 TEST(Expression, WordsAreNotPartsOfNames) {
-  EXPECT_THAT(complaint("a > 1 order"), HasSubstr("what comes here"));
+  EXPECT_THAT(complaint("a > 1 order"), HasSubstr("this was not expected"));
   EXPECT_FALSE(holds("notes > 1"));
 }
 

@@ -48,7 +48,7 @@ TEST_F(MappedRegionFile, AFileThatIsCutIsAnErrorAndNoSignal) {
   const auto cut = read_snapshot(mapped, 0);
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().category, ErrorCategory::kNotFound);
-  EXPECT_THAT(cut.error().message(), HasSubstr("cut while it was mapped"));
+  EXPECT_THAT(cut.error().message(), HasSubstr("truncated while it was mapped"));
   EXPECT_FALSE(read_snapshot(mapped, 0));  // and permanently
 }
 

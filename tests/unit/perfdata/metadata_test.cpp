@@ -42,8 +42,8 @@ TEST(Metadata, HotSpotsWrongUnitsAreCorrected) {
   EXPECT_EQ(text_of(writer),
             "sun.ci.threads=3\n"
             "sun.cls.defineAppClasses=7 events\n"
-            "sun.gc.policy.avgMinorPauseTime=0.005 seconds (moves at a collection only)\n"
-            "sun.gc.tlab.alloc=1000144 bytes (moves at a collection only)\n"
+            "sun.gc.policy.avgMinorPauseTime=0.005 seconds (changes only at a collection)\n"
+            "sun.gc.tlab.alloc=1000144 bytes (changes only at a collection)\n"
             "sun.rt.createVmBeginTime=1795252441.493 seconds\n"
             "sun.threads.cpu_time.vm=0.000193452 seconds\n");
 }

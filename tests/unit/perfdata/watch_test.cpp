@@ -61,7 +61,7 @@ TEST(Watch, HoldsAndExplains) {
   EXPECT_FALSE(watch.holds(now, nullptr));
   EXPECT_TRUE(watch.holds(now, &before));
   EXPECT_THAT(watch.explain(now, &before),
-              HasSubstr("old.share=0.75 share (moves at a collection only), gc.pause_share=0.2"));
+              HasSubstr("old.share=0.75 share (changes only at a collection), gc.pause_share=0.2"));
   EXPECT_FALSE(watch_of("old.used < 1M", now).holds(now, nullptr));
 }
 

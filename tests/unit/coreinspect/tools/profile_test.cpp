@@ -38,7 +38,7 @@ TEST(CollapsedStacks, ThatWereCutHaveARootThatSaysSo) {
   report.walk.frames = {native("read"), native("poll")};
   ThreadSnapshot snapshot;
   snapshot.threads.push_back(report);
-  report.walk.stopped = "the caller cannot be told";
+  report.walk.stopped = "the caller is not known";
   snapshot.threads.push_back(report);
   CollapsedStacks stacks;
   stacks.add(snapshot);
@@ -53,13 +53,12 @@ TEST(HeldThreads, AreNamedInOneLineForEachTracer) {
       threads[static_cast<std::size_t>(i)].held =
           target::HeldThread{.tid = 10 + i, .tracer = i == 1 ? 7 : 8, .tracer_name = i == 1 ? "strace" : "gdb"};
   }
-  EXPECT_EQ(
-      describe_held(threads),
-      (std::vector<std::string>{"thread \"t1\" (11) is held by another tracer, process 7 (strace): shown as far as "
-                                "can be told without stopping it",
-                                "7 threads, \"t2\" (12), \"t3\" (13), \"t4\" (14), \"t5\" (15), \"t6\" (16), ... are "
-                                "held by another tracer, process 8 (gdb): shown as far as can be told without "
-                                "stopping them"}));
+  EXPECT_EQ(describe_held(threads),
+            (std::vector<std::string>{
+                "thread \"t1\" (11) is held by another tracer, process 7 (strace): shown as far as possible without "
+                "stopping it",
+                "7 threads, \"t2\" (12), \"t3\" (13), \"t4\" (14), \"t5\" (15), \"t6\" (16), ... are "
+                "held by another tracer, process 8 (gdb): shown as far as possible without stopping them"}));
   EXPECT_TRUE(describe_held({}).empty());
 }
 

@@ -127,7 +127,7 @@ TEST(JsonLines, FaultsHaveTheirPlace) {
   EXPECT_EQ(told(good + "{\"element\":\"node\"}\n"), "1, 1 missing attribute");
   EXPECT_THAT(told(good + "{\"time\":1}\n"), HasSubstr("in:2:9: an object does not begin with its \"element\""));
   EXPECT_THAT(told(good + "{\"element\":\"tag\",\"name\":\"a\n"), HasSubstr("in:2:27: a string has no end"));
-  EXPECT_THAT(told(good + good.substr(0, good.size() - 1) + "x\n"), HasSubstr("something stands after the object"));
+  EXPECT_THAT(told(good + good.substr(0, good.size() - 1) + "x\n"), HasSubstr("there is text after the object"));
   EXPECT_THAT(told(good + "{\"element\":\"tag\",\"name\":nul}\n"), HasSubstr("expected a value"));
   std::string deep = "{\"element\":\"foo\",\"a\":";
   for (int i = 0; i < 100; ++i) deep += "[";
@@ -325,7 +325,7 @@ TEST(Sddf, RefusesWhatIsNotSound) {
   const std::string start = "\"Start Machine\" { [2] { 1, 2 }, 0.5, 137, 1 };;\n";
   EXPECT_EQ(sddf_error(head + start), "no error");
   EXPECT_EQ(sddf_error("SDDFB...."), "in:1:1: binary SDDF is not supported");
-  EXPECT_THAT(sddf_error("SDDFA\n" + start), HasSubstr("stands before its descriptor"));
+  EXPECT_THAT(sddf_error("SDDFA\n" + start), HasSubstr("comes before its descriptor"));
   EXPECT_THAT(sddf_error(head + "\"Start Machine\" { [2] { 1, 2 }, 0.5, 137 };;"), HasSubstr("has 3 of 4 fields"));
   EXPECT_THAT(sddf_error(head + "\"Start Machine\" { [2] { 1, 2 }, 0.5, 137, 1, 1 };;"),
               HasSubstr("more than 4 fields"));

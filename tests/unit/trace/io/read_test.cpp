@@ -353,7 +353,7 @@ TEST(Validate, ThreadsThatHaveEndedDifferFromUnknownOnes) {
 }
 
 TEST(Read, FormatsThatAreNotReadAreNamed) {
-  EXPECT_THAT(error_of("{\"traceEvents\":[]}"), HasSubstr("JSON of another kind"));
+  EXPECT_THAT(error_of("{\"traceEvents\":[]}"), HasSubstr("JSON, but not JSON lines of jtrace"));
   EXPECT_THAT(error_of("SQLite format 3"), HasSubstr("database"));
 }
 
