@@ -37,7 +37,7 @@ void mask(Outcome& outcome, const AttachRunOptions& options) {
 
 constexpr std::string_view kStandardOutput = "standard output";
 
-// The reply's data alone, after what waits in `text`; a refusal's words are in the error.
+// Appends the reply's data to `text`; the text of a refusal is in the error.
 Result<> append_text(std::string& text, const Outcome& outcome, bool labelled) {
   const bool has_data = outcome.reply && (outcome.reply->code == 0 || outcome.reply->cut);
   if (labelled) text += "==> " + label_of(outcome) + " <==\n";
@@ -63,7 +63,7 @@ void append_json(JsonWriter& json, const Outcome& outcome) {
   json.end_object();
 }
 
-// Prints outcomes in the order of the JVMs, whatever the order they come in.
+// Prints outcomes in the order of the JVMs, in whatever order they arrive.
 class Printer {
  public:
   Printer(const AttachRunOptions& options, bool labelled, bool several)
@@ -87,7 +87,7 @@ class Printer {
     report(several_ ? error.with_context("process " + std::to_string(outcome.pid)) : error);
   }
 
-  // A batch is many short answers: they are written together, but not kept from whoever waits for them.
+  // A batch has many short answers: they are written together, but without a delay for the reader.
   void flush() {
     if (auto written = write_whole(STDOUT_FILENO, std::exchange(text_, {}), kStandardOutput); !written)
       statuses_.push_back(report(written.error()));
@@ -114,7 +114,7 @@ class Printer {
   bool several_;
   std::vector<ExitStatus> statuses_;
   std::vector<std::string> missing_;
-  std::string text_;  // to be written
+  std::string text_;  // not yet written
   std::string rows_;
   JsonWriter json_{rows_};
 };
@@ -166,7 +166,7 @@ ExitStatus run_and_print(const AttachRunOptions& options, const std::vector<Requ
       attach::run_requests(pids->front(), requests, bounds, print, flush);
     } else {
       auto outcomes = attach::run_requests(pids->front(), requests, bounds);
-      cancel.let_go();  // printing may be interrupted as usual
+      cancel.let_go();  // from here on a signal may interrupt the printing
       print(outcomes.front());
     }
     return printer.finish();

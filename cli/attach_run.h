@@ -1,4 +1,4 @@
-// The options that command_cmd, command_load and command_jmx share, and the printing of what JVMs answer.
+// The options that command_cmd, command_load and command_jmx share, and the printing of the JVMs' answers.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ struct AttachRunOptions {
   bool confirmed = false;  // --yes
 };
 
-// attach::run_requests() on each JVM, several at a time, and the printing: data on stdout, labelled where there is more
-// than one answer, in the order of the JVMs; errors on stderr. Returns the exit status: kPartial where some failed and
-// some did not.
+// Calls attach::run_requests() for each JVM, several at a time, and prints the outcomes in the order of the JVMs: data
+// on stdout (with a label if there are several answers), errors on stderr. Returns the exit status: kPartial if only
+// some failed.
 ExitStatus run_and_print(const AttachRunOptions& options, const std::vector<attach::Request>& requests);
 
-// 0 where all are, kPartial where some are and some are not, else the first.
+// 0 if all are, kPartial if only some are, otherwise the first.
 ExitStatus combined_status(const std::vector<ExitStatus>& statuses);
 
 // {"view":...,"target":...,"complete":...,"missing":[...],"data":ROWS} with a newline; `rows` is a JSON array.

@@ -13,7 +13,7 @@
 namespace jtrace::cli {
 namespace {
 
-// The command that was named, or the program itself.
+// The command in the arguments, or the program itself.
 const CLI::App* named_command(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
@@ -45,11 +45,11 @@ std::string unknown_option(const CLI::App& command, std::string word) {
   return "unknown option '" + word + "'" + did_you_mean(word, names);
 }
 
-// What the first word is that the command did not expect, and what may have been meant.
+// The message about the first unexpected word, with a suggestion.
 std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = named_command(app);
   const std::vector<std::string> words = app.remaining(true);
-  // What follows a command that is none may be anything.
+  // After an unknown command any word may come.
   if (command == &app && !words.empty() && !words.front().starts_with("-")) return unknown_command(app, words.front());
   const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
   return option == words.end() ? error.what() : unknown_option(*command, *option);
@@ -61,7 +61,7 @@ int print_whole(const std::string& text) {
   return static_cast<int>(report(system_error("cannot write", "standard output")));
 }
 
-// The two words that programs ask, not people: completions() and option_tables().
+// The two words that programs use, not people: completions() and option_tables().
 int print_tables(const CLI::App& app, std::vector<std::string> words) {
   std::string text;
   if (words.front() == "__tables") text = option_tables(app);
@@ -93,7 +93,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
   const bool for_tables = word == "__complete" || word == "__tables";
   if (for_tables || word == "completion" || word == "--help" || argc < 2) add_completion_command(app, status);
   if (for_tables) return print_tables(app, {argv + 1, argv + argc});
-  // Options of all commands may stand after the command's name too, but where any words may stand.
+  // Options of all commands may also come after the command's name, except where any words may come.
   for (CLI::App* command : app.get_subcommands({}))
     if (!command->get_prefix_command()) command->fallthrough();
   try {

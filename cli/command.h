@@ -1,7 +1,7 @@
-// What a subcommand is to main(): one function that adds itself to the program's CLI11 application.
+// A subcommand as main() sees it: one function that adds itself to the program's CLI11 application.
 //
-// The callback of a subcommand sets `status` and prints its own result on stdout; errors go through report() below.
-// One file per subcommand, arguments and nothing else: the work is done in the folders below.
+// The callback of a subcommand sets `status` and prints its result on stdout; errors go through report() below. One
+// file for each subcommand, for arguments and nothing else: the work is done in other folders.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,8 +22,8 @@ inline ExitStatus report(const Error& error) {
   return exit_status(error);
 }
 
-// For an option that takes a time: cmake/Cli11.cmake leaves out CLI11's own.
-// CLI::Range would set up a string stream, and with it a locale, at each start.
+// For options that take a time. (cmake/Cli11.cmake leaves out CLI11's own validators, because CLI::Range would make a
+// string stream, and with it a locale, at each start.)
 inline CLI::Validator positive_number() {
   return CLI::Validator(
       [](const std::string& word) {

@@ -1,4 +1,4 @@
-// jtrace agent-child: started by the agent of a JVM that was started with -agentpath; not for people.
+// jtrace agent-child: started by the agent of a JVM with -agentpath; not for users.
 #include "cli/commands.h"
 #include "session/agent_child.h"
 

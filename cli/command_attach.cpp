@@ -22,7 +22,7 @@ struct AttachArguments {
   TraceArguments trace;
 };
 
-// One line on a terminal that is written over and over.
+// One line on a terminal that is overwritten again and again.
 class ProgressLine {
  public:
   explicit ProgressLine(bool on) : on_(on) {}
@@ -47,7 +47,7 @@ class ProgressLine {
   session::Progress last_;
 };
 
-// What the user should know of a trace that is over.
+// The messages at the end of a trace.
 void report_end(const session::TraceSummary& summary, const std::string& path, pid_t pid) {
   using session::EndReason;
   const std::string jvm = "JVM " + std::to_string(pid);

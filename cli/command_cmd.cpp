@@ -67,7 +67,7 @@ void add_cmd_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--yes", arguments->run.confirmed, "required by 'all' for operations that may change a JVM");
   command->add_flag("-q,--quiet", arguments->quiet, "errors only");
   command->add_flag("-v,--verbose", arguments->verbose, "print what is being done");
-  command->prefix_command();  // what follows is the operation and its own words
+  command->prefix_command();  // the words after JVM are the operation and its arguments
   command->footer(
       "After JVM: OPERATION [ARG...].\n"
       "Operations: threaddump [-l|-e], inspectheap [-live|-all], dumpheap FILE [-live|-all], properties, "

@@ -27,7 +27,7 @@ struct ConvertArguments {
   bool repair_utf8 = false;
 };
 
-// The format by the end of the output's name; "" where it says nothing.
+// The format by the end of the output's name; "" if the name does not tell.
 std::string format_of_name(std::string_view path) {
   struct Ending {
     std::string_view end, format;
@@ -69,7 +69,7 @@ trace::XmlWriterOptions xml_options(const ConvertArguments& arguments, bool frag
   return options;
 }
 
-// What the output does not hold, in one line; strict: an error.
+// Reports in one line what the output does not contain; strict: as an error.
 ExitStatus report_lost(const io::Converter& converter, const std::string& format, bool strict) {
   const auto lost = converter.lost();
   if (lost.empty()) return ExitStatus::kOk;
@@ -117,7 +117,7 @@ ExitStatus run(const ConvertArguments& arguments) {
     sink = converter.get();
   }
   const auto summary = opened->source->read(*sink);
-  // Not finished: the output does not get its name.
+  // Not finished: the output does not appear under its name.
   if (!summary) return report(summary.error());
   if (arguments.strict && converter)
     if (const ExitStatus lost = report_lost(*converter, format, true); lost != ExitStatus::kOk) return lost;

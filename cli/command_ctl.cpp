@@ -1,4 +1,4 @@
-// jtrace ctl PID VERB: steers a trace that runs.
+// jtrace ctl PID VERB: controls a running trace.
 #include <algorithm>
 #include <cstdio>
 
@@ -19,7 +19,7 @@ struct CtlArguments {
   std::string filter_file;
 };
 
-// Filters are checked here, so that a wrong one is a usage error of this command.
+// Filters are checked here, so that a wrong filter is a usage error of this command.
 Result<session::ControlRequest> request_of(const CtlArguments& arguments) {
   session::ControlRequest request{.verb = arguments.verb};
   if (arguments.verb != session::ControlVerb::kFilters) {

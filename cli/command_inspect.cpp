@@ -1,4 +1,4 @@
-// jtrace inspect: what is in a live JVM or a core, one view at a time.
+// jtrace inspect: shows the contents of a live JVM or a core, one view at a time.
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ ExitStatus run(const InspectArguments& arguments, const WordScopes& scopes) {
   return run_view(arguments, **view);
 }
 
-// The options that not every view has, with the views that have them.
+// The options that only some views have, with these views.
 class OwnOptions {
  public:
   OwnOptions() {

@@ -1,4 +1,4 @@
-// jtrace jmx: the service URL of a JVM's local management agent, which is started where it does not run.
+// jtrace jmx: the service URL of a JVM's local management agent; starts the agent if it does not run.
 #include <cstdio>
 #include <memory>
 

@@ -17,7 +17,7 @@ struct ListArguments {
   bool verbose = false;
 };
 
-// Text of a target goes to a terminal: no control characters.
+// Text of a target is printed on a terminal, so without control characters.
 std::string printable(std::string text, std::string_view when_empty) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
@@ -58,7 +58,7 @@ void write_pids(std::string& out, const target::Discovery& discovery) {
   for (const target::Jvm& jvm : discovery.jvms) out += std::to_string(jvm.pid) + '\n';
 }
 
-// Columns as wide as their widest cell; the last is not padded.
+// Columns are as wide as their widest cell; the last is not padded.
 void write_table(std::string& out, const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows)
@@ -79,7 +79,7 @@ void write_text(std::string& out, const target::Discovery& discovery, bool verbo
   std::vector<std::vector<std::string>> rows = {{"PID", "NSPID", "USER", "JDK", "CONTAINER", "MAIN"}};
   if (verbose) rows.front().emplace_back("LIBJVM");
   for (const target::Jvm& jvm : discovery.jvms) {
-    // An id is known by its first 12 digits, as container tools print it.
+    // The first 12 digits of an id, as container tools print it.
     const std::size_t id = jvm.container.rfind('/') + 1;
     const std::string container = verbose ? jvm.container : jvm.container.substr(id, 12);
     rows.push_back({std::to_string(jvm.pid), std::to_string(jvm.nspid), printable(jvm.user, "-"),

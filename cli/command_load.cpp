@@ -1,4 +1,4 @@
-// jtrace load: any agent, native or Java, into a running JVM.
+// jtrace load: loads any agent, native or Java, into a running JVM.
 #include <memory>
 
 #include "attach/agent_load.h"

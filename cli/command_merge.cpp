@@ -24,7 +24,7 @@ struct MergeArguments {
 
 constexpr std::size_t kGapsNamed = 20;
 
-// What the merged stream lacks: gaps, one a line; the rest in one line. True where something is missing.
+// Reports what the merged stream lacks: gaps, one a line; the rest in one line. True if something is missing.
 bool report_summary(const io::MergeSummary& summary) {
   for (std::size_t i = 0; i < std::min(summary.gaps.size(), kGapsNamed); ++i) {
     const io::CollationGap& gap = summary.gaps[i];

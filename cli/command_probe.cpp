@@ -28,7 +28,7 @@ struct ProbeArguments {
   bool summary = false, enable_flags = false, count_methods = false, stacks = false;
 };
 
-// The words after "--" of our own command line: CLI11 gives all positional words alike.
+// The number of words after "--" on jtrace's command line: CLI11 does not distinguish positional words.
 std::size_t count_words_after_dashes() {
   std::FILE* file = std::fopen("/proc/self/cmdline", "re");
   if (file == nullptr) return 0;
@@ -63,7 +63,7 @@ dtrace::BackEnd back_end_of(const std::string& word) {
   return dtrace::BackEnd::kAutomatic;
 }
 
-// What the user should know of a trace that is over.
+// The messages at the end of a trace.
 void report_end(const dtrace::ProbeTraceSummary& summary, pid_t pid) {
   using dtrace::ProbeEnd;
   const std::string name = "JVM " + std::to_string(pid);
@@ -175,7 +175,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
           "a JVM (pid or part of its main class; several pids), then probes: names, globs, providers; without probes "
           "threads, classes, GC, monitors. Or probes, then -- and a java command to start")
       ->required();
-  // Never filled: as long as a positional word is to come, CLI11 leaves what comes after "--" to this command.
+  // Never filled: as long as a positional word may come, CLI11 passes the words after "--" to this command.
   command->add_option("COMMAND", arguments->none)->group("");
   command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)");
   command->add_option("--duration", arguments->duration, "stop after this time, in seconds or with a unit");

@@ -1,4 +1,4 @@
-// jtrace recover: the document of a trace whose jtrace died.
+// jtrace recover: writes the document of a trace whose jtrace died.
 #include <unistd.h>
 
 #include <cstdio>

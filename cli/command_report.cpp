@@ -1,4 +1,4 @@
-// jtrace report IN -o report.html: a page that opens anywhere.
+// jtrace report IN -o report.html: one page without further files.
 #include <memory>
 
 #include "cli/commands.h"

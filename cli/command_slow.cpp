@@ -1,4 +1,4 @@
-// jtrace slow PID|IN: which calls took long, with what they waited for: of a JVM that is traced for a while, or of a
+// jtrace slow PID|IN: the calls that took long, and what they waited for, in a JVM that is traced for a while, or in a
 // trace.
 #include <signal.h>
 #include <unistd.h>
@@ -23,8 +23,8 @@ namespace {
 
 namespace io = trace::io;
 
-constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns: below it times are taken with the precise clock
-// Nobody asks about these where no filter says so; their rewriting would cost most.
+constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns; for shorter times the precise clock is used
+// Excluded unless a filter is given: these classes are rarely of interest, and rewriting them would cost most.
 constexpr const char* kNotAsked[] = {"java.* exclude", "javax.* exclude",   "jdk.* exclude",
                                      "sun.* exclude",  "com.sun.* exclude", "jtrace.* exclude"};
 
@@ -43,7 +43,7 @@ bool is_trace(const std::string& word) {
   return word == "-" || word.find('/') != std::string::npos || ::access(word.c_str(), F_OK) == 0;
 }
 
-// Of what took a quarter of it something is to be seen even where nothing was slow.
+// Calls that took a quarter of it are recorded too, so that there is something to show if no call was slow.
 std::uint64_t recorded_from(std::uint64_t over) {
   return over < kLeastCoarse ? over : std::max(over / 4, kLeastCoarse);
 }
@@ -62,7 +62,7 @@ Result<session::TraceOptions> trace_options(const SlowArguments& arguments, std:
   for (const std::string& filter : arguments.filters) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));
   if (arguments.filters.empty())
     for (const char* filter : kNotAsked) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));
-  // They cost in quick calls too: only of what was asked about.
+  // Arguments cost in quick calls too, so they are read only with filters.
   if (!arguments.filters.empty() && !arguments.no_arguments) JTRACE_RETURN_IF_ERROR(reader.give_flag("arguments"));
   return reader.finish();
 }
@@ -83,7 +83,7 @@ ExitStatus print(const SlowArguments& arguments, std::uint64_t over, const std::
   return report_input(name, *summary, faults);
 }
 
-// Where the trace goes: the file that was asked for, or one that is gone afterwards.
+// The file of the trace: the requested one, or a temporary one.
 class TraceFile {
  public:
   static Result<TraceFile> make(const std::string& wanted) {

@@ -1,4 +1,4 @@
-// jtrace stack: what each thread of a JVM does, Java frames and the native function on top, the target stopped for
+// jtrace stack: the stack of each thread of a JVM, Java frames with native ones; the target is stopped for
 // milliseconds.
 #include "cli/commands.h"
 #include "cli/inspect_common.h"

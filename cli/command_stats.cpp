@@ -1,4 +1,4 @@
-// jtrace stats IN: what is in it.
+// jtrace stats IN: the contents of a trace in figures.
 #include <cstdio>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// jtrace top: threads of a live JVM by the processor time they take, with their frames.
+// jtrace top: the threads of a live JVM by processor time, with their frames.
 #include <poll.h>
 #include <unistd.h>
 
@@ -37,7 +37,7 @@ std::string text_of(const coreinspect::TopTable& table, std::size_t rows) {
   return text;
 }
 
-// One object a look.
+// One object for each sample.
 std::string json_of(const coreinspect::TopTable& table, std::size_t rows) {
   std::string text;
   JsonWriter json(text);
@@ -68,7 +68,7 @@ ExitStatus run(const TopArguments& arguments) {
   const bool screen = ::isatty(STDOUT_FILENO) && arguments.inspect.format == "text";
   auto first = top.look();
   if (!first) return report(first.error());
-  std::vector<std::string> held;  // of the last look
+  std::vector<std::string> held;  // of the last sample
   bool partial = false;
   const auto ended = [&partial] { return partial ? ExitStatus::kPartial : ExitStatus::kOk; };
   for (std::uint64_t looks = 0; arguments.count == 0 || looks < arguments.count; ++looks) {
@@ -84,8 +84,8 @@ ExitStatus run(const TopArguments& arguments) {
         arguments.inspect.format == "json" ? json_of(*table, arguments.rows) : text_of(*table, arguments.rows);
     if (screen) std::fputs("\033[H\033[2J", stdout);
     std::fwrite(text.data(), 1, text.size(), stdout);
-    if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // nobody reads any more
-    // On a screen they stand below each table, else once.
+    if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // the reader is gone
+    // On a screen they are below each table, otherwise once.
     if (screen || table->held != held)
       for (const std::string& line : table->held) log_info("missing: " + line);
     held = table->held;

@@ -1,4 +1,4 @@
-// jtrace validate IN: is it sound.
+// jtrace validate IN: checks a trace.
 #include <cstdio>
 #include <memory>
 

@@ -11,7 +11,7 @@
 namespace jtrace::cli {
 namespace {
 
-// What bash, zsh and fish need; NAME stands for the program.
+// The code for bash, zsh and fish; NAME stands for the program.
 constexpr std::string_view kBash = R"(# Completion of NAME for bash: source <(NAME completion bash)
 _NAME() {
   local word rest
@@ -70,7 +70,7 @@ std::string adaptor(std::string_view text, std::string_view program) {
   return out;
 }
 
-// Text of a target goes to a terminal, and the fields are separated by tabs.
+// Text of a target is printed on a terminal, and fields are separated by tabs.
 std::string one_field(std::string_view text) {
   std::string out(text);
   std::replace_if(
@@ -96,7 +96,7 @@ class Candidates {
       if (!prefix_.empty() && !parse_decimal<int>(prefix_)) add(jvm.main_class, std::to_string(jvm.pid));
     }
   }
-  // "{text,json}" of a type's name: what the value may be.
+  // "{text,json}" in a type's name: the possible values.
   bool add_values(std::string_view type) {
     const std::size_t open = type.find('{'), close = type.find('}');
     if (open == std::string_view::npos || close == std::string_view::npos) return false;
@@ -114,7 +114,7 @@ bool has(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != text.npos; });
 }
 
-// What a value may be, by its type and by the word that help has for it.
+// The possible values, by the type and by the word for it in the help.
 void add_value(Candidates& candidates, const CLI::Option& option, const std::string& name) {
   const std::string type = option.get_type_name();
   if (candidates.add_values(type) || candidates.add_values(name)) return;
@@ -127,7 +127,7 @@ void add_value(Candidates& candidates, const CLI::Option& option, const std::str
     candidates.add_files();
 }
 
-// `words`: what stands on the command line, where some options are those of a word alone.
+// `words`: the command line so far; some options depend on one of its words.
 void add_options(Candidates& candidates, const CLI::App& app, const std::vector<std::string>& words = {}) {
   const WordScopes* scopes = word_scopes_of(app);
   const auto is_had = [&](const CLI::Option& option) {
@@ -151,7 +151,7 @@ const CLI::Option* option_named(const CLI::App& app, std::string_view word) {
 
 bool takes_value(const CLI::Option* option) { return option != nullptr && option->get_type_size_max() > 0; }
 
-// The positional that word number `index` is; the last one where it takes more words.
+// The positional argument for word number `index`; the last one if it takes several words.
 const CLI::Option* positional_at(const CLI::App& app, std::size_t index) {
   const CLI::Option* last = nullptr;
   for (const CLI::Option* option : app.get_options())
@@ -229,7 +229,7 @@ void add_completion_command(CLI::App& app, ExitStatus& status) {
 }
 
 std::string completions(const CLI::App& app, std::vector<std::string> words) {
-  // bash takes "--format=json" for three words.
+  // bash splits "--format=json" into three words.
   std::erase(words, "=");
   if (words.empty()) words.emplace_back();
   Candidates candidates(words.back());

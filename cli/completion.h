@@ -1,5 +1,5 @@
-// Completion of command lines, and the program's own tables for what is made of them (man pages). All of it walks the
-// CLI11 application: what --help knows is known here. Threads: one.
+// Completion of command lines, and the program's tables for its man pages. Both are made from the CLI11 application, as
+// --help is. Threads: one.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace jtrace::cli {
 
-// `completion bash|zsh|fish`: prints the shell's adaptor, which calls `PROGRAM __complete -- WORD...`.
+// `completion bash|zsh|fish`: prints the shell's code, which calls `PROGRAM __complete -- WORD...`.
 void add_completion_command(CLI::App& app, ExitStatus& status);
 
-// The candidates for the last of `words`, the words after the program's name: one
-// a line, then a tab and a short description. The line ":files" stands for the
-// names of files. The JVMs of this machine are looked for where one may stand.
+// The candidates for the last of `words`, which are the words after the program's name: one a line, then a tab and a
+// short description. The line ":files" stands for names of files. If a JVM may come, the JVMs of this machine are
+// candidates.
 std::string completions(const CLI::App& app, std::vector<std::string> words);
 
 // One line each, fields separated by tabs: "command NAME DESCRIPTION", "option COMMAND NAMES VALUE DESCRIPTION",

@@ -1,5 +1,4 @@
-// Helpers for long work on a heap: where a heap dump goes, its
-// progress, and an end by Ctrl-C that leaves no half file.
+// Helpers for long work on a heap: the output of a heap dump, the progress, and Ctrl-C without a partial file.
 #pragma once
 
 #include <signal.h>
@@ -13,12 +12,12 @@
 
 namespace jtrace::cli {
 
-// The file appears when it is whole; compressed where its name ends in .gz or .zst. "-" is standard output, but no
+// The file appears when it is complete, compressed if its name ends in .gz or .zst. "-" is standard output, except a
 // terminal.
 Result<std::unique_ptr<trace::ByteSink>> open_heap_dump(const std::string& path);
 
-// While it lives, SIGINT, SIGTERM and SIGHUP end the work of `options.progress` as an error instead of the process, and
-// progress is shown on stderr where that is a terminal and the work takes longer than a second.
+// While it lives, SIGINT, SIGTERM and SIGHUP end the work of `options.progress` as an error and do not end the process.
+// Work that takes longer than a second shows its progress on stderr, if that is a terminal.
 class HeapProgress {
  public:
   explicit HeapProgress(coreinspect::HeapOptions& options);

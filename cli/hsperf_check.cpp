@@ -25,8 +25,8 @@ struct Verdict {
   std::string values;
 };
 
-// Looks until the condition fails, or has held for the whole time. What needs two snapshots is known from the second
-// look on.
+// Takes samples until the condition fails, or has held for the whole time. Values that need two snapshots are known
+// from the second sample on.
 Result<Verdict> watch(perfdata::CounterSource& source, const perfdata::Watch& watch, const CheckArguments& arguments) {
   perfdata::PollPlan plan;
   JTRACE_ASSIGN_OR_RETURN(plan.interval, parse_interval(arguments.interval));
@@ -36,7 +36,7 @@ Result<Verdict> watch(perfdata::CounterSource& source, const perfdata::Watch& wa
   if (source.process()) pace.watch({source.process()->pidfd()});
   const auto span = static_cast<std::uint64_t>(arguments.for_seconds * 1e9);
   perfdata::Snapshot before, now;
-  std::uint64_t since = 0;  // when it began to hold
+  std::uint64_t since = 0;  // time at which it began to hold
   for (int looks = 0;; ++looks) {
     const auto wake = pace.wait();
     if (wake == perfdata::PollLoop::Wake::kStopped)
@@ -53,7 +53,7 @@ Result<Verdict> watch(perfdata::CounterSource& source, const perfdata::Watch& wa
   }
 }
 
-// The user's own command, in a shell: HSPERF_PID, HSPERF_EXPRESSION and HSPERF_VALUES tell it what it is about.
+// The user's command, in a shell, with the facts in HSPERF_PID, HSPERF_EXPRESSION and HSPERF_VALUES.
 void run_command(const CheckArguments& arguments, const perfdata::CounterSource& source, const Verdict& verdict) {
   ::setenv("HSPERF_PID", std::to_string(source.pid()).c_str(), 1);
   ::setenv("HSPERF_EXPRESSION", arguments.expression.c_str(), 1);
@@ -85,7 +85,7 @@ Result<Verdict> check(const CheckArguments& arguments) {
 ExitStatus run_check(const CheckArguments& arguments) {
   auto verdict = check(arguments);
   if (verdict) return verdict->holds ? ExitStatus::kRefused : ExitStatus::kOk;
-  // 1 means that the condition holds, so that what is refused needs another number.
+  // 1 means that the condition holds, so a refusal needs another number.
   const ExitStatus status = report(verdict.error());
   return status == ExitStatus::kRefused ? ExitStatus::kNotAttachable : status;
 }

@@ -22,7 +22,7 @@ inline constexpr AddCommand kHsperfCommands[] = {
     add_hsperf_check, add_hsperf_serve, add_hsperf_restore, add_hsperf_top,
 };
 
-// jstat's way of writing options (-gcutil, -h20) as ours: the words of a command line without the program's name.
+// Converts jstat's form of options (-gcutil, -h20); the words are a command line without the program's name.
 std::vector<std::string> stat_words(const std::vector<std::string>& words);
 
 }  // namespace jtrace::cli

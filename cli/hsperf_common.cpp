@@ -32,7 +32,7 @@ void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool se
   if (several)
     command.add_option("JVM", arguments.selectors, "pid, hsperfdata file, core, part of a main class, or all")
         ->required();
-  else  // of one string: a list would take the words of the positionals that follow
+  else  // one string, because a list would take the words of the positionals that follow
     command
         .add_option_function<std::string>(
             "JVM", [&arguments](const std::string& word) { arguments.selectors = {word}; },
@@ -62,7 +62,7 @@ bool is_path(const std::string& text) {
   return text.find('/') != text.npos || std::filesystem::is_regular_file(text, ignored);
 }
 
-// A JVM that ended, or one that cannot be read, must not cost the others of "all".
+// A JVM that has ended or cannot be read must not affect the others of "all".
 Result<std::vector<CounterSource>> open_everything(const perfdata::SourceOptions& options) {
   std::vector<CounterSource> sources;
   for (const target::Jvm& jvm : target::discover_jvms().jvms) {

@@ -1,4 +1,4 @@
-// What the subcommands of hsperf share: which JVMs are meant, and the options of reading them.
+// Shared by the subcommands of hsperf: selecting JVMs, and the options for reading them.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct SourceArguments {
   bool stale = false;
   bool partial = false;
   bool any_state = false;
-  bool mapped = false;  // read often: see SourceOptions
+  bool mapped = false;  // for repeated reads: see SourceOptions
   double wait_seconds = 1;
   target::CoreFileOptions core;
 
@@ -29,31 +29,31 @@ struct SourceArguments {
 // The positional JVM... (several) or JVM, and --trust, --stale, --partial, --any-state, --wait.
 void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool several);
 
-// The counters in a core, through the PerfMemory that its vmStructs name. Errors: those of Target::open_core and of the
-// parser; kRefused where the JVM kept none.
+// The counters in a core, from the PerfMemory that its vmStructs name. Errors: those of Target::open_core and of the
+// parser; kRefused if the JVM kept none.
 Result<perfdata::CounterSource> open_core_counters(const std::string& path, const SourceArguments& arguments);
 
-// One selector as the JVMs it means. Errors: kNotFound (no match), kUsage (several match; they are listed).
+// The JVMs of one selector. Errors: kNotFound (no match), kUsage (several match; they are listed).
 Result<std::vector<perfdata::CounterSource>> open_selector(const std::string& selector,
                                                            const SourceArguments& arguments);
 // The one JVM of a selector ("all" is refused).
 Result<perfdata::CounterSource> open_one(const SourceArguments& arguments);
-// All JVMs of all selectors; what cannot be opened is reported and raises `status`.
+// All JVMs of all selectors; a JVM that cannot be opened is reported and raises `status`.
 std::vector<perfdata::CounterSource> open_all(const SourceArguments& arguments, ExitStatus& status);
 
 // Prints the warnings about this source on stderr.
 void print_warnings(const perfdata::CounterSource& source);
 
-// --filter REGEX (ECMAScript, found anywhere in the name); an empty text lets all through. Error: kUsage.
+// --filter REGEX (ECMAScript, matched anywhere in the name); an empty text matches all. Error: kUsage.
 Result<perfdata::NameFilter> parse_filter(const std::string& regex);
 
-// "500", "500ms", "2s", "1.5s" in ms; jstat's rules and fractions. Error: kUsage.
+// "500", "500ms", "2s", "1.5s"; without a unit ms. jstat's rules, and fractions. Error: kUsage.
 Result<std::chrono::nanoseconds> parse_interval(std::string_view text);
 
-// All of `text` to standard output at once.
+// Writes `text` to standard output and flushes it.
 Result<> print_out(std::string_view text);
 
-// The object that `--format json` gives for a target, as far as its "data" (docs/architecture.md).
+// The object of `--format json` for a target, up to its "data" (docs/architecture.md).
 void begin_json_view(JsonWriter& json, std::string_view view, const perfdata::CounterSource& source,
                      const perfdata::Snapshot& snapshot);
 

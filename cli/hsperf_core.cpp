@@ -1,4 +1,4 @@
-// The counters of a core: coreinspect knows where PerfMemory is, perfdata reads what lies there.
+// The counters of a core: coreinspect finds the PerfMemory, perfdata reads its contents.
 #include "cli/hsperf_common.h"
 #include "coreinspect/vm/vm.h"
 

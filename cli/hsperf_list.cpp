@@ -1,4 +1,4 @@
-// hsperf list: every JVM of this machine and where its counters are; with -q -l -m -v -V the lines of the JDK's jps.
+// hsperf list: every JVM of this machine and the place of its counters; with -q -l -m -v -V the lines of the JDK's jps.
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void append_jps_line(std::string& out, const ListedJvm& listed, const ListArgume
     out += " -- process information unavailable";
   } else if (!arguments.quiet) {
     const std::string command = text_of(listed, "sun.rt.javaCommand", arguments.show_secrets);
-    out += ' ';  // also where the name is empty, as jps does
+    out += ' ';  // also if the name is empty, as jps does
     out += without_newlines(perfdata::main_class_of(command, arguments.full_names));
     if (arguments.arguments) append_words(out, perfdata::main_arguments_of(command));
     if (arguments.vm_arguments) append_words(out, text_of(listed, "java.rt.vmArgs", arguments.show_secrets));

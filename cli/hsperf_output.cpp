@@ -14,7 +14,7 @@
 namespace jtrace::cli {
 namespace {
 
-// Of a file whose host and process nobody knows any more.
+// For a file whose host and process are not known.
 session::TraceIdentity saved_identity(const perfdata::CounterSource& source, bool show_secrets) {
   const perfdata::Snapshot& snapshot = source.first();
   const std::string command = utf8_from_modified(snapshot.text_value("sun.rt.javaCommand").value_or(""));
@@ -26,7 +26,7 @@ session::TraceIdentity saved_identity(const perfdata::CounterSource& source, boo
     identity.node_id = session::core_node_uuid(core->libjvm_build_id);
     identity.process_id = session::core_process_uuid(core->libjvm_build_id, core->nspid, begin);
     identity.pid = core->nspid;
-  } else {  // a file does not say which libjvm.so it is of, but which version
+  } else {  // a file has the version of its libjvm.so, but not the path
     identity.node_id = name_based_uuid("jtrace saved node " + version);
     identity.process_id = name_based_uuid("jtrace saved process " + version + " " + std::to_string(begin));
     identity.pid = parse_decimal<int>(path.substr(path.find_last_of("/_") + 1)).value_or(0);
@@ -48,7 +48,7 @@ session::TraceIdentity live_identity(const target::Process& process, bool show_s
   return session::identify(process, jvm ? *jvm : target::Jvm(), options);
 }
 
-// Passes on what it is given but for a node that was defined before: several JVMs of one host are one node.
+// Passes on everything except a node that was defined before: several JVMs of one host are one node.
 class NodesOnce final : public trace::EventSink {
  public:
   NodesOnce(trace::EventSink& next, std::set<std::string>& known) : next_(next), known_(known) {}

@@ -1,4 +1,4 @@
-// The output of hsperf's series, the process that they belong to, and their end by the user.
+// The output of hsperf's series, the process to which they belong, and how the user ends them.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace jtrace::cli {
 
-// "-" is standard output. A file is made 0600. `max_size` in bytes; 0: no limit.
+// "-" is standard output. A file is created with mode 0600. `max_size` in bytes; 0: no limit.
 Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path, std::uint64_t max_size);
 
-// Writes node, processCreate and agentCreate: the same ids as `jtrace attach` gives the process.
+// Writes node, processCreate and agentCreate, with the ids that `jtrace attach` gives the process.
 perfdata::WriteHead head_writer(std::string agent_parameters, bool show_secrets);
 
 }  // namespace jtrace::cli

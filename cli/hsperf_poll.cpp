@@ -1,4 +1,4 @@
-// hsperf poll: counters at an even pace, as a series of traces in XML, or as CSV or JSON lines.
+// hsperf poll: counters at a fixed interval, as a series of traces in XML, or as CSV or JSON lines.
 #include <memory>
 
 #include "base/strings.h"

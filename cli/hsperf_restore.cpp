@@ -1,4 +1,4 @@
-// hsperf restore: make an hsperfdata file from an XML series, equal entry by entry.
+// hsperf restore: makes an hsperfdata file from an XML series, with equal entries.
 #include <memory>
 
 #include "cli/hsperf_commands.h"

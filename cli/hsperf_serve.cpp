@@ -1,4 +1,4 @@
-// hsperf serve: the counters of all JVMs of this machine for Prometheus and its like, over HTTP.
+// hsperf serve: the counters of all JVMs of this machine over HTTP, for Prometheus and similar tools.
 #include <sys/resource.h>
 
 #include <memory>
@@ -47,7 +47,7 @@ class MetricsPage {
  private:
   static perfdata::SourceOptions source_options() {
     perfdata::SourceOptions options;
-    options.wait = std::chrono::milliseconds(0);  // one that starts is there at the next look
+    options.wait = std::chrono::milliseconds(0);  // a JVM that is starting is found at the next scan
     return options;
   }
   void lay_out() {
@@ -62,7 +62,7 @@ class MetricsPage {
   std::size_t last_size_ = 0;
 };
 
-// Some descriptors for each JVM: a thousand of them are more than the usual soft limit.
+// Each JVM takes some descriptors: a thousand JVMs exceed the usual soft limit.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -1,4 +1,4 @@
-// hsperf snap: all counters of a moment.
+// hsperf snap: all counters at one moment.
 #include <memory>
 
 #include "base/json.h"
@@ -32,7 +32,7 @@ void append_json(std::string& out, const perfdata::CounterSource& source, const 
 
 void append_metrics(std::string& out, const perfdata::CounterSource& source, const SnapArguments& arguments,
                     const perfdata::NameFilter& filter) {
-  // Asked for by hand, on the user's own terminal: arguments are not kept out, secrets are.
+  // For the user's own terminal: with arguments, but without secrets.
   perfdata::MetricsWriter writer({.filter = filter, .arguments = true, .show_secrets = arguments.text.show_secrets});
   writer.add(source.first(), source.pid());
   writer.append(out, {&source.first()}, perfdata::MetricsFormat::kOpenMetrics);

@@ -21,7 +21,7 @@ struct TopArguments {
   std::uint64_t count = 0;
 };
 
-// Single keys, the other screen and no cursor, for as long as it lives.
+// Reads single keys, shows the alternate screen and hides the cursor, as long as it lives.
 class ScopedScreen {
  public:
   ScopedScreen() {
@@ -84,11 +84,11 @@ Result<> run_live(perfdata::JvmSet& jvms, perfdata::TopOrder order, std::uint64_
   }
 }
 
-// Not a terminal, or --count: frames one after the other, as top -b has them.
+// Without a terminal, or with --count: frames one after the other, as top -b prints them.
 Result<> run_batch(perfdata::JvmSet& jvms, perfdata::TopOrder order, std::uint64_t interval_ns, std::uint64_t count) {
   perfdata::TopView view;
   for (std::uint64_t i = 0; i < count; ++i) {
-    // The first frame needs two looks as well: shares of time are of what lies between.
+    // The first frame needs two samples too, because shares of time are between two samples.
     for (int look = i == 0 ? 0 : 1; look < 2; ++look) {
       if (look == 1) ::usleep(static_cast<useconds_t>(interval_ns / 1000));
       jvms.refresh();

@@ -14,7 +14,7 @@
 namespace jtrace::cli {
 namespace {
 
-// A path, or the name of an existing file that is not all digits; else a JVM.
+// A path, or the name of an existing file that is not all digits; otherwise a JVM.
 bool is_core_name(const std::string& text) {
   if (text.find('/') != text.npos) return true;
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
@@ -41,7 +41,7 @@ Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& pa
   return file;
 }
 
-// A live process has a host and a boot, as session/document/trace_identity.h tells them; a core has neither.
+// A live process has a host and a boot, as in session/document/trace_identity.h; a core has neither.
 coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspection, bool show_secrets) {
   auto identity = coreinspect::identify_target(inspection);
   const target::Process* process = inspection.target().process();
@@ -108,7 +108,8 @@ Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspectio
 Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection, const InspectArguments& arguments,
                                             const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   coreinspect::ViewOptions own = options;
-  std::optional<HeapProgress> progress;  // made before the file and destroyed after it: no signal leaves a file behind
+  std::optional<HeapProgress>
+      progress;  // constructed before the file and destroyed after it, so that no signal leaves a partial file
   if (view.walks_heap) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;
   if (view.writes_dump) {
@@ -117,7 +118,7 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   }
   JTRACE_ASSIGN_OR_RETURN(auto result, view.run(inspection, own));
   if (view.writes_dump) JTRACE_RETURN_IF_ERROR(dump->finish());
-  // What is not there of the target is missing from every answer.
+  // Parts of the target that are missing are missing from every answer.
   for (const std::string& line : inspection.missing())
     if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
       result.missing.push_back(line);

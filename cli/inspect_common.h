@@ -1,4 +1,4 @@
-// What `jtrace inspect` and `jtrace stack` share: opening PID|CORE and printing a view in the common envelope.
+// Shared by `jtrace inspect` and `jtrace stack`: opening PID|CORE and printing a view in the common envelope.
 #pragma once
 
 #include <memory>
@@ -20,16 +20,16 @@ struct InspectArguments {
   int max_stop_ms = 200;
 };
 
-// `jtrace stack`, `top` and `profile` open what they look into alike.
+// `jtrace stack`, `top` and `profile` open their target with it too.
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments);
-// The file appears when it is whole; "-" is stdout.
+// The file appears when it is complete; "-" is stdout.
 Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path);
 // The identity of the target for node and processCreate.
 coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspection, bool show_secrets);
 // --format, -o, --sysroot, --libjvm.
 void add_inspect_options(CLI::App& command, InspectArguments& arguments);
 CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments);
-// Opens the target, runs the view, prints it; the exit status is kPartial where something is missing from it.
+// Opens the target, runs the view, prints it; the exit status is kPartial if something is missing.
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view);
 
 }  // namespace jtrace::cli

@@ -9,10 +9,11 @@
 int main(int argc, char** argv) {
   // A file size limit (ulimit -f) is an error like any other: write() says EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
-  // Not taken apart at the end: the process ends with it.
+  // Never destroyed: the process ends with it.
   CLI::App& app = *new CLI::App("looks into HotSpot JVMs from outside", "jtrace");
   jtrace::ExitStatus status = jtrace::ExitStatus::kOk;
-  // To set up every command's options takes longer than most commands: the one that is named first will do.
+  // The setup of every command's options takes longer than most commands run, so only the first word's command is set
+  // up.
   const std::string_view word = argc > 1 ? argv[1] : "";
   const auto is_it = [&](const jtrace::cli::NamedCommand& command) { return command.name == word; };
   const bool named = std::any_of(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);

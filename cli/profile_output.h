@@ -1,5 +1,5 @@
-// ProfileOutput: where the samples of `jtrace profile` go: counted and written at the end, or each as a snapshot of a
-// trace.
+// ProfileOutput: the destination of the samples of `jtrace profile`: they are counted and written at the end, or each
+// becomes a snapshot of a trace.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@ class ProfileOutput {
   virtual ~ProfileOutput() = default;
   // `time`: ns since the epoch; `weight`: ns.
   virtual Result<> take(const coreinspect::ThreadSnapshot& snapshot, std::uint64_t time, std::uint64_t weight) = 0;
-  // `head` as far as it is known now.
+  // `head`: what is known at the end.
   virtual Result<> finish(const sampling::ProfileHead& head) = 0;
 };
 
 inline constexpr const char* kProfileFormats[] = {"text", "collapsed", "speedscope", "pprof", "html", "xml"};
-// --format where it is given, else what the file's name says. Errors: kUsage for a name that says nothing.
+// --format if it is given, otherwise by the file's name. Errors: kUsage if the name does not tell.
 Result<std::string> profile_format(const std::string& format, const std::string& output);
-// `how`: for the document, "profile hz=99 cpu".
+// `how`: text for the document, for example "profile hz=99 cpu".
 Result<std::unique_ptr<ProfileOutput>> open_profile_output(coreinspect::Inspection& inspection,
                                                            const std::string& format, const std::string& output,
                                                            const std::string& how);

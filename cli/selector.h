@@ -1,4 +1,4 @@
-// How a JVM is named on the command line: all digits is a pid, else a part of its main class (or module/class, or jar)
+// Selects a JVM on the command line: digits are a pid, other words a part of the main class (or module/class, or jar)
 // that exactly one JVM has.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace jtrace::cli {
 // Errors: kUsage (several match: they are listed; an empty word), kNotFound.
 Result<pid_t> select_jvm(std::string_view selector);
 
-// Several: selectors separated by commas, or "all" for each JVM of this machine. Each once, in the order given.
+// Several JVMs: selectors separated by commas, or "all" for each JVM of this machine. Each once, in the given order.
 Result<std::vector<pid_t>> select_jvms(std::string_view selectors);
 bool selects_all(std::string_view selectors);
 

@@ -1,6 +1,6 @@
 // A static program's first exception costs 4 ms: GCC's start-up code for -static (crtbeginT.o) registers the whole
-// .eh_frame with the unwinder, which then sorts its 17,000 entries. Without that registration the unwinder takes the
-// sorted table that the linker makes (--eh-frame-hdr), as in every other program. The linker gives us the calls
+// .eh_frame with the unwinder, which then sorts its 17,000 entries. Without that registration the unwinder uses the
+// sorted table of the linker (--eh-frame-hdr), as in every other program. The linker redirects the calls to this file
 // (--wrap, cli/CMakeLists.txt).
 //
 // Source: GCC's libgcc/crtstuff.c (frame_dummy, CRTSTUFFT_O) and libgcc/unwind-dw2-fde-dip.c (_Unwind_Find_FDE).

@@ -30,7 +30,7 @@ void outlive_stop_signals(const sigset_t& before) {
   for (const int signal : kStopSignals) {
     struct sigaction now {};
     ::sigaction(signal, nullptr, &now);
-    if (now.sa_handler != SIG_DFL) continue;  // as nohup has it
+    if (now.sa_handler != SIG_DFL) continue;  // for example by nohup
     now.sa_handler = [](int) {};
     now.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
     ::sigaction(signal, &now, nullptr);

@@ -8,12 +8,12 @@
 
 namespace jtrace::cli {
 
-// A signalfd. To be called before threads are started, which inherit the blocked signals.
+// A signalfd. Call it before threads are started, because they inherit the blocked signals.
 Result<UniqueFd> stop_signals();
 
 // After the work: drops signals that came too late to stop it and restores the mask `before`.
 void give_back_stop_signals(const sigset_t& before);
-// The same where the program ends next: the first of each that comes from here on has no effect either, so that it ends
+// The same if the program ends next: the first later signal of each kind has no effect either, so that the program ends
 // with its own status.
 void outlive_stop_signals(const sigset_t& before);
 
@@ -26,7 +26,7 @@ class ScopedCancel {
   ScopedCancel& operator=(const ScopedCancel&) = delete;
   ~ScopedCancel();
   int fd() const { return fd_.get(); }
-  // The work is done and much may be printed: from here on signals have their usual effect.
+  // The work is done and much may be printed: later signals have their usual effect.
   void let_go();
 
  private:

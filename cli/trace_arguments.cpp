@@ -22,7 +22,7 @@ void TraceArguments::add_to(CLI::App& command) {
     if (given->is_flag) {
       given->option = command.add_flag(flag_names(spec.name), help);
     } else {
-      // All occurrences are taken: that one too many was given is said in our words.
+      // All occurrences are accepted here: the message about one too many is the options' own.
       given->option = command.add_option(flag_names(spec.name), given->values, help)
                           ->type_name(std::string(spec.value))
                           ->expected(1)

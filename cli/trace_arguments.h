@@ -10,10 +10,10 @@
 
 namespace jtrace::cli {
 
-// The options as the command line has them.
+// The options of the command line.
 class TraceArguments {
  public:
-  // Adds --NAME for every row of the table (those that only -agentpath has are left out), and --agent-options.
+  // Adds --NAME for every row of the table, except those that only -agentpath has, and --agent-options.
   void add_to(CLI::App& command);
   Result<session::TraceOptions> options() const;
 

@@ -23,7 +23,7 @@ namespace io = trace::io;
 
 namespace {
 
-// Percent read, once a second, where a person watches.
+// The percentage read, once a second, if stderr is a terminal.
 class Progress {
  public:
   explicit Progress(std::string path) : path_(std::move(path)), next_(monotonic_ns() + kNanosPerSecond) {}
@@ -48,7 +48,7 @@ class Progress {
   bool shown_ = false;
 };
 
-// The ring memory that a trace which was killed has left.
+// The ring memory of a killed trace.
 bool is_pool(const std::string& path) {
   char magic[sizeof trace::record::kPoolMagic];
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -56,7 +56,7 @@ bool is_pool(const std::string& path) {
          std::memcmp(magic, trace::record::kPoolMagic, sizeof magic) == 0;
 }
 
-// The recovered document as a source; what it lacks is as if it had been cut off.
+// The recovered document as a source; what it lacks is treated as cut off.
 class RecoveredSource final : public io::EventSource {
  public:
   RecoveredSource(std::unique_ptr<io::EventSource> document, bool whole)
@@ -106,7 +106,7 @@ Result<std::unique_ptr<io::EventSource>> open_trace(const std::string& path, io:
 
 namespace {
 
-// Only the head of each is read here; its faults are reported when it is read whole.
+// Only the head of each is read here; its faults are reported when it is read completely.
 Result<std::vector<io::TracePart>> heads_of(const std::vector<std::string>& paths, const TraceInputOptions& options) {
   std::vector<io::TracePart> heads;
   for (const std::string& path : paths) {

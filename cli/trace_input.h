@@ -1,4 +1,4 @@
-// What the commands that read traces share: IN as an EventSource, faults as warnings, progress on a terminal.
+// Shared by the commands that read traces: IN as an EventSource, faults as warnings, progress on a terminal.
 #pragma once
 
 #include <functional>
@@ -18,14 +18,14 @@ struct TraceInputOptions {
   bool progress = true;
 };
 
-// Opens IN ("-": standard input), packed or not, in whichever of the formats we read: XML (documents, fragments),
-// SDDF, a spill, or the ring memory that a killed trace has left (jtrace recover). `faults`: borrowed.
+// Opens IN ("-": standard input), compressed or not, in any format that jtrace reads: XML (documents, fragments), SDDF,
+// a spill, or the ring memory of a killed trace (jtrace recover). `faults`: borrowed.
 Result<std::unique_ptr<trace::io::EventSource>> open_trace(const std::string& path, trace::io::FaultLog& faults,
                                                            const TraceInputOptions& options);
 
-// Several inputs that are parts of one trace (--rotate), in any order, or one after another of one agent: as one
-// source. One input: as open_trace(). kUsage: they are not of one agent, or one is given twice. Missing parts
-// between them are reported on stderr and set `missing`. `on_part`: called with the name of each before it is read.
+// Several inputs that are parts of one trace (--rotate), in any order, or traces of one agent one after the other: as
+// one source. One input: as open_trace(). kUsage: they are not of one agent, or one is given twice. Missing parts
+// between them are reported on stderr and set `missing`. `on_part`: called with each name before it is read.
 struct TraceParts {
   std::unique_ptr<trace::io::EventSource> source;
   std::string name;
@@ -34,7 +34,8 @@ struct TraceParts {
 Result<TraceParts> open_parts(const std::vector<std::string>& paths, trace::io::FaultLog& faults,
                               const TraceInputOptions& options,
                               const std::function<void(const std::string&)>& on_part = {});
-// The same of however many agents: the inputs of each rotated trace are one of the result, others stay alone.
+// The same for any number of agents: the parts of each rotated trace are one item of the result, other inputs stay
+// separate.
 Result<std::vector<std::vector<std::string>>> group_inputs(const std::vector<std::string>& paths,
                                                            const TraceInputOptions& options);
 

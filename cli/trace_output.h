@@ -1,5 +1,5 @@
-// Where the commands that make traces write to: a file that appears when it is whole, or standard output; packed by its
-// name.
+// The output of commands that make traces: a file that appears when it is complete, or standard output; compressed by
+// its name.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace jtrace::cli {
 
 // "-": standard output.
 Result<std::unique_ptr<trace::ByteSink>> open_trace_output(const std::string& path);
-// The folder for temporary files: that of the output; for "-" TMPDIR, else /tmp.
+// The folder for temporary files: that of the output; for "-" TMPDIR, otherwise /tmp.
 std::string folder_of_output(const std::string& path);
 
 }  // namespace jtrace::cli

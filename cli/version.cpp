@@ -5,7 +5,7 @@
 #include "cli/version_stamp.h"
 
 #ifdef __clang__
-#define JTRACE_COMPILER ""  // __VERSION__ says it
+#define JTRACE_COMPILER ""  // __VERSION__ has it
 #else
 #define JTRACE_COMPILER "GCC "
 #endif

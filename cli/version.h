@@ -1,4 +1,4 @@
-// What --version prints. Constant; any thread.
+// The output of --version. Constant; any thread.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ std::map<const CLI::App*, WordScopes>& all_scopes() {
   return all;
 }
 
-// The word of a command line that asks for help: in its place, or where the words before it are missing.
+// The word for which help is asked: at its position, or anywhere if the words before it are missing.
 std::string given_word(const CLI::App& command, const WordScopes& scopes) {
   std::string found;
   for (const CLI::Option* option : command.get_options())

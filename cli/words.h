@@ -1,5 +1,5 @@
-// One line as words, as a shell would take it apart: blanks separate, '...' and "..." hold together, a backslash takes
-// the next character as it is (not inside '...'), # at the start of a word begins a comment. Pure, any thread.
+// Splits one line into words as a shell does: blanks separate, '...' and "..." group, a backslash quotes the next
+// character (not inside '...'), # at the start of a word begins a comment. Pure, any thread.
 #pragma once
 
 #include <string>
