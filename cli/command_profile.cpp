@@ -58,14 +58,19 @@ std::string share(std::uint64_t part, std::uint64_t all) {
   return text;
 }
 
-void tell(const sampling::SamplerSummary& summary, const sampling::PerfEvents& events) {
+void report_summary(const sampling::SamplerSummary& summary, const sampling::PerfEvents& events) {
   char text[200];
-  const double samples = static_cast<double>(std::max<std::uint64_t>(summary.samples, 1));
-  std::snprintf(
-      text, sizeof text, "%llu samples in %.1f s, %llu lost; the target was not stopped; %.0f us to decode each",
-      static_cast<unsigned long long>(summary.samples), static_cast<double>(summary.elapsed.count()) / 1e9,
-      static_cast<unsigned long long>(summary.lost), static_cast<double>(summary.decoding.count()) / 1e3 / samples);
+  std::snprintf(text, sizeof text, "%llu samples in %.1f s, %llu lost; the target was not stopped",
+                static_cast<unsigned long long>(summary.samples), static_cast<double>(summary.elapsed.count()) / 1e9,
+                static_cast<unsigned long long>(summary.lost));
   std::string line = text;
+  if (summary.samples > 0) {
+    std::snprintf(text, sizeof text, "; %.0f us to decode each",
+                  static_cast<double>(summary.decoding.count()) / 1e3 / static_cast<double>(summary.samples));
+    line += text;
+  } else {
+    line += "; it used no CPU time: jtrace stack shows where its threads are";
+  }
   if (summary.target_ended) line += "; the target ended";
   log_info(line);
   for (const auto& [cause, count] : summary.cut)
@@ -92,7 +97,7 @@ Result<ExitStatus> run_sampler(coreinspect::Inspection& inspection, sampling::Sa
   head.elapsed = static_cast<std::uint64_t>(summary.elapsed.count());
   head.lost = summary.lost;
   JTRACE_RETURN_IF_ERROR(output->finish(head));
-  tell(summary, sampler.events());
+  report_summary(summary, sampler.events());
   return summary.lost > 0 ? ExitStatus::kPartial : ExitStatus::kOk;
 }
 

@@ -186,6 +186,17 @@ TEST_P(Sampling, ByStoppingThreadsIsThereWhenItIsAskedFor) {
   EXPECT_THAT(done.err, HasSubstr("the target was stopped for"));
 }
 
+TEST_P(Sampling, SaysSoWhenNothingRan) {
+  start();
+  ASSERT_TRUE(jvm_);
+  ASSERT_EQ(::kill(jvm_->pid(), SIGSTOP), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // a thread stops when it next leaves the kernel
+  const CommandOutput done = profile({"--duration", "1"});
+  ASSERT_EQ(::kill(jvm_->pid(), SIGCONT), 0);
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("it used no CPU time: jtrace stack shows where its threads are"));
+}
+
 TEST_P(Sampling, EndsWithTheTarget) {
   start();
   ASSERT_TRUE(jvm_);
