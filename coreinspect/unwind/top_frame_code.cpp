@@ -115,7 +115,7 @@ bool ends_in_call(Code before) {
   const auto from_end = [&](std::size_t count) { return before.size() < count ? 0 : before[before.size() - count]; };
   if (from_end(5) == 0xe8) return true;
   if (from_end(2) == 0xff && (from_end(1) & 0xf8) == 0xd0) return true;
-  for (const std::size_t length : {2, 3, 4, 6, 7})
+  for (const std::size_t length : std::initializer_list<std::size_t>{2, 3, 4, 6, 7})
     if (from_end(length) == 0xff && (from_end(length - 1) & 0x38) == 0x10 && from_end(length - 1) < 0xc0) return true;
   return false;
 }
