@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 
 #include "base/bytes.h"
@@ -106,8 +107,9 @@ bool parse_size(std::string_view& text, Operand& operand) {
   if (at == std::string_view::npos) return true;
   const auto size = number_of(text.substr(0, at));
   if (!size) return false;  // also "8f@%xmm0"
+  if (*size < -8 || *size > 8) return false;
   operand.is_signed = *size < 0;
-  const std::int64_t bytes = *size < 0 ? -*size : *size;
+  const std::int64_t bytes = std::abs(*size);
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return false;
   operand.size = static_cast<std::uint8_t>(bytes);
   text.remove_prefix(at + 1);

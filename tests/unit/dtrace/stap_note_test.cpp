@@ -130,7 +130,7 @@ TEST(Operands, WithoutSizeAreEightBytes) { EXPECT_EQ(one("%rax").size, 8); }
 
 TEST(Operands, WhatCannotBeReadKeepsItsText) {
   for (const char* text : {"8f@%xmm0", "8@table(%rip)", "8@", "16@%rax", "4@%xyz", "8@8(%eax)", "8@(%rax,%rbx,3)",
-                           "8@8(", "8@()", "@%rax", "8@$", "8@12", "8@$12x"}) {
+                           "0X8000000000000000@%rax", "8@8(", "8@()", "@%rax", "8@$", "8@12", "8@$12x"}) {
     const Operand operand = one(text);
     EXPECT_EQ(operand.kind, OperandKind::kUnknown) << text;
     EXPECT_EQ(operand.text, text);
