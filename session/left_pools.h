@@ -1,8 +1,8 @@
-// Pools that a jtrace has left in /dev/shm: it was killed by SIGKILL, whatever became of the JVM. They are memory until
-// somebody removes them. None is removed here but on request.
+// Pools that a jtrace left in /dev/shm because it was killed by SIGKILL, whether or not the JVM lives. They use memory
+// until somebody removes them. Here one is removed only on request.
 //
-// A pool that a running jtrace uses is locked by it. The JVM is known by the name of the file: its pid and start ticks.
-// Files that we may not open are not told of. Threads: one.
+// A running jtrace locks the pool that it uses. The name of the file has the JVM's pid and start ticks. Files that
+// cannot be opened are left out. Threads: one.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct LeftPool {
   std::string output;        // kHolds: the file of the trace
 };
 
-// What is there of that name. Blank is only what has the name of a pool. The file is read, not mapped.
+// What this file is. Only a file with the name of a pool can be blank. The file is read, not mapped.
 LeftPool look_at_pool(const std::string& path);
 // Those in /dev/shm, in use or not, by their names.
 std::vector<LeftPool> list_left_pools();
 
-// For who traces `jvm` now: one line on what was left of it, or of JVMs that are gone, and the command that reads or
-// removes it; "" where nothing was.
+// One line for a new trace of `jvm`: a pool that was left of it, or of a JVM that has ended, and the command that reads
+// or removes it; "" if there is none.
 std::string note_of_left_pools(const target::Process& jvm);
 
 // Removes a pool in which nothing was recorded. kRefused: it is in use, or may hold events. kMalformed: no pool.
