@@ -374,7 +374,7 @@ TEST_P(EachJdk, ASocketThatWasDeletedOrLeftBehind) {
   ASSERT_TRUE(fs::remove(socket));
   EXPECT_EQ(cmd(*jvm, {"jcmd", "VM.version"}).status, 0);
   EXPECT_TRUE(fs::exists(socket));
-  EXPECT_FALSE(left_in_tmp(*jvm, ".attach_pid"));
+  EXPECT_FALSE(left_in_tmp(*jvm, ".attach_pid" + jvm->pid_text()));
   expect_unharmed(*jvm);
 }
 
