@@ -93,8 +93,8 @@ std::uint64_t kib_of(const JvmProcess& jvm, const std::string& key) {
 // A thread takes an allocation buffer of 256 MiB and hardly touches it: half a gigabyte is used but not resident.
 TEST_P(HeapPages, ThatWereNeverTouchedStaySo) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  const std::vector<std::string> flags = {"-XX:+UseSerialGC", "-Xms700m",          "-Xmx700m",
-                                          "-Xmn600m",         "-XX:TLABSize=256m", "-XX:-ResizeTLAB"};
+  const std::vector<std::string> flags = {"-XX:+UseSerialGC", "-Xms1500m",         "-Xmx1500m",
+                                          "-Xmn1300m",        "-XX:TLABSize=256m", "-XX:-ResizeTLAB"};
   const auto jvm = must(JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), flags)));
   const ScratchDir folder;
   const std::vector<std::vector<std::string>> commands = {{"histogram", "--max-stop", "20000"},

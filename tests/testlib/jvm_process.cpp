@@ -192,8 +192,10 @@ Result<std::string> JvmProcess::wait_line(std::string_view prefix, std::chrono::
     const auto status = wait_exit(std::chrono::seconds(20));
     end = status ? ", which has ended (wait status " + std::to_string(*status) + ")" : ", which has closed its stdout";
   }
+  // A JVM that cannot begin says why on stdout.
   return fail(ErrorCategory::kTimeout, "waiting for '" + std::string(prefix) + "' from " + jdk_.name + end +
-                                           "; stderr: " + err() + crash_report().substr(0, 6000));
+                                           "; stdout: " + out().substr(0, 1000) + "; stderr: " + err() +
+                                           crash_report().substr(0, 6000));
 }
 
 Result<std::string> JvmProcess::ask(std::string_view command, std::chrono::milliseconds timeout) {
