@@ -96,9 +96,10 @@ std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
   return text;
 }
 
-// Of a SlowCall or a callee of one.
+// Of a SlowCall or a callee of one. Without parentheses if the trace has no arguments of it.
 std::string call_text(const Scope& scope, const auto& call) {
-  return printable(scope.method_name(call.method) + "(" + call.arguments + ")");
+  const std::string arguments = call.arguments.empty() ? "" : "(" + call.arguments + ")";
+  return printable(scope.method_name(call.method) + arguments);
 }
 
 void append_call(std::string& out, const ScopeStatistics& statistics, const SlowCall& call) {

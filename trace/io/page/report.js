@@ -295,6 +295,10 @@ function methods(process) {
   table(part, [['class', (r) => r[0]], ['methods that ran', (r) => count(r[1]), true, (r) => r[1]], ['methods', (r) => count(r[2]), true, (r) => r[2]],
     ['covered', (r) => (100 * r[1] / r[2]).toFixed(1) + ' %', true, (r) => r[1] / r[2]]], process.calls.coverage);
 }
+
+// Without parentheses where the trace has no arguments.
+const callText = (call) => call.method + (call.arguments && `(${call.arguments})`);
+
 function slowest(process) {
   const calls = process.calls && process.calls.slowCalls;
   if (!calls || !calls.length) return;
@@ -303,10 +307,10 @@ function slowest(process) {
   const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
   table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
-    ['call', (r) => `${r.method}(${r.arguments})`], ['thread', (r) => r.thread], time('blocked', 'blocked'),
+    ['call', callText], ['thread', (r) => r.thread], time('blocked', 'blocked'),
     ['for', (r) => [r.monitor, r.owner && `that ${r.owner} had`].filter(Boolean).join(' ')],
     time('waiting', 'waiting'), time('sleeping', 'sleeping'), time('paused', 'pauses'),
-    ['below it', (r) => r.below.map((b) => `${b.method}(${b.arguments}) ${seconds(b.seconds)}`).join(', ')]], calls);
+    ['below it', (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ')]], calls);
   make('h3', part, 'How the times of a method\'s calls are spread');
   table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], time('p50', '50 %'), time('p90', '90 %'),
     time('p99', '99 %'), time('longest', 'longest')], process.calls.slowMethods);
