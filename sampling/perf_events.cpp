@@ -42,14 +42,15 @@ void sort_by_cpu_time(const target::Process& process, std::vector<pid_t>& tids) 
   std::stable_sort(tids.begin(), tids.end(), [&](pid_t a, pid_t b) { return ran[a] > ran[b]; });
 }
 
-bool is_refusal(const Error& error) { return error.errnum == EACCES || error.errnum == EPERM; }
-
-}  // namespace
-
+// The highest sampling rate that the kernel allows, Hz; 0 if unknown.
 std::uint64_t greatest_rate() {
   const auto text = read_file("/proc/sys/kernel/perf_event_max_sample_rate");
   return text ? parse_decimal<std::uint64_t>(std::string_view(*text).substr(0, text->find('\n'))).value_or(0) : 0;
 }
+
+bool is_refusal(const Error& error) { return error.errnum == EACCES || error.errnum == EPERM; }
+
+}  // namespace
 
 Result<std::unique_ptr<PerfEvents>> PerfEvents::open(const target::Process& process, const EventOptions& options) {
   if (const auto most = greatest_rate(); most != 0 && options.hz > static_cast<double>(most))

@@ -35,9 +35,6 @@ struct EventOptions {
   std::uint32_t stack_bytes = kStackBytes;  // a multiple of 8, at most kMostStackBytes
 };
 
-// The highest sampling rate that the kernel allows, Hz (perf_event_max_sample_rate); 0 if unknown.
-std::uint64_t greatest_rate();
-
 class PerfEvents {
  public:
   enum class Arrangement { kProcessors, kThreads };
@@ -52,12 +49,10 @@ class PerfEvents {
   // Calls `take` for each sample of the process since the last call.
   void drain(const std::function<void(const SampleRecord&)>& take);
 
-  Arrangement arrangement() const { return arrangement_; }
   bool with_kernel() const { return with_kernel_; }
   // What is missing from the samples; one line each.
   const std::vector<std::string>& notes() const { return notes_; }
   std::string description() const;
-  std::size_t descriptors() const { return events_.size(); }
   std::size_t ring_bytes() const { return rings_.empty() ? 0 : rings_[0].size(); }
   std::uint64_t lost() const;       // records that found no room
   std::uint64_t throttled() const;  // times that the kernel suspended an event

@@ -45,12 +45,6 @@ std::uint64_t own_cpu_time() {
 
 }  // namespace
 
-std::uint64_t SamplerSummary::cut_stacks() const {
-  std::uint64_t all = 0;
-  for (const auto& [cause, count] : cut) all += count;
-  return all;
-}
-
 class Sampler::Impl {
  public:
   Impl(coreinspect::Inspection& inspection, const SamplerOptions& options, std::unique_ptr<PerfEvents> events,
@@ -107,7 +101,6 @@ class Sampler::Impl {
     const target::Address sp = sample.has_registers ? sample.registers.sp() : 0;
     coreinspect::ThreadReport report = threads_.of(static_cast<pid_t>(sample.tid), sp);
     ++summary_.samples;
-    summary_.in_kernel += !sample.kernel.empty();
     add_kernel_frames(sample, report.walk);
     if (!sample.has_registers) {
       report.walk.stopped = "it has no registers in user space any more";

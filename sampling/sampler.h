@@ -27,11 +27,10 @@ struct SamplerOptions {
 using TakeStack = std::function<Result<>(const coreinspect::ThreadReport&, std::uint64_t time, std::uint64_t weight)>;
 
 struct SamplerSummary {
-  std::uint64_t samples = 0, lost = 0, throttled = 0, in_kernel = 0;
+  std::uint64_t samples = 0, lost = 0, throttled = 0;
   std::map<std::string, std::uint64_t> cut;  // stacks that are not whole, by cause
   std::chrono::nanoseconds elapsed{}, decoding{};
   bool target_ended = false;
-  std::uint64_t cut_stacks() const;
 };
 
 class Sampler {

@@ -126,20 +126,4 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
   return summary;
 }
 
-void CollapsedStacks::add(const ThreadSnapshot& snapshot) {
-  for (const ThreadReport& report : snapshot.threads) {
-    std::string stack = thread_label(report);
-    if (report.walk.incomplete()) stack.append(";").append(kCutStack);
-    for (auto frame = report.walk.frames.rbegin(); frame != report.walk.frames.rend(); ++frame)
-      if (frame->kind != FrameKind::kEntry) stack += ";" + frame_name(*frame);
-    ++counts_[stack];
-  }
-}
-
-std::string CollapsedStacks::text() const {
-  std::string text;
-  for (const auto& [stack, count] : counts_) text += stack + " " + std::to_string(count) + "\n";
-  return text;
-}
-
 }  // namespace jtrace::coreinspect

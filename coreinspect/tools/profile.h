@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,17 +40,8 @@ using TakeSample = std::function<Result<>(const ThreadSnapshot&, std::uint64_t t
 Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions& options, int stop,
                                    const TakeSample& take);
 
-// Counted stacks, in the format of flame graph tools: "thread;outermost;...;innermost COUNT". A stack that could not be
-// read to its end goes under kCutStack, because its outermost frame is not the thread's.
+// At the root of a stack that could not be read to its end, because its outermost frame is not the thread's.
 inline constexpr const char* kCutStack = "[cut stack]";
-class CollapsedStacks {
- public:
-  void add(const ThreadSnapshot& snapshot);
-  std::string text() const;
-
- private:
-  std::map<std::string, std::uint64_t> counts_;
-};
 
 // "java.lang.Thread.run", a native function, or "libc.so.6+0x85f16".
 std::string frame_name(const Frame& frame);

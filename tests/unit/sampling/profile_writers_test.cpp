@@ -39,6 +39,34 @@ TEST(ProfileWriters, MergeEqualStacks) {
             "main,1;[cut stack];</script> 1\nmain,1;start;loop;loop 1\nmain,1;start;loop;read 2\n");
 }
 
+TEST(ProfileWriters, CountStacksFromTheOutermostFrame) {
+  coreinspect::JavaMethod run;
+  run.class_name = "a.B";
+  run.name = "run;";
+  coreinspect::Frame unnamed{.kind = coreinspect::FrameKind::kNative};
+  unnamed.module = "libc.so.6";
+  unnamed.module_offset = 0x10;
+  coreinspect::ThreadReport thread = report({"read"});
+  thread.name = "VM Thread";
+  thread.walk.frames.push_back({.kind = coreinspect::FrameKind::kInterpreted, .method = &run});
+  thread.walk.frames.push_back({.kind = coreinspect::FrameKind::kEntry, .name = "call_stub"});
+  thread.walk.frames.push_back(unnamed);
+  ProfileCounts counts;
+  counts.add(thread, 10);
+  counts.add(thread, 10);
+  EXPECT_EQ(collapsed_text(counts), "VM Thread;libc.so.6+0x10;a.B.run,;read 2\n");
+}
+
+TEST(ProfileWriters, ShowThatAStackWasCutAtItsRoot) {
+  ProfileCounts counts;
+  for (const char* cut : {"", "the caller is not known"}) {
+    coreinspect::ThreadReport thread = report({"read", "poll"}, cut);
+    thread.name = "VM Thread";
+    counts.add(thread, 10);
+  }
+  EXPECT_EQ(collapsed_text(counts), "VM Thread;[cut stack];poll;read 1\nVM Thread;poll;read 1\n");
+}
+
 TEST(ProfileWriters, GiveSpeedscopeWeightsThatAddUp) {
   const json file = json::parse(speedscope_json(three_stacks(), {.title = "t"}));
   ASSERT_EQ(file["profiles"].size(), 1u);

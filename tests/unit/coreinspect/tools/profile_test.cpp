@@ -1,4 +1,4 @@
-// Counted stacks, and memory under the overlay of a snapshot.
+// Threads that others hold, and memory under the overlay of a snapshot.
 #include "coreinspect/tools/profile.h"
 
 #include <gtest/gtest.h>
@@ -8,42 +8,6 @@
 
 namespace jtrace::coreinspect {
 namespace {
-
-Frame native(std::string name, std::string module = "libc.so.6", std::uint64_t offset = 0x10) {
-  Frame frame{.kind = FrameKind::kNative};
-  frame.name = std::move(name);
-  frame.module = std::move(module);
-  frame.module_offset = offset;
-  return frame;
-}
-
-TEST(CollapsedStacks, AreCountedFromTheOutermostFrame) {
-  JavaMethod run;
-  run.class_name = "a.B";
-  run.name = "run;";
-  ThreadReport report;
-  report.name = "VM Thread";
-  report.walk.frames = {native("read"), Frame{.kind = FrameKind::kInterpreted, .method = &run},
-                        Frame{.kind = FrameKind::kEntry, .name = "call_stub"}, native("")};
-  ThreadSnapshot snapshot;
-  snapshot.threads = {report, report};
-  CollapsedStacks stacks;
-  stacks.add(snapshot);
-  EXPECT_EQ(stacks.text(), "VM Thread;libc.so.6+0x10;a.B.run,;read 2\n");
-}
-
-TEST(CollapsedStacks, ThatWereCutHaveARootThatSaysSo) {
-  ThreadReport report;
-  report.name = "VM Thread";
-  report.walk.frames = {native("read"), native("poll")};
-  ThreadSnapshot snapshot;
-  snapshot.threads.push_back(report);
-  report.walk.stopped = "the caller is not known";
-  snapshot.threads.push_back(report);
-  CollapsedStacks stacks;
-  stacks.add(snapshot);
-  EXPECT_EQ(stacks.text(), "VM Thread;[cut stack];poll;read 1\nVM Thread;poll;read 1\n");
-}
 
 TEST(HeldThreads, AreNamedInOneLineForEachTracer) {
   std::vector<ThreadReport> threads(9);
