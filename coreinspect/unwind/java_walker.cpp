@@ -4,7 +4,6 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::size_t kMaxFrames = 20000;
-constexpr std::size_t kMaxAttempts = 48;
 constexpr Address kWord = 8;
 constexpr Address kMaxArguments = 256 * kWord;      // of a method (JVMS 4.3.3)
 constexpr std::int64_t kMaxMonitorWords = 1 << 16;  // of the monitor block of an interpreted frame

@@ -4,7 +4,6 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::size_t kMaxFrames = 20000;
-constexpr std::size_t kMaxAttempts = 48;
 
 }  // namespace
 

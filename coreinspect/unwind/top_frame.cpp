@@ -67,6 +67,7 @@ class TopFrame::Candidates {
   // have reserved stack without writing to it. Such a slot can hold the return address of an earlier call of other
   // code, and a walk from there reaches the first frame too.
   void of_calls_to(const CodeBlob& blob) {
+    if (enough()) return;
     std::vector<Call> calls;
     if (at_.fp >= at_.sp && at_.fp < at_.high) add_call(blob, at_.fp + kWord, true, calls);
     add_call(blob, at_.sp, false, calls);
@@ -142,7 +143,6 @@ std::vector<Caller> TopFrame::callers(const CodeBlob& blob, const At& at, Wanted
   if (step == FrameStep::kWhole && !blob.is_nmethod() && is_enter(rest)) step = FrameStep::kOnTop;
   if (step == FrameStep::kWhole && !blob.is_nmethod() && !around.empty() && is_enter(code.subspan(around.size() - 1)))
     step = FrameStep::kPushed;
-  const bool enters = !blob.is_nmethod() && is_enter(read_bytes(memory_, blob.code_begin, 4));
   switch (step) {
     case FrameStep::kOnTop: candidates.on_top(); break;
     case FrameStep::kPushed: candidates.pushed(); break;
@@ -150,7 +150,8 @@ std::vector<Caller> TopFrame::callers(const CodeBlob& blob, const At& at, Wanted
     case FrameStep::kLeaving: candidates.frame_pointer(); break;
     case FrameStep::kWhole: break;
   }
-  if (enters && blob.frame_size > 0) candidates.guess_frame_pointer();
+  if (!blob.is_nmethod() && blob.frame_size > 0 && is_enter(read_bytes(memory_, blob.code_begin, 4)))
+    candidates.guess_frame_pointer();
   if (blob.frame_size > 0) candidates.frame_of(blob.frame_size);
   else if (!blob.is_nmethod()) candidates.of_calls_to(blob);
   candidates.guess_on_top();

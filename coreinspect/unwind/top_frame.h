@@ -11,6 +11,8 @@
 
 namespace jtrace::coreinspect {
 
+inline constexpr std::size_t kMaxAttempts = 48;  // callers of one frame that are tried
+
 struct Caller {
   Address pc = 0, sp = 0, unextended_sp = 0, fp = 0;
 };
