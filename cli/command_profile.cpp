@@ -20,6 +20,8 @@ struct ProfileArguments {
 
 constexpr double kSampledHz = 99, kStoppedHz = 20;  // without --hz
 
+double hz_of(const ProfileArguments& arguments, double usual) { return arguments.hz > 0 ? arguments.hz : usual; }
+
 std::string number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
@@ -45,7 +47,7 @@ sampling::ProfileHead head_of(const coreinspect::Inspection& inspection, std::st
 
 sampling::SamplerOptions sampler_options(const ProfileArguments& arguments) {
   sampling::SamplerOptions options;
-  options.events.hz = arguments.hz > 0 ? arguments.hz : kSampledHz;
+  options.events.hz = hz_of(arguments, kSampledHz);
   options.events.stack_bytes = arguments.stack_bytes;
   options.duration = duration_of(arguments);
   return options;
@@ -82,17 +84,17 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Per
 
 Result<ExitStatus> run_sampler(coreinspect::Inspection& inspection, sampling::Sampler& sampler,
                                const ProfileArguments& arguments, const std::string& format, int stop) {
-  const std::string hz = number(arguments.hz > 0 ? arguments.hz : kSampledHz);
+  const std::string hz = number(hz_of(arguments, kSampledHz));
   auto head = head_of(inspection, hz + " samples a second of CPU time, " + sampler.events().description());
   JTRACE_ASSIGN_OR_RETURN(const auto output, open_profile_output(inspection, format, arguments.inspect.output,
                                                                  "profile hz=" + hz + " cpu"));
   // Samples are stamped with the monotonic clock.
-  const std::uint64_t epoch = realtime_ns() - monotonic_ns();
+  const ClockAnchor clocks = ClockAnchor::now();
   coreinspect::ThreadSnapshot snapshot;
   JTRACE_ASSIGN_OR_RETURN(const auto summary,
                           sampler.run(stop, [&](const auto& report, std::uint64_t time, std::uint64_t weight) {
                             snapshot.threads.assign(1, report);
-                            return output->take(snapshot, epoch + time, weight);
+                            return output->take(snapshot, clocks.wall_of(time), weight);
                           }));
   head.elapsed = static_cast<std::uint64_t>(summary.elapsed.count());
   head.lost = summary.lost;
@@ -124,7 +126,7 @@ std::string stopping_summary(const coreinspect::ProfileSummary& summary) {
 Result<ExitStatus> run_stopping(coreinspect::Inspection& inspection, const ProfileArguments& arguments,
                                 const std::string& format, int stop) {
   coreinspect::ProfileOptions options;
-  options.hz = arguments.hz > 0 ? arguments.hz : kStoppedHz;
+  options.hz = hz_of(arguments, kStoppedHz);
   options.cpu = !arguments.wall;
   options.duration = duration_of(arguments);
   options.max_share = arguments.max_share / 100;

@@ -1,11 +1,9 @@
 #include "sampling/sampler.h"
 
-#include <poll.h>
-#include <time.h>
-
 #include <optional>
 
 #include "base/clock.h"
+#include "base/wait_readable.h"
 #include "coreinspect/tools/copied_stack.h"
 #include "sampling/kernel_names.h"
 #include "sampling/sampled_threads.h"
@@ -37,12 +35,6 @@ std::string cause_of(const Walk& walk, const SampleRecord& sample) {
   return !walk.frames.empty() && walk.frames.back().kind == FrameKind::kNative ? "in native code" : "in generated code";
 }
 
-std::uint64_t own_cpu_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * kNanosPerSecond + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 }  // namespace
 
 class Sampler::Impl {
@@ -57,14 +49,13 @@ class Sampler::Impl {
 
   Result<SamplerSummary> run(int stop, const TakeStack& take) {
     if (events_->with_kernel()) kernel_.emplace(KernelNames::of_this_machine());
-    walker_->refresh();
     const std::uint64_t begin = monotonic_ns();
-    const std::uint64_t end = begin + static_cast<std::uint64_t>(options_.duration.count());
+    const std::uint64_t end =
+        options_.duration.count() == 0 ? UINT64_MAX : begin + static_cast<std::uint64_t>(options_.duration.count());
     const std::uint64_t round_time = round_of(options_.events, events_->ring_bytes());
     JTRACE_RETURN_IF_ERROR(events_->start());
-    while (!summary_.target_ended && (options_.duration.count() == 0 || monotonic_ns() < end)) {
-      if (waited_for(stop, options_.duration.count() == 0 ? round_time : std::min(round_time, end - monotonic_ns())))
-        break;
+    while (!summary_.target_ended && monotonic_ns() < end) {
+      if (wait_readable(stop, std::min(end, monotonic_ns() + round_time))) break;
       summary_.target_ended = process_.has_exited();
       JTRACE_RETURN_IF_ERROR(round(take));
     }
@@ -78,14 +69,8 @@ class Sampler::Impl {
   const PerfEvents& events() const { return *events_; }
 
  private:
-  static bool waited_for(int stop, std::uint64_t ns) {
-    pollfd descriptor{.fd = stop, .events = POLLIN, .revents = 0};
-    const timespec timeout{static_cast<time_t>(ns / kNanosPerSecond), static_cast<long>(ns % kNanosPerSecond)};
-    return ::ppoll(&descriptor, stop >= 0 ? 1 : 0, &timeout, nullptr) > 0;
-  }
-
   Result<> round(const TakeStack& take) {
-    const std::uint64_t before = own_cpu_time();
+    const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     Result<> result;
     bool fresh = false;
     events_->drain([&](const SampleRecord& sample) {
@@ -93,7 +78,7 @@ class Sampler::Impl {
       fresh = true;
       if (result) result = take_sample(sample, take);
     });
-    summary_.decoding += std::chrono::nanoseconds(own_cpu_time() - before);
+    summary_.decoding += std::chrono::nanoseconds(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
     return result;
   }
 

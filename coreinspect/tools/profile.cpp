@@ -1,10 +1,9 @@
 #include "coreinspect/tools/profile.h"
 
-#include <poll.h>
-
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/wait_readable.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -13,17 +12,6 @@ std::string part(std::string text) {
   text = printable(std::move(text));
   std::replace(text.begin(), text.end(), ';', ',');
   return text;
-}
-
-// True if `stop` became readable before `until` (CLOCK_MONOTONIC, ns).
-bool wait_until(std::uint64_t until, int stop) {
-  for (std::uint64_t now = monotonic_ns(); now < until; now = monotonic_ns()) {
-    pollfd descriptor{.fd = stop, .events = POLLIN, .revents = 0};
-    const std::uint64_t left = until - now;
-    const timespec timeout{static_cast<time_t>(left / kNanosPerSecond), static_cast<long>(left % kNanosPerSecond)};
-    if (::ppoll(&descriptor, stop >= 0 ? 1 : 0, &timeout, nullptr) > 0) return true;
-  }
-  return false;
 }
 
 // Threads that another tracer held in some sample, each once.
@@ -91,7 +79,7 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
   HeldInSamples held;
   std::set<pid_t> traced;
   for (std::uint64_t next = begin; next < end;) {
-    if (wait_until(next, stop)) break;
+    if (wait_readable(stop, next)) break;
     const auto running = options.cpu ? running_threads(*process, &traced) : std::vector<pid_t>();
     if (!options.cpu || !running.empty()) {
       const std::uint64_t wall = realtime_ns();
@@ -119,7 +107,7 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
       next = earliest;
     }
   }
-  if (!summary.target_ended && end != std::numeric_limits<std::uint64_t>::max()) wait_until(end, stop);
+  if (!summary.target_ended && end != std::numeric_limits<std::uint64_t>::max()) wait_readable(stop, end);
   summary.elapsed = std::chrono::nanoseconds(monotonic_ns() - begin);
   for (const pid_t tid : traced) held.add(*process, tid);
   summary.missing = held.lines();
