@@ -1,8 +1,8 @@
 // hsperf serve: the counters of all JVMs of this machine over HTTP, for Prometheus and similar tools.
-#include <sys/resource.h>
 
 #include <memory>
 
+#include "base/descriptor_limit.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
@@ -61,14 +61,6 @@ class MetricsPage {
   bool laid_out_ = false;
   std::size_t last_size_ = 0;
 };
-
-// Each JVM takes some descriptors: a thousand JVMs exceed the usual soft limit.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 perfdata::HttpResponse respond(MetricsPage& page, const perfdata::HttpRequest& request) {
   perfdata::HttpResponse response;

@@ -2,7 +2,6 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/descriptor_limit.h"
 #include "base/file.h"
 #include "dtrace/bpf.h"
 #include "dtrace/close_in_parallel.h"
@@ -58,11 +58,7 @@ class PerfSource final : public ProbeSource {
 
   Result<> open(const Libjvm& libjvm, const SourceOptions& options) {
     JTRACE_ASSIGN_OR_RETURN(type_, uprobe_event_type());
-    rlimit files{};
-    if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-      files.rlim_cur = files.rlim_max;  // a descriptor for each site on each processor
-      ::setrlimit(RLIMIT_NOFILE, &files);
-    }
+    raise_descriptor_limit();
     const auto processors = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
     const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t size =

@@ -1,13 +1,13 @@
 #include "sampling/perf_events.h"
 
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/bytes.h"
+#include "base/descriptor_limit.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -25,13 +25,6 @@ std::string paranoid_level() {
 }
 
 int processors() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))); }
-
-void raise_descriptor_limit() {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
-}
 
 // The threads with most CPU time come first; if there are too few descriptors, the others are left out.
 void sort_by_cpu_time(const target::Process& process, std::vector<pid_t>& tids) {

@@ -1,0 +1,17 @@
+// How many files this process may have open.
+#pragma once
+
+#include <sys/resource.h>
+
+namespace jtrace {
+
+// Raises the soft limit to the hard one, where it may: perf events take a descriptor for each site or thread and
+// processor, a thousand JVMs some each.
+inline void raise_descriptor_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+}  // namespace jtrace
