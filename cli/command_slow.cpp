@@ -7,13 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/one_of.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
+#include "cli/temporary_file.h"
 #include "cli/trace_input.h"
-#include "cli/trace_output.h"
 #include "session/attach_trace.h"
 #include "session/options/time_text.h"
 #include "trace/io/slow_text.h"
@@ -83,35 +84,15 @@ ExitStatus print(const SlowArguments& arguments, std::uint64_t over, const std::
   return report_input(name, *summary, faults);
 }
 
-// The file of the trace: the requested one, or a temporary one.
-class TraceFile {
- public:
-  static Result<TraceFile> make(const std::string& wanted) {
-    if (!wanted.empty()) return TraceFile("", wanted);
-    std::string folder = folder_of_output("-") + "/jtrace-slow.XXXXXX";
-    if (::mkdtemp(folder.data()) == nullptr) return fail(system_error("cannot create a folder", folder));
-    return TraceFile(folder, folder + "/trace.xml");
-  }
-  TraceFile(TraceFile&& other) noexcept
-      : folder_(std::exchange(other.folder_, {})), path_(std::exchange(other.path_, {})) {}
-  TraceFile& operator=(TraceFile&&) = delete;
-  ~TraceFile() {
-    if (folder_.empty()) return;
-    ::unlink(path_.c_str());
-    ::rmdir(folder_.c_str());
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  TraceFile(std::string folder, std::string path) : folder_(std::move(folder)), path_(std::move(path)) {}
-  std::string folder_;  // "": the file stays
-  std::string path_;
-};
-
 ExitStatus trace_and_print(const SlowArguments& arguments, std::uint64_t over) {
-  const auto file = TraceFile::make(arguments.output);
-  if (!file) return report(file.error());
-  const auto options = trace_options(arguments, over, file->path());
+  std::optional<TemporaryFile> temporary;
+  if (arguments.output.empty()) {
+    auto made = TemporaryFile::make("slow", "trace.xml");
+    if (!made) return report(made.error());
+    temporary.emplace(std::move(*made));
+  }
+  const std::string path = temporary ? temporary->path() : arguments.output;
+  const auto options = trace_options(arguments, over, path);
   if (!options) return report(options.error());
   auto process = open_selected(arguments.target);
   if (!process) return report(process.error());
@@ -129,9 +110,8 @@ ExitStatus trace_and_print(const SlowArguments& arguments, std::uint64_t over) {
   if (!summary) return report(summary.error());
   if (summary->dropped != 0)
     log_warning(std::to_string(summary->dropped) + " events were lost: --filter with fewer classes loses none");
-  const ExitStatus said =
-      print(arguments, over, {file->path()}, arguments.output.empty() ? arguments.target : file->path());
-  return summary->status() != ExitStatus::kOk ? summary->status() : said;
+  const ExitStatus printed = print(arguments, over, {path}, temporary ? arguments.target : path);
+  return summary->status() != ExitStatus::kOk ? summary->status() : printed;
 }
 
 ExitStatus run(const SlowArguments& arguments) {
@@ -167,7 +147,7 @@ void add_slow_command(CLI::App& app, ExitStatus& status) {
   command->add_option("-o,--output", arguments->output, "keep the trace here")->type_name("FILE");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   command->add_option("--rows", arguments->rows, "rows of each table (20)");
-  command->footer("Example: jtrace slow 4711 --over 200ms --filter 'com.example.* include' --filter '* exclude'");
+  command->footer("Example: jtrace slow 4711 --over 200ms --filter 'com.example.*'");
   command->callback([arguments, &status] { status = run(*arguments); });
 }
 

@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/trace_output.h"
+#include "cli/temporary_file.h"
 #include "session/recover.h"
 #include "session/spill/spill_source.h"
 #include "trace/io/open_source.h"
@@ -75,17 +74,12 @@ class RecoveredSource final : public io::EventSource {
 
 Result<std::unique_ptr<io::EventSource>> open_pool(const std::string& path, io::FaultLog& faults,
                                                    const io::OpenOptions& options) {
-  std::string folder = folder_of_output("-") + "/jtrace-pool.XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr) return fail(system_error("cannot create a folder", folder));
-  const std::string document = folder + "/document.xml";
-  const auto recovered = session::recover(path, document);
-  auto source = recovered ? io::open_event_source(document, faults, options)
-                          : Result<std::unique_ptr<io::EventSource>>(fail(recovered.error()));
-  ::unlink(document.c_str());
-  ::rmdir(folder.c_str());
-  if (!source) return source;
-  const bool whole = recovered->whole && recovered->malformed == 0;
-  return std::unique_ptr<io::EventSource>(std::make_unique<RecoveredSource>(std::move(*source), whole));
+  // Its name is gone when the source has opened it.
+  JTRACE_ASSIGN_OR_RETURN(const TemporaryFile document, TemporaryFile::make("pool", "document.xml"));
+  JTRACE_ASSIGN_OR_RETURN(const auto recovered, session::recover(path, document.path()));
+  JTRACE_ASSIGN_OR_RETURN(auto source, io::open_event_source(document.path(), faults, options));
+  const bool whole = recovered.whole && recovered.malformed == 0;
+  return std::unique_ptr<io::EventSource>(std::make_unique<RecoveredSource>(std::move(source), whole));
 }
 
 }  // namespace
