@@ -25,6 +25,7 @@
 #include "attach/attach_session.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "tests/bench/bench.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/scratch_dir.h"
@@ -36,13 +37,6 @@ namespace {
 
 using attach::Clock;
 bool g_full = false;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "tests/bench/bench.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
@@ -22,13 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 double milliseconds(const CommandOutput& done) {
   return std::chrono::duration<double, std::milli>(done.elapsed).count();
@@ -152,22 +146,9 @@ Result<> bench_many(const Jdk& jdk) {
   return {};
 }
 
-int run(const std::set<std::string>& wanted) {
-  const std::pair<const char*, Result<> (*)(const Jdk&)> all[] = {
-      {"core", bench_core}, {"stack", bench_stack}, {"many", bench_many}};
-  int status = 0;
-  for (const auto& [name, bench] : all)
-    for (const Jdk& jdk : jdks()) {
-      if (jdk.root || (!wanted.empty() && !wanted.contains(name))) continue;
-      if (const auto done = bench(jdk); !done) {
-        std::fprintf(stderr, "%s %s: %s\n", name, jdk.name.c_str(), done.error().message().c_str());
-        status = 1;
-      }
-    }
-  return status;
-}
+const Benches kAll = {{"core", bench_core}, {"stack", bench_stack}, {"many", bench_many}};
 
 }  // namespace
 }  // namespace jtrace::test
 
-int main(int argc, char** argv) { return jtrace::test::run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) { return jtrace::test::run_benches(jtrace::test::kAll, {argv + 1, argv + argc}); }

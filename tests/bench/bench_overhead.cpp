@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/bench/bench.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/trace_run.h"
 
@@ -13,12 +14,6 @@ namespace jtrace::test {
 namespace {
 
 constexpr double kGoal = 1.02;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // Milliseconds that `work` units took, as the program measured them.
 Result<double> run_work(JvmProcess& jvm, int work) {

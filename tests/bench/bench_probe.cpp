@@ -17,6 +17,7 @@
 #include "dtrace/bpf_assembler.h"
 #include "dtrace/libjvm.h"
 #include "dtrace/vm_facts.h"
+#include "tests/bench/bench.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/run_command.h"
@@ -27,13 +28,6 @@ namespace {
 
 constexpr int kCalls = 200'000;
 constexpr auto kStart = std::chrono::seconds(60);
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // Nanoseconds of one call of ProbeCalls.called.
 Result<double> call_ns(JvmProcess& jvm) {
@@ -177,22 +171,9 @@ Result<> bench_facts(const Jdk& jdk) {
   return {};
 }
 
-int run(const std::set<std::string>& wanted) {
-  const std::pair<const char*, Result<> (*)(const Jdk&)> all[] = {
-      {"event", bench_event}, {"set", bench_set}, {"facts", bench_facts}};
-  int status = 0;
-  for (const auto& [name, bench] : all)
-    for (const Jdk& jdk : jdks()) {
-      if (jdk.root || (!wanted.empty() && !wanted.contains(name))) continue;
-      if (const auto done = bench(jdk); !done) {
-        std::fprintf(stderr, "%s %s: %s\n", name, jdk.name.c_str(), done.error().message().c_str());
-        status = 1;
-      }
-    }
-  return status;
-}
+const Benches kAll = {{"event", bench_event}, {"set", bench_set}, {"facts", bench_facts}};
 
 }  // namespace
 }  // namespace jtrace::test
 
-int main(int argc, char** argv) { return jtrace::test::run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) { return jtrace::test::run_benches(jtrace::test::kAll, {argv + 1, argv + argc}); }

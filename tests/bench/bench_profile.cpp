@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/bench/bench.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/run_command.h"
@@ -29,13 +30,6 @@ constexpr double kRunMs = 1500;                        // of one of them
 constexpr auto kSharesTime = std::chrono::seconds(8);  // of one profile
 
 using Shares = std::map<std::string, double>;  // by part; not normalised
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // --- cost
 
@@ -184,21 +178,9 @@ Result<> bench_shares(const Jdk& jdk) {
   return {};
 }
 
-int run(const std::set<std::string>& wanted) {
-  const std::pair<const char*, Result<> (*)(const Jdk&)> all[] = {{"cost", bench_cost}, {"shares", bench_shares}};
-  int status = 0;
-  for (const auto& [name, bench] : all)
-    for (const Jdk& jdk : jdks()) {
-      if (jdk.root || (!wanted.empty() && !wanted.contains(name))) continue;
-      if (const auto done = bench(jdk); !done) {
-        std::fprintf(stderr, "%s %s: %s\n", name, jdk.name.c_str(), done.error().message().c_str());
-        status = 1;
-      }
-    }
-  return status;
-}
+const Benches kAll = {{"cost", bench_cost}, {"shares", bench_shares}};
 
 }  // namespace
 }  // namespace jtrace::test
 
-int main(int argc, char** argv) { return jtrace::test::run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) { return jtrace::test::run_benches(jtrace::test::kAll, {argv + 1, argv + argc}); }
