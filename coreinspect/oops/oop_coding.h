@@ -42,7 +42,8 @@ struct OopCoding {
   // Decodes the reference in a root, a handle, or an uncompressed field.
   target::Address from_root(std::uint64_t raw) const {
     switch (colour) {
-      case Colour::kMasked: return (raw & z_offset_mask) == 0 ? 0 : (raw & z_offset_mask) | z_good_mask;
+      // Null has no colour; a coloured 0 is the object at the heap's start.
+      case Colour::kMasked: return raw == 0 ? 0 : (raw & z_offset_mask) | z_good_mask;
       case Colour::kShifted: return raw == 0 ? 0 : raw >> shift_of(raw);
       case Colour::kNone: break;
     }
