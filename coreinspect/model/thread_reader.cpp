@@ -4,10 +4,12 @@
 
 namespace jtrace::coreinspect {
 
-bool CollectionWait::wait() {
+CollectionWait::Outcome CollectionWait::wait() {
   constexpr std::chrono::milliseconds kPause{1};
-  for (; left_.count() > 0 && collects_now_(); left_ -= kPause) std::this_thread::sleep_for(kPause);
-  return left_.count() > 0;
+  Outcome outcome = Outcome::kNoneRan;
+  for (; left_.count() > 0 && collects_now_(); left_ -= kPause, outcome = Outcome::kEnded)
+    std::this_thread::sleep_for(kPause);
+  return left_.count() > 0 ? outcome : Outcome::kStillRuns;
 }
 
 ThreadReader::ThreadReader(const Inspection& inspection)
@@ -15,8 +17,14 @@ ThreadReader::ThreadReader(const Inspection& inspection)
 
 JavaThread ThreadReader::read(Address thread) {
   JavaThread read = read_java_thread(inspection_.objects(), thread);
-  const bool is_live = inspection_.target().process() != nullptr;
-  if (read.problem.empty() || !is_live || !wait_.wait()) return read;
+  if (inspection_.target().process() == nullptr) return read;
+  switch (wait_.wait()) {
+    case CollectionWait::Outcome::kStillRuns: in_collection_ = true; return read;
+    case CollectionWait::Outcome::kNoneRan:
+      if (read.problem.empty()) return read;
+      [[fallthrough]];
+    case CollectionWait::Outcome::kEnded: break;
+  }
   return read_java_thread(inspection_.objects(), thread);
 }
 

@@ -1,7 +1,8 @@
 // ThreadReader: read_java_thread() for all threads of one answer, with patience.
 //
 // A full collection slides objects over others while it stops the program: in those milliseconds a name in a live
-// target may be half overwritten. A thread of which something could not be read is read again after it.
+// target may be half overwritten, or a reference may lead to where its object is not yet. A thread that was read during
+// a collection is read again after it.
 #pragma once
 
 #include <chrono>
@@ -18,8 +19,13 @@ class CollectionWait {
   static constexpr std::chrono::milliseconds kLongest{500};
 
   explicit CollectionWait(std::function<bool()> collects_now) : collects_now_(std::move(collects_now)) {}
-  // Waits for the end of the collection that is running. True where reading again may help.
-  bool wait();
+  enum class Outcome {
+    kNoneRan,
+    kEnded,      // one ran, and has ended
+    kStillRuns,  // or ran so long that this answer waits no more
+  };
+  // Waits for the end of the collection that is running.
+  Outcome wait();
 
  private:
   std::function<bool()> collects_now_;
@@ -31,10 +37,13 @@ class ThreadReader {
  public:
   explicit ThreadReader(const Inspection& inspection);
   JavaThread read(Address thread);
+  // Whether a thread was read in a collection that did not end in time: what was read of it may be wrong.
+  bool read_in_collection() const { return in_collection_; }
 
  private:
   const Inspection& inspection_;
   CollectionWait wait_;
+  bool in_collection_ = false;
 };
 
 }  // namespace jtrace::coreinspect

@@ -118,18 +118,27 @@ Result<std::uint64_t> java_stack_size(const Vm& vm, Address thread) {
 
 namespace {
 
-constexpr int kTries = 4;
+constexpr int kTries = 6;
 
-// The collector of a running JVM may be moving the object, or its tables may be newer than the cached memory of the
-// object: it is read again.
+bool same_object(const JavaThread& one, const JavaThread& other) {
+  return one.problem == other.problem && (one.object == 0) == (other.object == 0) && one.name == other.name &&
+         one.id == other.id;
+}
+
+// The collector of a running JVM may be copying the object while it is read, and the cached memory may be older than
+// the reference that leads to the copy: a field that is not yet copied is null. So two readings, each of fresh memory,
+// must agree.
 void read_object_that_may_move(const ObjectModel& objects, JavaThread& thread) {
-  const std::string before = thread.problem;
+  const JavaThread before = thread;
   CachedMemory* const live = objects.classes().vm().cached_memory();
-  for (int i = 1;; ++i) {
-    read_object(objects, thread);
-    if (thread.problem == before || live == nullptr || i == kTries) return;
+  read_object(objects, thread);
+  for (int i = 1; live != nullptr && i < kTries; ++i) {
     live->forget();
-    thread.problem = before;
+    JavaThread again = before;
+    read_object(objects, again);
+    const bool agree = same_object(again, thread);
+    thread = std::move(again);
+    if (agree && thread.problem == before.problem) return;
   }
 }
 

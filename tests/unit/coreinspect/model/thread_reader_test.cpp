@@ -8,17 +8,18 @@ namespace {
 TEST(CollectionWait, EndsWithTheCollection) {
   int looks = 0;
   CollectionWait wait([&looks] { return ++looks < 5; });
-  EXPECT_TRUE(wait.wait());
+  EXPECT_EQ(wait.wait(), CollectionWait::Outcome::kEnded);
   EXPECT_EQ(looks, 5);
+  EXPECT_EQ(wait.wait(), CollectionWait::Outcome::kNoneRan);
 }
 
 TEST(CollectionWait, HasOneLimitForAllThreadsOfAnAnswer) {
   int looks = 0;
   CollectionWait wait([&looks] { return ++looks > 0; });  // it never ends
-  EXPECT_FALSE(wait.wait());
+  EXPECT_EQ(wait.wait(), CollectionWait::Outcome::kStillRuns);
   const int first = looks;
   EXPECT_LE(first, CollectionWait::kLongest.count());
-  EXPECT_FALSE(wait.wait());
+  EXPECT_EQ(wait.wait(), CollectionWait::Outcome::kStillRuns);
   EXPECT_EQ(looks, first) << "the next thread waits no more";
 }
 
