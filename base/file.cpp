@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "base/strings.h"
+
 namespace jtrace {
 
 Result<UniqueFd> open_file(const std::string& path, int flags, unsigned mode) {
@@ -35,6 +37,11 @@ Result<std::string> read_whole(int fd, std::string_view path, std::size_t limit)
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
   JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_file(path, O_RDONLY));
   return read_whole(fd.get(), path, limit);
+}
+
+std::string read_setting(const std::string& path) {
+  constexpr std::size_t kMostBytes = 4096;
+  return std::string(trimmed(read_file(path, kMostBytes).value_or("")));
 }
 
 Result<> write_whole(int fd, std::string_view bytes, std::string_view path) {

@@ -19,6 +19,9 @@ Result<UniqueFd> open_file_at(int directory, const std::string& path, int flags,
 Result<std::string> read_whole(int fd, std::string_view path, std::size_t limit = 64u << 20);
 Result<std::string> read_file(const std::string& path, std::size_t limit = 64u << 20);
 
+// The text of a small file of /proc or /sys without blanks at its ends; "" if it cannot be read.
+std::string read_setting(const std::string& path);
+
 // All bytes, over short writes and EINTR.
 Result<> write_whole(int fd, std::string_view bytes, std::string_view path);
 

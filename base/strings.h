@@ -46,6 +46,8 @@ std::string utf8_from_modified(std::string_view text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trimmed(std::string_view text);  // without blanks, tabs and newlines at both ends
+// Text of a target for a terminal: each control character is a '?'.
+std::string printable(std::string text);
 
 // The candidate nearest to `word` by edit distance, where one is near enough to be a likely slip; else empty.
 std::string_view nearest_word(std::string_view word, const std::vector<std::string_view>& candidates);

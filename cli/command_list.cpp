@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "target/jvm_discovery.h"
 
@@ -17,11 +18,8 @@ struct ListArguments {
   bool verbose = false;
 };
 
-// Text of a target is printed on a terminal, so without control characters.
-std::string printable(std::string text, std::string_view when_empty) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text.empty() ? std::string(when_empty) : text;
+std::string printable_or(std::string text, std::string_view when_empty) {
+  return text.empty() ? std::string(when_empty) : printable(std::move(text));
 }
 
 std::vector<std::string> missing_of(const target::Discovery& discovery) {
@@ -82,9 +80,9 @@ void write_text(std::string& out, const target::Discovery& discovery, bool verbo
     // The first 12 digits of an id, as container tools print it.
     const std::size_t id = jvm.container.rfind('/') + 1;
     const std::string container = verbose ? jvm.container : jvm.container.substr(id, 12);
-    rows.push_back({std::to_string(jvm.pid), std::to_string(jvm.nspid), printable(jvm.user, "-"),
-                    printable(jvm.version, "?"), printable(container, "-"), printable(jvm.main_class, "?")});
-    if (verbose) rows.back().push_back(printable(jvm.libjvm, "?"));
+    rows.push_back({std::to_string(jvm.pid), std::to_string(jvm.nspid), printable_or(jvm.user, "-"),
+                    printable_or(jvm.version, "?"), printable_or(container, "-"), printable_or(jvm.main_class, "?")});
+    if (verbose) rows.back().push_back(printable_or(jvm.libjvm, "?"));
   }
   write_table(out, rows);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
@@ -32,7 +33,7 @@ std::string text_of(const coreinspect::TopTable& table, std::size_t rows) {
     text += row.measured ? line : "      -";
     std::snprintf(line, sizeof line, " %8d %-13.*s ", row.native_id, static_cast<int>(row.state.size()),
                   row.state.data());
-    text += line + coreinspect::printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame) + "\n";
+    text += line + printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame) + "\n";
   }
   return text;
 }

@@ -24,11 +24,6 @@ namespace {
 // Never called: a place in this program's file for a uprobe of its own.
 extern "C" [[gnu::noinline, gnu::used]] void jtrace_doctor_probed() { asm volatile("nop"); }
 
-std::string first_line_of(const char* path) {
-  const auto text = read_file(path, 4096);
-  return text ? std::string(trimmed(*text)) : "";
-}
-
 // What one child may do to the other: two processes of one user, neither started by the other (Yama lets a parent trace
 // its children).
 struct Trial {
@@ -77,7 +72,7 @@ Trial try_children() {
 }
 
 std::string yama() {
-  const std::string scope = first_line_of("/proc/sys/kernel/yama/ptrace_scope");
+  const std::string scope = read_setting("/proc/sys/kernel/yama/ptrace_scope");
   return scope.empty() ? "no Yama" : "kernel.yama.ptrace_scope is " + scope;
 }
 
@@ -117,7 +112,7 @@ int try_perf(pid_t pid, int cpu) {
 }
 
 void check_perf(std::vector<Check>& checks) {
-  const std::string paranoid = first_line_of("/proc/sys/kernel/perf_event_paranoid");
+  const std::string paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid");
   const std::string scope = "kernel.perf_event_paranoid is " + (paranoid.empty() ? "not there" : paranoid);
   const int own = try_perf(0, -1), all = try_perf(-1, 0);
   Check check{.name = "perf events", .finding = "of this user's processes and of the whole machine (" + scope + ")"};

@@ -20,8 +20,8 @@ constexpr std::uint64_t kFormatLost = 1u << 4;                        // PERF_FO
 constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
 
 std::string paranoid_level() {
-  const auto text = read_file(kParanoid);
-  return text ? text->substr(0, text->find('\n')) : "?";
+  const std::string level = read_setting(kParanoid);
+  return level.empty() ? "?" : level;
 }
 
 int processors() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))); }
@@ -37,8 +37,7 @@ void sort_by_cpu_time(const target::Process& process, std::vector<pid_t>& tids) 
 
 // The highest sampling rate that the kernel allows, Hz; 0 if unknown.
 std::uint64_t greatest_rate() {
-  const auto text = read_file("/proc/sys/kernel/perf_event_max_sample_rate");
-  return text ? parse_decimal<std::uint64_t>(std::string_view(*text).substr(0, text->find('\n'))).value_or(0) : 0;
+  return parse_decimal<std::uint64_t>(read_setting("/proc/sys/kernel/perf_event_max_sample_rate")).value_or(0);
 }
 
 bool is_refusal(const Error& error) { return error.errnum == EACCES || error.errnum == EPERM; }

@@ -99,12 +99,6 @@ const View& stack_view() {
   return view;
 }
 
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
-}
-
 std::string hex(std::uint64_t value) {
   std::string text;
   append_hex(text, value);

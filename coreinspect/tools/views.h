@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "coreinspect/model/inspection.h"
 #include "coreinspect/tools/heap_options.h"
 #include "coreinspect/tools/snapshot_parts.h"
@@ -80,8 +81,6 @@ const View* find_view(std::string_view name);
 // The view of `jtrace stack`, which is not a view of inspect.
 const View& stack_view();
 
-// Text of a target for a terminal: without control characters.
-std::string printable(std::string text);
 std::string hex(std::uint64_t value);
 
 Result<ViewResult> view_info(Inspection&, const ViewOptions&);

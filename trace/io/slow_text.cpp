@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/strings.h"
+
 namespace jtrace::trace::io {
 namespace {
 
@@ -36,13 +38,6 @@ std::string time_of_day(std::uint64_t ns) {
   char text[32];
   std::snprintf(text, sizeof text, "%02d:%02d:%02d.%03u", parts.tm_hour, parts.tm_min, parts.tm_sec,
                 static_cast<unsigned>(ns % 1'000'000'000 / 1'000'000));
-  return text;
-}
-
-// Text of a target goes to a terminal: no control characters.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "trace/io/slow_text.h"
 #include "trace/io/statistics.h"
 #include "trace/schema.h"
@@ -17,13 +18,6 @@ std::string seconds(std::uint64_t ns) {
   return text;
 }
 double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-// Text from a target goes to a terminal: control characters are removed.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
-}
 
 template <class Row, class Map, class Less>
 std::vector<Row> sorted(const Map& map, Less less, std::size_t rows) {
