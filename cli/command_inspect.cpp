@@ -109,11 +109,15 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   own.add(ViewOption::kTop, command.add_option("--top", heap.top, "number of rows; of an array, number of elements"));
   own.add(ViewOption::kByLoader,
           command.add_flag("--by-loader", heap.by_loader, "with the class loader of each class"));
+  own.add(ViewOption::kReachable, command.add_flag("--reachable", heap.reachable,
+                                                   "only what a collection would keep; of a heap dump or by one"));
   own.add(ViewOption::kDepth,
-          command.add_option("--depth", heap.depth, "number of references to follow (0)")->check(CLI::Range(0, 1000)));
+          command.add_option("--depth", heap.depth, "number of references to follow (0); of dominators: levels (2)")
+              ->check(CLI::Range(0, 1000)));
   own.add(ViewOption::kHeap, command.add_flag("--heap", heap.in_events, "include instances and bytes of each class"));
   own.add(ViewOption::kObject,
-          command.add_option("--object", heap.objects, "include the object at this address; may be repeated"));
+          command.add_option("--object", heap.objects,
+                             "include the object at this address, or begin there; may be repeated"));
   own.add(
       ViewOption::kThreads,
       command.add_option("--threads", heap.threads, "number of threads that walk the heap")->check(CLI::Range(1, 64)));
@@ -124,8 +128,10 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
 void add_inspect_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command =
-      app.add_subcommand("inspect", "look into a live JVM or a core: threads, flags, classes, code, ...");
-  command->add_option("PID|CORE", arguments->target, "process id, part of a main class, or a core file")->required();
+      app.add_subcommand("inspect", "look into a live JVM, a core or a heap dump: threads, flags, classes, heap, ...");
+  command
+      ->add_option("PID|CORE|HPROF", arguments->target, "process id, part of a main class, a core file, or a heap dump")
+      ->required();
   const CLI::Option* view = command->add_option("VIEW", arguments->view, "what to show; see below")->required();
   command->add_option("ARGUMENT", arguments->options.arguments, "argument of the view");
   add_inspect_options(*command, *arguments);

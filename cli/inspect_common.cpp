@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/joined.h"
+#include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
 #include "cli/selector.h"
 #include "coreinspect/tools/snapshot_events.h"
@@ -70,14 +72,20 @@ void report_masked(std::size_t count) {
                       : std::to_string(count) + " values are masked: --show-secrets shows them");
 }
 
-void write_envelope(std::string& out, const coreinspect::Inspection& inspection, const std::string& view,
-                    const coreinspect::ViewResult& result) {
+void write_target(JsonWriter& json, const coreinspect::Inspection& inspection) {
   const target::Target& target = inspection.target();
-  JsonWriter json(out);
-  json.begin_object().member("view", view).key("target").begin_object();
+  json.begin_object();
   if (target.core()) json.member("kind", "core").member("path", target.core()->path()).member("nspid", target.nspid());
   else json.member("kind", "process").member("pid", target.process()->pid()).member("nspid", target.nspid());
   json.member("version", inspection.vm().release()).end_object();
+}
+
+template <class WriteTarget>
+void write_envelope(std::string& out, const std::string& view, const coreinspect::ViewResult& result,
+                    WriteTarget&& write_target) {
+  JsonWriter json(out);
+  json.begin_object().member("view", view).key("target");
+  write_target(json);
   json.member("complete", result.missing.empty()).key("missing").begin_array();
   for (const std::string& line : result.missing) json.value(line);
   json.end_array();
@@ -110,7 +118,8 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   coreinspect::ViewOptions own = options;
   std::optional<HeapProgress>
       progress;  // constructed before the file and destroyed after it, so that no signal leaves a partial file
-  if (view.walks_heap) progress.emplace(own.heap);
+  // The graph is made after the JVM runs again, and asks nobody whether to go on: a signal ends the program there.
+  if (view.walks_heap && !own.heap.reachable) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;
   if (view.writes_dump) {
     JTRACE_ASSIGN_OR_RETURN(dump, open_heap_dump(arguments.output));
@@ -123,7 +132,8 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
     if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
       result.missing.push_back(line);
   std::string out;
-  if (options.json) write_envelope(out, inspection, std::string(view.name), result);
+  if (options.json)
+    write_envelope(out, std::string(view.name), result, [&](JsonWriter& json) { write_target(json, inspection); });
   else out = std::move(result.out);
   if (view.writes_dump && arguments.output == "-") return std::move(result.missing);
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(view.writes_dump ? "-" : arguments.output));
@@ -131,6 +141,43 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   JTRACE_RETURN_IF_ERROR(bytes->finish());
   report_masked(result.masked);
   return std::move(result.missing);
+}
+
+std::string views_of_dumps() {
+  std::vector<std::string> names;
+  for (const coreinspect::View& view : coreinspect::views())
+    if (view.of_graph) names.emplace_back(view.name);
+  return joined(names);
+}
+
+Result<std::vector<std::string>> write_graph_view(const InspectArguments& arguments, const coreinspect::View& view) {
+  if (!view.of_graph)
+    return fail(ErrorCategory::kUsage, "a heap dump has no " + std::string(view.name), "it has " + views_of_dumps());
+  if (arguments.format == "xml")
+    return fail(ErrorCategory::kUsage, "a view of a heap dump has no elements of trace.dtd: text and json only");
+  bool cut = false;
+  JTRACE_ASSIGN_OR_RETURN(const auto graph, open_heap_graph(arguments.target, cut));
+  coreinspect::ViewOptions options = arguments.options;
+  options.json = arguments.format == "json";
+  JTRACE_ASSIGN_OR_RETURN(auto result, view.of_graph(*graph, options));
+  if (cut) result.missing.push_back("the compressed file ends too early, or its end is spoilt");
+  std::string out;
+  if (options.json)
+    write_envelope(out, std::string(view.name), result, [&](JsonWriter& json) {
+      json.begin_object().member("kind", "heap dump").member("path", arguments.target);
+      json.member("time", graph->file().millis()).end_object();
+    });
+  else out = std::move(result.out);
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
+  JTRACE_RETURN_IF_ERROR(bytes->write(out));
+  JTRACE_RETURN_IF_ERROR(bytes->finish());
+  return std::move(result.missing);
+}
+
+ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::string& what) {
+  if (!missing) return report(missing.error().with_context(what));
+  for (const std::string& line : *missing) log_info("missing: " + line);
+  return missing->empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
 }  // namespace
@@ -154,18 +201,19 @@ CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments) {
 }
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
+  const std::string what = std::string(view.name) + " of " + arguments.target;
+  if (is_core_name(arguments.target) && is_heap_dump(arguments.target))
+    return finish(write_graph_view(arguments, view), what);
   auto inspection = open_inspection(arguments);
   if (!inspection) return report(inspection.error());
   coreinspect::ViewOptions options = arguments.options;
   options.json = arguments.format == "json";
   options.max_stop = std::chrono::milliseconds(arguments.max_stop_ms);
-  const std::string name(view.name);
   const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, view, options)
                                                               : write_view(**inspection, arguments, view, options);
-  if (!missing) return report(missing.error().with_context(name + " of " + arguments.target));
-  for (const std::string& line : (*inspection)->vm().warnings()) log_info(line);
-  for (const std::string& line : *missing) log_info("missing: " + line);
-  return missing->empty() ? ExitStatus::kOk : ExitStatus::kPartial;
+  if (missing)
+    for (const std::string& line : (*inspection)->vm().warnings()) log_info(line);
+  return finish(missing, what);
 }
 
 }  // namespace jtrace::cli

@@ -33,6 +33,7 @@ LAYERS = {
                        "coreinspect/runtime", "coreinspect/vm", "coreinspect/types", "target", "base"],
     "coreinspect/unwind": ["coreinspect/*", "target", "base"],
     "coreinspect/hprof": ["coreinspect/*", "target", "trace", "base"],
+    "coreinspect/graph": ["coreinspect/*", "base"],
     "coreinspect/tools": ["coreinspect/*", "perfdata", "target", "trace", "base"],
     "agent/classfile": ["base"],
     "agent": ["agent/classfile", "trace", "trace/record", "base"],
@@ -61,7 +62,7 @@ FILES = {
 }
 # Layers of coreinspect that stand side by side and may include one another, and those that may not be reached from below.
 PEERS = {"coreinspect/oops", "coreinspect/memory", "coreinspect/code", "coreinspect/runtime"}
-TOP_OF_COREINSPECT = ["coreinspect/tools", "coreinspect/hprof", "coreinspect/unwind"]
+TOP_OF_COREINSPECT = ["coreinspect/tools", "coreinspect/graph", "coreinspect/hprof", "coreinspect/unwind"]
 # Other people's headers -> where they may be included.
 THIRD_PARTIES = {
     r"CLI/": ["cli"],

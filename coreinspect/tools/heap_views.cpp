@@ -136,6 +136,7 @@ Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOption
 }
 
 Result<ViewResult> view_histogram(Inspection& inspection, const ViewOptions& options) {
+  if (options.heap.reachable) return view_reachable(inspection, options);
   JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, false));
   JTRACE_ASSIGN_OR_RETURN(HistogramTable table, take_histogram_table(*access, options.heap));
   ViewResult result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "coreinspect/tools/graph_views.h"
 
 namespace jtrace::coreinspect {
 
@@ -50,8 +51,10 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
   static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRefs = {kTop, kMaxStop, kNoStop, kThreads};
-  static constexpr std::initializer_list<ViewOption> kHistogram = {kSort,    kFilter, kTop,    kByLoader,
-                                                                   kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kHistogram = {kSort,      kFilter,  kTop,    kByLoader,
+                                                                   kReachable, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kRetained = {kFilter, kTop, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kDominators = {kDepth, kTop, kObject, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kObjectView = {kDepth, kTop, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kEvents = {kHeap,    kObject, kShowSecrets,
                                                                 kMaxStop, kNoStop, kThreads};
@@ -71,7 +74,14 @@ const std::vector<View>& views() {
       {"statics", "NAME", "static fields of a class with their values", view_statics, nullptr, kSecrets},
       {"loaders", "", "class loaders with the number of their classes", view_loaders, nullptr},
       {"heap", "", "spaces of the heap and their use", view_heap, heap_parts},
-      {"histogram", "", "instances and bytes of each class", view_histogram, histogram_parts, kHistogram, true},
+      {"histogram", "", "instances and bytes of each class", view_histogram, histogram_parts, kHistogram, true, false,
+       graph_histogram},
+      {"retained", "", "what the objects of each class keep in memory: bytes that would be free without them",
+       view_retained, nullptr, kRetained, false, false, graph_retained},
+      {"dominators", "", "the objects that keep most, and what they keep (--depth N, --object ADDRESS)",
+       view_dominators, nullptr, kDominators, false, false, graph_dominators},
+      {"paths", "ADDRESS|CLASS", "the shortest way from a root to an object, or to the largest ones of a class",
+       view_paths, nullptr, kRefs, false, false, graph_paths},
       {"heapdump", "", "all objects, classes, roots and stacks as an hprof file: -o FILE.hprof or FILE.hprof.gz",
        view_heapdump, nullptr, kWalk, true, true},
       {"object", "ADDRESS", "an object with its fields, and what it refers to (--depth N)", view_object, object_parts,

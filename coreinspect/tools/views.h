@@ -60,7 +60,10 @@ enum class ViewOption : std::uint8_t {
   kDepth,
   kHeap,
   kObject,
+  kReachable,
 };
+
+class ObjectGraph;
 
 struct View {
   std::string_view name;
@@ -71,6 +74,7 @@ struct View {
   std::initializer_list<ViewOption> options = {};
   bool walks_heap = false;   // the whole heap, which takes long if it is large
   bool writes_dump = false;  // HeapOptions::dump instead of its output
+  Result<ViewResult> (*of_graph)(const ObjectGraph&, const ViewOptions&) = nullptr;  // of a heap dump; null: none
 
   bool has(ViewOption option) const;
 };
@@ -107,5 +111,9 @@ Result<ViewResult> view_object(Inspection&, const ViewOptions&);
 Result<ViewResult> view_refs(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heapdump(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heap(Inspection&, const ViewOptions&);
+Result<ViewResult> view_reachable(Inspection&, const ViewOptions&);
+Result<ViewResult> view_retained(Inspection&, const ViewOptions&);
+Result<ViewResult> view_dominators(Inspection&, const ViewOptions&);
+Result<ViewResult> view_paths(Inspection&, const ViewOptions&);
 
 }  // namespace jtrace::coreinspect

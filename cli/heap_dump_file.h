@@ -1,0 +1,17 @@
+// A heap dump as the target of a view: recognised by what it begins with, unpacked in memory if it is compressed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "coreinspect/graph/object_graph.h"
+
+namespace jtrace::cli {
+
+// Whether this is a regular file with a heap dump, or a compressed one.
+bool is_heap_dump(const std::string& path);
+// Progress and Ctrl-C: none. `cut`: the compressed file ends too early.
+Result<std::unique_ptr<coreinspect::ObjectGraph>> open_heap_graph(const std::string& path, bool& cut);
+
+}  // namespace jtrace::cli

@@ -1,0 +1,113 @@
+#include "coreinspect/graph/heap_tree.h"
+
+#include <algorithm>
+
+namespace jtrace::coreinspect {
+
+HeapTree::HeapTree(const ObjectGraph& graph) : graph_(graph), tree_(find_dominators(graph)) {
+  const auto count = static_cast<std::uint32_t>(tree_.object.size());
+  number_.assign(graph.size(), kNone);
+  retained_.assign(count, 0);
+  for (std::uint32_t i = 1; i < count; ++i) {
+    number_[tree_.object[i]] = i;
+    retained_[i] = graph.bytes(tree_.object[i]);
+  }
+  for (std::uint32_t object = 0; object < graph.size(); ++object) {
+    ClassRetained& sum = by_strength_[static_cast<std::size_t>(graph.strength(object))];
+    ++sum.objects;
+    sum.shallow += number_[object] == kNone ? graph.bytes(object) : retained_[number_[object]];
+  }
+  for (std::uint32_t i = count - 1; i > 0; --i) retained_[tree_.dominator[i]] += retained_[i];
+  first_child_.assign(count + 1, 0);
+  for (std::uint32_t i = 1; i < count; ++i) ++first_child_[tree_.dominator[i] + 1];
+  for (std::uint32_t i = 1; i <= count; ++i) first_child_[i] += first_child_[i - 1];
+  children_.resize(count - 1);
+  std::vector<std::uint32_t> next(first_child_.begin(), first_child_.end() - 1);
+  for (std::uint32_t i = 1; i < count; ++i) children_[next[tree_.dominator[i]]++] = i;
+}
+
+std::uint64_t HeapTree::retained(std::uint32_t object) const {
+  return number_[object] == kNone ? 0 : retained_[number_[object]];
+}
+
+std::uint32_t HeapTree::dominator(std::uint32_t object) const {
+  return number_[object] == kNone ? kNoObject : tree_.object[tree_.dominator[number_[object]]];
+}
+
+std::vector<std::uint32_t> HeapTree::dominated(std::uint32_t object) const {
+  if (object != kNoObject && number_[object] == kNone) return {};
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t number : below(object == kNoObject ? 0 : number_[object]))
+    found.push_back(tree_.object[number]);
+  return found;
+}
+
+std::vector<std::uint32_t> HeapTree::largest(std::uint32_t object, std::size_t most) const {
+  std::vector<std::uint32_t> found = dominated(object);
+  const auto more = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(retained(b), a) < std::pair(retained(a), b);
+  };
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), end, found.end(), more);
+  found.erase(end, found.end());
+  return found;
+}
+
+// An object counts for its class where none above it in the tree is of the class.
+std::vector<ClassRetained> HeapTree::by_class() const {
+  std::vector<ClassRetained> sums(graph_.classes().size());
+  std::vector<std::uint32_t> above(sums.size(), 0);  // by class: how many are on the way from the top
+  struct Open {
+    std::uint32_t number, next;
+  };
+  std::vector<Open> open = {{0, 0}};
+  while (!open.empty()) {
+    Open& last = open.back();
+    const auto children = below(last.number);
+    if (last.next == children.size()) {
+      if (last.number != 0) --above[graph_.class_of(tree_.object[last.number])];
+      open.pop_back();
+      continue;
+    }
+    const std::uint32_t number = children[last.next++], object = tree_.object[number], its = graph_.class_of(object);
+    ClassRetained& sum = sums[its];
+    ++sum.objects;
+    sum.shallow += graph_.bytes(object);
+    if (above[its]++ == 0) sum.retained += retained_[number];
+    open.push_back({number, 0});
+  }
+  return sums;
+}
+
+ShortestPaths::ShortestPaths(const ObjectGraph& graph) : graph_(graph), from_(graph.size(), kNoObject) {
+  std::vector<std::uint32_t> now, next;
+  for (const std::uint32_t root : graph.roots()) {
+    from_[root] = root;
+    now.push_back(root);
+  }
+  for (; !now.empty(); now.swap(next), next.clear())
+    for (const std::uint32_t object : now)
+      for (std::uint32_t i = 0, count = graph.edges(object); i < count; ++i) {
+        const std::uint32_t target = graph.edge(object, i);
+        if (target == kNoObject || from_[target] != kNoObject) continue;
+        from_[target] = object;
+        next.push_back(target);
+      }
+}
+
+std::vector<ShortestPaths::Step> ShortestPaths::to(std::uint32_t object) const {
+  std::vector<Step> steps;
+  while (from_[object] != kNoObject) {
+    const std::uint32_t before = from_[object];
+    Step step{.object = object};
+    for (std::uint32_t i = 0, count = graph_.edges(before); before != object && i < count && step.edge.empty(); ++i)
+      if (graph_.edge(before, i) == object) step.edge = graph_.edge_name(before, i);
+    steps.push_back(std::move(step));
+    if (before == object) break;
+    object = before;
+  }
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,70 @@
+// HeapTree: what each object of a graph retains, with the tree of dominators in both directions.
+//
+// What an object retains would be free without it: itself and all that it dominates. What only soft, weak, final or
+// phantom references reach is in the tree too, under the reference that reaches it; garbage is not.
+// Ownership: borrows the graph. Threads: any number may ask.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "coreinspect/graph/object_graph.h"
+
+namespace jtrace::coreinspect {
+
+// `retained` counts what several objects of the class retain once.
+struct ClassRetained {
+  std::uint64_t objects = 0, shallow = 0, retained = 0;
+};
+
+class HeapTree {
+ public:
+  explicit HeapTree(const ObjectGraph& graph);
+
+  const ObjectGraph& graph() const { return graph_; }
+  // Objects and bytes by how they are held.
+  const std::array<ClassRetained, kStrengths>& by_strength() const { return by_strength_; }
+  std::uint64_t reachable() const { return retained_.front(); }  // bytes
+
+  std::uint64_t retained(std::uint32_t object) const;  // 0 for garbage
+  // kNoObject for what only the roots together hold, and for garbage.
+  std::uint32_t dominator(std::uint32_t object) const;
+  // What it dominates directly; for kNoObject, what no single object holds. By number of the search, not sorted.
+  std::vector<std::uint32_t> dominated(std::uint32_t object) const;
+  // The same, those that retain most first, at most `most`.
+  std::vector<std::uint32_t> largest(std::uint32_t object, std::size_t most) const;
+  // By class number of the graph.
+  std::vector<ClassRetained> by_class() const;
+
+ private:
+  static constexpr std::uint32_t kNone = 0;
+  std::span<const std::uint32_t> below(std::uint32_t number) const {
+    return std::span(children_).subspan(first_child_[number], first_child_[number + 1] - first_child_[number]);
+  }
+
+  const ObjectGraph& graph_;
+  DominatorTree tree_;
+  std::vector<std::uint32_t> number_;                  // by object; 0 for garbage
+  std::vector<std::uint64_t> retained_;                // by number
+  std::vector<std::uint32_t> first_child_, children_;  // by number
+  std::array<ClassRetained, kStrengths> by_strength_{};
+};
+
+// The shortest ways from the roots to objects, found by one search of all.
+class ShortestPaths {
+ public:
+  struct Step {
+    std::uint32_t object = 0;
+    std::string edge;  // that leads to it from the step before; "" for the root
+  };
+  explicit ShortestPaths(const ObjectGraph& graph);
+  // From a root to the object; empty for garbage.
+  std::vector<Step> to(std::uint32_t object) const;
+
+ private:
+  const ObjectGraph& graph_;
+  std::vector<std::uint32_t> from_;  // by object: itself for a root, kNoObject for garbage
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,298 @@
+#include "coreinspect/graph/hprof_file.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::uint64_t kRecordHead = 9;  // tag, time, length
+constexpr std::uint8_t kOldHeapDump = 0x0c;
+constexpr std::uint8_t kRootNativeStack = 0x04, kRootThreadBlock = 0x06;
+
+Result<> check_kind(std::span<const std::byte> bytes, const std::string& name) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 19));
+  const auto refuse = [&](const std::string& why) {
+    return fail(Error{.category = ErrorCategory::kMalformed, .text = why, .path = name});
+  };
+  if (text.empty()) return refuse("the file is empty");
+  if (!text.starts_with(HprofFile::kMagic)) return refuse("no heap dump: it does not begin with \"JAVA PROFILE\"");
+  if (text.starts_with("JAVA PROFILE 1.0.3")) return refuse("a heap dump of Android (1.0.3), which has other records");
+  return {};
+}
+
+}  // namespace
+
+Result<HprofFile> HprofFile::open(UniqueFd file, const std::string& name) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return fail(system_error("cannot look at the heap dump", name));
+  HprofFile dump;
+  if (const auto size = static_cast<std::size_t>(status.st_size); size > 0) {
+    void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (mapped == MAP_FAILED) return fail(system_error("cannot map the heap dump", name));
+    dump.bytes_ = dump.mapped_ = {static_cast<const std::byte*>(mapped), size};
+    dump.guard_ = MappingGuard(dump.bytes_);
+  }
+  JTRACE_RETURN_IF_ERROR(dump.read(name));
+  return dump;
+}
+
+Result<HprofFile> HprofFile::of_view(std::span<const std::byte> bytes, const std::string& name) {
+  HprofFile dump;
+  dump.bytes_ = bytes;
+  JTRACE_RETURN_IF_ERROR(dump.read(name));
+  return dump;
+}
+
+Result<> HprofFile::read(const std::string& name) {
+  JTRACE_ASSIGN_OR_RETURN(const std::uint64_t place, read_header(name));
+  read_records(place);
+  return {};
+}
+
+HprofFile::HprofFile(HprofFile&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})),
+      mapped_(std::exchange(other.mapped_, {})),
+      guard_(std::move(other.guard_)),
+      id_size_(other.id_size_),
+      millis_(other.millis_),
+      texts_(std::move(other.texts_)),
+      names_(std::move(other.names_)),
+      threads_(std::move(other.threads_)),
+      classes_(std::move(other.classes_)),
+      roots_(std::move(other.roots_)),
+      segments_(std::move(other.segments_)),
+      skipped_(other.skipped_),
+      cut_(std::move(other.cut_)) {}
+
+HprofFile::~HprofFile() {
+  guard_ = MappingGuard();
+  if (!mapped_.empty()) ::munmap(const_cast<std::byte*>(mapped_.data()), mapped_.size());
+}
+
+// The format's name, a 0, the size of ids, the time.
+Result<std::uint64_t> HprofFile::read_header(const std::string& name) {
+  JTRACE_RETURN_IF_ERROR(check_kind(bytes_, name));
+  const auto zero =
+      std::find(bytes_.begin(), bytes_.begin() + std::min<std::ptrdiff_t>(32, std::ssize(bytes_)), std::byte{0});
+  const auto place = static_cast<std::uint64_t>(zero - bytes_.begin()) + 1;
+  if (place + 12 > bytes_.size())
+    return fail(Error{.category = ErrorCategory::kMalformed, .text = "the heap dump ends in its header", .path = name});
+  id_size_ = static_cast<std::uint32_t>(number(place, 4));
+  if (id_size_ != 4 && id_size_ != 8)
+    return fail(Error{.category = ErrorCategory::kMalformed,
+                      .text = "a heap dump with ids of " + std::to_string(id_size_) + " bytes: 4 or 8 are known",
+                      .path = name});
+  millis_ = number(place + 4, 8);
+  return place + 12;
+}
+
+void HprofFile::read_records(std::uint64_t place) {
+  while (place < bytes_.size()) {
+    if (place + kRecordHead > bytes_.size()) {
+      cut_ = "it ends at byte " + std::to_string(bytes_.size()) + ", inside the head of a record";
+      return;
+    }
+    const auto tag = static_cast<std::uint8_t>(number(place, 1));
+    std::uint64_t length = number(place + 5, 4);
+    const std::uint64_t body = place + kRecordHead;
+    // One record of a whole heap may be longer than its length can say: to the end then.
+    if (tag == kOldHeapDump &&
+        (length == 0 || (bytes_.size() - body > 0xffff'ffffull && length < bytes_.size() - body)))
+      length = bytes_.size() - body;
+    if (length > bytes_.size() - body) {
+      cut_ = "a record at byte " + std::to_string(place) + " has " + std::to_string(length) + " bytes, the file has " +
+             std::to_string(bytes_.size() - body) + " more";
+      length = bytes_.size() - body;
+      if (tag != kOldHeapDump && tag != static_cast<std::uint8_t>(HprofTag::kHeapDumpSegment)) return;
+    }
+    switch (static_cast<HprofTag>(tag)) {
+      case HprofTag::kUtf8:
+        if (length >= id_size_) texts_[id(body)] = {body + id_size_, static_cast<std::uint32_t>(length - id_size_)};
+        break;
+      case HprofTag::kLoadClass:
+        if (length >= 8 + 2ull * id_size_) names_[id(body + 4)] = id(body + 8 + id_size_);
+        break;
+      case HprofTag::kHeapDumpSegment: read_segment(body, body + length); break;
+      default:
+        if (tag == kOldHeapDump) read_segment(body, body + length);
+        break;
+    }
+    place = body + length;
+  }
+}
+
+void HprofFile::read_segment(std::uint64_t place, std::uint64_t end) {
+  const std::uint64_t start = place;
+  while (place < end) {
+    const std::uint64_t size = sub_size(place, end);
+    if (size == 0) break;
+    read_sub(place);
+    place += size;
+  }
+  if (place > start) segments_.push_back({start, place});
+  skipped_ += end - place;
+}
+
+std::uint64_t HprofFile::sub_size(std::uint64_t place, std::uint64_t end) const {
+  const std::uint64_t left = end - place, id = id_size_;
+  const auto fits = [&](std::uint64_t size) { return size <= left ? size : 0; };
+  const auto array = [&](std::uint64_t head, std::uint64_t count_at, std::uint64_t element) {
+    return head > left ? 0 : fits(head + number(place + count_at, 4) * element);
+  };
+  const auto tag = static_cast<std::uint8_t>(number(place, 1));
+  switch (tag) {
+    case kRootNativeStack:
+    case kRootThreadBlock: return fits(1 + id + 4);
+    default: break;
+  }
+  switch (static_cast<HprofSub>(tag)) {
+    case HprofSub::kRootUnknown:
+    case HprofSub::kRootStickyClass:
+    case HprofSub::kRootMonitorUsed: return fits(1 + id);
+    case HprofSub::kRootJniGlobal: return fits(1 + 2 * id);
+    case HprofSub::kRootJniLocal:
+    case HprofSub::kRootJavaFrame:
+    case HprofSub::kRootThreadObject: return fits(1 + id + 8);
+    case HprofSub::kClassDump: return class_size(place, end);
+    case HprofSub::kInstanceDump: return array(1 + 2 * id + 8, 1 + id + 4 + id, 1);
+    case HprofSub::kObjectArrayDump: return array(1 + 2 * id + 8, 1 + id + 4, id);
+    case HprofSub::kPrimitiveArrayDump: {
+      const std::uint64_t head = 1 + id + 9;
+      const std::uint32_t size = head > left ? 0 : element_size(static_cast<std::uint8_t>(number(place + head - 1, 1)));
+      return size == 0 ? 0 : array(head, 1 + id + 4, size);
+    }
+  }
+  return 0;
+}
+
+// Class, stack, super, loader, signers, domain, two ids, size; then the constant pool, statics and fields.
+std::uint64_t HprofFile::class_size(std::uint64_t place, std::uint64_t end) const {
+  std::uint64_t at = place + 1 + 7ull * id_size_ + 8;
+  const auto skip = [&](bool named, bool with_value) {
+    if (at + 2 > end) return false;
+    const std::uint64_t count = number(at, 2);
+    at += 2;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      at += named ? id_size_ : 2;
+      if (at + 1 > end) return false;
+      const std::uint32_t size = field_size(static_cast<std::uint8_t>(number(at, 1)));
+      if (size == 0) return false;
+      at += 1 + (with_value ? size : 0);
+    }
+    return at <= end;
+  };
+  return skip(false, true) && skip(true, true) && skip(true, false) ? at - place : 0;
+}
+
+void HprofFile::read_sub(std::uint64_t place) {
+  const auto tag = static_cast<std::uint8_t>(number(place, 1));
+  if (is_object(static_cast<HprofSub>(tag))) return;
+  if (tag == static_cast<std::uint8_t>(HprofSub::kClassDump)) return read_class(place);
+  HprofRoot root{.object = id(place + 1), .kind = tag};
+  switch (tag) {
+    case kRootNativeStack:
+    case kRootThreadBlock:
+    case static_cast<std::uint8_t>(HprofSub::kRootJniLocal):
+    case static_cast<std::uint8_t>(HprofSub::kRootJavaFrame):
+    case static_cast<std::uint8_t>(HprofSub::kRootThreadObject):
+      root.thread = static_cast<std::uint32_t>(number(place + 1 + id_size_, 4));
+      break;
+    default: break;
+  }
+  if (tag == static_cast<std::uint8_t>(HprofSub::kRootThreadObject)) threads_.emplace(root.thread, root.object);
+  roots_.push_back(root);
+}
+
+void HprofFile::read_class(std::uint64_t place) {
+  HprofClass read;
+  const std::uint64_t ids = place + 1 + id_size_ + 4;
+  read.id = id(place + 1);
+  read.super = id(ids);
+  read.loader = id(ids + id_size_);
+  read.signers = id(ids + 2ull * id_size_);
+  read.domain = id(ids + 3ull * id_size_);
+  std::uint64_t at = place + 1 + 7ull * id_size_ + 8;
+  const auto take_value = [&](std::uint8_t type) {
+    const std::uint64_t value = number(at, field_size(type));
+    at += field_size(type);
+    return value;
+  };
+  const auto take = [&](std::uint32_t size) {
+    const std::uint64_t value = number(at, size);
+    at += size;
+    return value;
+  };
+  for (std::uint64_t count = take(2); count > 0; --count) {
+    take(2);
+    take_value(static_cast<std::uint8_t>(take(1)));
+  }
+  for (std::uint64_t count = take(2); count > 0; --count) {
+    HprofField field{.name = take(id_size_)};
+    field.type = static_cast<std::uint8_t>(take(1));
+    read.statics.push_back({field, take_value(field.type)});
+  }
+  for (std::uint64_t count = take(2); count > 0; --count) {
+    HprofField field{.name = take(id_size_)};
+    field.type = static_cast<std::uint8_t>(take(1));
+    read.fields.push_back(field);
+  }
+  classes_.push_back(std::move(read));
+}
+
+HprofObject HprofFile::object_at(std::uint64_t place) const {
+  HprofObject object{.kind = static_cast<HprofSub>(number(place, 1)), .id = id(place + 1)};
+  std::uint64_t at = place + 1 + id_size_ + 4;
+  switch (object.kind) {
+    case HprofSub::kInstanceDump:
+      object.type_id = id(at);
+      object.count = number(at + id_size_, 4);
+      object.body = at + id_size_ + 4;
+      object.end = object.body + object.count;
+      break;
+    case HprofSub::kObjectArrayDump:
+      object.count = number(at, 4);
+      object.type_id = id(at + 4);
+      object.body = at + 4 + id_size_;
+      object.end = object.body + object.count * id_size_;
+      break;
+    default:
+      object.count = number(at, 4);
+      object.type = static_cast<std::uint8_t>(number(at + 4, 1));
+      object.body = at + 5;
+      object.end = object.body + object.count * element_size(object.type);
+  }
+  return object;
+}
+
+std::string HprofFile::text(std::uint64_t id) const {
+  const auto found = texts_.find(id);
+  if (found == texts_.end()) return "?";
+  return utf8_from_modified({reinterpret_cast<const char*>(bytes_.data()) + found->second.place, found->second.size});
+}
+
+std::string HprofFile::class_name(std::uint64_t id) const {
+  const auto found = names_.find(id);
+  std::string name = found == names_.end() ? "?" : text(found->second);
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name;
+}
+
+std::uint64_t HprofFile::thread_object(std::uint32_t serial) const {
+  const auto found = threads_.find(serial);
+  return found == threads_.end() ? 0 : found->second;
+}
+
+std::vector<std::string> HprofFile::missing() const {
+  std::vector<std::string> lines;
+  if (!cut_.empty()) lines.push_back("the heap dump is cut: " + cut_);
+  if (skipped_ > 0) lines.push_back(std::to_string(skipped_) + " bytes of the heap dump could not be read");
+  if (guard_.was_cut()) lines.push_back("the heap dump was cut while it was read");
+  return lines;
+}
+
+}  // namespace jtrace::coreinspect

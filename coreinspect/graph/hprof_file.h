@@ -1,0 +1,156 @@
+// HprofFile: a heap dump in the "JAVA PROFILE 1.0.x" format, whoever wrote it, mapped and read in place.
+//
+// open() goes through all records once, checks that each lies in the file, and keeps names, classes, roots and where
+// the segments of objects are; what comes later reads objects at their place. A dump that is cut or damaged is read up
+// to there, and `missing` has a line for it. Nothing is allocated by a count in the file. Layout: hprof_b_spec.h and
+// heapDumper.cpp. Ownership: owns the mapping, where open() made it. Threads: any number, after open(). Errors:
+// kMalformed for what is no such dump; system errors.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mapping_guard.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "coreinspect/hprof/hprof_writer.h"
+
+namespace jtrace::coreinspect {
+
+struct HprofField {
+  std::uint64_t name = 0;  // id of a text
+  std::uint8_t type = 0;   // 2 for a reference, else a BasicType
+};
+struct HprofStatic {
+  HprofField field;
+  std::uint64_t value = 0;
+};
+struct HprofClass {
+  std::uint64_t id = 0, super = 0, loader = 0, signers = 0, domain = 0;
+  std::vector<HprofStatic> statics;
+  std::vector<HprofField> fields;  // its own
+};
+struct HprofRoot {
+  std::uint64_t object = 0;
+  std::uint8_t kind = 0;     // the sub-record's tag
+  std::uint32_t thread = 0;  // serial number, of a root in a thread
+};
+// An instance or an array.
+struct HprofObject {
+  HprofSub kind = HprofSub::kInstanceDump;
+  std::uint8_t type = 0;  // of the elements of a primitive array
+  std::uint64_t id = 0;
+  std::uint64_t type_id = 0;  // its class; 0 for a primitive array
+  std::uint64_t count = 0;    // elements; bytes of the fields of an instance
+  std::uint64_t body = 0;     // place of the fields or elements
+  std::uint64_t end = 0;      // place of what follows
+};
+
+class HprofFile {
+ public:
+  static constexpr std::string_view kMagic = "JAVA PROFILE 1.0.";
+
+  // `name` is for messages.
+  static Result<HprofFile> open(UniqueFd file, const std::string& name);
+  // Of bytes that outlive it.
+  static Result<HprofFile> of_view(std::span<const std::byte> bytes, const std::string& name);
+  HprofFile(HprofFile&& other) noexcept;
+  HprofFile& operator=(HprofFile&&) = delete;
+  ~HprofFile();
+
+  std::uint64_t millis() const { return millis_; }  // of the dump, since the epoch
+  std::uint32_t id_size() const { return id_size_; }
+  const std::vector<HprofClass>& classes() const { return classes_; }
+  const std::vector<HprofRoot>& roots() const { return roots_; }
+  std::string class_name(std::uint64_t id) const;  // "java.lang.String", "[I"; "?" if the dump does not say
+  std::string text(std::uint64_t id) const;
+  // The object of a thread by its serial number; 0 if unknown.
+  std::uint64_t thread_object(std::uint32_t serial) const;
+  std::vector<std::string> missing() const;
+
+  // The object whose sub-record is at this place.
+  HprofObject object_at(std::uint64_t place) const;
+  // A big-endian number of this size.
+  std::uint64_t number(std::uint64_t place, std::uint32_t size) const {
+    const std::byte* at = bytes_.data() + place;
+    switch (size) {
+      case 1: return std::to_integer<std::uint8_t>(*at);
+      case 2: return __builtin_bswap16(load<std::uint16_t>(at));
+      case 4: return __builtin_bswap32(load<std::uint32_t>(at));
+      default: return __builtin_bswap64(load<std::uint64_t>(at));
+    }
+  }
+  std::uint64_t id(std::uint64_t place) const { return number(place, id_size_); }
+  // 0 for what is no type.
+  std::uint32_t field_size(std::uint8_t type) const { return type == 2 ? id_size_ : element_size(type); }
+  static std::uint32_t element_size(std::uint8_t type) { return type >= 4 && type <= 11 ? hprof_size(type) : 0; }
+
+  // visit(object, place) for all instances and arrays, in the file's order.
+  template <class Visit>
+  void each_object(Visit&& visit) const {
+    for (const Segment& segment : segments_)
+      for (std::uint64_t place = segment.start; place < segment.end;) {
+        const auto kind = static_cast<HprofSub>(number(place, 1));
+        if (!is_object(kind)) {
+          const std::uint64_t size = sub_size(place, segment.end);
+          if (size == 0) break;  // the file was cut in the meantime
+          place += size;
+          continue;
+        }
+        const HprofObject object = object_at(place);
+        visit(object, place);
+        place = object.end;
+      }
+  }
+
+ private:
+  struct Segment {
+    std::uint64_t start, end;
+  };
+  struct Text {
+    std::uint64_t place;
+    std::uint32_t size;
+  };
+  HprofFile() = default;
+
+  template <class T>
+  static T load(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  static bool is_object(HprofSub kind) {
+    return kind == HprofSub::kInstanceDump || kind == HprofSub::kObjectArrayDump ||
+           kind == HprofSub::kPrimitiveArrayDump;
+  }
+  Result<> read(const std::string& name);
+  Result<std::uint64_t> read_header(const std::string& name);
+  void read_records(std::uint64_t place);
+  void read_segment(std::uint64_t place, std::uint64_t end);
+  void read_sub(std::uint64_t place);
+  void read_class(std::uint64_t place);
+  // Bytes of the sub-record at `place`; 0 if it is none, or reaches over `end`.
+  std::uint64_t sub_size(std::uint64_t place, std::uint64_t end) const;
+  std::uint64_t class_size(std::uint64_t place, std::uint64_t end) const;
+
+  std::span<const std::byte> bytes_;
+  std::span<const std::byte> mapped_;  // the same, where it is ours
+  MappingGuard guard_;
+  std::uint32_t id_size_ = 8;
+  std::uint64_t millis_ = 0;
+  std::unordered_map<std::uint64_t, Text> texts_;
+  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // class id -> text id
+  std::unordered_map<std::uint32_t, std::uint64_t> threads_;
+  std::vector<HprofClass> classes_;
+  std::vector<HprofRoot> roots_;
+  std::vector<Segment> segments_;
+  std::uint64_t skipped_ = 0;  // bytes of segments that could not be read
+  std::string cut_;            // where the file ends too early
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,151 @@
+// ObjectGraph: the objects of a heap dump with what they refer to, by dense numbers in the order of their addresses.
+//
+// Edges are: the reference fields of an instance, the elements of an array, an object's class, and for a class its
+// statics, superclass, loader, signers and protection domain; a thread refers to what its frames and JNI locals hold.
+// An edge to a class that is a root itself is left out: it changes nothing. Null and references to what is not in the
+// dump are no edges.
+//
+// The field `referent` of a Reference holds an object only as its kind does: each object has the Strength of the
+// strongest way from a root, and an edge from a weaker object to a stronger one is left out, as is one by a referent to
+// what is held more strongly. So the tree of dominators of the strongly reachable is that of the strong edges alone.
+//
+// Sizes are not in a dump. They are computed from the fields and from a Shape, which is known for a JVM or a core, and
+// else is the largest that no two neighbours refute.
+// Ownership: owns the dump. Threads: any number may ask. Errors: kMalformed; kRefused for more objects than 2^32 - 2.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "coreinspect/graph/hprof_file.h"
+#include "coreinspect/graph/object_index.h"
+
+namespace jtrace::coreinspect {
+
+// The layout of objects in the JVM: bytes of a reference, of an instance's header, of an array's.
+struct HeapShape {
+  std::uint32_t reference = 4, header = 12, array_header = 16, alignment = 8;
+};
+
+enum class Strength : std::uint8_t { kStrong, kSoft, kWeak, kFinal, kPhantom, kGarbage };
+constexpr std::size_t kStrengths = 6;
+std::string_view to_string(Strength strength);
+
+// A class with where its instances have references.
+struct GraphClass {
+  struct Reference {
+    std::uint32_t offset = 0;               // in the body of the instance
+    std::uint32_t declared = 0, field = 0;  // number of the class that declares it, and of the field in it
+    bool referent = false;
+  };
+  std::uint64_t id = 0;
+  std::string name;
+  std::uint32_t object = kNoObject;      // of the java.lang.Class
+  std::uint32_t class_edge = kNoObject;  // the same; kNoObject if it is a root
+  std::vector<Reference> references;     // own fields first, then those of the superclass
+  std::uint64_t bytes = 0;               // of the fields, as the dump has them
+  std::uint32_t reference_count = 0, record = 0;
+  Strength strength = Strength::kStrong;  // of the referents of its instances
+  bool is_thread = false;
+};
+
+class ObjectGraph {
+ public:
+  // False ends the work. What is done of what is to do, in bytes of the dump.
+  using Progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
+
+  static Result<std::unique_ptr<ObjectGraph>> build(HprofFile file, std::optional<HeapShape> shape);
+
+  const HprofFile& file() const { return file_; }
+  const HeapShape& shape() const { return shape_; }
+  bool shape_is_known() const { return shape_is_known_; }
+  std::vector<std::string> missing() const;
+
+  std::uint32_t size() const { return index_.size(); }
+  std::span<const std::uint32_t> roots() const { return roots_; }
+  std::uint32_t edges(std::uint32_t object) const;
+  // kNoObject: null, or an edge that does not count.
+  std::uint32_t edge(std::uint32_t object, std::uint32_t i) const {
+    const Edge found = raw_edge(object, i);
+    if (found.target == kNoObject) return kNoObject;
+    const Strength with = std::max(strength_[object], found.by);
+    return strength_[found.target] == with ? found.target : kNoObject;
+  }
+  std::string edge_name(std::uint32_t object, std::uint32_t i) const;  // ".next", "[17]", "<class>", "static LOCK"
+
+  // kNoObject if there is none.
+  std::uint32_t find(std::uint64_t address) const { return index_.find(address); }
+  std::uint64_t address(std::uint32_t object) const;
+  Strength strength(std::uint32_t object) const { return strength_[object]; }
+  bool is_class(std::uint32_t object) const { return place_low_[object] == kClassPlace && place_high_[object] == 0xff; }
+  // The number of its class in classes(), which has the arrays of primitives too.
+  std::uint32_t class_of(std::uint32_t object) const { return class_of_[object]; }
+  const std::vector<GraphClass>& classes() const { return classes_; }
+  // "java.lang.String", or "class Foo" for a class.
+  std::string name(std::uint32_t object) const;
+  std::uint64_t bytes(std::uint32_t object) const;
+  // What roots an object: "thread", "JNI global", ...; "" if it is none.
+  std::string root_name(std::uint32_t object) const;
+
+ private:
+  struct Edge {
+    std::uint32_t target = kNoObject;
+    Strength by = Strength::kStrong;
+    bool lost = false;  // not null, and no object of the dump
+  };
+  static constexpr std::uint32_t kClassPlace = 0xffff'ffff;
+
+  ObjectGraph(HprofFile file, ObjectIndex index) : file_(std::move(file)), index_(std::move(index)) {}
+  void make_classes();
+  void plan_references(GraphClass& of);
+  bool is_below(const GraphClass& of, std::string_view ancestor) const;
+  std::uint32_t class_number(std::uint64_t id);
+  std::uint32_t primitive_array(std::uint8_t type);
+  void place_objects();
+  void find_roots();
+  void find_strengths();
+  void guess_shape();
+  bool fits(const HeapShape& shape) const;
+  std::uint64_t bytes_as(std::uint32_t object, const HeapShape& shape) const;
+  std::uint64_t place(std::uint32_t object) const {
+    return place_low_[object] | std::uint64_t{place_high_[object]} << 32;
+  }
+  Edge raw_edge(std::uint32_t object, std::uint32_t i) const;
+  const HprofClass& record_of(std::uint32_t class_object) const {
+    return file_.classes()[classes_[class_by_object_.at(class_object)].record];
+  }
+  std::uint64_t class_edge_of(const HprofClass& record, std::uint32_t i) const;
+  std::span<const std::uint32_t> locals(std::uint32_t thread) const;
+  // The object of a reference, or null.
+  std::uint32_t target(std::uint64_t id) const { return id == 0 ? kNoObject : index_.find(id); }
+  Edge edge_to(std::uint64_t id, Strength by = Strength::kStrong) const {
+    const std::uint32_t found = target(id);
+    return {found, by, id != 0 && found == kNoObject};
+  }
+
+  HprofFile file_;
+  ObjectIndex index_;
+  HeapShape shape_;
+  bool shape_is_known_ = true;
+  std::vector<GraphClass> classes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> class_by_id_;
+  std::unordered_map<std::uint32_t, std::uint32_t> class_by_object_;
+  std::unordered_map<std::uint8_t, std::uint32_t> primitive_arrays_;
+  std::vector<std::uint32_t> place_low_;  // 40 bits of the place in the file
+  std::vector<std::uint8_t> place_high_;
+  std::vector<std::uint32_t> class_of_;
+  std::vector<Strength> strength_;
+  std::vector<std::uint32_t> roots_;
+  std::unordered_map<std::uint32_t, std::set<std::uint8_t>> root_kinds_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> locals_;  // of a thread object
+  std::uint64_t lost_roots_ = 0, lost_edges_ = 0, broken_ = 0;
+  bool roots_guessed_ = false;
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,87 @@
+// The graph of a JVM or a core: its heap is dumped into memory without a name, and read there as any dump.
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "base/free_memory.h"
+#include "coreinspect/hprof/heap_dumper.h"
+#include "coreinspect/tools/graph_views.h"
+#include "coreinspect/tools/heap_views.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+// arrayOopDesc::base_offset_in_bytes: before 23 the length of an array without compressed class pointers was padded.
+constexpr int kNoPaddingFrom = 23;
+
+HeapShape shape_of(const Inspection& inspection) {
+  const ObjectModel& objects = inspection.objects();
+  HeapShape shape{.reference = objects.reference_size()};
+  shape.header = objects.compact_headers() ? 8 : objects.compressed_classes() ? 12 : 16;
+  shape.array_header = shape.header + 4;
+  if (shape.header == 16 && inspection.vm().feature() < kNoPaddingFrom) shape.array_header = 24;
+  if (const VmFlag* flag = inspection.vm().flag("ObjectAlignmentInBytes"))
+    shape.alignment = std::max(8u, parse_decimal<std::uint32_t>(flag->value).value_or(8));
+  return shape;
+}
+
+// A dump is a little larger than the heap: references have 8 bytes there.
+Result<> check_room(const HeapAccess& access) {
+  const std::uint64_t used = access.layout().used(), free = free_memory();
+  if (used + used / 2 < free) return {};
+  return fail(ErrorCategory::kRefused,
+              "a heap of " + std::to_string(used) + " bytes is analysed in memory, of which " + std::to_string(free) +
+                  " bytes are free",
+              "inspect heapdump -o FILE.hprof, and inspect the file where there is more");
+}
+
+}  // namespace
+
+Result<DumpedGraph> graph_of(Inspection& inspection, const ViewOptions& options) {
+  UniqueFd memory(::memfd_create("jtrace-heap", MFD_CLOEXEC));
+  if (!memory) return fail(system_error("cannot get memory for the heap"));
+  DumpedGraph made;
+  {
+    JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
+    JTRACE_RETURN_IF_ERROR(check_room(*access));
+    trace::FdSink sink(memory.get(), "memory");
+    JTRACE_ASSIGN_OR_RETURN(auto dump, dump_heap(*access, sink, realtime_ns() / 1'000'000, threads_of(options.heap),
+                                                 options.heap.progress));
+    JTRACE_RETURN_IF_ERROR(sink.finish());
+    append_walk_members(made.members, *access, dump.totals, 0);
+    made.missing = access->missing();
+    for (const std::string& line : walk_faults(dump.totals)) made.missing.push_back(line);
+    made.missing.insert(made.missing.end(), dump.missing.begin(), dump.missing.end());
+    if (access->runs()) made.missing.push_back("read while the JVM ran: references may lead to objects that had moved");
+  }
+  JTRACE_ASSIGN_OR_RETURN(HprofFile file, HprofFile::open(std::move(memory), "the heap"));
+  JTRACE_ASSIGN_OR_RETURN(made.graph, ObjectGraph::build(std::move(file), shape_of(inspection)));
+  return made;
+}
+
+namespace {
+
+template <Result<ViewResult> (*kView)(const ObjectGraph&, const ViewOptions&)>
+Result<ViewResult> by_graph(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(DumpedGraph made, graph_of(inspection, options));
+  JTRACE_ASSIGN_OR_RETURN(ViewResult result, kView(*made.graph, options));
+  result.missing.insert(result.missing.begin(), made.missing.begin(), made.missing.end());
+  result.members += (result.members.empty() ? "" : ",") + made.members;
+  return result;
+}
+
+}  // namespace
+
+Result<ViewResult> view_reachable(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_histogram>(inspection, options);
+}
+Result<ViewResult> view_retained(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_retained>(inspection, options);
+}
+Result<ViewResult> view_dominators(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_dominators>(inspection, options);
+}
+Result<ViewResult> view_paths(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_paths>(inspection, options);
+}
+
+}  // namespace jtrace::coreinspect

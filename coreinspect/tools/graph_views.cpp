@@ -1,0 +1,322 @@
+#include "coreinspect/tools/graph_views.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/name_pattern.h"
+#include "base/strings.h"
+#include "coreinspect/graph/heap_tree.h"
+#include "coreinspect/tools/value_text.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::size_t kRows = 20, kChildren = 3, kPaths = 3;
+constexpr int kLevels = 2;
+constexpr std::uint64_t kSmall =
+    1000;  // of the heap: what keeps less is shown only where a number of rows is asked for
+constexpr std::size_t kLongPath = 40, kPathEnd = 15;  // steps: of a longer path both ends are shown
+
+std::size_t rows_of(const ViewOptions& options, std::size_t otherwise) {
+  return options.heap.top > 0 ? options.heap.top : otherwise;
+}
+
+std::string object_text(const ObjectGraph& graph, std::uint32_t object) {
+  return printable(graph.name(object)) + " @" + hex(graph.address(object));
+}
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string figures(std::uint64_t retained, std::uint64_t all, std::uint64_t shallow) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%14llu %5.1f %% %13llu  ", static_cast<unsigned long long>(retained),
+                100 * share(retained, all), static_cast<unsigned long long>(shallow));
+  return text;
+}
+
+constexpr const char* kHeading = "      retained   share       shallow  ";
+
+// What is reachable, and how; what is garbage.
+void add_summary(const HeapTree& tree, const ViewOptions& options, ViewResult& result) {
+  const ObjectGraph& graph = tree.graph();
+  if (options.json) {
+    JsonWriter json(result.members);
+    result.members += "\"reachableBytes\":" + std::to_string(tree.reachable()) + ",\"sizes\":";
+    json.value(graph.shape_is_known() ? "of the JVM" : "guessed");
+    result.members += ",\"held\":";
+    JsonWriter held(result.members);
+    held.begin_object();
+    for (std::size_t i = 0; i < kStrengths; ++i)
+      held.key(to_string(static_cast<Strength>(i)))
+          .begin_object()
+          .member("objects", tree.by_strength()[i].objects)
+          .member("bytes", tree.by_strength()[i].shallow)
+          .end_object();
+    held.end_object();
+    return;
+  }
+  result.out = std::to_string(tree.reachable()) + " bytes are reachable:";
+  for (std::size_t i = 0; i < kStrengths; ++i) {
+    const ClassRetained& sum = tree.by_strength()[i];
+    if (sum.objects > 0)
+      result.out += (i == 0 ? " " : ", ") + std::string(to_string(static_cast<Strength>(i))) + " " +
+                    std::to_string(sum.shallow) + " (" + std::to_string(sum.objects) + " objects)";
+  }
+  result.out += "\n";
+  if (!graph.shape_is_known()) {
+    const HeapShape& shape = graph.shape();
+    result.out += "sizes are computed for references of " + std::to_string(shape.reference) + " bytes and headers of " +
+                  std::to_string(shape.header) + ": a heap dump does not have them\n";
+  }
+}
+
+struct ClassRow {
+  std::string name;
+  ClassRetained sum;
+};
+
+std::vector<ClassRow> class_rows(const ObjectGraph& graph, const std::vector<ClassRetained>& sums,
+                                 const ViewOptions& options) {
+  std::vector<ClassRow> rows;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].objects > 0 && is_chosen(options.heap.filter, graph.classes()[i].name))
+      rows.push_back({graph.classes()[i].name, sums[i]});
+  return rows;
+}
+
+// The edge that leads from an object straight to another; "" if none does.
+std::string edge_between(const ObjectGraph& graph, std::uint32_t from, std::uint32_t to) {
+  if (from == kNoObject) return graph.root_name(to).empty() ? "" : "(" + graph.root_name(to) + ")";
+  for (std::uint32_t i = 0, count = graph.edges(from); i < count; ++i)
+    if (graph.edge(from, i) == to) return graph.edge_name(from, i);
+  return "";
+}
+
+class DominatorRows {
+ public:
+  DominatorRows(const HeapTree& tree, const ViewOptions& options, ViewResult& result)
+      : tree_(tree),
+        options_(options),
+        result_(result),
+        json_(result.out),
+        levels_(options.heap.depth > 0 ? options.heap.depth : kLevels) {}
+
+  // The rows below `of`, those that retain most first.
+  void add(std::uint32_t of, std::size_t rows, int depth = 0) {
+    for (const std::uint32_t object : tree_.largest(of, rows)) {
+      if (tree_.retained(object) < tree_.reachable() / kSmall && options_.heap.top == 0) return;
+      row(of, object, depth);
+      if (depth < levels_) add(object, kChildren, depth + 1);
+    }
+  }
+  void row(std::uint32_t above, std::uint32_t object, int depth) {
+    const ObjectGraph& graph = tree_.graph();
+    const std::string edge = edge_between(graph, above, object);
+    if (options_.json) {
+      json_.begin_object()
+          .member("class", graph.name(object))
+          .member("address", hex(graph.address(object)))
+          .member("shallow", graph.bytes(object))
+          .member("retained", tree_.retained(object))
+          .member("share", share(tree_.retained(object), tree_.reachable()))
+          .member("dominates", tree_.dominated(object).size())
+          .member("depth", depth);
+      if (!edge.empty()) json_.member(above == kNoObject ? "root" : "field", edge);
+      json_.end_object();
+      return;
+    }
+    result_.out += figures(tree_.retained(object), tree_.reachable(), graph.bytes(object)) +
+                   std::string(2 * static_cast<std::size_t>(depth), ' ') +
+                   (edge.empty() || above == kNoObject ? "" : printable(edge) + " ") + object_text(graph, object) +
+                   (edge.empty() || above != kNoObject ? "" : "  " + edge) + "\n";
+  }
+
+ private:
+  const HeapTree& tree_;
+  const ViewOptions& options_;
+  ViewResult& result_;
+  JsonWriter json_;
+  const int levels_;
+};
+
+Result<std::uint32_t> object_of(const ObjectGraph& graph, const std::string& text) {
+  const auto address = parse_address(text);
+  if (!address) return fail(ErrorCategory::kUsage, "not an address: " + text, "0x... as the other views print it");
+  const std::uint32_t object = graph.find(*address);
+  if (object == kNoObject) return fail(ErrorCategory::kNotFound, "no object at " + hex(*address));
+  return object;
+}
+
+// By address, or those of a class that retain most.
+Result<std::vector<std::uint32_t>> wanted_objects(const ObjectGraph& graph, const std::string& text, std::size_t most) {
+  if (parse_address(text)) {
+    JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_of(graph, text));
+    return std::vector<std::uint32_t>{object};
+  }
+  const auto& classes = graph.classes();
+  std::vector<char> is_wanted(classes.size(), 0);
+  for (std::size_t i = 0; i < classes.size(); ++i) is_wanted[i] = classes[i].name == text ? 1 : 0;
+  if (std::find(is_wanted.begin(), is_wanted.end(), 1) == is_wanted.end())
+    return fail(ErrorCategory::kNotFound, "no class " + text, "histogram lists the classes");
+  const HeapTree tree(graph);
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < graph.size(); ++i)
+    if (is_wanted[graph.class_of(i)] != 0 && tree.retained(i) > 0) found.push_back(i);
+  const auto more = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(tree.retained(b), a) < std::pair(tree.retained(a), b);
+  };
+  std::sort(found.begin(), found.end(), more);
+  if (found.size() > most) found.resize(most);
+  if (found.empty()) return fail(ErrorCategory::kNotFound, "no object of " + text + " is reachable");
+  return found;
+}
+
+std::string path_text(const ObjectGraph& graph, const std::vector<ShortestPaths::Step>& steps) {
+  std::string text;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps.size() > kLongPath && i == kPathEnd) {
+      text += "      ... " + std::to_string(steps.size() - 2 * kPathEnd) + " more\n";
+      i = steps.size() - kPathEnd;
+    }
+    text += i == 0 ? "  " : "    " + printable(steps[i].edge) + " ";
+    text += object_text(graph, steps[i].object);
+    text += i == 0 ? "  (" + graph.root_name(steps[i].object) + ")\n" : "\n";
+  }
+  return text;
+}
+
+void write_path(JsonWriter& json, const ObjectGraph& graph, std::uint32_t object,
+                const std::vector<ShortestPaths::Step>& steps) {
+  json.begin_object().member("object", hex(graph.address(object))).member("class", graph.name(object));
+  json.member("held", to_string(graph.strength(object))).key("path").begin_array();
+  for (const ShortestPaths::Step& step : steps) {
+    json.begin_object().member("class", graph.name(step.object)).member("address", hex(graph.address(step.object)));
+    if (!step.edge.empty()) json.member("field", step.edge);
+    json.end_object();
+  }
+  json.end_array().member("root", steps.empty() ? "" : graph.root_name(steps.front().object)).end_object();
+}
+
+}  // namespace
+
+Result<ViewResult> graph_histogram(const ObjectGraph& graph, const ViewOptions& options) {
+  ViewResult result{.missing = graph.missing()};
+  std::vector<ClassRetained> sums(graph.classes().size());
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    const Strength strength = graph.strength(i);
+    const bool stays = strength == Strength::kStrong || strength == Strength::kSoft || strength == Strength::kFinal;
+    if (options.heap.reachable && !stays) continue;
+    ClassRetained& sum = sums[graph.class_of(i)];
+    ++sum.objects;
+    sum.shallow += graph.bytes(i);
+  }
+  auto rows = class_rows(graph, sums, options);
+  std::sort(rows.begin(), rows.end(), [&](const ClassRow& a, const ClassRow& b) {
+    const auto key = [&](const ClassRow& row) {
+      return options.heap.sort == "instances" ? row.sum.objects : row.sum.shallow;
+    };
+    if (options.heap.sort == "name" || key(a) == key(b)) return a.name < b.name;
+    return key(a) > key(b);
+  });
+  ClassRetained all;
+  for (const ClassRow& row : rows) {
+    all.objects += row.sum.objects;
+    all.shallow += row.sum.shallow;
+  }
+  if (options.heap.top > 0 && rows.size() > options.heap.top) rows.resize(options.heap.top);
+  if (!options.json) result.out = " num     #instances         #bytes  class name\n";
+  JsonWriter json(result.out);
+  std::size_t number = 0;
+  char line[80];
+  for (const ClassRow& row : rows) {
+    if (options.json) {
+      json.begin_object()
+          .member("class", row.name)
+          .member("instances", row.sum.objects)
+          .member("bytes", row.sum.shallow);
+      json.end_object();
+      continue;
+    }
+    std::snprintf(line, sizeof line, "%4zu: %14llu %14llu  ", ++number,
+                  static_cast<unsigned long long>(row.sum.objects), static_cast<unsigned long long>(row.sum.shallow));
+    result.out += line + printable(row.name) + "\n";
+  }
+  if (options.json) return result;
+  std::snprintf(line, sizeof line, "Total %14llu %14llu\n", static_cast<unsigned long long>(all.objects),
+                static_cast<unsigned long long>(all.shallow));
+  result.out += line;
+  return result;
+}
+
+Result<ViewResult> graph_retained(const ObjectGraph& graph, const ViewOptions& options) {
+  ViewResult result{.missing = graph.missing()};
+  const HeapTree tree(graph);
+  add_summary(tree, options, result);
+  auto rows = class_rows(graph, tree.by_class(), options);
+  std::sort(rows.begin(), rows.end(), [](const ClassRow& a, const ClassRow& b) {
+    return a.sum.retained != b.sum.retained ? a.sum.retained > b.sum.retained : a.name < b.name;
+  });
+  if (const std::size_t most = rows_of(options, options.json ? rows.size() : kRows); rows.size() > most)
+    rows.resize(most);
+  if (!options.json) result.out += std::string(kHeading) + "   objects  class\n";
+  JsonWriter json(result.out);
+  for (const ClassRow& row : rows) {
+    if (options.json)
+      json.begin_object()
+          .member("class", row.name)
+          .member("objects", row.sum.objects)
+          .member("shallow", row.sum.shallow)
+          .member("retained", row.sum.retained)
+          .member("share", share(row.sum.retained, tree.reachable()))
+          .end_object();
+    else {
+      char count[32];
+      std::snprintf(count, sizeof count, "%10llu  ", static_cast<unsigned long long>(row.sum.objects));
+      result.out += figures(row.sum.retained, tree.reachable(), row.sum.shallow) + count + printable(row.name) + "\n";
+    }
+  }
+  return result;
+}
+
+Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions& options) {
+  ViewResult result{.missing = graph.missing()};
+  const HeapTree tree(graph);
+  add_summary(tree, options, result);
+  if (!options.json) result.out += std::string(kHeading) + "object\n";
+  DominatorRows rows(tree, options, result);
+  if (options.heap.objects.empty()) rows.add(kNoObject, rows_of(options, kRows));
+  for (const std::string& text : options.heap.objects) {
+    JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_of(graph, text));
+    if (tree.retained(object) == 0) return fail(ErrorCategory::kNotFound, "the object at " + text + " is garbage");
+    rows.row(tree.dominator(object), object, 0);
+    rows.add(object, rows_of(options, kRows), 1);
+  }
+  return result;
+}
+
+Result<ViewResult> graph_paths(const ObjectGraph& graph, const ViewOptions& options) {
+  ViewResult result{.missing = graph.missing()};
+  JTRACE_ASSIGN_OR_RETURN(const auto objects,
+                          wanted_objects(graph, options.arguments.front(), rows_of(options, kPaths)));
+  const ShortestPaths paths(graph);
+  JsonWriter json(result.out);
+  for (const std::uint32_t object : objects) {
+    const auto steps = paths.to(object);
+    if (options.json) {
+      write_path(json, graph, object, steps);
+      continue;
+    }
+    result.out += object_text(graph, object);
+    if (steps.empty()) result.out += " is garbage: no way leads to it\n";
+    else
+      result.out += graph.strength(object) == Strength::kStrong
+                        ? " is held by\n"
+                        : ", only by a " + std::string(to_string(graph.strength(object))) + " reference, is held by\n";
+    result.out += path_text(graph, steps);
+  }
+  return result;
+}
+
+}  // namespace jtrace::coreinspect

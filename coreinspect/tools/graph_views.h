@@ -1,0 +1,25 @@
+// Views of the object graph: who keeps what. Of a heap dump, and of a JVM or core whose heap is dumped into memory
+// first.
+//
+// Threads: one at a time. Errors: those of the dump and of ObjectGraph.
+#pragma once
+
+#include "coreinspect/graph/object_graph.h"
+#include "coreinspect/tools/views.h"
+
+namespace jtrace::coreinspect {
+
+Result<ViewResult> graph_histogram(const ObjectGraph& graph, const ViewOptions& options);
+Result<ViewResult> graph_retained(const ObjectGraph& graph, const ViewOptions& options);
+Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions& options);
+Result<ViewResult> graph_paths(const ObjectGraph& graph, const ViewOptions& options);
+
+// The graph of a live JVM's or a core's heap, by way of a dump that has no file.
+struct DumpedGraph {
+  std::unique_ptr<ObjectGraph> graph;
+  std::vector<std::string> missing;  // of the dump
+  std::string members;               // "heap": the figures of the walk, for JSON
+};
+Result<DumpedGraph> graph_of(Inspection& inspection, const ViewOptions& options);
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,80 @@
+// Builds small heap dumps for tests.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coreinspect/hprof/hprof_writer.h"
+#include "tests/testlib/must.h"
+#include "trace/byte_sink.h"
+
+namespace jtrace::coreinspect {
+
+class HprofBuilder {
+ public:
+  HprofBuilder() : writer_(sink_) { (void)writer_.header(1); }
+
+  void add_class(std::uint64_t id, std::string_view name, std::uint64_t super,
+                 const std::vector<std::string>& references) {
+    HprofBuffer load;
+    load.u4(1);
+    load.id(id);
+    load.u4(1);
+    load.id(writer_.text(name));
+    (void)writer_.record(HprofTag::kLoadClass, load.text());
+    segment_.sub(HprofSub::kClassDump);
+    segment_.id(id);
+    segment_.u4(1);
+    segment_.id(super);
+    for (int i = 0; i < 5; ++i) segment_.id(0);  // loader, signers, domain, two that are reserved
+    segment_.u4(static_cast<std::uint32_t>(8 * references.size()));
+    segment_.u2(0);
+    segment_.u2(0);
+    segment_.u2(static_cast<std::uint16_t>(references.size()));
+    for (const std::string& each : references) {
+      segment_.id(writer_.text(each));
+      segment_.u1(2);
+    }
+  }
+  void add_instance(std::uint64_t id, std::uint64_t type, const std::vector<std::uint64_t>& references) {
+    segment_.sub(HprofSub::kInstanceDump);
+    segment_.id(id);
+    segment_.u4(1);
+    segment_.id(type);
+    segment_.u4(static_cast<std::uint32_t>(8 * references.size()));
+    for (const std::uint64_t each : references) segment_.id(each);
+  }
+  void add_bytes(std::uint64_t id, std::uint32_t count) {
+    segment_.sub(HprofSub::kPrimitiveArrayDump);
+    segment_.id(id);
+    segment_.u4(1);
+    segment_.u4(count);
+    segment_.u1(8);
+    for (std::uint32_t i = 0; i < count; ++i) segment_.u1(0);
+  }
+  void add_root(std::uint64_t id) {
+    segment_.sub(HprofSub::kRootUnknown);
+    segment_.id(id);
+  }
+  HprofBuffer& segment() { return segment_; }
+  void end_segment() {
+    (void)writer_.write_segment(segment_);
+    segment_.clear();
+  }
+  std::string dump() {
+    end_segment();
+    (void)writer_.end();
+    (void)sink_.flush();
+    return std::string(sink_.text());
+  }
+
+ private:
+  trace::MemorySink sink_;
+  HprofWriter writer_;
+  HprofBuffer segment_;
+};
+
+inline std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,173 @@
+// Heap dumps, whole and damaged, and the graph that is made of them.
+#include "coreinspect/graph/object_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coreinspect/graph/heap_tree.h"
+#include "tests/unit/coreinspect/graph/hprof_builder.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::uint64_t kObject = 0x1000, kPair = 0x1100, kWeak = 0x1200;
+
+// A pair of two, of which the second is held by a weak reference too, and one that only the weak reference holds.
+std::string small_dump() {
+  HprofBuilder builder;
+  builder.add_class(kObject, "java/lang/Object", 0, {});
+  builder.add_class(kPair, "Pair", kObject, {"one", "other"});
+  builder.add_class(0x1300, "java/lang/ref/Reference", kObject, {"referent"});
+  builder.add_class(kWeak, "java/lang/ref/WeakReference", 0x1300, {});
+  builder.add_instance(0x2000, kPair, {0x2100, 0x2200});
+  builder.add_instance(0x2100, kPair, {0, 0x2000});
+  builder.add_bytes(0x2200, 100);
+  builder.add_instance(0x2300, kWeak, {0x2200});
+  builder.add_instance(0x2400, kWeak, {0x2500});
+  builder.add_bytes(0x2500, 10);
+  builder.add_bytes(0x2600, 10);
+  for (const std::uint64_t root : {kObject, kPair, kWeak, std::uint64_t{0x1300}, std::uint64_t{0x2000},
+                                   std::uint64_t{0x2300}, std::uint64_t{0x2400}})
+    builder.add_root(root);
+  return builder.dump();
+}
+
+std::unique_ptr<ObjectGraph> graph_of(const std::string& dump) {
+  return test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(dump), "dump")), HeapShape{}));
+}
+
+std::string refusal(const std::string& dump) {
+  const auto file = HprofFile::of_view(bytes_of(dump), "dump");
+  return file ? "" : file.error().message();
+}
+
+TEST(ObjectGraph, KnowsStrengthsAndSizes) {
+  const std::string dump = small_dump();
+  const auto graph = graph_of(dump);
+  EXPECT_THAT(graph->missing(), IsEmpty());
+  const auto strength = [&](std::uint64_t address) { return graph->strength(graph->find(address)); };
+  EXPECT_EQ(strength(0x2200), Strength::kStrong);
+  EXPECT_EQ(strength(0x2500), Strength::kWeak);
+  EXPECT_EQ(strength(0x2600), Strength::kGarbage);
+  EXPECT_EQ(graph->bytes(graph->find(0x2200)), 16u + 104);
+  EXPECT_EQ(graph->bytes(graph->find(0x2000)), 24u);  // a header of 12, two references of 4
+  EXPECT_EQ(graph->name(graph->find(kPair)), "class Pair");
+}
+
+TEST(HeapTree, GivesAnObjectToThoseThatHoldItMostStrongly) {
+  const std::string dump = small_dump();
+  const auto graph = graph_of(dump);
+  const HeapTree tree(*graph);
+  EXPECT_EQ(tree.dominator(graph->find(0x2200)), graph->find(0x2000)) << "the weak reference does not share it";
+  EXPECT_EQ(tree.retained(graph->find(0x2000)), 24u + 24 + 120);
+  EXPECT_EQ(tree.dominator(graph->find(0x2500)), graph->find(0x2400));
+  EXPECT_EQ(tree.retained(graph->find(0x2600)), 0u);
+}
+
+TEST(ShortestPaths, NameTheFields) {
+  const std::string dump = small_dump();
+  const auto graph = graph_of(dump);
+  const ShortestPaths paths(*graph);
+  std::vector<std::string> steps;
+  for (const auto& step : paths.to(graph->find(0x2200))) steps.push_back(step.edge + " " + graph->name(step.object));
+  EXPECT_THAT(steps, ElementsAre(" Pair", ".other [B"));
+  EXPECT_THAT(paths.to(graph->find(0x2600)), IsEmpty());
+}
+
+TEST(HprofFile, ThatIsNoneIsRefused) {
+  EXPECT_THAT(refusal(""), HasSubstr("empty"));
+  EXPECT_THAT(refusal("\x7f"
+                      "ELF and more than that"),
+              HasSubstr("does not begin with"));
+  EXPECT_THAT(refusal(std::string("JAVA PROFILE 1.0.3\0\0\0\0\x04", 23)), HasSubstr("Android"));
+  EXPECT_THAT(refusal("JAVA PROFILE 1.0.2"), HasSubstr("header"));
+  EXPECT_THAT(refusal(std::string("JAVA PROFILE 1.0.2\0\0\0\0\x05\0\0\0\0\0\0\0\0", 31)), HasSubstr("ids of 5 bytes"));
+}
+
+// Wherever it ends, what is before is read, and it is said.
+TEST(HprofFile, ThatIsCutIsReadUpToThere) {
+  const std::string dump = small_dump();
+  const std::uint32_t whole = graph_of(dump)->size();
+  for (std::size_t size = 31; size < dump.size(); ++size) {
+    const std::string cut = dump.substr(0, size);
+    const auto graph = graph_of(cut);
+    EXPECT_LE(graph->size(), whole);
+    (void)HeapTree(*graph);
+  }
+  EXPECT_THAT(graph_of(dump.substr(0, dump.size() - 40))->missing().front(), HasSubstr("is cut"));
+}
+
+TEST(HprofFile, WithAnUnknownPartLosesTheRestOfTheSegment) {
+  HprofBuilder builder;
+  builder.add_class(kObject, "java/lang/Object", 0, {});
+  builder.segment().u1(0x99);
+  builder.segment().u8(0);
+  builder.end_segment();
+  builder.add_bytes(0x2000, 3);
+  builder.add_root(0x2000);
+  const std::string dump = builder.dump();
+  const auto graph = graph_of(dump);
+  EXPECT_EQ(graph->size(), 2u);
+  EXPECT_THAT(graph->missing(), ElementsAre(HasSubstr("9 bytes of the heap dump could not be read")));
+}
+
+TEST(HprofFile, WithAnImpossibleCountIsNotBelieved) {
+  HprofBuilder builder;
+  builder.segment().sub(HprofSub::kObjectArrayDump);
+  builder.segment().id(0x2000);
+  builder.segment().u4(1);
+  builder.segment().u4(0xffff'ffff);
+  builder.segment().id(kObject);
+  const std::string dump = builder.dump();
+  EXPECT_EQ(graph_of(dump)->size(), 0u);
+  EXPECT_THAT(graph_of(dump)->missing(), ElementsAre(HasSubstr("could not be read")));
+}
+
+TEST(ObjectGraph, OfClassesThatAreTheirOwnSuperclassEnds) {
+  HprofBuilder builder;
+  builder.add_class(0x1000, "A", 0x1100, {"a"});
+  builder.add_class(0x1100, "B", 0x1000, {"b"});
+  builder.add_class(0x1200, "C", 0x1200, {"c"});
+  builder.add_instance(0x2000, 0x1000, {0x2000});
+  builder.add_instance(0x2008, 0x9999, {0x2000});
+  builder.add_instance(0x2000, 0x1200, {});
+  builder.add_root(0x2000);
+  builder.add_root(0x7777);
+  const std::string dump = builder.dump();
+  const auto graph = graph_of(dump);
+  EXPECT_THAT(graph->missing(),
+              ElementsAre(HasSubstr("twice"), HasSubstr("roots lead to no object"), HasSubstr("other fields")));
+  (void)HeapTree(*graph);
+}
+
+TEST(ObjectGraph, WithoutRootsSaysThatItGuesses) {
+  HprofBuilder builder;
+  builder.add_bytes(0x2000, 3);
+  const std::string dump = builder.dump();
+  EXPECT_THAT(graph_of(dump)->missing(), ElementsAre(HasSubstr("no roots")));
+}
+
+// Ids that are no addresses: close together, or one in a gigabyte.
+TEST(ObjectIndex, FindsIdsOfAnyKind) {
+  for (const std::vector<std::uint64_t>& ids :
+       {std::vector<std::uint64_t>{1, 2, 3, 9}, {8, 16, 80, 8000}, {1ull << 30, 5ull << 30, 1ull << 63, ~0ull}}) {
+    ObjectIndex::Range range;
+    for (const std::uint64_t id : ids) range.add(id);
+    ObjectIndex index(range);
+    for (const std::uint64_t id : ids) index.add(id);
+    index.add(ids.front());
+    index.finish();
+    EXPECT_EQ(index.size(), ids.size());
+    EXPECT_EQ(index.twice(), 1u);
+    for (std::uint32_t i = 0; i < ids.size(); ++i) EXPECT_EQ(index.find(ids[i]), i);
+    EXPECT_EQ(index.find(ids[1] + 1 == ids[2] ? 5 : ids[1] + 1), kNoObject);
+    EXPECT_EQ(index.find(0), kNoObject);
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::coreinspect
