@@ -19,7 +19,7 @@ struct HeapOptions {
   std::string filter = {};      // part of a class name, or a pattern with * and ?; "" all
   std::size_t top = 0;          // rows; 0 all
   bool by_loader = false;
-  bool reachable = false;  // histogram: without what a collection would free
+  bool reachable = false;                 // histogram: without what a collection would free
   int depth = 0;                          // object: how far references are followed
   bool in_events = false;                 // events: class totals too
   std::vector<std::string> objects = {};  // events: these, by address

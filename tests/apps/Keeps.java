@@ -68,6 +68,12 @@ public final class Keeps {
         second = new Shared(common);
     }
 
+    /** In a frame of its own, of which nothing is left on the stack. */
+    private static void refer() {
+        soft = new SoftReference<>(new Softly());
+        weak = new WeakReference<>(new Weakly());
+    }
+
     private static void hold(Local local) {
         try {
             Thread.sleep(Long.MAX_VALUE);
@@ -85,8 +91,7 @@ public final class Keeps {
             Thread.yield();
         }
         System.gc();
-        soft = new SoftReference<>(new Softly());
-        weak = new WeakReference<>(new Weakly());
+        refer();
         System.out.println("READY");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null && !line.equals("quit"); line = in.readLine()) {
