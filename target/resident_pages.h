@@ -15,15 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "target/memory_reader.h"
-#include "target/process.h"
+#include "target/pagemap.h"
 
 namespace jtrace::target {
-
-struct PageRun {
-  Address start = 0, end = 0;
-  bool operator==(const PageRun&) const = default;
-};
 
 // The ranges of the text of /proc/PID/smaps in which an absent page is one of zeros; neighbours are one range.
 std::vector<PageRun> parse_zero_backed(std::string_view smaps);
@@ -45,12 +39,10 @@ class ResidentPages {
   void forget() const;
 
  private:
-  bool scan(Address start, Address end, std::vector<PageRun>& runs) const;
-  bool scan_by_entries(Address start, Address end, std::vector<PageRun>& runs) const;
   bool is_zero_backed(const PageRun& gap) const;
 
   const Process& process_;
-  UniqueFd pagemap_;  // opened once: it stays of this address space
+  Pagemap pagemap_;
   mutable std::mutex mutex_;
   mutable std::vector<PageRun> zero_backed_;
   mutable bool looked_ = false;

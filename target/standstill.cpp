@@ -1,33 +1,9 @@
 #include "target/standstill.h"
 
 #include "base/file.h"
-#include "base/strings.h"
+#include "target/cgroup.h"
 
 namespace jtrace::target {
-namespace {
-
-// The path after "N:CONTROLLERS:" in the line of these controllers; "" if there is none. Version 2 has no controllers
-// there ("0::").
-std::string_view path_of(std::string_view cgroup, std::string_view controller) {
-  for (const std::string_view line : split(cgroup, '\n')) {
-    const auto fields = split(line, ':');
-    if (fields.size() < 3) continue;
-    for (const std::string_view each : split(fields[1], ','))
-      if (each == controller) return line.substr(fields[0].size() + fields[1].size() + 2);
-  }
-  return {};
-}
-
-// Path of the cgroup below that mount; "" if it is not below it.
-std::string folder_of(const MountEntry& mount, std::string_view path) {
-  const std::string_view root = mount.root == "/" ? std::string_view() : std::string_view(mount.root);
-  if (path.empty() || !path.starts_with(root)) return {};
-  path.remove_prefix(root.size());
-  if (!path.empty() && path.front() != '/') return {};
-  return path == "/" ? mount.point : mount.point + std::string(path);
-}
-
-}  // namespace
 
 char parse_state(std::string_view stat) {
   const std::size_t name_end = stat.rfind(')');
@@ -38,12 +14,12 @@ FreezerFile freezer_of(std::string_view cgroup, const std::vector<MountEntry>& m
   for (const MountEntry& mount : mounts) {
     if (mount.type != "cgroup" || !mount.point.ends_with("/freezer")) continue;
     // The root of the hierarchy cannot be frozen.
-    const std::string folder = folder_of(mount, path_of(cgroup, "freezer"));
+    const std::string folder = cgroup_folder(mount, cgroup_path(cgroup, "freezer"));
     if (!folder.empty() && folder != mount.point) return {folder + "/freezer.state", "FROZEN"};
   }
   for (const MountEntry& mount : mounts) {
     if (mount.type != "cgroup2") continue;
-    const std::string folder = folder_of(mount, path_of(cgroup, ""));
+    const std::string folder = cgroup_folder(mount, cgroup_path(cgroup, ""));
     if (!folder.empty() && folder != mount.point) return {folder + "/cgroup.events", "frozen 1"};
   }
   return {};

@@ -1,0 +1,121 @@
+#include "target/cgroup.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/strings.h"
+
+namespace jtrace::target {
+namespace {
+
+struct Files {
+  const char *limit, *used, *cache;  // cache: the key of memory.stat
+};
+constexpr Files kVersion1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file "};
+constexpr Files kVersion2 = {"/memory.max", "/memory.current", "inactive_file "};
+
+// Version 1 writes LONG_MAX rounded down to a page for "none"; no machine has as much.
+constexpr std::uint64_t kNoLimit = 1ull << 60;
+
+std::uint64_t stat_value(std::string_view text, std::string_view key) {
+  for (const std::string_view line : split(text, '\n'))
+    if (line.starts_with(key)) return parse_decimal<std::uint64_t>(trimmed(line.substr(key.size()))).value_or(0);
+  return 0;
+}
+
+// The folder and those above it, up to the mount.
+std::vector<std::string> folders_up(const MemoryGroup& group) {
+  std::vector<std::string> folders;
+  for (std::string folder = group.folder; folder.size() >= group.point.size(); folder.resize(folder.rfind('/'))) {
+    folders.push_back(folder);
+    if (folder.find('/') == folder.npos) break;
+  }
+  return folders;
+}
+
+bool is_of(const MountEntry& mount, std::string_view controller) {
+  if (controller.empty()) return mount.type == "cgroup2";
+  if (mount.type != "cgroup") return false;
+  const std::string_view point = mount.point;
+  const auto names = split(point.substr(point.rfind('/') + 1), ',');
+  return std::find(names.begin(), names.end(), controller) != names.end();
+}
+
+}  // namespace
+
+std::string_view cgroup_path(std::string_view cgroup, std::string_view controller) {
+  for (const std::string_view line : split(cgroup, '\n')) {
+    const auto fields = split(line, ':');
+    if (fields.size() < 3) continue;
+    for (const std::string_view each : split(fields[1], ','))
+      if (each == controller) return line.substr(fields[0].size() + fields[1].size() + 2);
+  }
+  return {};
+}
+
+std::string cgroup_folder(const MountEntry& mount, std::string_view path) {
+  const std::string_view root = mount.root == "/" ? std::string_view() : std::string_view(mount.root);
+  if (path.empty() || path.starts_with("/..") || !path.starts_with(root)) return {};
+  path.remove_prefix(root.size());
+  if (!path.empty() && path.front() != '/') return {};
+  return path == "/" ? mount.point : mount.point + std::string(path);
+}
+
+MemoryGroup memory_group(std::string_view cgroup, const std::vector<MountEntry>& mounts) {
+  for (const std::string_view controller : {"memory", ""})
+    for (const MountEntry& mount : mounts) {
+      if (!is_of(mount, controller)) continue;
+      std::string folder = cgroup_folder(mount, cgroup_path(cgroup, controller));
+      if (!folder.empty()) return {controller.empty() ? 2 : 1, mount.point, std::move(folder)};
+    }
+  return {};
+}
+
+std::optional<std::uint64_t> parse_group_limit(std::string_view text) {
+  const auto bytes = parse_decimal<std::uint64_t>(trimmed(text));
+  return bytes && *bytes < kNoLimit ? bytes : std::nullopt;
+}
+
+Result<GroupMemory> read_group_memory(const MemoryGroup& group, const ReadFile& read) {
+  if (group.version == 0)
+    return fail(ErrorCategory::kNotFound,
+                "the control group of the process cannot be seen from here: no limit is known");
+  const Files& files = group.version == 1 ? kVersion1 : kVersion2;
+  GroupMemory memory{.group = group, .limit_folder = group.folder};
+  for (const std::string& folder : folders_up(group)) {
+    const auto text = read(folder + files.limit);
+    const auto limit = text ? parse_group_limit(*text) : std::nullopt;
+    if (!limit || (memory.limit && *memory.limit <= *limit)) continue;
+    memory.limit = limit;
+    memory.limit_folder = folder;
+  }
+  const auto used = read(memory.limit_folder + files.used);
+  // The root of version 2 is one such, and a group that does not have the controller memory.
+  if (!used) return fail(ErrorCategory::kNotFound, "the control group " + group.folder + " does not count its memory");
+  memory.used = parse_decimal<std::uint64_t>(trimmed(*used)).value_or(0);
+  if (const auto stat = read(memory.limit_folder + "/memory.stat"))
+    memory.inactive_file = stat_value(*stat, files.cache);
+  return memory;
+}
+
+Result<GroupMemory> read_group_memory(const Process& process) {
+  JTRACE_ASSIGN_OR_RETURN(const std::string cgroup, process.read_proc("cgroup"));
+  const auto here = read_file("/proc/self/mountinfo");
+  auto memory = read_group_memory(memory_group(cgroup, here ? parse_mountinfo(*here) : std::vector<MountEntry>()),
+                                  [](const std::string& path) { return read_file(path); });
+  if (memory) return memory;
+  // In its own mount namespace a container's group is what is mounted there, mostly at its root.
+  const auto mounts = process.mounts();
+  if (!mounts) return memory;
+  for (const std::string_view controller : {"memory", ""})
+    for (const MountEntry& mount : *mounts) {
+      if (!is_of(mount, controller)) continue;
+      const std::string folder = cgroup_folder(mount, cgroup_path(cgroup, controller));
+      const MemoryGroup inside{controller.empty() ? 2 : 1, mount.point, folder.empty() ? mount.point : folder};
+      auto seen = read_group_memory(inside, [&](const std::string& path) { return process.read_in_root(path); });
+      if (seen) return seen;
+    }
+  return memory;
+}
+
+}  // namespace jtrace::target
