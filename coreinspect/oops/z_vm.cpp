@@ -71,11 +71,16 @@ Address ZVm::GranuleTable::entry(const Vm& vm, std::uint64_t offset) const {
 
 void ZVm::GranuleTable::visit(const Vm& vm,
                               const std::function<void(Address, std::span<const Address>)>& visitor) const {
+  // Of a live JVM most of the table was never touched, and is not to be touched by being read.
+  const target::ProcessMemory* memory = vm.target().process_memory();
+  const Address map_end = map + count * 8;
+  const auto runs = memory ? memory->pages().to_read(map, map_end) : std::vector<target::PageRun>{{map, map_end}};
   std::vector<Address> part(kEntriesAtATime);
-  for (std::uint64_t done = 0; done < count; done += part.size()) {
-    const std::span<Address> piece(part.data(), std::min<std::uint64_t>(part.size(), count - done));
-    if (vm.memory().read_exactly(map + done * 8, std::as_writable_bytes(piece))) visitor(map + done * 8, piece);
-  }
+  for (const target::PageRun& run : runs)
+    for (Address at = run.start; at < run.end; at += part.size() * 8) {
+      const std::span<Address> piece(part.data(), std::min<std::uint64_t>(part.size(), (run.end - at) / 8));
+      if (vm.memory().read_exactly(at, std::as_writable_bytes(piece))) visitor(at, piece);
+    }
 }
 
 Result<ZVm::Range> ZVm::range(Address virtual_memory) const {

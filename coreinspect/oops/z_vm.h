@@ -45,7 +45,8 @@ class ZVm {
     std::uint64_t count = 0;
     // Address of the entry of the granule at this offset; 0 if there is none.
     Address entry(const Vm& vm, std::uint64_t offset) const;
-    // Visits the parts of the table that are present, with their addresses. A core leaves out pages of zeros.
+    // Visits the parts of the table that are present, with their addresses. Long stretches of zeros are left out: a
+    // core does not have them, and of a live JVM they are not read.
     void visit(const Vm& vm, const std::function<void(Address at, std::span<const Address> entries)>& visitor) const;
   };
   Result<GranuleTable> pages() const;  // ZPage*; of JDK 11 with a flag in bit 0
