@@ -55,6 +55,7 @@ class CodeCache {
   static Result<CodeCache> read(const Vm& vm);
 
   bool contains(Address pc) const { return heaps_.contains(pc); }
+  const std::vector<CodeHeap>& heaps() const { return heaps_.all(); }
   // The blob that contains `pc`; nothing if the segment is free or pc is outside.
   Result<std::optional<CodeBlob>> find(Address pc) const;
   bool in_interpreter(Address pc) const { return pc >= interpreter_begin_ && pc < interpreter_end_; }

@@ -92,6 +92,8 @@ const std::vector<View>& views() {
       {"find", "ADDRESS", "what an address is", view_find, nullptr},
       {"symbols", "", "exported symbols of libjvm.so", view_symbols, nullptr},
       {"pmap", "", "mappings of the process", view_pmap, nullptr},
+      {"memory", "", "what the process's memory is used for, part by part, and the limit of its control group",
+       view_memory, nullptr},
       {"events", "", "all of this as events of trace.dtd: a snapshot (xml)", nullptr, events_parts, kEvents},
       {"vmstructs", "", "the tables in which the JVM describes itself", view_vmstructs, nullptr},
   };

@@ -95,6 +95,7 @@ Result<ViewResult> view_vmstructs(Inspection&, const ViewOptions&);
 Result<ViewResult> view_counters(Inspection&, const ViewOptions&);
 Result<ViewResult> view_symbols(Inspection&, const ViewOptions&);
 Result<ViewResult> view_pmap(Inspection&, const ViewOptions&);
+Result<ViewResult> view_memory(Inspection&, const ViewOptions&);
 Result<ViewResult> view_threads(Inspection&, const ViewOptions&);
 Result<ViewResult> view_stack(Inspection&, const ViewOptions&);
 Result<ViewResult> view_classes(Inspection&, const ViewOptions&);

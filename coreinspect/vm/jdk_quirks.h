@@ -34,6 +34,9 @@ struct JdkQuirks {
   // descriptor and (up to 21, no more in 25) the number of attributes.
   std::size_t record_generic_signature_word = 3;
 
+  // Where the ZGC of JDK 11 has its mark stacks (ZMarkStackSpaceStart, zGlobals_linux_x86.hpp); 0: anywhere.
+  std::uint64_t z_mark_stacks = 0;
+
   static JdkQuirks of(int feature, bool has_fieldinfo_stream) {
     JdkQuirks quirks;
     quirks.interpreter_bcp = feature < 9 ? -7 : -8;
@@ -42,6 +45,7 @@ struct JdkQuirks {
     quirks.untyped_roots_are_handles = feature >= 16;
     quirks.record_generic_signature_word = feature < 22 ? 3 : 2;
     quirks.flag_type_is_text = feature < 16;
+    quirks.z_mark_stacks = feature == 11 ? 0x150000000000 : 0;
     return quirks;
   }
 };

@@ -1,0 +1,174 @@
+// The view memory: every MiB of RSS by owner, beside the limit of the control group.
+#include <cstdio>
+
+#include "coreinspect/tools/memory_account.h"
+#include "coreinspect/tools/views.h"
+#include "target/cgroup.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+struct DirectMemory {
+  std::int64_t reserved = 0, capacity = 0, count = 0;  // bytes, bytes, buffers
+};
+
+// The counters of java.nio.Bits: AtomicLong in static fields, with other names in JDK 8. Nothing while the class is not
+// loaded: then there are no direct buffers.
+std::optional<DirectMemory> read_direct(Inspection& inspection) {
+  const auto found = inspection.classes().find("java.nio.Bits");
+  if (!inspection.healthy() || !found || found->empty()) return std::nullopt;
+  const auto mirror = inspection.objects().root_field(found->front(), "Klass", "_java_mirror");
+  if (!mirror) return std::nullopt;
+  const auto counter = [&](std::initializer_list<const char*> names) -> std::optional<std::int64_t> {
+    for (const char* name : names) {
+      const auto field = inspection.classes().find_field(found->front(), name);
+      if (!field || !field->is_static()) continue;
+      const auto atomic = inspection.objects().load(*mirror + field->offset);
+      if (!atomic || *atomic == 0) return std::nullopt;
+      const auto value = inspection.objects().value<std::int64_t>(*atomic, "value");
+      return value ? std::optional(*value) : std::nullopt;
+    }
+    return std::nullopt;
+  };
+  const auto reserved = counter({"RESERVED_MEMORY", "reservedMemory"});
+  const auto capacity = counter({"TOTAL_CAPACITY", "totalCapacity"});
+  const auto count = counter({"COUNT", "count"});
+  if (!reserved || !capacity || !count) return std::nullopt;
+  return DirectMemory{*reserved, *capacity, *count};
+}
+
+double share_of(std::uint64_t bytes, std::uint64_t total) {
+  return total == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(total);
+}
+
+std::string mib(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+std::string row_text(const MemoryAccount& account, std::string_view name, const PartBytes& part) {
+  char text[96];
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  if (account.has_pages)
+    std::snprintf(text, sizeof text, "%16llu %14llu %6.1f %%", number(part.bytes), number(part.resident),
+                  100 * share_of(part.resident, account.resident()));
+  else std::snprintf(text, sizeof text, "%16llu %14s %8s", number(part.bytes), "-", "-");
+  std::string line = text;
+  if (account.swapped() > 0) {
+    std::snprintf(text, sizeof text, " %14llu", number(part.swap));
+    line += text;
+  }
+  return line.append("  ").append(name).append("\n");
+}
+
+void write_text(std::string& out, const MemoryAccount& account) {
+  out = "           bytes       resident    share";
+  out += account.swapped() > 0 ? "           swap  part\n" : "  part\n";
+  PartBytes total;
+  for (std::size_t i = 0; i < kMemoryParts; ++i) {
+    const PartBytes& part = account.parts[i];
+    total.bytes += part.bytes;
+    total.resident += part.resident;
+    total.swap += part.swap;
+    if (part.bytes > 0 || part.resident > 0) out += row_text(account, text_of(static_cast<MemoryPart>(i)).name, part);
+  }
+  out += row_text(account, "total", total);
+}
+
+void write_rows(std::string& out, const MemoryAccount& account) {
+  JsonWriter json(out);
+  for (std::size_t i = 0; i < kMemoryParts; ++i) {
+    const PartBytes& part = account.parts[i];
+    const MemoryPartText& text = text_of(static_cast<MemoryPart>(i));
+    if (part.bytes == 0 && part.resident == 0) continue;
+    json.begin_object().member("part", text.name).member("bytes", part.bytes);
+    if (account.has_pages) {
+      json.member("resident", part.resident).member("share", share_of(part.resident, account.resident()));
+      json.member("swap", part.swap);
+    }
+    if (!text.how.empty()) json.member("how", text.how);
+    json.end_object();
+  }
+}
+
+void write_notes(std::string& out, const MemoryAccount& account, const std::optional<DirectMemory>& direct,
+                 const std::optional<target::GroupMemory>& group) {
+  if (account.counted_again > 0)
+    out += "RSS as the kernel counts it: " + std::to_string(account.rss) + ", " + mib(account.rss) +
+           "; ZGC maps its heap " + std::to_string(account.heap_views) + " times, and " + mib(account.counted_again) +
+           " of it are counted again\n";
+  const MallocMemory& malloc = account.malloc;
+  if (malloc.heaps > 0)
+    out += "malloc: " + std::to_string(malloc.arenas) + " arenas hold " + mib(malloc.held) + ", at least " +
+           mib(malloc.free) + " of it free; " + std::to_string(malloc.blocks) + " large blocks\n";
+  if (direct)
+    out += "direct buffers: " + std::to_string(direct->count) + " of " +
+           mib(static_cast<std::uint64_t>(direct->capacity)) + "; their memory is malloc's\n";
+  if (!group) return;
+  out += "control group (version " + std::to_string(group->group.version) + ", " + printable(group->limit_folder) +
+         "): uses " + mib(group->used) + ", of it " + mib(group->inactive_file) + " inactive page cache; ";
+  out += group->limit ? "limit " + mib(*group->limit) + "\n" : "no limit\n";
+}
+
+void write_members(std::string& out, const MemoryAccount& account, const std::optional<DirectMemory>& direct,
+                   const std::optional<target::GroupMemory>& group) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  if (account.has_pages)
+    json.member("rss", account.rss)
+        .member("resident", account.resident())
+        .member("swap", account.swapped())
+        .member("countedAgain", account.counted_again)
+        .member("heapViews", account.heap_views);
+  json.key("malloc")
+      .begin_object()
+      .member("arenas", account.malloc.arenas)
+      .member("heaps", account.malloc.heaps)
+      .member("held", account.malloc.held)
+      .member("free", account.malloc.free)
+      .member("unparsable", account.malloc.unparsable)
+      .member("largeBlocks", account.malloc.blocks)
+      .end_object();
+  if (direct)
+    json.key("direct")
+        .begin_object()
+        .member("buffers", direct->count)
+        .member("capacity", direct->capacity)
+        .member("reserved", direct->reserved)
+        .end_object();
+  if (group) {
+    json.key("cgroup").begin_object().member("version", group->group.version).member("path", group->limit_folder);
+    json.member("used", group->used).member("inactiveFile", group->inactive_file);
+    if (group->limit) json.member("limit", *group->limit);
+    json.end_object();
+  }
+  json.end_object();
+  out += "\"memory\":" + text;
+}
+
+}  // namespace
+
+Result<ViewResult> view_memory(Inspection& inspection, const ViewOptions& options) {
+  if (inspection.vm().cached_memory()) inspection.vm().cached_memory()->forget();
+  JTRACE_ASSIGN_OR_RETURN(MemoryAccount account, take_memory_account(inspection));
+  ViewResult result;
+  result.missing = std::move(account.missing);
+  const auto direct = read_direct(inspection);
+  std::optional<target::GroupMemory> group;
+  if (const target::Process* process = inspection.target().process()) {
+    if (auto memory = target::read_group_memory(*process)) group = std::move(*memory);
+    else result.missing.push_back("control group: " + memory.error().message());
+  }
+  if (options.json) {
+    write_rows(result.out, account);
+    write_members(result.members, account, direct, group);
+  } else {
+    write_text(result.out, account);
+    write_notes(result.out, account, direct, group);
+  }
+  return result;
+}
+
+}  // namespace jtrace::coreinspect
