@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "target/debug_file.h"
+#include "target/symbol_files.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -55,31 +55,7 @@ Frame NativeNames::look_up(const NativeFrame& native) {
 const NativeNames::Images& NativeNames::images_of(const target::Mapping& mapping) {
   const auto known = images_.find(mapping.path);
   if (known != images_.end()) return known->second;
-  return images_.emplace(mapping.path, open_images(mapping)).first->second;
-}
-
-NativeNames::Images NativeNames::open_images(const target::Mapping& mapping) const {
-  Images images;
-  auto fd = target_.open_mapped(mapping);
-  if (!fd) return images;
-  const target::Process* process = target_.process();
-  auto file = target::ElfImage::from_fd(std::move(*fd), process ? process->path_inside(mapping.path) : mapping.path);
-  if (!file) return images;
-  for (const target::Mapping& other : target_.mappings()) {
-    if (other.path != mapping.path || other.offset != 0) continue;
-    const auto loaded = target::LoadedImage::read(target_.memory(), other.start);
-    if (loaded && loaded->build_id() != file->build_id()) return images;
-    break;
-  }
-  if (!file->has_symbol_table()) {
-    const UniqueFd root = target_.open_root();
-    const int inside = process ? process->root_fd() : root ? root.get() : -1;
-    auto debug = target::open_debug_file(*file, inside);
-    if (!debug && inside >= 0) debug = target::open_debug_file(*file, -1);  // this machine may have it
-    if (debug) images.push_back(std::move(*debug));
-  }
-  images.push_back(std::move(*file));
-  return images;
+  return images_.emplace(mapping.path, target::open_symbol_files(target_, mapping)).first->second;
 }
 
 }  // namespace jtrace::coreinspect

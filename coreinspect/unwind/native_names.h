@@ -27,7 +27,6 @@ class NativeNames {
  private:
   using Images = std::vector<target::ElfImage>;  // the debug file, the file itself
   const Images& images_of(const target::Mapping& mapping);
-  Images open_images(const target::Mapping& mapping) const;
 
   Frame look_up(const NativeFrame& native);
 

@@ -1,0 +1,17 @@
+// The files that have the symbols of a mapped image: the separate file with its symbols, if the image is stripped and
+// such a file is there, then the mapped file itself; each only if its build id is that of the image in memory.
+//
+// Addresses of both are those of the mapped file. Empty if the file cannot be opened or is another one by now.
+// Threads: any; the images are for one thread at a time.
+#pragma once
+
+#include <vector>
+
+#include "target/elf_image.h"
+#include "target/target.h"
+
+namespace jtrace::target {
+
+std::vector<ElfImage> open_symbol_files(const Target& target, const Mapping& mapping);
+
+}  // namespace jtrace::target
