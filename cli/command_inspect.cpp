@@ -102,6 +102,8 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   own.add(ViewOption::kNoStop,
           command.add_flag("--no-stop", heap.no_stop,
                            "read the heap of a live JVM while it runs; reports how much changed in the meantime"));
+  own.add(ViewOption::kStop,
+          command.add_flag("--stop", options.stop, "stop the late threads for a moment, to show where they run"));
   own.add(ViewOption::kSort, command.add_option("--sort", heap.sort, "by bytes (the default), instances or name")
                                  ->check(CLI::IsMember({"bytes", "instances", "name"})));
   own.add(ViewOption::kFilter,

@@ -47,6 +47,7 @@ const std::vector<View>& views() {
   using enum ViewOption;
   static constexpr std::initializer_list<ViewOption> kSecrets = {kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kStops = {kMaxStop};
+  static constexpr std::initializer_list<ViewOption> kLate = {kStop, kMaxStop};
   static constexpr std::initializer_list<ViewOption> kFlags = {kAll, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
   static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
@@ -67,6 +68,8 @@ const std::vector<View>& views() {
       {"counters", "", "performance counters in the memory of the JVM", view_counters, counters_parts, kSecrets},
       {"threads", "", "all threads with state, ids and Java frames", view_threads, threads_parts, kStops},
       {"locks", "", "threads that wait for a lock, who has it, deadlocks", view_locks, threads_parts, kStops},
+      {"safepoint", "", "is a safepoint being reached: for what, since when, which threads are late and why",
+       view_safepoint, nullptr, kLate},
       {"classes", "", "loaded classes with loader and superclass", view_classes, classes_parts},
       {"class", "NAME", "fields and methods of a class", view_class, class_parts, kClass},
       {"method", "NAME", "bytecode of the methods CLASS.METHOD, or of the Method at 0xADDRESS", view_method,

@@ -33,6 +33,7 @@ struct ViewOptions {
   bool bytes = false;         // class: the class file instead of a description
   bool show_secrets = false;  // false: what looks like a secret is masked (secrets.h)
   std::vector<std::string> arguments;
+  bool stop = false;  // safepoint: stop the late threads for a moment, for their frames
   std::chrono::milliseconds max_stop{200};
   HeapOptions heap;
   ThreadChoice threads;
@@ -52,6 +53,7 @@ enum class ViewOption : std::uint8_t {
   kShowSecrets,
   kMaxStop,
   kNoStop,
+  kStop,
   kThreads,
   kSort,
   kFilter,
@@ -111,6 +113,7 @@ Result<ViewResult> view_regions(Inspection&, const ViewOptions&);
 Result<ViewResult> view_object(Inspection&, const ViewOptions&);
 Result<ViewResult> view_refs(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heapdump(Inspection&, const ViewOptions&);
+Result<ViewResult> view_safepoint(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heap(Inspection&, const ViewOptions&);
 Result<ViewResult> view_reachable(Inspection&, const ViewOptions&);
 Result<ViewResult> view_retained(Inspection&, const ViewOptions&);

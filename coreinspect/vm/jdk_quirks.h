@@ -37,6 +37,14 @@ struct JdkQuirks {
   // Where the ZGC of JDK 11 has its mark stacks (ZMarkStackSpaceStart, zGlobals_linux_x86.hpp); 0: anywhere.
   std::uint64_t z_mark_stacks = 0;
 
+  // The slot of VM_Operation::type() in the vtables of operations, to name one without symbols; -1: not known
+  // (vm_operations.hpp).
+  int vm_operation_type_slot = -1;
+
+  // A thread that has arrived at a safepoint waits for the Safepoint_lock, and is said to be in the VM meanwhile
+  // (SafepointSynchronize::block; before "Faster safepoints", JDK-8203469, JDK 13).
+  bool arrived_thread_is_in_vm = false;
+
   static JdkQuirks of(int feature, bool has_fieldinfo_stream) {
     JdkQuirks quirks;
     quirks.interpreter_bcp = feature < 9 ? -7 : -8;
@@ -46,6 +54,8 @@ struct JdkQuirks {
     quirks.record_generic_signature_word = feature < 22 ? 3 : 2;
     quirks.flag_type_is_text = feature < 16;
     quirks.z_mark_stacks = feature == 11 ? 0x150000000000 : 0;
+    quirks.arrived_thread_is_in_vm = feature < 13;
+    quirks.vm_operation_type_slot = feature < 9 ? 6 : -1;
     return quirks;
   }
 };

@@ -1,0 +1,167 @@
+#include "coreinspect/tools/safepoint_report.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "coreinspect/model/thread_reader.h"
+#include "coreinspect/tools/profile.h"
+#include "coreinspect/tools/safepoint_watch.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr double kSecond = 1e9;
+
+class Reporter {
+ public:
+  Reporter(Inspection& inspection, const SafepointOptions& options)
+      : inspection_(inspection), options_(options), process_(inspection.target().process()), watch_(inspection) {}
+
+  SafepointReport run() {
+    const auto& safepoints = watch_.safepoints();
+    const auto& operations = watch_.operations();
+    if (safepoints) report_.state_found_by = safepoints->found_by();
+    else report_.missing.push_back(safepoints.error().message());
+    if (!operations) report_.missing.push_back(operations.error().message());
+    const auto now = watch_.run();
+    if (!now) {
+      report_.missing.push_back(now.error().message());
+      return std::move(report_);
+    }
+    report_.known = safepoints.has_value();
+    report_.lasting = watch_.lasting();
+    report_.state = now->look.state;
+    if (report_.state != SafepointState::kNone) report_.waiting = now->look.waiting;
+    tell_operation(*now);
+    tell_since(*now);
+    if (report_.state == SafepointState::kSynchronizing && report_.lasting) tell_late(*now);
+    return std::move(report_);
+  }
+
+ private:
+  void tell_operation(const SafepointMoment& now) {
+    if (!now.operation) return;
+    report_.operation = now.operation;
+    report_.operation_found_by = watch_.operations()->found_by();
+    report_.operation_name = watch_.operations()->name(*now.operation);
+    if (report_.operation_name.empty())
+      report_.missing.push_back("the name of the VM operation: its vtable has no symbol");
+    report_.requester = name_of(now.operation->requester, now.look);
+  }
+  std::string name_of(Address thread, const SafepointLook& look) {
+    if (thread == 0) return "";
+    auto known = look.threads;
+    if (!watch_.safepoints())
+      if (const auto all = java_thread_addresses(inspection_.vm()))
+        for (const Address each : *all) known[each] = 0;
+    if (known.contains(thread)) return ThreadReader(inspection_).read(thread).name;
+    if (thread == watch_.operations()->vm_thread()) return "VM Thread";
+    const KernelThread* found = watch_.kernel_threads().of(thread);
+    return found ? found->name : "";
+  }
+
+  void tell_since(const SafepointMoment& now) {
+    if (now.is_quiet() || !process_ || !report_.lasting) return;
+    const auto begin = now.look.begin_ns;
+    if (report_.state != SafepointState::kNone && begin && *begin > 0 && *begin <= now.ns && has_our_clock()) {
+      report_.since = static_cast<double>(now.ns - *begin) / kSecond;
+      report_.since_found_by = watch_.safepoints()->begin_found_by();
+      return;
+    }
+    report_.since = static_cast<double>(now.ns - watch_.first_ns()) / kSecond;
+    report_.since_found_by = "two looks";
+    report_.at_least = true;
+  }
+  // In another time namespace CLOCK_MONOTONIC has an offset (time_namespaces(7)).
+  bool has_our_clock() const {
+    struct stat theirs = {}, ours = {};
+    if (::fstatat(process_->proc_fd(), "ns/time", &theirs, 0) != 0 || ::stat("/proc/self/ns/time", &ours) != 0)
+      return true;  // a kernel without such namespaces
+    return theirs.st_ino == ours.st_ino;
+  }
+
+  void tell_late(const SafepointMoment& now) {
+    ThreadReader reader(inspection_);
+    for (const auto& [address, state] : watch_.late()) {
+      LateThread late{.java = reader.read(address)};
+      late.java.vm_state = now.look.threads.at(address);
+      late.tid = watch_.kernel_threads().tid_of(address);
+      late.why = why_late(late.java.vm_state);
+      if (late.tid != 0) {
+        late.kernel = read_kernel_facts(*process_, late.tid);
+        late.why = why_late(late.java.vm_state, watch_.facts_before(address), *late.kernel);
+      }
+      report_.late.push_back(std::move(late));
+    }
+    leave_out_arrived();
+    for (const LateThread& each : report_.late)
+      if (!each.java.problem.empty()) report_.missing.push_back("of a late thread: " + each.java.problem);
+    add_frames();
+  }
+
+  // The VM Thread has the lock that arrived threads wait for as long as others are in Java.
+  void leave_out_arrived() {
+    constexpr int kInVm = 6;
+    if (!inspection_.vm().quirks().arrived_thread_is_in_vm) return;
+    const auto in_vm = [](const LateThread& each) { return each.java.vm_state == kInVm; };
+    if (std::all_of(report_.late.begin(), report_.late.end(), in_vm)) return;
+    std::erase_if(report_.late, [&](const LateThread& each) {
+      return in_vm(each) && (!each.kernel || waits_for_lock(*each.kernel));
+    });
+  }
+
+  void add_frames() {
+    if (report_.late.empty()) return;
+    if (!process_ || options_.stop) {
+      std::vector<pid_t> tids;
+      for (const LateThread& each : report_.late)
+        if (each.tid != 0) tids.push_back(each.tid);
+      if (process_ && tids.empty()) return;  // an empty list means all threads
+      ThreadSampler sampler(inspection_, {.max_stop = options_.max_stop, .virtual_threads = false, .details = false});
+      const auto snapshot = sampler.take(tids);
+      if (!snapshot) {
+        report_.missing.push_back(snapshot.error().with_context("the frames of late threads").message());
+        return;
+      }
+      report_.pause = snapshot->pause;
+      for (LateThread& late : report_.late)
+        for (const ThreadReport& each : snapshot->threads)
+          if (each.java.address == late.java.address) add_frame(late, each.walk);
+      return;
+    }
+    const auto code = inspection_.code();
+    if (!code) return;
+    const JavaWalker walker(inspection_.methods(), inspection_.objects(), **code);
+    for (LateThread& late : report_.late)
+      if (const auto at = target::standing_at(*process_, late.tid)) add_frame(late, walker.walk(late.java, &*at));
+  }
+  void add_frame(LateThread& late, const Walk& walk) {
+    const auto top =
+        std::find_if(walk.frames.begin(), walk.frames.end(), [](const Frame& each) { return each.method != nullptr; });
+    if (top == walk.frames.end()) return;
+    late.frame = frame_name(*top);
+    const int line = top->method->is_native() ? -1 : top->method->line_of(top->bci);
+    if (line >= 0 && !top->method->source_file.empty())
+      late.frame += "(" + top->method->source_file + ":" + std::to_string(line) + ")";
+    late.code = to_string(top->kind);
+    const auto code = inspection_.code();
+    const auto blob = code ? (*code)->find(top->pc) : Result<std::optional<CodeBlob>>(std::nullopt);
+    if (blob && *blob && (*blob)->is_nmethod() && (*blob)->comp_level > 0)
+      late.code = (*blob)->comp_level == 4 ? "compiled by C2" : "compiled by C1";
+  }
+
+  Inspection& inspection_;
+  const SafepointOptions& options_;
+  const target::Process* process_;
+  SafepointWatch watch_;
+  SafepointReport report_;
+};
+
+}  // namespace
+
+SafepointReport report_safepoint(Inspection& inspection, const SafepointOptions& options) {
+  return Reporter(inspection, options).run();
+}
+
+}  // namespace jtrace::coreinspect
