@@ -289,7 +289,7 @@ std::uint64_t HprofFile::thread_object(std::uint32_t serial) const {
 
 std::vector<std::string> HprofFile::missing() const {
   std::vector<std::string> lines;
-  if (!cut_.empty()) lines.push_back("the heap dump is cut: " + cut_);
+  if (!cut_.empty()) lines.push_back("the heap dump is cut, so objects and roots are missing: " + cut_);
   if (skipped_ > 0) lines.push_back(std::to_string(skipped_) + " bytes of the heap dump could not be read");
   if (guard_.was_cut()) lines.push_back("the heap dump was cut while it was read");
   return lines;
