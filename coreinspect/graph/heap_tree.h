@@ -59,6 +59,8 @@ class ShortestPaths {
     std::string edge;  // that leads to it from the step before; "" for the root
   };
   explicit ShortestPaths(const ObjectGraph& graph);
+  // The one before it on its path: itself for a root, kNoObject for garbage.
+  std::uint32_t before(std::uint32_t object) const { return from_[object]; }
   // From a root to the object; empty for garbage.
   std::vector<Step> to(std::uint32_t object) const;
 

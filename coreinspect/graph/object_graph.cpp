@@ -267,6 +267,23 @@ std::uint64_t ObjectGraph::address(std::uint32_t object) const {
   return file_.id(place(object) + 1);
 }
 
+const HprofClass* ObjectGraph::class_record(std::uint32_t class_number) const {
+  const GraphClass& its = classes_[class_number];
+  return its.object == kNoObject ? nullptr : &file_.classes()[its.record];
+}
+
+std::uint32_t ObjectGraph::superclass(std::uint32_t class_number) const {
+  const HprofClass* const record = class_record(class_number);
+  if (record == nullptr || record->super == record->id) return kNoObject;
+  const auto found = class_by_id_.find(record->super);
+  return found == class_by_id_.end() ? kNoObject : found->second;
+}
+
+std::uint32_t ObjectGraph::class_of_mirror(std::uint32_t object) const {
+  const auto found = class_by_object_.find(object);
+  return found == class_by_object_.end() ? kNoObject : found->second;
+}
+
 std::string ObjectGraph::name(std::uint32_t object) const {
   if (!is_class(object)) return classes_[class_of_[object]].name;
   const auto found = class_by_object_.find(object);

@@ -87,6 +87,13 @@ class ObjectGraph {
   // The number of its class in classes(), which has the arrays of primitives too.
   std::uint32_t class_of(std::uint32_t object) const { return class_of_[object]; }
   const std::vector<GraphClass>& classes() const { return classes_; }
+  // Of an instance or array, not of a class.
+  HprofObject record(std::uint32_t object) const { return file_.object_at(place(object)); }
+  // By class number. Null, and kNoObject, where the dump has none.
+  const HprofClass* class_record(std::uint32_t class_number) const;
+  std::uint32_t superclass(std::uint32_t class_number) const;
+  // The class whose java.lang.Class this object is.
+  std::uint32_t class_of_mirror(std::uint32_t object) const;
   // "java.lang.String", or "class Foo" for a class.
   std::string name(std::uint32_t object) const;
   std::uint64_t bytes(std::uint32_t object) const;
@@ -104,7 +111,6 @@ class ObjectGraph {
   ObjectGraph(HprofFile file, ObjectIndex index) : file_(std::move(file)), index_(std::move(index)) {}
   void make_classes();
   void plan_references(GraphClass& of);
-  bool is_below(const GraphClass& of, std::string_view ancestor) const;
   std::uint32_t class_number(std::uint64_t id);
   std::uint32_t primitive_array(std::uint8_t type);
   void place_objects();

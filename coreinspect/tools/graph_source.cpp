@@ -83,5 +83,8 @@ Result<ViewResult> view_dominators(Inspection& inspection, const ViewOptions& op
 Result<ViewResult> view_paths(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_paths>(inspection, options);
 }
+Result<ViewResult> view_leaks(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_leaks>(inspection, options);
+}
 
 }  // namespace jtrace::coreinspect

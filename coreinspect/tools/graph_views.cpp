@@ -6,71 +6,17 @@
 #include "base/name_pattern.h"
 #include "base/strings.h"
 #include "coreinspect/graph/heap_tree.h"
+#include "coreinspect/tools/graph_text.h"
 #include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::size_t kRows = 20, kChildren = 3, kPaths = 3;
+constexpr std::size_t kChildren = 3, kPaths = 3;
 constexpr int kLevels = 2;
 constexpr std::uint64_t kSmall =
     1000;  // of the heap: what keeps less is shown only where a number of rows is asked for
 constexpr std::size_t kLongPath = 40, kPathEnd = 15;  // steps: of a longer path both ends are shown
-
-std::size_t rows_of(const ViewOptions& options, std::size_t otherwise) {
-  return options.heap.top > 0 ? options.heap.top : otherwise;
-}
-
-std::string object_text(const ObjectGraph& graph, std::uint32_t object) {
-  return printable(graph.name(object)) + " @" + hex(graph.address(object));
-}
-
-double share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-std::string figures(std::uint64_t retained, std::uint64_t all, std::uint64_t shallow) {
-  char text[80];
-  std::snprintf(text, sizeof text, "%14llu %5.1f %% %13llu  ", static_cast<unsigned long long>(retained),
-                100 * share(retained, all), static_cast<unsigned long long>(shallow));
-  return text;
-}
-
-constexpr const char* kHeading = "      retained   share       shallow  ";
-
-// What is reachable, and how; what is garbage.
-void add_summary(const HeapTree& tree, const ViewOptions& options, ViewResult& result) {
-  const ObjectGraph& graph = tree.graph();
-  if (options.json) {
-    JsonWriter json(result.members);
-    result.members += "\"reachableBytes\":" + std::to_string(tree.reachable()) + ",\"sizes\":";
-    json.value(graph.shape_is_known() ? "of the JVM" : "guessed");
-    result.members += ",\"held\":";
-    JsonWriter held(result.members);
-    held.begin_object();
-    for (std::size_t i = 0; i < kStrengths; ++i)
-      held.key(to_string(static_cast<Strength>(i)))
-          .begin_object()
-          .member("objects", tree.by_strength()[i].objects)
-          .member("bytes", tree.by_strength()[i].shallow)
-          .end_object();
-    held.end_object();
-    return;
-  }
-  result.out = std::to_string(tree.reachable()) + " bytes are reachable:";
-  for (std::size_t i = 0; i < kStrengths; ++i) {
-    const ClassRetained& sum = tree.by_strength()[i];
-    if (sum.objects > 0)
-      result.out += (i == 0 ? " " : ", ") + std::string(to_string(static_cast<Strength>(i))) + " " +
-                    std::to_string(sum.shallow) + " (" + std::to_string(sum.objects) + " objects)";
-  }
-  result.out += "\n";
-  if (!graph.shape_is_known()) {
-    const HeapShape& shape = graph.shape();
-    result.out += "sizes are computed for references of " + std::to_string(shape.reference) + " bytes and headers of " +
-                  std::to_string(shape.header) + ": a heap dump does not have them\n";
-  }
-}
 
 struct ClassRow {
   std::string name;
@@ -258,9 +204,9 @@ Result<ViewResult> graph_retained(const ObjectGraph& graph, const ViewOptions& o
   std::sort(rows.begin(), rows.end(), [](const ClassRow& a, const ClassRow& b) {
     return a.sum.retained != b.sum.retained ? a.sum.retained > b.sum.retained : a.name < b.name;
   });
-  if (const std::size_t most = rows_of(options, options.json ? rows.size() : kRows); rows.size() > most)
+  if (const std::size_t most = rows_of(options, options.json ? rows.size() : kGraphRows); rows.size() > most)
     rows.resize(most);
-  if (!options.json) result.out += std::string(kHeading) + "   objects  class\n";
+  if (!options.json) result.out += std::string(kRetainedHeading) + "   objects  class\n";
   JsonWriter json(result.out);
   for (const ClassRow& row : rows) {
     if (options.json)
@@ -284,14 +230,14 @@ Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions&
   ViewResult result{.missing = graph.missing()};
   const HeapTree tree(graph);
   add_summary(tree, options, result);
-  if (!options.json) result.out += std::string(kHeading) + "object\n";
+  if (!options.json) result.out += std::string(kRetainedHeading) + "object\n";
   DominatorRows rows(tree, options, result);
-  if (options.heap.objects.empty()) rows.add(kNoObject, rows_of(options, kRows));
+  if (options.heap.objects.empty()) rows.add(kNoObject, rows_of(options, kGraphRows));
   for (const std::string& text : options.heap.objects) {
     JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_of(graph, text));
     if (tree.retained(object) == 0) return fail(ErrorCategory::kNotFound, "the object at " + text + " is garbage");
     rows.row(tree.dominator(object), object, 0);
-    rows.add(object, rows_of(options, kRows), 1);
+    rows.add(object, rows_of(options, kGraphRows), 1);
   }
   return result;
 }

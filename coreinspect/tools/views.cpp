@@ -85,6 +85,8 @@ const std::vector<View>& views() {
        view_dominators, nullptr, kDominators, false, false, graph_dominators},
       {"paths", "ADDRESS|CLASS", "the shortest way from a root to an object, or to the largest ones of a class",
        view_paths, nullptr, kRefs, false, false, graph_paths},
+      {"leaks", "", "what looks like a memory leak, with the evidence: who holds it, how much, how many entries",
+       view_leaks, nullptr, kRefs, false, false, graph_leaks},
       {"heapdump", "", "all objects, classes, roots and stacks as an hprof file: -o FILE.hprof or FILE.hprof.gz",
        view_heapdump, nullptr, kWalk, true, true},
       {"object", "ADDRESS", "an object with its fields, and what it refers to (--depth N)", view_object, object_parts,

@@ -119,5 +119,6 @@ Result<ViewResult> view_reachable(Inspection&, const ViewOptions&);
 Result<ViewResult> view_retained(Inspection&, const ViewOptions&);
 Result<ViewResult> view_dominators(Inspection&, const ViewOptions&);
 Result<ViewResult> view_paths(Inspection&, const ViewOptions&);
+Result<ViewResult> view_leaks(Inspection&, const ViewOptions&);
 
 }  // namespace jtrace::coreinspect

@@ -11,12 +11,19 @@
 
 namespace jtrace::coreinspect {
 
+// What only some classes of a dump have.
+struct ClassMore {
+  std::uint64_t loader = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> statics = {};  // references
+  std::vector<std::string> ints = {};                               // names of fields, after those of references
+};
+
 class HprofBuilder {
  public:
   HprofBuilder() : writer_(sink_) { (void)writer_.header(1); }
 
   void add_class(std::uint64_t id, std::string_view name, std::uint64_t super,
-                 const std::vector<std::string>& references) {
+                 const std::vector<std::string>& references, const ClassMore& more = {}) {
     HprofBuffer load;
     load.u4(1);
     load.id(id);
@@ -27,23 +34,46 @@ class HprofBuilder {
     segment_.id(id);
     segment_.u4(1);
     segment_.id(super);
-    for (int i = 0; i < 5; ++i) segment_.id(0);  // loader, signers, domain, two that are reserved
-    segment_.u4(static_cast<std::uint32_t>(8 * references.size()));
+    segment_.id(more.loader);
+    for (int i = 0; i < 4; ++i) segment_.id(0);  // signers, domain, two that are reserved
+    segment_.u4(static_cast<std::uint32_t>(8 * references.size() + 4 * more.ints.size()));
     segment_.u2(0);
-    segment_.u2(0);
-    segment_.u2(static_cast<std::uint16_t>(references.size()));
-    for (const std::string& each : references) {
-      segment_.id(writer_.text(each));
+    segment_.u2(static_cast<std::uint16_t>(more.statics.size()));
+    for (const auto& [field, value] : more.statics) {
+      segment_.id(writer_.text(field));
       segment_.u1(2);
+      segment_.id(value);
     }
+    segment_.u2(static_cast<std::uint16_t>(references.size() + more.ints.size()));
+    for (const std::string& each : references) add_field(each, 2);
+    for (const std::string& each : more.ints) add_field(each, 10);
   }
-  void add_instance(std::uint64_t id, std::uint64_t type, const std::vector<std::uint64_t>& references) {
+  // Its values in the order of its fields: those of the superclass last, but all references before all numbers.
+  void add_instance(std::uint64_t id, std::uint64_t type, const std::vector<std::uint64_t>& references,
+                    const std::vector<std::uint32_t>& ints = {}) {
     segment_.sub(HprofSub::kInstanceDump);
     segment_.id(id);
     segment_.u4(1);
     segment_.id(type);
-    segment_.u4(static_cast<std::uint32_t>(8 * references.size()));
+    segment_.u4(static_cast<std::uint32_t>(8 * references.size() + 4 * ints.size()));
     for (const std::uint64_t each : references) segment_.id(each);
+    for (const std::uint32_t each : ints) segment_.u4(each);
+  }
+  void add_array(std::uint64_t id, std::uint64_t type, const std::vector<std::uint64_t>& elements) {
+    segment_.sub(HprofSub::kObjectArrayDump);
+    segment_.id(id);
+    segment_.u4(1);
+    segment_.u4(static_cast<std::uint32_t>(elements.size()));
+    segment_.id(type);
+    for (const std::uint64_t each : elements) segment_.id(each);
+  }
+  void add_text(std::uint64_t id, std::string_view bytes) {
+    segment_.sub(HprofSub::kPrimitiveArrayDump);
+    segment_.id(id);
+    segment_.u4(1);
+    segment_.u4(static_cast<std::uint32_t>(bytes.size()));
+    segment_.u1(8);
+    for (const char each : bytes) segment_.u1(static_cast<std::uint8_t>(each));
   }
   void add_bytes(std::uint64_t id, std::uint32_t count) {
     segment_.sub(HprofSub::kPrimitiveArrayDump);
@@ -70,6 +100,10 @@ class HprofBuilder {
   }
 
  private:
+  void add_field(const std::string& name, std::uint8_t type) {
+    segment_.id(writer_.text(name));
+    segment_.u1(type);
+  }
   trace::MemorySink sink_;
   HprofWriter writer_;
   HprofBuffer segment_;

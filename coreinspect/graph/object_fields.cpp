@@ -1,0 +1,115 @@
+#include "coreinspect/graph/object_fields.h"
+
+#include "base/strings.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr int kDeepest = 1000;       // superclasses: more are a damaged dump
+constexpr std::uint8_t kChar = 5;    // JVM_T_CHAR: a String of JDK 8
+constexpr std::uint64_t kUtf16 = 1;  // String.coder
+
+// Modified UTF-8 of one char, for utf8_from_modified().
+void append_char(std::string& out, std::uint32_t c) {
+  if (c != 0 && c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else {
+    out += static_cast<char>(0xe0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  }
+}
+
+}  // namespace
+
+std::optional<ObjectFields::Place> ObjectFields::find(std::uint32_t class_number, std::string_view field,
+                                                      std::string_view declared_in) const {
+  std::uint32_t offset = 0;
+  for (int depth = 0; class_number != kNoObject && depth < kDeepest; ++depth) {
+    const HprofClass* const record = graph_.class_record(class_number);
+    if (record == nullptr) return std::nullopt;
+    const bool counts = declared_in.empty() || graph_.classes()[class_number].name == declared_in;
+    for (const HprofField& each : record->fields) {
+      if (counts && graph_.file().text(each.name) == field) return Place{offset, each.type};
+      offset += graph_.file().field_size(each.type);
+    }
+    class_number = graph_.superclass(class_number);
+  }
+  return std::nullopt;
+}
+
+bool ObjectFields::is_a(std::uint32_t class_number, std::string_view name) const {
+  for (int depth = 0; class_number != kNoObject && depth < kDeepest; ++depth) {
+    if (graph_.classes()[class_number].name == name) return true;
+    class_number = graph_.superclass(class_number);
+  }
+  return false;
+}
+
+std::optional<ObjectFields::Place> ObjectFields::place_in(std::uint32_t object, std::string_view field) const {
+  if (object == kNoObject || graph_.is_class(object)) return std::nullopt;
+  return find(graph_.class_of(object), field);
+}
+
+std::optional<std::uint64_t> ObjectFields::number(std::uint32_t object, const std::optional<Place>& place) const {
+  if (!place || object == kNoObject || graph_.is_class(object)) return std::nullopt;
+  const HprofObject record = graph_.record(object);
+  const std::uint32_t size = graph_.file().field_size(place->type);
+  if (record.kind != HprofSub::kInstanceDump || std::uint64_t{place->offset} + size > record.count) return std::nullopt;
+  return graph_.file().number(record.body + place->offset, size);
+}
+
+std::uint32_t ObjectFields::reference(std::uint32_t object, const std::optional<Place>& place) const {
+  const auto id = number(object, place);
+  return !id || *id == 0 || place->type != 2 ? kNoObject : graph_.find(*id);
+}
+
+std::uint32_t ObjectFields::static_reference(std::uint32_t class_number, std::string_view field) const {
+  const HprofClass* const record = graph_.class_record(class_number);
+  if (record == nullptr) return kNoObject;
+  for (const HprofStatic& each : record->statics)
+    if (each.field.type == 2 && each.value != 0 && graph_.file().text(each.field.name) == field)
+      return graph_.find(each.value);
+  return kNoObject;
+}
+
+bool ObjectFields::is_array(std::uint32_t object) const {
+  return object != kNoObject && !graph_.is_class(object) && graph_.record(object).kind != HprofSub::kInstanceDump;
+}
+
+std::uint64_t ObjectFields::length(std::uint32_t array) const {
+  return is_array(array) ? graph_.record(array).count : 0;
+}
+
+std::uint32_t ObjectFields::element(std::uint32_t array, std::uint64_t i) const {
+  if (i >= length(array)) return kNoObject;
+  const HprofObject record = graph_.record(array);
+  if (record.kind != HprofSub::kObjectArrayDump) return kNoObject;
+  const std::uint64_t id = graph_.file().id(record.body + i * graph_.file().id_size());
+  return id == 0 ? kNoObject : graph_.find(id);
+}
+
+std::string ObjectFields::text(std::uint32_t string, std::size_t most) const {
+  const std::uint32_t value = reference(string, "value");
+  if (value == kNoObject || !is_array(value)) return "";
+  const HprofObject record = graph_.record(value);
+  if (record.kind != HprofSub::kPrimitiveArrayDump) return "";
+  const HprofFile& file = graph_.file();
+  const bool is_chars = record.type == kChar, is_utf16 = !is_chars && number(string, "coder").value_or(0) == kUtf16;
+  const std::uint64_t count = is_utf16 ? record.count / 2 : record.count;
+  std::string modified;
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most); ++i) {
+    if (is_chars) append_char(modified, static_cast<std::uint32_t>(file.number(record.body + 2 * i, 2)));
+    // The bytes of a JVM on x86-64: little endian.
+    else if (is_utf16)
+      append_char(modified, static_cast<std::uint32_t>(file.number(record.body + 2 * i, 1) |
+                                                       file.number(record.body + 2 * i + 1, 1) << 8));
+    else append_char(modified, static_cast<std::uint32_t>(file.number(record.body + i, 1)));
+  }
+  return utf8_from_modified(modified) + (count > most ? "..." : "");
+}
+
+}  // namespace jtrace::coreinspect

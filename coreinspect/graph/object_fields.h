@@ -1,0 +1,53 @@
+// ObjectFields: fields of instances by name, elements of arrays and the text of strings, as a graph's dump has them.
+//
+// What the dump does not have (another JDK's field, a damaged instance) is no value: kNoObject, nothing, "".
+// Ownership: borrows the graph. Threads: any number may ask. Field names: the JDK's sources.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "coreinspect/graph/object_graph.h"
+
+namespace jtrace::coreinspect {
+
+class ObjectFields {
+ public:
+  // Where instances of a class have a field: bytes from the start of the body.
+  struct Place {
+    std::uint32_t offset = 0;
+    std::uint8_t type = 0;  // as in HprofField
+  };
+  explicit ObjectFields(const ObjectGraph& graph) : graph_(graph) {}
+
+  // Of the class or the nearest superclass that declares it; with `declared_in`, of the one of this name.
+  std::optional<Place> find(std::uint32_t class_number, std::string_view field,
+                            std::string_view declared_in = "") const;
+  // Whether it is the class of this name, or below it.
+  bool is_a(std::uint32_t class_number, std::string_view name) const;
+
+  std::optional<std::uint64_t> number(std::uint32_t object, const std::optional<Place>& place) const;
+  std::optional<std::uint64_t> number(std::uint32_t object, std::string_view field) const {
+    return number(object, place_in(object, field));
+  }
+  std::uint32_t reference(std::uint32_t object, const std::optional<Place>& place) const;
+  std::uint32_t reference(std::uint32_t object, std::string_view field) const {
+    return reference(object, place_in(object, field));
+  }
+  std::uint32_t static_reference(std::uint32_t class_number, std::string_view field) const;
+
+  bool is_array(std::uint32_t object) const;
+  std::uint64_t length(std::uint32_t array) const;  // 0 for what is no array
+  // Of an array of references.
+  std::uint32_t element(std::uint32_t array, std::uint64_t i) const;
+  // Of a java.lang.String, its first characters. Of what is none, "".
+  std::string text(std::uint32_t string, std::size_t most) const;
+
+ private:
+  std::optional<Place> place_in(std::uint32_t object, std::string_view field) const;
+
+  const ObjectGraph& graph_;
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,61 @@
+#include "coreinspect/tools/graph_text.h"
+
+#include <cstdio>
+
+#include "base/strings.h"
+
+namespace jtrace::coreinspect {
+
+std::size_t rows_of(const ViewOptions& options, std::size_t otherwise) {
+  return options.heap.top > 0 ? options.heap.top : otherwise;
+}
+
+std::string object_text(const ObjectGraph& graph, std::uint32_t object) {
+  return printable(graph.name(object)) + " @" + hex(graph.address(object));
+}
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string figures(std::uint64_t retained, std::uint64_t all, std::uint64_t shallow) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%14llu %5.1f %% %13llu  ", static_cast<unsigned long long>(retained),
+                100 * share(retained, all), static_cast<unsigned long long>(shallow));
+  return text;
+}
+
+void add_summary(const HeapTree& tree, const ViewOptions& options, ViewResult& result) {
+  const ObjectGraph& graph = tree.graph();
+  if (options.json) {
+    JsonWriter json(result.members);
+    result.members += "\"reachableBytes\":" + std::to_string(tree.reachable()) + ",\"sizes\":";
+    json.value(graph.shape_is_known() ? "of the JVM" : "guessed");
+    result.members += ",\"held\":";
+    JsonWriter held(result.members);
+    held.begin_object();
+    for (std::size_t i = 0; i < kStrengths; ++i)
+      held.key(to_string(static_cast<Strength>(i)))
+          .begin_object()
+          .member("objects", tree.by_strength()[i].objects)
+          .member("bytes", tree.by_strength()[i].shallow)
+          .end_object();
+    held.end_object();
+    return;
+  }
+  result.out = std::to_string(tree.reachable()) + " bytes are reachable:";
+  for (std::size_t i = 0; i < kStrengths; ++i) {
+    const ClassRetained& sum = tree.by_strength()[i];
+    if (sum.objects > 0)
+      result.out += (i == 0 ? " " : ", ") + std::string(to_string(static_cast<Strength>(i))) + " " +
+                    std::to_string(sum.shallow) + " (" + std::to_string(sum.objects) + " objects)";
+  }
+  result.out += "\n";
+  if (!graph.shape_is_known()) {
+    const HeapShape& shape = graph.shape();
+    result.out += "sizes are computed for references of " + std::to_string(shape.reference) + " bytes and headers of " +
+                  std::to_string(shape.header) + ": a heap dump does not have them\n";
+  }
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,24 @@
+// Text that the views of the object graph share. Pure functions, any thread.
+#pragma once
+
+#include <string>
+
+#include "coreinspect/graph/heap_tree.h"
+#include "coreinspect/tools/views.h"
+
+namespace jtrace::coreinspect {
+
+constexpr std::size_t kGraphRows = 20;  // of a table, where none are asked for
+constexpr const char* kRetainedHeading = "      retained   share       shallow  ";
+
+// --top, or otherwise so many.
+std::size_t rows_of(const ViewOptions& options, std::size_t otherwise);
+// "java.util.HashMap @0xc0000000".
+std::string object_text(const ObjectGraph& graph, std::uint32_t object);
+double share(std::uint64_t part, std::uint64_t whole);
+// The columns of kRetainedHeading.
+std::string figures(std::uint64_t retained, std::uint64_t all, std::uint64_t shallow);
+// What is reachable, and how; what is garbage. Begins the output.
+void add_summary(const HeapTree& tree, const ViewOptions& options, ViewResult& result);
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,117 @@
+// What a heap is found to leak, where it is known: live, in a dump of ours, and in one that the JVM wrote.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/testlib/must.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/scratch_dir.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+
+class HeapAnswers : public ::testing::TestWithParam<Jdk> {
+ protected:
+  void start(const std::vector<std::string>& leaks) {
+    JvmOptions options = attachable(GetParam(), {"-Xmx256m", "-XX:+UseSerialGC"});
+    options.arguments = leaks;
+    jvm_ = must(JvmProcess::start(GetParam(), "Leaks", options));
+  }
+  json ask(const std::string& target, std::vector<std::string> words) {
+    words.insert(words.begin(), {"inspect", target});
+    for (const char* word : {"--format", "json"}) words.push_back(word);
+    if (target == jvm_->pid_text())
+      for (const char* word : {"--max-stop", "20000"}) words.push_back(word);
+    const auto done = must(run_jtrace(words));
+    EXPECT_TRUE(json::accept(done.out)) << done.err;
+    return json::accept(done.out) ? json::parse(done.out) : json::object();
+  }
+  // The JVM's own dump, moved into the folder of the test.
+  std::string dumped() {
+    const std::string inside = "/tmp/leaks-" + jvm_->pid_text() + ".hprof";
+    const auto done = must(run_jtrace({"cmd", jvm_->pid_text(), "dumpheap", inside, "-all"}));
+    EXPECT_EQ(done.status, 0) << done.err;
+    const std::string path = folder_.file("theirs.hprof"), seen = jvm_->inside(inside);
+    EXPECT_TRUE(std::filesystem::copy_file(seen, path));
+    std::filesystem::remove(seen);
+    return path;
+  }
+  ScratchDir folder_;
+  std::unique_ptr<JvmProcess> jvm_;
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HeapAnswers);
+INSTANTIATE_TEST_SUITE_P(Jdks, HeapAnswers, ::testing::ValuesIn(jdks()), NameOf());
+
+struct Planted {
+  const char* kind;
+  const char* holder;
+  const char* what;       // part of the evidence
+  std::uint64_t entries;  // at least
+};
+
+std::string evidence_of(const json& row) {
+  std::string text = row["sentence"];
+  for (const json& line : row["evidence"]) text += "\n" + line.get<std::string>();
+  return text;
+}
+
+// Roots of frames are conservative: a word that a frame has not written may still refer to an object.
+bool is_held_by(const json& row, const std::string& holder) {
+  const std::string told = row["holder"];
+  return told.find(holder) != told.npos || told.starts_with("a local variable of thread");
+}
+
+void expect_planted(const json& document) {
+  const std::vector<Planted> all = {
+      {"accumulation", "static Leaks.SESSIONS", "20000 Leaks$Session among them", 20'000},
+      {"accumulation", "static Leaks.LISTENERS", "8000 Leaks$Listener among them", 8000},
+      {"accumulation", "static Leaks.INTERNED", "200000 java.lang.String among them", 200'000},
+      {"thread-locals", "static Leaks.SCRATCH", "values such as Leaks$Scratch", 40},
+      {"class loaders", "a thread", "such as thread \"plugin-", 12},
+      {"direct buffers", "static Leaks.BUFFERS", "64 are held by", 64},
+      {"finalizer queue", "static java.lang.ref.Finalizer.queue", "Finalizer", 1990},
+  };
+  for (const Planted& each : all) {
+    bool found = false;
+    for (const json& row : document["data"])
+      found |= row["suspect"] == each.kind && row["entries"] >= each.entries && is_held_by(row, each.holder) &&
+               evidence_of(row).find(each.what) != std::string::npos;
+    EXPECT_TRUE(found) << each.kind << " by " << each.holder << " in\n" << document.dump(1);
+  }
+  EXPECT_EQ(document["data"].size(), all.size()) << document.dump(1);
+}
+
+TEST_P(HeapAnswers, NameEachPlantedLeakAndNothingElse) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  start({"map", "listeners", "local", "loaders", "direct", "interned", "finalizers"});
+  {
+    SCOPED_TRACE("live");
+    expect_planted(ask(jvm_->pid_text(), {"leaks"}));
+  }
+  SCOPED_TRACE("the JVM's dump");
+  const std::string dump = dumped();
+  expect_planted(ask(dump, {"leaks"}));
+  EXPECT_EQ(ask(dump, {"leaks", "--top", "2"})["data"].size(), 2u);
+  record_support(GetParam(), "Serial", "live", "heap: leaks");
+}
+
+TEST_P(HeapAnswers, OfAHealthyHeapHaveNoSuspect) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  start({"healthy"});
+  for (const std::string& target : {jvm_->pid_text(), dumped()}) {
+    const json document = ask(target, {"leaks"});
+    EXPECT_EQ(document["data"].size(), 0u) << document.dump(1);
+    EXPECT_GE(document["lookedAt"].size(), 5u);
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::test

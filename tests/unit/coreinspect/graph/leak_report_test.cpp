@@ -1,0 +1,234 @@
+// What of a made-up heap is a suspect, and what just not yet.
+#include "coreinspect/graph/leak_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/coreinspect/graph/hprof_builder.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::uint64_t kObject = 0x1000, kApp = 0x1100, kArray = 0x1200, kItem = 0x1300, kNode = 0x1400;
+constexpr std::uint64_t kFirst = 0x10000, kStep = 0x1000;  // of what a test adds
+constexpr LeakLimits kLimits{.share = 0.1, .bytes = 1000, .entries = 10, .loaders = 3, .direct = 100};
+
+// A class with one static field, which holds what the test builds.
+class Heap : public HprofBuilder {
+ public:
+  explicit Heap(std::uint64_t held) {
+    add_class(kObject, "java/lang/Object", 0, {});
+    add_class(kApp, "App", kObject, {}, {.statics = {{"KEPT", held}}});
+    add_class(kArray, "[Ljava/lang/Object;", kObject, {});
+    add_class(kItem, "Item", kObject, {"load"});
+    add_class(kNode, "Node", kObject, {"next", "load"});
+    add_root(kApp);
+    add_root(kObject);
+  }
+  std::uint64_t item(std::uint32_t bytes) {
+    const std::uint64_t id = next_ += kStep;
+    add_instance(id, kItem, {id + 0x100});
+    add_bytes(id + 0x100, bytes);
+    return id;
+  }
+  std::uint64_t next() { return next_ += kStep; }
+
+ private:
+  std::uint64_t next_ = kFirst;
+};
+
+LeakReport report_of(const std::string& dump, const LeakLimits& limits = kLimits) {
+  const auto graph =
+      test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(dump), "dump")), HeapShape{}));
+  EXPECT_TRUE(graph->missing().empty()) << graph->missing().front();
+  return find_leaks(HeapTree(*graph), limits);
+}
+
+std::vector<std::string> kinds(const LeakReport& report) {
+  std::vector<std::string> found;
+  for (const LeakSuspect& each : report.suspects) found.push_back(each.kind);
+  return found;
+}
+
+// So many items in an array that the static field holds.
+std::string list_of(std::size_t count, std::uint32_t bytes) {
+  Heap heap(kFirst);
+  std::vector<std::uint64_t> items;
+  for (std::size_t i = 0; i < count; ++i) items.push_back(heap.item(bytes));
+  heap.add_array(kFirst, kArray, items);
+  return heap.dump();
+}
+
+TEST(Leaks, AnArrayOfManyIsAnAccumulation) {
+  const auto report = report_of(list_of(20, 100));
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("accumulation"));
+  const LeakSuspect& suspect = report.suspects.front();
+  EXPECT_EQ(suspect.holder, "static App.KEPT");
+  EXPECT_EQ(suspect.of, "[Ljava.lang.Object;");
+  EXPECT_EQ(suspect.entries, 20u);
+  EXPECT_EQ(suspect.retained, 16u + 20 * 4 + 20 * (16 + 120));
+  EXPECT_THAT(suspect.sentence, StartsWith("one [Ljava.lang.Object; of 20 elements, held by static App.KEPT, keeps 9"));
+  EXPECT_THAT(suspect.evidence, Contains("20 Item among them keep 2720 bytes"));
+}
+
+TEST(Leaks, WhatKeepsOneByteLessThanMuchIsNone) {
+  const std::string dump = list_of(20, 100);
+  const std::uint64_t retained = 16u + 20 * 4 + 20 * (16 + 120);
+  EXPECT_THAT(kinds(report_of(dump, {.share = 0.1, .bytes = retained})), Contains("accumulation"));
+  const auto report = report_of(dump, {.share = 0.1, .bytes = retained + 1});
+  EXPECT_TRUE(report.suspects.empty());
+  EXPECT_FALSE(report.looked_at.empty());
+}
+
+// A list that is an object of its own for each entry: the first one is named, not the one where little is left.
+std::string chain_of(std::size_t count) {
+  Heap heap(kFirst + kStep);
+  for (std::size_t i = 1; i <= count; ++i) {
+    const std::uint64_t id = heap.next();
+    heap.add_instance(id, kNode, {i == count ? 0 : id + kStep, id + 0x100});
+    heap.add_bytes(id + 0x100, 100);
+  }
+  return heap.dump();
+}
+
+TEST(Leaks, AChainIsOneStructure) {
+  const auto report = report_of(chain_of(kLimits.entries));
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("accumulation"));
+  EXPECT_THAT(report.suspects.front().sentence, StartsWith("a structure of 10 Node, held by static App.KEPT"));
+  EXPECT_TRUE(report_of(chain_of(kLimits.entries - 1)).suspects.empty());
+}
+
+// An object with some large fields is no accumulation; what one of them keeps may be.
+std::string fields_of(std::size_t count, std::uint32_t bytes) {
+  Heap heap(kFirst);
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> items;
+  for (std::size_t i = 0; i < count; ++i) {
+    names.push_back("f" + std::to_string(i));
+    items.push_back(heap.item(bytes));
+  }
+  heap.add_class(0x1500, "Holder", kObject, names);
+  heap.add_instance(kFirst, 0x1500, items);
+  return heap.dump();
+}
+
+TEST(Leaks, AnObjectWithSomeFieldsIsNone) {
+  EXPECT_TRUE(report_of(fields_of(kLimits.entries - 1, 100)).suspects.empty());
+  EXPECT_THAT(kinds(report_of(fields_of(kLimits.entries, 100))), Contains("accumulation"));
+  EXPECT_THAT(report_of(fields_of(3, 3000)).suspects.size(), 3u) << "each of them keeps a large array";
+}
+
+TEST(Leaks, AnEmptyHeapHasNone) {
+  Heap heap(0);
+  EXPECT_TRUE(report_of(heap.dump()).suspects.empty());
+}
+
+// Items that two roots hold: nobody retains them.
+TEST(Leaks, ManyAlikeThatNobodyKeepsAloneAreOneSuspect) {
+  for (const std::size_t count : {kLimits.entries, kLimits.entries - 1}) {
+    Heap heap(kFirst);
+    std::vector<std::uint64_t> items;
+    for (std::size_t i = 0; i < count; ++i) items.push_back(heap.item(100));
+    heap.add_array(kFirst, kArray, items);
+    heap.add_array(kFirst + 0x800, kArray, items);
+    heap.add_root(kFirst + 0x800);
+    const auto report = report_of(heap.dump());
+    ASSERT_EQ(kinds(report).size(), count == kLimits.entries ? 1u : 0u);
+    EXPECT_TRUE(report.suspects.empty() || report.suspects.front().kind == "many alike");
+  }
+}
+
+// Loaders in an array; `name` gives the class of each.
+LeakReport loaders(std::size_t count, const std::function<std::string(std::size_t)>& name) {
+  Heap heap(kFirst);
+  heap.add_class(0x1500, "java/lang/ClassLoader", kObject, {});
+  heap.add_class(0x1600, "PluginLoader", 0x1500, {});
+  std::vector<std::uint64_t> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    all.push_back(heap.next());
+    heap.add_instance(all.back(), 0x1600, {});
+    heap.add_class(all.back() + 0x100, name(i), kObject, {}, {.loader = all.back()});
+  }
+  heap.add_array(kFirst, kArray, all);
+  return report_of(heap.dump());
+}
+
+TEST(Leaks, LoadersWithTheSameClassesAreOne) {
+  const auto same = [](std::size_t) { return std::string("Plugin"); };
+  const auto report = loaders(3, same);
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("class loaders"));
+  EXPECT_EQ(report.suspects.front().entries, 3u);
+  EXPECT_EQ(report.suspects.front().holder, "static App.KEPT");
+  EXPECT_TRUE(loaders(2, same).suspects.empty());
+  EXPECT_TRUE(loaders(9, [](std::size_t i) { return "Plugin" + std::to_string(i); }).suspects.empty());
+}
+
+// Threads that each keep little, and together much.
+LeakReport thread_locals(std::size_t threads, bool removed) {
+  Heap heap(kFirst);
+  heap.add_class(0x1500, "java/lang/Thread", kObject, {"name", "threadLocals"});
+  heap.add_class(0x1600, "java/lang/ThreadLocal$ThreadLocalMap", kObject, {"table"});
+  heap.add_class(0x1700, "java/lang/ref/Reference", kObject, {"referent"});
+  heap.add_class(0x1800, "java/lang/ref/WeakReference", 0x1700, {});
+  heap.add_class(0x1900, "java/lang/ThreadLocal$ThreadLocalMap$Entry", 0x1800, {"value"});
+  heap.add_instance(kFirst, kObject, {});
+  for (std::size_t i = 0; i < threads; ++i) {
+    const std::uint64_t thread = heap.next(), value = heap.item(100);
+    heap.add_instance(thread, 0x1500, {0, thread + 0x100});
+    heap.add_instance(thread + 0x100, 0x1600, {thread + 0x200});
+    heap.add_array(thread + 0x200, kArray, {0, thread + 0x300});
+    heap.add_instance(thread + 0x300, 0x1900, {value, removed ? 0 : kFirst});
+    heap.add_root(thread);
+  }
+  return report_of(heap.dump());
+}
+
+TEST(Leaks, ThreadLocalsOfAllThreadsAreCountedTogether) {
+  const auto report = thread_locals(8, false);
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("thread-locals"));
+  EXPECT_EQ(report.suspects.front().retained, 8u * (16 + 120));
+  EXPECT_EQ(report.suspects.front().holder, "static App.KEPT");
+  EXPECT_TRUE(thread_locals(7, false).suspects.empty());
+  EXPECT_THAT(thread_locals(8, true).suspects.front().evidence,
+              Contains(HasSubstr("8 values of a ThreadLocal that is gone")));
+}
+
+// The last reference of a queue is its own next.
+TEST(Leaks, AQueueThatNobodyEmptiesIsOne) {
+  for (const std::size_t count : {7u, 8u}) {
+    Heap heap(kFirst);
+    heap.add_class(0x1500, "java/lang/ref/ReferenceQueue", kObject, {"head"});
+    heap.add_class(0x1600, "java/lang/ref/Reference", kObject, {"referent", "next"});
+    heap.add_class(0x1700, "Tracked", 0x1600, {"next", "load"});  // a next that is not the queue's
+    heap.add_instance(kFirst, 0x1500, {kFirst + kStep});
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t id = heap.next();
+      heap.add_instance(id, 0x1700, {0, id + 0x100, 0, i + 1 < count ? id + kStep : id});
+      heap.add_bytes(id + 0x100, 80);
+    }
+    const auto report = report_of(heap.dump());
+    ASSERT_EQ(kinds(report), count == 8 ? std::vector<std::string>{"reference queue"} : std::vector<std::string>());
+    EXPECT_TRUE(report.suspects.empty() || report.suspects.front().entries == count);
+  }
+}
+
+TEST(Leaks, DirectBuffersCountOutsideTheHeap) {
+  for (const std::uint32_t bytes : {1'000'000u, 10u}) {
+    Heap heap(kFirst);
+    heap.add_class(0x1600, "java/nio/DirectByteBuffer", kObject, {"att", "cleaner"}, {.ints = {"capacity"}});
+    heap.add_instance(kFirst, 0x1600, {0, kFirst + 0x100}, {bytes});
+    heap.add_instance(kFirst + 0x100, kObject, {});
+    heap.add_instance(kFirst + 0x200, 0x1600, {kFirst, 0}, {bytes});  // a slice of it
+    heap.add_root(kFirst + 0x200);
+    const auto report = report_of(heap.dump());
+    ASSERT_EQ(kinds(report), bytes == 10 ? std::vector<std::string>() : std::vector<std::string>{"direct buffers"});
+    EXPECT_TRUE(report.suspects.empty() || report.suspects.front().retained == bytes);
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::coreinspect
