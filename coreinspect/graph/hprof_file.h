@@ -85,6 +85,10 @@ class HprofFile {
       default: return __builtin_bswap64(load<std::uint64_t>(at));
     }
   }
+  // Of an object: `size` bytes from `place`, both as object_at() has them.
+  std::span<const std::byte> bytes(std::uint64_t place, std::uint64_t size) const {
+    return bytes_.subspan(place, size);
+  }
   std::uint64_t id(std::uint64_t place) const { return number(place, id_size_); }
   // 0 for what is no type.
   std::uint32_t field_size(std::uint8_t type) const { return type == 2 ? id_size_ : element_size(type); }

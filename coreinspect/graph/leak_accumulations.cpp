@@ -6,7 +6,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr int kDeepest = 1000;                 // steps down; Eclipse MAT stops there too
+constexpr int kDeepest = 1000;                   // steps down; Eclipse MAT stops there too
 constexpr std::size_t kMostCounted = 1'000'000;  // entries whose classes are looked at
 constexpr std::size_t kClassesShown = 3;
 constexpr double kLargeRest = 0.3;  // of what a node keeps, besides its large parts

@@ -1,6 +1,7 @@
 // Many instances of a class that no single object keeps.
 #include <unordered_map>
 
+#include "coreinspect/graph/holder_fields.h"
 #include "coreinspect/graph/leak_rules.h"
 
 namespace jtrace::coreinspect {
@@ -9,13 +10,6 @@ namespace {
 constexpr std::size_t kMembers = 1000;            // whose ways are looked at
 constexpr std::uint64_t kMostSteps = 10'000'000;  // of all ways together
 constexpr double kMost = 0.8;                     // of the members go through what they have in common
-
-// The JDK's own objects are shared for good reasons.
-bool is_of_the_jdk(const std::string& name) {
-  for (const char* prefix : {"java.", "javax.", "sun.", "com.sun.", "jdk."})
-    if (name.starts_with(prefix) || name.find(std::string("[L") + prefix) != name.npos) return true;
-  return name.starts_with("[") && name.find('L') == name.npos;
-}
 
 // The nearest object that the ways of most of them lead through; kNoObject if there is none.
 std::uint32_t common_holder(const ShortestPaths& paths, const std::vector<std::uint32_t>& members) {
@@ -56,7 +50,7 @@ void find_groups(LeakSearch& search) {
     const auto found = by_class.find(i);
     const std::string& name = search.graph.classes()[i].name;
     if (found == by_class.end() || bytes[i] < search.much || found->second.size() < search.limits.entries ||
-        is_of_the_jdk(name))
+        is_of_the_jdk(name))  // those are shared for good reasons
       continue;
     const auto& objects = found->second;
     LeakSuspect suspect{.kind = "many alike", .of = name, .retained = bytes[i], .entries = objects.size()};

@@ -86,5 +86,8 @@ Result<ViewResult> view_paths(Inspection& inspection, const ViewOptions& options
 Result<ViewResult> view_leaks(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_leaks>(inspection, options);
 }
+Result<ViewResult> view_waste(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_waste>(inspection, options);
+}
 
 }  // namespace jtrace::coreinspect

@@ -120,5 +120,6 @@ Result<ViewResult> view_retained(Inspection&, const ViewOptions&);
 Result<ViewResult> view_dominators(Inspection&, const ViewOptions&);
 Result<ViewResult> view_paths(Inspection&, const ViewOptions&);
 Result<ViewResult> view_leaks(Inspection&, const ViewOptions&);
+Result<ViewResult> view_waste(Inspection&, const ViewOptions&);
 
 }  // namespace jtrace::coreinspect

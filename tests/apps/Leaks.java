@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Programs that leak, one by each word of the arguments: map, listeners, local, loaders, direct, interned, finalizers; "healthy" leaks
- * nothing. READY; any line is answered with OK.
+ * nothing, "waste" has much that is not needed. READY; a line is such words, and is answered with OK.
  */
 public final class Leaks {
     static final class Session {
@@ -42,6 +42,26 @@ public final class Leaks {
             } catch (InterruptedException e) {
                 System.out.println(load.length);
             }
+        }
+    }
+
+    /** Each field is a kind of waste. */
+    static final class Order {
+        final String city;
+        final byte[] picture = new byte[100];
+        final int[] zeros = new int[100];
+        final Integer amount;
+        final Map<String, String> none = new HashMap<>();
+        final Map<String, String> single = new HashMap<>();
+        final List<String> wide = new ArrayList<>(64);
+
+        Order(int i) {
+            city = new String(("city of the number " + i % 10).toCharArray());
+            picture[0] = 1;
+            amount = 1_000 + i;
+            single.put("key", "value");
+            wide.add("one");
+            wide.add("two");
         }
     }
 
@@ -82,6 +102,7 @@ public final class Leaks {
     static final List<Listener> LISTENERS = new CopyOnWriteArrayList<>();
     static final ThreadLocal<Scratch> SCRATCH = new ThreadLocal<>();
     static final List<ByteBuffer> BUFFERS = new ArrayList<>();
+    static final List<Order> ORDERS = new ArrayList<>();
     static final List<String> INTERNED = new ArrayList<>();
     static List<byte[]> one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve;
 
@@ -137,6 +158,11 @@ public final class Leaks {
                 }
                 waitForQueue();
                 break;
+            case "waste":
+                for (int i = 0; i < 5_000; i++) {
+                    ORDERS.add(new Order(i));
+                }
+                break;
             default:
                 healthy();
         }
@@ -185,10 +211,10 @@ public final class Leaks {
         }
     }
 
-    public static void main(String[] args) throws Exception {
-        // In a thread that ends: nothing is left on a stack.
+    /** In a thread that ends: nothing is left on a stack. */
+    private static void leakAll(String[] all) throws InterruptedException {
         Thread builder = new Thread(() -> {
-            for (String what : args) {
+            for (String what : all) {
                 try {
                     leak(what);
                 } catch (Exception e) {
@@ -199,9 +225,14 @@ public final class Leaks {
         builder.start();
         builder.join();
         System.gc();
+    }
+
+    public static void main(String[] args) throws Exception {
+        leakAll(args);
         System.out.println("READY");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null && !line.equals("quit"); line = in.readLine()) {
+            leakAll(line.split(" "));
             System.out.println("OK");
         }
     }

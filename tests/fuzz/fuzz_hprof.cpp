@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   (void)graph_retained(**graph, options);
   (void)graph_dominators(**graph, options);
   (void)graph_leaks(**graph, options);
+  (void)graph_waste(**graph, options);
   options.arguments = {"0x" + std::to_string((*graph)->address((*graph)->size() / 2))};
   (void)graph_paths(**graph, options);
   return 0;

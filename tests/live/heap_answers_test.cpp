@@ -113,5 +113,44 @@ TEST_P(HeapAnswers, OfAHealthyHeapHaveNoSuspect) {
   }
 }
 
+struct Wasted {
+  const char *kind, *of, *holder;
+  std::uint64_t objects, bytes;  // at least
+};
+
+void expect_wasted(const json& document) {
+  constexpr std::uint64_t kOrders = 5000;
+  const std::vector<Wasted> all = {
+      {"duplicate strings", "java.lang.String", "Leaks$Order.city", kOrders - 10, (kOrders - 10) * 56},
+      {"duplicate arrays", "[B", "Leaks$Order.picture", kOrders - 1, (kOrders - 1) * 112},
+      {"arrays of zeros", "[I", "Leaks$Order.zeros", kOrders, kOrders * 412},
+      {"boxed numbers", "java.lang.Integer", "Leaks$Order.amount", kOrders, kOrders * 12},
+      {"empty collections", "java.util.HashMap", "Leaks$Order.none", kOrders, kOrders * 40},
+      {"single-entry collections", "java.util.HashMap", "Leaks$Order.single", kOrders, kOrders * 120},
+      {"oversized collections", "java.util.ArrayList", "Leaks$Order.wide", kOrders, kOrders * 62 * 4},
+  };
+  for (const Wasted& each : all) {
+    bool found = false;
+    for (const json& row : document["data"])
+      found |= row["waste"] == each.kind && row["class"] == each.of && row["holder"] == each.holder &&
+               row["objects"] >= each.objects && row["bytes"] >= each.bytes &&
+               row["bytes"] < each.bytes + each.bytes / 2;
+    EXPECT_TRUE(found) << each.kind << " by " << each.holder << " in\n" << document.dump(1);
+  }
+}
+
+TEST_P(HeapAnswers, TellWhatIsWastedAndWhichFieldHoldsIt) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  start({"waste"});
+  const json live = ask(jvm_->pid_text(), {"waste"});
+  expect_wasted(live);
+  for (const json& row : live["data"])
+    EXPECT_TRUE(row["waste"] != "duplicate strings" ||
+                row["examples"][0]["text"].get<std::string>().starts_with("city of the number "));
+  SCOPED_TRACE("the JVM's dump");
+  expect_wasted(ask(dumped(), {"waste"}));
+  record_support(GetParam(), "Serial", "live", "heap: waste");
+}
+
 }  // namespace
 }  // namespace jtrace::test

@@ -1,0 +1,69 @@
+#include "coreinspect/graph/holder_fields.h"
+
+#include <algorithm>
+
+namespace jtrace::coreinspect {
+
+bool is_of_the_jdk(std::string_view name) {
+  const std::size_t brackets = name.find_first_not_of('[');
+  if (brackets == name.npos) return true;
+  if (brackets > 0 && name[brackets] != 'L') return true;
+  name.remove_prefix(brackets > 0 ? brackets + 1 : 0);
+  for (const char* prefix : {"java.", "javax.", "sun.", "com.sun.", "jdk."})
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
+
+HolderFields::HolderFields(const ObjectGraph& graph, const ShortestPaths& paths)
+    : graph_(graph), paths_(paths), known_(graph.size(), kUnknown), fields_(kRoots + 1) {
+  for (const GraphClass& each : graph.classes())
+    is_passed_.push_back(each.name.starts_with("[") || is_of_the_jdk(each.name) ? 1 : 0);
+}
+
+bool HolderFields::ends_at(std::uint32_t holder, std::uint32_t object, std::uint32_t& number) {
+  const bool is_class = graph_.is_class(holder);
+  if (!is_class && is_passed_[graph_.class_of(holder)] != 0) return false;
+  Field field{.subject = is_class ? holder : graph_.class_of(holder), .is_static = is_class};
+  const std::uint32_t edges = graph_.edges(holder);
+  while (field.edge < edges && graph_.edge(holder, field.edge) != object) ++field.edge;
+  if (field.edge == edges) return false;
+  const auto [found, is_new] = numbers_.emplace(field, static_cast<std::uint32_t>(fields_.size()));
+  if (is_new) fields_.emplace_back(field, holder);
+  number = found->second;
+  return true;
+}
+
+std::uint32_t HolderFields::of(std::uint32_t object) {
+  std::vector<std::uint32_t> way;
+  std::uint32_t number = kRoots;
+  while (true) {
+    if (known_[object] != kUnknown) {
+      number = known_[object];
+      break;
+    }
+    way.push_back(object);
+    const std::uint32_t holder = paths_.before(object);
+    if (holder == object || holder == kNoObject || ends_at(holder, object, number)) break;
+    object = holder;
+  }
+  for (const std::uint32_t each : way) known_[each] = number;
+  return number;
+}
+
+std::string HolderFields::name(std::uint32_t number) const {
+  if (number <= kRoots) return "threads and other roots";
+  const auto& [field, holder] = fields_[number];
+  const std::string edge = graph_.edge_name(holder, field.edge);
+  if (!field.is_static) return graph_.classes()[field.subject].name + (edge.starts_with(".") ? edge : " " + edge);
+  const std::string of = graph_.name(holder).substr(std::string_view("class ").size());
+  return edge.starts_with("static ") ? "static " + of + "." + edge.substr(7) : "class " + of + " " + edge;
+}
+
+std::pair<std::string, std::uint64_t> HolderSums::largest() const {
+  const auto most =
+      std::max_element(sums_.begin(), sums_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == sums_.end()) return {"", 0};
+  return {fields_.name(most->first), most->second};
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,59 @@
+// HolderFields: the field by which the program holds an object: of the nearest object on the shortest way to it that is
+// neither of the JDK nor an array, or of a class.
+//
+// Nearly constant time for each object, 4 bytes for each of the graph. Ownership: borrows the graph and the paths.
+// Threads: one at a time.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "coreinspect/graph/heap_tree.h"
+
+namespace jtrace::coreinspect {
+
+// Classes of java.*, javax.*, sun.*, com.sun.*, jdk.*, their arrays, and arrays of primitives.
+bool is_of_the_jdk(std::string_view class_name);
+
+class HolderFields {
+ public:
+  HolderFields(const ObjectGraph& graph, const ShortestPaths& paths);
+
+  // A number for the field.
+  std::uint32_t of(std::uint32_t object);
+  // "Shop$Order.city", "static Shop.CACHE"; "threads and other roots".
+  std::string name(std::uint32_t field) const;
+
+ private:
+  static constexpr std::uint32_t kUnknown = 0, kRoots = 1;
+  struct Field {
+    std::uint32_t subject = 0, edge = 0;  // class number; of a static, the object of the class
+    bool is_static = false;
+    auto operator<=>(const Field&) const = default;
+  };
+  // Whether the way ends at this object, with the number of its field that leads to the next.
+  bool ends_at(std::uint32_t holder, std::uint32_t object, std::uint32_t& field);
+
+  const ObjectGraph& graph_;
+  const ShortestPaths& paths_;
+  std::vector<char> is_passed_;                          // by class number: of the JDK, or arrays
+  std::vector<std::uint32_t> known_;                     // by object
+  std::vector<std::pair<Field, std::uint32_t>> fields_;  // and the object of which the edge is
+  std::map<Field, std::uint32_t> numbers_;
+};
+
+// Bytes by field.
+class HolderSums {
+ public:
+  explicit HolderSums(HolderFields& fields) : fields_(fields) {}
+  void add(std::uint32_t object, std::uint64_t bytes) { sums_[fields_.of(object)] += bytes; }
+  // Of the field that holds most: its name and bytes.
+  std::pair<std::string, std::uint64_t> largest() const;
+
+ private:
+  HolderFields& fields_;
+  std::map<std::uint32_t, std::uint64_t> sums_;
+};
+
+}  // namespace jtrace::coreinspect
