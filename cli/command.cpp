@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <sstream>
 
 #include "base/joined.h"
@@ -35,6 +36,20 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
   for (const CLI::App* command : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
     names.push_back(command->get_name());
   return "unknown command '" + word + "'" + did_you_mean(word, names);
+}
+
+// The word in the place of the command, if it is none; "" otherwise. A word after it may well be one (`jtrace inspct 1
+// heap`), and must not be taken for it.
+std::string misspelt_command(const CLI::App& app, std::span<char*> words) {
+  const auto is_plain = [](std::string_view word) {
+    return word == "-q" || word == "--quiet" || word == "-v" || word == "--verbose";
+  };
+  const auto word = std::find_if_not(words.begin(), words.end(), is_plain);
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const bool is_known = word == words.end() || std::string_view(*word).starts_with("-") ||
+                        std::any_of(commands.begin(), commands.end(),
+                                    [&](const CLI::App* command) { return command->get_name() == *word; });
+  return is_known ? "" : *word;
 }
 
 std::string unknown_option(const CLI::App& command, std::string word) {
@@ -96,6 +111,11 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
   // Options of all commands may also come after the command's name, except where any words may come.
   for (CLI::App* command : app.get_subcommands({}))
     if (!command->get_prefix_command()) command->fallthrough();
+  const auto given = std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0);
+  if (const std::string unknown = misspelt_command(app, given); !unknown.empty()) {
+    log_error(unknown_command(app, unknown) + help_of(app));
+    return static_cast<int>(ExitStatus::kUsage);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help, --version
