@@ -16,6 +16,7 @@ void add_cmd_command(CLI::App& app, ExitStatus& status);
 void add_load_command(CLI::App& app, ExitStatus& status);
 void add_jmx_command(CLI::App& app, ExitStatus& status);
 void add_inspect_command(CLI::App& app, ExitStatus& status);
+void add_heap_command(CLI::App& app, ExitStatus& status);
 void add_stack_command(CLI::App& app, ExitStatus& status);
 void add_profile_command(CLI::App& app, ExitStatus& status);
 void add_top_command(CLI::App& app, ExitStatus& status);
@@ -45,7 +46,7 @@ inline constexpr NamedCommand kCommands[] = {
     {"convert", add_convert_command}, {"merge", add_merge_command},
     {"report", add_report_command},   {"validate", add_validate_command},
     {"stats", add_stats_command},     {"slow", add_slow_command},
-    {"doctor", add_doctor_command},
+    {"doctor", add_doctor_command},   {"heap", add_heap_command},
 };
 
 }  // namespace jtrace::cli

@@ -14,20 +14,15 @@
 #include "trace/xml_writer.h"
 
 namespace jtrace::cli {
-namespace {
-
-// A path, or the name of an existing file that is not all digits; otherwise a JVM.
-bool is_core_name(const std::string& text) {
+bool is_file_name(const std::string& text) {
   if (text.find('/') != text.npos) return true;
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   return !number && ::access(text.c_str(), F_OK) == 0;
 }
 
-}  // namespace
-
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments) {
   std::unique_ptr<target::Target> target;
-  if (is_core_name(arguments.target)) {
+  if (is_file_name(arguments.target)) {
     JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_core(arguments.target, arguments.files));
   } else {
     JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target));
@@ -72,6 +67,8 @@ void report_masked(std::size_t count) {
                       : std::to_string(count) + " values are masked: --show-secrets shows them");
 }
 
+}  // namespace
+
 void write_target(JsonWriter& json, const coreinspect::Inspection& inspection) {
   const target::Target& target = inspection.target();
   json.begin_object();
@@ -79,6 +76,13 @@ void write_target(JsonWriter& json, const coreinspect::Inspection& inspection) {
   else json.member("kind", "process").member("pid", target.process()->pid()).member("nspid", target.nspid());
   json.member("version", inspection.vm().release()).end_object();
 }
+
+void write_dump_target(JsonWriter& json, const std::string& path, const coreinspect::ObjectGraph& graph) {
+  json.begin_object().member("kind", "heap dump").member("path", path).member("time", graph.file().millis());
+  json.end_object();
+}
+
+namespace {
 
 template <class WriteTarget>
 void write_envelope(std::string& out, const std::string& view, const coreinspect::ViewResult& result,
@@ -163,10 +167,8 @@ Result<std::vector<std::string>> write_graph_view(const InspectArguments& argume
   if (cut) result.missing.push_back("the compressed file ends too early, or its end is spoilt");
   std::string out;
   if (options.json)
-    write_envelope(out, std::string(view.name), result, [&](JsonWriter& json) {
-      json.begin_object().member("kind", "heap dump").member("path", arguments.target);
-      json.member("time", graph->file().millis()).end_object();
-    });
+    write_envelope(out, std::string(view.name), result,
+                   [&](JsonWriter& json) { write_dump_target(json, arguments.target, *graph); });
   else out = std::move(result.out);
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
@@ -202,7 +204,7 @@ CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments) {
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;
-  if (is_core_name(arguments.target) && is_heap_dump(arguments.target))
+  if (is_file_name(arguments.target) && is_heap_dump(arguments.target))
     return finish(write_graph_view(arguments, view), what);
   auto inspection = open_inspection(arguments);
   if (!inspection) return report(inspection.error());

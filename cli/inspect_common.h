@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "coreinspect/graph/object_graph.h"
 #include "coreinspect/tools/snapshot_events.h"
 #include "trace/byte_sink.h"
 
@@ -20,6 +21,11 @@ struct InspectArguments {
   int max_stop_ms = 200;
 };
 
+// A path, or the name of an existing file that is not all digits; otherwise a JVM.
+bool is_file_name(const std::string& text);
+// The JSON object "target": of a process or core, of a heap dump.
+void write_target(JsonWriter& json, const coreinspect::Inspection& inspection);
+void write_dump_target(JsonWriter& json, const std::string& path, const coreinspect::ObjectGraph& graph);
 // `jtrace stack`, `top` and `profile` open their target with it too.
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments);
 // The file appears when it is complete; "-" is stdout.

@@ -31,6 +31,7 @@ namespace jtrace::coreinspect {
 // The layout of objects in the JVM: bytes of a reference, of an instance's header, of an array's.
 struct HeapShape {
   std::uint32_t reference = 4, header = 12, array_header = 16, alignment = 8;
+  bool operator==(const HeapShape&) const = default;
 };
 
 enum class Strength : std::uint8_t { kStrong, kSoft, kWeak, kFinal, kPhantom, kGarbage };

@@ -139,6 +139,26 @@ void expect_wasted(const json& document) {
   }
 }
 
+// The JVM's own dump, and the same JVM after it has grown by a known part.
+TEST_P(HeapAnswers, ComparedWithAnEarlierDumpSayWhatHasGrown) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  start({"listeners"});
+  const std::string before = dumped();
+  must(jvm_->ask("map"));
+  const auto done = must(run_jtrace(
+      {"heap", "diff", before, jvm_->pid_text(), "--filter", "Leaks*", "--format", "json", "--max-stop", "20000"}));
+  ASSERT_TRUE(json::accept(done.out)) << done.err;
+  const json document = json::parse(done.out);
+  ASSERT_GE(document["data"].size(), 1u) << done.out;
+  const json first = document["data"][0];
+  EXPECT_EQ(first["class"], "Leaks$Session") << "nothing of the program's has grown more";
+  EXPECT_EQ(first["instances"], 20'000);
+  EXPECT_GE(first["retained"], 20'000 * 1016);
+  EXPECT_GE(document["reachableAfter"].get<std::uint64_t>() - document["reachableBefore"].get<std::uint64_t>(),
+            20'000 * 1016u);
+  for (const json& row : document["data"]) EXPECT_NE(row["class"], "Leaks$Listener") << row;
+}
+
 TEST_P(HeapAnswers, TellWhatIsWastedAndWhichFieldHoldsIt) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   start({"waste"});

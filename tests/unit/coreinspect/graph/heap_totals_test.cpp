@@ -1,0 +1,61 @@
+// Two made-up heaps compared by class.
+#include "coreinspect/graph/heap_totals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/coreinspect/graph/hprof_builder.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+using ::testing::ElementsAre;
+
+// So many pairs, each with an array of its own; one more array that nobody refers to.
+HeapTotals heap_of(std::size_t pairs, std::uint32_t bytes) {
+  HprofBuilder builder;
+  builder.add_class(0x1000, "java/lang/Object", 0, {});
+  builder.add_class(0x1100, "Pair", 0x1000, {"one", "other"});
+  for (const std::uint64_t id : {0x1000u, 0x1100u}) builder.add_root(id);
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const std::uint64_t id = 0x10000 + 0x1000 * i;
+    builder.add_instance(id, 0x1100, {id + 0x100, 0});
+    builder.add_bytes(id + 0x100, bytes);
+    builder.add_root(id);
+  }
+  builder.add_bytes(0x2000, 500);
+  const std::string dump = builder.dump();
+  return HeapTotals(
+      *test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(dump), "dump")), HeapShape{})));
+}
+
+std::vector<std::string> names(const std::vector<ClassGrowth>& rows) {
+  std::vector<std::string> found;
+  for (const ClassGrowth& each : rows) found.push_back(each.name);
+  return found;
+}
+
+TEST(HeapTotals, GrowByWhatIsReachable) {
+  const auto rows = growth(heap_of(2, 8), heap_of(5, 8), GrowthOrder::kBytes);
+  ASSERT_THAT(names(rows), ElementsAre("Pair", "[B")) << "equal growth: by name";
+  EXPECT_EQ(rows[0].objects(), 3);
+  EXPECT_EQ(rows[0].bytes(), 3 * 24);
+  EXPECT_EQ(rows[0].retained(), 3 * (24 + 24));
+  EXPECT_EQ(rows[1].before.objects, 2u);
+  EXPECT_EQ(rows[1].after.objects, 5u);
+}
+
+TEST(HeapTotals, ThoseThatShrankStandLast) {
+  const auto rows = growth(heap_of(3, 1000), heap_of(4, 10), GrowthOrder::kBytes);
+  ASSERT_THAT(names(rows), ElementsAre("Pair", "[B"));
+  EXPECT_EQ(rows[1].bytes(), 4 * 32 - 3 * 1016);
+  EXPECT_THAT(names(growth(heap_of(3, 1000), heap_of(4, 10), GrowthOrder::kName)), ElementsAre("Pair", "[B"));
+  EXPECT_THAT(names(growth(heap_of(4, 10), heap_of(3, 1000), GrowthOrder::kObjects)), ElementsAre("Pair", "[B"));
+}
+
+TEST(HeapTotals, EqualHeapsHaveNoRows) {
+  EXPECT_TRUE(growth(heap_of(3, 8), heap_of(3, 8), GrowthOrder::kRetained).empty());
+}
+
+}  // namespace
+}  // namespace jtrace::coreinspect
