@@ -18,6 +18,13 @@ constexpr std::size_t kPiece = 1u << 20;
 
 bool begins_with_magic(const std::string& bytes) { return bytes.starts_with(coreinspect::HprofFile::kMagic); }
 
+// What is called so is meant to be one: what it is instead is said when it is opened.
+bool is_called_heap_dump(const std::string& path) {
+  for (const char* ending : {".hprof", ".hprof.gz", ".hprof.zst"})
+    if (path.ends_with(ending)) return true;
+  return false;
+}
+
 Result<UniqueFd> unpacked(const std::string& path, bool& cut) {
   JTRACE_ASSIGN_OR_RETURN(const auto source, trace::io::open_byte_source(path));
   UniqueFd memory(::memfd_create("jtrace-heap", MFD_CLOEXEC));
@@ -41,6 +48,7 @@ Result<UniqueFd> unpacked(const std::string& path, bool& cut) {
 bool is_heap_dump(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (is_called_heap_dump(path)) return true;
   const auto source = trace::io::open_byte_source(path);
   std::string bytes(kMagicSize, '\0');
   const auto count = source ? trace::io::read_fully(**source, bytes.data(), bytes.size()) : Result<std::size_t>(0);

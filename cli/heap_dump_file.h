@@ -9,7 +9,7 @@
 
 namespace jtrace::cli {
 
-// Whether this is a regular file with a heap dump, or a compressed one.
+// Whether this is a regular file with a heap dump, a compressed one, or one that has the name of a heap dump.
 bool is_heap_dump(const std::string& path);
 // Progress and Ctrl-C: none. `cut`: the compressed file ends too early.
 Result<std::unique_ptr<coreinspect::ObjectGraph>> open_heap_graph(const std::string& path, bool& cut);
