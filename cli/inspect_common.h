@@ -26,7 +26,7 @@ bool is_file_name(const std::string& text);
 // The JSON object "target": of a process or core, of a heap dump.
 void write_target(JsonWriter& json, const coreinspect::Inspection& inspection);
 void write_dump_target(JsonWriter& json, const std::string& path, const coreinspect::ObjectGraph& graph);
-// `jtrace stack`, `top` and `profile` open their target with it too.
+// `jtrace stack`, `top`, `profile` and `diagnose` open their target with it too.
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments);
 // The file appears when it is complete; "-" is stdout.
 Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path);

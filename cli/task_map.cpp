@@ -12,6 +12,7 @@ struct Task {
 };
 // Its commands are tried by tests/cli/task_map.test.
 constexpr Task kTasks[] = {
+    {"what is wrong", "jtrace diagnose PID", "deadlock, stuck safepoint, spinning thread, ...: a verdict"},
     {"it hangs", "jtrace stack PID", "where each thread is, and which lock it waits for"},
     {"", "jtrace inspect PID locks", "who owns which lock, deadlocks"},
     {"it is slow", "jtrace slow PID --over 200ms --filter 'com.example.*'", "slow calls, and what they waited for"},

@@ -43,6 +43,14 @@ std::string frame_name(const Frame& frame) {
   return frame.module.empty() ? hex(frame.pc) : part(frame.module) + "+" + hex(frame.module_offset);
 }
 
+std::string frame_source(const Frame& frame) {
+  const JavaMethod& method = *frame.method;
+  if (method.is_native()) return "Native Method";
+  if (method.source_file.empty()) return "Unknown Source";
+  const int line = method.line_of(frame.bci);
+  return method.source_file + (line >= 0 ? ":" + std::to_string(line) : "");
+}
+
 std::string thread_label(const ThreadReport& report) {
   return part(report.java.address != 0 ? report.java.name
               : report.name.empty()    ? "thread " + std::to_string(report.native_id)

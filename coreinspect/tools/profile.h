@@ -45,6 +45,8 @@ inline constexpr const char* kCutStack = "[cut stack]";
 
 // "java.lang.Thread.run", a native function, or "libc.so.6+0x85f16".
 std::string frame_name(const Frame& frame);
+// Of a Java frame: "Thread.java:840", "Native Method", "Unknown Source".
+std::string frame_source(const Frame& frame);
 
 // Its name, as it stands at the root of its stacks.
 std::string thread_label(const ThreadReport& report);

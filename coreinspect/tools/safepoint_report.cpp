@@ -32,6 +32,7 @@ class Reporter {
     report_.known = safepoints.has_value();
     report_.lasting = watch_.lasting();
     report_.state = now->look.state;
+    report_.number = now->look.number;
     if (report_.state != SafepointState::kNone) report_.waiting = now->look.waiting;
     tell_operation(*now);
     tell_since(*now);

@@ -29,8 +29,9 @@ struct SafepointReport {
   bool known = false;   // the state could be read
   bool lasting = true;  // false: each look found another safepoint
   std::string state_found_by;
-  std::optional<double> since;  // seconds; of the safepoint, or of the operation if there is none
-  bool at_least = false;        // it was there at the first look: it may be older
+  std::optional<std::uint64_t> number;  // two reports with the same number and state are of the same safepoint
+  std::optional<double> since;          // seconds; of the safepoint, or of the operation if there is none
+  bool at_least = false;                // it was there at the first look: it may be older
   std::string since_found_by;
   std::optional<VmOperation> operation;
   std::string operation_name;  // "" if it cannot be told

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/joined.h"
 #include "base/strings.h"
 #include "coreinspect/model/thread_reader.h"
@@ -18,8 +19,13 @@ using target::ThreadRegisters;
 // Facts of the kernel on a thread of a live process, read when it runs again; a thread may have ended.
 void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& report) {
   const std::string folder = "task/" + std::to_string(tid) + "/";
-  if (const auto text = process.read_proc(folder + "schedstat"))
-    report.cpu_ns = parse_decimal<std::uint64_t>(std::string_view(*text).substr(0, text->find(' ')));
+  report.tid = tid;
+  if (const auto text = process.read_proc(folder + "schedstat")) {
+    const auto fields = split(*text, ' ');
+    report.cpu_ns = parse_decimal<std::uint64_t>(fields[0]);
+    report.measured_ns = monotonic_ns();
+    if (fields.size() > 1) report.queued_ns = parse_decimal<std::uint64_t>(fields[1]);
+  }
   if (const auto text = process.read_proc(folder + "status")) {
     const auto status = target::parse_status(*text);
     report.name = status.name;

@@ -21,7 +21,11 @@ struct ThreadReport {
   JavaThread java;                      // java.address 0: a thread of the VM or of native code
   std::string name;                     // of such a thread, if known (comm)
   pid_t native_id = 0;                  // in its innermost pid namespace, if known
+  pid_t tid = 0;                        // of a live target: as this process sees it, if known
   std::optional<std::uint64_t> cpu_ns;  // nothing if it was not measured
+  // Ready to run, without a processor (proc_pid_schedstat); nothing of a core, or if the kernel does not tell.
+  std::optional<std::uint64_t> queued_ns;
+  std::uint64_t measured_ns = 0;  // when the two were read (CLOCK_MONOTONIC)
   std::optional<target::Registers> registers;
   // Another tracer holds it: only sp and pc of its registers are known, or none.
   std::optional<target::HeldThread> held;

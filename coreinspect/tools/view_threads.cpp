@@ -4,6 +4,7 @@
 #include "base/name_pattern.h"
 #include "base/strings.h"
 #include "coreinspect/tools/owned_locks.h"
+#include "coreinspect/tools/profile.h"
 #include "coreinspect/tools/thread_groups.h"
 #include "coreinspect/tools/thread_snapshot.h"
 #include "coreinspect/tools/views.h"
@@ -36,14 +37,6 @@ std::string cpu_text(const ThreadReport& report) {
   return report.cpu_ns ? " cpu=" + seconds(*report.cpu_ns) + "s" : " cpu=-";
 }
 
-std::string place_of(const Frame& frame) {
-  const JavaMethod& method = *frame.method;
-  if (method.is_native()) return "Native Method";
-  if (method.source_file.empty()) return "Unknown Source";
-  const int line = method.line_of(frame.bci);
-  return method.source_file + (line >= 0 ? ":" + std::to_string(line) : "");
-}
-
 void append_native(std::string& out, const Frame& frame) {
   out += "    at ";
   if (!frame.name.empty()) out += printable(frame.name) + " (" + printable(frame.module) + ")";
@@ -57,7 +50,7 @@ void append_frame(std::string& out, const Frame& frame, Shown shown, const Objec
     if (shown.stubs) append_native(out, frame);
   } else if (frame.method) {
     out += "    at " + printable(frame.method->class_name + "." + frame.method->name) + "(" +
-           printable(place_of(frame)) + ")";
+           printable(frame_source(frame)) + ")";
     if (!frame.method->is_native()) out += " @" + std::to_string(frame.bci);
     out.append(" ").append(to_string(frame.kind)).append("\n");
     if (!shown.locks) return;

@@ -1,0 +1,75 @@
+#include "diagnose/collect.h"
+
+#include "diagnose/collectors.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kOfKernel{2000};     // a small file of /proc
+constexpr milliseconds kOpening{10'000};    // libjvm's symbols, the flags
+constexpr milliseconds kOfThreads{10'000};  // stacks and names of some thousand threads
+constexpr milliseconds kOfSafepoint{5000};  // it looks for 2 s where something is under way
+
+template <class Collector>
+std::function<Result<Publish>()> step_of(const std::shared_ptr<Collector>& collector,
+                                         Result<Publish> (Collector::*step)()) {
+  return [collector, step] { return ((*collector).*step)(); };
+}
+
+Lane lane_of_jvm(const OpenTarget& open, const CollectOptions& options) {
+  const auto jvm = std::make_shared<JvmCollector>(open, options);
+  const auto look = step_of(jvm, &JvmCollector::look_at_threads);
+  const auto safepoint = step_of(jvm, &JvmCollector::look_at_safepoint);
+  return {{"opening the JVM", kOpening, step_of(jvm, &JvmCollector::open), milliseconds(0), true},
+          {"threads, first look", kOfThreads, look},
+          {"safepoint, first look", kOfSafepoint, safepoint},
+          {"threads, second look", kOfThreads, look, options.interval},
+          {"busy threads", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_busy_threads)},
+          {"threads, third look", kOfThreads, look, 2 * options.interval},
+          {"safepoint, second look", kOfSafepoint, safepoint}};
+}
+
+Lane lane_of_process(pid_t pid, const CollectOptions& options) {
+  const auto process = std::make_shared<ProcessCollector>(pid);
+  const auto look = step_of(process, &ProcessCollector::look);
+  return {{"process, first look", kOfKernel, look}, {"process, second look", kOfKernel, look, 2 * options.interval}};
+}
+
+milliseconds since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - then);
+}
+
+}  // namespace
+
+Result<Collected> collect_live(pid_t pid, const OpenTarget& open, const CollectOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Collected collected;
+  collected.facts.target = std::to_string(pid);
+  const LanesEnd end = run_lanes({lane_of_jvm(open, options), lane_of_process(pid, options)}, collected);
+  if (end.needed) return fail(*end.needed);
+  collected.elapsed = since(start);
+  return collected;
+}
+
+Result<Collected> collect_core(const std::string& path, const OpenTarget& open) {
+  const auto start = std::chrono::steady_clock::now();
+  Collected collected;
+  collected.facts.target = path;
+  collected.facts.live = false;
+  JvmCollector jvm(open, {});
+  JTRACE_ASSIGN_OR_RETURN(const Publish opened, jvm.open());
+  opened(collected);
+  for (const auto& [name, step] : {std::pair{"threads", &JvmCollector::look_at_threads},
+                                   std::pair{"safepoint", &JvmCollector::look_at_safepoint}}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto outcome = (jvm.*step)();
+    if (outcome) (*outcome)(collected);
+    collected.steps.push_back({name, milliseconds(0), since(begin), outcome ? "" : outcome.error().message()});
+  }
+  collected.elapsed = since(start);
+  return collected;
+}
+
+}  // namespace jtrace::diagnose

@@ -1,0 +1,25 @@
+// Finding: what a rule says of a JVM. A value.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jtrace::diagnose {
+
+enum class Confidence {
+  kCertain,  // read from the JVM's or the kernel's own records, and still so at a second look
+  kLikely,   // what was seen has hardly another cause
+  kHint,     // worth a look; not counted as found
+};
+std::string_view to_string(Confidence confidence);  // "certain", "likely", "hint"
+
+struct Finding {
+  std::string rule;                   // as in docs/diagnose.md
+  std::string sentence;               // one sentence, with the names that the JVM uses
+  std::vector<std::string> evidence;  // with numbers
+  Confidence confidence = Confidence::kHint;
+  std::string next;  // the next command; "" for none
+};
+
+}  // namespace jtrace::diagnose

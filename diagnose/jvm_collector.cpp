@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/clock.h"
+#include "coreinspect/tools/safepoint_report.h"
+#include "diagnose/collectors.h"
+#include "diagnose/cpu_share.h"
+#include "diagnose/thread_facts.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+constexpr int kBusyStacks = 8;                    // between two looks
+constexpr std::size_t kMostBusy = 4;              // threads
+constexpr std::uint64_t kRanBetween = 1'000'000;  // ns of processor time between two stacks of a thread
+
+void add_stop(Collected& collected, std::chrono::nanoseconds pause) {
+  if (pause.count() == 0) return;
+  ++collected.stops;
+  collected.pause_all += pause;
+  collected.pause_longest = std::max(collected.pause_longest, pause);
+}
+
+void add_missing(Collected& collected, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines)
+    if (std::find(collected.missing.begin(), collected.missing.end(), line) == collected.missing.end())
+      collected.missing.push_back(line);
+}
+
+SafepointFact fact_of(const coreinspect::SafepointReport& report) {
+  using From = coreinspect::SafepointState;
+  SafepointFact fact{.ns = monotonic_ns(),
+                     .number = report.number,
+                     .since = report.since,
+                     .at_least = report.at_least,
+                     .operation = report.operation_name,
+                     .requester = report.requester};
+  if (report.known && report.lasting)
+    fact.state = report.state == From::kSynchronizing  ? SafepointFact::State::kSynchronizing
+                 : report.state == From::kSynchronized ? SafepointFact::State::kSynchronized
+                                                       : SafepointFact::State::kNone;
+  else if (report.known) fact.state = SafepointFact::State::kNone;
+  for (const coreinspect::LateThread& each : report.late)
+    fact.late.push_back({.key = each.java.id, .name = each.java.name, .why = each.why, .frame = each.frame});
+  return fact;
+}
+
+}  // namespace
+
+Result<Publish> JvmCollector::open() {
+  JTRACE_ASSIGN_OR_RETURN(inspection_, open_());
+  const coreinspect::SnapshotOptions snapshot{.max_stop = options_.max_stop};
+  sampler_.emplace(*inspection_, snapshot);
+  std::vector<std::string> missing = inspection_->missing();
+  if (!inspection_->healthy())
+    missing.push_back("locks and names of threads: " + inspection_->healthy().error().message());
+  return [release = inspection_->vm().release(), feature = inspection_->vm().feature(), missing](Collected& collected) {
+    collected.facts.release = release;
+    collected.facts.feature = feature;
+    add_missing(collected, missing);
+  };
+}
+
+Result<Publish> JvmCollector::look_at_threads() {
+  JTRACE_ASSIGN_OR_RETURN(const coreinspect::ThreadSnapshot snapshot, sampler_->take());
+  before_ = std::move(last_);
+  last_ = facts_of(*inspection_, snapshot);
+  last_->stopped += std::exchange(stopped_, {});
+  return [look = *last_, missing = snapshot.missing](Collected& collected) {
+    add_stop(collected, look.pause);
+    add_missing(collected, missing);
+    collected.facts.looks.push_back(look);
+  };
+}
+
+std::vector<JvmCollector::Busy> JvmCollector::busy_threads() const {
+  std::vector<Busy> busy;
+  if (!before_ || !last_) return busy;
+  for (const ThreadFact& each : last_->threads) {
+    const auto share = share_between(*before_, *last_, each.key);
+    if (each.tid == 0 || each.frames.empty() || !share || share->wanted() < kWholeProcessor) continue;
+    busy.push_back({each.key, each.tid});
+    if (busy.size() == kMostBusy) break;
+  }
+  return busy;
+}
+
+Result<Publish> JvmCollector::look_at_busy_threads() {
+  const std::vector<Busy> busy = busy_threads();
+  BusyStacks stacks;
+  std::map<ThreadKey, std::uint64_t> ran;
+  std::vector<std::chrono::nanoseconds> pauses;
+  std::vector<pid_t> tids;
+  for (const Busy& each : busy) tids.push_back(each.tid);
+  coreinspect::ThreadSampler sampler(*inspection_, {.max_stop = options_.max_stop, .virtual_threads = false});
+  for (int i = 0; i < kBusyStacks && !tids.empty(); ++i) {
+    std::this_thread::sleep_for(options_.interval / (kBusyStacks + 4));
+    JTRACE_ASSIGN_OR_RETURN(const coreinspect::ThreadSnapshot snapshot, sampler.take(tids));
+    pauses.push_back(snapshot.pause);
+    stopped_ += snapshot.pause;
+    for (const auto& each : snapshot.threads) {
+      if (each.java.id == 0 || each.walk.incomplete() || !each.cpu_ns) continue;
+      // A thread that did not get a processor since the last stack is where it was: that tells nothing.
+      if (*each.cpu_ns < ran[each.java.id] + kRanBetween) continue;
+      ran[each.java.id] = *each.cpu_ns;
+      stacks[each.java.id].push_back(frames_of(each.walk));
+    }
+  }
+  return [stacks = std::move(stacks), pauses = std::move(pauses)](Collected& collected) {
+    for (const auto pause : pauses) add_stop(collected, pause);
+    collected.facts.busy = stacks;
+  };
+}
+
+Result<Publish> JvmCollector::look_at_safepoint() {
+  if (coreinspect::CachedMemory* cached = inspection_->vm().cached_memory()) cached->reset();
+  const auto report = coreinspect::report_safepoint(*inspection_, {.max_stop = options_.max_stop});
+  return [fact = fact_of(report), missing = report.missing](Collected& collected) {
+    collected.facts.safepoints.push_back(fact);
+    add_missing(collected, missing);
+  };
+}
+
+}  // namespace jtrace::diagnose

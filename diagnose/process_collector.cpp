@@ -1,0 +1,48 @@
+#include <unistd.h>
+
+#include <thread>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "diagnose/collectors.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+// The tracer is a thread of this process: another collector has just stopped the target for its stacks.
+bool is_ours(pid_t tracer) {
+  return tracer == ::getpid() || ::access(("/proc/self/task/" + std::to_string(tracer)).c_str(), F_OK) == 0;
+}
+
+// The state of the process without stops of our own. One that is stopped wakes for a moment when they end, and stops
+// again, while one that runs is never seen stopped: so one look of several that sees it stopped is enough.
+Result<target::ProcessStatus> status_of(const target::Process& process) {
+  constexpr int kTries = 20;
+  constexpr std::chrono::milliseconds kBetween{5};
+  auto status = process.status();
+  for (int i = 0; i < kTries && status; ++i) {
+    if (status->state == 'T' || (status->tracer != 0 && !is_ours(status->tracer))) return status;
+    std::this_thread::sleep_for(kBetween);
+    status = process.status();
+  }
+  if (status && status->tracer != 0 && is_ours(status->tracer)) status->tracer = 0;
+  return status;
+}
+
+std::string name_of_tracer(pid_t tracer) {
+  if (tracer == 0) return "";
+  return read_setting("/proc/" + std::to_string(tracer) + "/comm") + ", process " + std::to_string(tracer);
+}
+
+}  // namespace
+
+Result<Publish> ProcessCollector::look() {
+  if (!process_) {
+    JTRACE_ASSIGN_OR_RETURN(process_, target::Process::open(pid_));
+  }
+  JTRACE_ASSIGN_OR_RETURN(const target::ProcessStatus status, status_of(*process_));
+  ProcessFact fact{.ns = monotonic_ns(), .state = status.state, .tracer = name_of_tracer(status.tracer)};
+  return [fact](Collected& collected) { collected.facts.process.push_back(fact); };
+}
+
+}  // namespace jtrace::diagnose

@@ -1,0 +1,69 @@
+// Rules on processor time.
+#include <algorithm>
+
+#include "diagnose/cpu_share.h"
+#include "diagnose/rules.h"
+#include "diagnose/words.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+constexpr double kRan = 0.05;       // of the time on a processor
+constexpr std::size_t kStacks = 6;  // as many, all alike: fewer are chance
+
+// In the same method, called from the same places.
+bool same_place(const std::vector<FrameFact>& one, const std::vector<FrameFact>& other) {
+  return !one.empty() && one.size() == other.size() && one.front().method == other.front().method &&
+         std::equal(one.begin() + 1, one.end(), other.begin() + 1);
+}
+
+bool is_late(const Facts& facts, ThreadKey key) {
+  for (const SafepointFact& safepoint : facts.safepoints)
+    for (const LateFact& each : safepoint.late)
+      if (each.key == key) return true;
+  return false;
+}
+
+// The stacks of all looks and those between them; empty where one is not whole.
+std::vector<std::vector<FrameFact>> stacks_of(const Facts& facts, ThreadKey key) {
+  std::vector<std::vector<FrameFact>> stacks;
+  for (const ThreadsLook& look : facts.looks) {
+    const ThreadFact* thread = look.find(key);
+    if (!thread || !thread->whole) return {};
+    stacks.push_back(thread->frames);
+  }
+  if (const auto more = facts.busy.find(key); more != facts.busy.end())
+    stacks.insert(stacks.end(), more->second.begin(), more->second.end());
+  return stacks;
+}
+
+void judge(const Facts& facts, const ThreadFact& thread, std::vector<Finding>& found) {
+  if (thread.key == 0 || thread.frames.empty() || thread.wait || is_late(facts, thread.key)) return;
+  double ran = 0;
+  for (std::size_t i = 1; i < facts.looks.size(); ++i) {
+    const auto share = share_between(facts.looks[i - 1], facts.looks[i], thread.key);
+    if (!share || share->wanted() < kWholeProcessor || share->ran < kRan) return;
+    ran += share->ran / static_cast<double>(facts.looks.size() - 1);
+  }
+  const auto stacks = stacks_of(facts, thread.key);
+  if (stacks.size() < kStacks) return;
+  for (const auto& each : stacks)
+    if (!same_place(stacks.front(), each)) return;
+  found.push_back({.rule = "spinning",
+                   .sentence = "The thread " + quoted(thread.name) + " runs without a pause in one call of " +
+                               printable(thread.frames.front().method) + ".",
+                   .evidence = {"on a processor " + percent(ran) + " of the time, and ready to run for the rest",
+                                "at " + place(thread.frames.front()) + " in " + std::to_string(stacks.size()) + " of " +
+                                    std::to_string(stacks.size()) + " stacks, called from the same lines"},
+                   .confidence = Confidence::kLikely,
+                   .next = "jtrace profile " + facts.target + " --duration 10"});
+}
+
+}  // namespace
+
+void find_spinning(const Facts& facts, std::vector<Finding>& found) {
+  if (facts.looks.size() < 3 || stands_still(facts)) return;
+  for (const ThreadFact& each : facts.looks.back().threads) judge(facts, each, found);
+}
+
+}  // namespace jtrace::diagnose

@@ -1,0 +1,127 @@
+// Rules on threads that wait for one another.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "diagnose/rules.h"
+#include "diagnose/words.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+constexpr std::size_t kSameWaiters = 5;  // threads that wait for one lock at every look, while one thread has it
+
+using Keys = std::set<ThreadKey>;
+
+Keys keys_of(const std::vector<ThreadKey>& cycle) { return {cycle.begin(), cycle.end()}; }
+
+// Whether the look has a circle of these threads.
+bool has_cycle(const ThreadsLook& look, const Keys& keys) {
+  return std::any_of(look.deadlocks.begin(), look.deadlocks.end(),
+                     [&](const auto& each) { return keys_of(each) == keys; });
+}
+
+std::string doing(const ThreadFact& thread) {
+  std::string text = quoted(thread) + (thread.wait ? " is " + thread.wait->text : " is " + thread.state);
+  if (!thread.frames.empty()) text += ", at " + own_place(thread.frames);
+  return text;
+}
+
+Finding deadlock(const Facts& facts, const std::vector<ThreadKey>& cycle, Confidence confidence) {
+  const ThreadsLook& look = facts.looks.back();
+  std::string names;
+  bool initialisation = false;
+  Finding finding{.rule = "deadlock", .confidence = confidence, .next = "jtrace inspect " + facts.target + " locks"};
+  for (const ThreadKey key : cycle) {
+    const ThreadFact* thread = look.find(key);
+    if (!thread) continue;
+    names += (names.empty() ? "" : ", ") + quoted(thread->name);
+    initialisation = initialisation || (thread->wait && thread->wait->kind == "initialisation");
+    finding.evidence.push_back(doing(*thread));
+  }
+  finding.sentence = "Deadlock" + std::string(initialisation ? " by class initialisation" : "") + ": the threads " +
+                     names + " wait for each other in a circle, and none of them can go on.";
+  if (facts.looks.size() > 1) finding.evidence.push_back("the same circle at two looks");
+  return finding;
+}
+
+// The threads that wait for a lock at a look, and its owner.
+struct Crowd {
+  Keys waiters;
+  ThreadKey owner = 0;
+  std::uint64_t object = 0;
+  std::string class_name;
+};
+// By what stays the same from look to look: a collection may move the object.
+using Lock = std::pair<ThreadKey, std::string>;  // its owner and class
+std::map<Lock, Crowd> crowds_of(const ThreadsLook& look) {
+  std::map<Lock, Crowd> crowds;
+  for (const ThreadFact& each : look.threads) {
+    if (!each.wait || !each.wait->blocks() || each.key == 0) continue;
+    Crowd& crowd = crowds[{each.wait->owner, each.wait->class_name}];
+    crowd.waiters.insert(each.key);
+    crowd.owner = each.wait->owner;
+    crowd.object = each.wait->object;
+    crowd.class_name = each.wait->class_name;
+  }
+  return crowds;
+}
+
+bool in_deadlock(const Facts& facts, ThreadKey key) {
+  const auto& cycles = facts.looks.back().deadlocks;
+  return std::any_of(cycles.begin(), cycles.end(), [&](const auto& each) { return keys_of(each).contains(key); });
+}
+
+std::size_t count_common(const std::vector<const Crowd*>& crowds) {
+  return static_cast<std::size_t>(
+      std::count_if(crowds.back()->waiters.begin(), crowds.back()->waiters.end(), [&](ThreadKey key) {
+        return std::all_of(crowds.begin(), crowds.end(),
+                           [&](const Crowd* each) { return each->waiters.contains(key); });
+      }));
+}
+
+// A lock that one thread has at every look.
+void judge_crowd(const Facts& facts, const std::vector<const Crowd*>& crowds, std::vector<Finding>& found) {
+  const Crowd& now = *crowds.back();
+  const std::size_t common = count_common(crowds);
+  if (now.owner == 0 || common < kSameWaiters || in_deadlock(facts, now.owner)) return;
+  const ThreadFact* owner = facts.looks.back().find(now.owner);
+  std::string address;
+  append_hex(address, now.object);
+  found.push_back(
+      {.rule = "contention",
+       .sentence = std::to_string(common) + " threads wait for a lock that " +
+                   (owner ? quoted(owner->name) : "another thread") + " does not give back.",
+       .evidence = {"the lock <" + address + "> (a " + printable(now.class_name) + "), the same owner and " +
+                        std::to_string(common) + " of the same waiters at " + std::to_string(crowds.size()) + " looks",
+                    owner ? "its owner " + doing(*owner) : "its owner was not found among the threads"},
+       .confidence = crowds.size() > 1 ? Confidence::kCertain : Confidence::kLikely,
+       .next = "jtrace stack " + facts.target});
+}
+
+}  // namespace
+
+void find_deadlocks(const Facts& facts, std::vector<Finding>& found) {
+  if (facts.looks.empty()) return;
+  const ThreadsLook& last = facts.looks.back();
+  for (const auto& cycle : last.deadlocks) {
+    // Of a live JVM, what one look shows may be torn.
+    const bool single = facts.looks.size() == 1;
+    if (!single && !has_cycle(facts.looks[facts.looks.size() - 2], keys_of(cycle))) continue;
+    found.push_back(deadlock(facts, cycle, single && facts.live ? Confidence::kLikely : Confidence::kCertain));
+  }
+}
+
+void find_contention(const Facts& facts, std::vector<Finding>& found) {
+  if (facts.looks.empty() || stands_still(facts)) return;
+  std::vector<std::map<Lock, Crowd>> looks;
+  for (const ThreadsLook& each : facts.looks) looks.push_back(crowds_of(each));
+  for (const auto& [lock, crowd] : looks.back()) {
+    std::vector<const Crowd*> crowds;
+    for (const auto& look : looks)
+      if (const auto then = look.find(lock); then != look.end()) crowds.push_back(&then->second);
+    if (crowds.size() == looks.size()) judge_crowd(facts, crowds, found);
+  }
+}
+
+}  // namespace jtrace::diagnose

@@ -1,0 +1,67 @@
+// Rules on the process as the kernel has it.
+#include <algorithm>
+
+#include "diagnose/rules.h"
+#include "diagnose/words.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+bool is_stopped(const ProcessFact& process) { return process.state == 'T'; }
+bool is_held(const ProcessFact& process) { return process.state == 't' && !process.tracer.empty(); }
+
+template <class Condition>
+bool always(const std::vector<ProcessFact>& looks, Condition condition) {
+  return looks.size() > 1 && std::all_of(looks.begin(), looks.end(), condition);
+}
+
+std::string over(const std::vector<ProcessFact>& looks) {
+  return "so at " + std::to_string(looks.size()) + " looks over " +
+         seconds(static_cast<double>(looks.back().ns - looks.front().ns) / 1e9);
+}
+
+// Single threads that a tracer has stopped, while the others run.
+void find_held_threads(const Facts& facts, std::vector<Finding>& found) {
+  if (facts.looks.size() < 2) return;
+  for (const ThreadFact& each : facts.looks.back().threads) {
+    const auto held_then = [&](const ThreadsLook& look) {
+      return std::any_of(look.threads.begin(), look.threads.end(),
+                         [&](const ThreadFact& then) { return then.tid == each.tid && then.held_by == each.held_by; });
+    };
+    if (each.held_by.empty() || !std::all_of(facts.looks.begin(), facts.looks.end(), held_then)) continue;
+    found.push_back({.rule = "stopped",
+                     .sentence = "The thread " + quoted(each.name) + " does not run: " + printable(each.held_by) +
+                                 " has stopped it.",
+                     .evidence = {"thread id " + std::to_string(each.tid) + ", so at " +
+                                  std::to_string(facts.looks.size()) + " looks"},
+                     .confidence = Confidence::kCertain,
+                     .next = "let that program go on, or end it"});
+  }
+}
+
+}  // namespace
+
+bool stands_still(const Facts& facts) { return always(facts.process, is_stopped) || always(facts.process, is_held); }
+
+void find_stopped(const Facts& facts, std::vector<Finding>& found) {
+  if (always(facts.process, is_stopped)) {
+    found.push_back({.rule = "stopped",
+                     .sentence = "The process is stopped by a signal: none of its threads runs.",
+                     .evidence = {"state T (stopped) in /proc/" + facts.target + "/status, " + over(facts.process)},
+                     .confidence = Confidence::kCertain,
+                     .next = "kill -CONT " + facts.target});
+    return;
+  }
+  if (always(facts.process, is_held)) {
+    found.push_back(
+        {.rule = "stopped",
+         .sentence = "The process is stopped by a debugger or tracer, " + printable(facts.process.back().tracer) + ".",
+         .evidence = {"state t (tracing stop), " + over(facts.process)},
+         .confidence = Confidence::kCertain,
+         .next = "let that program go on, or end it"});
+    return;
+  }
+  find_held_threads(facts, found);
+}
+
+}  // namespace jtrace::diagnose

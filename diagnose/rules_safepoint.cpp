@@ -1,0 +1,104 @@
+// Rules on safepoints, and on what the VM does at one.
+#include <algorithm>
+
+#include "diagnose/rules.h"
+#include "diagnose/words.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+using State = SafepointFact::State;
+constexpr double kLong = 1.0;  // seconds; passing safepoints last milliseconds
+
+// A safepoint that two looks saw in the same state, for so long by its own clock, or by the looks.
+struct Lasting {
+  const SafepointFact* now = nullptr;
+  double since = 0;  // seconds
+  bool at_least = false;
+  std::string text() const { return (at_least ? "at least " : "") + seconds(since); }
+};
+
+// Null where the last two looks saw nothing of the kind.
+Lasting lasting(const Facts& facts, State state) {
+  if (facts.safepoints.size() < 2 || stands_still(facts)) return {};
+  const SafepointFact& now = facts.safepoints.back();
+  const SafepointFact& before = facts.safepoints[facts.safepoints.size() - 2];
+  if (now.state != state || before.state != state || !now.number || now.number != before.number) return {};
+  if (now.since && !now.at_least) return {.now = &now, .since = *now.since};
+  const double between = static_cast<double>(now.ns - before.ns) / 1e9;
+  return {.now = &now, .since = std::max(now.since.value_or(0), between + before.since.value_or(0)), .at_least = true};
+}
+
+std::string operation_of(const SafepointFact& safepoint) {
+  std::string text = safepoint.operation.empty() ? "an unknown VM operation" : safepoint.operation;
+  if (!safepoint.requester.empty()) text += ", requested by " + quoted(safepoint.requester);
+  return text;
+}
+
+// Late at both looks.
+std::vector<LateFact> still_late(const Facts& facts) {
+  std::vector<LateFact> late = facts.safepoints.back().late;
+  const auto& before = facts.safepoints[facts.safepoints.size() - 2].late;
+  std::erase_if(late, [&](const LateFact& each) {
+    return std::none_of(before.begin(), before.end(), [&](const LateFact& then) { return then.key == each.key; });
+  });
+  return late;
+}
+
+// The frame of a thread at a safepoint look is not known without a stop, but the looks at all threads have it.
+std::string frame_of(const Facts& facts, const LateFact& late) {
+  if (!late.frame.empty()) return late.frame;
+  if (facts.looks.empty()) return "";
+  const ThreadFact* thread = facts.looks.back().find(late.key);
+  return thread && !thread->frames.empty() ? place(thread->frames.front()) : "";
+}
+
+// A core is one look: a safepoint that was just on its way looks the same.
+void find_in_core(const Facts& facts, std::vector<Finding>& found) {
+  const SafepointFact& core = facts.safepoints.front();
+  if (core.state != State::kSynchronizing || core.late.empty()) return;
+  Finding finding{.rule = "safepoint",
+                  .sentence = "When the core was written, a safepoint had not been reached.",
+                  .evidence = {"for " + operation_of(core)},
+                  .confidence = Confidence::kHint,
+                  .next = "jtrace inspect " + facts.target + " safepoint"};
+  for (const LateFact& each : core.late) finding.evidence.push_back(quoted(each.name) + " " + printable(each.why));
+  found.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void find_late_safepoint(const Facts& facts, std::vector<Finding>& found) {
+  if (!facts.live && !facts.safepoints.empty()) return find_in_core(facts, found);
+  const Lasting lasts = lasting(facts, State::kSynchronizing);
+  if (!lasts.now || lasts.since < kLong) return;
+  Finding finding{.rule = "safepoint",
+                  .confidence = Confidence::kCertain,
+                  .next = "jtrace inspect " + facts.target + " safepoint --stop"};
+  finding.evidence.push_back("for " + lasts.text() + ", for " + operation_of(*lasts.now));
+  std::string names;
+  for (const LateFact& each : still_late(facts)) {
+    names += (names.empty() ? "" : ", ") + quoted(each.name);
+    const std::string frame = frame_of(facts, each);
+    finding.evidence.push_back(quoted(each.name) + " " + printable(each.why) +
+                               (frame.empty() ? "" : ", at " + printable(frame)));
+  }
+  finding.sentence = names.empty()
+                         ? "The JVM stands: a safepoint is not reached, and no thread was found that holds it up."
+                         : "The JVM stands: a safepoint is not reached, because " + names + " does not stop for it.";
+  found.push_back(std::move(finding));
+}
+
+void find_long_operation(const Facts& facts, std::vector<Finding>& found) {
+  const Lasting lasts = lasting(facts, State::kSynchronized);
+  if (!lasts.now || lasts.since < kLong) return;
+  const std::string& name = lasts.now->operation;
+  found.push_back({.rule = "vm-operation",
+                   .sentence = "All Java threads stand while the VM works on " +
+                               (name.empty() ? "one operation" : name) + ", for " + lasts.text() + " now.",
+                   .evidence = {operation_of(*lasts.now), "the same safepoint at two looks"},
+                   .confidence = Confidence::kCertain,
+                   .next = "jtrace stack " + facts.target + " --thread 'VM Thread'"});
+}
+
+}  // namespace jtrace::diagnose

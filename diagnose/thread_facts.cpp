@@ -1,0 +1,72 @@
+#include "diagnose/thread_facts.h"
+
+#include "base/clock.h"
+#include "coreinspect/tools/lock_facts.h"
+#include "coreinspect/tools/profile.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+using coreinspect::LockFacts;
+
+std::optional<WaitFact> wait_of(const LockFacts& locks, target::Address thread) {
+  const coreinspect::Wait* wait = locks.wait_of(thread);
+  if (!wait) return std::nullopt;
+  return WaitFact{.kind = wait->kind,
+                  .text = coreinspect::describe(*wait),
+                  .object = wait->object,
+                  .class_name = wait->class_name,
+                  .owner = wait->owner_id,
+                  .owner_name = wait->owner};
+}
+
+ThreadFact fact_of(const coreinspect::ThreadReport& report) {
+  ThreadFact fact{.key = report.java.id, .name = report.shown_name(), .tid = report.tid};
+  if (report.java.address != 0) fact.state = report.java.state();
+  fact.ran_ns = report.cpu_ns;
+  fact.queued_ns = report.queued_ns;
+  fact.measured_ns = report.measured_ns;
+  fact.frames = frames_of(report.walk);
+  fact.whole = !report.walk.incomplete();
+  if (report.held && report.held->stands) fact.held_by = target::describe_tracer(*report.held);
+  return fact;
+}
+
+ThreadFact fact_of(const coreinspect::VirtualThread& thread) {
+  ThreadFact fact{.key = thread.id, .name = thread.name, .is_virtual = true};
+  fact.state = thread.state();
+  fact.frames = frames_of(thread.walk);
+  fact.whole = !thread.walk.incomplete();
+  return fact;
+}
+
+}  // namespace
+
+std::vector<FrameFact> frames_of(const coreinspect::Walk& walk) {
+  std::vector<FrameFact> frames;
+  for (const coreinspect::Frame& frame : walk.frames)
+    if (frame.method) frames.push_back({coreinspect::frame_name(frame), coreinspect::frame_source(frame), frame.bci});
+  return frames;
+}
+
+ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspect::ThreadSnapshot& snapshot) {
+  ThreadsLook look{.ns = monotonic_ns(), .pause = snapshot.pause, .stopped = snapshot.pause};
+  for (const auto& each : snapshot.threads) look.threads.push_back(fact_of(each));
+  for (const auto& each : snapshot.virtual_threads) look.threads.push_back(fact_of(each));
+  if (!inspection.healthy()) return look;
+  const LockFacts locks(inspection, snapshot);
+  for (std::size_t i = 0; i < snapshot.threads.size(); ++i)
+    if (const auto& java = snapshot.threads[i].java; java.address != 0)
+      look.threads[i].wait = wait_of(locks, java.address);
+  for (std::size_t i = 0; i < snapshot.virtual_threads.size(); ++i)
+    look.threads[snapshot.threads.size() + i].wait = wait_of(locks, snapshot.virtual_threads[i].object);
+  for (const auto& cycle : locks.deadlocks()) {
+    std::vector<ThreadKey> keys;
+    for (const target::Address each : cycle)
+      if (const LockFacts::Party* party = locks.party(each)) keys.push_back(party->id);
+    look.deadlocks.push_back(std::move(keys));
+  }
+  return look;
+}
+
+}  // namespace jtrace::diagnose

@@ -1,0 +1,13 @@
+// From a snapshot of the threads to plain facts. One thread.
+#pragma once
+
+#include "coreinspect/tools/thread_snapshot.h"
+#include "diagnose/facts.h"
+
+namespace jtrace::diagnose {
+
+std::vector<FrameFact> frames_of(const coreinspect::Walk& walk);
+// Who waits for whom is read of the target now: soon after the snapshot.
+ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspect::ThreadSnapshot& snapshot);
+
+}  // namespace jtrace::diagnose

@@ -1,0 +1,140 @@
+#include "diagnose/verdict.h"
+
+#include <algorithm>
+
+#include "base/joined.h"
+#include "base/json.h"
+#include "diagnose/rules.h"
+#include "diagnose/words.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+std::string number_of(std::size_t count, std::string_view one, std::string_view more) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : more);
+}
+
+void append_finding(std::string& out, const Finding& finding, std::size_t number) {
+  out += "\n" + std::to_string(number) + ". " + finding.sentence + " [" + finding.rule + ", " +
+         std::string(to_string(finding.confidence)) + "]\n";
+  for (const std::string& line : finding.evidence) out += "     " + line + "\n";
+  if (!finding.next.empty()) out += "   next: " + finding.next + "\n";
+}
+
+std::string headline(const Verdict& verdict) {
+  const auto hints =
+      static_cast<std::size_t>(std::count_if(verdict.findings.begin(), verdict.findings.end(),
+                                             [](const Finding& each) { return each.confidence == Confidence::kHint; }));
+  const std::size_t sure = verdict.findings.size() - hints;
+  const std::string of_hints = hints == 0 ? "" : ", " + number_of(hints, "hint", "hints");
+  if (sure == 0) return "Nothing found" + of_hints + ".\n";
+  return "Found: " + number_of(sure, "trouble", "troubles") + of_hints + ".\n";
+}
+
+double millis(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; }
+
+std::string cost_of(const Collected& collected) {
+  char text[160];
+  std::snprintf(text, sizeof text, "It took %.1f s.", static_cast<double>(collected.elapsed.count()) / 1e3);
+  std::string line = text;
+  if (collected.stops > 0) {
+    std::snprintf(text, sizeof text,
+                  " Threads of the JVM were stopped %zu times, %.1f ms at the longest and %.1f ms in all.",
+                  collected.stops, millis(collected.pause_longest), millis(collected.pause_all));
+    line += text;
+  }
+  return line + " Nothing was loaded into it.\n";
+}
+
+// The steps that failed, those for the same reason together.
+std::vector<std::pair<std::string, std::string>> failed_steps(const Collected& collected) {
+  std::vector<std::pair<std::string, std::string>> failed;
+  for (const StepRecord& each : collected.steps) {
+    if (each.problem.empty()) continue;
+    if (!failed.empty() && failed.back().second == each.problem) failed.back().first += "; " + each.name;
+    else failed.emplace_back(each.name, each.problem);
+  }
+  return failed;
+}
+
+void append_skipped(std::string& out, const Verdict& verdict, const Collected& collected) {
+  const auto failed = failed_steps(collected);
+  if (verdict.unasked.empty() && failed.empty() && collected.missing.empty()) return;
+  out += "Skipped, and why:\n";
+  for (const Unasked& each : verdict.unasked) out += "  " + each.about + ": " + each.why + "\n";
+  for (const auto& [steps, why] : failed) out += "  " + steps + ": " + printable(why) + "\n";
+  for (const std::string& each : collected.missing) out += "  " + printable(each) + "\n";
+}
+
+void write_steps(JsonWriter& json, const std::vector<StepRecord>& steps) {
+  json.begin_array();
+  for (const StepRecord& each : steps) {
+    json.begin_object().member("step", each.name).member("budgetMillis", each.budget.count());
+    json.member("usedMillis", each.used.count());
+    if (!each.problem.empty()) json.member("problem", each.problem);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+Verdict judge(const Facts& facts) {
+  Verdict verdict;
+  for (const Rule& rule : rules()) {
+    if (const auto why = rule.unasked(facts); !why.empty()) {
+      verdict.unasked.push_back({std::string(rule.about), std::string(why)});
+      continue;
+    }
+    verdict.asked.emplace_back(rule.about);
+    rule.ask(facts, verdict.findings);
+  }
+  std::stable_partition(verdict.findings.begin(), verdict.findings.end(),
+                        [](const Finding& each) { return each.confidence != Confidence::kHint; });
+  return verdict;
+}
+
+bool is_partial(const Verdict& verdict, const Collected& collected) {
+  const bool failed = std::any_of(collected.steps.begin(), collected.steps.end(),
+                                  [](const StepRecord& each) { return !each.problem.empty(); });
+  return failed || (collected.facts.live && !verdict.unasked.empty());
+}
+
+std::string text_of(const Verdict& verdict, const Collected& collected) {
+  std::string out = headline(verdict);
+  const std::size_t count = verdict.findings.size();
+  for (std::size_t i = 0; i < std::min(count, kHeadline); ++i) append_finding(out, verdict.findings[i], i + 1);
+  if (count > kHeadline) out += "\nBelow these:\n";
+  for (std::size_t i = kHeadline; i < count; ++i) append_finding(out, verdict.findings[i], i + 1);
+  out += "\nLooked for: " + (verdict.asked.empty() ? "nothing" : joined(verdict.asked)) + ".\n";
+  append_skipped(out, verdict, collected);
+  return out + cost_of(collected);
+}
+
+void write_findings(std::string& out, const Verdict& verdict) {
+  JsonWriter json(out);
+  for (const Finding& each : verdict.findings) {
+    json.begin_object().member("rule", each.rule).member("sentence", each.sentence);
+    json.key("evidence").begin_array();
+    for (const std::string& line : each.evidence) json.value(line);
+    json.end_array().member("confidence", to_string(each.confidence)).member("next", each.next).end_object();
+  }
+}
+
+void write_members(std::string& out, const Verdict& verdict, const Collected& collected) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().member("found", verdict.is_found()).key("lookedFor").begin_array();
+  for (const std::string& each : verdict.asked) json.value(each);
+  json.end_array().key("skipped").begin_array();
+  for (const Unasked& each : verdict.unasked)
+    json.begin_object().member("about", each.about).member("why", each.why).end_object();
+  json.end_array().key("budgets");
+  write_steps(json, collected.steps);
+  json.member("elapsedMillis", collected.elapsed.count()).member("stops", collected.stops);
+  json.member("pauseMicros", collected.pause_longest.count() / 1000);
+  json.member("pauseAllMicros", collected.pause_all.count() / 1000).end_object();
+  out += "\"diagnosis\":" + text;
+}
+
+}  // namespace jtrace::diagnose

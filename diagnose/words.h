@@ -1,0 +1,43 @@
+// Words of findings: numbers and names as sentences have them. Pure functions, any thread.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "base/strings.h"
+#include "diagnose/facts.h"
+
+namespace jtrace::diagnose {
+
+inline std::string quoted(const std::string& name) { return "\"" + printable(name) + "\""; }
+inline std::string quoted(const ThreadFact& thread) { return quoted(thread.name) + " #" + std::to_string(thread.key); }
+
+inline std::string seconds(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", value);
+  return text;
+}
+inline std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f %%", share * 100);
+  return text;
+}
+inline std::string mib(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
+  return text;
+}
+// "com.example.Cart.add(Cart.java:12)"
+inline std::string place(const FrameFact& frame) {
+  return printable(frame.method) + "(" + printable(frame.source) + ")";
+}
+
+// Of the innermost frame that is not the JDK's own, which says more than how it waits; "" for no frames.
+inline std::string own_place(const std::vector<FrameFact>& frames) {
+  for (const FrameFact& frame : frames)
+    if (!frame.method.starts_with("java.") && !frame.method.starts_with("jdk.") && !frame.method.starts_with("sun."))
+      return place(frame);
+  return frames.empty() ? "" : place(frames.front());
+}
+
+}  // namespace jtrace::diagnose

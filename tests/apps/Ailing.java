@@ -1,0 +1,249 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A JVM with something wrong, for jtrace diagnose: each line of input makes one trouble, which lasts. "busy N" is none:
+ * N threads that compute, allocate, lock and wait in turns.
+ */
+public final class Ailing {
+    static volatile long sink;
+    static volatile boolean stop;
+    static final Object HOT = new Object();
+
+    static Thread start(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    static void awaitState(Thread thread, Thread.State state) {
+        while (thread.getState() != state) {
+            sleep(1);
+        }
+    }
+
+    /** Two threads, each with one lock, that want the other's. */
+    static void monitors() {
+        final Object one = new Object();
+        final Object other = new Object();
+        final CountDownLatch both = new CountDownLatch(2);
+        Thread first = start("monitor-1", () -> cross(one, other, both));
+        Thread second = start("monitor-2", () -> cross(other, one, both));
+        awaitState(first, Thread.State.BLOCKED);
+        awaitState(second, Thread.State.BLOCKED);
+    }
+
+    static void cross(Object one, Object other, CountDownLatch both) {
+        synchronized (one) {
+            both.countDown();
+            await(both);
+            synchronized (other) {
+                sink++;
+            }
+        }
+    }
+
+    static void synchronizers() {
+        final ReentrantLock one = new ReentrantLock();
+        final ReentrantLock other = new ReentrantLock();
+        final CountDownLatch both = new CountDownLatch(2);
+        Thread first = start("lock-1", () -> cross(one, other, both));
+        Thread second = start("lock-2", () -> cross(other, one, both));
+        awaitState(first, Thread.State.WAITING);
+        awaitState(second, Thread.State.WAITING);
+        sleep(50);
+    }
+
+    static void cross(ReentrantLock one, ReentrantLock other, CountDownLatch both) {
+        one.lock();
+        both.countDown();
+        await(both);
+        other.lock();
+    }
+
+    static final CountDownLatch INITIALISERS = new CountDownLatch(2);
+
+    static class Chicken {
+        static final int LEGS;
+
+        static {
+            INITIALISERS.countDown();
+            await(INITIALISERS);
+            LEGS = Egg.SIDES + 2;
+        }
+    }
+
+    static class Egg {
+        static final int SIDES;
+
+        static {
+            INITIALISERS.countDown();
+            await(INITIALISERS);
+            SIDES = Chicken.LEGS - 2;
+        }
+    }
+
+    static void initialisers() {
+        start("init-1", () -> sink += Chicken.LEGS);
+        start("init-2", () -> sink += Egg.SIDES);
+        await(INITIALISERS);
+        sleep(50);
+    }
+
+    static void spin() {
+        long before = sink;
+        start("spinner", Ailing::turn);
+        while (sink == before) {
+            sleep(1);
+        }
+    }
+
+    static void turn() {
+        while (!stop) {
+            sink++;
+        }
+    }
+
+    /** One thread sleeps with a lock that others want. */
+    static void contend(int count) {
+        final CountDownLatch taken = new CountDownLatch(1);
+        start("hoarder", () -> hoard(taken));
+        await(taken);
+        Thread last = null;
+        for (int i = 0; i < count; i++) {
+            last = start("waiter-" + i, Ailing::want);
+        }
+        awaitState(last, Thread.State.BLOCKED);
+    }
+
+    static void hoard(CountDownLatch taken) {
+        synchronized (HOT) {
+            taken.countDown();
+            while (!stop) {
+                sleep(60_000);
+            }
+        }
+    }
+
+    static void want() {
+        synchronized (HOT) {
+            sink++;
+        }
+    }
+
+    static Object kept;
+
+    /** One full collection after the other, each of which has something to do. */
+    static void collect() {
+        Object[] last = null;
+        for (int i = 0; i < 500_000; i++) {
+            last = new Object[] {last, i};
+        }
+        kept = last;
+        while (!stop) {
+            System.gc();
+        }
+    }
+
+    /** Healthy: no two looks at a worker are alike for long. */
+    static void busy(int count) {
+        final Map<Integer, byte[]> shared = new HashMap<>();
+        final ThreadFactory daemons = body -> {
+            Thread thread = new Thread(body, "busy");
+            thread.setDaemon(true);
+            return thread;
+        };
+        final ExecutorService pool = Executors.newFixedThreadPool(count + 8, daemons);
+        for (int i = 0; i < count; i++) {
+            pool.execute(() -> work(shared));
+        }
+        for (int i = 0; i < 8; i++) {
+            pool.execute(() -> sink++);
+        }
+    }
+
+    static void work(Map<Integer, byte[]> shared) {
+        Random random = new Random();
+        while (!stop) {
+            switch (random.nextInt(4)) {
+                case 0: sink += sorted(random); break;
+                case 1: sink += text(random); break;
+                case 2: sink += kept(shared, random); break;
+                default: sleep(1); break;
+            }
+        }
+    }
+
+    static long sorted(Random random) {
+        int[] numbers = random.ints(2000).toArray();
+        java.util.Arrays.sort(numbers);
+        return numbers[0];
+    }
+
+    static long text(Random random) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 300; i++) {
+            text.append(random.nextInt()).append(' ');
+        }
+        return text.toString().split(" ").length;
+    }
+
+    static long kept(Map<Integer, byte[]> shared, Random random) {
+        synchronized (shared) {
+            shared.put(random.nextInt(2000), new byte[1000]);
+            return shared.size();
+        }
+    }
+
+    static void obey(String[] words) {
+        int number = words.length > 1 ? Integer.parseInt(words[1]) : 0;
+        switch (words[0]) {
+            case "monitors": monitors(); break;
+            case "synchronizers": synchronizers(); break;
+            case "initialisers": initialisers(); break;
+            case "spin": spin(); break;
+            case "contend": contend(number); break;
+            case "busy": busy(number); break;
+            case "collect": start("collector", Ailing::collect); break;
+            default: throw new IllegalArgumentException(words[0]);
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println("READY");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null && !line.equals("quit"); line = in.readLine()) {
+            try {
+                obey(line.split(" "));
+                System.out.println("OK");
+            } catch (RuntimeException | LinkageError e) {
+                System.out.println("ERR " + e);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+// `jtrace diagnose`: JVMs that really have the trouble, and a busy one that has none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/file.h"
+#include "tests/live/core_folder.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/thread_holder.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+struct Diagnosis {
+  CommandOutput done;
+  json document = json::object({{"data", json::array()}});
+
+  std::vector<std::string> rules() const {
+    std::vector<std::string> names;
+    for (const json& each : document["data"]) names.push_back(each["rule"]);
+    return names;
+  }
+  // Of the findings of a rule: sentence and evidence as one text each.
+  std::vector<std::string> texts(const std::string& rule) const {
+    std::vector<std::string> texts;
+    for (const json& each : document["data"])
+      if (each["rule"] == rule) texts.push_back(each["confidence"].get<std::string>() + ": " + each.dump());
+    return texts;
+  }
+};
+
+Diagnosis diagnose(const std::string& target, std::vector<std::string> words = {}) {
+  words.insert(words.begin(), {"diagnose", target, "--format", "json"});
+  const auto done = run_jtrace(words, {.timeout = std::chrono::minutes(2)});
+  Diagnosis diagnosis{.done = done ? *done : CommandOutput{.err = done.error().message()}};
+  diagnosis.document = json::parse(diagnosis.done.out, nullptr, false);
+  if (diagnosis.document.is_object()) return diagnosis;
+  ADD_FAILURE() << diagnosis.done.out << diagnosis.done.err;
+  diagnosis.document = json::object({{"data", json::array()}});
+  return diagnosis;
+}
+
+// Again, where the machine did not let the JVM do what it is looked at for: the trouble lasts.
+Diagnosis diagnose_until(const JvmProcess& jvm, const std::string& rule) {
+  Diagnosis found = diagnose(jvm.pid_text());
+  for (int i = 0; i < 4 && found.texts(rule).empty(); ++i) found = diagnose(jvm.pid_text());
+  return found;
+}
+
+void stop_and_wait(const JvmProcess& jvm) {
+  jvm.signal(SIGSTOP);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string status = read_file("/proc/" + jvm.pid_text() + "/status").value_or("");
+    if (status.find("State:\tT") != status.npos) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ADD_FAILURE() << "the JVM does not stop";
+}
+
+pid_t thread_named(const JvmProcess& jvm, const std::string& name) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + jvm.pid_text() + "/task"))
+    if (read_setting(entry.path().string() + "/comm") == name) return std::stoi(entry.path().filename().string());
+  return 0;
+}
+
+class Diagnose : public ::testing::TestWithParam<Jdk> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  }
+  std::unique_ptr<JvmProcess> start(std::vector<std::string> flags = {}) {
+    flags.insert(flags.end(), {"-Xmx64m", "-XX:+UseSerialGC"});
+    return must(JvmProcess::start(GetParam(), "Ailing", {.flags = std::move(flags)}));
+  }
+};
+JTRACE_ON_EACH_JDK(Diagnose);
+
+TEST_P(Diagnose, NamesEachDeadlockOfAJvmAndOfItsCore) {
+  const bool with_core = why_no_kernel_core().empty();  // and the JVM may write one
+  const auto jvm = start();
+  for (const char* kind : {"monitors", "synchronizers", "initialisers"}) must(jvm->ask(kind));
+  const auto expect_deadlocks = [](const Diagnosis& found) {
+    EXPECT_EQ(found.done.status, 1) << found.done.err;
+    EXPECT_THAT(found.rules(), ElementsAre("deadlock", "deadlock", "deadlock")) << found.done.out;
+    EXPECT_THAT(found.texts("deadlock"),
+                UnorderedElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("monitor-1"), HasSubstr("monitor-2")),
+                                     AllOf(HasSubstr("certain: "), HasSubstr("lock-1"), HasSubstr("lock-2")),
+                                     AllOf(HasSubstr("certain: "), HasSubstr("class initialisation"),
+                                           HasSubstr("Ailing$Egg"), HasSubstr("init-2"))));
+  };
+  expect_deadlocks(diagnose(jvm->pid_text(), {"--interval", "0.3"}));
+  if (!with_core) return;
+  const CoreFolder folder(*jvm);
+  jvm->signal(SIGXCPU);  // HotSpot does not catch it: the kernel writes the core
+  must(jvm->wait_exit());
+  ASSERT_NE(folder.core(), "");
+  const Diagnosis dead = diagnose(folder.core(), {"--sysroot", GetParam().root.value_or("/")});
+  expect_deadlocks(dead);
+  EXPECT_THAT(dead.document["diagnosis"]["skipped"].dump(), HasSubstr("a core does not run"));
+}
+
+TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
+  const auto jvm = start();
+  must(jvm->ask("contend 6"));
+  must(jvm->ask("spin"));
+  const Diagnosis found = diagnose_until(*jvm, "spinning");
+  EXPECT_EQ(found.done.status, 1);
+  EXPECT_THAT(found.rules(), ElementsAre("contention", "spinning")) << found.done.out;
+  EXPECT_THAT(found.texts("contention"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("6 threads wait"),
+                                                           HasSubstr("hoarder"), HasSubstr("at Ailing."))));
+  EXPECT_THAT(found.texts("spinning"),
+              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("spinner"), HasSubstr("Ailing.turn"))));
+  EXPECT_TRUE(found.document["complete"]) << found.done.out;
+  EXPECT_GT(found.document["diagnosis"]["stops"], 3);
+
+  stop_and_wait(*jvm);
+  const Diagnosis stopped = diagnose(jvm->pid_text(), {"--interval", "0.3"});
+  jvm->signal(SIGCONT);
+  EXPECT_EQ(stopped.done.status, 1);
+  EXPECT_THAT(stopped.rules(), ElementsAre("stopped")) << stopped.done.out;
+  EXPECT_THAT(stopped.texts("stopped"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("kill -CONT"))));
+  EXPECT_THAT(diagnose_until(*jvm, "spinning").rules(), ElementsAre("contention", "spinning"));
+}
+
+// A false alarm is worse than a trouble that is not found.
+TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
+  const auto jvm = start();
+  must(jvm->ask("busy 3"));
+  for (const char* interval : {"0.3", "1"}) {
+    const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", interval});
+    EXPECT_EQ(found.done.status, 0) << found.done.out;
+    EXPECT_THAT(found.rules(), IsEmpty()) << found.done.out;
+    EXPECT_THAT(found.document["diagnosis"]["skipped"], IsEmpty()) << found.done.out;
+  }
+}
+
+TEST_P(Diagnose, NamesWhatKeepsASafepointFromBeingReached) {
+  std::vector<std::string> flags{"-Xmx32m", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions",
+                                 "-XX:GuaranteedSafepointInterval=0"};
+  if (GetParam().version > 8) flags.insert(flags.end(), {"-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0"});
+  const auto jvm = must(JvmProcess::start(GetParam(), "LateThread", {.flags = flags}));
+  must(jvm->ask("late"));
+  EXPECT_THAT(diagnose_until(*jvm, "safepoint").texts("safepoint"),
+              ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("late-loop"), HasSubstr("LateThread.divide"),
+                                HasSubstr("asker"))));
+}
+
+// The VM's thread is held in the middle of a collection.
+TEST_P(Diagnose, NamesAVmOperationThatDoesNotEnd) {
+  const auto jvm = start();
+  must(jvm->ask("collect"));
+  const pid_t vm_thread = thread_named(*jvm, "VM Thread");
+  ASSERT_NE(vm_thread, 0);
+  Diagnosis found;
+  for (int i = 1; i <= 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20 * i));  // it must get somewhere in between
+    const auto held = must(ThreadHolder::hold(vm_thread, true));
+    const auto state = run_jtrace({"inspect", jvm->pid_text(), "safepoint", "--format", "json"});
+    if (!state || state->out.find("\"state\":\"synchronized\"") == std::string::npos) continue;
+    found = diagnose(jvm->pid_text());
+    break;
+  }
+  EXPECT_EQ(found.done.status, 1);
+  EXPECT_THAT(found.rules(), UnorderedElementsAre("stopped", "vm-operation")) << found.done.out;
+  EXPECT_THAT(found.texts("vm-operation"), ElementsAre(HasSubstr("certain: ")));
+  EXPECT_THAT(found.texts("stopped"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("VM Thread"))));
+}
+
+}  // namespace
+}  // namespace jtrace::test

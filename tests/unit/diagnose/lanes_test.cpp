@@ -1,0 +1,69 @@
+// Collectors that fail or block, beside others.
+#include "diagnose/lanes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+namespace jtrace::diagnose {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Step step(const std::string& name, milliseconds budget = std::chrono::minutes(1)) {
+  return {name, budget,
+          [name]() -> Result<Publish> { return [name](Collected& collected) { collected.missing.push_back(name); }; }};
+}
+
+const StepRecord* record_of(const Collected& collected, const std::string& name) {
+  for (const StepRecord& each : collected.steps)
+    if (each.name == name) return &each;
+  return nullptr;
+}
+
+TEST(Lanes, PublishInTheOrderOfTheirSteps) {
+  Collected collected;
+  const LanesEnd end = run_lanes({{step("a"), step("b"), step("c")}}, collected);
+  EXPECT_THAT(collected.missing, ElementsAre("a", "b", "c"));
+  EXPECT_FALSE(end.needed);
+  EXPECT_FALSE(collected.left_behind);
+  for (const StepRecord& each : collected.steps) EXPECT_EQ(each.problem, "");
+}
+
+TEST(Lanes, GoOnAfterAFailureButNotAfterThatOfANeededStep) {
+  const auto failing = []() -> Result<Publish> { return fail(ErrorCategory::kPermission, "may not"); };
+  Collected collected;
+  const LanesEnd end = run_lanes({{{"opens", milliseconds(1000), failing, milliseconds(0), true}, step("never")},
+                                  {{"fails", milliseconds(1000), failing}, step("then")}},
+                                 collected);
+  EXPECT_THAT(collected.missing, ElementsAre("then"));
+  EXPECT_EQ(record_of(collected, "fails")->problem, "may not");
+  EXPECT_THAT(record_of(collected, "never")->problem, HasSubstr("opens failed"));
+  ASSERT_TRUE(end.needed);
+  EXPECT_EQ(end.needed->category, ErrorCategory::kPermission);
+}
+
+TEST(Lanes, LeaveBehindWhatDoesNotAnswer) {
+  // Both outlive the thread that is left behind.
+  static std::promise<void> release, released;
+  Collected collected;
+  const auto blocks = []() -> Result<Publish> {
+    release.get_future().wait();
+    released.set_value_at_thread_exit();
+    return [](Collected& late) { late.missing.push_back("too late"); };
+  };
+  run_lanes({{{"blocks", milliseconds(30), blocks}, step("after it")}, {step("beside it")}}, collected);
+  EXPECT_TRUE(collected.left_behind);
+  EXPECT_THAT(collected.missing, ElementsAre("beside it"));
+  EXPECT_THAT(record_of(collected, "blocks")->problem, HasSubstr("no answer within its 30 ms"));
+  EXPECT_THAT(record_of(collected, "after it")->problem, HasSubstr("blocks did not answer"));
+  release.set_value();
+  released.get_future().wait();
+  EXPECT_THAT(collected.missing, ElementsAre("beside it"));
+}
+
+}  // namespace
+}  // namespace jtrace::diagnose

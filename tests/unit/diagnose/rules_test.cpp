@@ -1,0 +1,225 @@
+// Each rule on both sides of its boundary.
+#include "diagnose/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jtrace::diagnose {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+template <class Rule>
+std::vector<Finding> ask(Rule rule, const Facts& facts) {
+  std::vector<Finding> found;
+  rule(facts, found);
+  return found;
+}
+
+ThreadFact thread(ThreadKey key) {
+  return {.key = key,
+          .name = "t" + std::to_string(key),
+          .tid = static_cast<pid_t>(1000 + key),
+          .state = "RUNNABLE",
+          .frames = {{"App.turn", "App.java:3", 7}, {"App.run", "App.java:9", 1}},
+          .whole = true};
+}
+ThreadFact waiter(ThreadKey key, ThreadKey owner) {
+  ThreadFact fact = thread(key);
+  fact.wait =
+      WaitFact{.kind = "monitor", .text = "waiting to lock", .object = 0x10, .class_name = "Lock", .owner = owner};
+  return fact;
+}
+Facts facts_of(std::vector<ThreadsLook> looks) {
+  Facts facts{.target = "4711"};
+  for (std::size_t i = 0; i < looks.size(); ++i) looks[i].ns = (i + 1) * kSecond;
+  facts.looks = std::move(looks);
+  return facts;
+}
+
+ThreadsLook deadlocked() { return {.threads = {waiter(1, 2), waiter(2, 1)}, .deadlocks = {{1, 2}}}; }
+
+TEST(DeadlockRule, NeedsTheSameCircleAtTwoLooks) {
+  const ThreadsLook none{.threads = {waiter(1, 2), waiter(2, 1)}};
+  ThreadsLook turned = deadlocked();
+  turned.deadlocks = {{2, 1}};
+  EXPECT_THAT(ask(find_deadlocks, facts_of({none, none, deadlocked()})), IsEmpty());
+  EXPECT_THAT(ask(find_deadlocks, facts_of({deadlocked(), deadlocked(), none})), IsEmpty());
+  const auto found = ask(find_deadlocks, facts_of({none, deadlocked(), turned}));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].confidence, Confidence::kCertain);
+  EXPECT_THAT(found[0].sentence, HasSubstr("\"t2\", \"t1\""));
+}
+
+TEST(DeadlockRule, ACoreStandsStillAndASingleLookMayBeTorn) {
+  Facts facts = facts_of({deadlocked()});
+  EXPECT_EQ(ask(find_deadlocks, facts).at(0).confidence, Confidence::kLikely);
+  facts.live = false;
+  EXPECT_EQ(ask(find_deadlocks, facts).at(0).confidence, Confidence::kCertain);
+}
+
+ThreadsLook crowd(int waiters, ThreadKey owner) {
+  ThreadsLook look{.threads = {thread(99), thread(98)}};
+  for (int i = 1; i <= waiters; ++i) look.threads.push_back(waiter(i, owner));
+  return look;
+}
+
+TEST(ContentionRule, NeedsFiveOfTheSameWaitersAndOneOwner) {
+  EXPECT_THAT(ask(find_contention, facts_of({crowd(4, 99), crowd(9, 99), crowd(9, 99)})), IsEmpty());
+  EXPECT_THAT(ask(find_contention, facts_of({crowd(9, 99), crowd(9, 98), crowd(9, 99)})), IsEmpty());
+  EXPECT_THAT(ask(find_contention, facts_of({crowd(9, 0), crowd(9, 0), crowd(9, 0)})), IsEmpty());
+  const auto found = ask(find_contention, facts_of({crowd(5, 99), crowd(6, 99), crowd(9, 99)}));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].sentence, HasSubstr("5 threads wait for a lock that \"t99\""));
+}
+
+TEST(ContentionRule, LeavesWhatADeadlockExplainsToThatRule) {
+  ThreadsLook look = crowd(9, 99);
+  look.deadlocks = {{99, 98}};
+  EXPECT_THAT(ask(find_contention, facts_of({look, look, look})), IsEmpty());
+}
+
+TEST(ContentionRule, SaysNothingOfAProcessThatIsStopped) {
+  Facts facts = facts_of({crowd(9, 99), crowd(9, 99), crowd(9, 99)});
+  facts.process = {{.ns = 1, .state = 'T'}, {.ns = 2, .state = 'T'}};
+  EXPECT_THAT(ask(find_contention, facts), IsEmpty());
+}
+
+// A thread that ran for `ran` of each second and was ready for `queued` of it.
+Facts busy(double ran, double queued, int between = 8) {
+  std::vector<ThreadsLook> looks(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    ThreadFact fact = thread(1);
+    fact.ran_ns = static_cast<std::uint64_t>(ran * static_cast<double>(i * kSecond));
+    fact.measured_ns = i * kSecond;
+    fact.queued_ns = static_cast<std::uint64_t>(queued * static_cast<double>(i * kSecond));
+    looks[i].threads = {fact};
+  }
+  Facts facts = facts_of(std::move(looks));
+  facts.busy[1].assign(static_cast<std::size_t>(between), thread(1).frames);
+  return facts;
+}
+
+TEST(SpinningRule, NeedsAThreadThatNeverWaits) {
+  EXPECT_THAT(ask(find_spinning, busy(0.84, 0)), IsEmpty());
+  EXPECT_THAT(ask(find_spinning, busy(0.04, 0.9)), IsEmpty());
+  EXPECT_THAT(ask(find_spinning, busy(0.86, 0)), SizeIs(1));
+  EXPECT_THAT(ask(find_spinning, busy(0.06, 0.9)), SizeIs(1));
+}
+
+TEST(SpinningRule, DoesNotCountTheTimeOfItsOwnStops) {
+  Facts facts = busy(0.8, 0);
+  EXPECT_THAT(ask(find_spinning, facts), IsEmpty());
+  for (ThreadsLook& look : facts.looks) look.stopped = std::chrono::milliseconds(100);
+  EXPECT_THAT(ask(find_spinning, facts), SizeIs(1));
+}
+
+TEST(SpinningRule, NeedsManyStacksAllAlike) {
+  EXPECT_THAT(ask(find_spinning, busy(1, 0, 2)), IsEmpty());
+  EXPECT_THAT(ask(find_spinning, busy(1, 0, 3)), SizeIs(1));
+  Facts moved = busy(1, 0);
+  moved.busy[1][2][0].bci = 20;  // in the same call
+  EXPECT_THAT(ask(find_spinning, moved), SizeIs(1));
+  moved.busy[1][2][1].bci = 20;  // called from elsewhere
+  EXPECT_THAT(ask(find_spinning, moved), IsEmpty());
+  Facts other = busy(1, 0);
+  other.looks[1].threads[0].frames[0].method = "App.other";
+  EXPECT_THAT(ask(find_spinning, other), IsEmpty());
+  Facts torn = busy(1, 0);
+  torn.looks[1].threads[0].whole = false;
+  EXPECT_THAT(ask(find_spinning, torn), IsEmpty());
+}
+
+TEST(SpinningRule, LeavesALateThreadToTheSafepoint) {
+  Facts facts = busy(1, 0);
+  facts.safepoints = {{.late = {{.key = 1}}}};
+  EXPECT_THAT(ask(find_spinning, facts), IsEmpty());
+}
+
+TEST(StoppedRule, NeedsTheSameStateAtEachLook) {
+  Facts facts{.target = "4711"};
+  facts.process = {{.ns = 0, .state = 'T'}};
+  EXPECT_THAT(ask(find_stopped, facts), IsEmpty());
+  facts.process.push_back({.ns = kSecond, .state = 'S'});
+  EXPECT_THAT(ask(find_stopped, facts), IsEmpty());
+  facts.process[1].state = 'T';
+  EXPECT_EQ(ask(find_stopped, facts).at(0).next, "kill -CONT 4711");
+  facts.process = {{.state = 't'}, {.state = 't'}};
+  EXPECT_THAT(ask(find_stopped, facts), IsEmpty());  // by this program itself
+  facts.process = {{.state = 't', .tracer = "gdb, process 12"}, {.state = 't', .tracer = "gdb, process 12"}};
+  EXPECT_THAT(ask(find_stopped, facts).at(0).sentence, HasSubstr("gdb, process 12"));
+}
+
+TEST(StoppedRule, NamesAThreadThatATracerHoldsAtEachLook) {
+  ThreadsLook held{.threads = {thread(1)}};
+  held.threads[0].held_by = "another tracer, process 12 (gdb)";
+  const ThreadsLook free{.threads = {thread(1)}};
+  EXPECT_THAT(ask(find_stopped, facts_of({free, held, held})), IsEmpty());
+  EXPECT_THAT(ask(find_stopped, facts_of({held, held, held})), SizeIs(1));
+}
+
+Facts at_safepoint(SafepointFact::State state, double since) {
+  Facts facts{.target = "4711"};
+  const SafepointFact fact{.state = state,
+                           .number = 7,
+                           .since = since,
+                           .operation = "VM_HeapDumper",
+                           .requester = "main",
+                           .late = {{.key = 1, .name = "t1", .why = "runs"}}};
+  facts.safepoints = {fact, fact};
+  return facts;
+}
+
+TEST(SafepointRule, NeedsTheSameSafepointForASecond) {
+  using enum SafepointFact::State;
+  EXPECT_THAT(ask(find_late_safepoint, at_safepoint(kSynchronizing, 0.9)), IsEmpty());
+  EXPECT_THAT(ask(find_late_safepoint, at_safepoint(kSynchronized, 1.1)), IsEmpty());
+  EXPECT_THAT(ask(find_late_safepoint, at_safepoint(kSynchronizing, 1.1)), SizeIs(1));
+  Facts other = at_safepoint(kSynchronizing, 1.1);
+  other.safepoints[0].number = 6;
+  EXPECT_THAT(ask(find_late_safepoint, other), IsEmpty());
+  Facts unnumbered = at_safepoint(kSynchronizing, 1.1);
+  for (auto& each : unnumbered.safepoints) each.number.reset();
+  EXPECT_THAT(ask(find_late_safepoint, unnumbered), IsEmpty());
+}
+
+// JDK 8 does not tell when it began.
+TEST(SafepointRule, CountsTheTimeBetweenTheLooksWhereTheVmHasNone) {
+  Facts facts = at_safepoint(SafepointFact::State::kSynchronizing, 0.4);
+  for (auto& each : facts.safepoints) each.at_least = true;
+  facts.safepoints[1].ns = kSecond / 2;
+  EXPECT_THAT(ask(find_late_safepoint, facts), IsEmpty());
+  facts.safepoints[1].ns = kSecond;
+  EXPECT_THAT(ask(find_late_safepoint, facts).at(0).evidence.at(0), HasSubstr("for at least 1.4 s"));
+}
+
+TEST(SafepointRule, NamesOnlyThreadsThatAreLateAtBothLooks) {
+  Facts facts = at_safepoint(SafepointFact::State::kSynchronizing, 2);
+  facts.safepoints[0].late.push_back({.key = 2, .name = "t2", .why = "runs"});
+  facts.safepoints[1].late.push_back({.key = 3, .name = "t3", .why = "runs"});
+  EXPECT_THAT(ask(find_late_safepoint, facts).at(0).sentence, HasSubstr("because \"t1\" does not stop"));
+}
+
+TEST(SafepointRule, OfACoreIsAHint) {
+  Facts facts = at_safepoint(SafepointFact::State::kSynchronizing, 0);
+  facts.live = false;
+  facts.safepoints.pop_back();
+  EXPECT_EQ(ask(find_late_safepoint, facts).at(0).confidence, Confidence::kHint);
+}
+
+TEST(VmOperationRule, NeedsTheSameSafepointForASecond) {
+  using enum SafepointFact::State;
+  EXPECT_THAT(ask(find_long_operation, at_safepoint(kSynchronized, 0.9)), IsEmpty());
+  EXPECT_THAT(ask(find_long_operation, at_safepoint(kSynchronizing, 1.1)), IsEmpty());
+  EXPECT_THAT(ask(find_long_operation, at_safepoint(kSynchronized, 1.1)).at(0).sentence, HasSubstr("VM_HeapDumper"));
+  Facts other = at_safepoint(kSynchronized, 1.1);
+  other.safepoints[0].number = 6;
+  EXPECT_THAT(ask(find_long_operation, other), IsEmpty());
+}
+
+}  // namespace
+}  // namespace jtrace::diagnose

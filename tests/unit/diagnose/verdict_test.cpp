@@ -1,0 +1,65 @@
+// What is said of facts as a whole.
+#include "diagnose/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jtrace::diagnose {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
+  Collected collected;
+  collected.facts.target = "4711";
+  collected.facts.looks.resize(3);
+  collected.facts.safepoints.resize(2, {.state = SafepointFact::State::kNone});
+  collected.facts.process.resize(2, {.state = 'S'});
+  const Verdict verdict = judge(collected.facts);
+  EXPECT_FALSE(verdict.is_found());
+  EXPECT_THAT(verdict.findings, IsEmpty());
+  const std::string text = text_of(verdict, collected);
+  EXPECT_THAT(text, StartsWith("Nothing found.\n"));
+  EXPECT_THAT(text, HasSubstr("Looked for: deadlocks, "));
+}
+
+TEST(Verdict, NamesWhatWasNotLookedAt) {
+  Collected collected;
+  collected.steps = {{.name = "opening the JVM", .problem = "not permitted"}};
+  const Verdict verdict = judge(collected.facts);
+  EXPECT_TRUE(is_partial(verdict, collected));
+  EXPECT_THAT(text_of(verdict, collected), HasSubstr("Skipped, and why:\n  deadlocks: the threads were not read\n"));
+  collected.steps.push_back({.name = "threads", .problem = "no answer"});
+  collected.steps.push_back({.name = "safepoint", .problem = "no answer"});
+  EXPECT_THAT(text_of(verdict, collected),
+              HasSubstr("  opening the JVM: not permitted\n  threads; safepoint: no answer\n"));
+}
+
+TEST(Verdict, OfACoreIsWholeWithoutWhatOnlyALiveJvmHas) {
+  Collected collected;
+  collected.facts.live = false;
+  collected.facts.looks.resize(1);
+  collected.facts.safepoints.resize(1, {.state = SafepointFact::State::kNone});
+  const Verdict verdict = judge(collected.facts);
+  EXPECT_FALSE(is_partial(verdict, collected));
+  EXPECT_THAT(text_of(verdict, collected), HasSubstr("threads that spin: a core does not run\n"));
+}
+
+TEST(Verdict, PutsHintsLast) {
+  Verdict verdict;
+  for (int i = 1; i <= 4; ++i)
+    verdict.findings.push_back({.rule = "r", .sentence = "S" + std::to_string(i), .confidence = Confidence::kLikely});
+  const std::string text = text_of(verdict, {});
+  EXPECT_THAT(text, StartsWith("Found: 4 troubles.\n"));
+  EXPECT_LT(text.find("3. S3"), text.find("Below these:"));
+  EXPECT_GT(text.find("4. S4"), text.find("Below these:"));
+  const Verdict hint{.findings = {{.rule = "r", .confidence = Confidence::kHint}}};
+  EXPECT_FALSE(hint.is_found());
+  EXPECT_THAT(text_of(hint, {}), StartsWith("Nothing found, 1 hint.\n"));
+}
+
+}  // namespace
+}  // namespace jtrace::diagnose
