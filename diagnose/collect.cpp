@@ -8,6 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kOfKernel{2000};     // a small file of /proc
+constexpr milliseconds kOfCounters{3000};   // it waits for a JVM that is starting
 constexpr milliseconds kOpening{10'000};    // libjvm's symbols, the flags
 constexpr milliseconds kOfThreads{10'000};  // stacks and names of some thousand threads
 constexpr milliseconds kOfSafepoint{5000};  // it looks for 2 s where something is under way
@@ -25,6 +26,7 @@ Lane lane_of_jvm(const OpenTarget& open, const CollectOptions& options) {
   return {{"opening the JVM", kOpening, step_of(jvm, &JvmCollector::open), milliseconds(0), true},
           {"threads, first look", kOfThreads, look},
           {"safepoint, first look", kOfSafepoint, safepoint},
+          {"direct buffers", kOfThreads, step_of(jvm, &JvmCollector::look_at_direct_memory)},
           {"threads, second look", kOfThreads, look, options.interval},
           {"busy threads", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_busy_threads)},
           {"threads, third look", kOfThreads, look, 2 * options.interval},
@@ -37,6 +39,13 @@ Lane lane_of_process(pid_t pid, const CollectOptions& options) {
   return {{"process, first look", kOfKernel, look}, {"process, second look", kOfKernel, look, 2 * options.interval}};
 }
 
+Lane lane_of_counters(pid_t pid, const CollectOptions& options) {
+  const auto counters = std::make_shared<CounterCollector>(pid);
+  const auto look = step_of(counters, &CounterCollector::look);
+  return {{"counters, first look", kOfCounters, look},
+          {"counters, second look", kOfCounters, look, 2 * options.interval}};
+}
+
 milliseconds since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - then);
 }
@@ -47,7 +56,8 @@ Result<Collected> collect_live(pid_t pid, const OpenTarget& open, const CollectO
   const auto start = std::chrono::steady_clock::now();
   Collected collected;
   collected.facts.target = std::to_string(pid);
-  const LanesEnd end = run_lanes({lane_of_jvm(open, options), lane_of_process(pid, options)}, collected);
+  const LanesEnd end =
+      run_lanes({lane_of_jvm(open, options), lane_of_process(pid, options), lane_of_counters(pid, options)}, collected);
   if (end.needed) return fail(*end.needed);
   collected.elapsed = since(start);
   return collected;
@@ -61,8 +71,9 @@ Result<Collected> collect_core(const std::string& path, const OpenTarget& open) 
   JvmCollector jvm(open, {});
   JTRACE_ASSIGN_OR_RETURN(const Publish opened, jvm.open());
   opened(collected);
-  for (const auto& [name, step] : {std::pair{"threads", &JvmCollector::look_at_threads},
-                                   std::pair{"safepoint", &JvmCollector::look_at_safepoint}}) {
+  for (const auto& [name, step] :
+       {std::pair{"threads", &JvmCollector::look_at_threads}, std::pair{"safepoint", &JvmCollector::look_at_safepoint},
+        std::pair{"direct buffers", &JvmCollector::look_at_direct_memory}}) {
     const auto begin = std::chrono::steady_clock::now();
     const auto outcome = (jvm.*step)();
     if (outcome) (*outcome)(collected);

@@ -7,6 +7,7 @@
 #include "diagnose/collect.h"
 #include "diagnose/facts.h"
 #include "diagnose/lanes.h"
+#include "perfdata/counter_source.h"
 
 namespace jtrace::diagnose {
 
@@ -21,6 +22,7 @@ class JvmCollector {
   // Stacks of the threads that used a whole processor between the last two looks.
   Result<Publish> look_at_busy_threads();
   Result<Publish> look_at_safepoint();
+  Result<Publish> look_at_direct_memory();
 
  private:
   struct Busy {
@@ -37,6 +39,9 @@ class JvmCollector {
   std::chrono::nanoseconds stopped_{};  // since the last look, for the stacks of busy threads
 };
 
+// Of /proc/PID/limits (proc_pid_limits(5)), the soft limit of this name; nothing where it is unlimited or not there.
+std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name);
+
 // What the kernel tells of a live process.
 class ProcessCollector {
  public:
@@ -46,6 +51,17 @@ class ProcessCollector {
  private:
   pid_t pid_;
   std::optional<target::Process> process_;
+};
+
+// What the JVM counts in its hsperfdata file.
+class CounterCollector {
+ public:
+  explicit CounterCollector(pid_t pid) : pid_(pid) {}
+  Result<Publish> look();
+
+ private:
+  pid_t pid_;
+  std::optional<perfdata::CounterSource> source_;
 };
 
 }  // namespace jtrace::diagnose

@@ -82,10 +82,23 @@ struct SafepointFact {
   std::vector<LateFact> late;
 };
 
+struct DirectFact {
+  std::int64_t reserved = 0, count = 0;  // bytes, buffers
+  std::optional<std::int64_t> limit;     // bytes
+};
+
+// The JVM's performance counters at one moment (perfdata/derived.h).
+struct CounterFact {
+  std::uint64_t ns = 0;
+  std::optional<double> gc_seconds, full_collections;  // since the JVM began
+  std::optional<double> old_used, old_max;             // bytes; used as of the last collection
+};
+
 struct ProcessFact {
   std::uint64_t ns = 0;
-  char state = '?';    // R S D T t
-  std::string tracer;  // "gdb, process 4711"; "" if there is none but this program
+  char state = '?';                                 // R S D T t
+  std::string tracer;                               // "gdb, process 4711"; "" if there is none but this program
+  std::optional<std::uint64_t> files, files_limit;  // open descriptors, and how many it may have
 };
 
 struct Facts {
@@ -97,6 +110,9 @@ struct Facts {
   BusyStacks busy;
   std::vector<SafepointFact> safepoints;
   std::vector<ProcessFact> process;
+  std::vector<CounterFact> counters;
+  std::optional<DirectFact> direct;  // nothing: there are none, or they could not be read
+  bool direct_read = false;
 };
 
 }  // namespace jtrace::diagnose

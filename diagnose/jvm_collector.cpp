@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "coreinspect/tools/direct_memory.h"
 #include "coreinspect/tools/safepoint_report.h"
 #include "diagnose/collectors.h"
 #include "diagnose/cpu_share.h"
@@ -119,6 +120,18 @@ Result<Publish> JvmCollector::look_at_safepoint() {
   return [fact = fact_of(report), missing = report.missing](Collected& collected) {
     collected.facts.safepoints.push_back(fact);
     add_missing(collected, missing);
+  };
+}
+
+Result<Publish> JvmCollector::look_at_direct_memory() {
+  JTRACE_RETURN_IF_ERROR(inspection_->healthy());
+  if (coreinspect::CachedMemory* cached = inspection_->vm().cached_memory()) cached->reset();
+  std::optional<DirectFact> fact;
+  if (const auto direct = coreinspect::read_direct_memory(*inspection_))
+    fact = DirectFact{.reserved = direct->reserved, .count = direct->count, .limit = direct->limit};
+  return [fact](Collected& collected) {
+    collected.facts.direct = fact;
+    collected.facts.direct_read = true;
   };
 }
 

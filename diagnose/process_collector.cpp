@@ -1,9 +1,12 @@
+#include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "diagnose/collectors.h"
 
 namespace jtrace::diagnose {
@@ -34,7 +37,26 @@ std::string name_of_tracer(pid_t tracer) {
   return read_setting("/proc/" + std::to_string(tracer) + "/comm") + ", process " + std::to_string(tracer);
 }
 
+std::optional<std::uint64_t> count_of_files(const target::Process& process) {
+  const UniqueFd folder(::openat(process.proc_fd(), "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  DIR* entries = folder ? ::fdopendir(::dup(folder.get())) : nullptr;
+  if (!entries) return std::nullopt;
+  std::uint64_t count = 0;
+  while (const dirent* entry = ::readdir(entries)) count += entry->d_name[0] == '.' ? 0 : 1;
+  ::closedir(entries);
+  return count;
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name) {
+  for (const std::string_view line : split(limits, '\n')) {
+    if (!line.starts_with(name)) continue;
+    const std::string_view rest = trimmed(line.substr(name.size()));
+    return parse_decimal<std::uint64_t>(rest.substr(0, rest.find(' ')));
+  }
+  return std::nullopt;
+}
 
 Result<Publish> ProcessCollector::look() {
   if (!process_) {
@@ -42,6 +64,8 @@ Result<Publish> ProcessCollector::look() {
   }
   JTRACE_ASSIGN_OR_RETURN(const target::ProcessStatus status, status_of(*process_));
   ProcessFact fact{.ns = monotonic_ns(), .state = status.state, .tracer = name_of_tracer(status.tracer)};
+  fact.files = count_of_files(*process_);
+  if (const auto limits = process_->read_proc("limits")) fact.files_limit = soft_limit(*limits, "Max open files");
   return [fact](Collected& collected) { collected.facts.process.push_back(fact); };
 }
 

@@ -19,6 +19,13 @@ std::string_view without_safepoints(const Facts& facts) {
   for (const SafepointFact& each : facts.safepoints) known += has_state(each) ? 1 : 0;
   return known < (facts.live ? 2u : 1u) ? "the state of safepoints was not read" : "";
 }
+std::string_view without_direct(const Facts& facts) {
+  return facts.direct_read ? "" : "the direct buffers were not read";
+}
+std::string_view without_counters(const Facts& facts) {
+  if (!facts.live) return not_in_core(facts);
+  return facts.counters.size() < 2 ? "the performance counters were not read twice" : "";
+}
 std::string_view without_operations(const Facts& facts) {
   return facts.live ? without_safepoints(facts) : not_in_core(facts);
 }
@@ -40,6 +47,10 @@ const std::vector<Rule>& rules() {
       {"stopped", "a stopped process", without_process, find_stopped},
       {"safepoint", "safepoints that are not reached", without_safepoints, find_late_safepoint},
       {"vm-operation", "long VM operations", without_operations, find_long_operation},
+      {"heap-full", "a full heap with one collection after the other", without_counters, find_full_heap},
+      {"direct-memory", "direct buffers near their limit", without_direct, find_full_direct_memory},
+      {"descriptors", "descriptors near their limit", without_process, find_many_files},
+      {"finalizer", "a finalizer that does not end", without_looks, find_stuck_finalizer},
       {"contention", "locks that many wait for", without_threads, find_contention},
       {"spinning", "threads that spin", without_looks, find_spinning},
   };

@@ -29,6 +29,10 @@ void find_late_safepoint(const Facts& facts, std::vector<Finding>& found);
 void find_long_operation(const Facts& facts, std::vector<Finding>& found);
 void find_contention(const Facts& facts, std::vector<Finding>& found);
 void find_spinning(const Facts& facts, std::vector<Finding>& found);
+void find_stuck_finalizer(const Facts& facts, std::vector<Finding>& found);
+void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found);
+void find_full_heap(const Facts& facts, std::vector<Finding>& found);
+void find_many_files(const Facts& facts, std::vector<Finding>& found);
 
 // Whether the process is stopped or frozen at every look: then nothing that stands still in it is a fault of its own.
 bool stands_still(const Facts& facts);

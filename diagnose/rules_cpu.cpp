@@ -1,4 +1,4 @@
-// Rules on processor time.
+// Rules on single threads that do not get on.
 #include <algorithm>
 
 #include "diagnose/cpu_share.h"
@@ -64,6 +64,30 @@ void judge(const Facts& facts, const ThreadFact& thread, std::vector<Finding>& f
 void find_spinning(const Facts& facts, std::vector<Finding>& found) {
   if (facts.looks.size() < 3 || stands_still(facts)) return;
   for (const ThreadFact& each : facts.looks.back().threads) judge(facts, each, found);
+}
+
+void find_stuck_finalizer(const Facts& facts, std::vector<Finding>& found) {
+  constexpr std::uint64_t kLong = 1'500'000'000;  // ns
+  if (facts.looks.size() < 3 || stands_still(facts) || facts.looks.back().ns - facts.looks.front().ns < kLong) return;
+  for (const ThreadFact& each : facts.looks.back().threads) {
+    const auto runs = std::find_if(each.frames.begin(), each.frames.end(), [](const FrameFact& frame) {
+      return frame.method == "java.lang.ref.Finalizer.runFinalizer";
+    });
+    if (each.key == 0 || each.name != "Finalizer" || runs == each.frames.end()) continue;
+    const bool same = std::all_of(facts.looks.begin(), facts.looks.end(), [&](const ThreadsLook& look) {
+      const ThreadFact* then = look.find(each.key);
+      return then && then->frames == each.frames;
+    });
+    if (!same) continue;
+    found.push_back({.rule = "finalizer",
+                     .sentence =
+                         "The finalizer thread does not get on: it is in one finalize(), and what else is to be "
+                         "finalized stays in the heap.",
+                     .evidence = {"the same stack at " + std::to_string(facts.looks.size()) + " looks, at " +
+                                  own_place(each.frames) + (each.wait ? ", " + each.wait->text : "")},
+                     .confidence = Confidence::kCertain,
+                     .next = "jtrace stack " + facts.target + " --thread Finalizer"});
+  }
 }
 
 }  // namespace jtrace::diagnose

@@ -8,6 +8,8 @@ namespace jtrace::diagnose {
 namespace {
 
 bool is_stopped(const ProcessFact& process) { return process.state == 'T'; }
+constexpr double kNear = 0.9;  // of a limit
+
 bool is_held(const ProcessFact& process) { return process.state == 't' && !process.tracer.empty(); }
 
 template <class Condition>
@@ -62,6 +64,22 @@ void find_stopped(const Facts& facts, std::vector<Finding>& found) {
     return;
   }
   find_held_threads(facts, found);
+}
+
+void find_many_files(const Facts& facts, std::vector<Finding>& found) {
+  const auto near = [](const ProcessFact& look) {
+    return look.files && look.files_limit &&
+           static_cast<double>(*look.files) >= kNear * static_cast<double>(*look.files_limit);
+  };
+  if (!always(facts.process, near)) return;
+  const ProcessFact& now = facts.process.back();
+  found.push_back({.rule = "descriptors",
+                   .sentence = "The process has nearly as many open files and sockets as it may have: " +
+                               std::to_string(*now.files) + " of " + std::to_string(*now.files_limit) + ".",
+                   .evidence = {"entries of /proc/" + facts.target + "/fd, and \"Max open files\" of its limits, " +
+                                over(facts.process)},
+                   .confidence = Confidence::kCertain,
+                   .next = "ls -l /proc/" + facts.target + "/fd"});
 }
 
 }  // namespace jtrace::diagnose

@@ -1,41 +1,13 @@
 // The view memory: every MiB of RSS by owner, beside the limit of the control group.
 #include <cstdio>
 
+#include "coreinspect/tools/direct_memory.h"
 #include "coreinspect/tools/memory_account.h"
 #include "coreinspect/tools/views.h"
 #include "target/cgroup.h"
 
 namespace jtrace::coreinspect {
 namespace {
-
-struct DirectMemory {
-  std::int64_t reserved = 0, capacity = 0, count = 0;  // bytes, bytes, buffers
-};
-
-// The counters of java.nio.Bits: AtomicLong in static fields, with other names in JDK 8. Nothing while the class is not
-// loaded: then there are no direct buffers.
-std::optional<DirectMemory> read_direct(Inspection& inspection) {
-  const auto found = inspection.classes().find("java.nio.Bits");
-  if (!inspection.healthy() || !found || found->empty()) return std::nullopt;
-  const auto mirror = inspection.objects().root_field(found->front(), "Klass", "_java_mirror");
-  if (!mirror) return std::nullopt;
-  const auto counter = [&](std::initializer_list<const char*> names) -> std::optional<std::int64_t> {
-    for (const char* name : names) {
-      const auto field = inspection.classes().find_field(found->front(), name);
-      if (!field || !field->is_static()) continue;
-      const auto atomic = inspection.objects().load(*mirror + field->offset);
-      if (!atomic || *atomic == 0) return std::nullopt;
-      const auto value = inspection.objects().value<std::int64_t>(*atomic, "value");
-      return value ? std::optional(*value) : std::nullopt;
-    }
-    return std::nullopt;
-  };
-  const auto reserved = counter({"RESERVED_MEMORY", "reservedMemory"});
-  const auto capacity = counter({"TOTAL_CAPACITY", "totalCapacity"});
-  const auto count = counter({"COUNT", "count"});
-  if (!reserved || !capacity || !count) return std::nullopt;
-  return DirectMemory{*reserved, *capacity, *count};
-}
 
 double share_of(std::uint64_t bytes, std::uint64_t total) {
   return total == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(total);
@@ -155,7 +127,7 @@ Result<ViewResult> view_memory(Inspection& inspection, const ViewOptions& option
   JTRACE_ASSIGN_OR_RETURN(MemoryAccount account, take_memory_account(inspection));
   ViewResult result;
   result.missing = std::move(account.missing);
-  const auto direct = read_direct(inspection);
+  const auto direct = read_direct_memory(inspection);
   std::optional<target::GroupMemory> group;
   if (const target::Process* process = inspection.target().process()) {
     if (auto memory = target::read_group_memory(*process)) group = std::move(*memory);

@@ -1,6 +1,12 @@
 import java.io.BufferedReader;
+import java.io.FileInputStream;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -158,6 +164,43 @@ public final class Ailing {
 
     static Object kept;
 
+    /** Never ends. */
+    static final class Heavy {
+        @Override
+        protected void finalize() {
+            FINALIZING.countDown();
+            sleep(600_000);
+        }
+    }
+
+    static final CountDownLatch FINALIZING = new CountDownLatch(1);
+
+    static void finalizer() {
+        while (FINALIZING.getCount() > 0) {
+            new Heavy();
+            System.gc();
+            sleep(10);
+        }
+    }
+
+    static final List<Object> OPEN = new ArrayList<>();
+
+    static void files(int count) {
+        try {
+            for (int i = 0; i < count; i++) {
+                OPEN.add(new FileInputStream("/dev/null"));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static void direct(int megabytes) {
+        for (int i = 0; i < megabytes; i++) {
+            OPEN.add(ByteBuffer.allocateDirect(1 << 20));
+        }
+    }
+
     /** One full collection after the other, each of which has something to do. */
     static void collect() {
         Object[] last = null;
@@ -167,6 +210,22 @@ public final class Ailing {
         kept = last;
         while (!stop) {
             System.gc();
+        }
+    }
+
+    /** As many objects as the heap holds; when it is full, a few of them go, and as many come. */
+    static void full() {
+        Object[] last = null;
+        while (!stop) {
+            try {
+                while (true) {
+                    last = new Object[] {last, new byte[16]};
+                }
+            } catch (OutOfMemoryError e) {
+                for (int i = 0; i < 1000; i++) {
+                    last = (Object[]) last[0];
+                }
+            }
         }
     }
 
@@ -229,6 +288,10 @@ public final class Ailing {
             case "spin": spin(); break;
             case "contend": contend(number); break;
             case "busy": busy(number); break;
+            case "finalizer": finalizer(); break;
+            case "files": files(number); break;
+            case "direct": direct(number); break;
+            case "full": start("filler", Ailing::full); break;
             case "collect": start("collector", Ailing::collect); break;
             default: throw new IllegalArgumentException(words[0]);
         }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -145,6 +146,29 @@ TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
     EXPECT_THAT(found.rules(), IsEmpty()) << found.done.out;
     EXPECT_THAT(found.document["diagnosis"]["skipped"], IsEmpty()) << found.done.out;
   }
+}
+
+TEST_P(Diagnose, NamesAFinalizerThatDoesNotEndAndLimitsThatAreNear) {
+  const auto jvm = start({"-XX:MaxDirectMemorySize=10m"});
+  for (const char* words : {"direct 9", "finalizer", "files 60"}) must(jvm->ask(words));
+  const std::filesystem::directory_iterator files("/proc/" + jvm->pid_text() + "/fd");
+  const auto near = static_cast<rlim_t>(std::distance(begin(files), end(files))) + 4;
+  const rlimit limit{near, near};
+  ASSERT_EQ(::prlimit(jvm->pid(), RLIMIT_NOFILE, &limit, nullptr), 0);
+  const Diagnosis found = diagnose(jvm->pid_text());
+  EXPECT_EQ(found.done.status, 1);
+  EXPECT_THAT(found.rules(), ElementsAre("direct-memory", "descriptors", "finalizer")) << found.done.out;
+  EXPECT_THAT(found.texts("direct-memory"), ElementsAre(HasSubstr("90 % of 10.0 MiB")));
+  EXPECT_THAT(found.texts("descriptors"), ElementsAre(HasSubstr(" of " + std::to_string(near) + ".")));
+  EXPECT_THAT(found.texts("finalizer"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("at Ailing"))));
+}
+
+TEST_P(Diagnose, NamesAFullHeap) {
+  const auto jvm = start();
+  must(jvm->ask("full"));
+  const Diagnosis found = diagnose_until(*jvm, "heap-full");
+  EXPECT_EQ(found.done.status, 1);
+  EXPECT_THAT(found.texts("heap-full"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("full collections"))));
 }
 
 TEST_P(Diagnose, NamesWhatKeepsASafepointFromBeingReached) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "diagnose/collectors.h"
+
 namespace jtrace::diagnose {
 namespace {
 
@@ -219,6 +221,86 @@ TEST(VmOperationRule, NeedsTheSameSafepointForASecond) {
   Facts other = at_safepoint(kSynchronized, 1.1);
   other.safepoints[0].number = 6;
   EXPECT_THAT(ask(find_long_operation, other), IsEmpty());
+}
+
+TEST(DescriptorsRule, BeginsAtNineTenthsOfTheLimitAtBothLooks) {
+  const auto facts = [](std::uint64_t first, std::uint64_t second) {
+    Facts made{.target = "4711"};
+    for (const std::uint64_t files : {first, second})
+      made.process.push_back({.state = 'S', .files = files, .files_limit = 1000});
+    return made;
+  };
+  EXPECT_THAT(ask(find_many_files, facts(899, 950)), IsEmpty());
+  EXPECT_THAT(ask(find_many_files, facts(950, 899)), IsEmpty());
+  EXPECT_THAT(ask(find_many_files, facts(900, 901)).at(0).sentence, HasSubstr("901 of 1000"));
+  Facts unlimited = facts(900, 901);
+  for (auto& each : unlimited.process) each.files_limit.reset();
+  EXPECT_THAT(ask(find_many_files, unlimited), IsEmpty());
+}
+
+Facts collecting(double share, double full, double used) {
+  Facts facts{.target = "4711"};
+  facts.counters = {{.ns = 0, .gc_seconds = 5, .full_collections = 3, .old_used = 10, .old_max = 1000},
+                    {.ns = 2 * kSecond,
+                     .gc_seconds = 5 + 2 * share,
+                     .full_collections = 3 + full,
+                     .old_used = used,
+                     .old_max = 1000}};
+  return facts;
+}
+
+TEST(HeapFullRule, NeedsFullCollectionsMostOfTheTimeAndAFullOldGeneration) {
+  EXPECT_THAT(ask(find_full_heap, collecting(0.51, 2, 901)), SizeIs(1));
+  EXPECT_THAT(ask(find_full_heap, collecting(0.49, 2, 901)), IsEmpty());
+  EXPECT_THAT(ask(find_full_heap, collecting(0.51, 1, 901)), IsEmpty());
+  EXPECT_THAT(ask(find_full_heap, collecting(0.51, 2, 899)), IsEmpty());
+  Facts other_collector = collecting(0.51, 2, 901);
+  other_collector.counters[1].full_collections.reset();
+  EXPECT_THAT(ask(find_full_heap, other_collector), IsEmpty());
+}
+
+TEST(DirectMemoryRule, BeginsAtNineTenthsOfTheLimit) {
+  Facts facts;
+  EXPECT_THAT(ask(find_full_direct_memory, facts), IsEmpty());
+  facts.direct = DirectFact{.reserved = 899, .count = 1, .limit = 1000};
+  EXPECT_THAT(ask(find_full_direct_memory, facts), IsEmpty());
+  facts.direct->reserved = 900;
+  EXPECT_THAT(ask(find_full_direct_memory, facts), SizeIs(1));
+  facts.direct->limit.reset();
+  EXPECT_THAT(ask(find_full_direct_memory, facts), IsEmpty());
+}
+
+Facts finalizing(const std::string& outer) {
+  ThreadFact fact = thread(3);
+  fact.name = "Finalizer";
+  fact.frames.push_back({outer, "Finalizer.java:90", 4});
+  const ThreadsLook look{.threads = {fact}};
+  return facts_of({look, look, look});
+}
+
+TEST(FinalizerRule, NeedsOneFinalizeForLong) {
+  const std::string runs = "java.lang.ref.Finalizer.runFinalizer";
+  EXPECT_THAT(ask(find_stuck_finalizer, finalizing(runs)), SizeIs(1));
+  EXPECT_THAT(ask(find_stuck_finalizer, finalizing("java.lang.ref.ReferenceQueue.remove")), IsEmpty());
+  Facts moved = finalizing(runs);
+  moved.looks[1].threads[0].frames[0].bci = 9;
+  EXPECT_THAT(ask(find_stuck_finalizer, moved), IsEmpty());
+  Facts brief = finalizing(runs);
+  brief.looks[2].ns = brief.looks[0].ns + kSecond;
+  EXPECT_THAT(ask(find_stuck_finalizer, brief), IsEmpty());
+  Facts other = finalizing(runs);
+  for (auto& look : other.looks) look.threads[0].name = "main";
+  EXPECT_THAT(ask(find_stuck_finalizer, other), IsEmpty());
+}
+
+TEST(SoftLimit, IsTheFirstNumberOfItsLine) {
+  const std::string text =
+      "Limit                     Soft Limit           Hard Limit           Units     \n"
+      "Max processes             unlimited            unlimited            processes \n"
+      "Max open files            1024                 524288               files     \n";
+  EXPECT_EQ(soft_limit(text, "Max open files"), 1024u);
+  EXPECT_EQ(soft_limit(text, "Max processes"), std::nullopt);
+  EXPECT_EQ(soft_limit(text, "Max pending signals"), std::nullopt);
 }
 
 }  // namespace

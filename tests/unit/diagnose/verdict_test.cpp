@@ -18,8 +18,11 @@ TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
   collected.facts.looks.resize(3);
   collected.facts.safepoints.resize(2, {.state = SafepointFact::State::kNone});
   collected.facts.process.resize(2, {.state = 'S'});
+  collected.facts.counters.resize(2);
+  collected.facts.direct_read = true;
   const Verdict verdict = judge(collected.facts);
   EXPECT_FALSE(verdict.is_found());
+  EXPECT_THAT(verdict.unasked, IsEmpty());
   EXPECT_THAT(verdict.findings, IsEmpty());
   const std::string text = text_of(verdict, collected);
   EXPECT_THAT(text, StartsWith("Nothing found.\n"));
