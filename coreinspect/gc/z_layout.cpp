@@ -30,10 +30,6 @@ class ZReader {
       layout_.missing.push_back(std::to_string(compacted_) +
                                 " bytes are in pages that are being compacted in place: objects may be counted "
                                 "twice or missing");
-    // The pages exist until the next cycle.
-    if (relocating_ > 0)
-      layout_.missing.push_back(std::to_string(relocating_) +
-                                " bytes are in pages that the ZGC of JDK 11 empties: objects may be counted twice");
     if (!forwardings_.known())
       layout_.missing.push_back("the tables of moved objects were not found: objects may be counted twice");
     return {};
@@ -67,10 +63,17 @@ class ZReader {
     return pages;
   }
 
-  // `page`: bit 0 is the flag of ZPageTableEntry (JDK 11): its objects are being relocated.
-  Result<> add(Address page) {
-    const bool relocating = (page & 1) != 0;
-    page &= ~Address{1};
+  // The ZGC of JDK 11 has the pages that it has freed in its table still. _refcount, which is not exported, is before
+  // the aligned _forwarding.
+  bool is_free(Address page) const {
+    const auto forwarding = vm_.types().offset("ZPage", "_forwarding");
+    return z_.of_11() && forwarding && vm_.memory().read<std::uint32_t>(page + *forwarding - 8).value_or(1) == 0;
+  }
+
+  // `entry` of the page table.
+  Result<> add(Address entry) {
+    const Address page = ZVm::page_of(entry);
+    if (is_free(page)) return {};
     const std::string type = z_.type("Page");
     const auto virtual_memory = vm_.types().offset(type, "_virtual");
     if (!virtual_memory) return fail(Vm::no_field(type, "_virtual"));
@@ -89,10 +92,6 @@ class ZReader {
     region.one_object = kind == 2;
     region.zeros_unused = true;
     if (kind == 1) region.alignment = static_cast<std::uint32_t>(medium_alignment_);
-    if (relocating) {
-      region.type = "relocating";
-      relocating_ += region.used();
-    }
     add_copied(page, offset, region);
     layout_.regions.push_back(std::move(region));
     return {};
@@ -114,7 +113,7 @@ class ZReader {
   HeapLayout& layout_;
   const ZForwardings forwardings_;
   std::uint64_t base_ = 0, medium_alignment_ = 0;
-  std::uint64_t relocating_ = 0, compacted_ = 0;  // bytes of pages
+  std::uint64_t compacted_ = 0;  // bytes of pages
 };
 
 }  // namespace

@@ -30,8 +30,10 @@ ZForwardings::ZForwardings(const ZVm& z) : z_(z) {
   const auto heap = z.heap(), page_table = z.page_table();
   if (!heap || !page_table) return;
   pages_ = z.pages().value_or(ZVm::GranuleTable{});
-  if (z.of_11()) return;
-  if (const auto table = vm().types().offset(z.type("Heap"), "_forwarding_table"))
+  if (z.of_11()) {
+    if (vm().types().has("ZPage", "_forwarding") && vm().types().has("ZForwardingTable", "_table"))
+      tables_[0] = tables_[1] = pages_;
+  } else if (const auto table = vm().types().offset(z.type("Heap"), "_forwarding_table"))
     tables_[0] = tables_[1] = z.granule_map(*heap + *table).value_or(ZVm::GranuleTable{});
   else find_generations(*heap, *page_table);
 }
@@ -53,7 +55,6 @@ void ZForwardings::find_generations(Address heap, Address page_table) {
 }
 
 std::optional<ZForwardings::Forwarding> ZForwardings::find(Generation generation, std::uint64_t offset) const {
-  if (z_.of_11()) return find_of_11(offset);
   const Address at = tables_[static_cast<std::size_t>(generation)].entry(vm(), offset);
   if (at == 0) return std::nullopt;
   const auto forwarding = read(at);
@@ -61,30 +62,28 @@ std::optional<ZForwardings::Forwarding> ZForwardings::find(Generation generation
   return forwarding;
 }
 
-// ZPageTableEntry is the address of the page; bit 0 tells whether its objects are being or were relocated.
-std::optional<ZForwardings::Forwarding> ZForwardings::find_of_11(std::uint64_t offset) const {
-  const Address entry = pages_.entry(vm(), offset), page = entry & ~Address{1};
+// ZPageTableEntry is the address of the page; bit 0 tells whether its objects are being or were moved.
+std::optional<ZForwardings::Forwarding> ZForwardings::read_of_11(Address entry) const {
+  const Address page = ZVm::page_of(entry);
   const auto& types = vm().types();
   const auto own = types.offset("ZPage", "_forwarding"), table = types.offset("ZForwardingTable", "_table"),
              memory = types.offset("ZPage", "_virtual");
-  if ((entry & 1) == 0 || page == 0 || !own || !table || !memory) return std::nullopt;
+  if (entry == page || page == 0 || !own || !table || !memory) return std::nullopt;
   const auto type = vm().read_field<std::uint8_t>(page, "ZPage", "_type");
   const auto range = z_.range(page + *memory);
   const auto entries = vm().memory().read<Address>(page + *own + *table);
   const auto length = vm().read_field<std::uint64_t>(page + *own, "ZForwardingTable", "_size");
   if (!type || *type >= kShiftsOf11.size() || !range || !entries || *entries == 0 || !length) return std::nullopt;
-  if (*length > kMaxEntries || !std::has_single_bit(*length) || offset - range->start >= range->size)
-    return std::nullopt;
+  if (*length > kMaxEntries || !std::has_single_bit(*length)) return std::nullopt;
   return Forwarding{.page = page,
                     .entries = *entries,
                     .start = range->start,
                     .size = range->size,
                     .shift = kShiftsOf11[*type],
-                    .length = *length,
-                    .users = 1};
+                    .length = *length};
 }
 
-std::optional<ZForwardings::Forwarding> ZForwardings::read(Address forwarding) const {
+std::optional<ZForwardings::Forwarding> ZForwardings::read_later(Address forwarding) const {
   const std::string type = z_.type("Forwarding");
   const auto& types = vm().types();
   const auto virtual_memory = types.offset(type, "_virtual"), entries = types.offset(type, "_entries");
@@ -135,7 +134,7 @@ std::optional<std::uint64_t> ZForwardings::moved_to(Generation generation, std::
 }
 
 std::optional<std::uint64_t> ZForwardings::moved_from_page(std::uint64_t offset) const {
-  const Address now = pages_.entry(vm(), offset);
+  const Address now = page_at(offset);
   for (const Generation generation : {Generation::kYoung, Generation::kOld}) {
     const auto forwarding = find(generation, offset);
     if (!forwarding) continue;
@@ -146,10 +145,14 @@ std::optional<std::uint64_t> ZForwardings::moved_from_page(std::uint64_t offset)
   return std::nullopt;
 }
 
-// ZPage::_generation_id (JDK 21 and later) follows _type, _seqnum_other follows _seqnum.
+Address ZForwardings::page_at(std::uint64_t offset) const { return ZVm::page_of(pages_.entry(vm(), offset)); }
+
+// ZPage::_generation_id (JDK 21 and later) follows _type, _seqnum_other follows _seqnum. JDK 11 does not export
+// _seqnum: it follows _type, _pinned and _numa_id.
 std::optional<std::uint32_t> ZForwardings::cycle_of(Address page, Generation generation) const {
-  const auto type = vm().types().offset(z_.type("Page"), "_type"),
-             number = vm().types().offset(z_.type("Page"), "_seqnum");
+  const auto type = vm().types().offset(z_.type("Page"), "_type");
+  auto number = vm().types().offset(z_.type("Page"), "_seqnum");
+  if (type && z_.of_11()) number = *type + 4;
   if (page == 0 || !type || !number) return std::nullopt;
   const auto own =
       z_.generational() ? vm().memory().read<Generation>(page + *type + 1) : Result<Generation>(generation);
@@ -159,7 +162,7 @@ std::optional<std::uint32_t> ZForwardings::cycle_of(Address page, Generation gen
 }
 
 bool ZForwardings::came_after(std::uint64_t offset, Address page, Generation generation) const {
-  const auto cycle = cycle_of(pages_.entry(vm(), offset), generation), before = cycle_of(page, generation);
+  const auto cycle = cycle_of(page_at(offset), generation), before = cycle_of(page, generation);
   return cycle && before && *cycle > *before;
 }
 
@@ -173,13 +176,13 @@ bool ZForwardings::any_came_after(std::span<const std::uint64_t> words, Address 
 }
 
 std::optional<ZForwardings::Emptied> ZForwardings::emptied(Address page, std::uint64_t offset) const {
-  if (z_.of_11()) return std::nullopt;
   for (const Generation generation : {Generation::kYoung, Generation::kOld}) {
     const auto forwarding = find(generation, offset);
     if (!forwarding || forwarding->page != page) continue;
     std::vector<std::uint64_t> words(forwarding->length);
     if (!vm().memory().read_exactly(forwarding->entries, std::as_writable_bytes(std::span(words)))) continue;
-    // Without users all objects were copied. The page is about to be freed, or a later page has taken its ZPage.
+    // Without users all objects were copied. The page is about to be freed, or a later page has taken its ZPage. The
+    // ZGC of JDK 11 uses a page that it has freed again, with its old table, until the next cycle.
     if (forwarding->users == 0 && !any_came_after(words, page, generation)) continue;
     Emptied found;
     for (const std::uint64_t word : words) {
@@ -196,17 +199,12 @@ std::optional<ZForwardings::Emptied> ZForwardings::emptied(Address page, std::ui
 }
 
 void ZForwardings::keep(CachedMemory& memory) const {
-  if (z_.of_11() || !known()) return;
+  if (!known()) return;
   keep_table(tables_[0], memory);
   if (tables_[1].map != tables_[0].map) keep_table(tables_[1], memory);
 }
 
 void ZForwardings::keep_table(const ZVm::GranuleTable& table, CachedMemory& memory) const {
-  const std::uint64_t whole = vm().types().size_of(z_.type("Forwarding")).value_or(0);
-  const auto copy = [&](Address start, std::uint64_t size) {
-    std::vector<std::byte> bytes(size);
-    if (vm().memory().read_exactly(start, bytes)) memory.overlay(start, std::move(bytes));
-  };
   Address last = 0;
   table.visit(vm(), [&](Address at, std::span<const Address> entries) {
     if (std::all_of(entries.begin(), entries.end(), [](Address each) { return each == 0; })) return;
@@ -215,9 +213,23 @@ void ZForwardings::keep_table(const ZVm::GranuleTable& table, CachedMemory& memo
     for (const Address each : entries) {
       if (each == 0 || each == last) continue;  // a page of several granules
       last = each;
-      if (const auto forwarding = read(each)) copy(each, whole + forwarding->length * 8);
+      keep_forwarding(each, memory);
     }
   });
+}
+
+void ZForwardings::keep_forwarding(Address entry, CachedMemory& memory) const {
+  const auto forwarding = read(entry);
+  if (!forwarding) return;
+  const auto copy = [&](Address start, Address end) {
+    std::vector<std::byte> bytes(end - start);
+    if (vm().memory().read_exactly(start, bytes)) memory.overlay(start, std::move(bytes));
+  };
+  const Address end = forwarding->entries + forwarding->length * 8;
+  if (!z_.of_11()) return copy(entry, end);
+  copy(forwarding->entries, end);
+  copy(forwarding->page, forwarding->page + vm().types().offset("ZPage", "_forwarding").value_or(0) +
+                             vm().types().size_of("ZForwardingTable").value_or(16));
 }
 
 }  // namespace jtrace::coreinspect

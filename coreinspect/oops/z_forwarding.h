@@ -29,7 +29,7 @@ class ZForwardings {
   explicit ZForwardings(const ZVm& z);
 
   // False if the tables were not found.
-  bool known() const { return z_.of_11() ? pages_.map != 0 : tables_[0].map != 0 && tables_[1].map != 0; }
+  bool known() const { return tables_[0].map != 0 && tables_[1].map != 0; }
   // Whether objects were or are being moved out of the page at this offset.
   bool covers(Generation generation, std::uint64_t offset) const { return find(generation, offset).has_value(); }
   // New offset of the object that was at `offset`.
@@ -44,15 +44,15 @@ class ZForwardings {
     std::vector<std::uint64_t> copied;  // offsets of objects that have a copy elsewhere, ascending
     bool in_place = false;              // objects are being moved within the page
   };
-  // For the ZPage at `page`, whose memory starts at `offset`; nothing if no objects are being moved out of it, and for
-  // JDK 11.
+  // For the ZPage at `page`, whose memory starts at `offset`; nothing if no objects are being moved out of it.
   std::optional<Emptied> emptied(Address page, std::uint64_t offset) const;
 
  private:
   struct Forwarding {
     Address page = 0, entries = 0;
     std::uint64_t start = 0, size = 0, shift = 0, length = 0;
-    std::int32_t users = 0;  // ZForwarding::_ref_count: 0 when all objects were moved and the page was released
+    // ZForwarding::_ref_count: 0 when all objects were moved and the page was released. JDK 11 has no such count: 0.
+    std::int32_t users = 0;
   };
   struct Entry {
     bool populated = false;
@@ -61,14 +61,19 @@ class ZForwardings {
 
   const Vm& vm() const { return z_.vm(); }
   void keep_table(const ZVm::GranuleTable& table, CachedMemory& memory) const;
+  void keep_forwarding(Address entry, CachedMemory& memory) const;
   void find_generations(Address heap, Address page_table);
   std::optional<Forwarding> find(Generation generation, std::uint64_t offset) const;
-  std::optional<Forwarding> read(Address forwarding) const;
+  // `entry` of one of tables_.
+  std::optional<Forwarding> read(Address entry) const { return z_.of_11() ? read_of_11(entry) : read_later(entry); }
+  std::optional<Forwarding> read_later(Address forwarding) const;
+  std::optional<Forwarding> read_of_11(Address entry) const;
   std::optional<std::uint64_t> look_up(const Forwarding& in, std::uint64_t offset) const;
-  std::optional<Forwarding> find_of_11(std::uint64_t offset) const;
   Entry decode(std::uint64_t entry) const;
   // The cycle of this generation in which the page was allocated.
   std::optional<std::uint32_t> cycle_of(Address page, Generation generation) const;
+  // Address of the ZPage at this offset; 0 if there is none.
+  Address page_at(std::uint64_t offset) const;
   // Whether the page at this offset is of a later cycle of the generation than `page`: objects are copied out of pages
   // of earlier cycles into pages that are allocated in this one.
   bool came_after(std::uint64_t offset, Address page, Generation generation) const;
@@ -76,7 +81,7 @@ class ZForwardings {
   bool any_came_after(std::span<const std::uint64_t> words, Address page, Generation generation) const;
 
   ZVm z_;
-  std::array<ZVm::GranuleTable, 2> tables_;  // ZForwarding*
+  std::array<ZVm::GranuleTable, 2> tables_;  // ZForwarding*; of JDK 11 its pages, each of which has its own table
   ZVm::GranuleTable pages_;
 };
 

@@ -49,7 +49,9 @@ class ZVm {
     // core does not have them, and of a live JVM they are not read.
     void visit(const Vm& vm, const std::function<void(Address at, std::span<const Address> entries)>& visitor) const;
   };
-  Result<GranuleTable> pages() const;  // ZPage*; of JDK 11 with a flag in bit 0
+  Result<GranuleTable> pages() const;  // ZPage*; of JDK 11 with a flag in bit 0: page_of()
+  // Address of the page of an entry of pages().
+  static Address page_of(Address entry) { return entry & ~Address{1}; }
   // The ZGranuleMap at this address.
   Result<GranuleTable> granule_map(Address map) const;
 

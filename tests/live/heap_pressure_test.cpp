@@ -45,8 +45,6 @@ class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
         EXPECT_LE(document["heap"]["pauseMicros"], 600'000) << "the bound is 200 ms; the rest is the machine's";
         // An object that a thread was allocating, or the buffer that it was about to take.
         EXPECT_LT(document["heap"]["unparsableBytes"], 16u << 20) << document["heap"];
-        // The ZGC of JDK 11 keeps pages whose objects it has copied: both copies are counted, with a warning.
-        if (GetParam().collector == Collector::kZ && GetParam().jdk.version < 17) continue;
         EXPECT_NEAR(static_cast<double>(histogram_of_json(document)["HeapZoo$Node"].instances), 20'000, 400)
             << document["heap"];
       } else {

@@ -120,9 +120,6 @@ INSTANTIATE_TEST_SUITE_P(Jvms, OwnedLocks, ::testing::ValuesIn(jdks_and_collecto
 TEST_P(OwnedLocks, AreThoseThatTheJvmReports) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   const JdkAndCollector& pair = GetParam();
-  if (pair.collector == Collector::kZ && pair.jdk.version < 17)
-    GTEST_SKIP()
-        << "the ZGC of JDK 11 keeps pages whose objects it has copied elsewhere: both are seen, and it is said";
   const auto jvm = must(start(pair.jdk, pair.jdk.collector_flags(pair.collector)));
   const auto asked = must(run_jtrace({"cmd", jvm->pid_text(), "jcmd", "Thread.print -l"}));
   const Dump theirs = parse_thread_print(asked.out);
