@@ -12,13 +12,14 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::uint64_t kProbe = 1u << 20;         // bytes of a read that measures the speed
-constexpr std::size_t kProbes = 9;                 // number of such reads
-constexpr int kMaxLooks = 4096;                    // attempts to find an address that can be read
-constexpr std::uint64_t kMaxStackCopy = 1u << 20;  // for each thread
-constexpr std::uint64_t kRedZone = 128;            // System V ABI, AMD64 3.2.2
-constexpr nanoseconds kThreadCost{100'000};        // to stop a thread and read its registers, on a slow machine
-constexpr nanoseconds kLayoutCost{3'000'000};      // to read the tables of regions and threads
+constexpr std::uint64_t kProbe = 1u << 20;                    // bytes of a read that measures the speed
+constexpr std::size_t kProbes = 9;                            // number of such reads
+constexpr int kMaxLooks = 4096;                               // attempts to find an address that can be read
+constexpr std::uint64_t kMaxStackCopy = 1u << 20;             // for each thread
+constexpr std::uint64_t kRedZone = 128;                       // System V ABI, AMD64 3.2.2
+constexpr std::uint64_t kSmallGap = 4 * CachedMemory::kPage;  // copied, because it takes less time than another read
+constexpr nanoseconds kThreadCost{100'000};    // to stop a thread and read its registers, on a slow machine
+constexpr nanoseconds kLayoutCost{3'000'000};  // to read the tables of regions and threads
 constexpr unsigned kCopyThreads = 2;
 constexpr double kSafety = 1.25;
 constexpr double kNewPageCost = 0.5;  // ns per byte of a page that the kernel allocates and clears
@@ -75,6 +76,7 @@ Result<std::unique_ptr<HeapAccess>> HeapAccess::open(Inspection& inspection, con
   access->runs_ = inspection.target().process() != nullptr && options.no_stop;
   if (inspection.target().core()) access->threads_ = inspection.target().core()->threads();
   else if (!options.no_stop) JTRACE_RETURN_IF_ERROR(access->copy_stopped(options));
+  access->forwarded_ = ForwardedObjects(access->layout_, *access->memory_);
   access->shape_ = header_shape(inspection.objects());
   access->klasses_ = std::make_unique<KlassTable>(inspection.objects());
   for (const std::string& line : access->layout_.missing) access->missing_.push_back(line);
@@ -157,16 +159,18 @@ Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options) {
 
 Result<> HeapAccess::copy_once(const HeapAccessOptions& options) {
   const target::Process& process = *inspection_.target().process();
-  JTRACE_ASSIGN_OR_RETURN(const auto mappings, process.maps());
+  Outside outside;
+  JTRACE_ASSIGN_OR_RETURN(outside.mappings, process.maps());
   if (options.stacks) inspection_.target().process_memory()->pages().look();
   CachedMemory& cache = *inspection_.vm().cached_memory();
   cache.reset();
+  outside.pages = pages_of_roots(options.roots);
   copy_->clear();
   copied_.clear();
   ++tries_;
   // In a thread of its own, because HeapStop raises the priority of the calling thread.
   Result<> done;
-  std::thread([&] { done = stop_and_copy(options, mappings); }).join();
+  std::thread([&] { done = stop_and_copy(options, outside); }).join();
   JTRACE_RETURN_IF_ERROR(done);
   if (copy_->unreadable() > 0)
     missing_.push_back(std::to_string(copy_->unreadable()) + " bytes of the heap could not be read");
@@ -177,11 +181,12 @@ Result<> HeapAccess::copy_once(const HeapAccessOptions& options) {
   return {};
 }
 
-Result<> HeapAccess::stop_and_copy(const HeapAccessOptions& options, const std::vector<target::Mapping>& mappings) {
+Result<> HeapAccess::stop_and_copy(const HeapAccessOptions& options, const Outside& outside) {
   auto stop = HeapStop::make(inspection_, options.max_stop);
   if (!stop) return fail(stop.error().with_help(kOtherWays));
   const auto done = copy_within(*stop);
-  if (done && options.stacks) keep_stacks(*stop, mappings);
+  if (done) keep_pages(outside.pages);
+  if (done && options.stacks) keep_stacks(*stop, outside.mappings);
   const std::vector<target::HeldThread> held = stop->held();
   const nanoseconds pause = stop->release();
   pause_ = std::max(pause_, pause);
@@ -223,12 +228,38 @@ Result<> HeapAccess::copy_within(HeapStop& stop) {
   return copied;
 }
 
+std::set<Address> HeapAccess::pages_of_roots(const std::function<void()>& roots) const {
+  std::set<Address> pages;
+  if (!roots) return pages;
+  CachedMemory& cache = *inspection_.vm().cached_memory();
+  cache.record(&pages);
+  roots();
+  cache.record(nullptr);
+  cache.reset();
+  for (const AddressRange& range : used_ranges(layout_))  // they are copied anyway
+    pages.erase(pages.lower_bound(range.start), pages.lower_bound(range.end));
+  return pages;
+}
+
+bool HeapAccess::keep(Address start, Address end) {
+  std::vector<std::byte> bytes(end - start);
+  if (!memory_->read_exactly(start, bytes)) return false;
+  copied_.emplace_back(start, std::move(bytes));
+  return true;
+}
+
+void HeapAccess::keep_pages(const std::set<Address>& pages) {
+  for (auto next = pages.begin(); next != pages.end();) {
+    const auto first = next;
+    Address end = *first;
+    for (; next != pages.end() && *next - end <= kSmallGap; ++next) end = *next + CachedMemory::kPage;
+    if (keep(*first, end)) continue;
+    for (auto page = first; page != next; ++page) keep(*page, *page + CachedMemory::kPage);
+  }
+}
+
 void HeapAccess::keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings) {
   threads_ = stop.threads();
-  const auto keep = [&](Address start, Address end) {
-    std::vector<std::byte> bytes(end - start);
-    if (memory_->read_exactly(start, bytes)) copied_[start] = std::move(bytes);
-  };
   for (const target::ThreadRegisters& thread : threads_) {
     const Address sp = thread.registers.sp();
     const target::Mapping* mapping = target::find_mapping(mappings, sp);

@@ -11,9 +11,10 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
+#include <set>
 
+#include "coreinspect/gc/forwarded_objects.h"
 #include "coreinspect/gc/heap_copy.h"
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/gc/heap_stop.h"
@@ -29,6 +30,9 @@ struct HeapAccessOptions {
   bool or_running = false;  // if it cannot be stopped within the bound, read it while it runs
   bool strict = false;      // but not if it is known beforehand that the stop would exceed the bound
   bool stacks = false;      // registers, stacks and JavaThreads too, as an overlay of the VM's memory
+  // Reads what outside of the heap refers to its objects. Vm::note_root() is told where that is; these pages are copied
+  // during the stop, as an overlay too: a collection that moves objects afterwards changes them.
+  std::function<void()> roots;
 };
 
 class HeapAccess {
@@ -39,6 +43,8 @@ class HeapAccess {
   Inspection& inspection() const { return inspection_; }
   const HeapLayout& layout() const { return layout_; }
   const target::MemoryReader& memory() const { return *memory_; }  // for HeapWalker
+  // Where the object is to which a reference leads: a walk finds it there.
+  Address place_of(Address object) const { return forwarded_.place_of(object); }
   KlassTable& klasses() const { return *klasses_; }
   const HeaderShape& shape() const { return shape_; }
   bool runs() const { return runs_; }                              // the target runs while it is read
@@ -58,8 +64,15 @@ class HeapAccess {
   Result<> make_ready(const HeapAccessOptions& options);
   Result<> refuse_if_too_large(const HeapAccessOptions& options);
   Result<> copy_once(const HeapAccessOptions& options);
-  Result<> stop_and_copy(const HeapAccessOptions& options, const std::vector<target::Mapping>& mappings);
+  struct Outside {  // what is to be copied beside the heap
+    std::vector<target::Mapping> mappings;
+    std::set<Address> pages;
+  };
+  Result<> stop_and_copy(const HeapAccessOptions& options, const Outside& outside);
   Result<> copy_within(HeapStop& stop);
+  std::set<Address> pages_of_roots(const std::function<void()>& roots) const;
+  bool keep(Address start, Address end);  // false if it cannot be read
+  void keep_pages(const std::set<Address>& pages);
   void keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings);
   Result<> read_running(const Error& why);
 
@@ -67,6 +80,7 @@ class HeapAccess {
   HeapLayout layout_;
   std::unique_ptr<HeapCopy> copy_;
   const target::MemoryReader* memory_ = nullptr;
+  ForwardedObjects forwarded_;
   std::unique_ptr<KlassTable> klasses_;
   HeaderShape shape_;
   bool runs_ = false;
@@ -76,7 +90,7 @@ class HeapAccess {
   int tries_ = 0;
   bool too_slow_ = false;  // the machine is too slow; another stop would not help
   std::string why_running_;
-  std::map<Address, std::vector<std::byte>> copied_;  // stacks and threads
+  std::vector<std::pair<Address, std::vector<std::byte>>> copied_;  // stacks, threads and roots
   std::chrono::nanoseconds pause_{}, estimate_{};
   std::vector<target::ThreadRegisters> threads_;
   std::vector<std::string> missing_;

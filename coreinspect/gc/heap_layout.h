@@ -29,6 +29,7 @@ struct HeapRegion {
   bool one_object = false;     // one object at the start; the rest is filler
   bool young = false;
   bool free_chunks = false;     // CMS: free chunks lie between the objects
+  bool collection_set = false;  // objects are being copied out of it (Shenandoah)
   bool forwarding = false;      // objects with a forwarding pointer were copied: the copies are counted
   bool zeros_unused = false;    // zeros are room that is not allocated (ZGC)
   std::uint32_t alignment = 0;  // of its objects, in bytes

@@ -91,6 +91,7 @@ class ShenandoahReader {
     JTRACE_ASSIGN_OR_RETURN(region.top, vm_.memory().read<Address>(at + top_));
     JTRACE_ASSIGN_OR_RETURN(const auto state, vm_.memory().read<std::int32_t>(at + state_));
     region.forwarding = true;
+    region.collection_set = state == kCollectionSet || state == kPinnedCollectionSet;
     if (state == kHumongousContinues && !layout_.regions.empty() && layout_.regions.back().one_object &&
         layout_.regions.back().end == region.start) {
       layout_.regions.back().end = region.end;

@@ -29,7 +29,8 @@ void ClassPlans::add(Address klass) {
     ++broken_;
     return;
   }
-  ClassPlan plan{.klass = klass, .mirror = mirror_of(inspection_.objects(), klass).value_or(0), .name = *name};
+  ClassPlan plan{
+      .klass = klass, .mirror = access_.place_of(mirror_of(inspection_.objects(), klass).value_or(0)), .name = *name};
   plans_.emplace(klass, plan);  // before its superclasses, because a damaged chain may be a circle
   if (const auto super = model.super(klass)) add(*super);
   if (model.is_instance_class(klass)) {
@@ -63,7 +64,7 @@ Result<> ClassPlans::write_names(HprofWriter& writer) const {
 // The mirror's own fields that refer to what a dump contains of a class; 0 for those that it lacks.
 Address ClassPlans::mirror_field(const ClassPlan& plan, std::string_view name) const {
   const auto found = inspection_.objects().reference(plan.mirror, name);
-  return found ? *found : 0;
+  return found ? access_.place_of(*found) : 0;
 }
 
 void ClassPlans::append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const {
@@ -72,7 +73,7 @@ void ClassPlans::append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBu
   const ClassPlan* super = find(model.super(plan.klass).value_or(0));
   Address loader = 0;
   if (const auto data = model.loader_data(plan.klass))
-    loader = inspection_.objects().root_field(*data, "ClassLoaderData", "_class_loader").value_or(0);
+    loader = access_.place_of(inspection_.objects().root_field(*data, "ClassLoaderData", "_class_loader").value_or(0));
   out.sub(HprofSub::kClassDump);
   out.id(plan.mirror);
   out.u4(1);
@@ -98,21 +99,22 @@ void ClassPlans::append_dump(const ClassPlan& plan, HprofWriter& writer, HprofBu
   }
 }
 
-// An Object[] with the string constants and call sites of the class; perhaps nothing else refers to them. In JDK 8 the
-// constant pool has its address; later the ConstantPoolCache has a handle of it, which is searched for.
-Address ClassPlans::resolved_references(Address klass) const {
-  const Vm& vm = inspection_.vm();
-  const auto pool = inspection_.classes().constants(klass);
+// In JDK 8 the constant pool has its address; later the ConstantPoolCache has a handle of it, which is searched for.
+Address resolved_references(const Inspection& inspection, Address klass) {
+  const Vm& vm = inspection.vm();
+  const auto pool = inspection.classes().constants(klass);
   if (!pool) return 0;
   const auto is_object_array = [&](Address object) {
-    const auto type = object != 0 ? inspection_.objects().klass_of(object) : Result<Address>(Address{0});
-    return type && *type != 0 && inspection_.classes().internal_name(*type).value_or("") == "[Ljava/lang/Object;";
+    const auto type = object != 0 ? inspection.objects().klass_of(object) : Result<Address>(Address{0});
+    return type && *type != 0 && inspection.classes().internal_name(*type).value_or("") == "[Ljava/lang/Object;";
   };
   const auto array_of_handle = [&](Address handle) -> Address {
     if (handle == 0 || handle % 8 != 0) return 0;
     const auto raw = vm.memory().read<Address>(handle);
-    const Address object = raw && *raw != 0 ? inspection_.objects().from_root(*raw) : 0;
-    return is_object_array(object) ? object : 0;
+    const Address object = raw && *raw != 0 ? inspection.objects().from_root(*raw) : 0;
+    if (!is_object_array(object)) return 0;
+    vm.note_root(handle);
+    return object;
   };
   if (vm.types().has("ConstantPool", "_resolved_references"))
     return array_of_handle(vm.read_pointer(*pool, "ConstantPool", "_resolved_references").value_or(0));
@@ -127,7 +129,7 @@ Address ClassPlans::resolved_references(Address klass) const {
 void ClassPlans::append_statics(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const {
   const target::MemoryReader& memory = inspection_.vm().memory();
   const auto statics = declared_fields(inspection_.classes(), plan.klass, true);
-  const Address resolved = resolved_references(plan.klass);
+  const Address resolved = access_.place_of(resolved_references(inspection_, plan.klass));
   out.u2(static_cast<std::uint16_t>(statics.size() + (resolved != 0)));
   if (resolved != 0) {
     out.id(writer.text("<resolved_references>"));
@@ -139,7 +141,7 @@ void ClassPlans::append_statics(const ClassPlan& plan, HprofWriter& writer, Hpro
     out.id(writer.text(field->name));
     out.u1(type);
     if (type == 2) {
-      out.id(inspection_.objects().load(plan.mirror + field->offset).value_or(0));
+      out.id(access_.place_of(inspection_.objects().load(plan.mirror + field->offset).value_or(0)));
       continue;
     }
     std::array<std::byte, 8> value{};

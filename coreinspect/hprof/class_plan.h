@@ -1,15 +1,15 @@
 // ClassPlans: the records of each class in a heap dump, and how its instances are written: the fields in the order of
 // the dump with their offsets in an object.
 //
-// Ownership: borrows the inspection; keeps what it has read. Threads: add() one at a time; find() from any once all
+// Ownership: borrows the access; keeps what it has read. Threads: add() one at a time; find() from any once all
 // classes are added. A class whose fields cannot be read is written without them and counted.
 #pragma once
 
 #include <unordered_map>
 #include <vector>
 
+#include "coreinspect/gc/heap_access.h"
 #include "coreinspect/hprof/hprof_writer.h"
-#include "coreinspect/model/inspection.h"
 
 namespace jtrace::coreinspect {
 
@@ -27,9 +27,13 @@ struct ClassPlan {
   std::uint32_t instance_bytes = 0;  // of the fields as they are written
 };
 
+// An Object[] with the string constants and call sites of the class; perhaps nothing else refers to them. 0 if it has
+// none.
+Address resolved_references(const Inspection& inspection, Address klass);
+
 class ClassPlans {
  public:
-  explicit ClassPlans(const Inspection& inspection) : inspection_(inspection) {}
+  explicit ClassPlans(const HeapAccess& access) : access_(access), inspection_(access.inspection()) {}
 
   // Adds the class and its superclasses; does nothing for a class that was added before.
   void add(Address klass);
@@ -46,9 +50,9 @@ class ClassPlans {
 
  private:
   void append_statics(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const;
-  Address resolved_references(Address klass) const;
   Address mirror_field(const ClassPlan& plan, std::string_view name) const;
 
+  const HeapAccess& access_;
   const Inspection& inspection_;
   std::unordered_map<Address, ClassPlan> plans_;
   std::vector<Address> order_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "coreinspect/hprof/vm_roots.h"
 #include "coreinspect/unwind/virtual_threads.h"
 
 namespace jtrace::coreinspect {
@@ -12,8 +13,6 @@ namespace {
 
 constexpr std::uint64_t kMaxFrameBytes = 1u << 20;
 constexpr std::uint64_t kMaxLocals = 65536;  // JVMS 4.11
-constexpr int kMaxHandleBlocks = 10'000;
-constexpr std::uint32_t kHandlesOfBlock = 32;  // JNIHandleBlock::block_size_in_oops
 
 // Threads whose C++ class returns true from is_hidden_from_external_view(). They are found by name, because the tables
 // do not have their classes.
@@ -49,7 +48,7 @@ class ThreadReader {
     for (Address address : addresses ? *addresses : std::vector<Address>()) {
       const JavaThread java = read_java_thread(inspection_.objects(), address);
       if (java.object == 0) continue;
-      DumpThread thread{.object = java.object, .name = java.name, .hidden = is_hidden(java.name)};
+      DumpThread thread{.object = access_.place_of(java.object), .name = java.name, .hidden = is_hidden(java.name)};
       if (walker) broken += !add_frames(*walker, java, thread);
       add_handles(address, thread);
       add_monitors(java, thread);
@@ -58,7 +57,7 @@ class ThreadReader {
     if (walker) {
       for (VirtualThread& found : read_virtual_threads(inspection_.objects(), *walker, missing_)) {
         if (found.vm_state == "TERMINATED") continue;
-        DumpThread thread{.object = found.object, .name = found.name, .is_virtual = true};
+        DumpThread thread{.object = access_.place_of(found.object), .name = found.name, .is_virtual = true};
         keep_frames(found.walk, thread);
         threads.push_back(std::move(thread));
       }
@@ -85,7 +84,7 @@ class ThreadReader {
       if (!frame.method) continue;
       const auto index = static_cast<std::uint32_t>(thread.frames.size());
       thread.frames.push_back(frame);
-      for (Address lock : frame.locks) thread.monitors.push_back(lock);
+      for (Address lock : frame.locks) thread.monitors.push_back(access_.place_of(lock));
       if (!scanned.insert(frame.sp).second) continue;
       if (frame.kind == FrameKind::kInterpreted) scan_interpreted(frame, index, thread);
       else scan_compiled(frame, index, thread);
@@ -150,34 +149,22 @@ class ThreadReader {
   }
   void add(DumpThread& thread, std::uint32_t frame, Address object) {
     if (object < low_ || object >= high_ || object % 8 != 0) return;
+    object = access_.place_of(object);
     const bool known =
         std::any_of(thread.candidates.rbegin(), thread.candidates.rend(),
                     [&](const FrameReference& other) { return other.frame == frame && other.object == object; });
     if (!known) thread.candidates.push_back({object, frame});
   }
 
-  // JNIHandleBlock: a list of blocks, full ones first; low bits mark freed entries.
   void add_handles(Address java_thread, DumpThread& thread) {
-    const auto field = vm_.types().offset({"JavaThread", "Thread"}, "_active_handles");
-    auto block = field ? vm_.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});
-    for (int i = 0; block && *block != 0 && i < kMaxHandleBlocks; ++i) {
-      const auto top = vm_.read_field<std::int32_t>(*block, "JNIHandleBlock", "_top");
-      const auto handles = vm_.types().offset("JNIHandleBlock", "_handles");
-      for (std::int32_t h = 0; top && handles && h < *top && h < static_cast<std::int32_t>(kHandlesOfBlock); ++h) {
-        const auto raw = vm_.memory().read<Address>(*block + *handles + static_cast<Address>(h) * 8);
-        if (!raw || *raw == 0 || *raw % 8 != 0) continue;
-        if (const Address object = inspection_.objects().from_root(*raw); object >= low_ && object < high_)
-          thread.jni_locals.push_back(object);
-      }
-      if (!top || *top < static_cast<std::int32_t>(kHandlesOfBlock)) break;
-      block = vm_.read_pointer(*block, "JNIHandleBlock", "_next");
-    }
+    for (const Address object : jni_locals(inspection_, java_thread))
+      if (object >= low_ && object < high_) thread.jni_locals.push_back(access_.place_of(object));
   }
   void add_monitors(const JavaThread& java, DumpThread& thread) {
     for (const Address monitor : {java.pending_monitor, java.waiting_monitor}) {
       if (monitor == 0) continue;
       const auto object = inspection_.objects().root_field(monitor, "ObjectMonitor", "_object");
-      if (object && *object != 0) thread.monitors.push_back(*object);
+      if (object && *object != 0) thread.monitors.push_back(access_.place_of(*object));
     }
   }
 

@@ -46,7 +46,7 @@ class Dumper {
       : access_(access),
         inspection_(access.inspection()),
         writer_(sink),
-        plans_(access.inspection()),
+        plans_(access),
         threads_(threads),
         progress_(progress) {}
 
@@ -176,7 +176,7 @@ class Dumper {
     for (const DumpThread& thread : dump_threads_) monitors.insert(thread.monitors.begin(), thread.monitors.end());
     for (const auto& [object, handle] : jni_globals(inspection_, result_.missing)) {
       segment.sub(HprofSub::kRootJniGlobal);
-      segment.id(object);
+      segment.id(access_.place_of(object));
       segment.id(handle);
       ++counts.jni_globals;
     }
@@ -187,7 +187,7 @@ class Dumper {
       segment.id(plan->mirror);
       ++counts.sticky_classes;
     }
-    for (Address object : monitors_in_use(inspection_)) monitors.insert(object);
+    for (Address object : monitors_in_use(inspection_)) monitors.insert(access_.place_of(object));
     for (Address object : monitors) {
       segment.sub(HprofSub::kRootMonitorUsed);
       segment.id(object);

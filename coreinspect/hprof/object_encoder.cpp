@@ -38,9 +38,9 @@ ObjectEncoder::ObjectEncoder(const HeapAccess& access, const ClassPlans& classes
 std::uint64_t ObjectEncoder::reference(const std::byte* at) const {
   if (narrow_) {
     const auto narrow = load<std::uint32_t>(at);
-    return narrow == 0 ? 0 : oop_base_ + (std::uint64_t{narrow} << oop_shift_);
+    return narrow == 0 ? 0 : access_->place_of(oop_base_ + (std::uint64_t{narrow} << oop_shift_));
   }
-  return access_->inspection().objects().from_root(load<std::uint64_t>(at));
+  return access_->place_of(access_->inspection().objects().from_root(load<std::uint64_t>(at)));
 }
 
 void ObjectEncoder::operator()(const HeapObject& object) {

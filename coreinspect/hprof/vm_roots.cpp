@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "coreinspect/hprof/class_plan.h"
+#include "coreinspect/oops/java_collections.h"
+#include "coreinspect/runtime/java_threads.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
 constexpr int kMaxBlocks = 100'000;
+constexpr int kMaxLocalBlocks = 10'000;
 constexpr std::uint32_t kHandlesOfBlock = 32;     // JNIHandleBlock::block_size_in_oops
 constexpr std::size_t kOopsOfBlock = 64;          // OopStorage::Block: one for each bit of its mask
 constexpr std::uint64_t kActiveArrayBlocks = 24;  // OopStorage::ActiveArray: size, block count, reference count, blocks
@@ -21,6 +26,7 @@ Result<Handles> from_blocks(const Inspection& inspection, Address block) {
   const Address deleted = vm.read_static<Address>("JNIHandles", "_deleted_handle").value_or(0);
   Handles handles;
   for (int i = 0; block != 0 && i < kMaxBlocks; ++i) {
+    vm.note_root(block, *offset + std::uint64_t{kHandlesOfBlock} * 8);
     JTRACE_ASSIGN_OR_RETURN(const auto top, vm.read_field<std::int32_t>(block, "JNIHandleBlock", "_top"));
     const auto count = std::min<std::uint32_t>(static_cast<std::uint32_t>(std::max(top, 0)), kHandlesOfBlock);
     for (std::uint32_t h = 0; h < count; ++h) {
@@ -43,11 +49,14 @@ Result<Handles> from_storage(const Inspection& inspection, Address storage, std:
   if (count > static_cast<std::uint64_t>(kMaxBlocks))
     return fail(ErrorCategory::kMalformed, "an impossible OopStorage");
   std::vector<Address> blocks(count);
+  vm.note_root(storage, 16);
+  vm.note_root(array, kActiveArrayBlocks + count * 8);
   JTRACE_RETURN_IF_ERROR(
       vm.memory().read_exactly(array + kActiveArrayBlocks, std::as_writable_bytes(std::span(blocks))));
   Handles handles;
   for (Address block : blocks) {
     std::array<std::uint64_t, kOopsOfBlock + 2> words{};  // the oops, the mask of those in use, the owner
+    vm.note_root(block, sizeof words);
     JTRACE_RETURN_IF_ERROR(vm.memory().read_exactly(block, std::as_writable_bytes(std::span(words))));
     if (words[kOopsOfBlock + 1] != storage) return fail(ErrorCategory::kMalformed, "a block of another OopStorage");
     for (std::size_t i = 0; i < kOopsOfBlock; ++i) {
@@ -113,6 +122,26 @@ std::vector<std::pair<Address, Address>> jni_globals(const Inspection& inspectio
   return {};
 }
 
+// JNIHandleBlock: a list of blocks, full ones first; low bits mark freed entries.
+std::vector<Address> jni_locals(const Inspection& inspection, Address java_thread) {
+  const Vm& vm = inspection.vm();
+  std::vector<Address> objects;
+  const auto field = vm.types().offset({"JavaThread", "Thread"}, "_active_handles");
+  const auto handles = vm.types().offset("JNIHandleBlock", "_handles");
+  auto block = field && handles ? vm.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});
+  for (int i = 0; block && *block != 0 && i < kMaxLocalBlocks; ++i) {
+    vm.note_root(*block, *handles + std::uint64_t{kHandlesOfBlock} * 8);
+    const auto top = vm.read_field<std::int32_t>(*block, "JNIHandleBlock", "_top");
+    for (std::int32_t h = 0; top && h < *top && h < static_cast<std::int32_t>(kHandlesOfBlock); ++h) {
+      const auto raw = vm.memory().read<Address>(*block + *handles + static_cast<Address>(h) * 8);
+      if (raw && *raw != 0 && *raw % 8 == 0) objects.push_back(inspection.objects().from_root(*raw));
+    }
+    if (!top || *top < static_cast<std::int32_t>(kHandlesOfBlock)) break;
+    block = vm.read_pointer(*block, "JNIHandleBlock", "_next");
+  }
+  return objects;
+}
+
 std::vector<Address> sticky_classes(const Inspection& inspection, std::vector<std::string>& missing) {
   const ClassModel& model = inspection.classes();
   std::vector<Address> sticky;
@@ -141,6 +170,25 @@ std::vector<Address> monitors_in_use(const Inspection& inspection) {
     monitor = vm.read_pointer(*monitor, "ObjectMonitor", "_next_om");
   }
   return objects;
+}
+
+void read_roots(const Inspection& inspection) {
+  const ClassModel& model = inspection.classes();
+  const ObjectModel& objects = inspection.objects();
+  const auto classes = model.all();
+  for (const Address klass : classes ? *classes : std::vector<Address>()) {
+    (void)mirror_of(objects, klass);
+    (void)resolved_references(inspection, klass);
+    if (const auto data = model.loader_data(klass)) (void)objects.root_field(*data, "ClassLoaderData", "_class_loader");
+  }
+  std::vector<std::string> missing;
+  (void)jni_globals(inspection, missing);
+  (void)monitors_in_use(inspection);
+  const auto threads = java_thread_addresses(inspection.vm());
+  for (const Address thread : threads ? *threads : std::vector<Address>()) {
+    (void)objects.root_field(thread, "JavaThread", "_threadObj");
+    (void)jni_locals(inspection, thread);
+  }
 }
 
 }  // namespace jtrace::coreinspect

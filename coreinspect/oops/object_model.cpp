@@ -123,13 +123,16 @@ Result<Address> ObjectModel::load(Address slot) const {
 Result<Address> ObjectModel::root_field(Address structure, std::string_view type, std::string_view name) const {
   const TypeField* field = vm_.types().field(type, name);
   if (!field || field->is_static) return fail(Vm::no_field(type, name));
-  JTRACE_ASSIGN_OR_RETURN(Address value, vm_.memory().read<Address>(structure + field->offset));
+  Address slot = structure + field->offset;
   // For some fields the table has no type (ObjectMonitor::_object): they are handles from JDK 17 on.
   const bool handle = field->type_string.empty() ? vm_.quirks().untyped_roots_are_handles
                                                  : field->type_string.find("Handle") != std::string::npos;
-  if (!handle) return from_root(value);
-  if (value == 0) return Address{0};
-  JTRACE_ASSIGN_OR_RETURN(value, vm_.memory().read<Address>(value));
+  if (handle) {
+    JTRACE_ASSIGN_OR_RETURN(slot, vm_.memory().read<Address>(slot));
+    if (slot == 0) return Address{0};
+  }
+  vm_.note_root(slot);
+  JTRACE_ASSIGN_OR_RETURN(const Address value, vm_.memory().read<Address>(slot));
   return from_root(value);
 }
 

@@ -61,11 +61,11 @@ class ReferrerSearch {
     if (narrow_) {
       std::uint32_t narrow = 0;
       std::memcpy(&narrow, at, sizeof narrow);
-      return narrow != 0 && objects.from_narrow(narrow) == wanted_;
+      return narrow != 0 && access_->place_of(objects.from_narrow(narrow)) == wanted_;
     }
     std::uint64_t raw = 0;
     std::memcpy(&raw, at, sizeof raw);
-    return raw != 0 && objects.from_root(raw) == wanted_;
+    return raw != 0 && access_->place_of(objects.from_root(raw)) == wanted_;
   }
   // Which words of a mirror are references depends on the class it stands for: looked up for the few that match.
   void search_words(const HeapObject& object) {

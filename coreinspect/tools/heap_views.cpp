@@ -10,6 +10,7 @@
 #include "base/name_pattern.h"
 #include "base/strings.h"
 #include "coreinspect/gc/histogram.h"
+#include "coreinspect/hprof/vm_roots.h"
 #include "coreinspect/model/class_facts.h"
 
 namespace jtrace::coreinspect {
@@ -120,7 +121,8 @@ Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const View
                                        .max_stop = options.max_stop,
                                        .or_running = !stacks,
                                        .strict = options.heap.max_stop_given,
-                                       .stacks = stacks});
+                                       .stacks = stacks,
+                                       .roots = stacks ? [&] { read_roots(inspection); } : std::function<void()>()});
 }
 
 Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOptions& options) {

@@ -4,6 +4,26 @@
 
 namespace jtrace::coreinspect {
 
+void CachedMemory::overlay(target::Address start, std::vector<std::byte> bytes) {
+  const target::Address end = start + bytes.size();
+  auto next = overlays_.upper_bound(start);
+  if (next != overlays_.begin() && std::prev(next)->first + std::prev(next)->second.size() > start) --next;
+  while (next != overlays_.end() && next->first < end) {
+    const target::Address at = next->first;
+    const std::vector<std::byte> old = std::move(next->second);
+    overlays_.erase(next);
+    if (at < start) overlays_[at].assign(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(start - at));
+    if (at + old.size() > end) overlays_[end].assign(old.begin() + static_cast<std::ptrdiff_t>(end - at), old.end());
+    next = overlays_.lower_bound(start);
+  }
+  if (!bytes.empty()) overlays_[start] = std::move(bytes);
+}
+
+void CachedMemory::note(target::Address start, std::uint64_t size) {
+  if (record_)
+    for (target::Address page = start & ~(kPage - 1); page < start + size; page += kPage) record_->insert(page);
+}
+
 Result<std::size_t> CachedMemory::read_some(target::Address address, std::span<std::byte> out) const {
   auto next = overlays_.upper_bound(address);
   if (next != overlays_.begin()) {

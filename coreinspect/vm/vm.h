@@ -38,6 +38,10 @@ class Vm {
 
   const target::Target& target() const { return target_; }
   const target::MemoryReader& memory() const { return *memory_; }
+  // Outside of the heap there are references to objects here: HeapAccessOptions::roots.
+  void note_root(Address start, std::uint64_t size = 8) const {
+    if (cached_memory()) cached_memory()->note(start, size);
+  }
   CachedMemory* cached_memory() const { return cached_.get(); }  // null for a core
   const TypeDatabase& types() const { return types_; }
   const JdkQuirks& quirks() const { return quirks_; }

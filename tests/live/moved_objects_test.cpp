@@ -29,8 +29,10 @@ class MovedObjects : public ::testing::TestWithParam<JdkAndCollector> {
     flags.push_back("-Xmx128m");
     jvm_ = must(JvmProcess::start(GetParam().jdk, "Moved", attachable(GetParam().jdk, flags)));
   }
-  json ask(const std::string& view) {
-    const auto done = must(run_jtrace({"inspect", jvm_->pid_text(), view, "--format", "json"}));
+  json ask(const std::vector<std::string>& view) {
+    std::vector<std::string> words = {"inspect", jvm_->pid_text(), "--format", "json"};
+    words.insert(words.begin() + 2, view.begin(), view.end());
+    const auto done = must(run_jtrace(words));
     EXPECT_TRUE(json::accept(done.out)) << done.err;
     return json::accept(done.out) ? json::parse(done.out) : json::object();
   }
@@ -42,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Jvms, MovedObjects, ::testing::ValuesIn(jdks_and_collec
 // A name is an object to which only its thread refers, by a reference that no code loads.
 TEST_P(MovedObjects, ThreadsHaveTheirNames) {
   for (int i = 0; i < kTimes; ++i) {
-    const json document = ask("threads");
+    const json document = ask({"threads"});
     ASSERT_TRUE(document.contains("data"));
     std::set<std::string> names;
     for (const json& thread : document["data"])
@@ -56,11 +58,24 @@ TEST_P(MovedObjects, ThreadsHaveTheirNames) {
   must(jvm_->ask("calm"));
 }
 
+// Roots and references lead to the objects of the moment at which the JVM was stopped.
+TEST_P(MovedObjects, AreReachable) {
+  for (int i = 0; i < kTimes / 2; ++i) {
+    const json document = ask({"histogram", "--reachable", "--max-stop", "20000"});
+    ASSERT_TRUE(document.contains("data"));
+    const Histogram histogram = histogram_of_json(document);
+    const auto found = histogram.find("Moved$Kept");
+    EXPECT_EQ(found == histogram.end() ? 0 : found->second.instances, kKept) << document["missing"];
+  }
+}
+
 TEST_P(MovedObjects, AreCountedOnce) {
   const bool z = GetParam().collector == Collector::kZ;
-  if (z && GetParam().jdk.version < 17) GTEST_SKIP() << "the ZGC of 11 keeps both copies, and it is said";
+  // When the heap is full the ZGC of JDK 11 leaves objects in their place, and in the same page the old copies of those
+  // that it has moved: garbage from the next cycle on.
+  const bool copies_stay = z && GetParam().jdk.version < 17;
   for (int i = 0; i < kTimes; ++i) {
-    const json document = ask("histogram");
+    const json document = ask({"histogram"});
     ASSERT_TRUE(document.contains("heap"));
     if (document["heap"]["mode"] != "stopped") continue;  // counted while it ran, and reported so
     const std::uint64_t counted = histogram_of_json(document)["Moved$Kept"].instances;
@@ -70,6 +85,7 @@ TEST_P(MovedObjects, AreCountedOnce) {
     EXPECT_GE(counted + unparsable / 16, kKept) << document["heap"];
     // A thread that is moving an object may have written the copy and not yet published it. And memory that a thread
     // has just been given (520 bytes) and has not yet written may still show objects from before the last collection.
+    if (copies_stay) continue;
     EXPECT_LE(counted, kKept + (z ? 8 : 0) + 520 / 16) << document["heap"];
   }
   must(jvm_->ask("calm"));
