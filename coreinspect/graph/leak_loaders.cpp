@@ -9,27 +9,27 @@ namespace {
 constexpr double kAlike = 0.9;  // of the names of a loader's classes
 constexpr std::size_t kNames = 3;
 
-struct Loaders {
+struct LoaderKind {
   std::map<std::uint32_t, std::vector<std::string>> classes;  // by loader
   std::map<std::string, std::uint64_t> of_name;               // loaders with a class of this name
 };
 
 // By the class of the loader.
-std::map<std::uint32_t, Loaders> loaders_of(const LeakSearch& search) {
-  std::map<std::uint32_t, Loaders> kinds;
+std::map<std::uint32_t, LoaderKind> loaders_of(const LeakSearch& search) {
+  std::map<std::uint32_t, LoaderKind> kinds;
   const ObjectGraph& graph = search.graph;
   for (std::uint32_t i = 0; i < graph.classes().size(); ++i) {
     const HprofClass* const record = graph.class_record(i);
     const std::uint32_t loader = record == nullptr || record->loader == 0 ? kNoObject : graph.find(record->loader);
     if (loader == kNoObject || graph.is_class(loader) || graph.strength(loader) > Strength::kSoft) continue;
-    Loaders& kind = kinds[graph.class_of(loader)];
+    LoaderKind& kind = kinds[graph.class_of(loader)];
     kind.classes[loader].push_back(graph.classes()[i].name);
     ++kind.of_name[graph.classes()[i].name];
   }
   return kinds;
 }
 
-std::vector<std::uint32_t> alike(const Loaders& kind, std::uint64_t least) {
+std::vector<std::uint32_t> alike(const LoaderKind& kind, std::uint64_t least) {
   std::vector<std::uint32_t> found;
   for (const auto& [loader, names] : kind.classes) {
     const auto same = std::count_if(names.begin(), names.end(),
