@@ -3,6 +3,11 @@
 #include <thread>
 
 namespace jtrace::coreinspect {
+namespace {
+
+constexpr int kTries = 4;  // of a thread that cannot be read although no collection runs
+
+}  // namespace
 
 CollectionWait::Outcome CollectionWait::wait() {
   constexpr std::chrono::milliseconds kPause{1};
@@ -16,16 +21,17 @@ ThreadReader::ThreadReader(const Inspection& inspection)
     : inspection_(inspection), wait_([&inspection] { return inspection.collects_now(); }) {}
 
 JavaThread ThreadReader::read(Address thread) {
-  JavaThread read = read_java_thread(inspection_.objects(), thread);
-  if (inspection_.target().process() == nullptr) return read;
-  switch (wait_.wait()) {
-    case CollectionWait::Outcome::kStillRuns: in_collection_ = true; return read;
-    case CollectionWait::Outcome::kNoneRan:
-      if (read.problem.empty()) return read;
-      [[fallthrough]];
-    case CollectionWait::Outcome::kEnded: break;
+  for (int tries = 1;;) {
+    JavaThread read = read_java_thread(inspection_.objects(), thread);
+    if (inspection_.target().process() == nullptr) return read;
+    switch (wait_.wait()) {
+      case CollectionWait::Outcome::kStillRuns: in_collection_ = true; return read;
+      case CollectionWait::Outcome::kEnded: continue;
+      // One that began and ended in between may be why something could not be read; so may the end of the thread.
+      case CollectionWait::Outcome::kNoneRan:
+        if (read.problem.empty() || tries++ == kTries) return read;
+    }
   }
-  return read_java_thread(inspection_.objects(), thread);
 }
 
 }  // namespace jtrace::coreinspect
