@@ -101,11 +101,29 @@ class Accumulations {
   void tell_classes(const std::vector<std::uint32_t>& entries, bool is_structure, LeakSuspect& suspect) const;
   // What an entry is about: itself, or what a collection's node keeps.
   std::uint32_t meant(std::uint32_t entry) const {
-    if (graph_.is_class(entry) || !is_inner(graph_.classes()[graph_.class_of(entry)].name)) return entry;
+    if (!is_node(entry)) return entry;
     for (const std::uint32_t child : tree_.largest(entry, 3))
       if (graph_.class_of(child) != graph_.class_of(entry)) return child;
     return entry;
   }
+  bool is_node(std::uint32_t entry) const {
+    return !graph_.is_class(entry) && is_inner(graph_.classes()[graph_.class_of(entry)].name);
+  }
+  // With the nodes of a hash table that are below another node of the same bucket.
+  std::vector<std::uint32_t> with_chains(const std::vector<std::uint32_t>& entries) const {
+    std::vector<std::uint32_t> all;
+    for (const std::uint32_t entry : entries) {
+      if (all.size() > kMostCounted) break;
+      if (!is_node(entry)) {
+        all.push_back(entry);
+        continue;
+      }
+      const auto chain = structure_from(entry).nodes;
+      all.insert(all.end(), chain.begin(), chain.end());
+    }
+    return all;
+  }
+  // Without what a chain's next node keeps.
   std::uint64_t bytes_of(std::uint32_t entry, bool is_structure) const {
     std::uint64_t bytes = tree_.retained(entry);
     if (is_structure)
@@ -123,10 +141,11 @@ class Accumulations {
 void Accumulations::tell_classes(const std::vector<std::uint32_t>& entries, bool is_structure,
                                  LeakSuspect& suspect) const {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> classes;  // bytes, objects
-  const std::size_t count = std::min(entries.size(), kMostCounted);
+  const std::vector<std::uint32_t> all = is_structure ? entries : with_chains(entries);
+  const std::size_t count = std::min(all.size(), kMostCounted);
   for (std::size_t i = 0; i < count; ++i) {
-    auto& [bytes, objects] = classes[graph_.name(meant(entries[i]))];
-    bytes += bytes_of(entries[i], is_structure);
+    auto& [bytes, objects] = classes[graph_.name(meant(all[i]))];
+    bytes += bytes_of(all[i], is_structure || is_node(all[i]));
     ++objects;
   }
   std::vector<std::pair<std::pair<std::uint64_t, std::uint64_t>, std::string>> sorted;
@@ -136,7 +155,7 @@ void Accumulations::tell_classes(const std::vector<std::uint32_t>& entries, bool
   for (const auto& [sum, name] : sorted)
     suspect.evidence.push_back(std::to_string(sum.second) + " " + name + " among them keep " +
                                std::to_string(sum.first) + " bytes");
-  if (count < entries.size())
+  if (count < all.size())
     suspect.evidence.push_back("the classes are of the first " + std::to_string(count) + " entries");
 }
 

@@ -102,6 +102,28 @@ TEST(Leaks, AChainIsOneStructure) {
   EXPECT_TRUE(report_of(chain_of(kLimits.entries - 1)).suspects.empty());
 }
 
+// A table whose buckets have two nodes each.
+std::string table_of(std::size_t buckets) {
+  constexpr std::uint64_t kMapNode = 0x1500;
+  Heap heap(kFirst);
+  heap.add_class(kMapNode, "java/util/HashMap$Node", kObject, {"next", "value"});
+  std::vector<std::uint64_t> heads;
+  for (std::size_t i = 0; i < buckets; ++i) {
+    const std::uint64_t head = heap.next(), second = heap.next();
+    heap.add_instance(head, kMapNode, {second, heap.item(100)});
+    heap.add_instance(second, kMapNode, {0, heap.item(100)});
+    heads.push_back(head);
+  }
+  heap.add_array(kFirst, kArray, heads);
+  return heap.dump();
+}
+
+TEST(Leaks, NodesOfOneBucketCountOneByOne) {
+  const auto report = report_of(table_of(10));
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("accumulation"));
+  EXPECT_THAT(report.suspects.front().evidence, Contains(StartsWith("20 Item among them keep ")));
+}
+
 // An object with some large fields is no accumulation; what one of them keeps may be.
 std::string fields_of(std::size_t count, std::uint32_t bytes) {
   Heap heap(kFirst);
