@@ -94,7 +94,8 @@ Result<Publish> JvmCollector::look_at_busy_threads() {
   std::vector<std::chrono::nanoseconds> pauses;
   std::vector<pid_t> tids;
   for (const Busy& each : busy) tids.push_back(each.tid);
-  coreinspect::ThreadSampler sampler(*inspection_, {.max_stop = options_.max_stop, .virtual_threads = false});
+  coreinspect::ThreadSampler sampler(*inspection_,
+                                     {.max_stop = options_.max_stop, .virtual_threads = false, .locks = false});
   for (int i = 0; i < kBusyStacks && !tids.empty(); ++i) {
     std::this_thread::sleep_for(options_.interval / (kBusyStacks + 4));
     JTRACE_ASSIGN_OR_RETURN(const coreinspect::ThreadSnapshot snapshot, sampler.take(tids));

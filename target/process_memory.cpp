@@ -58,6 +58,27 @@ Result<std::size_t> ProcessMemory::read_some(Address address, std::span<std::byt
   return out.size();
 }
 
+void ProcessMemory::read_each(std::span<const Address> places, std::size_t size, std::span<std::byte> out) const {
+  constexpr std::size_t kMostAtATime = 512;  // of the 1024 of IOV_MAX
+  std::vector<iovec> remote;
+  for (std::size_t next = 0; next < places.size();) {
+    const auto rest = out.subspan(next * size);
+    remote.clear();
+    for (const Address place : places.subspan(next, std::min(places.size() - next, kMostAtATime)))
+      remote.push_back({reinterpret_cast<void*>(place), size});
+    const iovec local{rest.data(), remote.size() * size};
+    const ssize_t count =
+        use_mem_ ? -1 : ::process_vm_readv(process_.pid(), &local, 1, remote.data(), remote.size(), 0);
+    const std::size_t whole = count > 0 ? static_cast<std::size_t>(count) / size : 0;
+    next += whole;
+    if (whole == remote.size()) continue;
+    // The place at which it stopped.
+    const auto piece = out.subspan(next * size, size);
+    if (const auto alone = fetch(places[next], piece); !alone || *alone < size) std::ranges::fill(piece, std::byte{0});
+    ++next;
+  }
+}
+
 Result<std::size_t> ProcessMemory::fetch(Address address, std::span<std::byte> out) const {
   if (out.empty()) return std::size_t{0};
   int errnum = EPERM;

@@ -18,6 +18,10 @@ class ProcessMemory final : public MemoryReader {
 
   Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
 
+  // Reads `size` bytes at each of many places, with few system calls; zeros for those that cannot be read. `out` has
+  // room for all.
+  void read_each(std::span<const Address> places, std::size_t size, std::span<std::byte> out) const;
+
   // From now on, or no more: of long reads the pages that the target never touched are not read but given as zeros
   // (ResidentPages), so that it keeps its page tables as they are. What is known of the mappings is learned anew.
   void skip_untouched(bool skip) const;

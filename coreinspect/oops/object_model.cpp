@@ -141,17 +141,17 @@ Result<Address> ObjectModel::decode_klass(std::uint32_t narrow) const {
   return klass_base_ + (Address{narrow} << (klass_shift_ & 63));
 }
 
-Result<Address> ObjectModel::klass_of(Address object) const {
+Result<Address> ObjectModel::klass_in(const target::MemoryReader& memory, Address object) const {
   if (object == 0 || object % 8 != 0) return fail(malformed("not an object", object));
   if (compact_headers_) {
-    JTRACE_ASSIGN_OR_RETURN(const auto word, compact_header(vm_.memory(), object));
+    JTRACE_ASSIGN_OR_RETURN(const auto word, compact_header(memory, object));
     return decode_klass(static_cast<std::uint32_t>(word >> (mark_klass_shift_ & 63)));
   }
   if (compressed_classes_) {
-    JTRACE_ASSIGN_OR_RETURN(const auto narrow, vm_.memory().read<std::uint32_t>(object + 8));
+    JTRACE_ASSIGN_OR_RETURN(const auto narrow, memory.read<std::uint32_t>(object + 8));
     return decode_klass(narrow);
   }
-  return vm_.memory().read<Address>(object + 8);
+  return memory.read<Address>(object + 8);
 }
 
 Result<Address> ObjectModel::klass_of_mirror(Address mirror) const {

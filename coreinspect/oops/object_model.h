@@ -38,7 +38,9 @@ class ObjectModel {
   // Reads a C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.
   Result<Address> root_field(Address structure, std::string_view type, std::string_view name) const;
 
-  Result<Address> klass_of(Address object) const;
+  Result<Address> klass_of(Address object) const { return klass_in(vm_.memory(), object); }
+  // The same, of an object whose header is read from `memory`.
+  Result<Address> klass_in(const target::MemoryReader& memory, Address object) const;
   Result<Address> klass_of_mirror(Address mirror) const;  // the Klass of a java.lang.Class; 0 for primitives
   Result<Address> reference(Address object, std::string_view field) const;
   template <class T>

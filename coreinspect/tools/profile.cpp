@@ -77,8 +77,9 @@ Result<ProfileSummary> run_profile(Inspection& inspection, const ProfileOptions&
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
   const target::Process* process = inspection.target().process();
   if (!process) return fail(ErrorCategory::kUsage, "a core does not run: it cannot be profiled", "jtrace stack CORE");
-  ThreadSampler sampler(inspection,
-                        {.max_stop = options.max_stop, .native = true, .virtual_threads = false, .details = false});
+  ThreadSampler sampler(
+      inspection,
+      {.max_stop = options.max_stop, .native = true, .virtual_threads = false, .details = false, .locks = false});
   ProfileSummary summary;
   const std::uint64_t begin = monotonic_ns();
   const auto interval = static_cast<std::uint64_t>(1e9 / options.hz);

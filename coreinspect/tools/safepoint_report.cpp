@@ -119,7 +119,8 @@ class Reporter {
       for (const LateThread& each : report_.late)
         if (each.tid != 0) tids.push_back(each.tid);
       if (process_ && tids.empty()) return;  // an empty list means all threads
-      ThreadSampler sampler(inspection_, {.max_stop = options_.max_stop, .virtual_threads = false, .details = false});
+      ThreadSampler sampler(
+          inspection_, {.max_stop = options_.max_stop, .virtual_threads = false, .details = false, .locks = false});
       const auto snapshot = sampler.take(tids);
       if (!snapshot) {
         report_.missing.push_back(snapshot.error().with_context("the frames of late threads").message());

@@ -1,8 +1,11 @@
 #include "coreinspect/tools/thread_capture.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
+#include "coreinspect/gc/heap_layout.h"
+#include "coreinspect/oops/z_vm.h"
 #include "target/stop_threads.h"
 
 namespace jtrace::coreinspect {
@@ -16,6 +19,7 @@ constexpr std::uint64_t kMaxStackCopy = 1u << 20;
 constexpr std::uint64_t kRedZone = 128;  // System V ABI, AMD64 3.2.2
 // Cost of stopping, copying and releasing one thread on a slow machine; corrected by the time of the first batch.
 constexpr std::chrono::nanoseconds kThreadCost{100'000};
+constexpr std::size_t kMostHeaders = 20'000;       // of a batch
 constexpr std::chrono::milliseconds kAlone{1000};  // limit for a single thread to stop
 
 struct Copied {
@@ -38,13 +42,16 @@ Copied copy_range(const target::MemoryReader& memory, Address start, Address end
 
 class Capture {
  public:
-  explicit Capture(const Inspection& inspection)
+  Capture(const Inspection& inspection, bool headers)
       : inspection_(inspection),
         process_(*inspection.target().process()),
         cache_(*inspection.vm().cached_memory()),
         java_size_(inspection.vm().types().size_of("JavaThread").value_or(0)),
         virtual_thread_(inspection.vm().types().offset("JavaThread", "_vthread")) {
     if (java_size_ > 65536) java_size_ = 0;
+    if (!headers) return;
+    headers_ = std::make_shared<HeadersAtStop>(cache_);
+    find_heap();
   }
 
   Result<ThreadCapture> run(std::chrono::milliseconds max_stop, std::span<const pid_t> some) {
@@ -61,6 +68,7 @@ class Capture {
     JTRACE_RETURN_IF_ERROR(take_in_batches(max_stop, std::move(tids)));
     cache_.forget();
     for (Copied& part : copied_) cache_.overlay(part.start, std::move(part.bytes));
+    result_.headers = std::move(headers_);
     return std::move(result_);
   }
 
@@ -103,6 +111,8 @@ class Capture {
   // Copies the stacks of the threads, at least one, and releases them. Returns those for which there was no time.
   std::vector<pid_t> take(StoppedThreads& stopped) {
     cache_.forget();
+    if (result_.batches == 0 && !inspection_.collects_now())
+      if (const auto collections = read_collections(inspection_.vm())) result_.collections = *collections;
     std::vector<pid_t> left;
     for (const ThreadRegisters& thread : stopped.threads()) {
       if (stopped.time_left().count() < 0 && &thread != &stopped.threads().front()) {
@@ -114,6 +124,8 @@ class Capture {
     }
     for (const target::HeldThread& thread : stopped.held()) take_held(thread);
     if (java_stacks_.empty()) copy_all_java_threads();
+    if (stopped.time_left().count() > 0) copy_headers();
+    stacks_.clear();
     ++result_.batches;
     result_.pause = std::max<std::chrono::nanoseconds>(result_.pause, stopped.release());
     return left;
@@ -163,7 +175,64 @@ class Capture {
     if (!mapping) return;
     const Address start = std::max(mapping->start, sp - kRedZone);
     const Address end = std::min(mapping->end, start + kMaxStackCopy);
+    stacks_.push_back(copied_.size());
     copied_.push_back(copy_range(inspection_.target().memory(), start, end));
+  }
+
+  // CollectedHeap::_reserved. The address space of generational ZGC, whose frames have addresses without colours; the
+  // pages of its young objects are soon taken again.
+  void find_heap() {
+    const Vm& vm = inspection_.vm();
+    if (vm.collector() == "Z") {
+      const auto z = ZVm::open(vm);
+      if (!z || !z->generational()) return;
+      heap_start_ = z->offset_mask() + 1;
+      heap_end_ = 2 * heap_start_;
+      return;
+    }
+    const auto heap = vm.read_static<Address>("Universe", "_collectedHeap");
+    const auto reserved = vm.types().offset("CollectedHeap", "_reserved");
+    if (!heap || *heap == 0 || !reserved) return;
+    const auto start = vm.read_field<Address>(*heap + *reserved, "MemRegion", "_start");
+    const auto words = vm.read_field<std::uint64_t>(*heap + *reserved, "MemRegion", "_word_size");
+    if (!start || !words) return;
+    heap_start_ = *start;
+    heap_end_ = *start + *words * sizeof(Address);
+  }
+  // The words of the stacks, with compressed references each half of one, that may be addresses of objects.
+  std::vector<Address> candidates() const {
+    const ObjectModel& objects = inspection_.objects();
+    const bool narrow = objects.reference_size() == 4;
+    std::vector<Address> found;
+    const auto add = [&](Address object) {
+      if (object >= heap_start_ && object < heap_end_ && object % 8 == 0) found.push_back(object);
+    };
+    for (const std::size_t index : stacks_) {
+      const std::vector<std::byte>& bytes = copied_[index].bytes;
+      for (std::size_t at = 0; at + sizeof(Address) <= bytes.size(); at += sizeof(Address)) {
+        Address word = 0;
+        std::memcpy(&word, bytes.data() + at, sizeof word);
+        if (word == 0) continue;
+        add(word);
+        if (!narrow) continue;
+        add(objects.from_narrow(static_cast<std::uint32_t>(word)));
+        add(objects.from_narrow(static_cast<std::uint32_t>(word >> 32)));
+      }
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+  // A lock's class is asked for when a collection may have moved the object.
+  void copy_headers() {
+    const target::ProcessMemory* memory = inspection_.target().process_memory();
+    if (heap_end_ == 0 || memory == nullptr) return;
+    std::vector<Address> objects = candidates();
+    if (objects.size() > kMostHeaders) objects.resize(kMostHeaders);
+    std::vector<std::byte> headers(objects.size() * HeadersAtStop::kSize);
+    memory->read_each(objects, HeadersAtStop::kSize, headers);
+    for (std::size_t i = 0; i < objects.size(); ++i)
+      headers_->add(objects[i], std::span(headers).subspan(i * HeadersAtStop::kSize, HeadersAtStop::kSize));
   }
 
   const Inspection& inspection_;
@@ -174,14 +243,34 @@ class Capture {
   std::vector<Mapping> mappings_;
   std::map<Address, Address> java_stacks_;  // stack base -> JavaThread
   std::vector<Copied> copied_;
+  std::vector<std::size_t> stacks_;  // of this batch, in copied_
+  Address heap_start_ = 0, heap_end_ = 0;
+  std::shared_ptr<HeadersAtStop> headers_;
   ThreadCapture result_;
 };
 
 }  // namespace
 
+void HeadersAtStop::add(Address object, std::span<const std::byte> header) {
+  if (std::ranges::all_of(header, [](std::byte each) { return each == std::byte{0}; })) return;
+  std::ranges::copy(header, headers_[object].begin());
+}
+
+Result<std::size_t> HeadersAtStop::read_some(Address address, std::span<std::byte> out) const {
+  for (const Address object : {address, address - 8}) {
+    const auto found = headers_.find(object);
+    if (found == headers_.end()) continue;
+    const auto rest = std::span(found->second).subspan(address - object);
+    const std::size_t count = std::min(out.size(), rest.size());
+    std::copy_n(rest.begin(), count, out.begin());
+    return count;
+  }
+  return below_->read_some(address, out);
+}
+
 Result<ThreadCapture> capture_threads(const Inspection& inspection, std::chrono::milliseconds max_stop,
-                                      std::span<const pid_t> tids) {
-  return Capture(inspection).run(max_stop, tids);
+                                      std::span<const pid_t> tids, bool headers) {
+  return Capture(inspection, headers).run(max_stop, tids);
 }
 
 }  // namespace jtrace::coreinspect

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/clock.h"
 #include "base/joined.h"
 #include "base/strings.h"
+#include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/model/thread_reader.h"
 #include "coreinspect/tools/thread_capture.h"
 #include "coreinspect/unwind/mixed_walker.h"
@@ -63,6 +65,7 @@ class ThreadSampler::Impl {
       for (VirtualThread& thread : snapshot_.virtual_threads) take_mounted_frames(thread);
     }
     count_problems();
+    if (options_.locks) name_locks();
     return std::move(snapshot_);
   }
 
@@ -71,13 +74,15 @@ class ThreadSampler::Impl {
     only_some_ = !tids.empty();
     std::vector<ThreadRegisters> threads;
     if (process_) {
-      JTRACE_ASSIGN_OR_RETURN(auto capture, capture_threads(inspection_, options_.max_stop, tids));
+      JTRACE_ASSIGN_OR_RETURN(auto capture, capture_threads(inspection_, options_.max_stop, tids, options_.locks));
       snapshot_.pause = capture.pause;
       snapshot_.batches = capture.batches;
       if (capture.unstoppable > 0)
         snapshot_.missing.push_back(std::to_string(capture.unstoppable) +
                                     " threads did not stop within --max-pause: they are left out or without frames");
       threads = std::move(capture.threads);
+      collections_ = capture.collections;
+      headers_ = capture.headers;
       for (HeldCapture& held : capture.held) {
         if (held.at) threads.push_back({.tid = held.thread.tid, .registers = *held.at});
         held_.emplace(held.thread.tid, std::move(held.thread));
@@ -186,7 +191,10 @@ class ThreadSampler::Impl {
     const auto wanted = inspection_.objects().root_field(report.java.pending_monitor, "ObjectMonitor", "_object");
     const auto first = std::find_if(report.walk.frames.begin(), report.walk.frames.end(),
                                     [](const Frame& frame) { return frame.method != nullptr; });
-    if (wanted && first != report.walk.frames.end()) std::erase(first->locks, *wanted);
+    if (!wanted || first == report.walk.frames.end() || first->locks.empty()) return;
+    // The frame has the object's address at the stop; the monitor has that of now.
+    if (std::erase(first->locks, *wanted) == 0 && process_ && has_moved_objects())
+      first->locks.erase(first->locks.begin());
   }
   bool is_wanted(Address address) const {
     const Address base = java_stack_base(inspection_.vm(), address).value_or(0);
@@ -215,6 +223,36 @@ class ThreadSampler::Impl {
     if (known.ends_with('\n')) known.pop_back();
     return known;
   }
+  void name_locks() {
+    std::set<Address> late, unknown;  // whose header was not copied during the stop; that are no objects any more
+    const auto add = [&](const Walk& walk, bool of_stop) {
+      for (const Frame& frame : walk.frames)
+        for (const Address lock : frame.locks) {
+          const bool known = of_stop && headers_ && headers_->has(lock);
+          const auto klass =
+              known ? inspection_.objects().klass_in(*headers_, lock) : inspection_.objects().klass_of(lock);
+          const auto name = klass ? inspection_.classes().name(*klass) : Result<std::string>(fail(klass.error()));
+          snapshot_.lock_classes.emplace(lock, name.value_or("?"));
+          if (of_stop && !known) late.insert(lock);
+          if (of_stop && (!klass || !name)) unknown.insert(lock);
+        }
+    };
+    for (const ThreadReport& each : snapshot_.threads) add(each.walk, true);
+    // Frames of those that are not mounted are in the heap, and were just read.
+    for (const VirtualThread& each : snapshot_.virtual_threads) add(each.walk, each.mounted);
+    if (!process_) return;
+    if (!late.empty() && has_moved_objects()) unknown.merge(late);
+    for (const Address lock : unknown) snapshot_.lock_classes.erase(lock);
+    snapshot_.moved = unknown.size();
+  }
+  // Since the stop. ZGC's tables tell where an object is. Shenandoah's old copies stay until the end of the next cycle.
+  bool has_moved_objects() const {
+    const std::string_view collector = inspection_.vm().collector();
+    if (collector == "Z") return false;
+    if (inspection_.collects_now() || !collections_) return true;
+    const auto now = read_collections(inspection_.vm());
+    return now && *now - *collections_ > (collector == "Shenandoah" ? 1u : 0u);
+  }
   void count_problems() {
     for (std::string& line : describe_held(snapshot_.threads)) snapshot_.missing.push_back(std::move(line));
     const auto broken = std::count_if(snapshot_.threads.begin(), snapshot_.threads.end(), [](const auto& report) {
@@ -238,6 +276,8 @@ class ThreadSampler::Impl {
   std::optional<NativeUnwinder> native_;
   std::optional<MixedWalker> mixed_;
   std::map<pid_t, target::HeldThread> held_;  // those not yet told, by tid
+  std::shared_ptr<const HeadersAtStop> headers_;
+  std::optional<std::uint64_t> collections_;  // before the stop; nothing if one was running
   bool measured_ = false;                     // registers_ come with times
   std::map<pid_t, std::string> comms_;
   bool only_some_ = false;
@@ -272,7 +312,18 @@ std::vector<std::string> describe_held(const std::vector<ThreadReport>& threads)
 }
 
 Result<ThreadSnapshot> take_thread_snapshot(Inspection& inspection, const SnapshotOptions& options) {
-  return ThreadSampler(inspection, options).take();
+  constexpr int kTries = 3;
+  ThreadSampler sampler(inspection, options);
+  std::chrono::nanoseconds longest{};
+  for (int tries = 1;; ++tries) {
+    JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, sampler.take());
+    snapshot.pause = longest = std::max(longest, snapshot.pause);
+    if (snapshot.moved == 0) return snapshot;
+    if (tries < kTries) continue;
+    snapshot.missing.push_back("a collection moved objects before the classes of " + std::to_string(snapshot.moved) +
+                               " locks of frames were read");
+    return snapshot;
+  }
 }
 
 }  // namespace jtrace::coreinspect

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +40,9 @@ struct ThreadSnapshot {
   std::vector<VirtualThread> virtual_threads;  // those that the JDK tracks
   std::chrono::nanoseconds pause{};            // 0 for a core
   std::size_t batches = 1;                     // more than one: not all from one instant
+  // The classes of the objects that frames have locked, as far as they are known.
+  std::map<Address, std::string> lock_classes;
+  std::size_t moved = 0;  // those that are not, because a collection has moved objects since the stop
   std::vector<std::string> missing;
 };
 
@@ -50,7 +54,9 @@ struct SnapshotOptions {
   bool native = false;  // include native frames
   bool virtual_threads = true;
   bool details = true;  // what the kernel knows of each thread: cpu time, name
+  bool locks = true;    // the classes of what frames have locked
 };
+// Once more, up to three times in all, if a collection has moved what frames have locked.
 Result<ThreadSnapshot> take_thread_snapshot(Inspection& inspection, const SnapshotOptions& options);
 
 // For repeated snapshots: keeps what is known of images and methods.

@@ -18,12 +18,12 @@ struct Shown {
   const OwnedLocks* owned = nullptr;
 };
 
-// Describes the object at an address.
 struct ObjectNames {
   const ObjectModel& objects;
-  std::string class_of(Address object) const {
-    const auto klass = objects.klass_of(object);
-    return klass ? objects.classes().name(*klass).value_or("?") : "?";
+  const std::map<Address, std::string>& lock_classes;  // ThreadSnapshot
+  std::string class_of(Address lock) const {
+    const auto found = lock_classes.find(lock);
+    return found == lock_classes.end() ? "?" : found->second;
   }
 };
 
@@ -268,7 +268,7 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
     return fail(ErrorCategory::kRefused, "no thread matches --thread and --state");
   if (owned) owned->settle(locks);
   shown.owned = owned ? &*owned : nullptr;
-  const ObjectNames names{inspection.objects()};
+  const ObjectNames names{inspection.objects(), snapshot.lock_classes};
   ViewResult result;
   result.missing = std::move(snapshot.missing);
   if (!inspection.healthy()) result.missing.push_back(inspection.healthy().error().message());

@@ -4,11 +4,16 @@ import java.util.Random;
 
 /**
  * Objects that a collector has reason to move all the time: threads whose names, and 20,000 objects, lie between others
- * that come and go. It prints READY when the threads have started and keeps stirring; any other line is answered with OK.
+ * that come and go; and young objects that are locked. It prints READY when the threads have started and keeps
+ * stirring; any other line is answered with OK.
  */
 public final class Moved {
     static final class Kept {
         byte[] load = new byte[200];
+    }
+
+    static final class Held {
+        int load;
     }
 
     private static final int THREADS = 60;
@@ -23,7 +28,25 @@ public final class Moved {
         }
     }
 
+    /** Locks an object that is a few milliseconds old, again and again. */
+    private static void hold() {
+        while (true) {
+            synchronized (new Held()) {
+                try {
+                    Thread.sleep(30);
+                } catch (InterruptedException e) {
+                    return;
+                }
+            }
+        }
+    }
+
     private static void start() {
+        for (int i = 0; i < 10; i++) {
+            Thread thread = new Thread(Moved::hold, "holder-" + i);
+            thread.setDaemon(true);
+            thread.start();
+        }
         for (int i = 0; i < THREADS; i++) {
             for (int k = 0; k < 2_000; k++) {
                 BETWEEN[(i * 67 + k) % BETWEEN.length] = new byte[500];

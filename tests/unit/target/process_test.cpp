@@ -171,6 +171,23 @@ TEST(ProcessMemory, ReadsAChildsMemory) {
   EXPECT_EQ(memory.read<int>(reinterpret_cast<Address>(&marker)).value_or(0), 0x1234567);
 }
 
+TEST(ProcessMemory, ReadsEachOfManyPlaces) {
+  const auto self = Process::open(::getpid());
+  ASSERT_TRUE(self);
+  std::vector<std::uint64_t> values(1500), read(1500, 7);
+  std::vector<Address> places;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = i + 1;
+    places.push_back(reinterpret_cast<Address>(&values[i]));
+  }
+  for (const std::size_t bad : {0u, 700u, 701u, 1499u}) {
+    places[bad] = 16;
+    values[bad] = 0;
+  }
+  ProcessMemory(*self).read_each(places, sizeof(std::uint64_t), std::as_writable_bytes(std::span(read)));
+  EXPECT_EQ(read, values);
+}
+
 TEST(ProcessMemory, AnErrorNamesTheAddress) {
   const auto self = Process::open(::getpid());
   ASSERT_TRUE(self);
