@@ -93,15 +93,22 @@ TEST_P(MovedObjects, LocksHaveTheirClasses) {
   }
 }
 
-// Roots and references lead to the objects of the moment at which the JVM was stopped.
+// Roots and references lead to the objects of the moment at which the JVM was stopped. With Shenandoah, one
+// answer of four may lack some, and says so.
 TEST_P(MovedObjects, AreReachable) {
+  int incomplete = 0;
   for (int i = 0; i < kTimes / 2; ++i) {
     const json document = ask({"histogram", "--reachable", "--max-stop", "20000"});
     ASSERT_TRUE(document.contains("data"));
     const Histogram histogram = histogram_of_json(document);
     const auto found = histogram.find("Moved$Kept");
-    EXPECT_EQ(found == histogram.end() ? 0 : found->second.instances, kKept) << document["missing"];
+    const std::uint64_t count = found == histogram.end() ? 0 : found->second.instances;
+    if (count == kKept) continue;
+    ++incomplete;
+    EXPECT_FALSE(document["missing"].empty()) << "without a word: " << count;
+    std::printf("%llu: %s\n", static_cast<unsigned long long>(count), document["missing"].dump().c_str());
   }
+  EXPECT_LE(incomplete, GetParam().collector == Collector::kShenandoah ? 1 : 0);
 }
 
 TEST_P(MovedObjects, AreCountedOnce) {
