@@ -3,24 +3,12 @@
 #include <charconv>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 
 namespace jtrace::attach {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\f\r";
-
-void append_utf8(std::string& out, unsigned code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  }
-}
 
 std::string unescaped(std::string_view text) {
   std::string out;

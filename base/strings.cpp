@@ -5,6 +5,8 @@
 #include <cctype>
 #include <numeric>
 
+#include "base/utf8.h"
+
 namespace jtrace {
 namespace {
 
@@ -60,24 +62,6 @@ void append_xml_ascii(std::string& out, char c) {
     default:
       if (static_cast<unsigned char>(c) < 0x20) out += kReplacement;
       else out += c;
-  }
-}
-
-void append_utf8(std::string& out, std::uint32_t code_point) {
-  if (code_point < 0x80) {
-    out += static_cast<char>(code_point);
-  } else if (code_point < 0x800) {
-    out += static_cast<char>(0xc0 | (code_point >> 6));
-    out += static_cast<char>(0x80 | (code_point & 0x3f));
-  } else if (code_point < 0x10000) {
-    out += static_cast<char>(0xe0 | (code_point >> 12));
-    out += static_cast<char>(0x80 | ((code_point >> 6) & 0x3f));
-    out += static_cast<char>(0x80 | (code_point & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | (code_point >> 18));
-    out += static_cast<char>(0x80 | ((code_point >> 12) & 0x3f));
-    out += static_cast<char>(0x80 | ((code_point >> 6) & 0x3f));
-    out += static_cast<char>(0x80 | (code_point & 0x3f));
   }
 }
 

@@ -1,6 +1,6 @@
 #include "coreinspect/graph/object_fields.h"
 
-#include "base/strings.h"
+#include "base/utf8.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -8,20 +8,6 @@ namespace {
 constexpr int kDeepest = 1000;       // superclasses: more are a damaged dump
 constexpr std::uint8_t kChar = 5;    // JVM_T_CHAR: a String of JDK 8
 constexpr std::uint64_t kUtf16 = 1;  // String.coder
-
-// Modified UTF-8 of one char, for utf8_from_modified().
-void append_char(std::string& out, std::uint32_t c) {
-  if (c != 0 && c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xc0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else {
-    out += static_cast<char>(0xe0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  }
-}
 
 }  // namespace
 
@@ -100,16 +86,15 @@ std::string ObjectFields::text(std::uint32_t string, std::size_t most) const {
   const HprofFile& file = graph_.file();
   const bool is_chars = record.type == kChar, is_utf16 = !is_chars && number(string, "coder").value_or(0) == kUtf16;
   const std::uint64_t count = is_utf16 ? record.count / 2 : record.count;
-  std::string modified;
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most); ++i) {
-    if (is_chars) append_char(modified, static_cast<std::uint32_t>(file.number(record.body + 2 * i, 2)));
+  const auto unit = [&](std::uint64_t i) -> std::uint64_t {
+    if (is_chars) return file.number(record.body + 2 * i, 2);
+    if (!is_utf16) return file.number(record.body + i, 1);
     // The bytes of a JVM on x86-64: little endian.
-    else if (is_utf16)
-      append_char(modified, static_cast<std::uint32_t>(file.number(record.body + 2 * i, 1) |
-                                                       file.number(record.body + 2 * i + 1, 1) << 8));
-    else append_char(modified, static_cast<std::uint32_t>(file.number(record.body + i, 1)));
-  }
-  return utf8_from_modified(modified) + (count > most ? "..." : "");
+    return file.number(record.body + 2 * i, 1) | file.number(record.body + 2 * i + 1, 1) << 8;
+  };
+  std::vector<std::uint16_t> units(std::min<std::uint64_t>(count, most));
+  for (std::size_t i = 0; i < units.size(); ++i) units[i] = static_cast<std::uint16_t>(unit(i));
+  return utf8_from_utf16(units) + (count > most ? "..." : "");
 }
 
 }  // namespace jtrace::coreinspect

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "coreinspect/oops/compact_header.h"
 
 namespace jtrace::coreinspect {
@@ -15,35 +16,6 @@ T first_static(const Vm& vm, std::initializer_list<std::pair<std::string_view, s
   for (const auto& [type, name] : names)
     if (auto value = vm.read_static<T>(type, name)) return *value;
   return T{};
-}
-
-void append_utf8(std::string& out, std::uint32_t c) {
-  if (c < 0x80) out += static_cast<char>(c);
-  else if (c < 0x800) {
-    out += static_cast<char>(0xc0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 63));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xe0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 63));
-    out += static_cast<char>(0x80 | (c & 63));
-  } else {
-    out += static_cast<char>(0xf0 | c >> 18);
-    out += static_cast<char>(0x80 | (c >> 12 & 63));
-    out += static_cast<char>(0x80 | (c >> 6 & 63));
-    out += static_cast<char>(0x80 | (c & 63));
-  }
-}
-
-std::string utf8_from_utf16(std::span<const std::uint16_t> units) {
-  std::string out;
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    std::uint32_t c = units[i];
-    if (c >= 0xd800 && c < 0xdc00 && i + 1 < units.size() && units[i + 1] >= 0xdc00 && units[i + 1] < 0xe000)
-      c = 0x10000 + ((c - 0xd800) << 10) + (units[++i] - 0xdc00u);
-    else if (c >= 0xd800 && c < 0xe000) c = 0xfffd;
-    append_utf8(out, c);
-  }
-  return out;
 }
 
 }  // namespace
