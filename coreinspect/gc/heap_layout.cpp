@@ -58,6 +58,16 @@ Result<std::uint64_t> read_collections(const Vm& vm) {
   return std::uint64_t{count};
 }
 
+Result<AddressRange> reserved_heap(const Vm& vm) {
+  JTRACE_ASSIGN_OR_RETURN(const Address heap, vm.read_static<Address>("Universe", "_collectedHeap"));
+  const auto at = vm.types().offset("CollectedHeap", "_reserved");
+  if (!at) return fail(Vm::no_field("CollectedHeap", "_reserved"));
+  JTRACE_ASSIGN_OR_RETURN(const Address start, vm.read_pointer(heap + *at, "MemRegion", "_start"));
+  JTRACE_ASSIGN_OR_RETURN(const auto words, vm.read_field<std::uint64_t>(heap + *at, "MemRegion", "_word_size"));
+  if (words > 1ull << 44) return fail(malformed("an impossible size of the heap", heap + *at));
+  return AddressRange{.start = start, .end = start + words * 8};
+}
+
 Result<HeapLayout> read_heap_layout(const Vm& vm) {
   HeapLayout layout;
   layout.collector = vm.collector();

@@ -55,6 +55,8 @@ struct HeapLayout {
 Result<HeapLayout> read_heap_layout(const Vm& vm);
 // CollectedHeap::_total_collections.
 Result<std::uint64_t> read_collections(const Vm& vm);
+// CollectedHeap::_reserved; not of use with ZGC, which has views of one file instead.
+Result<AddressRange> reserved_heap(const Vm& vm);
 // The value of the flag ObjectAlignmentInBytes: a power of two, 8 to 256.
 std::uint32_t object_alignment(const Vm& vm);
 

@@ -25,18 +25,6 @@ const target::Mapping* mapping_at(const PagesOfMappings& mappings, Address at) {
   return after != mappings.end() && after->mapping.contains(at) ? &after->mapping : nullptr;
 }
 
-Result<HeapBounds> reserved_heap(const Vm& vm) {
-  HeapBounds bounds;
-  JTRACE_ASSIGN_OR_RETURN(const Address heap, vm.read_static<Address>("Universe", "_collectedHeap"));
-  const auto at = vm.types().offset("CollectedHeap", "_reserved");
-  if (!at) return fail(Vm::no_field("CollectedHeap", "_reserved"));
-  JTRACE_ASSIGN_OR_RETURN(bounds.start, vm.read_pointer(heap + *at, "MemRegion", "_start"));
-  JTRACE_ASSIGN_OR_RETURN(const auto words, vm.read_field<std::uint64_t>(heap + *at, "MemRegion", "_word_size"));
-  if (words > 1ull << 44) return fail(malformed("an impossible size of the heap", heap + *at));
-  bounds.end = bounds.start + words * 8;
-  return bounds;
-}
-
 // Adds the part to granules of addresses that belong to it, and to what is between them.
 class Granules {
  public:
@@ -91,8 +79,12 @@ Result<Address> card_table_of(const Vm& vm) {
 HeapBounds find_heap(Inspection& inspection, PartMap& parts, std::vector<std::string>& missing) {
   const Vm& vm = inspection.vm();
   HeapBounds bounds;
-  if (auto reserved = reserved_heap(vm)) bounds = std::move(*reserved);
-  else missing.push_back("bounds of the heap: " + reserved.error().message());
+  if (const auto reserved = reserved_heap(vm)) {
+    bounds.start = reserved->start;
+    bounds.end = reserved->end;
+  } else {
+    missing.push_back("bounds of the heap: " + reserved.error().message());
+  }
   bounds.max_size = number_flag(vm, "MaxHeapSize").value_or(bounds.end - bounds.start);
   if (auto layout = read_heap_layout(vm)) {
     bounds.layout = std::move(*layout);

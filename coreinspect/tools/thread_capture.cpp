@@ -179,7 +179,7 @@ class Capture {
     copied_.push_back(copy_range(inspection_.target().memory(), start, end));
   }
 
-  // CollectedHeap::_reserved. The address space of generational ZGC, whose frames have addresses without colours; the
+  // What is reserved; the address space of generational ZGC, whose frames have addresses without colours; the
   // pages of its young objects are soon taken again.
   void find_heap() {
     const Vm& vm = inspection_.vm();
@@ -190,14 +190,10 @@ class Capture {
       heap_end_ = 2 * heap_start_;
       return;
     }
-    const auto heap = vm.read_static<Address>("Universe", "_collectedHeap");
-    const auto reserved = vm.types().offset("CollectedHeap", "_reserved");
-    if (!heap || *heap == 0 || !reserved) return;
-    const auto start = vm.read_field<Address>(*heap + *reserved, "MemRegion", "_start");
-    const auto words = vm.read_field<std::uint64_t>(*heap + *reserved, "MemRegion", "_word_size");
-    if (!start || !words) return;
-    heap_start_ = *start;
-    heap_end_ = *start + *words * sizeof(Address);
+    const auto reserved = reserved_heap(vm);
+    if (!reserved) return;
+    heap_start_ = reserved->start;
+    heap_end_ = reserved->end;
   }
   // The words of the stacks, with compressed references each half of one, that may be addresses of objects.
   std::vector<Address> candidates() const {
