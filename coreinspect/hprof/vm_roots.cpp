@@ -19,18 +19,24 @@ constexpr std::size_t kMaxMonitors = 1u << 20;
 
 using Handles = std::vector<std::pair<Address, Address>>;
 
-Result<Handles> from_blocks(const Inspection& inspection, Address block) {
-  const Vm& vm = inspection.vm();
+// The addresses of the handles in use of a JNIHandleBlock.
+Result<std::vector<Address>> slots_of_block(const Vm& vm, Address block) {
   const auto offset = vm.types().offset("JNIHandleBlock", "_handles");
   if (!offset) return fail(Vm::no_field("JNIHandleBlock", "_handles"));
+  vm.note_root(block, *offset + std::uint64_t{kHandlesOfBlock} * 8);
+  JTRACE_ASSIGN_OR_RETURN(const auto top, vm.read_field<std::int32_t>(block, "JNIHandleBlock", "_top"));
+  std::vector<Address> slots(std::min<std::uint32_t>(static_cast<std::uint32_t>(std::max(top, 0)), kHandlesOfBlock));
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = block + *offset + Address{i} * 8;
+  return slots;
+}
+
+Result<Handles> from_blocks(const Inspection& inspection, Address block) {
+  const Vm& vm = inspection.vm();
   const Address deleted = vm.read_static<Address>("JNIHandles", "_deleted_handle").value_or(0);
   Handles handles;
   for (int i = 0; block != 0 && i < kMaxBlocks; ++i) {
-    vm.note_root(block, *offset + std::uint64_t{kHandlesOfBlock} * 8);
-    JTRACE_ASSIGN_OR_RETURN(const auto top, vm.read_field<std::int32_t>(block, "JNIHandleBlock", "_top"));
-    const auto count = std::min<std::uint32_t>(static_cast<std::uint32_t>(std::max(top, 0)), kHandlesOfBlock);
-    for (std::uint32_t h = 0; h < count; ++h) {
-      const Address at = block + *offset + Address{h} * 8;
+    JTRACE_ASSIGN_OR_RETURN(const auto slots, slots_of_block(vm, block));
+    for (const Address at : slots) {
       JTRACE_ASSIGN_OR_RETURN(const Address raw, vm.memory().read<Address>(at));
       if (raw != 0 && raw != deleted) handles.emplace_back(inspection.objects().from_root(raw), at);
     }
@@ -127,16 +133,14 @@ std::vector<Address> jni_locals(const Inspection& inspection, Address java_threa
   const Vm& vm = inspection.vm();
   std::vector<Address> objects;
   const auto field = vm.types().offset({"JavaThread", "Thread"}, "_active_handles");
-  const auto handles = vm.types().offset("JNIHandleBlock", "_handles");
-  auto block = field && handles ? vm.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});
+  auto block = field ? vm.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});
   for (int i = 0; block && *block != 0 && i < kMaxLocalBlocks; ++i) {
-    vm.note_root(*block, *handles + std::uint64_t{kHandlesOfBlock} * 8);
-    const auto top = vm.read_field<std::int32_t>(*block, "JNIHandleBlock", "_top");
-    for (std::int32_t h = 0; top && h < *top && h < static_cast<std::int32_t>(kHandlesOfBlock); ++h) {
-      const auto raw = vm.memory().read<Address>(*block + *handles + static_cast<Address>(h) * 8);
+    const auto slots = slots_of_block(vm, *block);
+    for (const Address at : slots ? *slots : std::vector<Address>()) {
+      const auto raw = vm.memory().read<Address>(at);
       if (raw && *raw != 0 && *raw % 8 == 0) objects.push_back(inspection.objects().from_root(*raw));
     }
-    if (!top || *top < static_cast<std::int32_t>(kHandlesOfBlock)) break;
+    if (!slots || slots->size() < kHandlesOfBlock) break;
     block = vm.read_pointer(*block, "JNIHandleBlock", "_next");
   }
   return objects;
