@@ -40,10 +40,7 @@ std::string json_of(const diagnose::Verdict& verdict, const diagnose::Collected&
   if (collected.facts.live) json.member("kind", "process").member("pid", std::stol(collected.facts.target));
   else json.member("kind", "core").member("path", collected.facts.target);
   json.member("version", collected.facts.release).end_object();
-  json.member("complete", !diagnose::is_partial(verdict, collected) && collected.missing.empty());
-  json.key("missing").begin_array();
-  for (const std::string& line : collected.missing) json.value(line);
-  json.end_array();
+  write_missing(json, !diagnose::is_partial(verdict, collected) && collected.missing.empty(), collected.missing);
   text += ',';
   diagnose::write_members(text, verdict, collected);
   text += ",\"data\":[";

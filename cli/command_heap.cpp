@@ -55,12 +55,9 @@ Result<Opened> open(const InspectArguments& arguments, const std::string& target
 }
 
 std::string json_of(const Opened& before, const Opened& after, const coreinspect::ViewResult& result) {
-  std::string out = "{\"view\":\"heap diff\",\"target\":" + after.target + ",\"before\":" + before.target +
-                    ",\"complete\":" + (result.missing.empty() ? "true" : "false") + ",\"missing\":";
+  std::string out = "{\"view\":\"heap diff\",\"target\":" + after.target + ",\"before\":" + before.target + ",";
   JsonWriter json(out);
-  json.begin_array();
-  for (const std::string& line : result.missing) json.value(line);
-  json.end_array();
+  write_missing(json, result.missing.empty(), result.missing);
   return out + "," + result.members + ",\"data\":[" + result.out + "]}\n";
 }
 

@@ -69,6 +69,12 @@ void report_masked(std::size_t count) {
 
 }  // namespace
 
+void write_missing(JsonWriter& json, bool complete, const std::vector<std::string>& missing) {
+  json.member("complete", complete).key("missing").begin_array();
+  for (const std::string& line : missing) json.value(line);
+  json.end_array();
+}
+
 void write_target(JsonWriter& json, const coreinspect::Inspection& inspection) {
   const target::Target& target = inspection.target();
   json.begin_object();
@@ -90,9 +96,7 @@ void write_envelope(std::string& out, const std::string& view, const coreinspect
   JsonWriter json(out);
   json.begin_object().member("view", view).key("target");
   write_target(json);
-  json.member("complete", result.missing.empty()).key("missing").begin_array();
-  for (const std::string& line : result.missing) json.value(line);
-  json.end_array();
+  write_missing(json, result.missing.empty(), result.missing);
   if (result.masked > 0) json.member("masked", result.masked);
   if (!result.members.empty()) out += "," + result.members;
   json.key("data");

@@ -24,6 +24,8 @@ struct InspectArguments {
 // A path, or the name of an existing file that is not all digits; otherwise a JVM.
 bool is_file_name(const std::string& text);
 // The JSON object "target": of a process or core, of a heap dump.
+// "complete" and "missing" of the object that is open.
+void write_missing(JsonWriter& json, bool complete, const std::vector<std::string>& missing);
 void write_target(JsonWriter& json, const coreinspect::Inspection& inspection);
 void write_dump_target(JsonWriter& json, const std::string& path, const coreinspect::ObjectGraph& graph);
 // `jtrace stack`, `top`, `profile` and `diagnose` open their target with it too.
