@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/live/heap_peers.h"
 #include "tests/testlib/must.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
@@ -26,13 +27,7 @@ class HeapAnswers : public ::testing::TestWithParam<Jdk> {
     jvm_ = must(JvmProcess::start(GetParam(), "Leaks", options));
   }
   json ask(const std::string& target, std::vector<std::string> words) {
-    words.insert(words.begin(), {"inspect", target});
-    for (const char* word : {"--format", "json"}) words.push_back(word);
-    if (target == jvm_->pid_text())
-      for (const char* word : {"--max-stop", "20000"}) words.push_back(word);
-    const auto done = must(run_jtrace(words));
-    EXPECT_TRUE(json::accept(done.out)) << done.err;
-    return json::accept(done.out) ? json::parse(done.out) : json::object();
+    return inspect_heap(target, target == jvm_->pid_text(), std::move(words));
   }
   // The JVM's own dump, moved into the folder of the test.
   std::string dumped() {

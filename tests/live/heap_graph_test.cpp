@@ -30,13 +30,7 @@ class HeapGraph : public ::testing::TestWithParam<JdkAndCollector> {
     jvm_ = must(JvmProcess::start(GetParam().jdk, "Keeps", attachable(GetParam().jdk, flags)));
   }
   json ask(const std::string& target, std::vector<std::string> words) {
-    words.insert(words.begin(), {"inspect", target});
-    for (const char* word : {"--format", "json"}) words.push_back(word);
-    if (target == jvm_->pid_text())
-      for (const char* word : {"--max-stop", "20000"}) words.push_back(word);
-    const auto done = must(run_jtrace(words));
-    EXPECT_TRUE(json::accept(done.out)) << done.err;
-    return json::accept(done.out) ? json::parse(done.out) : json::object();
+    return inspect_heap(target, target == jvm_->pid_text(), std::move(words));
   }
   // The row of a class.
   static json row(const json& document, const std::string& name) {

@@ -1,9 +1,14 @@
 #include "tests/live/heap_peers.h"
 
+#include <gtest/gtest.h>
+
 #include <regex>
 #include <sstream>
 
 #include "base/file.h"
+#include "tests/testlib/must.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/trace_run.h"
 
 namespace jtrace::test {
 namespace {
@@ -66,6 +71,15 @@ const std::vector<HeapCase>& heap_cases() {
     return cases;
   }();
   return all;
+}
+
+nlohmann::json inspect_heap(const std::string& target, bool live, std::vector<std::string> words) {
+  words.insert(words.begin(), {"inspect", target});
+  words.insert(words.end(), {"--format", "json"});
+  if (live) words.insert(words.end(), {"--max-stop", "20000"});
+  const auto done = must(run_jtrace(words));
+  EXPECT_TRUE(nlohmann::json::accept(done.out)) << done.err;
+  return nlohmann::json::accept(done.out) ? nlohmann::json::parse(done.out) : nlohmann::json::object();
 }
 
 Histogram parse_class_histogram(const std::string& text) {

@@ -22,6 +22,9 @@ std::ostream& operator<<(std::ostream& stream, const HeapCase& heap);
 // Each JDK with each of its collectors, and once with each other layout of headers and references.
 const std::vector<HeapCase>& heap_cases();
 
+// The document of `jtrace inspect TARGET WORDS --format json`; a live target may be stopped for long.
+nlohmann::json inspect_heap(const std::string& target, bool live, std::vector<std::string> words);
+
 struct Counted {
   std::uint64_t instances = 0, bytes = 0;
   bool operator==(const Counted&) const = default;
