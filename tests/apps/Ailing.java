@@ -16,8 +16,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A JVM with something wrong, for jtrace diagnose: each line of input makes one trouble, which lasts. "busy N" is none:
- * N threads that compute, allocate, lock and wait in turns.
+ * A JVM with a fault, for jtrace diagnose: each line of input causes one fault, which lasts. "busy N" causes none: N
+ * threads compute, allocate, lock and wait in turns.
  */
 public final class Ailing {
     static volatile long sink;
@@ -53,7 +53,7 @@ public final class Ailing {
         }
     }
 
-    /** Two threads, each with one lock, that want the other's. */
+    /** Two threads that each hold one lock and want the other's. */
     static void monitors() {
         final Object one = new Object();
         final Object other = new Object();
@@ -135,7 +135,7 @@ public final class Ailing {
         }
     }
 
-    /** One thread sleeps with a lock that others want. */
+    /** One thread sleeps while it holds a lock that others want. */
     static void contend(int count) {
         final CountDownLatch taken = new CountDownLatch(1);
         start("hoarder", () -> hoard(taken));
@@ -201,7 +201,7 @@ public final class Ailing {
         }
     }
 
-    /** One full collection after the other, each of which has something to do. */
+    /** Runs one full collection after another; each finds garbage. */
     static void collect() {
         Object[] last = null;
         for (int i = 0; i < 500_000; i++) {
@@ -213,7 +213,7 @@ public final class Ailing {
         }
     }
 
-    /** As many objects as the heap holds; when it is full, a few of them go, and as many come. */
+    /** Keeps as many objects as the heap holds; when it is full, replaces a few of them. */
     static void full() {
         Object[] last = null;
         while (!stop) {
@@ -229,7 +229,7 @@ public final class Ailing {
         }
     }
 
-    /** Healthy: no two looks at a worker are alike for long. */
+    /** Healthy: two samples of a worker do not stay equal for long. */
     static void busy(int count) {
         final Map<Integer, byte[]> shared = new HashMap<>();
         final ThreadFactory daemons = body -> {

@@ -3,9 +3,9 @@ import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 
 /**
- * Allocations whose bytes are known: the JVM counts what a thread allocates. Each line is a command, "KIND COUNT"; the answer says how
- * many objects of that kind were made and the bytes that they took: "things", "bytes", "ints", "strings" (arrays of String), "names"
- * (String[][]), "exit".
+ * Allocations with a known number of bytes: the JVM counts the bytes that a thread allocates. Each line is a command,
+ * "KIND COUNT"; the answer has the number of objects made and the bytes allocated. Kinds: "things", "bytes", "ints",
+ * "strings" (arrays of String), "names" (String[][]). "exit" ends the program.
  */
 public final class Allocations {
     static volatile Object sink;

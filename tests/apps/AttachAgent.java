@@ -1,4 +1,4 @@
-/** A Java agent: notes its argument in a system property, or throws where the argument says so. */
+/** A Java agent: stores its argument in a system property, or throws if the argument asks for it. */
 public final class AttachAgent {
     public static void agentmain(String argument) {
         if ("throw".equals(argument)) {

@@ -3,9 +3,13 @@ import java.io.InputStreamReader;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Calls whose number is known. Each line is a command; the answer says how many calls of each traced method were made.
- * Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N R",
- * "benchClock N R" (two readings each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T", "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "refused N R MS", "overflows N", "spin 1", "spin 0" (a thread that goes on calling), "exit".
+ * Calls of known number. Each line is a command; the answer has the number of calls of each traced method.
+ *
+ * <p>Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N
+ * R", "benchClock N R" (two clock reads each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T",
+ * "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N
+ * MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "refused N R MS",
+ * "overflows N", "spin 1", "spin 0" (starts and ends a thread that makes calls until then), "exit".
  */
 public final class Calls {
     private static final AtomicLong fibs = new AtomicLong();
@@ -24,7 +28,7 @@ public final class Calls {
         return (int) sum;
     }
 
-    /** How many calls fib(n) makes. */
+    /** The number of calls that fib(n) makes. */
     static long callsOfFib(int n) {
         long a = 1;
         long b = 1;
@@ -143,7 +147,8 @@ public final class Calls {
         }
     }
 
-    /** In each round, by line: a Base, an int[], a String[], 1 + 3 arrays, 1 + 2 arrays; a Base that is refused. */
+    /** In each round, line by line: a Base, an int[], a String[], 1 + 3 arrays, 1 + 2 arrays, and a Base whose
+     * constructor throws. */
     static int allocate(int n) {
         Object[] kept = new Object[5];
         int refused = 0;
@@ -178,7 +183,7 @@ public final class Calls {
 
     static final java.util.ArrayList<Cell> cells = new java.util.ArrayList<>();
 
-    /** A slow call below which others are quick, slow, and of the same method. */
+    /** A slow call with callees that are quick, slow, and of the same method. */
     static String slowly(String text, Base base, long number, int ms) throws InterruptedException {
         for (int i = 0; i < 20; i++) {
             many(true, (byte) i, 'c', (short) i, 1.5f, "quick " + i, base, null);
@@ -203,7 +208,7 @@ public final class Calls {
         throw new IllegalStateException("as asked");
     }
 
-    /** Two slow calls, one of which is left by an exception, among a hundred quick ones. */
+    /** Two slow calls among a hundred quick ones; an exception leaves one of them. */
     static int naps(int ms) throws InterruptedException {
         int sum = 0;
         for (int i = 0; i < 50; i++) {
@@ -254,7 +259,8 @@ public final class Calls {
             return sleeper;
         }
 
-        /** Nobody else knows the object, and compiled code needs it no longer: 1 where it is gone before the end. */
+        /** The only reference is "this", which compiled code no longer needs. Returns 1 if the object is collected
+         * before the method ends. */
         int forget(int number, int ms) throws InterruptedException {
             System.gc();
             nap(ms);
@@ -269,7 +275,7 @@ public final class Calls {
         }
     }
 
-    /** One that is slow before it is an object of its class, and one that is slow afterwards. */
+    /** One object that is slow in its super constructor, and one that is slow in its own. */
     static int sleepers(int number, int ms) {
         try {
             return new LateSleeper(number, ms, 0).rest(number, ms) + new LateSleeper(number + 1, 0, ms).rest(number + 1, ms);
@@ -278,7 +284,7 @@ public final class Calls {
         }
     }
 
-    /** Maps, a sorted list, strings: six small methods of this class between those of java.util. */
+    /** Maps, a sorted list and strings: six small methods of this class, called through methods of java.util. */
     static final class Collections {
         private final java.util.HashMap<Integer, String> names = new java.util.HashMap<>();
         private final java.util.TreeMap<String, Integer> numbers = new java.util.TreeMap<>();
@@ -345,14 +351,14 @@ public final class Calls {
         }
     }
 
-    /** Not loaded before the first call of it. */
+    /** Loaded by its first call. */
     static final class Late {
         static int late(int n) {
             return n;
         }
     }
 
-    /** In many loaders: each has an own pair of Plugin and Helper. */
+    /** Loaded by many loaders: each has its own Plugin and Helper. */
     public static final class Plugin implements Runnable {
         @Override
         public void run() {
@@ -394,7 +400,7 @@ public final class Calls {
         }
     }
 
-    /** Half of the loaders are dropped at once, and collected now and then. */
+    /** Drops half of the loaders at once, and collects from time to time. */
     static int plugins(int n) throws Exception {
         java.util.List<ClassLoader> kept = new java.util.ArrayList<>();
         for (int i = 0; i < n; i++) {
@@ -417,7 +423,8 @@ public final class Calls {
         return quick(failing(n - 1));
     }
 
-    /** An exception goes through three calls of failing and one of quick's argument; the handler calls something. */
+    /** An exception passes through three calls of failing and through the call that computes quick's argument; the
+     * handler makes a call. */
     static int callFailing() {
         try {
             return failing(2);
@@ -452,7 +459,8 @@ public final class Calls {
         }
     }
 
-    /** N times: R constructors are left before super() returns, by what comes before it and out of it; then two slow calls. */
+    /** N times: an exception leaves R constructors before super() returns, thrown before it and inside it; then two slow
+     * calls. */
     static final class Refuser extends Thread {
         private final int rounds;
         private final int refused;
@@ -502,7 +510,7 @@ public final class Calls {
         }
     }
 
-    /** N threads whose stacks run full, at ever other places, and leave no monitor locked behind them. */
+    /** N threads overflow their stacks at varying places; no monitor stays locked. */
     static int overflows(int n) throws InterruptedException {
         int[] full = new int[1];
         for (int i = 0; i < n; i++) {
@@ -522,7 +530,7 @@ public final class Calls {
         return full[0];
     }
 
-    /** One call of each kind: what is called, and how, is known by the test. */
+    /** One call of each kind; the test knows the callee and the instruction of each. */
     static int callEach(Shape shape, Square square, int[] array) {
         int sum = shape.area(3) + square.corners() + quick(1) + Late.late(2);
         sum += array.clone().length;

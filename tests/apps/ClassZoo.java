@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Classes with something of everything that a class file may hold. "bytes NAME" answers with the class file that the class
- * loader has, in base 64; "load NAME" loads a class.
+ * Classes with everything that a class file may contain. "bytes NAME" answers with the class file that the class loader
+ * has, in base 64; "load NAME" loads a class.
  */
 public final class ClassZoo {
     @Retention(RetentionPolicy.RUNTIME)
@@ -76,7 +76,7 @@ public final class ClassZoo {
         }
     }
 
-    /** Given its abstract method by the VM, as its class file has none. */
+    /** Its class file lacks the abstract method; the VM adds it (a miranda method). */
     abstract static class Half implements Shape {
     }
 

@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Threads that come and go when they are told to: "come N" answers when N threads stand, "go" when they have ended and the memory
- * of the JVM's that was theirs is filled with numbers of ours, "changed" with how many of those are others now, "quit" ends.
+ * Threads that start and end on command. "come N" answers when N threads run. "go" answers when they have ended and the
+ * memory that the JVM had for them is filled with known numbers. "changed" answers with how many of these numbers have
+ * changed since. "quit" ends the program.
  */
 public final class Comings {
     private static final int BLOCK = 256;
@@ -27,7 +28,7 @@ public final class Comings {
         }
     }
 
-    /** From the same malloc as the JVM's own, which has them from the same thread. */
+    /** Allocates from the same malloc arena as the JVM's threads, because the same thread allocates. */
     private static void fill() {
         for (int i = 0; i < BLOCKS; i++) {
             ByteBuffer block = ByteBuffer.allocateDirect(BLOCK);
@@ -44,7 +45,7 @@ public final class Comings {
         return count;
     }
 
-    /** See above. */
+    /** The commands are described above. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         System.out.println("READY");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
@@ -67,7 +68,7 @@ public final class Comings {
                 end = leave;
                 System.out.println("OK");
             } else if (line.equals("go")) {
-                System.gc(); // it takes away what JVM TI has disposed of
+                System.gc(); // makes the JVM free the JVM TI environments that were disposed of
                 end.countDown();
                 for (Thread thread : threads) thread.join();
                 threads.clear();

@@ -8,8 +8,8 @@ import java.net.URL;
 import java.net.URLClassLoader;
 
 /**
- * A real program at work: Eclipse's Java compiler. Arguments: its jar and the source files that it is to compile, again and again, and never writes.
- * "compile 1 R": the best time of R rounds, as "ns=".
+ * A real program: Eclipse's Java compiler. Arguments: its jar, and the source files that it compiles repeatedly without
+ * writing output. "compile 1 R": the best time of R rounds, as "ns=".
  */
 public final class Compiles {
     public static void main(String[] args) throws Exception {

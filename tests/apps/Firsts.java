@@ -1,5 +1,5 @@
 /**
- * A program that does known things from its first bytecode on and ends: 100 steps, of which each tenth fails. It has no
+ * A program that does known things from its first bytecode to its end: 100 steps, of which every tenth fails. It has no
  * static initializer, prints nothing, and each of its lines does one thing.
  */
 public final class Firsts {

@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A heap with one of everything, for readers of heaps: fields and arrays of all types, inheritance with names that hide
- * each other, statics, cycles, large arrays, objects that are garbage.
+ * A heap with one object of every kind, for heap readers: fields and arrays of all types, fields that hide inherited
+ * ones, statics, cycles, large arrays, garbage.
  *
- * <p>Once READY it does nothing that allocates but answer. "fill N" keeps N more nodes (three objects each), "big N" N arrays
- * of 3 MB, "drop" lets all of these go, "gc" collects, "churn N" has N threads that allocate without end, "collect N" N threads
- * that ask for collections without end, both until "calm"; "park N" parks N threads with locals, "locked" has a thread that
- * holds a monitor.
+ * <p>After READY it allocates only to answer commands. "fill N" keeps N more nodes (three objects each), "big N" N
+ * arrays of 3 MB, "drop" releases all of these, "gc" collects, "churn N" starts N threads that allocate and "collect N"
+ * N threads that ask for collections, both until "calm"; "park N" parks N threads with local variables, "locked" starts
+ * a thread that holds a monitor.
  */
 public final class HeapZoo {
     static class Base {
@@ -167,7 +167,7 @@ public final class HeapZoo {
         }
     }
 
-    // JDK 21 and later; by reflection, as this file is compiled for JDK 8.
+    // JDK 21 and later; by reflection, because this file is compiled for JDK 8.
     private static void virtual(int count) throws Exception {
         CountDownLatch down = new CountDownLatch(count);
         for (int i = 0; i < count; i++) {

@@ -2,7 +2,7 @@ import java.io.File;
 import java.util.*;
 import org.graalvm.visualvm.lib.jfluid.heap.*;
 
-/** Reads a heap dump with VisualVM's library and prints what it finds, key=value a line. */
+/** Reads a heap dump with VisualVM's library and prints its contents as key=value lines. */
 public final class HprofOracle {
     public static void main(String[] args) throws Exception {
         Heap heap = HeapFactory.createHeap(new File(args[0]));

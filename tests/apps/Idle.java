@@ -1,7 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** Does nothing but answer: a JVM to attach to. Ends with its input. */
+/** Does nothing but answer commands: a JVM to attach to. Ends with its input. */
 public final class Idle {
     public static void main(String[] args) throws Exception {
         System.out.println("READY");

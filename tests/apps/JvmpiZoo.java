@@ -5,11 +5,11 @@ import java.io.InputStreamReader;
 import java.lang.ref.WeakReference;
 
 /**
- * What a JVMPI profiler is shown. Each line is a command; the answer says how much there was of it. "step NAME" starts a thread
- * "jvmpi:NAME", at whose start the profiler does what the name says, and waits for its end.
+ * The events that a JVMPI profiler sees. Each line is a command; the answer counts what it did. "step NAME" starts a
+ * thread "jvmpi:NAME", at whose start the profiler performs the step of that name, and waits for the thread's end.
  */
 public final class JvmpiZoo {
-    /** Known values, for dumps. */
+    /** Known values, for heap dumps. */
     static class Base {
         int inherited = 0x0badcafe;
         Object self;
@@ -30,7 +30,7 @@ public final class JvmpiZoo {
         Object[] friends = new Object[3];
     }
 
-    /** Loaded again by each loader of "load". */
+    /** Loaded again by each loader of the command "load". */
     public static final class Plugin {
         static int runs;
 
@@ -73,7 +73,7 @@ public final class JvmpiZoo {
         }
     }
 
-    /** Code whose types meet where paths do: in branches, loops, handlers, arrays, half-made objects. */
+    /** Code whose types merge at joins: in branches, loops, handlers, arrays, uninitialized objects. */
     static final class Paths {
         interface Shape {
             int area();
@@ -165,7 +165,8 @@ public final class JvmpiZoo {
         thrower(depth - 1);
     }
 
-    /** Half of the constructors are left by an exception, the outer ones before their super constructor has returned. */
+    /** An exception leaves half of the constructors; it leaves the outer ones before their super constructor has
+     * returned. */
     static int construct(int count) {
         int refused = 0;
         for (int i = 0; i < count; i++) {
@@ -245,7 +246,7 @@ public final class JvmpiZoo {
         return "waits=" + count;
     }
 
-    /** So many sleeps of 7 ms, and one that is interrupted. */
+    /** Sleeps 7 ms the given number of times, and once with an interruption. */
     private static String sleeps(int count) throws Exception {
         for (int i = 0; i < count; i++) {
             Thread.sleep(7);
@@ -259,7 +260,7 @@ public final class JvmpiZoo {
         return "not interrupted";
     }
 
-    /** A step while one thread holds a monitor, one waits to enter it and one waits to be notified of it. */
+    /** Runs a step while one thread holds a monitor, one waits to enter it and one is in Object.wait on it. */
     private static String held(String name) throws Exception {
         Object lock = LOCK;
         Thread waiter = new Thread(() -> {

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A heap of which it is known who keeps what: a list in a static field with 1,000 holders of 1,000 bytes each, an array
- * that two objects share, a long chain, what only a soft and a weak reference hold, and an object in a frame. READY; any line is
- * answered with OK.
+ * A heap with known dominators: a list in a static field with 1,000 holders of 1,000 bytes each, an array shared by two
+ * objects, a long chain, objects that only a soft and a weak reference hold, and an object in a frame. Prints READY,
+ * and answers any line with OK.
  */
 public final class Keeps {
     static final class Holder {
@@ -68,7 +68,7 @@ public final class Keeps {
         second = new Shared(common);
     }
 
-    /** In a frame of its own, of which nothing is left on the stack. */
+    /** In a frame of its own, so that nothing of it is left on the stack. */
     private static void refer() {
         soft = new SoftReference<>(new Softly());
         weak = new WeakReference<>(new Weakly());

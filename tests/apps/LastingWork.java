@@ -10,9 +10,9 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A small database under load, for traces that come again and again: threads (the argument, or four) parse queries into trees of
- * many classes, run them over a table, change it under locks, throw and catch. "rounds" answers with how many queries were run,
- * "quit" ends.
+ * A small database under load, for repeated traces: threads (the argument, or four) parse queries into trees of many
+ * classes, run them over a table, change it under locks, throw and catch. "rounds" answers with the number of queries
+ * run, "quit" ends the program.
  */
 public final class LastingWork {
     private static final AtomicLong ROUNDS = new AtomicLong();
@@ -295,7 +295,7 @@ public final class LastingWork {
     private LastingWork() {
     }
 
-    /** See above. */
+    /** The commands are described above. */
     public static void main(String[] arguments) throws IOException {
         int threads = arguments.length == 0 ? 4 : Integer.parseInt(arguments[0]);
         Table table = new Table();

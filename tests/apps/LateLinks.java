@@ -5,9 +5,10 @@ import java.io.InputStreamReader;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Classes that are loaded at the start and linked when they are first used, on request. Failure0 to Failure7 are loaded
- * because catch clauses name them; "load" has a loader of the program's own load Own without linking it. Commands:
- * "fail K N" makes N of FailureK, "race K T N" has T threads begin at once to make N each, "load", "own N", "exit".
+ * Classes that are loaded at the start and linked on request, at their first use. Failure0 to Failure7 are loaded
+ * because catch clauses name them; "load" makes a loader of the program's own load Own without linking it. Commands:
+ * "fail K N" makes N instances of FailureK, "race K T N" starts T threads at once that make N instances each, "load",
+ * "own N", "exit".
  */
 public final class LateLinks {
     static class Failure extends RuntimeException {
@@ -40,7 +41,7 @@ public final class LateLinks {
     static final class Failure7 extends Failure {
     }
 
-    /** Has a default method, and an initializer of which the first bytecode counts. */
+    /** Has a default method, and an initializer whose first bytecode counts. */
     public static final class Own implements Runnable {
         static int made = first();
 
@@ -54,7 +55,7 @@ public final class LateLinks {
         }
     }
 
-    /** Defines Own itself. */
+    /** Defines Own itself instead of asking its parent. */
     static final class Loader extends ClassLoader {
         @Override
         protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {

@@ -13,7 +13,7 @@ public final class LateThread {
     static volatile boolean looping;
     static volatile Object garbage;
 
-    /** Divisions by a variable: the longest int loop takes tens of seconds. */
+    /** Divides by a variable, so that the longest int loop takes tens of seconds. */
     static long divide(int rounds, long first, long by) {
         long value = first;
         for (int i = 0; i < rounds; i++) {

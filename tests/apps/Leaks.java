@@ -12,8 +12,9 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Programs that leak, one by each word of the arguments: map, listeners, local, loaders, direct, interned, finalizers; "healthy" leaks
- * nothing, "waste" has much that is not needed. READY; a line is such words, and is answered with OK.
+ * Programs that leak; each argument selects one: map, listeners, local, loaders, direct, interned, finalizers.
+ * "healthy" leaks nothing, "waste" holds memory that is not needed. Prints READY; a line of input has the same words,
+ * and is answered with OK.
  */
 public final class Leaks {
     static final class Session {
@@ -31,7 +32,7 @@ public final class Leaks {
         final byte[] load = new byte[400_000];
     }
 
-    /** What an application is that is loaded again and again. */
+    /** A part of an application that is loaded again and again. */
     public static final class Plugin implements Runnable {
         final byte[] load = new byte[300_000];
 
@@ -45,7 +46,7 @@ public final class Leaks {
         }
     }
 
-    /** Each field is a kind of waste. */
+    /** Each field is one kind of waste. */
     static final class Order {
         final String city;
         final byte[] picture = new byte[100];
@@ -75,7 +76,7 @@ public final class Leaks {
         }
     }
 
-    /** Defines Leaks$Plugin itself. */
+    /** Defines Leaks$Plugin itself instead of asking its parent. */
     static final class PluginLoader extends ClassLoader {
         PluginLoader() {
             super(Leaks.class.getClassLoader());
@@ -168,7 +169,7 @@ public final class Leaks {
         }
     }
 
-    /** Until all but the one whose finalize() does not end are queued. */
+    /** Waits until all are queued except the object whose finalize() does not end. */
     private static void waitForQueue() throws Exception {
         MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
         for (int i = 0; i < 1000 && memory.getObjectPendingFinalizationCount() < 1_990; i++) {
@@ -211,7 +212,7 @@ public final class Leaks {
         }
     }
 
-    /** In a thread that ends: nothing is left on a stack. */
+    /** In a thread that ends, so that nothing is left on a stack. */
     private static void leakAll(String[] all) throws InterruptedException {
         Thread builder = new Thread(() -> {
             for (String what : all) {

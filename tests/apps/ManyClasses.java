@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A program with many classes and a thread that must not be held up. Lines: "load N" loads and links classes of java.base, java.desktop and java.xml,
- * without running their initializers, until N are loaded; "stall 0" answers the longest time, in us, for which the busy thread stood still since it was last asked.
+ * A program with many classes and a thread that must not be delayed. "load N" loads and links classes of java.base,
+ * java.desktop and java.xml, without running their initializers, until N are loaded. "stall 0" answers with the longest
+ * time, in us, for which the busy thread was not running since the last "stall".
  */
 public final class ManyClasses {
     private static volatile long longest;
@@ -51,7 +52,7 @@ public final class ManyClasses {
                 break;
             }
             try {
-                // Links it; its initializer does not run.
+                // Links the class; its initializer does not run.
                 Class.forName(name, false, null).getDeclaredMethods();
             } catch (LinkageError | ClassNotFoundException e) {
                 continue;

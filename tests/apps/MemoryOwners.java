@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Memory of known owners: "heap N", "direct N", "map N" keep and touch N MiB of arrays, of direct buffers of 1 MiB, of a mapped file;
- * "threads N" starts N threads that wait; "gc N" collects N times; "pools" answers with used and committed bytes of the heap, and
- * those of the survivor space.
+ * Memory with known owners: "heap N", "direct N", "map N" keep and touch N MiB of arrays, of direct buffers of 1 MiB,
+ * of a mapped file; "threads N" starts N waiting threads; "gc N" collects N times; "pools" answers with the used and
+ * committed bytes of the heap and of the survivor space.
  */
 public final class MemoryOwners {
     static final List<Object> KEPT = new ArrayList<>();

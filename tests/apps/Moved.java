@@ -3,9 +3,9 @@ import java.io.InputStreamReader;
 import java.util.Random;
 
 /**
- * Objects that a collector has reason to move all the time: threads whose names, and 20,000 objects, lie between others
- * that come and go; and young objects that are locked. It prints READY when the threads have started and keeps
- * stirring; any other line is answered with OK.
+ * Objects that the collector keeps moving: threads whose names, and 20,000 objects, lie between others that are
+ * allocated and dropped; and young objects that are locked. It prints READY when the threads have started, and
+ * continues; any other line is answered with OK.
  */
 public final class Moved {
     static final class Kept {
@@ -28,7 +28,7 @@ public final class Moved {
         }
     }
 
-    /** Locks an object that is a few milliseconds old, again and again. */
+    /** Repeatedly locks an object that is a few milliseconds old. */
     private static void hold() {
         while (true) {
             synchronized (new Held()) {

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.zip.CRC32;
 
 /**
- * Meters itself: threads spend known shares of their CPU time in parts, each of which is another kind of code. Commands:
- * "start N" (threads), "report": "OK part ns part ns ..." of CPU time since the start, "stall": the longest time in ms for which
- * a thread that only looks at the clock was held up since the last "stall", "quit".
+ * A program that measures itself: threads spend known shares of their CPU time in parts, each a different kind of code.
+ * Commands: "start N" (threads), "report": "OK part ns part ns ..." of CPU time since the start, "stall": the longest
+ * time in ms, since the last "stall", for which a thread that only reads the clock was not running, "quit".
  */
 public class Parts {
     static final String[] NAMES = {"leaf", "divide", "array", "recursion", "copy", "crc", "interfaces", "map", "text", "nativeCall", "interpreted"};
@@ -68,7 +68,7 @@ public class Parts {
 
     void loop() {
         long[] spent = new long[NAMES.length];
-        // Not always as long: rounds of one length may keep step with the sampling.
+        // The length varies: rounds of equal length could run in step with the sampling.
         java.util.Random random = new java.util.Random(1);
         long before = THREADS.getCurrentThreadCpuTime();
         while (true) {

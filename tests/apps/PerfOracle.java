@@ -8,14 +8,15 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 
 /**
- * The JDK's own jstat and jcmd, run in this JVM as often as asked: what starts a JVM for each line would take minutes.
+ * The JDK's own jstat and jcmd, run in this JVM as often as asked: starting a JVM for each line would take minutes.
  *
- * <p>Input: "jstat WORD..." as on its command line, and "counters PID" for jcmd PID PerfCounter.print; a word "@NAME" is the file:// URL of NAME in the
- * working folder. Answer: what they printed, on one line: a newline is "\n" there, a backslash "\\". Needs --add-modules jdk.jcmd --add-opens
- * jdk.jcmd/sun.tools.jstat=ALL-UNNAMED and jdk.jcmd/sun.tools.jcmd=ALL-UNNAMED.
+ * <p>Input: "jstat WORD..." as on its command line, and "counters PID" for jcmd PID PerfCounter.print; a word "@NAME"
+ * is the file:// URL of NAME in the working directory. Answer: their output on one line, with "\n" for a newline and
+ * "\\" for a backslash. Needs --add-modules jdk.jcmd --add-opens jdk.jcmd/sun.tools.jstat=ALL-UNNAMED and
+ * jdk.jcmd/sun.tools.jcmd=ALL-UNNAMED.
  */
 public final class PerfOracle {
-    // Jstat.main without its System.exit.
+    // As Jstat.main, without its System.exit.
     static void jstat(String[] words) throws Exception {
         Class<?> tool = Class.forName("sun.tools.jstat.Jstat");
         Field arguments = tool.getDeclaredField("arguments");
@@ -27,7 +28,7 @@ public final class PerfOracle {
         log.invoke(null);
     }
 
-    // What JCmd.main does for PerfCounter.print, without its System.exit.
+    // As JCmd.main for PerfCounter.print, without its System.exit.
     static void counters(String pid) throws Exception {
         Method list = Class.forName("sun.tools.jcmd.JCmd").getDeclaredMethod("listCounters", String.class);
         list.setAccessible(true);

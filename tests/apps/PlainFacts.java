@@ -18,12 +18,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What a reader may get wrong: classes that are being initialised while others wait, a virtual thread that cannot leave
- * its carrier, fields whose names sound like secrets, code that is compiled late.
+ * States that are easy to misread: classes that are being initialised while others wait, a virtual thread that cannot
+ * leave its carrier, fields whose names look like secrets, code that is compiled late.
  *
- * <p>"initialise": one thread initialises a class for ever, another waits for it. "cycle": two wait for each other's.
- * "pinned": a virtual thread parks in a static initialiser. "spin": a thread spins.
- * "late": much is compiled, then a thread named late spins and one named late-park parks.
+ * <p>"initialise": one thread initialises a class and does not end, another waits for it. "cycle": two threads wait for
+ * each other's class. "pinned": a virtual thread parks in a static initialiser. "spin": a thread spins. "late": much
+ * code is compiled, then a thread named late spins and one named late-park parks.
  */
 public final class PlainFacts {
     static volatile boolean go;
@@ -140,7 +140,7 @@ public final class PlainFacts {
         return "";
     }
 
-    /** Code of the library that nothing has run yet. */
+    /** Code of the class library that has not run yet. */
     private static void compileMuch() {
         Map<String, List<Integer>> groups = IntStream.range(0, 200).boxed()
             .collect(Collectors.groupingBy(i -> String.format(Locale.ROOT, "%x/%08.3f", i % 7, i / 3.0), TreeMap::new,

@@ -1,7 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** "run N" calls a method N times and answers with the nanoseconds that took. */
+/** "run N" calls a method N times and answers with the time it took, in nanoseconds. */
 public final class ProbeCalls {
     private static long sum;
 

@@ -7,21 +7,21 @@ import java.lang.reflect.Method;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Threads that are for ever inside frames of classes with very many methods, and fill a chunk of records in no time: where these
- * classes are redefined again and again, their frames are of obsolete methods whose ids the JVM makes when they are asked for.
- * "rounds" answers with how often they have gone round, "quit" ends.
+ * Threads that are always inside frames of classes with very many methods, and quickly fill a chunk of records. If
+ * these classes are redefined repeatedly, the frames belong to obsolete methods, whose ids the JVM creates when they
+ * are asked for. "rounds" answers with the number of rounds, "quit" ends the program.
  */
 public final class Redefined {
     private static final int CLASSES = 12;
-    private static final int METHODS = 1000; // the JVM has 65,534 ids for what a class ever had
+    private static final int METHODS = 1000; // the JVM has 65,534 method ids for a class and all its versions
     private static final AtomicLong ROUNDS = new AtomicLong();
 
-    /** A class "Wide": run(Runnable) calls it; m0 to m999 do nothing. */
+    /** A class "Wide": its run(Runnable) calls the argument; m0 to m999 do nothing. */
     private static byte[] wide(String name) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
         String[] names = {name, "java/lang/Object", "java/lang/Runnable", "run", "()V", "(Ljava/lang/Runnable;)V", "Code"};
-        int fixed = names.length + 3 + 2; // texts, classes, what is called
+        int fixed = names.length + 3 + 2; // texts, classes, the callee
         out.writeInt(0xcafebabe);
         out.writeInt(50);
         out.writeShort(1 + fixed + METHODS);
@@ -75,7 +75,7 @@ public final class Redefined {
         out.writeInt(0);
     }
 
-    /** A class "Large" with one method and so many constants that the JVM can take it few times more. */
+    /** A class "Large" with one method and so many constants that the JVM can redefine it only a few times. */
     private static byte[] large() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
@@ -111,7 +111,7 @@ public final class Redefined {
         }
     }
 
-    /** A constructor that is left before super() has returned: what is why stacks are looked at. */
+    /** An exception leaves the constructor before super() has returned; this is why the agent reads stacks. */
     static class Base {
         Base(int x) { }
     }
@@ -156,7 +156,7 @@ public final class Redefined {
         }
     }
 
-    /** Calls the next class, the last one the work. */
+    /** Calls the next class; the last one does the work. */
     private static final class Next implements Runnable {
         private final Method[] chain;
         private final int at;

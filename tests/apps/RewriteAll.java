@@ -18,14 +18,15 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * Has a native library rewrite and the JVM verify classes. Lines: "image PROBES SECONDS" takes the classes of the JDK itself,
- * in an order that spreads over the packages, until the time is over (but one batch at least); "jars PROBES SECONDS FILE:FILE..." those of jars. The answer
- * says how many classes were rewritten, how many the JVM refused, and what the library counted.
+ * Makes a native library rewrite classes and the JVM verify them. "image PROBES SECONDS" takes the classes of the JDK
+ * itself, in an order that spreads over the packages, until the time is over (at least one batch); "jars PROBES SECONDS
+ * FILE:FILE..." takes those of jars. The answer has the number of classes rewritten, the number that the JVM refused,
+ * and the library's own counts.
  */
 public final class RewriteAll {
     private static final int BATCH = 250;
 
-    /** Returns how many classes the JVM refused; their names go to stderr. */
+    /** Returns the number of classes that the JVM refused; their names go to stderr. */
     private static native int rewrite(Class<?>[] classes, int probes);
 
     private static native String figures();

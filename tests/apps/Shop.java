@@ -6,8 +6,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A small shop, for the demo and the picture of the report page: customers put orders into a queue, clerks take them out,
- * and all clerks need the one stock, which an auditor now and then holds for long.
+ * A small shop, for the demo and the picture of the report page: customers put orders into a queue, clerks take them
+ * out, and all clerks need the one stock, which an auditor sometimes locks for long.
  *
  * <p>It prints READY and works until its input ends. Java 8.
  */
@@ -24,7 +24,7 @@ public final class Shop {
         }
     }
 
-    /** One lock for all of it: what the clerks wait for. */
+    /** One lock for the whole stock: the clerks wait for it. */
     static final class Stock {
         private final Map<String, Integer> counts = new HashMap<>();
 
@@ -46,7 +46,7 @@ public final class Shop {
         }
     }
 
-    /** Takes processor time. */
+    /** Uses processor time. */
     static final class Prices {
         double total(Order order) {
             double total = 0;
@@ -65,7 +65,7 @@ public final class Shop {
         }
     }
 
-    /** Makes garbage. */
+    /** Allocates garbage. */
     static final class Receipts {
         private final List<byte[]> last = new ArrayList<>();
 

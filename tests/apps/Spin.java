@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A fixed amount of CPU-bound work for the overhead benchmark. Each line "run N" does N rounds and answers with the time it
- * took in nanoseconds; the sum of the results is printed too, so that no compiler leaves the work out.
+ * A fixed amount of CPU-bound work for the overhead benchmark. Each line "run N" does N rounds and answers with the
+ * time in nanoseconds; the sum of the results is printed too, so that no compiler removes the work.
  */
 public final class Spin {
     private static final int SIZE = 1 << 16;

@@ -10,11 +10,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Threads that stand where a reader of stacks may look at them for as long as it likes: parked, waiting, blocked, dead
- * locked, sleeping, with locks in interpreted and in compiled frames, below reflection and lambdas.
+ * Threads that stay in known states for a reader of stacks: parked, waiting, blocked, deadlocked, sleeping, with locks
+ * in interpreted and in compiled frames, with frames of reflection and lambdas.
  *
- * <p>It prints READY when all of them stand. "virtual N" parks N virtual threads, "spin N" has N threads that run, "more N"
- * parks N more threads, "states" says what each thread does, "crash" writes to address 0x1230.
+ * <p>It prints READY when all of them are in their states. "virtual N" parks N virtual threads, "spin N" starts N
+ * running threads, "more N" parks N more threads, "states" prints the state of each thread, "crash" writes to address
+ * 0x1230.
  */
 public final class Standing {
     static final Object FIRST = new Object();
@@ -70,7 +71,7 @@ public final class Standing {
         }
     }
 
-    /** Called often first, so that it stands in compiled frames, locks and inlined calls among them. */
+    /** Called often beforehand, so that its frames are compiled, with locks and inlined calls. */
     static int compiled(int depth, Runnable bottom, Object lock) {
         if (depth == 0) {
             bottom.run();
@@ -226,7 +227,7 @@ public final class Standing {
         }
     }
 
-    /** One virtual thread has a monitor and a lock that virtual and platform threads want; one is in Object.wait. */
+    /** One virtual thread holds a monitor and a lock that virtual and platform threads want; one is in Object.wait. */
     static String virtualLocks() throws Exception {
         standVirtual("v-holder", Standing::hold, Thread.State.WAITING);
         standVirtual("v-enter", Standing::enter, Thread.State.BLOCKED);
@@ -247,7 +248,7 @@ public final class Standing {
         return value % 7 + 1;
     }
 
-    /** Writes where nothing is. */
+    /** Writes to an unmapped address. */
     private static void crash() throws Exception {
         Class<?> type = Class.forName("sun.misc.Unsafe");
         java.lang.reflect.Field field = type.getDeclaredField("theUnsafe");
@@ -255,7 +256,7 @@ public final class Standing {
         type.getMethod("putInt", long.class, int.class).invoke(field.get(null), 0x1230L, 1);
     }
 
-    /** What a thread does, in the words of jtrace.threadState. */
+    /** The state of a thread, in the words of jtrace.threadState. */
     private static String stateOf(ThreadInfo info) {
         StackTraceElement[] frames = info.getStackTrace();
         switch (info.getThreadState()) {
@@ -277,7 +278,7 @@ public final class Standing {
         }
     }
 
-    /** ID=STATE of each thread. */
+    /** ID=STATE for each thread. */
     static String states() {
         StringBuilder text = new StringBuilder();
         for (ThreadInfo info : ManagementFactory.getThreadMXBean().dumpAllThreads(false, false)) {

@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Calls whose tree is known: each method's name is its caller's and a letter. "spin N THREADS" makes them so often, "virtual N
- * THREADS" on virtual threads that change carriers (JDK 21 and later), "exit KIND" ends the JVM within them: exit, halt, daemon.
+ * A known tree of calls: each method's name is its caller's name and one letter more. "spin N THREADS" calls it N
+ * times, "virtual N THREADS" does so on virtual threads that change carriers (JDK 21 and later), "exit KIND" ends the
+ * JVM within the calls: exit, halt, daemon.
  */
 public final class Tree {
     private static final IllegalStateException FAILURE = new IllegalStateException("expected");

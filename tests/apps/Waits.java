@@ -9,15 +9,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Sleeps and parks whose number is known. Each line is a command, answered when all is done: "sleeps" (a thread "sleeper":
- * 5 ms, 3.5 ms, 7 ms, one minute that is interrupted), "duration" (JDK 19: 11 ms in a thread "sleeper"), "parks" (a thread
- * "parker": until unparked, 5 ms, until 6 ms from now, 4 ms without a blocker), "lock" (a thread "locker" waits for a lock
- * that "main" has), "open" (threads "waiter" in Object.wait, "contender" for a lock that "holder" has) and "close" (they end),
- * "virtualSleeps N" and "virtualParks N" (JDK 21: threads "virtual", three times 3 ms, one interrupted),
- * "benchParks N R", "benchHands N R", "benchSleeps N R" (the best of R rounds of N), "exit". "ours=N": frames of the tracer in the stacks of threads that waited.
+ * Sleeps and parks of known number. Each line is a command, answered when it is done: "sleeps" (a thread "sleeper": 5
+ * ms, 3.5 ms, 7 ms, one minute that is interrupted), "duration" (JDK 19: 11 ms in a thread "sleeper"), "parks" (a
+ * thread "parker": until unparked, 5 ms, until 6 ms from now, 4 ms without a blocker), "lock" (a thread "locker" waits
+ * for a lock that "main" holds), "open" (threads "waiter" in Object.wait, "contender" waiting for a lock that "holder"
+ * holds) and "close" (they end), "virtualSleeps N" and "virtualParks N" (JDK 21: threads "virtual", three times 3 ms,
+ * one interrupted), "benchParks N R", "benchHands N R", "benchSleeps N R" (the best of R rounds of N), "exit". In
+ * answers, "ours=N" is the number of frames of the tracer in the stacks of waiting threads.
  */
 public final class Waits {
-    /** What "parker" waits for. */
+    /** The blocker of "parker". */
     static final class Blocker {}
 
     interface Body {
@@ -40,7 +41,7 @@ public final class Waits {
         }
     }
 
-    /** Returns when the thread waits, whatever for. */
+    /** Returns when the thread waits, for whatever reason. */
     static void awaitWaiting(Thread thread) {
         while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
             Thread.yield();
@@ -79,7 +80,7 @@ public final class Waits {
         thread.join();
     }
 
-    /** Until it is in sleepUntilInterrupted(). */
+    /** Returns when the thread is in sleepUntilInterrupted(). */
     static void awaitLong(Thread thread) {
         for (;;) {
             awaitWaiting(thread);
@@ -139,10 +140,10 @@ public final class Waits {
         return threads;
     }
 
-    /** What "waiter" waits on. */
+    /** The object of the wait of "waiter". */
     static final class Meeting {}
 
-    /** What "contender" wants and "holder" has. */
+    /** The lock that "contender" wants and "holder" has. */
     static final class Taken {}
 
     private static final Meeting MEETING = new Meeting();
@@ -150,7 +151,7 @@ public final class Waits {
     private static final List<Thread> open = new ArrayList<>();
     private static CountDownLatch closing;
 
-    /** Until they are in their waits. */
+    /** Returns when all of them wait. */
     private static void open() throws Exception {
         closing = new CountDownLatch(1);
         CountDownLatch taken = new CountDownLatch(1);
@@ -189,7 +190,7 @@ public final class Waits {
         open.clear();
     }
 
-    /** One that does it n times. */
+    /** Runs the operation n times. */
     interface Round {
         void run(int n) throws Exception;
     }
@@ -204,7 +205,7 @@ public final class Waits {
 
     private static volatile int turn;
 
-    /** Whoever's turn it is wakes the other one; n parks and more of each. */
+    /** Each thread wakes the other in turn; at least n parks each. */
     static void handOver(int n) throws Exception {
         turn = 0;
         Thread self = Thread.currentThread();
@@ -281,7 +282,8 @@ public final class Waits {
             }
             case "virtualParks": {
                 Blocker blocker = new Blocker();
-                // JDK 21 says WAITING of a timed park as well, and one that is unparked there would lack it at the last one.
+                // JDK 21 reports WAITING for a timed park too. A thread unparked there would lack that unpark at its
+                // last park.
                 CountDownLatch atLast = new CountDownLatch(n);
                 List<Thread> threads = virtualThreads(n, () -> {
                     LockSupport.parkNanos(blocker, 3_000_000);

@@ -16,11 +16,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A small program that does a little of everything a tracer can see: threads that come and go, locks fought for, waits,
- * garbage of several sizes, exceptions, class loaders loaded and dropped, virtual threads.
+ * A small program that does a little of everything that a tracer can see: threads that start and end, contended locks,
+ * waits, garbage of several sizes, exceptions, class loaders that are loaded and dropped, virtual threads.
  *
- * <p>It prints READY, then answers each line of its input with one line: "OK ..." or "ERR ...". With the argument "busy" it
- * works by itself as well, until its input ends. Every command has done all it says when it answers.
+ * <p>It prints READY, then answers each line of its input with one line: "OK ..." or "ERR ...". With the argument
+ * "busy" it also works by itself, until its input ends. Each command is complete when it is answered.
  */
 public final class Workload {
     /** Loaded again by each class loader of the command "load". */
@@ -145,7 +145,7 @@ public final class Workload {
         return "released=" + count;
     }
 
-    /** N threads that find the lock taken: each contends exactly once at the least. */
+    /** N threads that find the lock taken: each contends at least once. */
     static String contend(int count) throws Exception {
         List<Thread> threads = new ArrayList<>();
         synchronized (LOCK) {
@@ -195,7 +195,7 @@ public final class Workload {
         return "parks=" + count;
     }
 
-    /** Parks N calls deep; called often enough before, its code is compiled. */
+    /** Parks N calls deep; if it was called often enough before, its code is compiled. */
     static String deep(int depth) {
         for (int i = 0; i < 20_000; i++) {
             down(i % 8, false);
@@ -269,7 +269,7 @@ public final class Workload {
         return "loaded=" + count;
     }
 
-    /** Collects until N more classes are unloaded than at "from". */
+    /** Collects until N more classes are unloaded than the number "from". */
     static String unload(int count, long from) throws Exception {
         ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
         for (int i = 0; i < 200 && classes.getUnloadedClassCount() - from < count; i++) {
@@ -288,7 +288,7 @@ public final class Workload {
         return gcCounts();
     }
 
-    /** Holds N MiB, collects, and says what the heap has and may have. */
+    /** Holds N MiB, collects, and answers with the used, committed and maximum size of the heap. */
     static String heap(int count) {
         byte[][] kept = new byte[16 * count][];
         for (int i = 0; i < kept.length; i++) {
@@ -309,7 +309,7 @@ public final class Workload {
         return text.toString().trim();
     }
 
-    /** A weak reference's referent dropped and collected. */
+    /** Drops the referent of a weak reference and collects it. */
     static String weak() throws Exception {
         WeakReference<Object> reference = new WeakReference<>(new Object());
         for (int i = 0; i < 200 && reference.get() != null; i++) {
@@ -386,7 +386,7 @@ public final class Workload {
         }
     }
 
-    /** The program's own work, a round at a time, for as long as the JVM runs. */
+    /** The program's own work, one round after another, as long as the JVM runs. */
     private static void workForEver() {
         try {
             for (int round = 0;; round++) {

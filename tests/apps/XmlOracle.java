@@ -26,23 +26,24 @@ import org.xml.sax.XMLReader;
 import org.xml.sax.ext.DefaultHandler2;
 
 /**
- * What the JDK's own XML parser (Xerces) says about traces.
+ * What the JDK's own XML parser (Xerces) reports about traces.
  *
  * XmlOracle document DTD SCHEMA FILE...: each file as a document, against the DTD and the schema ("-" for none).
  * XmlOracle fragments DTD FILE...: each line of a file as a document of its own, with its element as the root.
  *
- * One line per fault (at most 20 a file), then "valid FILE" or "invalid FILE FAULTS". Exit status 0: all valid; 1: not; 2: usage.
+ * One line per fault (at most 20 a file), then "valid FILE" or "invalid FILE FAULTS". Exit status 0: all valid; 1: not;
+ * 2: usage.
  */
 public class XmlOracle {
   private static final int MAX_FAULTS = 20;
   private static final String WRAPPER = "jtrace-fragments";
 
-  /** Collects what the parser reports; gives it the DTD whatever the document asks for. */
+  /** Collects what the parser reports, and supplies the DTD whatever the document asks for. */
   private static final class Judge extends DefaultHandler2 {
     final String dtd;
     final String file;
     int faults;
-    int linesBefore; // of the file, before what is being parsed
+    int linesBefore; // of the file, before the text that is being parsed
 
     Judge(String dtd, String file) {
       this.dtd = dtd;
@@ -89,7 +90,7 @@ public class XmlOracle {
     try {
       reader.parse(source);
     } catch (SAXException reported) {
-      // The judge has it.
+      // The judge has the fault already.
     }
   }
 
@@ -104,7 +105,7 @@ public class XmlOracle {
     return "<!DOCTYPE " + root + " SYSTEM \"dtd\">";
   }
 
-  /** A document without a DOCTYPE gets one, behind its XML declaration and on the same line. */
+  /** Adds a DOCTYPE to a document without one, after its XML declaration and on the same line. */
   private static InputStream withDoctype(BufferedInputStream in) throws IOException {
     byte[] start = new byte[1024];
     in.mark(start.length);
@@ -123,8 +124,9 @@ public class XmlOracle {
   }
 
   /**
-   * All attributes are CDATA, so that two lines of the same shape (the same but for values and text) are valid alike: one
-   * line of each shape is parsed as a document, then all lines in one go inside an element that may contain anything.
+   * All attributes are CDATA, so two lines of the same shape (equal except for values and text) are equally valid.
+   * Therefore one line of each shape is parsed as a document, then all lines at once inside an element that may contain
+   * anything.
    */
   private static void judgeFragments(Judge judge) throws Exception {
     Pattern values = Pattern.compile("\"[^\"]*\"|>[^<]+<");
