@@ -1,4 +1,4 @@
-// What benchmarks share.
+// Shared by the benchmarks.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace jtrace::test {
 
-// 0 without values; of an even number the mean of the two in the middle.
+// 0 without values; the mean of the two middle values if their number is even.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
@@ -25,7 +25,7 @@ inline double median(std::vector<double> values) {
 // The parts of a benchmark by name.
 using Benches = std::vector<std::pair<const char*, Result<> (*)(const Jdk&)>>;
 
-// main() of one: runs the parts that are named, or all, on each JDK outside the chroot. Exit status 1 if one failed.
+// main() of a benchmark: runs the named parts, or all, on each JDK outside the chroot. Exit status 1 if one failed.
 inline int run_benches(const Benches& all, const std::set<std::string>& wanted) {
   int status = 0;
   for (const auto& [name, bench] : all)

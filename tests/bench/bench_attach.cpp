@@ -1,6 +1,5 @@
-// Dynamic Attach against its peers, jattach (Debian package) and the JDK's own jcmd, in turns in one run; prints
-// medians and the ratios that are the goals (G1 to G6, G10 of the project's attach goals). A peer that is not here is
-// left out.
+// Dynamic Attach compared with jattach (Debian package) and the JDK's own jcmd, interleaved in one run. Prints medians
+// and their ratios. A peer that is not installed is left out.
 //
 //   bench_attach [--full] [cold|warm|inprocess|batch|dump|safety|refusals|stream]...      all of them by default
 #include <fcntl.h>
@@ -47,7 +46,7 @@ struct Ran {
   int status = -1;
 };
 
-// One program from posix_spawn to its end, its output to nowhere.
+// Runs one program from posix_spawn to its end, with its output discarded.
 Ran run(const std::vector<std::string>& words) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -69,7 +68,7 @@ struct Client {
   std::string name;
   std::vector<std::string> prefix;  // before the pid
   std::vector<std::string> suffix;  // after it
-  int every = 1;                    // takes part in each `every`th round: jcmd is slow
+  int every = 1;                    // takes part in every `every`th round: jcmd is slow
   std::vector<double> times{};
   int failures = 0;
 
@@ -118,7 +117,7 @@ std::unique_ptr<JvmProcess> start(const Jdk& jdk, std::vector<std::string> flags
   std::exit(1);
 }
 
-// G1: a JVM of its own for each first command.
+// The first command of a JVM; a new JVM for each.
 void bench_cold() {
   const int rounds = g_full ? 15 : 7;
   for (const Jdk& jdk : jdks()) {
@@ -134,7 +133,7 @@ void bench_cold() {
   }
 }
 
-// G2: the listener stands.
+// Commands to a JVM whose listener runs already.
 void bench_warm() {
   const int rounds = g_full ? 300 : 100;
   for (const Jdk& jdk : jdks()) {
@@ -150,7 +149,7 @@ void bench_warm() {
   }
 }
 
-// The least a round trip takes: connect, send, receive to the end, close.
+// The shortest possible round trip: connect, send, receive to the end, close.
 double raw_round_trip(const std::string& path) {
   const std::string request("1\0jcmd\0VM.version\0\0\0", 20);
   char reply[4096];
@@ -165,7 +164,7 @@ double raw_round_trip(const std::string& path) {
   return microseconds_since(start_time);
 }
 
-// G3
+// A command within one process.
 void bench_inprocess() {
   const int rounds = g_full ? 3000 : 1500;
   for (const Jdk& jdk : jdks()) {
@@ -205,7 +204,7 @@ void bench_batch() {
   }
 }
 
-// Milliseconds at the safepoint of each thread dump the log has.
+// Milliseconds of the safepoint of each thread dump in the log.
 std::vector<double> dump_pauses(const std::string& log) {
   std::vector<double> pauses;
   const std::string text = read_file(log).value_or("");
@@ -217,7 +216,7 @@ std::vector<double> dump_pauses(const std::string& log) {
   return pauses;
 }
 
-// G4: the pause one thread dump costs the target, by client, with readers that keep up and with one that sleeps.
+// The pause that one thread dump costs the target, by client, with readers that keep up and with one that sleeps.
 void bench_dump() {
   const auto jdk = any_jdk(25);
   if (!jdk) {
@@ -262,7 +261,7 @@ void bench_dump() {
               "G4 dump");
 }
 
-// G5: JVMs in their first milliseconds, and programs that a SIGQUIT ends. None may die or print.
+// JVMs in their first milliseconds, and programs that a SIGQUIT ends. None may die or print.
 void bench_safety() {
   const int each = g_full ? 200 : 60;
   const auto jdk = any_jdk();
@@ -302,7 +301,7 @@ void bench_safety() {
               killed);
 }
 
-// G6: how long a refusal takes.
+// The time of a refusal.
 void bench_refusals() {
   const auto jdk = any_jdk();
   if (!jdk) return;
@@ -331,7 +330,7 @@ void bench_refusals() {
   const auto busy = start(*jdk);
   const auto process = target::Process::open(busy->pid());
   const auto session = attach::AttachSession::open(*process);
-  // Half a request holds the listener.
+  // An incomplete request keeps the listener busy.
   const UniqueFd half(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::strcpy(address.sun_path, busy->inside("/tmp/.java_pid" + std::to_string(process->nspid())).c_str());
@@ -343,7 +342,7 @@ void bench_refusals() {
               late.status, late.microseconds / 1000);
 }
 
-// G10: a reply far larger than the memory it may take.
+// A reply far larger than the memory that may be used for it.
 void bench_stream() {
   const std::uint64_t size = g_full ? std::uint64_t{3} << 30 : std::uint64_t{512} << 20;
   int ends[2];

@@ -1,11 +1,10 @@
-// How fast traces are read and converted: a document of our own making (16 threads, 2,000 classes, 20,000 methods; 94 %
-// entries and exits, 4 % allocations, 2 % monitors) in a file. Reading is compared with the bare parses of expat and
-// libxml2 (SAX, push) in turns in the same run; each conversion runs in a process of its own for its memory and stands
-// beside the read. Prints element rates, ratios, seconds, the greatest resident size. Exit status 1: a conversion
-// failed.
+// Speed of reading and converting traces: a generated document (16 threads, 2,000 classes, 20,000 methods; 94 % entries
+// and exits, 4 % allocations, 2 % monitors) in a file. Reading is compared with the bare parsers expat and libxml2
+// (SAX, push), interleaved in the same run; each conversion runs in a process of its own, for its memory, and is
+// printed beside the time of reading. Prints element rates, ratios, seconds, the largest resident size. Exit status 1:
+// a conversion failed.
 //
-//   bench_convert [MB (500)] [read | roundtrip | report | merge | FORMAT]...   (all where none is named; FORMAT as in
-//   --to)
+//   bench_convert [MB (500)] [read | roundtrip | report | merge | FORMAT]...   (all by default; FORMAT as in --to)
 #include <expat.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -130,7 +129,7 @@ class Generator {
                               .threadOwner = ThreadId(1 + random() % kThreads)});
       blocked_[thread] = blocked_[thread].present() ? ObjectId() : object;
     } else if (auto& stack = stacks_[thread]; stack.empty() || (stack.size() < 40 && random() % 2 == 0)) {
-      // Each method calls a few others, as programs do.
+      // Each method calls a few others, as in real programs.
       const std::uint64_t caller = stack.empty() ? thread : stack.back().method;
       stack.push_back({1 + (caller * 7 + random() % 3) % kMethods, ++tickets_});
       put(MethodEntry{.threadIdRef = ThreadId(thread),
@@ -212,7 +211,7 @@ std::uint64_t read_with_ours(const std::string& path) {
   return summary.elements;
 }
 
-// Runs `work` in a child: its seconds and greatest resident size in MB.
+// `work` in a child process: its seconds and its largest resident size in MB.
 struct Run {
   double seconds, megabytes;
 };

@@ -1,8 +1,8 @@
-// From the rings to the document: two threads write monitor events into a pool as fast as they can and wait where it is
-// full; the drainer sorts them and writes XML. All events must arrive. Prints events per second into nothing and into a
-// file, and the floor: the same events drained and thrown away.
+// From the rings to the document: two threads write monitor events into a pool as fast as they can, and wait when it is
+// full; the drainer sorts them and writes XML. All events must arrive. Prints events per second without output and into
+// a file, and the floor: the same events drained and discarded.
 //
-//   bench_drain [EVENTS [FILE]]   default 20 million; FILE is written and removed (default: only into nothing)
+//   bench_drain [EVENTS [FILE]]   default 20 million; FILE is written and removed (default: no file)
 #include <unistd.h>
 
 #include <cstdio>
@@ -30,7 +30,7 @@ std::unique_ptr<std::byte, decltype(&std::free)> make_pool() {
   return {static_cast<std::byte*>(std::aligned_alloc(4096, kPoolSize)), &std::free};
 }
 
-// The threads and the one monitor that the events refer to.
+// Defines the threads and the one monitor that the events refer to.
 void define(const record::Pool& pool) {
   record::DefinitionWriter definitions(pool);
   for (std::uint64_t thread = 1; thread <= kProducers; ++thread) {
@@ -56,7 +56,7 @@ void produce(const record::Pool& pool, std::uint64_t thread, std::uint64_t event
   writer.close();
 }
 
-// The floor: what is drained goes nowhere.
+// The floor: drained records are discarded.
 class Nothing final : public record::RecordSink {
  public:
   Result<> on_definition(std::span<const std::byte>) override { return {}; }

@@ -1,9 +1,9 @@
-// Histograms and heap dumps of `jtrace inspect` against jhsdb and jcmd of the same JDK, in one run; prints ratios. JDKs
-// of this machine alone (JTRACE_TEST_JDKS narrows them).
+// Histograms and heap dumps of `jtrace inspect` compared with jhsdb and jcmd of the same JDK, in one run; prints
+// ratios. Only JDKs of this machine, not of the chroot (JTRACE_TEST_JDKS selects some).
 //
 //   bench_heap [histogram|dump|live|scale MEGABYTES...]      histogram, dump and live by default
 //
-// JTRACE_BENCH_NODES: nodes that the program keeps, three objects each (700000).
+// JTRACE_BENCH_NODES: the number of nodes that the program keeps, three objects each (700000).
 #include <fcntl.h>
 #include <sys/resource.h>
 
@@ -53,7 +53,7 @@ Result<std::unique_ptr<JvmProcess>> full_jvm(const Jdk& jdk, std::vector<std::st
   return jvm;
 }
 
-// A JVM that has died; its core lies in a folder without a name, which the descriptor holds.
+// A JVM that has died; its core is in an unlinked directory that the descriptor keeps open.
 struct Core {
   std::unique_ptr<JvmProcess> jvm;
   UniqueFd folder;
@@ -155,7 +155,7 @@ Result<> bench_live(const Jdk& jdk) {
   return {};
 }
 
-// How the cost grows with the heap: read while the JVM runs, which takes no memory here.
+// How the cost grows with the heap. The heap is read while the JVM runs, which needs no memory for a copy.
 Result<> bench_scale(const Jdk& jdk, int megabytes) {
   constexpr int kBytesOfNode = 72;  // a node with its Integer and payload
   const int count = static_cast<int>(static_cast<std::int64_t>(megabytes) * 1'000'000 / kBytesOfNode);
@@ -185,7 +185,7 @@ int run(std::vector<std::string> wanted) {
   if (wanted.empty()) wanted = {"histogram", "dump", "live"};
   int status = 0;
   for (const Jdk& jdk : jdks()) {
-    if (jdk.root || jdk.version < 9) continue;  // 8 has no jhsdb
+    if (jdk.root || jdk.version < 9) continue;  // JDK 8 has no jhsdb
     if (wanted.front() == "scale") {
       for (std::size_t i = 1; i < wanted.size(); ++i)
         status |= report(bench_scale(jdk, std::atoi(wanted[i].c_str())), jdk.name);

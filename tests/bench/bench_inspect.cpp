@@ -1,5 +1,6 @@
-// `jtrace inspect` and `stack` against the same JDK's own tools, in turns in one run; prints medians and
-// ratios. JDKs of this machine alone (JTRACE_TEST_JDKS narrows them). A peer that is not here is left out.
+// `jtrace inspect` and `stack` compared with the same JDK's own tools, interleaved in one run; prints medians and
+// ratios. Only JDKs of this machine, not of the chroot (JTRACE_TEST_JDKS selects some). A peer that is not installed is
+// left out.
 //
 //   bench_inspect [core|stack|many]...      all of them by default
 #include <fcntl.h>
@@ -28,7 +29,7 @@ double milliseconds(const CommandOutput& done) {
   return std::chrono::duration<double, std::milli>(done.elapsed).count();
 }
 
-// The wall time of a command, ms; nothing where it cannot be run.
+// The wall time of a command in ms; nothing if it cannot be run.
 std::optional<double> timed(const std::vector<std::string>& words, std::string* out = nullptr) {
   const auto done = run_command(words, {.timeout = std::chrono::minutes(3)});
   if (!done || done->status != 0) return std::nullopt;
@@ -126,7 +127,7 @@ Result<> bench_stack(const Jdk& jdk) {
   return {};
 }
 
-// The pause with 5,000 threads, all at once.
+// The pause with 5,000 threads that are stopped all at once.
 Result<> bench_many(const Jdk& jdk) {
   constexpr int kThreads = 5000;
   JTRACE_ASSIGN_OR_RETURN(const auto jvm, standing(jdk, kThreads, {"-Xss256k"}));

@@ -1,7 +1,7 @@
-// What METHOD_ENTRY and METHOD_EXIT cost through the JVMPI bridge, with a profiler that does nothing with them, beside
-// methodEntry and methodExit of jtrace's own agent (into the ring, coarse and precise time): a recursive fib, nothing
-// but calls, on each of JDK 17 and 25 that is there. Best of many rounds inside the program, three JVMs of each in
-// turns; medians, and the ratio of what a call costs beyond the untraced one.
+// The cost of METHOD_ENTRY and METHOD_EXIT through the JVMPI bridge, with a profiler that ignores them, compared with
+// methodEntry and methodExit of jtrace's own agent (into the ring, coarse and precise time): a recursive fib, which
+// does nothing but call, on each of JDK 17 and 25 that is installed. Best of many rounds inside the program, three JVMs
+// of each kind in turns; prints medians, and the ratio of what a call costs more than an untraced one.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -20,10 +20,10 @@ using namespace jtrace::test;
 constexpr double kCalls = 242'785;  // of fib(25)
 constexpr int kTurns = 3;
 
-// ns a call; 0: not measured.
+// ns per call; 0: not measured.
 double best(JvmProcess& jvm) {
   double ns = 0;
-  for (int i = 0; i < 2; ++i) {  // the first is compiled anew
+  for (int i = 0; i < 2; ++i) {  // in the first, methods are compiled again
     const auto answer = jvm.ask("bench 25 20", std::chrono::minutes(3));
     if (!answer) return 0;
     ns = static_cast<double>(value_in(*answer, "ns")) / kCalls;
@@ -51,7 +51,7 @@ double by_agent(const Jdk& jdk, const char* time) {
       (*jvm)->pid(), {"--events", "methods", "--time", time, "--filter", "JvmpiZoo include", "--filter", "* exclude"});
   if (!run || !rewritten(**run)) return 0;
   const double ns = best(**jvm);
-  (void)(*run)->finish(9);  // the ring is full: events are lost, and said to be
+  (void)(*run)->finish(9);  // the ring is full: events are lost, and reported as lost
   return ns;
 }
 

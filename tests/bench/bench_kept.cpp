@@ -1,8 +1,8 @@
-// That every call is kept, and what is lost is counted: a program makes calls (and returns), on each of JDK 17 and 25
-// that is there.
-//   block: as many events as asked for are spilled with the limit of waiting lifted; read again: each entry has its
-//   exit, and there are as many as the program knows it made. drop: a small ring memory, so that most are lost: those
-//   that were written and those that were counted as lost are all.
+// Checks that every call is kept and that losses are counted: a program makes calls (and returns), on each of JDK 17
+// and 25 that is installed.
+//   block: the given number of events is spilled without a limit for the waiting; read again, each entry has its exit,
+// and their number is that of the program. drop: a small ring memory, so that most events are lost; those written and
+// those counted as lost add up to all.
 //
 //   bench_kept [MILLIONS]   events under block; default 100
 #include <signal.h>
@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kFib = 27;  // some 300,000 calls a command
 
-// Calls and returns, matched by thread and ticket.
+// Matches calls and returns by thread and ticket.
 class Matcher final : public trace::EventSink {
  public:
   Result<> write(const trace::Event& event) override {
@@ -65,7 +65,7 @@ struct Run {
   double seconds = 0;
 };
 
-// A spill of so many calls of fib; nothing where it could not be made.
+// A spill of `calls` calls of fib; nothing if it could not be made.
 std::optional<Run> spill(const Jdk& jdk, const std::string& path, std::uint64_t calls,
                          const std::vector<std::string>& options) {
   auto jvm = JvmProcess::start(jdk, "Calls", attachable(jdk));
@@ -115,7 +115,7 @@ bool bench_block(const Jdk& jdk, const std::string& path, std::uint64_t events) 
   return whole;
 }
 
-// The number before `word` in what jtrace said at its end.
+// The number before `word` in jtrace's closing message.
 std::uint64_t number_before(const std::string& text, const std::string& word) {
   const std::size_t end = text.find(" " + word);
   if (end == std::string::npos) return 0;

@@ -1,16 +1,25 @@
-// What methodEntry, methodExit and methodCount cost: a recursive fib (nothing but calls) and a program of collections
-// (calls between the JDK's own), and a real one (Eclipse's compiler, package libeclipse-jdt-core-java, where that is
-// there; each compilation is one "call"), on each of JDK 17 and 25 that is there. Best of many rounds inside the
-// program; ratios to the same JVM before the attach.
-//   counted: methodCount; slower than: --slower-than, with nothing that is; ring: events that find no room are dropped,
-//   so that the cost is that of the probes; drained: every event is kept after: when jtrace has gone out again;
-//   processor time: --cpu-time; receivers: --objects; arguments: --arguments with one int
+// The cost of methodEntry, methodExit and methodCount: a recursive fib (nothing but calls), a program of collections
+// (calls through the JDK's own methods), and a real one (Eclipse's compiler, package libeclipse-jdt-core-java, if
+// installed; each compilation is one "call"), on each of JDK 17 and 25 that is installed. Best of many rounds inside
+// the program; ratios to the same JVM before the attach.
+//
+// clang-format off
+//   counted          methodCount
+//   slower than      --slower-than, with no call that is slower
+//   ring             events that find no room are dropped, so that the cost is that of the probes
+//   drained          every event is kept
+//   after            jtrace has detached
+//   processor time   --cpu-time
+//   receivers        --objects
+//   arguments        --arguments with one int
+// clang-format on
+//
 // Allocations: objAlloc of each object, by bytecode; peer: JVM TI's sampling of every object.
 // Peers, in the same run: JFR's method timing (JDK 25), which counts calls and sums their times; JVM TI's MethodEntry
 // and MethodExit with callbacks that do nothing.
 //
-//   bench_methods [brief|program|receivers|calls]   brief: untraced, the ring, what is kept, and the peers; the others:
-//   the real program, the fib of an object, or what methodCall and methodReturn cost, alone
+//   bench_methods [brief|program|receivers|calls]   brief: untraced, the ring, every event kept, and the peers; the
+//   others: only the real program, the fib of an object, or the cost of methodCall and methodReturn
 #include <signal.h>
 
 #include <algorithm>
@@ -45,7 +54,7 @@ struct Workload {
   std::vector<std::string> filters;
 };
 
-// Best time for a call of the workload's, over `rounds`.
+// The best time of a call of the workload, over `rounds`.
 Figure measure(JvmProcess& jvm, const Workload& work, int rounds) {
   const std::string command = work.command + (" " + std::to_string(work.size)) + " " + std::to_string(rounds);
   const auto answer = jvm.ask(command, std::chrono::minutes(3));
@@ -56,7 +65,7 @@ Figure measure(JvmProcess& jvm, const Workload& work, int rounds) {
   return {static_cast<double>(value_in(*answer, "ns")) / static_cast<double>(value_in(*answer, "calls"))};
 }
 
-// The best that it comes to when nothing more is compiled: a program of thousands of methods takes its time.
+// The best time when compilation has finished: a program of thousands of methods needs a while for that.
 Figure settled(JvmProcess& jvm, const Workload& work, int rounds) {
   Figure best = measure(jvm, work, rounds);
   for (int same = 0, tries = 0; same < 2 && tries < 12; ++tries) {
@@ -76,7 +85,7 @@ void row(const char* name, Figure figure, Figure base) {
 
 enum class Into { kDocument, kSpill };
 
-// `events` with `options`; compiled anew first.
+// `events` with `options`; the methods are compiled again first.
 void traced(JvmProcess& jvm, const char* name, Figure base, const Workload& work, int rounds, const char* events,
             const std::vector<std::string>& options = {}, Into into = Into::kDocument) {
   const ScratchDir folder;
@@ -143,7 +152,7 @@ const std::vector<std::string> kKeep{"--when-full", "block", "--block-limit", "1
 
 void bench_fib(const Jdk& jdk, JvmProcess& jvm, bool brief) {
   const Workload work{"fib", "bench", 25, {"--filter", "Calls fib include", "--filter", "* exclude"}};
-  Workload small = work;  // where every event is written
+  Workload small = work;  // for the run in which every event is written
   small.size = 20;
   std::printf("%s: %s\n", jdk.name.c_str(), work.name);
   measure(jvm, work, 50);
@@ -166,7 +175,7 @@ void bench_fib(const Jdk& jdk, JvmProcess& jvm, bool brief) {
   peer_jvmti(jdk, small, base);
 }
 
-// Each call of fib is made by a fib: one methodCall and methodReturn for each methodEntry and methodExit, the peer.
+// fib makes each call of fib: one methodCall and methodReturn for each methodEntry and methodExit, the peer.
 void bench_calls(const Jdk& jdk, JvmProcess& jvm) {
   const Workload work{"fib, called", "bench", 20, {"--filter", "Calls fib include", "--filter", "* exclude"}};
   std::printf("%s: %s\n", jdk.name.c_str(), work.name);
@@ -179,7 +188,7 @@ void bench_calls(const Jdk& jdk, JvmProcess& jvm) {
   traced(jvm, "calls kept, spill to a file", base, work, 40, "calls", kKeep, Into::kSpill);
 }
 
-// The same recursion as an instance method: what the receiver of each call costs.
+// The same recursion as an instance method: the cost of each call's receiver.
 void bench_receivers(const Jdk& jdk, JvmProcess& jvm) {
   const Workload work{
       "fib of an object", "benchObject", 20, {"--filter", "Calls fib* include", "--filter", "* exclude"}};
@@ -194,7 +203,7 @@ void bench_receivers(const Jdk& jdk, JvmProcess& jvm) {
   traced(jvm, "ring, arguments", base, work, 100, "methods", {"--arguments"});
 }
 
-// Figures are for an object.
+// Figures are per object.
 void bench_allocations(const Jdk& jdk, JvmProcess& jvm) {
   const Workload work{"two objects a round", "benchNew", 2000, {"--filter", "Calls* include", "--filter", "* exclude"}};
   std::printf("%s: %s\n", jdk.name.c_str(), work.name);

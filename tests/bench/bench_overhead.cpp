@@ -1,4 +1,4 @@
-// What it costs a CPU-bound program to be traced: the same JVM, the same work, with and without `jtrace attach`
+// The cost of being traced for a CPU-bound program: the same JVM, the same work, with and without `jtrace attach`
 // (default events), in turns. Prints the medians and their ratio for each JDK; goal: 1.02 at most.
 //
 //   bench_overhead [ROUNDS [WORK]]   rounds per side (15), units of work in each (60)
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kGoal = 1.02;
 
-// Milliseconds that `work` units took, as the program measured them.
+// Milliseconds for `work` units, as the program measured them.
 Result<double> run_work(JvmProcess& jvm, int work) {
   JTRACE_ASSIGN_OR_RETURN(const std::string answer, jvm.ask("run " + std::to_string(work)));
   return std::strtod(answer.c_str(), nullptr) / 1e6;
@@ -26,7 +26,7 @@ struct Times {
   std::vector<double> traced;
 };
 
-// One after the other in pairs, the order of a pair changing, so that what the machine does meanwhile hits both alike.
+// Both sides in pairs of alternating order, so that other load of the machine affects both alike.
 Result<> run_pair(JvmProcess& jvm, int work, bool traced_first, Times& times) {
   for (const bool traced : {traced_first, !traced_first}) {
     std::unique_ptr<TraceRun> run;

@@ -1,5 +1,4 @@
-// hsperf against the JDK's jstat, in turns in one run: prints medians, ratios and the goals (section 7 of the project's
-// perfdata goals).
+// hsperf compared with the JDK's jstat, interleaved in one run: prints medians, ratios and goals.
 //
 //   bench_perfdata [stat|read|scan|poll|pauses]...      all of them by default
 #include <fcntl.h>
@@ -61,7 +60,7 @@ std::unique_ptr<JvmProcess> start(const Jdk& jdk, std::vector<std::string> flags
   return std::move(*jvm);
 }
 
-// Microseconds of wall time; 0 where it failed.
+// Microseconds of wall time; 0 if it failed.
 double run_once(const std::vector<std::string>& argv, double* cpu = nullptr) {
   const auto done = run_command(argv);
   if (!done || done->status != 0) return 0;
@@ -92,7 +91,7 @@ double nanoseconds_each(const std::function<void()>& what) {
   return median(rounds);
 }
 
-// All counters again and again; the peer is a row of a jstat that is up and running, by its CPU time.
+// All counters, repeatedly. The peer is one row of a running jstat, by its CPU time.
 void bench_read(const Jdk& jdk) {
   const auto jvm = start(jdk);
   auto source = CounterSource::of_process(jvm->pid());
@@ -113,7 +112,7 @@ void bench_read(const Jdk& jdk) {
   const auto report = [&](const char* name, double ns, double goal) {
     std::printf("read    %-34s %6.0f ns (goal <= %.0f) | jstat %.0f times as long\n", name, ns, goal, row / ns);
   };
-  // What this machine needs for the same bytes without any code of ours.
+  // The time of this machine for the same bytes without jtrace's code.
   void* const bare = ::mmap(nullptr, buffer.size(), PROT_READ, MAP_SHARED, source->file()->fd(), 0);
   if (bare != MAP_FAILED) {
     std::printf("read    floor: memcpy %.0f ns, pread(2) %.0f ns\n", nanoseconds_each([&] {
@@ -143,8 +142,7 @@ std::uint64_t resident_kib() {
   return at == std::string::npos ? 0 : std::strtoull(status->c_str() + at + 6, nullptr, 10);
 }
 
-// What the kernel needs to open each file once and to copy its bytes twice into memory of its own, without any code of
-// ours.
+// The kernel's time to open each file once and to copy its bytes twice, without jtrace's code.
 double bare_scan_ms(const ScratchDir& folder, int files, std::size_t size) {
   std::vector<UniqueFd> open_files;
   std::vector<std::vector<std::byte>> copies(static_cast<std::size_t>(files));
@@ -158,7 +156,7 @@ double bare_scan_ms(const ScratchDir& folder, int files, std::size_t size) {
   return static_cast<double>(monotonic_ns() - before) / 1e6;
 }
 
-// A thousand files, as of a thousand JVMs: found, read and made text. jstat would be started a thousand times.
+// A thousand files, as of a thousand JVMs: found, read and formatted. jstat would have to be started a thousand times.
 void bench_scan(const Jdk& jdk) {
   const auto jvm = start(jdk);
   const auto source = CounterSource::of_process(jvm->pid());
@@ -243,7 +241,7 @@ void bench_poll(const Jdk& jdk) {
   }
 }
 
-// Collections at a given pace.
+// Collects at a given rate.
 constexpr const char* kGcApp = R"java(
 public final class GcPace {
     public static void main(String[] args) throws Exception {
@@ -268,7 +266,7 @@ struct Pause {
   double start = 0, duration = 0;  // seconds since the JVM began; seconds
 };
 
-// "[12.345678901s] GC(7) Pause Full (System.gc()) 1M->1M(8M) 1.234ms": the line comes at the pause's end.
+// "[12.345678901s] GC(7) Pause Full (System.gc()) 1M->1M(8M) 1.234ms": the line is written at the end of the pause.
 std::vector<Pause> logged_pauses(const std::string& log) {
   static const std::regex kLine(R"(\[([0-9]+)ns\].* Pause .* ([0-9.]+)ms)");
   std::vector<Pause> pauses;

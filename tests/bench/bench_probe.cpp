@@ -1,9 +1,9 @@
-// `jtrace probe` against bpftrace in turns in one run: what a method event costs the JVM, how long it takes to set and
-// to take out the probes; prints medians and ratios. Needs root, JDKs of this machine with probes (JTRACE_TEST_JDKS
-// narrows them). bpftrace is left out where it is not here.
+// `jtrace probe` compared with bpftrace, interleaved in one run: the cost of a method event for the JVM, and the time
+// to set and remove the probes; prints medians and ratios. Needs root, and JDKs of this machine with probes
+// (JTRACE_TEST_JDKS selects some). bpftrace is left out if it is not installed.
 //
-// Beside the events stands what an empty BPF program at the same place costs: the kernel's own part, which nobody gets
-// below. `facts`: how long it takes to read, out of a JVM that runs, what probes do not say; nothing is stopped for it.
+// The cost of an empty BPF program at the same place is printed too: it is the kernel's own part, below which nobody
+// can go. `facts`: the time to read what probes do not give from a running JVM; nothing is stopped for it.
 //
 //   bench_probe [event|set|facts]...      all by default
 #include <algorithm>
@@ -35,7 +35,7 @@ Result<double> call_ns(JvmProcess& jvm) {
   return std::strtod(answer.c_str(), nullptr) / kCalls;
 }
 
-// The cost of a call while a tracer runs that says `ready` on stdout or stderr when its probes are set.
+// The cost of a call while a tracer runs. The tracer prints `ready` on stdout or stderr when its probes are set.
 Result<double> traced_ns(JvmProcess& jvm, const std::vector<std::string>& words, std::string_view ready, bool on_err) {
   JTRACE_ASSIGN_OR_RETURN(const auto tracer, BackgroundCommand::start(words));
   const auto line = on_err ? tracer->wait_err_line(ready, kStart) : tracer->wait_out_line(ready, kStart);
@@ -50,7 +50,7 @@ Result<double> traced_ns(JvmProcess& jvm, const std::vector<std::string>& words,
   return median(took);
 }
 
-// The cost of a call with a program at method__entry that does nothing.
+// The cost of a call with an empty program at method__entry.
 Result<double> empty_ns(JvmProcess& jvm) {
   JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(jvm.pid()));
   JTRACE_ASSIGN_OR_RETURN(const dtrace::Libjvm libjvm, dtrace::libjvm_of_process(process));
@@ -86,7 +86,7 @@ Result<> bench_event(const Jdk& jdk) {
   JTRACE_ASSIGN_OR_RETURN(const auto jvm, JvmProcess::start(jdk, "ProbeCalls", {.flags = {"-XX:+DTraceMethodProbes"}}));
   const std::string pid = jvm->pid_text(), filter = "/pid == " + pid + "/ ";
   const std::string probe = "usdt:" + jdk.libjvm() + ":hotspot:method__entry ";
-  // What is printed is read when all probes are set.
+  // Its output is read when all probes are set.
   const std::string tick = " interval:ms:100 { printf(\"tick\\n\"); }";
   const std::string counting = probe + filter + "{ @ = count(); }" + tick;
   const std::string texts = probe + filter + "{ @[str(arg1, arg2), str(arg3, arg4)] = count(); }" + tick;
@@ -118,7 +118,7 @@ double milliseconds_behind(const std::string& text, std::string_view words) {
   return at == text.npos ? -1 : std::strtod(text.c_str() + at + words.size(), nullptr);
 }
 
-// Setting and taking out all sites of provider hotspot.
+// Sets and removes all sites of provider hotspot.
 Result<> bench_set(const Jdk& jdk) {
   JTRACE_ASSIGN_OR_RETURN(
       const auto jvm,

@@ -1,6 +1,7 @@
-// `jtrace profile` against JFR and against no profiler, in turns in one run: what it costs a busy program, what its own
-// process uses, and how far its shares are from those of a program that meters itself. JDKs of this machine alone
-// (JTRACE_TEST_JDKS narrows them); a JDK without jcmd and jfr is measured without JFR.
+// `jtrace profile` compared with JFR and with no profiler, interleaved in one run: its cost for a busy program, the
+// processor time of its own process, and how far its shares are from those of a program that measures itself. Only JDKs
+// of this machine, not of the chroot (JTRACE_TEST_JDKS selects some); a JDK without jcmd and jfr is measured without
+// JFR.
 //
 //   bench_profile [cost|shares]...      both by default
 #include <algorithm>
@@ -66,7 +67,7 @@ Result<> bench_cost(const Jdk& jdk) {
   const int size = static_cast<int>(60 * kRunMs / warm);
   for (const char* hz : {"99", "999"}) JTRACE_RETURN_IF_ERROR(cost_at(jdk, *jvm, size, hz));
   const auto reader = run_jtrace({"profile", jvm->pid_text(), "--duration", "8"}, {.timeout = std::chrono::minutes(1)});
-  // At rest: what it costs to open a target and to look at its rings.
+  // On an idle JVM: the cost of opening a target and reading its rings.
   if (reader)
     std::printf("%-12s reader at rest: %.2f %% of a processor, the opening of the target included\n", jdk.name.c_str(),
                 100 * std::chrono::duration<double>(reader->cpu).count() /
@@ -107,7 +108,7 @@ Result<Shares> by_jtrace(JvmProcess& jvm, const std::string& hz, const std::stri
   return parts;
 }
 
-// One recording; the period is that of jdk.ExecutionSample.
+// One recording; `period` is that of jdk.ExecutionSample.
 Result<Shares> by_jfr(const Jdk& jdk, JvmProcess& jvm, const std::string& period, const std::string& path) {
   const auto tool = [&](const char* name, std::vector<std::string> words) -> Result<std::string> {
     words.insert(words.begin(), jdk.home + "/bin/" + name);

@@ -1,8 +1,9 @@
-// What it takes to put the probes into a JVM with many classes: JDK 17 and 25, each with 6,000 classes loaded and
-// linked, fresh JVMs in turns. From the start of `jtrace attach` (entry, exit, throw, catch in every class of the JDK)
-// until the trace says that all are rewritten, and until the detach has put all back; the longest time for which a busy
-// thread stood still in either. Peer and floor: an agent that retransforms the same classes in batches as large and
-// changes nothing. The rewriter alone: processor time for a class of the JDK's image, with entry, exit and handlers.
+// The time to insert the probes into a JVM with many classes: JDK 17 and 25, each with 6,000 classes loaded and linked,
+// new JVMs in turns. Measured from the start of `jtrace attach` (entry, exit, throw, catch in every class of the JDK)
+// until the trace reports that all are rewritten, and until the detach has restored all; and the longest time for which
+// a busy thread stood still in either. Peer and floor: an agent that retransforms the same classes in batches of the
+// same size and changes nothing. The rewriter alone: processor time per class of the JDK's image, with entry, exit and
+// handlers.
 //
 //   bench_rewrite [CLASSES]
 #include <signal.h>
@@ -65,7 +66,7 @@ Turn traced(const Jdk& jdk, long classes) {
   turn.seconds = since(begin);
   turn.stall_ms = stall_ms(*jvm);
   const auto end = Clock::now();
-  (void)(*run)->stop(9);  // the ring is full: events are lost, and said to be
+  (void)(*run)->stop(9);  // the ring is full: events are lost, and reported as lost
   turn.detach_seconds = since(end);
   turn.detach_stall_ms = stall_ms(*jvm);
   const auto document = (*run)->document();

@@ -1,8 +1,8 @@
-// What `--events sleeps,parks` adds to a park and to a sleep, on each of JDK 17 and 25 that is there: unpark and park
-// of the thread itself (it does not wait), a turn handed over between two threads (it does), and sleep(0). Peer: JFR's
-// jdk.ThreadPark and jdk.ThreadSleep, every one of them (threshold 0), without stacks as ours, and with them as JFR has
-// them if nobody says otherwise. Best of many rounds inside the program, JVMs of each kind in turns; medians, and the
-// ratio of what is added.
+// What `--events sleeps,parks` adds to a park and to a sleep, on each of JDK 17 and 25 that is installed: unpark and
+// park of the thread itself (it does not wait), a turn handed over between two threads (it waits), and sleep(0). Peer:
+// JFR's jdk.ThreadPark and jdk.ThreadSleep, all of them (threshold 0), without stacks as here, and with stacks, which
+// is JFR's default. Best of many rounds inside the program, JVMs of each kind in turns; prints medians, and the ratio
+// of the added times.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -50,7 +50,7 @@ void measure_plain(const Jdk& jdk, const std::vector<std::string>& flags, Figure
   if (jvm) measure(**jvm, figures);
 }
 
-// A recording of these two events and no other. (As options of StartFlightRecording the JVM takes them and records
+// Records these two events and no others. (Given as options of StartFlightRecording, the JVM accepts them and records
 // nothing.)
 std::vector<std::string> recording(const ScratchDir& folder, const char* stacks) {
   const std::string path = folder.file(std::string("stacks-") + stacks + ".jfc");

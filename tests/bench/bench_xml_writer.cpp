@@ -1,7 +1,6 @@
-// How fast the XML writer formats: a mix of method entries and exits, with a time in ns each and with times of
-// the coarse clock, into memory, against the floor
-// of copying lines of the same length with memcpy. Prints events per second and the ratio. Argument: events (default 20
-// million).
+// The speed of the XML writer: a mix of method entries and exits, with times in ns and with times of the coarse clock,
+// into memory, compared with copying lines of the same length with memcpy. Prints events per second and the ratio.
+// Argument: events (default 20 million).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,7 +16,7 @@ namespace {
 using namespace jtrace::trace;
 using Clock = std::chrono::steady_clock;
 
-// Forgets what it takes: the buffer is all the memory that is written.
+// Discards its bytes: only the buffer is written.
 class DiscardSink final : public ByteSink {
   jtrace::Result<> drain(std::string_view records) override {
     held_ += records.size();
@@ -52,7 +51,7 @@ MethodExit exit_of(std::uint64_t i) {
           .collationValue = i + 1};
 }
 
-// A stretch of a trace that stays in the cache, so that the writer is measured and not the memory.
+// Part of a trace that stays in the cache, so that the writer is measured and not the memory.
 std::vector<Event> sample(Text trace_id, bool coarse) {
   std::vector<Event> events;
   for (std::uint64_t i = 0; i < 2048; i += 2) {
@@ -60,7 +59,7 @@ std::vector<Event> sample(Text trace_id, bool coarse) {
     in.traceIdRef = trace_id;
     MethodExit out = exit_of(i + 1'000'001);
     out.traceIdRef = trace_id;
-    if (coarse) in.time = out.time = Time(kStart + i / 1000 * 100'000);  // a clock that is moved on now and then
+    if (coarse) in.time = out.time = Time(kStart + i / 1000 * 100'000);  // a clock that is advanced from time to time
     events.push_back(in);
     events.push_back(out);
   }

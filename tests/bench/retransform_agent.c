@@ -1,5 +1,5 @@
-/* A peer of the attach with probes, and its floor: retransforms every linked class, in batches of as many as its option
-   says, with a hook that gives every class back as it was. */
+/* A peer and floor of the attach with probes: retransforms every linked class, in batches of the size that its option
+ * gives, with a hook that returns every class unchanged. */
 #include <jvmti.h>
 #include <stdlib.h>
 #include <string.h>

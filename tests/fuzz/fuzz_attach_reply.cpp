@@ -1,5 +1,5 @@
-// What a listener may answer: the reply parser split at any byte, and everything that judges replies, files and texts
-// that a target has written.
+// Any bytes as a listener's answer: the reply parser, with the bytes split at any position, and everything that reads
+// replies, files and texts written by a target.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   (void)attach::listener_state(attach::parse_unix_table(reply), ".java_pid1");
   (void)attach::read_elf_facts(target::BufferMemory(0, std::as_bytes(std::span(reply))));
 
-  // Whatever is encoded has the shape its version promises.
+  // An encoded request must have the form that its protocol version defines.
   const attach::Request request{.operation = std::string(reply.substr(0, piece % 18)),
                                 .arguments = {std::string(reply)}};
   for (const attach::ProtocolSupport& jvm : {attach::ProtocolSupport{}, attach::ProtocolSupport{2, true}}) {

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   using namespace jtrace;
   auto core = target::CoreFile::of_view(std::as_bytes(std::span(data, size)), "core");
   if (!core) return 0;
-  // Nothing of this machine: what NT_FILE names is looked up where nothing is.
+  // Nothing of this machine is read: the files that NT_FILE names are searched in a directory that does not exist.
   const target::CoreFileOptions nowhere{.sysroot = "/nonexistent", .libjvm = {}};
   const target::CoreMemory memory(*core, nowhere);
   for (const target::CoreSegment& segment : core->segments()) {

@@ -1,6 +1,6 @@
-// libFuzzer program: any bytes as a class file whose StackMapTables are to be computed. Classes answer by their names,
-// so that hierarchies of every form come: deep, circular, unknown. What comes out must be a class file again, and need
-// nothing more.
+// libFuzzer program: any bytes as a class file whose StackMapTables are computed. A class's name determines its
+// superclass, so that hierarchies of all forms occur: deep, circular, unknown. The result must be a class file again
+// that needs no further tables.
 #include <cstdint>
 #include <cstdlib>
 
@@ -10,7 +10,8 @@ namespace {
 
 using namespace jtrace::agent::classfile;
 
-// "AbC" is a class and the superclass is "bC"; in lower case an interface; what begins with a digit is unknown.
+// "AbC" is a class whose superclass is "bC"; a lower-case name is an interface; a name that begins with a digit is
+// unknown.
 class ByName final : public ClassHierarchy {
  public:
   Answer super_of(std::string_view name) override {

@@ -1,4 +1,4 @@
-// libFuzzer program: any bytes as JSON lines. What was read is written and read again: the same.
+// libFuzzer program: any bytes as JSON lines. What was read is written and read again; both must be equal.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -28,7 +28,7 @@ bool rewrite(std::string_view bytes, std::string& out) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string once, twice;
-  if (size >= 4 && data[0] != '{' && data[0] != '\n') return -1;  // packed input is for the other programs
+  if (size >= 4 && data[0] != '{' && data[0] != '\n') return -1;  // compressed input belongs to the other programs
   (void)rewrite({reinterpret_cast<const char*>(data), size}, once);
   if (!rewrite(once, twice) || once != twice) std::abort();
   return 0;

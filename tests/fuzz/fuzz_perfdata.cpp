@@ -1,4 +1,5 @@
-// libFuzzer program: any bytes as an hsperfdata region, whole and partial; every value of what was accepted is read.
+// libFuzzer program: any bytes as an hsperfdata region, complete and partial; every value of an accepted region is
+// read.
 #include <cstdint>
 #include <span>
 

@@ -1,5 +1,5 @@
-// libFuzzer program: any bytes as the texts that hsperf takes: conditions, HTTP requests, /proc/locks, the formats of a
-// saved series. The first byte says which.
+// libFuzzer program: any bytes as the texts that hsperf reads: conditions, HTTP requests, /proc/locks, the formats of a
+// saved series. The first byte selects the kind.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 3: (void)parse_value_format(text); break;
     case 4: (void)parse_prologue_text(text); break;
     default: {
-      // What is written can be read again, equal.
+      // A written value must be read again as the same value.
       ValueEncoding encoding = ValueEncoding::kPlain;
       const std::string written = encode_text(text, encoding);
       if (decode_text(written, encoding) != std::string(text)) __builtin_trap();

@@ -1,6 +1,6 @@
-// libFuzzer program: any bytes as the ring memory that a foreign process has written, through the reader, the decoders
-// and the event builder into XML: live passes, release, a second reader. The input either is the pool, or fills the
-// chunks of a pool whose header is sound.
+// libFuzzer program: any bytes as ring memory that a foreign process has written, through the reader, the decoders and
+// the event builder into XML: live passes, release, a second reader. The input is either the whole pool or the contents
+// of the chunks of a pool with a valid header.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -38,7 +38,7 @@ void drain(std::span<std::byte> memory, record::PoolReader::Mode mode) {
   (void)reader->session_text();
 }
 
-// Headers and data of the chunks from the input, after a sound pool header.
+// Writes the input into the headers and data of the chunks, after a valid pool header.
 void fill(std::span<std::byte> memory, const std::uint8_t* data, std::size_t size) {
   record::Pool pool = record::format_pool(memory.data(), memory.size(), kChunk);
   const std::size_t headers = std::min<std::size_t>(size, 8 * sizeof(record::ChunkHeader));

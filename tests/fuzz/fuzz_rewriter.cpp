@@ -1,5 +1,5 @@
-// libFuzzer program: any bytes as a class file, through the parser and the rewriter with each set of probes. What comes
-// out must be a class file again, with as many methods.
+// libFuzzer program: any bytes as a class file, through the parser and the rewriter with each set of probes. The result
+// must be a class file again, with the same number of methods.
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Some callees have none.
+// Some callees have no number.
 std::uint32_t number_of(void*, const jtrace::agent::classfile::ClassFile::Reference& callee, bool) {
   return static_cast<std::uint32_t>(callee.name.size() % 7 * 10'000);
 }

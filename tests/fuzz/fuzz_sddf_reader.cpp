@@ -1,4 +1,4 @@
-// libFuzzer program: any bytes as SDDF, written as XML and as SDDF again. An input without SDDFA is given one.
+// libFuzzer program: any bytes as SDDF, written as XML and as SDDF again. An input without SDDFA gets one.
 #include <cstdint>
 #include <string>
 

@@ -1,6 +1,6 @@
-// libFuzzer program: any bytes as a spill, through the reader, the replay and the drainer into XML. Where the input
-// does not begin as a spill does, it is the payloads of blocks that are sound around them, after a head: u8 kind | u8
-// producer | u16 size | payload.
+// libFuzzer program: any bytes as a spill, through the reader, the replay and the drainer into XML. An input that does
+// not begin like a spill supplies the payloads of otherwise valid blocks, each after a head: u8 kind | u8 producer |
+// u16 size | payload.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

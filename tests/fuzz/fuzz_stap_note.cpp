@@ -1,4 +1,4 @@
-// Bytes as a .note.stapsdt section, and as the text of operands: no byte sequence may do more than be refused.
+// Any bytes as a .note.stapsdt section, and as the text of operands: at most, they are refused.
 #include <cstddef>
 #include <cstdint>
 

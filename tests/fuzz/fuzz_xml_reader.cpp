@@ -1,5 +1,5 @@
-// libFuzzer program: any bytes as a trace in XML (packed ones too), through the validator and the statistics; strict
-// and not, mended and not. The fast parser and expat alone must say and write the same.
+// libFuzzer program: any bytes as a trace in XML (compressed too), through the validator and the statistics; strict and
+// not, with and without --repair-utf8. The fast parser and expat alone must report and write the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 using namespace jtrace::trace;
 using namespace jtrace::trace::io;
 
-// What was said of the input, and what was read of it.
+// The reported faults, and the events that were read.
 std::string read(std::string_view bytes, bool strict, bool expat_only) {
   std::string said;
   FaultLog faults({.strict = strict, .limit = 1000, .print = [&](const std::string& text) { said += text + "\n"; }});
@@ -39,8 +39,8 @@ std::string read(std::string_view bytes, bool strict, bool expat_only) {
   return said + out.text();
 }
 
-// Of a faulty text both must say that it is; where and in which words may differ (the fast parser hands such a text to
-// expat, which starts counting there).
+// Both must find a faulty text faulty; position and wording may differ (the fast parser passes such a text to expat,
+// which counts from there).
 bool is_faulty(const std::string& said) { return said.starts_with("in:") || said.find("\nin:") != said.npos; }
 
 }  // namespace
