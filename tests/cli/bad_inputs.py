@@ -22,7 +22,7 @@ def document(body):
     return HEAD + body + TAIL
 
 
-# name, input, message (a regular expression), what is wrong at line:column ("" where there is none)
+# name, input, message (a regular expression), the fault's line:column ("" if it has none)
 REFUSED = [
     ("no XML", b"hello", "is not XML", "1:1"),
     ("wrong root", b"<html/>", "root element is <html>, expected <TRACE>", "1:1"),
@@ -78,7 +78,7 @@ READ = [
     ("exit without entry", document(TRACE + b'<methodExit threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 5),
     ("no node attribute", document(b'<node nodeId="n"/>'), 0, ["3:1: <node> without hostname is left out"], 0),
 ]
-# What validate says: name, input, line of its output
+# validate: name, input, line of its output
 VALIDATED = [
     ("dangling reference", TRACE + b'<methodEntry threadIdRef="1" time="2.0" methodIdRef="17"/>\n', "undefined reference"),
     ("bad genericPattern", TRACE + b'<filter pattern="a*" genericPattern="middle" mode="include"/>\n',
@@ -132,7 +132,7 @@ def main():
             check(f"{what}, validate", done.returncode == 8 and message in done.stdout, done)
         check("no such file", run("convert", str(folder / "none"), "-o", "-", "--to", "xml").returncode == 3, done)
         check("name without a format", run("convert", str(path), "-o", str(folder / "x.y")).returncode == 2, done)
-        # Packed and cut.
+        # Compressed and truncated.
         for tool, ending in (("gzip", ".gz"), ("zstd", ".zst")):
             path.write_bytes(document(TRACE + b"".join(b'<tag name="%d"/>\n' % (i * 0x9e3779b97f4a7c15 % 2**64) for i in range(60000))))
             if run("convert", str(path), "-o", str(folder / ("p.xml" + ending))).returncode != 0:

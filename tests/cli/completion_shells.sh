@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a shell itself completes after "jtrace stack": completion_shells.sh bash|zsh|fish JTRACE PID, one candidate a line.
+# The completions of a shell after "jtrace stack": completion_shells.sh bash|zsh|fish JTRACE PID, one candidate a line.
 jtrace=$2
 PATH=$(dirname "$jtrace"):$PATH
 case $1 in
@@ -12,7 +12,7 @@ case $1 in
     done
     ;;
   zsh)
-    # Typed at a shell with a terminal: Tab, then a key that prints what stands there.
+    # Typed at a shell with a terminal: Tab, then a key that prints the command line.
     zsh -f -s Idl "$3" <<'TEXT'
 zmodload zsh/zpty
 zpty shell 'zsh -f -i'

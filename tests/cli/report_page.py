@@ -21,7 +21,7 @@ EXPECTED = [
     # sections
     'id="timeline"', 'id="flame"', 'id="contention"', 'id="methods"', 'id="threads"', 'id="gc"', 'id="allocations"',
     'id="heap"', 'id="counters"', 'id="stacks"',
-    # the timeline says of no thread that it runs
+    # the timeline shows no thread as running
     "alive, not seen waiting", "in native code",
     # contention: 100 ms; methods: add alone 200 ms of 300 ms; coverage; the heap; counters; the deadlock
     "100.000 ms", "shop.Cart.add", "200.000 ms", "2 of 3 counted methods ran (66.7 %)", "2 pauses, 50.000 ms in all",

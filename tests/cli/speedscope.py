@@ -70,7 +70,7 @@ def main():
         for form in ("speedscope", "chrome", "collapsed"):
             shown = opened("views.txt" if form == "collapsed" else "views.json", convert(form))
             assert "Something went wrong" not in shown, f"speedscope does not open {form}"
-            # Its views are offered once a profile is loaded; threads are named by the formats that have them.
+            # Its views appear when a profile is loaded; formats with threads have their names.
             assert "Sandwich" in shown, f"{form} is not shown: {shown[-800:]}"
             assert form == "collapsed" or "main" in shown, f"{form}: no thread main: {shown[-800:]}"
         broken = json.loads(exported)

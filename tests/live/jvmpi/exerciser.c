@@ -1,7 +1,7 @@
-/* A JVMPI profiler that uses every event and every function of the interface and writes down what it saw, for
-   jvmpi_test.cpp. Options: REPORT[:NUMBER...]: the report's file, then the events to enable. What is done at the start of a
-   thread "jvmpi:NAME" (tests/apps/JvmpiZoo.java) is the function do_NAME. The report is "key=value" lines, written at
-   JVM_SHUT_DOWN. */
+/* A JVMPI profiler that uses every event and every function of the interface and writes a report, for jvmpi_test.cpp.
+ * Options: REPORT[:NUMBER...]: the report's file, then the events to enable. At the start of a thread "jvmpi:NAME"
+ * (tests/apps/JvmpiZoo.java) it calls the function do_NAME. The report has "key=value" lines and is written at
+ * JVM_SHUT_DOWN. */
 #include "tests/live/jvmpi/exerciser.h"
 
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include "tests/live/jvmpi/id_set.h"
 
-JVMPI_Interface *jvmpi;
-static FILE *report;
+JVMPI_Interface* jvmpi;
+static FILE* report;
 static JVMPI_RawMonitor lock; /* over all that follows */
 
 static long counts[JVMPI_MAX_EVENT_TYPE_VAL + 1];
@@ -24,7 +24,7 @@ static int in_collection;
 static char said[1 << 16];
 static size_t said_size;
 
-void say(const char *format, ...) {
+void say(const char* format, ...) {
   va_list words;
   va_start(words, format);
   if (said_size + 256 < sizeof said) {
@@ -36,20 +36,20 @@ void say(const char *format, ...) {
 
 /* --- tables: ids and what is known of them ------------------------------------------------------------------------ */
 
-static struct ClassFacts *classes[1 << 14];
+static struct ClassFacts* classes[1 << 14];
 
-static size_t place(const void *id) { return ((size_t)id >> 3) * 2654435761u % (sizeof classes / sizeof classes[0]); }
+static size_t place(const void* id) { return ((size_t)id >> 3) * 2654435761u % (sizeof classes / sizeof classes[0]); }
 
-struct ClassFacts *find_class(jobjectID id) {
-  struct ClassFacts *each = classes[place(id)];
+struct ClassFacts* find_class(jobjectID id) {
+  struct ClassFacts* each = classes[place(id)];
   while (each != NULL && each->id != id) each = each->next;
   return each;
 }
 
-struct ClassFacts *find_class_named(const char *name) {
+struct ClassFacts* find_class_named(const char* name) {
   size_t i;
   for (i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-    struct ClassFacts *each = classes[i];
+    struct ClassFacts* each = classes[i];
     for (; each != NULL; each = each->next)
       if (strcmp(each->name, name) == 0) return each;
   }
@@ -60,18 +60,18 @@ struct Counted {
   jmethodID id;
   char name[64];
   long entries, exits, receivers;
-  struct Counted *next;
+  struct Counted* next;
 };
-static struct Counted *counted[256];
+static struct Counted* counted[256];
 
-static struct Counted *find_counted(jmethodID id) {
-  struct Counted *each = counted[(size_t)id >> 4 & 255];
+static struct Counted* find_counted(jmethodID id) {
+  struct Counted* each = counted[(size_t)id >> 4 & 255];
   while (each != NULL && each->id != id) each = each->next;
   return each;
 }
 
-static void remember_class(JVMPI_Event *event) {
-  struct ClassFacts *made = calloc(1, sizeof *made);
+static void remember_class(JVMPI_Event* event) {
+  struct ClassFacts* made = calloc(1, sizeof *made);
   int i;
   made->id = event->u.class_load.class_id;
   made->name = strdup(event->u.class_load.class_name);
@@ -83,8 +83,8 @@ static void remember_class(JVMPI_Event *event) {
   classes[place(made->id)] = made;
   if (strncmp(made->name, "JvmpiZoo", 8) != 0) return;
   for (i = 0; i < event->u.class_load.num_methods; i++) {
-    const JVMPI_Method *method = &event->u.class_load.methods[i];
-    struct Counted *entry = calloc(1, sizeof *entry);
+    const JVMPI_Method* method = &event->u.class_load.methods[i];
+    struct Counted* entry = calloc(1, sizeof *entry);
     entry->id = method->method_id;
     snprintf(entry->name, sizeof entry->name, "%s.%s", made->name, method->method_name);
     entry->next = counted[(size_t)entry->id >> 4 & 255];
@@ -94,9 +94,9 @@ static void remember_class(JVMPI_Event *event) {
 
 /* --- methods ------------------------------------------------------------------------------------------------------ */
 
-/* Without the lock: each thread has its own methods here. */
+/* Needs no lock: each thread has its own methods here. */
 static void count_method(jmethodID id, int entry, int receiver) {
-  struct Counted *each = find_counted(id);
+  struct Counted* each = find_counted(id);
   if (each == NULL) return;
   __atomic_fetch_add(entry ? &each->entries : &each->exits, 1, __ATOMIC_RELAXED);
   if (receiver) __atomic_fetch_add(&each->receivers, 1, __ATOMIC_RELAXED);
@@ -105,7 +105,7 @@ static void count_method(jmethodID id, int entry, int receiver) {
 static void report_methods(void) {
   size_t i;
   for (i = 0; i < 256; i++) {
-    struct Counted *each = counted[i];
+    struct Counted* each = counted[i];
     for (; each != NULL; each = each->next)
       if (each->entries + each->exits > 0)
         say("method.%s=%ld/%ld/%ld", each->name, each->entries, each->exits, each->receivers);
@@ -118,11 +118,11 @@ static char thread_name[64];
 static JNIEnv *main_env, *enterer_env;
 static int enterer_waits;
 
-JNIEnv *main_thread(void) { return main_env; }
+JNIEnv* main_thread(void) { return main_env; }
 int enterer_is_waiting(void) { return __atomic_load_n(&enterer_waits, __ATOMIC_ACQUIRE); }
 
-static void thread_started(JVMPI_Event *event, int is_requested) {
-  const char *name = event->u.thread_start.thread_name;
+static void thread_started(JVMPI_Event* event, int is_requested) {
+  const char* name = event->u.thread_start.thread_name;
   if (is_requested) {
     snprintf(thread_name, sizeof thread_name, "%s", name);
     return;
@@ -132,7 +132,7 @@ static void thread_started(JVMPI_Event *event, int is_requested) {
   if (strncmp(name, "jvmpi:", 6) == 0) do_step(name + 6, event->u.thread_start.thread_env_id);
 }
 
-const char *requested_thread(void) { return thread_name; }
+const char* requested_thread(void) { return thread_name; }
 long count_of(jint type) { return __atomic_load_n(&counts[type], __ATOMIC_RELAXED); }
 long requested_of(jint type) { return __atomic_load_n(&requested[type], __ATOMIC_RELAXED); }
 
@@ -146,14 +146,15 @@ int object_is_known(jobjectID id) {
   return known;
 }
 
-static void object_allocated(JVMPI_Event *event) {
+static void object_allocated(JVMPI_Event* event) {
   jobjectID id = event->u.obj_alloc.class_id;
   if (event->u.obj_alloc.is_array == JVMPI_NORMAL_OBJECT || event->u.obj_alloc.is_array == JVMPI_CLASS) {
-    struct ClassFacts *facts = find_class(id);
+    struct ClassFacts* facts = find_class(id);
     /* An array may be of a class that is not linked yet. */
     if (facts == NULL && event->u.obj_alloc.is_array == JVMPI_NORMAL_OBJECT)
       __atomic_fetch_add(&unknown_classes, 1, __ATOMIC_RELAXED);
-    else if (facts != NULL && event->u.obj_alloc.is_array == JVMPI_NORMAL_OBJECT) __atomic_fetch_add(&facts->objects, 1, __ATOMIC_RELAXED);
+    else if (facts != NULL && event->u.obj_alloc.is_array == JVMPI_NORMAL_OBJECT)
+      __atomic_fetch_add(&facts->objects, 1, __ATOMIC_RELAXED);
   }
   jvmpi->RawMonitorEnter(lock);
   id_put(&objects, (uint64_t)(uintptr_t)event->u.obj_alloc.obj_id, 1);
@@ -163,26 +164,27 @@ static void object_allocated(JVMPI_Event *event) {
 }
 
 /* Replaces iconst_1; ireturn by iconst_2; ireturn: the body of JvmpiZoo.replaced(). */
-static void class_hook(JVMPI_Event *event) {
-  const unsigned char *data = event->u.class_load_hook.class_data;
+static void class_hook(JVMPI_Event* event) {
+  const unsigned char* data = event->u.class_load_hook.class_data;
   const jint size = event->u.class_load_hook.class_data_len;
   jint i;
-  if (memmem(data, (size_t)size, "JvmpiZoo.java", 13) == NULL || memmem(data, (size_t)size, "replaced", 8) == NULL) return;
+  if (memmem(data, (size_t)size, "JvmpiZoo.java", 13) == NULL || memmem(data, (size_t)size, "replaced", 8) == NULL)
+    return;
   event->u.class_load_hook.new_class_data = event->u.class_load_hook.malloc_f((unsigned)size);
   memcpy(event->u.class_load_hook.new_class_data, data, (size_t)size);
   for (i = 0; i + 6 < size; i++) /* code_length 2, the code */
     if (memcmp(data + i, "\0\0\0\2\4\254", 6) == 0) event->u.class_load_hook.new_class_data[i + 4] = 5;
 }
 
-static void global_ref(JVMPI_Event *event) {
+static void global_ref(JVMPI_Event* event) {
   if (event->u.jni_globalref_alloc.obj_id == NULL || event->u.jni_globalref_alloc.ref_id == NULL)
     __atomic_fetch_add(&unknown_classes, 1, __ATOMIC_RELAXED);
 }
 
-/* Thread.sleep: those of 7 ms, and whether each of the main thread's has its end. */
+/* Thread.sleep: the number of sleeps of 7 ms, and of the main thread's sleeps that have ended. */
 static long sleeps_of_7, sleeps_of_main;
 
-static void slept(const JVMPI_Event *event) {
+static void slept(const JVMPI_Event* event) {
   const int begins = event->event_type == JVMPI_EVENT_MONITOR_WAIT;
   if (event->u.monitor_wait.object != NULL) return;
   if (begins && event->u.monitor_wait.timeout == 7) __atomic_fetch_add(&sleeps_of_7, 1, __ATOMIC_RELAXED);
@@ -192,7 +194,7 @@ static void slept(const JVMPI_Event *event) {
 
 static void finish(void) {
   int i;
-  struct ClassFacts *facts = find_class_named("JvmpiZoo$Refusing");
+  struct ClassFacts* facts = find_class_named("JvmpiZoo$Refusing");
   for (i = 0; i <= JVMPI_MAX_EVENT_TYPE_VAL; i++)
     if (counts[i] > 0) say("event.%d=%ld", i, counts[i]);
   for (i = 0; i <= JVMPI_MAX_EVENT_TYPE_VAL; i++)
@@ -211,14 +213,14 @@ static void finish(void) {
   report = NULL;
 }
 
-static void count_event(JVMPI_Event *event) {
+static void count_event(JVMPI_Event* event) {
   const jint type = event->event_type & ~JVMPI_REQUESTED_EVENT;
   const int is_requested = (event->event_type & JVMPI_REQUESTED_EVENT) != 0;
   if (type >= 0 && type <= JVMPI_MAX_EVENT_TYPE_VAL)
     __atomic_fetch_add(is_requested ? &requested[type] : &counts[type], 1, __ATOMIC_RELAXED);
 }
 
-static void notify(JVMPI_Event *event) {
+static void notify(JVMPI_Event* event) {
   const jint type = event->event_type & ~JVMPI_REQUESTED_EVENT;
   const int is_requested = (event->event_type & JVMPI_REQUESTED_EVENT) != 0;
   count_event(event);
@@ -260,7 +262,8 @@ static void notify(JVMPI_Event *event) {
     case JVMPI_EVENT_JNI_WEAK_GLOBALREF_ALLOC: global_ref(event); break;
     case JVMPI_EVENT_COMPILED_METHOD_LOAD:
       if (event->u.compiled_method_load.lineno_table_size > 0) __atomic_store_n(&counts[36], 1, __ATOMIC_RELAXED);
-      if (event->u.compiled_method_load.code_addr == NULL || event->u.compiled_method_load.code_size <= 0) entered_exits++;
+      if (event->u.compiled_method_load.code_addr == NULL || event->u.compiled_method_load.code_size <= 0)
+        entered_exits++;
       break;
     case JVMPI_EVENT_MONITOR_CONTENDED_EXIT:
     case JVMPI_EVENT_MONITOR_CONTENDED_ENTER:
@@ -278,10 +281,10 @@ static void notify(JVMPI_Event *event) {
   }
 }
 
-JNIEXPORT jint JNICALL JVM_OnLoad(JavaVM *jvm, char *options, void *reserved) {
-  char *word;
+JNIEXPORT jint JNICALL JVM_OnLoad(JavaVM* jvm, char* options, void* reserved) {
+  char* word;
   (void)reserved;
-  if ((*jvm)->GetEnv(jvm, (void **)&jvmpi, JVMPI_VERSION_1_2) < 0) return JNI_ERR;
+  if ((*jvm)->GetEnv(jvm, (void**)&jvmpi, JVMPI_VERSION_1_2) < 0) return JNI_ERR;
   if (jvmpi->version < JVMPI_VERSION_1_2) return JNI_ERR;
   options = strdup(options);
   word = strtok(options, ":");

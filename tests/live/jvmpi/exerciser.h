@@ -1,4 +1,4 @@
-/* What the files of the exercising profiler share. */
+/* Shared by the files of the exercising profiler. */
 #ifndef JTRACE_TESTS_LIVE_JVMPI_EXERCISER_H
 #define JTRACE_TESTS_LIVE_JVMPI_EXERCISER_H
 
@@ -17,7 +17,7 @@ struct ClassFacts {
 
 extern JVMPI_Interface* jvmpi;
 
-/* One line of the report. */
+/* Adds one line to the report. */
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 struct ClassFacts* find_class(jobjectID id);
 struct ClassFacts* find_class_named(const char* name);

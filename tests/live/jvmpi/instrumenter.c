@@ -1,7 +1,7 @@
-/* An instrumenting profiler of JVMPI's age: it puts a call (System.nanoTime()) in front of each method of every class that
-   is loaded from JVM_INIT_DONE on, and knows nothing of StackMapTable, which came eight years later. Options: FILE,
-   where the number of changed classes is written at JVM_SHUT_DOWN; FILE:drop takes attributes it does not know away, else
-   they are copied as they are. */
+/* An instrumenting profiler as in JVMPI's time: it inserts a call (System.nanoTime()) at the start of each method of
+ * every class that is loaded from JVM_INIT_DONE on. It does not know StackMapTable, which came eight years later.
+ * Options: FILE: the number of changed classes is written there at JVM_SHUT_DOWN. FILE:drop: attributes that it does
+ * not know are removed; otherwise they are copied unchanged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,41 +10,41 @@
 
 enum { INSERTED = 4 };
 
-static JVMPI_Interface *jvmpi;
+static JVMPI_Interface* jvmpi;
 static char file[512];
 static int drops, started;
 static long changed;
 
-/* What is read, and what is written. */
+/* The bytes that are read, and those that are written. */
 struct Copy {
-  const unsigned char *in;
-  unsigned char *out;
+  const unsigned char* in;
+  unsigned char* out;
   unsigned call; /* the constant of the method to call */
 };
 
-static unsigned u1(struct Copy *c) { return *c->out++ = *c->in++; }
-static unsigned u2(struct Copy *c) { return u1(c) << 8 | u1(c); }
-static unsigned u4(struct Copy *c) { return u2(c) << 16 | u2(c); }
-static void bytes(struct Copy *c, unsigned count) {
+static unsigned u1(struct Copy* c) { return *c->out++ = *c->in++; }
+static unsigned u2(struct Copy* c) { return u1(c) << 8 | u1(c); }
+static unsigned u4(struct Copy* c) { return u2(c) << 16 | u2(c); }
+static void bytes(struct Copy* c, unsigned count) {
   memcpy(c->out, c->in, count);
   c->in += count;
   c->out += count;
 }
-static void put(unsigned char *at, unsigned value, int size) {
+static void put(unsigned char* at, unsigned value, int size) {
   for (; size > 0; value >>= 8) at[--size] = (unsigned char)value;
 }
-static void moved_pc(struct Copy *c) {
+static void moved_pc(struct Copy* c) {
   const unsigned pc = u2(c);
   put(c->out - 2, pc + INSERTED, 2);
 }
 
-static void text(struct Copy *c, const char *word) {
+static void text(struct Copy* c, const char* word) {
   *c->out++ = 1;
   put(c->out, (unsigned)strlen(word), 2);
   memcpy(c->out + 2, word, strlen(word));
   c->out += 2 + strlen(word);
 }
-static void pair(struct Copy *c, unsigned tag, unsigned first, unsigned second) {
+static void pair(struct Copy* c, unsigned tag, unsigned first, unsigned second) {
   *c->out++ = (unsigned char)tag;
   put(c->out, first, 2);
   c->out += 2;
@@ -53,10 +53,10 @@ static void pair(struct Copy *c, unsigned tag, unsigned first, unsigned second) 
   c->out += 2;
 }
 
-/* The constants with those of the call after them; where the Utf8 ones lie goes to `names`. */
-static void constants(struct Copy *c, const unsigned char **names) {
+/* Copies the constants and adds those of the call; sets `names` to the positions of the Utf8 constants. */
+static void constants(struct Copy* c, const unsigned char** names) {
   static const unsigned char sizes[] = {0, 0, 0, 4, 4, 8, 8, 2, 2, 4, 4, 4, 4, 0, 0, 3, 2, 4, 4, 2, 2};
-  unsigned char *count_at = c->out;
+  unsigned char* count_at = c->out;
   const unsigned count = u2(c);
   unsigned i;
   for (i = 1; i < count; i++) {
@@ -75,19 +75,19 @@ static void constants(struct Copy *c, const unsigned char **names) {
   c->call = count + 5;
 }
 
-static int is(const unsigned char *name, const char *word) {
+static int is(const unsigned char* name, const char* word) {
   const size_t size = (size_t)(name[0] << 8 | name[1]);
   return size == strlen(word) && memcmp(name + 2, word, size) == 0;
 }
 
-static void code_attributes(struct Copy *c, const unsigned char **names) {
-  unsigned char *count_at = c->out;
+static void code_attributes(struct Copy* c, const unsigned char** names) {
+  unsigned char* count_at = c->out;
   unsigned left = u2(c), kept = 0;
   for (; left > 0; left--) {
-    unsigned char *start = c->out;
-    const unsigned char *name = names[u2(c)];
+    unsigned char* start = c->out;
+    const unsigned char* name = names[u2(c)];
     const unsigned size = u4(c);
-    const unsigned char *end = c->in + size;
+    const unsigned char* end = c->in + size;
     if (is(name, "LineNumberTable")) {
       unsigned lines = u2(c);
       for (; lines > 0; lines--) moved_pc(c), u2(c);
@@ -103,7 +103,7 @@ static void code_attributes(struct Copy *c, const unsigned char **names) {
   put(count_at, kept, 2);
 }
 
-static void code(struct Copy *c, const unsigned char **names) {
+static void code(struct Copy* c, const unsigned char** names) {
   unsigned char *size_at = c->out, *stack_at, *length_at;
   unsigned length, handlers;
   u4(c);
@@ -128,7 +128,7 @@ static void code(struct Copy *c, const unsigned char **names) {
   put(size_at, (unsigned)(c->out - size_at - 4), 4);
 }
 
-static void members(struct Copy *c, const unsigned char **names) {
+static void members(struct Copy* c, const unsigned char** names) {
   unsigned left = u2(c);
   for (; left > 0; left--) {
     unsigned attributes;
@@ -140,12 +140,12 @@ static void members(struct Copy *c, const unsigned char **names) {
   }
 }
 
-static void class_hook(JVMPI_Event *event) {
+static void class_hook(JVMPI_Event* event) {
   const jint size = event->u.class_load_hook.class_data_len;
-  const unsigned char **names = calloc(65536, sizeof *names);
+  const unsigned char** names = calloc(65536, sizeof *names);
   struct Copy c;
-  /* Each method has at least 30 bytes and grows by 4; the constants by 50. */
-  unsigned char *made = event->u.class_load_hook.malloc_f((unsigned)(size + size / 4 + 100));
+  /* Each method has at least 30 bytes and grows by 4; the constants grow by 50. */
+  unsigned char* made = event->u.class_load_hook.malloc_f((unsigned)(size + size / 4 + 100));
   c.in = event->u.class_load_hook.class_data;
   c.out = made;
   c.call = 0;
@@ -162,8 +162,8 @@ static void class_hook(JVMPI_Event *event) {
   __atomic_fetch_add(&changed, 1, __ATOMIC_RELAXED);
 }
 
-static void notify(JVMPI_Event *event) {
-  FILE *report;
+static void notify(JVMPI_Event* event) {
+  FILE* report;
   switch (event->event_type) {
     case JVMPI_EVENT_JVM_INIT_DONE: __atomic_store_n(&started, 1, __ATOMIC_RELEASE); break;
     case JVMPI_EVENT_CLASS_LOAD_HOOK:
@@ -177,10 +177,10 @@ static void notify(JVMPI_Event *event) {
   }
 }
 
-JNIEXPORT jint JNICALL JVM_OnLoad(JavaVM *jvm, char *options, void *reserved) {
-  char *mode;
+JNIEXPORT jint JNICALL JVM_OnLoad(JavaVM* jvm, char* options, void* reserved) {
+  char* mode;
   (void)reserved;
-  if ((*jvm)->GetEnv(jvm, (void **)&jvmpi, JVMPI_VERSION_1) < 0) return JNI_ERR;
+  if ((*jvm)->GetEnv(jvm, (void**)&jvmpi, JVMPI_VERSION_1) < 0) return JNI_ERR;
   snprintf(file, sizeof file, "%s", options);
   if ((mode = strchr(file, ':')) != NULL) {
     *mode++ = '\0';

@@ -1,8 +1,8 @@
 /* A profiler that writes trace.dtd and knows nothing but JVMPI: what it says of a program is held against what jtrace's
    own agent says. Options: FILE:PREFIX, methods of classes whose name starts with PREFIX are written.
 
-   Ids: objects and classes have the bridge's (small numbers); threads and methods, which are addresses that the JVM uses
-   again, get numbers of their own. One raw monitor orders everything that is written. */
+   Ids: objects and classes have the bridge's (small numbers); threads and methods, which are addresses that the JVM
+   uses again, get numbers of their own. One raw monitor orders everything that is written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +21,12 @@ struct call {
 struct thread { /* in thread-local storage */
   uint64_t number, tickets;
   size_t depth, room;
-  struct call *calls; /* those that are written, the innermost last */
+  struct call* calls; /* those that are written, the innermost last */
 };
 
-static JVMPI_Interface *jvmpi;
+static JVMPI_Interface* jvmpi;
 static JVMPI_RawMonitor lock;
-static FILE *out;
+static FILE* out;
 static char prefix[256];
 static struct id_set classes, objects, methods;
 static uint64_t threads, method_numbers, collation, unknown_threads, unbalanced;
@@ -34,7 +34,7 @@ static char trace_id[40], agent_id[40];
 
 /* -- writing -- */
 
-static void text(const char *name, const char *value) {
+static void text(const char* name, const char* value) {
   fprintf(out, " %s=\"", name);
   for (; value != NULL && *value != '\0'; value++) switch (*value) {
       case '&': fputs("&amp;", out); break;
@@ -46,7 +46,7 @@ static void text(const char *name, const char *value) {
   fputc('"', out);
 }
 
-static void number(const char *name, uint64_t value) { fprintf(out, " %s=\"%llu\"", name, (unsigned long long)value); }
+static void number(const char* name, uint64_t value) { fprintf(out, " %s=\"%llu\"", name, (unsigned long long)value); }
 
 static void now(void) { /* wall time, by a clock that does not go back */
   static struct timespec offset;
@@ -59,7 +59,7 @@ static void now(void) { /* wall time, by a clock that does not go back */
   fprintf(out, " time=\"%lld.%09ld\"", (long long)(time.tv_sec + offset.tv_sec), time.tv_nsec);
 }
 
-static void open_element(const char *name) { fprintf(out, "<%s", name); }
+static void open_element(const char* name) { fprintf(out, "<%s", name); }
 static void close_element(void) {
   number("collationValue", ++collation);
   fputs("/>\n", out);
@@ -95,20 +95,20 @@ static void write_tail(void) {
 
 /* -- what events refer to -- */
 
-static struct thread *thread_of(JNIEnv *env) {
-  struct thread *thread = CALL(GetThreadLocalStorage)(env);
+static struct thread* thread_of(JNIEnv* env) {
+  struct thread* thread = CALL(GetThreadLocalStorage)(env);
   if (thread == NULL) unknown_threads++;
   return thread;
 }
 
-/* Objects of threads are defined before the threads, in a thread that may have none yet. */
-static void thread_reference(JNIEnv *env) {
-  const struct thread *thread = env == NULL ? NULL : CALL(GetThreadLocalStorage)(env);
+/* Objects of threads are defined before the threads, on a thread that may not be defined itself yet. */
+static void thread_reference(JNIEnv* env) {
+  const struct thread* thread = env == NULL ? NULL : CALL(GetThreadLocalStorage)(env);
   if (thread != NULL) number("threadIdRef", thread->number);
 }
 
-/* What has no definition yet is asked for: it comes before RequestEvent returns. */
-static int is_defined(struct id_set *set, jobjectID id, jint defining_event) {
+/* Requests a missing definition: it arrives before RequestEvent returns. */
+static int is_defined(struct id_set* set, jobjectID id, jint defining_event) {
   if (id == NULL) return 0;
   if (id_number(set, (uint64_t)(uintptr_t)id) == 0) CALL(RequestEvent)(defining_event, id);
   return id_number(set, (uint64_t)(uintptr_t)id) != 0;
@@ -118,9 +118,9 @@ static void object_reference(jobjectID id) { number("objIdRef", (uint64_t)(uintp
 
 /* -- events -- */
 
-static void thread_start(const JVMPI_Event *event) {
+static void thread_start(const JVMPI_Event* event) {
   const int known = is_defined(&objects, event->u.thread_start.thread_id, JVMPI_EVENT_OBJECT_ALLOC);
-  struct thread *thread = calloc(1, sizeof *thread);
+  struct thread* thread = calloc(1, sizeof *thread);
   if (thread == NULL) abort();
   thread->number = ++threads;
   CALL(SetThreadLocalStorage)(event->u.thread_start.thread_env_id, thread);
@@ -131,8 +131,8 @@ static void thread_start(const JVMPI_Event *event) {
   close_element();
 }
 
-static void thread_end(const JVMPI_Event *event) {
-  struct thread *thread = thread_of(event->env_id);
+static void thread_end(const JVMPI_Event* event) {
+  struct thread* thread = thread_of(event->env_id);
   if (thread == NULL) return;
   open_element("threadEnd"), number("threadIdRef", thread->number), now(), close_element();
   CALL(SetThreadLocalStorage)(event->env_id, NULL);
@@ -140,7 +140,7 @@ static void thread_end(const JVMPI_Event *event) {
   free(thread);
 }
 
-static void class_load(const JVMPI_Event *event) {
+static void class_load(const JVMPI_Event* event) {
   const uint64_t id = (uint64_t)(uintptr_t)event->u.class_load.class_id;
   if (id_number(&classes, id) != 0) return;
   id_put(&classes, id, id);
@@ -152,7 +152,7 @@ static void class_load(const JVMPI_Event *event) {
   number("numInstanceFields", (uint64_t)event->u.class_load.num_instance_fields), now(), close_element();
   if (strncmp(event->u.class_load.class_name, prefix, strlen(prefix)) != 0) return;
   for (jint i = 0; i < event->u.class_load.num_methods; i++) {
-    const JVMPI_Method *method = &event->u.class_load.methods[i];
+    const JVMPI_Method* method = &event->u.class_load.methods[i];
     id_put(&methods, (uint64_t)(uintptr_t)method->method_id, ++method_numbers);
     open_element("methodDef"), number("methodId", method_numbers), number("classIdRef", id);
     text("name", method->method_name), text("signature", method->method_signature);
@@ -162,15 +162,15 @@ static void class_load(const JVMPI_Event *event) {
   }
 }
 
-static void class_unload(const JVMPI_Event *event) {
+static void class_unload(const JVMPI_Event* event) {
   const uint64_t id = (uint64_t)(uintptr_t)event->u.class_unload.class_id;
   if (id_number(&classes, id) == 0) return;
   id_put(&classes, id, 0);
   open_element("classUnload"), number("classIdRef", id), now(), close_element();
 }
 
-static void method_entry(const JVMPI_Event *event) {
-  struct thread *thread = thread_of(event->env_id);
+static void method_entry(const JVMPI_Event* event) {
+  struct thread* thread = thread_of(event->env_id);
   const uint64_t method = id_number(&methods, (uint64_t)(uintptr_t)event->u.method.method_id);
   if (thread == NULL || method == 0) return;
   if (thread->depth == thread->room) {
@@ -186,9 +186,9 @@ static void method_entry(const JVMPI_Event *event) {
   fputs("><InvocationContext/></methodEntry>\n", out);
 }
 
-/* Calls that were open when the profiler came have no entry: their exit is not written either. */
-static void method_exit(const JVMPI_Event *event) {
-  struct thread *thread = thread_of(event->env_id);
+/* Calls that were open when the profiler was loaded have no entry: their exit is not written either. */
+static void method_exit(const JVMPI_Event* event) {
+  struct thread* thread = thread_of(event->env_id);
   const uint64_t method = id_number(&methods, (uint64_t)(uintptr_t)event->u.method.method_id);
   if (thread == NULL || method == 0 || thread->depth == 0) return;
   const struct call call = thread->calls[--thread->depth];
@@ -197,7 +197,7 @@ static void method_exit(const JVMPI_Event *event) {
   number("ticket", call.ticket), close_element();
 }
 
-static void object_alloc(const JVMPI_Event *event) {
+static void object_alloc(const JVMPI_Event* event) {
   const uint64_t id = (uint64_t)(uintptr_t)event->u.obj_alloc.obj_id;
   if (id_number(&objects, id) != 0) return;
   id_put(&objects, id, id);
@@ -209,14 +209,14 @@ static void object_alloc(const JVMPI_Event *event) {
   close_element();
 }
 
-static void object_free(const JVMPI_Event *event) {
+static void object_free(const JVMPI_Event* event) {
   const uint64_t id = (uint64_t)(uintptr_t)event->u.obj_free.obj_id;
   if (id_number(&objects, id) == 0) return;
   id_put(&objects, id, 0);
   open_element("objFree"), now(), object_reference(event->u.obj_free.obj_id), close_element();
 }
 
-static void monitor(const JVMPI_Event *event, const char *name, jobjectID object, jlong timeout) {
+static void monitor(const JVMPI_Event* event, const char* name, jobjectID object, jlong timeout) {
   const int known = is_defined(&objects, object, JVMPI_EVENT_OBJECT_ALLOC);
   open_element(name), thread_reference(event->env_id), now();
   if (known) object_reference(object);
@@ -225,7 +225,7 @@ static void monitor(const JVMPI_Event *event, const char *name, jobjectID object
   close_element();
 }
 
-static void gc(const JVMPI_Event *event, const char *name) {
+static void gc(const JVMPI_Event* event, const char* name) {
   open_element(name), thread_reference(event->env_id), now();
   if (event->event_type == JVMPI_EVENT_GC_FINISH) {
     number("totalObjectSpace", (uint64_t)event->u.gc_info.total_object_space);
@@ -234,7 +234,7 @@ static void gc(const JVMPI_Event *event, const char *name) {
   close_element();
 }
 
-static void write_event(const JVMPI_Event *event) {
+static void write_event(const JVMPI_Event* event) {
   switch (event->event_type & ~JVMPI_REQUESTED_EVENT) {
     case JVMPI_EVENT_THREAD_START: thread_start(event); break;
     case JVMPI_EVENT_THREAD_END: thread_end(event); break;
@@ -250,9 +250,7 @@ static void write_event(const JVMPI_Event *event) {
     case JVMPI_EVENT_MONITOR_WAITED:
       monitor(event, "monWaited", event->u.monitor_wait.object, event->u.monitor_wait.timeout);
       break;
-    case JVMPI_EVENT_MONITOR_CONTENDED_ENTER:
-      monitor(event, "monContendedEnter", event->u.monitor.object, -1);
-      break;
+    case JVMPI_EVENT_MONITOR_CONTENDED_ENTER: monitor(event, "monContendedEnter", event->u.monitor.object, -1); break;
     case JVMPI_EVENT_MONITOR_CONTENDED_ENTERED:
       monitor(event, "monContendedEntered", event->u.monitor.object, -1);
       break;
@@ -266,25 +264,33 @@ static void write_event(const JVMPI_Event *event) {
   }
 }
 
-static void notify_event(JVMPI_Event *event) {
+static void notify_event(JVMPI_Event* event) {
   CALL(RawMonitorEnter)(lock);
   if (out != NULL) write_event(event);
   CALL(RawMonitorExit)(lock);
 }
 
-JNIEXPORT jint JNICALL JVM_OnLoad(JavaVM *jvm, char *options, void *reserved) {
-  static const jint kEvents[] = {JVMPI_EVENT_THREAD_START,  JVMPI_EVENT_THREAD_END,
-                                 JVMPI_EVENT_CLASS_LOAD,    JVMPI_EVENT_CLASS_UNLOAD,
-                                 JVMPI_EVENT_OBJECT_ALLOC,  JVMPI_EVENT_OBJECT_FREE,
-                                 JVMPI_EVENT_MONITOR_WAIT,  JVMPI_EVENT_MONITOR_WAITED,
-                                 JVMPI_EVENT_GC_START,      JVMPI_EVENT_GC_FINISH,
-                                 JVMPI_EVENT_JVM_INIT_DONE, JVMPI_EVENT_JVM_SHUT_DOWN,
-                                 JVMPI_EVENT_METHOD_ENTRY,  JVMPI_EVENT_METHOD_EXIT,
-                                 JVMPI_EVENT_MONITOR_CONTENDED_ENTER, JVMPI_EVENT_MONITOR_CONTENDED_ENTERED};
+JNIEXPORT jint JNICALL JVM_OnLoad(JavaVM* jvm, char* options, void* reserved) {
+  static const jint kEvents[] = {JVMPI_EVENT_THREAD_START,
+                                 JVMPI_EVENT_THREAD_END,
+                                 JVMPI_EVENT_CLASS_LOAD,
+                                 JVMPI_EVENT_CLASS_UNLOAD,
+                                 JVMPI_EVENT_OBJECT_ALLOC,
+                                 JVMPI_EVENT_OBJECT_FREE,
+                                 JVMPI_EVENT_MONITOR_WAIT,
+                                 JVMPI_EVENT_MONITOR_WAITED,
+                                 JVMPI_EVENT_GC_START,
+                                 JVMPI_EVENT_GC_FINISH,
+                                 JVMPI_EVENT_JVM_INIT_DONE,
+                                 JVMPI_EVENT_JVM_SHUT_DOWN,
+                                 JVMPI_EVENT_METHOD_ENTRY,
+                                 JVMPI_EVENT_METHOD_EXIT,
+                                 JVMPI_EVENT_MONITOR_CONTENDED_ENTER,
+                                 JVMPI_EVENT_MONITOR_CONTENDED_ENTERED};
   char file[512];
   (void)reserved;
   if (sscanf(options, "%511[^:]:%255s", file, prefix) != 2) return JNI_ERR;
-  if ((*jvm)->GetEnv(jvm, (void **)&jvmpi, JVMPI_VERSION_1) < 0) return JNI_ERR;
+  if ((*jvm)->GetEnv(jvm, (void**)&jvmpi, JVMPI_VERSION_1) < 0) return JNI_ERR;
   if ((out = fopen(file, "w")) == NULL) return JNI_ERR;
   lock = CALL(RawMonitorCreate)("_trace");
   write_head();
