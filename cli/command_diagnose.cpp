@@ -66,7 +66,7 @@ ExitStatus run(const DiagnoseArguments& arguments) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   const ExitStatus status = status_of(verdict, *collected);
   if (!collected->left_behind) return status;
-  // A collector's thread still waits in the kernel: what the end of the program destroys may be its own.
+  // A collector's thread may still wait in the kernel and use objects that the normal end of the program destroys.
   std::fflush(stdout);
   ::_exit(static_cast<int>(status));
 }

@@ -13,10 +13,10 @@ namespace {
 struct HeapArguments {
   std::string question;
   std::string before, after;
-  InspectArguments inspect;  // but its target
+  InspectArguments inspect;  // all of them but the target
 };
 
-// What is kept of a heap, so that one graph is in memory at a time.
+// What is kept of the first heap, so that only one graph is in memory at a time.
 struct Opened {
   coreinspect::HeapTotals totals;
   std::string target;  // as JSON

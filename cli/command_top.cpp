@@ -86,7 +86,7 @@ ExitStatus run(const TopArguments& arguments) {
     if (screen) std::fputs("\033[H\033[2J", stdout);
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // the reader is gone
-    // On a screen they are below each table, otherwise once.
+    // On a screen they are printed below each table, otherwise once.
     if (screen || table->held != held)
       for (const std::string& line : table->held) log_info("missing: " + line);
     held = table->held;

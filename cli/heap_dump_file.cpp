@@ -18,7 +18,7 @@ constexpr std::size_t kPiece = 1u << 20;
 
 bool begins_with_magic(const std::string& bytes) { return bytes.starts_with(coreinspect::HprofFile::kMagic); }
 
-// What is called so is meant to be one: what it is instead is said when it is opened.
+// A file with such a name is treated as a heap dump: opening it reports what it is instead.
 bool is_called_heap_dump(const std::string& path) {
   for (const char* ending : {".hprof", ".hprof.gz", ".hprof.zst"})
     if (path.ends_with(ending)) return true;

@@ -1,4 +1,4 @@
-// A heap dump as the target of a view: recognised by what it begins with, unpacked in memory if it is compressed.
+// A heap dump as the target of a view: recognised by its first bytes, decompressed in memory if it is compressed.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace jtrace::cli {
 
-// Whether this is a regular file with a heap dump, a compressed one, or one that has the name of a heap dump.
+// True for a regular file that is a heap dump, a compressed one, or one that has the name of a heap dump.
 bool is_heap_dump(const std::string& path);
-// Progress and Ctrl-C: none. `cut`: the compressed file ends too early.
+// Shows no progress and does not handle Ctrl-C. `cut`: set if the compressed file ends too early.
 Result<std::unique_ptr<coreinspect::ObjectGraph>> open_heap_graph(const std::string& path, bool& cut);
 
 }  // namespace jtrace::cli

@@ -126,7 +126,7 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   coreinspect::ViewOptions own = options;
   std::optional<HeapProgress>
       progress;  // constructed before the file and destroyed after it, so that no signal leaves a partial file
-  // The graph is made after the JVM runs again, and asks nobody whether to go on: a signal ends the program there.
+  // The graph is built after the JVM runs again, without a check for cancellation: a signal ends the program there.
   if (view.walks_heap && !own.heap.reachable) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;
   if (view.writes_dump) {

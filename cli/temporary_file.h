@@ -1,4 +1,4 @@
-// TemporaryFile: a name for a file that is gone afterwards, in a folder of its own.
+// TemporaryFile: a name for a file in a folder of its own; both are removed afterwards.
 #pragma once
 
 #include <string>
