@@ -1,5 +1,5 @@
-// ByteReader: a bounds-checked walk over bytes in one byte order. Reads past the end give zero and set failed(), so a
-// parser checks once at the end of a structure instead of at each field. Header only; usable in the agent. Ownership:
+// ByteReader: a bounds-checked reader of bytes in one byte order. Reads past the end return zero and set failed(), so a
+// parser checks once at the end of a structure and not at each field. Header only; usable in the agent. Ownership:
 // borrows the span. Threads: one reader, one thread.
 #pragma once
 
@@ -33,7 +33,7 @@ class ByteReader {
     std::memcpy(&value, bytes_.data() + position_ - sizeof(T), sizeof(T));
     return order_ == std::endian::native ? value : byte_swapped(value);
   }
-  // The next `size` bytes, or an empty span and failed().
+  // Returns the next `size` bytes, or an empty span, and then sets failed().
   std::span<const std::byte> read_bytes(std::size_t size) {
     if (!take(size)) return {};
     return bytes_.subspan(position_ - size, size);
@@ -42,7 +42,7 @@ class ByteReader {
     auto bytes = read_bytes(size);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // Unsigned LEB128 (DWARF 5, 7.6); more than 64 bits fail.
+  // Unsigned LEB128 (DWARF 5, 7.6); values of more than 64 bits fail.
   std::uint64_t read_uleb128() {
     std::uint64_t value = 0;
     for (int shift = 0;; shift += 7) {

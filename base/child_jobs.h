@@ -1,4 +1,5 @@
-// Several jobs, a process for each: they share nothing, and one that fails or ends leaves the others alone. One thread.
+// Several jobs, each in a process of its own: they share nothing, and a failure of one does not affect the others. One
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,9 @@
 
 namespace jtrace {
 
-// job(0) .. job(count - 1), each in a child that ends with what it returned; the children get SIGTERM where this
-// process ends. A signal that the signalfd `cancel_fd` has is SIGINT for all of them. Waits for them; their statuses in
-// the order of their ends. kSystem: a child could not be started.
+// Runs job(0) .. job(count - 1), each in a child that exits with the returned status. Waits for all and returns their
+// statuses in the order in which they ended. A signal read from the signalfd `cancel_fd` is passed to all children as
+// SIGINT; if this process dies, they get SIGTERM. kSystem: a child could not be started.
 Result<std::vector<ExitStatus>> run_in_children(std::size_t count, const std::function<ExitStatus(std::size_t)>& job,
                                                 int cancel_fd);
 

@@ -1,5 +1,5 @@
-// Clocks. Producers stamp CLOCK_MONOTONIC; the wall time of an event is the monotonic time plus the offset of an
-// anchor. Header only; usable in the agent (clock_gettime is in glibc 2.17 and musl). Any thread.
+// Clocks. Producers stamp events with CLOCK_MONOTONIC; the wall time of an event is its monotonic time plus the offset
+// of an anchor. Header only; usable in the agent (clock_gettime is in glibc 2.17 and musl). Any thread.
 #pragma once
 
 #include <time.h>
@@ -18,12 +18,13 @@ inline std::uint64_t clock_ns(clockid_t clock) {
 inline std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 inline std::uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 
-// The same moment on both clocks: taken between two reads of the monotonic clock.
+// One moment on both clocks: the real-time clock is read between two reads of the monotonic clock.
 struct ClockAnchor {
   std::uint64_t monotonic = 0;  // ns
   std::uint64_t realtime = 0;   // ns since the epoch
 
-  // The tightest of a few looks: one between whose reads the thread lost the CPU would be off by that time.
+  // Returns the best of a few attempts: if the thread loses the CPU between the reads, the offset is wrong by that
+  // time.
   static ClockAnchor now() {
     constexpr std::uint64_t kTight = 1000;  // ns
     ClockAnchor best;
@@ -38,7 +39,7 @@ struct ClockAnchor {
     }
     return best;
   }
-  // Wall time (ns since the epoch) of a monotonic time.
+  // The wall time (ns since the epoch) of a monotonic time.
   std::uint64_t wall_of(std::uint64_t monotonic_time) const { return realtime + (monotonic_time - monotonic); }
 };
 

@@ -1,4 +1,4 @@
-// Small files and whole writes. Any thread.
+// Reads small files; writes completely. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace jtrace {
 Result<UniqueFd> open_file(const std::string& path, int flags, unsigned mode = 0);
 Result<UniqueFd> open_file_at(int directory, const std::string& path, int flags, unsigned mode = 0);
 
-// Everything up to the end of the file, at most `limit` bytes (more is an error). For /proc files: read until 0.
+// Reads to the end of the file, also if its size is not known (/proc). More than `limit` bytes are an error.
 Result<std::string> read_whole(int fd, std::string_view path, std::size_t limit = 64u << 20);
 Result<std::string> read_file(const std::string& path, std::size_t limit = 64u << 20);
 
-// The text of a small file of /proc or /sys without blanks at its ends; "" if it cannot be read.
+// The text of a small file of /proc or /sys, trimmed; "" if it cannot be read.
 std::string read_setting(const std::string& path);
 
-// All bytes, over short writes and EINTR.
+// Writes all bytes, with as many write(2) calls as needed (short writes, EINTR).
 Result<> write_whole(int fd, std::string_view bytes, std::string_view path);
 
 }  // namespace jtrace

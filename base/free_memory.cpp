@@ -49,7 +49,7 @@ Bytes room_in(const std::string& folder, const char* limit_file, const char* usa
   return left(*limit, left(*usage, droppable));
 }
 
-// The cgroup's own folder. In a container that folder is often the root of the mount.
+// The cgroup's own folder; in a container that is often the root of the mount.
 Bytes room_of_cgroup(const std::string& mount, std::string_view path, const char* limit_file, const char* usage_file) {
   if (const Bytes room = room_in(mount + std::string(path), limit_file, usage_file)) return room;
   return room_in(mount, limit_file, usage_file);

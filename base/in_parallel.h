@@ -1,5 +1,5 @@
-// InParallel: one job for each of several things that are waited for, some at a time: a JVM that does not answer must
-// not hold up the others. Threads: one makes it and takes the results.
+// InParallel: runs several jobs that mostly wait, some at a time, so that a JVM that does not answer does not delay the
+// others. Threads: one thread constructs it and takes the results.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace jtrace {
 
-// Calls job(0) .. job(count - 1), in that order, on up to kAtOnce threads. Its destructor waits for all.
+// Calls job(0) .. job(count - 1), in that order, on up to kAtOnce threads. The destructor waits for all.
 template <class T>
 class InParallel {
  public:
-  static constexpr std::size_t kAtOnce = 16;  // each waits nearly all of its time
+  static constexpr std::size_t kAtOnce = 16;  // each job waits nearly all of its time
 
   InParallel(std::size_t count, std::function<T(std::size_t)> job) : job_(std::move(job)), results_(count) {
     for (std::size_t i = 0; i < std::min(kAtOnce, count); ++i) threads_.emplace_back([this] { work(); });
@@ -28,7 +28,7 @@ class InParallel {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // What job(index) returned; waits for it. Once for each index.
+  // Waits for job(index) and returns its result. Call it once for each index.
   T wait(std::size_t index) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return results_[index].has_value(); });

@@ -1,4 +1,4 @@
-// joined: a list of words as a sentence has it.
+// joined(): words as an enumeration in a sentence.
 #pragma once
 
 #include <span>

@@ -1,5 +1,4 @@
-// JsonWriter: JSON text (RFC 8259) into a string, with the commas in the right places. The caller balances begin and
-// end.
+// JsonWriter: writes JSON text (RFC 8259) into a string and places the commas. The caller balances begin and end.
 #pragma once
 
 #include <concepts>
@@ -20,7 +19,7 @@ class JsonWriter {
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(bool truth);
-  JsonWriter& value(double number);  // null where it is not finite
+  JsonWriter& value(double number);  // null if it is not finite
   template <std::integral T>
   requires(!std::same_as<T, bool>) JsonWriter& value(T number) { return raw(std::to_string(number)); }
   JsonWriter& null() { return raw("null"); }
@@ -36,8 +35,8 @@ class JsonWriter {
   void separate();
 
   std::string& out_;
-  bool first_ = true;       // nothing written yet on this level
-  bool after_key_ = false;  // a key stands before the value
+  bool first_ = true;       // nothing was written on this level yet
+  bool after_key_ = false;  // a key was written and its value follows
 };
 
 }  // namespace jtrace

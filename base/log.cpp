@@ -22,7 +22,7 @@ void log(LogLevel level, std::string_view text) {
   std::string line(g_program);
   line += level == LogLevel::kWarning ? ": warning: " : ": ";
   line += text;
-  // One message is one line, and sends no control characters to a terminal, whatever text a target supplied.
+  // One message is one line, and contains no control characters for a terminal, whatever text a target supplied.
   for (char& c : line) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '\n' || c == '\t' || c == '\r') c = ' ';

@@ -36,8 +36,9 @@ void on_bus_error(int number, siginfo_t* info, void* context) {
     if (put_zeros(address)) return;
   }
   if ((g_before.sa_flags & SA_SIGINFO) != 0) return g_before.sa_sigaction(number, info, context);
-  ::sigaction(SIGBUS, &g_before, nullptr);  // not one of ours: it is raised again, with its previous action
-  if (info->si_code <= 0) ::raise(number);  // sent by a process: it would not be raised again
+  ::sigaction(SIGBUS, &g_before,
+              nullptr);  // not in a guarded range: restores the previous action, with which the signal is raised again
+  if (info->si_code <= 0) ::raise(number);  // sent by a process: the instruction would not raise it again
 }
 
 void install_handler() {

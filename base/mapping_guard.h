@@ -1,9 +1,10 @@
-// MappingGuard: a file that is mapped may be cut by somebody else; the SIGBUS of the next access to what is gone would
-// end the program. While a guard stands for a mapping, such a page becomes one of zeros, and was_cut() says so.
+// MappingGuard: another process may truncate a file that is mapped; the SIGBUS of the next access to a missing page
+// would end the program. While a guard exists for a mapping, a page of zeros replaces such a page, and was_cut()
+// returns true.
 //
-// A signal handler can be given nothing, so the guarded ranges are kept process-wide. The handler is put in place with
-// the first guard and leaves every other SIGBUS as it was. Ownership: owns its place in that list, not the mapping,
-// which must outlive it; movable. Threads: any; the mapping may be read by several.
+// A signal handler has no parameters, so the guarded ranges are kept in a process-wide list. The handler is installed
+// with the first guard; every other SIGBUS keeps its previous action. Ownership: owns its entry in that list, not the
+// mapping, which must outlive it; movable. Threads: any; several may read the mapping.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ class MappingGuard {
     return *this;
   }
 
-  // True from the first access on that met a missing page.
+  // True after the first access to a missing page.
   bool was_cut() const;
 
  private:

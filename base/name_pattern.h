@@ -1,12 +1,12 @@
-// Names chosen by a pattern. Pure, any thread.
+// Selection of names by a pattern. Pure, any thread.
 #pragma once
 
 #include <string_view>
 
 namespace jtrace {
 
-// '*' and '?' as in a shell, and nothing else of it: names of array classes begin with '['. Time: the product of both
-// lengths at the most.
+// '*' and '?' have the meaning that they have in a shell. '[' is an ordinary character, because names of array classes
+// begin with it. Time: at most the product of both lengths.
 constexpr bool matches_pattern(std::string_view pattern, std::string_view text) {
   constexpr std::size_t kNone = std::string_view::npos;
   std::size_t at = 0, star = kNone, star_took_to = 0;
@@ -17,7 +17,7 @@ constexpr bool matches_pattern(std::string_view pattern, std::string_view text) 
     } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == text[i])) {
       ++at;
       ++i;
-    } else if (star != kNone) {  // the last star takes one more
+    } else if (star != kNone) {  // the last star matches one more character
       at = star + 1;
       i = ++star_took_to;
     } else {
@@ -27,7 +27,7 @@ constexpr bool matches_pattern(std::string_view pattern, std::string_view text) 
   return pattern.find_first_not_of('*', at) == kNone;
 }
 
-// Without '*' and '?' any part of the name; "": every name.
+// A pattern without '*' and '?' matches any part of the name; "" matches every name.
 constexpr bool is_chosen(std::string_view pattern, std::string_view name) {
   if (pattern.find_first_of("*?") == std::string_view::npos) return name.find(pattern) != std::string_view::npos;
   return matches_pattern(pattern, name);

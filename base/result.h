@@ -1,8 +1,8 @@
 // Result<T>: what every function that can fail returns. No exceptions cross our interfaces.
 //
-// An Error says what was attempted, on what, why it failed and what would help. It is made where the cause is known and
-// gathers context on the way up. Library code returns it and prints nothing; only cli/ prints it, as one line.
-// Threads: values, freely copied. Allocation: Error owns its strings.
+// An Error says what was attempted, on what, why it failed and what would help. It is made where the cause is known;
+// callers add context. Library code returns it and prints nothing; only cli/ prints it, as one line. Threads: values,
+// freely copied. Allocation: Error owns its strings.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,32 @@
 
 namespace jtrace {
 
-// What kind of failure it is: decides the exit status of the command (exit_status below).
+// The kind of failure; it determines the exit status of the command (exit_status below).
 enum class ErrorCategory {
-  kRefused,        // the JVM or the input said no
-  kUsage,          // the caller's words are wrong
+  kRefused,        // the JVM or the input refused
+  kUsage,          // wrong arguments of the caller
   kNotFound,       // no such process or file
   kNotAttachable,  // not a JVM, not attachable, not a core
-  kPermission,     // permission, or not to be trusted
+  kPermission,     // no permission, or not trusted
   kTimeout,
   kAgent,      // the agent could not be loaded, or failed
-  kMalformed,  // bytes that are not what they should be
-  kPartial,    // some of it was had, the rest is counted
-  kSystem,     // a system call failed: errnum tells the status
+  kMalformed,  // bytes that violate their format
+  kPartial,    // a part was obtained; the rest is counted or named
+  kSystem,     // a system call failed: errnum determines the status
 };
 
 struct [[nodiscard]] Error {
   ErrorCategory category = ErrorCategory::kSystem;
   std::string text;                        // what was attempted and why it failed
-  int errnum = 0;                          // errno value, 0 where no system call failed
-  std::string path = {};                   // file or object it was attempted on
+  int errnum = 0;                          // errno value, 0 if no system call failed
+  std::string path = {};                   // the file or object of the attempt
   std::optional<std::uint64_t> address{};  // address in the target
-  std::string help = {};                   // what would help
+  std::string help = {};                   // what the user can do
 
   // The same error with "what: " before its text.
   Error with_context(std::string_view what) const;
   Error with_help(std::string_view what) const;
-  // One line without a newline: text, path, address, errno's words; help.
+  // One line without a newline: text, path, address, the text of errno; help.
   std::string message() const;
 };
 
@@ -59,7 +59,7 @@ enum class ExitStatus : int {
 };
 ExitStatus exit_status(const Error& error);
 
-// An Error for a system call that just failed: takes errno at once.
+// The Error of a system call that just failed: reads errno immediately.
 Error system_error(std::string_view what, std::string_view path = {});
 Error system_error(int errnum, std::string_view what, std::string_view path = {});
 
@@ -74,13 +74,14 @@ template <class T = void>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
  public:
   using tl::expected<T, Error>::expected;
-  // Written out, so that `return {};` on a hot path does not clear the room of the Error first.
+  // Written out, because with a defaulted constructor `return {};` first clears the memory of the Error, also on hot
+  // paths.
   constexpr Result() requires(std::is_void_v<T> || std::is_default_constructible_v<T>) {}
 };
 
 #define JTRACE_CONCAT_2(a, b) a##b
 #define JTRACE_CONCAT(a, b) JTRACE_CONCAT_2(a, b)
-// JTRACE_ASSIGN_OR_RETURN(auto x, f()): x is f()'s value, or its error is returned.
+// JTRACE_ASSIGN_OR_RETURN(auto x, f()): x gets f()'s value, or its error is returned.
 #define JTRACE_ASSIGN_OR_RETURN(declaration, expression) \
   JTRACE_ASSIGN_OR_RETURN_2(JTRACE_CONCAT(jtrace_result_, __LINE__), declaration, expression)
 #define JTRACE_ASSIGN_OR_RETURN_2(result, declaration, expression) \

@@ -1,4 +1,4 @@
-// ScopeGuard: runs a function when the scope is left, unless dismissed.
+// ScopeGuard: runs a function at the end of the scope, unless dismissed.
 #pragma once
 
 #include <utility>

@@ -65,7 +65,7 @@ void append_xml_ascii(std::string& out, char c) {
   }
 }
 
-// Reads one UTF-16 unit of modified UTF-8 at text[i] and advances i. Returns -1 for a byte that starts none.
+// Reads one UTF-16 unit of modified UTF-8 at text[i] and advances i. Returns -1 for a byte that cannot begin one.
 std::int32_t next_unit(std::string_view text, std::size_t& i) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const auto tail = [&](std::size_t at) { return at < text.size() && (byte(at) & 0xc0) == 0x80; };

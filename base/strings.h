@@ -1,4 +1,4 @@
-// Text: numbers from text and into text, escaping, and the JVM's modified UTF-8. Pure functions, any thread.
+// Text: conversion of numbers, escaping, and the JVM's modified UTF-8. Pure functions, any thread.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,7 @@
 
 namespace jtrace {
 
-// The whole text as a decimal number, or nothing: "12abc", "", "+1" and what does not fit T are nothing.
+// The whole text as a decimal number; nothing for "12abc", "", "+1" and values that do not fit T.
 template <std::integral T>
 std::optional<T> parse_decimal(std::string_view text) {
   T value{};
@@ -28,32 +28,32 @@ void append_decimal(std::string& out, T value) {
 
 void append_hex(std::string& out, std::uint64_t value);  // lower case, with 0x
 
-// "64M", "1G", "512k", "10" as bytes (powers of 1024), or nothing.
+// "64M", "1G", "512k", "10" in bytes (powers of 1024), or nothing.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
-// `text`, which must be UTF-8, as an XML attribute value or character data: & < > " and tab, newline, return are
-// escaped; what XML 1.0 cannot carry (2.2 "Char"), and bytes that are not UTF-8, become U+FFFD.
+// Appends `text`, which should be UTF-8, as an XML attribute value or character data: & < > " and tab, newline, return
+// are escaped; characters that XML 1.0 does not allow (2.2 "Char"), and bytes that are not UTF-8, become U+FFFD.
 void append_xml_escaped(std::string& out, std::string_view text);
-// `text` inside a JSON string (RFC 8259), without the quotes; bytes that are not UTF-8 become U+FFFD.
+// Appends `text` for a JSON string (RFC 8259), without the quotes; bytes that are not UTF-8 become U+FFFD.
 void append_json_escaped(std::string& out, std::string_view text);
 
-// Where the first byte stands that is not part of UTF-8, or nothing.
+// The position of the first byte that is not valid UTF-8, or nothing.
 std::optional<std::size_t> first_not_utf8(std::string_view text);
 
-// Modified UTF-8 (JVMS 4.4.7: C0 80 for NUL, surrogate pairs of three bytes each) as UTF-8. Lone surrogates and bytes
-// that are not modified UTF-8 become U+FFFD.
+// Converts modified UTF-8 (JVMS 4.4.7: C0 80 for NUL, surrogate pairs of three bytes each) to UTF-8. Lone surrogates
+// and bytes that are not modified UTF-8 become U+FFFD.
 std::string utf8_from_modified(std::string_view text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trimmed(std::string_view text);  // without blanks, tabs and newlines at both ends
-// Text of a target for a terminal: each control character is a '?'.
+// Text of a target, made safe for a terminal: each control character becomes '?'.
 std::string printable(std::string text);
 
-// The candidate nearest to `word` by edit distance, where one is near enough to be a likely slip; else empty.
+// The candidate with the smallest edit distance from `word`, if it is small enough for a likely typing error; otherwise
+// empty.
 std::string_view nearest_word(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// True where a key names a secret (password, passwd, secret, token, credential, ...key): its value is masked by
-// default.
+// True if a key names a secret (password, passwd, secret, token, credential, ...key): its value is masked by default.
 bool looks_secret(std::string_view key);
 
 }  // namespace jtrace

@@ -1,4 +1,4 @@
-// UniqueFd: a file descriptor that is closed once, by its owner. Header only; usable in the agent.
+// UniqueFd: owns a file descriptor and closes it once. Header only; usable in the agent.
 #pragma once
 
 #include <unistd.h>

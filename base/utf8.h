@@ -1,4 +1,4 @@
-// UTF-8 of code points and of UTF-16. Pure functions, any thread.
+// Encodes code points and UTF-16 as UTF-8. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace jtrace {
 
-// `code_point`: below 0x110000; surrogates are written as they are.
+// `code_point` is below 0x110000; a surrogate is encoded as it is.
 void append_utf8(std::string& out, std::uint32_t code_point);
 // A surrogate without its other half becomes U+FFFD.
 std::string utf8_from_utf16(std::span<const std::uint16_t> units);

@@ -5,8 +5,7 @@
 namespace jtrace {
 namespace {
 
-// The name space of jtrace's names: a random UUID, drawn once. It must never change, because all producers must use the
-// same one.
+// The name space of jtrace's names: a random UUID. It must never change, because all producers must use the same one.
 constexpr const char* kNamespace = "5f8b9a52-6c0e-4e0f-9f0b-7d4e4c1d9a30";
 
 std::string text_of(const uuid_t uuid) {

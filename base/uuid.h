@@ -1,4 +1,4 @@
-// UUIDs as text (RFC 9562), by libuuid. Any thread.
+// UUIDs as text (RFC 9562), made by libuuid. Any thread.
 #pragma once
 
 #include <string>

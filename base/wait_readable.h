@@ -1,4 +1,4 @@
-// Waits for a descriptor up to a moment. Header only. Any thread.
+// Waits for a descriptor until a given time. Header only. Any thread.
 #pragma once
 
 #include <poll.h>
@@ -7,7 +7,8 @@
 
 namespace jtrace {
 
-// True if `fd` became readable before `until` (CLOCK_MONOTONIC, ns); -1: it only waits. Interrupted waits go on.
+// True if `fd` became readable before `until` (CLOCK_MONOTONIC, ns). `fd` -1: only waits. Interrupted waits are
+// continued.
 inline bool wait_readable(int fd, std::uint64_t until) {
   for (std::uint64_t now = monotonic_ns(); now < until; now = monotonic_ns()) {
     pollfd descriptor{.fd = fd, .events = POLLIN, .revents = 0};
