@@ -1,5 +1,4 @@
-// Access flags of classes and methods as class files have them (JVMS tables 4.1-B, 4.6-A), and the word that trace.dtd
-// has for them. Pure.
+// Access flags of classes and methods as in class files (JVMS tables 4.1-B, 4.6-A), and their words in trace.dtd. Pure.
 #pragma once
 
 #include <cstdint>

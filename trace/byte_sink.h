@@ -1,16 +1,15 @@
-// ByteSink: where bytes go, buffered. Writers put whole records into it (a line, a block); none is ever cut in two
-// where the sink has to stop.
+// ByteSink: a buffered destination of bytes. Writers put whole records into it (a line, a block); none is cut in two
+// when the sink has to stop.
 //
 //   char* room = sink.reserve(n);      null after an error, see status()
 //   ... fill at most n bytes ...
 //   sink.commit(used);                 these bytes are one or more whole records
 //
-// Errors stick. A destination that is full (disk, --max-size, --min-free) says so BEFORE it takes a record: reserve()
-// returns null, status() says why, and everything taken until then is or will be written. begin_closing() then opens
-// the reserve (kClosingReserve bytes that were kept free all the time) for the end of the document and takes the error
-// away. Where a file system cannot keep room free (no fallocate), the file is cut back to the end of a record to make
-// that room; lost_bytes() counts what had been taken and is gone.
-//
+// Errors are sticky. A destination that is full (disk, --max-size, --min-free) reports it BEFORE it takes a record:
+// reserve() returns null, status() has the reason, and everything taken until then is or will be written.
+// begin_closing() then opens the reserve (kClosingReserve bytes that were kept free all the time) for the end of the
+// document and clears the error. If the file system cannot keep room free (no fallocate), the file is cut back to the
+// end of a record to make that room; lost_bytes() counts the bytes that had been taken and were cut off.
 // One thread at a time.
 #pragma once
 
@@ -37,48 +36,48 @@ class ByteSink {
   ByteSink(const ByteSink&) = delete;
   ByteSink& operator=(const ByteSink&) = delete;
 
-  // At least `size` writable bytes after what was committed, or null. Good until the next call of any member.
+  // Returns at least `size` writable bytes after the committed ones, or null. Valid until the next call of any member.
   char* reserve(std::size_t size) {
     if (size <= static_cast<std::size_t>(limit_ - cursor_)) [[likely]]
       return cursor_;
     return make_room(size);
   }
-  // The first `size` of the reserved bytes count.
+  // Commits the first `size` of the reserved bytes.
   void commit(std::size_t size) { cursor_ += size; }
 
-  // One whole record.
+  // Writes one whole record.
   Result<> write(std::string_view record);
-  // Hands everything taken so far to the destination.
+  // Passes everything taken so far to the destination.
   Result<> flush();
-  // Opens the reserve where the destination is full (else nothing happens). An error that has another cause stays.
+  // Opens the reserve if the destination is full (otherwise nothing happens). An error with another cause stays.
   void begin_closing();
-  // Flushes and completes the destination (a temporary file gets its name). Once, also after an error, which it
+  // Flushes and completes the destination (a temporary file gets its name). Call it once, also after an error, which it
   // returns.
   Result<> finish();
 
-  // A reader that does not read (pipe, FIFO, socket) holds a write up. Meanwhile `give_up` is asked, ten times a
-  // second; two seconds after its first yes the sink stops with kTimeout. Without it a write waits for ever.
+  // A reader that does not read (pipe, FIFO, socket) blocks a write. Meanwhile `give_up` is called ten times a second;
+  // two seconds after it first returned true, the sink stops with kTimeout. Without it a write waits for ever.
   virtual void set_give_up(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
 
   // The error that stopped the sink, or null.
   const Error* status() const { return error_ ? &*error_ : nullptr; }
   Result<> result() const { return error_ ? Result<>(fail(*error_)) : Result<>(); }
-  // Bytes taken and not lost, buffered ones included.
+  // Bytes taken and not lost, including buffered ones.
   std::uint64_t bytes_written() const { return drained_ + buffered(); }
   std::uint64_t lost_bytes() const { return lost_; }
 
  protected:
-  // How far the destination will take bytes without fail: an offset that is `least` or more, at best `wished`. An error
-  // (is_full() true of it) where `least` cannot be promised. With `closing` the reserve counts.
+  // The offset up to which the destination takes bytes without failing: at least `least`, at best `wished`. An error
+  // (is_full() is true for it) if `least` cannot be guaranteed. With `closing` the reserve may be used.
   virtual Result<std::uint64_t> promise(std::uint64_t least, std::uint64_t wished, bool closing);
-  // Takes all of `records`, or says why not; held() then tells how much it has.
+  // Takes all of `records`, or returns the reason for not taking them; held() then returns how much it has.
   virtual Result<> drain(std::string_view records) = 0;
-  // Bytes that the destination holds.
+  // The number of bytes that the destination has.
   virtual std::uint64_t held() const = 0;
   virtual Result<> complete() { return {}; }
   // begin_closing() for a destination that is a sink itself.
   virtual void open_reserve() {}
-  // One write(2) of a part of `bytes`: how much it took. `name` stands in errors.
+  // One write(2) of a part of `bytes`; returns how much was written. `name` is used in errors.
   Result<std::size_t> write_some(int fd, std::string_view bytes, const std::string& name);
 
  private:
@@ -91,8 +90,8 @@ class ByteSink {
 
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_;
-  char* cursor_;                // end of what was committed
-  char* limit_;                 // end of what may be reserved: of the buffer, or of what the destination has promised
+  char* cursor_;  // end of the committed bytes
+  char* limit_;   // end of what may be reserved: of the buffer, or of the bytes that the destination guarantees to take
   std::uint64_t drained_ = 0;   // offset of the buffer's first byte in the destination
   std::uint64_t promised_ = 0;  // the destination takes everything up to this offset
   std::uint64_t lost_ = 0;
@@ -101,14 +100,14 @@ class ByteSink {
   std::optional<Error> error_;
 };
 
-// True of the errors that begin_closing() helps against: no space, quota, size limits.
+// True for the errors after which begin_closing() helps: no space, quota, size limits.
 bool is_full(const Error& error);
 
-// Into a string of its own.
+// A sink into a string of its own.
 class MemorySink final : public ByteSink {
  public:
   using ByteSink::ByteSink;
-  // What was flushed: flush() first.
+  // The flushed bytes: call flush() first.
   const std::string& text() const { return text_; }
 
  private:
@@ -117,10 +116,10 @@ class MemorySink final : public ByteSink {
   std::string text_;
 };
 
-// Into a descriptor: pipe, socket, terminal, standard output.
+// A sink into a descriptor: pipe, socket, terminal, standard output.
 class FdSink final : public ByteSink {
  public:
-  // Borrows `fd`; `name` stands in errors.
+  // Borrows `fd`; `name` is used in errors.
   FdSink(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
   FdSink(UniqueFd fd, std::string name) : owned_(std::move(fd)), fd_(owned_.get()), name_(std::move(name)) {}
 

@@ -1,7 +1,7 @@
-// CallLines: the lines of method entries and exits, which most of a trace is made of, as XmlWriter writes them: those
-// with the attributes of a plain trace and no children. Every other one is XmlFormat's (xml_writer.cpp), which makes
-// the same bytes of these too, and looks at each attribute for it: a line takes a quarter longer so (bench_xml_writer).
-// Header only. One thread.
+// CallLines: writes the lines of method entries and exits, of which most of a trace consists: those with the attributes
+// of a plain trace and without children. XmlFormat (xml_writer.cpp) writes all others. It would write the same bytes
+// for these, but tests each attribute, which takes a quarter longer per line (bench_xml_writer). Header only. One
+// thread.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace jtrace::trace {
 
 class CallLines {
  public:
-  // What a line may write, without the text of traceIdRef.
+  // The most bytes that a line takes, without the text of traceIdRef.
   static constexpr std::size_t kRoom = 384;
 
   static bool has_line(const MethodEntry& entry) {
@@ -24,7 +24,7 @@ class CallLines {
   }
   static bool has_line(const MethodExit& exit) { return are_numbers(exit); }
 
-  // `out` has kRoom; the end of the line is to follow: the traceIdRef, if any, and "/>".
+  // `out` has kRoom bytes. The caller adds the end of the line: the traceIdRef, if any, and "/>".
   char* put(char* out, const MethodEntry& entry, TimeFormatter& time, CountFormatter& collation) {
     out = thread_of(entry.threadIdRef.value()).entry.put(out);
     out = time.put(out, entry.time.ns());
@@ -43,11 +43,11 @@ class CallLines {
   }
 
  private:
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // for a number that is absent
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // of a number that is absent
   static constexpr std::uint64_t kMostNumber = 0xffffffff;
   static constexpr std::uint64_t kThreads = 64;
 
-  // The start of a line, with its thread. Copied whole, whatever its length.
+  // The start of a line, with its thread. It is always copied as a whole, because a fixed length is faster.
   class Start {
    public:
     char* put(char* out) const {

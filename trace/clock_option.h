@@ -1,4 +1,4 @@
-// The value of option jtrace.clock: the same moment on both clocks, and the resolution of the monotonic one
+// The value of option jtrace.clock: one moment on both clocks, and the resolution of the monotonic one
 // (docs/trace_format.md). Any thread.
 #pragma once
 

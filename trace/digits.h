@@ -1,5 +1,5 @@
-// Decimal digits for the writers' hot path: each function writes at `out` and returns the end. The caller has made
-// room: kMaxDigits bytes, whatever it is. Header only. Any thread (TimeFormatter, CountFormatter: one).
+// Decimal digits for the writers' hot path: each function writes at `out` and returns the end. The caller provides
+// kMaxDigits bytes. Header only. Any thread (TimeFormatter, CountFormatter: one).
 #pragma once
 
 #include <array>
@@ -12,12 +12,13 @@
 namespace jtrace::trace {
 
 static_assert(std::endian::native == std::endian::little);
-// The longest is a word list, 21 characters, and a number may write a few more than it uses.
+// The longest number is a word list of 21 characters; a function may write a few bytes more than it uses.
 inline constexpr std::size_t kMaxDigits = 32;
 
 namespace detail {
-// The numbers below 1000, three digits each (the first one in the lowest byte), or without zeros in front and their
-// length in the highest byte. Four kilobytes each, and so a few instructions for three digits instead of five for each.
+// The numbers below 1000: either as three digits each (the first one in the lowest byte), or without leading zeros and
+// with their length in the highest byte. Tables of 4 KB each, so that three digits take a few instructions instead of
+// five for each digit.
 consteval std::array<std::uint32_t, 1000> three_digits() {
   std::array<std::uint32_t, 1000> texts{};
   for (std::uint32_t i = 0; i < 1000; ++i) texts[i] = ('0' + i / 100) | ('0' + i / 10 % 10) << 8 | ('0' + i % 10) << 16;
@@ -35,7 +36,7 @@ inline constexpr std::array<std::uint32_t, 1000> kThreeDigits = three_digits();
 inline constexpr std::array<std::uint32_t, 1000> kUpToThreeDigits = up_to_three_digits();
 }  // namespace detail
 
-// A value below 1000 with three digits. Writes a byte beyond what it returns.
+// Writes a value below 1000 as three digits. Also writes one byte after the returned end.
 [[gnu::always_inline]] inline char* put_three(char* out, std::uint32_t value) {
   std::memcpy(out, &detail::kThreeDigits[value], 4);
   return out + 3;
@@ -45,13 +46,13 @@ inline constexpr std::array<std::uint32_t, 1000> kUpToThreeDigits = up_to_three_
   std::memcpy(out, &text, 4);
   return out + (text >> 24);
 }
-// Nine digits, zeros in front included, of a value below 10^9.
+// Writes a value below 10^9 as nine digits, with leading zeros.
 inline char* put_nine(char* out, std::uint32_t value) {
   out = put_three(put_three(out, value / 1'000'000), value / 1000 % 1000);
   return put_three(out, value % 1000);
 }
 
-// A number of 10^6 or more.
+// Writes a number of 10^6 or more.
 [[gnu::noinline]] inline char* put_long_number(char* out, std::uint64_t value) {
   if (value >= 1'000'000'000) {
     const std::uint64_t billions = value / 1'000'000'000;
@@ -79,8 +80,8 @@ inline char* put_nine(char* out, std::uint32_t value) {
   return put_number(out, value >> 32);
 }
 
-// A number that mostly is the last one plus 1: a count. Its digits but the last stay for ten of them: what was just
-// stored would have to be waited for.
+// Writes a number that usually is the previous one plus 1: a counter. All digits but the last stay the same for ten of
+// them, so text_ is not changed then: copying bytes that were just stored would have to wait for the store.
 class CountFormatter {
  public:
   [[gnu::always_inline]] char* put(char* out, std::uint64_t value) {
@@ -108,12 +109,13 @@ class CountFormatter {
   }
 
   std::uint64_t value_ = 0;
-  char digit_ = '9';  // the last one
+  char digit_ = '9';  // the last digit
   std::size_t length_ = 1;
   std::array<char, kMaxDigits> text_{};
 };
 
-// seconds.nnnnnnnnn; remembers the digits of the last time and of its second, since neighbours in a trace share them.
+// Writes seconds.nnnnnnnnn. Keeps the digits of the last time and of its second, because neighbours in a trace share
+// them.
 class TimeFormatter {
  public:
   [[gnu::always_inline]] char* put(char* out, std::uint64_t ns) {
@@ -143,7 +145,7 @@ class TimeFormatter {
     return put(out, ns);
   }
 
-  // As words, not in memory: what was just stored would have to be waited for.
+  // Kept as words, not in memory: reading memory that was just written would wait for the store.
   void set_digits(std::uint32_t fraction) {
     const std::uint64_t last = detail::kThreeDigits[fraction % 1000];
     digits_ = detail::kThreeDigits[fraction / 1'000'000] |

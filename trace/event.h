@@ -1,8 +1,8 @@
 // The events: one passive struct for each element of trace.dtd (the root, TRACE, is the document itself and has none).
-// Struct names are the elements' names in CamelCase (threadStart: ThreadStart), members are the attributes exactly as
-// the DTD spells them, misspellings included; types in values.h. Made with designated initializers:
+// Struct names are the elements' names in CamelCase (threadStart: ThreadStart); members are the attributes exactly as
+// the DTD spells them, with its misspellings; values.h has their types. Use designated initializers:
 //   sink.write(ThreadStart{.threadId = ThreadId(1), .time = Time(ns), .threadName = "main"});
-// Nothing is owned: texts and lists must live until write() returns. Trivially copyable. Any thread.
+// An event owns nothing: texts and lists must live until write() returns. Trivially copyable. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct MethodBodyItem;
 #define JTRACE_CHILDREN_ENTRY()                         \
   const InvocationContext* invocationContext = nullptr; \
   List<Value> values{};
-// methodExit: what it returned; methodCall: parameters; methodReturn: what came back.
+// methodExit: the returned value; methodCall: parameters; methodReturn: the returned value.
 #define JTRACE_CHILDREN_VALUES() List<Value> values{};
 #define JTRACE_CHILDREN_BODY() List<MethodBodyItem> items{};
 #define JTRACE_CHILDREN_TEXT() Text text{};
@@ -38,7 +38,7 @@ struct MethodBodyItem {
   std::variant<MethodCall, MethodReturn, Value, ObjDef, Code> element;
 };
 
-// In the order of elements.def, so that ElementKind is the index of the alternative.
+// In the order of elements.def, so that an ElementKind is the index of its alternative in Event.
 enum class ElementKind : std::uint8_t {
 #define JTRACE_ELEMENT(Struct, name, content, description) k##Struct,
 #include "trace/elements.def"

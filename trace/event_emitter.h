@@ -14,8 +14,8 @@ namespace jtrace::trace {
 
 class EventEmitter {
  public:
-  // `sink`: borrowed. `extensions`: attributes that are ours may be used (not so in strict fragments). `refer`:
-  // elements refer to their trace where they need not (in a document with one traceStart they do not).
+  // `sink`: borrowed. `extensions`: jtrace's own attributes may be used (not in strict fragments). `refer`: elements
+  // have a traceIdRef even if it is not required (it is not in a document with one traceStart).
   explicit EventEmitter(EventSink& sink, bool extensions = true, bool refer = true)
       : sink_(&sink), extensions_(extensions), refer_(refer) {}
 
@@ -24,9 +24,9 @@ class EventEmitter {
     trace_id_ = std::move(trace_id);
     collation_ = 0;
   }
-  // The trace goes on where the last element had this collationValue.
+  // Continues a trace whose last element had this collationValue.
   void go_on_after(std::uint64_t collation) { collation_ = collation; }
-  // What comes from now on goes to another sink (borrowed).
+  // Passes all further events to another sink (borrowed).
   void redirect(EventSink& sink) { sink_ = &sink; }
 
   template <class Element>
@@ -43,7 +43,7 @@ class EventEmitter {
     return {};
   }
 
-  // Elements that were taken, by kind, over all documents.
+  // Elements that the sink took, by kind, over all documents.
   std::uint64_t count(ElementKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
   std::uint64_t total() const {
     std::uint64_t sum = 0;

@@ -31,7 +31,7 @@ Result<> TeeSink::finish() {
 
 Text CaptureSink::owned_text(Text text) { return text.present() ? Text(texts_.emplace_back(text.view())) : text; }
 
-// Replaces everything that `element` borrows by copies in this sink.
+// Replaces everything that `element` borrows by copies that this sink owns.
 template <class Element>
 Element CaptureSink::owned(Element element) {
   for_each_attribute(element, [&](const AttributeInfo&, auto& member) {

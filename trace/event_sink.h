@@ -1,7 +1,8 @@
-// EventSink: where events go (XML, counters, a test's memory...). Also the sinks that need no output of their own.
+// EventSink: the destination of events (XML, counters, a test's memory...). Also the sinks that need no output of their
+// own.
 //
-// write() borrows everything the event points to until it returns. After an error every later write() returns it again;
-// finish() is called once, also after an error, and completes what can be completed. One thread at a time.
+// write() borrows everything that the event points to until it returns. After an error every later write() returns the
+// same error; finish() is called once, also after an error, and completes what can be completed. One thread at a time.
 #pragma once
 
 #include <array>
@@ -33,13 +34,13 @@ inline ElementSet element_set(std::initializer_list<ElementKind> kinds) {
   return set;
 }
 
-// Takes everything and keeps nothing.
+// Discards all events.
 class NullSink final : public EventSink {
  public:
   Result<> write(const Event&) override { return {}; }
 };
 
-// Counts by element, then passes on (next: borrowed, may be null).
+// Counts events by element and passes them on (next: borrowed, may be null).
 class CountingSink final : public EventSink {
  public:
   explicit CountingSink(EventSink* next = nullptr) : next_(next) {}
@@ -56,7 +57,7 @@ class CountingSink final : public EventSink {
   std::array<std::uint64_t, kElementCount> counts_{};
 };
 
-// Passes on to all, in order; a failing one does not keep the others from their event. The first error is returned.
+// Passes events on to all sinks, in order, also if one of them fails. Returns the first error.
 class TeeSink final : public EventSink {
  public:
   explicit TeeSink(std::vector<EventSink*> sinks) : sinks_(std::move(sinks)) {}
@@ -67,7 +68,7 @@ class TeeSink final : public EventSink {
   std::vector<EventSink*> sinks_;  // borrowed
 };
 
-// Passes on what `accept` lets through.
+// Passes on the events for which `accept` returns true.
 class FilterSink final : public EventSink {
  public:
   using Predicate = std::function<bool(const Event&)>;
@@ -82,7 +83,7 @@ class FilterSink final : public EventSink {
   Predicate accept_;
 };
 
-// Keeps copies of the events and of all they borrow, as long as it lives.
+// Keeps copies of the events, and of everything they borrow, as long as it lives.
 class CaptureSink final : public EventSink {
  public:
   Result<> write(const Event& event) override;
@@ -108,7 +109,7 @@ class CaptureSink final : public EventSink {
   Text owned_text(Text text);
 
   std::vector<Event> events_;
-  // Deques: their elements do not move, so that views into them stay good.
+  // Deques do not move their elements, so that views into them stay valid.
   std::deque<std::string> texts_;
   std::deque<InvocationContext> contexts_;
   std::deque<std::vector<Value>> values_;

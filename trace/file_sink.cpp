@@ -41,7 +41,7 @@ Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path, cons
 }
 
 FileSink::~FileSink() {
-  if (!fd_) return;  // finished, or never opened
+  if (!fd_) return;  // finished, or not opened
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   // Frees the reserved room.
   else if (allocated_ > size_ && ::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) return;
@@ -135,8 +135,8 @@ Result<> FileSink::drain(std::string_view records) {
   return {};
 }
 
-// After a failed write: the file ends with a whole record again, with the reserve of free room after it if the file is
-// large enough.
+// After a failed write: cuts the file back to the end of a whole record, with the reserve as free room after it if the
+// file is large enough.
 void FileSink::cut_back() {
   std::uint64_t end = boundaries_.front();
   for (std::uint64_t boundary : boundaries_)

@@ -1,5 +1,5 @@
-// FileSink: a ByteSink into a file. Keeps room free in advance (fallocate beyond the end), so that a full disk is seen
-// before an event is taken, and the document can always be closed. One thread at a time.
+// FileSink: a ByteSink into a file. Keeps room free in advance (fallocate beyond the end), so that a full disk is
+// noticed before an event is taken, and the document can always be closed. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,23 @@
 namespace jtrace::trace {
 
 struct FileSinkOptions {
-  // true: under its name at once (a running trace). false: a temporary file beside it that finish() renames; it is
-  // removed where finish() does not come or fails.
+  // true: the file has its name from the beginning (a running trace). false: finish() renames a temporary file beside
+  // it, which is removed if finish() is not called or fails.
   bool visible_at_once = true;
   std::uint64_t max_size = 0;  // bytes; 0: no limit
   std::uint64_t min_free = 0;  // bytes that must stay free in the file system; 0: no limit
   std::size_t buffer_size = kSinkBufferSize;
-  bool allocate = true;  // false: as on a file system without fallocate(2)
+  bool allocate = true;  // false: behaves as on a file system without fallocate(2)
 };
 
-// The file is made with mode 0600; one that exists is emptied and gets that mode. Something else than a regular file
-// under the name (/dev/null, a FIFO) is written to as it is. Reaching max_size or min_free is an error of category
-// kPartial.
+// The file is created with mode 0600; an existing file is truncated and gets that mode. If the name is not a regular
+// file (/dev/null, a FIFO), it is written to as it is. Reaching max_size or min_free is an error of category kPartial.
 class FileSink final : public ByteSink {
  public:
   static Result<std::unique_ptr<FileSink>> create(const std::string& path, const FileSinkOptions& options = {});
   ~FileSink() override;
   const std::string& path() const { return path_; }
-  // What a file with this limit keeps for its end; 0: no limit.
+  // The bytes that a file with this limit reserves for its end; 0: no limit.
   static std::uint64_t closing_reserve(std::uint64_t max_size);
 
  private:
@@ -48,7 +47,7 @@ class FileSink final : public ByteSink {
   Result<> complete() override;
 
   std::string path_;
-  std::string temporary_;  // name while it is being written; "" where it has its own
+  std::string temporary_;  // name while it is being written; "" if it has its own
   FileSinkOptions options_;
   UniqueFd fd_;
   bool regular_ = true;

@@ -1,5 +1,5 @@
-// The value of option jtrace.gap: between which events of which thread how many were lost (docs/trace_format.md). It
-// stands between the last event of the thread before them and the first one after them. Pure; any thread.
+// The value of option jtrace.gap: how many events of which thread were lost, and in which time (docs/trace_format.md).
+// It comes between the thread's last event before the loss and its first one after it. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 namespace jtrace::trace {
 
 inline constexpr std::string_view kGapKey = "jtrace.gap";
-// Declares that losses are told by jtrace.gap: jtrace.dropped then is their sum, and closes nothing.
+// Declares that jtrace.gap reports losses: jtrace.dropped is then their sum, and closes nothing.
 inline constexpr std::string_view kGapsKey = "jtrace.gaps";
 inline constexpr std::string_view kGapsByThread = "by thread";
 
-// Its value is the thread that ends the JVM (System.exit, Runtime.halt), before the threadEnd that comes within its
-// calls.
+// Its value is the thread that ends the JVM (System.exit, Runtime.halt). It comes before the threadEnd of that thread,
+// which is inside its calls.
 inline constexpr std::string_view kExitKey = "jtrace.exit";
 
 struct Gap {
-  std::uint64_t thread = 0;  // threadId; 0: not known, it may be any of the trace's
+  std::uint64_t thread = 0;  // threadId; 0: not known, any thread of the trace
   std::uint64_t from = 0;    // ns since the epoch; 0: not known
   std::uint64_t to = 0;
   std::uint64_t lost = 0;  // events; 0: not known, or counted by the gap of the carrier
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
-// "thread=5,from=1100000000.000000001,to=1100000001.000000000,lost=17": what is not known is left out.
+// "thread=5,from=1100000000.000000001,to=1100000001.000000000,lost=17", without what is not known.
 std::string gap_text(const Gap& gap);
-// Nothing where the text is none; what it does not know is skipped.
+// Nothing if the text is not such a value; unknown keys are skipped.
 std::optional<Gap> read_gap(std::string_view text);
 
 }  // namespace jtrace::trace

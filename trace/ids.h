@@ -1,6 +1,6 @@
 // Ids of the event language: small decimal numbers scoped by kind and agent, never addresses, never used twice in a
-// trace. A default-made id is absent: the attribute is not written. 0 is written as "0" and means none. Header only;
-// usable in the agent. Any thread.
+// trace. A default-constructed id is absent: the attribute is not written. 0 is written as "0" and means none. Header
+// only; usable in the agent. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class TypedId {
 
 // java.lang.Thread's own id; for a thread of the VM 10^12 + its kernel id.
 using ThreadId = TypedId<struct ThreadIdKind>;
-// The kernel's id of the thread in the JVM's pid namespace; absent where the producer cannot know it.
+// The kernel's id of the thread in the JVM's pid namespace; absent if the producer cannot know it.
 using TransientThreadId = TypedId<struct TransientThreadIdKind>;
 using ClassId = TypedId<struct ClassIdKind>;
 using MethodId = TypedId<struct MethodIdKind>;

@@ -1,5 +1,5 @@
-// The keys of `option` elements that are jtrace's own (docs/trace_format.md says what their values are). Those of lost
-// events stand with their text (gap_option.h).
+// The keys of `option` elements that jtrace defines (docs/trace_format.md describes their values). Those for lost
+// events are in gap_option.h.
 #pragma once
 
 #include <string_view>
@@ -10,15 +10,15 @@ inline constexpr std::string_view kKindKey = "jtrace.kind";  // kSnapshotKind, o
 inline constexpr std::string_view kSnapshotKind = "snapshot";
 inline constexpr std::string_view kVmKey = "jtrace.vm";            // which JVM: "pid=1,createVmBeginTime=..."
 inline constexpr std::string_view kClockKey = "jtrace.clock";      // clock_option.h
-inline constexpr std::string_view kDroppedKey = "jtrace.dropped";  // events lost since the last one
+inline constexpr std::string_view kDroppedKey = "jtrace.dropped";  // events lost since the last such option
 inline constexpr std::string_view kCpuTimeKey = "jtrace.cpuTime";
 inline constexpr std::string_view kContinuesKey = "jtrace.continues";      // traceId of the document before
 inline constexpr std::string_view kPausedKey = "jtrace.paused";            // true, false
-inline constexpr std::string_view kFiltersKey = "jtrace.filters";          // how many follow
+inline constexpr std::string_view kFiltersKey = "jtrace.filters";          // number of rules that follow
 inline constexpr std::string_view kCountedKey = "jtrace.counted";          // what methodCount covers
 inline constexpr std::string_view kUncountedKey = "jtrace.uncounted";      // why there are no counts
-inline constexpr std::string_view kMaskedKey = "jtrace.masked";            // how many values
-inline constexpr std::string_view kUnavailableKey = "jtrace.unavailable";  // what could not be had
+inline constexpr std::string_view kMaskedKey = "jtrace.masked";            // number of masked values
+inline constexpr std::string_view kUnavailableKey = "jtrace.unavailable";  // what this JVM does not give
 inline constexpr std::string_view kCutStackKey = "jtrace.cutStack";        // threadId
 inline constexpr std::string_view kThreadStateKey = "jtrace.threadState";  // "THREADID STATE"
 inline constexpr std::string_view kStackKey = "jtrace.stack";              // of a hit of a USDT probe
@@ -26,11 +26,11 @@ inline constexpr std::string_view kProbesKey = "jtrace.probes";
 inline constexpr std::string_view kBackEndKey = "jtrace.backend";
 inline constexpr std::string_view kVirtualThreadsKey = "jtrace.virtualThreads";
 
-// What the agent says of its probes in the bytecode, in words.
-inline constexpr std::string_view kRewrittenKey = "jtrace.rewritten";  // what became of the classes that were loaded
-inline constexpr std::string_view kUnrewrittenKey = "jtrace.unrewritten";  // a method without, or with fewer
-inline constexpr std::string_view kLateKey = "jtrace.late";                // classes whose first calls came before them
-inline constexpr std::string_view kUnwatchedKey = "jtrace.unwatched";      // calls that were not looked at
-inline constexpr std::string_view kUnseenStacksKey = "jtrace.unseenStacks";  // stacks that were not looked at
+// Reports of the agent about its probes in the bytecode, as text.
+inline constexpr std::string_view kRewrittenKey = "jtrace.rewritten";      // result for the classes that were loaded
+inline constexpr std::string_view kUnrewrittenKey = "jtrace.unrewritten";  // a method with no probes or fewer
+inline constexpr std::string_view kLateKey = "jtrace.late";  // classes whose first calls came before their probes
+inline constexpr std::string_view kUnwatchedKey = "jtrace.unwatched";        // number of calls that were not measured
+inline constexpr std::string_view kUnseenStacksKey = "jtrace.unseenStacks";  // number of stacks that were not read
 
 }  // namespace jtrace::trace

@@ -1,4 +1,4 @@
-// The schema table: what trace.dtd declares, made from elements.def. element_table() for loops over names,
+// The schema table: the declarations of trace.dtd, made from elements.def. element_table() is for loops over names,
 // Schema<Struct> for code that visits the members of one struct. Constants; any thread.
 #pragma once
 
@@ -43,7 +43,7 @@ struct AttributeInfo {
   std::string_view name;
   AttributeType type;
   Presence presence;
-  std::uint8_t rank;  // place in the written order from 1, 0: after those (elements.def)
+  std::uint8_t rank;  // place in the written order from 1; 0: after those (elements.def)
 };
 struct ElementInfo {
   std::string_view name;
@@ -59,8 +59,8 @@ inline constexpr std::string_view kRootElement =
     ;
 
 namespace detail {
-// The pointers to a struct's members, by number. This and no std::tuple: the header is read by many sources, and a
-// tuple of up to 20 for each of 40 elements took most of what they cost.
+// The pointers to a struct's members, by number. Not a std::tuple: many sources read this header, and a tuple of up to
+// 20 for each of 40 elements took most of its compile time.
 template <std::size_t Index, class Member>
 struct Slot {
   Member member;
@@ -79,7 +79,7 @@ constexpr Member slot(const Slot<Index, Member>& from) {
 }
 }  // namespace detail
 
-// Schema<Struct>::infos: its attributes in order of declaration; their members: kMember below.
+// Schema<Struct>::infos: its attributes in order of declaration. kMember (below) has their members.
 template <class Struct>
 struct Schema;
 #define JTRACE_ELEMENT(Struct, element, content_model, description_text) \
@@ -103,7 +103,7 @@ struct Schema;
 namespace detail {
 template <class Struct>
 struct Members;
-// A template, so that only who asks for an element's members pays for them.
+// A template, so that only code that asks for an element's members pays for them.
 #define JTRACE_ELEMENT(Struct, element, content_model, description_text) \
   template <>                                                            \
   struct Members<Struct> {                                               \
@@ -122,7 +122,7 @@ template <class Struct>
 inline constexpr auto kSlots = Members<Struct>::slots();
 }  // namespace detail
 
-// The pointer to the member that attribute number Index (of Schema<Struct>::infos) is.
+// The pointer to the member of attribute number Index (of Schema<Struct>::infos).
 template <class Struct, std::size_t Index>
 inline constexpr auto kMember = detail::slot<Index>(detail::kSlots<Struct>);
 
@@ -135,7 +135,7 @@ inline constexpr std::array<ElementInfo, kElementCount> kElements = {{
 }};
 
 constexpr const ElementInfo& element_info(ElementKind kind) { return kElements[static_cast<std::size_t>(kind)]; }
-// The kind of an element's name, exactly as declared.
+// The kind of an element by its name, exactly as declared.
 constexpr std::optional<ElementKind> element_of_name(std::string_view name) {
   for (const ElementInfo& element : kElements)
     if (element.name == name) return element.kind;
@@ -150,7 +150,7 @@ constexpr void for_each_attribute(Struct& element, F&& f) {
   [&]<std::size_t... I>(std::index_sequence<I...>) { (f(Schema<Of>::infos[I], element.*kMember<Of, I>), ...); }
   (std::make_index_sequence<Schema<Of>::infos.size()>());
 }
-// Of two elements at once: f(const AttributeInfo&, member of a, member of b).
+// The same for two elements at once: f(const AttributeInfo&, member of a, member of b).
 template <class Struct, class F>
 constexpr void for_each_attribute_of(Struct& a, const std::remove_const_t<Struct>& b, F&& f) {
   using Of = std::remove_const_t<Struct>;

@@ -1,4 +1,4 @@
-// jtrace_schema DIRECTORY: writes trace.dtd, jtrace.dtd and trace.xsd there. Run by the build.
+// jtrace_schema DIRECTORY: writes trace.dtd, jtrace.dtd and trace.xsd into it. Run by the build.
 #include <fcntl.h>
 
 #include <cstdio>

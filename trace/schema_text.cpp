@@ -10,8 +10,8 @@ namespace {
 
 enum class Dialect { kOriginal, kMended };
 
-// As in the original: a choice in which each branch may occur once, with names twice (XML 1.0, 3.2.1: an error), with a
-// `method` that nothing declares, and without monWait, monWaited, monContendedEnter, monContendedEntered.
+// As in the original: a choice in which each branch may occur once, with some names twice (an error by XML 1.0, 3.2.1),
+// with `method`, which is not declared, and without monWait, monWaited, monContendedEnter, monContendedEntered.
 constexpr std::string_view kOriginalRootModel =
     "(node | processCreate | agentCreate | agentDestroy |\n"
     "  (methodBody | methodCall | methodReturn | objDef | value | classDef | method | tag | code)* |\n"

@@ -1,4 +1,4 @@
-// What the attributes of an event hold. A default-made value is absent: its attribute is not written. All are trivially
+// The types of attribute values. A default-constructed value is absent: its attribute is not written. All are trivially
 // copyable and own nothing; what they borrow must live until EventSink::write() returns. Any thread.
 #pragma once
 
@@ -26,7 +26,7 @@ class Text {
 
   constexpr bool present() const { return data_ != nullptr; }
   constexpr std::string_view view() const { return {data_, size_}; }
-  // Absent equals absent only.
+  // Absent equals only absent.
   friend constexpr bool operator==(Text a, Text b) { return a.present() == b.present() && a.view() == b.view(); }
 
  private:
@@ -39,7 +39,7 @@ using Uuid = Text;
 using Boolean = std::optional<bool>;
 
 namespace detail {
-// An unsigned 64-bit number or nothing, in eight bytes (events are copied by the million): 2^64-1 is absent.
+// An unsigned 64-bit number or nothing, in eight bytes, because events are copied by the million: 2^64-1 means absent.
 template <class Kind>
 class OptionalNumber {
  public:
@@ -49,7 +49,7 @@ class OptionalNumber {
   constexpr OptionalNumber(std::optional<std::uint64_t> value) : value_(value.value_or(kAbsent)) {}
 
   constexpr bool present() const { return value_ != kAbsent; }
-  constexpr std::uint64_t value() const { return value_; }  // of a present one
+  constexpr std::uint64_t value() const { return value_; }  // of a present value
   constexpr std::uint64_t value_or(std::uint64_t other) const { return present() ? value_ : other; }
   friend constexpr bool operator==(OptionalNumber, OptionalNumber) = default;
   friend constexpr auto operator<=>(OptionalNumber, OptionalNumber) = default;
@@ -60,10 +60,10 @@ class OptionalNumber {
 };
 }  // namespace detail
 
-// Written in decimal, 64 bits wide (the format's prose says 32: docs/trace_format.md).
+// Written in decimal, 64 bits wide (the format's description says 32: docs/trace_format.md).
 using Number = detail::OptionalNumber<struct NumberKind>;
-// A counter that is written in decimal up to 2^32-1, above it as two 32-bit words, low one first: "low,high"
-// (trace.dtd of ticket and collationValue).
+// A counter, written in decimal up to 2^32-1 and above it as two 32-bit words, low one first: "low,high" (trace.dtd of
+// ticket and collationValue).
 using WordList = detail::OptionalNumber<struct WordListKind>;
 // A point in time: ns since the epoch, written as seconds.nnnnnnnnn.
 class Time : public detail::OptionalNumber<struct TimeKind> {
@@ -73,7 +73,7 @@ class Time : public detail::OptionalNumber<struct TimeKind> {
   constexpr std::uint64_t ns() const { return value(); }  // of a present time
 };
 
-// A borrowed sequence, as std::span<const T> but allowed where T is not yet complete.
+// A borrowed sequence: like std::span<const T>, but T may be incomplete.
 template <class T>
 class List {
  public:

@@ -1,5 +1,5 @@
-// Text into XML attributes and content, for the writer's hot path. Same result as append_xml_escaped of base/strings.h,
-// which does the work as soon as there is anything to escape. Any thread.
+// Escapes text for XML attributes and content, for the writer's hot path. The result is that of append_xml_escaped in
+// base/strings.h, which is called as soon as there is anything to escape. Any thread.
 #pragma once
 
 #include <emmintrin.h>
@@ -15,14 +15,14 @@
 
 namespace jtrace::trace {
 
-// An escaped text is at most this many times as long as the text.
+// An escaped text is at most this many times as long as the original.
 inline constexpr std::size_t kEscapeGrowth = 6;
 
-// True where none of the 16 bytes has to be escaped, is a control character or beyond ASCII.
+// True if none of the 16 bytes is a control character, beyond ASCII, or has to be escaped.
 inline bool is_plain(__m128i bytes) {
   const auto equal = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
   __m128i special = _mm_or_si128(_mm_or_si128(equal('&'), equal('<')), _mm_or_si128(equal('>'), equal('"')));
-  // Signed: bytes from 0x80 on are negative, so this finds them and the control characters.
+  // Signed comparison: bytes from 0x80 on are negative, so this finds them and the control characters.
   special = _mm_or_si128(special, _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)));
   return _mm_movemask_epi8(special) == 0;
 }
@@ -45,7 +45,7 @@ void store(char* to, Word word) {
   std::memcpy(to, &word, sizeof word);
 }
 
-// Copies a text of less than 16 bytes, by two words that may overlap; false where something in it has to be escaped.
+// Copies a text of less than 16 bytes, by two words that may overlap; false if something in it has to be escaped.
 inline bool copy_plain_rest(char* out, const char* in, std::size_t size) {
   if (size >= 8) {
     const auto first = load<std::uint64_t>(in), last = load<std::uint64_t>(in + size - 8);
@@ -67,7 +67,7 @@ inline bool copy_plain_rest(char* out, const char* in, std::size_t size) {
   return true;
 }
 
-// Writes `text` at `out`, which has room for kEscapeGrowth times its size; returns the end.
+// Writes `text` at `out`, which has kEscapeGrowth times its size; returns the end.
 inline char* put_escaped(char* out, std::string_view text) {
   const char* in = text.data();
   const std::size_t size = text.size();

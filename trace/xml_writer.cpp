@@ -9,10 +9,10 @@
 
 namespace jtrace::trace {
 
-// Formats one element: the maximum room it needs, and its text. `out` has that room.
+// Formats one element: the room it needs at most, and its text. `out` has that room.
 struct XmlFormat {
   XmlWriter& writer;
-  // Copies: otherwise the writer's members would be read again after every character written.
+  // Copied: otherwise the compiler would read the writer's members again after every character written.
   const bool strict = writer.strict_;
   const bool single_trace = writer.options_.single_trace;
 
@@ -128,7 +128,7 @@ struct XmlFormat {
       if (single_trace) return out;
     }
     const auto& member = element.*kMember<Element, Index>;
-    // Attributes with a rank are usually present, the others usually not: the fast path is for them.
+    // Attributes with a rank are usually present, the others usually absent: the fast path is for that.
     if (__builtin_expect(is_present(member), info.rank != 0) == 0) {
       if constexpr (info.presence == Presence::kRequired) writer.missing_ = &info;
       return out;

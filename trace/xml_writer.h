@@ -1,9 +1,9 @@
-// XmlWriter: events as the XML of trace.dtd, one element per line (its children on the same line), UTF-8.
+// XmlWriter: writes events as the XML of trace.dtd, one element per line (its children on the same line), UTF-8.
 //
-// Attributes stand in a fixed order: those that public line-based readers index by first, then as declared, extensions
-// last. The writer assigns and checks nothing of the trace's meaning: ids, collationValue and traceIdRef are written as
-// given. Same events, same bytes. write() fails where the sink is full or broken (ByteSink) and where a #REQUIRED
-// attribute is absent (a fault of the producer; nothing of that event is written). One thread at a time.
+// The order of attributes is fixed: first those whose position public line-based readers use, then the others as
+// declared, extensions last. The writer does not assign or check meanings: ids, collationValue and traceIdRef are
+// written as given. The same events give the same bytes. write() fails if the sink is full or broken (ByteSink), or if
+// a #REQUIRED attribute is absent (a fault of the producer; nothing of that event is written). One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace jtrace::trace {
 enum class XmlForm : std::uint8_t {
   kDocument,   // <?xml ...?>, <TRACE>, elements, </TRACE>: valid against jtrace.dtd and trace.xsd
   kFragments,  // elements alone, extensions included
-  // Elements alone, each valid against the original trace.dtd with itself as root: no extensions, InvocationContext
-  // always on methodEntry, values of methodExit, methodCall and methodReturn as fragments after them (with the
-  // traceIdRef of what they belong to where they have none).
+  // Elements alone, each valid against the original trace.dtd with itself as root: no extensions, always an
+  // InvocationContext on methodEntry, values of methodExit, methodCall and methodReturn as fragments after them (with
+  // the traceIdRef of their element if they have none).
   kStrictFragments,
 };
 enum class XmlNames : std::uint8_t {
   kExact,    // &lt;init&gt;
-  kClassic,  // -init-, as old traces have it
+  kClassic,  // -init-, as in old traces
 };
 
 struct XmlWriterOptions {
@@ -44,10 +44,10 @@ class XmlWriter final : public EventSink {
   // Borrows `bytes`.
   explicit XmlWriter(ByteSink& bytes, XmlWriterOptions options = {});
 
-  // The head of a document, handed to the destination at once. write() and finish() do it where nobody did.
+  // Writes the head of a document and passes it to the destination at once. Otherwise write() or finish() does it.
   Result<> begin();
   Result<> write(const Event& event) override;
-  // Ends the document (from the sink's reserve where it is full) and finishes the sink.
+  // Ends the document (from the sink's reserve if it is full) and finishes the sink.
   Result<> finish() override;
 
  private:
@@ -65,7 +65,7 @@ class XmlWriter final : public EventSink {
   TimeFormatter time_;
   CountFormatter collation_;
   CallLines calls_;
-  const AttributeInfo* missing_ = nullptr;  // a #REQUIRED attribute that the event being written has not
+  const AttributeInfo* missing_ = nullptr;  // a #REQUIRED attribute that the event being written lacks
 };
 
 }  // namespace jtrace::trace

@@ -1,7 +1,7 @@
-// CallStacks: which frames are open in each thread, from methodEntry and methodExit. An exit closes everything up to
-// the entry with its ticket (without tickets: of its method) and is dropped where there is none; threadEnd, a gap (of
-// the thread, from where on events were lost) and a pause close what is open; snapshots have stacks without an end and
-// are left out. One thread.
+// CallStacks: the open frames of each thread, from methodEntry and methodExit. An exit closes everything up to the
+// entry with its ticket (without tickets: of its method), and is dropped if there is none. threadEnd, a gap (of the
+// thread, from the time at which events were lost) and a pause close all open frames. Snapshots are left out, because
+// their stacks have no end. One thread.
 #pragma once
 
 #include <cstdint>
@@ -21,33 +21,33 @@ struct OpenFrame {
   std::uint64_t ticket = 0;
   bool has_ticket = false;
   std::uint64_t time = 0;      // ns
-  std::uint64_t cpu_time = 0;  // threadCpuTime, 0 where there is none
-  std::uint64_t user = 0;      // the listener's
+  std::uint64_t cpu_time = 0;  // threadCpuTime, 0 if absent
+  std::uint64_t user = 0;      // for the listener
   std::uint64_t user_cpu = 0;
-  std::uint32_t node = 0;  // the listener's: where in a tree it stands
-  // Of its callees the one that took longest (slow_calls.h), as the listener says: method, ns, a number of its.
+  std::uint32_t node = 0;  // for the listener: a node of its tree
+  // For the listener: the callee that took longest (slow_calls.h): its method, ns, and a number of the listener's.
   std::uint64_t callee = 0, callee_time = 0, callee_serial = 0;
-  std::shared_ptr<const std::string> arguments;  // the listener's; null: none
-  bool unfinished = false;                       // closed by the trace's end or a gap: it took longer
-  bool cut = false;  // an outermost one whose callers are not known: lost, or in the file before (stackDepth)
+  std::shared_ptr<const std::string> arguments;  // for the listener; null: none
+  bool unfinished = false;                       // closed by the end of the trace or a gap: it took longer
+  bool cut = false;  // an outermost frame with unknown callers: lost, or in the previous file (stackDepth)
 };
 
 class CallListener {
  public:
   virtual ~CallListener() = default;
-  // `frame` was just opened, on top of `stack` (which has it already).
+  // `frame` was just opened, and is the top of `stack`.
   virtual void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) = 0;
-  // The top of `stack` is about to be closed. `cpu_time`: at the exit, 0 where nobody knows.
+  // The top of `stack` is about to be closed. `cpu_time`: at the exit, 0 if unknown.
   virtual void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                         std::uint64_t cpu_time) = 0;
-  // Events of the thread were lost (Gap::thread 0: of any); what was open is closed already.
+  // Events of the thread were lost (Gap::thread 0: of any thread); its open frames are closed already.
   virtual void on_gap(Scope& /*scope*/, const Gap& /*gap*/) {}
 };
 
 class CallStacks {
  public:
   explicit CallStacks(CallListener& listener) : listener_(listener) {}
-  // `scope`: what Scopes::note() has given for the event.
+  // `scope`: the one that Scopes::note() returned for the event.
   void note(const Event& event, Scope& scope);
   // Closes everything, at the latest time seen.
   void close_all();
@@ -57,7 +57,7 @@ class CallStacks {
   std::uint64_t unmatched_exits() const { return unmatched_exits_; }
   std::uint64_t closed_at_end() const { return closed_at_end_; }
   std::uint64_t closed_by_gaps() const { return closed_by_gaps_; }
-  // Whether the thread has lost events: what it is in, beyond the stack that is known, is not.
+  // True if the thread has lost events: frames beyond the known stack are not known.
   bool is_cut(const Scope& scope, std::uint64_t thread) const;
 
  private:
@@ -93,7 +93,7 @@ class CallStacks {
   std::uint64_t unmatched_exits_ = 0;
   std::uint64_t closed_at_end_ = 0;
   std::uint64_t closed_by_gaps_ = 0;
-  std::set<std::size_t> cut_scopes_;  // by a gap of any thread: those that come later too
+  std::set<std::size_t> cut_scopes_;  // with a gap of any thread: holds for later threads too
 };
 
 }  // namespace jtrace::trace::io

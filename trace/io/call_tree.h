@@ -1,5 +1,5 @@
-// CallTree: call stacks merged: a node for each distinct stack, with what it took by itself. Memory: about 120 bytes a
-// node. One thread.
+// CallTree: merged call stacks: a node for each distinct stack, with its own values (without its callees). Memory:
+// about 120 bytes per node. One thread.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,32 @@
 
 namespace jtrace::trace::io {
 
-// What stands in the place of callers that the trace does not tell: lost events, or in the file before.
+// Takes the place of callers that the trace does not have: they were lost, or are in the previous file.
 inline constexpr std::string_view kUnknownCallers = "(callers not known)";
 
 class CallTree {
  public:
-  // Node 0 is the root; a node stands after its parent.
+  // Node 0 is the root; a node comes after its parent.
   struct Node {
     std::uint32_t parent = 0, name = 0;
-    std::uint64_t calls = 0, wall = 0, cpu = 0, bytes = 0, samples = 0;  // without its children's; ns, bytes
+    std::uint64_t calls = 0, wall = 0, cpu = 0, bytes = 0, samples = 0;  // without its children; ns, bytes
   };
-  // Beyond `max_nodes` a frame counts for its caller.
+  // If there are `max_nodes` nodes, further frames are added to their callers.
   explicit CallTree(std::size_t max_nodes = std::numeric_limits<std::uint32_t>::max()) : max_nodes_(max_nodes) {}
 
   std::vector<Node> nodes{Node{}};
   std::vector<std::string> names{"all"};
-  std::uint64_t folded = 0;  // frames that were counted for their caller
+  std::uint64_t folded = 0;  // frames that were added to their callers
 
   std::uint32_t child(std::uint32_t parent, std::uint32_t name);
   std::uint32_t name_of(const std::string& text);
-  // Of a method as its scope calls it when it is first met (producers define before use).
+  // The name of a method when it is first met (producers define before use).
   std::uint32_t name_of(const Scope& scope, std::uint64_t method);
-  // Where the outermost open frame of a thread stands below `node`: its callers may be lost.
+  // The node below which the outermost open frame of a thread is placed: with `cut` its callers may be lost.
   std::uint32_t base(std::uint32_t node, bool cut) {
     return cut ? child(node, name_of(std::string(kUnknownCallers))) : node;
   }
-  // Below `node`, the frames that an objAlloc says itself (contextData: "class.method:line;...", innermost first).
+  // Adds the frames of an objAlloc's own stack below `node` (contextData: "class.method:line;...", innermost first).
   std::uint32_t descend(std::uint32_t node, std::string_view context_data);
 
  private:

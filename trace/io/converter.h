@@ -1,5 +1,5 @@
-// Converters: EventSinks that write a trace in another format, one file per format. What a format cannot carry is
-// counted by kind, never dropped in silence. All write into a ByteSink (borrowed, finished with them). One thread.
+// Converters: EventSinks that write a trace in another format, one file per format. Everything that a format cannot
+// represent is counted by kind. All write into a ByteSink (borrowed, finished with them). One thread.
 #pragma once
 
 #include <array>
@@ -20,22 +20,22 @@ namespace jtrace::trace::io {
 
 class Converter : public EventSink {
  public:
-  // By element: how many events the output does not hold; by "element@attribute" how many values of those it does hold
-  // (a child by its element: "methodEntry@value"). Complete after finish().
+  // Counts by element the events that the output does not have, and by "element@attribute" the values that it lacks of
+  // the events that it has (a child by its element: "methodEntry@value"). Complete after finish().
   std::map<std::string, std::uint64_t> lost() const;
-  // What is true of the output and cannot be seen in it, a sentence each. Complete after finish().
+  // Properties of the output that it does not show itself, one sentence each. Complete after finish().
   const std::vector<std::string>& notes() const { return notes_; }
 
  protected:
-  // What a format holds of an element: attributes, separated by blanks; children by their names.
+  // What a format has of an element: attributes, separated by blanks; children by their names.
   struct Carried {
     std::string_view element, attributes;
   };
-  // Counts what `event` has and its row of Table has not; an element without a row is lose()'s.
+  // Counts the values of `event` that its row of Table lacks; an element without a row is passed to lose().
   template <const auto& Table>
   void lose_attributes(const Event& event);
   void lose(const Event& event);
-  // Exits of calls whose entry was not seen: a format of begin and end pairs has no place for them.
+  // Counts exits of calls whose entry was not seen: a format of begin and end pairs cannot represent them.
   void lose_exits(std::uint64_t count);
   std::map<std::string, std::uint64_t> lost_;
   std::vector<std::string> notes_;
@@ -98,21 +98,21 @@ void Converter::lose_attributes(const Event& event) {
   std::visit([&](const auto& element) { lose_attributes_of<Table>(element); }, event);
 }
 
-// Which weight the frames of collapsed stacks carry.
+// The weight of collapsed stacks.
 enum class Weight { kWall, kCpu, kAllocation };
 
-// One JSON object a line, {"element": "gcStart", attributes..., "values": [...]}. Ids and sizes are numbers, times
-// text ("seconds.nnnnnnnnn": a double would lose ns). Carries everything.
+// One JSON object per line, {"element": "gcStart", attributes..., "values": [...]}. Ids and sizes are numbers; times
+// are text ("seconds.nnnnnnnnn"), because a double would lose ns. Represents everything.
 std::unique_ptr<Converter> make_jsonl_writer(ByteSink& bytes);
 // The trace event format of Chrome and Perfetto: times relative to the first traceStart, in us; calls as B and E, both
 // named, all closed; waits and pauses as X.
 std::unique_ptr<Converter> make_chrome_writer(ByteSink& bytes);
-// speedscope's own format, one evented profile a thread. Holds 16 bytes a call until the end.
+// speedscope's own format, one evented profile per thread. Keeps 16 bytes per call until the end.
 std::unique_ptr<Converter> make_speedscope_writer(ByteSink& bytes, std::string name);
-// "thread;outer;inner WEIGHT" a line, stacks merged: ns of wall or CPU time, or allocated bytes. Allocations that carry
-// a stack of their own (contextData) are put there, others on the calls that are open.
+// "thread;outer;inner WEIGHT" per line, stacks merged: ns of wall or CPU time, or allocated bytes. Allocations with a
+// stack of their own (contextData) are added there, others to the open calls.
 std::unique_ptr<Converter> make_collapsed_writer(ByteSink& bytes, Weight weight);
-// SDDF ASCII with the descriptors of EdenTV's traces (docs/formats.md: what is mapped to what).
+// SDDF ASCII with the descriptors of EdenTV's traces (docs/formats.md has the mapping).
 std::unique_ptr<Converter> make_sddf_writer(ByteSink& bytes);
 
 }  // namespace jtrace::trace::io

@@ -1,6 +1,6 @@
-// ElementBuilder: events from the names and texts of elements and attributes, for readers of whatever syntax. Knows
-// both spellings of what the original DTD misspells. Texts are copied: an event is good until the next begin() at depth
-// 0. One thread.
+// ElementBuilder: builds events from the names and texts of elements and attributes, for readers of any syntax. Knows
+// both spellings of names that the original DTD misspells. Texts are copied: an event is valid until the next begin()
+// at depth 0. One thread.
 #pragma once
 
 #include <array>
@@ -17,15 +17,15 @@
 
 namespace jtrace::trace::io {
 
-// The value of an attribute from its text; nothing where the text is none. Times: seconds with up to nine decimals
-// (more are cut off). Word lists: "low,high" or a plain number of 64 bits.
+// The value of an attribute from its text, or nothing if the text is invalid. Times: seconds with up to nine decimals
+// (further ones are cut off). Word lists: "low,high" or a plain number of 64 bits.
 std::optional<std::uint64_t> parse_time(std::string_view text);
 std::optional<std::uint64_t> parse_words(std::string_view text);
 
-// The kind of an element's name, with the spellings of the prose (VALUE).
+// The kind of an element by its name; also accepts the spelling of the description (VALUE).
 std::optional<ElementKind> element_of_any_spelling(std::string_view name);
 
-// A bump allocator for texts; reset() keeps the room.
+// A bump allocator for texts; reset() keeps the memory.
 class TextArena {
  public:
   std::string_view copy(std::string_view text);
@@ -44,24 +44,25 @@ class ElementBuilder {
   static constexpr std::size_t kMaxDepth = 4;           // methodBody > methodCall > value
   static constexpr std::size_t kMaxChildren = 100'000;  // of one event
 
-  // kUnlisted: it is set, to a word that the format does not list (words_for()).
+  // kUnlisted: the attribute was set, to a word that the format does not list (words_for()).
   enum class Set { kDone, kUnknown, kBad, kUnlisted };
 
-  // Opens an element: an event, or a child of the open one. False where the open one takes no such child, or no more.
+  // Opens an element: an event, or a child of the open one. False if the open one cannot have this child, or no more
+  // children.
   bool begin(ElementKind kind);
-  // An attribute of the open element.
+  // Sets an attribute of the open element.
   Set set(std::string_view name, std::string_view value);
-  // What the format lists for an attribute of the open element, as text: "none, prefix or suffix"; "": anything goes.
+  // The words that the format lists for an attribute of the open element: "none, prefix or suffix"; "": any text.
   std::string_view words_for(std::string_view attribute) const;
-  // Characters of the open element; false where it takes none.
+  // Adds characters to the open element; false if it cannot have any.
   bool add_text(std::string_view text);
   // Size of the characters so far.
   std::size_t text_size() const { return depth_ == 0 ? 0 : frames_[depth_ - 1].text.size(); }
   // The name of a #REQUIRED attribute that the open element lacks, or null.
   const AttributeInfo* missing() const;
-  // Closes the open element. The event where it was one, null for a child.
+  // Closes the open element. Returns the event, or null for a child.
   const Event* end();
-  // Closes the open element and forgets it.
+  // Closes and discards the open element.
   void drop();
 
   std::size_t depth() const { return depth_; }
@@ -83,9 +84,9 @@ class ElementBuilder {
   std::size_t depth_ = 0;
   std::size_t children_ = 0;
   TextArena arena_;
-  std::deque<std::vector<Value>> kept_values_;  // of children that have children of their own
+  std::deque<std::vector<Value>> kept_values_;  // of children that have children themselves
   std::deque<InvocationContext> kept_contexts_;
-  // For each element, the attribute that followed each attribute last time (index + 1; 0: none yet).
+  // For each element, the attribute that came after each attribute the last time (index + 1; 0: none yet).
   std::array<std::array<std::uint8_t, 32>, kElementCount> next_{};
   std::size_t last_attribute_ = 0;  // of the open element, index + 1; 0: none
 };

@@ -1,5 +1,5 @@
-// EventSource: a trace that is read from somewhere, in whatever format, as events. Together with EventSink it makes
-// every conversion. One thread.
+// EventSource: reads a trace in some format as events. EventSource and EventSink together make every conversion. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace jtrace::trace::io {
 
 struct ReadSummary {
   std::uint64_t elements = 0;  // events handed to the sink
-  bool truncated = false;      // the input breaks off; everything before was handed on
+  bool truncated = false;      // the input is cut off; everything before was passed on
   bool fragments = false;      // elements without a root
 };
 
 class EventSource {
  public:
   virtual ~EventSource() = default;
-  // Reads everything into `sink` (which the caller finishes). Errors are of category kMalformed, with
-  // file:line:column, or the sink's, or of reading. Once.
+  // Reads everything into `sink` (which the caller finishes). Errors are kMalformed with file:line:column, the sink's,
+  // or those of reading. Call it once.
   virtual Result<ReadSummary> read(EventSink& sink) = 0;
-  // Of the element that the sink is being given.
+  // The position of the element that is being passed to the sink.
   virtual Position position() const = 0;
 };
 

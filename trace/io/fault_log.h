@@ -1,6 +1,5 @@
-// FaultLog: what is wrong with an input but does not end the reading: counted by kind, said once for each name or for
-// the first so many, and an error where the caller wants to be strict. Every text is "file:line:column: message". One
-// thread.
+// FaultLog: faults of an input that do not end the reading: counted by kind; printed once for each name, or up to a
+// limit; errors if the caller wants to be strict. Every text is "file:line:column: message". One thread.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +13,32 @@
 
 namespace jtrace::trace::io {
 
-// Where an element begins in the input; lines and columns count from 1, 0 is unknown.
+// The begin of an element in the input; lines and columns count from 1, 0 is unknown.
 struct Position {
   std::uint64_t line = 0;
   std::uint64_t column = 0;
 };
-// "file:line:column: message", without what is unknown.
+// "file:line:column: message", without the unknown parts.
 std::string at_position(std::string_view file, Position position, std::string_view message);
 Error malformed_at(std::string_view file, Position position, std::string_view message, std::string help = {});
 
 class FaultLog {
  public:
-  // Which faults are printed: one for each kind and name, or all.
+  // The faults that are printed: one for each kind and name, or all.
   enum class Repeats { kOncePerName, kAll };
   struct Options {
-    bool strict = false;  // the first fault is the error that add() returns
+    bool strict = false;  // add() returns the first fault as an error
     Repeats repeats = Repeats::kOncePerName;
-    std::uint64_t limit = 20;                                 // printed at most
-    std::function<void(const std::string& text)> print = {};  // prints one
+    std::uint64_t limit = 20;                                 // number of printed faults
+    std::function<void(const std::string& text)> print = {};  // prints one fault
   };
   FaultLog() = default;
   explicit FaultLog(Options options) : options_(std::move(options)) {}
 
-  // `kind`: what is counted ("unknown attribute"); `name`: what it is about; "" for nothing in particular.
+  // `kind`: under which it is counted ("unknown attribute"); `name`: of the attribute, element...; "" for none.
   Result<> add(std::string_view file, Position position, std::string_view kind, std::string_view name,
                const std::string& message);
-  // As add(), but no error where strict: a duplicate that was dropped, a definition that replaces another.
+  // As add(), but never an error: a duplicate that was dropped, a definition that replaces another.
   void note(std::string_view kind, std::uint64_t count = 1) { counts_[std::string(kind)] += count; }
 
   const std::map<std::string, std::uint64_t>& counts() const { return counts_; }

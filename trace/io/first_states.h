@@ -1,8 +1,8 @@
-// FirstStates: what threads did that ran when the trace began (option jtrace.threadState): each did so until its own
-// first event, or until events may be missing (lost, or the trace was paused), the end of the trace at last. Beyond
-// that nobody knows it of a thread that makes no events of its waits.
+// FirstStates: the states of threads that ran when the trace began (option jtrace.threadState). Each state lasts until
+// the thread's first event, or until events may be missing (lost, or the trace was paused), at most until the end of
+// the trace. After that it is unknown for a thread whose waits make no events.
 //
-// Feed every event, in order, after its scope was noted. Memory: a few words for each such thread. One thread.
+// Pass every event, in order, after its scope was noted. Memory: a few words for each such thread. One thread.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ struct FirstState {
 
 class FirstStates {
  public:
-  // Told of each when its end is known.
+  // Called for each state when its end is known.
   using Listener = std::function<void(const Scope&, std::uint64_t thread, const FirstState&)>;
   explicit FirstStates(Listener listener) : listener_(std::move(listener)) {}
 
   void note(const Event& event, const Scope& scope);
-  // Nothing will come any more.
+  // No further event follows.
   void finish();
 
  private:

@@ -1,6 +1,5 @@
-// JSON lines as events: what make_jsonl_writer writes, and JSON like it: an object a line, its "element" first.
-// Streams; a line is at most kMaxJsonLine long. Names that the format does not know are left out and counted, as in
-// XML. One thread.
+// Reads JSON lines as events: the output of make_jsonl_writer, and similar JSON: one object per line, "element" first.
+// Streams; a line has at most kMaxJsonLine bytes. Unknown names are left out and counted, as in XML. One thread.
 #pragma once
 
 #include <memory>
@@ -13,7 +12,7 @@ namespace jtrace::trace::io {
 
 inline constexpr std::size_t kMaxJsonLine = 16u << 20;
 
-// `name` stands in messages. `faults`: borrowed. `strict`: an input that breaks off is an error.
+// `name` is used in messages. `faults`: borrowed. `strict`: an input that is cut off is an error.
 std::unique_ptr<EventSource> make_jsonl_source(std::unique_ptr<ByteSource> bytes, std::string name, FaultLog& faults,
                                                bool strict);
 

@@ -1,5 +1,5 @@
-// MergeCollator: the elements of one trace, of however many inputs, in one order: that of their collationValue. What
-// came twice stands once, what is missing is marked, and times are brought onto the clock of the trace's node. One
+// MergeCollator: puts the elements of one trace, from any number of inputs, in one order: that of their collationValue.
+// Duplicates are dropped, missing ones are marked, and times are converted to the clock of the trace's node. One
 // thread.
 #pragma once
 
@@ -12,11 +12,11 @@ namespace jtrace::trace::io {
 
 class MergeCollator {
  public:
-  // Both are borrowed; what is found goes into `summary`.
+  // Both are borrowed; results are added to `summary`.
   MergeCollator(MergeStreams& streams, MergeSummary& summary) : streams_(streams), summary_(summary) {}
 
-  // Afterwards MergeItem::time never goes back within the trace: it is what orders traces among themselves.
-  // kMalformed: two elements of one collationValue that differ.
+  // Afterwards MergeItem::time never goes back within the trace: it orders traces relative to each other. kMalformed:
+  // two different elements with one collationValue.
   Result<> collate(MergeTrace& trace);
 
  private:
@@ -27,7 +27,7 @@ class MergeCollator {
 
   MergeStreams& streams_;
   MergeSummary& summary_;
-  std::map<std::string, MergeClock> node_clocks_;  // the first one of each node
+  std::map<std::string, MergeClock> node_clocks_;  // of the first trace of each node
 };
 
 }  // namespace jtrace::trace::io

@@ -1,7 +1,7 @@
 // MergeHead: the nodes, processes and agents of several streams, each once. A node or process that two streams describe
-// is one: attributes that one leaves out are taken from the other. An agent must be the same in all
-// but for its times: the earliest begins it, the latest ends it. A process without
-// a host name (a core's) that has the jtrace.vm of one with a host name is that process. One thread.
+// becomes one: attributes that one description lacks are taken from the other. An agent must be the same in all
+// streams, except for its times: the earliest is its begin, the latest its end. A process without a host name (of a
+// core) is joined with a process with a host name and the same jtrace.vm. One thread.
 #pragma once
 
 #include <functional>
@@ -17,23 +17,23 @@ namespace jtrace::trace::io {
 
 class MergeHead {
  public:
-  // Takes node, processCreate, agentCreate and agentDestroy (true), nothing else. `input` stands in messages.
-  // kMalformed: an agent that is defined in two ways.
+  // Takes node, processCreate, agentCreate and agentDestroy (true), no other element. `input` is used in messages.
+  // kMalformed: two different definitions of an agent.
   Result<bool> take(const Event& event, const std::string& input);
-  // `agent` says it is of this jtrace.vm ("pid=1,createVmBeginTime=...").
+  // `agent` has this jtrace.vm ("pid=1,createVmBeginTime=...").
   void note_vm(std::string_view agent, std::string_view vm);
-  // Finds out which processes are the same. After it the rest may be called.
+  // Determines which processes are the same. Call it before the functions below.
   void join();
 
   // In the order of their definition: nodes, processes, agents.
   Result<> write(EventSink& sink) const;
-  // The end of `agent`, where it has said any. Each once.
+  // Writes the end of `agent`, if it has one; once for each agent.
   Result<> write_end(EventSink& sink, std::string_view agent);
   Result<> write_other_ends(EventSink& sink);
-  // The id that stands for `id`.
+  // The id that replaces `id`.
   Text process(Text id) const { return alias(processes_alias_, id); }
   Text node(Text id) const { return alias(nodes_alias_, id); }
-  // The node of an agent; "" where nothing has said any.
+  // The node of an agent; "" if unknown.
   std::string node_of(std::string_view agent) const;
   std::size_t joined() const { return processes_alias_.size(); }
   const std::vector<std::string>& differences() const { return differences_; }
@@ -54,7 +54,7 @@ class MergeHead {
   void define(Table<Element>& table, const Element& element, Text id, Text Element::*member, const std::string& input);
   static Text alias(const Ids& ids, Text id);
 
-  CaptureSink texts_;  // owns what the elements below borrow
+  CaptureSink texts_;  // owns the texts that the elements below borrow
   Table<Node> nodes_;
   Table<ProcessCreate> processes_;
   Table<AgentCreate> agents_;

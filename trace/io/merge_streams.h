@@ -1,5 +1,5 @@
-// MergeStreams: what a Merger reads: the elements of all traces as lines of a spool, with what orders them, and who is
-// called from where. Reading first (begin_input, take), then finish_reading(), then the rest. One thread.
+// MergeStreams: the input of a Merger: the elements of all traces as lines of a spool, with the keys that order them,
+// and the callers of remote calls. First read (begin_input, take), then finish_reading(), then the rest. One thread.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace jtrace::trace::io {
 
-// One element; there are as many of these as events.
+// One element; there are as many of these objects as events.
 struct MergeItem {
   std::uint64_t key = 0;   // collationValue; in a trace without any: time
   std::uint64_t time = 0;  // ns, 0: none of its own
@@ -51,15 +51,15 @@ struct MergeClock {  // ns
   bool known = false;
 };
 
-// The calls that InvocationContexts name, and how far they are.
+// The calls that InvocationContexts name, and whether they were found.
 class MergeCallers {
  public:
   using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;  // agent, thread, ticket
   enum State : std::uint8_t { kUnknown, kAhead, kWritten };
 
-  // The element at `offset` of the spool is called from where `context` says; false where it says nothing.
+  // An InvocationContext of the element at `offset` of the spool names its caller; false if it names none.
   bool note_remote(const InvocationContext* context, std::uint64_t offset);
-  // True for the first element of that key that is looked for: `offset` is its place.
+  // True for the first element with that key, if the key is searched: its position is `offset`.
   bool note_caller(const Key& key, std::uint64_t offset);
 
   bool empty() const { return states_.empty(); }
@@ -79,7 +79,7 @@ class MergeStreams {
 
   Result<> begin_input(const std::string& name, const EventSource& source);
   Result<> take(const Event& event);
-  // Nothing more comes: nodes and processes are joined, callers found after order has been made (find_callers).
+  // Call it after the last input: nodes and processes are joined; callers are found after ordering (find_callers).
   Result<> finish_reading();
   Result<> find_callers();
   bool empty() const { return !spool_; }
@@ -89,16 +89,16 @@ class MergeStreams {
   const MergeTrace* find(std::string_view id) const;
   MergeHead& head() { return head_; }
   MergeCallers& callers() { return callers_; }
-  // Of the trace, else the first one its agent has said; unknown where nobody has.
+  // The clock of the trace, otherwise the first one of its agent; unknown if neither has one.
   MergeClock clock_of(const MergeTrace& trace) const;
 
   std::size_t input_count() const { return inputs_.size(); }
   std::size_t input_of(const MergeItem& item) const;
-  // Good until the next call for the same input.
+  // Valid until the next call for the same input.
   Result<std::string_view> text_of(const MergeItem& item);
   // "input:line: ", for messages.
   std::string place_of(const MergeItem& item) const;
-  // A line of our own, which stands in no input.
+  // Adds a line that no input has.
   MergeItem add_line(std::uint64_t key, std::string line);
 
  private:

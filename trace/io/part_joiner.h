@@ -1,5 +1,5 @@
-// PartJoiner: the sink between the parts of a trace and the one trace that they are (trace_parts.h). Memory grows with
-// the definitions that are alive. One thread.
+// PartJoiner: the sink that joins the parts of a trace into one trace (trace_parts.h). Memory grows with the
+// definitions that are alive. One thread.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ class PartJoiner final : public EventSink {
   enum class Follows {
     kNothing,  // the first part of a trace
     kThat,     // the part before
-    kGap,      // a part that is not here
+    kGap,      // a part that is missing
   };
-  // `is_last`: of its trace; `ends_agent`: nothing comes after it.
+  // `is_last`: the last part of its trace; `ends_agent`: nothing follows it.
   void begin_part(Follows follows, bool is_last, bool ends_agent);
   Result<> write(const Event& event) override;
 
-  std::uint64_t elements() const { return elements_; }  // handed on
+  std::uint64_t elements() const { return elements_; }  // passed on
 
  private:
   bool is_restated(const Event& event);
@@ -42,7 +42,7 @@ class PartJoiner final : public EventSink {
   std::string trace_;           // the first part's traceId
   std::set<std::string> head_;  // nodes, processes, agents; options of this trace
   std::unordered_set<std::uint64_t> threads_, classes_, methods_, objects_;
-  std::unique_ptr<CaptureSink> counts_;             // methodCounts that may be the last of their part
+  std::unique_ptr<CaptureSink> counts_;             // methodCounts that may be the last ones of their part
   std::uint64_t last_read_ = 0, last_written_ = 0;  // collationValues
   std::uint64_t elements_ = 0;
 };

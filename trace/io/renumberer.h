@@ -1,6 +1,6 @@
-// Renumberer: makes the ids of several agents unique in their document: each agent's thread, class, method and object
-// ids are moved up by what the agents before it use. 0 (none) stays, and what is no number. transientThreadIds, which
-// are the kernel's, stay. One thread.
+// Renumberer: makes the ids of several agents unique in their document: adds to each agent's thread, class, method and
+// object ids the largest ids of the agents before it. 0 (none) and values that are not numbers stay. transientThreadIds
+// are the kernel's and stay. One thread.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace jtrace::trace::io {
 
-struct IdRange {  // the greatest id of each kind: what is added to those of the next agent
+struct IdRange {  // the largest id of each kind, which is added to those of the next agent
   std::uint64_t thread = 0, class_ = 0, method = 0, object = 0;
   std::uint64_t& of(ThreadId) { return thread; }
   std::uint64_t& of(ClassId) { return class_; }
@@ -29,8 +29,8 @@ constexpr bool is_renumbered(Id id) {
   else return id.present() && id.value() != 0;
 }
 
-// Calls f(id&) for each id in the event that is to be renumbered, those of children included. `children` holds what had
-// to be copied for that.
+// Calls f(id&) for each id in the event that is renumbered, including those of children. `children` receives the copies
+// that this needs.
 class IdVisitor {
  public:
   template <class F>

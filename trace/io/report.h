@@ -1,6 +1,6 @@
-// Report: a trace as one HTML page that opens anywhere, without a network: what jtrace stats says, a timeline for each
-// thread, a flame graph, counters over time, the stacks of a snapshot. The page (trace/io/page) is built into the
-// program; the data stand in it as JSON, thinned out so that the page stays below kMaxPage bytes whatever the trace.
+// Report: a trace as one HTML page that needs no network: the contents of jtrace stats, a timeline for each thread, a
+// flame graph, counters over time, the stacks of a snapshot. The page (trace/io/page) is built into the program. It
+// contains the data as JSON, thinned out so that the page has less than kMaxPage bytes for any trace.
 //
 // Memory grows with threads, classes, methods and distinct call stacks (at most kMaxTreeNodes), not with events. One
 // thread.
@@ -24,7 +24,8 @@ namespace jtrace::trace::io {
 inline constexpr std::size_t kMaxPage = 2'000'000;
 inline constexpr std::size_t kMaxTreeNodes = 1'000'000;
 
-// A stretch of a lane in which a thread did not run all the time; ns. Short ones that stand close together share one.
+// A part of a lane in which a thread did not run all the time; ns. Short parts that are close together are merged into
+// one.
 struct LaneBar {
   std::uint64_t start = 0, end = 0;
   std::uint64_t blocked = 0, waiting = 0, sleeping = 0;
@@ -32,7 +33,7 @@ struct LaneBar {
 struct Lane {
   std::vector<LaneBar> bars;
   std::optional<FirstState> first;
-  // Halves the number of bars until there are `limit`.
+  // Halves the number of bars until there are at most `limit`.
   void thin_out(std::size_t limit);
 };
 
@@ -42,11 +43,11 @@ struct ReportOptions {
   bool truncated = false;
 };
 
-// Collects what the page shows. finish() before write().
+// Collects the contents of the page. finish() before write().
 class ReportCollector final : public Statistics {
  public:
   Result<> finish() override;
-  // The whole page. The sink is not finished.
+  // Writes the whole page. The sink is not finished.
   Result<> write(ByteSink& bytes, const ReportOptions& options) const;
   using Statistics::write;
 

@@ -1,11 +1,11 @@
-// The page of jtrace report as it is built in: trace/io/page/report.html with its style and script put in.
+// The page of jtrace report, built into the program: trace/io/page/report.html with its style and script.
 #pragma once
 
 #include <string_view>
 
 namespace jtrace::trace::io {
 
-// Where the data belong.
+// The place of the data in the page.
 inline constexpr std::string_view kReportDataMark = "@DATA@";
 std::string_view report_page();
 

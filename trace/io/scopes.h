@@ -1,6 +1,6 @@
-// Scopes: what the ids of a trace mean. Ids are scoped by agent (its traces share them); elements without a traceIdRef
-// belong to the last traceStart. Feed every event to note() before using it. Memory grows with the definitions that are
-// alive, never with the events (objects only where they are asked for). One thread.
+// Scopes: the meaning of the ids of a trace. Ids are scoped by agent (its traces share them); elements without a
+// traceIdRef belong to the last traceStart. Pass every event to note() before using it. Memory grows with the
+// definitions that are alive, not with the events (objects only if they are asked for). One thread.
 #pragma once
 
 #include <cstdint>
@@ -50,17 +50,17 @@ struct Scope {
   bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
   Time start, end;        // of its first trace, of its last
   std::uint64_t dropped = 0;
-  // What the options say of objAlloc: which events were asked for, whether the JVM samples them, each how many bytes.
+  // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
   std::optional<std::uint64_t> sample_interval;
-  std::string slower_than;      // of calls only those, in seconds; "": all
-  bool gaps_by_thread = false;  // jtrace.gaps: each loss is told where it is
+  std::string slower_than;      // only calls of this time or longer are recorded, in seconds; "": all
+  bool gaps_by_thread = false;  // jtrace.gaps: each loss is reported in its place
   std::unordered_map<std::uint64_t, ThreadInfo> threads;
   std::unordered_map<std::uint64_t, ClassInfo> classes;
   std::unordered_map<std::uint64_t, MethodInfo> methods;
   std::unordered_map<std::uint64_t, ObjectType> objects;
 
-  // "worker-1", "thread#7" where nobody has defined it; "java.lang.String"; "java.lang.String.length".
+  // "worker-1", "thread#7" if it is not defined; "java.lang.String"; "java.lang.String.length".
   std::string thread_name(std::uint64_t id) const;
   std::string class_name(std::uint64_t id) const;
   std::string method_name(std::uint64_t id) const;
@@ -81,10 +81,10 @@ struct NodeInfo {
 
 class Scopes {
  public:
-  // `with_objects`: remember the class of each live object.
+  // `with_objects`: remembers the class of each live object.
   explicit Scopes(bool with_objects = false) : with_objects_(with_objects) {}
 
-  // Learns from the event; returns the scope it belongs to (one without a name where nothing has said any).
+  // Stores the event's definitions; returns its scope (one without a name if none is known).
   Scope& note(const Event& event);
   Scope& of(Text trace_id);
 
@@ -108,11 +108,10 @@ class Scopes {
   Scope* last_ = nullptr;
 };
 
-// Where `event`, of that scope, says that events were lost: what is open there, in its thread or in all of them, is not
-// known any more.
+// The gap that `event`, of that scope, reports: what is open in its thread, or in all threads, is unknown from then on.
 std::optional<Gap> gap_of(const Event& event, const Scope& scope);
 
-// The attributes that many elements share, absent where this one has none.
+// The attributes that many elements share; absent if this element does not have one.
 struct Common {
   Time time;
   ThreadId thread;

@@ -1,5 +1,5 @@
-// SddfReader: any SDDF ASCII file, record by record; and SddfSource: what a file of EdenTV's (or our own) says, as
-// events. A fault of syntax, of a count, of a type ends the reading, with file:line:column, the record and the field.
+// SddfReader: reads any SDDF ASCII file, record by record. SddfSource: the contents of a file of EdenTV or jtrace as
+// events. A fault of syntax, of a count or of a type ends the reading, with file:line:column, the record and the field.
 // One thread.
 #pragma once
 
@@ -29,9 +29,9 @@ struct SddfRecord {
 class SddfReader {
  public:
   SddfReader(std::unique_ptr<ByteSource> source, std::string name);
-  // The head: SDDFA.
+  // Reads the head: SDDFA.
   Result<> begin();
-  // The next record; nothing at the end of the file.
+  // Reads the next record; nothing at the end of the file.
   Result<std::optional<SddfRecord>> next();
   Position position() const { return start_; }  // of the last record
 
@@ -67,7 +67,7 @@ class SddfReader {
   std::map<std::string, Fields> descriptors_;
 };
 
-// `faults`: borrowed; records that mean nothing to us are counted there.
+// `faults`: borrowed; counts the records that have no event.
 std::unique_ptr<EventSource> make_sddf_source(std::unique_ptr<ByteSource> bytes, std::string name, FaultLog& faults);
 
 }  // namespace jtrace::trace::io

@@ -1,7 +1,7 @@
-// SlowCalls: the calls of a trace that took longest, each with its arguments, what its thread waited for in it and the
-// callees that took most of it; and for each method how its calls' times are spread. Fed by Statistics. Memory grows
-// with threads and methods, not with calls: kMaxKept calls are kept, and of a thread's waits the last kMaxWaits. One
-// thread.
+// SlowCalls: the longest calls of a trace, each with its arguments, the waits of its thread during the call and the
+// callees that took most of its time; and for each method the distribution of its calls' durations. Statistics passes
+// the events. Memory grows with threads and methods, not with calls: kMaxKept calls are kept, and the last kMaxWaits
+// waits of each thread. One thread.
 #pragma once
 
 #include <cstdint>
@@ -49,11 +49,11 @@ struct SlowCall {
   };
   std::uint64_t start = 0, duration = 0;  // ns
   std::uint64_t method = 0, thread = 0;
-  bool unfinished = false;                               // it took at least so long
+  bool unfinished = false;                               // it took at least this long
   std::string arguments;                                 // "17, "abc""; "": the trace does not have them
   std::uint64_t blocked = 0, waiting = 0, sleeping = 0;  // ns, within it
-  std::uint64_t paused = 0;                              // for collections; beside the waits, not instead
-  Wait longest;                                          // of the waits, clipped to the call
+  std::uint64_t paused = 0;                              // by collections; counted in addition to the waits
+  Wait longest;                                          // the longest wait, clipped to the call
   std::vector<Callee> below;  // the callee that took half of it or more, the one that took half of that...
   std::uint64_t waited() const { return blocked + waiting + sleeping; }
 };
@@ -62,17 +62,18 @@ class SlowCalls {
  public:
   static constexpr std::size_t kMaxKept = 1000, kMaxWaits = 4096;
 
-  // A wait of the thread that is over.
+  // Adds a wait of the thread that has ended.
   void note_wait(std::uint64_t thread, const Wait& wait);
-  // Where the thread has just waited for a monitor and the method that it enters at `time` takes one: since when; the
-  // method's call begins there, for its caller did not wait. Else `time`.
+  // The begin of a call. If the thread has just waited for a monitor and the method that it enters at `time` takes one,
+  // the call begins with the wait, because its caller did not wait. Otherwise `time`.
   std::uint64_t begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const;
-  // The call on top of `stack` ends, at `time`. `pauses`: those until then, by time.
+  // The call on top of `stack` ends at `time`. `pauses`: those until then, ordered by time.
   void note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                  const std::vector<GcPause>& pauses);
 
-  // Those that took `over` ns or longer and have ended, or have not: the longest first, of all calls the kMaxKept
-  // longest. One that took half of its caller's time or more stands in that one's `below`, not by itself.
+  // Calls of `over` ns or longer that have ended, or (`unfinished`) have not: of the kMaxKept longest calls, the
+  // longest first. A call that took half of its caller's time or more is in the `below` of that one, and not listed
+  // itself.
   std::vector<const SlowCall*> longest_first(std::uint64_t over, bool unfinished) const;
   const std::unordered_map<std::uint64_t, Durations>& methods() const { return methods_; }
 
@@ -86,7 +87,7 @@ class SlowCalls {
   std::uint64_t serial_ = 0;
 };
 
-// `value` children of a methodEntry as one line, cut where it gets long.
+// `value` children of a methodEntry as one line, shortened if it is long.
 std::string arguments_text(const List<Value>& values);
 
 }  // namespace jtrace::trace::io

@@ -9,7 +9,7 @@
 namespace jtrace::trace::io {
 namespace {
 
-constexpr std::size_t kSlowestSeen = 5;  // shown where none took as long as was asked for
+constexpr std::size_t kSlowestSeen = 5;  // shown if no call took as long as was asked for
 
 double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -43,8 +43,8 @@ std::string time_of_day(std::uint64_t ns) {
 
 struct Chosen {
   std::vector<const SlowCall*> ended, open;
-  std::size_t all = 0;  // that took so long
-  bool is_slow = true;  // false: none did; these are the slowest seen
+  std::size_t all = 0;  // number of calls of that duration
+  bool is_slow = true;  // false: there was none; these are the slowest calls seen
 };
 
 Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {

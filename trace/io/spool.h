@@ -1,4 +1,4 @@
-// Spool: events as lines in a file without a name, to be read again in another order. One thread.
+// Spool: events as lines in an unlinked file, to be read again in another order. One thread.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,15 @@ class Spool {
     std::uint64_t offset = 0;
     std::uint32_t size = 0;
   };
-  // `folder`: where the file is. It is gone with the Spool, and with the process.
+  // `folder`: the file's directory. The file is deleted with the Spool, or with the process.
   static Result<std::unique_ptr<Spool>> create(const std::string& folder);
 
-  // The event as a fragment, a line with its newline.
+  // Writes the event as a fragment, a line with its newline.
   Result<Place> write(const Event& event);
-  // All is written: reading may begin.
+  // Call it after the last write() and before read().
   Result<> finish();
-  // Good until the next call with the same `stream` (a small number: places of one stream mostly follow each other).
+  // Valid until the next call with the same `stream` (a small number: successive places of one stream are usually
+  // adjacent).
   Result<std::string_view> read(Place place, std::size_t stream);
   std::uint64_t size() const { return bytes_->bytes_written(); }
 

@@ -1,5 +1,5 @@
-// Statistics: an EventSink that adds a trace up: what jtrace stats prints and jtrace report shows. Kept per producer,
-// since ids and times are; memory grows with threads, classes, methods, live objects and GC pauses, not with events.
+// Statistics: an EventSink that sums up a trace: the contents of jtrace stats and jtrace report. Kept per producer,
+// because ids and times are; memory grows with threads, classes, methods, live objects and GC pauses, not with events.
 // One thread.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Waits {  // ns
 struct ThreadStatistics {
   std::uint64_t events = 0;
   Waits blocked, waiting, sleeping;
-  double allocations = 0, allocated_bytes = 0;  // estimates where they are samples
+  double allocations = 0, allocated_bytes = 0;  // estimates if the JVM sampled
   ThreadState state = ThreadState::kRunning;
   std::uint64_t since = 0;
   std::uint64_t monitor = 0, owner = 0;  // of the state
@@ -41,24 +41,24 @@ struct MethodStatistics {
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
 };
-// Objects and bytes, weighed (allocation_weight.h); `elements`: how many told of them.
+// Objects and bytes, weighted (allocation_weight.h); `elements`: the number of recorded objAlloc.
 struct Allocated {
   double objects = 0, bytes = 0;
   std::uint64_t elements = 0;
   void add(const AllocationWeight& weight);
 };
-// A counter over time (`value` in snapshots). Points are thinned out evenly where there are many.
+// A counter over time (`value` in snapshots). If there are many points, they are thinned out evenly.
 struct CounterSeries {
   std::uint64_t samples = 0;
   std::int64_t first = 0, last = 0, least = 0, greatest = 0;
-  std::string text;                                            // of one that is no number: the last
+  std::string text;                                            // the last value of a counter that is not a number
   std::vector<std::pair<std::uint64_t, std::int64_t>> points;  // ns, value
   void add(std::uint64_t time, std::int64_t value);
 
  private:
   std::uint64_t stride_ = 1;
 };
-// What a snapshot says of a thread: frames (method ids, outermost first) and what it waits for.
+// A thread in a snapshot: its frames (method ids, outermost first) and what it waits for.
 struct SnapshotThread {
   std::vector<std::uint64_t> frames;
   ThreadState state = ThreadState::kRunning;
@@ -73,7 +73,7 @@ struct ScopeStatistics {
   std::unordered_map<std::uint64_t, ThreadStatistics> threads;
   std::vector<GcPause> pauses;
   Waits gc;
-  std::uint64_t gaps = 0, gap_time = 0;  // of threads that have lost events; ns where both ends are known
+  std::uint64_t gaps = 0, gap_time = 0;  // of threads that have lost events; ns if both ends are known
   std::uint64_t gc_without_start = 0;
   std::uint64_t last_gc_start = 0;
   std::map<std::string, Waits> contention;                              // class of the monitor
@@ -84,25 +84,25 @@ struct ScopeStatistics {
   std::unordered_map<std::uint64_t, MethodStatistics> methods;
   SlowCalls slow;
   std::map<std::string, CounterSeries, std::less<>> counters;
-  std::map<std::string, Amount> heap;              // class: a histogram of what lives
+  std::map<std::string, Amount> heap;              // class: a histogram of live objects
   std::map<std::uint64_t, SnapshotThread> stacks;  // of the last snapshot
   std::uint64_t trace_time = 0;                    // of the last traceStart
 
-  // Threads that wait for one another in a circle, each for the next; of the last snapshot.
+  // Circles of threads, each waiting for the next; of the last snapshot.
   std::vector<std::vector<std::uint64_t>> deadlocks() const;
   std::uint64_t count(ElementKind kind) const { return counts[static_cast<std::size_t>(kind)]; }
   std::uint64_t events() const;
-  // allocation_note() of all of them.
+  // allocation_note() of all scopes.
   std::string allocation_note() const;
 };
 
-// Of the methods that have a methodCount.
+// Coverage of the methods that have a methodCount.
 struct Coverage {
   std::uint64_t ran = 0, counted = 0;
 };
 Coverage coverage_of(const ScopeStatistics& statistics);
 
-// What several producers of one process may tell alike: one of them is chosen.
+// Facts that several producers of one process may record: one producer is chosen.
 enum class Family : std::uint8_t { kThreads, kCalls, kMonitors, kGc, kAllocations, kCounters, kHeap, kStacks };
 inline constexpr std::size_t kFamilyCount = 8;
 std::string_view family_name(Family family);
@@ -116,19 +116,20 @@ class Statistics : public EventSink, private CallListener {
   const Scopes& scopes() const { return scopes_; }
   const std::vector<ScopeStatistics>& by_scope() const { return by_scope_; }
   const CallStacks& calls() const { return calls_; }
-  // "java.lang.Object"; "?" where the trace does not say.
+  // "java.lang.Object"; "?" if the trace does not have it.
   static std::string monitor_class(const Scope& scope, std::uint64_t object);
-  // Each once, in the order of their producers.
+  // Each process once, in the order of their producers.
   std::vector<std::string> process_ids() const;
   std::uint64_t total(ElementKind kind) const;
   std::uint64_t events() const;
-  // Of the process of `scope`, the producer that tells most of `family`; null where none tells any.
+  // The producer of the process that records most of `family`; null if none records any.
   const ScopeStatistics* chosen(std::string_view process_id, Family family) const;
 
  protected:
-  // After the event was added.
+  // Called after the event was added.
   virtual void on_event(const Event&, ScopeStatistics&) {}
-  // For a class that shows states over time: thread `id` of `scope` leaves `state`, in which it was from `since`.
+  // For derived classes that show states over time: thread `id` of `scope` leaves `state`, in which it was from
+  // `since`.
   virtual void on_state(const ScopeStatistics&, std::uint64_t /*thread*/, ThreadState, std::uint64_t /*since*/,
                         std::uint64_t /*until*/) {}
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override;
@@ -151,7 +152,7 @@ class Statistics : public EventSink, private CallListener {
   Scopes scopes_;
   CallStacks calls_;
   std::vector<ScopeStatistics> by_scope_;
-  const MethodEntry* entry_ = nullptr;                  // that is being noted
+  const MethodEntry* entry_ = nullptr;                  // the entry that is being noted
   std::array<std::uint64_t, kElementCount> outside_{};  // nodes and processes
   bool finished_ = false;
 };

@@ -1,5 +1,5 @@
-// TraceIdSink: gives every element that may carry a traceIdRef and has none the one of the last traceStart: a document
-// with one trace leaves it out, fragments must not. One thread.
+// TraceIdSink: adds the traceIdRef of the last traceStart to every element that may have one and does not: a document
+// with one trace leaves it out, fragments must have it. One thread.
 #pragma once
 
 #include <string>

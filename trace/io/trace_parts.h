@@ -1,11 +1,11 @@
-// The parts of one trace: the documents into which `--rotate` cuts it. Each can be read alone: it says its node,
-// process, agent, options and filters again, has a traceStart and a traceId of its own, counts its collationValues from
-// 1, defines again what its events refer to, and names the part before (option jtrace.continues). Here they become the
-// one trace again that they are: the first part's traceStart and traceId, the last part's ends and methodCounts (which
-// count from the beginning), definitions once, collationValues that go on. A part that is missing in the middle leaves
-// its option jtrace.continues as the mark of a gap.
+// The parts of one trace: the documents into which `--rotate` splits it. Each can be read alone: it repeats its node,
+// process, agent, options and filters, has its own traceStart and traceId, counts collationValues from 1, repeats the
+// definitions that its events refer to, and names the previous part (option jtrace.continues). Here the parts become
+// one trace again: the traceStart and traceId of the first part, the ends and methodCounts of the last part (they count
+// from the beginning), each definition once, collationValues that continue. If a part in the middle is missing, the
+// option jtrace.continues after it stays, and marks the gap.
 //
-// Traces of one agent that follow one another (jtrace ctl stop, start) stay traces of their own. One thread.
+// Successive traces of one agent (jtrace ctl stop, start) stay separate traces. One thread.
 #pragma once
 
 #include <functional>
@@ -19,25 +19,25 @@
 
 namespace jtrace::trace::io {
 
-// What the head of a document says.
+// From the head of a document.
 struct TracePart {
   std::string name;  // of the input, for messages and for opening it
   std::string agent, trace;
-  std::string continues;  // the traceId of the part before; "" in a first one
+  std::string continues;  // the traceId of the previous part; "" in the first one
   std::uint64_t start = 0;
 };
-// Reads no further than the head. What begins without one has no trace and no agent.
+// Reads only the head. An input without a head has no trace and no agent.
 Result<TracePart> read_part_head(EventSource& source, const std::string& name);
 
 // The traces of one agent, in order of time.
 struct AgentParts {
   std::vector<std::vector<TracePart>> traces;  // each in the order of its parts
-  std::vector<std::string> missing;            // what is not there between parts, a sentence each
-  bool is_rotated() const;                     // one of its traces has several parts, or begins with a later one
+  std::vector<std::string> missing;            // the missing parts, a sentence each
+  bool is_rotated() const;  // true if one of its traces has several parts, or begins with a later one
 };
-// By agent, in the order of their first inputs; what has no head is alone. kUsage: a part of a rotated trace that is
-// given twice. `overlaps`: documents of one trace that is not rotated may overlap (merge sorts that out), else they are
-// given twice too.
+// By agent, in the order of their first inputs; an input without a head is alone. kUsage: a part of a rotated trace is
+// given twice. `overlaps`: documents of a trace that is not rotated may overlap (merge handles that); otherwise they
+// count as given twice.
 Result<std::vector<AgentParts>> order_parts(std::vector<TracePart> parts, bool overlaps);
 
 class PartsSource final : public EventSource {

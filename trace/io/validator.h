@@ -1,11 +1,11 @@
-// Validator: an EventSink that checks what a trace means, beyond what the reader sees: ids defined before use and once,
-// entries and exits, starts and ends, GC pairs, collation without gap or duplicate, time that does not go back in a
-// thread. Snapshots, marked gaps (options jtrace.gap, of a thread, and jtrace.dropped), pauses, what the document
-// before has begun (option jtrace.continues) and the calls of the thread that ends the JVM (jtrace.exit) are exempt
-// from balance. Faults go to a FaultLog with the position that the source gives. One thread.
+// Validator: an EventSink that checks the meaning of a trace, beyond the checks of the reader: ids defined before use
+// and once, entries and exits, starts and ends, GC pairs, collation without gap or duplicate, time that does not go
+// back within a thread. Balance is not required in snapshots, at marked gaps (options jtrace.gap, of a thread, and
+// jtrace.dropped), at pauses, for what the previous document has begun (option jtrace.continues), and for the calls of
+// the thread that ends the JVM (jtrace.exit). Faults go to a FaultLog, with the position from the source. One thread.
 //
-// An id whose definition a trace may rightly leave out is asked for only where its scope defines any of that kind: a
-// trace without threadStart events (--events) is sound.
+// References to threads and objects are checked only if their scope defines any of that kind: a trace without
+// threadStart events (--events) is valid.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ namespace jtrace::trace::io {
 
 class Validator final : public EventSink {
  public:
-  // `name` stands in messages. `faults`: borrowed.
+  // `name` is used in messages. `faults`: borrowed.
   Validator(std::string name, FaultLog& faults) : name_(std::move(name)), faults_(faults) {}
-  // Where events come from; borrowed, set before the first write().
+  // The source of the events; borrowed, set before the first write().
   void set_source(const EventSource* source) { source_ = source; }
-  // Another input goes on with the trace.
+  // Another input continues the trace.
   void set_name(const std::string& name) { name_ = name; }
 
   Result<> write(const Event& event) override;
@@ -49,10 +49,10 @@ class Validator final : public EventSink {
     std::uint64_t last_time = 0;
     std::uint64_t last_call_time = 0;  // of its methodEntries and methodExits
     std::vector<Frame> stack;
-    bool after_gap = false;  // exits of frames that the gap has closed are in order
+    bool after_gap = false;  // exits of frames that the gap has closed are allowed
     bool waits = false, blocked = false;
   };
-  // Collation values seen, as ranges first -> last; a gap is what is between two.
+  // Collation values seen, as ranges first -> last; the gaps are between them.
   struct Collation {
     std::map<std::uint64_t, std::uint64_t> ranges;
     std::uint64_t duplicates = 0;
@@ -66,7 +66,7 @@ class Validator final : public EventSink {
     bool gc_unknown = false;        // after a gap or in a further part: a collection may be open
     bool has_gap = false;           // of any thread
     std::uint64_t exits = 0;        // the thread that ends the JVM
-    bool has_late_entries = false;  // --slower-than: a methodEntry may stand after what its call has done
+    bool has_late_entries = false;  // --slower-than: a methodEntry may come after events of its call
   };
   struct Trace {
     bool ended = false;

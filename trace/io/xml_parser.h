@@ -1,6 +1,6 @@
-// XmlParser: the seam between XmlSource and the library that knows XML. It pushes the parts of a document into a
-// handler; entities, external or declared, are refused; a token (a tag, a text, a comment) is at most kMaxToken long.
-// One thread.
+// XmlParser: the interface between XmlSource and an XML library. The parser calls a handler with the parts of a
+// document. Entities, external or declared, are refused; a token (a tag, a text, a comment) has at most kMaxToken
+// bytes. One thread.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ struct XmlAttribute {
   std::string_view value;  // unescaped
 };
 
-// What is passed is borrowed until the call returns. A false return stops the parser: feed() returns false too, without
-// a fault.
+// Arguments are borrowed until the call returns. If a function returns false, the parser stops: feed() returns false
+// too, without a fault.
 class XmlHandler {
  public:
   virtual ~XmlHandler() = default;
   virtual bool on_start(std::string_view name, std::span<const XmlAttribute> attributes) = 0;
   virtual bool on_end() = 0;
-  virtual bool on_text(std::string_view text) = 0;  // may come in pieces
+  virtual bool on_text(std::string_view text) = 0;  // may be called several times for one text
 };
 
 class XmlParser {
@@ -43,24 +43,25 @@ class XmlParser {
   };
 
   virtual ~XmlParser() = default;
-  // Where to put the next bytes: `size` of them, or null where there is no memory.
+  // Memory for the next `size` bytes, or null if there is none.
   virtual char* buffer(std::size_t size) = 0;
-  // The first `size` bytes there are next; `last`: nothing follows. False: stopped, by the handler or by fault().
+  // Parses the next `size` bytes, which are in buffer(); `last`: nothing follows. False: stopped by the handler, or at
+  // fault().
   virtual bool feed(std::size_t size, bool last) = 0;
   virtual const std::optional<Fault>& fault() const = 0;
-  // Of what the handler is being given.
+  // The position of the part that is being passed to the handler.
   virtual Position position() const = 0;
 };
 
-// Where a parser begins that takes over in the midst of a document.
+// The position at which a parser starts in the middle of a document.
 struct XmlStart {
   Position position{1, 1};
   std::uint64_t offset = 0;
-  bool in_root = false;  // what comes stands in the root element, whose start the handler has had
+  bool in_root = false;  // the position is inside the root element, whose start was passed to the handler
 };
 // `handler`: borrowed.
 std::unique_ptr<XmlParser> make_expat_parser(XmlHandler& handler, const XmlStart& start = {});
-// For the plain XML of traces, faster; goes over to expat by itself for everything else.
+// Faster, for the plain XML of traces; switches to expat by itself for everything else.
 std::unique_ptr<XmlParser> make_fast_parser(XmlHandler& handler);
 
 }  // namespace jtrace::trace::io

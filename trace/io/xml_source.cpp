@@ -11,7 +11,7 @@ namespace jtrace::trace::io {
 namespace {
 
 constexpr std::size_t kPiece = 64u << 10;
-constexpr std::size_t kHead = 64u << 10;  // the first element begins within it
+constexpr std::size_t kHead = 64u << 10;  // the first element begins within these bytes
 constexpr std::string_view kSyntheticRoot = "<TRACE>";
 
 // Position of the first element: after the declaration, comments and DOCTYPE. npos if there is none.
@@ -42,7 +42,7 @@ std::string_view element_name(std::string_view at) {
 // Converts modified UTF-8 to UTF-8, also across the borders of pieces.
 class XmlSource::Repair {
  public:
-  // `bytes` converted; what may belong to the next piece is held back.
+  // `bytes` converted; bytes that may belong to the next piece are held back.
   std::string_view mend(std::string_view bytes, bool last) {
     out_.clear();
     in_ = held_;

@@ -1,7 +1,7 @@
-// XmlSource: the XML of trace.dtd as events: documents, fragments (elements without a root, recognised by their first
-// name), and files that break off. Streams: its memory does not grow with the input. Takes both spellings of what the
-// DTD misspells, -init- and <init>, and names the DTD does not know (left out, counted, said once). Own limits:
-// kMaxToken bytes a token, kMaxXmlDepth levels, no entities. One thread.
+// XmlSource: reads the XML of trace.dtd as events: documents, fragments (elements without a root, recognised by the
+// first name), and files that are cut off. Streams: its memory does not grow with the input. Accepts both spellings of
+// names that the DTD misspells, -init- and <init>, and unknown names (left out, counted, reported once). Own limits:
+// kMaxToken bytes per token, kMaxXmlDepth levels, no entities. One thread.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ namespace jtrace::trace::io {
 inline constexpr std::size_t kMaxXmlDepth = 16;
 
 struct XmlSourceOptions {
-  bool strict = false;       // a file that breaks off is an error
-  bool expat_only = false;   // not the faster parser (tests compare the two)
-  bool repair_utf8 = false;  // C0 80 and surrogates of three bytes each are mended, and counted
+  bool strict = false;       // a file that is cut off is an error
+  bool expat_only = false;   // without the faster parser (tests compare the two)
+  bool repair_utf8 = false;  // C0 80 and surrogates of three bytes each are converted, and counted
 };
 
 class XmlSource final : public EventSource {
  public:
-  // `name` stands in messages. `faults`: borrowed.
+  // `name` is used in messages. `faults`: borrowed.
   XmlSource(std::unique_ptr<ByteSource> source, std::string name, FaultLog& faults, XmlSourceOptions options = {});
   ~XmlSource() override;
 

@@ -1,8 +1,8 @@
 // The control channel between the agent (client, in the JVM) and jtrace (server): frames over one Unix stream socket.
 //
-// A frame is u32 type | u32 size of the payload | payload; native byte order. The hang-up of the socket is how each
-// side learns of the other's death. Version: the first u32 of Hello and of Start; a side that sees another version than
-// its own says so (Refused / Started with an error) and ends.
+// A frame is u32 type | u32 size of the payload | payload; native byte order. Each side notices the other's death by
+// the hang-up of the socket. The first u32 of Hello and of Start is the version; a side that finds another version than
+// its own reports it (Refused, or Started with an error) and ends.
 //
 // clang-format off
 //   agent -> jtrace   Hello, what I am
@@ -20,13 +20,13 @@
 namespace jtrace::trace::record {
 
 inline constexpr std::uint32_t kControlVersion = 6;
-// Started's text where another jtrace traces the JVM: a refusal, no failure of the agent.
+// The text of Started if another jtrace traces the JVM: a refusal, not a failure of the agent.
 inline constexpr const char* kAlreadyTraced = "this JVM is being traced already";
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
 
 enum class FrameType : std::uint32_t {
   kHello = 1,  // frames.def has the fields of Hello, Started, Refused and Answer
-  // Text there: UTF-8.
+  // Texts are UTF-8.
   kStart = 2,    // u32 control version | Config (below)
   kRefused = 3,  // frames.def
   kStarted = 4,  // frames.def: ok, with the events that are really on and what was left out and why; or why not at all,
@@ -46,7 +46,7 @@ struct FrameHeader {
   std::uint32_t size;
 };
 
-// Config, as it lies in Start. Text: u32 length + bytes.
+// Config, the contents of Start. Text: u32 length + bytes.
 //
 // clang-format off
 //   u64 events wanted (EventBit) | u32 flags (ConfigFlag) | the values of start_options.def, in its order
@@ -54,14 +54,15 @@ struct FrameHeader {
 //   | filter rules: u32 count | for each u8 include (1) or exclude (0) | text class pattern | text method pattern
 // clang-format on
 //
-// Addresses are those in the JVM of 8-byte words of hsperfdata, to be summed at gcFinish; none: the figures come from
-// Runtime. Patterns are in internal form with '/' and one '*' at the start or the end at most; method "*": all.
+// Addresses are those, in the JVM, of 8-byte words of hsperfdata that are summed up at gcFinish; without any, the
+// figures come from Runtime. Patterns are in internal form with '/' and with at most one '*', at the start or the end;
+// method "*": all.
 enum EventBit : std::uint64_t {
 #define EVENT_BIT(number, Name, ...) k##Name##Event = std::uint64_t{1} << number,
 #include "trace/record/events.def"
 #undef EVENT_BIT
 };
-// All that there are.
+// The set of all events.
 inline constexpr std::uint64_t kAllEvents = 0
 #define EVENT_BIT(number, Name, ...) | k##Name##Event
 #include "trace/record/events.def"
@@ -74,7 +75,7 @@ static_assert(std::popcount(kAllEvents) == 0
               ,
               "two rows of events.def have the same bit");
 enum class EventProbes { kNone, kTimed, kCounts };
-// All events that probes in the bytecode make in that way.
+// All events that probes in the bytecode make in this way.
 constexpr std::uint64_t events_of(EventProbes probes) {
   std::uint64_t bits = 0;
 #define EVENT_BIT(number, Name, when, makes, ...) \

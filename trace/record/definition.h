@@ -1,8 +1,8 @@
-// Definition records: what events refer to by id. They go a way of their own (producer 0, layout.h): one byte stream
-// over chunks, so a definition may be longer than a chunk. A definition is committed before the first event that refers
-// to it.
+// Definition records: what events refer to by id. They are in a stream of their own (producer 0, layout.h): one byte
+// stream over its chunks, so a definition may be longer than a chunk. A definition is committed before the first event
+// that refers to it.
 //
-// A record is u32 size of what follows | u8 kind | u64 time (CLOCK_MONOTONIC, ns) | u64 id | the fields of its kind
+// A record is u32 size of the rest | u8 kind | u64 time (CLOCK_MONOTONIC, ns) | u64 id | the fields of its kind
 // (definitions.def), native byte order, unaligned.
 #pragma once
 
@@ -15,22 +15,23 @@ enum class DefinitionKind : std::uint8_t {
 #define DEFINITION(number, Name, id, text) k##Name = number,
 #include "trace/record/definitions.def"
 };
-// Where in a record, its size included, the time and the first field are.
+// The offsets in a record, counted from its size, of the time and of the first field.
 inline constexpr std::size_t kDefinitionTimeOffset = sizeof(std::uint32_t) + sizeof(DefinitionKind);
 inline constexpr std::size_t kDefinitionFieldsOffset = kDefinitionTimeOffset + 2 * sizeof(std::uint64_t);
 
 enum ThreadFlag : std::uint8_t {
-  kThreadRanBefore = 1,  // it ran before the attach: `time` is the moment it was seen
+  kThreadRanBefore = 1,  // it ran before the attach: `time` is when it was first seen
   kThreadVirtual = 2,
   kThreadVmInternal = 4,
 };
-// Of a thread that ran before: what it did then, in the upper half of its flags, as JVM TI says (GetThreadState).
+// The state at the attach of a thread that ran before, in the upper half of its flags, as reported by JVM TI
+// (GetThreadState).
 inline constexpr unsigned kThreadStateShift = 4;
 enum class ThreadWas : std::uint8_t {
   kUnknown = 0,
   kRunnable = 1,  // in Java or in the JVM: it may run, or wait in the JVM's own code
   kNative = 2,    // in native code, which runs or waits for the system
-  kBlocked = 3,   // enters a monitor
+  kBlocked = 3,   // entering a monitor
   kWaiting = 4,   // Object.wait
   kSleeping = 5,
   kParked = 6,
@@ -38,8 +39,8 @@ enum class ThreadWas : std::uint8_t {
 };
 
 enum ClassFlag : std::uint8_t {
-  kClassLoadedBefore = 1,  // loaded before the attach: `time` is the moment it was first referred to
-  kClassNamed = 2,         // known by its name alone, from a class that refers to it; so are its methods
+  kClassLoadedBefore = 1,  // loaded before the attach: `time` is that of the first reference
+  kClassNamed = 2,         // only its name is known, from a class that refers to it; the same holds for its methods
 };
 
 }  // namespace jtrace::trace::record

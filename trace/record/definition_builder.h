@@ -1,5 +1,5 @@
-// DefinitionBuilder: the bytes of one definition record (definition.h), for tests, benchmarks and the fuzz corpus. The
-// agent has its own (agent/definition_stream.h). Texts are taken as they are.
+// DefinitionBuilder: makes the bytes of one definition record (definition.h) for tests, benchmarks and the fuzz corpus.
+// The agent has its own code for this (agent/definition_stream.h). Texts are not converted.
 #pragma once
 
 #include <concepts>
@@ -34,7 +34,7 @@ class DefinitionBuilder {
     bytes_.append(value);
   }
   void put_bytes(const void* from, std::size_t size) { bytes_.append(static_cast<const char*>(from), size); }
-  // The record with its size in front.
+  // The record, beginning with its size.
   const std::string& bytes() {
     const auto size = static_cast<std::uint32_t>(bytes_.size() - sizeof(std::uint32_t));
     std::memcpy(bytes_.data(), &size, sizeof size);
@@ -50,7 +50,7 @@ std::string definition_bytes(std::uint64_t id, std::uint64_t time, const Fields&
   return DefinitionBuilder(id, time, fields).bytes();
 }
 
-// The items of a list, laid out.
+// The items of a list as bytes.
 struct ListBytes {
   std::string bytes;
   std::uint32_t count = 0;

@@ -1,5 +1,5 @@
-// The fields of a definition as they are written (definitions.def): a struct each, ThreadFields to StandsForFields, and
-// write_fields(), which lays them out. Texts are views that the caller keeps. Header only (agent).
+// The fields of a definition for writing (definitions.def): a struct for each kind, ThreadFields to StandsForFields,
+// and write_fields(), which writes them. Texts are views that the caller keeps alive. Header only (agent).
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace jtrace::trace::record {
 
-// Items that are laid out already, and how many they are.
+// Items that are bytes already, and their number.
 struct LaidOut {
   std::uint32_t count = 0;
   std::string_view bytes;

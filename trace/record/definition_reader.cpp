@@ -7,7 +7,8 @@
 namespace jtrace::trace::record {
 namespace {
 
-// Reads the number of items of at least `item_size` bytes each. An impossible number fails before memory is allocated.
+// Reads the number of items of at least `item_size` bytes each. An impossible number fails before memory is allocated
+// for it.
 std::uint32_t checked_count(ByteReader& reader, std::uint32_t count, std::size_t item_size) {
   if (count <= reader.remaining() / item_size) return count;
   reader.skip(reader.remaining() + 1);  // fails the reader

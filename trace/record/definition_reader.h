@@ -1,4 +1,4 @@
-// Definition records (definition.h) decoded. The bytes come from a foreign process: everything is checked. Pure, any
+// Decodes definition records (definition.h). The bytes come from a foreign process: everything is checked. Pure, any
 // thread.
 #pragma once
 
@@ -20,14 +20,14 @@ struct StackFrame {
   std::int32_t line;
 };
 
-// The types of definitions.def that field_reader.h has not.
+// The types of definitions.def that field_reader.h does not have.
 namespace fields_read {
 using Texts = std::vector<std::string>;
 using KnownTexts = std::optional<std::vector<std::string>>;
 using Frames = std::vector<StackFrame>;
 }  // namespace fields_read
 
-// ThreadDefinition to StandsForDefinition: the fields of definitions.def.
+// ThreadDefinition to StandsForDefinition: structs with the fields of definitions.def.
 #define DEFINITION(number, Name, id, text) struct Name##Definition {
 #define FIELD(type, member, text) fields_read::type member{};
 #define DEFINITION_END(Name) \
@@ -45,7 +45,7 @@ struct Definition {
       fields;
 };
 
-// `record`: one definition, after its u32 size. kMalformed where its fields do not fit its size or the kind is unknown.
+// `record`: one definition without its u32 size. kMalformed if its fields do not fit its size or the kind is unknown.
 Result<Definition> read_definition(std::span<const std::byte> record);
 
 }  // namespace jtrace::trace::record

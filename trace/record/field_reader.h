@@ -1,5 +1,5 @@
-// Reading the fields of definitions and frames: a function for each simple type of definitions.def, and the type that
-// it gives. A text is UTF-8 then, whatever it was. Pure, any thread.
+// Reads the fields of definitions and frames: a function for each simple type of definitions.def, and the type that it
+// returns. Texts are converted to UTF-8. Pure, any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The fields of control frames as they are written (frames.def): HelloFields to AnswerFields, each with its kType, and
-// write_fields(). Texts are views that the caller keeps. Header only (agent).
+// The fields of control frames for writing (frames.def): HelloFields to AnswerFields, each with its kType, and
+// write_fields(). Texts are views that the caller keeps alive. Header only (agent).
 #pragma once
 
 #include "trace/record/control.h"

@@ -1,5 +1,5 @@
-// The memory that the agent (in the JVM) and jtrace (outside) share: one pool of chunks, made and touched by jtrace,
-// mapped by both. Header only: the same text is compiled into the agent, which has no libstdc++ at run time.
+// The memory that the agent (in the JVM) and jtrace (outside) share: one pool of chunks, created and touched by jtrace,
+// mapped by both. Header only: it is also compiled into the agent, which has no libstdc++ at run time.
 //
 // clang-format off
 //   offset 0              PoolHeader, one page
@@ -8,12 +8,12 @@
 // clang-format on
 //
 // A producer is a carrier (kernel) thread of the JVM. It owns one chunk at a time, writes whole records one after
-// another and commits them by storing `committed` (release). A full chunk is marked kFinished, and the producer takes
-// another free one; (producer, sequence) orders the chunks of one producer. Producer 0 is the stream of definitions:
-// one byte stream over its chunks in the order of `sequence`, written under a lock of the agent (definition.h).
+// another and commits them by storing `committed` (release). It marks a full chunk kFinished and takes another free
+// one; (producer, sequence) orders the chunks of one producer. Producer 0 is the stream of definitions: one byte stream
+// over its chunks in the order of `sequence`, written under a lock of the agent (definition.h).
 //
-// `owner` of a chunk is one word: the owner's token (producer, sequence) with bit 0 for "between taking the time and
-// committing". Both sides change it by compare and swap, so a chunk has one owner at any moment:
+// `owner` of a chunk is one word: the owner's token (producer, sequence). Its bit 0 is set between the reading of the
+// time and the commit. Both sides change it by compare and swap, so a chunk has one owner at any moment:
 //
 // clang-format off
 //   The writer, for each record                        The drainer, in each pass
@@ -26,22 +26,22 @@
 //   5 owner.store(token, release)                      5 merge the events with times <= watermark
 // clang-format on
 //
-// so no event can appear later with an earlier time than one already written out.
+// Therefore no event can appear later with an earlier time than one that was already written out.
 //
-// The chunk of an idle thread is taken back where the pool runs low: the drainer swaps `owner` from token to 0 and is
-// then its owner: it marks the chunk kFinished in the writer's stead. It never does so to producer 0. Freeing (state
-// kFinished -> kFree, the last thing, after owner = 0 and committed = 0) is the drainer's alone; taking (kFree ->
-// kOwned) is the producer's.
+// If the pool runs low, the chunk of an idle thread is taken back: the drainer swaps `owner` from token to 0, owns the
+// chunk then, and marks it kFinished in place of the writer. It never does so with a chunk of producer 0. Only the
+// drainer frees a chunk (state kFinished -> kFree, as the last step, after owner = 0 and committed = 0); only a
+// producer takes one (kFree -> kOwned).
 //
-// Probes in Java code write faster: into a chunk of state kDirect, which its producer alone writes and the drainer
+// Probes in Java code write faster: into a chunk of state kDirect, which only its producer writes and which the drainer
 // never takes back. No token is swapped: the record's 16 bytes are stored, then `committed` (release). Its time is the
-// coarse clock of PoolHeader (or CLOCK_MONOTONIC), which the drainer reads before it scans: a record with an earlier
-// time was written by a thread that was preempted between reading the clock and committing. Such a record comes late;
-// it is given the time that was reached.
+// coarse clock of PoolHeader (or CLOCK_MONOTONIC), which the drainer reads before it scans. A record with an earlier
+// time was written by a thread that was preempted between reading the clock and committing. Such a record is late; it
+// gets the time that was reached.
 //
-// A producer that finds no chunk loses what comes. Probes lose whole stretches: they take a chunk again where more than
-// `resume_above` are free, not each that comes free. The last kGapRoom bytes of a chunk are kept for the record that
-// says so (kGap); after the stretch another one says between when and how much was lost.
+// A producer that finds no free chunk loses its events. Probes lose whole stretches: they take a chunk again only when
+// more than `resume_above` are free, and not as soon as one is free. The last kGapRoom bytes of a chunk are reserved
+// for the record that begins a loss (kGap); after the stretch another one has its times and the number of lost events.
 //
 // Byte order and alignment are the machine's: the pool never leaves it. `jtrace recover` reads the same layout from the
 // file.
@@ -61,28 +61,29 @@ inline constexpr std::uint32_t kChunkSize = 16384;       // bytes; chunks of a 6
 inline constexpr std::uint32_t kGapRoom = 32;            // at the end of a chunk of probes
 inline constexpr std::uint32_t kDefinitionProducer = 0;  // `producer` of the stream of definitions
 inline constexpr std::uint64_t kMinimumPoolSize = 1u << 20;
-// Events never take the last eighth of the free chunks: it is kept for definitions, without which events mean nothing.
+// Events never take the last eighth of the free chunks: it is reserved for definitions, without which events cannot be
+// understood.
 inline constexpr std::uint32_t kDefinitionReserveShare = 8;
 
 enum class ChunkState : std::uint32_t {
   kFree = 0,
   kOwned = 1,     // a producer writes into it
-  kFinished = 2,  // full, or its thread has ended: drained, then freed by the drainer
-  kDirect = 3,    // as kOwned, written by probes
+  kFinished = 2,  // full, or its thread has ended: it is drained, then freed by the drainer
+  kDirect = 3,    // like kOwned, written by probes
 };
 
 struct alignas(64) ChunkHeader {
   std::atomic<std::uint32_t> state;  // ChunkState; kFree -> kOwned by the producer (compare and swap)
-  std::uint32_t tid;                 // kernel thread id of the producer as the JVM sees it
-  std::atomic<std::uint64_t> owner;  // owner_token(), bit 0 set while a record is being written; 0: nobody's
-  // Written by the producer between taking the chunk and storing `owner` for the first time (release): valid where the
-  // owner was seen, and afterwards until the chunk is freed.
+  std::uint32_t tid;                 // kernel thread id of the producer in the JVM's pid namespace
+  std::atomic<std::uint64_t> owner;  // owner_token(), bit 0 set while a record is being written; 0: nobody
+  // The producer writes these between taking the chunk and storing `owner` for the first time (release): they are valid
+  // once the owner was seen, until the chunk is freed.
   std::uint32_t producer;
   std::uint32_t sequence;                // 0, 1, 2... within the producer
   std::atomic<std::uint64_t> committed;  // bytes of whole records (events) or of the stream (definitions) in the chunk
-  std::uint64_t first_record;  // producer 0, written by the drainer: where the first whole record starts, plus 1
-  // kDirect, for the probes alone: threadIds of the carrier that owns it and of the thread that runs on it; where the
-  // data lies in the JVM.
+  std::uint64_t first_record;            // producer 0, written by the drainer: offset of the first whole record, plus 1
+  // kDirect, only for the probes: threadIds of the carrier that owns the chunk and of the thread that runs on it; the
+  // address of the data in the JVM.
   std::uint64_t carrier;
   std::uint64_t current;
   std::uint64_t address;
@@ -104,22 +105,23 @@ struct PoolHeader {
   std::uint32_t chunk_size;
   std::uint32_t chunk_count;
 
-  // Written by the agent, read by the drainer; statistics, not for ordering.
-  std::atomic<std::uint64_t> dropped_events;       // records that found no room, in all
+  // Written by the agent, read by the drainer; for statistics, not for ordering.
+  std::atomic<std::uint64_t> dropped_events;       // total number of records that found no room
   std::atomic<std::uint64_t> dropped_definitions;  // definitions that found no room (tried again at the next reference)
-  std::atomic<std::uint64_t> blocked_ns;           // time producers spent waiting (--when-full block)
+  std::atomic<std::uint64_t> blocked_ns;           // total time that producers waited (--when-full block)
   std::atomic<std::uint64_t> filtered_events;
   std::atomic<std::uint32_t> agent_state;    // AgentState
   std::atomic<std::uint32_t> next_producer;  // the next producer number, from 1
   std::atomic<std::uint32_t> free_hint;      // where the search for a free chunk starts
-  std::atomic<std::uint32_t> free_chunks;  // about how many are free: decremented by takers, incremented by the drainer
+  std::atomic<std::uint32_t>
+      free_chunks;  // approximate number of free chunks: decremented by takers, incremented by the drainer
   std::atomic<std::uint32_t> drained_pass;  // counts the drainer's passes; a blocked writer waits on it (futex)
-  std::atomic<std::uint32_t> agent_work;    // AgentWork: of its own thread, for who asks why the JVM has died
-  std::atomic<std::uint32_t> resume_above;  // set by the drainer at each pass; 0: whatever is not reserved
-  // CLOCK_MONOTONIC in ns, advanced by both sides and never set back; what probes take as the time.
+  std::atomic<std::uint32_t> agent_work;    // AgentWork of the agent's own thread; read if the JVM has died
+  std::atomic<std::uint32_t> resume_above;  // set by the drainer at each pass; 0: only the reserve is kept free
+  // CLOCK_MONOTONIC in ns, advanced by both sides and never set back; probes use it as the time.
   std::atomic<std::uint64_t> coarse_clock;
 
-  // Written by jtrace before the agent sees the pool; what `jtrace recover` needs. Text, key=value lines, NUL-ended.
+  // Written by jtrace before the agent sees the pool, for `jtrace recover`: key=value lines, terminated by NUL.
   char session[2048];
 };
 static_assert(sizeof(PoolHeader) <= kPoolHeaderSize);
@@ -134,15 +136,15 @@ enum class AgentState : std::uint32_t {
   kStarting = 0,
   kTracing = 1,
   kPaused = 2,
-  kDetached = 3,  // nothing will be written any more, the end was orderly
-  kVmDead = 4,    // VMDeath came: nothing will be written any more
+  kDetached = 3,  // nothing will be written any more; the end was orderly
+  kVmDead = 4,    // VMDeath: nothing will be written any more
 };
 
 enum class AgentWork : std::uint32_t {
-  kNone = 0,       // the program's threads alone write
-  kRewriting = 1,  // classes are given their probes
-  kRestoring = 2,  // probes are taken out
-  kLeaving = 3,    // events are off, the environment is given back
+  kNone = 0,       // only the program's threads write
+  kRewriting = 1,  // inserts probes into classes
+  kRestoring = 2,  // removes probes
+  kLeaving = 3,    // events are off, the environment is being disposed of
 };
 
 // Chunk headers and chunk data of a mapped pool. Borrows the mapping.
@@ -165,7 +167,7 @@ class Pool {
   std::byte* base_ = nullptr;
 };
 
-// How many chunks of `chunk_size` a pool of `pool_size` bytes holds, and where the first one starts (page aligned).
+// The number of chunks of `chunk_size` in a pool of `pool_size` bytes, and the offset of the first one (page aligned).
 struct PoolShape {
   std::uint32_t chunk_count;
   std::uint64_t data_offset;

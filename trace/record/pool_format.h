@@ -1,4 +1,4 @@
-// Laying out a pool: jtrace's part, before the agent sees it. Header only.
+// Initialises a pool: jtrace's part, before the agent sees it. Header only.
 #pragma once
 
 #include <cstring>
@@ -7,7 +7,7 @@
 
 namespace jtrace::trace::record {
 
-// Lays out an empty pool in `size` bytes of zeroed memory at `base` (page aligned); size >= kMinimumPoolSize.
+// Initialises an empty pool in `size` bytes of zeroed memory at `base` (page aligned); size >= kMinimumPoolSize.
 inline Pool format_pool(void* base, std::uint64_t size, std::uint32_t chunk_size = kChunkSize) {
   Pool pool(base);
   PoolHeader& header = pool.header();

@@ -13,7 +13,7 @@
 namespace jtrace::trace::record {
 namespace {
 
-// The processor may reorder the clock's read and the load of a header; a microsecond is far more than that.
+// The processor may reorder the reading of the clock and the load of a header; a microsecond is far more than that.
 constexpr std::uint64_t kMargin = 1'000;
 constexpr std::uint64_t kIdleTime = 100'000'000;  // ns: a chunk without changes for so long is idle
 constexpr std::uint32_t kNone = 0xffffffff;
@@ -225,8 +225,8 @@ void PoolReader::release(bool wake_writers) {
   ::syscall(SYS_futex, &pass, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// Half of what threads do not hold. A thread that has lost events then writes a longer run of them, instead of a chunk
-// now and then.
+// Half of the chunks that threads do not hold. A thread that has lost events then writes a longer run of events, and
+// not a single chunk from time to time.
 void PoolReader::publish_resume_level() {
   const std::uint32_t reserve = chunk_count_ / kDefinitionReserveShare;
   const std::uint32_t room = counts_.free_chunks + full_chunks_;

@@ -1,10 +1,10 @@
-// PoolReader: the drainer's side of the pool (layout.h). It hands out definitions and events in an order in which each
-// can be written down at once: a definition before the events that were committed after it, events by time, the events
-// of one producer exactly in the order in which they were written.
+// PoolReader: the drainer's side of the pool (layout.h). It returns definitions and events in an order in which each
+// can be written at once: a definition before the events that were committed after it, events by time, the events of
+// one producer exactly in the order in which they were written.
 //
-// The pool is written by a foreign process: everything in it is checked, and read once into own memory before it is
-// used. What makes no sense is counted and skipped; the process that maps the pool never depends on it. Ownership:
-// borrows the mapping. Threads: one.
+// A foreign process writes the pool: everything in it is copied once into own memory and checked before it is used.
+// Invalid contents are counted and skipped; they cannot harm the process that maps the pool. Ownership: borrows the
+// mapping. Threads: one.
 #pragma once
 
 #include <cstddef>
@@ -20,36 +20,36 @@
 
 namespace jtrace::trace::record {
 
-// Takes what the pool holds as it lies there, for whoever reads it later. An error ends the pass and is passed on.
+// Takes the contents of the pool unchanged, for a later reader. An error ends the pass and is passed on.
 class PartSink {
  public:
   virtual ~PartSink() = default;
-  // The next bytes of the stream of definitions. They come before the events that refer to what is in them.
+  // The next bytes of the stream of definitions. They come before the events that refer to them.
   virtual Result<> on_definitions(const EventPart& part) = 0;
-  // In no particular order, but the parts of one chunk.
+  // The parts of one chunk are in order, others are not.
   virtual Result<> on_events(const EventPart& part) = 0;
 };
 
 class PoolReader final : public RecordSource {
  public:
-  // The shape is read and checked once, here; kMalformed where it does not fit `memory`.
+  // Reads and checks the shape once; kMalformed if it does not fit `memory`.
   static Result<PoolReader> open(std::span<std::byte> memory);
 
   Result<Pass> drain(RecordSink& sink, Mode mode, std::uint64_t limit = 100'000) override;
-  // Instead of drain(): one pass that merges nothing. What is merged later up to Pass::time stands in the order in
-  // which drain() had handed it out. Pass::events is the number of slots.
+  // Replaces drain(): one pass without merging. Parts merged later up to Pass::time give the order in which drain()
+  // would have returned them. Pass::events is the number of slots.
   Result<Pass> take(PartSink& sink, Mode mode);
-  // Frees the chunks that earlier passes have drained (call it when what was drained is safe), takes back chunks of
-  // idle threads where the pool runs low, and wakes writers that wait for room.
+  // Frees the chunks that earlier passes have drained (call it when the drained data is safe), takes back chunks of
+  // idle threads if the pool runs low, and wakes writers that wait for room.
   void release(bool wake_writers) override;
 
   Counts counts() const override;
   AgentState agent_state() const;
   AgentWork agent_work() const;
-  // Moves the coarse clock on; any thread.
+  // Advances the coarse clock; any thread.
   void tick() const;
   std::uint32_t chunk_count() const { return chunk_count_; }
-  std::string session_text() const;  // PoolHeader.session, cut at the NUL
+  std::string session_text() const;  // PoolHeader.session, up to the NUL
 
  private:
   struct Chunk {
@@ -79,14 +79,14 @@ class PoolReader final : public RecordSource {
   std::uint32_t chunk_size_;
   std::uint32_t chunk_count_;
   std::vector<Chunk> chunks_;
-  std::vector<EventPart> ready_;  // what there is to merge; the tag is the chunk's index
+  std::vector<EventPart> ready_;  // the parts to merge; the tag is the chunk's index
   RecordMerger merger_;
   std::vector<std::uint32_t> finished_;     // drained and finished: freed by release()
-  std::vector<std::uint32_t> definitions_;  // chunks of the stream that are read, oldest first
+  std::vector<std::uint32_t> definitions_;  // chunks of the stream that were read, oldest first
   std::uint32_t definition_sequence_ = 0;
   std::uint32_t definition_chunk_;
   std::uint64_t last_now_ = 0;
-  std::uint32_t full_chunks_ = 0;  // of events: that come free without their writers
+  std::uint32_t full_chunks_ = 0;  // of events: chunks that are freed without action of their writers
   Counts counts_;
 };
 

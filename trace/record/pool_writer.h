@@ -1,6 +1,6 @@
-// The writer's side of the pool (layout.h) as tests and benchmarks need it: it does what the agent's producers do
-// (agent/producer.h), without a JVM around it. Header only.
-// Threads: an EventWriter belongs to one thread (one producer); a DefinitionWriter is used under the caller's lock.
+// The writer's side of the pool (layout.h) for tests and benchmarks: it does what the agent's producers do
+// (agent/producer.h), without a JVM. Header only. Threads: an EventWriter belongs to one thread (one producer); a
+// DefinitionWriter is used under the caller's lock.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace jtrace::trace::record {
 
 inline constexpr std::uint32_t kNoChunk = 0xffffffff;
 
-// Takes a free chunk for (producer, sequence), or kNoChunk. Events leave the reserve to the definitions.
+// Takes a free chunk for (producer, sequence), or returns kNoChunk. Events leave the reserve to the definitions.
 inline std::uint32_t take_chunk(const Pool& pool, std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) {
   PoolHeader& header = pool.header();
   const std::uint32_t count = header.chunk_count;
@@ -46,8 +46,8 @@ class EventWriter {
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
 
-  // Writes `record` (a struct of event_record.h): kind, slots and, where `time` is 0, the time are filled in here.
-  // False: no room, counted in the header as dropped.
+  // Writes `record` (a struct of event_record.h); sets its kind and slots and, if `time` is 0, its time. False: no
+  // room, counted in the header as dropped.
   template <class Record>
   bool write(Record record, RecordKind kind, std::uint64_t time = 0) {
     for (int attempt = 0; attempt < 2; ++attempt) {
@@ -70,7 +70,7 @@ class EventWriter {
     return false;
   }
 
-  // The thread ends: its chunk is the drainer's.
+  // The thread ends: gives its chunk to the drainer.
   void close() {
     if (chunk_ != kNoChunk && mark_pending()) finish();
     chunk_ = kNoChunk;
@@ -79,7 +79,7 @@ class EventWriter {
   std::uint32_t chunk() const { return chunk_; }
 
  private:
-  // Leaves with the own chunk's owner word marked pending.
+  // Returns with bit 0 of the chunk's owner word set.
   bool enter() {
     if (chunk_ != kNoChunk && mark_pending()) return true;
     chunk_ = take_chunk(pool_, producer_, sequence_, tid_);
@@ -91,7 +91,7 @@ class EventWriter {
     std::uint64_t expected = token_;
     return pool_.chunk(chunk_).owner.compare_exchange_strong(expected, token_ | kOwnerPending);
   }
-  // From the second store on the chunk is not touched any more: the drainer may free it at once.
+  // After the second store the chunk is not accessed any more: the drainer may free it at once.
   void finish() {
     pool_.chunk(chunk_).owner.store(0, std::memory_order_release);
     pool_.chunk(chunk_).state.store(static_cast<std::uint32_t>(ChunkState::kFinished), std::memory_order_release);
@@ -111,8 +111,8 @@ class DefinitionWriter {
  public:
   explicit DefinitionWriter(const Pool& pool) : pool_(pool) {}
 
-  // All of the bytes, or none of them (false, counted) where the pool has no chunk left at the start. A record that
-  // begins and then finds no chunk leaves the stream cut: callers with long records make sure of room first.
+  // Writes all of the bytes, or none (false, counted) if the pool has no free chunk at the start. A record that begins
+  // and then finds no chunk leaves the stream cut off: callers with long records check the room first.
   bool write(const void* bytes, std::size_t size) {
     const char* from = static_cast<const char*>(bytes);
     while (size > 0) {

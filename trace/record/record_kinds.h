@@ -1,5 +1,6 @@
-// What is true of each kind of record (records.def), for who writes, merges, keeps or reads them. Constants; the agent
-// uses them too. Kinds that are no row (bytes of a foreign process) have no slots and make nothing.
+// The properties of each kind of record (records.def), for the code that writes, merges, keeps or reads them.
+// Constants; the agent uses them too. Kinds without a row (bytes of a foreign process) have no slots and belong to no
+// set.
 #pragma once
 
 #include <algorithm>
@@ -46,17 +47,17 @@ inline constexpr RecordTraits kRecords[] = {
 };
 
 constexpr bool is_record_kind(RecordKind kind) { return static_cast<std::size_t>(kind) < std::size(kRecords); }
-// Of a kind that is a row.
+// `kind` must be a row.
 constexpr const RecordTraits& traits_of(RecordKind kind) { return kRecords[static_cast<std::size_t>(kind)]; }
 
-// The slots that a record of this kind has at least; 0: it is no row.
+// The least number of slots of a record of this kind; 0: there is no such row.
 constexpr std::uint8_t least_slots(RecordKind kind) { return is_record_kind(kind) ? traits_of(kind).slots : 0; }
-// Bytes of the record that a probe writes.
+// The number of bytes of the record that a probe writes.
 constexpr std::uint32_t size_of(RecordKind kind, bool cpu_time) {
   return std::uint32_t{cpu_time ? traits_of(kind).cpu_slots : traits_of(kind).slots} * kSlotSize;
 }
 
-// A set of kinds: a bit for each.
+// A set of kinds: one bit for each.
 using RecordKinds = std::uint64_t;
 template <class Condition>
 constexpr RecordKinds kinds_with(Condition condition) {
@@ -68,16 +69,16 @@ constexpr RecordKinds kinds_with(Condition condition) {
 constexpr bool is_in(RecordKinds kinds, RecordKind kind) {
   return static_cast<unsigned>(kind) < 64 && (kinds >> static_cast<unsigned>(kind) & 1) != 0;
 }
-// Each makes an element of its own.
+// Kinds that make an element of their own.
 inline constexpr RecordKinds kElementKinds =
     kinds_with([](const RecordTraits& each) { return each.role == RecordRole::kEvent; });
-// Each tells of a frame.
+// Kinds that describe a frame.
 inline constexpr RecordKinds kFrameKinds =
     kinds_with([](const RecordTraits& each) { return each.role == RecordRole::kFrame; });
-// Each counts as an event where it is lost.
+// Kinds that count as an event if they are lost.
 inline constexpr RecordKinds kCountedKinds =
     kinds_with([](const RecordTraits& each) { return each.loss == RecordLoss::kCounted; });
-// Each is a probe's: of the thread that its producer runs, and with a method as its number.
+// Kinds written by probes: of the thread that runs on the producer, with a method as their number.
 inline constexpr RecordKinds kProbeKinds =
     kinds_with([](const RecordTraits& each) { return each.writer != RecordWriter::kAgent; });
 
@@ -94,7 +95,7 @@ inline constexpr std::uint32_t kLargestOfBytecode = [] {
   return slots * kSlotSize;
 }();
 
-// What a row must fulfil.
+// Conditions that all rows must meet.
 static_assert(std::size(kRecords) <= 64);  // kCountedKinds
 static_assert([] {
   for (std::size_t i = 0; i < std::size(kRecords); ++i) {

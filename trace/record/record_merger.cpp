@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMinimumDefinition = 17;         // kind, time, id
 constexpr std::size_t kMaximumDefinition = 16u << 20;  // no class has that many interfaces
 
-// A record by value, with room for longer records of a later version.
+// A copy of a record, with room for longer records of a later version.
 union RecordCopy {
   RecordHeader header;
   alignas(16) std::byte bytes[16 * 16];
@@ -23,7 +23,7 @@ static_assert(sizeof(RecordCopy) >= kLargestRecord);
 }  // namespace
 
 std::size_t RecordMerger::take_in(std::span<const std::byte> bytes) {
-  const std::size_t cut = stream_.size();  // bytes of a record whose beginning is here already
+  const std::size_t cut = stream_.size();  // bytes of a record of which only the beginning was read so far
   if (stream_broken_) return bytes.size();
   stream_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (cut == 0) return 0;
@@ -39,7 +39,7 @@ Result<> RecordMerger::hand_out_definitions(RecordSink& sink) {
     std::uint32_t size = 0;
     std::memcpy(&size, stream_.data() + position, sizeof size);
     if (size < kMinimumDefinition || size > kMaximumDefinition) {
-      // Cannot be resumed: the start of the next record is unknown. The rest is dropped.
+      // The stream cannot be resumed, because the start of the next record is unknown. The rest is dropped.
       ++counts_.malformed;
       stream_broken_ = true;
       position = stream_.size();
@@ -86,7 +86,7 @@ Result<RecordSource::Pass> RecordMerger::merge(std::span<EventPart> parts, Recor
     std::pop_heap(heap_.begin(), heap_.end(), after);
     Cursor cursor = heap_.back();
     heap_.pop_back();
-    // As long as it stays the earliest, the heap is not needed.
+    // As long as this producer has the earliest record, the heap is not needed.
     bool goes_on = true;
     do {
       if (pass.events >= limit) {
@@ -105,7 +105,7 @@ Result<RecordSource::Pass> RecordMerger::merge(std::span<EventPart> parts, Recor
   return pass;
 }
 
-// Moves the cursor to the producer's next record that is to be delivered; false at the end of its parts.
+// Moves the cursor to the producer's next record to return; false at the end of its parts.
 bool RecordMerger::advance(Cursor& cursor) {
   for (; cursor.part < cursor.end; ++cursor.part) {
     EventPart& part = parts_[cursor.part];

@@ -1,4 +1,4 @@
-// What an event record refers to by id: all that a file must define so that the record can be read there. Header only,
+// The ids in an event record: everything that a file must define so that the record can be read in it. Header only,
 // pure; the bytes may be anything.
 #pragma once
 
@@ -20,8 +20,8 @@ bool read_record(std::span<const std::byte> bytes, Record& made) {
 }
 
 // Calls `visit(DefinitionKind, id)` for each id in the fields of a record: an overload for each struct of
-// event_record.h, so that one that is forgotten does not compile. Threads are left out: their definitions go with their
-// lives.
+// event_record.h, so that a missing one does not compile. Threads are left out: their definitions are written with
+// their starts.
 template <class Visit>
 void visit_fields(const ThreadRecord&, Visit&&) {}
 template <class Visit>
@@ -36,7 +36,7 @@ template <class Visit>
 void visit_fields(const LateEntryRecord&, Visit&&) {}
 template <class Visit>
 void visit_fields(const ObjectRecord&, Visit&&) {
-}  // written where the file has told of the object, or class, otherwise
+}  // written if the file has defined the object, or class, in another way
 template <class Visit>
 void visit_fields(const MonitorRecord& of, Visit&& visit) {
   visit(DefinitionKind::kObject, of.object);
@@ -65,7 +65,7 @@ void visit_fields(const ValueRecord& of, Visit&& visit) {
   if (of.kind == ValueKind::kText) visit(DefinitionKind::kText, of.bits);
 }
 
-// A methodId may be a callee's (kStandsFor) as well. `visit(DefinitionKind, id)` is called with ids that are not 0.
+// A methodId may also be a callee's (kStandsFor). `visit(DefinitionKind, id)` is called only with ids that are not 0.
 template <class Visit>
 void for_each_reference(const RecordHeader& header, std::span<const std::byte> bytes, Visit&& visit) {
   if (!is_record_kind(header.kind)) return;

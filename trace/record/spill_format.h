@@ -1,24 +1,25 @@
-// A spill: what a trace has taken out of its pool, kept as it was, to be made a document later (`jtrace convert`).
+// A spill: the contents of a pool, stored unchanged, to be converted to a document later (`jtrace convert`).
 // Native byte order; records and definitions are those of event_record.h and definition.h.
 //
 //   SpillHeader, then blocks: BlockHeader | payload | zeros up to the next multiple of 8 bytes
 //
-//   kSession               whose trace it is, what it was told: text (session/document/session_text.h). The first
-//   block. kKnown*                a definition that came before this file, a whole record with its size: at first those
-//   of the
+// clang-format off
+//   kSession               whose trace it is, and its options: text (session/document/session_text.h). The first block.
+//   kKnown*                a definition that came before this file, a whole record with its size: first those of the
 //                          threads that live, later each before the first block that refers to it
 //   kTraceStart            StartBlock | traceId, 36 characters
-//   kDefinitions, kEvents  a part of a chunk of the pool: its producer, sequence and offset stand in the block's header
-//   kPass                  PassBlock: the parts since the last one were taken in one pass; what is older than its
-//                          watermark can be merged now, by record_merger.h
-//   kFilters, kPaused      what the trace was told: rules, one a line; a byte
+//   kDefinitions, kEvents  a part of a chunk of the pool: the block's header has its producer, sequence and offset
+//   kPass                  PassBlock: the parts since the last one were taken in one pass; record_merger.h can now merge
+//                          everything older than its watermark
+//   kFilters, kPaused      commands to the trace: rules, one a line; a byte
 //   kCounts                methodCounts that were asked for (session/document/method_counts.h)
-//   kOption                what the trace says of itself: key | a NUL | value
+//   kOption                an option element of the trace: key | a NUL | value
 //   kStandstill            StandstillBlock
 //   kTraceEnd              EndBlock. The last one.
+// clang-format on
 //
-// A file whose writer was killed ends anywhere: what is before is whole. A definition precedes the events that refer to
-// it; an event precedes nothing of a time below an earlier watermark.
+// A file whose writer was killed may end at any position; everything before is valid. A definition precedes the events
+// that refer to it; no event precedes one with a time below an earlier watermark.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ namespace jtrace::trace::record {
 
 inline constexpr char kSpillMagic[8] = {'J', 'T', 'R', 'S', 'P', 'I', 'L', '1'};
 inline constexpr std::uint32_t kSpillVersion = 3;
-// No block is larger: a part is a chunk at most (16 MiB, pool_reader.cpp), and texts are short.
+// No block is larger: a part is at most a chunk (16 MiB, pool_reader.cpp), and texts are short.
 inline constexpr std::uint32_t kLargestBlock = 1u << 24;
 
 struct SpillHeader {
@@ -58,8 +59,8 @@ struct BlockHeader {
   std::uint32_t size;      // of the payload
   std::uint32_t producer;  // kEvents
   std::uint32_t sequence;  // kEvents, kDefinitions: of the chunk within its producer
-  std::uint64_t offset;    // where in the chunk the payload begins
-  std::uint64_t check;     // XXH64 of the payload, seeded with that of what stands above
+  std::uint64_t offset;    // kEvents, kDefinitions: of the payload in the chunk
+  std::uint64_t check;     // XXH64 of the payload, seeded with that of the fields above
 };
 static_assert(sizeof(BlockHeader) == 32);
 
@@ -72,13 +73,13 @@ struct SpillMoment {
 struct StartBlock {
   SpillMoment moment;
   std::uint64_t time;   // monotonic: the trace's start
-  std::uint64_t later;  // 1: an earlier file has what came before
+  std::uint64_t later;  // 1: an earlier file has the trace's beginning
 };
 inline constexpr std::uint32_t kTraceIdSize = 36;
 
 struct PassBlock {
   SpillMoment moment;
-  std::uint64_t watermark;  // no record with an earlier time will come; UINT64_MAX: none at all
+  std::uint64_t watermark;  // no record with an earlier time will follow; UINT64_MAX: none at all
   std::uint64_t dropped;    // events that were lost since the file's beginning
 };
 
@@ -90,7 +91,7 @@ struct StandstillBlock {
 struct EndBlock {
   SpillMoment moment;
   std::uint64_t dropped;
-  std::uint64_t last;  // 1: nobody writes any more; 0: the trace was stopped, and may go on in another file
+  std::uint64_t last;  // 1: nobody writes any more; 0: the trace was stopped, and may continue in another file
 };
 
 }  // namespace jtrace::trace::record

@@ -1,5 +1,5 @@
-// SpillReader: the blocks of a spill (spill_format.h), each checked. It knows nothing of what they mean together. One
-// thread.
+// SpillReader: reads the blocks of a spill (spill_format.h) and checks each of them. It does not interpret their
+// contents. One thread.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ namespace jtrace::trace::record {
 
 class SpillReader {
  public:
-  // Up to `size` bytes; fewer only at the end.
+  // Reads up to `size` bytes; fewer only at the end.
   using Read = std::function<Result<std::size_t>(char* out, std::size_t size)>;
   struct Block {
     BlockHeader header;
     std::vector<std::byte> payload;
   };
 
-  // `name` stands in errors. kMalformed: no spill, or one of another version.
+  // `name` is used in errors. kMalformed: not a spill, or one of another version.
   static Result<SpillReader> open(Read read, std::string name);
-  // The next block, into `block`; false where nothing more can be read: at the end, where the file is cut, or where
-  // bytes are damaged (see fault()). Errors are those of reading.
+  // Reads the next block into `block`; false if nothing more can be read: at the end, where the file is cut off, or at
+  // damaged bytes (see fault()). Errors are those of reading.
   Result<bool> next(Block& block);
-  // Why next() said that there is nothing more; "" for a file that ends after a whole block.
+  // Why next() returned false; "" for a file that ends after a whole block.
   const std::string& fault() const { return fault_; }
   std::uint64_t position() const { return position_; }  // bytes read
 

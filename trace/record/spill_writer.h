@@ -1,5 +1,5 @@
-// SpillWriter: the blocks of a spill (spill_format.h) into a ByteSink, each a record of its own there: none is cut in
-// two where the sink is full. One thread.
+// SpillWriter: writes the blocks of a spill (spill_format.h) into a ByteSink, each as one record of the sink, so that
+// none is cut in two if the sink is full. One thread.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class SpillWriter {
  public:
   // Borrows `bytes`.
   explicit SpillWriter(ByteSink& bytes) : bytes_(&bytes) {}
-  // The file goes on in another one.
+  // Continues in another file.
   void redirect(ByteSink& bytes) { bytes_ = &bytes; }
 
   Result<> begin();
@@ -28,8 +28,8 @@ class SpillWriter {
   Result<> write_block(BlockKind kind, const Block& block) {
     return write(kind, std::as_bytes(std::span(&block, 1)));
   }
-  // A copy of the part: what is checked and written is what was read, whatever its writer does meanwhile. `copy` is
-  // that, good until the next call.
+  // Copies the part and writes the copy, so that the checksum is that of the written bytes, whatever the part's writer
+  // does meanwhile. `copy` is the copy, valid until the next call.
   Result<> write_part(BlockKind kind, const EventPart& part, std::span<const std::byte>& copy);
 
  private:
@@ -38,7 +38,7 @@ class SpillWriter {
   ByteSink* bytes_;
 };
 
-// The check of a block.
+// The checksum of a block.
 std::uint64_t check_of(const BlockHeader& header, std::span<const std::byte> payload);
 
 }  // namespace jtrace::trace::record
