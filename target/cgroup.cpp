@@ -14,7 +14,7 @@ struct Files {
 constexpr Files kVersion1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file "};
 constexpr Files kVersion2 = {"/memory.max", "/memory.current", "inactive_file "};
 
-// Version 1 writes LONG_MAX rounded down to a page for "none"; no machine has as much.
+// Version 1 writes LONG_MAX rounded down to a page if there is no limit; no machine has that much memory.
 constexpr std::uint64_t kNoLimit = 1ull << 60;
 
 std::uint64_t stat_value(std::string_view text, std::string_view key) {
@@ -23,7 +23,7 @@ std::uint64_t stat_value(std::string_view text, std::string_view key) {
   return 0;
 }
 
-// The folder and those above it, up to the mount.
+// The group's folder and those above it, up to the mount.
 std::vector<std::string> folders_up(const MemoryGroup& group) {
   std::vector<std::string> folders;
   for (std::string folder = group.folder; folder.size() >= group.point.size(); folder.resize(folder.rfind('/'))) {
@@ -90,7 +90,7 @@ Result<GroupMemory> read_group_memory(const MemoryGroup& group, const ReadFile& 
     memory.limit_folder = folder;
   }
   const auto used = read(memory.limit_folder + files.used);
-  // The root of version 2 is one such, and a group that does not have the controller memory.
+  // The root of version 2 has no such file, nor has a group without the controller memory.
   if (!used) return fail(ErrorCategory::kNotFound, "the control group " + group.folder + " does not count its memory");
   memory.used = parse_decimal<std::uint64_t>(trimmed(*used)).value_or(0);
   if (const auto stat = read(memory.limit_folder + "/memory.stat"))
@@ -104,7 +104,7 @@ Result<GroupMemory> read_group_memory(const Process& process) {
   auto memory = read_group_memory(memory_group(cgroup, here ? parse_mountinfo(*here) : std::vector<MountEntry>()),
                                   [](const std::string& path) { return read_file(path); });
   if (memory) return memory;
-  // In its own mount namespace a container's group is what is mounted there, mostly at its root.
+  // In its own mount namespace a container usually has its group mounted as the root of the hierarchy.
   const auto mounts = process.mounts();
   if (!mounts) return memory;
   for (const std::string_view controller : {"memory", ""})

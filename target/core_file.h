@@ -1,10 +1,11 @@
-// CoreFile: an ELF core of an x86-64 Linux process, as the kernel or gdb's gcore write it.
+// CoreFile: an ELF core of an x86-64 Linux process, written by the kernel or by gdb's gcore.
 //
-// The file is mapped whole (zstd and lz4 are unpacked before, target/unpack.h); what lies beyond its end (a cut core)
-// is left out and counted. Only the notes are copied. Nothing in the file is believed: offsets and counts are checked
-// against its size. The file must not shrink meanwhile. Constants: elf.h (glibc), note layouts: sys/procfs.h, NT_FILE:
-// fs/binfmt_elf.c (Linux). Errors: kNotFound, kPermission (open), kNotAttachable (not a core of this kind; compressed
-// cores are named), kMalformed. Ownership: owns the mapping; movable. Threads: const functions from any thread.
+// The whole file is mapped (zstd and lz4 are decompressed first, target/unpack.h). Parts beyond its end (a truncated
+// core) are left out and counted. Only the notes are copied. Nothing in the file is trusted: offsets and counts are
+// checked against its size. The file must not shrink while it is in use. Constants: elf.h (glibc), note layouts:
+// sys/procfs.h, NT_FILE: fs/binfmt_elf.c (Linux). Errors: kNotFound, kPermission (open), kNotAttachable (not a core of
+// this kind; the message names compressed cores), kMalformed. Ownership: owns the mapping; movable. Threads: const
+// functions from any thread.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ struct CoreSegment {
   std::uint64_t memory_size = 0;
   std::uint64_t file_offset = 0;
   std::uint64_t file_size = 0;  // bytes the core should have
-  std::uint64_t present = 0;    // bytes it has: less than file_size where it was cut
+  std::uint64_t present = 0;    // bytes it has: less than file_size if the core is truncated
   bool readable = false, writable = false, executable = false;
 };
 
@@ -41,13 +42,13 @@ struct CoreSignal {
   int number = 0;
   int code = 0;                  // si_code
   std::optional<Address> fault;  // si_addr, for the signals that have one
-  std::optional<pid_t> sent_by;  // si_pid, where a process sent it
+  std::optional<pid_t> sent_by;  // si_pid, if a process sent it
 };
 
 class CoreFile {
  public:
   static Result<CoreFile> open(const std::string& path);
-  // The same over bytes in memory (tests, fuzzing), which are copied.
+  // The same for bytes in memory (tests, fuzzing), which are copied.
   static Result<CoreFile> from_bytes(std::span<const std::byte> bytes, std::string name = "core");
 
   // The same without a copy: `bytes` must outlive the object.
@@ -57,7 +58,7 @@ class CoreFile {
   std::span<const std::byte> bytes() const { return bytes_.get(); }
   const std::vector<CoreSegment>& segments() const { return segments_; }  // by address
   const std::vector<CoreMappedFile>& files() const { return files_; }     // by address
-  // As the notes have them: the first is the one that crashed (or that gdb had selected).
+  // In the order of the notes: the first is the thread that crashed (or that gdb had selected).
   const std::vector<ThreadRegisters>& threads() const { return threads_; }
   const std::optional<CoreSignal>& signal() const { return signal_; }
   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& auxv() const { return auxv_; }
@@ -66,13 +67,13 @@ class CoreFile {
   const std::string& program() const { return program_; }      // pr_fname: at most 15 bytes
   const std::string& arguments() const { return arguments_; }  // pr_psargs: at most 79 bytes
 
-  // 0 for a whole core: bytes that its headers promise and the file does not have.
+  // Bytes that the headers promise and the file lacks; 0 for a complete core.
   std::uint64_t missing_bytes() const { return missing_bytes_; }
   std::uint64_t expected_size() const { return expected_size_; }
   bool file_ranges_known() const { return has_file_note_; }
 
  private:
-  // A mapped file or a copy.
+  // A mapped file, or a copy.
   class Bytes {
    public:
     Bytes() = default;

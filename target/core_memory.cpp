@@ -34,8 +34,8 @@ void CoreMemory::add_segments() {
   sort_and_merge(pieces_);
 }
 
-// Neighbours in memory and in the file become one piece. Where a piece overlaps the one before it, the overlap is cut
-// off.
+// Pieces that are adjacent in memory and in the file become one. If a piece overlaps the one before it, the overlap is
+// cut off.
 void CoreMemory::sort_and_merge(std::vector<Piece>& pieces) const {
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.start < b.start; });
   std::vector<Piece> merged;

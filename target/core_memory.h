@@ -1,7 +1,8 @@
-// CoreMemory: the memory of a dumped process: what the core holds, and for what it lacks the files of its NT_FILE note.
+// CoreMemory: the memory of a dumped process: the contents of the core and, for what it lacks, the files of its NT_FILE
+// note.
 //
-// A file stands in only where it is the one that was mapped: its build id equals the one in the dumped first page.
-// Files that carry no build id (class data archives) or whose first page is not in the core are taken as they are and
+// A file is used only if it is the one that was mapped: its build id must equal that in the dumped first page. Files
+// without a build id (class data archives), and those whose first page is not in the core, are used unchecked and
 // counted in notes(). Ownership: borrows the core, maps the files. Threads: const functions from any thread.
 #pragma once
 
@@ -18,13 +19,13 @@
 namespace jtrace::target {
 
 struct CoreFileOptions {
-  std::string sysroot;  // where the paths of NT_FILE are looked up; "" is /
-  std::string libjvm;   // the file that stands for libjvm.so, wherever it was
+  std::string sysroot;  // the directory in which the paths of NT_FILE are searched; "" is /
+  std::string libjvm;   // used in place of the process's libjvm.so, whatever its path was
 };
 
 class CoreMemory final : public MemoryReader {
  public:
-  // Never fails: a file that cannot be had is a line in problems() once something of it is asked for.
+  // Never fails: a file that cannot be used becomes a line in problems() once something of it is read.
   CoreMemory(const CoreFile& core, const CoreFileOptions& options);
   ~CoreMemory() override;
   CoreMemory(const CoreMemory&) = delete;
@@ -33,19 +34,19 @@ class CoreMemory final : public MemoryReader {
   Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
   std::span<const std::byte> view(Address address) const override;
 
-  // Files that cannot be had and that a read has asked for since, with the reason; one line each.
+  // Files that cannot be used and from which a read was tried, with the reason; one line each.
   std::vector<std::string> problems() const;
   std::uint64_t bytes_from_files() const { return bytes_from_files_; }
   const std::string& sysroot() const { return options_.sysroot; }
-  // The mapped path as a file of this machine.
+  // The path of a mapped file on this machine.
   std::string local_path(const std::string& path) const;
 
  private:
   struct Problem {
     std::string text;
-    mutable std::atomic<bool> wanted = false;  // reads may come from several threads
+    mutable std::atomic<bool> wanted = false;  // several threads may read
   };
-  struct Hole {  // memory that such a file would give
+  struct Hole {  // memory that such a file would supply
     Address start = 0, end = 0;
     const Problem* problem = nullptr;
   };
@@ -58,7 +59,7 @@ class CoreMemory final : public MemoryReader {
     const std::byte* bytes = nullptr;
     std::size_t size = 0;
     bool usable = false;
-    const Problem* problem = nullptr;  // where it is not usable
+    const Problem* problem = nullptr;  // if it is not usable
   };
 
   void add_segments();

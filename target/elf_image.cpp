@@ -126,7 +126,7 @@ const std::vector<ElfSymbol>& ElfImage::symbols() const {
 const ElfSymbol* ElfImage::symbol_at(Address vaddr) const {
   const auto& all = symbols();
   auto next = std::upper_bound(all.begin(), all.end(), vaddr, [](Address at, const auto& s) { return at < s.value; });
-  // Symbols may lie inside others: looks back a little.
+  // A symbol may be inside a larger one: looks at a few symbols before it too.
   for (int steps = 0; steps < 16 && next != all.begin(); ++steps)
     if (--next; vaddr - next->value < next->size) return &*next;
   return nullptr;

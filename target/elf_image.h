@@ -1,8 +1,8 @@
-// ElfImage: an ELF file on disk, by libelf: segments, build id, symbols.
+// ElfImage: an ELF file on disk, read by libelf: segments, build id, symbols.
 //
-// Names are given only for addresses that lie inside a symbol's size. Symbols come from .dynsym and .symtab, which are
-// read when first asked for. Errors: kNotFound, kPermission (open), kMalformed. Ownership: owns the descriptor.
-// Threads: one at a time (libelf caches).
+// An address has a name only if it is inside a symbol's size. Symbols come from .dynsym and .symtab, which are read at
+// the first use. Errors: kNotFound, kPermission (open), kMalformed. Ownership: owns the descriptor. Threads: one at a
+// time (libelf has caches).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Elf;
 namespace jtrace::target {
 
 struct ElfSymbol {
-  std::string_view name;  // lives as long as the image
-  Address value = 0;      // as the file has it: without a bias
+  std::string_view name;  // valid as long as the image
+  Address value = 0;      // as in the file: without the bias
   std::uint64_t size = 0;
   bool is_function = false;
 };
@@ -32,16 +32,16 @@ class ElfImage {
   static Result<ElfImage> from_fd(UniqueFd fd, std::string path);
 
   const std::string& path() const { return path_; }
-  const std::string& build_id() const { return build_id_; }  // lower case hex; "" where there is none
-  // The file name in .gnu_debuglink; "" where there is none.
+  const std::string& build_id() const { return build_id_; }  // lower case hex; "" if it has none
+  // The file name in .gnu_debuglink; "" if there is none.
   std::string debug_link() const;
-  bool has_symbol_table() const;  // .symtab: not stripped
+  bool has_symbol_table() const;  // has .symtab: is not stripped
   const std::vector<ImageSegment>& segments() const { return segments_; }
-  // By address, those of size 0 and the undefined ones left out; of several at one address all.
+  // Ordered by address, without undefined symbols and those of size 0; all of several at one address.
   const std::vector<ElfSymbol>& symbols() const;
-  // The symbol whose size covers `vaddr`, or null.
+  // The symbol that covers `vaddr`, or null.
   const ElfSymbol* symbol_at(Address vaddr) const;
-  // The vaddr of a file offset, where a segment holds it.
+  // The vaddr of a file offset, if a segment contains it.
   Result<Address> vaddr_of_offset(std::uint64_t offset) const;
 
  private:

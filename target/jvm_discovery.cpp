@@ -52,7 +52,7 @@ std::string version_of(const Process& process, const Jvm& jvm) {
   return text ? version_of_release_file(*text) : std::string();
 }
 
-// sun.rt.javaCommand is "MAIN args". MAIN may contain blanks; the command line tells where it ends.
+// sun.rt.javaCommand is "MAIN args". MAIN may contain blanks; its end is known from the command line.
 std::string main_class_of(const Process& process, const Jvm& jvm) {
   const std::string command = perf_string(jvm, "sun.rt.javaCommand");
   std::string main = main_of_command_line(process.cmdline());

@@ -56,7 +56,7 @@ Result<> LoadedImage::read_headers() {
   if (segments_.empty()) return fail(malformed("an ELF image without segments", base_));
   bias_ = base_ - (segments_.front().vaddr - segments_.front().file_offset);
   for (const Elf64_Phdr& from : table) {
-    // Not every core has these: symbols and build id are looked up later, and may then be missing.
+    // Not every core contains these: symbols and build id are read later, and may then be missing.
     if (from.p_type == PT_GNU_EH_FRAME) eh_frame_header_ = bias_ + from.p_vaddr;
     if (from.p_type == PT_DYNAMIC) (void)read_dynamic(bias_ + from.p_vaddr, from.p_memsz);
     if (from.p_type == PT_NOTE && build_id_.empty()) (void)read_build_id(bias_ + from.p_vaddr, from.p_memsz);

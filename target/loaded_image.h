@@ -1,7 +1,7 @@
-// LoadedImage: an ELF file as it lies in the memory of a target: exported symbols, build id, load bias.
+// LoadedImage: an ELF file in the memory of a target: exported symbols, build id, load bias.
 //
-// Read through the MemoryReader alone, so that a stripped, deleted or foreign file is no hindrance; nothing but the
-// first page and the dynamic section's tables is needed. Constants: elf.h. DT_GNU_HASH as glibc's dl-lookup.c walks it.
+// It is read only through the MemoryReader, so that stripped, deleted or foreign files are readable too; only the first
+// page and the tables of the dynamic section are needed. Constants: elf.h. DT_GNU_HASH as in glibc's dl-lookup.c.
 // Errors: those of the memory; kMalformed. Ownership: borrows the memory. Threads: const functions from any thread.
 #pragma once
 
@@ -17,22 +17,22 @@
 namespace jtrace::target {
 
 struct ImageSegment {  // a PT_LOAD
-  Address vaddr = 0;   // as the file has it: without the bias
+  Address vaddr = 0;   // as in the file: without the bias
   std::uint64_t file_offset = 0, file_size = 0, memory_size = 0;
   std::uint32_t flags = 0;  // PF_R, PF_W, PF_X
 };
 
 class LoadedImage {
  public:
-  // `base`: where file offset 0 is mapped.
+  // `base`: the address at which file offset 0 is mapped.
   static Result<LoadedImage> read(const MemoryReader& memory, Address base);
 
   Address base() const { return base_; }
   Address bias() const { return bias_; }                     // address = p_vaddr + bias
-  const std::string& build_id() const { return build_id_; }  // lower case hex; "" where there is none
+  const std::string& build_id() const { return build_id_; }  // lower case hex; "" if it has none
   const std::vector<ImageSegment>& segments() const { return segments_; }
-  Address end() const;  // first address after its last segment
-  // PT_GNU_EH_FRAME: the index of its unwind information (LSB, "Exception Frames"); 0 where there is none.
+  Address end() const;  // first address after the last segment
+  // PT_GNU_EH_FRAME: the index of its unwind information (LSB, "Exception Frames"); 0 if there is none.
   Address eh_frame_header() const { return eh_frame_header_; }
 
   // The address in the target of an exported symbol (the first of that name, whatever its version).

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-// Removes a number in `base`, and `after`, from the front of `text`; false leaves `text` undefined.
+// Removes a number in base `base`, and `after`, from the front of `text`; if it returns false, `text` is undefined.
 template <class T>
 bool take_number(std::string_view& text, T& value, int base, char after) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);

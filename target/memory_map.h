@@ -19,9 +19,9 @@ struct Mapping {
   bool executable = false;
   bool shared = false;
   std::uint64_t offset = 0;  // in the file
-  dev_t device = 0;          // 0 where there is no file
+  dev_t device = 0;          // 0 if there is no file
   ino_t inode = 0;
-  std::string path;      // as the reader's root sees it ("" or "[heap]" where there is no file), without " (deleted)"
+  std::string path;      // as this process's root sees it ("" or "[heap]" if there is no file), without " (deleted)"
   bool deleted = false;  // the file no longer has this name
 
   std::uint64_t size() const { return end - start; }

@@ -1,7 +1,7 @@
-// MemoryReader: where bytes of a target come from: a live process, a core, a file, a buffer in a test.
+// MemoryReader: the source of a target's bytes: a live process, a core, a file, a buffer in a test.
 //
-// One virtual read; everything else stands on it. Addresses are the target's own virtual addresses.
-// Threads: const functions may be called from several threads unless a subclass says otherwise.
+// There is one virtual read function; all others use it. Addresses are the target's virtual addresses. Threads: const
+// functions may be called from several threads unless a subclass says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ class MemoryReader {
  public:
   virtual ~MemoryReader() = default;
 
-  // Copies up to out.size() bytes from `address`; returns how many, at least 1. Fewer where the readable range ends.
-  // Nothing readable at `address` is an error that names the address.
+  // Copies up to out.size() bytes from `address`; returns how many, at least 1. It returns fewer at the end of a
+  // readable range. If nothing is readable at `address`, the error names the address.
   virtual Result<std::size_t> read_some(Address address, std::span<std::byte> out) const = 0;
 
-  // The bytes from `address` on that lie in one piece in this process's own memory, to be read without a copy; empty
-  // where there are none. Valid as long as the object is not changed.
+  // The bytes from `address` on that are contiguous in this process's own memory, to be read without a copy; empty if
+  // there are none. Valid as long as the object is not changed.
   virtual std::span<const std::byte> view(Address) const { return {}; }
 
-  // All of out.size() bytes, or an error that names the first address that cannot be read.
+  // Reads all of out.size() bytes, or returns an error that names the first address that cannot be read.
   Result<> read_exactly(Address address, std::span<std::byte> out) const;
 
   template <class T>
@@ -40,7 +40,7 @@ class MemoryReader {
     return value;
   }
 
-  // Bytes up to a NUL, at most `limit`; longer is an error.
+  // The bytes up to a NUL, at most `limit`; a longer string is an error.
   Result<std::string> read_cstring(Address address, std::size_t limit = 65536) const;
 };
 

@@ -32,8 +32,8 @@ PageKind kind_of_run(std::uint64_t categories) {
   return (categories & kScanZero) != 0 ? PageKind::kZero : PageKind::kPresent;
 }
 
-// A present page that is neither of a file nor this process's alone is the page of zeros, or one shared with a forked
-// child, which JVMs do not have for longer than an exec takes.
+// A present page that belongs neither to a file nor to this process alone is the page of zeros, or is shared with a
+// forked child, which a JVM has only until the child's exec.
 PageKind kind_of_entry(std::uint64_t entry) {
   if ((entry & kGuardBit) != 0) return PageKind::kGuard;
   if ((entry & kPresentBit) == 0) return PageKind::kSwapped;
@@ -56,7 +56,7 @@ bool Pagemap::visit(Address start, Address end, const Visitor& visitor) const {
   return visit_runs(at, end, visitor) || visit_entries(at, end, visitor);
 }
 
-// `at` is moved to where it could not go on.
+// Advances `at` to the address from which it could not continue.
 bool Pagemap::visit_runs(Address& at, Address end, const Visitor& visitor) const {
   std::array<ScannedRun, 64> found;
   while (at < end) {

@@ -1,9 +1,9 @@
-// Pagemap: which pages of a process are there or in the swap, from /proc/PID/pagemap.
+// Pagemap: which pages of a process are present or in the swap, from /proc/PID/pagemap.
 //
-// proc_pid_pagemap(5), Documentation/admin-guide/mm/pagemap.rst: its flags need no more rights than reading the memory
-// does, and asking for them makes no page appear. From Linux 6.7 on the kernel gives runs of pages (PAGEMAP_SCAN), four
-// times as fast; before that one entry of 8 bytes for each page. Either way the target's mmap lock is held for a short
-// stretch at a time. Ownership: owns a descriptor; opened once, it stays of this address space. Threads: any.
+// proc_pid_pagemap(5), Documentation/admin-guide/mm/pagemap.rst: reading the flags needs no more rights than reading
+// the memory, and does not make pages present. From Linux 6.7 on the kernel returns runs of pages (PAGEMAP_SCAN), four
+// times as fast; before that one entry of 8 bytes for each page. In both cases the target's mmap lock is held for short
+// times only. Ownership: owns a descriptor, which refers to this address space as long as it is open. Threads: any.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ enum class PageKind : std::uint8_t {
   kPresent,
   kZero,     // the kernel's page of zeros: read, but never written, and not part of RSS
   kSwapped,  // in the swap
-  kGuard,    // a guard page (MADV_GUARD_INSTALL); only where the kernel has no PAGEMAP_SCAN
+  kGuard,    // a guard page (MADV_GUARD_INSTALL); only if the kernel has no PAGEMAP_SCAN
 };
 
 class Pagemap {
@@ -31,10 +31,10 @@ class Pagemap {
 
   explicit Pagemap(const Process& process);
 
-  // Visits the pages of [start, end) that are there or in the swap, by address, in runs. The ends are aligned outwards.
-  // False where it cannot be read; what was visited until then counts.
+  // Visits the pages of [start, end) that are present or in the swap, by address, in runs. The ends are aligned
+  // outwards. False if pagemap cannot be read; the visits until then are valid.
   bool visit(Address start, Address end, const Visitor& visitor) const;
-  // The same by entries alone, for tests.
+  // The same, always by entries, for tests.
   bool visit_entries(Address start, Address end, const Visitor& visitor) const;
 
   bool is_open() const { return static_cast<bool>(file_); }

@@ -1,5 +1,5 @@
-// PerfRing: the ring of perf events of one processor, as the kernel writes it (linux/perf_event.h,
-// perf_event_mmap_page). Owns the mapping; one thread.
+// PerfRing: the ring of perf events of one processor, written by the kernel (linux/perf_event.h, perf_event_mmap_page).
+// Owns the mapping; one thread.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -18,8 +18,8 @@ namespace jtrace::target {
 
 class PerfRing {
  public:
-  // `size`: bytes of data, a power of two and at least a page. mapped() is false where the kernel refused; errno says
-  // why.
+  // `size`: bytes of data, a power of two and at least a page. mapped() is false if the kernel refused; errno has the
+  // reason.
   PerfRing(int fd, std::size_t size) : size_(size), page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
     base_ = ::mmap(nullptr, page_ + size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
@@ -32,7 +32,7 @@ class PerfRing {
   bool mapped() const { return base_ != MAP_FAILED; }
   std::size_t size() const { return size_; }
 
-  // Calls `function(type, body)` with each record that is there; the body is good until it returns.
+  // Calls `function(type, body)` for each record in the ring; `body` is valid until the function returns.
   template <class Function>
   void consume(Function&& function) {
     auto* control = static_cast<perf_event_mmap_page*>(base_);

@@ -1,5 +1,5 @@
-// The texts of /proc/PID, parsed (proc_pid_status(5), proc_pid_stat(5), proc_pid_mountinfo(5), cgroups(7)).
-// Pure functions, any thread. What a text lacks keeps its default: kernels differ in what they tell.
+// Parses the texts of /proc/PID (proc_pid_status(5), proc_pid_stat(5), proc_pid_mountinfo(5), cgroups(7)). Pure
+// functions, any thread. Missing values keep their defaults, because kernels differ in what they write.
 #pragma once
 
 #include <sys/types.h>
@@ -15,13 +15,13 @@ namespace jtrace::target {
 struct ProcessStatus {
   std::string name;  // comm, at most 15 bytes
   char state = '?';  // R S D T t Z X I
-  pid_t tgid = 0;    // the process the id belongs to
+  pid_t tgid = 0;    // the process to which the id belongs
   pid_t pid = 0;
   pid_t ppid = 0;
-  pid_t tracer = 0;                          // 0: not traced
-  uid_t uid = 0;                             // effective
-  gid_t gid = 0;                             // effective
-  std::vector<pid_t> nspid;                  // by pid namespace, ours first, the innermost last; empty before Linux 4.1
+  pid_t tracer = 0;          // 0: not traced
+  uid_t uid = 0;             // effective
+  gid_t gid = 0;             // effective
+  std::vector<pid_t> nspid;  // by pid namespace, this process's first, the innermost last; empty before Linux 4.1
   std::uint64_t signals_pending = 0;         // SigPnd: of the main thread; bit N-1 is signal N
   std::uint64_t signals_pending_shared = 0;  // ShdPnd: of the process
   std::uint64_t signals_caught = 0;          // SigCgt
@@ -33,9 +33,9 @@ struct ProcessStatus {
 };
 ProcessStatus parse_status(std::string_view text);
 
-// Field 22 of /proc/PID/stat: start time in clock ticks since boot; 0 where the text is not a stat line.
+// Field 22 of /proc/PID/stat: start time in clock ticks since boot; 0 if the text is not a stat line.
 std::uint64_t parse_start_ticks(std::string_view stat);
-// Fields 14 and 15 in all: processor time in clock ticks.
+// The sum of fields 14 and 15: processor time in clock ticks.
 std::uint64_t parse_cpu_ticks(std::string_view stat);
 
 // The arguments in /proc/PID/cmdline.
@@ -44,18 +44,19 @@ std::vector<std::string> parse_cmdline(std::string_view text);
 // One line of /proc/PID/mountinfo.
 struct MountEntry {
   dev_t device = 0;
-  std::string root;       // directory of the file system that is mounted
-  std::string point;      // where, relative to the process's root
+  std::string root;       // mounted directory of the file system
+  std::string point;      // mount point, relative to the process's root
   bool writable = false;  // neither the mount nor the file system is read-only
   bool noexec = false;
   std::string type;  // "ext4", "tmpfs", "overlay"
 };
 std::vector<MountEntry> parse_mountinfo(std::string_view text);
-// The mount that holds `path` (absolute, no links): the last of the longest matching points. Null where none does.
+// The mount that contains `path` (absolute, without links): the last one with the longest matching mount point. Null if
+// there is none.
 const MountEntry* mount_of(const std::vector<MountEntry>& mounts, std::string_view path);
 
-// The container's id (12 to 64 hex digits as docker, containerd, cri-o, podman name it, or an lxc/nspawn name), with
-// the pod before it where there is one ("pod<uid>/<id>"), out of /proc/PID/cgroup; "" outside containers.
+// The container's id, from /proc/PID/cgroup: 12 to 64 hex digits as docker, containerd, cri-o, podman write it, or a
+// name of lxc or nspawn, with the pod before it if there is one ("pod<uid>/<id>"); "" outside containers.
 std::string container_of_cgroup(std::string_view text);
 
 }  // namespace jtrace::target

@@ -168,12 +168,12 @@ bool Process::has_exited() const {
 }
 
 Result<> Process::send_signal(int signal) const {
-  // Uses the descriptor of /proc/PID (pidfd_send_signal(2), Linux 5.1), which is right even if /proc belongs to another
-  // pid namespace.
+  // Uses the descriptor of /proc/PID (pidfd_send_signal(2), Linux 5.1), which refers to the right process even if /proc
+  // belongs to another pid namespace.
   if (::syscall(SYS_pidfd_send_signal, proc_.get(), signal, nullptr, 0) == 0) return {};
   if (errno != ENOSYS)
     return fail(system_error("cannot send signal " + std::to_string(signal) + " to process " + std::to_string(pid_)));
-  if (!read_proc("stat")) return fail(no_process(pid_));  // through the descriptor: the process that was opened
+  if (!read_proc("stat")) return fail(no_process(pid_));  // through the descriptor, so of the process that was opened
   if (::kill(pid_, signal) != 0)
     return fail(system_error("cannot send signal " + std::to_string(signal) + " to process " + std::to_string(pid_)));
   return {};

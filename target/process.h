@@ -1,10 +1,11 @@
-// A live process, held by descriptors so that the number cannot come to mean another one.
+// A live process, held by descriptors, so that its number cannot refer to a later process.
 //
-// Process::open takes /proc/PID, /proc/PID/root (where we may) and a pidfd, and checks that they are of one process.
-// What can change (state, signals, maps) is read anew by each call; ids and the command line are read once. Most of
-// what is in /proc/PID costs 10 to 40 us to read, which counts against a command that takes 1 ms: read on demand.
-// Ownership: owns its descriptors; movable. Threads: const functions from any thread; no setns, no chroot, no seteuid.
-// Errors: kNotFound (gone, a thread's id, a zombie), kUsage (not a pid), kSystem with errno (not allowed).
+// Process::open opens /proc/PID, /proc/PID/root (if allowed) and a pidfd, and checks that they belong to one process.
+// Properties that can change (state, signals, maps) are read anew by each call; ids and the command line are read once.
+// Reading most files of /proc/PID takes 10 to 40 us, which matters for a command that takes 1 ms: read them only when
+// they are needed. Ownership: owns its descriptors; movable. Threads: const functions from any thread; no setns, no
+// chroot, no seteuid. Errors: kNotFound (gone, a thread's id, a zombie), kUsage (not a pid), kSystem with errno (not
+// allowed).
 #pragma once
 
 #include <sys/types.h>
@@ -27,34 +28,35 @@ class Process {
  public:
   static Result<Process> open(pid_t pid);
 
-  pid_t pid() const { return pid_; }      // ours
-  pid_t nspid() const { return nspid_; }  // the process's own, in its innermost pid namespace
-  uid_t uid() const { return uid_; }      // effective, in our user namespace, when opened
+  pid_t pid() const { return pid_; }      // in this process's pid namespace
+  pid_t nspid() const { return nspid_; }  // in the process's innermost pid namespace
+  uid_t uid() const { return uid_; }      // effective, in this process's user namespace, when opened
   gid_t gid() const { return gid_; }
-  std::uint64_t start_ticks() const;  // clock ticks since boot: with pid, an identity within a boot; 0 once it is gone
+  std::uint64_t start_ticks()
+      const;  // clock ticks since boot: with pid, an identity within a boot; 0 once the process is gone
   const std::string& comm() const { return comm_; }
   const std::vector<std::string>& cmdline() const { return cmdline_; }  // empty: a kernel thread, or not readable
 
-  // Read now.
+  // Reads it now.
   Result<ProcessStatus> status() const;
-  // The one that was read at opening while that is not longer ago than 5 ms, else as status().
+  // Returns the status that was read at opening if that is at most 5 ms ago, otherwise as status().
   Result<ProcessStatus> recent_status() const;
   Result<std::vector<Mapping>> maps() const;
   Result<std::vector<MountEntry>> mounts() const;
-  Result<std::vector<pid_t>> threads() const;  // thread ids, ours, ascending
-  std::string container() const;               // container_of_cgroup(); "" where none or unknown
-  std::uint64_t pid_namespace() const;         // inode of /proc/PID/ns/pid; 0 where we may not look
-  std::uint64_t mount_namespace() const;       // inode of /proc/PID/ns/mnt; 0 where we may not look
+  Result<std::vector<pid_t>> threads() const;  // thread ids in this process's pid namespace, ascending
+  std::string container() const;               // container_of_cgroup(); "" if none or unknown
+  std::uint64_t pid_namespace() const;         // inode of /proc/PID/ns/pid; 0 if it may not be read
+  std::uint64_t mount_namespace() const;       // inode of /proc/PID/ns/mnt; 0 if it may not be read
 
-  // True once the process has ended (a zombie too). Never blocks.
+  // True if the process has ended (also a zombie). Never blocks.
   bool has_exited() const;
-  // Becomes readable when the process ends: to poll beside other descriptors. -1 on kernels without pidfd (before 5.3).
+  // Becomes readable when the process ends, for poll(2). -1 on kernels without pidfd (before 5.3).
   int pidfd() const { return pidfd_.get(); }
-  // Sends `signal` to this process and to no later one of the same number.
+  // Sends `signal` to this process, never to a later one with the same number.
   Result<> send_signal(int signal) const;
 
-  // Descriptors of /proc/PID and /proc/PID/root, owned by this object. root_fd is -1 where we may not look inside
-  // (root_error says why).
+  // Descriptors of /proc/PID and /proc/PID/root, owned by this object. root_fd is -1 if the root may not be opened
+  // (root_error has the reason).
   int proc_fd() const { return proc_.get(); }
   int root_fd() const { return root_.get(); }
   const Error& root_error() const { return root_error_; }
@@ -62,13 +64,15 @@ class Process {
   Result<UniqueFd> open_cwd() const;
   // `path` as the process sees it, resolved inside its root (target/root_directory.h).
   Result<UniqueFd> open_in_root(std::string_view path, int flags, unsigned mode = 0) const;
-  // A regular file inside the root, whole; anything else (a FIFO, a device) is refused.
+  // The whole contents of a regular file inside the root; other files (a FIFO, a device) are refused.
   Result<std::string> read_in_root(std::string_view path, std::size_t limit = 1u << 20) const;
-  // A file of /proc/PID, whole.
+  // The whole contents of a file of /proc/PID.
   Result<std::string> read_proc(std::string_view name, std::size_t limit = 64u << 20) const;
-  // The mapped file itself: through map_files where we may (also when it was deleted), else by path inside the root.
+  // Opens the mapped file itself: through map_files if allowed (also if it was deleted), otherwise by its path inside
+  // the root.
   Result<UniqueFd> open_mapped(const Mapping& mapping) const;
-  // A path of maps(), which is as our root sees it, as the process sees it: without the prefix of its chroot.
+  // Converts a path of maps(), which is relative to this process's root, to the process's view: without the prefix of
+  // its chroot.
   std::string path_inside(std::string_view path) const;
   std::string proc_path(std::string_view name) const;  // "/proc/PID/NAME", for messages
 
@@ -83,17 +87,17 @@ class Process {
   std::chrono::steady_clock::time_point opened_;
   std::string comm_;
   std::vector<std::string> cmdline_;
-  std::string root_path_;  // of the chroot, as our root sees it; "/" where there is none
+  std::string root_path_;  // of the chroot, as this process's root sees it; "/" if there is none
   UniqueFd proc_;
   UniqueFd root_;
   UniqueFd pidfd_;
   Error root_error_{};
 };
 
-// The text of a process id: decimal digits alone, not 0; else kUsage. Beyond the kernel's PID_MAX_LIMIT (4194304) there
-// is no such process: kNotFound.
+// A process id from its text: only decimal digits, not 0; otherwise kUsage. Above the kernel's PID_MAX_LIMIT (4194304):
+// kNotFound.
 Result<pid_t> parse_pid(std::string_view text);
 
-std::string boot_id();  // /proc/sys/kernel/random/boot_id; "" where it cannot be read
+std::string boot_id();  // /proc/sys/kernel/random/boot_id; "" if it cannot be read
 
 }  // namespace jtrace::target

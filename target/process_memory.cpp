@@ -72,7 +72,7 @@ void ProcessMemory::read_each(std::span<const Address> places, std::size_t size,
     const std::size_t whole = count > 0 ? static_cast<std::size_t>(count) / size : 0;
     next += whole;
     if (whole == remote.size()) continue;
-    // The place at which it stopped.
+    // The place at which the call stopped.
     const auto piece = out.subspan(next * size, size);
     if (const auto alone = fetch(places[next], piece); !alone || *alone < size) std::ranges::fill(piece, std::byte{0});
     ++next;
@@ -83,7 +83,7 @@ Result<std::size_t> ProcessMemory::fetch(Address address, std::span<std::byte> o
   if (out.empty()) return std::size_t{0};
   int errnum = EPERM;
   if (!use_mem_.load(std::memory_order_relaxed)) {
-    // Goes by the pid: the caller must rule out that the process has ended (Process::has_exited).
+    // process_vm_readv uses the pid: the caller must rule out that the process has ended (Process::has_exited).
     const iovec local{out.data(), out.size()};
     const iovec remote{reinterpret_cast<void*>(address), out.size()};
     const ssize_t count = ::process_vm_readv(process_.pid(), &local, 1, &remote, 1, 0);

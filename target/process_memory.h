@@ -1,6 +1,6 @@
-// ProcessMemory: the memory of a live process, by process_vm_readv(2), else by /proc/PID/mem.
+// ProcessMemory: the memory of a live process, read by process_vm_readv(2), otherwise through /proc/PID/mem.
 //
-// The target runs on while it is read: two reads may see two moments. Needs the right to trace it (ptrace(2), "Ptrace
+// The target runs while it is read: two reads may see two moments. Needs the right to trace it (ptrace(2), "Ptrace
 // access mode checking", PTRACE_MODE_ATTACH). Ownership: borrows `process`, which must outlive it. Threads: any.
 #pragma once
 
@@ -18,15 +18,15 @@ class ProcessMemory final : public MemoryReader {
 
   Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
 
-  // Reads `size` bytes at each of many places, with few system calls; zeros for those that cannot be read. `out` has
+  // Reads `size` bytes at each of many places, with few system calls; zeros for places that cannot be read. `out` has
   // room for all.
   void read_each(std::span<const Address> places, std::size_t size, std::span<std::byte> out) const;
 
-  // From now on, or no more: of long reads the pages that the target never touched are not read but given as zeros
-  // (ResidentPages), so that it keeps its page tables as they are. What is known of the mappings is learned anew.
+  // Switches on or off: long reads do not read pages that the target never touched, but return zeros for them
+  // (ResidentPages), so that the target's page tables do not grow. The mappings are read anew.
   void skip_untouched(bool skip) const;
   const ResidentPages& pages() const { return pages_; }
-  // Bytes of a range that such a read has to fetch.
+  // The number of bytes of a range that such a read has to copy.
   std::uint64_t resident(Address start, Address end) const;
 
  private:
@@ -34,9 +34,9 @@ class ProcessMemory final : public MemoryReader {
 
   const Process& process_;
   ResidentPages pages_;
-  UniqueFd mem_;  // /proc/PID/mem; opened once: it stays of this process
+  UniqueFd mem_;  // /proc/PID/mem; as long as it is open, it refers to this process
   mutable std::atomic<bool> skip_untouched_{false};
-  mutable std::atomic<bool> use_mem_{false};  // process_vm_readv is not there or not allowed (seccomp)
+  mutable std::atomic<bool> use_mem_{false};  // process_vm_readv does not exist or is not allowed (seccomp)
 };
 
 }  // namespace jtrace::target

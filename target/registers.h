@@ -1,5 +1,5 @@
-// The integer registers of a stopped thread, in the kernel's order (user_regs_struct of <sys/user.h>, x86-64), which is
-// what PTRACE_GETREGSET gives and what NT_PRSTATUS of a core holds. A value, any thread.
+// The integer registers of a stopped thread, in the kernel's order (user_regs_struct of <sys/user.h>, x86-64), as
+// returned by PTRACE_GETREGSET and stored in NT_PRSTATUS of a core. A value, any thread.
 #pragma once
 
 #include <sys/types.h>
@@ -20,12 +20,12 @@ struct Registers {
   Address r13() const { return values.r13; }  // the interpreter's bytecode pointer
 };
 
-// One thread with its registers. `tid`: as the target's innermost pid namespace has it, where that is known.
+// One thread with its registers. `tid`: in the target's innermost pid namespace, if that is known.
 struct ThreadRegisters {
   pid_t tid = 0;
   Registers registers;
-  int signal = 0;            // the signal it was stopped by; 0 none
-  std::uint64_t cpu_ns = 0;  // user and system time; 0 where unknown
+  int signal = 0;            // the signal that stopped it; 0 none
+  std::uint64_t cpu_ns = 0;  // user and system time; 0 if unknown
 };
 
 }  // namespace jtrace::target

@@ -49,7 +49,7 @@ ResidentPages::ResidentPages(const Process& process) : process_(process), pagema
 
 std::vector<PageRun> ResidentPages::to_read(Address start, Address end) const {
   std::vector<PageRun> there;
-  // A page of zeros and a guard page are read all the same: one is mapped already, the other is an error.
+  // Pages of zeros and guard pages are read in any case: the former are mapped already, the latter fail.
   if (!pagemap_.visit(start, end, [&](const PageRun& run, PageKind) { add_run(there, run.start, run.end); }))
     return {{start, end}};
   std::vector<PageRun> runs;

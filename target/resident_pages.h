@@ -1,14 +1,13 @@
-// ResidentPages: which pages of a live process hold something, so that those that were never touched need not be read.
+// ResidentPages: which pages of a live process have contents, so that pages that were never touched need not be read.
 //
-// To read a page that its process has never touched makes the kernel map a page of zeros there: the target's page
-// tables grow by what somebody else has read. /proc/PID/pagemap (proc_pid_pagemap(5), Documentation/admin-guide/mm/
-// pagemap.rst) tells which pages are there or in the swap; its flags need no more rights than reading the memory does.
-// Absence means zeros in private memory without a file alone: a page of shared memory (the heap of ZGC) or of a file
-// may be there and not mapped, and one that a userfaultfd supplies comes when it is read. Those are always to be read.
-// What is what /proc/PID/smaps says; it is read once a page is absent, or by look(). The kernel walks the target's page
-// tables for it: of a process of more than kMaxResident it is not asked, and everything is to be read, as where pagemap
-// or smaps cannot be read.
-// Ownership: borrows the process. Threads: any.
+// If a page that its process has never touched is read, the kernel maps a page of zeros there: the target's page tables
+// grow because of the reader. /proc/PID/pagemap (proc_pid_pagemap(5), Documentation/admin-guide/mm/pagemap.rst) shows
+// which pages are present or in the swap; reading its flags needs no more rights than reading the memory. An absent
+// page is zero only in private memory without a file: a page of shared memory (the heap of ZGC) or of a file may exist
+// without being mapped, and a userfaultfd supplies a page when it is read. Such pages must always be read. The kind of
+// memory is taken from /proc/PID/smaps, which is read when the first absent page is found, or by look(). For that file
+// the kernel walks the target's page tables, so it is not read for a process of more than kMaxResident; then, and if
+// pagemap or smaps cannot be read, all pages must be read. Ownership: borrows the process. Threads: any.
 #pragma once
 
 #include <mutex>
@@ -19,23 +18,22 @@
 
 namespace jtrace::target {
 
-// The ranges of the text of /proc/PID/smaps in which an absent page is one of zeros; neighbours are one range.
+// The ranges of the text of /proc/PID/smaps in which an absent page is zero; adjacent ranges are joined.
 std::vector<PageRun> parse_zero_backed(std::string_view smaps);
 
 class ResidentPages {
  public:
   static constexpr std::uint64_t kMaxResident = 4ull << 30;  // bytes
-  // What is shorter is read: its page table (of 2 MiB) is there already, or soon.
+  // Shorter gaps are read: their page table (of 2 MiB) exists already, or will soon.
   static constexpr std::uint64_t kSmallGap = 512u << 10;
 
   explicit ResidentPages(const Process& process);
 
-  // The parts of [start, end) that are to be read, by address; the rest reads as zeros. Never fails: what is not known
-  // is to be read.
+  // The parts of [start, end) that must be read, by address; the rest is zero. Never fails: unknown parts must be read.
   std::vector<PageRun> to_read(Address start, Address end) const;
   // Reads the mappings now: before a stop, which must not wait for it.
   void look() const;
-  // What is known of the mappings is asked again when it is needed.
+  // Discards what is known of the mappings; it is read again when needed.
   void forget() const;
 
  private:

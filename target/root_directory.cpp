@@ -38,7 +38,8 @@ void push_components(std::deque<std::string>& rest, std::string_view path) {
   rest.insert(rest.begin(), parts.begin(), parts.end());
 }
 
-// A walk below a root. It keeps the descriptors of the directories it came through, so ".." never asks the kernel.
+// A walk below a root. It keeps the descriptors of the directories that it passed, so that ".." is resolved without the
+// kernel.
 class Walk {
  public:
   Walk(int root, std::string_view path) : root_(root), path_(path) { push_components(rest_, path); }

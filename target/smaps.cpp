@@ -5,7 +5,7 @@
 namespace jtrace::target {
 namespace {
 
-// "Rss:              1234 kB" in bytes; 0 where it is none.
+// "Rss:              1234 kB" in bytes; 0 if the text is not such a figure.
 std::uint64_t bytes_of(std::string_view text) {
   text = trimmed(text);
   if (!text.ends_with(" kB")) return 0;

@@ -1,6 +1,6 @@
-// The mappings of a process with what of them is in memory, from the text of /proc/PID/smaps (proc_pid_smaps(5)).
+// The mappings of a process and how much of them is in memory, from the text of /proc/PID/smaps (proc_pid_smaps(5)).
 //
-// The kernel walks the target's page tables for that text and holds its mmap lock meanwhile, some 25 ms for each GiB of
+// For that text the kernel walks the target's page tables and holds its mmap lock meanwhile: some 25 ms for each GiB of
 // RSS. Pure functions, any thread.
 #pragma once
 
@@ -14,11 +14,11 @@ namespace jtrace::target {
 struct MappedPages {
   Mapping mapping;
   std::uint64_t rss = 0;   // bytes in memory, without pages of zeros
-  std::uint64_t pss = 0;   // the same, each page divided by the number of mappings that have it
+  std::uint64_t pss = 0;   // the same, each page divided by the number of its mappings
   std::uint64_t swap = 0;  // bytes in the swap
 };
 
-// Lines that are not known are skipped; a mapping without figures has zeros. The order is the kernel's, by address.
+// Unknown lines are skipped; a mapping without figures has zeros. The order is the kernel's, by address.
 std::vector<MappedPages> parse_smaps(std::string_view text);
 
 }  // namespace jtrace::target

@@ -1,5 +1,5 @@
-// Standstill: whether a process as a whole stands still, and has not merely nothing to do: stopped by a signal (SIGSTOP
-// and the like), held by a debugger, or frozen with its cgroup. The kernel tells that it is so, not since when.
+// Standstill: whether a whole process is stopped, as opposed to idle: by a signal (SIGSTOP and similar), by a debugger,
+// or by the freezer of its cgroup. The kernel does not report since when.
 //
 // Ownership: borrows the process. One thread.
 #pragma once
@@ -12,23 +12,24 @@
 
 namespace jtrace::target {
 
-// Where a cgroup says whether it is frozen, and the word by which it does.
+// The file in which a cgroup reports that it is frozen, and the word in it that means so.
 struct FreezerFile {
   std::string path;  // "": none
   std::string_view word;
 };
-// `cgroup`: /proc/PID/cgroup; `mounts`: those of the cgroup file systems are looked at. A hierarchy of version 1 with a
-// freezer, else version 2 (cgroups(7), cgroup-v1/freezer-subsystem.rst, cgroup-v2.rst).
+// `cgroup`: the text of /proc/PID/cgroup; `mounts`: only those of cgroup file systems are used. Returns the file of a
+// hierarchy of version 1 with a freezer, otherwise of version 2 (cgroups(7), cgroup-v1/freezer-subsystem.rst,
+// cgroup-v2.rst).
 FreezerFile freezer_of(std::string_view cgroup, const std::vector<MountEntry>& mounts);
 
-// Field 3 of /proc/PID/stat, '?' where the text is none (proc(5)).
+// Field 3 of /proc/PID/stat; '?' if the text is not a stat line (proc(5)).
 char parse_state(std::string_view stat);
 
 class Standstill {
  public:
   explicit Standstill(const Process& process) : process_(process) {}
-  // Now; false also where that cannot be seen. Four reads of /proc and the cgroup, of a stopped process one for each
-  // thread.
+  // The state now; false also if it cannot be read. Four reads of /proc and the cgroup; for a stopped process one for
+  // each thread.
   bool is_still();
 
  private:
@@ -37,7 +38,7 @@ class Standstill {
   bool is_frozen();
 
   const Process& process_;
-  std::string cgroup_;  // what freezer_ was found by
+  std::string cgroup_;  // the text from which freezer_ was determined
   FreezerFile freezer_;
 };
 

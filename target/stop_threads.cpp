@@ -100,7 +100,8 @@ std::chrono::nanoseconds StoppedThreads::time_left() const {
   return limit_ - std::chrono::nanoseconds(monotonic_ns() - started_ns_);
 }
 
-// Another jtrace holds a thread only for a moment. It is waited for as long as none of our threads is stopped.
+// Another jtrace holds a thread only for a moment. This is waited for only as long as no thread is stopped by this
+// object.
 int StoppedThreads::try_seize(const Process& process, pid_t tid) const {
   constexpr int kTries = 50;
   for (int i = 0;; ++i) {

@@ -1,8 +1,8 @@
-// The files that have the symbols of a mapped image: the separate file with its symbols, if the image is stripped and
-// such a file is there, then the mapped file itself; each only if its build id is that of the image in memory.
+// The files with the symbols of a mapped image: the separate file with its symbols, if the image is stripped and such a
+// file exists, then the mapped file itself; each only if its build id is that of the image in memory.
 //
-// Addresses of both are those of the mapped file. Empty if the file cannot be opened or is another one by now.
-// Threads: any; the images are for one thread at a time.
+// Addresses in both are those of the mapped file. Empty if the file cannot be opened or was replaced. Threads: any; the
+// images are for one thread at a time.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,8 @@
-// Target: what is looked into: a live process or a core, with its memory, mappings, threads and libjvm.so.
+// Target: a live process or a core, with its memory, mappings, threads and libjvm.so.
 //
-// One object, whatever the bytes come from; everything above reads through memory(). Ownership: owns the process or the
-// core and all that is mapped of it. Threads: const functions from any thread. The mappings of a live process are those
-// of the moment of opening. Errors: those of Process::open and CoreFile::open; kNotAttachable where there is no
-// libjvm.so.
+// One class for all sources of bytes; everything above reads through memory(). Ownership: owns the process or the core
+// and everything mapped of it. Threads: const functions from any thread. The mappings of a live process are those of
+// the moment of opening. Errors: those of Process::open and CoreFile::open; kNotAttachable if there is no libjvm.so.
 #pragma once
 
 #include <memory>
@@ -31,17 +30,17 @@ class Target {
   const CoreFile* core() const { return core_ ? &*core_ : nullptr; }          // null for a live process
   const CoreMemory* core_memory() const { return core_memory_; }
   const ProcessMemory* process_memory() const { return process_memory_; }  // null for a core
-  pid_t nspid() const;                                                     // its own, in its innermost pid namespace
+  pid_t nspid() const;                                                     // in its innermost pid namespace
   const std::vector<Mapping>& mappings() const { return mappings_; }       // by address
-  // Of a live process, in which libraries come and go. What points into mappings() is void.
+  // For a live process, which loads and unloads libraries. Pointers into mappings() become invalid.
   Result<> read_mappings_again();
   const Mapping& libjvm_mapping() const { return libjvm_mapping_; }
   const LoadedImage& libjvm() const { return *libjvm_; }
-  // The file of a mapping as this process can open it: for symbols.
+  // Opens the file of a mapping, for its symbols.
   Result<UniqueFd> open_mapped(const Mapping& mapping) const;
-  // The root directory in which the paths of mappings hold; empty where it is this process's own.
+  // The root directory to which the paths of mappings refer; empty if it is this process's own.
   UniqueFd open_root() const;
-  // What is not there and was wanted; one line each.
+  // Parts that were needed and are missing; one line each.
   std::vector<std::string> missing() const;
 
  private:
