@@ -38,7 +38,7 @@ std::string_view string_at(const std::vector<char>& table, std::uint64_t offset)
   return rest.substr(0, rest.find('\0'));
 }
 
-// Section table `index`, with the string table it is linked to.
+// The section table with number `index`, with its string table.
 struct Linked {
   const Elf64_Shdr* table = nullptr;
   std::vector<char> strings;
@@ -84,8 +84,8 @@ bool exists_inside(const target::Process& process, std::string_view path) {
   return process.open_in_root(path, O_PATH).has_value();
 }
 
-// glibc and musl name their loaders. A library that needs the other's loader does not load, unless a compatibility
-// package is installed.
+// glibc and musl give their loaders different names. A library that needs the loader of the other one does not load,
+// unless a compatibility package is installed.
 std::string libc_objection(const ElfFacts& agent, const target::Process& process,
                            const std::vector<target::Mapping>& mappings) {
   const bool musl = std::any_of(mappings.begin(), mappings.end(), [](const target::Mapping& m) {

@@ -1,6 +1,6 @@
-// Whether a JVM can load a library, told from the file before anything is sent: a failed dlopen inside a JVM prints
-// warnings into its output, and a file with an executable stack takes its stack guards away.
-// Pure over the bytes (any input is safe) apart from check_agent_file(). Threads: any.
+// Whether a JVM can load a library, determined from the file before anything is sent: a failed dlopen inside a JVM
+// prints warnings into its output, and a file with an executable stack makes the JVM lose its stack guards. Pure
+// functions over the bytes (any input is safe), except check_agent_file(). Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace jtrace::attach {
 
-// What a shared object says of itself (System V gABI; <elf.h>).
+// The properties of a shared object (System V gABI; <elf.h>).
 struct ElfFacts {
   std::uint8_t elf_class = 0;         // ELFCLASS64 is 2
   std::uint8_t encoding = 0;          // ELFDATA2LSB is 1
@@ -25,22 +25,23 @@ struct ElfFacts {
   std::vector<std::string> needed;    // DT_NEEDED
   std::vector<std::string> exported;  // defined dynamic functions named Agent_*
 };
-// `file` at address 0. Errors: kMalformed, not ELF or cut.
+// `file` at address 0. Errors: kMalformed: not ELF, or truncated.
 Result<ElfFacts> read_elf_facts(const target::MemoryReader& file);
 
 // "AMD x86-64", or the number.
 std::string machine_name(std::uint16_t machine);
 
-// Why a JVM whose libjvm.so is `jvm` cannot load `agent`; "" where nothing speaks against it.
+// The reason why a JVM whose libjvm.so is `jvm` cannot load `agent`; "" if there is none.
 std::string objection_to(const ElfFacts& agent, const ElfFacts& jvm);
 
-// The library as the target sees it: `path` in its root, on a mount that is not noexec, of a kind its libjvm.so and its
-// libc fit. Errors: kAgent, with the fact and, where the file is there for us alone, that --deliver would help.
+// Checks the library as the target sees it: `path` in its root, on a mount that is not noexec, built for its libjvm.so
+// and its libc. Errors: kAgent, with the fact; if the file exists only outside of the target, with the hint to use
+// --deliver.
 Result<> check_agent_file(const target::Process& process, const std::string& path);
-// The same for bytes that are to be delivered. `name` for messages.
+// The same for bytes that will be delivered. `name` is used in messages.
 Result<> check_agent_bytes(const target::Process& process, const target::MemoryReader& file, std::string_view name);
 
-// A file opened for reading as memory from address 0.
+// A file opened for reading, as memory from address 0.
 class FileBytes final : public target::MemoryReader {
  public:
   explicit FileBytes(int fd) : fd_(fd) {}  // borrows

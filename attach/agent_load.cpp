@@ -62,7 +62,7 @@ Result<DeliveredFile> deliver_agent(const target::Process& process, const Agent&
   return deliver(process, span, agent.path.substr(agent.path.rfind('/') + 1));
 }
 
-// instrument's reply names the library; this message names the jar.
+// The reply of java.instrument names the library; this message names the jar.
 Result<> judge(const Reply& reply, const Request& request, const Agent& agent) {
   if (reply.cut) return check_reply(request, reply);
   const auto verdict = judge_load(reply.code, reply.data);

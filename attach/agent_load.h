@@ -1,4 +1,4 @@
-// Loading any agent, a native library or a jar, into a running JVM. Threads: any.
+// Loads any agent, a native library or a jar, into a running JVM. Threads: any.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace jtrace::attach {
 
-// What is to be loaded: a path (absolute), or a bare name that the JVM looks for among its own libraries.
+// The agent to load: an absolute path, or a bare name that the JVM searches among its own libraries.
 struct Agent {
   std::string name;  // for messages
   std::string path;  // as the target sees it
@@ -20,21 +20,22 @@ struct Agent {
   bool jar = false;
 };
 
-// A word of the user: with a slash, the end .so or .jar, or the name of a file that is here, it is a path.
+// Interprets a word of the user: with a slash, with the end .so or .jar, or as the name of an existing file it is a
+// path.
 Result<Agent> find_agent(const std::string& word);
-// The request that loads it; `options` are the agent's.
+// The request that loads the agent; `options` are passed to it.
 Request load_request(const Agent& agent, const std::string& options);
 
 struct LoadOptions {
   std::string options;            // passed to the agent
-  bool deliver = false;           // the file is copied into the target's file system for the moment
-  std::optional<double> timeout;  // seconds, as bounds_of() has it
+  bool deliver = false;           // copy the file into the target's file system for the time of the loading
+  std::optional<double> timeout;  // seconds, as in bounds_of()
   int cancel_fd = -1;
-  // Called just before a JVM is made to warn of the agent in its own output (JEP 451).
+  // Called just before a JVM will print a warning about the agent into its own output (JEP 451).
   std::function<void(const target::Process&, const target::Jvm&)> before_warning;
 };
-// Looks, delivers, loads. Errors: as preflight() and AttachSession; kAgent, it cannot be loaded or Agent_OnAttach said
-// no.
+// Checks, delivers and loads. Errors: those of preflight() and AttachSession; kAgent: the agent cannot be loaded, or
+// Agent_OnAttach refused.
 Result<> load_agent(pid_t pid, Agent agent, const LoadOptions& options);
 
 }  // namespace jtrace::attach

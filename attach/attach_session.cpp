@@ -15,8 +15,8 @@ namespace jtrace::attach {
 namespace {
 
 constexpr int kStreamingBit = 0x100;
-// Interval until the socket appears: a JVM needs about 1 ms. Closing an inotify descriptor at exit costs more than
-// polling.
+// The first interval of polling for the socket: a JVM needs about 1 ms. (inotify is not used, because closing its
+// descriptor costs more than polling.)
 constexpr std::chrono::microseconds kFirstPause{100};
 constexpr std::chrono::microseconds kLongestPause{5'000};
 // A JVM that is starting removes the socket of an earlier process with its pid, and may remove its own
@@ -64,8 +64,8 @@ Result<> AttachSession::start_listener(const Waiter& waiter) const {
   bool signalled = false;
   Clock::time_point next_look;
   for (auto pause = kFirstPause;; pause = std::min(pause * 5 / 4, kLongestPause)) {
-    // A client that was faster has removed its trigger file. This client makes its own file before it looks for the
-    // socket.
+    // Another client was faster and has removed its trigger file. This client makes its own file before it looks for
+    // the socket.
     if (!trigger) {
       JTRACE_ASSIGN_OR_RETURN(Trigger made, Trigger::make(*rendezvous_));
       trigger.emplace(std::move(made));
@@ -90,7 +90,7 @@ Result<> AttachSession::start_listener(const Waiter& waiter) const {
   }
 }
 
-// The time is over, but the socket may have appeared in the last moment.
+// The time is over, but the socket may have appeared at the last moment.
 Result<> AttachSession::finish_start(std::chrono::milliseconds waited) const {
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd socket, rendezvous_->open_socket());
   if (socket) return {};
@@ -169,7 +169,7 @@ Result<> AttachSession::ask_support(const Waiter& waiter) const {
   return {};
 }
 
-// Only JDK 8 takes an empty argument for the end of the arguments (attachListener_linux.cpp, read_request).
+// Only JDK 8 treats an empty argument as the end of the arguments (attachListener_linux.cpp, read_request).
 Result<> AttachSession::check_empty_arguments(const Request& request) const {
   bool empty_before = false;
   bool hidden = false;

@@ -1,5 +1,5 @@
-// What is known of the operations of Dynamic Attach and of the diagnostic commands of jcmd, JDK 8 to 27, by their
-// names. Pure, any thread.
+// Properties of the operations of Dynamic Attach and of the diagnostic commands of jcmd, JDK 8 to 27, by their names.
+// Pure, any thread.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace jtrace::attach {
 
-// True where it changes nothing in the JVM; false for what is not known.
+// True if it changes nothing in the JVM; false if it is not known.
 bool reads_only(const Request& request);
-// True for what walks the heap, writes a file or runs an agent's code before it answers.
+// True if it walks the heap, writes a file or runs an agent's code before it answers.
 bool may_take_long(const Request& request);
-// True where the reply is a table of properties (attach/properties.h), which may hold secrets.
+// True if the reply is a table of properties (attach/properties.h), which may have secrets.
 bool answers_properties(const Request& request);
 
-// OPERATION ARG..., at least one word. What follows "jcmd" becomes the one string that it takes, with words that hold
-// blanks in quotes as DCmdParser (diagnosticFramework.cpp) reads them; nothing after it is "help".
+// OPERATION ARG..., at least one word. The words after "jcmd" are joined to its one argument; words with blanks are
+// quoted, as DCmdParser (diagnosticFramework.cpp) reads them; without words it is "help".
 Request request_of_words(const std::vector<std::string>& words);
 
 }  // namespace jtrace::attach

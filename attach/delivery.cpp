@@ -22,7 +22,7 @@
 namespace jtrace::attach {
 namespace {
 
-constexpr std::uint64_t kSlack = 1u << 20;  // left for the target itself
+constexpr std::uint64_t kSlack = 1u << 20;  // stays free for the target itself
 constexpr std::size_t kSunPathLimit = sizeof(sockaddr_un::sun_path) - 1;
 constexpr std::size_t kNameRoom = 48;  // for "/" and the names made here
 

@@ -1,10 +1,10 @@
-// Bringing a file or a socket into the target's file system for a moment.
+// Makes a file or a socket in the target's file system, for a short time.
 //
-// The place is a directory of the target that its user may write, that other users cannot tamper with (sticky where it
-// is open to all), not noexec where code goes there, and with room: /tmp, /var/tmp, /dev/shm, the user's runtime
-// folder, then whatever else its mountinfo has. Files are made with the target's user and group, so that they exist in
-// its user namespace; paths are given as the target sees them. Ownership: the objects remove what they made when they
-// go. Borrow the Process. Threads: any, one object one thread.
+// The place is a directory of the target that its user may write, that other users cannot tamper with (sticky if it is
+// open to all), that is not noexec if the file is code, and that has room: /tmp, /var/tmp, /dev/shm, the user's runtime
+// folder, then the other mounts in its mountinfo. Files are made with the target's user and group, so that they exist
+// in its user namespace; paths are given as the target sees them. Ownership: the objects remove their files when they
+// are destroyed. They borrow the Process. Threads: any, one object one thread.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct TargetDirectory {
   UniqueFd fd;
   std::string path;
 };
-// Errors: kAgent, with what was wrong with each place.
+// Errors: kAgent, with the reason for each place.
 Result<TargetDirectory> choose_directory(const target::Process& process, std::size_t size, bool for_code,
                                          std::size_t longest_path = 4096);
 
@@ -35,7 +35,7 @@ class DeliveredFile {
   ~DeliveredFile();
 
   const std::string& path() const { return path_; }  // as the target sees it
-  // The target's own inode, to recognise its mapping by.
+  // The inode, in the target's file system, by which its mapping is recognised.
   std::uint64_t inode() const { return inode_; }
 
  private:
@@ -49,11 +49,12 @@ class DeliveredFile {
   std::uint64_t inode_ = 0;
 };
 
-// Writes `library` (mode 0700) as "<stem>-<random>.<extension>" of `name`. Errors: kAgent, kPermission.
+// Writes `library` (mode 0700) under the name "<stem>-<random>.<extension>", from `name`. Errors: kAgent, kPermission.
 Result<DeliveredFile> deliver(const target::Process& process, std::span<const std::byte> library,
                               std::string_view name);
 
-// A listening AF_UNIX stream socket that the target reaches by a path: mode 0600, of its user, with a random name.
+// A listening AF_UNIX stream socket that the target can reach by a path: mode 0600, owned by its user, with a random
+// name.
 class MeetingSocket {
  public:
   static Result<MeetingSocket> listen(const target::Process& process);
@@ -63,10 +64,10 @@ class MeetingSocket {
 
   const std::string& path() const { return path_; }  // as the target sees it; fits sun_path
   int fd() const { return socket_.get(); }           // to poll for POLLIN
-  // The next connection of the target itself; others are closed and passed over. Errors: kTimeout, kNotFound (it
+  // Accepts the next connection of the target itself; others are closed. Errors: kTimeout, kNotFound (the target
   // ended).
   Result<UniqueFd> accept(const Waiter& waiter) const;
-  // Removes the name and stops listening; connections taken stay.
+  // Removes the name and stops listening; accepted connections stay.
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// Why a JVM does not answer, as far as it can be seen from outside. Looks only. Threads: any.
+// Why a JVM does not answer, as far as this is visible from outside. Only reads. Threads: any.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace jtrace::attach {
 // (a safepoint), the socket absent. Never empty.
 std::string diagnose(const Rendezvous& rendezvous, bool connected);
 
-// kTimeout: what was waited for, how long, diagnose(), and `jtrace stack PID`, which needs no cooperation.
+// kTimeout: what was waited for, how long, diagnose(), and `jtrace stack PID`, which needs no help of the JVM.
 Error timeout_error(const Rendezvous& rendezvous, std::string_view what, std::chrono::milliseconds waited,
                     bool connected);
 

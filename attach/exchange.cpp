@@ -16,7 +16,7 @@ namespace jtrace::attach {
 namespace {
 
 constexpr std::size_t kChunk = 64 * 1024;
-constexpr std::uint64_t kKeepFree = 1u << 30;      // bytes left on the spool's disk, or 5 % of it
+constexpr std::uint64_t kKeepFree = 1u << 30;      // bytes that stay free on the spool's disk, or 5 % of it
 constexpr std::uint64_t kSpoolStep = 16u << 20;    // bytes between two checks of the free room
 constexpr std::size_t kKeptOfSpooled = 64 * 1024;  // enough of a spooled reply to find a failure in its text
 
@@ -39,7 +39,7 @@ Result<UniqueFd> make_spool() {
   return file;
 }
 
-// A JVM may answer without end: the disk must not be filled.
+// A JVM may answer endlessly: the disk must not be filled.
 Result<> check_room(int spool, std::uint64_t spooled) {
   struct statvfs system {};
   if (::fstatvfs(spool, &system) != 0) return {};
@@ -57,7 +57,7 @@ bool has_lost_memory(const target::Process& process) {
   char byte = 0;
   if (::readlinkat(process.proc_fd(), "exe", &byte, 1) > 0) return false;
   if (errno == ENOENT || errno == ESRCH) return true;
-  // This user may not see it; the command line is visible to all users.
+  // This user may not see the memory; the command line is visible to all users.
   const UniqueFd file(::openat(process.proc_fd(), "cmdline", O_RDONLY | O_CLOEXEC));
   return !file || ::read(file.get(), &byte, 1) <= 0;
 }
@@ -111,7 +111,7 @@ Result<> Exchange::spool(std::string_view data) {
   }
   if (reply_.size / kSpoolStep != (reply_.size - data.size()) / kSpoolStep)
     JTRACE_RETURN_IF_ERROR(check_room(reply_.spool.get(), reply_.size));
-  // The first bytes are kept, to judge the reply by them.
+  // The first bytes are kept for the evaluation of the reply.
   if (reply_.data.size() < kKeptOfSpooled) reply_.data += data.substr(0, kKeptOfSpooled - reply_.data.size());
   return write_whole(reply_.spool.get(), data, kName);
 }

@@ -1,8 +1,8 @@
-// One request on its way: the connection, and the reply as it comes in.
+// One request: its connection, and the reply as it arrives.
 //
-// The JVM may write from inside a safepoint, so the socket is drained as fast as it delivers: into memory, and beyond
-// `memory_limit` into an unlinked file. Nothing here waits for whoever reads the result.
-// Ownership: owns the connection and the file. Threads: one exchange, one thread.
+// The JVM may write from inside a safepoint, so the socket is read as fast as it delivers: into memory, and beyond
+// `memory_limit` into an unlinked file. Nothing here waits for the reader of the result. Ownership: owns the connection
+// and the file. Threads: one exchange, one thread.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace jtrace::attach {
 
 struct Reply {
   int code = 0;
-  std::string data;        // all of it, or its beginning where `spool` has the whole
-  UniqueFd spool = {};     // a file without a name, from offset 0
+  std::string data;        // the whole data, or its beginning if `spool` has the whole
+  UniqueFd spool = {};     // an unlinked file, from offset 0
   std::uint64_t size = 0;  // of the data, bytes
-  bool cut = false;        // the JVM ended before the reply did: `size` bytes of it were had
+  bool cut = false;        // the JVM ended during the reply: `size` bytes of it arrived
 
   // Writes the data to `fd`.
   Result<> write_to(int fd, std::string_view path) const;
@@ -29,16 +29,16 @@ struct Reply {
 
 class Exchange {
  public:
-  // Takes a connection the request was sent on. Borrows `process`.
+  // Takes a connection on which the request was sent. Borrows `process`.
   Exchange(UniqueFd connection, const target::Process& process, std::size_t memory_limit)
       : connection_(std::move(connection)), process_(&process), memory_limit_(memory_limit) {}
 
   int fd() const { return connection_.get(); }
   std::uint64_t received() const { return reply_.size; }
-  // Reads what is there without waiting; true when the reply has ended. Errors: as AttachSession::execute; the spool
-  // file.
+  // Reads the available bytes without waiting; true when the reply has ended. Errors: as AttachSession::execute; those
+  // of the spool file.
   Result<bool> advance();
-  // The reply; only after advance() said true.
+  // Returns the reply; only after advance() returned true.
   Result<Reply> take();
 
  private:
@@ -51,10 +51,10 @@ class Exchange {
   std::size_t memory_limit_;
   ReplyParser parser_;
   Reply reply_;
-  std::uint64_t bytes_ = 0;  // with the code's line
+  std::uint64_t bytes_ = 0;  // including the line with the code
 };
 
-// All of `request` on a connection. Errors: kTimeout, kSystem (EPIPE: the listener closed it).
+// Sends all of `request` on a connection. Errors: kTimeout, kSystem (EPIPE: the listener closed it).
 Result<> send_request(int connection, std::string_view request, const Waiter& waiter);
 
 }  // namespace jtrace::attach

@@ -1,5 +1,5 @@
-// Whether a process is frozen by its control group (`docker pause`, systemd's freezer): it runs nothing, and does what
-// it was sent when it is thawed. Reads files only; any thread.
+// Whether a process is frozen by its control group (`docker pause`, systemd's freezer): it does not run, and handles
+// signals when it is thawed. Reads files only; any thread.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace jtrace::attach {
 // The files with the state, from the text of /proc/PID/cgroup: cgroup.events (v2) and freezer.state (v1) below
 // /sys/fs/cgroup.
 std::vector<std::string> freezer_files(std::string_view cgroups);
-// Whether the text of such a file means frozen: "frozen 1" among the events (cgroups(7)), "FROZEN" or "FREEZING"
+// True if the text of such a file means frozen: "frozen 1" among the events (cgroups(7)), "FROZEN" or "FREEZING"
 // (freezer-subsystem.rst).
 bool shows_frozen(std::string_view text);
 

@@ -7,8 +7,8 @@
 
 namespace jtrace::attach {
 
-// The service URL of the JVM's local connector; the agent is started where it does not run. Errors: as AttachSession;
-// kRefused, the JVM lacks jdk.management.agent.
+// The service URL of the JVM's local connector; starts the agent if it does not run. Errors: those of AttachSession;
+// kRefused: the JVM lacks jdk.management.agent.
 Result<std::string> management_url(pid_t pid, const AttachOptions& bounds);
 
 }  // namespace jtrace::attach

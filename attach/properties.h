@@ -1,4 +1,4 @@
-// java.util.Properties as text (Properties.store, Properties.load): what `properties` and `agentProperties` answer.
+// java.util.Properties as text (Properties.store, Properties.load): the answers of `properties` and `agentProperties`.
 // Pure functions, any thread.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace jtrace::attach {
 // Keys and values in the order of the text, unescaped, as UTF-8. Comments are skipped.
 std::vector<std::pair<std::string, std::string>> parse_properties(std::string_view text);
 
-// The text with the values of keys that look like secrets (looks_secret) replaced by ***; nothing else is changed.
+// Replaces the values of keys that look like secrets (looks_secret) by ***; changes nothing else.
 std::string with_masked_secrets(std::string_view text);
 
 }  // namespace jtrace::attach

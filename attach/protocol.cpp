@@ -50,7 +50,7 @@ Result<std::string> encode_version_2(const Request& request, const ProtocolSuppo
 
 std::string first_line(std::string_view text) { return std::string(trimmed(text.substr(0, text.find('\n')))); }
 
-// Joins all lines: an error is one line.
+// Joins all lines, because an error is one line.
 std::string joined_lines(std::string_view text) {
   std::string line(trimmed(text));
   std::replace(line.begin(), line.end(), '\n', ' ');

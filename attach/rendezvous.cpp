@@ -36,8 +36,8 @@ std::string alternative_temporary(const std::vector<std::string>& words) {
   return directory.starts_with('/') ? directory : std::string();
 }
 
-// The socket may be in another directory than the command line tells, because the environment and option files hold
-// options too. The kernel knows the name to which it is bound, and the counters the options.
+// The socket may be in another directory than the command line says, because the environment and option files contain
+// options too. The kernel has the name to which it is bound, and the counters have the options.
 std::string hidden_temporary(const target::Process& process, std::string_view socket_name) {
   if (const auto bound = bound_socket(process, socket_name))
     return bound->substr(0, std::max<std::size_t>(bound->rfind('/'), 1));
@@ -158,7 +158,7 @@ Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Wait
   UniqueFd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!connection) return fail(system_error("cannot make a socket"));
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  // Uses the descriptor of the checked file: a file put in its place is not met, and no path is too long.
+  // Uses the descriptor of the checked file: a file put in its place is not used, and no path is too long.
   std::strcpy(address.sun_path, fd_path(socket).c_str());
   int outcome = 0;
   {
@@ -222,7 +222,7 @@ Result<Trigger> Trigger::make(const Rendezvous& rendezvous) {
   // A second descriptor, so that the trigger outlives the rendezvous.
   UniqueFd temporary(::fcntl(rendezvous.temporary_directory(), F_DUPFD_CLOEXEC, 0));
   JTRACE_ASSIGN_OR_RETURN(const auto as_user, ScopedCredentials::become_or_stay_root(process.uid(), process.gid()));
-  // The JVM looks into its current directory first: a file there hides a good one elsewhere.
+  // The JVM looks into its current directory first: a file there hides a valid one elsewhere.
   const bool in_the_way = cwd && stands_in(cwd->get(), name);
   TriggerAttempt in_temporary{.errnum = EEXIST};
   if (!in_the_way) in_temporary = make_trigger(temporary.get(), name, process);

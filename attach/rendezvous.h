@@ -1,10 +1,13 @@
-// The two files through which a HotSpot JVM is woken and met, held through descriptors of their directories.
+// The two files by which a HotSpot JVM is made to listen and is connected to, held through descriptors of their
+// directories.
 //
 //   .attach_pid<P>   the trigger: the JVM looks in its current directory, then in its temporary directory
-//   .java_pid<P>     the socket: in its temporary directory, renamed into place once it listens
+//   .java_pid<P>     the socket: in its temporary directory, renamed to this name once it listens
+//
 // P is the JVM's own pid. The temporary directory is /tmp on Linux whatever TMPDIR says (os_linux.cpp,
-// get_temp_directory), the value of -XX:AltTempDir where a JVM has that flag, or what the kernel says the JVM has
-// bound. Ownership: owns its descriptors, borrows the process. Threads: const functions from any thread.
+// get_temp_directory), the value of -XX:AltTempDir if a JVM has that flag, or the directory to which the JVM is bound
+// according to the kernel. Ownership: owns its descriptors, borrows the process. Threads: const functions from any
+// thread.
 #pragma once
 
 #include <chrono>
@@ -21,13 +24,14 @@ class Rendezvous {
   // Errors: the root or the temporary directory cannot be opened.
   static Result<Rendezvous> locate(const target::Process& process);
 
-  // The socket file (O_PATH), checked: a socket, owned by the JVM's user, closed to others. An empty descriptor where
-  // there is none, or a plain file of the JVM's user (which it replaces). Errors: kPermission, possible impostor.
+  // The socket file (O_PATH), checked: a socket, owned by the JVM's user, closed to others. An empty descriptor if
+  // there is none, or if there is a plain file of the JVM's user (which the JVM replaces). Errors: kPermission,
+  // possible impostor.
   Result<UniqueFd> open_socket() const;
-  // Removes a socket nobody listens on; only the JVM's user's own, and only if it is still the one behind `socket`.
+  // Removes a socket on which nobody listens; only one of the JVM's user, and only if it is still the file of `socket`.
   Result<> remove_stale(int socket) const;
 
-  // True where the JVM listens, but on a name that is gone: SIGQUIT beside a trigger then makes it listen anew
+  // True if the JVM listens, but its socket file was deleted: SIGQUIT with a trigger then makes it listen anew
   // (JDK-8225690).
   bool socket_was_deleted() const;
 
@@ -46,28 +50,28 @@ class Rendezvous {
   std::string trigger_name_;
 };
 
-// Connects to the file behind `socket` as the JVM's user, and checks by SO_PEERCRED that the listener is the process
-// itself. Blocks while the listener's backlog is full, up to the deadline (ETIMEDOUT).
-// Errors: errnum ECONNREFUSED where nobody listens; kPermission where somebody else does.
+// Connects to the file of `socket` as the JVM's user, and checks by SO_PEERCRED that the listener is the process
+// itself. Blocks while the listener's backlog is full, up to the deadline (ETIMEDOUT). Errors: errnum ECONNREFUSED if
+// nobody listens; kPermission if another process listens.
 Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Waiter& waiter);
 
-// The trigger file: removed by the destructor, where it is ours.
+// The trigger file; the destructor removes it if this client made it.
 //
-// A JVM that listens already answers SIGQUIT with a thread dump, so of several clients one alone may send it: the one
-// that made the file. The others wait for the socket; a file that has stood for a second is a dead client's, and taken
-// over.
+// A JVM that listens already answers SIGQUIT with a thread dump, so only one of several clients may send it: the one
+// that made the file. The others wait for the socket. A file that is older than a second belongs to a dead client, and
+// is taken over.
 class Trigger {
  public:
-  // In the temporary directory, else in the current one: a JVM that is starting goes to its hsperfdata folder and back
-  // (perfMemory_posix.cpp, open_directory_secure_cwd), and would not find what was left for it there. Errors:
-  // kNotAttachable with both paths and reasons; kPermission where a file of another user stands in the way and cannot
-  // be removed.
+  // Makes it in the temporary directory, otherwise in the current one: a starting JVM changes to its hsperfdata folder
+  // and back (perfMemory_posix.cpp, open_directory_secure_cwd), and would not find a file in its current directory
+  // then. Errors: kNotAttachable with both paths and reasons; kPermission if a file of another user is in the way and
+  // cannot be removed.
   static Result<Trigger> make(const Rendezvous& rendezvous);
   Trigger(Trigger&& other) noexcept = default;
   Trigger& operator=(Trigger&&) = delete;
   ~Trigger();
 
-  // Whether it is for us to signal. Becomes true for a file of another client that has grown old.
+  // Whether this client may send the signal. Becomes true when a file of another client has become old.
   bool ours();
   bool exists() const;
 

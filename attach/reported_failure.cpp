@@ -8,7 +8,7 @@ namespace {
 
 struct Pattern {
   std::string_view command;  // the operation, or jcmd's first word
-  std::string_view text;     // a line with it is a failure
+  std::string_view text;     // a line that contains it is a failure
 };
 
 // Texts of hotspot/share/services (attachListener.cpp, diagnosticCommand.cpp, heapDumper.cpp, writeableFlags.cpp), of

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kLongest = 1e8;  // seconds, about three years: more would not fit into a clock
 
-// The requests of a batch that are under way, in order. While the JVM works on one, the next ones that only read are
-// already connected (the JVM accepts connections in order), so it need not wait for jtrace.
+// The requests of a batch that were sent and not answered, in order. While the JVM works on one, the next ones that
+// only read are already connected (the JVM accepts connections in order), so it need not wait for jtrace.
 class RequestLine {
  public:
   RequestLine(const AttachSession& session, const std::vector<Request>& requests)
@@ -48,7 +48,7 @@ class RequestLine {
     return ::ppoll(&fd, 1, &kSoon, nullptr) > 0;
   }
 
-  // A request that changes the JVM must not run if the answer before it never came.
+  // A request that changes the JVM must not run if the previous one was not answered.
   bool may_go_ahead() const { return reads_only(requests_[sent_]); }
 
   const AttachSession& session_;
@@ -83,7 +83,7 @@ std::vector<Outcome> run_requests(pid_t pid, const std::vector<Request>& request
     if (requests.size() > 1) outcomes.back().reply.reset();  // replies of a long batch must not accumulate
   };
   const auto fail_all = [&](const Error& error) {
-    // One cause, one line: the first request stands for all.
+    // One cause, one line: the first request represents all.
     add({.pid = pid, .request = requests.front(), .reply = std::nullopt, .verdict = fail(error)});
     return std::move(outcomes);
   };

@@ -1,4 +1,4 @@
-// Waiting for a descriptor or for time to pass, up to a deadline, while a process lives and nobody cancels.
+// Waits for a descriptor or for a time, until a deadline, as long as a process lives and nobody cancels.
 #pragma once
 
 #include <chrono>
@@ -13,16 +13,16 @@ enum class Woken { kReady, kTimeout, kExited, kCancelled };
 
 class Waiter {
  public:
-  // `cancel_fd` readable means: stop waiting; -1 for none. Borrows `process`.
+  // The wait ends if `cancel_fd` becomes readable; -1 for none. Borrows `process`.
   Waiter(const target::Process& process, Clock::time_point deadline, int cancel_fd)
       : process_(process), deadline_(deadline), cancel_fd_(cancel_fd) {}
 
-  // Until `fd` has one of `events` (poll(2)). An exit of the process does not end it: what it had sent can still be
-  // read.
+  // Waits until `fd` has one of `events` (poll(2)). The end of the process does not end the wait: what it sent can
+  // still be read.
   Woken wait_fd(int fd, short events) const;
-  // The same, or until the process ends (kReady where both have happened).
+  // The same, or until the process ends (kReady if both happened).
   Woken wait_fd_or_exit(int fd, short events) const;
-  // For `time`, or until the deadline, the process's end or the cancellation: kReady when `time` has passed.
+  // Waits for `time`, or until the deadline, the end of the process or the cancellation: kReady when `time` has passed.
   Woken pause(std::chrono::microseconds time) const;
 
   Clock::time_point deadline() const { return deadline_; }
