@@ -1,5 +1,5 @@
-// Poller: looks at JVMs at an even pace until it is told to stop, all of them have ended or the plan is done, and hands
-// what it sees to a PollOutput. Ownership: owns the sources, borrows the output. One thread.
+// Poller: samples JVMs at a fixed interval until it is stopped, all of them have ended or the plan is completed, and
+// passes the samples to a PollOutput. Ownership: owns the sources, borrows the output. One thread.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,18 @@ namespace jtrace::perfdata {
 
 struct PollSummary {
   std::uint64_t samples = 0;
-  std::uint64_t skipped = 0;  // instants of the plan that could not be kept
+  std::uint64_t skipped = 0;  // planned times that could not be met
   std::int64_t pauses = 0;
-  std::int64_t missed = 0;     // pauses that came and went between two looks
-  std::uint64_t unstable = 0;  // samples of which no two copies were equal
+  std::int64_t missed = 0;     // pauses that began and ended between two samples
+  std::uint64_t unstable = 0;  // samples without two equal copies
 };
 
 class Poller {
  public:
-  // `say` is given a line where the user should know something at once (a JVM has ended).
+  // `report` gets a line for the user to be shown at once (a JVM has ended).
   Poller(std::vector<CounterSource> sources, PollOutput& output, std::function<void(const std::string&)> report);
 
-  // `stop_fd`: readable when the poll is to end; -1: none. An error of the output ends the poll; what can be completed
+  // `stop_fd`: becomes readable to end the poll; -1: none. An error of the output ends the poll; what can be completed
   // is completed.
   Result<PollSummary> run(const PollPlan& plan, int stop_fd);
 
@@ -57,7 +57,7 @@ class Poller {
   Snapshot scratch_;
   PollSummary summary_;
   std::uint64_t last_flush_ = 0;
-  ClockAnchor anchor_;  // for the times of pauses: one anchor serves for a minute, so that they do not jitter
+  ClockAnchor anchor_;  // for the times of pauses: used for a minute, so that they do not jitter
 };
 
 }  // namespace jtrace::perfdata

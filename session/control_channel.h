@@ -1,5 +1,5 @@
-// ControlChannel: jtrace's end of the socket to the agent (trace/record/control.h). Frames are checked: the other end
-// is a foreign process. Never blocks but in send(), for kSendLimit at the most. One thread.
+// ControlChannel: jtrace's end of the socket to the agent (trace/record/control.h). Frames are checked, because the
+// other end is a foreign process. Only send() blocks, for kSendLimit at most. One thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -36,19 +36,19 @@ class ControlChannel {
 
   int fd() const { return socket_.get(); }
   explicit operator bool() const { return static_cast<bool>(socket_); }
-  // Who is at the other end (SO_PEERCRED).
+  // The credentials of the other end (SO_PEERCRED).
   Result<ucred> peer() const;
 
-  // Reads what has arrived. Error: kMalformed, an impossible frame; nothing is read after it.
+  // Reads what has arrived. kMalformed: an impossible frame; nothing is read after it.
   Result<> receive();
-  // The next whole frame that was received.
+  // The next complete frame.
   std::optional<Frame> next();
-  // The other end is gone (or sent nonsense). Frames received before it are still there.
+  // The other end has closed (or sent an invalid frame). Frames received before that are still available.
   bool hung_up() const { return hung_up_; }
 
-  // A frame, with a descriptor where `fd` is one.
+  // Sends a frame, with a descriptor if `fd` is one.
   Result<> send(trace::record::FrameType type, std::string_view payload = {}, int fd = -1);
-  // A frame of frames.def.
+  // Sends a frame of frames.def.
   template <class Fields>
   Result<> send(const Fields& fields);
   void close() { socket_.reset(); }
@@ -82,13 +82,13 @@ Result<> ControlChannel::send(const Fields& fields) {
   return send(Fields::kType, payload.bytes);
 }
 
-// Where the version is not ours, nothing else is set.
+// If the version is another one, no other field is set.
 Result<Hello> decode_hello(std::string_view payload);
 Result<Started> decode_started(std::string_view payload);
 Result<Answer> decode_answer(std::string_view payload);
-// Why the agent does not do what it was asked for; "": it does.
+// Why the agent refuses the request; "": it accepts.
 std::string refusal_in(const Answer& answer);
-// What every answer says of the agent, as `jtrace ctl status` has it: key=value lines.
+// The state of the agent in an answer, as `jtrace ctl status` prints it: key=value lines.
 std::string agent_lines(const Answer& answer);
 
 }  // namespace jtrace::session

@@ -1,5 +1,5 @@
-// CallStack: the numbers of the methods a thread is in, as far as their METHOD_ENTRY was sent. It finds the
-// constructors that an exception left before their super constructor returned: no bytecode can see that, so their exit
+// CallStack: the numbers of the methods that a thread is in, as far as their METHOD_ENTRY was sent. It finds
+// constructors that an exception left before their super constructor returned: bytecode cannot see that, so their exit
 // is found when a caller exits (agent/classfile/code_rewriter.cpp, plan_handlers). One thread.
 #pragma once
 
@@ -15,13 +15,13 @@ class CallStack {
   CallStack& operator=(const CallStack&) = delete;
   ~CallStack() { std::free(calls_); }
 
-  // `open_start`: such a constructor.
+  // `open_start`: the call is a constructor whose super constructor has not returned.
   void push(std::uint32_t number, bool open_start) {
     if (size_ == room_) grow();
     calls_[size_++] = number << 1 | (open_start ? 1u : 0u);
   }
-  // The exit of `number`. Calls lost(number) for each constructor above it that was left unseen, innermost first. A
-  // call that is not there, or not on top, leaves the rest alone: a carrier changes its virtual thread in the middle of
+  // The exit of `number`. Calls lost(number) for each such constructor above it that was left, innermost first. A call
+  // that is missing, or not on top, leaves the others unchanged: a carrier changes its virtual thread in the middle of
   // calls.
   template <class Lost>
   void pop(std::uint32_t number, Lost&& lost) {
@@ -35,7 +35,7 @@ class CallStack {
   std::size_t size() const { return size_; }
 
  private:
-  static constexpr std::size_t kMost = 65536;  // what a carrier's virtual threads leave behind is forgotten then
+  static constexpr std::size_t kMost = 65536;  // what a carrier's virtual threads left is discarded then
 
   void grow() {
     if (room_ >= kMost) {

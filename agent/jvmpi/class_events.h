@@ -1,13 +1,13 @@
-// CLASS_LOAD, and what OBJECT_ALLOC says of an object's class.
+// CLASS_LOAD, and the class in OBJECT_ALLOC.
 #pragma once
 
 #include "agent/jvmpi/bridge.h"
 
 namespace jtrace::agent::jvmpi {
 
-// False where JVM TI does not tell of the class.
+// False if JVM TI does not report the class.
 bool send_class_load(Bridge& bridge, JNIEnv* jni, jclass klass, jobjectID id, jint flags);
-// CLASS_LOAD of each class that is linked and was not told of.
+// Sends CLASS_LOAD for each linked class for which it was not sent yet.
 void report_loaded_classes(Bridge& bridge, JNIEnv* jni);
 
 struct KindOfClass {
@@ -15,9 +15,9 @@ struct KindOfClass {
   jobjectID class_id = nullptr;  // as in obj_alloc
 };
 KindOfClass kind_of_class(Bridge& bridge, JNIEnv* jni, jclass klass);
-// JVMPI's number of the type a signature starts with: JVMPI_CLASS for references.
+// JVMPI's number of the type with which a signature begins: JVMPI_CLASS for references.
 jint type_of_signature(char first);
-// The class of an array class's elements; local reference.
+// The class of an array class's elements; a local reference.
 jclass component_of(JNIEnv* jni, jclass array);
 
 }  // namespace jtrace::agent::jvmpi

@@ -1,4 +1,4 @@
-// Start's payload: what the agent is asked to do (trace/record/control.h, Config). Pure.
+// The payload of Start: what the agent is to do (trace/record/control.h, Config). Pure.
 #pragma once
 
 #include <cstdint>

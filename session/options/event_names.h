@@ -10,17 +10,17 @@
 
 namespace jtrace::session {
 
-// threads, classes on first reference, gc, monitors, runtime.
+// The events without --events: threads, classes on first reference, gc, monitors, runtime.
 std::uint64_t default_events();
 
-// Event bits (trace/record/control.h) of the words. kUsage with the nearest word for an unknown one, and with what
-// there is for one that this agent cannot trace yet.
+// The event bits (trace/record/control.h) of the words. kUsage: for an unknown word, with the nearest one; for one that
+// this agent cannot trace, with those that it can.
 Result<std::uint64_t> events_of_words(const std::vector<std::string>& words);
 
 // The names of the events in `bits`, separated by commas, in the order of the table.
 std::string words_of_events(std::uint64_t bits);
 
-// The groups, by what they cost: for help texts.
+// The groups, ordered by their cost: for help texts.
 std::string event_groups_help();
 // "threads, classes, ...; threadStart, ...": all words, for messages.
 std::string event_words_help();

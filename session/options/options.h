@@ -1,8 +1,8 @@
-// The options of a trace, in one table: it serves the command line (--name VALUE), the agent's option string
-// (name=value,...) and the option elements of the document.
+// The options of a trace, in one table for the command line (--name VALUE), the agent's option string (name=value,...)
+// and the option elements of the document.
 //
-// The agent's option string: pairs separated by commas; the items of a list joined by '+'; a backslash takes the next
-// character as it is; a flag stands without '='. Pure functions, any thread.
+// The agent's option string: pairs separated by commas; items of a list joined by '+'; a backslash quotes the next
+// character; a flag has no '='. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace jtrace::session {
 
 struct TraceOptions {
   std::string output;                      // path; "-": stdout; "": jtrace-PID.xml
-  std::string spill;                       // path: the records instead of a document; "": a document
+  std::string spill;                       // path: records are stored instead of a document; "": a document
   std::optional<std::uint64_t> duration;   // ns
   std::uint64_t timeout = 10'000'000'000;  // ns, for the attach itself
   std::uint64_t events;                    // EventBit
   bool virtual_threads = false;
   std::vector<FilterRule> filters;
-  std::string filter_file;  // that --filters named last, "": none
+  std::string filter_file;  // the last file of --filters, "": none
   bool fragments = false;
   bool strict_dtd = false;  // implies fragments
   bool doctype = false;
@@ -48,20 +48,20 @@ struct TraceOptions {
   std::uint64_t max_size = 0;              // bytes; 0: no limit
   std::uint32_t rotate = 0;                // files kept beside the current one
   std::optional<std::uint64_t> min_free;   // bytes
-  std::uint32_t min_free_percent = 5;      // where min_free is not given: this share, at most...
-  std::uint64_t min_free_most = 1u << 30;  // ...so many bytes, unless the user gave the share
+  std::uint32_t min_free_percent = 5;      // if min_free is not given: this share, at most...
+  std::uint64_t min_free_most = 1u << 30;  // ...this number of bytes, unless the user gave the share
   bool show_secrets = false;
   bool strict = false;           // -agentpath: a wrong option ends the JVM's start
-  std::string agent_parameters;  // as the user gave them: agentCreate's agentParameters
+  std::string agent_parameters;  // as given by the user: agentCreate's agentParameters
 
   TraceOptions();
   bool writes_fragments() const { return fragments || strict_dtd; }
   bool spills() const { return !spill.empty(); }
-  // Of the document, or of the spill.
+  // The path of the document, or of the spill.
   std::string output_path(int pid) const;
 };
 
-// What an option takes.
+// The kind of value of an option.
 enum class OptionKind { kFlag, kValue, kList, kRepeated };
 
 struct OptionSpec {
@@ -69,7 +69,7 @@ struct OptionSpec {
   OptionKind kind;
   std::string_view value;  // placeholder for help texts
   std::string_view help;
-  // Each item of a list, each occurrence of a repeated option; a flag gets nothing.
+  // Each item of a list, each occurrence of a repeated option; empty for a flag.
   std::function<Result<>(TraceOptions&, const std::vector<std::string>&)> set;
   std::function<std::optional<std::string>(const TraceOptions&)> echo;  // the effective value; none: not said
 };
