@@ -1,8 +1,8 @@
-// Collections: how many entries the JDK's collections have, and how many there is room for, in a heap dump.
+// Collections: the number of entries of the JDK's collections in a heap dump, and the number for which they have room.
 //
-// A collection is an instance of one of the known classes of java.util, or of a class below one. What wraps another one
-// (HashSet, Collections.synchronizedMap) is none: the wrapped one is. Field names by JDK: the JDK's sources.
-// Ownership: borrows the graph. Threads: any number may ask, after the constructor.
+// A collection is an instance of one of the known classes of java.util, or of a subclass. A wrapper of another
+// collection (HashSet, Collections.synchronizedMap) does not count, only the wrapped one. Source of the field names:
+// the JDK's sources. Ownership: borrows the graph. Threads: any number, after the constructor.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace jtrace::coreinspect {
 
 struct CollectionState {
   std::uint64_t size = 0, slots = 0;
-  std::uint32_t array = kNoObject;  // that has the slots; kNoObject: not allocated, or the kind has none
+  std::uint32_t array = kNoObject;  // the array with the slots; kNoObject: not allocated, or the kind has none
 };
 
 class Collections {
@@ -24,7 +24,7 @@ class Collections {
   bool is_collection(std::uint32_t object) const {
     return !graph_.is_class(object) && plans_[graph_.class_of(object)].kind != Kind::kNone;
   }
-  // Nothing for what is none, and where its fields are not those of the class.
+  // Nothing if the object is not a collection, or does not have the fields of the known class.
   std::optional<CollectionState> read(std::uint32_t object) const;
 
  private:

@@ -1,11 +1,12 @@
-// Dominators of a graph of objects, by SEMI-NCA (Georgiadis, Tarjan): `d` dominates `v` if every way from a root to `v`
-// leads through `d`. What an object retains is what it dominates.
+// Dominators of a graph of objects, by SEMI-NCA (Georgiadis, Tarjan): `d` dominates `v` if every path from a root to
+// `v` goes through `d`. An object retains what it dominates.
 //
-// Time nearly linear in the edges, no recursion: a list of ten million objects is as good as any other graph. Memory:
-// 24 bytes an object and 4 an edge that is not of the search tree, 4 more for each step of the deepest chain.
+// The time is nearly linear in the edges, and there is no recursion, so that a list of ten million objects is no
+// special case. Memory: 24 bytes per object, 4 per edge outside of the search tree, and 4 for each step of the deepest
+// path.
 //
-// A Graph has size(), roots() (each object once), edges(v), and edge(v, i), which is an object or kNoObject.
-// Threads: one at a time.
+// A Graph has size(), roots() (each object once), edges(v), and edge(v, i), which is an object or kNoObject. Threads:
+// one at a time.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +19,17 @@ namespace jtrace::coreinspect {
 
 constexpr std::uint32_t kNoObject = std::numeric_limits<std::uint32_t>::max();
 
-// Objects are numbered in the order in which a depth-first search meets them; number 0 stands for all roots together.
+// Objects are numbered in the order of a depth-first search; number 0 represents all roots together.
 struct DominatorTree {
-  std::vector<std::uint32_t> object;     // by number; kNoObject at 0
-  std::vector<std::uint32_t> dominator;  // by number: the number of the nearest one, smaller than its own
+  std::vector<std::uint32_t> object;  // by number; kNoObject at 0
+  std::vector<std::uint32_t>
+      dominator;  // by number: the number of the nearest dominator, which is smaller than its own
 };
 
 namespace dominators {
 
 struct Search {
-  std::vector<std::uint32_t> number;          // by object; 0: not met
+  std::vector<std::uint32_t> number;          // by object; 0: not reached
   std::vector<std::uint32_t> object, parent;  // by number
 };
 
@@ -69,10 +71,10 @@ Search search(const Graph& graph) {
   return found;
 }
 
-// Who refers to whom, by number, without the edges of the search tree.
+// The predecessors by number, without the edges of the search tree.
 template <class Offset>
 struct Referrers {
-  std::vector<Offset> first;  // by number; one more at the end
+  std::vector<Offset> first;  // by number; one more entry at the end
   std::vector<std::uint32_t> from;
 };
 
@@ -104,7 +106,7 @@ Referrers<Offset> referrers(const Graph& graph, const Search& search) {
   return found;
 }
 
-// The forest of the objects that were looked at, with path compression: label is the one of least semidominator between
+// The forest of the processed objects, with path compression: label is the object with the least semidominator between
 // an object and its root in the forest.
 class Forest {
  public:
@@ -114,7 +116,7 @@ class Forest {
   }
   std::uint32_t semi(std::uint32_t number) const { return semi_[number]; }
   void set_semi(std::uint32_t number, std::uint32_t to) { semi_[number] = to; }
-  // The least semidominator above `number` among those not below `first`.
+  // The object with the least semidominator above `number`, among those with numbers from `first` on.
   std::uint32_t least(std::uint32_t number, std::uint32_t first) {
     if (above_[number] < first) return semi_[label_[number]];
     while (above_[number] >= first) {
@@ -147,7 +149,7 @@ void find(const Referrers<Offset>& referrers, std::vector<std::uint32_t>& parent
       semi = std::min(semi, forest.least(referrers.from[i], to + 1));
     forest.set_semi(to, semi);
   }
-  // `parent` becomes the dominator: the first above that is not below the semidominator.
+  // `parent` becomes the dominator: the first one upwards whose number is not above the semidominator's.
   for (std::uint32_t to = 1; to < count; ++to) {
     std::uint32_t over = parent[to];
     while (over > forest.semi(to)) over = parent[over];

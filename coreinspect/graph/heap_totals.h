@@ -1,7 +1,7 @@
-// HeapTotals: the figures of a heap that outlive its graph, so that two heaps are compared with one in memory at a
-// time.
+// HeapTotals: the figures of a heap that remain when its graph is freed, so that two heaps can be compared with only
+// one graph in memory.
 //
-// Of what is reachable. Classes of one name are one row, whatever their loaders. Threads: any, they are values.
+// Only reachable objects count. Classes with the same name are one row, whatever their loaders. Threads: any (values).
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct HeapTotals {
   HeapShape shape;
 };
 
-// How a class has changed from one heap to the other.
+// The difference of a class between two heaps.
 struct ClassGrowth {
   std::string name;
   ClassRetained before, after;
@@ -33,7 +33,7 @@ struct ClassGrowth {
 };
 
 enum class GrowthOrder : std::uint8_t { kBytes, kObjects, kRetained, kName };
-// Classes that changed, those that grew most first; equal ones by name.
+// The classes that differ, ordered by growth; equal ones by name.
 std::vector<ClassGrowth> growth(const HeapTotals& before, const HeapTotals& after, GrowthOrder order);
 
 }  // namespace jtrace::coreinspect

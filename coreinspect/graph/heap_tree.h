@@ -1,8 +1,8 @@
 // HeapTree: what each object of a graph retains, with the tree of dominators in both directions.
 //
-// What an object retains would be free without it: itself and all that it dominates. What only soft, weak, final or
-// phantom references reach is in the tree too, under the reference that reaches it; garbage is not.
-// Ownership: borrows the graph. Threads: any number may ask.
+// An object retains what would be free without it: itself and everything that it dominates. Objects that only soft,
+// weak, final or phantom references reach are in the tree too, below that reference; garbage is not. Ownership: borrows
+// the graph. Threads: any number.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace jtrace::coreinspect {
 
-// `retained` counts what several objects of the class retain once.
+// Memory that several objects of the class retain counts once in `retained`.
 struct ClassRetained {
   std::uint64_t objects = 0, shallow = 0, retained = 0;
 };
@@ -23,16 +23,16 @@ class HeapTree {
   explicit HeapTree(const ObjectGraph& graph);
 
   const ObjectGraph& graph() const { return graph_; }
-  // Objects and bytes by how they are held.
+  // Objects and bytes by the strength of the references that hold them.
   const std::array<ClassRetained, kStrengths>& by_strength() const { return by_strength_; }
   std::uint64_t reachable() const { return retained_.front(); }  // bytes
 
   std::uint64_t retained(std::uint32_t object) const;  // 0 for garbage
-  // kNoObject for what only the roots together hold, and for garbage.
+  // kNoObject for objects that no single object holds, only several roots together, and for garbage.
   std::uint32_t dominator(std::uint32_t object) const;
-  // What it dominates directly; for kNoObject, what no single object holds. By number of the search, not sorted.
+  // The objects that it dominates directly; for kNoObject those that no single object holds. Not sorted.
   std::vector<std::uint32_t> dominated(std::uint32_t object) const;
-  // The same, those that retain most first, at most `most`.
+  // The same, ordered by what they retain, at most `most`.
   std::vector<std::uint32_t> largest(std::uint32_t object, std::size_t most) const;
   // By class number of the graph.
   std::vector<ClassRetained> by_class() const;
@@ -51,17 +51,17 @@ class HeapTree {
   std::array<ClassRetained, kStrengths> by_strength_{};
 };
 
-// The shortest ways from the roots to objects, found by one search of all.
+// The shortest paths from the roots to objects, found by one breadth-first search.
 class ShortestPaths {
  public:
   struct Step {
     std::uint32_t object = 0;
-    std::string edge;  // that leads to it from the step before; "" for the root
+    std::string edge;  // the edge from the previous step; "" for the root
   };
   explicit ShortestPaths(const ObjectGraph& graph);
-  // The one before it on its path: itself for a root, kNoObject for garbage.
+  // The previous object on its path: itself for a root, kNoObject for garbage.
   std::uint32_t before(std::uint32_t object) const { return from_[object]; }
-  // From a root to the object; empty for garbage.
+  // The path from a root to the object; empty for garbage.
   std::vector<Step> to(std::uint32_t object) const;
 
  private:

@@ -1,7 +1,7 @@
-// HeldBy: what keeps an object, in words: the last static field, thread-local or local variable on the shortest way to
-// it, or what its root is.
+// HeldBy: the holder of an object in words: the last static field, thread-local or local variable on the shortest path
+// to it, otherwise the kind of its root.
 //
-// Ownership: borrows the graph and the paths. Threads: any number may ask.
+// Ownership: borrows the graph and the paths. Threads: any number.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ class HeldBy {
 
   // "static Shop.CACHE", "a thread-local of thread \"worker\"", "a local variable of thread \"main\"", "a JNI global".
   std::string holder(std::uint32_t object) const;
-  // The steps of the way with the fields, on one line; of a long way both ends.
+  // The steps of the path with their fields, on one line; of a long path only both ends.
   std::string path(std::uint32_t object) const;
   // "thread \"worker\"".
   std::string thread(std::uint32_t object) const;
 
  private:
-  // What holds by the edge from one step to the next; "" for an edge that is as any other.
+  // The holder if this edge is a static field, a thread-local or a local variable; "" for all other edges.
   std::string anchor(std::uint32_t from, const std::string& edge) const;
 
   const ObjectGraph& graph_;

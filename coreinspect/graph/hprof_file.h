@@ -1,10 +1,10 @@
-// HprofFile: a heap dump in the "JAVA PROFILE 1.0.x" format, whoever wrote it, mapped and read in place.
+// HprofFile: a heap dump in the "JAVA PROFILE 1.0.x" format of any writer, mapped and read in place.
 //
-// open() goes through all records once, checks that each lies in the file, and keeps names, classes, roots and where
-// the segments of objects are; what comes later reads objects at their place. A dump that is cut or damaged is read up
-// to there, and `missing` has a line for it. Nothing is allocated by a count in the file. Layout: hprof_b_spec.h and
-// heapDumper.cpp. Ownership: owns the mapping, where open() made it. Threads: any number, after open(). Errors:
-// kMalformed for what is no such dump; system errors.
+// open() reads all records once, checks that each is inside the file, and keeps names, classes, roots and the positions
+// of the segments with objects; objects are later read at their place. A truncated or damaged dump is read up to the
+// damage, and `missing` has a line for it. No memory is allocated according to a count in the file. Layout:
+// hprof_b_spec.h and heapDumper.cpp. Ownership: owns the mapping if open() made it. Threads: any number, after open().
+// Errors: kMalformed if it is not such a dump; system errors.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace jtrace::coreinspect {
 
 struct HprofField {
   std::uint64_t name = 0;  // id of a text
-  std::uint8_t type = 0;   // 2 for a reference, else a BasicType
+  std::uint8_t type = 0;   // 2 for a reference, otherwise a BasicType
 };
 struct HprofStatic {
   HprofField field;
@@ -33,12 +33,12 @@ struct HprofStatic {
 struct HprofClass {
   std::uint64_t id = 0, super = 0, loader = 0, signers = 0, domain = 0;
   std::vector<HprofStatic> statics;
-  std::vector<HprofField> fields;  // its own
+  std::vector<HprofField> fields;  // declared by the class itself
 };
 struct HprofRoot {
   std::uint64_t object = 0;
   std::uint8_t kind = 0;     // the sub-record's tag
-  std::uint32_t thread = 0;  // serial number, of a root in a thread
+  std::uint32_t thread = 0;  // serial number, if the root belongs to a thread
 };
 // An instance or an array.
 struct HprofObject {
@@ -48,26 +48,26 @@ struct HprofObject {
   std::uint64_t type_id = 0;  // its class; 0 for a primitive array
   std::uint64_t count = 0;    // elements; bytes of the fields of an instance
   std::uint64_t body = 0;     // place of the fields or elements
-  std::uint64_t end = 0;      // place of what follows
+  std::uint64_t end = 0;      // place of the next sub-record
 };
 
 class HprofFile {
  public:
   static constexpr std::string_view kMagic = "JAVA PROFILE 1.0.";
 
-  // `name` is for messages.
+  // `name` is used in messages.
   static Result<HprofFile> open(UniqueFd file, const std::string& name);
-  // Of bytes that outlive it.
+  // The same for bytes in memory, which must outlive the object.
   static Result<HprofFile> of_view(std::span<const std::byte> bytes, const std::string& name);
   HprofFile(HprofFile&& other) noexcept;
   HprofFile& operator=(HprofFile&&) = delete;
   ~HprofFile();
 
-  std::uint64_t millis() const { return millis_; }  // of the dump, since the epoch
+  std::uint64_t millis() const { return millis_; }  // time of the dump, ms since the epoch
   std::uint32_t id_size() const { return id_size_; }
   const std::vector<HprofClass>& classes() const { return classes_; }
   const std::vector<HprofRoot>& roots() const { return roots_; }
-  std::string class_name(std::uint64_t id) const;  // "java.lang.String", "[I"; "?" if the dump does not say
+  std::string class_name(std::uint64_t id) const;  // "java.lang.String", "[I"; "?" if the dump does not have it
   std::string text(std::uint64_t id) const;
   // The object of a thread by its serial number; 0 if unknown.
   std::uint64_t thread_object(std::uint32_t serial) const;
@@ -85,16 +85,16 @@ class HprofFile {
       default: return __builtin_bswap64(load<std::uint64_t>(at));
     }
   }
-  // Of an object: `size` bytes from `place`, both as object_at() has them.
+  // `size` bytes of an object from `place`, both from object_at().
   std::span<const std::byte> bytes(std::uint64_t place, std::uint64_t size) const {
     return bytes_.subspan(place, size);
   }
   std::uint64_t id(std::uint64_t place) const { return number(place, id_size_); }
-  // 0 for what is no type.
+  // 0 if there is no such type.
   std::uint32_t field_size(std::uint8_t type) const { return type == 2 ? id_size_ : element_size(type); }
   static std::uint32_t element_size(std::uint8_t type) { return type >= 4 && type <= 11 ? hprof_size(type) : 0; }
 
-  // visit(object, place) for all instances and arrays, in the file's order.
+  // Calls visit(object, place) for all instances and arrays, in the file's order.
   template <class Visit>
   void each_object(Visit&& visit) const {
     for (const Segment& segment : segments_)
@@ -102,7 +102,7 @@ class HprofFile {
         const auto kind = static_cast<HprofSub>(number(place, 1));
         if (!is_object(kind)) {
           const std::uint64_t size = sub_size(place, segment.end);
-          if (size == 0) break;  // the file was cut in the meantime
+          if (size == 0) break;  // the file was truncated in the meantime
           place += size;
           continue;
         }
@@ -138,12 +138,12 @@ class HprofFile {
   void read_segment(std::uint64_t place, std::uint64_t end);
   void read_sub(std::uint64_t place);
   void read_class(std::uint64_t place);
-  // Bytes of the sub-record at `place`; 0 if it is none, or reaches over `end`.
+  // The length of the sub-record at `place` in bytes; 0 if there is none, or if it exceeds `end`.
   std::uint64_t sub_size(std::uint64_t place, std::uint64_t end) const;
   std::uint64_t class_size(std::uint64_t place, std::uint64_t end) const;
 
   std::span<const std::byte> bytes_;
-  std::span<const std::byte> mapped_;  // the same, where it is ours
+  std::span<const std::byte> mapped_;  // the mapping, if it is owned
   MappingGuard guard_;
   std::uint32_t id_size_ = 8;
   std::uint64_t millis_ = 0;
@@ -154,7 +154,7 @@ class HprofFile {
   std::vector<HprofRoot> roots_;
   std::vector<Segment> segments_;
   std::uint64_t skipped_ = 0;  // bytes of segments that could not be read
-  std::string cut_;            // where the file ends too early
+  std::string cut_;            // the position at which the file ends too early
 };
 
 }  // namespace jtrace::coreinspect

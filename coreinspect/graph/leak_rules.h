@@ -1,4 +1,4 @@
-// The rules of leak_report.h, one function each. What they share is made once.
+// The rules of leak_report.h, one function each, and their shared data.
 #pragma once
 
 #include <map>
@@ -32,21 +32,22 @@ struct LeakSearch {
 
   // "71.3 % of the heap (42565637 bytes)".
   std::string part(std::uint64_t bytes) const;
-  // All objects, in order, of classes that `is_wanted` has by number, without garbage.
+  // All objects, in order, of the classes whose number is set in `is_wanted`, without garbage.
   std::vector<std::uint32_t> objects_of(const std::vector<char>& is_wanted) const;
   std::vector<char> classes_below(std::string_view name) const;
-  // What several objects keep together: one below another counts once.
+  // What several objects retain together: an object below another one counts once.
   std::uint64_t retained_by(const std::vector<std::uint32_t>& objects) const;
 };
 
-// Who holds several objects: each holder without the name of its thread, with how many it holds.
+// The holders of several objects: each holder, without the name of its thread, with the number of objects that it
+// holds.
 class HolderCounts {
  public:
   explicit HolderCounts(const HeldBy& held) : held_(held) {}
   void add(std::uint32_t object);
   // "17 are held by the field contextClassLoader of a thread, such as thread "worker-1"", most first.
   std::vector<std::string> sentences(std::size_t most) const;
-  std::string first() const;  // the holder of most of them
+  std::string first() const;  // the holder of the most objects
 
  private:
   struct Count {
@@ -58,9 +59,9 @@ class HolderCounts {
   const HeldBy& held_;
   std::map<std::string, Count> counts_;
 };
-// Of how many objects at most the way is looked at, where there are many.
+// If there are many objects, only the paths of this many are examined.
 constexpr std::size_t kMostWays = 100;
-// Some of them, evenly, in order.
+// Some of them, evenly spread, in order.
 std::vector<std::uint32_t> some_of(const std::vector<std::uint32_t>& objects, std::size_t most);
 
 void find_queues(LeakSearch& search);

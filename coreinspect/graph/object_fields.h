@@ -1,7 +1,7 @@
-// ObjectFields: fields of instances by name, elements of arrays and the text of strings, as a graph's dump has them.
+// ObjectFields: fields of instances by name, elements of arrays and the text of strings, from the dump of a graph.
 //
-// What the dump does not have (another JDK's field, a damaged instance) is no value: kNoObject, nothing, "".
-// Ownership: borrows the graph. Threads: any number may ask. Field names: the JDK's sources.
+// If the dump does not have a value (a field of another JDK, a damaged instance), the result is kNoObject, nothing, or
+// "". Ownership: borrows the graph. Threads: any number. Source of the field names: the JDK's sources.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@ namespace jtrace::coreinspect {
 
 class ObjectFields {
  public:
-  // Where instances of a class have a field: bytes from the start of the body.
+  // The position of a field in the instances of a class: bytes from the start of the body.
   struct Place {
     std::uint32_t offset = 0;
     std::uint8_t type = 0;  // as in HprofField
   };
   explicit ObjectFields(const ObjectGraph& graph) : graph_(graph) {}
 
-  // Of the class or the nearest superclass that declares it; with `declared_in`, of the one of this name.
+  // Of the class or the nearest superclass that declares it; with `declared_in`, of the superclass of that name.
   std::optional<Place> find(std::uint32_t class_number, std::string_view field,
                             std::string_view declared_in = "") const;
-  // Whether it is the class of this name, or below it.
+  // True if it is the class of this name, or a subclass.
   bool is_a(std::uint32_t class_number, std::string_view name) const;
 
   std::optional<std::uint64_t> number(std::uint32_t object, const std::optional<Place>& place) const;
@@ -38,10 +38,10 @@ class ObjectFields {
   std::uint32_t static_reference(std::uint32_t class_number, std::string_view field) const;
 
   bool is_array(std::uint32_t object) const;
-  std::uint64_t length(std::uint32_t array) const;  // 0 for what is no array
+  std::uint64_t length(std::uint32_t array) const;  // 0 if it is not an array
   // Of an array of references.
   std::uint32_t element(std::uint32_t array, std::uint64_t i) const;
-  // Of a java.lang.String, its first characters. Of what is none, "".
+  // The first characters of a java.lang.String; "" for other objects.
   std::string text(std::uint32_t string, std::size_t most) const;
 
  private:

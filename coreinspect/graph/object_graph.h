@@ -1,17 +1,18 @@
-// ObjectGraph: the objects of a heap dump with what they refer to, by dense numbers in the order of their addresses.
+// ObjectGraph: the objects of a heap dump and their references, by dense numbers in the order of their addresses.
 //
 // Edges are: the reference fields of an instance, the elements of an array, an object's class, and for a class its
 // statics, superclass, loader, signers and protection domain; a thread refers to what its frames and JNI locals hold.
-// An edge to a class that is a root itself is left out: it changes nothing. Null and references to what is not in the
-// dump are no edges.
+// An edge to a class that is itself a root is left out, because it makes no difference. Null, and references to objects
+// that are not in the dump, are not edges.
 //
-// The field `referent` of a Reference holds an object only as its kind does: each object has the Strength of the
-// strongest way from a root, and an edge from a weaker object to a stronger one is left out, as is one by a referent to
-// what is held more strongly. So the tree of dominators of the strongly reachable is that of the strong edges alone.
+// The field `referent` of a Reference holds an object only as strongly as the kind of Reference: each object has the
+// Strength of the strongest path from a root. An edge from a weaker object to a stronger one is left out, and so is a
+// referent edge to an object that is held more strongly. So the dominator tree of the strongly reachable objects is
+// that of the strong edges alone.
 //
-// Sizes are not in a dump. They are computed from the fields and from a Shape, which is known for a JVM or a core, and
-// else is the largest that no two neighbours refute.
-// Ownership: owns the dump. Threads: any number may ask. Errors: kMalformed; kRefused for more objects than 2^32 - 2.
+// A dump does not have sizes. They are computed from the fields and from a HeapShape. It is known for a JVM or a core;
+// otherwise it is the largest one with which no two neighbours overlap. Ownership: owns the dump. Threads: any number.
+// Errors: kMalformed; kRefused for more objects than 2^32 - 2.
 #pragma once
 
 #include <functional>
@@ -28,7 +29,7 @@
 
 namespace jtrace::coreinspect {
 
-// The layout of objects in the JVM: bytes of a reference, of an instance's header, of an array's.
+// The layout of objects in the JVM: bytes of a reference, of an instance's header, of an array's header.
 struct HeapShape {
   std::uint32_t reference = 4, header = 12, array_header = 16, alignment = 8;
   bool operator==(const HeapShape&) const = default;
@@ -38,7 +39,7 @@ enum class Strength : std::uint8_t { kStrong, kSoft, kWeak, kFinal, kPhantom, kG
 constexpr std::size_t kStrengths = 6;
 std::string_view to_string(Strength strength);
 
-// A class with where its instances have references.
+// A class, and the positions of the references in its instances.
 struct GraphClass {
   struct Reference {
     std::uint32_t offset = 0;               // in the body of the instance
@@ -48,9 +49,9 @@ struct GraphClass {
   std::uint64_t id = 0;
   std::string name;
   std::uint32_t object = kNoObject;      // of the java.lang.Class
-  std::uint32_t class_edge = kNoObject;  // the same; kNoObject if it is a root
+  std::uint32_t class_edge = kNoObject;  // the same; kNoObject if it is a root, to which edges are left out
   std::vector<Reference> references;     // own fields first, then those of the superclass
-  std::uint64_t bytes = 0;               // of the fields, as the dump has them
+  std::uint64_t bytes = 0;               // of the fields, in the dump
   std::uint32_t reference_count = 0, record = 0;
   Strength strength = Strength::kStrong;  // of the referents of its instances
   bool is_thread = false;
@@ -58,7 +59,7 @@ struct GraphClass {
 
 class ObjectGraph {
  public:
-  // False ends the work. What is done of what is to do, in bytes of the dump.
+  // `done` of `all` are bytes of the dump. If it returns false, the work ends.
   using Progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
   static Result<std::unique_ptr<ObjectGraph>> build(HprofFile file, std::optional<HeapShape> shape);
@@ -71,7 +72,7 @@ class ObjectGraph {
   std::uint32_t size() const { return index_.size(); }
   std::span<const std::uint32_t> roots() const { return roots_; }
   std::uint32_t edges(std::uint32_t object) const;
-  // kNoObject: null, or an edge that does not count.
+  // kNoObject: null, or an edge that is left out.
   std::uint32_t edge(std::uint32_t object, std::uint32_t i) const {
     const Edge found = raw_edge(object, i);
     if (found.target == kNoObject) return kNoObject;
@@ -85,27 +86,27 @@ class ObjectGraph {
   std::uint64_t address(std::uint32_t object) const;
   Strength strength(std::uint32_t object) const { return strength_[object]; }
   bool is_class(std::uint32_t object) const { return place_low_[object] == kClassPlace && place_high_[object] == 0xff; }
-  // The number of its class in classes(), which has the arrays of primitives too.
+  // The number of its class in classes(), which also has the arrays of primitives.
   std::uint32_t class_of(std::uint32_t object) const { return class_of_[object]; }
   const std::vector<GraphClass>& classes() const { return classes_; }
-  // Of an instance or array, not of a class.
+  // The record of an instance or array; not of a class.
   HprofObject record(std::uint32_t object) const { return file_.object_at(place(object)); }
-  // By class number. Null, and kNoObject, where the dump has none.
+  // By class number. Null, or kNoObject, if the dump does not have it.
   const HprofClass* class_record(std::uint32_t class_number) const;
   std::uint32_t superclass(std::uint32_t class_number) const;
-  // The class whose java.lang.Class this object is.
+  // The class of which this object is the java.lang.Class.
   std::uint32_t class_of_mirror(std::uint32_t object) const;
   // "java.lang.String", or "class Foo" for a class.
   std::string name(std::uint32_t object) const;
   std::uint64_t bytes(std::uint32_t object) const;
-  // What roots an object: "thread", "JNI global", ...; "" if it is none.
+  // The kind of root that the object is: "thread", "JNI global", ...; "" if it is not a root.
   std::string root_name(std::uint32_t object) const;
 
  private:
   struct Edge {
     std::uint32_t target = kNoObject;
     Strength by = Strength::kStrong;
-    bool lost = false;  // not null, and no object of the dump
+    bool lost = false;  // not null, but not an object of the dump
   };
   static constexpr std::uint32_t kClassPlace = 0xffff'ffff;
 
@@ -129,7 +130,7 @@ class ObjectGraph {
   }
   std::uint64_t class_edge_of(const HprofClass& record, std::uint32_t i) const;
   std::span<const std::uint32_t> locals(std::uint32_t thread) const;
-  // The object of a reference, or null.
+  // The object of a reference; kNoObject for null.
   std::uint32_t target(std::uint64_t id) const { return id == 0 ? kNoObject : index_.find(id); }
   Edge edge_to(std::uint64_t id, Strength by = Strength::kStrong) const {
     const std::uint32_t found = target(id);

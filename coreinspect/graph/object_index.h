@@ -1,7 +1,8 @@
 // ObjectIndex: a dense number for each object id, in the order of the ids.
 //
-// HotSpot's ids are addresses, a multiple of 8: a bit for each, with the count of bits before each word, so that order
-// and double ids cost nothing. Ids of other writers may be anything: sorted then. Threads: any number may ask.
+// HotSpot's ids are addresses, multiples of 8: one bit represents each, with the count of bits before each word, so
+// that ordering and duplicate ids cost nothing. Ids of other writers may be anything: they are sorted. Threads: any
+// number, after finish().
 #pragma once
 
 #include <bit>
@@ -23,10 +24,10 @@ class ObjectIndex {
       ++count;
     }
   };
-  // Room for the ids of this range.
+  // Reserves room for the ids of this range.
   explicit ObjectIndex(const Range& range);
   void add(std::uint64_t id);
-  // After the last add().
+  // Call it after the last add().
   void finish();
 
   std::uint32_t size() const { return size_; }

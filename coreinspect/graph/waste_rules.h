@@ -1,4 +1,4 @@
-// The kinds of waste_report.h, one function each. What they share is made once.
+// The kinds of waste_report.h, one function each, and their shared data.
 #pragma once
 
 #include "coreinspect/graph/collections.h"
@@ -14,7 +14,7 @@ struct WasteSearch {
   const ObjectFields fields;
   const ShortestPaths paths;
   HolderFields holders;
-  std::vector<char> of_strings;  // by object: an array that a string has
+  std::vector<char> of_strings;  // by object: the array of a string
   std::vector<WasteFinding> findings{};
 
   bool counts(std::uint32_t object) const {
@@ -22,7 +22,7 @@ struct WasteSearch {
   }
 };
 
-// What is wasted of one kind and class.
+// The waste of one kind and class.
 class WasteSum {
  public:
   explicit WasteSum(WasteSearch& search) : search_(search), holders_(search.holders) {}

@@ -26,7 +26,7 @@ class Loaders {
   std::map<Address, Loader> loaders_;
 };
 
-// JVM_ACC_* of the class file; 0 where unknown.
+// JVM_ACC_* of the class file; 0 if unknown.
 std::uint32_t class_access(const Vm& vm, Address klass);
 // Internal names, in the order of the class file.
 std::vector<std::string> interface_names(const Inspection& inspection, Address klass);

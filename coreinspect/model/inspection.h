@@ -18,25 +18,25 @@ namespace jtrace::coreinspect {
 
 class Inspection {
  public:
-  // Errors: those of Vm::open. A JVM that fails the self-test is opened all the same; healthy() says why.
+  // Errors: those of Vm::open. A JVM that fails the self-test is opened too; healthy() has the reason.
   static Result<std::unique_ptr<Inspection>> open(std::unique_ptr<target::Target> target);
 
   const target::Target& target() const { return *target_; }
-  // What Target::read_mappings_again() says.
+  // As Target::read_mappings_again().
   Result<> read_mappings_again() { return target_->read_mappings_again(); }
   const Vm& vm() const { return *vm_; }
   const ClassModel& classes() const { return *classes_; }
   const ObjectModel& objects() const { return *objects_; }
   const MethodModel& methods() const { return *methods_; }
-  // Refused where the code cache of this JVM cannot be read.
+  // An error if the code cache of this JVM cannot be read.
   Result<const CodeCache*> code() const;
-  // Whether objects can be read in this JVM: the outcome of the self-test.
+  // Whether objects of this JVM can be read: the result of the self-test.
   const Result<>& healthy() const { return healthy_; }
-  // True of a core whose JVM died within a collection: objects may be half moved.
+  // True for a core whose JVM died during a collection: objects may be only partly moved.
   bool died_in_gc() const { return died_in_gc_; }
-  // Whether a stop-the-world collection is running; of a live target as old as the VM's cached memory.
+  // Whether a stop-the-world collection is running; for a live target as of the VM's cached memory.
   bool collection_is_active() const;
-  // The same, of a live target at this moment: forgets the VM's cached memory.
+  // The same for a live target at this moment: discards the VM's cached memory.
   bool collects_now() const;
   // What is missing from every answer about this target; one line each.
   std::vector<std::string> missing() const;

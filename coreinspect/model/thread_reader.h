@@ -1,8 +1,8 @@
-// ThreadReader: read_java_thread() for all threads of one answer, with patience.
+// ThreadReader: calls read_java_thread() for all threads of one answer, and waits for collections.
 //
-// A full collection slides objects over others while it stops the program: in those milliseconds a name in a live
-// target may be half overwritten, or a reference may lead to where its object is not yet. A thread that was read during
-// a collection is read again after it.
+// A full collection moves objects over others while the program is stopped: during these milliseconds a name in a live
+// target may be half overwritten, or a reference may already have the address to which its object will be moved. A
+// thread that was read during a collection is read again after it.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace jtrace::coreinspect {
 
-// How long an answer still waits for collections, in all. Threads: one at a time.
+// How long an answer may still wait for collections. Threads: one at a time.
 class CollectionWait {
  public:
   static constexpr std::chrono::milliseconds kLongest{500};
@@ -22,7 +22,7 @@ class CollectionWait {
   enum class Outcome {
     kNoneRan,
     kEnded,      // one ran, and has ended
-    kStillRuns,  // or ran so long that this answer waits no more
+    kStillRuns,  // one ran so long that this answer does not wait any more
   };
   // Waits for the end of the collection that is running.
   Outcome wait();
@@ -37,7 +37,7 @@ class ThreadReader {
  public:
   explicit ThreadReader(const Inspection& inspection);
   JavaThread read(Address thread);
-  // Whether a thread was read in a collection that did not end in time: what was read of it may be wrong.
+  // Whether a thread was read during a collection that did not end in time: its data may be wrong.
   bool read_in_collection() const { return in_collection_; }
 
  private:

@@ -1,4 +1,4 @@
-// Safepoint: what the VM says of its safepoints at this moment, read without stopping it.
+// Safepoint: the VM's own state of its safepoints at this moment, read without stopping it.
 //
 // SafepointSynchronize, SafepointTracing, RuntimeService (safepoint.hpp, runtimeService.hpp) by symbol. JDK 8 without
 // symbols: os::_polling_page of vmStructs cannot be read from while a safepoint is begun, until it ends; whether all
@@ -27,8 +27,8 @@ struct SafepointLook {
   std::map<target::Address, int> threads;  // JavaThread -> JavaThreadState
 };
 
-// A thread in this state keeps a safepoint from being reached: in Java, in the VM, or changing between states. One
-// that is blocked or in native code does not.
+// A thread in this state delays a safepoint: in Java, in the VM, or changing between states. A thread that is blocked
+// or in native code does not.
 bool holds_up_safepoint(int vm_state);
 
 class SafepointReader {
@@ -37,7 +37,7 @@ class SafepointReader {
   Result<SafepointLook> look() const;
   // "SafepointSynchronize::_state (symbol)".
   std::string_view found_by() const;
-  // Where begin_ns is from; "" if this JVM does not tell it.
+  // The source of begin_ns; "" if this JVM does not have it.
   std::string_view begin_found_by() const;
 
  private:
