@@ -1,9 +1,9 @@
-// collect: the facts of one JVM, read by several collectors at the same time, each with a budget.
+// collect: reads the facts of one JVM by several collectors at the same time, each with a budget.
 //
-// A collector is a thread that does its steps in order. One that fails says why; one that takes longer than its budget
-// (a file of /proc that waits for a lock of the target's) is left behind, and what the others found counts. The
-// target's threads are stopped for a moment three times, for their stacks; nothing else touches it, and nothing is
-// loaded. Threads: one calls it; the others are its own.
+// A collector is a thread that executes its steps in order. If a step fails, it reports the reason. A collector that
+// exceeds its budget (for example in a file of /proc that waits for a lock of the target) is abandoned, and the results
+// of the others are used. The target's threads are stopped for a short time, three times, for their stacks; nothing
+// else affects the target, and nothing is loaded. Threads: one calls it; the others are its own.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,11 @@
 namespace jtrace::diagnose {
 
 struct CollectOptions {
-  std::chrono::milliseconds interval{1000};  // between two looks; three looks
+  std::chrono::milliseconds interval{1000};  // between two of the three samples
   std::chrono::milliseconds max_stop{50};    // of each stop
 };
 
-// What a step of a collector did.
+// The result of one step of a collector.
 struct StepRecord {
   std::string name;  // "threads 1"
   std::chrono::milliseconds budget{}, used{};
@@ -33,19 +33,19 @@ struct StepRecord {
 struct Collected {
   Facts facts;
   std::vector<StepRecord> steps;     // in the order in which they ended
-  std::vector<std::string> missing;  // of what was read, what could not be; one line each
+  std::vector<std::string> missing;  // parts that could not be read; one line each
   std::chrono::milliseconds elapsed{};
   std::chrono::nanoseconds pause_longest{}, pause_all{};
   std::size_t stops = 0;
-  bool left_behind = false;  // a thread of a collector is still at it: end the process by _exit(2)
+  bool left_behind = false;  // a thread of a collector still runs: end the process by _exit(2)
 };
 
-// Opens the target anew; called from each collector that looks into the JVM.
+// Opens the target anew; each collector that reads the JVM's structures calls it.
 using OpenTarget = std::function<Result<std::unique_ptr<coreinspect::Inspection>>()>;
 
-// Of a live JVM. Errors: those of opening it: gone, not a JVM, not permitted.
+// For a live JVM. Errors: those of opening it: gone, not a JVM, not permitted.
 Result<Collected> collect_live(pid_t pid, const OpenTarget& open, const CollectOptions& options);
-// Of a core.
+// For a core.
 Result<Collected> collect_core(const std::string& path, const OpenTarget& open);
 
 }  // namespace jtrace::diagnose

@@ -11,15 +11,15 @@
 
 namespace jtrace::diagnose {
 
-// What the VM's own structures tell: threads with their stacks and locks, safepoints.
+// Facts of the VM's own structures: threads with their stacks and locks, safepoints.
 class JvmCollector {
  public:
   JvmCollector(OpenTarget open, const CollectOptions& options) : open_(std::move(open)), options_(options) {}
 
-  // First of all. Errors: those of opening the target.
+  // Call it first. Errors: those of opening the target.
   Result<Publish> open();
   Result<Publish> look_at_threads();
-  // Stacks of the threads that used a whole processor between the last two looks.
+  // Takes stacks of the threads that used a whole processor between the last two samples.
   Result<Publish> look_at_busy_threads();
   Result<Publish> look_at_safepoint();
   Result<Publish> look_at_direct_memory();
@@ -36,13 +36,14 @@ class JvmCollector {
   std::unique_ptr<coreinspect::Inspection> inspection_;
   std::optional<coreinspect::ThreadSampler> sampler_;
   std::optional<ThreadsLook> before_, last_;
-  std::chrono::nanoseconds stopped_{};  // since the last look, for the stacks of busy threads
+  std::chrono::nanoseconds stopped_{};  // since the last sample, for the stacks of busy threads
 };
 
-// Of /proc/PID/limits (proc_pid_limits(5)), the soft limit of this name; nothing where it is unlimited or not there.
+// The soft limit of this name, from the text of /proc/PID/limits (proc_pid_limits(5)); nothing if it is unlimited or
+// missing.
 std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name);
 
-// What the kernel tells of a live process.
+// Facts of the kernel about a live process.
 class ProcessCollector {
  public:
   explicit ProcessCollector(pid_t pid) : pid_(pid) {}
@@ -53,7 +54,7 @@ class ProcessCollector {
   std::optional<target::Process> process_;
 };
 
-// What the JVM counts in its hsperfdata file.
+// The JVM's counters in its hsperfdata file.
 class CounterCollector {
  public:
   explicit CounterCollector(pid_t pid) : pid_(pid) {}

@@ -1,4 +1,4 @@
-// Which share of the time between two looks a thread ran, or was ready to. Pure functions, any thread.
+// The share of the time between two samples in which a thread ran, or was ready to run. Pure functions, any thread.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace jtrace::diagnose {
 
-// Of the time on a processor, or ready for one, which other programs may have had: a thread that never waits.
-// The kernel counts the time of waiting when it is over, which is why this is not more.
+// The share, on a processor or ready for one, from which a thread counts as never waiting. It is below 1, because the
+// kernel counts the time of waiting for a processor only when the wait is over.
 inline constexpr double kWholeProcessor = 0.85;
 
 struct CpuShare {
@@ -16,7 +16,7 @@ struct CpuShare {
   double wanted() const { return ran + queued; }
 };
 
-// Nothing where the thread is new, or the kernel does not tell.
+// Nothing if the thread is new, or if the kernel does not have the figures.
 inline std::optional<CpuShare> share_between(const ThreadsLook& before, const ThreadsLook& now, ThreadKey key) {
   const ThreadFact* then = before.find(key);
   const ThreadFact* thread = now.find(key);

@@ -1,6 +1,6 @@
-// Facts: what the collectors found out about a JVM, as plain values: all that the rules know.
+// Facts: the results of the collectors as plain values, the only input of the rules.
 //
-// What could not be read stays empty. Times are CLOCK_MONOTONIC in ns, sizes bytes. Values; threads: any.
+// What could not be read stays empty. Times are CLOCK_MONOTONIC in ns, sizes are bytes. Values; threads: any.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace jtrace::diagnose {
 
-// Which thread, the same in all looks: java.lang.Thread's id; 0: a thread of the VM, or of native code.
+// Identifies a thread in all samples: java.lang.Thread's id; 0: a thread of the VM, or of native code.
 using ThreadKey = std::int64_t;
 
 struct FrameFact {
@@ -25,36 +25,36 @@ struct FrameFact {
 };
 
 struct WaitFact {
-  std::string kind;  // as coreinspect::Wait: "monitor", "wait", "park", "initialisation"
+  std::string kind;  // as in coreinspect::Wait: "monitor", "wait", "park", "initialisation"
   std::string text;  // the same as a sentence without a subject
   std::uint64_t object = 0;
   std::string class_name;
   ThreadKey owner = 0;     // 0: unknown, or nobody
   std::string owner_name;  // "" as above
-  // Waits until the owner lets go of it, which may be never.
+  // True if it waits until the owner releases something, which may never happen.
   bool blocks() const { return kind == "monitor" || kind == "initialisation" || (kind == "park" && owner != 0); }
 };
 
 struct ThreadFact {
   ThreadKey key = 0;
   std::string name;
-  pid_t tid = 0;      // as this process sees it; 0 unknown, or of a core
-  std::string state;  // as Thread.State; "" for threads of the VM
+  pid_t tid = 0;      // in this process's pid namespace; 0 unknown, or of a core
+  std::string state;  // as in Thread.State; "" for threads of the VM
   bool is_virtual = false;
   std::optional<std::uint64_t> ran_ns;     // on a processor
   std::optional<std::uint64_t> queued_ns;  // ready to run, without a processor
-  std::uint64_t measured_ns = 0;           // when the two were read
+  std::uint64_t measured_ns = 0;           // time at which the two were read
   std::vector<FrameFact> frames;           // Java frames, innermost first
-  bool whole = false;                      // the frames reach the bottom of the stack
+  bool whole = false;                      // the frames are complete, down to the bottom of the stack
   std::optional<WaitFact> wait;
-  std::string held_by;  // another tracer has stopped it: which; "" otherwise
+  std::string held_by;  // the tracer that has stopped it; "" otherwise
 };
 
 // All threads at one moment.
 struct ThreadsLook {
   std::uint64_t ns = 0;
   std::chrono::nanoseconds pause{};    // the longest that any thread was stopped
-  std::chrono::nanoseconds stopped{};  // since the look before, in all: no thread ran meanwhile
+  std::chrono::nanoseconds stopped{};  // total since the previous sample: no thread ran during this time
   std::vector<ThreadFact> threads;
   std::vector<std::vector<ThreadKey>> deadlocks;  // in the order of "waits for"
   const ThreadFact* find(ThreadKey key) const {
@@ -74,10 +74,10 @@ struct LateFact {
 struct SafepointFact {
   enum class State { kUnknown, kNone, kSynchronizing, kSynchronized };
   State state = State::kUnknown;
-  std::uint64_t ns = 0;                 // when the look ended
+  std::uint64_t ns = 0;                 // end of the sample
   std::optional<std::uint64_t> number;  // two with the same number are the same safepoint
   std::optional<double> since;          // seconds
-  bool at_least = false;                // it may be older: seen so long
+  bool at_least = false;                // it may be older: this is how long it was observed
   std::string operation, requester;     // "" unknown, or none
   std::vector<LateFact> late;
 };
@@ -98,11 +98,11 @@ struct ProcessFact {
   std::uint64_t ns = 0;
   char state = '?';                                 // R S D T t
   std::string tracer;                               // "gdb, process 4711"; "" if there is none but this program
-  std::optional<std::uint64_t> files, files_limit;  // open descriptors, and how many it may have
+  std::optional<std::uint64_t> files, files_limit;  // open descriptors, and their limit
 };
 
 struct Facts {
-  std::string target;  // as commands take it: a pid, or the path of a core
+  std::string target;  // as argument of commands: a pid, or the path of a core
   bool live = true;    // false: a core
   std::string release;
   int feature = 0;

@@ -1,4 +1,4 @@
-// Finding: what a rule says of a JVM. A value.
+// Finding: the result of a rule about a JVM. A value.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 namespace jtrace::diagnose {
 
 enum class Confidence {
-  kCertain,  // read from the JVM's or the kernel's own records, and still so at a second look
-  kLikely,   // what was seen has hardly another cause
-  kHint,     // worth a look; not counted as found
+  kCertain,  // read from the JVM's or the kernel's own records, and the same in a second sample
+  kLikely,   // another cause is improbable
+  kHint,     // worth a look; does not count as found
 };
 std::string_view to_string(Confidence confidence);  // "certain", "likely", "hint"
 

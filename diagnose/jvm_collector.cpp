@@ -103,7 +103,7 @@ Result<Publish> JvmCollector::look_at_busy_threads() {
     stopped_ += snapshot.pause;
     for (const auto& each : snapshot.threads) {
       if (each.java.id == 0 || each.walk.incomplete() || !each.cpu_ns) continue;
-      // A thread that did not get a processor since the last stack is where it was: that tells nothing.
+      // A thread that did not get a processor since the last stack has not moved, which proves nothing.
       if (*each.cpu_ns < ran[each.java.id] + kRanBetween) continue;
       ran[each.java.id] = *each.cpu_ns;
       stacks[each.java.id].push_back(frames_of(each.walk));

@@ -23,7 +23,7 @@ struct LaneState {
   bool left_behind = false;
 };
 
-// What the lanes share; kept alive by those that are left behind.
+// Shared by the lanes; abandoned lanes keep it alive.
 struct Board {
   std::mutex mutex;
   std::condition_variable changed;
@@ -78,7 +78,7 @@ void work(const std::shared_ptr<Board>& board, std::size_t index) {
   board->changed.notify_all();
 }
 
-// Leaves behind what is over its budget. The next deadline; nothing where no step runs.
+// Abandons lanes that exceed their budget. Returns the next deadline; nothing if no step runs.
 std::optional<Clock::time_point> watch(Board& board) {
   std::optional<Clock::time_point> next;
   for (LaneState& lane : board.lanes) {

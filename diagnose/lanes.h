@@ -1,7 +1,8 @@
-// Lanes: threads that collect facts side by side, each a list of steps with a budget. One that does not end in time is
-// left behind with all its steps to come, and cannot change the result any more.
+// Lanes: threads that collect facts at the same time, each a list of steps with a budget. A lane that exceeds its
+// budget is abandoned with all its further steps, and can no longer change the result.
 //
-// Threads: one calls run_lanes; each lane has its own. What the steps use must be theirs, or outlive the process.
+// Threads: one calls run_lanes; each lane has its own. Objects that the steps use must belong to them, or outlive the
+// process.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,7 @@
 
 namespace jtrace::diagnose {
 
-// Puts what a step found into the result; run under the lock of the lanes.
+// Stores the result of a step; called under the lock of the lanes.
 using Publish = std::function<void(Collected&)>;
 
 struct Step {
@@ -19,7 +20,7 @@ struct Step {
   std::chrono::milliseconds budget;
   std::function<Result<Publish>()> run;
   std::chrono::milliseconds not_before{0};  // since the start of all lanes
-  bool needed = false;                      // the lane ends where it fails
+  bool needed = false;                      // if it fails, the lane ends
 };
 using Lane = std::vector<Step>;
 

@@ -12,13 +12,14 @@
 namespace jtrace::diagnose {
 namespace {
 
-// The tracer is a thread of this process: another collector has just stopped the target for its stacks.
+// The tracer is a thread of this process: another collector is stopping the target for its stacks.
 bool is_ours(pid_t tracer) {
   return tracer == ::getpid() || ::access(("/proc/self/task/" + std::to_string(tracer)).c_str(), F_OK) == 0;
 }
 
-// The state of the process without stops of our own. One that is stopped wakes for a moment when they end, and stops
-// again, while one that runs is never seen stopped: so one look of several that sees it stopped is enough.
+// The state of the process without the stops of this program. A stopped process wakes for a moment after such a stop
+// and then stops again, while a running process is never seen stopped: so it is stopped if one of several reads says
+// so.
 Result<target::ProcessStatus> status_of(const target::Process& process) {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kBetween{5};

@@ -1,6 +1,7 @@
 // The rules: pure functions from facts to findings.
 //
-// Facts come from several looks; a rule speaks of what was there at all of them. A core is one look and stands still.
+// Facts come from several samples; a rule reports what was true in all of them. A core is a single sample. Threads:
+// any.
 // Threads: any.
 #pragma once
 
@@ -14,15 +15,15 @@ namespace jtrace::diagnose {
 
 struct Rule {
   std::string_view name;   // as in docs/diagnose.md
-  std::string_view about;  // what it looks at, in the plural: "deadlocks"
-  // Why it cannot be asked with these facts; "" if it can.
+  std::string_view about;  // what it examines, in the plural: "deadlocks"
+  // Why the rule cannot be applied to these facts; "" if it can.
   std::string_view (*unasked)(const Facts&);
   void (*ask)(const Facts&, std::vector<Finding>&);
 };
-// In the order in which findings matter.
+// In the order of their importance.
 const std::vector<Rule>& rules();
 
-// One function for each subject; each adds what it finds.
+// One function for each subject; each adds its findings.
 void find_stopped(const Facts& facts, std::vector<Finding>& found);
 void find_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_late_safepoint(const Facts& facts, std::vector<Finding>& found);
@@ -34,7 +35,8 @@ void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found);
 void find_full_heap(const Facts& facts, std::vector<Finding>& found);
 void find_many_files(const Facts& facts, std::vector<Finding>& found);
 
-// Whether the process is stopped or frozen at every look: then nothing that stands still in it is a fault of its own.
+// Whether the process is stopped or frozen in every sample: then its threads stand still for that reason, and not by a
+// fault.
 bool stands_still(const Facts& facts);
 
 }  // namespace jtrace::diagnose

@@ -1,4 +1,4 @@
-// Rules on single threads that do not get on.
+// Rules about single threads that make no progress.
 #include <algorithm>
 
 #include "diagnose/cpu_share.h"
@@ -9,7 +9,7 @@ namespace jtrace::diagnose {
 namespace {
 
 constexpr double kRan = 0.05;       // of the time on a processor
-constexpr std::size_t kStacks = 6;  // as many, all alike: fewer are chance
+constexpr std::size_t kStacks = 6;  // this many equal stacks; fewer may be chance
 
 // In the same method, called from the same places.
 bool same_place(const std::vector<FrameFact>& one, const std::vector<FrameFact>& other) {
@@ -24,7 +24,7 @@ bool is_late(const Facts& facts, ThreadKey key) {
   return false;
 }
 
-// The stacks of all looks and those between them; empty where one is not whole.
+// The stacks of all samples and those between them; empty if one is incomplete.
 std::vector<std::vector<FrameFact>> stacks_of(const Facts& facts, ThreadKey key) {
   std::vector<std::vector<FrameFact>> stacks;
   for (const ThreadsLook& look : facts.looks) {

@@ -1,4 +1,4 @@
-// Rules on threads that wait for one another.
+// Rules about threads that wait for each other.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,7 +15,7 @@ using Keys = std::set<ThreadKey>;
 
 Keys keys_of(const std::vector<ThreadKey>& cycle) { return {cycle.begin(), cycle.end()}; }
 
-// Whether the look has a circle of these threads.
+// Whether this sample has a circle of these threads.
 bool has_cycle(const ThreadsLook& look, const Keys& keys) {
   return std::any_of(look.deadlocks.begin(), look.deadlocks.end(),
                      [&](const auto& each) { return keys_of(each) == keys; });
@@ -45,14 +45,14 @@ Finding deadlock(const Facts& facts, const std::vector<ThreadKey>& cycle, Confid
   return finding;
 }
 
-// The threads that wait for a lock at a look, and its owner.
+// The threads that wait for a lock in a sample, and its owner.
 struct Crowd {
   Keys waiters;
   ThreadKey owner = 0;
   std::uint64_t object = 0;
   std::string class_name;
 };
-// By what stays the same from look to look: a collection may move the object.
+// Identified by properties that do not change from sample to sample: a collection may move the object.
 using Lock = std::pair<ThreadKey, std::string>;  // its owner and class
 std::map<Lock, Crowd> crowds_of(const ThreadsLook& look) {
   std::map<Lock, Crowd> crowds;
@@ -80,7 +80,7 @@ std::size_t count_common(const std::vector<const Crowd*>& crowds) {
       }));
 }
 
-// A lock that one thread has at every look.
+// A lock that one thread has in every sample.
 void judge_crowd(const Facts& facts, const std::vector<const Crowd*>& crowds, std::vector<Finding>& found) {
   const Crowd& now = *crowds.back();
   const std::size_t common = count_common(crowds);
@@ -105,7 +105,7 @@ void find_deadlocks(const Facts& facts, std::vector<Finding>& found) {
   if (facts.looks.empty()) return;
   const ThreadsLook& last = facts.looks.back();
   for (const auto& cycle : last.deadlocks) {
-    // Of a live JVM, what one look shows may be torn.
+    // A single sample of a live JVM may be inconsistent.
     const bool single = facts.looks.size() == 1;
     if (!single && !has_cycle(facts.looks[facts.looks.size() - 2], keys_of(cycle))) continue;
     found.push_back(deadlock(facts, cycle, single && facts.live ? Confidence::kLikely : Confidence::kCertain));

@@ -1,4 +1,4 @@
-// Rules on memory.
+// Rules about memory.
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kNear = 0.9;        // of a limit
 constexpr double kMostOfTime = 0.5;  // in collections
-constexpr double kCollections = 2;   // full ones between the looks: one may be wanted
+constexpr double kCollections = 2;   // full ones between the samples: a single one may be intended
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Rules on the process as the kernel has it.
+// Rules about the process, from the kernel's facts.
 #include <algorithm>
 
 #include "diagnose/rules.h"

@@ -1,4 +1,4 @@
-// Rules on safepoints, and on what the VM does at one.
+// Rules about safepoints, and about VM operations at a safepoint.
 #include <algorithm>
 
 #include "diagnose/rules.h"
@@ -10,7 +10,7 @@ namespace {
 using State = SafepointFact::State;
 constexpr double kLong = 1.0;  // seconds; passing safepoints last milliseconds
 
-// A safepoint that two looks saw in the same state, for so long by its own clock, or by the looks.
+// A safepoint that two samples saw in the same state, for a time by its own clock, or by the samples.
 struct Lasting {
   const SafepointFact* now = nullptr;
   double since = 0;  // seconds
@@ -18,7 +18,7 @@ struct Lasting {
   std::string text() const { return (at_least ? "at least " : "") + seconds(since); }
 };
 
-// Null where the last two looks saw nothing of the kind.
+// Null if the last two samples do not have one.
 Lasting lasting(const Facts& facts, State state) {
   if (facts.safepoints.size() < 2 || stands_still(facts)) return {};
   const SafepointFact& now = facts.safepoints.back();
@@ -35,7 +35,7 @@ std::string operation_of(const SafepointFact& safepoint) {
   return text;
 }
 
-// Late at both looks.
+// The threads that are late in both samples.
 std::vector<LateFact> still_late(const Facts& facts) {
   std::vector<LateFact> late = facts.safepoints.back().late;
   const auto& before = facts.safepoints[facts.safepoints.size() - 2].late;
@@ -45,7 +45,8 @@ std::vector<LateFact> still_late(const Facts& facts) {
   return late;
 }
 
-// The frame of a thread at a safepoint look is not known without a stop, but the looks at all threads have it.
+// A thread's frame is not known in a sample of the safepoint, which does not stop it, but the samples of all threads
+// have it.
 std::string frame_of(const Facts& facts, const LateFact& late) {
   if (!late.frame.empty()) return late.frame;
   if (facts.looks.empty()) return "";
@@ -53,7 +54,7 @@ std::string frame_of(const Facts& facts, const LateFact& late) {
   return thread && !thread->frames.empty() ? place(thread->frames.front()) : "";
 }
 
-// A core is one look: a safepoint that was just on its way looks the same.
+// A core is one sample: a safepoint that was just being reached looks the same.
 void find_in_core(const Facts& facts, std::vector<Finding>& found) {
   const SafepointFact& core = facts.safepoints.front();
   if (core.state != State::kSynchronizing || core.late.empty()) return;

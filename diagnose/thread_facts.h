@@ -1,4 +1,4 @@
-// From a snapshot of the threads to plain facts. One thread.
+// Converts a snapshot of the threads to plain facts. One thread.
 #pragma once
 
 #include "coreinspect/tools/thread_snapshot.h"
@@ -7,7 +7,7 @@
 namespace jtrace::diagnose {
 
 std::vector<FrameFact> frames_of(const coreinspect::Walk& walk);
-// Who waits for whom is read of the target now: soon after the snapshot.
+// Who waits for whom is read from the target in this call: soon after the snapshot.
 ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspect::ThreadSnapshot& snapshot);
 
 }  // namespace jtrace::diagnose

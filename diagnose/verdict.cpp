@@ -46,7 +46,7 @@ std::string cost_of(const Collected& collected) {
   return line + " Nothing was loaded into it.\n";
 }
 
-// The steps that failed, those for the same reason together.
+// The steps that failed; those with the same reason together.
 std::vector<std::pair<std::string, std::string>> failed_steps(const Collected& collected) {
   std::vector<std::pair<std::string, std::string>> failed;
   for (const StepRecord& each : collected.steps) {

@@ -1,4 +1,4 @@
-// Verdict: what is said of a JVM: findings in the order in which they matter, what was looked at, and what was not.
+// Verdict: the result for a JVM: findings in the order of their importance, what was examined, and what was not.
 // Values; threads: any.
 #pragma once
 
@@ -18,19 +18,19 @@ struct Unasked {
 
 struct Verdict {
   std::vector<Finding> findings;   // hints after the others
-  std::vector<std::string> asked;  // the subjects of the rules that were asked
+  std::vector<std::string> asked;  // the subjects of the rules that were applied
   std::vector<Unasked> unasked;    // those that were not
   bool is_found() const { return !findings.empty() && findings.front().confidence != Confidence::kHint; }
 };
-// All rules, of the facts.
+// Applies all rules to the facts.
 Verdict judge(const Facts& facts);
 
-// Whether something that this target has was not looked at.
+// Whether something that this target has was not examined.
 bool is_partial(const Verdict& verdict, const Collected& collected);
 
-// As docs/diagnose.md has it.
+// In the form that docs/diagnose.md shows.
 std::string text_of(const Verdict& verdict, const Collected& collected);
-// The elements of "data", and the members beside it, with the commas between them.
+// Writes the elements of "data", and the members beside it, with the commas between them.
 void write_findings(std::string& out, const Verdict& verdict);
 void write_members(std::string& out, const Verdict& verdict, const Collected& collected);
 

@@ -1,4 +1,4 @@
-// Words of findings: numbers and names as sentences have them. Pure functions, any thread.
+// Words of findings: numbers and names for sentences. Pure functions, any thread.
 #pragma once
 
 #include <cstdio>
@@ -32,7 +32,8 @@ inline std::string place(const FrameFact& frame) {
   return printable(frame.method) + "(" + printable(frame.source) + ")";
 }
 
-// Of the innermost frame that is not the JDK's own, which says more than how it waits; "" for no frames.
+// The place of the innermost frame that is not the JDK's own, which says more than the call that waits; "" without
+// frames.
 inline std::string own_place(const std::vector<FrameFact>& frames) {
   for (const FrameFact& frame : frames)
     if (!frame.method.starts_with("java.") && !frame.method.starts_with("jdk.") && !frame.method.starts_with("sun."))
