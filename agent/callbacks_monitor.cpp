@@ -27,7 +27,7 @@ void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object
 
 // A wait that began in the trace ends in it, also while the trace is paused; jtrace knows which waits did. An unknown
 // object did not appear in the begin of a wait.
-bool is_told_end(const CallbackGuard& guard, jobject object, record::MonitorRecord& made) {
+bool is_reportable_end(const CallbackGuard& guard, jobject object, record::MonitorRecord& made) {
   if (!guard) return false;
   if (!guard.session().paused.load(std::memory_order_relaxed)) return true;
   made.header.flags |= record::kWhilePaused;
@@ -38,7 +38,7 @@ void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obje
   const CallbackGuard guard(CallbackGuard::kEnd);
   record::MonitorRecord made{};
   made.header.flags = timed_out ? record::kTimedOut : 0;
-  if (!is_told_end(guard, object, made)) return;
+  if (!is_reportable_end(guard, object, made)) return;
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWaited, made);
 }
 
@@ -67,7 +67,7 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
 void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
   const CallbackGuard guard(CallbackGuard::kEnd);
   record::MonitorRecord made{};
-  if (!is_told_end(guard, object, made)) return;
+  if (!is_reportable_end(guard, object, made)) return;
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonContendedEntered, made);
 }
 

@@ -152,14 +152,14 @@ class ControlThread {
 
   // Not through the pool: they are wanted now, not after everything that waits to be drained.
   bool count() {
-    constexpr std::size_t kInAFrame = 32'768;
+    constexpr std::size_t kCountsPerFrame = 32'768;
     if (session_.methods == nullptr || session_.vm_dead) return send_answer({}, record::AnswerStatus::kNothingCounted);
     const std::vector<std::uint32_t> counted = session_.methods->counted_methods();
     std::vector<std::uint64_t> pairs;
     for (std::size_t i = 0; i < counted.size(); ++i) {
       pairs.push_back(counted[i]);
       pairs.push_back(session_.methods->area().counts().sum(counted[i]));
-      const bool is_whole = pairs.size() == 2 * kInAFrame || i + 1 == counted.size();
+      const bool is_whole = pairs.size() == 2 * kCountsPerFrame || i + 1 == counted.size();
       if (!is_whole) continue;
       if (!send_frame(session_.control.get(), record::FrameType::kCounts, pairs.data(), pairs.size() * sizeof pairs[0]))
         return false;

@@ -20,7 +20,7 @@
 namespace jtrace::attach {
 namespace {
 
-bool stands_in(int directory, const std::string& name) {
+bool exists_in(int directory, const std::string& name) {
   struct stat facts {};
   return ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -103,7 +103,7 @@ Result<Rendezvous> Rendezvous::locate(const target::Process& process) {
   rendezvous.temporary_path_ = alternative_temporary(process.cmdline());
   if (rendezvous.temporary_path_.empty()) rendezvous.temporary_path_ = "/tmp";
   auto directory = process.open_in_root(rendezvous.temporary_path_, O_PATH | O_DIRECTORY);
-  if (!directory || !stands_in(directory->get(), rendezvous.socket_name_)) {
+  if (!directory || !exists_in(directory->get(), rendezvous.socket_name_)) {
     const std::string hidden = hidden_temporary(process, rendezvous.socket_name_);
     if (!hidden.empty() && hidden != rendezvous.temporary_path_) {
       rendezvous.temporary_path_ = hidden;
@@ -138,7 +138,7 @@ Result<UniqueFd> Rendezvous::open_socket() const {
 bool Rendezvous::socket_was_deleted() const {
   if (!bound_socket(*process_, socket_name_)) return false;
   // In the order in which HotSpot makes them: it binds the first and renames it to the second.
-  return !stands_in(temporary_.get(), socket_name_ + ".tmp") && !stands_in(temporary_.get(), socket_name_);
+  return !exists_in(temporary_.get(), socket_name_ + ".tmp") && !exists_in(temporary_.get(), socket_name_);
 }
 
 Result<> Rendezvous::remove_stale(int socket) const {
@@ -223,7 +223,7 @@ Result<Trigger> Trigger::make(const Rendezvous& rendezvous) {
   UniqueFd temporary(::fcntl(rendezvous.temporary_directory(), F_DUPFD_CLOEXEC, 0));
   JTRACE_ASSIGN_OR_RETURN(const auto as_user, ScopedCredentials::become_or_stay_root(process.uid(), process.gid()));
   // The JVM looks into its current directory first: a file there hides a valid one elsewhere.
-  const bool in_the_way = cwd && stands_in(cwd->get(), name);
+  const bool in_the_way = cwd && exists_in(cwd->get(), name);
   TriggerAttempt in_temporary{.errnum = EEXIST};
   if (!in_the_way) in_temporary = make_trigger(temporary.get(), name, process);
   if (!in_the_way && in_temporary.errnum == 0) return Trigger(std::move(temporary), process, name, in_temporary.made);

@@ -25,7 +25,7 @@ class RequestLine {
     if (line_.size() < kRefill) {
       while (sent_ < requests_.size() && (sent_ == answered_ || (line_.size() < kInLine && may_go_ahead())))
         line_.push_back(session_.begin(requests_[sent_++]));
-      if (before_long_wait && !comes_soon(line_[std::min(kRefill, line_.size()) - 1])) before_long_wait();
+      if (before_long_wait && !arrives_soon(line_[std::min(kRefill, line_.size()) - 1])) before_long_wait();
     }
     auto exchange = std::move(line_.front());
     line_.pop_front();
@@ -41,7 +41,7 @@ class RequestLine {
 
   // One wait for several replies, since waking costs more than reading. The wait is bounded, because a long reply must
   // be read as it arrives.
-  static bool comes_soon(const Result<Exchange>& exchange) {
+  static bool arrives_soon(const Result<Exchange>& exchange) {
     constexpr timespec kSoon = {.tv_sec = 0, .tv_nsec = 250'000};
     if (!exchange) return true;
     pollfd fd = {.fd = exchange->fd(), .events = POLLIN, .revents = 0};

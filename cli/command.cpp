@@ -70,7 +70,7 @@ std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) 
   return option == words.end() ? error.what() : unknown_option(*command, *option);
 }
 
-int print_whole(const std::string& text) {
+int print_all(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   if (std::fflush(stdout) == 0) return static_cast<int>(ExitStatus::kOk);
   return static_cast<int>(report(system_error("cannot write", "standard output")));
@@ -81,7 +81,7 @@ int print_tables(const CLI::App& app, std::vector<std::string> words) {
   std::string text;
   if (words.front() == "__tables") text = option_tables(app);
   else if (words.size() > 1 && words[1] == "--") text = completions(app, {words.begin() + 2, words.end()});
-  return print_whole(text);
+  return print_all(text);
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
   } catch (const CLI::Success& done) {  // --help, --version
     std::ostringstream text;
     app.exit(done, text, text);
-    return print_whole(text.str());
+    return print_all(text.str());
   } catch (const CLI::ExtrasError& error) {
     log_error(unexpected_words(app, error) + help_of(app));
     return static_cast<int>(ExitStatus::kUsage);
@@ -130,7 +130,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
     return static_cast<int>(ExitStatus::kUsage);
   }
   if (app.get_subcommands().empty()) {
-    if (text_without != nullptr) return print_whole(text_without(app));
+    if (text_without != nullptr) return print_all(text_without(app));
     std::fputs(app.help().c_str(), stdout);
     return static_cast<int>(ExitStatus::kUsage);
   }

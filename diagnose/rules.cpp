@@ -9,7 +9,7 @@ std::string_view without_process(const Facts& facts) {
   return facts.process.size() < 2 ? "the kernel's files on the process were not read twice" : "";
 }
 std::string_view without_threads(const Facts& facts) { return facts.looks.empty() ? "the threads were not read" : ""; }
-std::string_view without_looks(const Facts& facts) {
+std::string_view without_three_samples(const Facts& facts) {
   if (!facts.live) return not_in_core(facts);
   return facts.looks.size() < 3 ? "the threads were not read three times" : "";
 }
@@ -50,9 +50,9 @@ const std::vector<Rule>& rules() {
       {"heap-full", "a full heap with one collection after the other", without_counters, find_full_heap},
       {"direct-memory", "direct buffers near their limit", without_direct, find_full_direct_memory},
       {"descriptors", "descriptors near their limit", without_process, find_many_files},
-      {"finalizer", "a finalizer that does not end", without_looks, find_stuck_finalizer},
+      {"finalizer", "a finalizer that does not end", without_three_samples, find_stuck_finalizer},
       {"contention", "locks that many wait for", without_threads, find_contention},
-      {"spinning", "threads that spin", without_looks, find_spinning},
+      {"spinning", "threads that spin", without_three_samples, find_spinning},
   };
   return all;
 }

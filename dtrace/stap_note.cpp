@@ -61,7 +61,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
   return static_cast<std::int64_t>(negative ? 0 - value : value);
 }
 
-std::optional<Register> whole_register(std::string_view text) {
+std::optional<Register> full_register(std::string_view text) {
   if (!text.starts_with('%')) return std::nullopt;
   const auto part = register_of(text.substr(1));
   // An address consists of 64-bit registers.
@@ -81,13 +81,13 @@ bool parse_memory(std::string_view text, Operand& operand) {
   const auto parts = split(text.substr(open + 1, text.size() - open - 2), ',');
   if (parts.empty() || parts.size() > 3) return false;
   if (!parts[0].empty()) {
-    const auto base = whole_register(parts[0]);
+    const auto base = full_register(parts[0]);
     if (!base) return false;
     operand.base = *base;
     operand.has_base = true;
   }
   if (parts.size() > 1) {
-    const auto index = whole_register(parts[1]);
+    const auto index = full_register(parts[1]);
     if (!index) return false;
     operand.index = *index;
     operand.has_index = true;

@@ -54,7 +54,7 @@ std::optional<Registers> parse_syscall(std::string_view text) {
   return registers;
 }
 
-std::optional<Registers> standing_at(const Process& process, pid_t tid) {
+std::optional<Registers> registers_if_blocked(const Process& process, pid_t tid) {
   const auto text = process.read_proc(task_file(tid, "syscall"));
   return text ? parse_syscall(*text) : std::nullopt;
 }

@@ -33,6 +33,6 @@ std::optional<HeldThread> find_holder(const Process& process, pid_t tid);
 // Stack pointer and pc of a thread that is blocked or stopped, with all other registers 0; nothing for a running
 // thread. `text`: /proc/PID/task/TID/syscall (proc_pid_syscall(5)).
 std::optional<Registers> parse_syscall(std::string_view text);
-std::optional<Registers> standing_at(const Process& process, pid_t tid);
+std::optional<Registers> registers_if_blocked(const Process& process, pid_t tid);
 
 }  // namespace jtrace::target

@@ -35,7 +35,7 @@ void add_to(std::vector<ClassCount>& sum, const std::vector<ClassCount>& part) {
   }
 }
 
-Result<HeapHistogram> of_standing_heap(HeapAccess& access, unsigned threads, const Progress& progress) {
+Result<HeapHistogram> histogram_of_stopped_heap(HeapAccess& access, unsigned threads, const Progress& progress) {
   std::vector<Counter> counters(threads);
   HeapHistogram histogram;
   JTRACE_ASSIGN_OR_RETURN(histogram.totals, walk_regions(access, counters, 0, progress));
@@ -136,7 +136,7 @@ unsigned default_heap_threads() { return std::clamp(std::thread::hardware_concur
 
 Result<HeapHistogram> take_histogram(HeapAccess& access, unsigned threads, const Progress& progress) {
   if (access.runs()) return RunningHistogram(access, progress).take();
-  return of_standing_heap(access, std::max(threads, 1u), progress);
+  return histogram_of_stopped_heap(access, std::max(threads, 1u), progress);
 }
 
 Result<std::vector<WalkTotals>> walk_each_region(HeapAccess& access, unsigned threads, const Progress& progress) {

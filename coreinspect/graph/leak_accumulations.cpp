@@ -98,7 +98,7 @@ class Accumulations {
       return "one " + name + " of " + std::to_string(search_.fields.length(object)) + " elements";
     return (graph_.is_class(container) ? "" : "one ") + name + (entries == 0 ? "" : " with " + count + " entries");
   }
-  void tell_classes(const std::vector<std::uint32_t>& entries, bool is_structure, LeakSuspect& suspect) const;
+  void describe_classes(const std::vector<std::uint32_t>& entries, bool is_structure, LeakSuspect& suspect) const;
   // What an entry is about: itself, or what a collection's node keeps.
   std::uint32_t meant(std::uint32_t entry) const {
     if (!is_node(entry)) return entry;
@@ -138,8 +138,8 @@ class Accumulations {
   std::uint64_t large_ = 0;
 };
 
-void Accumulations::tell_classes(const std::vector<std::uint32_t>& entries, bool is_structure,
-                                 LeakSuspect& suspect) const {
+void Accumulations::describe_classes(const std::vector<std::uint32_t>& entries, bool is_structure,
+                                     LeakSuspect& suspect) const {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> classes;  // bytes, objects
   const std::vector<std::uint32_t> all = is_structure ? entries : with_chains(entries);
   const std::size_t count = std::min(all.size(), kMostCounted);
@@ -176,7 +176,7 @@ void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& 
   suspect.entries = state ? state->size : entries.size();
   suspect.sentence = named(container, object, suspect.entries, is_structure);
   suspect.sentence += ", held by " + suspect.holder + ", keeps " + search_.part(suspect.retained);
-  tell_classes(entries, is_structure, suspect);
+  describe_classes(entries, is_structure, suspect);
   suspect.evidence.push_back("the way to it: " + search_.held.path(container));
   suspects.push_back(std::move(suspect));
 }

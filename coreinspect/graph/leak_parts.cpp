@@ -50,14 +50,14 @@ void add_locals(const LeakSearch& search, std::uint32_t map, Locals& sum) {
 }
 
 // Whether a suspect already is below the object.
-bool is_told(const LeakSearch& search, std::uint32_t object) {
+bool holds_a_suspect(const LeakSearch& search, std::uint32_t object) {
   for (const LeakSuspect& each : search.report.suspects)
     for (std::uint32_t at = each.object; at != kNoObject; at = search.tree.dominator(at))
       if (at == object) return true;
   return false;
 }
 
-void tell_locals(LeakSearch& search, const Locals& sum) {
+void report_locals(LeakSearch& search, const Locals& sum) {
   const Locals::OfOne& one = sum.by_local.at(sum.largest());
   LeakSuspect suspect{.kind = "thread-locals", .of = one.value, .retained = sum.bytes, .entries = sum.values};
   const std::uint32_t local = sum.largest();
@@ -98,14 +98,14 @@ std::uint32_t finalizer_queue(const LeakSearch& search) {
 void find_thread_locals(LeakSearch& search) {
   std::vector<char> is_thread;
   for (const GraphClass& each : search.graph.classes()) is_thread.push_back(each.is_thread ? 1 : 0);
-  Locals all, untold;
+  Locals all, unreported;
   for (const std::uint32_t thread : search.objects_of(is_thread))
     for (const char* field : {"threadLocals", "inheritableThreadLocals"}) {
       const std::uint32_t map = search.fields.reference(thread, field);
       add_locals(search, map, all);
-      if (map != kNoObject && !is_told(search, map)) add_locals(search, map, untold);
+      if (map != kNoObject && !holds_a_suspect(search, map)) add_locals(search, map, unreported);
     }
-  if (untold.bytes >= search.much) tell_locals(search, untold);
+  if (unreported.bytes >= search.much) report_locals(search, unreported);
   search.report.looked_at.push_back(counted(all.values, "thread-local value") + " of " +
                                     counted(all.threads, "thread") + " keep " + std::to_string(all.bytes) + " bytes, " +
                                     std::to_string(all.stale) + " of a ThreadLocal that is gone");

@@ -140,7 +140,7 @@ std::optional<std::uint64_t> ZForwardings::moved_from_page(std::uint64_t offset)
     if (!forwarding) continue;
     if (now != 0 && now != forwarding->page) continue;  // another page with other objects has taken its place
     const auto to = look_up(*forwarding, offset);
-    if (to && (now == 0 || forwarding->users != 0 || came_after(*to, now, generation))) return to;
+    if (to && (now == 0 || forwarding->users != 0 || was_allocated_later(*to, now, generation))) return to;
   }
   return std::nullopt;
 }
@@ -161,17 +161,18 @@ std::optional<std::uint32_t> ZForwardings::cycle_of(Address page, Generation gen
   return cycle ? std::optional(*cycle) : std::nullopt;
 }
 
-bool ZForwardings::came_after(std::uint64_t offset, Address page, Generation generation) const {
+bool ZForwardings::was_allocated_later(std::uint64_t offset, Address page, Generation generation) const {
   const auto cycle = cycle_of(page_at(offset), generation), before = cycle_of(page, generation);
   return cycle && before && *cycle > *before;
 }
 
-bool ZForwardings::any_came_after(std::span<const std::uint64_t> words, Address page, Generation generation) const {
+bool ZForwardings::any_was_allocated_later(std::span<const std::uint64_t> words, Address page,
+                                           Generation generation) const {
   std::set<std::uint64_t> granules;  // few: each is searched once
   return std::any_of(words.begin(), words.end(), [&](std::uint64_t word) {
     const Entry entry = decode(word);
     return entry.populated && granules.insert(entry.to >> ZVm::kGranuleShift).second &&
-           came_after(entry.to, page, generation);
+           was_allocated_later(entry.to, page, generation);
   });
 }
 
@@ -183,7 +184,7 @@ std::optional<ZForwardings::Emptied> ZForwardings::emptied(Address page, std::ui
     if (!vm().memory().read_exactly(forwarding->entries, std::as_writable_bytes(std::span(words)))) continue;
     // Without users all objects were copied. The page is about to be freed, or a later page has taken its ZPage. The
     // ZGC of JDK 11 uses a page that it has freed again, with its old table, until the next cycle.
-    if (forwarding->users == 0 && !any_came_after(words, page, generation)) continue;
+    if (forwarding->users == 0 && !any_was_allocated_later(words, page, generation)) continue;
     Emptied found;
     for (const std::uint64_t word : words) {
       const Entry entry = decode(word);

@@ -76,9 +76,9 @@ class ZForwardings {
   Address page_at(std::uint64_t offset) const;
   // Whether the page at this offset is of a later cycle of the generation than `page`: objects are copied out of pages
   // of earlier cycles into pages that are allocated in this one.
-  bool came_after(std::uint64_t offset, Address page, Generation generation) const;
-  // Whether came_after() holds for one of the pages of these words of a forwarding table.
-  bool any_came_after(std::span<const std::uint64_t> words, Address page, Generation generation) const;
+  bool was_allocated_later(std::uint64_t offset, Address page, Generation generation) const;
+  // Whether was_allocated_later() holds for one of the pages of these words of a forwarding table.
+  bool any_was_allocated_later(std::span<const std::uint64_t> words, Address page, Generation generation) const;
 
   ZVm z_;
   std::array<ZVm::GranuleTable, 2> tables_;  // ZForwarding*; of JDK 11 its pages, each of which has its own table

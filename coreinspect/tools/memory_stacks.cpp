@@ -89,7 +89,7 @@ void find_stacks(Inspection& inspection, const PagesOfMappings& mappings, PartMa
   if (const target::Process* process = inspection.target().process()) {
     const auto threads = process->threads();
     for (const pid_t tid : threads ? *threads : std::vector<pid_t>())
-      if (const auto at = target::standing_at(*process, tid)) stacks.add_at(at->sp());
+      if (const auto at = target::registers_if_blocked(*process, tid)) stacks.add_at(at->sp());
   } else {
     for (const auto& thread : inspection.target().core()->threads()) stacks.add_at(thread.registers.sp());
   }

@@ -34,14 +34,14 @@ class Reporter {
     report_.state = now->look.state;
     report_.number = now->look.number;
     if (report_.state != SafepointState::kNone) report_.waiting = now->look.waiting;
-    tell_operation(*now);
-    tell_since(*now);
-    if (report_.state == SafepointState::kSynchronizing && report_.lasting) tell_late(*now);
+    report_operation(*now);
+    report_begin(*now);
+    if (report_.state == SafepointState::kSynchronizing && report_.lasting) report_late_threads(*now);
     return std::move(report_);
   }
 
  private:
-  void tell_operation(const SafepointMoment& now) {
+  void report_operation(const SafepointMoment& now) {
     if (!now.operation) return;
     report_.operation = now.operation;
     report_.operation_found_by = watch_.operations()->found_by();
@@ -62,7 +62,7 @@ class Reporter {
     return found ? found->name : "";
   }
 
-  void tell_since(const SafepointMoment& now) {
+  void report_begin(const SafepointMoment& now) {
     if (now.is_quiet() || !process_ || !report_.lasting) return;
     const auto begin = now.look.begin_ns;
     if (report_.state != SafepointState::kNone && begin && *begin > 0 && *begin <= now.ns && has_our_clock()) {
@@ -82,7 +82,7 @@ class Reporter {
     return theirs.st_ino == ours.st_ino;
   }
 
-  void tell_late(const SafepointMoment& now) {
+  void report_late_threads(const SafepointMoment& now) {
     ThreadReader reader(inspection_);
     for (const auto& [address, state] : watch_.late()) {
       LateThread late{.java = reader.read(address)};
@@ -136,7 +136,8 @@ class Reporter {
     if (!code) return;
     const JavaWalker walker(inspection_.methods(), inspection_.objects(), **code);
     for (LateThread& late : report_.late)
-      if (const auto at = target::standing_at(*process_, late.tid)) add_frame(late, walker.walk(late.java, &*at));
+      if (const auto at = target::registers_if_blocked(*process_, late.tid))
+        add_frame(late, walker.walk(late.java, &*at));
   }
   void add_frame(LateThread& late, const Walk& walk) {
     const auto top =

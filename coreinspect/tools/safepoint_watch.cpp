@@ -53,14 +53,14 @@ Result<SafepointMoment> SafepointWatch::look() const {
   return moment;
 }
 
-Result<SafepointMoment> SafepointWatch::patient_look() const {
+Result<SafepointMoment> SafepointWatch::look_with_retries() const {
   auto moment = look();
   for (int i = 1; !moment && i < kTries && inspection_.target().process(); ++i) moment = look();
   return moment;
 }
 
 Result<SafepointMoment> SafepointWatch::run() {
-  JTRACE_ASSIGN_OR_RETURN(SafepointMoment now, patient_look());
+  JTRACE_ASSIGN_OR_RETURN(SafepointMoment now, look_with_retries());
   restart(now);
   const std::uint64_t end = now.ns + nanos(kLongest);
   while (inspection_.target().process() && !now.is_quiet() && now.ns - first_.ns < nanos(kLasting)) {
@@ -69,7 +69,7 @@ Result<SafepointMoment> SafepointWatch::run() {
       break;
     }
     std::this_thread::sleep_for(kBetween);
-    JTRACE_ASSIGN_OR_RETURN(now, patient_look());
+    JTRACE_ASSIGN_OR_RETURN(now, look_with_retries());
     if (now.same(first_)) keep_late(now.look);
     else restart(now);
   }

@@ -43,7 +43,7 @@ class SafepointWatch {
 
  private:
   Result<SafepointMoment> look() const;
-  Result<SafepointMoment> patient_look() const;
+  Result<SafepointMoment> look_with_retries() const;
   void restart(const SafepointMoment& now);
   void keep_late(const SafepointLook& look);
 

@@ -133,11 +133,11 @@ class Capture {
 
   // The content of its stack counts only if the thread has not gone on in the meantime.
   void take_held(const target::HeldThread& thread) {
-    HeldCapture held{.thread = thread, .at = target::standing_at(process_, thread.tid)};
+    HeldCapture held{.thread = thread, .at = target::registers_if_blocked(process_, thread.tid)};
     if (held.at) {
       const std::size_t before = copied_.size();
       copy_thread(held.at->sp());
-      const auto after = target::standing_at(process_, thread.tid);
+      const auto after = target::registers_if_blocked(process_, thread.tid);
       if (!after || after->sp() != held.at->sp() || after->pc() != held.at->pc()) {
         copied_.resize(before);
         held.at.reset();

@@ -128,7 +128,7 @@ class ThreadSampler::Impl {
     if (options_.native && mixed_ && report.registers) report.walk = mixed_->walk(report.java, *report.registers);
     else if (java_) report.walk = java_->walk(report.java, report.registers ? &*report.registers : nullptr);
     if (!report.held) return;
-    if (!report.registers && !stands_in_native(report.java)) {
+    if (!report.registers && !is_in_native_code(report.java)) {
       report.walk = {.stopped = "its tracer lets it run"};
     } else if (report.walk.incomplete()) {
       report.walk.stopped = "of a thread that another tracer has, only the stack pointer and the pc are known";
@@ -136,7 +136,7 @@ class ThreadSampler::Impl {
   }
   // The frames of a thread that goes on stay what they are while its mark of the last one does: looked at past the
   // copy.
-  bool stands_in_native(const JavaThread& java) const {
+  bool is_in_native_code(const JavaThread& java) const {
     const auto anchor = inspection_.vm().types().offset("JavaThread", "_anchor");
     const auto sp = inspection_.vm().types().offset("JavaFrameAnchor", "_last_Java_sp");
     if (!anchor || !sp || java.last_sp == 0) return false;

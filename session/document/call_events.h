@@ -31,7 +31,7 @@ class CallEvents : private EventPart {
   // The receiver of a constructor comes after its entry; its sequence is counted then.
   Result<> take_receiver(const TimedRecord& record);
   // A frame that is not in the document.
-  void begin_frame(const TimedRecord& record) { stacks_.of(record.thread).enter_untold(record.header().number); }
+  void begin_frame(const TimedRecord& record) { stacks_.of(record.thread).enter_unrecorded(record.header().number); }
   // The method runs a handler: all its callees have ended.
   Result<> take_handler(const TimedRecord& record);
   // The thread is in no constructor above the innermost one of this method (0: in none at all).

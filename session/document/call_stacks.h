@@ -36,7 +36,7 @@ class CallStack {
     ++frames_;
     return calls_.emplace_back(OpenCall{method, CallSide::kCallee, method, ++tickets_, object});
   }
-  void enter_untold(std::uint32_t method) {
+  void enter_unrecorded(std::uint32_t method) {
     ++frames_;
     calls_.emplace_back(OpenCall{method, CallSide::kCallee, method, 0});
   }

@@ -202,7 +202,7 @@ std::uint64_t parse_with_libxml2(const std::string& path) {
   return count;
 }
 #endif
-std::uint64_t read_with_ours(const std::string& path) {
+std::uint64_t read_with_jtrace(const std::string& path) {
   io::FaultLog faults;
   NullSink sink;
   auto source = must(io::open_event_source(path, faults));
@@ -235,7 +235,7 @@ void measure_reading(const std::string& path, std::uint64_t elements) {
   std::uint64_t counted = 0;
   for (int turn = 0; turn < kTurns; ++turn) {
     const Run run = in_child([&] {
-      if (read_with_ours(path) != elements) die("the reader loses elements");
+      if (read_with_jtrace(path) != elements) die("the reader loses elements");
     });
     ours.push_back(run.seconds);
     resident = std::max(resident, run.megabytes);

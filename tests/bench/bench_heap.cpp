@@ -41,7 +41,7 @@ Result<CommandOutput> run_jdk(const std::vector<std::string>& words) {
   if (done.status != 0) return fail(ErrorCategory::kRefused, words.front() + ": " + done.err + done.out.substr(0, 300));
   return done;
 }
-Result<CommandOutput> run_ours(std::vector<std::string> words) {
+Result<CommandOutput> run_inspect(std::vector<std::string> words) {
   words.insert(words.begin(), {jtrace_binary(), "inspect"});
   return run_jdk(words);
 }
@@ -84,7 +84,7 @@ Result<> bench_histogram(const Jdk& jdk) {
     double objects = 0, bytes = 0;
     for (int i = 0; i < 7; ++i) {
       JTRACE_ASSIGN_OR_RETURN(const auto done,
-                              run_ours({core.path, "histogram", "--threads", threads, "--format", "json"}));
+                              run_inspect({core.path, "histogram", "--threads", threads, "--format", "json"}));
       const json heap = json::parse(done.out)["heap"];
       wall.push_back(ms(done));
       walk.push_back(heap["walkMicros"].get<double>() / 1000);
@@ -110,7 +110,7 @@ Result<> bench_dump(const Jdk& jdk) {
   std::vector<double> wall;
   double megabytes = 0, peak = 0;
   for (int i = 0; i < 5; ++i) {
-    JTRACE_ASSIGN_OR_RETURN(const auto done, run_ours({core.path, "heapdump", "-o", ours}));
+    JTRACE_ASSIGN_OR_RETURN(const auto done, run_inspect({core.path, "heapdump", "-o", ours}));
     wall.push_back(ms(done));
     megabytes = static_cast<double>(fs::file_size(ours)) / 1e6;
     peak = static_cast<double>(done.peak_kib) / 1024;
@@ -133,12 +133,12 @@ Result<> bench_live(const Jdk& jdk) {
   double bytes = 0;
   for (int i = 0; i < 7; ++i) {
     JTRACE_ASSIGN_OR_RETURN(const auto done,
-                            run_ours({jvm->pid_text(), "histogram", "--max-stop", "2000", "--format", "json"}));
+                            run_inspect({jvm->pid_text(), "histogram", "--max-stop", "2000", "--format", "json"}));
     const json heap = json::parse(done.out)["heap"];
     stopped.push_back(ms(done));
     pauses.push_back(heap["pauseMicros"].get<double>() / 1000);
     bytes = heap["bytes"].get<double>();
-    JTRACE_ASSIGN_OR_RETURN(const auto free, run_ours({jvm->pid_text(), "histogram", "--no-stop"}));
+    JTRACE_ASSIGN_OR_RETURN(const auto free, run_inspect({jvm->pid_text(), "histogram", "--no-stop"}));
     running.push_back(ms(free));
     if (i < 3) {
       JTRACE_ASSIGN_OR_RETURN(const auto asked,
@@ -162,8 +162,8 @@ Result<> bench_scale(const Jdk& jdk, int megabytes) {
   JTRACE_ASSIGN_OR_RETURN(
       const auto jvm, full_jvm(jdk, {"-Xmx" + std::to_string(megabytes * 5 / 4 + 256) + "m", "-XX:+UseG1GC"}, count));
   for (const char* threads : {"1", "2"}) {
-    JTRACE_ASSIGN_OR_RETURN(const auto done, run_ours({jvm->pid_text(), "histogram", "--no-stop", "--threads", threads,
-                                                       "--format", "json"}));
+    JTRACE_ASSIGN_OR_RETURN(const auto done, run_inspect({jvm->pid_text(), "histogram", "--no-stop", "--threads",
+                                                          threads, "--format", "json"}));
     const json heap = json::parse(done.out)["heap"];
     const double walk = heap["walkMicros"].get<double>() / 1000, bytes = heap["bytes"].get<double>();
     std::printf(

@@ -113,7 +113,7 @@ Result<> bench_event(const Jdk& jdk) {
   return {};
 }
 
-double milliseconds_behind(const std::string& text, std::string_view words) {
+double milliseconds_after(const std::string& text, std::string_view words) {
   const std::size_t at = text.find(words);
   return at == text.npos ? -1 : std::strtod(text.c_str() + at + words.size(), nullptr);
 }
@@ -134,10 +134,10 @@ Result<> bench_set(const Jdk& jdk) {
       const auto line = tracer->wait_err_line("jtrace: tracing", kStart);
       if (!line) return fail(ErrorCategory::kSystem, "jtrace did not start: " + tracer->err());
       sites = line->substr(16, line->find(" sites") - 16);
-      set.push_back(milliseconds_behind(*line, "set in "));
+      set.push_back(milliseconds_after(*line, "set in "));
       tracer->signal(SIGINT);
       JTRACE_RETURN_IF_ERROR(tracer->wait_exit(std::chrono::minutes(2)));
-      taken.push_back(milliseconds_behind(tracer->err(), "taken out in "));
+      taken.push_back(milliseconds_after(tracer->err(), "taken out in "));
     }
     std::printf("%-10s %s sites by %-12s set in %.0f ms (goal <= 100), taken out in %.0f ms (goal <= 300)\n",
                 jdk.name.c_str(), sites.c_str(), back_end, median(set), median(taken));

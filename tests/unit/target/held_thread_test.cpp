@@ -69,7 +69,7 @@ TEST_F(HeldProcess, IsReportedAndNotStopped) {
   EXPECT_EQ(describe_tracer(held),
             "another tracer, process " + std::to_string(tracer_) + " (" + held.tracer_name + ")");
   EXPECT_EQ(stopped.release().count(), 0) << "nothing stood for us";
-  const auto at = standing_at(*process, child_);
+  const auto at = registers_if_blocked(*process, child_);
   ASSERT_TRUE(at);
   EXPECT_NE(at->sp(), 0u);
   EXPECT_EQ(process->status()->tracer, tracer_) << "it is held as before";

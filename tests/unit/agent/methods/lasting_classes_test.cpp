@@ -50,7 +50,7 @@ struct Known {
   std::string_view name;
   std::uint64_t fingerprint;
 };
-constexpr std::string_view kWhatToDo =
+constexpr std::string_view kHint =
     "the class is another one: raise the number in its name (where it is made, and in docs/methods.md), and the one of "
     "ProbeArea's kMagic where that is laid out anew; then put what it is now here";
 
@@ -73,16 +73,16 @@ TEST(LastingClassesTest, TheProbesAreThoseOfTheirNames) {
         std::uint64_t both = 0;
         for (const bool is_new : {false, true})  // JDK 8, JDK 21
           both = both * 31 + fingerprint(make_probe_class(style, {is_new, is_new, 40, 16384}, *area));
-        EXPECT_EQ(probe_class_name(style), kProbes[at].name) << kWhatToDo;
-        EXPECT_EQ(both, kProbes[at].fingerprint) << kWhatToDo;
+        EXPECT_EQ(probe_class_name(style), kProbes[at].name) << kHint;
+        EXPECT_EQ(both, kProbes[at].fingerprint) << kHint;
         ++at;
       }
 }
 
 TEST(LastingClassesTest, TheWaitsAreThoseOfTheirName) {
   constexpr Known kWaits = {"java/lang/JTraceWaits2", 0x17a748591e93768a};
-  EXPECT_EQ(std::string_view(kWaitClass), kWaits.name) << kWhatToDo;
-  EXPECT_EQ(fingerprint(make_wait_class(kLeastAddress, "Ltest/Hidden;")), kWaits.fingerprint) << kWhatToDo;
+  EXPECT_EQ(std::string_view(kWaitClass), kWaits.name) << kHint;
+  EXPECT_EQ(fingerprint(make_wait_class(kLeastAddress, "Ltest/Hidden;")), kWaits.fingerprint) << kHint;
 }
 
 }  // namespace
