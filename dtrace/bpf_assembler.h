@@ -18,7 +18,7 @@ class BpfAssembler {
   using Reg = BpfRegister;
 
   Label new_label();
-  void place(Label label);  // here
+  void place(Label label);  // at the current position
 
   void move(Reg to, Reg from);
   void move(Reg to, std::int32_t value);             // sign-extended
@@ -47,7 +47,7 @@ class BpfAssembler {
   void exit();
 
   std::size_t size() const { return code_.size(); }
-  // Errors: kRefused, a jump further than 16 bits reach.
+  // Errors: kRefused: a jump further than 16 bits reach.
   Result<std::vector<bpf_insn>> finish();
 
  private:

@@ -12,7 +12,7 @@ Result<std::unique_ptr<ProbeSource>> open_bpf_source(const target::Process& proc
                                                      const std::vector<TracedSite>& sites, const SourceOptions& options,
                                                      bool multi);
 
-// Whether uprobe_multi with a process sees all of its threads: "6.18.44-x" does, from 6.11 on.
+// Whether uprobe_multi with a process sees all of its threads: true for "6.18.44-x", false below 6.11.
 bool kernel_is_at_least(std::string_view release, int major, int minor);
 
 }  // namespace jtrace::dtrace

@@ -1,5 +1,5 @@
-// Closing many descriptors whose close waits for all processors, as that of a perf event of a uprobe does: one after
-// another they took seconds.
+// Closes many descriptors in several threads. Closing a perf event of a uprobe waits for all processors: one after
+// another, they take seconds.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace jtrace::dtrace {
 
-// Leaves the vector empty. T: its destruction closes.
+// Leaves the vector empty. Destroying a T closes its descriptor.
 template <class T>
 void close_in_parallel(std::vector<T>& all) {
   constexpr std::size_t kClosers = 16;

@@ -1,9 +1,9 @@
-// FlagUsers: who else of us needs a flag that one of us has switched on in a JVM.
+// FlagUsers: the other jtrace processes that need a flag which one of them has switched on in a JVM.
 //
-// Told by locks on the file of its libjvm.so: one byte for each flag of each JVM (fcntl(2), open file description
-// locks, for which reading the file is enough). The kernel drops them with the last process that holds them, however it
-// ends; nothing is written anywhere. Where the file system has no locks nobody else is seen. One thread; all but open()
-// make system calls only, and may be called in the child of a fork.
+// They find each other by locks on the file of its libjvm.so: one byte for each flag of each JVM (fcntl(2), open file
+// description locks, for which read permission is enough). The kernel releases them with the last process that holds
+// them, in whatever way it ends; nothing is written. If the file system has no locks, other processes are not found.
+// One thread; all functions except open() only make system calls, and may be called in the child of a fork.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace jtrace::dtrace {
 
 class FlagUsers {
  public:
-  // The same for all of us, whatever name and number they have for the JVM.
+  // Independent of the name and number by which a process knows the JVM.
   static Result<FlagUsers> open(const Libjvm& libjvm, const target::Process& process);
 
-  // The byte that stands for a flag of this JVM.
+  // The byte that represents a flag of this JVM.
   std::uint64_t place_of(std::string_view flag) const;
 
-  // Between enter() and leave() nobody else of us is. After a second it goes on all the same: the lock that this takes
-  // may be held by anybody who reads the file.
+  // Between enter() and leave() no other jtrace is in the same section. After a second it continues anyway: any reader
+  // of the file may hold the lock.
   void enter() const;
   void leave() const;
   bool has_others(std::uint64_t place) const;

@@ -1,4 +1,4 @@
-// The libjvm.so of a process, or a file of that name: its probes, and in a process the flags they need. Threads: any.
+// The libjvm.so of a process, or such a file: its probes and, for a process, the flags that they need. Threads: any.
 #pragma once
 
 #include <map>
@@ -21,29 +21,29 @@ struct ProbeFlag {
 };
 
 struct Libjvm {
-  UniqueFd file;                // the mapped file itself, also where it was deleted or replaced
+  UniqueFd file;                // the mapped file itself, also if it was deleted or replaced
   std::string path;             // as the process sees it, for messages
   std::uint64_t load_base = 0;  // added to the file's virtual addresses; 0 for a file
   std::string build_id;
   std::vector<Probe> probes;
   std::size_t skipped = 0;  // notes that could not be used
   bool has_notes = false;
-  // Empty for a file; empty with flag_error where they could not be read.
+  // Empty for a file; empty with flag_error if they could not be read.
   std::map<std::string, ProbeFlag> flags;
   std::optional<Error> flag_error;
-  int feature = 0;       // 8, 11, 17, ...; 0 where it is not known
+  int feature = 0;       // 8, 11, 17, ...; 0 if unknown
   bool compiles = true;  // false: everything is interpreted (-Xint)
 
-  // Whether `probe` can fire now: its flag is on, or it needs none. Nothing where that is not known.
+  // Whether `probe` can fire now: its flag is on, or it needs none. Nothing if unknown.
   std::optional<bool> enabled(const Probe& probe) const;
   std::size_t site_count() const;
 };
 
-// Errors: not a JVM, no permission, not an ELF file. A libjvm.so without probes is no error here.
+// Errors: not a JVM, no permission, not an ELF file. A libjvm.so without probes is not an error here.
 Result<Libjvm> libjvm_of_process(const target::Process& process);
 Result<Libjvm> libjvm_of_file(const std::string& path);
 
-// The error where there is nothing to trace.
+// The error if there is nothing to trace.
 Error no_probes(const Libjvm& libjvm);
 
 }  // namespace jtrace::dtrace

@@ -1,6 +1,6 @@
-// The back end without BPF: a perf event of each site on each processor. They fire in every process that maps the
-// file; those of others are left out here. Registers and the top of the stack come with the hit; texts, and operands
-// elsewhere in memory, are read afterwards out of the running process. Methods are counted here.
+// The back end without BPF: a perf event for each site on each processor. They fire in every process that maps the
+// file; hits of other processes are dropped here. Registers and the top of the stack come with the hit; texts, and
+// operands elsewhere in memory, are read later from the running process. Methods are counted here.
 #pragma once
 
 #include <memory>

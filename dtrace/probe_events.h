@@ -1,11 +1,11 @@
 // ProbeEvents: hits of HotSpot's probes as events of trace.dtd, in the order of time.
 //
-// Definitions come before their first use. threadId is java.lang.Thread's own id, of threads that were there before as
-// add_running_threads() tells it, or a monitor, method or allocation probe; other threads get 10^12 + inner kernel id,
-// the name that the kernel has for them (15 bytes), and keep it. Classes are told apart by name and loader where they
-// are loaded under our eyes, else by name. Probes see the carrier of a virtual thread. Objects have no identity in
-// probes: objAlloc's ids are never referred to, those of monitors last as long as the monitor. Probes without an
-// element are counted only. One thread. The sink is borrowed.
+// Definitions come before their first use. threadId is java.lang.Thread's own id, if a probe (of threads, monitors,
+// methods or allocations) or add_running_threads() gives it; other threads get 10^12 + inner kernel id and the name
+// that the kernel has for them (15 bytes), and keep both. Classes that are loaded during the trace are distinguished by
+// name and loader, others by name. Probes see the carrier of a virtual thread. Probes give objects no identity: ids of
+// objAlloc are never referred to, those of monitors are valid as long as the monitor. Probes without an element are
+// only counted. One thread. The sink is borrowed.
 #pragma once
 
 #include <cstdint>
@@ -28,23 +28,23 @@
 namespace jtrace::dtrace {
 
 struct EventOptions {
-  // Whether events of a method (class in internal form, "" for none) are wanted; not set: all.
+  // Whether events of a method (class in internal form, "" for none) are wanted; if not set: all.
   std::function<bool(std::string_view class_name, std::string_view method)> wanted;
-  // More of a class than its name; `loader_data` 0: of one that was loaded before. Not set: nothing.
+  // Facts about a class besides its name; `loader_data` 0: a class that was loaded before. If not set: none.
   std::function<std::optional<coreinspect::ClassDefinition>(std::string_view name, std::uint64_t loader_data)> class_of;
-  // A copied stack as text; of hits that have one. It stands in objAlloc's contextData, else in an option after the
-  // element: "PROBE THREADID TEXT".
+  // The text of a copied stack, for hits that have one. It becomes contextData of an objAlloc, otherwise an option
+  // after the element: "PROBE THREADID TEXT".
   std::function<std::string(const CopiedStack&)> stack_text;
 };
 
 struct EventCounts {
   std::uint64_t taken = 0;                // hits of chosen probes
-  std::uint64_t filtered = 0;             // that EventOptions::wanted did not want
-  std::uint64_t without_element = 0;      // that trace.dtd has no element for
-  std::uint64_t exits_without_entry = 0;  // methods entered before the trace, or whose entry was lost
-  std::uint64_t missing_texts = 0;        // texts that could not be read: "?" is written
+  std::uint64_t filtered = 0;             // rejected by EventOptions::wanted
+  std::uint64_t without_element = 0;      // for which trace.dtd has no element
+  std::uint64_t exits_without_entry = 0;  // of methods entered before the trace, or whose entry was lost
+  std::uint64_t missing_texts = 0;        // texts that could not be read, written as "?"
   std::uint64_t cut_texts = 0;
-  std::uint64_t unknown_methods = 0;  // hits of counted methods of which no more is known
+  std::uint64_t unknown_methods = 0;  // hits of counted methods whose names are not known
 };
 
 class ProbeEvents {
@@ -52,13 +52,14 @@ class ProbeEvents {
   ProbeEvents(trace::EventSink& sink, const target::Process& process, const std::vector<TracedSite>& sites,
               const ClockAnchor& anchor, EventOptions options = {});
 
-  // Threads that run already: each is defined where it is first referred to, or with `define` now, at `time`.
+  // The threads that run already: each is defined at its first reference or, with `define`, now, at `time`.
   Result<> add_running_threads(const std::vector<EarlierThread>& threads, bool define, trace::Time time);
   Result<> write(const ProbeRecord& record);
-  // methodCount of what the kernel has counted; of methods whose first hit was lost nothing is known but how often.
+  // Writes a methodCount for each method that the kernel has counted; for methods whose first hit was lost only the
+  // number is known.
   Result<> write_counts(const std::vector<MethodHits>& hits);
   const EventCounts& counts() const { return counts_; }
-  // Hits were lost: open frames and owners of monitors are no longer known.
+  // Hits were lost: open frames and owners of monitors are not known any more.
   void forget_after_loss();
 
  private:

@@ -1,5 +1,5 @@
-// The probe sites of one ELF file (a libjvm.so), with what uprobes need: offsets in the file. Reads by libelf. Threads:
-// any. The file is another's: whatever does not fit is an error or is skipped and counted, never believed.
+// The probe sites of one ELF file (a libjvm.so), with the data that uprobes need: offsets in the file. Reads by libelf.
+// Threads: any. The file is not trusted: invalid parts are errors, or are skipped and counted.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace jtrace::dtrace {
 
-// One place in the code where a probe fires. A probe may have several, each with other operands.
+// One place in the code where a probe fires. A probe may have several, with different operands.
 struct ProbeSite {
   std::string provider;
   std::string name;
   std::uint64_t address = 0;           // virtual address in the file
-  std::uint64_t offset = 0;            // in the file: what a uprobe is set at
+  std::uint64_t offset = 0;            // in the file: the place of the uprobe
   std::uint64_t semaphore_offset = 0;  // in the file, of the 16-bit counter that enables it; 0: none
   std::string arguments;
   std::vector<Operand> operands;
@@ -26,13 +26,13 @@ struct ProbeSite {
 
 struct ProbeImage {
   std::vector<ProbeSite> sites;     // in the order of the notes
-  std::size_t skipped = 0;          // notes that are none, or whose site lies in no segment
-  bool has_notes = false;           // there is a .note.stapsdt at all
+  std::size_t skipped = 0;          // invalid notes, or notes whose site is in no segment
+  bool has_notes = false;           // there is a .note.stapsdt
   std::uint64_t first_address = 0;  // lowest virtual address of a segment, rounded down to its page
-  std::string build_id;             // hexadecimal; "" where there is none
+  std::string build_id;             // hexadecimal; "" if it has none
 };
 
-// `fd`: an ELF file, readable (its offset is not used). Errors: kMalformed, not an ELF64 file for x86-64; they name
+// `fd`: an ELF file, readable (its offset is not used). Errors: kMalformed: not an ELF64 file for x86-64; they name
 // `path`.
 Result<ProbeImage> read_probe_image(int fd, const std::string& path);
 

@@ -1,12 +1,12 @@
-// The eBPF program behind all chosen probe sites: made at run time out of the operands in the notes, so that neither a
-// compiler nor BTF is needed. Pure: makes instructions, loads nothing.
+// The eBPF program for all chosen probe sites: generated at run time from the operands in the notes, so that neither a
+// compiler nor BTF is needed. Pure: generates instructions, loads nothing.
 //
-// The site is known by its attach cookie. A hit becomes one record in the ring: site, thread, time and the operands as
-// 64-bit numbers. A text is sent once, in a record of its own before the event that first needs it, and is known
-// afterwards by its address and length; symbols that were sent are remembered in a map, for as long as no class was
-// unloaded (their memory may then become another text). Hits, lost records and unreadable operands are counted in a
-// map. A site may send the registers and the stack along: page by page from the stack pointer up, until the stack ends
-// or kStackPages are copied.
+// The site is identified by its attach cookie. A hit becomes one record in the ring: site, thread, time and the
+// operands as 64-bit numbers. A text is sent once, in a record of its own before the first event that needs it, and is
+// then identified by its address and length; symbols that were sent are remembered in a map until a class is unloaded
+// (other text may then use their memory). Hits, lost records and unreadable operands are counted in a map. A site may
+// also send the registers and the stack: page by page from the stack pointer up, until the end of the stack or until
+// kStackPages are copied.
 #pragma once
 
 #include <linux/bpf.h>
@@ -20,15 +20,15 @@
 
 namespace jtrace::dtrace {
 
-// A chosen site: what it is and what is wanted of it. Its index is its cookie.
+// A chosen site: its probe and what it does at a hit. Its index is its cookie.
 struct TracedSite {
   const Probe* probe = nullptr;
   const ProbeSite* site = nullptr;
-  bool records = true;          // false: only counted (and heeded, where it ends the life of symbols)
+  bool records = true;          // false: only counted (and, if it ends the life of symbols, processed)
   bool ends_symbols = false;    // class__unloaded
-  bool chosen = true;           // by the user; false: needed to understand the others
-  bool counts_methods = false;  // method__entry: counted in the kernel by method; a record for the first hit alone
-  bool copies_stack = false;    // registers and stack come with each record
+  bool chosen = true;           // by the user; false: needed to interpret the others
+  bool counts_methods = false;  // method__entry: counted in the kernel by method; only the first hit has a record
+  bool copies_stack = false;    // each record has registers and stack
 };
 
 // Layout of the counters: the only element of an array map.
@@ -40,7 +40,7 @@ struct SiteCounters {
 };
 inline constexpr std::uint32_t kCountersHeader = 64;  // bytes before the first SiteCounters; the first word: generation
 
-// A method in the map of counts. The generation is that of the symbols: what their addresses mean ends with it.
+// A method in the map of counts. The generation is that of the symbols: their addresses are valid only within it.
 struct MethodKey {
   std::uint64_t generation = 0, class_name = 0, name = 0, signature = 0;
   friend auto operator<=>(const MethodKey&, const MethodKey&) = default;
@@ -70,7 +70,7 @@ struct TextHeader {
   std::uint32_t copied;  // bytes that follow; less than length: cut, or unreadable
   std::uint32_t unreadable;
 };
-inline constexpr std::uint32_t kTextSizes[] = {64, 512, 8192};  // room for texts, by length
+inline constexpr std::uint32_t kTextSizes[] = {64, 512, 8192};  // record sizes for texts, by length
 inline constexpr std::uint32_t kLongestText = kTextSizes[2];
 inline constexpr std::size_t kMaxOperands = 16;  // of one site; further ones are left out
 
@@ -81,7 +81,7 @@ struct ProgramMaps {
   int methods = -1;   // hash: MethodKey -> count, 8 bytes; where a site counts methods
 };
 
-// `tgid`: the process in the first pid namespace; 0: whoever comes.
+// `tgid`: the process in the first pid namespace; 0: any process.
 Result<std::vector<bpf_insn>> make_probe_program(const std::vector<TracedSite>& sites, const ProgramMaps& maps,
                                                  std::uint32_t tgid);
 

@@ -3,9 +3,9 @@
 // Back ends, in the order in which open() tries them:
 //   uprobe_multi   BPF, one link for all sites (Linux 6.6; earlier than 6.11 it saw one thread only and is not used)
 //   perf_bpf       BPF, a perf event for each site (Linux 5.15)
-//   perf           perf events alone: no BPF; texts are read afterwards out of the running process
-// Nothing is written into the process from user space; the kernel puts its breakpoints in and takes them out when the
-// descriptors close, also when this process is killed. Ownership: owns them all. One thread.
+//   perf           perf events alone: no BPF; texts are read later from the running process
+// User space writes nothing into the process; the kernel inserts its breakpoints and removes them when the descriptors
+// are closed, also if this process is killed. Ownership: owns the descriptors. One thread.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 namespace jtrace::dtrace {
 
 struct ProbeText {
-  std::string_view text;  // modified UTF-8, as it stands in the JVM
+  std::string_view text;  // modified UTF-8, as in the JVM
   bool cut = false;       // longer than kLongestText
   bool missing = false;   // it could not be read
 };
@@ -33,19 +33,19 @@ struct ProbeText {
 // Registers and stack of a thread in a probe.
 struct CopiedStack {
   std::array<std::uint64_t, kStackRegisters> registers{};  // numbered as Register, then the program counter
-  std::uint64_t start = 0;                                 // where the first byte stood
-  std::vector<std::byte> bytes;                            // as far as it could be copied, kStackPages at most
+  std::uint64_t start = 0;                                 // address of the first byte
+  std::vector<std::byte> bytes;                            // as far as it could be copied, at most kStackPages
   std::uint64_t pc() const { return registers[kRegisterCount]; }
 };
 
-// One hit. Good until the function it is given to returns.
+// One hit. Valid until the function to which it is passed returns.
 struct ProbeRecord {
   std::uint32_t site = 0;  // index into the sites of open()
-  std::uint32_t tid = 0;   // kernel's id of the thread, in our pid namespace
+  std::uint32_t tid = 0;   // kernel's id of the thread, in this process's pid namespace
   std::uint64_t time = 0;  // CLOCK_MONOTONIC, ns
   std::span<const std::uint64_t> operands;
-  std::span<const ProbeText> texts;    // by operand; that of a text stands at its pointer
-  const CopiedStack* stack = nullptr;  // of a site that copies it
+  std::span<const ProbeText> texts;    // by operand; a text is at the index of its pointer
+  const CopiedStack* stack = nullptr;  // if the site copies it
 };
 using RecordFunction = std::function<Result<>(const ProbeRecord&)>;
 
@@ -64,25 +64,25 @@ struct SourceOptions {
 
 class ProbeSource {
  public:
-  // `libjvm` and `sites` are borrowed and must outlive the source. Errors: those of the last back end tried, with why
-  // the others were not.
+  // `libjvm` and `sites` are borrowed and must outlive the source. Errors: those of the last back end tried, with the
+  // reasons why the others failed.
   static Result<std::unique_ptr<ProbeSource>> open(const target::Process& process, const Libjvm& libjvm,
                                                    const std::vector<TracedSite>& sites, const SourceOptions& options);
   virtual ~ProbeSource() = default;
 
-  // Hands out what has come, in the order of time, all but the last moments (`all`: those too). An error of `function`
-  // ends it and is returned.
+  // Passes the hits that have arrived to `function`, in the order of time, except those of the last moments (with
+  // `all`: all). An error of `function` ends it and is returned.
   virtual Result<> drain(const RecordFunction& function, bool all) = 0;
-  // Takes the probes out; what came before can still be drained.
+  // Removes the probes; earlier hits can still be drained.
   virtual void detach() = 0;
   // By site.
   virtual Result<std::vector<SiteCounters>> counters() = 0;
 
-  // Of sites that count methods, in no order. Whole once the source is detached.
+  // For sites that count methods, in no order. Complete once the source is detached.
   virtual Result<std::vector<MethodHits>> method_hits() = 0;
 
   virtual BackEnd back_end() const = 0;
-  // Why it is this back end: "" or what was tried before and failed.
+  // Why this back end was chosen: "", or which ones were tried before and failed.
   const std::string& reason() const { return reason_; }
 
  private:

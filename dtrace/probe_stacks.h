@@ -1,9 +1,9 @@
 // ProbeStacks: the stack that was copied in a probe as one line, innermost frame first, frames separated by ';'.
 //
-// A Java frame is "java/lang/Object.wait:123" (line; "native" of a native method; nothing where it is not known), a
-// native one "libjvm.so!ObjectMonitor::wait(...)", or "libjvm.so+0x1234" without a symbol, a stub of the VM
-// "~call_stub". A stack that could not be followed to its end has "..." there. Unwound by coreinspect out of the copy,
-// after the thread went on. Borrows the facts. One thread.
+// A Java frame is "java/lang/Object.wait:123" (line; "native" for a native method; nothing if unknown), a native frame
+// "libjvm.so!ObjectMonitor::wait(...)", or "libjvm.so+0x1234" without a symbol, a stub of the VM "~call_stub". A stack
+// that could not be followed to its end ends with "...". coreinspect unwinds the copy after the thread has continued.
+// Borrows the facts. One thread.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class ProbeStacks {
 
   std::string text(const CopiedStack& stack);
   std::uint64_t total() const { return total_; }
-  std::uint64_t cut() const { return cut_; }  // those with "..."
+  std::uint64_t cut() const { return cut_; }  // stacks that end with "..."
 
  private:
   explicit ProbeStacks(std::unique_ptr<coreinspect::CopiedStackWalker> walker) : walker_(std::move(walker)) {}

@@ -1,6 +1,6 @@
-// ProbeSummary: how often probes fired, and how long what they begin and end took: X__begin/X__end, X__entry/X__return,
-// contended__enter/entered, wait/waited, per thread. Counts come from the kernel, durations from the records. One
-// thread.
+// ProbeSummary: the number of hits of each probe, and the durations of what pairs of probes begin and end:
+// X__begin/X__end, X__entry/X__return, contended__enter/entered, wait/waited, per thread. Counts come from the kernel,
+// durations from the records. One thread.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class ProbeSummary {
   const std::vector<TracedSite>& sites_;
   std::vector<Role> roles_;  // by site
   std::vector<Pair> pairs_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> open_;  // thread and pair -> begun at
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> open_;  // thread and pair -> begin
 };
 
 }  // namespace jtrace::dtrace

@@ -1,5 +1,6 @@
-// RecordQueue: records with their texts, put into the order of time. The ring gives them in the order in which they
-// were begun, which is nearly that; the last moments are held back, since an earlier record may still come. One thread.
+// RecordQueue: puts records with their texts into the order of time. The ring returns them in the order in which they
+// were begun, which is nearly that of time; records of the last moments are held back, because an earlier one may still
+// follow. One thread.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,12 @@ class RecordQueue {
  public:
   explicit RecordQueue(const std::vector<TracedSite>& sites) : sites_(sites) {}
 
-  // What stands at an address from now on.
+  // Sets the text that is at an address from now on.
   void define_text(std::uint64_t address, std::uint32_t length, std::string_view text, bool missing);
-  // Texts are taken as they are defined now.
+  // The texts of the record are those that are defined now.
   void add(std::uint32_t site, std::uint32_t tid, std::uint64_t time, std::span<const std::uint64_t> operands,
            std::unique_ptr<CopiedStack> stack = nullptr);
-  // Hands out everything before `time` (monotonic, ns), in the order of time.
+  // Passes everything before `time` (monotonic, ns) to `function`, in the order of time.
   Result<> release(std::uint64_t time, const RecordFunction& function);
 
  private:

@@ -1,5 +1,4 @@
-// CounterSource: the counters of one JVM, live (its file or its memory), saved, or out of a core; read any number of
-// times.
+// CounterSource: the counters of one JVM, live (its file or its memory), saved, or of a core; read any number of times.
 //
 // In file mode nothing is created, locked, deleted, signalled or attached to; in memory mode the memory is read.
 // Ownership: owns the process's descriptors and the file; movable. Threads: one at a time.
@@ -23,33 +22,34 @@ enum class SourceKind : std::uint8_t { kFile, kMemory, kSaved, kCore };
 std::string_view source_name(SourceKind kind);  // "file", "memory", "saved", "core"
 
 struct SourceOptions {
-  bool trust = false;    // a named file that others could have put in place
-  bool stale = false;    // a named file of a JVM that is gone
-  bool partial = false;  // what is whole of a cut or corrupt file
+  bool trust = false;    // accept a named file that others could have put in place
+  bool stale = false;    // accept a named file of a JVM that has ended
+  bool partial = false;  // read the valid part of a truncated or corrupt file
   // How long to wait for a JVM that is starting.
   std::chrono::milliseconds wait{1000};
   bool any_state = false;  // do not wait: read a region that is not accessible yet
-  // Map the file of a live JVM: for who reads it often (see MappedFile).
+  // Map the file of a live JVM, for frequent reads (see MappedFile).
   bool mapped = false;
-  // Layouts shared with other sources: for who reads many JVMs.
+  // Layouts shared with other sources, for readers of many JVMs.
   std::shared_ptr<LayoutCache> layouts = {};
-  // Where the region is in the process's memory, when coreinspect knows it (PerfMemory::_start); else it is searched.
+  // The address of the region in the process's memory, if coreinspect has found it (PerfMemory::_start); otherwise it
+  // is searched.
   std::optional<target::Address> address = {};
 };
 
-// A region in memory that is nobody's any more: of a core, whose PerfMemory coreinspect has found.
+// A region in the memory of a core, whose PerfMemory coreinspect has found.
 struct CoreRegion {
   std::shared_ptr<const target::MemoryReader> memory;
   target::Address base = 0;     // PerfMemory::_start
   std::uint64_t capacity = 0;   // bytes from there to PerfMemory::_end; 0: unknown
   std::string name;             // the core's path
   pid_t nspid = 0;              // the JVM's own pid
-  std::string libjvm_build_id;  // "" where unknown
+  std::string libjvm_build_id;  // "" if unknown
 };
 
 class CounterSource {
  public:
-  // Errors: kNotAttachable (not a JVM), kRefused (keeps no counters), kPermission, kTimeout (still starting).
+  // Errors: kNotAttachable (not a JVM), kRefused (it has no counters), kPermission, kTimeout (still starting).
   static Result<CounterSource> of_process(pid_t pid, const SourceOptions& options = {});
   static Result<CounterSource> of_process(target::Process process, const SourceOptions& options = {});
   // Errors: kNotFound (also a stale file, unless options.stale), kPermission, kMalformed, kTimeout (not accessible).
@@ -64,7 +64,7 @@ class CounterSource {
   const RegionFile* file() const { return file_.get(); }  // null: memory
   target::Address address() const { return address_; }    // of the region in the process's or core's memory; 0: a file
   const CoreRegion* core() const { return core_.get(); }  // null: not of a core
-  // What the user should know: wrong file, overflow, entries that are missing.
+  // Warnings for the user: wrong file, overflow, missing entries.
   std::vector<std::string> warnings() const;
 
   // A stable snapshot; read_once is the fast one (see Snapshot).
@@ -72,7 +72,7 @@ class CounterSource {
   Result<> read_once(Snapshot& into);
   // The snapshot that was taken when the source was opened.
   const Snapshot& first() const { return first_; }
-  // True when the process is gone. Never blocks; saved files never end.
+  // True if the process has ended. Never blocks; saved files never end.
   bool has_ended() const { return process_ && process_->has_exited(); }
 
  private:

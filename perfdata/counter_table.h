@@ -1,5 +1,5 @@
-// CounterTable: the counters of a layout as views show them: sorted by name, filtered, with the true unit and
-// freshness, and with the six pseudo counters sun.perfdata.* that the JDK's tools make of the prologue.
+// CounterTable: the counters of a layout for views: sorted by name, filtered, with the correct unit and freshness, and
+// with the six pseudo counters sun.perfdata.* that the JDK's tools make from the prologue.
 //
 // Built once for a layout and used for all snapshots that share it. Ownership: shares the layout. Threads: immutable.
 #pragma once
@@ -16,14 +16,14 @@
 
 namespace jtrace::perfdata {
 
-// What jdk.internal.jvmstat's PerfDataBuffer adds: sun.perfdata.majorVersion and so on.
+// The counters that jdk.internal.jvmstat's PerfDataBuffer adds: sun.perfdata.majorVersion and so on.
 enum class Pseudo : std::uint8_t { kNone, kMajor, kMinor, kOverflow, kSize, kTimestamp, kUsed };
 
 struct Row {
   std::string_view name;
   const Counter* counter = nullptr;  // null for a pseudo counter
   Pseudo pseudo = Pseudo::kNone;
-  bool secret = false;  // text that may hold passwords: masked unless asked for
+  bool secret = false;  // text that may contain passwords: masked unless asked for
   std::uint8_t units = 0;
   std::uint8_t variability = 0;
   std::uint8_t flags = 0;
@@ -36,7 +36,7 @@ using NameFilter = std::function<bool(std::string_view)>;
 
 class CounterTable {
  public:
-  // An empty filter lets all through.
+  // An empty filter accepts all.
   CounterTable(const Snapshot& snapshot, const NameFilter& filter, bool pseudo_counters = true);
 
   bool is_for(const Snapshot& snapshot) const { return snapshot.shared_layout() == layout_; }
@@ -44,7 +44,7 @@ class CounterTable {
   const VmTraits& traits() const { return traits_; }
 
   std::int64_t long_value(const Snapshot& snapshot, const Row& row) const;
-  // Of a row that is text: as UTF-8, secrets masked; bytes of an unknown type as hex digits.
+  // For a row that is text: UTF-8, secrets masked; bytes of an unknown type as hex digits.
   std::string text_value(const Snapshot& snapshot, const Row& row, bool show_secrets) const;
 
  private:
@@ -53,8 +53,8 @@ class CounterTable {
   std::vector<Row> rows_;
 };
 
-// `text` (a command line) with the values of -Dname=value and --name=value replaced by "***" where the name looks like
-// a secret's (base/strings.h, looks_secret).
+// `text` (a command line) with the values of -Dname=value and --name=value replaced by "***" if the name looks like a
+// secret's (base/strings.h, looks_secret).
 std::string mask_secrets(std::string_view text);
 
 }  // namespace jtrace::perfdata

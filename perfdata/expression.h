@@ -23,7 +23,7 @@ namespace jtrace::perfdata {
 
 class Expression {
  public:
-  // kUsage with the place of the fault. The whole must be a condition, not a number.
+  // kUsage with the position of the fault. The whole must be a condition, not a number.
   static Result<Expression> parse(std::string_view text);
 
   struct Name {
@@ -31,10 +31,10 @@ class Expression {
     bool rate = false;  // rate(text)
     friend bool operator==(const Name&, const Name&) = default;
   };
-  // Each once, in order.
+  // Each name once, in order.
   const std::vector<Name>& names() const { return names_; }
 
-  // Nothing for a name that has no value now: then a comparison with it does not hold, nor does `not` of it.
+  // Nothing for a name that has no value now: then neither a comparison with it nor its negation by `not` holds.
   using Values = std::function<std::optional<double>(const Name&)>;
   bool holds(const Values& values) const;
 

@@ -15,7 +15,7 @@ namespace jtrace::perfdata {
 constexpr std::uint32_t kMagic = 0xcafec0c0;  // always in big-endian order, whatever byte_order says
 constexpr std::size_t kPrologueSize = 32;
 constexpr std::size_t kEntryHeaderSize = 20;
-// No region is larger: -XX:PerfDataMemorySize goes to 2 MiB; a hostile prologue could say 2 GiB.
+// No region is larger: -XX:PerfDataMemorySize allows up to 2 MiB; an invalid prologue could claim 2 GiB.
 constexpr std::size_t kMaxRegionSize = 16u << 20;
 
 // Offsets of the prologue's fields.
@@ -39,14 +39,15 @@ struct Prologue {
   std::uint8_t minor = 0;
   bool accessible = false;           // the JVM has initialised far enough for readers
   std::uint32_t used = 0;            // bytes, prologue included
-  std::uint32_t overflow = 0;        // bytes of counters that did not fit and cannot be seen
+  std::uint32_t overflow = 0;        // bytes of counters that did not fit and are not visible
   std::int64_t modification_ns = 0;  // os::elapsed_counter of the last new entry (ns since the VM's start on Linux)
   std::uint32_t entry_offset = 0;
   std::uint32_t entry_count = 0;  // as declared; raised before the entry is filled in
 
   friend bool operator==(const Prologue&, const Prologue&) = default;
 };
-// True when both say that the same entries are there: what a Layout hangs on. The rest are values like any other.
+// True if both prologues describe the same entries, on which a Layout depends. The other fields are values like any
+// other.
 inline bool same_entries(const Prologue& a, const Prologue& b) {
   return a.byte_order == b.byte_order && a.used == b.used && a.entry_offset == b.entry_offset &&
          a.entry_count == b.entry_count;

@@ -1,12 +1,13 @@
-// GcTracker: every collection that a series of snapshots lets us know of, with start and end in ticks, and the exact
-// number of those that came and went between two snapshots.
+// GcTracker: the collections that a series of snapshots shows, with start and end in ticks, and the exact number of
+// those that began and ended between two snapshots.
 //
-// HotSpot's TraceCollectorStats (gc/shared/collectorCounters.cpp) raises invocations and sets lastEntryTime at the
-// start of a pause, lastExitTime at its end; a snapshot shows the last pause of each collector only.
+// HotSpot's TraceCollectorStats (gc/shared/collectorCounters.cpp) increments invocations and sets lastEntryTime at the
+// start of a pause, lastExitTime at its end; a snapshot shows only the last pause of each collector.
 //
 // Shenandoah of JDK 11 to 17 counts its concurrent cycles and the pauses within them as one collector
-// (shenandoahMonitoringSupport.cpp): a pause begins before the exit time of the cycle is set. The cycle is missed then,
-// its pauses are not. A look may also be torn: an entry time beside an older number. Threads: one at a time.
+// (shenandoahMonitoringSupport.cpp): a pause begins before the exit time of the cycle is set. The cycle then counts as
+// missed, its pauses do not. A sample may also be inconsistent: an entry time with an older number. Threads: one at a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,9 @@ struct GcPause {
 
 class GcTracker {
  public:
-  // Pauses that ended since the last call (of the first call: none), by their start.
+  // Pauses that ended since the last call (none in the first call), ordered by their start.
   const std::vector<GcPause>& observe(const Snapshot& snapshot);
-  // Pauses that nothing is known of but that they were: in the last call, and in all.
+  // Pauses of which only the number is known: in the last call, and in all calls.
   std::int64_t newly_missed() const { return newly_missed_; }
   std::int64_t missed() const { return missed_; }
   std::int64_t seen() const { return seen_; }
@@ -39,11 +40,11 @@ class GcTracker {
     const Counter* invocations = nullptr;
     const Counter* entry = nullptr;
     const Counter* exit = nullptr;
-    bool started = false;         // a first look was had
+    bool started = false;         // there was a first sample
     std::int64_t completed = 0;   // number of the last pause that has ended
     std::int64_t last_entry = 0;  // of that pause
     std::int64_t last_exit = 0;
-    std::int64_t running = 0;  // number of the pause that runs (0: none), and its start
+    std::int64_t running = 0;  // number of the running pause (0: none), and its start
     std::int64_t running_entry = 0;
   };
   void resolve(const Snapshot& snapshot);

@@ -1,5 +1,5 @@
-// HeapSize: how large the heap may grow and what it has got, as MemoryMXBean says it, out of the counters of the
-// spaces. Each collector counts in its own way:
+// HeapSize: the maximum and committed size of the heap, as MemoryMXBean reports them, from the counters of the spaces.
+// Collectors count in different ways:
 //
 //   G1                   each generation may have the whole heap; up to JDK 17 every capacity is padded by one object
 //                        alignment for each space below it (jstat of old could not divide by 0)
@@ -20,11 +20,11 @@
 
 namespace jtrace::perfdata {
 
-// A counter of bytes that a capacity is (".capacity", ".maxCapacity"), without G1's padding. Nothing where the JVM has
-// no such counter.
+// A capacity counter in bytes (".capacity", ".maxCapacity"), without G1's padding. Nothing if the JVM has no such
+// counter.
 std::optional<double> space_capacity(const Snapshot& snapshot, const std::string& name);
 
-// MemoryUsage.getMax() of the heap, bytes. Nothing where the JVM says nothing of its heap.
+// MemoryUsage.getMax() of the heap, bytes. Nothing if the JVM has no counters of its heap.
 std::optional<double> heap_max(const Snapshot& snapshot);
 
 }  // namespace jtrace::perfdata

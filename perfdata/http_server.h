@@ -19,7 +19,7 @@ namespace jtrace::perfdata {
 struct HttpRequest {
   std::string method;
   std::string path;    // without the query
-  std::string accept;  // the Accept header; "" where there is none
+  std::string accept;  // the Accept header; "" if there is none
   std::string host;
 };
 struct HttpResponse {
@@ -27,7 +27,7 @@ struct HttpResponse {
   std::string type = "text/plain; charset=utf-8";
   std::string body = {};
 };
-// Nothing where the bytes are no request (yet).
+// False if the bytes are not a complete request.
 bool parse_http_request(std::string_view text, HttpRequest& request);
 
 class HttpServer {
@@ -41,7 +41,7 @@ class HttpServer {
   // "127.0.0.1:9797", "[::1]:9797", ":0" (all addresses, a free port). Errors: kUsage, kSystem (in use, not allowed).
   static Result<HttpServer> listen(const std::string& address, Handler handler);
 
-  std::string address() const;  // with the port that was had
+  std::string address() const;  // with the port that is used
   bool is_loopback() const { return loopback_; }
   // Serves until `stop_fd` is readable; calls `idle` at least every `idle_interval`.
   Result<> run(int stop_fd, std::chrono::milliseconds idle_interval, const std::function<void()>& idle);
@@ -55,7 +55,7 @@ class HttpServer {
   };
   HttpServer() = default;
   void accept_all();
-  // False when the client is done with.
+  // False if the client is finished.
   bool serve(Client& client, short events);
   void answer(Client& client);
 

@@ -1,8 +1,8 @@
-// The columns of the JDK's jstat, byte for byte as JDK 25 prints them, of any region from JDK 8 to 27.
+// The columns of the JDK's jstat, byte for byte as JDK 25 prints them, for any region of JDK 8 to 27.
 //
 // Headings, widths, decimals and formulas: jdk.jcmd, sun/tools/jstat/resources/jstat_options of JDK 25; alignment and
 // rounding: HeaderClosure, RowClosure, Alignment and java.text.DecimalFormat (HALF_EVEN of the exact binary value, as
-// printf has it). A value that is not there is "-", but counts as 0 in GCT. Pure, one view belongs to one thread.
+// in printf). A missing value is "-", but counts as 0 in GCT. Pure, one view belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ std::vector<std::string_view> jstat_options();
 
 class JstatView {
  public:
-  // Nothing where there is no such option. With `timestamp` the first column is the age of the JVM (jstat -t).
+  // Nothing if there is no such option. With `timestamp` the first column is the age of the JVM (jstat -t).
   static std::optional<JstatView> of(std::string_view option, bool timestamp);
 
   // Without newline.
   std::string header() const;
   // `wall_ms`: the reader's wall clock, for the timestamp.
   std::string row(const Snapshot& snapshot, std::int64_t wall_ms);
-  // True where a column shows the used part of eden.
+  // True if a column shows the used part of eden.
   bool shows_eden() const;
 
  private:
@@ -37,7 +37,7 @@ class JstatView {
 
   std::vector<std::size_t> columns_;  // of the table in jstat.cpp
   std::shared_ptr<const Layout> layout_;
-  std::vector<std::vector<const Counter*>> counters_;  // of each column, in the order its formula names them
+  std::vector<std::vector<const Counter*>> counters_;  // of each column, in the order of its formula
   const Counter* frequency_ = nullptr;
   const Counter* begin_ = nullptr;
 };

@@ -1,7 +1,7 @@
-// JvmSet: the JVMs of this machine as they come and go, each with its counters open.
+// JvmSet: the JVMs of this machine, each with its counters open; JVMs that start or end are added and removed.
 //
-// refresh() looks at each new process once; one that is no JVM is looked at again while it is young (a shell may become
-// a JVM by exec) and then now and then. Ownership: owns the sources. Threads: one at a time.
+// refresh() examines each new process once. A process that is not a JVM is examined again while it is young (a shell
+// may become a JVM by exec), and then from time to time. Ownership: owns the sources. Threads: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,16 @@ struct LiveJvm {
 
 class JvmSet {
  public:
-  // `say` gets a line for each JVM that comes, goes or cannot be read.
+  // `report` gets a line for each JVM that starts, ends or cannot be read.
   JvmSet(const SourceOptions& options, std::function<void(const std::string&)> report)
       : options_(options), report_(std::move(report)) {
     options_.layouts = std::make_shared<LayoutCache>();
   }
 
-  // True when JVMs have come or gone.
+  // True if JVMs were added or removed.
   bool refresh();
-  // A new snapshot of each; those that cannot be read any more go. True when some have gone, or a layout has changed.
+  // Takes a new snapshot of each JVM; removes those that cannot be read any more. True if some were removed, or a
+  // layout has changed.
   bool read_all();
 
   const std::vector<std::unique_ptr<LiveJvm>>& jvms() const { return jvms_; }  // by pid

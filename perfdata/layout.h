@@ -1,9 +1,9 @@
-// Layout: which counters an hsperfdata region holds and where the value of each stands.
+// Layout: the counters of an hsperfdata region, and the places of their values.
 //
 // Parsed from a private copy of the region's bytes (file, process memory, core, saved file, either byte order). The
-// bytes may be hostile: every offset is checked, nothing is quadratic, at most kMaxRegionSize bytes are looked at.
-// Entries are never moved or removed by HotSpot, so a Layout stays true for a region until its prologue's used or
-// entry_count change. Ownership: owns the names. Threads: immutable after parse().
+// bytes may be hostile: every offset is checked, nothing is quadratic, at most kMaxRegionSize bytes are read. HotSpot
+// never moves or removes entries, so a Layout is valid for a region until its prologue's used or entry_count changes.
+// Ownership: owns the names. Threads: immutable after parse().
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace jtrace::perfdata {
 enum class ValueKind : std::uint8_t {
   kLong,  // type J, scalar: 8 bytes in the region's byte order
   kText,  // type B, vector, unit String: bytes up to a NUL or the vector's end
-  kRaw,   // anything HotSpot does not write today: its bytes as they are
+  kRaw,   // a type that HotSpot does not write today: its bytes unchanged
 };
 
 struct Counter {
@@ -29,7 +29,7 @@ struct Counter {
   ValueKind kind = ValueKind::kRaw;
   char type = 0;  // JVM signature character
   std::uint8_t flags = 0;
-  std::uint8_t units = 0;        // as declared (see metadata.h for the true unit)
+  std::uint8_t units = 0;        // as declared (metadata.h has the correct unit)
   std::uint8_t variability = 0;  // Variability
   std::uint32_t entry_offset = 0;
   std::uint32_t entry_length = 0;
@@ -41,7 +41,7 @@ struct Counter {
 };
 
 struct ParseOptions {
-  bool partial = false;  // give what is whole of a truncated or corrupt region instead of an error
+  bool partial = false;  // return the valid part of a truncated or corrupt region instead of an error
 };
 
 class Layout {
@@ -55,13 +55,13 @@ class Layout {
   Layout(const Layout&) = delete;
   Layout& operator=(const Layout&) = delete;
 
-  // Of the bytes it was parsed from; what it says of another copy may be old (see Snapshot::prologue).
+  // Of the bytes that were parsed; for another copy it may be outdated (see Snapshot::prologue).
   const Prologue& prologue() const { return prologue_; }
   const std::vector<Counter>& counters() const { return counters_; }
-  // True when `bytes` hold the very same entries at the same places (the values aside): then this is their layout too.
-  // Only a complete layout without warnings describes other bytes.
+  // True if `bytes` have the same entries at the same places (values aside): then this is their layout too. Only a
+  // complete layout without warnings describes other bytes.
   bool describes(std::span<const std::byte> bytes) const;
-  // Linear: views look their names up once a layout. Of duplicates the last, as the JDK's reader has it.
+  // Linear: views look their names up once per layout. Of duplicates the last, as in the JDK's reader.
   const Counter* find(std::string_view name) const;
 
   bool complete() const { return incomplete_.empty(); }
@@ -79,11 +79,11 @@ class Layout {
   std::vector<std::string> warnings_;
 };
 
-// The prologue alone: size, magic, byte order, version and entry_offset are checked; `used` is not held against the
-// size.
+// Reads the prologue alone: size, magic, byte order, version and entry_offset are checked; `used` is not compared with
+// the size.
 Result<Prologue> parse_prologue(std::span<const std::byte> bytes);
 
-// Names that stand more than once, sorted.
+// Names that occur more than once, sorted.
 std::vector<std::string_view> duplicate_names(const Layout& layout);
 
 }  // namespace jtrace::perfdata

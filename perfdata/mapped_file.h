@@ -1,8 +1,8 @@
-// MappedFile: the file of a live JVM, mapped: the fastest way to read it again and again.
+// MappedFile: the mapped file of a live JVM: the fastest way to read it repeatedly.
 //
-// Meant for a file that its JVM is proven to map, which it never cuts. Should somebody else cut it all the same, the
-// read that meets it and all later ones fail (kNotFound; base/mapping_guard.h); read by RegionFile then.
-// Ownership: owns the mapping, not the descriptor; movable. Threads: any.
+// For a file that its JVM maps, as was checked; the JVM never truncates it. If another process truncates it, the read
+// that encounters this and all later ones fail (kNotFound; base/mapping_guard.h); use RegionFile then. Ownership: owns
+// the mapping, not the descriptor; movable. Threads: any.
 #pragma once
 
 #include <boost/interprocess/mapped_region.hpp>
@@ -15,7 +15,7 @@ namespace jtrace::perfdata {
 
 class MappedFile final : public target::MemoryReader {
  public:
-  // Of the size that the file had when it was opened. Error: kSystem.
+  // Maps the size that the file had when it was opened. Error: kSystem.
   static Result<MappedFile> map(const RegionFile& file);
 
   Result<std::size_t> read_some(target::Address address, std::span<std::byte> out) const override;

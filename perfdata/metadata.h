@@ -1,5 +1,5 @@
-// What a counter's number really means: its true unit and how fresh it is. HotSpot's declared units are wrong for some
-// counters, and many values move only when a collection publishes them.
+// The meaning of a counter's number: its correct unit and its freshness. HotSpot's declared units are wrong for some
+// counters, and many values change only when a collection publishes them.
 //
 // Pure functions, any thread. Checked against HotSpot's sources (JDK 8 to 27) and against running JVMs.
 #pragma once
@@ -14,7 +14,7 @@ namespace jtrace::perfdata {
 
 enum class Quantity : std::uint8_t {
   kNone,    // a number without a unit: threads, a version, a threshold
-  kEvents,  // how often something happened
+  kEvents,  // a number of events
   kBytes,
   kWords,        // heap words, 8 bytes each
   kTicks,        // of sun.os.hrt.frequency a second: wall time
@@ -25,15 +25,15 @@ enum class Quantity : std::uint8_t {
   kHertz,
   kText,
 };
-// Of the value as quantity_value() gives it: "", "events", "bytes", "seconds", "percent", "hertz", "text".
+// The unit of quantity_value(): "", "events", "bytes", "seconds", "percent", "hertz", "text".
 std::string_view quantity_unit(Quantity quantity);
 
-// When a value is brought up to date.
+// When a value is updated.
 enum class Freshness : std::uint8_t {
   kConstant,  // never changes
   kLive,      // as it happens
   kSampled,   // every 50 ms, by the StatSampler (JDK 24 and before; JDK-8241678)
-  kGc,        // at a collection only: between two of them it stands still, before the first it is 0
+  kGc,        // only at a collection: constant between two of them, 0 before the first
 };
 std::string_view freshness_name(Freshness freshness);  // "constant", "live", "sampled", "gc"
 
@@ -43,9 +43,9 @@ struct Metadata {
   bool unit_corrected = false;  // HotSpot declares another unit
 };
 
-// What the freshness of some counters hangs on, from the same snapshot.
+// Facts, from the same snapshot, on which the freshness of some counters depends.
 struct VmTraits {
-  bool has_sampler = false;      // sun.os.hrt.ticks is there: the StatSampler runs
+  bool has_sampler = false;      // sun.os.hrt.ticks exists: the StatSampler runs
   bool eden_only_at_gc = false;  // Serial and Parallel without the sampler
   double ticks_per_second = 1e9;
 

@@ -1,10 +1,10 @@
-// Counters of any number of JVMs as metrics: OpenMetrics 1.0 text, or Prometheus text 0.0.4 for what does not know it.
+// Counters of any number of JVMs as metrics: OpenMetrics 1.0 text, or Prometheus text 0.0.4 for clients without it.
 //
 //   sun.gc.collector.0.time  ->  hsperf_sun_gc_collector_time_seconds_total{pid="4711",main="app.Main",collector="0"}
 //
-// Numbers in a name become labels, units are base units and stand in the name, names are snake_case. Text is an info
-// metric; command lines, arguments and properties are kept out unless asked for (they hold passwords). The samples of a
-// family stand together whatever number of JVMs there are, so the text is laid out once for a set of JVMs and then only
+// Numbers in a name become labels, units are base units and part of the name, names are snake_case. Text is an info
+// metric; command lines, arguments and properties are left out unless asked for (they may contain passwords). The
+// samples of a family are adjacent for any number of JVMs, so the text is laid out once for a set of JVMs and then only
 // filled in. Ownership: shares the layouts. Threads: one at a time.
 #pragma once
 
@@ -26,11 +26,11 @@ std::string_view content_type(MetricsFormat format);
 
 struct MetricsOptions {
   NameFilter filter = {};
-  bool arguments = false;  // command line, JVM arguments, properties too
+  bool arguments = false;  // also command line, JVM arguments, properties
   bool show_secrets = false;
 };
 
-// The metric's name and labels of a counter's name: "sun.gc.collector.0.time" gives "hsperf_sun_gc_collector_time" and
+// The metric's name and labels for a counter's name: "sun.gc.collector.0.time" gives "hsperf_sun_gc_collector_time" and
 // collector="0". For tests.
 struct MetricName {
   std::string name;
@@ -38,19 +38,19 @@ struct MetricName {
 };
 MetricName metric_name(std::string_view counter);
 
-class SampleBuffer;  // of the samples' text while they are made
+class SampleBuffer;  // the text of the samples while it is built
 
 class MetricsWriter {
  public:
   explicit MetricsWriter(MetricsOptions options) : options_(std::move(options)) {}
 
-  // Lays the metrics of one more JVM out; gives its number, from 0 up. `pid` 0: none.
+  // Adds the metrics of one more JVM to the layout; returns its number, from 0 up. `pid` 0: none.
   std::size_t add(const Snapshot& snapshot, std::int64_t pid);
   void clear();
   std::size_t size() const { return jvms_.size(); }
 
-  // `snapshots[i]` is of JVM i; null: left out this time. A snapshot of another layout than at add() is left out too:
-  // is_current() says so.
+  // `snapshots[i]` is that of JVM i; null: left out this time. A snapshot with another layout than at add() is left out
+  // too: is_current() shows that.
   void append(std::string& out, const std::vector<const Snapshot*>& snapshots, MetricsFormat format) const;
   bool is_current(std::size_t jvm, const Snapshot& snapshot) const {
     return snapshot.shared_layout() == jvms_[jvm].layout;
@@ -64,7 +64,7 @@ class MetricsWriter {
   };
   struct Series {
     std::uint32_t jvm;
-    std::uint32_t labels;        // of label_texts_; of text that never changes its value too
+    std::uint32_t labels;        // of label_texts_; for constant text including its value
     std::uint32_t value_offset;  // of a number in the region
     Quantity quantity;
     const Counter* text;  // of text that changes; belongs to the JVM's layout
@@ -72,11 +72,11 @@ class MetricsWriter {
   enum class Type : std::uint8_t { kCounter, kGauge, kInfo };
   struct Family {
     Type type = Type::kGauge;
-    std::string unit;  // "" where there is none
+    std::string unit;  // "" if there is none
     std::string help;
     std::vector<Series> series;
   };
-  // A JVM's region as it is now; no bytes: it is left out this time.
+  // A JVM's region now; without bytes: left out this time.
   struct Now {
     std::span<const std::byte> bytes = {};
     bool swapped = false;

@@ -1,5 +1,5 @@
-// PollLoop: when to look next. Keeps an even pace on CLOCK_MONOTONIC for the samples and a second, faster one for the
-// pauses of the collector; wakes when a JVM ends or the user has had enough.
+// PollLoop: determines the time of the next sample. Keeps a fixed interval on CLOCK_MONOTONIC for the samples and a
+// second, shorter one for the pauses of the collector; also wakes when a JVM ends or the user stops it.
 //
 // Ownership: borrows the descriptors. Threads: one at a time.
 #pragma once
@@ -14,22 +14,22 @@ struct PollPlan {
   std::chrono::nanoseconds interval{1'000'000'000};
   std::uint64_t count = 0;                     // samples; 0: no limit
   std::chrono::nanoseconds duration{0};        // 0: no limit
-  std::chrono::nanoseconds pause_interval{0};  // 0: pauses are looked for at the samples only
+  std::chrono::nanoseconds pause_interval{0};  // 0: pauses are only looked for in the samples
 };
 
 class PollLoop {
  public:
   enum class Wake { kSample, kPauses, kEnded, kStopped, kDone };
 
-  // `stop_fd`: readable when the loop is to stop; -1: none.
+  // `stop_fd`: becomes readable to stop the loop; -1: none.
   PollLoop(const PollPlan& plan, int stop_fd);
 
-  // The descriptors of processes: readable when they end (Process::pidfd(); -1 is passed over).
+  // The descriptors of processes: readable when they end (Process::pidfd(); -1 is ignored).
   void watch(std::vector<int> pidfds) { pidfds_ = std::move(pidfds); }
-  // Waits. kSample for the first time at once. After kEnded, ended() is the index of the one that ended.
+  // Waits. The first kSample comes at once. After kEnded, ended() is the index of the process that ended.
   Wake wait();
   std::size_t ended() const { return ended_; }
-  // Samples that could not be taken because the one before took too long.
+  // Samples that were left out because the previous one took too long.
   std::uint64_t skipped() const { return skipped_; }
 
  private:

@@ -1,4 +1,4 @@
-// Where a poll's samples go: XML (a series of traces), CSV or JSON lines. One thread.
+// The output of a poll's samples: XML (a series of traces), CSV or JSON lines. One thread.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace jtrace::perfdata {
 
-// `jvm` is an index that the caller gives, from 0 up. begin() comes first and ended() last for each.
+// `jvm` is an index of the caller, from 0 up. For each, begin() is called first and ended() last.
 class PollOutput {
  public:
   virtual ~PollOutput() = default;
@@ -28,7 +28,7 @@ class PollOutput {
                           const Snapshot& /*snapshot*/, const TickClock& /*clock*/, const ClockAnchor& /*anchor*/) {
     return {};
   }
-  // `gone`: the JVM has ended; else the poll has.
+  // `gone`: the JVM has ended; otherwise the poll has.
   virtual Result<> ended(std::size_t /*jvm*/, bool /*gone*/) { return {}; }
   virtual Result<> flush() = 0;
   virtual Result<> finish() = 0;
@@ -39,10 +39,10 @@ struct PollFormat {
   bool show_secrets = false;
   NameFilter filter = {};
   bool pauses = true;                                        // XML: with the trace of pauses
-  std::vector<std::pair<std::string, std::string>> options;  // said in the first sample of an XML series
+  std::vector<std::pair<std::string, std::string>> options;  // written in the first sample of an XML series
 };
 
-// Writes node, processCreate and agentCreate of a source; gives the agent's id.
+// Writes node, processCreate and agentCreate of a source; returns the agent's id.
 using WriteHead = std::function<Result<std::string>(trace::EventSink& sink, const CounterSource& source)>;
 
 // `bytes` is borrowed and must outlive the output.

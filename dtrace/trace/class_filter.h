@@ -1,4 +1,4 @@
-// The filters of a trace, as they choose among the hits of probes. Pure, any thread.
+// Applies the filters of a trace to hits of probes. Pure, any thread.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace jtrace::dtrace {
 
-// The first rule that matches decides; where none does, the hit is wanted. `class_name` in internal form. `method` "":
-// a hit of the class alone, which rules with a method pattern do not concern.
+// The first rule that matches decides; a hit without a match is wanted. `class_name` in internal form. `method` "": a
+// hit of the class itself, to which rules with a method pattern do not apply.
 bool is_wanted(const std::vector<session::FilterRule>& rules, std::string_view class_name, std::string_view method);
 
 }  // namespace jtrace::dtrace

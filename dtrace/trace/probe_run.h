@@ -1,5 +1,5 @@
-// From a JVM and the words of the user to a trace of its probes: chooses them, switches flags on where that is asked
-// for, opens output and back end, traces. One thread.
+// From a JVM and the user's words to a trace of its probes: chooses them, switches flags on if asked to, opens output
+// and back end, traces. One thread.
 #pragma once
 
 #include <functional>
