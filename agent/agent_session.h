@@ -1,8 +1,8 @@
 // AgentSession: one tracing inside one JVM, from Start to Detached.
 //
-// There is at most one at a time in a library. Callbacks reach it through CallbackGuard, which makes sure that nobody
-// is inside when it is taken down. The session owns its JVM TI environment (and with it all tags and capabilities), the
-// mapping of the pool and the control socket.
+// A library has at most one at a time. Callbacks reach it through CallbackGuard, which ensures that no thread is inside
+// a callback when the session is destroyed. The session owns its JVM TI environment (and with it all tags and
+// capabilities), the mapping of the pool and the control socket.
 #pragma once
 
 #include <atomic>
@@ -29,21 +29,22 @@ class AgentSession {
   ~AgentSession();
 
   // Maps the pool, makes the JVM TI environment, takes the capabilities that the events need and sets the callbacks. In
-  // the live phase it also switches the events on; before it, vm_init() does. Returns nullptr or why not (static text).
+  // the live phase it also switches the events on; before it, vm_init() does. Returns nullptr, or the reason for the
+  // failure (static text).
   const char* start(UniqueFd pool, bool live);
-  // Switches events on, tells of existing threads and classes, starts the control thread. In the live phase.
+  // Switches events on, defines existing threads and classes, starts the control thread. In the live phase.
   const char* go_live(JNIEnv* jni);
-  // Wakes the control thread where it waits for jtrace.
+  // Wakes the control thread if it waits for jtrace.
   void wake() const;
   // Called by the control thread when every event that was asked for is on and
   // the loaded classes have their probes; or when that can no longer happen.
   void announce_all_is_on();
   // Waits for that; false after `limit_ns`. For a thread inside a callback.
   bool wait_until_all_is_on(std::uint64_t limit_ns) const;
-  // Switches events off, waits until no callback is running, gives environment and pool back. On the control thread.
+  // Switches events off, waits until no callback is running, disposes of environment and pool. On the control thread.
   void stop(JNIEnv* jni);
 
-  // A threadId for `thread`, the calling one, defined in the trace. 0 where it cannot be.
+  // A threadId for `thread`, which must be the calling thread, defined in the trace. 0 if it cannot be defined.
   std::uint64_t thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, false); }
   // The same for another thread.
   std::uint64_t other_thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, true); }
@@ -55,21 +56,21 @@ class AgentSession {
   }
   // The same for the calling VM-internal thread, which has no java.lang.Thread.
   std::uint64_t vm_thread_id(Producer& producer);
-  // Events that found no room, or whose definition did not.
+  // Events that found no room, or whose definition found none.
   void count_dropped(std::uint64_t events) {
     writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
   }
   bool is_virtual(JNIEnv* jni, jobject thread) const {
     return virtual_thread_class != nullptr && jni->IsInstanceOf(thread, virtual_thread_class) != JNI_FALSE;
   }
-  // What the session's own thread is doing: for the report on a JVM that died.
+  // What the session's own thread is doing: for the report about a JVM that died.
   void note_work(record::AgentWork work) {
     writer.pool.header().agent_work.store(static_cast<std::uint32_t>(work), std::memory_order_relaxed);
   }
   bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
   // An option of the trace.
   void write_option(std::string_view key, std::string_view value);
-  // What was asked for and is not possible in this JVM, with the reasons; "" where nothing is missing.
+  // The events that were asked for and are not possible in this JVM, with the reasons; "" if there are none.
   std::string_view left_out() const { return left_out_.view(); }
 
   JavaVM* vm;
@@ -81,28 +82,28 @@ class AgentSession {
   DefinitionStream definitions;
   StackLooks looks;
   std::unique_ptr<Registry> registry;
-  std::unique_ptr<MethodTracer> methods;  // where probes are wanted and possible
-  std::unique_ptr<WaitTracer> waits;      // where sleeps or parks are wanted and possible
+  std::unique_ptr<MethodTracer> methods;  // if probes are wanted and possible
+  std::unique_ptr<WaitTracer> waits;      // if sleeps or parks are wanted and possible
   std::uint64_t pool_size = 0;
   std::uint64_t granted_events = 0;  // EventBit
   std::uint64_t own_thread_id = ~0ull;
   jthread own_thread = nullptr;           // global reference, until the control thread runs
   jclass thread_class = nullptr;          // global reference to java.lang.Thread
-  jclass virtual_thread_class = nullptr;  // global reference to BaseVirtualThread, where there is one
+  jclass virtual_thread_class = nullptr;  // global reference to BaseVirtualThread, if there is one
   jclass string_class = nullptr;          // global reference to java.lang.String
   jfieldID thread_tid = nullptr;          // Thread.tid, a long in every JDK (java/lang/Thread.java, 8 to 27)
   std::atomic<bool> paused{false};
   std::atomic<bool> vm_dead{false};
   bool started_with_vm = false;
   std::atomic<std::uint32_t> gc_number{0};
-  // JVM TI's pairs that are open: G1 posts one within another where a full Metaspace is the cause.
+  // Open pairs of JVM TI's events: G1 posts one pair within another if a full Metaspace is the cause.
   std::atomic<std::uint32_t> gc_depth{0};
-  std::atomic<bool> gc_start_written{false};     // of the outermost: not where the trace was paused then
+  std::atomic<bool> gc_start_written{false};     // of the outermost pair: not if the trace was paused then
   std::atomic<std::uint32_t> figures_wanted{0};  // last collection whose figures are to be read
   std::uint64_t gc_thread = 0;
 
   static std::atomic<AgentSession*>& current();
-  // Whether a pool stays mapped for a callback that did not end.
+  // Whether a pool stays mapped because a callback did not end.
   static std::atomic<bool>& has_leaked();
 
  private:
@@ -130,8 +131,8 @@ class AgentSession {
   std::atomic<std::uint64_t> known_threads_[kKnownThreads] = {};
 };
 
-// Lets a callback use the session, which stays while the guard is in scope. False if there is no session, if the thread
-// is inside a callback already (the agent's own work in a callback makes events, which are dropped), after the thread's
+// Lets a callback use the session, which exists as long as the guard. False if there is no session, if the thread is
+// inside a callback already (the agent's own work in a callback makes events, which are dropped), after the thread's
 // threadEnd, and while the trace is paused; the last two depend on the kind.
 class CallbackGuard {
  public:
@@ -153,7 +154,7 @@ class CallbackGuard {
     producer_->write(session_->writer, made, kind, may_block);
   }
 
-  // Gives up the chunk of a thread that ends.
+  // Releases the chunk of a thread that ends.
   static void leave_pool(Producer& producer);
   // Waits until no thread is inside a callback; AgentSession::current() must be nullptr already. False after
   // `limit_ms`.

@@ -6,8 +6,8 @@
 
 namespace jtrace::agent {
 
-// Gives the object its id and writes the record, whose thread, size, stack and site are set.
-// Does nothing where the object has an id already. What cannot be defined is counted as dropped.
+// Gives the object its id and writes the record; the caller has set its thread, size, stack and site. Does nothing if
+// the object has an id already. An object that cannot be defined is counted as dropped.
 inline void write_allocation(const CallbackGuard& guard, jobject object, const TypeOfObject& type,
                              record::ObjAllocRecord& made) {
   AgentSession& session = guard.session();

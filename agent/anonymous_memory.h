@@ -1,4 +1,4 @@
-// Zeroed memory of its own mapping, taken from the machine page by page as it is touched.
+// Zeroed memory in a mapping of its own; the kernel supplies each page when it is touched.
 #pragma once
 
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 
 namespace jtrace::agent {
 
-// nullptr where there is none. `at` with MAP_FIXED in `flags`: in place of what is mapped there.
+// nullptr if there is none. `at` with MAP_FIXED in `flags`: replaces what is mapped there.
 inline void* anonymous_memory(std::size_t size, void* at = nullptr, int flags = 0) {
   void* memory = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;

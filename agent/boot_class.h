@@ -1,4 +1,4 @@
-// A class of ours in java.lang, defined by the boot loader: every class sees it, whatever its loader and module.
+// Defines a class of jtrace in java.lang by the boot loader: every class sees it, whatever its loader and module.
 #pragma once
 
 #include <jni.h>
@@ -17,7 +17,7 @@ namespace jtrace::agent {
 jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
                          const JNINativeMethod* natives, jint count, const char*& error);
 
-// To be called at every ClassPrepare; costs a load. True: it was the class that is being defined.
+// Call it at every ClassPrepare; costs one load. True: it was the class that is being defined.
 bool boot_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass);
 
 }  // namespace jtrace::agent

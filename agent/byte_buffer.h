@@ -1,4 +1,4 @@
-// ByteBuffer: bytes that grow, native byte order. What definitions and control frames are built in. One thread.
+// ByteBuffer: a growing buffer of bytes, native byte order, for definitions and control frames. One thread.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class ByteBuffer {
   template <class T>
   requires std::is_trivially_copyable_v<T>
   void put(T value) { append(&value, sizeof value); }
-  // u32 length and the bytes.
+  // Appends the u32 length and the bytes.
   void put_text(std::string_view text) {
     put(static_cast<std::uint32_t>(text.size()));
     append(text.data(), text.size());

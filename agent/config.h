@@ -1,4 +1,4 @@
-// Config: what jtrace asked for in Start (trace/record/control.h), decoded. Filter rules decide by class name.
+// Config: the decoded contents of Start (trace/record/control.h). Filter rules decide by class name.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace jtrace::agent {
 
 namespace record = trace::record;
 
-// One rule; the texts point into the bytes it was decoded from. A pattern has one '*' at its start or end at the most.
+// One rule; the texts point into the decoded bytes. A pattern has at most one '*', at its start or end.
 struct FilterRule {
   bool include;
   std::string_view class_pattern;   // internal form, "java/util/*"
@@ -22,15 +22,15 @@ struct FilterRule {
 
 bool matches(std::string_view pattern, std::string_view name);
 
-// A block of rules and the bytes that hold their texts. First match wins; no match includes.
+// A block of rules, and the bytes with their texts. The first match decides; a class without a match is included.
 class FilterBlock {
  public:
   FilterBlock() = default;
-  // `bytes`: u32 count and the rules. False where they are malformed.
+  // `bytes`: u32 count and the rules. False if they are malformed.
   bool decode(std::vector<std::byte> bytes);
-  // Whether a class of this name (internal form) is traced. Rules for single methods do not count.
+  // Whether a class of this name (internal form) is traced. Rules for single methods are ignored.
   bool includes_class(std::string_view name) const;
-  // Whether a method of it is: the first rule that matches both decides.
+  // Whether a method of it is traced: the first rule that matches both decides.
   bool includes_method(std::string_view class_name, std::string_view method_name) const;
   bool empty() const { return rules_.empty(); }
 
@@ -52,7 +52,7 @@ struct Config {
   bool has_flag(std::uint32_t flag) const { return (flags & flag) != 0; }
 };
 
-// Decodes the payload of Start after the version. False where it is malformed.
+// Decodes the payload of Start after the version. False if it is malformed.
 bool decode_config(std::span<const std::byte> payload, Config& config);
 
 }  // namespace jtrace::agent

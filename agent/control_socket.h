@@ -1,4 +1,5 @@
-// Frames over the control socket (trace/record/control.h). Never raises SIGPIPE; bounded by the socket's time-outs.
+// Frames over the control socket (trace/record/control.h). Never raises SIGPIPE; waits at most for the socket's
+// time-outs.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@ namespace record = trace::record;
 struct Frame {
   record::FrameType type{};
   std::vector<std::byte> payload;
-  UniqueFd descriptor;  // that came with it (SCM_RIGHTS), or none
+  UniqueFd descriptor;  // received with it (SCM_RIGHTS), or none
 };
 
 bool send_frame(int socket, record::FrameType type, const void* payload, std::size_t size);
 inline bool send_frame(int socket, record::FrameType type, const ByteBuffer& payload) {
   return send_frame(socket, type, payload.data(), payload.size());
 }
-// A frame of frames.def.
+// Sends a frame of frames.def.
 template <class Fields>
 bool send_frame(int socket, const Fields& fields) {
   ByteBuffer payload;
@@ -35,7 +36,7 @@ bool receive_frame(int socket, Frame& frame);
 
 // A socket connected to the abstract or file address `path`, or none.
 UniqueFd connect_to(std::string_view path);
-// Bounds every later send and receive; 0: unbounded.
+// Limits every later send and receive; 0: no limit.
 void set_time_out(int socket, unsigned seconds);
 
 }  // namespace jtrace::agent

@@ -1,13 +1,12 @@
-// The agent's only thread. It answers jtrace on the control socket, reads heap
-// figures after a collection where no perf counter has them, and ends the session
-// at Detach or when jtrace hangs up. A daemon thread made with RunAgentThread.
+// The agent's only thread. It answers jtrace on the control socket, reads heap figures after a collection if no perf
+// counter has them, and ends the session at Detach or when jtrace hangs up. A daemon thread made with RunAgentThread.
 #pragma once
 
 #include "agent/agent_session.h"
 
 namespace jtrace::agent {
 
-// Starts it on session.own_thread. From then on the session belongs to it.
+// Starts it on session.own_thread. From then on it owns the session.
 bool run_control_thread(AgentSession& session);
 
 }  // namespace jtrace::agent

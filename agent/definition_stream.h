@@ -55,14 +55,15 @@ class DefinitionStream {
   DefinitionStream(const DefinitionStream&) = delete;
   DefinitionStream& operator=(const DefinitionStream&) = delete;
 
-  // False where the pool has no room for all of it (counted in the pool's header); then nothing was written. Where the
-  // policy says so and `may_block` allows it, it waits for room first, without the lock.
+  // False if the pool does not have room for all of it (counted in the pool's header); then nothing was written. If the
+  // policy says so and `may_block` allows it, it first waits for room, without the lock.
   bool append(Definition& definition, bool may_block = true);
 
  private:
   bool try_append(Definition& definition);
   bool wait_for_room(std::uint64_t since);
-  // Takes chunks for what does not fit in the current one of `size` bytes, into `taken`; false: too few are free.
+  // Takes chunks for the part that does not fit into the current one of `size` bytes, into `taken`; false: too few are
+  // free.
   bool reserve(std::size_t size);
   void copy(const unsigned char* bytes, std::size_t size);
 
@@ -73,7 +74,7 @@ class DefinitionStream {
   std::uint32_t position_ = 0;
   std::vector<std::int64_t> reserved_;  // taken, not yet written to, in order
   std::size_t next_reserved_ = 0;
-  // The pass in which a wait reached its limit, plus one: no second wait before the next pass. 0: none.
+  // The pass in which a wait reached its limit, plus one: there is no second wait before the next pass. 0: none.
   std::atomic<std::uint64_t> stalled_at_pass_{0};
 };
 

@@ -1,4 +1,4 @@
-// The start of a session: Hello, Start, Started over a control socket that is connected already.
+// The start of a session: Hello, Start, Started over a control socket that is already connected.
 #pragma once
 
 #include <jni.h>
@@ -9,26 +9,26 @@
 
 namespace jtrace::agent {
 
-// Why a session did not begin: one line, the path concerned (PATH_MAX), and what helps.
+// Why a session did not begin: one line with the path concerned (PATH_MAX) and what would help.
 struct Reason {
   char text[4096 + 1024] = "";
 
   void set(std::string_view why);
 };
 
-// The session that jtrace asked for, started but not live; nullptr where jtrace refused or something failed, with the
-// reason in `error`. `options`: what the JVM was given with -agentpath, or empty.
+// The session that jtrace asked for, started but not live; nullptr if jtrace refused or something failed, with the
+// reason in `error`. `options`: those of -agentpath, or empty.
 AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options, Reason& error);
 
 // Sends Started: `events` are on, except what `left_out` names.
 void send_started(int socket, std::uint64_t events, std::string_view left_out);
-// Sends Started: nothing is on, and why.
+// Sends Started: nothing is on, with the reason.
 void send_failure(int socket, std::string_view failure);
 
-// Tells jtrace that go_live() failed and removes the session from the JVM.
+// Reports to jtrace that go_live() failed and removes the session from the JVM.
 void abandon_session(AgentSession& session, const char* failure);
 
-// Writes the only line of ours on the JVM's stderr, and only in a JVM that was started with the agent.
+// Writes jtrace's only line on the JVM's stderr, and only in a JVM that was started with the agent.
 void complain(const char* why);
 
 }  // namespace jtrace::agent

@@ -1,5 +1,5 @@
-// Helpers for JVM TI and JNI: destructors give back what the interface hands out,
-// and what the jvmti.h of the build may not know yet is named here with its number.
+// Helpers for JVM TI and JNI: destructors release what the interface returned, and names that the build's jvmti.h may
+// not have are defined here with their numbers.
 #pragma once
 
 #include <jvmti.h>
@@ -60,7 +60,7 @@ class JvmtiMemory {
   T* memory_ = nullptr;
 };
 
-// A string of JVM TI: modified UTF-8, empty where there is none.
+// A string of JVM TI: modified UTF-8, empty if there is none.
 class JvmtiText : public JvmtiMemory<char> {
  public:
   using JvmtiMemory::JvmtiMemory;
@@ -90,8 +90,7 @@ class LocalFrame {
   bool pushed_;
 };
 
-// The calling thread: the virtual one, or during its mount
-// or unmount the carrier. null where JVM TI does not tell.
+// The calling thread: the virtual one, or during its mount or unmount the carrier. Null if JVM TI does not return it.
 class CurrentThread {
  public:
   CurrentThread(jvmtiEnv* jvmti, JNIEnv* jni) : jni_(jni) {
@@ -109,8 +108,8 @@ class CurrentThread {
   jthread thread_ = nullptr;
 };
 
-// To be called when JVM TI has returned `count` local references: else -Xcheck:jni prints a warning that no
-// capacity was reserved for them. (JDK 17 adds what is asked for to what had been, later ones to what there is.)
+// Call it when JVM TI has returned `count` local references: otherwise -Xcheck:jni prints a warning that no capacity
+// was reserved for them. (JDK 17 adds the argument to the earlier capacity, later ones to the current number.)
 inline void accept_references(JNIEnv* jni, jint count) {
   constexpr jint kMost = 65536;  // MaxJNILocalCapacity (globals.hpp, JDK 8 to 27)
   const jint wanted = count < kMost - 16 ? count + 16 : kMost;
@@ -131,7 +130,7 @@ bool for_each_loaded_class(jvmtiEnv* jvmti, JNIEnv* jni, Use&& use) {
   return true;
 }
 
-// The class as a local reference, null where it was unloaded. Deletes the weak one.
+// The class as a local reference, null if it was unloaded. Deletes the weak one.
 inline jclass take_reference(JNIEnv* jni, jweak reference) {
   if (reference == nullptr) return nullptr;
   auto klass = static_cast<jclass>(jni->NewLocalRef(reference));
@@ -139,11 +138,11 @@ inline jclass take_reference(JNIEnv* jni, jweak reference) {
   return klass;
 }
 
-// How many classes are retransformed at once: bounds each pause of the JVM.
+// The number of classes that are retransformed at once: limits each pause of the JVM.
 inline constexpr jint kBatch = 200;
 
-// Calls use(classes, count) with the loaded classes that wanted(jclass) is true of, kBatch at the most at a time.
-// Until then they are held weakly, so that a program that drops classes does not run out of metaspace meanwhile.
+// Calls use(classes, count) with the loaded classes for which wanted(jclass) is true, at most kBatch at a time. Until
+// then they are held weakly, so that a program that drops classes does not run out of metaspace meanwhile.
 template <class Wanted, class Use>
 void for_each_batch(jvmtiEnv* jvmti, JNIEnv* jni, Wanted&& wanted, Use&& use) {
   std::vector<jweak> left;

@@ -13,7 +13,7 @@
 
 namespace jtrace::agent {
 
-// Makes the environment at the first call. It has no capabilities and no events. False where that fails.
+// Makes the environment at the first call. It has no capabilities and no events. False if that fails.
 bool keep_an_environment(JavaVM* vm);
 
 }  // namespace jtrace::agent

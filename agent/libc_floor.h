@@ -1,7 +1,7 @@
-// What keeps the agent loadable wherever a JVM runs: the oldest symbol version of the functions that glibc 2.34 moved
+// Keeps the agent loadable on old systems: selects the oldest symbol version of the functions that glibc 2.34 moved
 // from libpthread and libdl into libc with a new version (glibc NEWS, 2.34). musl has the same functions without
-// versions. The one place of the agent that depends on the instruction set: x86-64's first version is 2.2.5, aarch64's
-// is 2.17.
+// versions. This is the only place of the agent that depends on the instruction set: x86-64's first version is 2.2.5,
+// aarch64's is 2.17.
 #pragma once
 
 #if defined(__GLIBC__) || __has_include(<gnu/libc-version.h>)

@@ -55,22 +55,22 @@ struct Instruction {
   std::uint32_t target = 0;  // index of the instruction a jump goes to
   std::uint32_t label = 0;   // new place: of the probes in front of it, which is where jumps go
   std::uint32_t place = 0;   // new place: of the instruction itself
-  std::uint32_t before = 0;  // probes in front of it: offset and size in the bytes of probes
+  std::uint32_t before = 0;  // probes before it: offset and size in the bytes of probes
   std::uint32_t before_size = 0;
   std::uint32_t after = 0;  // probes after it
   std::uint32_t after_size = 0;
-  std::uint32_t exit_size = 0;  // how much of `before` is an exit's probe (the last bytes)
+  std::uint32_t exit_size = 0;  // the part of `before` that is an exit's probe (the last bytes)
 };
 
 inline bool is_short_jump(std::uint8_t op) { return (op >= kIfeq && op <= kJsr) || op == kIfnull || op == kIfnonnull; }
 inline bool is_wide_jump(std::uint8_t op) { return op == kGotoW || op == kJsrW; }
 inline bool is_switch(std::uint8_t op) { return op == kTableswitch || op == kLookupswitch; }
-// Has the distance to another instruction in it.
+// The instruction contains the distance to another instruction.
 inline bool has_distance(std::uint8_t op) { return is_short_jump(op) || is_wide_jump(op) || is_switch(op); }
 inline bool is_return(std::uint8_t op) { return op >= kIreturn && op <= kReturn; }
 
-// The instructions of `code`, in order; `index_at[pc]` is the index of the instruction at pc, kNoInstruction elsewhere,
-// with the number of instructions at pc = code.size(). Jumps' targets are resolved. False where the code is malformed.
+// The instructions of `code`, in order; `index_at[pc]` is the index of the instruction at pc, otherwise kNoInstruction,
+// and the number of instructions at pc = code.size(). Targets of jumps are resolved. False if the code is malformed.
 inline constexpr std::uint32_t kNoInstruction = 0xffffffff;
 bool decode(ByteView code, std::vector<Instruction>& instructions, std::vector<std::uint32_t>& index_at);
 

@@ -18,7 +18,7 @@ inline std::int32_t s4_at(const std::uint8_t* p) {
                                    static_cast<std::uint32_t>(p[2]) << 8 | p[3]);
 }
 
-// Reads forward; what lies beyond the end reads as 0 and sets failed().
+// Reads forward; reads past the end return 0 and set failed().
 class Reader {
  public:
   explicit Reader(ByteView bytes, std::size_t at = 0) : bytes_(bytes), at_(at), failed_(at > bytes.size()) {}

@@ -1,4 +1,4 @@
-// A class file put together again: as it was but for the Code of some methods, with constants appended. Pure.
+// Writes a class file again: unchanged except for the Code of some methods and appended constants. Pure.
 #pragma once
 
 #include "agent/classfile/class_file.h"
@@ -13,14 +13,14 @@ class ClassAssembly {
     copy(klass.constants_end(), klass.methods_start() + 2);
   }
 
-  // The class's methods, in their order: as they are, or with another Code attribute.
+  // The class's methods, in their order: unchanged, or with another Code attribute.
   void add(const Method& method) { copy(method.start, method.end); }
   void add(const Method& method, const Bytes& code) {
     copy(method.start, method.code.start);
     put_bytes(body_, code.data(), code.size());
     copy(method.code.data + method.code.size, method.end);
   }
-  // After the last method. `pool`: what was appended to the class's constants.
+  // Call it after the last method. `pool`: the constants that were appended to the class's.
   void finish(const ConstantPool& pool, Bytes& out) {
     copy(klass_.methods_end(), klass_.bytes().size());
     out.clear();

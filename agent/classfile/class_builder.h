@@ -1,5 +1,5 @@
-// ClassBuilder: a class file made from nothing: constants, fields, methods with given code. Version 49 (JDK 5): checked
-// by inference, so its methods need no frames. Pure.
+// ClassBuilder: makes a new class file: constants, fields, methods with given code. Version 49 (JDK 5): verified by
+// inference, so its methods need no frames. Pure.
 #pragma once
 
 #include <string_view>
@@ -31,11 +31,11 @@ class CodeBuilder {
     return code_.size() - 3;
   }
   void land(std::size_t jump) { set2(code_, jump + 1, static_cast<unsigned>(code_.size() - jump)); }
-  // A jump to a place that was passed already.
+  // A jump to an earlier position.
   void jump_back(unsigned opcode, std::size_t target) {
     op2(opcode, static_cast<unsigned>(target - code_.size()) & 0xffff);
   }
-  // Whatever is thrown between the two places goes to the third. The innermost first.
+  // Everything that is thrown between the first two positions is handled at the third. Innermost handlers first.
   void catch_all(std::size_t start, std::size_t end, std::size_t handler) {
     put2(handlers_, static_cast<unsigned>(start));
     put2(handlers_, static_cast<unsigned>(end));
@@ -48,7 +48,7 @@ class CodeBuilder {
  private:
   ConstantPool& pool_;
   Bytes code_;
-  Bytes handlers_;  // as the exception table has them
+  Bytes handlers_;  // in the form of the exception table
 };
 
 class ClassBuilder {

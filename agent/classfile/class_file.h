@@ -1,5 +1,5 @@
-// ClassFile: a class file (JVMS 4), parsed as far as rewriting needs it: constant pool, names, methods and where their
-// Code lies. Views into the bytes it was parsed from, which must outlive it. Pure; no JVM.
+// ClassFile: a class file (JVMS 4), parsed as far as rewriting needs it: constant pool, names, methods and the places
+// of their Code. Views into the bytes that were parsed, which must outlive it. Pure; no JVM.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ struct Method {
 
 class ClassFile {
  public:
-  // False where the bytes are not a class file that this code understands.
+  // False if the bytes are not a class file that this code understands.
   bool parse(ByteView bytes);
 
   ByteView bytes() const { return bytes_; }
@@ -67,14 +67,15 @@ class ClassFile {
   bool is_interface() const { return (access_ & kAccInterface) != 0; }
   std::string_view name() const { return name_; }
   std::string_view super_name() const { return super_name_; }
-  // Constants, 1 more than the highest index; where the pool ends; where the methods' count lies; where they end.
+  // The number of constants (the highest index plus 1); the end of the pool; the place of the methods' count; their
+  // end.
   std::uint16_t constant_count() const { return static_cast<std::uint16_t>(constants_.size()); }
   std::size_t constants_end() const { return constants_end_; }
   std::size_t methods_start() const { return methods_start_; }
   std::size_t methods_end() const { return methods_end_; }
   const std::vector<Method>& methods() const { return methods_; }
 
-  // "" where the index is not of that kind.
+  // "" if the constant at the index has another kind.
   std::string_view utf8(std::uint16_t index) const;
   std::string_view class_name(std::uint16_t index) const;
   struct Reference {
@@ -83,9 +84,9 @@ class ClassFile {
     std::string_view descriptor;
   };
   Reference method_reference(std::uint16_t index) const;
-  // Of any constant with a name and a descriptor: fields, methods, dynamic ones (which have no owner).
+  // Any constant with a name and a descriptor: fields, methods, dynamic ones (which have no owner).
   Reference reference(std::uint16_t index) const;
-  // The constant's tag (JVMS 4.4), 0: there is none.
+  // The constant's tag (JVMS 4.4); 0: there is none.
   std::uint8_t tag(std::uint16_t index) const {
     return index >= constants_.size() || constants_[index] == 0 ? std::uint8_t{0} : bytes_[constants_[index]];
   }

@@ -1,11 +1,11 @@
-// complete_frames: a class file whose methods have the StackMapTables (JVMS 4.7.4) that they need.
+// complete_frames: adds the StackMapTables (JVMS 4.7.4) that the methods of a class file need.
 //
-// Who changes bytecode and knows nothing of StackMapTable (it came with JDK 6) drops the tables or leaves them where
-// their places are wrong; from class file version 51 on the JVM then refuses the class. A method whose table has a
-// frame at every place that needs one, and none inside an instruction, is left as it is: code that was moved without
-// its table cannot pass that. For the others the types are computed from the code.
+// Tools that change bytecode and do not know StackMapTable (it came with JDK 6) remove the tables or leave wrong
+// offsets in them; from class file version 51 on the JVM then refuses the class. A method whose table has a frame at
+// every place that needs one, and none inside an instruction, is left unchanged: code that was moved without its table
+// cannot meet that condition. For the other methods the types are computed from the code.
 //
-// Code that nothing reaches has no types: it becomes nop ... athrow, and handlers let it out.
+// Unreachable code has no types: it becomes nop ... athrow, and is removed from the ranges of handlers.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@
 
 namespace jtrace::agent::classfile {
 
-// JVMS 4.10: the first version that is checked by its frames and by nothing else.
+// JVMS 4.10: the first version that is verified only by its frames.
 inline constexpr std::uint16_t kFirstThatNeedsFrames = 51;
 
 struct FrameReport {
   std::uint32_t completed = 0;  // methods with a new table
-  std::uint32_t left = 0;       // methods that need one and were left alone: their code cannot be followed
-  std::uint32_t guesses = 0;    // types that were taken for java/lang/Object, as a class of theirs could not be found
+  std::uint32_t left = 0;       // methods that need a table and have none, because their code cannot be followed
+  std::uint32_t guesses =
+      0;  // types that were replaced by java/lang/Object, because one of their classes could not be found
 };
 
-// True: `out` is the class with new tables. False: none was needed, or none could be made; `out` is not touched.
+// True: `out` is the class with new tables. False: none was needed, or none could be made; `out` is unchanged.
 bool complete_frames(const ClassFile& klass, ClassHierarchy& hierarchy, FrameReport& report, Bytes& out);
 
 }  // namespace jtrace::agent::classfile

@@ -1,4 +1,4 @@
-// ClassHierarchy: what the types of a class file's methods have to know of other classes.
+// ClassHierarchy: the facts about other classes that the types of a class file's methods need.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,11 @@ namespace jtrace::agent::classfile {
 class ClassHierarchy {
  public:
   struct Answer {
-    bool is_known = false;  // false: no such class can be found, and the rest says nothing
+    bool is_known = false;  // false: the class cannot be found, and the other fields are invalid
     bool is_interface = false;
-    std::string_view super;  // "" for java/lang/Object; good until the next question
+    std::string_view super;  // "" for java/lang/Object; valid until the next call
   };
-  // Of a class by its internal name; never of an array.
+  // For a class by its internal name; not for arrays.
   virtual Answer super_of(std::string_view name) = 0;
 
  protected:

@@ -1,9 +1,9 @@
-// rewrite_class: a class file with probes in the code of its methods.
+// rewrite_class: inserts probes into the code of a class file's methods.
 //
 // A probe is a call of a static method of the helper class with the method's number. Probes never change locals, and
-// the operand stack only above what is there, so frames, tables and handlers are carried over: they are moved, not
-// computed anew. What is added are the last entries of the exception table, with a frame that says nothing of the
-// locals. Pure functions over bytes; no JVM.
+// change the operand stack only above its current contents. So frames, tables and handlers are only moved, not computed
+// anew. Added are entries at the end of the exception table, with frames that do not describe the locals. Pure
+// functions over bytes; no JVM.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ enum Probe : std::uint32_t {
   // called(I)V before and returned(I)V after each invokevirtual, invokespecial, invokestatic and invokeinterface, with
   // the number of what it names (CalleeNumbers); it is left by an exception where no returned comes
   kProbeCalls = 8192,
-  // What tells whose calls an exception has ended: handled(I)V at the start of every handler, unless kProbeCatch;
-  // begin(I)V at the start, unless kProbeEntry; end(I)V where exit and leave would be, unless kProbeExit
+  // Which show whose calls an exception has ended: handled(I)V at the start of every handler, unless kProbeCatch;
+  // begin(I)V at the start, unless kProbeEntry; end(I)V at the places of exit and leave, unless kProbeExit
   kProbeFrames = 16384,
   // parking(JI)V before each call of Unsafe.park (is_park), with its time and the number, and parked()V after it
   kProbeParks = 32768,
@@ -51,11 +51,11 @@ inline bool is_park(const ClassFile::Reference& callee) {
          (callee.owner == "jdk/internal/misc/Unsafe" || callee.owner == "sun/misc/Unsafe");
 }
 
-// A site of an allocation, as a probe is called with it.
+// A site of an allocation, as an argument of a probe.
 struct Site {
   std::uint16_t line = 0;       // 0: not known
-  std::uint8_t code = 0;        // isArray of what it makes (trace.dtd: 0, 2, 4..11)
-  std::uint8_t dimensions = 0;  // that are made at once (multianewarray; else 0)
+  std::uint8_t code = 0;        // isArray of the object (trace.dtd: 0, 2, 4..11)
+  std::uint8_t dimensions = 0;  // number of dimensions that are made at once (multianewarray; otherwise 0)
 
   constexpr std::uint32_t bits() const { return line | std::uint32_t{code} << 16 | std::uint32_t{dimensions} << 24; }
   static constexpr Site of(std::uint32_t bits) {
@@ -70,27 +70,27 @@ inline constexpr std::uint32_t kResultValue = 255;
 enum class Outcome : std::uint8_t {
   kUntouched,  // nothing was asked for
   kRewritten,
-  kReduced,     // too large with all probes: MethodPlan.done says which it has
+  kReduced,     // too large with all probes: MethodPlan.done has those that were inserted
   kNoCode,      // native or abstract
   kTooLarge,    // beyond 64 KiB of code even with the fewest probes
   kJumpTooFar,  // a conditional jump would have to go further than 32 KiB
-  kMalformed,   // its code makes no sense to us
+  kMalformed,   // its code is invalid
 };
 std::string_view to_text(Outcome outcome);
 
 struct MethodPlan {
-  std::uint32_t number = 0;  // what its probes pass
-  std::uint32_t probes = 0;  // Probe bits that are wanted
+  std::uint32_t number = 0;  // the argument of its probes
+  std::uint32_t probes = 0;  // wanted Probe bits
   // Set by rewrite_class():
-  std::uint32_t done = 0;  // Probe bits it has
+  std::uint32_t done = 0;  // Probe bits that were inserted
   Outcome outcome = Outcome::kUntouched;
-  bool open_start = false;  // a constructor: what leaves it before super() returns is not seen
+  bool open_start = false;  // a constructor: exceptions that leave it before super() returns are not seen
   std::uint32_t unseen_news =
       0;  // with kProbeNew: how many `new` have no probe, for their code nests in no way we know
   std::uint32_t unseen_calls = 0;  // with kProbeCalls: how many calls have none: invokedynamic, those without a number
 };
 
-// With kProbeCalls: gives the number of a callee by what an instruction names; 0: its calls get no probes.
+// With kProbeCalls: returns the number of a callee by the reference in an instruction; 0: its calls get no probes.
 struct CalleeNumbers {
   std::uint32_t (*number)(void* context, const ClassFile::Reference& callee, bool is_static) = nullptr;
   void* context = nullptr;
@@ -103,12 +103,12 @@ enum class ClassOutcome : std::uint8_t {
   kMalformed,
 };
 
-// `plans`: one for each method of the class, in its order. `out` is the new class file where kRewritten is returned.
+// `plans`: one for each method of the class, in its order. `out` is the new class file if kRewritten is returned.
 // `helper`: internal name of the helper class.
 ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std::span<MethodPlan> plans, Bytes& out,
                            CalleeNumbers callees = {});
 
-// The least and the greatest line of the method's line table, -1 where there is none.
+// The least and the greatest line of the method's line table, -1 if it has none.
 struct LineRange {
   std::int32_t first = -1;
   std::int32_t last = -1;

@@ -1,5 +1,5 @@
-// CodeRewriter: one Code attribute with probes (class_rewriter.h). Keeps its tables from method to method, so that a
-// class costs few allocations. One thread.
+// CodeRewriter: inserts probes into one Code attribute (class_rewriter.h). Keeps its tables from method to method, so
+// that a class needs few allocations. One thread.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,19 @@ class CodeRewriter {
   CodeRewriter(const ClassFile& klass, std::string_view helper, CalleeNumbers callees, ConstantPool& pool)
       : klass_(klass), helper_(helper), callee_numbers_(callees), pool_(pool) {}
 
-  // Appends the attribute with the probes `wanted` to `out`, header included. Anything but kRewritten: nothing was
-  // appended.
+  // Appends the attribute with the probes `wanted` to `out`, header included. If the result is not kRewritten, nothing
+  // was appended.
   Outcome rewrite(const Method& method, std::uint32_t number, std::uint32_t wanted, Bytes& out);
-  // Of the last rewrite(): a constructor; no handler covers what comes before super() returns.
+  // After rewrite(): it was a constructor; no handler covers the code before super() returns.
   bool open_start() const { return open_start_; }
-  // Of the last rewrite() with kProbeNew: how many `new` have no probe.
+  // After rewrite() with kProbeNew: the number of `new` instructions without a probe.
   std::uint32_t unseen_news() const { return unseen_news_; }
-  // Of the last rewrite() with kProbeCalls: how many calls have no probes.
+  // After rewrite() with kProbeCalls: the number of calls without probes.
   std::uint32_t unseen_calls() const { return unseen_calls_; }
 
  private:
-  static constexpr std::uint16_t kFirstWithFrames = 50;  // JVMS 4.10: class files from here on are checked by frames
+  static constexpr std::uint16_t kFirstWithFrames =
+      50;  // JVMS 4.10: class files from this version on are verified by frames
 
   bool read(const Method& method);
   bool find_tables();
@@ -82,7 +83,7 @@ class CodeRewriter {
   void parking_probe(Bytes& out);
   void exit_probe(Bytes& out, std::uint32_t wanted);
   struct Callee {
-    std::uint32_t number = 0;  // 0: none was given
+    std::uint32_t number = 0;  // 0: it has none
     bool is_asked = false;
   };
   Callee* callee_of(const Instruction& each);
@@ -98,9 +99,9 @@ class CodeRewriter {
   struct {
     std::uint32_t value = 0;
     std::uint16_t index = 0;  // 0: none was made
-  } high_;                    // of the numbers that sipush does not take, which are neighbours
+  } high_;                    // of the numbers that do not fit in sipush, which are close to each other
 
-  // Of the method at hand.
+  // Of the current method.
   const Method* method_ = nullptr;
   std::uint32_t number_ = 0;
   MethodCode source_;
@@ -112,14 +113,15 @@ class CodeRewriter {
   Attribute stack_map_;
   Bytes probes_;
   Bytes prologue_;
-  Bytes epilogue_;                       // the handlers' code
-  std::vector<std::uint32_t> lines_;     // by instruction: line that starts there, plus 1; empty where no probe asks
-  std::vector<std::uint32_t> news_;      // by instruction: the new that its invokespecial completes
-  std::vector<std::uint32_t> restarts_;  // instructions: handlers that begin anew after their probes where those fail
+  Bytes epilogue_;                    // the handlers' code
+  std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1; empty if no probe needs it
+  std::vector<std::uint32_t> news_;   // by instruction: the new that its invokespecial completes
+  std::vector<std::uint32_t>
+      restarts_;  // instructions: handlers that are started again after their probes if these fail
   std::uint32_t extra_stack_ = 0;
   std::uint32_t code_end_ = 0;  // new place after the last original instruction
   std::uint32_t super_call_ = kNoInstruction;
-  bool guards_ = false;  // a handler of ours sees exceptions leave
+  bool guards_ = false;  // a handler of jtrace sees exceptions that leave
   bool open_start_ = false;
   std::uint32_t unseen_news_ = 0;
   std::uint32_t unseen_calls_ = 0;

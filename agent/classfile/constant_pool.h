@@ -1,4 +1,4 @@
-// ConstantPool: constants appended to the pool of a class (JVMS 4.4). Existing indices stay as they are. Pure.
+// ConstantPool: constants appended to the pool of a class (JVMS 4.4). Existing indices do not change. Pure.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@ namespace jtrace::agent::classfile {
 
 class ConstantPool {
  public:
-  // `count`: of the pool it is appended to (JVMS: the highest index plus 1).
+  // `count`: of the original pool (JVMS: the highest index plus 1).
   explicit ConstantPool(std::uint16_t count) : first_(count), count_(count) {}
 
-  // The new constant's index; 0 where the pool is full (then the pool is not to be used: full()).
+  // The new constant's index; 0 if the pool is full (then it must not be used: full()).
   std::uint16_t utf8(std::string_view text) {
     put1(bytes_, 1);
     put2(bytes_, static_cast<unsigned>(text.size()));

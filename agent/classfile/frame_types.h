@@ -1,5 +1,5 @@
-// FrameTypes: the verification types (JVMS 4.10.1.2) that the methods of one class meet, and their merging. Pure but
-// for the hierarchy it asks; one thread.
+// FrameTypes: the verification types (JVMS 4.10.1.2) in the methods of one class, and their merging. Pure except for
+// the hierarchy that it asks; one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace jtrace::agent::classfile {
 
-// What a local variable or a place on the operand stack holds: a TypeTag, above it which class (a number of FrameTypes)
-// or which `new` (its pc).
+// The contents of a local variable or of a place on the operand stack: a TypeTag and, above it, the class (a number of
+// FrameTypes) or the `new` (its pc).
 using Type = std::uint32_t;
 
-// Up to kUninitialized as verification_type_info has them (JVMS 4.7.4).
+// Up to kUninitialized the numbers of verification_type_info (JVMS 4.7.4).
 enum TypeTag : Type {
   kTypeTop = 0,
   kTypeInt = 1,
@@ -42,20 +42,20 @@ class FrameTypes {
   Type this_class() const { return this_class_; }
   // By internal name; arrays by their descriptor.
   Type object(std::string_view name);
-  // Of a Class constant; kTypeTop where the index is none.
+  // The type of a Class constant; kTypeTop if the index is not one.
   Type of_class(std::uint16_t index) const { return index < of_class_.size() ? of_class_[index] : kTypeTop; }
-  // Of the field descriptor at the start of `text`, which is cut off. kTypeTop: malformed, or V.
+  // The type of the field descriptor at the start of `text`, which is removed from it. kTypeTop: malformed, or V.
   Type of_descriptor(std::string_view& text);
-  // The array of what a Class constant names; kTypeTop where it names nothing.
+  // The type of an array of the class that a Class constant names; kTypeTop if it names none.
   Type array_of_class(std::uint16_t index);
-  // What aaload takes out of it: null of null, kTypeTop where it is no array of references.
+  // The type that aaload loads from the array: null for null, kTypeTop if it is not an array of references.
   Type element_of(Type array);
-  // What holds whichever of the two came (JVMS 4.10.2.2): for classes the nearest superclass of both, interfaces
-  // counting as java/lang/Object, to which the verifier allows every call of an interface.
+  // A type for values of either type (JVMS 4.10.2.2): for classes the nearest common superclass. Interfaces count as
+  // java/lang/Object, with which the verifier allows every call of an interface.
   Type merge(Type a, Type b);
-  // Index of the Class constant of an object type; added where the class has none.
+  // Index of the Class constant of an object type; added if the class has none.
   std::uint16_t constant_of(Type type);
-  // Merges that had to do without a class that could not be found.
+  // Number of merges in which a class could not be found.
   std::uint32_t guesses() const { return guesses_; }
 
  private:

@@ -1,4 +1,4 @@
-// FrameWriter: the Code attribute of a method with a StackMapTable of the types that TypeFlow found.
+// FrameWriter: writes the Code attribute of a method with a StackMapTable of the types that TypeFlow has found.
 #pragma once
 
 #include <vector>

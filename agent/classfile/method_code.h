@@ -1,4 +1,4 @@
-// MethodCode: a method's Code attribute (JVMS 4.7.3) taken apart. Views into the class file's bytes. Pure.
+// MethodCode: the parts of a method's Code attribute (JVMS 4.7.3). Views into the class file's bytes. Pure.
 #pragma once
 
 #include <vector>
@@ -14,19 +14,19 @@ class MethodCode {
     std::uint16_t start, end, target, type;
   };
 
-  // False where it makes no sense.
+  // False if it is malformed.
   bool read(const ClassFile& klass, const Method& method);
 
   std::uint16_t max_stack() const { return max_stack_; }
   std::uint16_t max_locals() const { return max_locals_; }
   ByteView code() const { return code_; }
   const std::vector<Instruction>& instructions() const { return instructions_; }
-  std::vector<Instruction>& instructions() { return instructions_; }  // for who moves them
+  std::vector<Instruction>& instructions() { return instructions_; }  // for code that moves them
   const std::vector<Handler>& handlers() const { return handlers_; }
   const std::vector<Attribute>& attributes() const { return attributes_; }
-  // Index of the instruction at `pc`, kNoInstruction where none starts.
+  // Index of the instruction at `pc`, kNoInstruction if none starts there.
   std::uint32_t index_at(std::uint32_t pc) const { return pc < index_at_.size() ? index_at_[pc] : kNoInstruction; }
-  // Calls visit(index) for each instruction that `each` may jump to. False: one of them is none.
+  // Calls visit(index) for each instruction to which `each` may jump. False: one of the targets is not an instruction.
   template <class Visit>
   bool for_each_target(const Instruction& each, Visit visit) const {
     if (is_short_jump(each.op) || is_wide_jump(each.op)) return visit(each.target), true;
@@ -39,7 +39,7 @@ class MethodCode {
       if (!visit_switch_target(each, at, visit)) return false;
     return true;
   }
-  // Whether what follows the instruction is reached by jumps alone.
+  // Whether the next instruction is reached only by jumps.
   static bool ends_flow(const Instruction& each) {
     return each.op == kGoto || each.op == kGotoW || is_switch(each.op) || is_return(each.op) || each.op == kAthrow;
   }

@@ -1,5 +1,5 @@
 // ProbeMethod: the methods that rewritten code calls (probe_methods.def), for the rewriter, which writes the calls, and
-// for those who make the classes that have them. Constants; no JVM.
+// for the code that makes the classes with these methods. Constants; no JVM.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,14 @@ inline constexpr ProbeMethodText kProbeMethods[] = {
 inline constexpr std::size_t kProbeMethodCount = sizeof kProbeMethods / sizeof kProbeMethods[0];
 
 constexpr const ProbeMethodText& text_of(ProbeMethod method) { return kProbeMethods[static_cast<std::size_t>(method)]; }
-// Whether a method of this name tells that its caller's frame is just being entered.
+// Whether a method of this name reports that its caller's frame is being entered.
 constexpr bool begins_frame(std::string_view name) {
   for (const ProbeMethodText& each : kProbeMethods)
     if (each.begins && name == each.name) return true;
   return false;
 }
 
-// The arguments that a probe is called with.
+// The arguments of probes.
 inline constexpr std::string_view kTakesNumber = "(I)V";
 inline constexpr std::string_view kTakesObject = "(Ljava/lang/Object;I)V";
 inline constexpr std::string_view kTakesLine = "(II)V";

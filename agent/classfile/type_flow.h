@@ -1,6 +1,6 @@
-// TypeFlow: which types the local variables and the operand stack of a method hold at each place that jumps reach,
-// found by following its code (as the verifier of class files without frames does, JVMS 4.10.2). One thread; its tables
-// are kept from method to method.
+// TypeFlow: the types of the local variables and of the operand stack of a method at each target of a jump, found by
+// following its code (as the verifier does for class files without frames, JVMS 4.10.2). One thread; its tables are
+// kept from method to method.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace jtrace::agent::classfile {
 
 class TypeFlow {
  public:
-  // Locals without the unknown ones at their end; longs and doubles have two places, the second kTypeSecond.
+  // Locals without unknown ones at their end; longs and doubles take two places, the second is kTypeSecond.
   struct Frame {
     std::vector<Type> locals;
     std::vector<Type> stack;
@@ -21,15 +21,15 @@ class TypeFlow {
 
   TypeFlow(const ClassFile& klass, FrameTypes& types) : klass_(klass), types_(types) {}
 
-  // False where the code cannot be followed: it does not make sense, has jsr, or needs too much memory. `code` must
-  // outlive the use of what is found.
+  // False if the code cannot be followed: it is malformed, has jsr, or needs too much memory. `code` must outlive the
+  // use of the results.
   bool run(const Method& method, const MethodCode& code);
 
-  // How the method starts.
+  // The frame at the method's start.
   const Frame& start() const { return start_; }
-  // Whether the instruction is ever reached.
+  // Whether the instruction is reachable.
   bool is_reached(std::uint32_t index) const { return reached_[index]; }
-  // The frame in front of an instruction that a jump or a handler leads to.
+  // The frame before an instruction that is the target of a jump or a handler.
   const Frame* frame_at(std::uint32_t index) const {
     return state_at_[index] == kNoState ? nullptr : &states_[state_at_[index]];
   }
@@ -61,7 +61,7 @@ class TypeFlow {
   bool step_new(const Instruction& each);
 
   void push(Type type);
-  bool pop(Type kind);  // kTypeObject stands for any reference
+  bool pop(Type kind);  // kTypeObject accepts any reference
   bool pop_reference(Type& type);
 
   const ClassFile& klass_;
@@ -72,12 +72,12 @@ class TypeFlow {
   std::vector<bool> starts_block_;
   std::vector<bool> reached_;
   std::vector<bool> queued_;
-  std::vector<std::uint32_t> queue_;  // a heap: the first instruction first
+  std::vector<std::uint32_t> queue_;  // a heap: the lowest instruction first
   std::vector<std::uint32_t> state_at_;
   std::vector<Frame> states_;
   std::size_t kept_ = 0;  // places in all states
 
-  // In front of the instruction at hand.
+  // The state before the current instruction.
   std::vector<Type> locals_;
   std::vector<Type> stack_;
   bool locals_changed_ = false;  // by a store

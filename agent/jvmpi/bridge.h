@@ -1,8 +1,8 @@
 // Bridge: one JVMPI profiler in this JVM, served by JVM TI. docs/jvmpi.md has the mapping.
 //
-// There is at most one (JVMPI allows no more), and it stays: a profiler cannot be unloaded. Its JVM TI environment is
-// the bridge's own; a second one carries the CLASS_LOAD_HOOK, so that what the profiler changed stays in a class that
-// is retransformed for its probes.
+// There is at most one (JVMPI allows no more), and it stays: a profiler cannot be unloaded. The bridge has a JVM TI
+// environment of its own. A second one carries the CLASS_LOAD_HOOK, so that a class keeps the profiler's changes when
+// it is retransformed for its probes.
 #pragma once
 
 #include <jvmti.h>
@@ -24,7 +24,7 @@ namespace jtrace::agent::jvmpi {
 class GcEvents;
 class MethodEvents;
 
-// An event with nothing in its union yet.
+// An event with an empty union.
 inline JVMPI_Event event_of(jint type, JNIEnv* env) {
   JVMPI_Event event;
   std::memset(&event, 0, sizeof event);
@@ -37,21 +37,21 @@ class Bridge {
  public:
   // Null: there is none.
   static Bridge* get() { return current().load(std::memory_order_acquire); }
-  // The same, where it may send events: from go_live() on.
+  // The same, if it may send events: after go_live().
   static Bridge* get_live() {
     Bridge* bridge = get();
     return bridge != nullptr && bridge->is_live() ? bridge : nullptr;
   }
-  // Makes the one of this JVM. Null, with `error` set (static text).
+  // Makes the bridge of this JVM. Null, with `error` set (static text).
   static Bridge* make(JavaVM* vm, const char*& error);
-  // Undoes make(), where the profiler could not be started.
+  // Undoes make(), if the profiler could not be started.
   void abandon();
 
-  // From here on events come: at VMInit, or after JVM_OnLoad where the JVM runs already. Sends the defining events of
-  // what is there, and JVM_INIT_DONE.
+  // Starts the events: at VMInit, or after JVM_OnLoad if the JVM runs already. Sends the defining events of everything
+  // that exists, and JVM_INIT_DONE.
   void go_live(JNIEnv* jni, jthread current);
   bool is_live() const { return live_.load(std::memory_order_acquire); }
-  // JVM_SHUT_DOWN; no event after it.
+  // Sends JVM_SHUT_DOWN; no event follows.
   void shut_down(JNIEnv* jni);
 
   bool wants(jint event) const { return (enabled_.load(std::memory_order_relaxed) >> event & 1) != 0; }
@@ -67,7 +67,7 @@ class Bridge {
   jobjectID defined_object(JNIEnv* jni, jobject object);
   // The same for a class, with CLASS_LOAD.
   jobjectID defined_class(JNIEnv* jni, jclass klass);
-  // The thread of `env`; sends its THREAD_START first if that is still to come. Null for threads that are not reported:
+  // The thread of `env`; sends its THREAD_START first if it was not sent yet. Null for threads that are not reported:
   // the bridge's own, and those between JVM TI's ThreadEnd and ThreadStart. In that time the JVM still enters a monitor
   // for threads that join, and attaches native threads, whose Thread has no name yet.
   ThreadRecord* defined_thread(JNIEnv* jni, JNIEnv* env, jthread thread);
@@ -78,20 +78,20 @@ class Bridge {
   // The id of a new object, with its OBJECT_ALLOC.
   void object_allocated(JNIEnv* jni, jobject object, jclass klass, jlong size);
 
-  // JNI's own functions: those that are replaced while JNI_GLOBALREF events are on make no event of ours this way.
+  // JNI's original functions: while JNI_GLOBALREF events are on, calls through these make no events.
   template <class Reference>
   Reference new_global(JNIEnv* jni, Reference object) const {
     return static_cast<Reference>(own_functions(jni)->NewGlobalRef(jni, object));
   }
   void delete_global(JNIEnv* jni, jobject object) const { own_functions(jni)->DeleteGlobalRef(jni, object); }
-  // The JNIEnv of the calling thread; null where it is not one of Java's.
+  // The JNIEnv of the calling thread; null if it is not a Java thread.
   JNIEnv* current_env() const {
     void* env = nullptr;
     return vm->GetEnv(&env, JNI_VERSION_1_2) == JNI_OK ? static_cast<JNIEnv*>(env) : nullptr;
   }
-  // A java.lang.Thread of ours or of the profiler, not started; local reference. Null: out of memory.
+  // A java.lang.Thread of the bridge or of the profiler, not started; local reference. Null: out of memory.
   static jthread new_thread(JNIEnv* jni, const char* name);
-  // Whether the JVM has, or now gives, all of these.
+  // Whether the JVM has all of these capabilities, or gives them now.
   bool take(const jvmtiCapabilities& wanted);
 
   JavaVM* const vm;
@@ -105,7 +105,7 @@ class Bridge {
   MethodEvents* methods = nullptr;
   LoaderMethods loader_methods;                                    // learned for CLASS_LOAD_HOOK
   jclass class_class = nullptr;                                    // java.lang.Class; global reference
-  jthread own_thread = nullptr;                                    // global reference; never told to the profiler
+  jthread own_thread = nullptr;                                    // global reference; never reported to the profiler
   std::atomic<const JNINativeInterface_*> jni_functions{nullptr};  // the original ones, while they are replaced
   std::atomic<jint> gc_disabled{0};
 

@@ -1,4 +1,4 @@
-// CallTraces: the stacks of all threads, as dumps carry them.
+// CallTraces: the stacks of all threads, for dumps.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// ClassLayouts: which bytes of a dump's record a field of a class fills, by the index that JVM TI names the field by.
+// ClassLayouts: the bytes of a dump's record that a field of a class fills, by JVM TI's index of the field.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 namespace jtrace::agent::jvmpi {
 
 struct ClassLayout {
-  // A field's place among the values of a record; -1: it has none there.
+  // A field's place among the values of a record; -1: it has none.
   struct Place {
     std::int32_t offset = -1;
     char type = 0;
   };
 
   jobjectID id = nullptr;
-  char element = 0;  // of an array class: what its elements' signature starts with; 0: no array class
+  char element = 0;  // of an array class: first character of its elements' signature; 0: not an array class
   jobjectID element_class = nullptr;
   jobjectID super = nullptr;
   std::vector<jobjectID> interfaces;
@@ -25,9 +25,9 @@ struct ClassLayout {
   std::uint32_t instance_bytes = 0;
   std::vector<Place> statics;
   std::uint32_t static_bytes = 0;
-  // Of the dump at hand.
+  // Of the current dump.
   std::uint32_t object_size = 0;  // of an instance that was met
-  std::size_t size_at = 0;        // where the record says it; 0: no record
+  std::size_t size_at = 0;        // offset in the record of that size; 0: no record
   bool is_reached = false;
 };
 
@@ -37,10 +37,10 @@ class ClassLayouts {
   ClassLayouts(Bridge& bridge, JNIEnv* jni, bool references_only)
       : bridge_(bridge), jni_(jni), references_only_(references_only) {}
 
-  // Adds the class and what it inherits from.
+  // Adds the class and its superclasses.
   void add(jclass klass);
   void add_all_loaded();
-  // By tag; null where the class is not known.
+  // By tag; null if the class is not known.
   ClassLayout* find(jlong tag) {
     const std::uint32_t at = index_.find(static_cast<std::uint64_t>(tag & ~kTagFlags));
     return at == 0 ? nullptr : &layouts_[at - 1];

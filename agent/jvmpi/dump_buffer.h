@@ -1,4 +1,4 @@
-// DumpBuffer: the bytes of a dump. Numbers have the most significant byte first, ids are as in memory, as the JVMs with
+// DumpBuffer: the bytes of a dump. Numbers have the most significant byte first; ids are as in memory, as the JVMs with
 // JVMPI wrote them and hprof read them.
 #pragma once
 
@@ -15,7 +15,7 @@ class DumpBuffer {
   void u2(std::size_t value) { bytes_.put(htobe16(static_cast<std::uint16_t>(value))); }
   void u4(std::size_t value) { bytes_.put(htobe32(static_cast<std::uint32_t>(value))); }
   void id(const void* value) { bytes_.put(value); }
-  // A value of JVM TI, in as many bytes as its type has.
+  // Appends a value of JVM TI, in as many bytes as its type has.
   void value(jvalue value, char type);
   void zeros(std::size_t count) {
     for (; count > 0; --count) bytes_.put(std::uint8_t{0});
@@ -27,7 +27,7 @@ class DumpBuffer {
   void clear() { bytes_.clear(); }
 
   std::size_t size() const { return bytes_.size(); }
-  // Not to be written to; JVMPI's type is so.
+  // Must not be written to; JVMPI's type is not const.
   char* begin() const { return reinterpret_cast<char*>(const_cast<unsigned char*>(bytes_.data())); }
   char* end() const { return begin() + bytes_.size(); }
 
@@ -35,7 +35,7 @@ class DumpBuffer {
   ByteBuffer bytes_;
 };
 
-// Bytes of a value of the type that a signature starts with, in a dump.
+// The number of bytes, in a dump, of a value of the type with which a signature begins.
 inline std::uint32_t size_of_value(char type) {
   switch (type) {
     case 'Z':

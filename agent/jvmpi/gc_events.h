@@ -1,10 +1,10 @@
 // GC_START, GC_FINISH, OBJECT_FREE, CLASS_UNLOAD.
 //
-// Handlers of GC_START take the profiler's locks. In the pause of a collection such a lock would be waited for for ever
-// where a thread that holds it has been stopped (JVM TI's raw monitors stop for the pause, seen with JDK 27); and
-// today's HotSpot tells of frees after the pause anyway. So GC_START, the frees and GC_FINISH come together, from a
-// thread of the bridge, soon after the pause. A profiler whose handlers take no lock may have GC_START and GC_FINISH in
-// the pause itself (option gc=pause); the frees then have a pair of their own.
+// Handlers of GC_START take the profiler's locks. In the pause of a collection a handler would wait for ever if a
+// stopped thread holds such a lock (JVM TI's raw monitors stop for the pause, seen with JDK 27); and HotSpot reports
+// frees only after the pause anyway. So GC_START, the frees and GC_FINISH are sent together, by a thread of the bridge,
+// soon after the pause. A profiler whose handlers take no lock may have GC_START and GC_FINISH in the pause itself
+// (option gc=pause); the frees then have a pair of their own.
 #pragma once
 
 #include <jvmti.h>
@@ -27,20 +27,20 @@ class GcEvents {
   GcEvents& operator=(const GcEvents&) = delete;
   void set_in_pause() { in_pause_ = true; }
 
-  // The JVM has made its counters.
+  // Call it when the JVM has made its counters.
   void find_counters() { counters_.find(); }
-  // In the JVM's threads, where nothing is allowed that could wait for the JVM.
+  // In the JVM's threads, in which nothing may wait for the JVM.
   void started();
   void finished();
   void freed(jlong tag);
 
-  // The thread that delivers. False: it cannot be started.
+  // Starts the thread that delivers. False: it cannot be started.
   bool start_thread(JNIEnv* jni);
-  // What has not been delivered, before the JVM ends.
+  // Delivers the rest, before the JVM ends.
   void deliver_rest();
 
  private:
-  // A collection (tag 0), or an object that is gone.
+  // A collection (tag 0), or an object that was freed.
   struct Item {
     jlong tag = 0;
     HeapFigures figures;
@@ -57,9 +57,9 @@ class GcEvents {
   Bridge& bridge_;
   HeapCounters counters_;
   bool in_pause_ = false;
-  pthread_mutex_t lock_;        // over queue_; held for a push or a swap, in which the JVM cannot stop a thread
+  pthread_mutex_t lock_;        // over queue_; held for a push or a swap, during which the JVM cannot stop a thread
   pthread_mutex_t delivering_;  // one deliverer at a time
-  UniqueFd wakeup_;             // an eventfd: something is in the queue
+  UniqueFd wakeup_;             // an eventfd: the queue is not empty
   std::vector<Item> queue_;
   std::atomic<bool> running_{false};
 };

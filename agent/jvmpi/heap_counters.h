@@ -1,5 +1,5 @@
-// HeapCounters: how full the heap is, from the JVM's own performance counters (its hsperfdata file, mapped in this
-// process). They can be read where nothing else is allowed: in the pause of a collection.
+// HeapCounters: the used size of the heap, from the JVM's own performance counters (its hsperfdata file, mapped in this
+// process). They can be read when nothing else is allowed: in the pause of a collection.
 #pragma once
 
 #include <jni.h>
@@ -16,8 +16,8 @@ struct HeapFigures {
 
 class HeapCounters {
  public:
-  // Looks for them; once, in a JVM whose collector has made its counters. Nothing is found with -XX:-UsePerfData and
-  // -XX:+PerfDisableSharedMem, and with collectors that count otherwise (Z, Shenandoah, Epsilon).
+  // Looks for them; call it once, when the collector has made its counters. Finds nothing with -XX:-UsePerfData and
+  // -XX:+PerfDisableSharedMem, and with collectors that count differently (Z, Shenandoah, Epsilon).
   void find();
   HeapFigures read() const;
 

@@ -5,7 +5,7 @@
 
 namespace jtrace::agent::jvmpi {
 
-// Once; they stay replaced, and do what they did before.
+// Call it once; the functions stay replaced, and also do what they did before.
 bool replace_reference_functions(Bridge& bridge);
 
 }  // namespace jtrace::agent::jvmpi

@@ -10,7 +10,7 @@ class LineTable {
   LineTable(jvmtiEnv* jvmti, jmethodID method) : lines_(jvmti) {
     if (jvmti->GetLineNumberTable(method, &count_, lines_.out()) != JVMTI_ERROR_NONE) count_ = 0;
   }
-  // The line of the last entry that starts at or before `location`; -1 where there is none.
+  // The line of the last entry that starts at or before `location`; -1 if there is none.
   jint at(jlocation location) const {
     jint line = -1;
     jlocation best = -1;

@@ -1,5 +1,5 @@
-// LoaderHierarchy: superclasses by name, as a class loader would find them; nothing is loaded for it. A class that the
-// loader knows already is asked itself, of another the class file is read (ClassLoader.getResourceAsStream), which may
+// LoaderHierarchy: superclasses by name, as a class loader would find them; no class is loaded for it. A class that the
+// loader knows already is asked directly; otherwise the class file is read (ClassLoader.getResourceAsStream), which may
 // run code of the loader.
 //
 // Threads: that of the JNIEnv, in the live phase, with no exception pending.
@@ -12,9 +12,9 @@
 
 namespace jtrace::agent::jvmpi {
 
-// The methods of Java that are called; good for the life of the JVM.
+// The methods of Java that are called; valid for the life of the JVM.
 struct LoaderMethods {
-  // False: this JVM has others.
+  // False: this JVM has other methods.
   bool learn(JNIEnv* jni);
 
   jclass loader = nullptr;  // global reference

@@ -1,8 +1,8 @@
 // METHOD_ENTRY, METHOD_ENTRY2, METHOD_EXIT, and on JDK 8 OBJECT_ALLOC, by probes in the bytecode (agent/classfile).
 //
-// A probe calls a class in java.lang, which looks at one static field and calls on into native code. The native code
-// learns the jmethodID of a number at its first call from the stack, so nothing has to be known of a class when it is
-// rewritten. Probes stay where they are: while no event is on, they cost that look.
+// A probe calls a class in java.lang, which reads one static field and calls native code. The native code takes the
+// jmethodID of a number from the stack at its first call, so nothing must be known about a class when it is rewritten.
+// Probes are not removed: while no event is on, they cost the reading of that field.
 #pragma once
 
 #include <jvmti.h>
@@ -23,31 +23,32 @@ class MethodEvents {
  public:
   explicit MethodEvents(Bridge& bridge) : bridge_(bridge) {}
 
-  // The class that probes call. It also marks the JVM as one that has a bridge. Null, or why not (static text).
+  // Makes the class that probes call. It also marks the JVM as one that has a bridge. Null, or the reason for the
+  // failure (static text).
   const char* define_helper(JNIEnv* jni);
   static bool helper_exists(JNIEnv* jni);
 
-  // Before install(): what probes have to tell besides.
+  // Before install(): also report receivers.
   void want_receivers() { wanted_ |= classfile::kProbeReceiver; }
   void want_allocations() { wanted_ |= classfile::kProbeArrays | classfile::kProbeNew; }
   bool makes_allocations() const { return (wanted_ & classfile::kProbeNew) != 0; }
 
-  // Probes into all classes that are loaded, and into those that will be; then switch_probes().
+  // Inserts probes into all loaded classes, and into those that will be loaded; then switch_probes().
   bool install(JNIEnv* jni);
   bool installed() const { return installed_.load(std::memory_order_relaxed) != 0; }
-  // Lets the probes that somebody wants call native code, and no other.
+  // Lets the probes that are wanted call native code, and no others.
   void switch_probes(JNIEnv* jni);
 
-  // Whether Thread.sleep tells kSleepEvents, which the helper has to bind.
+  // Whether Thread.sleep reports kSleepEvents, for which the helper must bind it.
   void bind_sleep(JNIEnv* jni, bool ours);
 
-  // True: the class is the helper. Else a class that was not linked when probes came gets them now.
+  // True: the class is the helper. Otherwise a class that was not linked when probes were inserted gets them now.
   bool class_prepared(JNIEnv* jni, jclass klass);
   void class_file(classfile::ByteView bytes, jint* new_size, unsigned char** new_bytes);
 
   bool is_probe(jmethodID method) const;
 
-  // What the natives do.
+  // The bodies of the natives.
   void entered(JNIEnv* jni, jint number, jobject receiver);
   void exited(JNIEnv* jni, jint number);
   void allocated(JNIEnv* jni, jobject object);
@@ -65,7 +66,7 @@ class MethodEvents {
   Bridge& bridge_;
   MethodTable table_;
   std::atomic<std::uint32_t> wanted_{0};
-  std::atomic<std::uint32_t> installed_{0};  // probe bits that classes get
+  std::atomic<std::uint32_t> installed_{0};  // Probe bits of new classes
   std::atomic<bool> sleep_bound_{false};
   jclass helper_ = nullptr;  // global reference
   jfieldID switch_ = nullptr;

@@ -9,7 +9,7 @@
 namespace jtrace::agent::jvmpi {
 
 struct MethodSlot {
-  std::atomic<jmethodID> id{nullptr};  // known from the first call on
+  std::atomic<jmethodID> id{nullptr};  // known after the first call
   bool open_start = false;             // MethodPlan::open_start
   bool is_instance = false;
   bool is_constructor = false;
@@ -22,7 +22,7 @@ class MethodTable {
     const std::uint32_t first = next_.fetch_add(count, std::memory_order_relaxed);
     return first + count < kChunk * kChunks ? first : 0;
   }
-  // Of a number that reserve() has given.
+  // `number` is one that reserve() has returned.
   MethodSlot& at(std::uint32_t number) {
     std::atomic<MethodSlot*>& chunk = chunks_[number / kChunk];
     MethodSlot* slots = chunk.load(std::memory_order_acquire);

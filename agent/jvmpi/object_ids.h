@@ -1,5 +1,5 @@
-// Object ids: the JVM TI tag of the object, which the collector carries along. An id never changes and is never used
-// twice, so that an OBJECT_MOVE is never needed and a jobjectID stays good without keeping the collector out.
+// Object ids: the JVM TI tag of the object, which the collector keeps with it. An id never changes and is never used
+// twice, so that OBJECT_MOVE is never needed, and a jobjectID stays valid without delaying the collector.
 //
 // Threads: any that may call JVM TI. No heap callback may be running.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace jtrace::agent::jvmpi {
 
-// The low bits of a tag say what the profiler knows of the object; the rest is its id.
+// The low bits of a tag are flags about what was reported of the object; the rest is its id.
 inline constexpr jlong kReported = 1;      // the defining event was sent: OBJECT_ALLOC, of a class CLASS_LOAD
 inline constexpr jlong kIsClass = 2;       // a java.lang.Class: CLASS_UNLOAD comes for it
 inline constexpr jlong kAwaitsProbes = 4;  // a class that was loaded and not linked when its loader's were rewritten
@@ -28,13 +28,13 @@ class ObjectIds {
   ObjectIds(const ObjectIds&) = delete;
   ObjectIds& operator=(const ObjectIds&) = delete;
 
-  // The tag with the object's id, given at the first call; 0 for null and where the JVM gives none. Sets `flags`;
-  // `before` gets the flags it had.
+  // The tag with the object's id, which is given at the first call; 0 for null and if the JVM does not give one. Sets
+  // `flags`; `before` gets the previous flags.
   jlong tag(jobject object, jlong flags, jlong* before = nullptr);
   void clear_flags(jobject object, jlong flags);
   jlong next_tag() { return next_.fetch_add(kTagFlags + 1, std::memory_order_relaxed); }
-  // While one lives nobody else gives ids or changes flags: a walk over the heap gives its own, and must not come
-  // between reading a tag and setting it.
+  // While an object of this class exists, nobody else gives ids or changes flags: a walk over the heap gives its own,
+  // and must not happen between reading a tag and setting it.
   class Frozen {
    public:
     explicit Frozen(ObjectIds& ids) : ids_(ids) { pthread_mutex_lock(&ids_.lock_); }
@@ -45,7 +45,7 @@ class ObjectIds {
    private:
     ObjectIds& ids_;
   };
-  // A local reference; null where the object is gone.
+  // A local reference; null if the object was freed.
   jobject object_of(jobjectID id);
 
  private:

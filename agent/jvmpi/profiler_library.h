@@ -1,4 +1,4 @@
-// The profiler's library: where it is, whether it can be one, its entry point.
+// The profiler's library: its path, whether it can be loaded, its entry point.
 #pragma once
 
 #include <jni.h>
@@ -9,8 +9,8 @@ namespace jtrace::agent::jvmpi {
 
 using OnLoad = jint(JNICALL*)(JavaVM*, char*, void*);
 
-// What is wrong with a library. The numbers are what Agent_OnAttach returns (docs/jvmpi.md), which is all that a tool
-// can learn of it.
+// The fault of a library. The numbers are the results of Agent_OnAttach (docs/jvmpi.md), the only thing that a tool
+// gets.
 enum class LoadFault : jint {
   kNone = 0,
   kNoPath = 1,         // no library was named
@@ -29,8 +29,8 @@ struct ProfilerLibrary {
   LoadFault fault = LoadFault::kNone;
 };
 
-// `name` as the option has it: a path where it has a '/', else libNAME.so in `jdk_folder` (may be null), or where the
-// dynamic linker looks. `why` gets one line for each fault.
+// `name` of the option: a path if it has a '/', otherwise libNAME.so in `jdk_folder` (may be null), or where the
+// dynamic linker searches. `why` gets one line for each fault.
 ProfilerLibrary load_profiler(const char* name, const char* jdk_folder, char* why, std::size_t size);
 
 }  // namespace jtrace::agent::jvmpi

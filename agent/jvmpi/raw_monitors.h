@@ -1,4 +1,4 @@
-// Raw monitors of the profiler: JVM TI's, with what JVMPI tells of them besides: who holds one, who waits.
+// Raw monitors of the profiler: JVM TI's, with the facts that JVMPI reports in addition: owner and waiting threads.
 #pragma once
 
 #include <jvmti.h>
@@ -7,7 +7,7 @@
 
 #include "agent/jvmpi/jvmpi.h"
 
-// The type that jvmpi.h leaves open. Threads that are not Java's (GC_START in the VM's thread) have no JNIEnv.
+// The type that jvmpi.h leaves open. Threads that are not Java threads (GC_START in the VM's thread) have no JNIEnv.
 struct _JVMPI_RawMonitor {
   jrawMonitorID id = nullptr;
   char* name = nullptr;
@@ -30,7 +30,7 @@ void raw_monitor_wait(JVMPI_RawMonitor monitor, jlong ms);
 void raw_monitor_notify_all(JVMPI_RawMonitor monitor);
 void raw_monitor_destroy(JVMPI_RawMonitor monitor);
 
-// Calls visit(JVMPI_RawMonitor, void* argument) for each; none is made or destroyed meanwhile.
+// Calls visit(JVMPI_RawMonitor, void* argument) for each; none is made or destroyed during the call.
 void for_each_raw_monitor(void (*visit)(JVMPI_RawMonitor, void*), void* argument);
 
 }  // namespace jtrace::agent::jvmpi

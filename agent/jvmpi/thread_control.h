@@ -1,4 +1,4 @@
-// What JVMPI can ask of threads: stacks, status, CPU time, suspension.
+// JVMPI's functions about threads: stacks, status, CPU time, suspension.
 #pragma once
 
 #include "agent/jvmpi/bridge.h"

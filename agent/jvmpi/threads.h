@@ -1,8 +1,8 @@
-// Threads: what the bridge knows of each thread, by the JNIEnv that JVMPI names it by.
+// Threads: the bridge's facts about each thread, by its JNIEnv, which is JVMPI's name for it.
 //
-// JVM TI knows threads by their java.lang.Thread. The JNIEnv of a thread lies at a fixed place in HotSpot's JavaThread,
-// whose address is the field Thread.eetop; the distance is learnt from a thread that has both. Records are never given
-// back: find() takes no lock and may race with anything.
+// JVM TI identifies threads by their java.lang.Thread. The JNIEnv of a thread is at a fixed offset in HotSpot's
+// JavaThread, whose address is the field Thread.eetop; the offset is determined from a thread for which both are known.
+// Records are never freed: find() takes no lock and may race with anything.
 #pragma once
 
 #include <jvmti.h>
@@ -24,12 +24,12 @@ struct ThreadRecord {
   std::atomic<bool> reported{false};                    // THREAD_START was sent
   std::atomic<bool> suspended{false};                   // by SuspendThread
   jlong cpu_at_suspend = 0, cpu_at_suspend_before = 0;  // nanoseconds
-  JNIEnv* contended_with = nullptr;                     // owner of the monitor it waits to enter; its own alone
-  bool asks_for_classes = false;                        // looks for class files (class_hook.cpp); its own alone
-  jlong wait_began = 0;                                 // Object.wait: milliseconds of CLOCK_MONOTONIC; its own alone
-  std::atomic<JVMPI_RawMonitor> entering{nullptr};      // raw monitor it waits for
-  std::atomic<JVMPI_RawMonitor> waiting{nullptr};       // raw monitor it waits to be notified on
-  CallStack calls;                                      // its own alone
+  JNIEnv* contended_with = nullptr;  // owner of the monitor that it waits to enter; only used by the thread itself
+  bool asks_for_classes = false;     // looks for class files (class_hook.cpp); only used by the thread itself
+  jlong wait_began = 0;              // Object.wait: milliseconds of CLOCK_MONOTONIC; only used by the thread itself
+  std::atomic<JVMPI_RawMonitor> entering{nullptr};  // raw monitor that it waits for
+  std::atomic<JVMPI_RawMonitor> waiting{nullptr};   // raw monitor on which it waits to be notified
+  CallStack calls;                                  // only used by the thread itself
 };
 
 class Threads {
@@ -38,9 +38,9 @@ class Threads {
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
 
-  // Learns where a JNIEnv lies from the calling thread. False: this JVM's Thread has no eetop.
+  // Determines the offset of the JNIEnv from the calling thread. False: this JVM's Thread has no eetop.
   bool learn(JNIEnv* jni, jthread current);
-  // Null where the thread has not started or has ended.
+  // Null if the thread has not started or has ended.
   JNIEnv* env_of(JNIEnv* jni, jthread thread) const;
 
   ThreadRecord* find(JNIEnv* env) const {
@@ -48,7 +48,7 @@ class Threads {
       if (each->env.load(std::memory_order_relaxed) == env) return each;
     return nullptr;
   }
-  // The record of `env`, made where there is none.
+  // The record of `env`, made if there is none.
   ThreadRecord* add(JNIEnv* jni, JNIEnv* env, jthread thread);
   void remove(JNIEnv* jni, ThreadRecord& record);
   template <class Visit>
@@ -60,7 +60,7 @@ class Threads {
 
  private:
   static constexpr std::size_t kBuckets = 4096;
-  // JNIEnvs lie in objects of a few KiB from malloc.
+  // JNIEnvs are in objects of a few KiB from malloc.
   std::size_t place(JNIEnv* env) const { return (reinterpret_cast<std::uintptr_t>(env) >> 5) * 2654435761u % kBuckets; }
   const std::atomic<ThreadRecord*>& bucket(JNIEnv* env) const { return buckets_[place(env)]; }
 

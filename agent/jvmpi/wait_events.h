@@ -1,5 +1,5 @@
 // MONITOR_WAIT and MONITOR_WAITED: Object.wait from JVM TI, and Thread.sleep, whose object is NULL. A sleep is a native
-// method of Thread, to which a function of ours is bound (agent/waits/sleep_native.h).
+// method of Thread, to which a function of the bridge is bound (agent/waits/sleep_native.h).
 #pragma once
 
 #include "agent/jvm_support.h"
