@@ -1,6 +1,5 @@
-// AgentDialogue: questions to the agent while it traces, and its answers, which
-// come in the order of the questions. It decodes the frames of the control
-// channel; nobody else reads or writes them during a trace. One thread.
+// AgentDialogue: questions to the agent while it traces, and its answers, which come in the order of the questions.
+// Only this class reads and writes frames of the control channel during a trace. One thread.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +30,7 @@ struct AgentAnswer {
   Asker asker;
   std::string refusal;  // why the agent does not do it; "": it does
   Answer decoded;       // frames.def
-  MethodCounts counts;  // of kCount and kCountForDocument; its coverage is "" where there are none
+  MethodCounts counts;  // of kCount and kCountForDocument; its coverage is "" if there are none
 };
 
 class AgentDialogue {
@@ -41,22 +40,22 @@ class AgentDialogue {
 
   int fd() const { return channel_.fd(); }
   Result<> ask(AgentQuestion question, Asker asker = {}, std::string_view payload = {});
-  // Reads what has arrived. After an error or a hang-up only answers that were read before are left.
+  // Reads what has arrived. After an error or a hang-up only answers that were read before are available.
   Result<> receive() { return channel_.receive(); }
-  // The next answer that was read. Other frames of the agent are handled on the way.
+  // The next answer. Other frames of the agent are handled here.
   std::optional<AgentAnswer> next();
   bool owes_answers() const { return !asked_.empty(); }
 
-  // Asks and waits, within a pass: a document ends and the trace
-  // goes on. Answers to other questions are kept for next().
+  // Asks and waits, within a pass: a document ends and the trace continues. Answers to other questions are kept for
+  // next().
   Result<MethodCounts> count_now();
 
-  // Asks the agent to leave the JVM, and to send its last counts first where they are wanted.
+  // Asks the agent to leave the JVM and, with `with_counts`, to send its last counts first.
   Result<> leave(bool with_counts);
   // The counts of an agent that leaves.
   std::optional<MethodCounts>& last_counts() { return last_counts_; }
   const std::optional<MethodCounts>& last_counts() const { return last_counts_; }
-  // It says that it has left.
+  // The agent has reported that it has left.
   bool has_left() const { return has_left_; }
   bool hung_up() const { return channel_.hung_up(); }
   void close() { channel_.close(); }
@@ -69,9 +68,9 @@ class AgentDialogue {
   std::optional<AgentAnswer> take(const Frame& frame);
 
   ControlChannel& channel_;
-  std::deque<Asked> asked_;     // whose answers are still to come
+  std::deque<Asked> asked_;     // whose answers have not come yet
   std::deque<Frame> deferred_;  // received while count_now() waited
-  MethodCounts counts_;         // of the answer that comes next
+  MethodCounts counts_;         // of the next answer
   std::optional<MethodCounts> last_counts_;
   bool leaving_ = false;
   bool has_left_ = false;

@@ -1,6 +1,6 @@
-// AgentLoader: gets the agent into a JVM by Dynamic Attach and meets it on a socket: delivered into the target's file
-// system for a moment, or, where this very agent is mapped there from an earlier trace, loaded again from there.
-// Borrows the Process. Threads: one.
+// AgentLoader: loads the agent into a JVM by Dynamic Attach and connects to it by a socket. The agent is delivered into
+// the target's file system for a short time; if this very agent is still mapped from an earlier trace, it is loaded
+// again from there. Borrows the Process. Threads: one.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@ struct GreetedAgent {
   attach::Exchange load;  // the JVM answers it when Agent_OnAttach returns, after Start: finish_load()
 };
 
-// Loads the agent and takes its Hello; it waits for Start. Errors: those of attach; kAgent where it could not be loaded
-// or did not connect; kRefused where `cancel_fd` ended it.
+// Loads the agent and takes its Hello; the agent waits for Start. Errors: those of attach; kAgent if it could not be
+// loaded or did not connect; kRefused if `cancel_fd` ended it.
 Result<GreetedAgent> load_agent(const target::Process& process, const LoaderOptions& options);
 
 // Reads the JVM's answer to `load`, so that the JVM does not write to a closed socket. The answer itself is ignored.

@@ -1,7 +1,7 @@
 // trace_process: one trace of a running JVM by attach, from preflight to detach.
 //
-// Everything that can fail without the JVM is done before the JVM is touched: options, preflight, the lock
-// against a second trace, the output opened, the ring memory taken. Errors name the step. Threads: one.
+// Everything that can fail without the JVM is done before the JVM is touched: options, preflight, the lock against a
+// second trace, opening the output, allocating the ring memory. Errors name the step. Threads: one.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ namespace jtrace::session {
 struct AttachTraceOptions {
   int signal_fd = -1;      // a signalfd: ends the attach or the trace
   std::string agent_path;  // another agent than the embedded one; "": embedded
-  // The agent traces. What it cannot trace in this JVM, and why ("": it can trace all).
+  // Called when the agent traces. `left_out`: what it cannot trace in this JVM, and why ("": it can trace all).
   std::function<void(const std::string& left_out)> started;
   std::function<void(const Progress&)> progress;  // about once a second
-  ControlSource* control = nullptr;               // borrowed; beside `jtrace ctl`
+  ControlSource* control = nullptr;               // borrowed; in addition to `jtrace ctl`
 };
 
 Result<TraceSummary> trace_process(const target::Process& process, const TraceOptions& options,

@@ -1,5 +1,5 @@
-// CoarseClock: moves the coarse clock of a pool on (trace/record/layout.h) from a thread of its own, while in scope:
-// every 100 us, and every ms where nothing has been written for a while. The agent moves it on too, at each chunk.
+// CoarseClock: advances the coarse clock of a pool (trace/record/layout.h) from a thread of its own, while in scope:
+// every 100 us, and every ms if nothing was written for a while. The agent advances it too, at each chunk.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ class CoarseClock {
   CoarseClock& operator=(const CoarseClock&) = delete;
   ~CoarseClock();
 
-  // Something was written just now.
+  // Something was just written.
   void keep_fast() { busy_.store(kFastTicks, std::memory_order_relaxed); }
 
  private:

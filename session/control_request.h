@@ -1,5 +1,5 @@
-// Requests to a running trace, and its answers: the same for `jtrace ctl`, keys
-// and signals. Only the control socket has them as text (ctl_socket.h). Pure.
+// Requests to a running trace, and their answers: the same for `jtrace ctl`, keys and signals. Only the control socket
+// has them as text (ctl_socket.h). Pure.
 #pragma once
 
 #include <sys/types.h>
@@ -45,10 +45,10 @@ struct DoneAnswer {};
 struct StatusAnswer {
   TraceState state = TraceState::kTracing;
   pid_t pid = 0;     // of the JVM
-  pid_t jtrace = 0;  // ours
+  pid_t jtrace = 0;  // of this process
   std::string file;
   std::uint64_t seconds = 0, events = 0, bytes = 0, lost = 0;
-  std::string agent;  // what the agent says of itself, key=value lines
+  std::string agent;  // the agent's state, key=value lines
 };
 struct FlushedAnswer {
   std::uint64_t bytes = 0;  // written so far
@@ -67,7 +67,7 @@ struct RefusedAnswer {
 using ControlAnswer = std::variant<DoneAnswer, StatusAnswer, FlushedAnswer, CountedAnswer, EndedAnswer, RefusedAnswer>;
 
 ExitStatus status_of(const ControlAnswer& answer);
-// For people and scripts: lines; "" where there is nothing to say.
+// As lines for people and scripts; "" if there is nothing to report.
 std::string text_of(const ControlAnswer& answer);
 RefusedAnswer refusal_of(const Error& error);
 

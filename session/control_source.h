@@ -10,7 +10,7 @@
 
 namespace jtrace::session {
 
-// Who asked for something.
+// The sender of a request.
 struct Asker {
   class ControlSource* source = nullptr;  // borrowed; null: the runner itself
   int client = 0;                         // the source's own number
@@ -26,9 +26,9 @@ class ControlSource {
   virtual ~ControlSource() = default;
   // Adds the descriptors to poll.
   virtual void add_to(std::vector<pollfd>& descriptors) const = 0;
-  // Reads what has arrived, without waiting. Only whole requests.
+  // Reads what has arrived, without waiting. Returns only complete requests.
   virtual std::vector<PendingRequest> receive() = 0;
-  // The answer to a request of this source.
+  // Sends the answer to a request of this source.
   virtual void answer(int client, const ControlAnswer& answer) = 0;
 };
 

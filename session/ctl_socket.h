@@ -1,8 +1,8 @@
-// The socket by which `jtrace ctl` steers a jtrace that traces: in the user's runtime folder, mode 0600, named by pid
-// and start ticks of the JVM. Its lock is also what refuses a second trace of the same JVM by the same user.
+// The socket by which `jtrace ctl` controls a running trace: in the user's runtime folder, mode 0600, named by pid and
+// start ticks of the JVM. Its lock also prevents a second trace of the same JVM by the same user.
 //
-// A request is a verb and its arguments, one a line, up to the end of the stream; the reply is an exit status on
-// a line of its own, then text. Only here they are text; a malformed request is refused here too. Threads: one.
+// A request is a verb and its arguments, one a line, up to the end of the stream; the reply is an exit status on a line
+// of its own, then text. They are text only here; malformed requests are refused here too. Threads: one.
 #pragma once
 
 #include <sys/types.h>
@@ -22,10 +22,10 @@ namespace jtrace::session {
 
 class CtlServer : public ControlSource {
  public:
-  // kRefused where this JVM is traced already, by us or by its own user. nullopt
-  // where there is no runtime folder: the trace then runs without a socket.
+  // kRefused if this JVM is traced already, by this user or by its own user. nullopt if there is no runtime folder: the
+  // trace then runs without a socket.
   static Result<std::optional<CtlServer>> open_for(const target::Process& process);
-  // kRefused where this user traces it already; other errors: there is no runtime folder that can be trusted.
+  // kRefused if this user traces the JVM already; other errors: there is no runtime folder that can be trusted.
   static Result<CtlServer> open(pid_t pid, std::uint64_t start_ticks);
   CtlServer(CtlServer&& other) noexcept;
   CtlServer& operator=(CtlServer&&) = delete;
@@ -40,7 +40,7 @@ class CtlServer : public ControlSource {
   struct Client {
     UniqueFd fd;
     std::string request;
-    bool complete = false;  // its request is with the caller
+    bool complete = false;  // its request was passed to the caller
   };
   static constexpr std::size_t kMaxClients = 16;
   static constexpr std::size_t kMaxRequest = 1u << 20;
@@ -61,14 +61,14 @@ struct CtlReply {
   ExitStatus status;
   std::string text;
 };
-// One request to the jtrace that traces the JVM. `uid`: the JVM's user, in whose folder its own jtrace would be.
+// Sends one request to the jtrace that traces the JVM. `uid`: the JVM's user, in whose folder its own jtrace would be.
 // kRefused: nobody traces it.
 Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const ControlRequest& request);
-// The same with any text for a request.
+// The same with any text as the request.
 Result<CtlReply> ask_ctl_text(pid_t pid, std::uint64_t start_ticks, uid_t uid, const std::string& lines);
 
-// XDG_RUNTIME_DIR, /run/jtrace-UID (root), or /tmp/jtrace-UID: made with mode 0700 where it is missing, checked to be
-// ours.
+// XDG_RUNTIME_DIR, /run/jtrace-UID (root), or /tmp/jtrace-UID: made with mode 0700 if it is missing, checked to belong
+// to this user.
 Result<std::string> runtime_folder();
 
 }  // namespace jtrace::session

@@ -1,5 +1,4 @@
-// DrainPace: how long to wait for the next pass over the pool: the shorter, the more there was in the last one. One
-// thread.
+// DrainPace: the time until the next pass over the pool: the more the last pass returned, the shorter. One thread.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +8,7 @@ namespace jtrace::session {
 
 class DrainPace {
  public:
-  // After a pass. `free`, `all`: chunks of the pool.
+  // Call it after a pass. `free`, `all`: chunks of the pool.
   void adapt(bool more, bool had_events, std::uint32_t free, std::uint32_t all) {
     const bool nearly_full = free < all / 4;
     const bool filling = free < all / 4 * 3;

@@ -1,5 +1,4 @@
-// The agent's library as it was built, inside this program: what jtrace delivers into a target. Lives as long as the
-// program.
+// The built library of the agent, inside this program: jtrace delivers it into targets. Lives as long as the program.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Where the heap's figures are in the JVM: the addresses of the
-// hsperfdata counters whose sums are the JVM's used and committed.
+// The places of the heap's figures in the JVM: the addresses of the hsperfdata counters whose sums are the JVM's used
+// and committed bytes.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace jtrace::session {
 
 struct JvmCounters {
-  // Empty where the JVM has none, where we may not read them, or where its collector does not keep them up to date in
-  // its pauses: then the agent asks Runtime.
+  // Empty if the JVM has none, if they may not be read, or if its collector does not update them in its pauses: then
+  // the agent asks Runtime.
   HeapCounters heap;
-  std::string vm_begin_time;  // sun.rt.createVmBeginTime, ms since the epoch; "" where unknown
+  std::string vm_begin_time;  // sun.rt.createVmBeginTime, ms since the epoch; "" if unknown
 };
 JvmCounters find_jvm_counters(const target::Process& process);
 

@@ -1,7 +1,7 @@
-// JvmDeath: how a traced JVM has ended, and the evidence that it left: its signal
-// where the kernel tells it, its hs_err file, a core, what the agent was doing.
+// JvmDeath: how a traced JVM has ended, and the evidence that it left: its signal, if the kernel reports it, its hs_err
+// file, a core, what the agent was doing.
 //
-// Made while the JVM lives, since its folder and its root can only be read then. Borrows the process. One thread.
+// Made while the JVM lives, because its folder and its root can only be read then. Borrows the process. One thread.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ class JvmDeath {
   explicit JvmDeath(const target::Process& process);
 
   // "was killed by SIGSEGV; /srv/hs_err_pid7.log: SIGSEGV in V [libjvm.so+0x1]  f(); core: /srv/core; the agent ...".
-  // Of a JVM that has exited and has not said that it ends; never empty.
+  // For a JVM that has exited without VMDeath; never empty.
   std::string describe(trace::record::AgentWork work) const;
 
  private:
   struct Report {
-    std::string path;  // as we may show it
+    std::string path;  // in this process's view
     std::string text;  // its beginning
   };
   std::optional<int> wait_status() const;
@@ -37,19 +37,18 @@ class JvmDeath {
 
   const target::Process& process_;
   UniqueFd folder_;          // its current directory
-  std::string folder_name_;  // "" where it is not known
+  std::string folder_name_;  // "" if it is not known
   std::string error_file_;   // -XX:ErrorFile, "": none was given
-  std::int64_t since_;       // s since 1970: what is older is another JVM's
+  std::int64_t since_;       // s since 1970: older files are another JVM's
 };
 
-// "SIGSEGV in V [libjvm.so+0xbb7b8e]  Method::f()", from the beginning of an hs_err file; "" where it has no such
-// lines.
+// "SIGSEGV in V [libjvm.so+0xbb7b8e]  Method::f()", from the beginning of an hs_err file; "" if it has no such lines.
 std::string cause_in_report(std::string_view text);
 // Whether the thread that failed was in a probe or in the agent.
 bool names_agent(std::string_view report);
 // "was killed by SIGKILL", "exited with status 3", "was killed".
 std::string end_of(std::optional<int> wait_status);
-// -XX:ErrorFile's value and core_pattern(5): %p is the pid, %e the name; others stay.
+// Expands the value of -XX:ErrorFile and core_pattern(5): %p is the pid, %e the name; others stay.
 std::string expanded(std::string_view pattern, pid_t pid, std::string_view name);
 
 }  // namespace jtrace::session

@@ -1,5 +1,5 @@
-// KeyControl: keys of the terminal and signals to this process as requests to the trace that it runs, as `jtrace ctl`
-// makes them. Its constructor blocks the signals, so make it before any thread. One thread.
+// KeyControl: keys of the terminal and signals to this process as requests to the trace that it runs, the same as those
+// of `jtrace ctl`. Its constructor blocks the signals, so make it before any thread. One thread.
 #pragma once
 
 #include <signal.h>
@@ -15,24 +15,24 @@
 
 namespace jtrace::session {
 
-// What the user sees of it.
+// The output for the user.
 struct KeyConsole {
   std::function<void(LogLevel, std::string_view)> show;  // a line
-  std::function<void(std::string_view)> prompt;          // without an end of line: what is typed comes next
-  std::function<void()> clear;                           // before the process stops and the shell has the terminal
+  std::function<void(std::string_view)> prompt;          // without an end of line: the user types after it
+  std::function<void()> clear;                           // before the process stops and the shell gets the terminal
 };
 
 class KeyControl : public ControlSource {
  public:
-  // `filter_file`: what --filters named, "" for none.
+  // `filter_file`: the file of --filters, "" for none.
   KeyControl(std::string filter_file, KeyConsole console);
   KeyControl(const KeyControl&) = delete;
   KeyControl& operator=(const KeyControl&) = delete;
   ~KeyControl() override;
 
-  // One line that says that there are keys, where there are.
+  // Prints one line about the keys, if there are any.
   void announce(std::string_view what);
-  // Whether a line is being typed: nothing should be written into it.
+  // Whether a line is being typed: no other output should be printed into it.
   bool is_typing() const { return typing_; }
 
   void add_to(std::vector<pollfd>& descriptors) const override;

@@ -11,10 +11,10 @@ namespace jtrace::session {
 
 class LeaveLimit {
  public:
-  // `cpu`: what the JVM's process has had of processors, ns.
+  // `cpu`: processor time of the JVM's process so far, ns.
   LeaveLimit(std::uint64_t now, std::uint64_t cpu) : begin_(now), last_use_(now), first_cpu_(cpu), last_cpu_(cpu) {}
 
-  // Ask it at intervals.
+  // Call it at intervals.
   bool is_over(std::uint64_t now, std::uint64_t cpu) {
     if (cpu != last_cpu_) last_use_ = now;
     last_cpu_ = cpu;

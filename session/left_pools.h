@@ -1,5 +1,5 @@
-// Pools that a jtrace left in /dev/shm because it was killed by SIGKILL, whether or not the JVM lives. They use memory
-// until somebody removes them. Here one is removed only on request.
+// Pools in /dev/shm of a jtrace that was killed by SIGKILL, whether or not the JVM lives. They use memory until
+// somebody removes them. jtrace removes one only on request.
 //
 // A running jtrace locks the pool that it uses. The name of the file has the JVM's pid and start ticks. Files that
 // cannot be opened are left out. Threads: one.
@@ -16,11 +16,11 @@ namespace jtrace::session {
 
 struct LeftPool {
   enum class State {
-    kNone,          // no pool: not there, not to be opened, of another name or content
+    kNone,          // not a pool: missing, not readable, or with another name or content
     kInUse,         // its jtrace runs
-    kBlank,         // its jtrace was killed before it knew whose trace it was: nothing was recorded in it
-    kHolds,         // may hold events that are in no file
-    kOtherVersion,  // as kHolds; the jtrace that made it reads it
+    kBlank,         // its jtrace was killed before it wrote whose trace it was: nothing was recorded in it
+    kHolds,         // may have events that are in no file
+    kOtherVersion,  // as kHolds; only the jtrace that made it can read it
   };
   State state = State::kNone;
   std::string path;
@@ -31,16 +31,16 @@ struct LeftPool {
   std::string output;        // kHolds: the file of the trace
 };
 
-// What this file is. Only a file with the name of a pool can be blank. The file is read, not mapped.
+// The kind of this file. Only a file with the name of a pool can be blank. The file is read, not mapped.
 LeftPool look_at_pool(const std::string& path);
 // Those in /dev/shm, in use or not, by their names.
 std::vector<LeftPool> list_left_pools();
 
-// One line for a new trace of `jvm`: a pool that was left of it, or of a JVM that has ended, and the command that reads
-// or removes it; "" if there is none.
+// One line for a new trace of `jvm`: a left pool of it, or of a JVM that has ended, and the command that reads or
+// removes it; "" if there is none.
 std::string note_of_left_pools(const target::Process& jvm);
 
-// Removes a pool in which nothing was recorded. kRefused: it is in use, or may hold events. kMalformed: no pool.
+// Removes a pool in which nothing was recorded. kRefused: it is in use, or may have events. kMalformed: not a pool.
 Result<> remove_blank_pool(const std::string& path);
 
 }  // namespace jtrace::session

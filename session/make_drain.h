@@ -1,4 +1,4 @@
-// make_drain: makes what empties the pool, by the session's options: a Drainer or a Spiller.
+// make_drain: makes a Drainer or a Spiller, by the session's options.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace jtrace::session {
 
-// Borrows `reader` and `output`, which outlive it.
+// Borrows `reader` and `output`, which must outlive it.
 std::unique_ptr<TraceDrain> make_drain(trace::record::PoolReader& reader, TraceOutput& output, const Session& session);
 
 }  // namespace jtrace::session

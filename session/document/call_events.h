@@ -19,7 +19,7 @@ class CallEvents : private EventPart {
   CallEvents(const BuilderContext& context, ObjectSequences& sequences) : EventPart(context), sequences_(sequences) {}
 
   Result<> write_entry(const TimedRecord& record, std::uint64_t time, std::uint64_t object);
-  // methodExit or methodReturn. Before it come the ends of the calls above it, which no record told of.
+  // methodExit or methodReturn. First writes the ends of the calls above it that have no record.
   Result<> write_end(const TimedRecord& record);
   Result<> write_call(const TimedRecord& record);
   Result<> write_line(const TimedRecord& record);
@@ -30,7 +30,7 @@ class CallEvents : private EventPart {
   void take_text(std::uint64_t id, trace::record::TextDefinition text);
   // The receiver of a constructor comes after its entry; its sequence is counted then.
   Result<> take_receiver(const TimedRecord& record);
-  // A frame that is not in the document.
+  // A frame begins that is not in the document.
   void begin_frame(const TimedRecord& record) { stacks_.of(record.thread).enter_unrecorded(record.header().number); }
   // The method runs a handler: all its callees have ended.
   Result<> take_handler(const TimedRecord& record);
@@ -51,7 +51,7 @@ class CallEvents : private EventPart {
   }
 
   void add_orphan_exit() { ++orphan_exits_; }
-  // Exits whose entry was lost, or was before the trace.
+  // Exits whose entry was lost, or came before the trace.
   std::uint64_t orphan_exits() const { return orphan_exits_; }
 
  private:
@@ -62,7 +62,7 @@ class CallEvents : private EventPart {
     std::uint64_t time = 0;
     trace::Number cpu_time;
   };
-  // objIdRef and sequenceCounter of an entry or exit; absent where they are not known, or not wanted.
+  // objIdRef and sequenceCounter of an entry or exit; absent if they are not known, or not wanted.
   struct Receiver {
     trace::ObjectId object;
     trace::Number sequence;
@@ -81,7 +81,7 @@ class CallEvents : private EventPart {
 
   ObjectSequences& sequences_;
   CallStacks stacks_;
-  std::map<std::uint64_t, trace::record::TextDefinition> texts_;  // of values that are still to come
+  std::map<std::uint64_t, trace::record::TextDefinition> texts_;  // of values that have not come yet
   ValueElements value_elements_;
   std::uint64_t orphan_exits_ = 0;
 };

@@ -1,5 +1,5 @@
-// CallStacks: the open calls of each thread, from its entries and exits
-// in order: tickets, depth, and exits that no record told of. One thread.
+// CallStacks: the open calls of each thread, from its entries and exits in order: tickets, depth, and exits without a
+// record. One thread.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ enum class CallSide : std::uint8_t {
 };
 
 struct OpenCall {
-  std::uint32_t number;  // that its records have
+  std::uint32_t number;  // in its records
   CallSide side;
   std::uint64_t method;      // methodId
   std::uint64_t ticket;      // 0: a frame that is not in the document
@@ -43,13 +43,13 @@ class CallStack {
   const OpenCall& call(std::uint32_t number, std::uint64_t method) {
     return calls_.emplace_back(OpenCall{number, CallSide::kCaller, method, ++tickets_});
   }
-  // Where in the stack the innermost one of this number is; size() where it is not there.
+  // The place in the stack of the innermost call with this number; size() if there is none.
   std::size_t find(std::uint32_t number, CallSide side = CallSide::kCallee) const {
     for (std::size_t i = calls_.size(); i > 0; --i)
       if (calls_[i - 1].number == number && calls_[i - 1].side == side) return i - 1;
     return calls_.size();
   }
-  // Where the innermost frame is; size() where there is none.
+  // The place of the innermost frame; size() if there is none.
   std::size_t innermost_frame() const {
     for (std::size_t i = calls_.size(); i > 0; --i)
       if (calls_[i - 1].side == CallSide::kCallee) return i - 1;
@@ -62,7 +62,7 @@ class CallStack {
     if (top.side == CallSide::kCallee) --frames_;
     return top;
   }
-  // The exception that was thrown in the frame at hand, and not caught or passed on yet; method 0: none.
+  // The exception that was thrown in the current frame, and not caught or passed on yet; method 0: none.
   struct Thrown {
     std::uint32_t method = 0;
     std::uint64_t handle = 0;
@@ -73,10 +73,10 @@ class CallStack {
   // Of a virtual thread: of its last record (monotonic).
   std::uint64_t last_time = 0;
 
-  // What came for the next entry or exit.
+  // The values for the next entry or exit.
   std::vector<CallValue> values;
 
-  // The open calls that the document tells of.
+  // The number of open calls that are in the document.
   std::uint64_t reported() const {
     return static_cast<std::uint64_t>(
         std::count_if(calls_.begin(), calls_.end(), [](const OpenCall& call) { return call.ticket != 0; }));

@@ -11,7 +11,7 @@
 
 namespace jtrace::session {
 
-// A value whose methodEntry or methodExit is still to come.
+// A value whose methodEntry or methodExit has not come yet.
 struct CallValue {
   std::uint32_t method;
   std::uint16_t position;
@@ -21,14 +21,14 @@ struct CallValue {
   std::uint32_t text_length = 0;  // chars of the whole string
 };
 
-// The type of a parameter, or with kResultPosition of what is returned: the first character of its descriptor; '\0'
-// where the signature has none there.
+// The type of a parameter, or with kResultPosition of the result: the first character of its descriptor; '\0' if the
+// signature has none there.
 char type_at(std::string_view signature, std::uint16_t position);
 
-// Elements and the texts that they refer to; good until the next make().
+// Elements and the texts that they refer to; valid until the next make().
 class ValueElements {
  public:
-  // Those of `values` that belong to the method's entry, or with `result` to its exit.
+  // The elements of those `values` that belong to the method's entry, or with `result` to its exit.
   trace::List<trace::Value> make(const std::vector<CallValue>& values, std::uint32_t method, std::string_view signature,
                                  bool result);
 

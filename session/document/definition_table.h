@@ -1,5 +1,6 @@
 // DefinitionTable: what events refer to by id. It writes a definition once in a document, before its first use and
-// after all that it refers to itself. What the agent had no room to define gets a definition with only its id.
+// after everything that it refers to itself. Something that the agent had no room to define gets a definition with only
+// its id.
 //
 // Memory: definitions are kept until the thread, class or object ends. One thread.
 #pragma once
@@ -26,8 +27,8 @@ class DefinitionTable {
   // Takes threads, classes, methods, objects and stacks; ignores other kinds.
   void add(trace::record::Definition definition);
 
-  // Writes the definition unless it is written already. `time` (monotonic, ns) is used where its own
-  // is not known; id 0 means none. A thread is needed for an event of its own: it has been active.
+  // Writes the definition unless it is written already. `time` (monotonic, ns) is used if its own is not known; id 0
+  // means none. need_thread() is for an event of the thread itself, which has therefore been active.
   Result<> need_thread(std::uint64_t id, std::uint64_t time);
   // The same without an event: with its state at the start of the trace, if it has done nothing since.
   Result<> announce_thread(std::uint64_t id, std::uint64_t time);
@@ -36,13 +37,13 @@ class DefinitionTable {
   Result<> need_class(std::uint64_t id, std::uint64_t time);
   Result<> need_method(std::uint64_t id, std::uint64_t time);
   Result<> need_object(std::uint64_t id, std::uint64_t time);
-  // The text of a stack, innermost frame first: "java/util/HashMap.resize:704;Main.run:12;..."; without ":line" where
-  // it is not known, ":native" for native methods. Its methods are written first. "" for an unknown stack.
+  // The text of a stack, innermost frame first: "java/util/HashMap.resize:704;Main.run:12;..."; without ":line" if it
+  // is not known, ":native" for native methods. Its methods are written first. "" for an unknown stack.
   Result<std::string_view> context(std::uint64_t stack, std::uint64_t time);
   // The same for the site of an allocation (ObjAllocRecord).
   Result<std::string_view> context_of_site(std::uint64_t site, std::uint64_t time);
 
-  // The method that a callee's number stands for; the callee itself where that is not known.
+  // The method that a callee's number stands for; the number itself if that is not known.
   std::uint64_t stands_for(std::uint64_t method) const {
     const auto found = stand_for_.find(method);
     return found == stand_for_.end() ? method : found->second;
@@ -91,7 +92,7 @@ class DefinitionTable {
   void mark_written(const PartialDocument& document);
   // A new document: nothing is written yet.
   void restart();
-  // Threads that have started by `time` and not ended, written where they are not yet.
+  // Writes the threads that have started by `time` and not ended, unless they are written already.
   Result<> write_live_threads(std::uint64_t time);
   // Definitions that were made up, because the agent had no room for them.
   std::uint64_t made_up() const { return made_up_; }
@@ -117,7 +118,8 @@ class DefinitionTable {
     const auto found = classes_.find(class_id);
     return found != classes_.end() && (found->second.fields.flags & trace::record::kClassNamed) != 0;
   }
-  // Objects from then on have an id alone in a document that begins later: bounds the memory (some 100 MB).
+  // If there are more objects, further ones have only an id in a document that begins later: limits the memory (some
+  // 100 MB).
   static constexpr std::size_t kMostAllocated = 1u << 20;
 
   std::string frame_text(const trace::record::StackFrame& frame) const;

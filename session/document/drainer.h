@@ -1,5 +1,5 @@
-// Drainer: makes a document of records: the head, the events of each pass, what was lost, the
-// end. The records come from a live pool, from a pool that was left, or from a spill. One thread.
+// Drainer: makes a document of records: the head, the events of each pass, the losses, the end. The records come from a
+// live pool, from a pool that was left, or from a spill. One thread.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ class Drainer final : public TraceDrain {
   // Reading a spill: sets the time that counts as now, and the traceId of the trace that begins next.
   void set_now(const ClockAnchor& now) { kept_now_ = now; }
   void set_trace_id(std::string id) { kept_trace_id_ = std::move(id); }
-  // A definition from before the trace that begins next: remembered, and written when an event refers to it.
+  // A definition from before the trace that begins next: stored, and written when an event refers to it.
   void remember(std::span<const std::byte> definition) { builder_.remember(definition); }
-  // Where there is an earlier document: threads that live are defined at once.
+  // If there is an earlier document: defines live threads at once.
   Result<> restart(std::uint64_t time) { return builder_.restart_unknown(time); }
 
   DrainFigures figures() const override;

@@ -1,11 +1,11 @@
-// EventBuilder: makes the events of trace.dtd from the records of a pool, in the order of the
-// reader. It hands each record to the part that has its subject (event_part.h): collections,
-// objects, waits, calls, losses. Definitions and standstills that are due are written before it.
+// EventBuilder: makes the events of trace.dtd from the records of a pool, in the order of the reader. It passes each
+// record to the part for its subject (event_part.h): collections, objects, waits, calls, losses. First it writes
+// definitions and standstills that are due.
 //
-// What the parts add: definitions before their first use (DefinitionTable) or, where every new one is wanted, at their
-// time; the heap figures of a gcFinish, which come in a record of their own; how long a monWaited has waited; with
-// nested frees, objFree and classUnload between gcStart and gcFinish. For the latter records are held back, bounded in
-// time and number. One thread.
+// The parts add: definitions before their first use (DefinitionTable) or, if every new one is wanted, at their time;
+// the heap figures of a gcFinish, which have a record of their own; the duration of a monWaited; with nested frees,
+// objFree and classUnload between gcStart and gcFinish. For the last of these, records are held back, limited in time
+// and number. One thread.
 #pragma once
 
 #include <cstdint>
@@ -41,18 +41,18 @@ class EventBuilder final : public trace::record::RecordSink {
   void on_producer(std::uint32_t producer) override { producers_.select(producer); }
   // As on_definition(), but from before the trace: written when an event refers to it, not at its time.
   void remember(std::span<const std::byte> record);
-  // After each pass: no record with an earlier time (monotonic, ns) will come.
+  // Call it after each pass: no record with an earlier time (monotonic, ns) will follow.
   Result<> on_time(std::uint64_t time);
-  // Nothing will come any more: writes what is held back.
+  // No further record follows: writes everything that is held back.
   Result<> finish();
 
-  // A new document begins (its head is written): live threads are defined again, the rest on reference.
+  // A new document begins (its head is written): live threads are defined again, the rest when they are referred to.
   Result<> restart(std::uint64_t time);
-  // The same, where the threads' open calls are unknown; the document says so.
+  // The same if the threads' open calls are unknown; the document then says so.
   Result<> restart_unknown(std::uint64_t time);
 
-  // The process was seen standing still at that time, or goes on again (`time`: of the last check that
-  // found it still). Written before later records; a later record shows by itself that the process goes on.
+  // The process was seen standing still at that time, or continues (`time`: of the last check that found it standing
+  // still). Written before later records; a later record also shows that the process continues.
   void add_standstill(std::uint64_t time, bool still) { standstills_.add({time, still}); }
   void forget_standstill() { standstills_.forget(); }
 
@@ -68,7 +68,8 @@ class EventBuilder final : public trace::record::RecordSink {
   // A new document begins, without the monWait of waits that are open.
   void forget_waits() { waits_.forget_all(); }
 
-  // A methodCount, of a method whose definition has come; another one's is left out: it was not called before.
+  // Writes a methodCount, if the method's definition has come; otherwise the method was not called before, and nothing
+  // is written.
   Result<> write_count_of(std::uint64_t method, std::uint64_t calls, std::uint64_t time);
   std::size_t defined_methods() const { return definitions_.methods(); }
 
@@ -82,7 +83,7 @@ class EventBuilder final : public trace::record::RecordSink {
   // Exits whose entry was lost, or was before the trace.
   std::uint64_t orphan_exits() const { return calls_.orphan_exits(); }
   std::uint64_t made_up_definitions() const { return definitions_.made_up(); }
-  std::uint64_t first_time() const { return first_time_; }  // of the records; 0: none came
+  std::uint64_t first_time() const { return first_time_; }  // of the records; 0: there were none
   std::uint64_t last_time() const { return last_time_; }
 
  private:

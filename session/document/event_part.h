@@ -1,5 +1,5 @@
-// EventPart: what the parts of EventBuilder write with. Each part makes the events of one subject from
-// their records and keeps the state of that subject only. EventBuilder hands the records out. One thread.
+// EventPart: the base of EventBuilder's parts. Each part makes the events of one subject from their records and keeps
+// the state of that subject only. EventBuilder passes the records. One thread.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace jtrace::session {
 
 struct BuilderOptions {
-  std::uint64_t events = 0;         // EventBit: which threadStart and classDef come without being referred to
-  bool all_loaded_classes = false;  // classDef of classes that were there before comes at once
+  std::uint64_t events = 0;         // EventBit: which threadStart and classDef are written without a reference to them
+  bool all_loaded_classes = false;  // classDef of classes that were loaded before are written at once
   bool nested_frees = false;
   bool receivers = false;  // of calls: objIdRef and sequenceCounter
   bool cpu_time = false;   // of calls (on both sides) and lines: threadCpuTime

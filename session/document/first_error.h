@@ -8,7 +8,7 @@
 
 namespace jtrace::session {
 
-// The first error of several steps that all have to be taken.
+// The first error of several steps, all of which must be executed.
 class FirstError {
  public:
   void add(Result<> result) {

@@ -10,7 +10,7 @@ namespace jtrace::session {
 
 class IdSet {
  public:
-  // False where it was in already.
+  // False if it was in the set already.
   bool insert(std::uint64_t id) {
     if (id >= kDense) return sparse_.size() < kSparse && sparse_.insert(id).second;
     if (id / 64 >= words_.size()) words_.resize(id / 64 + 1 + words_.size() / 4);
@@ -29,7 +29,7 @@ class IdSet {
   }
 
  private:
-  // The ids come from a foreign process: the bounds keep it from taking our memory (128 MiB, about 64 MiB).
+  // The ids come from a foreign process: these limits bound the memory (128 MiB, about 64 MiB).
   static constexpr std::uint64_t kDense = 1u << 30;
   static constexpr std::size_t kSparse = 1u << 20;
   std::vector<std::uint64_t> words_;

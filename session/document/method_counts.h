@@ -1,5 +1,5 @@
-// MethodCounts: how often each method was called, from the agent's answer
-// to Count (trace/record/control.h, kCounts) or from a spill. Pure.
+// MethodCounts: the number of calls of each method, from the agent's answer to Count (trace/record/control.h, kCounts)
+// or from a spill. Pure.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct MethodCounts {
   std::vector<Count> counts;
   std::string coverage;  // the value of jtrace.counted
 
-  // Adds the counts of one frame. False where the frame is malformed.
+  // Adds the counts of one frame. False if the frame is malformed.
   bool add(std::string_view payload);
   // u32 size of the coverage | coverage | counts
   std::string encoded() const;
@@ -29,10 +29,10 @@ struct MethodCounts {
 };
 
 bool counts_methods(const TraceOptions& options);
-// What a document keeps free for the counts at its end, where each takes `size` bytes; 0 where it has none, or they
-// would take more than half of it.
+// The bytes that a document reserves for the counts at its end, if each takes `size` bytes; 0 if it has none, or if
+// they would take more than half of it.
 std::uint64_t room_for_counts(const TraceOptions& options, std::uint64_t methods, std::uint64_t size);
-// Those for the end of a document, by `counter`; an error says why there are none.
+// The counts for the end of a document, from `counter`; an error has the reason why there are none.
 Result<MethodCounts> last_counts(const TraceOptions& options, std::uint64_t methods, std::uint64_t size,
                                  const std::function<Result<MethodCounts>()>& counter);
 

@@ -14,13 +14,13 @@ class ObjectEvents : private EventPart {
   explicit ObjectEvents(const BuilderContext& context) : EventPart(context) {}
 
   Result<> write_alloc(const trace::record::ObjAllocRecord& record);
-  // objFree or classUnload, where the document has defined the object or class; else nothing.
+  // Writes objFree or classUnload, if the document has defined the object or class.
   Result<> write_end(const trace::record::ObjectRecord& record);
-  // As write_end(), where no collection is open: with nested frees it is kept for the next one.
+  // As write_end() if no collection is open; with nested frees it is kept for the next one.
   Result<> take_end(const trace::record::ObjectRecord& record);
-  // Those that were kept.
+  // Writes those that were kept.
   Result<> write_kept_ends();
-  // Ends of objects on which the last call is over now.
+  // Writes the ends of objects whose last call has ended.
   Result<> write_due_ends(std::uint64_t time);
 
   ObjectSequences& sequences() { return sequences_; }

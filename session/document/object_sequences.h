@@ -1,8 +1,8 @@
-// ObjectSequences: the sequenceCounter of each object: 0 at its allocation, one more for each entry and exit of
-// a call on it and for its end. For an object from before the trace it starts where the object is first seen.
+// ObjectSequences: the sequenceCounter of each object: 0 at its allocation, one more for each entry and exit of a call
+// on it and for its end. For an object from before the trace it begins at the object's first event.
 //
-// An object may be freed while calls on it are open (compiled code keeps `this` no longer than it needs it). Its
-// end is held until the last of them is over, so that no exit refers to an object that has ended. One thread.
+// An object may be freed while calls on it are open (compiled code keeps `this` no longer than it needs it). Its end is
+// held back until the last of them has ended, so that no exit refers to an object that has ended. One thread.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ class ObjectSequences {
     objects_.erase(found);
     return counter;
   }
-  // Objects whose end has been held and is not to be any more.
+  // Whether there are objects whose held end may be written now.
   bool has_due() const { return !due_.empty(); }
   std::vector<std::uint64_t> take_due() { return std::exchange(due_, {}); }
 

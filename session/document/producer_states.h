@@ -14,18 +14,19 @@ class ProducerStates {
   struct State {
     std::uint64_t thread = 0;
     bool is_virtual = false;
-    bool is_carrier = false;       // has run virtual ones
-    std::uint64_t loses_from = 0;  // unless another record comes: since then (monotonic), of that thread
+    bool is_carrier = false;  // has run virtual ones
+    std::uint64_t loses_from =
+        0;  // unless another record follows: it loses events since then (monotonic), of that thread
     std::uint64_t loses_of = 0;
   };
 
-  // What comes next is of this producer.
+  // The next records are this producer's.
   void select(std::uint32_t producer) { current_ = &states_[producer]; }
-  // Of the producer at hand.
+  // Of the current producer.
   std::uint64_t thread() const { return current_ != nullptr ? current_->thread : 0; }
   bool is_virtual() const { return current_ != nullptr && current_->is_virtual; }
 
-  // Updates the states. False where the record has no other effect.
+  // Updates the states. False if the record has no other effect.
   bool take(const trace::record::RecordHeader& header) {
     using trace::record::RecordKind;
     if (header.kind == RecordKind::kThreadSwitch) {

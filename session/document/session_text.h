@@ -21,13 +21,13 @@ struct Session {
   std::string output;       // the path of the document, or of the spill
 };
 
-// For the header of a pool (PoolHeader.session), which has little room: without filters, long values cut.
+// For the header of a pool (PoolHeader.session), which has little room: without filters, long values are cut.
 std::string session_text(const TraceIdentity& identity, const TraceOptions& options, const ClockAnchor& anchor,
                          std::uint64_t start_time, const std::string& output);
 // For a spill: all of it.
 std::string whole_session_text(const Session& session);
 
-// Keys that only another version knows are ignored. kMalformed where the text is not ours.
+// Unknown keys are ignored. kMalformed if the text is not jtrace's.
 Result<Session> read_session(std::string_view text);
 
 }  // namespace jtrace::session

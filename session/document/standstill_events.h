@@ -1,4 +1,4 @@
-// StandstillEvents: processSuspend and processResume, from what jtrace saw of the process from outside. One thread.
+// StandstillEvents: processSuspend and processResume, from jtrace's observation of the process. One thread.
 #pragma once
 
 #include <deque>
@@ -17,9 +17,10 @@ class StandstillEvents : private EventPart {
  public:
   explicit StandstillEvents(const BuilderContext& context) : EventPart(context) {}
 
-  // The process was seen standing still at that time, or is not any more (then `time` is that of the last such look).
+  // The process was seen standing still at that time, or continues (then `time` is that of the last check that found it
+  // standing still).
   void add(const Standstill& seen) { seen_.push_back(seen); }
-  // The next that was seen by this time, once.
+  // The next one that was observed by this time; returned once.
   std::optional<Standstill> take_until(std::uint64_t time) {
     if (seen_.empty() || seen_.front().time > time) return std::nullopt;
     const Standstill next = seen_.front();
@@ -34,7 +35,7 @@ class StandstillEvents : private EventPart {
     if (seen.still) return emitter_.emit(trace::ProcessSuspend{.time = wall(seen.time)});
     return emitter_.emit(trace::ProcessResume{.time = wall(still_until_)});
   }
-  // An event of the process shows that it goes on.
+  // An event of the process shows that it continues.
   Result<> end_before(std::uint64_t time) {
     return is_still_ && time > still_until_ ? write({still_until_, false}) : Result<>();
   }
@@ -45,7 +46,7 @@ class StandstillEvents : private EventPart {
 
  private:
   std::deque<Standstill> seen_;
-  bool is_still_ = false;          // as the document says
+  bool is_still_ = false;          // as in the document
   std::uint64_t still_until_ = 0;  // at least
 };
 

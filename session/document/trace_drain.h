@@ -1,6 +1,6 @@
-// TraceDrain: empties the pool of a running trace into documents (Drainer) or spills (Spiller). It has the
-// lifecycle: begin, passes, notes between them, the end or the next trace, a new document where one is
-// full. The back end, which writes the document's contents, implements the private functions. One thread.
+// TraceDrain: drains the pool of a running trace into documents (Drainer) or spills (Spiller). It has the lifecycle:
+// begin, passes, notes between them, the end or the next trace, a new document if one is full. The back end, which
+// writes the document's contents, implements the private functions. One thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct FiltersNote {  // a new block of filters is active
 struct PausedNote {
   bool paused;
 };
-// The process stands still from `time` on, or did until then (monotonic). Written where it belongs among the events.
+// The process stands still from `time` on, or did until then (monotonic). Written at its place among the events.
 struct StandstillNote {
   std::uint64_t time;
   bool still;
@@ -55,8 +55,8 @@ class TraceDrain {
   // One pass, written and flushed; frees what was drained. Errors are the output's.
   Result<Pass> pass(Mode mode) { return take(mode); }
   Result<> write(const TraceNote& note) { return write_note(note); }
-  // Writes all that the pool still holds, and the end. The output is whole afterwards,
-  // unless its destination fails. `mode`: kFinal or kReadOnly. Returns the first error.
+  // Writes everything that the pool still has, and the end. The output is complete afterwards, unless its destination
+  // fails. `mode`: kFinal or kReadOnly. Returns the first error.
   Result<> end(Mode mode) { return in_trace_ ? end_trace(mode) : Result<>(); }
 
   // The trace ends (the agent is paused): as end(), but a new one may follow.
@@ -86,23 +86,23 @@ class TraceDrain {
   void set_filters(std::vector<FilterRule> filters) { options_.filters = std::move(filters); }
   // Whether watch_size() has anything to watch.
   bool watches_size() const;
-  // Between two events or parts, `reserve` bytes before the limit: the document ends, and where it rotates the next one
-  // begins; kPartial where it does not. `time`: monotonic, of what comes next.
+  // Between two events or parts, `reserve` bytes before the limit: the document ends, and with rotation the next one
+  // begins; kPartial without rotation. `time`: monotonic, of the next event.
   Result<> watch_size(std::uint64_t time, std::uint64_t reserve = 0);
 
   // A document has its traceStart: from here on it needs an end.
   void enter_trace() { in_trace_ = true; }
 
-  // How a document that is not the first begins.
+  // How a further document begins.
   enum class Further { kSameTrace, kNextTrace };
-  // What ends: the trace; a document within it, which another one continues; the events of one that is full.
+  // What ends: the trace; a document within it, which another one continues; the events of a full document.
   enum class Ending { kTrace, kDocument, kEvents };
   struct End {
     std::vector<TraceNote> notes;  // to be written last
     Mode mode = Mode::kLive;
-    std::optional<std::uint64_t> time;  // of a document within the trace; else the back end knows it
+    std::optional<std::uint64_t> time;  // of a document within the trace; otherwise the back end knows it
   };
-  // How much of a document its counts take.
+  // The room of a document's counts.
   struct CountRoom {
     std::uint64_t methods = 0;  // that are known
     std::uint64_t bytes = 0;    // of each
@@ -114,7 +114,7 @@ class TraceDrain {
   virtual Result<> begin_further_document(std::uint64_t time, Further how) = 0;
   virtual Result<Pass> take(Mode mode) = 0;
   virtual Result<> write_note(const TraceNote& note) = 0;
-  // Writes what is held back and tells of what is open, as far as it belongs before this end.
+  // Writes everything that is held back, and the open parts that belong before this end.
   virtual Result<> settle(Ending ending) = 0;
   // The end of the document, and of the output.
   virtual Result<> finish_document(const End& end) = 0;
@@ -130,7 +130,7 @@ class TraceDrain {
   bool rotating_ = false;
   Counter counter_;
   std::optional<MethodCounts> last_counts_;
-  std::string uncounted_;  // why the document has no counts at its end, "": it has, or wants none
+  std::string uncounted_;  // why the document has no counts at its end, "": it has, or needs none
   bool counted_out_ = false;
   std::uint64_t documents_ = 1;
 };

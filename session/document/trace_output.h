@@ -17,12 +17,12 @@ namespace jtrace::session {
 
 class TraceOutput final : public DocumentOutput {
  public:
-  // Errors name `path`: not writable, a folder, no room.
+  // Errors name `path`: not writable, a directory, no room.
   static Result<std::unique_ptr<TraceOutput>> open(const std::string& path, const TraceOptions& options);
-  // Removes a file that open() has made and that holds nothing yet.
+  // Removes a file that open() has created and that has no contents yet.
   ~TraceOutput() override;
 
-  // Not of a spill, which has no events.
+  // Not for a spill, which has no events.
   trace::EventSink& sink() override { return *writer_; }
   trace::ByteSink& bytes_sink() { return *bytes_; }
   // From here on the file is kept.
@@ -30,19 +30,18 @@ class TraceOutput final : public DocumentOutput {
   Result<> flush() override { return bytes_->flush(); }
   void begin_closing() override { bytes_->begin_closing(); }
   Result<> finish() override { return writer_ ? writer_->finish() : bytes_->finish(); }
-  // It moves to FILE.1 (FILE.1 to FILE.2 ..., what is beyond `keep` goes), and a new one begins in FILE. kRefused for
-  // what is no regular file.
+  // Renames the file to FILE.1 (FILE.1 to FILE.2 ..., files beyond `keep` are removed), and begins a new one in FILE.
+  // kRefused if it is not a regular file.
   Result<> next_document(std::uint32_t keep) override;
 
-  // ByteSink's, for this document and those after it.
+  // As in ByteSink, for this document and those after it.
   void set_give_up(std::function<bool()> give_up);
   bool is_file() const { return is_file_; }
-  // With --rotate: where its head alone (every thread that lives) is that long, each document gets some events all the
-  // same.
+  // With --rotate: if the head alone (every live thread) reaches the limit, each document still gets some events.
   bool is_nearly_full(std::uint64_t reserve) const override;
   void head_is_written() override;
   const std::string& path() const { return path_; }
-  // That the destination takes: packed ones where it is packed.
+  // Bytes at the destination: compressed ones if it is compressed.
   std::uint64_t bytes() const { return earlier_bytes_ + destination_->bytes_written(); }
 
  private:
@@ -54,7 +53,7 @@ class TraceOutput final : public DocumentOutput {
   bool is_file_ = false;
   bool remove_if_unused_ = false;
   std::unique_ptr<trace::ByteSink> bytes_;
-  trace::ByteSink* destination_ = nullptr;  // below what packs
+  trace::ByteSink* destination_ = nullptr;  // below the compression
   std::unique_ptr<trace::XmlWriter> writer_;
   std::function<bool()> give_up_;
   std::uint64_t head_size_ = 0;      // bytes

@@ -1,4 +1,4 @@
-// WaitEvents: monWait, monWaited and monContendedEnter, monContendedEntered; how long a wait lasted. One thread.
+// WaitEvents: monWait, monWaited and monContendedEnter, monContendedEntered; the duration of a wait. One thread.
 #pragma once
 
 #include <unordered_map>
@@ -34,7 +34,7 @@ class WaitEvents : private EventPart {
   Result<> write_waited(const trace::record::MonitorRecord& record, trace::ObjectId object);
   Result<> write_enter(const trace::record::MonitorRecord& record, trace::ObjectId object);
 
-  // thread -> time of the monWait it is in, kNotWaiting after its end; absent: of its waits nothing is known yet
+  // thread -> time of the monWait that it is in, kNotWaiting after its end; absent: its waits are not known yet
   std::unordered_map<std::uint64_t, std::uint64_t> waits_;
   std::unordered_set<std::uint64_t> contending_;  // threads between monContendedEnter and monContendedEntered
 };

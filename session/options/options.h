@@ -71,23 +71,24 @@ struct OptionSpec {
   std::string_view help;
   // Each item of a list, each occurrence of a repeated option; empty for a flag.
   std::function<Result<>(TraceOptions&, const std::vector<std::string>&)> set;
-  std::function<std::optional<std::string>(const TraceOptions&)> echo;  // the effective value; none: not said
+  std::function<std::optional<std::string>(const TraceOptions&)>
+      echo;  // the effective value; nothing: it is not echoed
 };
 
 std::span<const OptionSpec> option_table();
 
-// Collects what the user gave and applies it once: duplicates, missing and wrong values are kUsage and name the option.
-// One thread.
+// Collects the user's options and applies each once: duplicates, missing and wrong values are kUsage and name the
+// option. One thread.
 class OptionReader {
  public:
   // `text`: a value as one word of the command line; lists are separated by commas.
   Result<> give(std::string_view name, std::string_view text);
   Result<> give_flag(std::string_view name);
-  // As effective_options() echoes it.
+  // In the form of effective_options().
   Result<> give_echoed(std::string_view name, std::string_view value);
-  // An agent's option string, whole.
+  // A complete agent's option string.
   Result<> give_string(std::string_view options);
-  // Checks what belongs together.
+  // Checks combinations of options.
   Result<TraceOptions> finish();
 
  private:

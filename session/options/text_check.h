@@ -1,4 +1,4 @@
-// Words of the user that must be UTF-8, as the document is. Pure.
+// Checks that words of the user are UTF-8, as the document is. Pure.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace jtrace::session {
 
-// kUsage, with the first wrong byte and where it stands; `what` names the text, which is not repeated.
+// kUsage, with the first wrong byte and its position; `what` names the text, which is not repeated.
 inline Result<> check_utf8(std::string_view what, std::string_view text) {
   const auto at = first_not_utf8(text);
   if (!at) return {};

@@ -1,4 +1,4 @@
-// Times as the options take them. Pure, any thread.
+// Parses times of options. Pure, any thread.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // A further spill repeats those that its own events refer to, with what these refer to,
 // and the live threads: so it can be read without the spills before it. One thread.
 //
-// Memory: definitions are kept until the thread or object ends; texts until their event has come, a bounded number.
+// Memory: definitions are kept until the thread or object ends; texts until their event has come, in limited number.
 #pragma once
 
 #include <array>
@@ -22,26 +22,28 @@ namespace jtrace::session {
 
 class SpillDefinitions {
  public:
-  // A definition has come. `written`: into the file at hand.
+  // A definition has come. `written`: into the current file.
   void learn(std::span<const std::byte> definition, bool written);
   void forget(trace::record::DefinitionKind kind, std::uint64_t id);
   // A further file begins: it has no definitions yet.
   void begin_file();
 
-  // What `id` needs and the file has not, on top of `missing`; they count as written from now on. Definitions, each
-  // with its size in front; good until the next call of learn() or forget().
+  // Appends to `missing` the definitions that `id` needs and the file does not have; they count as written from now on.
+  // Each begins with its size; valid until the next call of learn() or forget().
   using Missing = std::vector<const std::string*>;
   void need(trace::record::DefinitionKind kind, std::uint64_t id, Missing& missing);
-  // Those that a further file begins with: the threads; and the method of the least id, by which a reader knows methods
-  // of an earlier trace.
+  // The definitions with which a further file begins: the threads, and the method with the least id, by which a reader
+  // recognises methods of an earlier trace.
   Missing of_head();
 
-  // Bytes that they take in a spill.
+  // The number of bytes that they take in a spill.
   static std::uint64_t size_of(const Missing& missing);
   static Result<> write(const Missing& missing, trace::record::SpillWriter& writer);
 
-  std::uint64_t methods() const { return methods_; }            // that are defined
-  std::uint64_t method_bytes() const { return method_bytes_; }  // of their definitions and their classes', in a spill
+  std::uint64_t methods() const { return methods_; }  // defined methods
+  std::uint64_t method_bytes() const {
+    return method_bytes_;
+  }  // of their definitions and those of their classes, in a spill
 
  private:
   static constexpr std::size_t kMostTexts = 100'000;  // as EventBuilder's
@@ -52,7 +54,7 @@ class SpillDefinitions {
   void take(trace::record::DefinitionKind kind, std::uint64_t id, Missing& missing);
   void take_method(std::uint64_t id, Missing& missing);
   void take_references_of(const std::string& definition, Missing& missing);
-  // One for each kind of definition (definitions.def): what its fields refer to.
+  // One for each kind of definition (definitions.def): the references in its fields.
   void take_references(const std::monostate&, Missing&) {}
   void take_references(const trace::record::ThreadDefinition&, Missing&) {}
   void take_references(const trace::record::ClassDefinition& of, Missing& missing);
