@@ -91,7 +91,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(
       [words = std::move(words), all](const std::string& word) {
         if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
-        return "'" + word + "' is none of " + all + did_you_mean(word, words);
+        return "'" + word + "' is not one of " + all + did_you_mean(word, words);
       },
       "{" + all + "}");
 }

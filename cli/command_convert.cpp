@@ -133,7 +133,7 @@ ExitStatus run(const ConvertArguments& arguments) {
 
 void add_convert_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ConvertArguments>();
-  CLI::App* command = app.add_subcommand("convert", "a trace in another format");
+  CLI::App* command = app.add_subcommand("convert", "write a trace in another format");
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments, SDDF, JSON lines or a spill, compressed or not; the parts of a rotated "

@@ -1,5 +1,5 @@
 // jtrace diagnose: what is wrong with a JVM, in one command. Status 0: nothing found; 1: found; 9: nothing found, and
-// not everything could be looked at.
+// not everything could be examined.
 #include <unistd.h>
 
 #include <algorithm>
@@ -81,15 +81,17 @@ void add_diagnose_command(CLI::App& app, ExitStatus& status) {
   command->add_option("PID|CORE", arguments->inspect.target, "process id, part of a main class, or a core file")
       ->required();
   command->add_option("--format", arguments->inspect.format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->add_option("--interval", arguments->interval, "seconds between two of the three looks (1)")
+  command->add_option("--interval", arguments->interval, "seconds between two of the three samples (1)")
       ->check(CLI::Range(0.2, 60.0));
   command->add_option("--max-stop,--max-pause", arguments->inspect.max_stop_ms, "longest single stop, ms (50)")
       ->check(CLI::Range(1, 600'000));
-  command->add_option("--sysroot", arguments->inspect.files.sysroot, "of a core: the root of the files that it names");
-  command->add_option("--libjvm", arguments->inspect.files.libjvm, "of a core: its libjvm.so");
+  command->add_option("--sysroot", arguments->inspect.files.sysroot,
+                      "for a core: the folder below which mapped files are searched");
+  command->add_option("--libjvm", arguments->inspect.files.libjvm,
+                      "for a core: the libjvm.so that the process had mapped");
   command->footer(
       "Nothing is loaded into the JVM, and it need not respond.\n"
-      "Status 0: nothing found; 1: something found; 9: nothing found, and not everything could be looked at.\n"
+      "Status 0: nothing found; 1: something found; 9: nothing found, and not everything could be examined.\n"
       "Example: jtrace diagnose 4711");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

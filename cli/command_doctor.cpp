@@ -85,7 +85,7 @@ void add_doctor_command(CLI::App& app, ExitStatus& status) {
                       "process id or part of the main class: also shows what can be done with it");
   command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->footer(
-      "Each line was tried, on processes of jtrace's own; the JVM is looked at and not touched.\n"
+      "Each line was tried on processes of jtrace's own; the JVM is only examined.\n"
       "Example: jtrace doctor 4711");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -93,7 +93,7 @@ void add_heap_command(CLI::App& app, ExitStatus& status) {
       ->check(CLI::IsMember({"diff"}));
   command->add_option("OLD", arguments->before, "a process id, part of a main class, a core, or a heap dump")
       ->required();
-  command->add_option("NEW", arguments->after, "another one, or the same later")->required();
+  command->add_option("NEW", arguments->after, "another one, or the same one later")->required();
   command->add_option("--sort", heap.sort, "by growth of bytes (the default), instances or retained; or by name")
       ->check(CLI::IsMember({"bytes", "instances", "retained", "name"}));
   command->add_option("--filter", heap.filter, "part of a class name, or a pattern with * and ?");

@@ -76,7 +76,7 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Per
   if (summary.target_ended) line += "; the target ended";
   log_info(line);
   for (const auto& [cause, count] : summary.cut)
-    log_info(std::to_string(count) + " stacks are not whole (" + share(count, summary.samples) + "): " + cause);
+    log_info(std::to_string(count) + " stacks are incomplete (" + share(count, summary.samples) + "): " + cause);
   if (summary.throttled > 0)
     log_info("the kernel suspended an event " + std::to_string(summary.throttled) + " times: less was sampled then");
   for (const std::string& note : events.notes()) log_info(note);
@@ -118,7 +118,7 @@ std::string stopping_summary(const coreinspect::ProfileSummary& summary) {
   std::string line = text;
   if (summary.delayed > 0)
     line += "; " + std::to_string(summary.delayed) + " samples were put off to keep below --max-share";
-  if (summary.incomplete > 0) line += "; " + std::to_string(summary.incomplete) + " stacks are not whole";
+  if (summary.incomplete > 0) line += "; " + std::to_string(summary.incomplete) + " stacks are incomplete";
   if (summary.target_ended) line += "; the target ended";
   return line;
 }
@@ -194,7 +194,7 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
       "collapsed");
   command->add_option("--format", arguments->inspect.format, "what to write, whatever the name of the file")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProfileFormats), std::end(kProfileFormats))));
-  command->add_option("--hz", arguments->hz, "samples a second (99; where threads are stopped 20)")
+  command->add_option("--hz", arguments->hz, "samples per second (99; 20 if threads are stopped)")
       ->check(CLI::Range(0.01, 1e6));
   command->add_option("--duration", arguments->duration, "seconds; without it until Ctrl-C")
       ->check(CLI::Range(0.0, 1e6));
@@ -202,10 +202,10 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--wall", arguments->wall, "all threads, each stopped for a moment for each sample");
   command->add_option("--stack-size", arguments->stack_bytes, "bytes of a stack that are copied (32768)");
   command->add_flag("--ptrace", arguments->ptrace, "stop threads for each sample, without perf events");
-  command->add_flag("--no-fallback", arguments->no_fallback, "an error where perf events are not allowed");
+  command->add_flag("--no-fallback", arguments->no_fallback, "fail if perf events are not allowed");
   command
       ->add_option("--max-share", arguments->max_share,
-                   "where threads are stopped: share of the time that the target may stand still, % (2)")
+                   "if threads are stopped: largest share of the time for which the target is stopped, % (2)")
       ->check(CLI::Range(0.01, 100.0));
   command->add_option("--max-stop,--max-pause", arguments->inspect.max_stop_ms, "longest single stop, ms (200)")
       ->check(CLI::Range(1, 600'000));

@@ -50,7 +50,8 @@ ExitStatus run(const RecoverArguments& arguments) {
     return report(Error{.category = ErrorCategory::kUsage, .text = "recover FILE needs -o OUT"});
   const auto recovered = session::recover(arguments.pool, arguments.output);
   if (!recovered) return report(recovered.error());
-  if (!recovered->whole) log_warning("the trace's own file is not there: what had left the ring memory is missing");
+  if (!recovered->whole)
+    log_warning("the trace's own file is missing, and with it the events that had left the ring memory");
   if (recovered->dropped != 0) log_warning(std::to_string(recovered->dropped) + " events had been lost before");
   if (recovered->malformed != 0)
     log_warning(std::to_string(recovered->malformed) + " places in the ring memory are invalid and were left out");

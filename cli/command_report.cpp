@@ -43,7 +43,7 @@ ExitStatus run(const ReportArguments& arguments) {
 
 void add_report_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* command = app.add_subcommand("report", "a trace as one HTML page: timeline, flame graph, tables");
+  CLI::App* command = app.add_subcommand("report", "make one HTML page of a trace: timeline, flame graph, tables");
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")

@@ -40,7 +40,7 @@ ExitStatus run(const StatsArguments& arguments) {
 void add_stats_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<StatsArguments>();
   CLI::App* command = app.add_subcommand(
-      "stats", "what is in a trace: events by kind, pauses, threads, contention, methods, allocations");
+      "stats", "summarize a trace: events by kind, pauses, threads, contention, methods, allocations");
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")

@@ -54,8 +54,7 @@ ExitStatus run(const ValidateArguments& arguments) {
 
 void add_validate_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ValidateArguments>();
-  CLI::App* command =
-      app.add_subcommand("validate", "is a trace sound: structure, references, balance, collation, time");
+  CLI::App* command = app.add_subcommand("validate", "check a trace: structure, references, balance, collation, time");
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")

@@ -218,7 +218,8 @@ std::string lines_of(const CLI::App& command, const std::string& name) {
 
 void add_completion_command(CLI::App& app, ExitStatus& status) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "print the shell code that completes this program's words");
+  CLI::App* command =
+      app.add_subcommand("completion", "print the shell code for the completion of commands and options");
   command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->footer("Example: source <(" + app.get_name() + " completion bash)");
   command->callback([&app, shell, &status] {

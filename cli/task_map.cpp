@@ -16,13 +16,13 @@ constexpr Task kTasks[] = {
     {"it hangs", "jtrace stack PID", "where each thread is, and which lock it waits for"},
     {"", "jtrace inspect PID locks", "who owns which lock, deadlocks"},
     {"it is slow", "jtrace slow PID --over 200ms --filter 'com.example.*'", "slow calls, and what they waited for"},
-    {"CPU", "jtrace top PID", "threads by processor time, as it goes on"},
+    {"CPU", "jtrace top PID", "threads by processor time, updated at an interval"},
     {"", "jtrace profile PID --duration 30 -o app.html", "a flame graph, without stopping it"},
     {"memory", "jtrace inspect PID histogram --top 20", "which classes fill the heap"},
     {"", "jtrace inspect PID leaks", "what looks like a leak, and who holds it"},
     {"pauses", "hsperf stat -gcutil PID 1s", "collections, second by second"},
     {"only a core", "jtrace stack CORE; jtrace inspect CORE info", "the same of a JVM that is dead"},
-    {"what is there", "jtrace list; jtrace doctor [PID]", "the JVMs, and what you may do with one"},
+    {"which JVMs run", "jtrace list; jtrace doctor [PID]", "the JVMs, and what you may do with one"},
 };
 
 std::string padded(std::string text, std::size_t width) {

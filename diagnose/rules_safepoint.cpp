@@ -84,9 +84,9 @@ void find_late_safepoint(const Facts& facts, std::vector<Finding>& found) {
     finding.evidence.push_back(quoted(each.name) + " " + printable(each.why) +
                                (frame.empty() ? "" : ", at " + printable(frame)));
   }
-  finding.sentence = names.empty()
-                         ? "The JVM stands: a safepoint is not reached, and no thread was found that holds it up."
-                         : "The JVM stands: a safepoint is not reached, because " + names + " does not stop for it.";
+  finding.sentence =
+      names.empty() ? "The JVM stands still: a safepoint is not reached, and no thread was found that holds it up."
+                    : "The JVM stands still: a safepoint is not reached, because " + names + " does not stop for it.";
   found.push_back(std::move(finding));
 }
 

@@ -205,7 +205,8 @@ void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWri
       json->end_object();
     } else {
       out += "\"" + printable(name) + "\" #" + std::to_string(id) + " owns <" + hex(lock.object) + "> (a " +
-             printable(lock.class_name) + ")" + (known ? "" : ", and is none of the threads that the JVM lists") + "\n";
+             printable(lock.class_name) + ")" + (known ? "" : ", and is not among the threads that the JVM lists") +
+             "\n";
     }
   }
 }

@@ -77,7 +77,7 @@ class Accountant {
       account_.has_pages = true;
     } else {
       for (const target::Mapping& mapping : target_.mappings()) mappings_.push_back({.mapping = mapping});
-      account_.missing.push_back("a core does not tell what was in memory: it has addresses alone");
+      account_.missing.push_back("a core has only addresses, not what was in memory");
     }
     for (const MappedPages& pages : mappings_) account_.rss += pages.rss;
     libraries_ = libraries_of(mappings_);

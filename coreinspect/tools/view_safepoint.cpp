@@ -12,7 +12,7 @@ namespace {
 std::string threads(std::size_t count) { return std::to_string(count) + (count == 1 ? " thread" : " threads"); }
 
 std::string verdict(const SafepointReport& report) {
-  if (!report.known) return "Whether a safepoint is being reached cannot be told.";
+  if (!report.known) return "It cannot be determined whether a safepoint is being reached.";
   if (!report.lasting) return "Short safepoints follow one another; none of them lasts.";
   switch (report.state) {
     case SafepointState::kNone: return "No safepoint is being reached.";

@@ -204,7 +204,7 @@ OptionSpec filter_option() {
       OptionKind::kRepeated,
       "RULE",
       "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]', a pattern alone is an include; the first rule that matches "
-      "decides, and where all of them include, the rest is excluded",
+      "decides; if all rules include, everything else is excluded",
       [](TraceOptions& options, const Items& items) -> Result<> {
         for (const std::string& item : items) {
           JTRACE_ASSIGN_OR_RETURN(FilterRule rule, parse_filter_rule(item));

@@ -205,7 +205,8 @@ class TextView {
     for (const MonitorRow& row : wait_rows<MonitorRow>(statistics.contention, rows_))
       line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
            seconds(row.value.longest).c_str(), printable(row.key).c_str());
-    if (!statistics.waited_for.empty()) line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "WHO FOR WHOM");
+    if (!statistics.waited_for.empty())
+      line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "WAITING THREAD for OWNER");
     for (const PairRow& row : wait_rows<PairRow>(statistics.waited_for, rows_))
       line("  %10llu %12s %12s  %s for %s", static_cast<unsigned long long>(row.value.count),
            seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(),
