@@ -1,5 +1,5 @@
-// StandstillWatch: checks at intervals whether the process stands still. It reports what it saw:
-// the process stood still from the first check that found it so to the last one. One thread.
+// StandstillWatch: checks at intervals whether the process stands still. It reports the time from the first check that
+// found it standing still to the last one. One thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class StandstillWatch {
   // `process`: borrowed.
   explicit StandstillWatch(const target::Process& process) : standstill_(process) {}
 
-  // The result of a check, where one is due; nullopt where none is, or nothing has changed.
+  // The result of a check, if one is due; nullopt if none is, or if nothing has changed.
   std::optional<StandstillNote> look() {
     const std::uint64_t now = monotonic_ns();
     if (now < next_look_) return std::nullopt;
@@ -29,7 +29,7 @@ class StandstillWatch {
   }
 
  private:
-  static constexpr std::uint64_t kInterval = 50'000'000;  // ns between looks
+  static constexpr std::uint64_t kInterval = 50'000'000;  // ns between two checks
   target::Standstill standstill_;
   bool stands_still_ = false;
   std::uint64_t still_until_ = 0;  // when it was last seen standing still

@@ -1,6 +1,6 @@
-// TerminalKeys: single keys from the terminal of this process, without echo; Ctrl-C and Ctrl-Z stay what they are.
+// TerminalKeys: single keys from the terminal of this process, without echo; Ctrl-C and Ctrl-Z keep their meaning.
 //
-// It changes the terminal only while we are in its foreground, and restores its mode in every case: in the
+// It changes the terminal only while this process is in its foreground, and restores its mode in every case: in the
 // destructor, in stop() before the process stops itself, and at a crash. One object at a time; one thread.
 #pragma once
 
@@ -17,23 +17,23 @@ class TerminalKeys {
   TerminalKeys& operator=(const TerminalKeys&) = delete;
   ~TerminalKeys();
 
-  // Whether stdin and stderr are a terminal at all.
+  // Whether stdin and stderr are a terminal.
   bool there() const { return there_; }
-  // Whether we are in its foreground: elsewhere a read would stop us.
+  // Whether this process is in its foreground: elsewhere a read would stop the process.
   bool foreground() const;
-  // Its keys one by one, where we are in the foreground; or whole lines, with echo.
+  // Reads keys one by one, while in the foreground; otherwise whole lines, with echo.
   void take_keys() { set(true); }
   void take_lines() { set(false); }
-  // What was typed, without waiting. At the terminal's end there() is false from then on.
+  // The typed characters, without waiting. After the end of the terminal there() is false.
   std::string read();
-  // SIGTSTP: gives the terminal back, stops this process, goes on.
+  // SIGTSTP: restores the terminal, stops this process, and continues later.
   void stop();
 
  private:
   void set(bool keys);
 
   bool there_ = false;
-  bool keys_ = true;  // what was asked for last
+  bool keys_ = true;  // the mode that was asked for last
   termios before_{};
 };
 

@@ -1,5 +1,5 @@
-// TraceRunner: a trace that runs, from the agent's Started to the finished document: drains the pool, watches the
-// agent, the JVM, signals, `jtrace ctl` and the limits, and at the end has the agent leave the JVM. One thread.
+// TraceRunner: runs a trace from the agent's Started to the finished document: drains the pool, watches the agent, the
+// JVM, signals, `jtrace ctl` and the limits, and at the end makes the agent leave the JVM. One thread.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,27 @@
 namespace jtrace::session {
 
 struct RunnerOptions {
-  int signal_fd = -1;                             // a signalfd; readable ends the trace; -1: none
+  int signal_fd = -1;                             // a signalfd; ends the trace when it becomes readable; -1: none
   std::vector<ControlSource*> controls;           // borrowed
   std::function<void(const Progress&)> progress;  // about once a second
 };
 
 class TraceRunner {
  public:
-  // All borrowed. The agent has said Started and `drain` has begun.
+  // All borrowed. The agent has sent Started and `drain` has begun.
   TraceRunner(ControlChannel& channel, PoolFile& pool, trace::record::PoolReader& reader, TraceDrain& drain,
               TraceOutput& output, const target::Process& process, RunnerOptions options);
 
   // The output failed before the trace began: run() only makes the agent leave.
   void fail_output(Error error) { output_failed(std::move(error)); }
-  // Runs to the end. The document is finished, the pool's file removed.
+  // Runs to the end: the document is finished, the pool's file removed.
   TraceSummary run();
 
  private:
   void end(EndReason reason, std::optional<Error> error = std::nullopt);
   void drain();
   void output_failed(Error error);
-  // The output's error, where there is one, ends the trace.
+  // An error of the output ends the trace.
   void check(Result<> written);
   void watch_standstill();
   void wait_for_something();
@@ -98,7 +98,7 @@ class TraceRunner {
   bool paused_ = false;
   bool signalled_ = false;              // a signal has asked for the end
   bool hurried_ = false;                // a signal came while the output's reader blocked us
-  std::vector<Asker> waiting_for_end_;  // who asked for detach
+  std::vector<Asker> waiting_for_end_;  // senders of detach requests
 };
 
 }  // namespace jtrace::session

@@ -1,4 +1,5 @@
-// The threads of a heap dump: their objects, their frames, and what their frames and JNI handles may refer to.
+// The threads of a heap dump: their objects, their frames, and the objects to which their frames and JNI handles may
+// refer.
 //
 // References of frames are found conservatively: every word of a frame (with compressed oops, each half of one) that
 // could be a reference is a candidate. The walk over the heap keeps the candidates that are addresses of objects.
@@ -29,7 +30,7 @@ struct DumpThread {
   std::vector<Address> monitors;  // objects that it has locked, or waits for
 };
 
-// `missing` gets a line for what could not be read.
+// `missing` gets a line for each part that could not be read.
 std::vector<DumpThread> read_dump_threads(const HeapAccess& access, std::vector<std::string>& missing);
 
 }  // namespace jtrace::coreinspect

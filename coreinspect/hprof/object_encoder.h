@@ -1,5 +1,5 @@
-// ObjectEncoder: objects of the heap as sub-records of a heap dump, gathered in segments. The visitor of a walk; one a
-// thread.
+// ObjectEncoder: writes objects of the heap as sub-records of a heap dump, gathered in segments. The visitor of a walk;
+// one for each thread.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,11 @@ namespace jtrace::coreinspect {
 
 class ObjectEncoder {
  public:
-  // `plans`: by KlassInfo::index. All are borrowed.
-  // `plans`: by KlassInfo::index, of `classes`, which are all that the dump has.
+  // `plans`: by KlassInfo::index, of `classes`, which are all classes of the dump. All are borrowed.
   ObjectEncoder(const HeapAccess& access, const ClassPlans& classes, const std::vector<const ClassPlan*>& plans,
                 HprofWriter& writer);
 
-  // Bytes of each object that a walk should have at hand; larger ones are read piece by piece.
+  // The bytes of each object that a walk should have in memory; larger objects are read piece by piece.
   static constexpr std::size_t kWant = 64u << 10;
 
   void begin(const HeapRegion&) {}
@@ -30,7 +29,7 @@ class ObjectEncoder {
   bool is_class_of_dump(const HeapObject& object, const std::byte* bytes, std::size_t available) const;
   void array(const HeapObject& object, const ClassPlan& plan);
   void fields(const std::byte* bytes, std::size_t size, const ClassPlan& plan);
-  // Elements of `count` as they stand at `from`.
+  // Appends `count` elements from `from`.
   void elements(const KlassInfo& info, const std::byte* from, std::size_t count, HprofBuffer& out) const;
   void large_array(const HeapObject& object, std::uint64_t count, std::uint32_t written_size);
   std::uint64_t reference(const std::byte* at) const;
@@ -40,7 +39,7 @@ class ObjectEncoder {
   const ClassPlans* classes_;
   const std::vector<const ClassPlan*>* plans_;
   HprofWriter* writer_;
-  std::unique_ptr<HeapSource> source_;  // of what the walk does not have at hand
+  std::unique_ptr<HeapSource> source_;  // for parts that the walk does not have in memory
   HprofBuffer segment_;
   HeapDumpCounts counts_;
   std::uint32_t mirror_klass_ = 0;  // offset of the class in a mirror

@@ -41,9 +41,8 @@ class SpillDefinitions {
   static Result<> write(const Missing& missing, trace::record::SpillWriter& writer);
 
   std::uint64_t methods() const { return methods_; }  // defined methods
-  std::uint64_t method_bytes() const {
-    return method_bytes_;
-  }  // of their definitions and those of their classes, in a spill
+  // Bytes of their definitions and those of their classes, in a spill.
+  std::uint64_t method_bytes() const { return method_bytes_; }
 
  private:
   static constexpr std::size_t kMostTexts = 100'000;  // as EventBuilder's

@@ -1,5 +1,5 @@
-// SpillSource: reads a spill as a trace: the document that its trace would have written, in the sink's
-// format. A spill that was cut or damaged gives what stands before the damage, and an end. One thread.
+// SpillSource: reads a spill as a trace: the document that its trace would have written, in the sink's format. A
+// truncated or damaged spill gives everything before the damage, and an end. One thread.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@
 
 namespace jtrace::session {
 
-// True of the first bytes of a spill.
+// Whether these are the first bytes of a spill.
 bool is_spill(std::string_view first_bytes);
 
-// `name` stands in messages; `faults`: borrowed. `rest`: the pool that the trace's death has left, borrowed, read
-// after the spill; null: none. kMalformed where the file does not begin as a spill that we read does.
+// `name` is used in messages; `faults`: borrowed. `rest`: the pool that stayed when the trace's jtrace died, borrowed,
+// read after the spill; null: none. kMalformed if the file does not begin like a spill of this version.
 Result<std::unique_ptr<trace::io::EventSource>> open_spill(std::unique_ptr<trace::io::ByteSource> bytes,
                                                            const std::string& name, trace::io::FaultLog& faults,
                                                            trace::record::PoolReader* rest = nullptr);

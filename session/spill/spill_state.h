@@ -1,6 +1,6 @@
-// SpillState: what a further spill must repeat, so that it can be read without
-// those before it: definitions, and for each producer its position and its thread.
-// It learns this from all that goes into a spill, and counts it. One thread.
+// SpillState: what a further spill must repeat, so that it can be read without those before it: definitions, and for
+// each producer its position and its thread. It learns this from everything that goes into a spill, and counts it. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,23 @@ namespace jtrace::session {
 
 class SpillState {
  public:
-  // What was written of a part of the stream of definitions, or of a chunk.
-  // `written`: into the file at hand; else it is known alone.
+  // A part of the stream of definitions, or of a chunk, was read. `written`: also written into the current file.
   void on_definitions(const trace::record::EventPart& part, bool written);
   void on_events(const trace::record::EventPart& part);
 
-  // A further spill begins: the definitions of its head, before the trace starts; and positions, after that.
+  // A further spill begins: returns the definitions of its head, which come before the trace's start; after them come
+  // positions.
   SpillDefinitions::Missing begin_further();
   Result<> write_positions(trace::record::SpillWriter& writer) const;
-  // What a part of events, or counts, refer to and the further spill has not. They count as written.
+  // The definitions to which a part of events, or counts, refers and that the further spill does not have. They count
+  // as written.
   SpillDefinitions::Missing missing(const trace::record::EventPart& part);
   SpillDefinitions::Missing missing(const MethodCounts& counts);
 
   std::uint64_t events() const { return events_; }  // records that make an element
   std::uint64_t malformed() const { return malformed_; }
-  std::uint64_t methods() const { return definitions_.methods(); }  // that are defined
-  // Of a count with its definitions, where the spill may have none of them yet.
+  std::uint64_t methods() const { return definitions_.methods(); }  // defined methods
+  // The bytes of a count with its definitions, if the spill may have none of them yet.
   std::uint64_t count_bytes() const;
 
  private:

@@ -16,11 +16,12 @@ namespace jtrace::session {
 
 class SpilledRecords final : public trace::record::RecordSource {
  public:
-  // A block of kind kDefinitions or kEvents; takes its payload. kMalformed where more waits than any pool holds.
+  // Takes the payload of a block of kind kDefinitions or kEvents. kMalformed if more records wait than any pool has
+  // room for.
   Result<> add(trace::record::SpillReader::Block& block);
-  // The pass that drain() makes next.
+  // The pass that the next drain() makes.
   void set_pass(std::uint64_t watermark, std::uint64_t dropped);
-  // What a pool still has beyond the spill's parts: the last pass. Read only.
+  // Adds what a pool has beyond the spill's parts, for the last pass. The pool is only read.
   Result<> add_rest(trace::record::PoolReader& pool);
 
   // `limit` is not used: no chunk waits to be freed.
@@ -29,7 +30,7 @@ class SpilledRecords final : public trace::record::RecordSource {
   Counts counts() const override;
 
  private:
-  struct Position {  // what is known of a producer, or of the stream of definitions
+  struct Position {  // of a producer, or of the stream of definitions
     std::uint32_t sequence = 0;
     std::uint64_t end = 0;
   };

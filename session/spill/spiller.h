@@ -1,6 +1,6 @@
-// Spiller: writes the contents of the pool as they are (trace/record/spill_format.h), for `jtrace
-// convert`. It merges and formats nothing. Times of passes, losses and notes of the trace are written
-// beside them, so that the document is the one that a Drainer would have written. One thread.
+// Spiller: writes the contents of the pool unchanged (trace/record/spill_format.h), for `jtrace convert`. It neither
+// merges nor formats. Times of passes, losses and notes of the trace are written too, so that the document is the one
+// that a Drainer would have written. One thread.
 #pragma once
 
 #include <cstdint>
