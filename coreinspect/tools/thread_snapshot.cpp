@@ -73,7 +73,9 @@ class ThreadSampler::Impl {
   Result<> take_registers(std::span<const pid_t> tids) {
     only_some_ = !tids.empty();
     std::vector<ThreadRegisters> threads;
-    if (process_) {
+    if (options_.stopped) {
+      threads = *options_.stopped;
+    } else if (process_) {
       JTRACE_ASSIGN_OR_RETURN(auto capture, capture_threads(inspection_, options_.max_stop, tids, options_.locks));
       snapshot_.pause = capture.pause;
       snapshot_.batches = capture.batches;

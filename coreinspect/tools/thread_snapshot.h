@@ -55,6 +55,8 @@ struct SnapshotOptions {
   bool virtual_threads = true;
   bool details = true;  // what the kernel knows of each thread: cpu time, name
   bool locks = true;    // the classes of what frames have locked
+  // Of a live target whose threads the caller has stopped: nothing is stopped, and its memory is read as it is.
+  const std::vector<target::ThreadRegisters>* stopped = nullptr;
 };
 // Once more, up to three times in all, if a collection has moved what frames have locked.
 Result<ThreadSnapshot> take_thread_snapshot(Inspection& inspection, const SnapshotOptions& options);

@@ -195,6 +195,7 @@ Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Seg
   JTRACE_ASSIGN_OR_RETURN(const int bci, interpreted_bci(stack, at, **method));
   Frame frame{.kind = FrameKind::kInterpreted, .method = *method, .bci = bci, .pc = at.pc, .sp = at.sp, .fp = at.fp};
   frame.locks = interpreted_locks(stack, at.fp);
+  frame.in_chunk = stack.in_heap, frame.narrow = stack.narrow;
   segment.frames.push_back(std::move(frame));
   const Address fp = at.fp;
   JTRACE_ASSIGN_OR_RETURN(const Address sender_sp, word(slot(fp, quirks.interpreter_sender_sp)));
@@ -286,7 +287,10 @@ Result<> JavaWalker::add_compiled(const StackRange& stack, const CodeBlob& blob,
                               .pc = at.pc,
                               .sp = at.sp,
                               .fp = at.fp,
-                              .locks = compiled_locks(stack, blob, scopes[i], at)});
+                              .locks = compiled_locks(stack, blob, scopes[i], at),
+                              .unextended_sp = at.unextended_sp,
+                              .in_chunk = stack.in_heap,
+                              .narrow = stack.narrow});
   }
   return {};
 }

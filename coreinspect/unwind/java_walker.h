@@ -28,6 +28,9 @@ struct Frame {
   std::string module;               // of a native frame: file name
   std::uint64_t module_offset = 0;  // of a native frame: offset in the file
   std::vector<Address> locks;       // objects of the monitors it holds, the last taken first
+  Address unextended_sp = 0;        // of a compiled frame: what its debug information counts from
+  bool in_chunk = false;            // it lies in the heap (StackRange::in_heap)
+  bool narrow = false;              // StackRange::narrow
 };
 
 struct FrameStart {
