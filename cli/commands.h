@@ -10,6 +10,7 @@ namespace jtrace::cli {
 void add_list_command(CLI::App& app, ExitStatus& status);
 void add_doctor_command(CLI::App& app, ExitStatus& status);
 void add_diagnose_command(CLI::App& app, ExitStatus& status);
+void add_debug_command(CLI::App& app, ExitStatus& status);
 void add_attach_command(CLI::App& app, ExitStatus& status);
 void add_ctl_command(CLI::App& app, ExitStatus& status);
 void add_recover_command(CLI::App& app, ExitStatus& status);
@@ -48,7 +49,7 @@ inline constexpr NamedCommand kCommands[] = {
     {"report", add_report_command},     {"validate", add_validate_command},
     {"stats", add_stats_command},       {"slow", add_slow_command},
     {"doctor", add_doctor_command},     {"heap", add_heap_command},
-    {"diagnose", add_diagnose_command},
+    {"diagnose", add_diagnose_command}, {"debug", add_debug_command},
 };
 
 }  // namespace jtrace::cli

@@ -50,8 +50,9 @@ LAYERS = {
                 "trace/record", "trace/io", "base"],
     "dtrace/trace": ["dtrace", "session/options", "session/document", "coreinspect/*", "target", "trace", "base"],
     "doctor": ["dtrace", "session", "session/options", "attach", "perfdata", "target", "base"],
+    "debug": ["coreinspect/*", "target", "base"],
     "diagnose": ["coreinspect/*", "perfdata", "target", "trace", "base"],
-    "cli": ["doctor", "diagnose", "dtrace/trace", "sampling", "session", "session/options", "session/document", "session/spill", "dtrace",
+    "cli": ["doctor", "diagnose", "debug", "dtrace/trace", "sampling", "session", "session/options", "session/document", "session/spill", "dtrace",
             "coreinspect/*", "perfdata", "attach", "target", "trace", "trace/record", "trace/io", "base"],
 }
 # Files of a layer of their own in the folder of another: what puts a session together, and leads the JVM's callbacks to it.

@@ -19,12 +19,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // A JDK of this machine that can still compile for JDK 8, the newest first (later ones may have dropped it).
-Result<> compile(const std::string& source, const std::string& into) {
+Result<> compile(const std::string& source, const std::string& into, bool with_variables) {
   std::string tried;
   const std::vector<Jdk>& all = jdks();
   for (auto jdk = all.rbegin(); jdk != all.rend(); ++jdk) {
     if (jdk->root || !jdk->has_javac()) continue;
     std::vector<std::string> argv{jdk->host_path("bin/javac"), "-d", into, "-Xlint:-options", "-encoding", "UTF-8"};
+    if (with_variables) argv.emplace_back("-g");
     if (jdk->version >= 9) argv.insert(argv.end(), {"--release", "8"});
     argv.push_back(source);
     JTRACE_ASSIGN_OR_RETURN(const CommandOutput done, run_command(argv));
@@ -49,7 +50,7 @@ Result<std::string> compile_once(const std::string& name, const std::string& tex
   const std::string source = work + "/" + name + ".java";
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd file, open_file(source, O_WRONLY | O_CREAT, 0644));
   JTRACE_RETURN_IF_ERROR(write_whole(file.get(), text, source));
-  JTRACE_RETURN_IF_ERROR(compile(source, work));
+  JTRACE_RETURN_IF_ERROR(compile(source, work, text.find("Compiled with -g.") != text.npos));
   fs::rename(work, done, error);
   if (error) fs::remove_all(work, error);
   return done;

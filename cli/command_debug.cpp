@@ -1,0 +1,103 @@
+// jtrace debug: a read-only JDWP server, with which jdb and IDEs open a core or a JVM that hangs.
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/inspect_common.h"
+#include "cli/stop_signals.h"
+#include "debug/server.h"
+
+namespace jtrace::cli {
+namespace {
+
+struct DebugArguments {
+  InspectArguments inspect;
+  std::string listen = "127.0.0.1:0", connect;
+  bool hold = false, once = false;
+  int max_hold = 600;
+  debug::WorldOptions world;
+};
+
+Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& inspection, const DebugArguments& arguments,
+                                                   std::vector<std::string>& missing) {
+  if (inspection.target().process()) {
+    return std::unique_ptr<debug::Source>(std::make_unique<debug::HoldSource>(
+        inspection, arguments.world,
+        debug::HoldOptions{.most = std::chrono::seconds(arguments.max_hold),
+                           .say = [](const std::string& line) { log_info(line); }}));
+  }
+  JTRACE_ASSIGN_OR_RETURN(auto core, debug::CoreSource::open(inspection, arguments.world));
+  missing = core->world().missing();
+  for (const std::string& line : missing) log_info("missing: " + line);
+  return std::unique_ptr<debug::Source>(std::move(core));
+}
+
+Result<debug::ServerOptions> server_options(const DebugArguments& arguments) {
+  debug::ServerOptions options;
+  JTRACE_ASSIGN_OR_RETURN(options.listen, debug::Endpoint::parse(arguments.listen));
+  if (!arguments.connect.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(options.connect, debug::Endpoint::parse(arguments.connect));
+  } else if (!options.listen.is_loopback()) {
+    log_info("whoever reaches " + options.listen.text() + " reads all of the target's memory: JDWP has no password");
+  }
+  options.once = arguments.once;
+  options.say = [](const std::string& line) { log_info(line); };
+  options.listening = [](const debug::Endpoint& at) {
+    // The JVM's own words, for which IDEs look.
+    std::printf("Listening for transport dt_socket at address: %s\n", at.text().c_str());
+    std::fflush(stdout);
+  };
+  return options;
+}
+
+Result<> debug_target(const DebugArguments& arguments, std::vector<std::string>& missing) {
+  JTRACE_ASSIGN_OR_RETURN(debug::ServerOptions options, server_options(arguments));
+  const bool core = is_file_name(arguments.inspect.target);
+  if (!core && !arguments.hold)
+    return fail(ErrorCategory::kUsage, arguments.inspect.target + " is a live JVM, which changes while it is looked at",
+                "--hold stops it as long as a debugger is connected; or take a core (gcore PID), and open that");
+  if (core && arguments.hold) return fail(ErrorCategory::kUsage, "--hold is for a live JVM: a core stands still");
+  JTRACE_ASSIGN_OR_RETURN(const auto inspection, open_inspection(arguments.inspect));
+  JTRACE_RETURN_IF_ERROR(inspection->healthy());
+  const ScopedCancel cancel;
+  options.stop_fd = cancel.fd();
+  JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(*inspection, arguments, missing));
+  return debug::serve_debuggers(*source, options);
+}
+
+ExitStatus run(const DebugArguments& arguments) {
+  std::vector<std::string> missing;
+  const auto done = debug_target(arguments, missing);
+  if (!done) return report(done.error());
+  return missing.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
+}
+
+}  // namespace
+
+void add_debug_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<DebugArguments>();
+  CLI::App* command =
+      app.add_subcommand("debug", "jdb or an IDE on a core or a JVM that hangs: a debugger's server, read-only");
+  command->add_option("PID|CORE", arguments->inspect.target, "process id, part of a main class, or a core file")
+      ->required();
+  auto* listen = command->add_option("--listen", arguments->listen,
+                                     "address and port to listen on (127.0.0.1:0: a free port, which is printed)");
+  command->add_option("--connect", arguments->connect, "the address of a debugger that listens, instead")
+      ->excludes(listen);
+  command->add_flag("--once", arguments->once, "end when the first debugger leaves");
+  command->add_flag("--hold", arguments->hold, "a live JVM stands still as long as a debugger is connected");
+  command->add_option("--max-hold", arguments->max_hold, "longest time that it stands still, s (600)")
+      ->check(CLI::Range(1, 86'400));
+  command->add_flag("--virtual-threads", arguments->world.virtual_threads, "list virtual threads with the others");
+  command->add_flag("--plain-values", arguments->world.plain_values,
+                    "0 and null for values that are not available, instead of a text that says so");
+  command->add_option("--sysroot", arguments->inspect.files.sysroot,
+                      "for a core: the folder below which mapped files are searched");
+  command->add_option("--libjvm", arguments->inspect.files.libjvm,
+                      "for a core: the libjvm.so that the process had mapped");
+  command->footer(
+      "Nothing can be changed and nothing runs. Whoever is connected reads all of the memory.\n"
+      "Example: jtrace debug core.4711 --listen 127.0.0.1:5005, and in another window: jdb -attach 127.0.0.1:5005");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,93 @@
+// ClassIndex: the classes of a target as JDWP tells of them, and the ids of classes, methods and fields.
+//
+// A class's id is the address of its Klass, a method's that of its Method; a field's id has the Klass that declares it
+// and its place among the declared fields. Each is looked up in the class's own lists before anything is read through
+// it. Borrows the inspection. Threads: one at a time.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "coreinspect/model/class_facts.h"
+#include "debug/protocol.h"
+
+namespace jtrace::debug {
+
+using target::Address;
+
+struct LoadedClass {
+  Address klass = 0;
+  std::string signature;  // UTF-8: "Ljava/lang/String;", "[I"; of a hidden class with a dot before its suffix
+  TypeKind kind = TypeKind::kClass;
+  std::uint32_t status = 0;
+  Tag tag = Tag::kObject;  // of its instances
+  bool is_array() const { return kind == TypeKind::kArray; }
+  bool is_primitive() const { return klass % 2 != 0; }  // `klass` is no address then
+  bool has_members() const { return !is_array() && !is_primitive(); }
+};
+
+struct DeclaredField {
+  Address klass = 0;
+  const coreinspect::JavaField* field = nullptr;
+};
+
+class ClassIndex {
+ public:
+  explicit ClassIndex(const coreinspect::Inspection& inspection);
+
+  // Those that are linked, and arrays: as a JVM tells.
+  const std::vector<const LoadedClass*>& all() const { return listed_; }
+  // Null for what is no class of this target. A class that is not in the VM's lists (arrays of JDK 8) is found by the
+  // object that has it: see of_object().
+  const LoadedClass* find(Id id) const;
+  const LoadedClass* of_object(Address object);
+  std::vector<const LoadedClass*> by_signature(std::string_view signature) const;
+  // The primitive type that a class object stands for: int of Integer.TYPE. Null if it is none.
+  const LoadedClass* of_primitive(Address mirror);
+  bool is_subclass(Address klass, Address ancestor) const;
+  bool incomplete() const { return incomplete_; }
+
+  // "" for none. Wire form, UTF-8.
+  std::string generic_signature(const LoadedClass& type) const;
+  std::uint32_t modifiers(const LoadedClass& type) const;
+  std::vector<Address> interfaces(const LoadedClass& type) const;
+
+  // The fields that a class declares itself, with their ids, in the order of the class file.
+  std::vector<std::pair<Id, const coreinspect::JavaField*>> fields(const LoadedClass& type) const;
+  // Nothing for what is no field.
+  std::optional<DeclaredField> field(Id id) const;
+  // Those of the class file, without the VM's own.
+  const std::vector<Address>& methods(const LoadedClass& type);
+  bool has_variables(const LoadedClass& type);  // some method has a LocalVariableTable
+  // Null if it is no method of the class.
+  const coreinspect::JavaMethod* method(const LoadedClass& type, Id id);
+  // The same, with what it inherits.
+  const coreinspect::JavaMethod* method_or_inherited(const LoadedClass& type, Id id);
+  std::string constant(Address klass, std::uint32_t index) const;
+
+  // A text of the VM as it goes over the wire.
+  static std::string signature_of(const std::string& internal);
+
+ private:
+  const LoadedClass* add(Address klass);
+  void add_arrays_of(Address klass);
+  void add_dimensions_of(Address array);
+  void read_status(LoadedClass& type) const;
+  Tag tag_of_instances(Address klass) const;
+
+  const coreinspect::Inspection& inspection_;
+  std::deque<LoadedClass> classes_;
+  std::unordered_map<Address, const LoadedClass*> by_address_;
+  std::unordered_map<std::string_view, std::vector<const LoadedClass*>> by_signature_;
+  std::vector<const LoadedClass*> listed_;
+  std::map<Address, std::vector<Address>> methods_;
+  std::set<Address> with_variables_;
+  bool incomplete_ = false;
+};
+
+}  // namespace jtrace::debug

@@ -1,0 +1,39 @@
+// Numbers as Java writes them: Double.toString (JLS of java.lang.Double; the shortest digits that give the number
+// back, as from JDK 19 on).
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "debug/object_text.h"
+
+namespace jtrace::debug {
+namespace {
+
+template <class T>
+std::string number_text(T value) {
+  if (std::isnan(value)) return "NaN";
+  const std::string sign = std::signbit(value) ? "-" : "";
+  if (std::isinf(value)) return sign + "Infinity";
+  if (value == 0) return sign + "0.0";
+  std::array<char, 64> room{};
+  const auto end =
+      std::to_chars(room.data(), room.data() + room.size(), std::fabs(value), std::chars_format::scientific);
+  const std::string text(room.data(), end.ptr);
+  const std::size_t at = text.find('e');
+  const int exponent = std::stoi(text.substr(at + 1));
+  std::string digits = text.substr(0, 1) + (at > 2 ? text.substr(2, at - 2) : "");
+  if (exponent < -3 || exponent >= 7)
+    return sign + digits.substr(0, 1) + "." + (digits.size() > 1 ? digits.substr(1) : "0") + "E" +
+           std::to_string(exponent);
+  if (exponent < 0) return sign + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+  const auto whole = static_cast<std::size_t>(exponent) + 1;
+  if (digits.size() <= whole) digits.append(whole + 1 - digits.size(), '0');
+  return sign + digits.substr(0, whole) + "." + digits.substr(whole);
+}
+
+}  // namespace
+
+std::string java_number(double value) { return number_text(value); }
+std::string java_number(float value) { return number_text(value); }
+
+}  // namespace jtrace::debug

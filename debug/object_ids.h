@@ -1,0 +1,51 @@
+// ObjectIds: the ids of objects that a client was given. An id is a small number that stands for an address or for a
+// string that jtrace made; what was not given out is no id.
+//
+// The same object has the same id as long as this lives. Threads: one at a time.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "debug/protocol.h"
+#include "target/memory_reader.h"
+
+namespace jtrace::debug {
+
+using target::Address;
+
+class ObjectIds {
+ public:
+  // 0 for null.
+  Id of(Address object) {
+    if (object == 0) return 0;
+    const auto [at, is_new] = by_address_.try_emplace(object, entries_.size() + 1);
+    if (is_new) entries_.push_back({object, nullptr});
+    return at->second;
+  }
+  Id of_string(std::string text) {
+    const auto known = by_text_.find(text);
+    if (known != by_text_.end()) return known->second;
+    strings_.push_back(text);
+    entries_.push_back({0, &strings_.back()});
+    by_text_.emplace(std::move(text), entries_.size());
+    return entries_.size();
+  }
+  struct Entry {
+    Address object = 0;                 // 0: made here
+    const std::string* text = nullptr;  // UTF-8
+  };
+  // Null for what was never given out, and for 0.
+  const Entry* find(Id id) const { return id == 0 || id > entries_.size() ? nullptr : &entries_[id - 1]; }
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  std::deque<Entry> entries_;
+  std::deque<std::string> strings_;
+  std::unordered_map<Address, Id> by_address_;
+  std::unordered_map<std::string, Id> by_text_;
+};
+
+}  // namespace jtrace::debug

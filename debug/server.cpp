@@ -1,0 +1,80 @@
+#include "debug/server.h"
+
+#include <poll.h>
+
+#include "debug/command.h"
+#include "debug/session.h"
+
+namespace jtrace::debug {
+namespace {
+
+enum class Next { kGoOn, kStop };
+
+std::string end_text(const Session& session, Session::End end) {
+  const std::string packets = " after " + std::to_string(session.packets()) + " commands";
+  switch (end) {
+    case Session::End::kGoodbye: return "the debugger has left" + packets;
+    case Session::End::kGone: return "the connection was closed" + packets;
+    case Session::End::kRefused: return "a client was cut off" + packets + ": " + session.why();
+    case Session::End::kStopped: break;
+  }
+  return "the debugger was told that it is over" + packets;
+}
+
+Next serve_one(Source& source, UniqueFd socket, const ServerOptions& options) {
+  World* world = nullptr;
+  std::string over;
+  const auto start = [&]() -> Result<Id> {
+    JTRACE_ASSIGN_OR_RETURN(world, source.begin());
+    options.say("a debugger is connected");
+    const DebugThread* thread = world->threads().first_to_show();
+    return thread != nullptr ? world->ids().of(thread->object) : Id{0};
+  };
+  const auto answers = [&](Client& client, const CommandHeader& header, std::span<const std::byte> body) {
+    return answer(*world, client, header, body);
+  };
+  const auto is_over = [&] {
+    if (over.empty()) over = source.is_over();
+    return !over.empty();
+  };
+  Session session(start, answers, std::move(socket), {.stop_fd = options.stop_fd, .is_over = is_over});
+  const auto end = session.run();
+  source.end();
+  if (!over.empty()) options.say(over);
+  options.say(end_text(session, end));
+  return end == Session::End::kStopped && over.empty() ? Next::kStop : Next::kGoOn;
+}
+
+// Nothing: it is to stop.
+Result<std::optional<UniqueFd>> next_client(Endpoint& at, const ServerOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(Listener listener, Listener::open(at));
+  at = listener.at();
+  options.listening(at);
+  for (;;) {
+    pollfd polled[] = {{listener.fd(), POLLIN, 0}, {options.stop_fd, POLLIN, 0}};
+    (void)::poll(polled, options.stop_fd < 0 ? 1 : 2, -1);
+    if (polled[1].revents != 0) return std::optional<UniqueFd>();
+    std::optional<UniqueFd> client = polled[0].revents != 0 ? listener.accept() : std::nullopt;
+    if (!client) continue;
+    const std::string why = why_not(client->get());
+    if (why.empty()) return client;
+    options.say("a client was refused: " + why);
+  }
+}
+
+}  // namespace
+
+Result<> serve_debuggers(Source& source, const ServerOptions& options) {
+  if (options.connect) {
+    JTRACE_ASSIGN_OR_RETURN(UniqueFd socket, connect_to(*options.connect));
+    (void)serve_one(source, std::move(socket), options);
+    return {};
+  }
+  for (Endpoint at = options.listen;;) {
+    JTRACE_ASSIGN_OR_RETURN(std::optional<UniqueFd> client, next_client(at, options));
+    if (!client) return {};
+    if (serve_one(source, std::move(*client), options) == Next::kStop || options.once) return {};
+  }
+}
+
+}  // namespace jtrace::debug

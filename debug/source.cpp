@@ -1,0 +1,77 @@
+#include "debug/source.h"
+
+#include <sys/resource.h>
+
+namespace jtrace::debug {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kLongestStopping{5000};  // of all threads, one after the other
+constexpr seconds kBetweenLines{30};
+
+std::string text_of(steady_clock::duration time) {
+  const auto ms = duration_cast<milliseconds>(time).count();
+  return ms < 10'000 ? std::to_string(ms) + " ms" : std::to_string(ms / 1000) + " s";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CoreSource>> CoreSource::open(coreinspect::Inspection& inspection, const WorldOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(auto snapshot, coreinspect::take_thread_snapshot(inspection, {.locks = false}));
+  std::unique_ptr<CoreSource> source(new CoreSource());
+  source->world_ = std::make_unique<World>(inspection, std::move(snapshot), options);
+  return source;
+}
+
+Result<World*> HoldSource::begin() {
+  end();
+  // The stop raises the priority, so that it is short; the answers after it need none.
+  const int priority = ::getpriority(PRIO_PROCESS, 0);
+  auto stop = coreinspect::HeapStop::make(inspection_, kLongestStopping);
+  ::setpriority(PRIO_PROCESS, 0, priority);
+  if (!stop) return fail(stop.error().with_context("the JVM cannot be held"));
+  begun_ = told_ = steady_clock::now();
+  stop_.emplace(std::move(*stop));
+  if (!stop_->held().empty()) {
+    const auto held = stop_->held();
+    stop_.reset();
+    return fail(ErrorCategory::kRefused, "the JVM cannot be held: thread " + std::to_string(held.front().tid) +
+                                             " is held by " + target::describe_tracer(held.front()));
+  }
+  hold_.say("the JVM stands still from now on, for at most " + std::to_string(hold_.most.count()) + " s (--max-hold)");
+  // What was read while it ran is void.
+  if (auto* cache = inspection_.vm().cached_memory()) cache->reset();
+  inspection_.classes().forget();
+  JTRACE_RETURN_IF_ERROR(inspection_.read_mappings_again());
+  const auto threads = stop_->threads();
+  JTRACE_ASSIGN_OR_RETURN(auto snapshot, coreinspect::take_thread_snapshot(
+                                             inspection_, {.details = false, .locks = false, .stopped = &threads}));
+  world_ = std::make_unique<World>(inspection_, std::move(snapshot), options_);
+  for (const std::string& line : world_->missing()) hold_.say("missing: " + line);
+  return world_.get();
+}
+
+void HoldSource::end() {
+  world_.reset();
+  if (!stop_) return;
+  stop_.reset();
+  hold_.say("the JVM goes on, after " + text_of(steady_clock::now() - begun_));
+}
+
+std::string HoldSource::is_over() {
+  if (!stop_) return {};
+  const auto now = steady_clock::now();
+  if (inspection_.target().process()->has_exited()) return "the JVM has ended";
+  if (now - begun_ >= hold_.most) return "it was held for as long as --max-hold allows";
+  if (now - told_ >= kBetweenLines) {
+    told_ = now;
+    hold_.say("the JVM has been standing still for " + text_of(now - begun_));
+  }
+  return {};
+}
+
+}  // namespace jtrace::debug

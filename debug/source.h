@@ -1,0 +1,66 @@
+// Where a debugger's World comes from: a core, which stays as it is, or a live JVM that is held while a client looks.
+//
+// A held JVM stands still from the client's handshake until the client has left, its time is over, or this process
+// dies: the kernel then lets it go on (PTRACE_SEIZE). It is never stopped within a collection. Borrows the inspection.
+// Threads: one, the same from begin() to end() (ptrace(2)).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "coreinspect/gc/heap_stop.h"
+#include "debug/world.h"
+
+namespace jtrace::debug {
+
+using Say = std::function<void(const std::string& line)>;
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // When a client has said that it is a debugger.
+  virtual Result<World*> begin() = 0;
+  virtual void end() = 0;  // when it has left
+  // Whether the client must leave; "" or why.
+  virtual std::string is_over() = 0;
+};
+
+class CoreSource final : public Source {
+ public:
+  static Result<std::unique_ptr<CoreSource>> open(coreinspect::Inspection& inspection, const WorldOptions& options);
+  Result<World*> begin() override { return world_.get(); }
+  void end() override {}
+  std::string is_over() override { return {}; }
+  const World& world() const { return *world_; }
+
+ private:
+  CoreSource() = default;
+  std::unique_ptr<World> world_;
+};
+
+struct HoldOptions {
+  std::chrono::seconds most{600};  // that the target is held at a time
+  Say say;                         // told at once, every 30 s, and at the end
+};
+
+class HoldSource final : public Source {
+ public:
+  HoldSource(coreinspect::Inspection& inspection, const WorldOptions& options, HoldOptions hold)
+      : inspection_(inspection), options_(options), hold_(std::move(hold)) {}
+  ~HoldSource() override { HoldSource::end(); }
+  Result<World*> begin() override;
+  void end() override;
+  std::string is_over() override;
+
+ private:
+  coreinspect::Inspection& inspection_;
+  const WorldOptions options_;
+  const HoldOptions hold_;
+  std::optional<coreinspect::HeapStop> stop_;
+  std::unique_ptr<World> world_;
+  std::chrono::steady_clock::time_point begun_{}, told_{};
+};
+
+}  // namespace jtrace::debug

@@ -1,0 +1,65 @@
+// World: all that a debugger can ask about: one target, its classes, threads and objects, and the ids of these.
+//
+// Ownership: borrows the inspection. It lives as long as the target's state does: ids stay the same from one client to
+// the next. Threads: one at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+
+#include "coreinspect/gc/heap_access.h"
+#include "coreinspect/unwind/frame_locals.h"
+#include "debug/class_index.h"
+#include "debug/object_ids.h"
+#include "debug/packet.h"
+#include "debug/thread_index.h"
+
+namespace jtrace::debug {
+
+struct WorldOptions {
+  bool virtual_threads = false;  // list them with the others
+  bool plain_values = false;     // 0 and null for what is not available, as the JVM's own agent does
+};
+
+class World {
+ public:
+  World(coreinspect::Inspection& inspection, coreinspect::ThreadSnapshot snapshot, const WorldOptions& options);
+
+  coreinspect::Inspection& inspection() const { return inspection_; }
+  const WorldOptions& options() const { return options_; }
+  ClassIndex& classes() { return classes_; }
+  ThreadIndex& threads() { return threads_; }
+  ObjectIds& ids() { return ids_; }
+  const coreinspect::FrameLocals& locals() const { return locals_; }
+  // What cannot be seen of this target; one line each.
+  std::vector<std::string> missing() const;
+
+  // Its class; null where there is no object.
+  const LoadedClass* type_of(Address object) { return classes_.of_object(object); }
+  // The same of an address that may be anything: it must lie in the heap too.
+  const LoadedClass* type_of_anything(Address object);
+  const LoadedClass* string_class();
+  // Ids and values as the client gets them.
+  void write_object(PacketWriter& out, Address object);  // with its tag; null: an object with id 0
+  void write_unavailable(PacketWriter& out, char type, std::string_view why);
+  void write_text(PacketWriter& out, std::string text);  // a string of our own
+  // The value at an address that has the type of that descriptor, with its tag.
+  void write_value_at(PacketWriter& out, Address at, char type);
+  // The walk over the heap; opened when first asked for.
+  Result<coreinspect::HeapAccess*> heap();
+  void use_heap(std::unique_ptr<coreinspect::HeapAccess> heap) { heap_ = std::move(heap); }
+
+ private:
+  coreinspect::Inspection& inspection_;
+  const WorldOptions options_;
+  ClassIndex classes_;
+  ThreadIndex threads_;
+  ObjectIds ids_;
+  coreinspect::FrameLocals locals_;
+  std::unique_ptr<coreinspect::HeapAccess> heap_;
+  std::optional<std::vector<coreinspect::AddressRange>> regions_;  // by address
+  const LoadedClass* string_ = nullptr;
+};
+
+}  // namespace jtrace::debug

@@ -1,0 +1,31 @@
+#include "debug/object_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace jtrace::debug {
+namespace {
+
+// What Double.toString and Float.toString of JDK 25 print.
+TEST(JavaNumber, IsWrittenAsJavaDoes) {
+  EXPECT_EQ(java_number(0.0), "0.0");
+  EXPECT_EQ(java_number(-0.0), "-0.0");
+  EXPECT_EQ(java_number(2.5), "2.5");
+  EXPECT_EQ(java_number(-0.1), "-0.1");
+  EXPECT_EQ(java_number(100.0), "100.0");
+  EXPECT_EQ(java_number(1234567.0), "1234567.0");
+  EXPECT_EQ(java_number(1e7), "1.0E7");
+  EXPECT_EQ(java_number(0.001), "0.001");
+  EXPECT_EQ(java_number(0.00123), "0.00123");
+  EXPECT_EQ(java_number(0.0001), "1.0E-4");
+  EXPECT_EQ(java_number(1.25e300), "1.25E300");
+  EXPECT_EQ(java_number(3.5f), "3.5");
+  EXPECT_EQ(java_number(0.1f), "0.1");
+  EXPECT_EQ(java_number(std::numeric_limits<double>::quiet_NaN()), "NaN");
+  EXPECT_EQ(java_number(-std::numeric_limits<double>::infinity()), "-Infinity");
+  EXPECT_EQ(java_number(std::numeric_limits<double>::max()), "1.7976931348623157E308");
+}
+
+}  // namespace
+}  // namespace jtrace::debug
