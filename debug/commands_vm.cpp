@@ -15,7 +15,7 @@ namespace {
 // extension, instances, frames of owned monitors, constant pool. The first seven are those of Capabilities.
 constexpr auto kCapabilities = [] {
   std::array<bool, 32> can{};
-  for (const std::size_t i : {2, 3, 4, 5, 6, 12, 15, 17, 19}) can[i] = true;
+  for (const std::size_t i : {2u, 3u, 4u, 5u, 6u, 12u, 15u, 17u, 19u}) can[i] = true;
   return can;
 }();
 

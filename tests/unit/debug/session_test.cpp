@@ -26,7 +26,7 @@ class Served {
     client_.reset(fds[0]);
     session_ = std::make_unique<Session>(
         [thread] { return Result<Id>(thread); },
-        [this](Client& client, const CommandHeader& header, std::span<const std::byte> body) {
+        [](Client& client, const CommandHeader& header, std::span<const std::byte> body) {
           client.ended = header.set == 1 && header.command == 6;
           if (header.command == 200) return std::string(64u << 20, 'x');
           return reply_packet(header.id, JdwpError::kNone, {reinterpret_cast<const char*>(body.data()), body.size()});
