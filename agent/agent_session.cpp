@@ -480,7 +480,7 @@ void AgentSession::stop(JNIEnv* jni) {
     for (int tries = vm_dead ? 100 : 500; tries > 0 && !leave_all(*mine); --tries) usleep(kPauseUs);
     mine->leave(writer);
   }
-  if (empty && methods != nullptr && !vm_dead) methods->destroy_monitors();
+  if (empty && methods != nullptr && !vm_dead) methods->release(jni);
   jvmti->DisposeEnvironment();
   jni->DeleteGlobalRef(thread_class);
   if (virtual_thread_class != nullptr) jni->DeleteGlobalRef(virtual_thread_class);

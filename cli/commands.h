@@ -29,6 +29,7 @@ void add_convert_command(CLI::App& app, ExitStatus& status);
 void add_merge_command(CLI::App& app, ExitStatus& status);
 void add_report_command(CLI::App& app, ExitStatus& status);
 void add_slow_command(CLI::App& app, ExitStatus& status);
+void add_exceptions_command(CLI::App& app, ExitStatus& status);
 void add_validate_command(CLI::App& app, ExitStatus& status);
 void add_stats_command(CLI::App& app, ExitStatus& status);
 
@@ -38,18 +39,31 @@ struct NamedCommand {
 };
 
 inline constexpr NamedCommand kCommands[] = {
-    {"list", add_list_command},         {"attach", add_attach_command},
-    {"ctl", add_ctl_command},           {"recover", add_recover_command},
-    {"cmd", add_cmd_command},           {"load", add_load_command},
-    {"jmx", add_jmx_command},           {"inspect", add_inspect_command},
-    {"stack", add_stack_command},       {"profile", add_profile_command},
-    {"top", add_top_command},           {"probes", add_probes_command},
-    {"probe", add_probe_command},       {"agent-child", add_agent_child_command},
-    {"convert", add_convert_command},   {"merge", add_merge_command},
-    {"report", add_report_command},     {"validate", add_validate_command},
-    {"stats", add_stats_command},       {"slow", add_slow_command},
-    {"doctor", add_doctor_command},     {"heap", add_heap_command},
-    {"diagnose", add_diagnose_command}, {"debug", add_debug_command},
+    {"list", add_list_command},
+    {"attach", add_attach_command},
+    {"ctl", add_ctl_command},
+    {"recover", add_recover_command},
+    {"cmd", add_cmd_command},
+    {"load", add_load_command},
+    {"jmx", add_jmx_command},
+    {"inspect", add_inspect_command},
+    {"stack", add_stack_command},
+    {"profile", add_profile_command},
+    {"top", add_top_command},
+    {"probes", add_probes_command},
+    {"probe", add_probe_command},
+    {"agent-child", add_agent_child_command},
+    {"convert", add_convert_command},
+    {"merge", add_merge_command},
+    {"report", add_report_command},
+    {"validate", add_validate_command},
+    {"stats", add_stats_command},
+    {"slow", add_slow_command},
+    {"doctor", add_doctor_command},
+    {"heap", add_heap_command},
+    {"diagnose", add_diagnose_command},
+    {"debug", add_debug_command},
+    {"exceptions", add_exceptions_command},
 };
 
 }  // namespace jtrace::cli

@@ -16,6 +16,7 @@ constexpr Task kTasks[] = {
     {"it hangs", "jtrace stack PID", "where each thread is, and which lock it waits for"},
     {"", "jtrace inspect PID locks", "who owns which lock, deadlocks"},
     {"it is slow", "jtrace slow PID --over 200ms --filter 'com.example.*'", "slow calls, and what they waited for"},
+    {"it fails", "jtrace exceptions PID --filter 'com.example.*'", "exceptions, where they end, which are swallowed"},
     {"CPU", "jtrace top PID", "threads by processor time, updated at an interval"},
     {"", "jtrace profile PID --duration 30 -o app.html", "a flame graph, without stopping it"},
     {"memory", "jtrace inspect PID histogram --top 20", "which classes fill the heap"},

@@ -21,6 +21,7 @@ inline constexpr std::string_view kMaskedKey = "jtrace.masked";            // nu
 inline constexpr std::string_view kUnavailableKey = "jtrace.unavailable";  // what this JVM does not give
 inline constexpr std::string_view kCutStackKey = "jtrace.cutStack";        // threadId
 inline constexpr std::string_view kThreadStateKey = "jtrace.threadState";  // "THREADID STATE"
+inline constexpr std::string_view kSuppressedKey = "jtrace.suppressed";    // "OBJID by OBJID": exceptions
 inline constexpr std::string_view kStackKey = "jtrace.stack";              // of a hit of a USDT probe
 inline constexpr std::string_view kProbesKey = "jtrace.probes";
 inline constexpr std::string_view kBackEndKey = "jtrace.backend";

@@ -18,8 +18,9 @@ namespace jtrace::agent::classfile {
 enum Probe : std::uint32_t {
   kProbeEntry = 1,    // enter(I)V
   kProbeExit = 2,     // exit(I)V before every return, leave(I)V where an exception leaves the method
-  kProbeThrow = 4,    // thrown(Ljava/lang/Object;I)V before athrow; unwound(Ljava/lang/Object;I)V instead of leave
-  kProbeCatch = 8,    // caught(Ljava/lang/Object;I)V at the start of every handler
+  kProbeThrow = 4,    // thrown(Ljava/lang/Object;II)V before athrow: the exception, its line, the number;
+                      // unwound(Ljava/lang/Object;I)V instead of leave
+  kProbeCatch = 8,    // caught(Ljava/lang/Object;II)V, the same, at the start of every handler
   kProbeLine = 16,    // line(II)V at every entry of the line table: the line, the number
   kProbeArrays = 32,  // allocated(Ljava/lang/Object;I)V after newarray, anewarray, multianewarray
   kProbeNew = 64,     // the same after the constructor call of every new that keeps its object

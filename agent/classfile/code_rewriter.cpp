@@ -136,6 +136,17 @@ void CodeRewriter::object_probe(Bytes& out) {
   call(out, kMethod);
 }
 
+// Expects the exception on top of the stack. A line that needs a constant of its own is not told: constants are scarce
+// (push()).
+template <ProbeMethod kMethod>
+void CodeRewriter::exception_probe(Bytes& out, std::uint32_t instruction) {
+  const std::uint32_t line = line_at(instruction);
+  put1(out, kDup);
+  push_short(out, line <= kLongestShort ? line : 0);
+  push(out, number_);
+  call(out, kMethod);
+}
+
 // Expects the time on top of the stack.
 void CodeRewriter::parking_probe(Bytes& out) {
   put1(out, kDup2);
@@ -211,11 +222,12 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   const bool has_values = (wanted & (kProbeArguments | kProbeResult)) != 0;
   const bool has_sites = (wanted & kProbeSites) != 0;
   const bool has_parks = (wanted & kProbeParks) != 0;
-  extra_stack_ = has_values ? 4 : has_sites || has_parks ? 3 : 2;
+  const bool has_exceptions = (wanted & (kProbeThrow | kProbeCatch)) != 0;
+  extra_stack_ = has_values ? 4 : has_sites || has_parks || has_exceptions ? 3 : 2;
   if (number > kLongestShort) ++extra_stack_;  // push() of a large number takes two
   const auto count = static_cast<std::uint32_t>(instructions_.size());
   lines_.clear();
-  if ((wanted & kProbeLine) != 0 || has_sites) find_lines();
+  if ((wanted & kProbeLine) != 0 || has_sites || has_exceptions) find_lines();
   news_.assign((wanted & kProbeNew) != 0 ? count : 0, kNoInstruction);
   unseen_news_ = 0;
   unseen_calls_ = 0;
@@ -236,7 +248,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
     Instruction& each = instructions_[i];
     each.before = static_cast<std::uint32_t>(probes_.size());
     if (!is_handler.empty() && is_handler[i] != 0) {
-      if ((wanted & kProbeCatch) != 0) object_probe<ProbeMethod::kCaught>(probes_);
+      if ((wanted & kProbeCatch) != 0) exception_probe<ProbeMethod::kCaught>(probes_, i);
       else number_probe<ProbeMethod::kHandled>(probes_);
     }
     if ((wanted & kProbeLine) != 0 && lines_[i] != 0) {
@@ -244,7 +256,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
       push(probes_, number_);
       call(probes_, ProbeMethod::kLine);
     }
-    if (each.op == kAthrow && (wanted & kProbeThrow) != 0) object_probe<ProbeMethod::kThrown>(probes_);
+    if (each.op == kAthrow && (wanted & kProbeThrow) != 0) exception_probe<ProbeMethod::kThrown>(probes_, i);
     if (is_return(each.op) && each.op != kReturn && (wanted & kProbeResult) != 0) {
       const std::uint32_t type = each.op - kIreturn;
       put1(probes_, type == kLongValue || type == kDoubleValue ? kDup2 : kDup);

@@ -74,6 +74,8 @@ class CodeRewriter {
   template <ProbeMethod kMethod>
   void object_probe(Bytes& out);
   template <ProbeMethod kMethod>
+  void exception_probe(Bytes& out, std::uint32_t instruction);
+  template <ProbeMethod kMethod>
   void receiver_probe(Bytes& out);
   void allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site);
   void argument_probes();

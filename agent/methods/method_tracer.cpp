@@ -85,6 +85,7 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   area_->clear();
   area_->open_calls().start(session_.config.slower_than);
   first_number_ = Registry::next_method_ids(0);
+  if ((session_.granted_events & (record::kThrowEvent | record::kCatchEvent)) != 0) throwable_.find(jni);
   if (traces_calls())
     if (const char* error = callees_.start(jni)) return error;
   if (counts_calls() && !area_->counts().start(session_.own_thread_id)) return "no memory is left for the counters";

@@ -27,6 +27,7 @@
 #include "agent/methods/late_frees.h"
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_class.h"
+#include "agent/methods/probe_exceptions.h"
 
 namespace jtrace::agent {
 
@@ -55,7 +56,10 @@ class MethodTracer {
   // Removes all probes from all classes. At the end of the JVM it only stops them.
   void remove(JNIEnv* jni);
   // Called after remove(), when no callback can be running any more.
-  void destroy_monitors() { callees_.destroy_monitor(); }
+  void release(JNIEnv* jni) {
+    callees_.destroy_monitor();
+    throwable_.release(jni);
+  }
   // Lets probes write or not (pause).
   void set_on(bool on);
 
@@ -82,6 +86,7 @@ class MethodTracer {
   void keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor, std::uint64_t id);
 
   ProbeArea& area() const { return *area_; }
+  const ThrowableFields& throwable() const { return throwable_; }
   // A stack of open calls for the calling thread; nullptr if there is none left, which is counted.
   OpenCalls::Stack* open_calls_of(std::uint64_t thread);
   // "classes=N,methods=N,...": for the trace and for status.
@@ -143,6 +148,7 @@ class MethodTracer {
   void write_option(std::string_view key, std::string_view value);
 
   AgentSession& session_;
+  ThrowableFields throwable_;
   Callees callees_;
   ProbeArea* area_ = nullptr;
   ProbeClassFacts facts_;

@@ -25,9 +25,9 @@ struct ProbeValue;
 // made the class; this table forwards them to the copy that is tracing.
 struct ProbeNatives {
   jlong (*slow)(JNIEnv* jni, jlong carrier, jlong current);
-  void (*thrown)(JNIEnv* jni, jobject object, jint number);
+  void (*thrown)(JNIEnv* jni, jobject object, jint line, jint number);
   void (*unwound)(JNIEnv* jni, jobject object, jint number);
-  void (*caught)(JNIEnv* jni, jobject object, jint number);
+  void (*caught)(JNIEnv* jni, jobject object, jint line, jint number);
   void (*uncounted)(jlong carrier);
   jlong (*opened)(JNIEnv* jni, jlong carrier, jlong thread);
   void (*ended)(JNIEnv* jni, jint number, jint kind);
@@ -81,7 +81,7 @@ class ProbeArea {
   ProbeArea() = default;
   bool make();
 
-  static constexpr std::uint64_t kMagic = 0x394552414a52544aull;  // "JTRJARE9"
+  static constexpr std::uint64_t kMagic = 0x414552414a52544aull;  // "JTRJAREA"
 
   std::uint64_t magic_ = kMagic;
   record::ChunkHeader nobody_{};  // an empty entry points to this chunk, which belongs to nobody

@@ -599,10 +599,10 @@ class Maker {
 // The number is the class's version. What a method writes, and where, is compiled into it.
 std::string_view probe_class_name(ProbeStyle style) {
   static constexpr std::string_view kNames[] = {
-      "java/lang/JTraceProbes9",        "java/lang/JTracePreciseProbes9",
-      "java/lang/JTraceSlowProbes9",    "java/lang/JTracePreciseSlowProbes9",
-      "java/lang/JTraceCpuProbes9",     "java/lang/JTracePreciseCpuProbes9",
-      "java/lang/JTraceSlowCpuProbes9", "java/lang/JTracePreciseSlowCpuProbes9"};
+      "java/lang/JTraceProbes10",        "java/lang/JTracePreciseProbes10",
+      "java/lang/JTraceSlowProbes10",    "java/lang/JTracePreciseSlowProbes10",
+      "java/lang/JTraceCpuProbes10",     "java/lang/JTracePreciseCpuProbes10",
+      "java/lang/JTraceSlowCpuProbes10", "java/lang/JTracePreciseSlowCpuProbes10"};
   return kNames[(style.time == ProbeTime::kPrecise ? 1 : 0) + (style.calls == ProbeCalls::kSlow ? 2 : 0) +
                 (style.cpu_time ? 4 : 0)];
 }

@@ -43,13 +43,19 @@ record::ValueKind describe(AgentSession& session, JNIEnv* jni, jobject object, s
   return bits != 0 ? record::ValueKind::kObject : record::ValueKind::kUnknown;
 }
 
+// 0 if there is no room.
+std::uint64_t define(const CallbackGuard& guard, std::uint32_t length, std::string_view text) {
+  static constinit std::atomic<std::uint64_t> texts{1};
+  const std::uint64_t id = texts.fetch_add(1, std::memory_order_relaxed);
+  Definition definition(id, record::TextFields{.length = length, .text = text});
+  return guard.session().definitions.append(definition) ? id : 0;
+}
+
 // The text of a string is defined before it is used.
 void write(const CallbackGuard& guard, record::ValueRecord& made, std::uint32_t length, std::string_view text) {
-  static constinit std::atomic<std::uint64_t> texts{1};
   if (made.kind == record::ValueKind::kText) {
-    made.bits = texts.fetch_add(1, std::memory_order_relaxed);
-    Definition definition(made.bits, record::TextFields{.length = length, .text = text});
-    if (!guard.session().definitions.append(definition)) made.kind = record::ValueKind::kUnknown;
+    made.bits = define(guard, length, text);
+    if (made.bits == 0) made.kind = record::ValueKind::kUnknown;
   }
   guard.write(made, record::RecordKind::kValue);
 }
@@ -104,6 +110,12 @@ void write_value(JNIEnv* jni, const ProbeValue& value) {
   made.kind = value.is_object ? describe(session, jni, value.object, made.bits, text) : record::ValueKind::kPrimitive;
   if (waits) keep(*stack, made, text);
   else write(guard, made, text.length, text.view());
+}
+
+std::uint64_t define_text(const CallbackGuard& guard, JNIEnv* jni, jstring string) {
+  Text text;
+  read_text(jni, string, text);
+  return define(guard, text.length, text.view());
 }
 
 void write_kept(const CallbackGuard& guard, const OpenCalls::Stack& stack, std::uint64_t depth, std::uint32_t method,

@@ -22,6 +22,9 @@ struct ProbeValue {
 // With --slower-than the value is kept until the call turns out to be slow.
 void write_value(JNIEnv* jni, const ProbeValue& value);
 
+// The id of the string's definition: its first characters (record::kMostText), 0: there was no room.
+std::uint64_t define_text(const CallbackGuard& guard, JNIEnv* jni, jstring string);
+
 // Writes the kept values of the call at that depth: its arguments, or its result. The calling thread has a chunk.
 void write_kept(const CallbackGuard& guard, const OpenCalls::Stack& stack, std::uint64_t depth, std::uint32_t method,
                 bool results);

@@ -8,6 +8,7 @@
 #include "agent/methods/method_tracer.h"
 #include "agent/methods/native_signature.h"
 #include "agent/methods/probe_area.h"
+#include "agent/methods/probe_exceptions.h"
 #include "agent/methods/probe_objects.h"
 #include "agent/methods/probe_thread.h"
 #include "agent/methods/probe_values.h"
@@ -105,46 +106,37 @@ void idle(jlong thread) {
     guard.session().methods->area().open_calls().release(static_cast<std::uint64_t>(thread));
 }
 
-// An exception in a frame: throw or catch; with `leaves` it also ends the frame.
-void exception(JNIEnv* jni, jobject thrown, jint number, record::RecordKind kind, std::uint64_t event, bool leaves) {
+// Where an exception leaves a frame, its call ends too.
+void exception(JNIEnv* jni, jobject thrown, ExceptionPlace place, jint line, jint number) {
   CallbackGuard guard;
   if (!guard) return;
   AgentSession& session = guard.session();
-  LocalFrame frame(jni, 8);
+  LocalFrame frame(jni, 32);
   const std::uint64_t current = current_thread(session, jni);
   if (chunk_for(guard, jni, 0, current) == nullptr) return;
-  if ((session.granted_events & event) != 0) {
-    record::ExceptionRecord made{};
-    made.header.number = static_cast<std::uint32_t>(number);
-    made.header.flags = leaves ? record::kLeavesFrame : 0;
-    jint hash = 0;
-    session.jvmti->GetObjectHashCode(thrown, &hash);
-    made.handle = static_cast<std::uint32_t>(hash);
-    if (session.registry->class_is_included(jni, jni->GetObjectClass(thrown)))
-      made.object = session.registry->object_id(jni, thrown);
-    guard.write(made, kind);
-  }
-  if (!leaves) return;
+  const auto method = static_cast<std::uint32_t>(number);
+  const std::uint64_t event = place == ExceptionPlace::kHandler ? record::kCatchEvent : record::kThrowEvent;
+  if ((session.granted_events & event) != 0)
+    write_exception(guard, jni, thrown, place, method, static_cast<std::uint32_t>(line));
+  if (place != ExceptionPlace::kLeaves) return;
   if ((session.granted_events & record::kMethodEvent) == 0) {
     if ((session.granted_events & record::kCallEvent) != 0)
-      write_exit(guard, jni, static_cast<std::uint32_t>(number), record::RecordKind::kFrameEnd);
+      write_exit(guard, jni, method, record::RecordKind::kFrameEnd);
     return;
   }
   if (session.config.slower_than != 0) {
-    end_call(guard, jni, current, static_cast<std::uint32_t>(number), record::RecordKind::kMethodUnwind);
+    end_call(guard, jni, current, method, record::RecordKind::kMethodUnwind);
   } else {
-    write_exit(guard, jni, static_cast<std::uint32_t>(number), record::RecordKind::kMethodUnwind);
+    write_exit(guard, jni, method, record::RecordKind::kMethodUnwind);
   }
 }
 
-void thrown(JNIEnv* jni, jobject object, jint number) {
-  exception(jni, object, number, record::RecordKind::kThrow, record::kThrowEvent, false);
+void thrown(JNIEnv* jni, jobject object, jint line, jint number) {
+  exception(jni, object, ExceptionPlace::kThrow, line, number);
 }
-void unwound(JNIEnv* jni, jobject object, jint number) {
-  exception(jni, object, number, record::RecordKind::kThrow, record::kThrowEvent, true);
-}
-void caught(JNIEnv* jni, jobject object, jint number) {
-  exception(jni, object, number, record::RecordKind::kCatch, record::kCatchEvent, false);
+void unwound(JNIEnv* jni, jobject object, jint number) { exception(jni, object, ExceptionPlace::kLeaves, 0, number); }
+void caught(JNIEnv* jni, jobject object, jint line, jint number) {
+  exception(jni, object, ExceptionPlace::kHandler, line, number);
 }
 
 // A call of a thread without counters of its own was counted in the shared block.
@@ -167,14 +159,14 @@ jlong JNICALL call_slow(JNIEnv* jni, jclass, jlong carrier, jlong current) {
   const ProbeNatives* table = natives();
   return table == nullptr ? 0 : table->slow(jni, carrier, current);
 }
-void JNICALL call_thrown(JNIEnv* jni, jclass, jobject object, jint number) {
-  if (const ProbeNatives* table = natives()) table->thrown(jni, object, number);
+void JNICALL call_thrown(JNIEnv* jni, jclass, jobject object, jint line, jint number) {
+  if (const ProbeNatives* table = natives()) table->thrown(jni, object, line, number);
 }
 void JNICALL call_unwound(JNIEnv* jni, jclass, jobject object, jint number) {
   if (const ProbeNatives* table = natives()) table->unwound(jni, object, number);
 }
-void JNICALL call_caught(JNIEnv* jni, jclass, jobject object, jint number) {
-  if (const ProbeNatives* table = natives()) table->caught(jni, object, number);
+void JNICALL call_caught(JNIEnv* jni, jclass, jobject object, jint line, jint number) {
+  if (const ProbeNatives* table = natives()) table->caught(jni, object, line, number);
 }
 void JNICALL call_uncounted(JNIEnv*, jclass, jlong carrier) {
   if (const ProbeNatives* table = natives()) table->uncounted(carrier);

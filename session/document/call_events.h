@@ -25,6 +25,8 @@ class CallEvents : private EventPart {
   Result<> write_line(const TimedRecord& record);
   // throw, catch. One throw for each frame that an exception leaves, is thrown in, or is caught in.
   Result<> write_exception(const TimedRecord& record);
+  // An exception that another one suppresses.
+  Result<> write_suppressed(const TimedRecord& record);
   // A value comes before the entry or the exit that it belongs to, the text of one before the value.
   Result<> take_value(const TimedRecord& record);
   void take_text(std::uint64_t id, trace::record::TextDefinition text);
@@ -74,6 +76,7 @@ class CallEvents : private EventPart {
   trace::ObjectId callers_receiver_of(std::uint64_t method) const;
   trace::Number cpu_time_of(const TimedRecord& record) const;
   trace::ClassId class_ref(std::uint64_t method) const;
+  std::string take_text(std::uint64_t id);
   static trace::WordList ticket_of(CallStack& stack, std::uint32_t method);
   void abandon(const OpenCall& call) {
     if (call.object != 0) sequences_.abandon(call.object);

@@ -1,5 +1,6 @@
 // Events within a frame: line, throw, catch.
 #include "session/document/call_events.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::session {
 
@@ -29,6 +30,16 @@ Result<> CallEvents::write_line(const TimedRecord& record) {
                                    .threadCpuTime = cpu_time_of(record)});
 }
 
+// A message as the document has it: cut after record::kMostText characters.
+std::string CallEvents::take_text(std::uint64_t id) {
+  const auto found = texts_.find(id);
+  if (id == 0 || found == texts_.end()) return {};
+  std::string text = std::move(found->second.text);
+  if (found->second.length > static_cast<std::uint32_t>(record::kMostText)) text += "...";
+  texts_.erase(found);
+  return text;
+}
+
 Result<> CallEvents::write_exception(const TimedRecord& any) {
   const auto& record = any.as<record::ExceptionRecord>();
   const std::uint32_t method = record.header.number;
@@ -43,23 +54,39 @@ Result<> CallEvents::write_exception(const TimedRecord& any) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(any.thread, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.cause, time));
+  const std::string message = take_text(record.text);
   const ObjectId object = record.object != 0 ? ObjectId(record.object) : ObjectId::unavailable();
+  const trace::Number line = record.line != 0 ? trace::Number(record.line) : trace::Number();
   const trace::WordList ticket = ticket_of(stack, method);
   const bool wants_throw = traces(record::kThrowEvent);
   if (wants_throw && (!is_noted || (!is_catch && !leaves)))
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(trace::Throw{.threadId = ThreadId(any.thread),
-                                                      .time = wall(time),
-                                                      .objIdRef = object,
-                                                      .objHandle = record.handle,
-                                                      .methodIdRef = trace::MethodId(method),
-                                                      .ticket = ticket}));
+    JTRACE_RETURN_IF_ERROR(
+        emitter_.emit(trace::Throw{.threadId = ThreadId(any.thread),
+                                   .time = wall(time),
+                                   .objIdRef = object,
+                                   .objHandle = record.handle,
+                                   .methodIdRef = trace::MethodId(method),
+                                   .ticket = ticket,
+                                   .lineNumber = is_catch ? trace::Number() : line,
+                                   .causeIdRef = record.cause != 0 ? ObjectId(record.cause) : ObjectId(),
+                                   .message = message.empty() ? trace::Text() : trace::Text(message)}));
   if (!is_catch) return {};
   return emitter_.emit(trace::Catch{.threadIdRef = ThreadId(any.thread),
                                     .time = wall(time),
                                     .objIdRef = object,
                                     .objHandle = record.handle,
                                     .methodIdRef = trace::MethodId(method),
-                                    .ticket = ticket});
+                                    .ticket = ticket,
+                                    .lineNumber = line});
+}
+
+Result<> CallEvents::write_suppressed(const TimedRecord& any) {
+  const auto& record = any.as<record::SuppressedRecord>();
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, record.header.time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.by, record.header.time));
+  const std::string value = std::to_string(record.object) + " by " + std::to_string(record.by);
+  return emitter_.emit(trace::Option{.key = trace::kSuppressedKey, .value = value});
 }
 
 }  // namespace jtrace::session

@@ -75,6 +75,9 @@ Result<> EventBuilder::on_Throw(const TimedRecord& any, const record::ExceptionR
 Result<> EventBuilder::on_Catch(const TimedRecord& any, const record::ExceptionRecord&) {
   return calls_.write_exception(any);
 }
+Result<> EventBuilder::on_Suppressed(const TimedRecord& any, const record::SuppressedRecord&) {
+  return calls_.write_suppressed(any);
+}
 Result<> EventBuilder::on_MethodCount(const TimedRecord&, const record::CountRecord& record) {
   return write_count(record);
 }

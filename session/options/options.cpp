@@ -466,6 +466,8 @@ Result<TraceOptions> OptionReader::finish() {
     return fail(ErrorCategory::kUsage, "options arguments and return-values need methods", "--events methods");
   if (options_.receivers && (options_.events & trace::record::kMethodEvent) == 0)
     return fail(ErrorCategory::kUsage, "option objects needs methods", "--events methods");
+  if (options_.exception_messages && (options_.events & trace::record::kThrowEvent) == 0)
+    return fail(ErrorCategory::kUsage, "option exception-messages needs exceptions", "--events exceptions");
   constexpr std::uint64_t kHaveCpuTime =
       trace::record::kMethodEvent | trace::record::kCallEvent | trace::record::kLineEvent;
   if (options_.cpu_time && (options_.events & kHaveCpuTime) == 0)

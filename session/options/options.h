@@ -39,6 +39,7 @@ struct TraceOptions {
   std::uint64_t slower_than = 0;  // ns; 0: every call
   bool arguments = false;
   bool return_values = false;
+  bool exception_messages = false;
   bool receivers = false;                      // --objects
   std::uint64_t sample_interval = 512u << 10;  // bytes; 0: every object
   std::uint32_t stack_depth = 16;              // frames

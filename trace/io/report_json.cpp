@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "trace/io/exceptions_text.h"
 #include "trace/io/report.h"
 #include "trace/io/slow_text.h"
 #include "trace/schema.h"
@@ -98,6 +99,7 @@ class Page {
       methods(each);
       write_slow_calls(json_, each, {.over = 0, .rows = limit(kSlowCalls)});
     });
+    section(Family::kExceptions, [&](const ScopeStatistics& each) { write_exceptions(json_, each, limit(kRows)); });
     section(Family::kAllocations, [&](const ScopeStatistics& each) {
       json_.member("note", each.allocation_note());
       classes(each.allocations);

@@ -187,13 +187,8 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
 std::string slow_json(const Statistics& statistics, std::string_view input, const SlowLimits& limits) {
   std::string out;
   JsonWriter json(out);
-  std::uint64_t dropped = 0;
-  for (const ScopeStatistics& each : statistics.by_scope()) dropped += each.scope ? each.scope->dropped : 0;
-  json.begin_object().member("view", "slow").key("target").begin_object();
-  json.member("kind", "trace").member("path", input).end_object();
-  json.member("complete", dropped == 0).key("missing").begin_array();
-  if (dropped != 0) json.value(std::to_string(dropped) + " events lost while tracing");
-  json.end_array().key("data").begin_array();
+  begin_trace_view(json, "slow", statistics, input);
+  json.key("data").begin_array();
   for (const std::string& process : statistics.process_ids()) {
     const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls);
     if (calls == nullptr) continue;

@@ -25,6 +25,8 @@ std::uint64_t amount(const ScopeStatistics& statistics, Family family) {
     case Family::kCalls:
       if (snapshot) return 0;
       return statistics.count(ElementKind::kMethodEntry) + statistics.count(ElementKind::kMethodCount);
+    case Family::kExceptions:
+      return snapshot ? 0 : statistics.count(ElementKind::kThrow) + statistics.count(ElementKind::kCatch);
     case Family::kMonitors:
       if (snapshot) return 0;
       return statistics.count(ElementKind::kMonContendedEnter) + statistics.count(ElementKind::kMonWait);
@@ -74,6 +76,7 @@ std::string_view family_name(Family family) {
   switch (family) {
     case Family::kThreads: return "threads";
     case Family::kCalls: return "calls";
+    case Family::kExceptions: return "exceptions";
     case Family::kMonitors: return "monitors";
     case Family::kGc: return "gc";
     case Family::kAllocations: return "allocations";
@@ -129,6 +132,7 @@ Result<> Statistics::write(const Event& event) {
   note_times(statistics, event);
   entry_ = std::get_if<MethodEntry>(&event);
   calls_.note(event, scope);
+  if (!scope.snapshot) statistics.exceptions.note(event, scope);
   if (scope.snapshot) note_snapshot(statistics, event);
   else note_states(statistics, event);
   switch (kind) {
@@ -349,6 +353,7 @@ void Statistics::on_gap(Scope& scope, const Gap& gap) {
   ScopeStatistics& statistics = of(scope);
   ++statistics.gaps;
   if (gap.from != 0 && gap.to > gap.from) statistics.gap_time += gap.to - gap.from;
+  statistics.exceptions.note_gap(gap.thread, gap.from);
   if (gap.thread != 0 && gap.from != 0) leave_state(statistics, ThreadId(gap.thread), Time(gap.from));
 }
 
@@ -378,6 +383,7 @@ Result<> Statistics::finish() {
   // A wait that is still open lasts until the end.
   for (ScopeStatistics& statistics : by_scope_) {
     if (statistics.scope == nullptr) continue;
+    statistics.exceptions.finish();
     for (auto& [id, thread] : statistics.threads)
       if (thread.state != ThreadState::kRunning) leave_state(statistics, ThreadId(id), Time(statistics.last));
   }

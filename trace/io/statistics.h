@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "trace/event_sink.h"
 #include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
+#include "trace/io/exceptions.h"
 #include "trace/io/scopes.h"
 #include "trace/io/slow_calls.h"
 
@@ -83,6 +85,7 @@ struct ScopeStatistics {
   AllocationKind allocation_kind = AllocationKind::kNone;
   std::unordered_map<std::uint64_t, MethodStatistics> methods;
   SlowCalls slow;
+  Exceptions exceptions;
   std::map<std::string, CounterSeries, std::less<>> counters;
   std::map<std::string, Amount> heap;              // class: a histogram of live objects
   std::map<std::uint64_t, SnapshotThread> stacks;  // of the last snapshot
@@ -103,8 +106,18 @@ struct Coverage {
 Coverage coverage_of(const ScopeStatistics& statistics);
 
 // Facts that several producers of one process may record: one producer is chosen.
-enum class Family : std::uint8_t { kThreads, kCalls, kMonitors, kGc, kAllocations, kCounters, kHeap, kStacks };
-inline constexpr std::size_t kFamilyCount = 8;
+enum class Family : std::uint8_t {
+  kThreads,
+  kCalls,
+  kExceptions,
+  kMonitors,
+  kGc,
+  kAllocations,
+  kCounters,
+  kHeap,
+  kStacks
+};
+inline constexpr std::size_t kFamilyCount = 9;
 std::string_view family_name(Family family);
 
 class Statistics : public EventSink, private CallListener {
@@ -157,6 +170,8 @@ class Statistics : public EventSink, private CallListener {
   bool finished_ = false;
 };
 
+// Opens the object of a view of a trace, up to "missing": what was lost while tracing.
+void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input);
 // As text for a terminal, and as the one JSON object of every view.
 std::string statistics_text(const Statistics& statistics, std::size_t rows);
 std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows);

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/strings.h"
+#include "trace/io/exceptions_text.h"
 #include "trace/io/slow_text.h"
 #include "trace/io/statistics.h"
 #include "trace/schema.h"
@@ -141,6 +142,7 @@ class TextView {
     if (const auto* threads = section(process, Family::kThreads)) threads_of(*threads);
     if (const auto* monitors = section(process, Family::kMonitors)) monitors_of(*monitors);
     if (const auto* calls = section(process, Family::kCalls)) calls_of(*calls);
+    if (const auto* exceptions = section(process, Family::kExceptions)) out_ += exceptions_of(*exceptions, rows_);
     if (const auto* allocations = section(process, Family::kAllocations)) allocations_of(*allocations);
     if (const auto* heap = section(process, Family::kHeap)) {
       line("  %14s %12s  %s", "BYTES", "INSTANCES", "CLASS");
@@ -327,6 +329,8 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
       json.key("coverage").begin_object().member("ran", coverage.ran).member("methods", coverage.counted).end_object();
     write_slow_calls(json, *calls, {.over = 0, .rows = rows});
   }
+  if (const auto* exceptions = statistics.chosen(process, Family::kExceptions))
+    write_exceptions(json, *exceptions, rows);
   if (const auto* allocations = statistics.chosen(process, Family::kAllocations)) {
     write_kind(json, "allocationKind", *allocations);
     write_allocated(json, "allocations", "class", allocated_rows(allocations->allocations, rows));
@@ -356,6 +360,16 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
 
 }  // namespace
 
+void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input) {
+  std::uint64_t dropped = 0;
+  for (const ScopeStatistics& each : statistics.by_scope()) dropped += each.scope ? each.scope->dropped : 0;
+  json.begin_object().member("view", view);
+  json.key("target").begin_object().member("kind", "trace").member("path", input).end_object();
+  json.member("complete", dropped == 0).key("missing").begin_array();
+  if (dropped != 0) json.value(std::to_string(dropped) + " events lost while tracing");
+  json.end_array();
+}
+
 std::string statistics_text(const Statistics& statistics, std::size_t rows) {
   return TextView(statistics, rows).text();
 }
@@ -363,13 +377,8 @@ std::string statistics_text(const Statistics& statistics, std::size_t rows) {
 std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows) {
   std::string out;
   JsonWriter json(out);
-  std::uint64_t dropped = 0;
-  for (const ScopeStatistics& each : statistics.by_scope()) dropped += each.scope ? each.scope->dropped : 0;
-  json.begin_object().member("view", "stats");
-  json.key("target").begin_object().member("kind", "trace").member("path", input).end_object();
-  json.member("complete", dropped == 0).key("missing").begin_array();
-  if (dropped != 0) json.value(std::to_string(dropped) + " events lost while tracing");
-  json.end_array().member("events", statistics.events()).key("elements").begin_object();
+  begin_trace_view(json, "stats", statistics, input);
+  json.member("events", statistics.events()).key("elements").begin_object();
   for (const ElementInfo& element : kElements)
     if (const std::uint64_t count = statistics.total(element.kind); count != 0) json.member(element.name, count);
   json.end_object().key("producers").begin_array();

@@ -109,7 +109,16 @@ inline constexpr std::uint16_t kLeavesFrame = 1;  // kThrow: the exception leave
 struct ExceptionRecord {                          // kThrow, kCatch
   RecordHeader header;
   std::uint64_t object;  // objId, 0: not known
-  std::uint64_t handle;  // the same for the same exception: its identity hash
+  std::uint32_t handle;  // the same for the same exception: its identity hash
+  std::uint32_t line;    // of the athrow or the handler; 0: not known, or the exception comes from a callee
+  std::uint64_t cause;   // objId of its cause, as of its first record or its athrow; 0: none, or not read
+  std::uint64_t text;    // id of its message's definition, where it was asked for; 0: none, or not read
+};
+
+struct SuppressedRecord {  // kSuppressed
+  RecordHeader header;
+  std::uint64_t object;  // objId
+  std::uint64_t by;      // objId of the exception that goes on with it (Throwable.addSuppressed)
 };
 
 struct CountRecord {  // kMethodCount

@@ -54,7 +54,7 @@
 namespace jtrace::trace::record {
 
 inline constexpr char kPoolMagic[8] = {'J', 'T', 'R', 'P', 'O', 'O', 'L', '1'};
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 inline constexpr std::uint32_t kPoolHeaderSize = 4096;
 inline constexpr std::uint32_t kSlotSize = 16;           // records are whole slots
 inline constexpr std::uint32_t kChunkSize = 16384;       // bytes; chunks of a 64 MiB pool: about 4080

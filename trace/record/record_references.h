@@ -50,6 +50,13 @@ void visit_fields(const ObjAllocRecord& of, Visit&& visit) {
 template <class Visit>
 void visit_fields(const ExceptionRecord& of, Visit&& visit) {
   visit(DefinitionKind::kObject, of.object);
+  visit(DefinitionKind::kObject, of.cause);
+  visit(DefinitionKind::kText, of.text);
+}
+template <class Visit>
+void visit_fields(const SuppressedRecord& of, Visit&& visit) {
+  visit(DefinitionKind::kObject, of.object);
+  visit(DefinitionKind::kObject, of.by);
 }
 template <class Visit>
 void visit_fields(const ReceiverRecord& of, Visit&& visit) {

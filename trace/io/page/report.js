@@ -199,9 +199,11 @@ function timeline(process) {
 function flame(process) {
   if (!process.flame) return;
   const {nodes, names} = process.flame, each = 7, size = nodes.length / each;
-  const weights = [['wall', 3, nanos], ['cpu', 4, nanos], [process.flame.note ? 'allocation (' + process.flame.note + ')' : 'allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
+  const text = {ns: nanos, bytes, samples: count}[process.flame.diff];
+  const weights = process.flame.diff ? [['width: before and after', 5, text], ['width: after', 3, text], ['width: before', 4, text]].filter((w) => nodes[w[1]] > 0)
+    : [['wall', 3, nanos], ['cpu', 4, nanos], [process.flame.note ? 'allocation (' + process.flame.note + ')' : 'allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
   if (!weights.length) return;
-  const part = section('flame', 'Flame graph', `By ${process.flame.source}. Click a frame to see it alone, the lowest for all.` +
+  const part = section('flame', 'Flame graph', `By ${process.flame.source}. ` + (process.flame.diff ? 'Red: more than before, blue: less. ' : '') + 'Click a frame to see it alone, the lowest for all.' +
       (process.flame.frames >= size ? ` The ${count(size - 1)} greatest of ${count(process.flame.frames)} frames.` : ''));
   const children = Array.from({length: size}, () => []), depth = new Array(size).fill(0);
   for (let i = 1; i < size; i++) {
@@ -215,7 +217,13 @@ function flame(process) {
   const kinds = process.flame.kinds, kindHues = [210, 100, 40, 0];
   if (kinds) ['threads', 'Java', 'native', 'kernel'].forEach((label, kind) =>
     make('i', bar, label, {className: 'kind'}).style.background = `hsl(${kindHues[kind] + 8} 60% 67%)`);
+  const diff = process.flame.diff;
   let weight = weights[0], top = 0, boxes = [];
+  // Red: it has more than before, blue: less; the stronger, the more of the whole.
+  const grown = (i) => nodes[i * each + 3] - nodes[i * each + 4];
+  let most = diff ? Math.max(nodes[3], nodes[4]) / 20 : 1;
+  for (let i = 1; diff && i < size; i++) most = Math.max(most, Math.abs(grown(i)));
+  const tint = (i) => `hsl(${grown(i) > 0 ? 4 : 214} 80% ${grown(i) ? 92 - 40 * Math.min(Math.sqrt(Math.abs(grown(i)) / most), 1) : 88}%)`;
   const row = 17, name = (i) => names[nodes[i * each + 1]], value = (i) => nodes[i * each + weight[1]];
   const tall = () => { let most = 0; const walk = [top]; while (walk.length) { const i = walk.pop(); most = Math.max(most, depth[i]); walk.push(...children[i]); } return Math.min(most - depth[top] + 1, 200) * row + 2; };
   const view = drawing(make('div', part, undefined, {className: 'scroll'}), tall, (g, wide) => {
@@ -228,7 +236,7 @@ function flame(process) {
       if (hit) found += 1;
       let hue = 0;
       for (const c of name(i)) hue = (hue * 31 + c.charCodeAt(0)) % 50;
-      g.fillStyle = hit ? '#c04ad0' : kinds ? `hsl(${kindHues[kinds[nodes[i * each + 1]]] + hue / 3} 60% ${64 + hue / 8}%)` : `hsl(${10 + hue} 75% 62%)`;
+      g.fillStyle = hit ? '#c04ad0' : diff ? tint(i) : kinds ? `hsl(${kindHues[kinds[nodes[i * each + 1]]] + hue / 3} 60% ${64 + hue / 8}%)` : `hsl(${10 + hue} 75% 62%)`;
       g.fillRect(left, y, Math.max(width - 0.5, 0.5), row - 1);
       if (width > 40) {
         g.fillStyle = '#201510';
@@ -249,6 +257,11 @@ function flame(process) {
     const box = hit(event);
     if (!box) return show(event, '');
     const share = (100 * value(box[0]) / Math.max(value(0), 1)).toFixed(1);
+    if (diff) {
+      const before = nodes[box[0] * each + 4], after = nodes[box[0] * each + 3];
+      return show(event, `${name(box[0])}\nbefore ${text(before)}, after ${text(after)}: ` +
+          (before && after ? `${after >= before ? '+' : '-'}${text(Math.abs(after - before))} (x ${(after / before).toPrecision(3)})` : before ? 'gone' : 'new'));
+    }
     show(event, `${name(box[0])}\n${weight[0]} ${weight[2](value(box[0]))} (${share} %)` + (nodes[box[0] * each + 2] ? `, ${count(nodes[box[0] * each + 2])} calls` : ''));
   };
   view.canvas.onclick = (event) => {
@@ -314,6 +327,20 @@ function slowest(process) {
   make('h3', part, 'How the times of a method\'s calls are spread');
   table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], time('p50', '50 %'), time('p90', '90 %'),
     time('p99', '99 %'), time('longest', 'longest')], process.calls.slowMethods);
+}
+function exceptions(process) {
+  if (!process.exceptions || !process.exceptions.exceptionsAll) return;
+  const {exceptions: rows, exceptionsAll: all, exceptionsSwallowed: swallowed, source} = process.exceptions;
+  const part = section('exceptions', 'Exceptions', `By ${source}: ${count(all)} exceptions, ${count(swallowed)} of them swallowed: caught, and not thrown on.`);
+  const site = (place) => (place ? place.method + (place.line ? ':' + place.line : '') : '');
+  const end = (r) => r.end + (r.causeOf ? ': the cause of ' + r.causeOf : '') + (r.suppressedBy ? ' by ' + r.suppressedBy : '');
+  const columns = [['times', (r) => count(r.count), true, (r) => r.count], ['class', (r) => r.class], ['end', end],
+    ['thrown in', (r) => (r.thrownThere ? '' : 'or below: ') + site(r.thrown)],
+    ['caught in', (r) => (r.caught ? site(r.caught) : 'last seen: ' + site(r.lastIn))],
+    ['caught and thrown on before', (r) => (r.thrownOn ? count(r.thrownOn) : ''), true, (r) => r.thrownOn]];
+  if (rows.some((r) => r.messages.length))
+    columns.push(['messages', (r) => r.messages.slice(0, 5).map((m) => `${count(m.count)} × ${m.message}`).join('; ')]);
+  table(part, columns, rows);
 }
 function classes(process, key, id, title, objects) {
   if (!process[key]) return;
@@ -396,10 +423,32 @@ function overview(process) {
     ['from', (p) => micros(p.from), true, (p) => p.from], ['to', (p) => micros(p.to), true, (p) => p.to]], process.producers);
   table(part, [['element', (r) => r[0]], ['count', (r) => count(r[1]), true, (r) => r[1]]], data.elements);
 }
+function frames(process) {
+  if (!process.frames) return;
+  const {unit, rows} = process.frames, amount = {ns: nanos, bytes, samples: count}[unit];
+  table(section('frames', 'Frames'), [['frame', (r) => r[0]], ['by itself', (r) => amount(r[1]), true, (r) => r[1]],
+    ['with what it calls', (r) => amount(r[2]), true, (r) => r[2]]], rows);
+}
+function differences(process) {
+  if (!process.diff) return;
+  const part = section('diff', 'Differences', 'The greatest first; after is scaled where a note says so.');
+  for (const {table: title, unit, rows, same} of process.diff) {
+    make('h3', part, title + (rows.length ? '' : `: no difference in ${count(same)} rows`));
+    if (!rows.length) continue;
+    const amount = unit === 'ns' ? (v) => nanos(Math.round(v)) : unit === 'bytes' ? bytes : (v) => count(Math.round(v));
+    const change = (r) => (r.change < 0 ? '-' : '+') + amount(Math.abs(r.change));
+    const ratio = (r) => (!r.before ? 'new' : !r.after ? 'gone' : (r.after / r.before).toPrecision(3));
+    const times = rows.some((r) => r.timesBefore || r.timesAfter) && unit !== 'times' ?
+      [['times before', (r) => count(Math.round(r.timesBefore)), true, (r) => r.timesBefore], ['times after', (r) => count(Math.round(r.timesAfter)), true, (r) => r.timesAfter]] : [];
+    table(part, [['what', (r) => r.name], ['before', (r) => amount(r.before), true, (r) => r.before], ['after', (r) => amount(r.after), true, (r) => r.after],
+      ['change', change, true, (r) => r.change], ['ratio', ratio, true, (r) => (r.before ? r.after / r.before : Infinity)], ...times], rows);
+  }
+}
 function summary() {
   document.title = data.title + ' - jtrace report';
   document.querySelector('h1').textContent = data.title;
   const place = document.getElementById('summary');
+  if (data.note) { place.textContent = `${data.note} jtrace ${data.version}.`; return; }
   place.textContent = `${count(data.events)} events, jtrace ${data.version}. `;
   const losses = Object.entries(data.faults).map(([kind, times]) => `${count(times)} ${kind}`);
   const lost = data.processes.reduce((sum, p) => sum + p.producers.reduce((s, x) => s + x.dropped, 0), 0);
@@ -412,11 +461,13 @@ function view(process) {
   nav.replaceChildren();
   drawings = [];
   if (!process) return;
-  for (const part of [overview, slowest, timeline, flame, contention, methods, threads, pauses]) part(process);
+  // What was found first, then the views to look around in, the counts of what was recorded last.
+  if (process.diff || process.frames) { for (const part of [flame, frames, differences]) part(process); drawings.forEach((redraw) => redraw()); return; }
+  for (const part of [slowest, contention, pauses, exceptions]) part(process);
   classes(process, 'allocations', 'allocations', 'Allocations by class', 'objects');
+  for (const part of [methods, stacks, timeline, flame, threads]) part(process);
   classes(process, 'heap', 'heap', 'Heap by class', 'instances');
-  counters(process);
-  stacks(process);
+  for (const part of [counters, overview]) part(process);
   drawings.forEach((redraw) => redraw());  // a scroll bar may have come since
 }
 summary();

@@ -194,8 +194,9 @@ TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirProbes) {
   EXPECT_THAT(done.probes(), ElementsAre("enter", "line", "thrown", "caught", "line", "exit", "unwound"));
   const std::uint32_t handler = done.method.handlers[0].target;
   EXPECT_EQ(done.method.code[handler], kDup);
-  EXPECT_EQ(done.callee(handler + 3), "caught");
-  EXPECT_EQ(done.method.max_stack, 7u);
+  EXPECT_EQ(done.method.code[handler + 1], 8);  // iconst_5: the line
+  EXPECT_EQ(done.callee(handler + 4), "caught");
+  EXPECT_EQ(done.method.max_stack, 8u);
 }
 
 // An exception of its own probe would enter it again, for ever on a full stack.

@@ -55,14 +55,14 @@ constexpr std::string_view kHint =
     "ProbeArea's kMagic where that is laid out anew; then put what it is now here";
 
 TEST(LastingClassesTest, TheProbesAreThoseOfTheirNames) {
-  constexpr Known kProbes[] = {{"java/lang/JTraceProbes9", 0x15fd698b008ed98c},
-                               {"java/lang/JTracePreciseProbes9", 0x6176ced580f1e54f},
-                               {"java/lang/JTraceSlowProbes9", 0xa4a5f32322976211},
-                               {"java/lang/JTracePreciseSlowProbes9", 0x1a18b6ecf17f4b5c},
-                               {"java/lang/JTraceCpuProbes9", 0x8b7f9806a29fcd10},
-                               {"java/lang/JTracePreciseCpuProbes9", 0xfa3c091a20d14a3f},
-                               {"java/lang/JTraceSlowCpuProbes9", 0x7f536044387a5c45},
-                               {"java/lang/JTracePreciseSlowCpuProbes9", 0xb1e011980f5e4e85}};
+  constexpr Known kProbes[] = {{"java/lang/JTraceProbes10", 0x404c046397051378},
+                               {"java/lang/JTracePreciseProbes10", 0x3147ee5e6cc62ea1},
+                               {"java/lang/JTraceSlowProbes10", 0x96cc72e84a8cd229},
+                               {"java/lang/JTracePreciseSlowProbes10", 0x3fd3c1ac41fc67d2},
+                               {"java/lang/JTraceCpuProbes10", 0x2d1ab5d44bb8a0e},
+                               {"java/lang/JTracePreciseCpuProbes10", 0x36e6bc25a647adcf},
+                               {"java/lang/JTraceSlowCpuProbes10", 0x6f632733b4b1ca9b},
+                               {"java/lang/JTracePreciseSlowCpuProbes10", 0x99c7e1834b4abb93}};
   ProbeArea* area = ProbeArea::get();
   ASSERT_NE(area, nullptr);
   std::size_t at = 0;

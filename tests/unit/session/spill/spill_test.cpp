@@ -303,7 +303,7 @@ TEST_F(SpillTest, RefusesWhatIsNoSpillOrOfAnotherVersion) {
   std::string bytes = slurp(path_);
   bytes[8] = 9;
   EXPECT_EQ(convert(bytes).summary.error().message(),
-            "a.spill: is a spill of version 9.3, this jtrace reads 3.3; convert it with the jtrace that wrote it");
+            "a.spill: is a spill of version 9.4, this jtrace reads 3.4; convert it with the jtrace that wrote it");
   EXPECT_EQ(convert("JTRSPIL1").summary.error().message(), "a.spill: is a spill that ends within its header");
   EXPECT_EQ(convert("something else, and longer").summary.error().message(), "a.spill: is not a spill");
   EXPECT_FALSE(is_spill("JTRPOOL1"));

@@ -1,0 +1,94 @@
+#include "agent/methods/probe_exceptions.h"
+
+#include "agent/agent_session.h"
+#include "agent/methods/method_tracer.h"
+#include "agent/methods/probe_values.h"
+#include "agent/registry.h"
+
+namespace jtrace::agent {
+namespace {
+
+constexpr jint kMostSuppressed = 8;  // of one exception
+
+jfieldID field_of(JNIEnv* jni, jclass type, const char* name, const char* descriptor) {
+  if (type == nullptr) return nullptr;
+  jfieldID field = jni->GetFieldID(type, name, descriptor);
+  if (field == nullptr) jni->ExceptionClear();
+  return field;
+}
+
+// What an exception says of itself is read once: at its first record, and at each athrow, before which it may have got
+// a cause.
+void describe(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, record::ExceptionRecord& made) {
+  AgentSession& session = guard.session();
+  const ThrowableFields& fields = session.methods->throwable();
+  if (fields.cause != nullptr) {
+    jobject cause = jni->GetObjectField(thrown, fields.cause);
+    if (cause != nullptr && !jni->IsSameObject(cause, thrown)) made.cause = session.registry->object_id(jni, cause);
+  }
+  if (fields.message == nullptr || !session.config.has_flag(record::kExceptionMessages)) return;
+  auto* message = static_cast<jstring>(jni->GetObjectField(thrown, fields.message));
+  if (message != nullptr) made.text = define_text(guard, jni, message);
+}
+
+// Before the record of the exception that suppresses them.
+void write_suppressed(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, const record::ExceptionRecord& by) {
+  const ThrowableFields& fields = guard.session().methods->throwable();
+  if (fields.suppressed == nullptr || fields.array_list == nullptr || by.object == 0) return;
+  jobject list = jni->GetObjectField(thrown, fields.suppressed);
+  if (list == nullptr || !jni->IsSameObject(jni->GetObjectClass(list), fields.array_list)) return;
+  auto* elements = static_cast<jobjectArray>(jni->GetObjectField(list, fields.elements));
+  if (elements == nullptr) return;
+  const jint size = jni->GetIntField(list, fields.size);
+  const jint room = jni->GetArrayLength(elements);
+  for (jint i = 0; i < size && i < room && i < kMostSuppressed; ++i) {
+    jobject each = jni->GetObjectArrayElement(elements, i);
+    if (each == nullptr) continue;
+    record::SuppressedRecord made{};
+    made.header.number = by.header.number;
+    made.object = guard.session().registry->object_id(jni, each);
+    made.by = by.object;
+    if (made.object != 0) guard.write(made, record::RecordKind::kSuppressed);
+    jni->DeleteLocalRef(each);
+  }
+}
+
+}  // namespace
+
+void ThrowableFields::find(JNIEnv* jni) {
+  LocalFrame frame(jni, 8);
+  jclass throwable = jni->FindClass("java/lang/Throwable");
+  if (throwable == nullptr) return jni->ExceptionClear();
+  message = field_of(jni, throwable, "detailMessage", "Ljava/lang/String;");
+  cause = field_of(jni, throwable, "cause", "Ljava/lang/Throwable;");
+  suppressed = field_of(jni, throwable, "suppressedExceptions", "Ljava/util/List;");
+  jclass list = jni->FindClass("java/util/ArrayList");
+  if (list == nullptr) return jni->ExceptionClear();
+  elements = field_of(jni, list, "elementData", "[Ljava/lang/Object;");
+  size = field_of(jni, list, "size", "I");
+  if (elements != nullptr && size != nullptr) array_list = static_cast<jclass>(jni->NewGlobalRef(list));
+}
+
+void ThrowableFields::release(JNIEnv* jni) {
+  if (array_list != nullptr) jni->DeleteGlobalRef(array_list);
+  array_list = nullptr;
+}
+
+void write_exception(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place,
+                     std::uint32_t method, std::uint32_t line) {
+  AgentSession& session = guard.session();
+  record::ExceptionRecord made{};
+  made.header.number = method;
+  made.header.flags = place == ExceptionPlace::kLeaves ? record::kLeavesFrame : 0;
+  made.line = line;
+  jint hash = 0;
+  session.jvmti->GetObjectHashCode(thrown, &hash);
+  made.handle = static_cast<std::uint32_t>(hash);
+  const bool is_known = session.registry->is_known(thrown);
+  made.object = session.registry->object_id(jni, thrown);
+  if (!is_known || place == ExceptionPlace::kThrow) describe(guard, jni, thrown, made);
+  if (place == ExceptionPlace::kThrow) write_suppressed(guard, jni, thrown, made);
+  guard.write(made, place == ExceptionPlace::kHandler ? record::RecordKind::kCatch : record::RecordKind::kThrow);
+}
+
+}  // namespace jtrace::agent

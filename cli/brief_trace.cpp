@@ -1,0 +1,109 @@
+#include "cli/brief_trace.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "cli/selector.h"
+#include "cli/stop_signals.h"
+#include "cli/temporary_file.h"
+#include "cli/trace_input.h"
+#include "session/attach_trace.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+// Excluded unless a filter is given: these classes are rarely of interest, and rewriting them would cost most.
+constexpr const char* kNotAsked[] = {"java.* exclude", "javax.* exclude",   "jdk.* exclude",
+                                     "sun.* exclude",  "com.sun.* exclude", "jtrace.* exclude"};
+
+using Answer = std::function<std::string(const io::Statistics&, const std::string&)>;
+
+bool is_trace(const std::string& word) {
+  return word == "-" || word.find('/') != std::string::npos || ::access(word.c_str(), F_OK) == 0;
+}
+
+Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const std::string& output,
+                                            const std::function<Result<>(session::OptionReader&)>& give) {
+  session::OptionReader reader;
+  JTRACE_RETURN_IF_ERROR(reader.give("file", output));
+  JTRACE_RETURN_IF_ERROR(reader.give("duration", arguments.duration));
+  JTRACE_RETURN_IF_ERROR(give(reader));
+  for (const std::string& filter : arguments.filters) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));
+  if (arguments.filters.empty())
+    for (const char* filter : kNotAsked) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));
+  return reader.finish();
+}
+
+ExitStatus print(const std::string& input, const std::string& name, const Answer& answer) {
+  io::FaultLog faults = warnings(false);
+  io::Statistics statistics;
+  const auto opened = open_parts({input}, faults, {});
+  if (!opened) return report(opened.error());
+  const auto summary = opened->source->read(statistics);
+  if (!summary) return report(summary.error());
+  if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
+  const std::string out = answer(statistics, name);
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  return report_input(name, *summary, faults);
+}
+
+Result<session::TraceSummary> trace(const target::Process& process, const session::TraceOptions& options,
+                                    const std::string& duration) {
+  session::AttachTraceOptions attach;
+  if (const char* agent = std::getenv("JTRACE_AGENT")) attach.agent_path = agent;
+  attach.started = [&](const std::string&) {
+    log_info("tracing JVM " + std::to_string(process.pid()) + " for " + duration + "; Ctrl-C ends it");
+  };
+  const ScopedCancel cancel;
+  attach.signal_fd = cancel.fd();
+  return session::trace_process(process, options, attach);
+}
+
+}  // namespace
+
+void add_brief_trace(CLI::App& command, BriefTrace& arguments) {
+  command
+      .add_option("PID|IN", arguments.target,
+                  "pid or a part of the main class; or a trace (a file, or a path with '/')")
+      ->required();
+  command.add_option("--duration", arguments.duration, "trace so long (10s)")->type_name("TIME");
+  command
+      .add_option(
+          "--filter", arguments.filters,
+          "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]', as of jtrace attach (the JDK's classes left out)")
+      ->type_name("RULE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("-o,--output", arguments.output, "keep the trace here")->type_name("FILE");
+}
+
+ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kind,
+                             const std::function<Result<>(session::OptionReader&)>& give, const Answer& answer) {
+  if (is_trace(arguments.target)) return print(arguments.target, arguments.target, answer);
+  std::optional<TemporaryFile> temporary;
+  if (arguments.output.empty()) {
+    auto made = TemporaryFile::make(kind, "trace.xml");
+    if (!made) return report(made.error());
+    temporary.emplace(std::move(*made));
+  }
+  const std::string path = temporary ? temporary->path() : arguments.output;
+  const auto options = trace_options(arguments, path, give);
+  if (!options) return report(options.error());
+  auto process = open_selected(arguments.target);
+  if (!process) return report(process.error());
+  ::signal(SIGPIPE, SIG_IGN);
+  const auto summary = trace(*process, *options, arguments.duration);
+  if (!summary) return report(summary.error());
+  if (summary->dropped != 0)
+    log_warning(std::to_string(summary->dropped) + " events were lost: --filter with fewer classes loses none");
+  const ExitStatus printed = print(path, temporary ? arguments.target : path, answer);
+  return summary->status() != ExitStatus::kOk ? summary->status() : printed;
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,32 @@
+// What the commands share that answer a question either from a trace or from a JVM that is traced for a while: jtrace
+// slow, jtrace exceptions.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "session/options/options.h"
+#include "trace/io/statistics.h"
+
+namespace jtrace::cli {
+
+struct BriefTrace {
+  std::string target;  // a JVM (selector.h), or a trace: "-", an existing file, anything with a '/'
+  std::string duration = "10s";
+  std::vector<std::string> filters;
+  std::string output;  // where the trace is kept; "": nowhere
+};
+
+// PID|IN, --duration, --filter, --output; `arguments` lives as long as `command`.
+void add_brief_trace(CLI::App& command, BriefTrace& arguments);
+
+// Reads the trace, or traces the JVM with the options that `give` adds, and prints what `answer` makes of it: of the
+// statistics and the name of the input. `kind` names the temporary file.
+ExitStatus answer_from_trace(
+    const BriefTrace& arguments, const std::string& kind, const std::function<Result<>(session::OptionReader&)>& give,
+    const std::function<std::string(const trace::io::Statistics&, const std::string& name)>& answer);
+
+}  // namespace jtrace::cli

@@ -1,0 +1,51 @@
+// jtrace exceptions PID|IN: which exceptions were thrown, where they ended and which were swallowed, in a JVM that is
+// traced for a while, or in a trace.
+#include <memory>
+
+#include "cli/brief_trace.h"
+#include "cli/commands.h"
+#include "cli/one_of.h"
+#include "trace/io/exceptions_text.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+struct ExceptionArguments {
+  BriefTrace trace;
+  bool messages = false;
+  std::string format = "text";
+  std::size_t rows = 20;
+};
+
+Result<> give_options(session::OptionReader& reader, const ExceptionArguments& arguments) {
+  JTRACE_RETURN_IF_ERROR(reader.give("events", "exceptions,threads"));
+  return arguments.messages ? reader.give_flag("exception-messages") : Result<>();
+}
+
+ExitStatus run(const ExceptionArguments& arguments) {
+  return answer_from_trace(
+      arguments.trace, "exceptions", [&](session::OptionReader& reader) { return give_options(reader, arguments); },
+      [&](const io::Statistics& statistics, const std::string& name) {
+        return arguments.format == "json" ? io::exceptions_json(statistics, name, arguments.rows)
+                                          : io::exceptions_text(statistics, arguments.rows);
+      });
+}
+
+}  // namespace
+
+void add_exceptions_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<ExceptionArguments>();
+  CLI::App* command =
+      app.add_subcommand("exceptions", "which exceptions are thrown, where they end, which are swallowed");
+  add_brief_trace(*command, arguments->trace);
+  command->add_flag("--messages", arguments->messages,
+                    "read their messages (which may hold what is secret); a trace has them with --exception-messages");
+  command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
+  command->add_option("--rows", arguments->rows, "rows of the table (20)");
+  command->footer("Example: jtrace exceptions 4711 --filter 'com.example.*' --messages");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

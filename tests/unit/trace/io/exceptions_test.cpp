@@ -1,0 +1,175 @@
+// What became of exceptions: by the order of throw and catch events alone.
+#include "trace/io/exceptions.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "trace/io/exceptions_text.h"
+#include "trace/option_keys.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kObject = 7, kOther = 8, kThread = 1;
+constexpr std::uint64_t kFail = 1, kHandles = 2, kOuter = 3;
+
+class ExceptionTrace : public ::testing::Test {
+ protected:
+  ExceptionTrace() {
+    scope_.classes[50] = {"com/example/Known", "Known.java"};
+    scope_.classes[51] = {"com/example/Outer", "Outer.java"};
+    scope_.objects[kObject] = {ClassId(50), Number(0)};
+    scope_.objects[kOther] = {ClassId(51), Number(0)};
+  }
+  void raise(std::uint64_t method, std::uint64_t line, std::uint64_t object = kObject, std::uint64_t thread = kThread,
+             std::uint64_t cause = 0) {
+    exceptions_.note(Throw{.threadId = ThreadId(thread),
+                           .time = Time(++now_ * kSecond),
+                           .objIdRef = ObjectId(object),
+                           .objHandle = object,
+                           .methodIdRef = MethodId(method),
+                           .lineNumber = line != 0 ? Number(line) : Number(),
+                           .causeIdRef = cause != 0 ? ObjectId(cause) : ObjectId()},
+                     scope_);
+  }
+  void handle(std::uint64_t method, std::uint64_t line, std::uint64_t object = kObject,
+              std::uint64_t thread = kThread) {
+    exceptions_.note(Catch{.threadIdRef = ThreadId(thread),
+                           .time = Time(++now_ * kSecond),
+                           .objIdRef = ObjectId(object),
+                           .objHandle = object,
+                           .methodIdRef = MethodId(method),
+                           .lineNumber = line},
+                     scope_);
+  }
+  // "END CLASS THROWN:LINE CAUGHT:LINE xCOUNT", a row each.
+  std::string rows() {
+    exceptions_.finish();
+    std::string text;
+    for (const auto& [key, count] : exceptions_.most_first())
+      text += (text.empty() ? "" : "; ") + std::string(name_of(key->end)) + " " + key->type + " " +
+              std::to_string(key->thrown.method) + ":" + std::to_string(key->thrown.line) + " " +
+              std::to_string(key->caught.method) + ":" + std::to_string(key->caught.line) + " x" +
+              std::to_string(count->count);
+    return text;
+  }
+
+  Scope scope_;
+  Exceptions exceptions_;
+  std::uint64_t now_ = 0;
+};
+
+TEST_F(ExceptionTrace, WhatNobodyThrowsOnIsSwallowed) {
+  raise(kFail, 10);
+  raise(kHandles, 0);  // it comes out of kFail
+  handle(kHandles, 20);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 2:20 x1");
+}
+
+TEST_F(ExceptionTrace, AHandlerThatThrowsItOnIsNotItsEnd) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  raise(kHandles, 21);
+  handle(kOuter, 30);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 3:30 x1");
+  EXPECT_EQ(exceptions_.most_first()[0].second->thrown_on, 1u);
+}
+
+TEST_F(ExceptionTrace, ThrownOnInAnotherMethodIsTheSameException) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  raise(kOuter, 5);  // a helper that the handler calls
+  EXPECT_EQ(rows(), "left com.example.Known 1:10 3:0 x1");
+}
+
+TEST_F(ExceptionTrace, AKeptExceptionThrownAgainAtItsPlaceIsANewOne) {
+  for (int i = 0; i < 3; ++i) {
+    raise(kFail, 10);
+    handle(kHandles, 20);
+  }
+  raise(kFail, 10);  // out of what is traced
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 2:20 x4; left com.example.Known 1:10 1:0 x1");
+}
+
+TEST_F(ExceptionTrace, ThrownAndCaughtOnOneLineAndThrownOnThereIsOne) {
+  raise(kFail, 10);
+  handle(kFail, 10);
+  raise(kFail, 10);
+  handle(kOuter, 30);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 3:30 x1");
+}
+
+TEST_F(ExceptionTrace, TheCauseOfAnotherOneIsWrapped) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  raise(kHandles, 21, kOther, kThread, kObject);
+  EXPECT_EQ(rows(), "wrapped com.example.Known 1:10 2:20 x1; left com.example.Outer 2:21 2:0 x1");
+  EXPECT_EQ(exceptions_.most_first()[0].first->other, "com.example.Outer");
+}
+
+TEST_F(ExceptionTrace, TheOneThatAnotherSuppressesIsNotSwallowed) {
+  raise(kFail, 10, kOther);
+  handle(kHandles, 20, kOther);
+  raise(kFail, 11);
+  handle(kHandles, 22);
+  exceptions_.note(Option{.key = kSuppressedKey, .value = "7 by 8"}, scope_);
+  raise(kHandles, 20, kOther);
+  EXPECT_EQ(rows(), "suppressed com.example.Known 1:11 2:22 x1; left com.example.Outer 1:10 2:0 x1");
+}
+
+TEST_F(ExceptionTrace, HandedToAnotherThreadGoesOn) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  raise(kOuter, 30, kObject, 2);
+  handle(kOuter, 31, kObject, 2);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 3:31 x1");
+}
+
+TEST_F(ExceptionTrace, TheSameObjectInTwoThreadsAtOnceIsTwo) {
+  raise(kFail, 10);
+  raise(kFail, 10, kObject, 2);
+  handle(kHandles, 20);
+  handle(kOuter, 30, kObject, 2);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 2:20 x1; swallowed com.example.Known 1:10 3:30 x1");
+}
+
+TEST_F(ExceptionTrace, AfterALossTheEndIsNotKnown) {
+  raise(kFail, 10);
+  handle(kHandles, 20);  // at 2 s: may be thrown on in the gap
+  raise(kFail, 11, kOther);
+  exceptions_.note_gap(kThread, 2 * kSecond + kSecond / 2);
+  raise(kFail, 10, kObject, 2);
+  handle(kHandles, 20, kObject, 2);  // of another thread
+  EXPECT_EQ(rows(),
+            "swallowed com.example.Known 1:10 2:20 x1; unknown com.example.Known 1:10 2:20 x1; "
+            "unknown com.example.Outer 1:11 1:0 x1");
+}
+
+TEST_F(ExceptionTrace, AHandlerThatHasCaughtAnotherOneIsOver) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  raise(kFail, 10, kOther);
+  handle(kHandles, 20, kOther);
+  exceptions_.note_gap(kThread, 0);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 2:20 x1; unknown com.example.Outer 1:10 2:20 x1");
+}
+
+TEST_F(ExceptionTrace, CaughtLongBeforeALossIsSwallowed) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  exceptions_.note_gap(kThread, 10 * kSecond);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 2:20 x1");
+}
+
+TEST_F(ExceptionTrace, WithoutAnObjectTheHashTellsThemApart) {
+  exceptions_.note(Throw{.threadId = ThreadId(1), .objIdRef = ObjectId::unavailable(), .objHandle = 5}, scope_);
+  exceptions_.note(Throw{.threadId = ThreadId(1), .objIdRef = ObjectId::unavailable(), .objHandle = 6}, scope_);
+  EXPECT_EQ(rows(), "left ? 0:0 0:0 x2");
+}
+
+}  // namespace
+}  // namespace jtrace::trace::io

@@ -1,0 +1,184 @@
+#include "trace/io/exceptions.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "trace/option_keys.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::uint64_t kIsHandle = 1ull << 63;  // no object: by its identity hash
+
+std::uint64_t id_of(ObjectId object, Number handle) {
+  if (object.present() && object.is_number()) return object.value();
+  return kIsHandle | handle.value_or(0);
+}
+
+std::string type_of(const Scope& scope, std::uint64_t object) {
+  const auto found = scope.objects.find(object);
+  if (found == scope.objects.end() || !found->second.class_id.present()) return "?";
+  return scope.class_name(found->second.class_id.value());
+}
+
+template <class Event>
+ExceptionSite site_of(const Event& event) {
+  return {event.methodIdRef.present() ? event.methodIdRef.value() : 0, event.lineNumber.value_or(0)};
+}
+
+std::uint64_t value_of(ThreadId thread) { return thread.present() ? thread.value() : 0; }
+
+}  // namespace
+
+std::string_view name_of(ExceptionEnd end) {
+  constexpr std::array<std::string_view, kExceptionEnds> kNames = {"swallowed", "wrapped", "suppressed", "left",
+                                                                   "unknown"};
+  return kNames[static_cast<std::size_t>(end)];
+}
+
+void Exceptions::note(const Event& event, const Scope& scope) {
+  if (const auto* thrown = std::get_if<Throw>(&event)) note_throw(*thrown, scope);
+  else if (const auto* caught = std::get_if<Catch>(&event)) note_catch(*caught, scope);
+  else if (const auto* option = std::get_if<Option>(&event)) {
+    if (option->key.view() == kSuppressedKey) note_suppressed(option->value.view(), scope);
+    else if (option->key.view() == kPausedKey) note_gap(0, 0);
+  }
+}
+
+Exceptions::Open* Exceptions::find(std::uint64_t thread, std::uint64_t object) {
+  const auto found = by_id_.find({thread, object});
+  return found == by_id_.end() ? nullptr : &*found->second;
+}
+
+Exceptions::Open* Exceptions::find_anywhere(std::uint64_t object) {
+  const auto found = by_object_.find(object);
+  return found == by_object_.end() ? nullptr : &*found->second;
+}
+
+Exceptions::Open& Exceptions::begin(std::uint64_t thread, std::uint64_t object, std::uint64_t time, std::string type) {
+  if (open_.size() >= kMaxOpen) end(open_.begin());
+  const Place place = open_.insert(open_.end(), Open{.thread = thread, .object = object, .time = time});
+  place->key.type = std::move(type);
+  by_id_[{thread, object}] = place;
+  by_object_[object] = place;
+  ++thrown_;
+  return *place;
+}
+
+// Caught in another thread, which kept it.
+Exceptions::Open& Exceptions::take_over(Open& open, std::uint64_t thread) {
+  const auto node = by_id_.find({open.thread, open.object});
+  const Place place = node->second;
+  by_id_.erase(node);
+  open.thread = thread;
+  by_id_[{thread, open.object}] = place;
+  return open;
+}
+
+void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
+  const std::uint64_t thread = value_of(thrown.threadId), object = id_of(thrown.objIdRef, thrown.objHandle);
+  const std::uint64_t time = thrown.time.present() ? thrown.time.ns() : 0;
+  const ExceptionSite here = site_of(thrown);
+  Open* open = find(thread, object);
+  if (open == nullptr) {
+    Open* kept = find_anywhere(object);
+    if (kept != nullptr && kept->is_caught && kept->key.thrown != here) open = &take_over(*kept, thread);
+  }
+  if (open != nullptr && here.line != 0 && open->key.thrown == here && open->key.caught != here) {
+    end(by_id_.at({thread, object}));
+    open = nullptr;
+  }
+  if (open == nullptr) {
+    open = &begin(thread, object, time, type_of(scope, object));
+    open->key.thrown = here;
+  }
+  if (open->is_caught) ++open->thrown_on;
+  open->is_caught = false;
+  open->key.caught = {here.method, 0};
+  if (open->message.empty()) open->message = thrown.message.view();
+  if (!thrown.causeIdRef.present() || !thrown.causeIdRef.is_number()) return;
+  if (Open* cause = find_anywhere(thrown.causeIdRef.value()); cause != nullptr && cause->is_caught && cause != open) {
+    cause->key.end = ExceptionEnd::kWrapped;
+    cause->key.other = open->key.type;
+  }
+}
+
+void Exceptions::note_catch(const Catch& caught, const Scope& scope) {
+  const std::uint64_t thread = value_of(caught.threadIdRef), object = id_of(caught.objIdRef, caught.objHandle);
+  const std::uint64_t time = caught.time.present() ? caught.time.ns() : 0;
+  Open* open = find(thread, object);
+  if (open == nullptr) {  // without throw events
+    open = &begin(thread, object, time, type_of(scope, object));
+    open->key.thrown = {caught.methodIdRef.present() ? caught.methodIdRef.value() : 0, 0};
+  }
+  open->key.caught = site_of(caught);
+  open->key.end = ExceptionEnd::kSwallowed;
+  open->key.other.clear();
+  open->is_caught = true;
+  open->is_settled = false;
+  open->caught_at = time;
+  settle(*open);
+}
+
+void Exceptions::settle(const Open& caught) {
+  std::uint64_t& last = handlers_[{caught.thread, caught.key.caught}];
+  Open* before = last == caught.object ? nullptr : find(caught.thread, last);
+  if (before != nullptr && before->is_caught && before->key.caught == caught.key.caught) before->is_settled = true;
+  last = caught.object;
+}
+
+// "OBJECT by OBJECT"
+void Exceptions::note_suppressed(std::string_view value, const Scope& scope) {
+  const std::size_t end = value.find(' ');
+  const auto object = parse_decimal<std::uint64_t>(value.substr(0, end));
+  const auto by = parse_decimal<std::uint64_t>(value.substr(std::min(value.rfind(' ') + 1, value.size())));
+  if (!object || !by) return;
+  Open* open = find_anywhere(*object);
+  if (open == nullptr || !open->is_caught) return;
+  open->key.end = ExceptionEnd::kSuppressed;
+  open->key.other = type_of(scope, *by);
+}
+
+void Exceptions::note_gap(std::uint64_t thread, std::uint64_t from) {
+  for (Open& open : open_) {
+    if (thread != 0 && open.thread != thread) continue;
+    const bool may_go_on = open.key.end == ExceptionEnd::kSwallowed && !open.is_settled &&
+                           (from == 0 || open.caught_at + kHandlerTime > from);
+    if (!open.is_caught || may_go_on) open.is_lost = true;
+  }
+}
+
+void Exceptions::end(Place place) {
+  Open& open = *place;
+  if (!open.is_caught) open.key.end = ExceptionEnd::kLeft;
+  if (!open.is_caught || open.is_lost) open.key.other.clear();
+  if (open.is_lost) open.key.end = ExceptionEnd::kUnknown;
+  ++ends_[static_cast<std::size_t>(open.key.end)];
+  ExceptionCount& row = rows_[open.key];
+  ++row.count;
+  row.thrown_on += open.thrown_on;
+  row.first = row.first == 0 ? open.time : std::min(row.first, open.time);
+  row.last = std::max(row.last, open.time);
+  if (!open.message.empty()) {
+    const bool has_room = row.messages.size() < ExceptionCount::kMaxMessages || row.messages.contains(open.message);
+    ++(has_room ? row.messages[open.message] : row.other_messages);
+  }
+  by_id_.erase({open.thread, open.object});
+  if (const auto last = by_object_.find(open.object); last != by_object_.end() && last->second == place)
+    by_object_.erase(last);
+  open_.erase(place);
+}
+
+void Exceptions::finish() {
+  while (!open_.empty()) end(open_.begin());
+}
+
+std::vector<Exceptions::Row> Exceptions::most_first() const {
+  std::vector<Row> rows;
+  for (const auto& [key, count] : rows_) rows.emplace_back(&key, &count);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.second->count > b.second->count; });
+  return rows;
+}
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,115 @@
+// Exceptions: what became of the exceptions of a trace: where each was thrown and caught, by which handler it ended,
+// and which were swallowed. Fed by Statistics with the throw and catch events of one producer, in their order. Memory
+// grows with sites; of exceptions whose end is not known yet the last kMaxOpen are kept. One thread.
+//
+// An exception ends in the handler after which nobody throws it on: handlers of finally and synchronized, and a catch
+// that throws it again, are not its end. The same object thrown again at the place where it was thrown first is a new
+// exception (some programs keep theirs and throw them again and again).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/io/scopes.h"
+
+namespace jtrace::trace::io {
+
+enum class ExceptionEnd : std::uint8_t {
+  kSwallowed,   // caught, and neither thrown on nor the cause of, nor suppressed by, another one that was thrown
+  kWrapped,     // caught, and thrown on as the cause of another one
+  kSuppressed,  // caught, and goes on with another one (Throwable.addSuppressed)
+  kLeft,        // no traced method caught it
+  kUnknown,     // events of its thread were lost
+};
+inline constexpr std::size_t kExceptionEnds = 5;
+std::string_view name_of(ExceptionEnd end);  // "swallowed" ...
+
+struct ExceptionSite {
+  std::uint64_t method = 0;  // 0: none
+  std::uint64_t line = 0;    // 0: not known
+  auto operator<=>(const ExceptionSite&) const = default;
+};
+
+struct ExceptionKey {
+  std::string type;      // java.lang.Error; "?" where the trace does not say
+  ExceptionSite thrown;  // without a line: the traced method nearest to where it was thrown, in it or below it
+  ExceptionSite caught;  // by the handler that ended it; kLeft: the last traced method that it passed
+  ExceptionEnd end = ExceptionEnd::kUnknown;
+  std::string other;  // kWrapped, kSuppressed: the class of the other one
+  auto operator<=>(const ExceptionKey&) const = default;
+};
+
+struct ExceptionCount {
+  static constexpr std::size_t kMaxMessages = 20;
+  std::uint64_t count = 0;
+  std::uint64_t thrown_on = 0;                    // how often they were caught and thrown on before
+  std::uint64_t first = 0, last = 0;              // ns: when they were thrown
+  std::map<std::string, std::uint64_t> messages;  // where the trace has them; the first kMaxMessages
+  std::uint64_t other_messages = 0;
+};
+
+class Exceptions {
+ public:
+  static constexpr std::size_t kMaxOpen = 20'000;
+  // A handler may still throw on what it caught so long before events of its thread were lost, unless it has caught
+  // another one since.
+  static constexpr std::uint64_t kHandlerTime = 1'000'000'000;  // ns
+
+  void note(const Event& event, const Scope& scope);
+  // Events of the thread were lost (0: of any) from that time on (0: not known).
+  void note_gap(std::uint64_t thread, std::uint64_t from);
+  // What is open ends as it is.
+  void finish();
+
+  std::uint64_t thrown() const { return thrown_; }
+  std::uint64_t ended(ExceptionEnd end) const { return ends_[static_cast<std::size_t>(end)]; }
+  // The most frequent first.
+  using Row = std::pair<const ExceptionKey*, const ExceptionCount*>;
+  std::vector<Row> most_first() const;
+
+ private:
+  struct Open {
+    std::uint64_t thread = 0, object = 0;
+    ExceptionKey key;
+    std::string message;
+    bool is_caught = false;  // else it flies
+    bool is_lost = false;
+    bool is_settled = false;                // its thread was in the same handler again: it is not thrown on any more
+    std::uint64_t time = 0, caught_at = 0;  // ns
+    std::uint64_t thrown_on = 0;
+  };
+  using Place = std::list<Open>::iterator;
+  struct Id {
+    std::uint64_t thread, object;
+    bool operator==(const Id&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Id& id) const { return id.object * 0x9e3779b97f4a7c15u + id.thread; }
+  };
+
+  void note_throw(const Throw& thrown, const Scope& scope);
+  void note_catch(const Catch& caught, const Scope& scope);
+  void settle(const Open& caught);
+  void note_suppressed(std::string_view value, const Scope& scope);
+  Open* find(std::uint64_t thread, std::uint64_t object);
+  Open* find_anywhere(std::uint64_t object);
+  Open& begin(std::uint64_t thread, std::uint64_t object, std::uint64_t time, std::string type);
+  Open& take_over(Open& open, std::uint64_t thread);
+  void end(Place place);
+
+  std::list<Open> open_;  // the oldest first
+  std::unordered_map<Id, Place, Hash> by_id_;
+  std::unordered_map<std::uint64_t, Place> by_object_;                         // the last of each
+  std::map<std::pair<std::uint64_t, ExceptionSite>, std::uint64_t> handlers_;  // thread, handler: the last object
+  std::map<ExceptionKey, ExceptionCount> rows_;
+  std::array<std::uint64_t, kExceptionEnds> ends_{};
+  std::uint64_t thrown_ = 0;
+};
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,139 @@
+#include "trace/io/exceptions_text.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::size_t kShownMessages = 3;  // of a row of text
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+std::string site_text(const Scope& scope, const ExceptionSite& site) {
+  std::string text = scope.method_name(site.method);
+  if (site.line != 0) text += ":" + std::to_string(site.line);
+  return text;
+}
+
+// What a sampled line looks like: "thrown in A.f:12, caught in B.g:40".
+std::string way_text(const Scope& scope, const ExceptionKey& key) {
+  std::string text = (key.thrown.line != 0 ? "thrown in " : "thrown in or below ") + site_text(scope, key.thrown);
+  switch (key.end) {
+    case ExceptionEnd::kLeft: return text + ", no traced method caught it: last in " + site_text(scope, key.caught);
+    case ExceptionEnd::kUnknown: return text + ", last seen in " + site_text(scope, key.caught);
+    default: text += ", caught in " + site_text(scope, key.caught);
+  }
+  if (key.end == ExceptionEnd::kWrapped) text += ", thrown on as the cause of " + key.other;
+  if (key.end == ExceptionEnd::kSuppressed) text += ", suppressed by " + key.other;
+  return text;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> messages_of(const ExceptionCount& count) {
+  std::vector<std::pair<std::string, std::uint64_t>> messages(count.messages.begin(), count.messages.end());
+  std::stable_sort(messages.begin(), messages.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return messages;
+}
+
+void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, const ExceptionCount& count) {
+  const std::string margin = "\n                          ";
+  out += "  " + padded(std::to_string(count.count), 10) + "  " + std::string(name_of(key.end));
+  out.append(12 - name_of(key.end).size(), ' ');
+  out += printable(key.type) + margin + printable(way_text(scope, key));
+  if (count.thrown_on != 0)
+    out += margin + "before that caught and thrown on " + std::to_string(count.thrown_on) +
+           (count.thrown_on == 1 ? " time" : " times");
+  std::size_t shown = 0, rest = count.other_messages;
+  for (const auto& [message, times] : messages_of(count)) {
+    if (++shown > kShownMessages) rest += times;
+    else out += margin + std::to_string(times) + " x " + printable(message);
+  }
+  if (rest != 0) out += margin + std::to_string(rest) + " with other messages";
+  out += '\n';
+}
+
+std::string headline(const Exceptions& exceptions) {
+  std::string text = std::to_string(exceptions.thrown());
+  text += exceptions.thrown() == 1 ? " exception" : " exceptions";
+  const std::uint64_t swallowed = exceptions.ended(ExceptionEnd::kSwallowed);
+  text += swallowed == 0 ? ", none swallowed" : ", " + std::to_string(swallowed) + " swallowed";
+  text += " (swallowed: caught, and not thrown on)";
+  if (const std::uint64_t unknown = exceptions.ended(ExceptionEnd::kUnknown); unknown != 0)
+    text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
+  return text;
+}
+
+void write_site(JsonWriter& json, std::string_view name, const Scope& scope, const ExceptionSite& site) {
+  json.key(name).begin_object().member("method", scope.method_name(site.method));
+  if (site.line != 0) json.member("line", site.line);
+  json.end_object();
+}
+
+void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, const ExceptionCount& count) {
+  json.begin_object().member("class", key.type).member("count", count.count).member("end", name_of(key.end));
+  json.member("swallowed", key.end == ExceptionEnd::kSwallowed);
+  write_site(json, "thrown", scope, key.thrown);
+  json.member("thrownThere", key.thrown.line != 0);
+  const bool is_caught = key.end != ExceptionEnd::kLeft && key.end != ExceptionEnd::kUnknown;
+  write_site(json, is_caught ? "caught" : "lastIn", scope, key.caught);
+  if (!key.other.empty()) json.member(key.end == ExceptionEnd::kWrapped ? "causeOf" : "suppressedBy", key.other);
+  json.member("thrownOn", count.thrown_on).member("first", static_cast<double>(count.first) / 1e9);
+  json.member("last", static_cast<double>(count.last) / 1e9);
+  json.key("messages").begin_array();
+  for (const auto& [message, times] : messages_of(count))
+    json.begin_object().member("message", message).member("count", times).end_object();
+  json.end_array().member("otherMessages", count.other_messages).end_object();
+}
+
+}  // namespace
+
+std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
+  const Exceptions& exceptions = statistics.exceptions;
+  if (exceptions.thrown() == 0) return {};
+  std::string out = "  " + headline(exceptions) + "\n  " + padded("TIMES", 10) + "  END         CLASS\n";
+  const auto all = exceptions.most_first();
+  for (std::size_t i = 0; i < std::min(rows, all.size()); ++i)
+    append_row(out, *statistics.scope, *all[i].first, *all[i].second);
+  if (all.size() > rows) out += "  " + std::to_string(all.size() - rows) + " more rows: --rows\n";
+  return out;
+}
+
+void write_exceptions(JsonWriter& json, const ScopeStatistics& statistics, std::size_t rows) {
+  const Exceptions& exceptions = statistics.exceptions;
+  json.member("exceptionsAll", exceptions.thrown());
+  json.member("exceptionsSwallowed", exceptions.ended(ExceptionEnd::kSwallowed));
+  json.key("exceptions").begin_array();
+  const auto all = exceptions.most_first();
+  for (std::size_t i = 0; i < std::min(rows, all.size()); ++i)
+    write_row(json, *statistics.scope, *all[i].first, *all[i].second);
+  json.end_array();
+}
+
+std::string exceptions_text(const Statistics& statistics, std::size_t rows) {
+  std::string out;
+  for (const std::string& process : statistics.process_ids())
+    if (const ScopeStatistics* chosen = statistics.chosen(process, Family::kExceptions))
+      out += exceptions_of(*chosen, rows);
+  return out.empty() ? "no exceptions in the trace\n" : out;
+}
+
+std::string exceptions_json(const Statistics& statistics, std::string_view input, std::size_t rows) {
+  std::string out;
+  JsonWriter json(out);
+  begin_trace_view(json, "exceptions", statistics, input);
+  json.key("data").begin_array();
+  for (const std::string& process : statistics.process_ids()) {
+    const ScopeStatistics* chosen = statistics.chosen(process, Family::kExceptions);
+    if (chosen == nullptr) continue;
+    json.begin_object().member("processId", process);
+    write_exceptions(json, *chosen, rows);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return out + '\n';
+}
+
+}  // namespace jtrace::trace::io
