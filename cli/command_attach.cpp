@@ -84,6 +84,18 @@ session::KeyConsole console_on(ProgressLine& line) {
           .clear = [&line] { line.clear(); }};
 }
 
+// What somebody has to know who does not see a terminal: where the trace goes, and when it ends.
+std::string beginning(const session::TraceOptions& options, pid_t pid) {
+  const std::string path = options.output_path(pid);
+  std::string text = "tracing JVM " + std::to_string(pid) + (path == "-" ? "" : " into " + path) + "; it ends ";
+  if (options.duration) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%g", static_cast<double>(*options.duration) / 1e9);
+    text += "after " + std::string(seconds) + " s, ";
+  }
+  return text + "at Ctrl-C (SIGINT), SIGTERM, or with the JVM";
+}
+
 ExitStatus run(const AttachArguments& arguments) {
   auto options = arguments.trace.options();
   if (!options) return report(options.error());
@@ -103,10 +115,9 @@ ExitStatus run(const AttachArguments& arguments) {
   };
   attach.started = [&](const std::string& left_out) {
     const std::string jvm = "JVM " + std::to_string(process->pid());
-    const std::string what = "tracing " + jvm;
-    log_debug(what);
+    log_debug("tracing " + jvm);
     if (!left_out.empty()) log_warning(jvm + " gives no " + left_out);
-    control.announce(what);
+    control.announce(beginning(*options, process->pid()));
   };
   const auto summary = session::trace_process(*process, *options, attach);
   line.clear();

@@ -79,7 +79,7 @@ KeyControl::~KeyControl() {
 }
 
 void KeyControl::announce(std::string_view what) {
-  if (keys_.foreground()) show(std::string(what) + ": h lists the keys");
+  show(std::string(what) + (keys_.foreground() ? ": h lists the keys" : ""));
 }
 
 void KeyControl::add_to(std::vector<pollfd>& descriptors) const {

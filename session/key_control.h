@@ -30,7 +30,7 @@ class KeyControl : public ControlSource {
   KeyControl& operator=(const KeyControl&) = delete;
   ~KeyControl() override;
 
-  // Prints one line about the keys, if there are any.
+  // One line for the beginning, which says that there are keys, where there are.
   void announce(std::string_view what);
   // Whether a line is being typed: no other output should be printed into it.
   bool is_typing() const { return typing_; }
