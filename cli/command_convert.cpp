@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/recording_input.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/compress_sink.h"
@@ -84,11 +85,30 @@ ExitStatus report_lost(const io::Converter& converter, const std::string& format
   return ExitStatus::kOk;
 }
 
+Result<> convert_profile(const ConvertArguments& arguments, const io::StackProfile& profile,
+                         const std::string& format) {
+  if (format != "collapsed" && format != "speedscope")
+    return fail(ErrorCategory::kUsage, "a profile becomes collapsed or speedscope, not " + format,
+                "jtrace report " + arguments.inputs.front() + " -o profile.html makes a page of it");
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_trace_output(arguments.output));
+  JTRACE_RETURN_IF_ERROR(bytes->write(format == "collapsed" ? io::collapsed_of(profile)
+                                                            : io::speedscope_of(profile, arguments.inputs.front())));
+  return bytes->finish();
+}
+
 ExitStatus run(const ConvertArguments& arguments) {
   const std::string format = arguments.format.empty() ? format_of_name(arguments.output) : arguments.format;
   if (format.empty())
     return report(
         Error{ErrorCategory::kUsage, "the name " + arguments.output + " does not say which format; use --to"});
+  if (arguments.inputs.size() == 1 && arguments.inputs.front() != "-") {
+    const auto profile = read_profile(arguments.inputs.front());
+    if (!profile) return report(profile.error());
+    if (*profile) {
+      const Result<> written = convert_profile(arguments, **profile, format);
+      return written ? ExitStatus::kOk : report(written.error());
+    }
+  }
   io::FaultLog faults = warnings(arguments.strict);
   const auto opened =
       open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
@@ -137,7 +157,7 @@ void add_convert_command(CLI::App& app, ExitStatus& status) {
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments, SDDF, JSON lines or a spill, compressed or not; the parts of a rotated "
-                   "trace; - is stdin")
+                   "trace; - is stdin; or a profile: collapsed stacks or speedscope")
       ->required();
   command
       ->add_option(

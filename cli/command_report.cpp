@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/recording_input.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/report.h"
@@ -19,7 +20,22 @@ struct ReportArguments {
   bool repair_utf8 = false;
 };
 
+Result<> write_profile(const ReportArguments& arguments, const io::StackProfile& profile) {
+  const std::string& title = arguments.title.empty() ? arguments.inputs.front() : arguments.title;
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_trace_output(arguments.output));
+  JTRACE_RETURN_IF_ERROR(bytes->write(io::profile_page(profile, title)));
+  return bytes->finish();
+}
+
 ExitStatus run(const ReportArguments& arguments) {
+  if (arguments.inputs.size() == 1 && arguments.inputs.front() != "-") {
+    const auto profile = read_profile(arguments.inputs.front());
+    if (!profile) return report(profile.error());
+    if (*profile) {
+      const Result<> written = write_profile(arguments, **profile);
+      return written ? ExitStatus::kOk : report(written.error());
+    }
+  }
   io::FaultLog faults = warnings(arguments.strict);
   const auto opened =
       open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
@@ -46,7 +62,8 @@ void add_report_command(CLI::App& app, ExitStatus& status) {
   CLI::App* command = app.add_subcommand("report", "make one HTML page of a trace: timeline, flame graph, tables");
   command
       ->add_option("IN", arguments->inputs,
-                   "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")
+                   "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin; or a "
+                   "profile: collapsed stacks or speedscope")
       ->required();
   command->add_option("-o,--output", arguments->output, "the page; - is stdout; it appears when it is complete")
       ->required();

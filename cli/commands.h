@@ -30,6 +30,7 @@ void add_merge_command(CLI::App& app, ExitStatus& status);
 void add_report_command(CLI::App& app, ExitStatus& status);
 void add_slow_command(CLI::App& app, ExitStatus& status);
 void add_exceptions_command(CLI::App& app, ExitStatus& status);
+void add_diff_command(CLI::App& app, ExitStatus& status);
 void add_validate_command(CLI::App& app, ExitStatus& status);
 void add_stats_command(CLI::App& app, ExitStatus& status);
 
@@ -59,11 +60,12 @@ inline constexpr NamedCommand kCommands[] = {
     {"validate", add_validate_command},
     {"stats", add_stats_command},
     {"slow", add_slow_command},
+    {"exceptions", add_exceptions_command},
+    {"diff", add_diff_command},
     {"doctor", add_doctor_command},
     {"heap", add_heap_command},
     {"diagnose", add_diagnose_command},
     {"debug", add_debug_command},
-    {"exceptions", add_exceptions_command},
 };
 
 }  // namespace jtrace::cli

@@ -89,14 +89,7 @@ std::string page_data(const ProfileCounts& counts, const ProfileHead& head) {
 }  // namespace
 
 std::string profile_page(const ProfileCounts& counts, const ProfileHead& head) {
-  const std::string_view page = trace::io::report_page();
-  const std::size_t at = page.find(trace::io::kReportDataMark);
-  std::string result(page.substr(0, at));
-  for (const char c : page_data(counts, head)) {  // nothing in the data may end the script element
-    if (c == '<') result += "\\u003c";
-    else result += c;
-  }
-  return result.append(page.substr(at + trace::io::kReportDataMark.size()));
+  return trace::io::page_with(page_data(counts, head));
 }
 
 }  // namespace jtrace::sampling

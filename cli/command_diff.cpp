@@ -1,0 +1,91 @@
+// jtrace diff BEFORE AFTER: what is slower, more often or bigger than before, of two traces, profiles or histograms.
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/heap_dump_file.h"
+#include "cli/one_of.h"
+#include "cli/recording_input.h"
+#include "cli/trace_output.h"
+#include "trace/io/trace_diff.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+struct DiffArguments {
+  std::string before, after;
+  std::string output;
+  std::string format = "text";
+  std::size_t rows = 20;
+  bool as_is = false;
+};
+
+Result<> write_page(const DiffArguments& arguments, const io::Difference& difference) {
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_trace_output(arguments.output));
+  JTRACE_RETURN_IF_ERROR(bytes->write(io::diff_page(difference)));
+  return bytes->finish();
+}
+
+Result<> check(const DiffArguments& arguments) {
+  if (!arguments.output.empty() && !arguments.output.ends_with(".html"))
+    return fail(ErrorCategory::kUsage,
+                "-o " + arguments.output + ": a difference is written as a page, a name in .html",
+                "without -o it is printed; --format json for programs");
+  for (const std::string& path : {arguments.before, arguments.after})
+    if (path != "-" && is_heap_dump(path))
+      return fail(ErrorCategory::kUsage, path + " is a heap dump",
+                  "jtrace heap diff " + arguments.before + " " + arguments.after + " compares two of them");
+  return {};
+}
+
+Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
+  JTRACE_RETURN_IF_ERROR(check(arguments));
+  JTRACE_ASSIGN_OR_RETURN(const io::Recording before, read_recording(arguments.before));
+  JTRACE_ASSIGN_OR_RETURN(const io::Recording after, read_recording(arguments.after));
+  const io::Difference difference = io::compare(before, after, arguments.as_is);
+  if (difference.tables.empty())
+    return fail(ErrorCategory::kUsage, "nothing to compare: " + before.name + " is a " + before.kind + ", " +
+                                           after.name + " a " + after.kind + ", and no table is in both");
+  if (arguments.output.empty()) {
+    const std::string out = arguments.format == "json" ? io::diff_json(difference, arguments.rows)
+                                                       : io::diff_text(difference, arguments.rows);
+    std::fwrite(out.data(), 1, out.size(), stdout);
+  } else {
+    JTRACE_RETURN_IF_ERROR(write_page(arguments, difference));
+  }
+  std::vector<std::string> missing = before.missing;
+  missing.insert(missing.end(), after.missing.begin(), after.missing.end());
+  return missing;
+}
+
+ExitStatus run(const DiffArguments& arguments) {
+  const auto missing = run_diff(arguments);
+  if (!missing) return report(missing.error());
+  for (const std::string& line : *missing) log_info("missing: " + line);
+  return missing->empty() ? ExitStatus::kOk : ExitStatus::kPartial;
+}
+
+}  // namespace
+
+void add_diff_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<DiffArguments>();
+  CLI::App* command =
+      app.add_subcommand("diff", "compare two traces, profiles or histograms: what is slower, more often, bigger");
+  command
+      ->add_option("BEFORE", arguments->before,
+                   "a trace; collapsed stacks or speedscope; the JSON of inspect ... histogram; compressed or not")
+      ->required();
+  command->add_option("AFTER", arguments->after, "the same of later")->required();
+  command->add_option("-o,--output", arguments->output, "a page with a flame graph of the differences (NAME.html)")
+      ->type_name("FILE");
+  command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
+  command->add_option("--rows", arguments->rows, "rows of each table (20)");
+  command->add_flag("--as-is", arguments->as_is,
+                    "do not scale AFTER to the length of BEFORE (a trace's time, a profile's samples)");
+  command->footer("Example: jtrace diff monday.xml tuesday.xml -o diff.html");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

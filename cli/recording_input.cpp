@@ -1,0 +1,80 @@
+#include "cli/recording_input.h"
+
+#include "cli/trace_input.h"
+#include "trace/io/byte_source.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+constexpr std::size_t kFirstBytes = 4096;
+
+Result<std::string> first_bytes(const std::string& path) {
+  JTRACE_ASSIGN_OR_RETURN(const auto source, io::open_byte_source(path));
+  std::string text(kFirstBytes, '\0');
+  JTRACE_ASSIGN_OR_RETURN(const std::size_t size, io::read_fully(*source, text.data(), text.size()));
+  text.resize(size);
+  return text;
+}
+
+bool is_json_view(const std::string& first) {
+  const std::size_t start = first.find_first_not_of(" \t\r\n");
+  return start != std::string::npos && first[start] == '{' && first.find("\"view\"") != std::string::npos;
+}
+
+Result<io::Recording> read_trace(const std::string& path) {
+  io::FaultLog faults = warnings(false);
+  JTRACE_ASSIGN_OR_RETURN(const TraceParts opened, open_parts({path}, faults, {}));
+  const auto collector = io::make_report_collector();
+  JTRACE_ASSIGN_OR_RETURN(const io::ReadSummary summary, opened.source->read(*collector));
+  JTRACE_RETURN_IF_ERROR(collector->finish());
+  io::Recording made = io::recording_of(*collector, path);
+  if (summary.truncated) made.missing.push_back(path + ": the trace breaks off");
+  for (const auto& [kind, count] : faults.counts())
+    made.missing.push_back(path + ": " + std::to_string(count) + " faults: " + kind);
+  return made;
+}
+
+}  // namespace
+
+Result<std::string> read_unpacked(const std::string& path) {
+  JTRACE_ASSIGN_OR_RETURN(const auto source, io::open_byte_source(path));
+  std::string text;
+  constexpr std::size_t kPiece = 1u << 20;
+  for (;;) {
+    const std::size_t at = text.size();
+    if (at > kMostProfile)
+      return fail(ErrorCategory::kMalformed, path + " is longer than " + std::to_string(kMostProfile) + " bytes");
+    text.resize(at + kPiece);
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t size, io::read_fully(*source, text.data() + at, kPiece));
+    text.resize(at + size);
+    if (size < kPiece) return text;
+  }
+}
+
+Result<std::optional<io::StackProfile>> read_profile(const std::string& path) {
+  JTRACE_ASSIGN_OR_RETURN(const std::string first, first_bytes(path));
+  const io::ProfileFormat format = io::profile_format(first);
+  if (format == io::ProfileFormat::kNone) return std::optional<io::StackProfile>();
+  JTRACE_ASSIGN_OR_RETURN(const std::string text, read_unpacked(path));
+  auto profile = format == io::ProfileFormat::kCollapsed ? io::read_collapsed(text) : io::read_speedscope(text);
+  if (!profile) return fail(profile.error().with_context("profile " + path));
+  return std::optional<io::StackProfile>(std::move(*profile));
+}
+
+Result<io::Recording> read_recording(const std::string& path) {
+  if (path == "-") return read_trace(path);
+  JTRACE_ASSIGN_OR_RETURN(auto profile, read_profile(path));
+  if (profile) return io::recording_of(std::move(*profile), path);
+  JTRACE_ASSIGN_OR_RETURN(const std::string first, first_bytes(path));
+  if (!is_json_view(first)) return read_trace(path);
+  JTRACE_ASSIGN_OR_RETURN(const std::string text, read_unpacked(path));
+  const auto json = JsonValue::parse(text);
+  if (!json) return fail(json.error().with_context(path));
+  auto made = io::recording_of(*json, path);
+  if (!made) return fail(made.error().with_context(path));
+  return std::move(*made);
+}
+
+}  // namespace jtrace::cli

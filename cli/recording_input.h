@@ -1,0 +1,24 @@
+// BEFORE and AFTER of jtrace diff, IN of jtrace report: a trace, a profile of collapsed stacks or speedscope, or the
+// JSON of a class histogram, told apart by what the file begins with.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "trace/io/stack_profile.h"
+#include "trace/io/trace_diff.h"
+
+namespace jtrace::cli {
+
+// The file, unpacked, as long as it is not longer than kMostProfile bytes. "-": standard input.
+inline constexpr std::size_t kMostProfile = 1u << 30;
+Result<std::string> read_unpacked(const std::string& path);
+
+// A profile, or nothing where the file is none. Not for "-".
+Result<std::optional<trace::io::StackProfile>> read_profile(const std::string& path);
+
+// Any of them. Faults of a trace are warned of, and stand in Recording::missing.
+Result<trace::io::Recording> read_recording(const std::string& path);
+
+}  // namespace jtrace::cli

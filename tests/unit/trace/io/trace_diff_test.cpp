@@ -1,0 +1,160 @@
+// Two recordings compared: what is read of profiles, and that the figures and their scale are right.
+#include "trace/io/trace_diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace jtrace::trace::io {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+StackProfile collapsed(std::string_view text) {
+  auto made = read_collapsed(text);
+  EXPECT_TRUE(made);
+  return made ? std::move(*made) : StackProfile();
+}
+
+json rows_of(const Difference& difference, const std::string& title) {
+  const json all = json::parse(diff_json(difference, 1000));
+  for (const json& table : all["data"])
+    if (table["table"] == title) return table["rows"];
+  return nullptr;
+}
+
+double value_of(const json& rows, const std::string& name, const char* key) {
+  for (const json& row : rows)
+    if (row["name"] == name) return row[key];
+  ADD_FAILURE() << name << " is not in " << rows;
+  return 0;
+}
+
+TEST(StackProfile, KnowsItsFormats) {
+  EXPECT_EQ(profile_format("main;a b;c 12\nx 1\n"), ProfileFormat::kCollapsed);
+  EXPECT_EQ(profile_format("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\""),
+            ProfileFormat::kSpeedscope);
+  EXPECT_EQ(profile_format("<?xml version=\"1.0\"?>"), ProfileFormat::kNone);
+  EXPECT_EQ(profile_format("{\"view\":\"histogram\"}"), ProfileFormat::kNone);
+  EXPECT_EQ(profile_format(""), ProfileFormat::kNone);
+  EXPECT_EQ(profile_format("hello world\n"), ProfileFormat::kNone);
+}
+
+TEST(StackProfile, ReadsCollapsedStacks) {
+  const StackProfile made = collapsed("main;a b;c 12\r\nmain;a b 3\n\nmain;a b;c 1");
+  EXPECT_EQ(made.stacks, (std::map<std::string, double>{{"main;a b;c", 13}, {"main;a b", 3}}));
+  EXPECT_EQ(made.total(), 16);
+  const auto broken = read_collapsed("main 1\nmain\n");
+  ASSERT_FALSE(broken);
+  EXPECT_THAT(broken.error().message(), HasSubstr("line 2"));
+}
+
+TEST(StackProfile, ReadsSpeedscopeOfBothTypes) {
+  const auto made = read_speedscope(R"({"shared":{"frames":[{"name":"a"},{"name":"b"}]},"profiles":[
+    {"type":"sampled","unit":"milliseconds","samples":[[0],[0,1]],"weights":[1,2]},
+    {"type":"evented","unit":"seconds","startValue":0,"events":[{"type":"O","frame":0,"at":0},
+     {"type":"O","frame":1,"at":1},{"type":"C","frame":1,"at":3},{"type":"C","frame":0,"at":4}]}]})");
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->unit, "ns");
+  EXPECT_EQ(made->stacks, (std::map<std::string, double>{{"a", 2e9 + 1e6}, {"a;b", 2e9 + 2e6}}));
+  EXPECT_FALSE(read_speedscope("{}"));
+  EXPECT_FALSE(read_speedscope(R"({"shared":{"frames":[]},"profiles":[{"samples":[[7]],"weights":[1]}]})"));
+}
+
+TEST(StackProfile, ARecursiveFrameCountsOnce) {
+  const FrameWeights weights = weights_of(collapsed("m;f;f;g 5\nm;f 1\n"));
+  EXPECT_EQ(weights.total, (std::map<std::string, double>{{"m", 6}, {"f", 6}, {"g", 5}}));
+  EXPECT_EQ(weights.self, (std::map<std::string, double>{{"g", 5}, {"f", 1}}));
+}
+
+// Twice as long, and g twice its share: a has not changed.
+TEST(TraceDiff, ProfilesAreScaledToTheSameNumberOfSamples) {
+  const Recording before = recording_of(collapsed("m;f 40\nm;g 10\nm;a 50\n"), "b");
+  const Recording after = recording_of(collapsed("m;f 60\nm;g 40\nm;a 100\n"), "a");
+  const Difference scaled = compare(before, after, false);
+  EXPECT_EQ(scaled.scale, 0.5);
+  EXPECT_THAT(scaled.scaled_note, HasSubstr("200 samples"));
+  const json rows = rows_of(scaled, "frames: by themselves");
+  ASSERT_EQ(rows.size(), 2u) << rows;
+  EXPECT_EQ(value_of(rows, "g", "change"), 10);
+  EXPECT_EQ(value_of(rows, "f", "change"), -10);
+  const Difference as_is = compare(before, after, true);
+  EXPECT_EQ(as_is.scaled_note, "");
+  EXPECT_EQ(value_of(rows_of(as_is, "frames: by themselves"), "a", "change"), 50);
+}
+
+TEST(TraceDiff, HistogramsAreComparedAsTheyAre) {
+  const auto histogram = [](std::string_view text) { return *recording_of(*JsonValue::parse(text), "h.json"); };
+  const Recording before = histogram(
+      R"({"view":"histogram","complete":true,"data":[{"class":"A","instances":2,"bytes":64},{"class":"B","instances":1,"bytes":16},{"class":"Same","instances":1,"bytes":8}]})");
+  const Recording after = histogram(
+      R"({"view":"histogram","complete":false,"missing":["a page"],"data":[{"class":"A","instances":4,"bytes":128},{"class":"C","instances":1,"bytes":24},{"class":"Same","instances":1,"bytes":8}]})");
+  const Difference difference = compare(before, after, false);
+  const json rows = rows_of(difference, "heap, by class");
+  ASSERT_EQ(rows.size(), 3u) << rows;
+  EXPECT_EQ(rows[0]["name"], "A");
+  EXPECT_EQ(rows[0]["change"], 64);
+  EXPECT_EQ(rows[0]["timesAfter"], 4);
+  EXPECT_EQ(value_of(rows, "B", "change"), -16);
+  EXPECT_EQ(value_of(rows, "C", "change"), 24);
+  const json all = json::parse(diff_json(difference, 10));
+  EXPECT_EQ(all["complete"], false);
+  EXPECT_THAT(all["missing"][0].get<std::string>(), HasSubstr("a page"));
+  const std::string text = diff_text(difference, 10);
+  EXPECT_THAT(text, HasSubstr("gone"));
+  EXPECT_THAT(text, HasSubstr("new"));
+  EXPECT_THAT(text, HasSubstr("2 -> 4"));
+  EXPECT_FALSE(recording_of(*JsonValue::parse(R"({"view":"flags","data":[]})"), "x"));
+}
+
+// A call of 10 ms each 100 ms; the second trace is twice as long and its calls take 20 ms.
+Recording trace_of(std::uint64_t seconds, std::uint64_t call_ms, std::uint64_t every_ms) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  const auto collector = make_report_collector();
+  const auto at = [](std::uint64_t ms) { return Time(1'000'000 * kMs + ms * kMs); };
+  const auto write = [&](const Event& event) { EXPECT_TRUE(collector->write(event)); };
+  write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = at(0)});
+  write(TraceStart{.traceId = "t", .agentIdRef = "a", .time = at(0)});
+  write(MethodDef{.name = "f", .methodId = MethodId(1)});
+  for (std::uint64_t ms = 0; ms < seconds * 1000; ms += every_ms) {
+    write(MethodEntry{.threadIdRef = ThreadId(1), .time = at(ms), .methodIdRef = MethodId(1)});
+    write(MethodExit{.threadIdRef = ThreadId(1), .time = at(ms + call_ms), .methodIdRef = MethodId(1)});
+  }
+  write(TraceEnd{.time = at(seconds * 1000)});
+  EXPECT_TRUE(collector->finish());
+  return recording_of(*collector, "t.xml");
+}
+
+TEST(TraceDiff, TracesOfDifferentLengthsAreScaled) {
+  const Recording before = trace_of(10, 10, 100), after = trace_of(20, 20, 100);
+  const Difference difference = compare(before, after, false);
+  EXPECT_EQ(difference.scale, 0.5);
+  const json self = rows_of(difference, "methods: self time");
+  EXPECT_EQ(value_of(self, "f", "before"), 1e9);
+  EXPECT_EQ(value_of(self, "f", "after"), 2e9);
+  EXPECT_EQ(value_of(self, "f", "timesAfter"), 100);
+  const json longest = rows_of(difference, "methods: the longest call");  // does not grow with time
+  EXPECT_EQ(value_of(longest, "f", "before"), 10e6);
+  EXPECT_EQ(value_of(longest, "f", "after"), 20e6);
+}
+
+TEST(TraceDiff, TheSameIsNoDifference) {
+  const Recording before = trace_of(10, 10, 100);
+  const Difference difference = compare(before, before, false);
+  EXPECT_EQ(difference.scale, 1);
+  EXPECT_THAT(diff_text(difference, 10), HasSubstr("no difference in 1 row"));
+}
+
+TEST(TraceDiff, ThePageHasTheFlameOfBoth) {
+  const Recording before = recording_of(collapsed("m;f 40\nm;</script> 10\n"), "b");
+  const Recording after = recording_of(collapsed("m;f 40\nm;new 10\n"), "a");
+  const std::string page = diff_page(compare(before, after, false));
+  EXPECT_THAT(page, HasSubstr("\"diff\":\"samples\""));
+  EXPECT_THAT(page, ::testing::Not(HasSubstr("m;</script>")));
+  EXPECT_THAT(page, HasSubstr("\\u003c/script>"));
+}
+
+}  // namespace
+}  // namespace jtrace::trace::io

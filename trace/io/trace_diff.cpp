@@ -1,0 +1,220 @@
+#include "trace/io/trace_diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+void add_table(Recording& made, FigureTable table) {
+  if (!table.rows.empty()) made.tables.push_back(std::move(table));
+}
+
+std::string exception_name(const Scope& scope, const ExceptionKey& key) {
+  std::string name = key.type + " " + std::string(name_of(key.end)) + ", thrown in " +
+                     (key.thrown.line != 0 ? "" : "or below ") + scope.method_name(key.thrown.method);
+  if (key.end != ExceptionEnd::kLeft) name += ", caught in " + scope.method_name(key.caught.method);
+  return name;
+}
+
+void add_calls(Recording& made, const ScopeStatistics& calls) {
+  FigureTable self{.title = "methods: self time", .unit = "ns", .rows = {}};
+  FigureTable longest{.title = "methods: the longest call", .unit = "ns", .over_time = false, .rows = {}};
+  for (const auto& [id, method] : calls.methods) {
+    if (method.calls == 0) continue;
+    Figure& row = self.rows[calls.scope->method_name(id)];
+    row.amount += static_cast<double>(method.self);
+    row.count += static_cast<double>(method.calls);
+  }
+  for (const auto& [id, durations] : calls.slow.methods()) {
+    Figure& row = longest.rows[calls.scope->method_name(id)];
+    row.amount = std::max(row.amount, static_cast<double>(durations.longest()));
+  }
+  add_table(made, std::move(self));
+  add_table(made, std::move(longest));
+}
+
+void add_waits(Recording& made, const ScopeStatistics& monitors) {
+  FigureTable table{.title = "blocked, by class of the monitor", .unit = "ns", .rows = {}};
+  for (const auto& [name, waits] : monitors.contention)
+    table.rows[name] = {static_cast<double>(waits.total), static_cast<double>(waits.count)};
+  add_table(made, std::move(table));
+}
+
+void add_allocations(Recording& made, const ScopeStatistics& statistics) {
+  const auto add = [&](const char* title, const std::map<std::string, Allocated>& rows) {
+    FigureTable table{.title = title, .unit = "bytes", .rows = {}};
+    for (const auto& [name, allocated] : rows) table.rows[name] = {allocated.bytes, allocated.objects};
+    add_table(made, std::move(table));
+  };
+  add("allocated, by class", statistics.allocations);
+  add("allocated, by site and class", statistics.sites);
+}
+
+void add_process(Recording& made, const ReportCollector& report, const std::string& process) {
+  if (const auto* calls = report.chosen(process, Family::kCalls)) add_calls(made, *calls);
+  if (const auto* monitors = report.chosen(process, Family::kMonitors)) add_waits(made, *monitors);
+  if (const auto* gc = report.chosen(process, Family::kGc)) {
+    FigureTable table{.title = "pauses for collections", .unit = "ns", .rows = {}};
+    table.rows["all pauses"] = {static_cast<double>(gc->gc.total), static_cast<double>(gc->gc.count)};
+    add_table(made, std::move(table));
+    add_table(made, {.title = "the longest pause",
+                     .unit = "ns",
+                     .over_time = false,
+                     .rows = {{"longest pause", {static_cast<double>(gc->gc.longest), 0}}}});
+  }
+  if (const auto* chosen = report.chosen(process, Family::kExceptions)) {
+    FigureTable table{.title = "exceptions", .unit = "times", .rows = {}};
+    for (const auto& [key, count] : chosen->exceptions.most_first()) {
+      Figure& row = table.rows[exception_name(*chosen->scope, *key)];
+      row.amount += static_cast<double>(count->count);
+      row.count = row.amount;
+    }
+    add_table(made, std::move(table));
+  }
+  if (const auto* allocations = report.chosen(process, Family::kAllocations)) add_allocations(made, *allocations);
+  if (const auto* heap = report.chosen(process, Family::kHeap)) {
+    FigureTable table{.title = "heap, by class", .unit = "bytes", .over_time = false, .rows = {}};
+    for (const auto& [name, amount] : heap->heap)
+      table.rows[name] = {static_cast<double>(amount.bytes), static_cast<double>(amount.count)};
+    add_table(made, std::move(table));
+  }
+}
+
+// The weight that a trace has most of: time of calls, else what is allocated, else samples.
+StackProfile stacks_of(const CallTree& tree) {
+  constexpr std::pair<const char*, std::uint64_t CallTree::Node::*> kWeights[] = {
+      {"ns", &CallTree::Node::wall}, {"bytes", &CallTree::Node::bytes}, {"samples", &CallTree::Node::samples}};
+  for (const auto& [unit, weight] : kWeights) {
+    StackProfile made{.unit = unit, .stacks = {}};
+    std::vector<std::string> paths(tree.nodes.size());
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+      const std::string& above = paths[tree.nodes[i].parent];
+      paths[i] = above + (above.empty() ? "" : ";") + tree.names[tree.nodes[i].name];
+      if (tree.nodes[i].*weight != 0) made.stacks[paths[i]] += static_cast<double>(tree.nodes[i].*weight);
+    }
+    if (!made.stacks.empty()) return made;
+  }
+  return {};
+}
+
+// Rows of both; those of one alone have 0 in the other.
+DiffTable compare(const FigureTable& before, const FigureTable& after, double scale) {
+  DiffTable made{.title = before.title, .unit = before.unit, .rows = {}};
+  std::map<std::string, DiffRow> rows;
+  for (const auto& [name, figure] : before.rows) rows[name].before = figure;
+  for (const auto& [name, figure] : after.rows) rows[name].after = {figure.amount * scale, figure.count * scale};
+  for (auto& [name, row] : rows) {
+    row.name = name;
+    if (row.change() == 0 && row.before.count == row.after.count) ++made.same;
+    else made.rows.push_back(std::move(row));
+  }
+  std::stable_sort(made.rows.begin(), made.rows.end(),
+                   [](const DiffRow& a, const DiffRow& b) { return std::abs(a.change()) > std::abs(b.change()); });
+  return made;
+}
+
+const FigureTable* find_table(const Recording& recording, const std::string& title) {
+  for (const FigureTable& table : recording.tables)
+    if (table.title == title) return &table;
+  return nullptr;
+}
+
+std::string number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+void choose_scale(Difference& made) {
+  const bool is_profile = made.before->kind == "profile" && made.after->kind == "profile";
+  const double before = is_profile ? made.before->stacks.total() : made.before->seconds;
+  const double after = is_profile ? made.after->stacks.total() : made.after->seconds;
+  if (before <= 0 || after <= 0 || std::abs(after / before - 1) < kSameTime) return;
+  made.scale = before / after;
+  const std::string factor = " (x " + number("%.3g", made.scale) + ")";
+  made.scaled_note = is_profile ? "after, which has " + number("%.0f", after) + " " + made.after->stacks.unit +
+                                      ", is scaled to the " + number("%.0f", before) + " of before" + factor
+                                : "after, which took " + number("%.3f", after) + " s, is scaled to the " +
+                                      number("%.3f", before) + " s of before" + factor;
+}
+
+}  // namespace
+
+Recording recording_of(const ReportCollector& report, std::string name) {
+  Recording made{.name = std::move(name), .kind = "trace"};
+  std::uint64_t first = UINT64_MAX, last = 0, dropped = 0;
+  for (const ScopeStatistics& each : report.by_scope()) {
+    if (each.scope == nullptr) continue;
+    dropped += each.scope->dropped;
+    if (each.first == 0 || each.scope->snapshot) continue;
+    first = std::min(first, each.first);
+    last = std::max(last, each.last);
+  }
+  if (last > first) made.seconds = static_cast<double>(last - first) / 1e9;
+  if (dropped != 0) made.missing.push_back(made.name + ": " + std::to_string(dropped) + " events lost while tracing");
+  for (const std::string& process : report.process_ids()) {
+    add_process(made, report, process);
+    for (const Family family : {Family::kCalls, Family::kAllocations, Family::kStacks}) {
+      const ScopeStatistics* chosen = report.chosen(process, family);
+      const CallTree* tree = chosen == nullptr ? nullptr : report.tree(*chosen);
+      if (tree != nullptr && made.stacks.stacks.empty()) made.stacks = stacks_of(*tree);
+    }
+  }
+  // The samples of jtrace profile -o x.xml are snapshots.
+  if (made.tables.empty() && made.stacks.unit == "samples") {
+    std::vector<std::string> missing = std::move(made.missing);
+    made = recording_of(std::move(made.stacks), std::move(made.name));
+    made.missing = std::move(missing);
+  }
+  return made;
+}
+
+Recording recording_of(StackProfile profile, std::string name) {
+  Recording made{.name = std::move(name), .kind = "profile", .stacks = std::move(profile)};
+  const FrameWeights weights = weights_of(made.stacks);
+  const auto table = [&](const char* title, const std::map<std::string, double>& rows) {
+    FigureTable filled{.title = title, .unit = made.stacks.unit, .rows = {}};
+    for (const auto& [frame, weight] : rows) filled.rows[frame] = {weight, 0};
+    add_table(made, std::move(filled));
+  };
+  table("frames: by themselves", weights.self);
+  table("frames: with what they call", weights.total);
+  return made;
+}
+
+Result<Recording> recording_of(const JsonValue& histogram, std::string name) {
+  Recording made{.name = std::move(name), .kind = "histogram"};
+  if (histogram["view"].text() != "histogram" || !histogram["data"].is(JsonValue::Kind::kArray))
+    return fail(ErrorCategory::kMalformed, "it is not the JSON of 'jtrace inspect ... histogram --format json'");
+  FigureTable table{.title = "heap, by class", .unit = "bytes", .over_time = false, .rows = {}};
+  for (const JsonValue& row : histogram["data"].items()) {
+    Figure& figure = table.rows[row["class"].text()];  // classes of several loaders together
+    figure.amount += row["bytes"].number();
+    figure.count += row["instances"].number();
+  }
+  if (histogram.has("complete") && !histogram["complete"].truth())
+    for (const JsonValue& line : histogram["missing"].items()) made.missing.push_back(made.name + ": " + line.text());
+  made.tables.push_back(std::move(table));
+  return made;
+}
+
+Difference compare(const Recording& before, const Recording& after, bool as_is) {
+  Difference made{.before = &before, .after = &after};
+  if (!as_is) choose_scale(made);
+  for (const FigureTable& table : before.tables) {
+    const FigureTable* other = find_table(after, table.title);
+    if (other != nullptr && other->unit == table.unit)
+      made.tables.push_back(compare(table, *other, table.over_time ? made.scale : 1));
+    else made.alone.push_back("only before has " + table.title);
+  }
+  for (const FigureTable& table : after.tables)
+    if (find_table(before, table.title) == nullptr) made.alone.push_back("only after has " + table.title);
+  return made;
+}
+
+}  // namespace jtrace::trace::io

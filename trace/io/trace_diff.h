@@ -1,0 +1,70 @@
+// What differs between two recordings: traces, profiles (stack_profile.h), or the JSON of a class histogram. Each is
+// made into tables of figures; tables that both have are compared row by row, the greatest difference first. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_reader.h"
+#include "trace/io/report.h"
+#include "trace/io/stack_profile.h"
+
+namespace jtrace::trace::io {
+
+struct Figure {
+  double amount = 0;  // in the table's unit
+  double count = 0;   // how often
+};
+struct FigureTable {
+  std::string title;      // "methods: self time"
+  std::string unit;       // "ns", "bytes", "samples", "times"
+  bool over_time = true;  // grows with the length of the recording
+  std::map<std::string, Figure> rows;
+};
+struct Recording {
+  std::string name;    // of the file
+  std::string kind;    // "trace", "profile", "histogram"
+  double seconds = 0;  // 0: not known
+  std::vector<FigureTable> tables;
+  StackProfile stacks;  // may be empty
+  std::vector<std::string> missing;
+};
+// `report` is finished.
+Recording recording_of(const ReportCollector& report, std::string name);
+Recording recording_of(StackProfile profile, std::string name);
+// The JSON of jtrace inspect ... histogram. kMalformed: it is something else.
+Result<Recording> recording_of(const JsonValue& histogram, std::string name);
+
+struct DiffRow {
+  std::string name;
+  Figure before, after;  // after: scaled
+  double change() const { return after.amount - before.amount; }
+};
+struct DiffTable {
+  std::string title, unit;
+  std::vector<DiffRow> rows;  // that differ
+  std::size_t same = 0;       // rows that do not
+};
+struct Difference {
+  const Recording* before = nullptr;
+  const Recording* after = nullptr;
+  double scale = 1;         // by which the figures of `after` that grow with time are multiplied
+  std::string scaled_note;  // why, in words; "": they are not
+  std::vector<DiffTable> tables;
+  std::vector<std::string> alone;  // tables that only one of them has, in words
+};
+// `as_is`: nothing is scaled. Durations that differ by less than kSameTime are the same. The recordings are borrowed.
+inline constexpr double kSameTime = 0.02;
+Difference compare(const Recording& before, const Recording& after, bool as_is);
+
+std::string diff_text(const Difference& difference, std::size_t rows);
+std::string diff_json(const Difference& difference, std::size_t rows);
+// The page of jtrace report with these tables and a flame graph of the differences.
+std::string diff_page(const Difference& difference);
+// The same with the flame graph and the frames of one profile.
+std::string profile_page(const StackProfile& profile, const std::string& title);
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,273 @@
+// A difference as text, JSON and data of a page.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <unordered_map>
+
+#include "base/json.h"
+#include "base/strings.h"
+#include "trace/io/report_page.h"
+#include "trace/io/trace_diff.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::size_t kPageRows = 300, kPageFrames = 8'000;
+
+std::string formatted(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string amount_text(const std::string& unit, double amount) {
+  return unit == "ns" ? formatted("%.6f", amount / 1e9) : formatted("%.0f", amount);
+}
+std::string change_text(const std::string& unit, double change) {
+  return (change > 0 ? "+" : "") + amount_text(unit, change);
+}
+std::string ratio_text(const DiffRow& row) {
+  if (row.before.amount == 0) return row.after.amount == 0 ? "" : "new";
+  if (row.after.amount == 0) return "gone";
+  return formatted("x %.3g", row.after.amount / row.before.amount);
+}
+std::string count_text(const DiffRow& row) {
+  if (row.before.count == 0 && row.after.count == 0) return {};
+  const auto text = [](double count) {
+    return formatted(count < 100 && count != std::floor(count) ? "%.1f" : "%.0f", count);
+  };
+  return text(row.before.count) + " -> " + text(row.after.count);
+}
+std::string unit_word(const std::string& unit) { return unit == "ns" ? "s" : unit; }
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+std::string head_of(const Recording& recording) {
+  return recording.name + " (" + recording.kind +
+         (recording.seconds > 0 ? ", " + formatted("%.3f", recording.seconds) + " s" : "") + ")";
+}
+
+void append_table(std::string& out, const DiffTable& table, std::size_t rows) {
+  out += "\n" + table.title + ", " + unit_word(table.unit) + "\n";
+  if (table.rows.empty()) {
+    out += "  no difference in " + std::to_string(table.same) + (table.same == 1 ? " row\n" : " rows\n");
+    return;
+  }
+  const bool has_counts = table.unit != "times" &&
+                          std::any_of(table.rows.begin(), table.rows.end(),
+                                      [](const DiffRow& row) { return row.before.count != 0 || row.after.count != 0; });
+  out += "  " + padded("BEFORE", 14) + padded("AFTER", 15) + padded("CHANGE", 16) + padded("RATIO", 10) +
+         (has_counts ? padded("TIMES", 22) : "") + "\n";
+  for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
+    const DiffRow& row = table.rows[i];
+    out += "  " + padded(amount_text(table.unit, row.before.amount), 14) +
+           padded(amount_text(table.unit, row.after.amount), 15) + padded(change_text(table.unit, row.change()), 16) +
+           padded(ratio_text(row), 10) + (has_counts ? padded(count_text(row), 22) : "") + "  " + printable(row.name) +
+           "\n";
+  }
+  if (table.rows.size() > rows) out += "  " + std::to_string(table.rows.size() - rows) + " more rows: --rows\n";
+}
+
+void write_input(JsonWriter& json, std::string_view key, const Recording& recording) {
+  json.key(key).begin_object().member("kind", recording.kind).member("path", recording.name);
+  if (recording.seconds > 0) json.member("seconds", recording.seconds);
+  json.end_object();
+}
+
+void write_tables(JsonWriter& json, const Difference& difference, std::size_t rows) {
+  json.begin_array();
+  for (const DiffTable& table : difference.tables) {
+    json.begin_object().member("table", table.title).member("unit", table.unit);
+    json.member("differ", table.rows.size()).member("same", table.same).key("rows").begin_array();
+    for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
+      const DiffRow& row = table.rows[i];
+      json.begin_object().member("name", row.name).member("before", row.before.amount);
+      json.member("after", row.after.amount).member("change", row.change());
+      json.member("timesBefore", row.before.count).member("timesAfter", row.after.count).end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+// Stacks of both, merged from the outermost frame on.
+struct BothTree {
+  struct Node {
+    std::uint32_t parent = 0, name = 0;
+    double before = 0, after = 0;  // with the children's
+    double either = 0;             // so much room it needs for the greater of both, frame by frame
+  };
+  std::vector<Node> nodes{Node{}};
+  std::vector<std::string> names{"all"};
+  std::unordered_map<std::string, std::uint32_t> name_ids;
+  std::unordered_map<std::uint64_t, std::uint32_t> children;
+
+  void add(const StackProfile& profile, double scale, double Node::*weight) {
+    for (const auto& [stack, amount] : profile.stacks) {
+      std::uint32_t node = 0;
+      nodes[node].*weight += amount * scale;
+      for (const std::string_view frame : split(stack, ';')) {
+        const auto [name, is_new] = name_ids.try_emplace(std::string(frame), names.size());
+        if (is_new) names.emplace_back(frame);
+        const auto [child, fresh] = children.try_emplace(std::uint64_t{node} << 32 | name->second, nodes.size());
+        if (fresh) nodes.push_back({.parent = node, .name = name->second});
+        node = child->second;
+        nodes[node].*weight += amount * scale;
+      }
+    }
+  }
+  void fill_either() {
+    std::vector<double> before(nodes.size()), after(nodes.size());  // of the children
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+      Node& node = nodes[i];
+      node.either += std::max(node.before - before[i], node.after - after[i]);
+      if (i == 0) break;
+      before[node.parent] += node.before;
+      after[node.parent] += node.after;
+      nodes[node.parent].either += node.either;
+    }
+  }
+  // Frames with less in both are not shown.
+  double threshold() const {
+    if (nodes.size() <= kPageFrames) return 0;
+    std::vector<double> most;
+    for (const Node& node : nodes) most.push_back(std::max(node.before, node.after));
+    std::nth_element(most.begin(), most.begin() + kPageFrames, most.end(), std::greater<>());
+    return most[kPageFrames];
+  }
+};
+
+std::uint64_t rounded(double amount) { return static_cast<std::uint64_t>(std::llround(amount)); }
+
+// `weights`: the four of a node, as the page numbers them.
+template <class Head, class Weights>
+void write_tree(JsonWriter& json, const BothTree& tree, Head head, Weights weights) {
+  const double least = tree.threshold();
+  json.key("flame").begin_object().member("note", "");
+  head();
+  json.member("frames", tree.nodes.size() - 1).member("folded", 0).key("nodes").begin_array();
+  std::unordered_map<std::uint32_t, std::size_t> place;
+  for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
+    const BothTree::Node& node = tree.nodes[i];
+    if (std::max(node.before, node.after) < least) continue;  // its children have no more
+    place.emplace(i, place.size());
+    json.value(place[node.parent]).value(node.name).value(0);
+    for (const std::uint64_t weight : weights(node)) json.value(weight);
+  }
+  json.end_array().key("names").begin_array();
+  for (const std::string& name : tree.names) json.value(name);
+  json.end_array().end_object();
+}
+
+void write_flame(JsonWriter& json, const Difference& difference) {
+  const StackProfile& before = difference.before->stacks;
+  const StackProfile& after = difference.after->stacks;
+  if (before.stacks.empty() || after.stacks.empty() || before.unit != after.unit) return;
+  BothTree tree;
+  tree.add(before, 1, &BothTree::Node::before);
+  tree.add(after, difference.scale, &BothTree::Node::after);
+  tree.fill_either();
+  write_tree(
+      json, tree, [&] { json.member("source", "jtrace diff").member("diff", before.unit); },
+      [](const BothTree::Node& node) {
+        // after, before, either
+        return std::array{rounded(node.after), rounded(node.before), rounded(node.either), std::uint64_t{0}};
+      });
+}
+
+void write_flame(JsonWriter& json, const StackProfile& profile) {
+  BothTree tree;
+  tree.add(profile, 1, &BothTree::Node::after);
+  write_tree(
+      json, tree, [&] { json.member("source", "a profile"); },
+      [&](const BothTree::Node& node) {
+        // wall, cpu, bytes, samples
+        const std::uint64_t weight = rounded(node.after);
+        return std::array{profile.unit == "ns" ? weight : 0, std::uint64_t{0}, profile.unit == "bytes" ? weight : 0,
+                          profile.unit == "samples" ? weight : 0};
+      });
+}
+// `fill` writes the members of the page's one process.
+template <class Fill>
+std::string page_of(const std::string& title, const std::string& note, Fill fill) {
+  std::string data;
+  JsonWriter json(data);
+  json.begin_object().member("title", title).member("version", JTRACE_VERSION).member("events", 0);
+  json.member("truncated", false).member("note", note).key("faults").begin_object().end_object();
+  json.key("elements").begin_array().end_array().key("processes").begin_array();
+  json.begin_object().member("id", "profile").member("start", "0").member("span", 0);
+  json.key("producers").begin_array().end_array();
+  fill(json);
+  json.end_object().end_array().end_object();
+  return page_with(data);
+}
+
+// Those that have most, with what they call.
+std::vector<std::pair<std::string, double>> greatest_frames(const FrameWeights& weights, std::size_t rows) {
+  std::vector<std::pair<std::string, double>> frames(weights.total.begin(), weights.total.end());
+  std::stable_sort(frames.begin(), frames.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (frames.size() > rows) frames.resize(rows);
+  return frames;
+}
+
+}  // namespace
+
+std::string diff_text(const Difference& difference, std::size_t rows) {
+  std::string out =
+      "before: " + printable(head_of(*difference.before)) + "\nafter:  " + printable(head_of(*difference.after)) + "\n";
+  if (!difference.scaled_note.empty()) out += difference.scaled_note + "\n";
+  for (const DiffTable& table : difference.tables) append_table(out, table, rows);
+  if (!difference.alone.empty()) out += "\n";
+  for (const std::string& line : difference.alone) out += line + "\n";
+  return out;
+}
+
+std::string diff_json(const Difference& difference, std::size_t rows) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object().member("view", "diff");
+  write_input(json, "before", *difference.before);
+  write_input(json, "target", *difference.after);
+  std::vector<std::string> missing = difference.before->missing;
+  missing.insert(missing.end(), difference.after->missing.begin(), difference.after->missing.end());
+  json.member("complete", missing.empty()).key("missing").begin_array();
+  for (const std::string& line : missing) json.value(line);
+  json.end_array().member("scale", difference.scale).member("scaled", difference.scaled_note);
+  json.key("alone").begin_array();
+  for (const std::string& line : difference.alone) json.value(line);
+  json.end_array().key("data");
+  write_tables(json, difference, rows);
+  json.end_object();
+  return out + '\n';
+}
+
+std::string diff_page(const Difference& difference) {
+  std::string note = "Before: " + head_of(*difference.before) + ". After: " + head_of(*difference.after) + ".";
+  if (!difference.scaled_note.empty()) note += " Scaled: " + difference.scaled_note + ".";
+  for (const auto* lines : {&difference.alone, &difference.before->missing, &difference.after->missing})
+    for (const std::string& line : *lines) note += " " + line + ".";
+  return page_of(difference.before->name + " and " + difference.after->name, note, [&](JsonWriter& json) {
+    write_tables(json.key("diff"), difference, kPageRows);
+    write_flame(json, difference);
+  });
+}
+
+std::string profile_page(const StackProfile& profile, const std::string& title) {
+  const FrameWeights weights = weights_of(profile);
+  return page_of(title, amount_text(profile.unit, profile.total()) + " " + unit_word(profile.unit) + " in all.",
+                 [&](JsonWriter& json) {
+                   json.key("frames").begin_object().member("unit", profile.unit).key("rows").begin_array();
+                   for (const auto& [frame, total] : greatest_frames(weights, kPageRows)) {
+                     const auto self = weights.self.find(frame);
+                     json.begin_array().value(frame).value(rounded(self == weights.self.end() ? 0 : self->second));
+                     json.value(rounded(total)).end_array();
+                   }
+                   json.end_array().end_object();
+                   write_flame(json, profile);
+                 });
+}
+
+}  // namespace jtrace::trace::io
