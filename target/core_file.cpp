@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "target/core_writer.h"
 #include "target/unpack.h"
 
 namespace jtrace::target {
@@ -40,6 +41,12 @@ std::uint64_t nanoseconds(const auto& time) {
 }
 
 std::string text_of(const char* text, std::size_t limit) { return {text, ::strnlen(text, limit)}; }
+
+std::string_view chars_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool is_own(std::span<const std::byte> name) { return chars_of(name).starts_with(OwnCoreNote::kName); }
 
 Error not_a_core(const std::string& path, std::string why, std::string help = {}) {
   return {.category = ErrorCategory::kNotAttachable, .text = std::move(why), .path = path, .help = std::move(help)};
@@ -209,12 +216,18 @@ void CoreFile::parse_notes(std::span<const std::byte> notes) {
     const auto name_size = reader.read<std::uint32_t>();
     const auto content_size = reader.read<std::uint32_t>();
     const auto type = reader.read<std::uint32_t>();
-    reader.skip(padded(name_size));
+    const auto name = reader.read_bytes(std::min(padded(name_size), reader.remaining()));
     const auto content = reader.read_bytes(content_size);
     if (reader.failed()) return;
-    parse_note(type, content);
+    if (is_own(name)) own_notes_.emplace(type, chars_of(content));
+    else parse_note(type, content);
     reader.skip(std::min(padded(content_size) - content_size, reader.remaining()));
   }
+}
+
+const std::string* CoreFile::own_note(std::uint32_t type) const {
+  const auto found = own_notes_.find(type);
+  return found == own_notes_.end() ? nullptr : &found->second;
 }
 
 void CoreFile::parse_note(std::uint32_t type, std::span<const std::byte> content) {

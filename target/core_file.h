@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,6 +63,8 @@ class CoreFile {
   const std::vector<ThreadRegisters>& threads() const { return threads_; }
   const std::optional<CoreSignal>& signal() const { return signal_; }
   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& auxv() const { return auxv_; }
+  // The text of a note that this program wrote (target/core_writer.h); null if there is none of this type.
+  const std::string* own_note(std::uint32_t type) const;
   pid_t pid() const { return pid_; }
   uid_t uid() const { return uid_; }
   const std::string& program() const { return program_; }      // pr_fname: at most 15 bytes
@@ -108,6 +111,7 @@ class CoreFile {
   std::vector<ThreadRegisters> threads_;
   std::optional<CoreSignal> signal_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> auxv_;
+  std::map<std::uint32_t, std::string> own_notes_;
   pid_t pid_ = 0;
   uid_t uid_ = 0;
   std::string program_, arguments_;

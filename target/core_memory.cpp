@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "target/elf_image.h"
+#include "target/page_set.h"
 #include "target/root_directory.h"
 
 namespace jtrace::target {
@@ -90,6 +91,10 @@ std::vector<std::string> CoreMemory::problems() const {
 }
 
 void CoreMemory::note_hole(Address address) const {
+  if (options_.missed) {
+    const std::lock_guard lock(missed_mutex_);
+    options_.missed->add(address, address + 1);
+  }
   const auto next = std::upper_bound(holes_.begin(), holes_.end(), address,
                                      [](Address at, const Hole& hole) { return at < hole.start; });
   if (next != holes_.begin() && address < std::prev(next)->end) std::prev(next)->problem->wanted = true;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,13 @@
 
 namespace jtrace::target {
 
+class PageSet;
+
 struct CoreFileOptions {
   std::string sysroot;  // the directory in which the paths of NT_FILE are searched; "" is /
   std::string libjvm;   // used in place of the process's libjvm.so, whatever its path was
+  // If it is set: gets the pages of the reads that find nothing; it must outlive the CoreMemory.
+  PageSet* missed = nullptr;
 };
 
 class CoreMemory final : public MemoryReader {
@@ -78,6 +83,7 @@ class CoreMemory final : public MemoryReader {
   std::deque<Problem> problems_;
   std::vector<Hole> holes_;  // sorted by start
   std::uint64_t bytes_from_files_ = 0;
+  mutable std::mutex missed_mutex_;
 };
 
 }  // namespace jtrace::target

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "target/page_set.h"
+
 namespace jtrace::target {
 namespace {
 
@@ -25,8 +27,17 @@ Error unreadable(const Process& process, Address address, int errnum) {
 
 }  // namespace
 
-ProcessMemory::ProcessMemory(const Process& process)
-    : process_(process), pages_(process), mem_(::openat(process.proc_fd(), "mem", O_RDONLY | O_CLOEXEC)) {}
+ProcessMemory::ProcessMemory(const Process& process, PageSet* record)
+    : process_(process),
+      pages_(process),
+      record_(record),
+      mem_(::openat(process.proc_fd(), "mem", O_RDONLY | O_CLOEXEC)) {}
+
+void ProcessMemory::note(Address address, std::size_t size) const {
+  if (!record_) return;
+  const std::lock_guard lock(record_mutex_);
+  record_->add(address, address + size);
+}
 
 void ProcessMemory::skip_untouched(bool skip) const {
   pages_.forget();
@@ -40,6 +51,7 @@ std::uint64_t ProcessMemory::resident(Address start, Address end) const {
 }
 
 Result<std::size_t> ProcessMemory::read_some(Address address, std::span<std::byte> out) const {
+  note(address, out.size());
   if (out.size() < ResidentPages::kSmallGap || !skip_untouched_) return fetch(address, out);
   const Address end = address + out.size();
   Address done = address;
@@ -60,6 +72,8 @@ Result<std::size_t> ProcessMemory::read_some(Address address, std::span<std::byt
 
 void ProcessMemory::read_each(std::span<const Address> places, std::size_t size, std::span<std::byte> out) const {
   constexpr std::size_t kMostAtATime = 512;  // of the 1024 of IOV_MAX
+  if (record_)
+    for (const Address place : places) note(place, size);
   std::vector<iovec> remote;
   for (std::size_t next = 0; next < places.size();) {
     const auto rest = out.subspan(next * size);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 
 #include "target/memory_reader.h"
 #include "target/process.h"
@@ -12,9 +13,12 @@
 
 namespace jtrace::target {
 
+class PageSet;
+
 class ProcessMemory final : public MemoryReader {
  public:
-  explicit ProcessMemory(const Process& process);
+  // `record`, where it is given: gets the pages of everything that is read; any thread may read.
+  explicit ProcessMemory(const Process& process, PageSet* record = nullptr);
 
   Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
 
@@ -31,9 +35,12 @@ class ProcessMemory final : public MemoryReader {
 
  private:
   Result<std::size_t> fetch(Address address, std::span<std::byte> out) const;
+  void note(Address address, std::size_t size) const;
 
   const Process& process_;
   ResidentPages pages_;
+  PageSet* record_;
+  mutable std::mutex record_mutex_;
   UniqueFd mem_;  // /proc/PID/mem; as long as it is open, it refers to this process
   mutable std::atomic<bool> skip_untouched_{false};
   mutable std::atomic<bool> use_mem_{false};  // process_vm_readv does not exist or is not allowed (seccomp)

@@ -21,6 +21,7 @@ void take_figure(std::string_view line, MappedPages& pages) {
   if (key == "Rss") pages.rss = bytes_of(value);
   else if (key == "Pss") pages.pss = bytes_of(value);
   else if (key == "Swap") pages.swap = bytes_of(value);
+  else if (key == "Anonymous") pages.anonymous = bytes_of(value);
 }
 
 }  // namespace

@@ -13,9 +13,10 @@ namespace jtrace::target {
 
 struct MappedPages {
   Mapping mapping;
-  std::uint64_t rss = 0;   // bytes in memory, without pages of zeros
-  std::uint64_t pss = 0;   // the same, each page divided by the number of its mappings
-  std::uint64_t swap = 0;  // bytes in the swap
+  std::uint64_t rss = 0;        // bytes in memory, without pages of zeros
+  std::uint64_t pss = 0;        // the same, each page divided by the number of its mappings
+  std::uint64_t swap = 0;       // bytes in the swap
+  std::uint64_t anonymous = 0;  // bytes of rss that no file has; in a private mapping of a file: what was changed
 };
 
 // Unknown lines are skipped; a mapping without figures has zeros. The order is the kernel's, by address.

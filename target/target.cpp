@@ -66,11 +66,11 @@ std::string some_files(const std::vector<Mapping>& mappings) {
 
 }  // namespace
 
-Result<std::unique_ptr<Target>> Target::open_process(Process process) {
+Result<std::unique_ptr<Target>> Target::open_process(Process process, PageSet* record) {
   std::unique_ptr<Target> target(new Target);
   target->process_.emplace(std::move(process));
   JTRACE_ASSIGN_OR_RETURN(target->mappings_, target->process_->maps());
-  auto memory = std::make_unique<ProcessMemory>(*target->process_);
+  auto memory = std::make_unique<ProcessMemory>(*target->process_, record);
   target->process_memory_ = memory.get();
   target->memory_ = std::move(memory);
   JTRACE_RETURN_IF_ERROR(target->find_libjvm());

@@ -21,7 +21,8 @@ namespace jtrace::target {
 
 class Target {
  public:
-  static Result<std::unique_ptr<Target>> open_process(Process process);
+  // `record`: ProcessMemory's; it must outlive the target.
+  static Result<std::unique_ptr<Target>> open_process(Process process, PageSet* record = nullptr);
   static Result<std::unique_ptr<Target>> open_core(const std::string& path, const CoreFileOptions& options = {});
   static Result<std::unique_ptr<Target>> of_core(CoreFile core, const CoreFileOptions& options = {});
 
