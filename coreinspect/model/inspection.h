@@ -16,6 +16,13 @@
 
 namespace jtrace::coreinspect {
 
+// The java.util.concurrent locks that had an owner when the heap was searched for them (tools/owned_locks.h).
+struct KnownLocks {
+  std::uint64_t collections = 0;  // read_collections() at that time: a later collection may have moved them
+  std::vector<Address> objects;
+  std::string why;  // why some may be missing; "" if none are
+};
+
 class Inspection {
  public:
   // Errors: those of Vm::open. A JVM that fails the self-test is opened too; healthy() has the reason.
@@ -38,6 +45,9 @@ class Inspection {
   bool collection_is_active() const;
   // The same for a live target at this moment: discards the VM's cached memory.
   bool collects_now() const;
+  // So that the heap is not searched again; nothing by default.
+  void set_known_locks(KnownLocks locks) { known_locks_ = std::move(locks); }
+  const std::optional<KnownLocks>& known_locks() const { return known_locks_; }
   // What is missing from every answer about this target; one line each.
   std::vector<std::string> missing() const;
 
@@ -52,6 +62,7 @@ class Inspection {
   mutable std::optional<Result<CodeCache>> code_;
   Result<> healthy_;
   bool died_in_gc_ = false;
+  std::optional<KnownLocks> known_locks_;
 };
 
 }  // namespace jtrace::coreinspect

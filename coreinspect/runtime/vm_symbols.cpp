@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/strings.h"
+
 namespace jtrace::coreinspect {
 
 using target::Address;
@@ -13,10 +15,37 @@ using target::ElfSymbol;
 
 VmSymbols::VmSymbols(const target::Target& target)
     : images_(target::open_symbol_files(target, target.libjvm_mapping())), bias_(target.libjvm().bias()) {
-  any_ = std::any_of(images_.begin(), images_.end(), [](const auto& image) { return image.has_symbol_table(); });
+  if (const std::string* note = target.core() ? target.core()->own_note(kNote) : nullptr)
+    for (const std::string_view line : split(*note, '\n'))
+      if (const std::size_t space = line.find(' '); space != line.npos)
+        if (const auto value = parse_decimal<Address>(line.substr(space + 1)))
+          noted_.emplace(line.substr(0, space), *value);
+  any_ = !noted_.empty() ||
+         std::any_of(images_.begin(), images_.end(), [](const auto& image) { return image.has_symbol_table(); });
+}
+
+std::string VmSymbols::note() const {
+  const auto wanted = [](std::string_view name) {
+    for (const char* start : {"_ZN20SafepointSynchronize", "_ZN16SafepointTracing", "_ZN14RuntimeService",
+                              "_ZN8VMThread", "_ZL18initial_time_count"})
+      if (name.starts_with(start)) return true;
+    return name.starts_with("_ZTV") && name.find("VM_") != name.npos;
+  };
+  std::map<std::string, Address, std::less<>> all;
+  for (const target::ElfImage& image : images_)
+    for (const ElfSymbol& symbol : image.symbols())
+      if (wanted(symbol.name)) all.emplace(symbol.name, symbol.value + bias_);
+  std::string text;
+  for (const auto& [name, value] : all) {
+    text.append(name).append(" ");
+    append_decimal(text, value);
+    text += '\n';
+  }
+  return text;
 }
 
 std::optional<Address> VmSymbols::address(std::string_view mangled) const {
+  if (const auto noted = noted_.find(mangled); noted != noted_.end()) return noted->second;
   for (const target::ElfImage& image : images_) {
     const auto& all = image.symbols();
     const auto found =
@@ -28,6 +57,8 @@ std::optional<Address> VmSymbols::address(std::string_view mangled) const {
 
 std::string VmSymbols::class_of_vtable(Address vtable) const {
   constexpr Address kHead = 16;  // offset to top, type information (Itanium C++ ABI, 2.5.2)
+  for (const auto& [name, value] : noted_)
+    if (value + kHead == vtable) return class_of_vtable_symbol(name);
   for (const target::ElfImage& image : images_)
     if (const ElfSymbol* symbol = image.symbol_at(vtable - kHead - bias_);
         symbol && symbol->value + bias_ + kHead == vtable)

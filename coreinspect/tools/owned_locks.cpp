@@ -70,12 +70,56 @@ class OwnedSearch {
 
 }  // namespace
 
+std::string locks_note(const KnownLocks& locks) {
+  std::string text = "collections " + std::to_string(locks.collections) + "\n";
+  for (const Address object : locks.objects) {
+    append_decimal(text, object);
+    text += '\n';
+  }
+  if (!locks.why.empty()) text += "missing " + locks.why + "\n";
+  return text;
+}
+
+std::optional<KnownLocks> noted_locks(const target::Target& target) {
+  constexpr std::string_view kHead = "collections ", kMissing = "missing ";
+  const std::string* note = target.core() ? target.core()->own_note(kLocksNote) : nullptr;
+  if (!note || !note->starts_with(kHead)) return std::nullopt;
+  KnownLocks locks;
+  for (const std::string_view line : split(*note, '\n')) {
+    if (line.starts_with(kHead))
+      locks.collections = parse_decimal<std::uint64_t>(line.substr(kHead.size())).value_or(0);
+    else if (line.starts_with(kMissing)) locks.why = line.substr(kMissing.size());
+    else if (const auto object = parse_decimal<Address>(line)) locks.objects.push_back(*object);
+  }
+  return locks;
+}
+
 OwnedLocks::OwnedLocks(Inspection& inspection, std::chrono::milliseconds budget) : inspection_(inspection) {
+  const auto noted = inspection.known_locks() ? inspection.known_locks() : noted_locks(inspection.target());
+  if (noted) {
+    take(*noted);
+    return;
+  }
+  collections_ = read_collections(inspection.vm()).value_or(0);
   const bool live = inspection.target().process() != nullptr;
   const std::uint64_t nanos = static_cast<std::uint64_t>(std::chrono::nanoseconds(budget).count());
   const std::uint64_t end = live ? monotonic_ns() + nanos : UINT64_MAX;
   for (int i = 0; i < kWalks && walk(end); ++i) {
   }
+}
+
+void OwnedLocks::take(const KnownLocks& known) {
+  collections_ = known.collections;
+  for (const Address object : known.objects)
+    if (const Address owner = owner_of(object); owner != 0) locks_.push_back({object, owner, ""});
+  why_ = known.why;
+  collected_meanwhile();
+}
+
+KnownLocks OwnedLocks::known() const {
+  KnownLocks known{.collections = collections_, .objects = {}, .why = why_};
+  for (const OwnedLock& lock : locks_) known.objects.push_back(lock.object);
+  return known;
 }
 
 // True if the walk must be repeated.
@@ -116,7 +160,7 @@ bool OwnedLocks::walk(std::uint64_t end_ns) {
 }
 
 bool OwnedLocks::collected_meanwhile() {
-  inspection_.vm().cached_memory()->forget();
+  if (inspection_.vm().cached_memory()) inspection_.vm().cached_memory()->forget();
   const auto now = read_collections(inspection_.vm());
   if (now && *now == collections_) return false;
   why_ = "a collection moved objects during the search";

@@ -4,7 +4,8 @@
 //
 // A walk over the heap finds them: in a core in place; in a live JVM while it runs, before its threads are captured.
 // The owners are read again after the capture, so what is shown was true at both moments; what a thread waits for is
-// added. The walk ends when its time is over; why() tells what may be missing. Threads: one at a time.
+// added. A small core (core_copy.h) has no heap to walk, but a note with what the walk found. The walk ends when its
+// time is over; why() tells what may be missing. Threads: one at a time.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,13 @@
 #include "coreinspect/tools/lock_facts.h"
 
 namespace jtrace::coreinspect {
+
+// The note of a small core: the line "collections N", then an address for each lock, in decimal; "missing REASON"
+// if some may be missing.
+constexpr std::uint32_t kLocksNote = 2;
+std::string locks_note(const KnownLocks& locks);
+// Nothing if the target is no core with such a note.
+std::optional<KnownLocks> noted_locks(const target::Target& target);
 
 struct OwnedLock {
   Address object = 0;
@@ -29,6 +37,7 @@ class OwnedLocks {
   void settle(const LockFacts& locks);
 
   const std::vector<OwnedLock>& all() const { return locks_; }  // by address
+  KnownLocks known() const;
   // The locks that a java.lang.Thread owns.
   std::vector<const OwnedLock*> of(Address thread) const;
   // For a thread that has ended, or that the JVM does not track: its name and number.
@@ -38,6 +47,7 @@ class OwnedLocks {
 
  private:
   bool walk(std::uint64_t end_ns);
+  void take(const KnownLocks& known);
   bool collected_meanwhile();
   Address owner_of(Address lock) const;
 

@@ -1,0 +1,156 @@
+#include "coreinspect/tools/core_copy.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "coreinspect/gc/heap_layout.h"
+#include "coreinspect/model/inspection.h"
+#include "coreinspect/runtime/vm_symbols.h"
+#include "coreinspect/tools/owned_locks.h"
+#include "coreinspect/tools/views.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::uint64_t kPiece = 64u << 10;
+constexpr int kMaxStops = 5;  // objects that a collection moves between two stops are elsewhere in the next
+
+// What they say does not matter, but what they read.
+std::vector<std::string> run_views(Inspection& inspection) {
+  std::vector<std::string> missing = inspection.missing();
+  const auto run = [&](const View& view, bool all) {
+    ViewOptions options;
+    options.all = all;
+    const auto result = view.run(inspection, options);
+    if (!result) missing.push_back(std::string(view.name) + ": " + result.error().message());
+    else missing.insert(missing.end(), result->missing.begin(), result->missing.end());
+  };
+  for (const std::string& name : small_core_views())
+    if (const View* view = find_view(name)) run(*view, name == "flags");
+  run(stack_view(), false);
+  return missing;
+}
+
+// What is learned of the running process.
+struct Learned {
+  target::PageSet pages;
+  KnownLocks locks;
+  std::string symbols;
+};
+
+// The search for locks reads the whole heap, so it is not recorded; what it found is.
+Result<Learned> learn(pid_t pid, std::chrono::milliseconds budget) {
+  Learned learned;
+  JTRACE_ASSIGN_OR_RETURN(auto process, target::Process::open(pid));
+  JTRACE_ASSIGN_OR_RETURN(auto target, target::Target::open_process(std::move(process)));
+  JTRACE_ASSIGN_OR_RETURN(const auto unrecorded, Inspection::open(std::move(target)));
+  learned.locks = OwnedLocks(*unrecorded, budget).known();
+  learned.symbols = VmSymbols(unrecorded->target()).note();
+  JTRACE_ASSIGN_OR_RETURN(auto again, target::Process::open(pid));
+  JTRACE_ASSIGN_OR_RETURN(auto recorded, target::Target::open_process(std::move(again), &learned.pages));
+  JTRACE_ASSIGN_OR_RETURN(const auto inspection, Inspection::open(std::move(recorded)));
+  inspection->set_known_locks(learned.locks);
+  run_views(*inspection);
+  return learned;
+}
+
+struct Trial {
+  target::PageSet missed;
+  std::uint64_t collections = 0;  // as the core has it
+  std::vector<std::string> missing;
+};
+
+// The views over the copy as a core, on a machine that has none of its files.
+Result<Trial> try_core(const target::ProcessCopy& copy) {
+  const UniqueFd file(::memfd_create("jtrace-core", MFD_CLOEXEC));
+  if (!file) return fail(system_error("no memory for a core"));
+  JTRACE_RETURN_IF_ERROR(target::write_core(copy.process(), copy.ranges(), [&](std::string_view bytes) {
+    return write_whole(file.get(), bytes, "a core in memory");
+  }));
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  Trial trial;
+  auto target =
+      target::Target::open_core(path, {.sysroot = "/proc/self/fdinfo", .libjvm = {}, .missed = &trial.missed});
+  if (!target) {
+    trial.missing = {target.error().message()};
+    return trial;
+  }
+  const auto inspection = Inspection::open(std::move(*target));
+  if (!inspection) {
+    trial.missing = {inspection.error().message()};
+    return trial;
+  }
+  trial.collections = read_collections((*inspection)->vm()).value_or(0);
+  trial.missing = run_views(**inspection);
+  return trial;
+}
+
+// The part of `missed` that the process has and the copy has not.
+target::PageSet to_add(const target::ProcessCopy& copy, const target::PageSet& missed) {
+  target::PageSet pages;
+  for (const target::CoreRange& range : copy.ranges()) {
+    if (!range.bytes.empty() || range.zeros || range.same_as || !range.readable) continue;
+    // Whoever reads a table in pieces stops at the first page of a piece that is missing.
+    for (const target::PageRun& run : missed.within(range.start, range.end))
+      pages.add(run.start, std::min(run.end + kPiece, range.end));
+  }
+  return pages;
+}
+
+}  // namespace
+
+const std::vector<std::string>& small_core_views() {
+  static const std::vector<std::string> names = {"info",      "flags", "properties", "args",    "counters",
+                                                 "threads",   "locks", "safepoint",  "classes", "loaders",
+                                                 "codecache", "heap",  "vmstructs",  "symbols", "pmap"};
+  return names;
+}
+
+Result<CoreCopy> copy_whole(pid_t pid, const target::CopyOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(const auto process, target::Process::open(pid));
+  JTRACE_ASSIGN_OR_RETURN(auto same, target::Process::open(pid));
+  JTRACE_ASSIGN_OR_RETURN(const auto target, target::Target::open_process(std::move(same)));
+  JTRACE_ASSIGN_OR_RETURN(auto copy, target::ProcessCopy::take(process, options));
+  copy.add_note({VmSymbols::kNote, VmSymbols(*target).note()});
+  const auto stopped = copy.stopped_for();
+  return CoreCopy{.copy = std::move(copy), .stops = 1, .longest = stopped, .missing = {}};
+}
+
+Result<CoreCopy> copy_for_views(pid_t pid, std::chrono::milliseconds max_stop) {
+  JTRACE_ASSIGN_OR_RETURN(const auto process, target::Process::open(pid));
+  target::CopyOptions options{.max_stop = max_stop, .libraries = false, .pages = target::PageSet()};
+  std::chrono::nanoseconds longest{};
+  for (int stops = 1;; ++stops) {
+    // After a stop in which something was missed: objects may have moved, and the locks among them.
+    JTRACE_ASSIGN_OR_RETURN(const Learned learned, learn(pid, max_stop));
+    options.pages->add(learned.pages);
+    JTRACE_ASSIGN_OR_RETURN(auto copy, target::ProcessCopy::take(process, options));
+    copy.add_note({VmSymbols::kNote, learned.symbols});
+    copy.add_note({kLocksNote, locks_note(learned.locks)});
+    longest = std::max(longest, copy.stopped_for());
+    JTRACE_ASSIGN_OR_RETURN(auto trial, try_core(copy));
+    // What was asked for before and is missed again cannot be had.
+    const target::PageSet more = to_add(copy, trial.missed).without(*options.pages);
+    log_debug("stop " + std::to_string(stops) + ": " + std::to_string(copy.bytes() >> 10) + " KiB, " +
+              std::to_string(more.bytes() >> 10) + " KiB missed");
+    const bool moved = trial.collections != learned.locks.collections;
+    if ((more.empty() && !moved) || stops == kMaxStops) {
+      CoreCopy core{.copy = std::move(copy), .stops = stops, .longest = longest, .missing = {}};
+      if (!more.empty()) core.missing = std::move(trial.missing);
+      if (moved)
+        core.missing.push_back(
+            "java.util.concurrent locks that threads own: collections moved objects in each attempt");
+      if (!learned.locks.why.empty())
+        core.missing.push_back("java.util.concurrent locks that threads own: " + learned.locks.why);
+      return core;
+    }
+    options.pages->add(more);
+  }
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,32 @@
+// What a core of a live process is made of: all of its memory, or for a small core the pages alone that the views of
+// threads, locks, classes, flags and generated code read. Either has a note with the addresses of the VM's variables
+// (VmSymbols), so that the answers need no libjvm.so.
+//
+// For a small core the views are run over the process to learn which pages those are, then all threads are stopped, the
+// pages and the stacks are copied, and the views are run over the copy as a core without any file: what they miss is
+// added, and it is done again. Nothing is known here of what the views read, so that nothing can be forgotten. Threads:
+// one. Errors: those of Inspection::open and ProcessCopy::take.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "target/process_copy.h"
+
+namespace jtrace::coreinspect {
+
+struct CoreCopy {
+  target::ProcessCopy copy;
+  int stops = 0;                       // that were made; copy.stopped_for() is the last one
+  std::chrono::nanoseconds longest{};  // of them
+  std::vector<std::string> missing;    // what a view of the core lacks; one line each
+};
+
+// The views that a small core has answers for.
+const std::vector<std::string>& small_core_views();
+
+Result<CoreCopy> copy_whole(pid_t pid, const target::CopyOptions& options);
+Result<CoreCopy> copy_for_views(pid_t pid, std::chrono::milliseconds max_stop);
+
+}  // namespace jtrace::coreinspect
