@@ -18,6 +18,7 @@
 #include "trace/file_sink.h"
 #include "trace/io/byte_source.h"
 #include "trace/io/compress_sink.h"
+#include "trace/record/spill_format.h"
 #include "trace/trace_document.h"
 #include "trace/xml_writer.h"
 
@@ -139,6 +140,19 @@ trace::XmlWriterOptions xml_options(const TraceOptions& options) {
   return xml;
 }
 
+// False if there is no file, or its jtrace was killed before the first block was written: nothing of the trace is in
+// it.
+bool is_begun_spill(const std::string& path) {
+  const auto source = trace::io::open_byte_source(path);
+  if (!source) return false;
+  trace::record::SpillHeader header{};
+  const auto count = trace::io::read_fully(**source, reinterpret_cast<char*>(&header), sizeof header);
+  if (!count || *count < sizeof header) return false;
+  trace::record::BlockHeader block{};
+  const auto first = trace::io::read_fully(**source, reinterpret_cast<char*>(&block), sizeof block);
+  return first && *first == sizeof block;
+}
+
 // Makes the document of a spill and of what the pool has after it.
 Result<Recovered> continue_spill(const Session& session, std::unique_ptr<trace::io::ByteSource> spill,
                                  trace::record::PoolReader& reader, const std::string& output) {
@@ -168,9 +182,9 @@ Result<Recovered> recover(const std::string& pool_path, const std::string& outpu
   if (session.output == output)
     return fail(ErrorCategory::kUsage, output + " is the trace's own file", "give another name with -o");
   if (session.options.spills()) {
-    auto spill = trace::io::open_byte_source(session.output);
-    if (!spill) return write_anew(session, reader, output);
-    return continue_spill(session, std::move(*spill), reader, output);
+    if (!is_begun_spill(session.output)) return write_anew(session, reader, output);
+    JTRACE_ASSIGN_OR_RETURN(auto spill, trace::io::open_byte_source(session.output));
+    return continue_spill(session, std::move(spill), reader, output);
   }
   const auto text = read_document(session.output);
   if (!text) return write_anew(session, reader, output);

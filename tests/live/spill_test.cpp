@@ -189,6 +189,16 @@ TEST(Spill, IsCompletedOutOfTheRingMemoryThatTwoDeathsLeft) {
   for (const auto& entry : fs::directory_iterator("/dev/shm"))
     if (entry.path().filename().string().starts_with("jtrace-" + std::to_string(pid) + "-")) pool = entry.path();
   ASSERT_NE(pool, "");
+
+  // As if jtrace had been killed before the spill's first block was in the file.
+  fs::rename(kept, kept + ".whole");
+  std::ofstream(kept).flush();
+  const auto unbegun = must(run_jtrace({"recover", pool, "-o", path}));
+  EXPECT_EQ(unbegun.status, 9) << unbegun.err;
+  EXPECT_TRUE(valid(path));
+  EXPECT_GE(count_by_thread(must(TraceDocument::read(path)), "threadEnd", "worker-"), 30);
+  fs::rename(kept + ".whole", kept);
+
   const auto done = must(run_jtrace({"recover", pool, "-o", path, "--remove"}));
   EXPECT_EQ(done.status, 0) << done.err;
   const auto trace = must(TraceDocument::read(path));
