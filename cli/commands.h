@@ -18,6 +18,7 @@ void add_cmd_command(CLI::App& app, ExitStatus& status);
 void add_load_command(CLI::App& app, ExitStatus& status);
 void add_jmx_command(CLI::App& app, ExitStatus& status);
 void add_inspect_command(CLI::App& app, ExitStatus& status);
+void add_core_command(CLI::App& app, ExitStatus& status);
 void add_heap_command(CLI::App& app, ExitStatus& status);
 void add_stack_command(CLI::App& app, ExitStatus& status);
 void add_profile_command(CLI::App& app, ExitStatus& status);
@@ -66,6 +67,7 @@ inline constexpr NamedCommand kCommands[] = {
     {"heap", add_heap_command},
     {"diagnose", add_diagnose_command},
     {"debug", add_debug_command},
+    {"core", add_core_command},
 };
 
 }  // namespace jtrace::cli
