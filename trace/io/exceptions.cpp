@@ -75,6 +75,12 @@ Exceptions::Open& Exceptions::take_over(Open& open, std::uint64_t thread) {
   return open;
 }
 
+// From where it was thrown first. Without a line it could also be on its way out of the method that caught it.
+bool Exceptions::is_thrown_anew(const Open& open, const ExceptionSite& here) {
+  return open.key.thrown == here && open.key.caught != here &&
+         (here.line != 0 || (open.is_caught && here.method != open.key.caught.method));
+}
+
 void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
   const std::uint64_t thread = value_of(thrown.threadId), object = id_of(thrown.objIdRef, thrown.objHandle);
   const std::uint64_t time = thrown.time.present() ? thrown.time.ns() : 0;
@@ -84,7 +90,7 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
     Open* kept = find_anywhere(object);
     if (kept != nullptr && kept->is_caught && kept->key.thrown != here) open = &take_over(*kept, thread);
   }
-  if (open != nullptr && here.line != 0 && open->key.thrown == here && open->key.caught != here) {
+  if (open != nullptr && is_thrown_anew(*open, here)) {
     end(by_id_.at({thread, object}));
     open = nullptr;
   }
@@ -93,6 +99,8 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
     open->key.thrown = here;
   }
   if (open->is_caught) ++open->thrown_on;
+  open->handler = open->key.caught;
+  open->came_again = open->is_caught && here == ExceptionSite{open->key.caught.method, 0} ? time : 0;
   open->is_caught = false;
   open->key.caught = {here.method, 0};
   if (open->message.empty()) open->message = thrown.message.view();
@@ -107,6 +115,14 @@ void Exceptions::note_catch(const Catch& caught, const Scope& scope) {
   const std::uint64_t thread = value_of(caught.threadIdRef), object = id_of(caught.objIdRef, caught.objHandle);
   const std::uint64_t time = caught.time.present() ? caught.time.ns() : 0;
   Open* open = find(thread, object);
+  if (open != nullptr && open->came_again != 0 && open->came_again == time && open->handler == site_of(caught)) {
+    // It never left the handler's method: it ended there before, and is thrown anew.
+    open->key.caught = open->handler;
+    open->is_caught = true;
+    --open->thrown_on;
+    end(by_id_.at({thread, object}));
+    open = nullptr;
+  }
   if (open == nullptr) {  // without throw events
     open = &begin(thread, object, time, type_of(scope, object));
     open->key.thrown = {caught.methodIdRef.present() ? caught.methodIdRef.value() : 0, 0};

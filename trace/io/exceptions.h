@@ -4,7 +4,10 @@
 //
 // An exception ends in the handler after which nobody throws it on: handlers of finally and synchronized, and a catch
 // that throws it again, are not its end. The same object thrown again at the place where it was thrown first is a new
-// exception (some programs keep theirs and throw them again and again).
+// exception: some programs keep theirs and throw them again and again, and so does the JVM
+// (-XX:+OmitStackTraceInFastThrow: an ArithmeticException or NullPointerException of hot code is one object without a
+// stack). An exception of the JVM has no line; the agent writes its throw when it reaches a handler, with the handler's
+// time.
 #pragma once
 
 #include <array>
@@ -83,6 +86,8 @@ class Exceptions {
     bool is_settled = false;                // its thread was in the same handler again: it is not thrown on any more
     std::uint64_t time = 0, caught_at = 0;  // ns
     std::uint64_t thrown_on = 0;
+    ExceptionSite handler;         // it was caught there before the last throw
+    std::uint64_t came_again = 0;  // ns: of that throw, if it has no line and is in the handler's method
   };
   using Place = std::list<Open>::iterator;
   struct Id {
@@ -95,6 +100,7 @@ class Exceptions {
 
   void note_throw(const Throw& thrown, const Scope& scope);
   void note_catch(const Catch& caught, const Scope& scope);
+  static bool is_thrown_anew(const Open& open, const ExceptionSite& here);
   void settle(const Open& caught);
   void note_suppressed(std::string_view value, const Scope& scope);
   Open* find(std::uint64_t thread, std::uint64_t object);

@@ -84,6 +84,34 @@ TEST_F(ExceptionTrace, ThrownOnInAnotherMethodIsTheSameException) {
   EXPECT_EQ(rows(), "left com.example.Known 1:10 3:0 x1");
 }
 
+// OmitStackTraceInFastThrow: one object, thrown by the JVM without a line, and caught in the same method or in a caller.
+TEST_F(ExceptionTrace, AnExceptionThatTheJvmKeepsIsNewEachTime) {
+  for (int i = 0; i < 4; ++i) {
+    raise(kHandles, 0);
+    --now_;
+    handle(kHandles, 20);
+  }
+  EXPECT_EQ(rows(), "swallowed com.example.Known 2:0 2:20 x4");
+  EXPECT_EQ(exceptions_.most_first()[0].second->thrown_on, 0u);
+}
+
+TEST_F(ExceptionTrace, AnExceptionThatTheJvmKeepsIsNewForACallerToo) {
+  for (int i = 0; i < 4; ++i) {
+    raise(kFail, 0);
+    handle(kOuter, 20);
+  }
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:0 3:20 x4");
+}
+
+// It leaves the handler's method, thrown on by code that is not traced.
+TEST_F(ExceptionTrace, OutOfTheHandlersMethodItIsThrownOn) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  raise(kHandles, 0);
+  handle(kOuter, 30);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 3:30 x1");
+}
+
 TEST_F(ExceptionTrace, AKeptExceptionThrownAgainAtItsPlaceIsANewOne) {
   for (int i = 0; i < 3; ++i) {
     raise(kFail, 10);
