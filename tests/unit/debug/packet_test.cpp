@@ -63,7 +63,8 @@ TEST(Packet, ValuesHaveTheSizeOfTheirTag) {
   EXPECT_EQ(text.bits, 99u);
   EXPECT_EQ(in.value().tag, Tag::kVoid);
   EXPECT_FALSE(in.failed());
-  PacketReader unknown(bytes_of("?"));
+  const std::string no_tag = "?";
+  PacketReader unknown(bytes_of(no_tag));
   (void)unknown.value();
   EXPECT_TRUE(unknown.failed());
 }

@@ -84,7 +84,8 @@ TEST_F(ExceptionTrace, ThrownOnInAnotherMethodIsTheSameException) {
   EXPECT_EQ(rows(), "left com.example.Known 1:10 3:0 x1");
 }
 
-// OmitStackTraceInFastThrow: one object, thrown by the JVM without a line, and caught in the same method or in a caller.
+// OmitStackTraceInFastThrow: one object, thrown by the JVM without a line, and caught in the same method or in a
+// caller.
 TEST_F(ExceptionTrace, AnExceptionThatTheJvmKeepsIsNewEachTime) {
   for (int i = 0; i < 4; ++i) {
     raise(kHandles, 0);
