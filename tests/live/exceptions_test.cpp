@@ -111,8 +111,8 @@ TEST_P(ExceptionsTest, GoOnInAnotherThread) {
   std::uint64_t outer = 0, inner = 0;
   for (const json& row : rows) {
     if (row["class"] == "java.util.concurrent.ExecutionException" && row["end"] == "swallowed")
-      outer += row["count"].get<int>();
-    if (row["class"] == kKnown && row["end"] == "left") inner += row["count"].get<int>();
+      outer += row["count"].get<unsigned>();
+    if (row["class"] == kKnown && row["end"] == "left") inner += row["count"].get<unsigned>();
   }
   EXPECT_EQ(outer, 20u) << rows;
   EXPECT_EQ(inner, 20u) << rows;
@@ -164,7 +164,7 @@ TEST_P(ExceptionsTest, OfThreadsThatLostEventsAreNotCalledSwallowed) {
   std::uint64_t wrong = 0, right = 0;
   for (const json& row : view["data"][0]["exceptions"]) {
     const bool at_end = row.contains("caught") && row["caught"].value("line", 0) == line_of("rethrown");
-    if (row["end"] == "swallowed") (at_end ? right : wrong) += row["count"].get<int>();
+    if (row["end"] == "swallowed") (at_end ? right : wrong) += row["count"].get<unsigned>();
   }
   EXPECT_EQ(wrong, 0u) << view.dump(1);
   EXPECT_GT(right, 0u) << view.dump(1);
