@@ -1,13 +1,18 @@
 // jtrace convert IN -o OUT: a trace in another format.
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/recording_input.h"
+#include "cli/temporary_file.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/compress_sink.h"
 #include "trace/io/converter.h"
+#include "trace/io/sqlite_csv.h"
 #include "trace/io/sqlite_writer.h"
 #include "trace/io/trace_id_sink.h"
 #include "trace/xml_writer.h"
@@ -33,11 +38,13 @@ std::string format_of_name(std::string_view path) {
   struct Ending {
     std::string_view end, format;
   };
+  if (path.size() > 1 && path.ends_with('/')) return "csv";
   constexpr Ending kEndings[] = {{".speedscope.json", "speedscope"},
                                  {".json", "chrome"},
                                  {".jsonl", "jsonl"},
                                  {".sqlite", "sqlite"},
                                  {".db", "sqlite"},
+                                 {".csv", "csv"},
                                  {".collapsed", "collapsed"},
                                  {".folded", "collapsed"},
                                  {".sddf", "sddf"},
@@ -96,6 +103,20 @@ Result<> convert_profile(const ConvertArguments& arguments, const io::StackProfi
   return bytes->finish();
 }
 
+// What a database, and the folder of CSV files that is made from one, cannot be written to.
+Result<> check_database(const std::string& output, const std::string& format) {
+  const bool is_packed = io::compression_of_name(output) != io::Compression::kNone;
+  if (format == "sqlite" && (output == "-" || is_packed))
+    return fail(ErrorCategory::kUsage, "a database goes to a file, and is not packed: " + output);
+  if (format != "csv") return {};
+  if (output == "-" || is_packed || output.ends_with(".csv"))
+    return fail(ErrorCategory::kUsage, "CSV is a folder with a file for each view, not " + output,
+                "jtrace convert IN --to csv -o FOLDER");
+  if (::access(output.c_str(), F_OK) == 0)
+    return fail(ErrorCategory::kRefused, output + " exists: CSV is written into a new folder");
+  return {};
+}
+
 ExitStatus run(const ConvertArguments& arguments) {
   const std::string format = arguments.format.empty() ? format_of_name(arguments.output) : arguments.format;
   if (format.empty())
@@ -113,9 +134,14 @@ ExitStatus run(const ConvertArguments& arguments) {
   const auto opened =
       open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
   if (!opened) return report(opened.error());
-  const bool database = format == "sqlite";
-  if (database && (arguments.output == "-" || io::compression_of_name(arguments.output) != io::Compression::kNone))
-    return report(Error{ErrorCategory::kUsage, "a database goes to a file, and is not packed: " + arguments.output});
+  const bool database = format == "sqlite" || format == "csv";
+  if (Result<> possible = check_database(arguments.output, format); !possible) return report(possible.error());
+  std::optional<TemporaryFile> temporary;  // the database from which CSV is made
+  if (format == "csv") {
+    auto made = TemporaryFile::make("convert", "trace.sqlite");
+    if (!made) return report(made.error());
+    temporary.emplace(std::move(*made));
+  }
   auto bytes = database ? Result<std::unique_ptr<trace::ByteSink>>(nullptr) : open_trace_output(arguments.output);
   if (!bytes) return report(bytes.error());
 
@@ -131,7 +157,8 @@ ExitStatus run(const ConvertArguments& arguments) {
       sink = with_ids.get();
     }
   } else {
-    auto made = database ? io::make_sqlite_writer(arguments.output) : make_converter(arguments, format, **bytes);
+    auto made = database ? io::make_sqlite_writer(temporary ? temporary->path() : arguments.output)
+                         : make_converter(arguments, format, **bytes);
     if (!made) return report(made.error());
     converter = std::move(*made);
     sink = converter.get();
@@ -142,7 +169,10 @@ ExitStatus run(const ConvertArguments& arguments) {
   if (arguments.strict && converter)
     if (const ExitStatus lost = report_lost(*converter, format, true); lost != ExitStatus::kOk) return lost;
   if (Result<> finished = sink->finish(); !finished) return report(finished.error());
-  if (converter) report_lost(*converter, format, false);
+  if (temporary)
+    if (Result<> written = io::write_csv_folder(temporary->path(), arguments.output); !written)
+      return report(written.error());
+  if (converter && !temporary) report_lost(*converter, format, false);
   if (converter)
     for (const std::string& note : converter->notes()) log_info(note);
   const ExitStatus status = report_input(opened->name, *summary, faults);
@@ -165,10 +195,12 @@ void add_convert_command(CLI::App& app, ExitStatus& status) {
           "output file; - is stdout; compressed if the name ends in .zst or .gz; it appears when it is complete")
       ->required();
   command
-      ->add_option(
-          "--to", arguments->format,
-          "xml, fragments, jsonl, sddf, chrome, speedscope, collapsed or sqlite (default: from the output's name)")
-      ->check(CLI::IsMember({"xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite"}));
+      ->add_option("--to", arguments->format,
+                   "xml, fragments, jsonl, sddf, chrome, speedscope, collapsed, sqlite or csv (default: from the "
+                   "output's name); "
+                   "csv is a new folder of files")
+      ->check(
+          CLI::IsMember({"xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite", "csv"}));
   command->add_option("--weight", arguments->weight, "collapsed stacks: wall, cpu (ns) or alloc (bytes)")
       ->check(CLI::IsMember({"wall", "cpu", "alloc"}));
   command->add_option("--names", arguments->names, "XML: exact (<init>) or classic (-init-)")

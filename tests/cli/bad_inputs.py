@@ -90,7 +90,7 @@ VALIDATED = [
     ("gcFinish alone", TRACE + b"<gcFinish/>\n", "gcFinish without a gcStart"),
     ("time back", TRACE + b'<line threadId="1" time="3.0"/>\n<line threadId="1" time="2.0"/>\n', "goes back by 1000000000 ns"),
 ]
-FORMATS = ["xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite"]
+FORMATS = ["xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite", "csv"]
 
 
 def main():

@@ -25,6 +25,7 @@ struct OpenFrame {
   std::uint64_t user = 0;      // for the listener
   std::uint64_t user_cpu = 0;
   std::uint32_t node = 0;  // for the listener: a node of its tree
+  std::uint64_t id = 0;    // for the listener
   // For the listener: the callee that took longest (slow_calls.h): its method, ns, and a number of the listener's.
   std::uint64_t callee = 0, callee_time = 0, callee_serial = 0;
   std::shared_ptr<const std::string> arguments;  // for the listener; null: none

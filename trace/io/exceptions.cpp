@@ -179,6 +179,7 @@ void Exceptions::end(Place place) {
     const bool has_room = row.messages.size() < ExceptionCount::kMaxMessages || row.messages.contains(open.message);
     ++(has_room ? row.messages[open.message] : row.other_messages);
   }
+  if (listener_) listener_({&open.key, &open.message, open.thread, open.time, open.thrown_on});
   by_id_.erase({open.thread, open.object});
   if (const auto last = by_object_.find(open.object); last != by_object_.end() && last->second == place)
     by_object_.erase(last);

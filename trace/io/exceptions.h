@@ -12,11 +12,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/io/scopes.h"
@@ -57,8 +59,18 @@ struct ExceptionCount {
   std::uint64_t other_messages = 0;
 };
 
+// One exception whose end is known; borrowed.
+struct EndedException {
+  const ExceptionKey* key;
+  const std::string* message;  // "": the trace does not have it
+  std::uint64_t thread, time;  // that of its last throw or catch; ns: when it was thrown
+  std::uint64_t thrown_on;
+};
+
 class Exceptions {
  public:
+  using Listener = std::function<void(const EndedException&)>;
+
   static constexpr std::size_t kMaxOpen = 20'000;
   // A handler may still throw on what it caught so long before events of its thread were lost, unless it has caught
   // another one since.
@@ -67,6 +79,9 @@ class Exceptions {
   void note(const Event& event, const Scope& scope);
   // Events of the thread were lost (0: of any) from that time on (0: not known).
   void note_gap(std::uint64_t thread, std::uint64_t from);
+  // `listener` is called for each exception when its end is known, the last ones by finish().
+  void listen(Listener listener) { listener_ = std::move(listener); }
+  bool has_listener() const { return listener_ != nullptr; }
   // What is open ends as it is.
   void finish();
 
@@ -116,6 +131,7 @@ class Exceptions {
   std::map<ExceptionKey, ExceptionCount> rows_;
   std::array<std::uint64_t, kExceptionEnds> ends_{};
   std::uint64_t thrown_ = 0;
+  Listener listener_;
 };
 
 }  // namespace jtrace::trace::io

@@ -148,9 +148,9 @@ class Statistics : public EventSink, private CallListener {
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override;
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t cpu_time) override;
+  void on_gap(Scope& scope, const Gap& gap) override;
 
  private:
-  void on_gap(Scope& scope, const Gap& gap) override;
   ScopeStatistics& of(Scope& scope);
   void note_times(ScopeStatistics& statistics, const Event& event);
   void enter_state(ScopeStatistics& statistics, ThreadId thread, ThreadState state, Time time, ObjectId monitor,

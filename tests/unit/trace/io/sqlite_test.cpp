@@ -1,0 +1,128 @@
+// The derived tables of the database where the trace has gaps, and the CSV of it.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/file.h"
+#include "tests/testlib/must.h"
+#include "tests/testlib/scratch_dir.h"
+#include "trace/io/byte_source.h"
+#include "trace/io/open_source.h"
+#include "trace/io/sqlite_csv.h"
+#include "trace/io/sqlite_schema.h"
+#include "trace/io/sqlite_writer.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+using test::must;
+
+// The cells of the first row, separated by blanks.
+std::string ask(const std::string& path, const char* question) {
+  sqlite3* db = nullptr;
+  std::string answer;
+  const auto add = [](void* to, int count, char** cells, char**) {
+    auto& all = *static_cast<std::string*>(to);
+    if (!all.empty()) return 0;
+    for (int i = 0; i < count; ++i) all.append(i == 0 ? "" : " ").append(cells[i] == nullptr ? "-" : cells[i]);
+    return 0;
+  };
+  EXPECT_EQ(sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(db, question, add, &answer, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
+  return answer;
+}
+
+class SqliteViews : public ::testing::Test {
+ protected:
+  std::string database(const std::string& events) {
+    const std::string path = scratch_.file("db");
+    auto writer = must(make_sqlite_writer(path));
+    const std::string text =
+        "<?xml version=\"1.0\"?>\n<TRACE>\n"
+        "<node nodeId=\"n\" hostname=\"h\" ipaddress=\"\" time=\"0.5\"/>\n"
+        "<processCreate processId=\"p\" pid=\"4\" nodeIdRef=\"n\" time=\"1.0\" name=\"app\"/>\n"
+        "<agentCreate agentId=\"a\" processIdRef=\"p\" agentName=\"jtrace\" time=\"1.0\"/>\n"
+        "<traceStart traceId=\"t\" agentIdRef=\"a\" time=\"1.0\"/>\n"
+        "<option key=\"jtrace.gaps\" value=\"by thread\"/>\n"
+        "<threadStart threadId=\"1\" time=\"1.0\" threadName=\"one\"/>\n"
+        "<classDef classId=\"1\" name=\"a/B\" time=\"1.0\"/>\n"
+        "<methodDef methodId=\"1\" classIdRef=\"1\" name=\"f\" signature=\"()V\"/>\n" +
+        events + "<traceEnd traceIdRef=\"t\" time=\"7.0\"/>\n</TRACE>\n";
+    FaultLog faults;
+    auto source = must(make_event_source(std::move(*memory_byte_source(text)), "in", faults));
+    must(source->read(*writer));
+    EXPECT_TRUE(writer->finish());
+    return path;
+  }
+  test::ScratchDir scratch_;
+};
+
+TEST_F(SqliteViews, ACallThatLostItsEndSaysSo) {
+  const std::string path = database(
+      "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+      "<monWait threadIdRef=\"1\" time=\"2.5\" objIdRef=\"-1\" timeout=\"0\"/>\n"
+      "<option key=\"jtrace.gap\" value=\"thread=1,from=3.000000000,to=4.000000000,lost=17\"/>\n"
+      "<option key=\"jtrace.dropped\" value=\"17\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT method, ms, complete, thread FROM calls"), "a.B.f 1000.0 0 one");
+  EXPECT_EQ(ask(path, "SELECT kind, ms, complete FROM waits"), "sleeping 500.0 0");
+  EXPECT_EQ(ask(path, "SELECT thread, ms, events FROM losses"), "one 1000.0 17");
+  EXPECT_EQ(ask(path, "SELECT note LIKE '17 events were lost%' FROM notes"), "1");
+}
+
+TEST_F(SqliteViews, CallsHaveTheirCallerSelfTimeAndWaits) {
+  const std::string path = database(
+      "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+      "<methodEntry threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"1\" ticket=\"2\"/>\n"
+      "<monWait threadIdRef=\"1\" time=\"3.5\" objIdRef=\"-1\" timeout=\"0\"/>\n"
+      "<monWaited threadIdRef=\"1\" time=\"4.0\" objIdRef=\"-1\" timeout=\"0\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"5.0\" methodIdRef=\"1\" ticket=\"2\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"6.0\" methodIdRef=\"1\" ticket=\"1\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT ms, self_ms, waited_ms, depth, complete, caller IS NULL FROM calls ORDER BY started"),
+            "4000.0 2000.0 500.0 1 1 1");
+  EXPECT_EQ(ask(path, "SELECT c.ms, c.waited_ms, p.ms FROM calls c JOIN calls p ON p.id = c.caller"),
+            "2000.0 500.0 4000.0");
+}
+
+// The wait comes before the methodEntry of the synchronized method, and belongs to it.
+TEST_F(SqliteViews, TheWaitForTheMonitorOfASynchronizedMethodIsPartOfItsCall) {
+  const std::string path = database(
+      "<methodDef methodId=\"2\" classIdRef=\"1\" name=\"g\" signature=\"()V\" isSynchronized=\"true\"/>\n"
+      "<monContendedEnter threadIdRef=\"1\" time=\"2.0\" objIdRef=\"9\"/>\n"
+      "<monContendedEntered threadIdRef=\"1\" time=\"3.0\" objIdRef=\"9\"/>\n"
+      "<methodEntry threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"2\" ticket=\"1\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"3.5\" methodIdRef=\"2\" ticket=\"1\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT method, ms, waited_ms FROM calls"), "a.B.g 1500.0 1000.0");
+}
+
+TEST_F(SqliteViews, WhatIsDefinedAgainIsOneRow) {
+  const std::string path = database(
+      "<threadStart threadId=\"1\" time=\"1.5\" threadName=\"one\"/>\n<classDef classId=\"1\" name=\"a/B\" "
+      "time=\"1.5\"/>\n"
+      "<methodDef methodId=\"1\" classIdRef=\"1\" name=\"f\" signature=\"()V\"/>\n"
+      "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"1\" ticket=\"1\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT count(*) FROM calls"), "1");
+  EXPECT_EQ(ask(path, "SELECT count(*) FROM threads"), "1");
+}
+
+TEST_F(SqliteViews, CsvQuotesWhatItMust) {
+  const std::string path = database(
+      "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\">"
+      "<value name=\"x\" type=\"STRING\" value=\"a, &quot;b&quot;\"/></methodEntry>\n"
+      "<methodExit threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"1\" ticket=\"1\"/>\n");
+  const std::string csv = scratch_.file("csv");
+  ASSERT_TRUE(write_csv_folder(path, csv + "/"));
+  for (const std::string_view view : kSqliteViews)
+    EXPECT_TRUE(std::filesystem::exists(csv + "/" + std::string(view) + ".csv")) << view;
+  const std::string text = must(read_file(csv + "/arguments.csv"));
+  EXPECT_NE(text.find(",x,STRING,\"a, \"\"b\"\"\","), std::string::npos) << text;
+  const auto again = write_csv_folder(path, csv);
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().message().find("exists"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace jtrace::trace::io

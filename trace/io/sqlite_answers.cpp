@@ -1,0 +1,156 @@
+#include "trace/io/sqlite_answers.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::string_view kHistogram = "histogram ";  // serializationFormat of a class of a heap
+
+std::uint64_t row_of(const Scope& scope) { return scope.index + 1; }
+
+}  // namespace
+
+SqliteAnswers::SqliteAnswers(sqlite3* db)
+    : call_(db, "INSERT INTO call VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+      wait_(db, "INSERT INTO wait VALUES(?,?,?,?,?,?,?,?,?)"),
+      gc_(db, "INSERT INTO gc VALUES(?,?,?,?,?)"),
+      exception_(db, "INSERT INTO exception VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
+      method_(db, "INSERT INTO method_time VALUES(?,?,?,?,?,?,?,?,?,?)"),
+      sample_(db, "INSERT INTO sample VALUES(?,?,?,?)"),
+      heap_(db, "INSERT INTO heap_class VALUES(?,?,?,?)"),
+      loss_(db, "INSERT INTO loss VALUES(?,?,?,?,?)"),
+      note_(db, "INSERT INTO note VALUES(?,?)") {}
+
+bool SqliteAnswers::add(const Event& event, std::uint64_t seq) {
+  seq_ = seq;
+  scope_ = nullptr;
+  return write(event) && is_written_;
+}
+
+void SqliteAnswers::on_event(const Event& event, ScopeStatistics& statistics) {
+  scope_ = statistics.scope;
+  if (!statistics.exceptions.has_listener())
+    statistics.exceptions.listen(
+        [this, scope = statistics.scope](const EndedException& ended) { add_exception(*scope, ended); });
+  if (const auto* value = std::get_if<Value>(&event)) return add_sample(statistics, *value);
+  const auto* finish = std::get_if<GcFinish>(&event);
+  if (finish == nullptr || !finish->time.present() || statistics.pauses.empty()) return;
+  const GcPause& pause = statistics.pauses.back();
+  done(gc_.number(row_of(*scope_))
+           .number(pause.start)
+           .number(pause.start + pause.duration)
+           .value(finish->usedObjectSpace)
+           .value(finish->totalObjectSpace)
+           .run());
+}
+
+void SqliteAnswers::add_sample(const ScopeStatistics& statistics, const Value& value) {
+  if (!statistics.scope->snapshot || value.serializationFormat.view().starts_with(kHistogram)) return;
+  const std::string_view text = value.value.view();
+  Insert& row = sample_.number(row_of(*statistics.scope)).known(statistics.trace_time).text(value.name.view());
+  const auto number = parse_decimal<std::int64_t>(text);
+  done((number ? row.integer(*number) : row.text(text)).run());
+}
+
+void SqliteAnswers::on_state(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state,
+                             std::uint64_t since, std::uint64_t until) {
+  const Scope& scope = *statistics.scope;
+  waited_[{scope.index, thread}] += until - since;
+  const ThreadStatistics& of = statistics.threads.at(thread);
+  const std::string type = of.monitor != 0 ? monitor_class(scope, of.monitor) : std::string();
+  done(wait_.number(row_of(scope))
+           .number(thread)
+           .text(state_name(state))
+           .known(of.monitor)
+           .known(of.owner)
+           .number(since)
+           .number(until)
+           .known(type == "?" ? std::string_view() : type)
+           .number(ends_are_known_)
+           .run());
+}
+
+// OpenFrame::user_cpu: how long the thread had waited when the call began.
+void SqliteAnswers::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
+  OpenFrame& frame = stack.back();
+  const std::uint64_t entered = frame.time;
+  Statistics::on_enter(scope, thread, stack);
+  const auto waited = waited_.find({scope.index, thread});
+  // The wait for the monitor of a synchronized method belongs to its call.
+  const std::uint64_t before = waited == waited_.end() ? 0 : waited->second;
+  frame.user_cpu = before - std::min(before, entered - std::min(entered, frame.time));
+  frame.id = seq_;
+}
+
+void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
+                             std::uint64_t cpu_time) {
+  const OpenFrame& frame = stack.back();
+  const std::uint64_t whole = time - frame.time;
+  const auto waited = waited_.find({scope.index, thread});
+  const std::uint64_t in_waits =
+      waited == waited_.end() ? 0 : waited->second - std::min(waited->second, frame.user_cpu);
+  call_.number(frame.id).number(row_of(scope)).number(thread).known(frame.method);
+  call_.known(stack.size() > 1 ? stack[stack.size() - 2].id : 0).number(frame.time).number(time);
+  call_.number(whole - std::min(whole, frame.user));
+  (cpu_time != 0 && cpu_time >= frame.cpu_time ? call_.number(cpu_time - frame.cpu_time) : call_.null());
+  call_.number(std::min(whole, in_waits)).number(stack.size()).number(frame.unfinished ? 0 : 1);
+  done((frame.arguments ? call_.text(*frame.arguments) : call_.null()).run());
+  Statistics::on_leave(scope, thread, stack, time, cpu_time);
+}
+
+void SqliteAnswers::on_gap(Scope& scope, const Gap& gap) {
+  done(loss_.number(row_of(scope)).known(gap.thread).known(gap.from).known(gap.to).known(gap.lost).run());
+  ends_are_known_ = false;
+  Statistics::on_gap(scope, gap);
+  ends_are_known_ = true;
+}
+
+void SqliteAnswers::add_exception(const Scope& scope, const EndedException& ended) {
+  const ExceptionKey& key = *ended.key;
+  exception_.number(row_of(scope)).known(ended.thread).text(key.type).known(ended.time);
+  exception_.known(key.thrown.method).known(key.thrown.line).known(key.caught.method).known(key.caught.line);
+  exception_.text(name_of(key.end)).known(std::string_view(key.other)).number(ended.thrown_on);
+  done(exception_.known(std::string_view(*ended.message)).run());
+}
+
+void SqliteAnswers::add_methods(const ScopeStatistics& statistics) {
+  const auto& times = statistics.slow.methods();
+  for (const auto& [id, method] : statistics.methods) {
+    method_.number(row_of(*statistics.scope)).number(id).number(method.calls).number(method.total);
+    method_.number(method.self).known(method.cpu);
+    if (const auto found = times.find(id); found != times.end())
+      method_.number(found->second.percentile(0.5))
+          .number(found->second.percentile(0.99))
+          .number(found->second.longest());
+    else method_.null().null().null();
+    done((method.has_count ? method_.number(method.counted) : method_.null()).run());
+  }
+}
+
+void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
+  const Scope& scope = *statistics.scope;
+  const auto add = [&](const std::string& text) { done(note_.number(row_of(scope)).text(text).run()); };
+  if (scope.dropped != 0)
+    add(std::to_string(scope.dropped) +
+        " events were lost (view losses): sums are too low, and what has complete = 0 took longer");
+  if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
+  if (!scope.slower_than.empty()) add("only calls of " + scope.slower_than + " s and longer were recorded");
+}
+
+bool SqliteAnswers::complete() {
+  ends_are_known_ = false;
+  if (!finish()) return false;
+  for (const ScopeStatistics& each : by_scope()) {
+    if (each.scope == nullptr) continue;
+    add_methods(each);
+    add_notes(each);
+    for (const auto& [name, amount] : each.heap)
+      done(heap_.number(row_of(*each.scope)).text(name).number(amount.count).number(amount.bytes).run());
+  }
+  return is_written_;
+}
+
+}  // namespace jtrace::trace::io

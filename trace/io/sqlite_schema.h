@@ -1,0 +1,21 @@
+// The database of `jtrace convert --to sqlite` as SQL: tables of the events as they are, tables of what is derived from
+// them, and views with plain names over both (docs/sql.md has their columns).
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace jtrace::trace::io {
+
+// Before the first row: the tables, and the begin of the transaction.
+std::string sqlite_tables();
+// After the last row: its end, indexes and views.
+std::string sqlite_views();
+
+// The views, which are also the files of the CSV output.
+inline constexpr std::array<std::string_view, 12> kSqliteViews = {"calls",    "arguments",   "methods", "exceptions",
+                                                                  "waits",    "allocations", "pauses",  "threads",
+                                                                  "counters", "heap",        "losses",  "notes"};
+
+}  // namespace jtrace::trace::io
