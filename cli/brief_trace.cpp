@@ -35,7 +35,7 @@ Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const s
   JTRACE_RETURN_IF_ERROR(reader.give("duration", arguments.duration));
   JTRACE_RETURN_IF_ERROR(give(reader));
   for (const std::string& filter : arguments.filters) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));
-  if (arguments.filters.empty())
+  if (arguments.filters.empty() && arguments.leaves_out_jdk)
     for (const char* filter : kNotAsked) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));
   return reader.finish();
 }
@@ -76,7 +76,9 @@ void add_brief_trace(CLI::App& command, BriefTrace& arguments) {
   command
       .add_option(
           "--filter", arguments.filters,
-          "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]', as of jtrace attach (the JDK's classes left out)")
+          arguments.leaves_out_jdk
+              ? "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]', as of jtrace attach (the JDK's classes left out)"
+              : "each object that these methods make, as --events allocations (default: samples of all of them)")
       ->type_name("RULE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -1,5 +1,5 @@
 // What the commands share that answer a question either from a trace or from a JVM that is traced for a while: jtrace
-// slow, jtrace exceptions.
+// slow, jtrace exceptions, jtrace allocations.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,8 @@ struct BriefTrace {
   std::string target;  // a JVM (selector.h), or a trace: "-", an existing file, anything with a '/'
   std::string duration = "10s";
   std::vector<std::string> filters;
-  std::string output;  // where the trace is kept; "": nowhere
+  bool leaves_out_jdk = true;  // without filters
+  std::string output;          // where the trace is kept; "": nowhere
 };
 
 // PID|IN, --duration, --filter, --output; `arguments` lives as long as `command`.

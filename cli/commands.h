@@ -30,6 +30,7 @@ void add_convert_command(CLI::App& app, ExitStatus& status);
 void add_merge_command(CLI::App& app, ExitStatus& status);
 void add_report_command(CLI::App& app, ExitStatus& status);
 void add_slow_command(CLI::App& app, ExitStatus& status);
+void add_allocations_command(CLI::App& app, ExitStatus& status);
 void add_exceptions_command(CLI::App& app, ExitStatus& status);
 void add_diff_command(CLI::App& app, ExitStatus& status);
 void add_validate_command(CLI::App& app, ExitStatus& status);
@@ -62,6 +63,7 @@ inline constexpr NamedCommand kCommands[] = {
     {"stats", add_stats_command},
     {"slow", add_slow_command},
     {"exceptions", add_exceptions_command},
+    {"allocations", add_allocations_command},
     {"diff", add_diff_command},
     {"doctor", add_doctor_command},
     {"heap", add_heap_command},

@@ -159,6 +159,7 @@ Scope& Scopes::note(const Event& event) {
       if (option.key.view() == kDroppedKey)
         scope.dropped += parse_decimal<std::uint64_t>(option.value.view()).value_or(1);
       if (option.key.view() == "events") note_events(scope, option.value.view());
+      if (option.key.view() == kUnavailableKey) scope.unavailable.emplace_back(option.value.view());
       if (option.key.view() == "slower-than" && option.value.view() != "0") scope.slower_than = option.value.view();
       if (option.key.view() == "sample-interval")
         scope.sample_interval = parse_decimal<std::uint64_t>(option.value.view());

@@ -53,8 +53,9 @@ struct Scope {
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
   std::optional<std::uint64_t> sample_interval;
-  std::string slower_than;      // only calls of this time or longer are recorded, in seconds; "": all
-  bool gaps_by_thread = false;  // jtrace.gaps: each loss is reported in its place
+  std::string slower_than;               // only calls of this time or longer are recorded, in seconds; "": all
+  std::vector<std::string> unavailable;  // jtrace.unavailable: what was asked for and the JVM does not give
+  bool gaps_by_thread = false;           // jtrace.gaps: each loss is reported in its place
   std::unordered_map<std::uint64_t, ThreadInfo> threads;
   std::unordered_map<std::uint64_t, ClassInfo> classes;
   std::unordered_map<std::uint64_t, MethodInfo> methods;

@@ -52,12 +52,6 @@ std::string_view state_name(ThreadState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-void Allocated::add(const AllocationWeight& weight) {
-  objects += weight.objects;
-  bytes += weight.bytes;
-  ++elements;
-}
-
 std::string ScopeStatistics::allocation_note() const {
   return io::allocation_note(allocation_kind, count(ElementKind::kObjAlloc), scope->sample_interval.value_or(0));
 }
@@ -325,10 +319,10 @@ void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& al
   statistics.allocation_kind = allocation_kind(*statistics.scope);
   const std::string name = allocated_type(*statistics.scope, alloc.isArray, alloc.classIdRef);
   statistics.allocations[name].add(weight);
+  statistics.places.add(name, alloc.contextData.view(), alloc.threadIdRef.present() ? alloc.threadIdRef.value() : 0,
+                        weight);
   if (const std::string_view stack = alloc.contextData.view(); !stack.empty()) {
-    std::string site(stack.substr(0, stack.find(';')));
-    std::replace(site.begin(), site.end(), '/', '.');
-    site += " " + name;
+    const std::string site = frame_text(stack.substr(0, stack.find(';'))) + " " + name;
     const bool is_known = statistics.sites.size() < kMaxSites || statistics.sites.count(site) != 0;
     statistics.sites[is_known ? site : "other sites"].add(weight);
   }

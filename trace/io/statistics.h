@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "trace/event_sink.h"
+#include "trace/io/allocation_places.h"
 #include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/exceptions.h"
@@ -42,12 +43,6 @@ struct MethodStatistics {
 };
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
-};
-// Objects and bytes, weighted (allocation_weight.h); `elements`: the number of recorded objAlloc.
-struct Allocated {
-  double objects = 0, bytes = 0;
-  std::uint64_t elements = 0;
-  void add(const AllocationWeight& weight);
 };
 // A counter over time (`value` in snapshots). If there are many points, they are thinned out evenly.
 struct CounterSeries {
@@ -82,6 +77,7 @@ struct ScopeStatistics {
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner
   std::map<std::string, Allocated> allocations;                         // class
   std::map<std::string, Allocated> sites;                               // innermost frame of the allocation, class
+  AllocationPlaces places;
   AllocationKind allocation_kind = AllocationKind::kNone;
   std::unordered_map<std::uint64_t, MethodStatistics> methods;
   SlowCalls slow;

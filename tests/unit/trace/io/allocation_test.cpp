@@ -66,6 +66,29 @@ TEST(Allocations, ASampleRepresentsTheBytesBetweenSamples) {
   EXPECT_THAT(statistics_json(statistics, "in", 20), HasSubstr("\"kind\":\"estimated\""));
 }
 
+TEST(Allocations, AreSummedUpByEachPlace) {
+  AllocationPlaces places;
+  places.add("byte[]", "a/B.f:1;a/B.g:2", 7, {.objects = 1, .bytes = 10});
+  places.add("byte[]", "a/B.f:1;a/B.h:3", 7, {.objects = 2, .bytes = 20});
+  places.add("byte[]", "a/B.f:1;a/B.h:3", 8, {.objects = 3, .bytes = 30});
+  places.add("a.B", "", 8, {.objects = 1, .bytes = 100});
+  EXPECT_EQ(places.rows(AllocationsBy::kClass, "").at(0).type, "a.B");
+  EXPECT_EQ(places.total("byte[]").bytes, 60);
+  EXPECT_EQ(places.total("byte").elements, 0u);  // no part of a name
+  EXPECT_EQ(places.total("a.*").bytes, 100);
+  const auto sites = places.rows(AllocationsBy::kSite, "byte*");
+  ASSERT_EQ(sites.size(), 1u);
+  EXPECT_EQ(sites[0].stack, "a/B.f:1");
+  EXPECT_EQ(sites[0].amount.objects, 6);
+  const auto stacks = places.rows(AllocationsBy::kStack, "");
+  ASSERT_EQ(stacks.size(), 2u);
+  EXPECT_EQ(stacks[0].amount.bytes, 50);
+  const auto threads = places.rows(AllocationsBy::kThread, "byte[]");
+  ASSERT_EQ(threads.size(), 2u);
+  EXPECT_EQ(threads[0].thread + threads[1].thread, 15u);
+  EXPECT_EQ(threads[0].amount.bytes, 30);
+}
+
 TEST(Allocations, CompleteRecordsStayExact) {
   for (const std::string& options : {kAll, kExact}) {
     Statistics statistics;

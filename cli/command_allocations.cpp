@@ -1,0 +1,68 @@
+// jtrace allocations PID|IN: which classes, sites, stacks and threads allocate, in a JVM that is traced for a while, or
+// in a trace.
+#include <memory>
+
+#include "cli/brief_trace.h"
+#include "cli/commands.h"
+#include "cli/one_of.h"
+#include "trace/io/allocations_text.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+struct AllocationArguments {
+  BriefTrace trace;
+  std::string type;
+  std::string by;
+  std::string sample_interval;
+  std::string format = "text";
+  std::size_t rows = 20;
+};
+
+// The JVM's own samples cover all code; filters choose the methods of which each allocation is recorded.
+Result<> give_options(session::OptionReader& reader, const AllocationArguments& arguments) {
+  const bool is_exact = !arguments.trace.filters.empty();
+  JTRACE_RETURN_IF_ERROR(reader.give("events", is_exact ? "allocations,threads" : "objects,threads"));
+  if (!arguments.sample_interval.empty())
+    JTRACE_RETURN_IF_ERROR(reader.give("sample-interval", arguments.sample_interval));
+  return is_exact && arguments.by == "stack" ? reader.give("stack-depth", "16") : Result<>();
+}
+
+ExitStatus run(const AllocationArguments& arguments) {
+  if (!arguments.sample_interval.empty() && !arguments.trace.filters.empty())
+    return report(
+        Error{ErrorCategory::kUsage, "--sample-interval: with --filter each object is recorded, none is sampled"});
+  const io::AllocationsView view{arguments.type, io::allocations_by(arguments.by), arguments.rows};
+  return answer_from_trace(
+      arguments.trace, "allocations", [&](session::OptionReader& reader) { return give_options(reader, arguments); },
+      [&](const io::Statistics& statistics, const std::string& name) {
+        return arguments.format == "json" ? io::allocations_json(statistics, name, view)
+                                          : io::allocations_text(statistics, view);
+      });
+}
+
+}  // namespace
+
+void add_allocations_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<AllocationArguments>();
+  arguments->trace.leaves_out_jdk = false;
+  CLI::App* command = app.add_subcommand("allocations", "who allocates: by class, site, stack and thread");
+  add_brief_trace(*command, arguments->trace);
+  command
+      ->add_option("--class", arguments->type, "only objects of this class: 'byte[]', 'com.example.*' (default: all)")
+      ->type_name("PATTERN");
+  command->add_option("--by", arguments->by, "one table: class, site, stack or thread (default: all but stack)")
+      ->check(one_of({"class", "site", "stack", "thread"}));
+  command
+      ->add_option("--sample-interval", arguments->sample_interval,
+                   "without --filter: bytes between samples (default: 512K); 0: every object")
+      ->type_name("SIZE");
+  command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
+  command->add_option("--rows", arguments->rows, "rows of each table (20)");
+  command->footer("Example: jtrace allocations 4711 --class 'byte[]'");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,69 @@
+#include "trace/io/allocation_places.h"
+
+#include <algorithm>
+
+#include "base/name_pattern.h"
+
+namespace jtrace::trace::io {
+
+void Allocated::add(const AllocationWeight& weight) {
+  objects += weight.objects;
+  bytes += weight.bytes;
+  ++elements;
+}
+
+void Allocated::add(const Allocated& other) {
+  objects += other.objects;
+  bytes += other.bytes;
+  elements += other.elements;
+}
+
+std::string frame_text(std::string_view frame) {
+  std::string text(frame);
+  std::replace(text.begin(), text.end(), '/', '.');
+  return text;
+}
+
+std::uint32_t AllocationPlaces::id_of(std::string_view word) {
+  if (const auto found = ids_.find(word); found != ids_.end()) return found->second;
+  const auto made = ids_.emplace(word, static_cast<std::uint32_t>(words_.size())).first;
+  words_.push_back(&made->first);
+  return made->second;
+}
+
+void AllocationPlaces::add(std::string_view type, std::string_view stack, std::uint64_t thread,
+                           const AllocationWeight& weight) {
+  has_stacks_ = has_stacks_ || !stack.empty();
+  if (places_.size() >= kMaxPlaces && !stack.empty() && ids_.find(stack) == ids_.end()) stack = kOtherStacks;
+  places_[{id_of(type), id_of(stack), thread}].add(weight);
+}
+
+std::vector<AllocationRow> AllocationPlaces::rows(AllocationsBy by, std::string_view pattern) const {
+  std::map<std::tuple<std::string_view, std::string_view, std::uint64_t>, Allocated> sums;
+  const bool with_stack = by == AllocationsBy::kSite || by == AllocationsBy::kStack;
+  for (const auto& [place, amount] : places_) {
+    const auto& [type_id, stack_id, thread] = place;
+    const std::string_view type = *words_[type_id];
+    std::string_view stack = *words_[stack_id];
+    if (!pattern.empty() && !matches_pattern(pattern, type)) continue;
+    if (with_stack && stack.empty()) continue;
+    if (by == AllocationsBy::kSite) stack = stack.substr(0, stack.find(';'));
+    sums[{by == AllocationsBy::kThread ? "" : type, with_stack ? stack : "", by == AllocationsBy::kThread ? thread : 0}]
+        .add(amount);
+  }
+  std::vector<AllocationRow> rows;
+  for (const auto& [key, amount] : sums)
+    rows.push_back({std::string(std::get<0>(key)), std::string(std::get<1>(key)), std::get<2>(key), amount});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const AllocationRow& a, const AllocationRow& b) { return a.amount.bytes > b.amount.bytes; });
+  return rows;
+}
+
+Allocated AllocationPlaces::total(std::string_view pattern) const {
+  Allocated sum;
+  for (const auto& [place, amount] : places_)
+    if (pattern.empty() || matches_pattern(pattern, *words_[std::get<0>(place)])) sum.add(amount);
+  return sum;
+}
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,60 @@
+// AllocationPlaces: the allocations of one producer by class, thread and stack, so that they can be summed up by each.
+// Fed by Statistics. After kMaxPlaces combinations, further stacks are summed up as one. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/io/allocation_weight.h"
+
+namespace jtrace::trace::io {
+
+// Objects and bytes, weighted (allocation_weight.h); `elements`: the number of recorded objAlloc.
+struct Allocated {
+  double objects = 0, bytes = 0;
+  std::uint64_t elements = 0;
+  void add(const AllocationWeight& weight);
+  void add(const Allocated& other);
+};
+
+enum class AllocationsBy : std::uint8_t { kClass, kSite, kStack, kThread };
+
+struct AllocationRow {
+  std::string type;          // by class, site and stack
+  std::string stack;         // by site: its first frame; by stack: frames separated by ';', innermost first
+  std::uint64_t thread = 0;  // by thread
+  Allocated amount;
+};
+
+class AllocationPlaces {
+ public:
+  static constexpr std::size_t kMaxPlaces = 200'000;
+  static constexpr std::string_view kOtherStacks = "(other stacks)";
+
+  // `stack`: contextData, "" if the trace has none.
+  void add(std::string_view type, std::string_view stack, std::uint64_t thread, const AllocationWeight& weight);
+  // Those whose class matches `pattern` ("": all; without * and ? the whole name), most bytes first. By site and by
+  // stack only those with a stack.
+  std::vector<AllocationRow> rows(AllocationsBy by, std::string_view pattern) const;
+  Allocated total(std::string_view pattern) const;
+  bool has_stacks() const { return has_stacks_; }
+
+ private:
+  using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // class, stack, thread
+  std::uint32_t id_of(std::string_view word);
+
+  std::map<std::string, std::uint32_t, std::less<>> ids_;
+  std::vector<const std::string*> words_;
+  std::map<Place, Allocated> places_;
+  bool has_stacks_ = false;
+};
+
+// "com.example.Shop.serve:12" of a frame as a stack has it.
+std::string frame_text(std::string_view frame);
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,196 @@
+#include "trace/io/allocations_text.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/strings.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr AllocationsBy kEach[] = {AllocationsBy::kClass, AllocationsBy::kSite, AllocationsBy::kStack,
+                                   AllocationsBy::kThread};
+constexpr const char* kWords[] = {"class", "site", "stack", "thread"};
+constexpr const char* kTitles[] = {"CLASS", "SITE", "STACK", "THREAD"};
+
+std::size_t index_of(AllocationsBy by) { return static_cast<std::size_t>(by); }
+std::uint64_t rounded(double amount) { return static_cast<std::uint64_t>(std::llround(amount)); }
+
+bool is_shown(const AllocationsView& view, AllocationsBy by) {
+  return view.by ? *view.by == by : by != AllocationsBy::kStack;
+}
+
+// "estimated", "exact" or "unknown".
+const char* word_of(AllocationKind kind) {
+  if (kind == AllocationKind::kSampled) return "estimated";
+  return kind == AllocationKind::kUnknown ? "unknown" : "exact";
+}
+
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+// The relative error of an estimate from so many samples: one standard deviation.
+std::string error_text(const Allocated& amount) {
+  char text[16];
+  std::snprintf(text, sizeof text, "+-%.0f%%",
+                100 / std::sqrt(static_cast<double>(std::max<std::uint64_t>(amount.elements, 1))));
+  return text;
+}
+
+std::vector<std::string> frames_of(std::string_view stack) {
+  std::vector<std::string> frames;
+  for (std::size_t at = 0; at < stack.size();) {
+    const std::size_t end = std::min(stack.find(';', at), stack.size());
+    frames.push_back(frame_text(stack.substr(at, end - at)));
+    at = end + 1;
+  }
+  return frames;
+}
+
+// Why a producer has no allocations, where it says so.
+std::vector<std::string> unavailable_in(const ScopeStatistics& statistics) {
+  std::vector<std::string> found;
+  if (statistics.scope == nullptr) return found;
+  for (const std::string& why : statistics.scope->unavailable)
+    if (why.find("objAlloc") != std::string::npos) found.push_back(why);
+  return found;
+}
+
+class TextView {
+ public:
+  TextView(const ScopeStatistics& statistics, const AllocationsView& view)
+      : statistics_(statistics),
+        view_(view),
+        is_estimated_(statistics.allocation_kind == AllocationKind::kSampled),
+        total_(statistics.places.total(view.type).bytes) {}
+
+  std::string text() {
+    const Allocated total = statistics_.places.total(view_.type);
+    if (total.elements == 0)
+      return "no allocations of " + printable(view_.type) + " in the trace, of " +
+             std::to_string(statistics_.places.total("").elements) + " recorded\n";
+    const std::string note = statistics_.allocation_note();
+    out_ = std::to_string(rounded(total.bytes)) + " bytes in " + std::to_string(rounded(total.objects)) + " objects";
+    if (!view_.type.empty()) out_ += " of " + printable(view_.type);
+    out_ += "; " + (note.empty() ? std::string("exact: each object that was recorded") : note) + "\n";
+    if (statistics_.scope->dropped != 0)
+      out_ += std::to_string(statistics_.scope->dropped) + " events were lost while tracing: there were more\n";
+    for (const AllocationsBy by : kEach)
+      if (is_shown(view_, by)) table(by);
+    return std::move(out_);
+  }
+
+ private:
+  void table(AllocationsBy by) {
+    const bool needs_stack = by == AllocationsBy::kSite || by == AllocationsBy::kStack;
+    if (needs_stack && !statistics_.places.has_stacks()) {
+      out_ += "  no sites: the trace was made with --stack-depth 0\n";
+      return;
+    }
+    const auto rows = statistics_.places.rows(by, view_.type);
+    char line[128];
+    std::snprintf(line, sizeof line, "  %14s %7s %12s%s  ", "BYTES", "SHARE", "OBJECTS",
+                  is_estimated_ ? "  ERROR" : "");
+    out_ += std::string(line) + kTitles[index_of(by)] + "\n";
+    for (std::size_t i = 0; i < std::min(view_.rows, rows.size()); ++i) row(by, rows[i]);
+    if (rows.size() > view_.rows) out_ += "  " + std::to_string(rows.size() - view_.rows) + " more rows: --rows\n";
+  }
+  void row(AllocationsBy by, const AllocationRow& row) {
+    char line[128];
+    std::snprintf(line, sizeof line, "  %14llu %6.1f%% %12llu",
+                  static_cast<unsigned long long>(rounded(row.amount.bytes)), percent(row.amount.bytes, total_),
+                  static_cast<unsigned long long>(rounded(row.amount.objects)));
+    out_ += line;
+    if (is_estimated_) {
+      std::snprintf(line, sizeof line, " %6s", error_text(row.amount).c_str());
+      out_ += line;
+    }
+    out_ += "  ";
+    switch (by) {
+      case AllocationsBy::kClass: out_ += printable(row.type); break;
+      case AllocationsBy::kSite: out_ += printable(frame_text(row.stack)) + " " + printable(row.type); break;
+      case AllocationsBy::kThread:
+        out_ += row.thread == 0 ? "?" : printable(statistics_.scope->thread_name(row.thread));
+        break;
+      case AllocationsBy::kStack:
+        out_ += printable(row.type);
+        for (const std::string& frame : frames_of(row.stack))
+          out_ += "\n" + std::string(is_estimated_ ? 48 : 41, ' ') + printable(frame);
+        break;
+    }
+    out_ += "\n";
+  }
+
+  const ScopeStatistics& statistics_;
+  const AllocationsView& view_;
+  bool is_estimated_;
+  double total_;
+  std::string out_;
+};
+
+void write_row(JsonWriter& json, const ScopeStatistics& statistics, AllocationsBy by, const AllocationRow& row) {
+  json.begin_object();
+  if (by != AllocationsBy::kThread) json.member("class", row.type);
+  if (by == AllocationsBy::kSite) json.member("site", frame_text(row.stack));
+  if (by == AllocationsBy::kThread)
+    json.member("threadId", row.thread)
+        .member("name", row.thread == 0 ? "" : statistics.scope->thread_name(row.thread));
+  if (by == AllocationsBy::kStack) {
+    json.key("stack").begin_array();
+    for (const std::string& frame : frames_of(row.stack)) json.value(frame);
+    json.end_array();
+  }
+  json.member("bytes", rounded(row.amount.bytes)).member("instances", rounded(row.amount.objects));
+  json.member("recorded", row.amount.elements).end_object();
+}
+
+void write_process(JsonWriter& json, const std::string& process, const ScopeStatistics& statistics,
+                   const AllocationsView& view) {
+  const Allocated total = statistics.places.total(view.type);
+  json.begin_object().member("processId", process).member("kind", word_of(statistics.allocation_kind));
+  if (const std::string note = statistics.allocation_note(); !note.empty()) json.member("note", note);
+  json.member("bytes", rounded(total.bytes)).member("instances", rounded(total.objects));
+  json.member("recorded", total.elements);
+  for (const AllocationsBy by : kEach) {
+    if (!is_shown(view, by)) continue;
+    const auto rows = statistics.places.rows(by, view.type);
+    json.key(std::string("by") + static_cast<char>(kWords[index_of(by)][0] - 'a' + 'A') + (kWords[index_of(by)] + 1));
+    json.begin_array();
+    for (std::size_t i = 0; i < std::min(view.rows, rows.size()); ++i) write_row(json, statistics, by, rows[i]);
+    json.end_array();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::optional<AllocationsBy> allocations_by(std::string_view word) {
+  for (const AllocationsBy by : kEach)
+    if (word == kWords[index_of(by)]) return by;
+  return std::nullopt;
+}
+
+std::string allocations_text(const Statistics& statistics, const AllocationsView& view) {
+  std::string out;
+  for (const std::string& process : statistics.process_ids())
+    if (const ScopeStatistics* chosen = statistics.chosen(process, Family::kAllocations))
+      out += TextView(*chosen, view).text();
+  if (!out.empty()) return out;
+  out = "no allocations in the trace\n";
+  for (const ScopeStatistics& each : statistics.by_scope())
+    for (const std::string& why : unavailable_in(each)) out += "  the JVM does not give " + printable(why) + "\n";
+  return out;
+}
+
+std::string allocations_json(const Statistics& statistics, std::string_view input, const AllocationsView& view) {
+  std::string out;
+  JsonWriter json(out);
+  begin_trace_view(json, "allocations", statistics, input);
+  json.key("data").begin_array();
+  for (const std::string& process : statistics.process_ids())
+    if (const ScopeStatistics* chosen = statistics.chosen(process, Family::kAllocations))
+      write_process(json, process, *chosen, view);
+  json.end_array().end_object();
+  return out + '\n';
+}
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,23 @@
+// What jtrace allocations says of the allocations of a trace. Pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "trace/io/statistics.h"
+
+namespace jtrace::trace::io {
+
+struct AllocationsView {
+  std::string type;                 // pattern of classes; "": all
+  std::optional<AllocationsBy> by;  // none: by class, by site and by thread
+  std::size_t rows = 20;            // of each table
+};
+
+// "class", "site", "stack", "thread"; none for any other word.
+std::optional<AllocationsBy> allocations_by(std::string_view word);
+
+std::string allocations_text(const Statistics& statistics, const AllocationsView& view);
+std::string allocations_json(const Statistics& statistics, std::string_view input, const AllocationsView& view);
+
+}  // namespace jtrace::trace::io
