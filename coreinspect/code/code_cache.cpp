@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "coreinspect/vm/unsigned5.h"
 
@@ -175,10 +174,10 @@ Result<std::vector<ScopeFrame>> CodeCache::scopes(const CodeBlob& blob, Address 
   std::vector<PcDesc> pcs((debug.pcs_end - debug.pcs) / sizeof(PcDesc));
   JTRACE_RETURN_IF_ERROR(vm_->memory().read_exactly(debug.pcs, std::as_writable_bytes(std::span(pcs))));
   const auto offset = static_cast<std::int64_t>(pc - blob.code_begin);
+  std::erase_if(pcs, [](const PcDesc& pd) { return pd.pc_offset < 0 || pd.scope_offset == 0; });  // the sentinels
+  if (pcs.empty()) return frames;
   const auto found = std::find_if(pcs.begin(), pcs.end(), [&](const PcDesc& pd) { return pd.pc_offset >= offset; });
-  if (found == pcs.end() || found->pc_offset == std::numeric_limits<std::int32_t>::max() || found->pc_offset < 0)
-    return frames;
-  std::int64_t decode = found->scope_offset;
+  std::int64_t decode = (found == pcs.end() ? pcs.back() : *found).scope_offset;
   while (decode != 0 && frames.size() < kMaxInlined) {
     std::array<std::byte, 32> bytes{};
     JTRACE_RETURN_IF_ERROR(vm_->memory().read_exactly(debug.scopes + static_cast<Address>(decode), bytes));

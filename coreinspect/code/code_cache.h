@@ -64,8 +64,8 @@ class CodeCache {
   // True if deoptimized frames return to pc: their real pc is in the frame.
   bool is_deopt_return(const CodeBlob& blob, Address pc) const;
   Result<Address> original_pc(const CodeBlob& blob, Address unextended_sp) const;
-  // Innermost first. If pc is not a call site, the next place with debug information counts. Empty for compiled native
-  // wrappers.
+  // Innermost first. If pc is not a call site, the next place with debug information counts, and after the last one
+  // that one: the end of a loop jumps back to code that it describes. Empty for compiled native wrappers.
   Result<std::vector<ScopeFrame>> scopes(const CodeBlob& blob, Address pc) const;
   // Locks of one of these frames, in the order in which they were taken. Stops at a description it does not know
   // (objects that were never made).

@@ -275,8 +275,9 @@ Result<> JavaWalker::add_compiled(const StackRange& stack, const CodeBlob& blob,
   }
   std::vector<ScopeFrame> scopes;
   if (blob.name != "native nmethod") {
-    // Debug information is for the pc after a call. A running thread at this pc has not made the call that ends there.
-    JTRACE_ASSIGN_OR_RETURN(scopes, code_.scopes(blob, at.running ? pc + 1 : pc));
+    // Debug information of a call is for the pc after it: a running thread at this pc is beyond the call. That of a
+    // safepoint poll or of an access that may trap is for the instruction itself.
+    JTRACE_ASSIGN_OR_RETURN(scopes, code_.scopes(blob, at.running && top_.is_after_call(pc) ? pc + 1 : pc));
   }
   if (scopes.empty()) scopes.push_back({blob.method, 0});
   for (std::size_t i = 0; i < scopes.size(); ++i) {

@@ -31,7 +31,7 @@ std::vector<std::uint8_t> read_bytes(const target::MemoryReader& memory, Address
 class TopFrame::Candidates {
  public:
   Candidates(const TopFrame& owner, const At& at, Wanted wanted)
-      : memory_(owner.memory_), code_(owner.code_), at_(at), wanted_(wanted) {}
+      : owner_(owner), memory_(owner.memory_), code_(owner.code_), at_(at), wanted_(wanted) {}
 
   void frame_of(std::uint64_t words) { returns_at(at_.sp + (words - 1) * kWord, /*saved=*/true); }
   void reserved(std::uint64_t words) { returns_at(at_.sp + (words - 1) * kWord, /*saved=*/false); }
@@ -121,9 +121,10 @@ class TopFrame::Candidates {
       if (!blob || !*blob) return false;
       if (code_.is_deopt_return(**blob, pc)) return true;
     }
-    return ends_in_call(read_bytes(memory_, pc - kLongestCall, kLongestCall));
+    return owner_.is_after_call(pc);
   }
 
+  const TopFrame& owner_;
   const target::MemoryReader& memory_;
   const CodeCache& code_;
   const At& at_;
@@ -161,6 +162,10 @@ std::vector<Caller> TopFrame::callers(const CodeBlob& blob, const At& at, Wanted
   candidates.scan();
   if (blob.frame_size == 0) candidates.on_top();
   return candidates.take();
+}
+
+bool TopFrame::is_after_call(Address pc) const {
+  return pc >= kLongestCall && ends_in_call(read_bytes(memory_, pc - kLongestCall, kLongestCall));
 }
 
 std::vector<Caller> TopFrame::callers_without_frame(const At& at) const {

@@ -29,6 +29,8 @@ class TopFrame {
 
   // The most probable caller first. For code that has built its frame, that is the one at the blob's frame size.
   std::vector<Caller> callers(const CodeBlob& blob, const At& at, Wanted wanted) const;
+  // Whether the code before `pc` ends in a call.
+  bool is_after_call(Address pc) const;
   // Callers of the interpreter before it has built its frame.
   std::vector<Caller> callers_without_frame(const At& at) const;
 

@@ -42,11 +42,7 @@ TEST_P(LateCode, HasItsFrames) {
       for (const json& row : table["data"]) {
         if (row["name"] != "late") continue;
         there = true;
-        // Of JDK 8 half of the JVMs show the caller, a lambda of PlainFacts: the frame of the loop is skipped. The
-        // cause is not known yet.
-        const std::string frame = row.value("frame", "");
-        spins += frame.starts_with("PlainFacts.late") ||
-                 (GetParam().version == 8 && frame.starts_with("PlainFacts$$Lambda"));
+        spins += row.value("frame", "").starts_with("PlainFacts.late");
       }
       for (const json& row : table["data"])
         if (there && row["name"] == "late-park") parks += !row.value("frame", "").empty();

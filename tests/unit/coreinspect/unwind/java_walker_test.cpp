@@ -144,6 +144,23 @@ TEST_P(Stacks, AFrameThatIsNotBuiltYetReturnsFromTheTopOfTheStack) {
   EXPECT_EQ(story(walk(registers).frames), "compiled Outer.run:7, entry");
 }
 
+// From registers: a safepoint poll is described by its own pc, a call by the pc after it.
+TEST_P(Stacks, ARunningFrameIsWhereItsInstructionIs) {
+  const Address outer = made.method("Outer", "run"), inner = made.method("Inner", "get");
+  const Address code = made.nmethod(100, outer, 8, {{40, {{inner, 2}, {outer, 9}}}, {60, {{outer, 12}}}});
+  word(0x700 + 48, kStack + 0xa00);
+  word(0x700 + 56, MadeUpCode::kCallStubReturn);
+  entry(0xa00, 0);
+  const auto at = [&](Address offset) {
+    return story(walk({.pc = MadeUpCode::code_of(code) + offset, .sp = 0x700, .running = true}).frames);
+  };
+  EXPECT_EQ(at(40), "inlined Inner.get:2, compiled Outer.run:9, entry") << "a poll";
+  EXPECT_EQ(at(60), "compiled Outer.run:12, entry");
+  EXPECT_EQ(at(61), "compiled Outer.run:12, entry") << "after the last place";
+  made.vm.put(MadeUpCode::code_of(code) + 35, std::uint8_t{0xe8});
+  EXPECT_EQ(at(40), "compiled Outer.run:12, entry") << "after a call that has returned";
+}
+
 // A stub without a fixed frame: which caller is right is not known here, so each can be asked for.
 TEST_P(Stacks, AStubThatRunsHasItsCallerInTheFramePointerOrOnTop) {
   const Address stub = made.blob(200, 4, "StubRoutines (2)", 0);
