@@ -12,6 +12,7 @@
 #include "cli/trace_output.h"
 #include "trace/io/compress_sink.h"
 #include "trace/io/converter.h"
+#include "trace/io/flame_svg.h"
 #include "trace/io/sqlite_csv.h"
 #include "trace/io/sqlite_writer.h"
 #include "trace/io/trace_id_sink.h"
@@ -48,6 +49,7 @@ std::string format_of_name(std::string_view path) {
                                  {".collapsed", "collapsed"},
                                  {".folded", "collapsed"},
                                  {".sddf", "sddf"},
+                                 {".svg", "svg"},
                                  {".trcxml", "xml"},
                                  {".xml", "xml"}};
   const std::string_view name = io::without_compression(path);
@@ -94,11 +96,12 @@ ExitStatus report_lost(const io::Converter& converter, const std::string& format
 
 Result<> convert_profile(const ConvertArguments& arguments, const io::StackProfile& profile,
                          const std::string& format) {
-  if (format != "collapsed" && format != "speedscope")
-    return fail(ErrorCategory::kUsage, "a profile becomes collapsed or speedscope, not " + format,
+  if (format != "collapsed" && format != "speedscope" && format != "svg")
+    return fail(ErrorCategory::kUsage, "a profile becomes collapsed, speedscope or svg, not " + format,
                 "jtrace report " + arguments.inputs.front() + " -o profile.html makes a page of it");
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_trace_output(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(format == "collapsed" ? io::collapsed_of(profile)
+                                      : format == "svg"     ? io::flame_svg(profile, arguments.inputs.front(), "")
                                                             : io::speedscope_of(profile, arguments.inputs.front())));
   return bytes->finish();
 }
@@ -130,6 +133,9 @@ ExitStatus run(const ConvertArguments& arguments) {
       return written ? ExitStatus::kOk : report(written.error());
     }
   }
+  if (format == "svg")
+    return report(Error{ErrorCategory::kUsage, "a picture is made of a profile: convert " + arguments.inputs.front() +
+                                                   " to collapsed first, and that to svg"});
   io::FaultLog faults = warnings(arguments.strict);
   const auto opened =
       open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
@@ -198,9 +204,9 @@ void add_convert_command(CLI::App& app, ExitStatus& status) {
       ->add_option("--to", arguments->format,
                    "xml, fragments, jsonl, sddf, chrome, speedscope, collapsed, sqlite or csv (default: from the "
                    "output's name); "
-                   "csv is a new folder of files")
-      ->check(
-          CLI::IsMember({"xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite", "csv"}));
+                   "csv is a new folder of files; svg: of a profile only")
+      ->check(CLI::IsMember(
+          {"xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite", "csv", "svg"}));
   command->add_option("--weight", arguments->weight, "collapsed stacks: wall, cpu (ns) or alloc (bytes)")
       ->check(CLI::IsMember({"wall", "cpu", "alloc"}));
   command->add_option("--names", arguments->names, "XML: exact (<init>) or classic (-init-)")

@@ -190,7 +190,7 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
   command->add_option("PID", arguments->inspect.target, "process id, or part of a main class")->required();
   command->add_option(
       "-o,--output", arguments->inspect.output,
-      "file to write: .collapsed, .speedscope.json, .pb.gz (pprof), .html, .xml; without it a table; - is "
+      "file to write: .collapsed, .speedscope.json, .pb.gz (pprof), .html, .svg, .xml; without it a table; - is "
       "collapsed");
   command->add_option("--format", arguments->inspect.format, "what to write, whatever the name of the file")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProfileFormats), std::end(kProfileFormats))));

@@ -24,6 +24,7 @@ class Counted final : public ProfileOutput {
                                          : format_ == "speedscope" ? sampling::speedscope_json(counts_, head)
                                          : format_ == "pprof"      ? sampling::pprof_bytes(counts_, head)
                                          : format_ == "html"       ? sampling::profile_page(counts_, head)
+                                         : format_ == "svg"        ? sampling::profile_svg(counts_, head)
                                                                    : sampling::profile_table(counts_, kTableRows)));
     return bytes_->finish();
   }
@@ -66,9 +67,10 @@ Result<std::string> profile_format(const std::string& format, const std::string&
   if (output.ends_with(".speedscope.json")) return std::string("speedscope");
   if (output.ends_with(".pb.gz")) return std::string("pprof");
   if (output.ends_with(".html")) return std::string("html");
+  if (output.ends_with(".svg")) return std::string("svg");
   if (output.ends_with(".xml")) return std::string("xml");
   return fail(ErrorCategory::kUsage, "the name " + output + " does not say what to write",
-              "a name in .collapsed, .speedscope.json, .pb.gz, .html or .xml, or --format");
+              "a name in .collapsed, .speedscope.json, .pb.gz, .html, .svg or .xml, or --format");
 }
 
 Result<std::unique_ptr<ProfileOutput>> open_profile_output(coreinspect::Inspection& inspection,

@@ -20,7 +20,7 @@ class ProfileOutput {
   virtual Result<> finish(const sampling::ProfileHead& head) = 0;
 };
 
-inline constexpr const char* kProfileFormats[] = {"text", "collapsed", "speedscope", "pprof", "html", "xml"};
+inline constexpr const char* kProfileFormats[] = {"text", "collapsed", "speedscope", "pprof", "html", "svg", "xml"};
 // --format if it is given, otherwise by the file's name. Errors: kUsage if the name does not tell.
 Result<std::string> profile_format(const std::string& format, const std::string& output);
 // `how`: text for the document, for example "profile hz=99 cpu".

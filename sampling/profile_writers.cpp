@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "trace/io/flame_svg.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -58,6 +59,17 @@ std::string collapsed_text(const ProfileCounts& counts) {
   std::string text;
   for (const std::string& line : lines) text += line;
   return text;
+}
+
+std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head) {
+  trace::io::StackProfile profile{.unit = "samples", .stacks = {}};
+  for (const auto& [stack, count] : counts.stacks()) {
+    std::string frames;
+    for (const std::uint32_t name : stack) frames += (frames.empty() ? "" : ";") + counts.names()[name];
+    profile.stacks[frames] += static_cast<double>(count.samples);
+  }
+  const std::string lost = head.lost == 0 ? "" : "; " + std::to_string(head.lost) + " samples were lost";
+  return trace::io::flame_svg(profile, head.title, head.how + lost);
 }
 
 std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head) {

@@ -23,6 +23,8 @@ std::string collapsed_text(const ProfileCounts& counts);
 std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head);
 // profile.proto, the format of pprof, not compressed. Values: samples, ns; the thread is a label.
 std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head);
+// The same flame graph as one static picture (trace/io/flame_svg.h).
+std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head);
 // A page like that of jtrace report, with the flame graph of the samples.
 std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
 // For a terminal: time by innermost frame and by thread.
