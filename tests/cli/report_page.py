@@ -24,6 +24,7 @@ EXPECTED = [
     # the timeline shows no thread as running
     "alive, not seen waiting", "in native code",
     # contention: 100 ms; methods: add alone 200 ms of 300 ms; coverage; the heap; counters; the deadlock
+    "Pauses, the longest first",
     "100.000 ms", "shop.Cart.add", "200.000 ms", "2 of 3 counted methods ran (66.7 %)", "2 pauses, 50.000 ms in all",
     "4,096", "java.threads.live", "-Xmx8m", "Deadlock: main waits for worker waits for main", "shop.Cart.checkout",
     "worker &lt;/script&gt;",

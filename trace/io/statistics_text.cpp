@@ -77,6 +77,14 @@ std::vector<CounterRow> counter_rows(const ScopeStatistics& statistics, std::siz
       },
       rows);
 }
+std::vector<const GcPause*> longest_pauses(const ScopeStatistics& statistics, std::size_t rows) {
+  std::vector<const GcPause*> pauses;
+  for (const GcPause& pause : statistics.pauses) pauses.push_back(&pause);
+  std::stable_sort(pauses.begin(), pauses.end(),
+                   [](const GcPause* a, const GcPause* b) { return a->duration > b->duration; });
+  if (pauses.size() > rows) pauses.resize(rows);
+  return pauses;
+}
 template <class R>
 std::vector<R> wait_rows(const auto& map, std::size_t rows) {
   return sorted<R>(
@@ -136,9 +144,7 @@ class TextView {
     return chosen;
   }
   void of_process(const std::string& process) {
-    if (const auto* gc = section(process, Family::kGc))
-      line("  %llu pauses, %s s in all, longest %s s", static_cast<unsigned long long>(gc->gc.count),
-           seconds(gc->gc.total).c_str(), seconds(gc->gc.longest).c_str());
+    if (const auto* gc = section(process, Family::kGc)) pauses_of(*gc);
     if (const auto* threads = section(process, Family::kThreads)) threads_of(*threads);
     if (const auto* monitors = section(process, Family::kMonitors)) monitors_of(*monitors);
     if (const auto* calls = section(process, Family::kCalls)) calls_of(*calls);
@@ -153,6 +159,15 @@ class TextView {
     if (const auto* counters = section(process, Family::kCounters)) counters_of(*counters);
     if (const auto* stacks = section(process, Family::kStacks)) stacks_of(*stacks);
   }
+  void pauses_of(const ScopeStatistics& statistics) {
+    line("  %llu pauses, %s s in all, longest %s s", static_cast<unsigned long long>(statistics.gc.count),
+         seconds(statistics.gc.total).c_str(), seconds(statistics.gc.longest).c_str());
+    line("  %12s %14s %14s  %s", "PAUSE s", "USED AFTER", "HEAP", "AT s (since the trace began)");
+    for (const GcPause* pause : longest_pauses(statistics, rows_))
+      line("  %12s %14s %14s  %s", seconds(pause->duration).c_str(), known(pause->used).c_str(),
+           known(pause->total).c_str(), seconds(pause->start - std::min(pause->start, statistics.first)).c_str());
+  }
+  static std::string known(std::uint64_t bytes) { return bytes == 0 ? "?" : std::to_string(bytes); }
   void allocations_of(const ScopeStatistics& statistics) {
     if (const std::string note = statistics.allocation_note(); !note.empty()) line("  %s", note.c_str());
     const auto table = [&](const char* what, const std::map<std::string, Allocated>& rows) {
@@ -284,7 +299,14 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
   if (const auto* gc = statistics.chosen(process, Family::kGc)) {
     json.key("gc").begin_object().member("source", gc->scope->agent_name);
     write_waits(json, gc->gc);
-    json.end_object();
+    json.key("pauses").begin_array();  // the longest first
+    for (const GcPause* pause : longest_pauses(*gc, rows)) {
+      json.begin_object().member("start", as_seconds(pause->start)).member("seconds", as_seconds(pause->duration));
+      if (pause->used != 0) json.member("usedAfter", pause->used);
+      if (pause->total != 0) json.member("heap", pause->total);
+      json.end_object();
+    }
+    json.end_array().end_object();
   }
   if (const auto* threads = statistics.chosen(process, Family::kThreads)) {
     json.key("threads").begin_array();

@@ -359,6 +359,16 @@ function pauses(process) {
   const points = [];
   for (let i = 0; i < list.length; i += 3) if (list[i + 2]) points.push(list[i], list[i + 2]);
   if (points.length > 2) chart(part, 'heap used after a pause', points, bytes);
+  const rows = [], lengths = [];
+  for (let i = 0; i < list.length; i += 3) {
+    rows.push([list[i], list[i + 1], list[i + 2]]);
+    lengths.push(list[i], list[i + 1]);
+  }
+  if (lengths.length > 2) chart(part, 'length of the pauses', lengths, micros);
+  rows.sort((a, b) => b[1] - a[1]);
+  make('h3', part, rows.length < times ? 'The longest pauses' : 'Pauses, the longest first');
+  table(part, [['at', (r) => micros(r[0]), true, (r) => r[0]], ['took', (r) => micros(r[1]), true, (r) => r[1]],
+    ['heap used after it', (r) => (r[2] ? bytes(r[2]) : ''), true, (r) => r[2]]], rows);
 }
 
 // -- Counters
