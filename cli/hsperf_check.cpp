@@ -1,4 +1,4 @@
-// hsperf check: does a condition on counters hold? Status 0: no; 1: yes.
+// hsperf check: does a condition on counters hold? Status 0: yes; 1: no, as a shell expects.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
+#include "perfdata/derived.h"
 #include "perfdata/poll_loop.h"
 #include "perfdata/watch.h"
 
@@ -17,7 +18,7 @@ namespace {
 struct CheckArguments {
   SourceArguments sources;
   std::string expression, command, interval = "1s";
-  double for_seconds = 0;
+  std::string hold = "0s";
 };
 
 struct Verdict {
@@ -34,7 +35,8 @@ Result<Verdict> watch(perfdata::CounterSource& source, const perfdata::Watch& wa
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
   perfdata::PollLoop pace(plan, stop.get());
   if (source.process()) pace.watch({source.process()->pidfd()});
-  const auto span = static_cast<std::uint64_t>(arguments.for_seconds * 1e9);
+  JTRACE_ASSIGN_OR_RETURN(const std::chrono::nanoseconds held, parse_duration(arguments.hold));
+  const auto span = static_cast<std::uint64_t>(held.count());
   perfdata::Snapshot before, now;
   std::uint64_t since = 0;  // time at which it began to hold
   for (int looks = 0;; ++looks) {
@@ -82,10 +84,17 @@ Result<Verdict> check(const CheckArguments& arguments) {
   return verdict;
 }
 
+std::string derived_list() {
+  std::string text;
+  for (const perfdata::DerivedName& each : perfdata::derived_names())
+    text += (text.empty() ? "" : ", ") + std::string(each.name);
+  return text;
+}
+
 ExitStatus run_check(const CheckArguments& arguments) {
   auto verdict = check(arguments);
-  if (verdict) return verdict->holds ? ExitStatus::kRefused : ExitStatus::kOk;
-  // 1 means that the condition holds, so a refusal needs another number.
+  if (verdict) return verdict->holds ? ExitStatus::kOk : ExitStatus::kRefused;
+  // 1 means that the condition does not hold, so a refusal needs another number.
   const ExitStatus status = report(verdict.error());
   return status == ExitStatus::kRefused ? ExitStatus::kNotAttachable : status;
 }
@@ -94,17 +103,19 @@ ExitStatus run_check(const CheckArguments& arguments) {
 
 void add_hsperf_check(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<CheckArguments>();
-  auto* command = app.add_subcommand("check", "does a condition hold? status 0: no, 1: yes");
+  auto* command = app.add_subcommand("check", "does a condition hold? status 0: yes, 1: no");
   add_source_arguments(*command, arguments->sources, false);
   command->add_option("EXPRESSION", arguments->expression, "for example 'old.share > 90% and gc.pause_share > 5%'")
       ->required();
-  command->add_option("--for", arguments->for_seconds, "it must hold for this time without interruption")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 1e6));
+  command->add_option("--for", arguments->hold, "it must hold for this time without interruption: 30s, 500ms, 5m")
+      ->type_name("TIME")
+      ->capture_default_str();
   command->add_option("-i,--interval", arguments->interval, "time between two tests; shares and rates refer to it")
       ->capture_default_str();
   command->add_option("--then", arguments->command, "shell command to run when it holds")->type_name("CMD");
-  command->footer("example: hsperf check 4711 'gc.pause_share > 10%' --for 30 --then 'jcmd $HSPERF_PID GC.heap_info'");
+  command->footer(
+      "Derived values: " + derived_list() +
+      ".\nexample: hsperf check 4711 'gc.pause_share > 10%' --for 30s --then 'jcmd $HSPERF_PID GC.heap_info'");
   command->callback([arguments, &status] { status = run_check(*arguments); });
 }
 

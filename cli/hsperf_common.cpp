@@ -149,6 +149,22 @@ Result<std::chrono::nanoseconds> parse_interval(std::string_view text) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(value * unit));
 }
 
+Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
+  std::string_view number = text;
+  double unit = 1e9;
+  if (number.ends_with("ms")) number.remove_suffix(2), unit = 1e6;
+  else if (number.ends_with("us")) number.remove_suffix(2), unit = 1e3;
+  else if (number.ends_with('s')) number.remove_suffix(1);
+  else if (number.ends_with('m')) number.remove_suffix(1), unit = 60e9;
+  else if (number.ends_with('h')) number.remove_suffix(1), unit = 3600e9;
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc() || end != number.data() + number.size() || !(value >= 0) || value * unit > 1e18)
+    return fail(ErrorCategory::kUsage, "not a time: '" + std::string(text) + "'",
+                "for example 90, 500ms, 30s, 5m or 1h");
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(value * unit));
+}
+
 Result<> print_out(std::string_view text) { return write_whole(STDOUT_FILENO, text, "standard output"); }
 
 void begin_json_view(JsonWriter& json, std::string_view view, const CounterSource& source,

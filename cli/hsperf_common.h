@@ -49,6 +49,8 @@ Result<perfdata::NameFilter> parse_filter(const std::string& regex);
 
 // "500", "500ms", "2s", "1.5s"; without a unit ms. jstat's rules, and fractions. Error: kUsage.
 Result<std::chrono::nanoseconds> parse_interval(std::string_view text);
+// How long something lasts: 90, 0.5 (seconds), 500ms, 90s, 5m, 1h.
+Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 // Writes `text` to standard output and flushes it.
 Result<> print_out(std::string_view text);

@@ -25,7 +25,7 @@ Result<perfdata::PollPlan> plan_of(const PollArguments& arguments) {
   if (plan.interval < std::chrono::microseconds(10))
     return fail(ErrorCategory::kUsage, "--interval " + arguments.interval + " is too short", "10us is the least");
   if (!arguments.duration.empty()) {
-    JTRACE_ASSIGN_OR_RETURN(plan.duration, parse_interval(arguments.duration));
+    JTRACE_ASSIGN_OR_RETURN(plan.duration, parse_duration(arguments.duration));
   }
   if (arguments.format != "xml" || arguments.no_gc) return plan;
   JTRACE_ASSIGN_OR_RETURN(plan.pause_interval,
@@ -97,7 +97,7 @@ void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   add_source_arguments(*command, arguments->sources, true);
   command->add_option("-i,--interval", arguments->interval, "time between samples: 500ms, 1s")->capture_default_str();
   command->add_option("-n,--count", arguments->count, "number of samples (default: until the JVM ends)");
-  command->add_option("-d,--duration", arguments->duration, "stop after this time");
+  command->add_option("-d,--duration", arguments->duration, "stop after this time: 90 (seconds), 500ms, 5m");
   command->add_option("-o,--output", arguments->output, "file; - is standard output")->capture_default_str();
   command->add_option("--format", arguments->format, "xml, csv or jsonl")
       ->check(CLI::IsMember({"xml", "csv", "jsonl"}))

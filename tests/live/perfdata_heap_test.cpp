@@ -33,7 +33,7 @@ class Heap : public ::testing::TestWithParam<Jdk> {
   }
   static bool holds(const JvmProcess& jvm, const std::string& condition) {
     const auto out = run_hsperf({"check", jvm.pid_text(), condition, "-q"});
-    return out && out->status == 1;
+    return out && out->status == 0;
   }
   static void expect_holds(const JvmProcess& jvm, const std::string& condition) {
     EXPECT_TRUE(holds(jvm, condition)) << condition << ": "

@@ -195,7 +195,7 @@ TEST(ReadOnly, NothingIsCreatedLockedDeletedOrSignalledInFileMode) {
                                                 {"snap", jvm->pid_text()},
                                                 {"stat", "-gcutil", jvm->pid_text(), "5", "3"},
                                                 {"poll", jvm->pid_text(), "-i", "10ms", "-n", "3"},
-                                                {"check", jvm->pid_text(), "threads.live < 0"},
+                                                {"check", jvm->pid_text(), "threads.live >= 0"},
                                                 {"top", "-n", "1", "-i", "20ms"}}) {
     const std::string log = scratch.file(words[0]);
     std::vector<std::string> argv{"strace", "-f", "-o", log, hsperf_binary()};

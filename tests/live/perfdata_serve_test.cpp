@@ -183,14 +183,15 @@ TEST(Check, ItsStatusIsItsAnswer) {
     words.insert(words.begin(), {"check", jvm->pid_text()});
     return run_hsperf(words);
   };
-  EXPECT_EQ(check({"threads.live > 5 and heap.share < 99%"})->status, 1);
-  EXPECT_EQ(check({"threads.live > 5000 or old.used > 1T"})->status, 0);
-  EXPECT_EQ(check({"gc.pause_share > 100%", "-i", "20ms"})->status, 0);
-  EXPECT_EQ(check({"java.threads.live == threads.live"})->status, 1);
+  EXPECT_EQ(check({"threads.live > 5 and heap.share < 99%"})->status, 0);
+  EXPECT_EQ(check({"threads.live > 5000 or old.used > 1T"})->status, 1);
+  EXPECT_EQ(check({"gc.pause_share > 100%", "-i", "20ms"})->status, 1);
+  EXPECT_EQ(check({"java.threads.live == threads.live"})->status, 0);
   const auto held =
-      check({"threads.live > 5", "--for", "0.2", "-i", "50ms", "--then", "echo \"$HSPERF_PID $HSPERF_VALUES\""});
-  EXPECT_EQ(held->status, 1);
+      check({"threads.live > 5", "--for", "200ms", "-i", "50ms", "--then", "echo \"$HSPERF_PID $HSPERF_VALUES\""});
+  EXPECT_EQ(held->status, 0);
   EXPECT_THAT(held->out, HasSubstr(jvm->pid_text() + " threads.live="));
+  EXPECT_EQ(check({"threads.live > 5", "--for", "soon"})->status, 2);
   EXPECT_EQ(check({"no.such.counter > 5"})->status, 2);
   must(jvm->ask("release"));
 }
