@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "target/isa.h"
 #include "target/jvm_discovery.h"
 
 namespace jtrace::attach {
@@ -150,26 +151,13 @@ Result<ElfFacts> read_elf_facts(const target::MemoryReader& file) {
   return facts;
 }
 
-std::string machine_name(std::uint16_t machine) {
-  switch (machine) {
-    case EM_X86_64: return "x86-64";
-    case EM_AARCH64: return "AArch64";
-    case EM_386: return "i386";
-    case EM_ARM: return "ARM";
-    case EM_RISCV: return "RISC-V";
-    case EM_PPC64: return "PowerPC64";
-    case EM_S390: return "S/390";
-    default: return "machine " + std::to_string(machine);
-  }
-}
-
 std::string objection_to(const ElfFacts& agent, const ElfFacts& jvm) {
   if (agent.elf_class != jvm.elf_class)
     return std::string("it is ") + (agent.elf_class == ELFCLASS64 ? "64" : "32") + "-bit, the JVM is " +
            (jvm.elf_class == ELFCLASS64 ? "64" : "32") + "-bit";
   if (agent.encoding != jvm.encoding) return "it has another byte order than the JVM";
   if (agent.machine != jvm.machine)
-    return "it is for " + machine_name(agent.machine) + ", the JVM for " + machine_name(jvm.machine);
+    return "it is for " + target::machine_name(agent.machine) + ", the JVM for " + target::machine_name(jvm.machine);
   if (agent.type != ET_DYN) return "it is not a shared library";
   if (agent.executable_stack) return "it asks for an executable stack, which would remove the JVM's stack guards";
   const auto is_entry = [](const std::string& name) { return name.starts_with("Agent_OnAttach"); };

@@ -28,9 +28,6 @@ struct ElfFacts {
 // `file` at address 0. Errors: kMalformed: not ELF, or truncated.
 Result<ElfFacts> read_elf_facts(const target::MemoryReader& file);
 
-// "AMD x86-64", or the number.
-std::string machine_name(std::uint16_t machine);
-
 // The reason why a JVM whose libjvm.so is `jvm` cannot load `agent`; "" if there is none.
 std::string objection_to(const ElfFacts& agent, const ElfFacts& jvm);
 

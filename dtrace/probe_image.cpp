@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "target/isa.h"
+
 namespace jtrace::dtrace {
 namespace {
 
@@ -27,7 +29,7 @@ Result<UniqueElf> open_elf(int fd, const std::string& path) {
   if (!elf || ::elf_kind(elf.get()) != ELF_K_ELF || ::gelf_getehdr(elf.get(), &header) == nullptr)
     return fail(malformed(path, "it is not an ELF file"));
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
-    return fail(malformed(path, "it is not for x86-64"));
+    return fail(malformed(path, "it is for " + target::machine_name(header.e_machine) + ", probes are read of x86-64"));
   return elf;
 }
 

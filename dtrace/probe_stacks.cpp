@@ -3,30 +3,22 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "target/isa_x86_64.h"
+
 namespace jtrace::dtrace {
 namespace {
 
+// The words of `Register`s, in their order.
+constexpr target::x86_64::Word kWordOf[kRegisterCount] = {
+    target::x86_64::kRax, target::x86_64::kRcx, target::x86_64::kRdx, target::x86_64::kRbx,
+    target::x86_64::kRsp, target::x86_64::kRbp, target::x86_64::kRsi, target::x86_64::kRdi,
+    target::x86_64::kR8,  target::x86_64::kR9,  target::x86_64::kR10, target::x86_64::kR11,
+    target::x86_64::kR12, target::x86_64::kR13, target::x86_64::kR14, target::x86_64::kR15};
+
 target::Registers registers_of(const CopiedStack& stack) {
-  const auto in = [&](Register number) { return stack.registers[static_cast<std::size_t>(number)]; };
   target::Registers registers;
-  user_regs_struct& values = registers.values;
-  values.rax = in(Register::kRax);
-  values.rcx = in(Register::kRcx);
-  values.rdx = in(Register::kRdx);
-  values.rbx = in(Register::kRbx);
-  values.rsp = in(Register::kRsp);
-  values.rbp = in(Register::kRbp);
-  values.rsi = in(Register::kRsi);
-  values.rdi = in(Register::kRdi);
-  values.r8 = in(Register::kR8);
-  values.r9 = in(Register::kR9);
-  values.r10 = in(Register::kR10);
-  values.r11 = in(Register::kR11);
-  values.r12 = in(Register::kR12);
-  values.r13 = in(Register::kR13);
-  values.r14 = in(Register::kR14);
-  values.r15 = in(Register::kR15);
-  values.rip = stack.pc();
+  for (std::size_t i = 0; i < kRegisterCount; ++i) registers.words[kWordOf[i]] = stack.registers[i];
+  registers.words[target::x86_64::kRip] = stack.pc();
   return registers;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "target/isa_x86_64.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -24,26 +25,12 @@ void read_kernel_chain(ByteReader& reader, SampleRecord& sample) {
 }
 
 // The order of asm/perf_regs.h.
-void read_registers(ByteReader& reader, user_regs_struct& values) {
-  const auto next = [&] { return reader.read<std::uint64_t>(); };
-  values = {};
-  values.rax = next();
-  values.rbx = next();
-  values.rcx = next();
-  values.rdx = next();
-  values.rsi = next();
-  values.rdi = next();
-  values.rbp = next();
-  values.rsp = next();
-  values.rip = next();
-  values.r8 = next();
-  values.r9 = next();
-  values.r10 = next();
-  values.r11 = next();
-  values.r12 = next();
-  values.r13 = next();
-  values.r14 = next();
-  values.r15 = next();
+void read_registers(ByteReader& reader, target::Registers& registers) {
+  using namespace target::x86_64;
+  registers = {};
+  for (const Word word :
+       {kRax, kRbx, kRcx, kRdx, kRsi, kRdi, kRbp, kRsp, kRip, kR8, kR9, kR10, kR11, kR12, kR13, kR14, kR15})
+    registers.words[word] = reader.read<std::uint64_t>();
 }
 
 }  // namespace
@@ -59,7 +46,7 @@ bool read_sample(std::span<const std::byte> body, SampleRecord& sample) {
   read_kernel_chain(reader, sample);
   const auto abi = reader.read<std::uint64_t>();
   sample.has_registers = abi == PERF_SAMPLE_REGS_ABI_64;
-  if (abi != PERF_SAMPLE_REGS_ABI_NONE) read_registers(reader, sample.registers.values);
+  if (abi != PERF_SAMPLE_REGS_ABI_NONE) read_registers(reader, sample.registers);
   const auto size = reader.read<std::uint64_t>();
   sample.stack = reader.read_bytes(size);
   sample.stack_is_full = true;

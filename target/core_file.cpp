@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "target/core_writer.h"
+#include "target/isa_aarch64.h"
 #include "target/unpack.h"
 
 namespace jtrace::target {
@@ -21,6 +22,7 @@ namespace {
 constexpr std::uint32_t kNoteFile = 0x46494c45;     // NT_FILE
 constexpr std::uint32_t kNoteSiginfo = 0x53494749;  // NT_SIGINFO
 constexpr std::size_t kMaxSegments = 4u << 20;
+constexpr std::uint64_t kAddressSpaceBit = 1ull << 55;  // tells user addresses from the kernel's; never a signature
 
 // The part of `bytes` from `offset` on, at most `size`.
 std::span<const std::byte> clipped(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t size) {
@@ -44,6 +46,15 @@ std::string text_of(const char* text, std::size_t limit) { return {text, ::strnl
 
 std::string_view chars_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+constexpr const char* kReadable = "; only cores of 64-bit x86-64 and AArch64 processes are read";
+
+// The machine's place in the header is the same in files of 32 bits.
+std::string machine_at(std::span<const std::byte> bytes) {
+  Elf32_Half machine = 0;
+  copy_at(bytes, offsetof(Elf32_Ehdr, e_machine), machine);
+  return machine_name(machine);
 }
 
 bool is_own(std::span<const std::byte> name) { return chars_of(name).starts_with(OwnCoreNote::kName); }
@@ -158,13 +169,16 @@ Result<> CoreFile::parse_headers() {
   const auto bytes = bytes_.get();
   Elf64_Ehdr header{};
   if (bytes.size() > EI_CLASS && bytes[EI_CLASS] == std::byte{ELFCLASS32})
-    return fail(not_a_core(path_, "this is a 32-bit ELF file; only cores of x86-64 processes are read"));
+    return fail(not_a_core(path_, "this is a 32-bit ELF file of " + machine_at(bytes) + kReadable));
   if (!copy_at(bytes, 0, header))
     return fail(ErrorCategory::kMalformed,
                 path_ + ": the ELF header is cut off after " + std::to_string(bytes.size()) + " bytes");
-  if (header.e_machine != EM_X86_64)
-    return fail(not_a_core(path_, "this is an ELF file of machine " + std::to_string(header.e_machine) +
-                                      "; only cores of x86-64 processes are read"));
+  const auto isa = isa_of_machine(header.e_machine);
+  if (!isa || header.e_ident[EI_DATA] != ELFDATA2LSB)
+    return fail(not_a_core(path_, "this is a" + std::string(isa ? " big-endian" : "n") + " ELF file of " +
+                                      machine_name(header.e_machine) + kReadable));
+  isa_ = *isa;
+  signature_bits_ = traits_of(isa_).signature_bits;
   if (header.e_type != ET_CORE)
     return fail(not_a_core(path_, "this is an ELF file but not a core (e_type " + std::to_string(header.e_type) + ")"));
   std::uint64_t count = header.e_phnum;
@@ -231,14 +245,13 @@ const std::string* CoreFile::own_note(std::uint32_t type) const {
 }
 
 void CoreFile::parse_note(std::uint32_t type, std::span<const std::byte> content) {
-  if (elf_prstatus status{}; type == NT_PRSTATUS && copy_at(content, 0, status)) {
-    ThreadRegisters thread;
-    thread.tid = status.pr_pid;
-    thread.signal = status.pr_cursig;
-    thread.cpu_ns = nanoseconds(status.pr_utime) + nanoseconds(status.pr_stime);
-    static_assert(sizeof status.pr_reg == sizeof thread.registers.values);
-    std::memcpy(&thread.registers.values, &status.pr_reg, sizeof thread.registers.values);
-    threads_.push_back(thread);
+  if (type == NT_PRSTATUS) {
+    parse_thread_note(content);
+  } else if (type == aarch64::kNotePacMask && isa_ == Isa::kAarch64) {
+    ByteReader reader(content);
+    (void)reader.read<std::uint64_t>();  // of pointers to data
+    const auto code = reader.read<std::uint64_t>();
+    if (!reader.failed()) signature_bits_ = code & ~kAddressSpaceBit;
   } else if (elf_prpsinfo info{}; type == NT_PRPSINFO && copy_at(content, 0, info)) {
     pid_ = info.pr_pid;
     uid_ = info.pr_uid;
@@ -255,6 +268,21 @@ void CoreFile::parse_note(std::uint32_t type, std::span<const std::byte> content
   } else if (type == kNoteSiginfo && !signal_) {
     parse_signal_note(content);
   }
+}
+
+// Up to the registers, elf_prstatus is the same on all machines.
+void CoreFile::parse_thread_note(std::span<const std::byte> content) {
+  const IsaTraits& traits = traits_of(isa_);
+  elf_prstatus status{};
+  if (content.size() < traits.prstatus_size) return;
+  std::memcpy(&status, content.data(), offsetof(elf_prstatus, pr_reg));
+  ThreadRegisters thread{.registers = {.words = {}, .isa = isa_}};
+  thread.tid = status.pr_pid;
+  thread.signal = status.pr_cursig;
+  thread.cpu_ns = nanoseconds(status.pr_utime) + nanoseconds(status.pr_stime);
+  std::memcpy(thread.registers.words.data(), content.data() + offsetof(elf_prstatus, pr_reg),
+              traits.register_words * 8);
+  threads_.push_back(thread);
 }
 
 void CoreFile::parse_file_note(std::span<const std::byte> content) {

@@ -1,4 +1,4 @@
-// CoreFile: an ELF core of an x86-64 Linux process, written by the kernel or by gdb's gcore.
+// CoreFile: an ELF core of a 64-bit Linux process of any Isa, written by the kernel or by gdb's gcore.
 //
 // The whole file is mapped (zstd and lz4 are decompressed first, target/unpack.h). Parts beyond its end (a truncated
 // core) are left out and counted. Only the notes are copied. Nothing in the file is trusted: offsets and counts are
@@ -65,6 +65,9 @@ class CoreFile {
   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& auxv() const { return auxv_; }
   // The text of a note that this program wrote (target/core_writer.h); null if there is none of this type.
   const std::string* own_note(std::uint32_t type) const;
+  Isa isa() const { return isa_; }
+  // Bits of a return address that are not part of the address but of its signature.
+  std::uint64_t signature_bits() const { return signature_bits_; }
   pid_t pid() const { return pid_; }
   uid_t uid() const { return uid_; }
   const std::string& program() const { return program_; }      // pr_fname: at most 15 bytes
@@ -101,6 +104,7 @@ class CoreFile {
   void add_segment(const void* header);
   void parse_notes(std::span<const std::byte> notes);
   void parse_note(std::uint32_t type, std::span<const std::byte> content);
+  void parse_thread_note(std::span<const std::byte> content);
   void parse_file_note(std::span<const std::byte> content);
   void parse_signal_note(std::span<const std::byte> content);
 
@@ -112,6 +116,8 @@ class CoreFile {
   std::optional<CoreSignal> signal_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> auxv_;
   std::map<std::uint32_t, std::string> own_notes_;
+  Isa isa_ = kNativeIsa;
+  std::uint64_t signature_bits_ = 0;
   pid_t pid_ = 0;
   uid_t uid_ = 0;
   std::string program_, arguments_;

@@ -1,10 +1,12 @@
 #include "target/core_memory.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/file.h"
 #include "target/elf_image.h"
@@ -110,7 +112,6 @@ const CoreMemory::MappedFile& CoreMemory::file_of(const std::string& path) {
 }
 
 Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) {
-  JTRACE_RETURN_IF_ERROR(check_identity(path));
   const std::string local = local_path(path);
   UniqueFd fd;
   if (!options_.sysroot.empty() && local != options_.libjvm) {
@@ -129,7 +130,28 @@ Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) {
   if (at == MAP_FAILED) return fail(system_error("cannot map", local));
   file.bytes = static_cast<const std::byte*>(at);
   file.usable = true;
+  if (auto machine = check_machine(file, local); !machine) {
+    ::munmap(at, file.size);
+    return fail(std::move(machine.error()));
+  }
+  if (auto same = check_identity(path); !same) {
+    ::munmap(at, file.size);
+    return fail(std::move(same.error()));
+  }
   return file;
+}
+
+Result<> CoreMemory::check_machine(const MappedFile& file, const std::string& path) const {
+  Elf64_Ehdr header{};
+  if (file.size < sizeof header) return {};
+  std::memcpy(&header, file.bytes, sizeof header);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine == traits_of(core_.isa()).machine)
+    return {};
+  return fail(Error{.category = ErrorCategory::kMalformed,
+                    .text = "this file is for " + machine_name(header.e_machine) + ", the core is of a process of " +
+                            std::string(traits_of(core_.isa()).name),
+                    .path = path,
+                    .help = "give the files of the machine it ran on (--sysroot, --libjvm)"});
 }
 
 // Compares the build id of the dumped first page with the file's. At this point pieces_ holds only the core's own

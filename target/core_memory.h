@@ -73,6 +73,7 @@ class CoreMemory final : public MemoryReader {
   const MappedFile& file_of(const std::string& path);
   Result<MappedFile> map_file(const std::string& path);
   Result<> check_identity(const std::string& path) const;
+  Result<> check_machine(const MappedFile& file, const std::string& path) const;
   const Piece* find(Address address) const;
   void note_hole(Address address) const;
 

@@ -67,8 +67,8 @@ std::string thread_note(const CoreProcess& process, const CoreThread& thread) {
   status.pr_sid = process.session;
   set_time(status.pr_utime, thread.user_ns);
   set_time(status.pr_stime, thread.system_ns);
-  static_assert(sizeof status.pr_reg == sizeof thread.registers.registers.values);
-  std::memcpy(&status.pr_reg, &thread.registers.registers.values, sizeof status.pr_reg);
+  static_assert(sizeof status.pr_reg <= sizeof thread.registers.registers.words);
+  std::memcpy(&status.pr_reg, thread.registers.registers.words.data(), sizeof status.pr_reg);
   status.pr_fpvalid = !thread.floats.empty();
   return std::string(text_of(status));
 }
@@ -186,7 +186,7 @@ class Encoder {
     header.e_ident[EI_DATA] = ELFDATA2LSB;
     header.e_ident[EI_VERSION] = EV_CURRENT;
     header.e_type = ET_CORE;
-    header.e_machine = EM_X86_64;
+    header.e_machine = traits_of(kNativeIsa).machine;
     header.e_version = EV_CURRENT;
     header.e_phoff = sizeof header;
     header.e_ehsize = sizeof header;

@@ -35,8 +35,11 @@ Result<ElfImage> ElfImage::from_fd(UniqueFd fd, std::string path) {
   GElf_Ehdr header{};
   if (!image.elf_ || ::elf_kind(image.elf_.get()) != ELF_K_ELF || !::gelf_getehdr(image.elf_.get(), &header))
     return fail(malformed(image.path_, "not an ELF file"));
-  if (header.e_machine != EM_X86_64 || ::gelf_getclass(image.elf_.get()) != ELFCLASS64)
-    return fail(malformed(image.path_, "not an ELF file of x86-64"));
+  const auto isa = isa_of_machine(header.e_machine);
+  if (!isa || ::gelf_getclass(image.elf_.get()) != ELFCLASS64)
+    return fail(malformed(image.path_,
+                          "not a 64-bit ELF file of x86-64 or AArch64 but one of " + machine_name(header.e_machine)));
+  image.isa_ = *isa;
   std::size_t count = 0;
   if (::elf_getphdrnum(image.elf_.get(), &count) != 0) return fail(malformed(image.path_, "no program headers"));
   for (std::size_t i = 0; i < count; ++i) {

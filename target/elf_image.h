@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "target/isa.h"
 #include "target/loaded_image.h"
 
 struct Elf;
@@ -32,6 +33,7 @@ class ElfImage {
   static Result<ElfImage> from_fd(UniqueFd fd, std::string path);
 
   const std::string& path() const { return path_; }
+  Isa isa() const { return isa_; }
   const std::string& build_id() const { return build_id_; }  // lower case hex; "" if it has none
   // The file name in .gnu_debuglink; "" if there is none.
   std::string debug_link() const;
@@ -56,6 +58,7 @@ class ElfImage {
   UniqueFd fd_;
   std::unique_ptr<Elf, EndElf> elf_;
   std::string build_id_;
+  Isa isa_ = kNativeIsa;
   std::vector<ImageSegment> segments_;
   mutable std::vector<ElfSymbol> symbols_;
   mutable bool symbols_read_ = false;

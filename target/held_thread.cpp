@@ -48,10 +48,7 @@ std::optional<Registers> parse_syscall(std::string_view text) {
   if (words.size() != 3 && words.size() != 9) return std::nullopt;
   const auto sp = hexadecimal(words[words.size() - 2]), pc = hexadecimal(words.back());
   if (!sp || !pc || *sp == 0) return std::nullopt;
-  Registers registers;
-  registers.values.rsp = *sp;
-  registers.values.rip = *pc;
-  return registers;
+  return Registers::at(kNativeIsa, *pc, *sp);
 }
 
 std::optional<Registers> registers_if_blocked(const Process& process, pid_t tid) {

@@ -48,6 +48,7 @@ Result<> LoadedImage::read_headers() {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMaxHeaders)
     return fail(malformed("no 64-bit ELF image", base_));
+  machine_ = header.e_machine;
   std::vector<Elf64_Phdr> table(header.e_phnum);
   JTRACE_RETURN_IF_ERROR(memory_->read_exactly(base_ + header.e_phoff, std::as_writable_bytes(std::span(table))));
   for (const Elf64_Phdr& from : table)

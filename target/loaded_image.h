@@ -29,6 +29,7 @@ class LoadedImage {
 
   Address base() const { return base_; }
   Address bias() const { return bias_; }                     // address = p_vaddr + bias
+  std::uint16_t machine() const { return machine_; }         // e_machine
   const std::string& build_id() const { return build_id_; }  // lower case hex; "" if it has none
   const std::vector<ImageSegment>& segments() const { return segments_; }
   Address end() const;  // first address after the last segment
@@ -50,6 +51,7 @@ class LoadedImage {
   const MemoryReader* memory_;
   Address base_;
   Address bias_ = 0;
+  std::uint16_t machine_ = 0;
   std::string build_id_;
   std::vector<ImageSegment> segments_;
   Address eh_frame_header_ = 0;

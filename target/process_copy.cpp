@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 #include <unistd.h>
 
 #include <algorithm>

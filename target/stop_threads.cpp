@@ -187,7 +187,7 @@ Result<> StoppedThreads::read_registers() {
     ThreadRegisters thread;
     thread.tid = traced.tid;
     thread.signal = traced.signal;
-    iovec into{&thread.registers.values, sizeof thread.registers.values};
+    iovec into{thread.registers.words.data(), traits_of(kNativeIsa).register_words * sizeof(std::uint64_t)};
     if (::ptrace(PTRACE_GETREGSET, traced.tid, reinterpret_cast<void*>(NT_PRSTATUS), &into) == 0)
       threads_.push_back(thread);
   }

@@ -85,6 +85,7 @@ Result<std::unique_ptr<Target>> Target::open_core(const std::string& path, const
 Result<std::unique_ptr<Target>> Target::of_core(CoreFile core, const CoreFileOptions& options) {
   std::unique_ptr<Target> target(new Target);
   target->core_.emplace(std::move(core));
+  target->signature_bits_ = target->core_->signature_bits();
   target->mappings_ = mappings_of(*target->core_);
   auto memory = std::make_unique<CoreMemory>(*target->core_, options);
   target->core_memory_ = memory.get();
@@ -123,6 +124,13 @@ Result<> Target::find_libjvm() {
     if (core_memory_ && error.help.empty()) error.help = "give the file with --libjvm or --sysroot";
     return fail(std::move(error));
   }
+  if (image->machine() != traits_of(isa()).machine)
+    return fail(Error{.category = ErrorCategory::kNotAttachable,
+                      .text = "its libjvm.so is for " + machine_name(image->machine()) + ", " +
+                              (core_ ? "the core is of a process of " : "this program reads live JVMs of ") +
+                              std::string(traits_of(isa()).name),
+                      .path = libjvm_mapping_.path,
+                      .help = core_ ? "" : "an emulated JVM is read from a core of its machine"});
   libjvm_.emplace(std::move(*image));
   return {};
 }

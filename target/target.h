@@ -31,8 +31,11 @@ class Target {
   const CoreFile* core() const { return core_ ? &*core_ : nullptr; }          // null for a live process
   const CoreMemory* core_memory() const { return core_memory_; }
   const ProcessMemory* process_memory() const { return process_memory_; }  // null for a core
-  pid_t nspid() const;                                                     // in its innermost pid namespace
-  const std::vector<Mapping>& mappings() const { return mappings_; }       // by address
+  Isa isa() const { return core_ ? core_->isa() : kNativeIsa; }
+  // A return address without its signature (pointer authentication).
+  Address code_address(Address pc) const { return pc & ~signature_bits_; }
+  pid_t nspid() const;                                                // in its innermost pid namespace
+  const std::vector<Mapping>& mappings() const { return mappings_; }  // by address
   // For a live process, which loads and unloads libraries. Pointers into mappings() become invalid.
   Result<> read_mappings_again();
   const Mapping& libjvm_mapping() const { return libjvm_mapping_; }
@@ -54,6 +57,7 @@ class Target {
   const CoreMemory* core_memory_ = nullptr;
   const ProcessMemory* process_memory_ = nullptr;
   std::vector<Mapping> mappings_;
+  std::uint64_t signature_bits_ = 0;
   Mapping libjvm_mapping_;
   std::optional<LoadedImage> libjvm_;
 };

@@ -40,7 +40,7 @@ struct ScopeMonitor {
   enum class Place {
     kStack,         // `offset` bytes from the frame's unextended sp
     kStackNarrow,   // the same, a compressed reference
-    kFramePointer,  // in rbp, the only register that compiled code preserves over calls
+    kFramePointer,  // in the frame pointer (rbp, x29), the only register that compiled code preserves over calls
     kFramePointerNarrow,
     kConstant,  // `offset` is an index into the oops of the code
     kUnknown,

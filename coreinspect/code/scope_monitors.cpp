@@ -10,7 +10,6 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::uint32_t kMaxMonitors = 1024;
-constexpr std::uint32_t kVmRegOfRbp = 10;  // two slots for each register, rbp has number 5 (vmreg_x86.hpp)
 
 // ScopeValue codes (debugInfo.cpp, from LOCATION_CODE on) of objects whose lock may really be taken.
 enum ScopeCode : std::uint32_t {
@@ -23,11 +22,12 @@ enum ScopeCode : std::uint32_t {
 
 // Location (location.hpp): bits 0 to 3 are the type, bit 4 is set for a register, the rest is the offset in 4-byte
 // units.
-ScopeMonitor at_location(const TypeDatabase& types, std::uint32_t location) {
+ScopeMonitor at_location(const Vm& vm, std::uint32_t location) {
+  const TypeDatabase& types = vm.types();
   ScopeMonitor monitor;
   using Place = ScopeMonitor::Place;
   const bool in_register = (location >> 4 & 1) != 0;
-  if (in_register && location >> 5 != kVmRegOfRbp) return monitor;
+  if (in_register && location >> 5 != vm.quirks().machine.frame_pointer_vmreg) return monitor;
   monitor.offset = (location >> 5) * 4;
   const std::int64_t type = location & 15;
   if (type == types.constant("Location::oop").value_or(-1))
@@ -56,7 +56,7 @@ Result<std::vector<ScopeMonitor>> CodeCache::monitors(const CodeBlob& blob, cons
     const std::uint32_t code = reader.next();
     ScopeMonitor monitor;
     if (code == kLocation) {
-      monitor = at_location(vm_->types(), reader.next());
+      monitor = at_location(*vm_, reader.next());
     } else if (code == kConstantOop) {
       monitor.place = ScopeMonitor::Place::kConstant;
       monitor.offset = reader.next();

@@ -74,7 +74,7 @@ class ThreadReader {
     const Walk walk = walker.walk(java, registers);
     keep_frames(walk, thread);
     // The registers of a thread that runs in Java belong to its innermost frame.
-    if (registers && java.last_sp == 0 && !thread.frames.empty()) add_registers(registers->values, thread);
+    if (registers && java.last_sp == 0 && !thread.frames.empty()) add_registers(*registers, thread);
     return !walk.incomplete();
   }
 
@@ -91,10 +91,10 @@ class ThreadReader {
     }
   }
 
-  void add_registers(const user_regs_struct& values, DumpThread& thread) {
-    for (const std::uint64_t value :
-         {values.rax, values.rbx, values.rcx, values.rdx, values.rsi, values.rdi, values.rbp, values.r8, values.r9,
-          values.r10, values.r11, values.r12, values.r13, values.r14, values.r15}) {
+  void add_registers(const target::Registers& registers, DumpThread& thread) {
+    const target::IsaTraits& traits = registers.traits();
+    for (std::size_t i = traits.first_general; i <= traits.last_general; ++i) {
+      const std::uint64_t value = registers.words[i];
       candidate(thread, 0, value);
       if (access_.shape().compressed_oops) narrow_candidate(thread, 0, static_cast<std::uint32_t>(value));
     }
@@ -108,7 +108,7 @@ class ThreadReader {
   void scan_interpreted(const Frame& frame, std::uint32_t index, DumpThread& thread) {
     // In a stack chunk the collector may have compressed the references.
     const bool narrow = thread.is_virtual && access_.shape().compressed_oops;
-    const auto locals = slot(frame.fp, vm_.quirks().interpreter_bcp + 1);
+    const auto locals = slot(frame.fp, vm_.quirks().machine.bcp + 1);
     const std::uint64_t count = std::min<std::uint64_t>(frame.method->max_locals, kMaxLocals);
     if (locals && count > 0) {
       // An address up to 17, later words from fp.
@@ -117,12 +117,12 @@ class ThreadReader {
           words > -(1 << 20) && words < (1 << 20) ? frame.fp + static_cast<Address>(words * 8) : *locals;
       scan(first - (count - 1) * 8, first + 8, narrow, index, thread);
     }
-    const int top = vm_.quirks().interpreter_initial_sp;
+    const int top = vm_.quirks().machine.initial_sp;
     scan(frame.sp, frame.fp + static_cast<Address>(static_cast<std::int64_t>(top) * 8), narrow, index, thread);
   }
 
   void scan_compiled(const Frame& frame, std::uint32_t index, DumpThread& thread) {
-    candidate(thread, index, frame.fp);  // rbp, which compiled code preserves over calls
+    candidate(thread, index, frame.fp);  // the one register that compiled code preserves over calls
     if (access_.shape().compressed_oops) narrow_candidate(thread, index, static_cast<std::uint32_t>(frame.fp));
     const auto blob = code_ ? code_->find(frame.pc) : Result<std::optional<CodeBlob>>();
     if (!blob || !*blob) return;

@@ -45,6 +45,7 @@ void ObjectModel::find_z() {
   if (!z) return;
   oops_.z_offset_mask = z->offset_mask();
   oops_.z_good_mask = z->good_mask();
+  oops_.z_pointer_shift = vm_.quirks().machine.z_pointer_shift;
   oops_.colour = z->generational() ? OopCoding::Colour::kShifted : OopCoding::Colour::kMasked;
   z_ = *z;
   if (ZForwardings forwardings(*z); forwardings.known()) forwardings_ = forwardings;

@@ -34,6 +34,8 @@ struct OopCoding {
   std::uint64_t z_offset_mask = 0;  // kMasked: bits of the address within the heap
   std::uint64_t z_good_mask = 0;    // kMasked: the colour that is good now; kShifted: the remapped bit that is good now
 
+  std::uint32_t z_pointer_shift = 0;  // kShifted: bits below the address; 0: the remapped bit that is set tells
+
   // These functions return 0 for null.
   target::Address from_narrow(std::uint32_t narrow) const {
     return narrow == 0 ? 0 : base + (target::Address{narrow} << (shift & 63));
@@ -91,9 +93,10 @@ struct OopCoding {
   }
 
   // The remapped bit that is set (one of four) gives the position of the address, whatever colour is good now
-  // (ZPointer, zAddress.hpp: ZPointerRemappedShift is 12 on x86-64; the address begins after the set bit). A reference
-  // without a colour is treated as the load barrier treats it.
+  // (ZPointer, zAddress.hpp: ZPointerRemappedShift; where no fixed number of bits is below the address, it begins after
+  // the set bit). A reference without a colour is treated as the load barrier treats it.
   std::uint64_t shift_of(std::uint64_t raw) const {
+    if (z_pointer_shift != 0) return z_pointer_shift;
     const auto its = static_cast<unsigned>(raw >> kRemappedShift & 15);
     const auto good = static_cast<unsigned>(z_good_mask >> kRemappedShift & 15);
     const unsigned bit = std::has_single_bit(its) ? its : good;

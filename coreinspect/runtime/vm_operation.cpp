@@ -112,7 +112,7 @@ std::string VmOperations::name(const VmOperation& operation) const {
 std::string VmOperations::name_by_type(Address vtable) const {
   const int slot = vm_->quirks().vm_operation_type_slot;
   const target::MemoryReader& memory = vm_->memory();
-  if (slot < 0) return "";
+  if (slot < 0 || vm_->target().isa() != target::Isa::kX86_64) return "";  // constant_returned_by() knows no other
   const auto function = memory.read<Address>(vtable + static_cast<Address>(slot) * sizeof(Address));
   if (!function || !in_libjvm(vm_->target(), *function)) return "";
   const auto code = memory.read<std::array<std::byte, 16>>(*function);

@@ -42,16 +42,15 @@ class Facts {
 };
 
 // A JVM that crashes aborts itself in its signal handler. The signal that began it is on the stack of the crashed
-// thread, after the ucontext of the signal frame (rt_sigframe, arch/x86/include/asm/sigframe.h).
+// thread, in the signal frame.
 std::optional<siginfo_t> first_signal(const Inspection& inspection, const target::Registers& registers) {
-  constexpr std::uint64_t kUcontext = 304;  // the kernel's: flags, link, stack, sigcontext, sigmask
   const auto code = inspection.code();
   const NativeUnwinder unwinder(inspection.target(), inspection.vm().memory(),
                                 [&](Address pc) { return code && (*code)->contains(pc); });
   std::optional<siginfo_t> found;
   for (const NativeFrame& frame : unwinder.walk(registers, true, 0).frames) {
-    if (!frame.signal) continue;
-    const auto info = inspection.vm().memory().read<siginfo_t>(frame.sp + kUcontext);
+    if (!frame.signal || frame.siginfo == 0) continue;
+    const auto info = inspection.vm().memory().read<siginfo_t>(frame.siginfo);
     if (info && info->si_signo > 0 && info->si_signo < NSIG) found = *info;  // the outermost came first
   }
   return found;

@@ -39,10 +39,10 @@ Result<std::uint64_t> FrameLocals::value(const Frame& frame, std::uint32_t slot,
 
 // The first local is at the highest address. It must not be inside the frame's own fixed part, nor out of its reach.
 Result<Address> FrameLocals::locals_of(const Frame& frame) const {
-  const auto method = vm_.memory().read<Address>(slot_at(frame.fp, vm_.quirks().interpreter_method));
+  const auto method = vm_.memory().read<Address>(slot_at(frame.fp, vm_.quirks().machine.method));
   if (!method || *method != frame.method->address) return fail(unavailable("the frame is being made"));
-  // The slot after that of the bytecode pointer (frame_x86.hpp): an address, from 21 on the distance from fp in words.
-  const auto raw = vm_.memory().read<std::uint64_t>(slot_at(frame.fp, vm_.quirks().interpreter_bcp + 1));
+  // The slot after that of the bytecode pointer (MachineRules): an address, from 21 on the distance from fp in words.
+  const auto raw = vm_.memory().read<std::uint64_t>(slot_at(frame.fp, vm_.quirks().machine.bcp + 1));
   if (!raw) return fail(unavailable("memory is missing"));
   const Address locals = *raw < kMaxDistance ? frame.fp + *raw * kWord : *raw;
   const Address lowest = frame.fp + kWord + Address{frame.method->max_locals} * kWord;

@@ -1,6 +1,6 @@
 // FrameLocals: values of the local variables of Java frames, slot by slot.
 //
-// Interpreted frames: frame_x86.hpp and templateInterpreterGenerator of 8 to 27. A slot has no type of its own: the
+// Interpreted frames: MachineRules and templateInterpreterGenerator of 8 to 27. A slot has no type of its own: the
 // caller names it, by the LocalVariableTable of the method. What is not known to be right is not given: then the
 // error's text says why. Borrows the models. Threads: one at a time.
 #pragma once

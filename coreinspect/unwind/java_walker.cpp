@@ -29,16 +29,23 @@ FrameStart running_at(const target::Registers& registers) {
   return {.pc = registers.pc(),
           .sp = registers.sp(),
           .fp = registers.fp(),
-          .bcp = registers.r13(),
+          .bcp = registers.bytecodes(),
           .running = true,
-          .rax = registers.values.rax,
-          .rbx = registers.values.rbx};
+          .link = registers.link(),
+          .method = registers.method(),
+          .sender_sp = registers.sender_sp()};
 }
 
 FrameStart JavaWalker::anchor_of(const JavaThread& thread) const {
   FrameStart start{.pc = thread.last_pc, .sp = thread.last_sp, .fp = thread.last_fp};
-  if (start.sp != 0 && start.pc == 0) start.pc = word(start.sp - kWord).value_or(0);
+  if (start.sp != 0 && start.pc == 0) start.pc = return_address(start.sp - kWord).value_or(0);
   return start;
+}
+
+// Each return address that is read from a stack or a chunk may be signed.
+Result<Address> JavaWalker::return_address(Address at) const {
+  JTRACE_ASSIGN_OR_RETURN(const Address pc, word(at));
+  return vm_.target().code_address(pc);
 }
 
 // In a chunk the saved frame pointer of an interpreted frame is a distance from its slot.
@@ -89,7 +96,16 @@ bool JavaWalker::is_end_of_chunk(const StackRange& stack, const Position& at) co
 
 JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart start) const {
   Segment segment;
-  Position at{start.pc, start.sp, start.sp, start.fp, start.bcp, start.running, start.rax, start.rbx, start.attempt};
+  Position at{.pc = start.pc,
+              .sp = start.sp,
+              .unextended_sp = start.sp,
+              .fp = start.fp,
+              .bcp = start.bcp,
+              .running = start.running,
+              .link = start.link,
+              .method = start.method,
+              .sender_sp = start.sender_sp,
+              .attempt = start.attempt};
   const auto stop = [&](const Error& error) { segment.stopped = error.message(); };
   while (segment.frames.size() < kMaxFrames) {
     const Address before = at.sp;
@@ -107,10 +123,11 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
       stop(stepped.error());
       return segment;
     }
+    const bool may_stay = at.running && vm_.quirks().machine.calls_by_link;
     at.running = false;
     at.bcp = 0;
     if (stack.in_heap && is_end_of_chunk(stack, at)) return segment;
-    if (at.sp <= before || !stack.contains(at.sp)) {
+    if (at.sp < before || (at.sp == before && !may_stay) || !stack.contains(at.sp)) {
       segment.beyond = at.sp >= stack.high;
       stop(malformed("the next frame is not further up on the thread's stack", at.sp));
       return segment;
@@ -130,10 +147,10 @@ Result<> JavaWalker::step(const StackRange& stack, Position& at, Segment& segmen
 }
 
 TopFrame::At JavaWalker::top_of(const StackRange& stack, const Position& at) const {
-  return {.pc = at.pc, .sp = at.sp, .fp = at.fp, .rax = at.rax, .r13 = at.bcp, .high = stack.high};
+  return {.pc = at.pc, .sp = at.sp, .fp = at.fp, .link = at.link, .sender_sp = at.sender_sp, .high = stack.high};
 }
 
-// A running method may not have built its frame yet, or have removed it: then its Method* is in rbx.
+// A running method may not have built its frame yet, or have removed it: then its Method* is in a register.
 Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Segment& segment) const {
   if (!at.running || at.attempt == 0) {
     if (at.running) segment.attempts = kMaxAttempts;
@@ -142,7 +159,7 @@ Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Seg
   const auto callers = top_.callers_without_frame(top_of(stack, at));
   segment.attempts = callers.size() + 1;
   Frame frame{.kind = FrameKind::kStub, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "Interpreter"};
-  if (const auto method = methods_.method(at.rbx); method)
+  if (const auto method = methods_.method(at.method); method)
     frame = {.kind = FrameKind::kInterpreted, .method = *method, .bci = 0, .pc = at.pc, .sp = at.sp, .fp = at.fp};
   segment.frames.push_back(std::move(frame));
   if (at.attempt > callers.size()) return fail(malformed("the caller of the interpreter is not known", at.pc));
@@ -153,7 +170,8 @@ Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Seg
 // Java was called from the VM: the frames below it, if any, stand in the anchor that the call wrapper saved.
 Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
   segment.frames.push_back({.kind = FrameKind::kEntry, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "call_stub"});
-  const auto words = vm_.types().constant("frame::entry_frame_call_wrapper_offset").value_or(-6);
+  const auto words =
+      vm_.types().constant("frame::entry_frame_call_wrapper_offset").value_or(vm_.quirks().machine.entry_wrapper);
   JTRACE_ASSIGN_OR_RETURN(const Address wrapper, word(slot(at.fp, static_cast<int>(words))));
   const auto anchor = vm_.types().offset("JavaCallWrapper", "_anchor");
   if (!anchor) return fail(Vm::no_field("JavaCallWrapper", "_anchor"));
@@ -162,34 +180,34 @@ Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
   if (next.sp != 0) {
     JTRACE_ASSIGN_OR_RETURN(next.pc, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_pc"));
     JTRACE_ASSIGN_OR_RETURN(next.fp, vm_.read_pointer(wrapper + *anchor, "JavaFrameAnchor", "_last_Java_fp"));
-    if (next.pc == 0) next.pc = word(next.sp - kWord).value_or(0);
+    if (next.pc == 0) next.pc = return_address(next.sp - kWord).value_or(0);
   }
   // The call stub's own frame is an ordinary frame with a frame pointer (StubGenerator::generate_call_stub).
   FrameStart& native = segment.native;
   JTRACE_ASSIGN_OR_RETURN(native.fp, word(at.fp));
-  JTRACE_ASSIGN_OR_RETURN(native.pc, word(at.fp + kWord));
+  JTRACE_ASSIGN_OR_RETURN(native.pc, return_address(at.fp + kWord));
   native.sp = at.fp + 2 * kWord;
   segment.at_entry = true;
   return {};
 }
 
-// The bytecode pointer of a stopped thread may still be in r13. In a chunk, a small number in its slot is the bci
-// itself.
+// The bytecode pointer of a stopped thread may still be in its register. In a chunk, a small number in its slot is the
+// bci itself.
 Result<int> JavaWalker::interpreted_bci(const StackRange& stack, const Position& at, const JavaMethod& method) const {
   const auto bci_of = [&](Address bcp) {
     return bcp >= method.code && bcp - method.code < method.code_size ? static_cast<int>(bcp - method.code) : -1;
   };
   if (method.is_native()) return 0;
   if (const int bci = bci_of(at.bcp); at.running && bci >= 0) return bci;
-  JTRACE_ASSIGN_OR_RETURN(const Address bcp, word(slot(at.fp, vm_.quirks().interpreter_bcp)));
+  JTRACE_ASSIGN_OR_RETURN(const Address bcp, word(slot(at.fp, vm_.quirks().machine.bcp)));
   if (stack.in_heap && bcp < method.code_size) return static_cast<int>(bcp);
   if (const int bci = bci_of(bcp); bci >= 0) return bci;
   return fail(malformed("an interpreted frame without a bytecode pointer", at.fp));
 }
 
 Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Segment& segment) const {
-  const JdkQuirks& quirks = vm_.quirks();
-  JTRACE_ASSIGN_OR_RETURN(const Address address, word(slot(at.fp, quirks.interpreter_method)));
+  const MachineRules& rules = vm_.quirks().machine;
+  JTRACE_ASSIGN_OR_RETURN(const Address address, word(slot(at.fp, rules.method)));
   auto method = methods_.method(address);
   if (!method) return fail(method.error().with_context("an interpreted frame without a method"));
   JTRACE_ASSIGN_OR_RETURN(const int bci, interpreted_bci(stack, at, **method));
@@ -198,9 +216,9 @@ Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Seg
   frame.in_chunk = stack.in_heap, frame.narrow = stack.narrow;
   segment.frames.push_back(std::move(frame));
   const Address fp = at.fp;
-  JTRACE_ASSIGN_OR_RETURN(const Address sender_sp, word(slot(fp, quirks.interpreter_sender_sp)));
+  JTRACE_ASSIGN_OR_RETURN(const Address sender_sp, word(slot(fp, rules.sender_sp)));
   at.unextended_sp = stack.in_heap ? fp + sender_sp * kWord : sender_sp;
-  JTRACE_ASSIGN_OR_RETURN(at.pc, word(fp + kWord));
+  JTRACE_ASSIGN_OR_RETURN(at.pc, return_address(fp + kWord));
   JTRACE_ASSIGN_OR_RETURN(at.fp, word(fp));
   at.sp = fp + 2 * kWord;
   return {};
@@ -216,7 +234,7 @@ std::vector<Address> JavaWalker::interpreted_locks(const StackRange& stack, Addr
   std::vector<Address> locks;
   const auto size = vm_.types().size_of("BasicObjectLock");
   const auto object = vm_.types().offset("BasicObjectLock", "_obj");
-  const Address bottom = slot(fp, vm_.quirks().interpreter_initial_sp);
+  const Address bottom = slot(fp, vm_.quirks().machine.initial_sp);
   const auto raw = word(bottom);
   if (!size || *size == 0 || !object || !raw) return locks;
   const auto words = static_cast<std::int64_t>(*raw);
@@ -238,7 +256,7 @@ Result<> JavaWalker::step_blob(const StackRange& stack, const CodeBlob& blob, Po
   if (at.running) return step_running(stack, blob, at, segment);
   if (blob.frame_size == 0) return step_stub(stack, blob, at);
   const Address sender = at.unextended_sp + Address{blob.frame_size} * kWord;
-  JTRACE_ASSIGN_OR_RETURN(const Address pc, word(sender - kWord));
+  JTRACE_ASSIGN_OR_RETURN(const Address pc, return_address(sender - kWord));
   JTRACE_ASSIGN_OR_RETURN(const Address fp, word(sender - 2 * kWord));
   at.move_to({.pc = pc, .sp = sender, .unextended_sp = sender, .fp = fp});
   return {};
@@ -260,7 +278,7 @@ Result<> JavaWalker::step_running(const StackRange& stack, const CodeBlob& blob,
 Result<> JavaWalker::step_stub(const StackRange& stack, const CodeBlob& blob, Position& at) const {
   if (at.fp < at.sp || !stack.contains(at.fp))
     return fail(malformed("code without a frame (" + blob.name + ")", at.pc));
-  JTRACE_ASSIGN_OR_RETURN(const Address pc, word(at.fp + kWord));
+  JTRACE_ASSIGN_OR_RETURN(const Address pc, return_address(at.fp + kWord));
   JTRACE_ASSIGN_OR_RETURN(const Address fp, word(at.fp));
   const Address sender = at.fp + 2 * kWord;
   at.move_to({.pc = pc, .sp = sender, .unextended_sp = sender, .fp = fp});

@@ -1,7 +1,8 @@
 // Java frames of one thread: interpreted, compiled with inlined calls, and the stubs and entry frames between them.
 //
-// Uses the rules of frame_x86.hpp, interpreterFrame and nmethod, JDK 8 to 27, over any MemoryReader. Every step
-// outwards must go up on the stack, so that a damaged stack ends the walk instead of a loop. Threads: one at a time.
+// Uses the rules of frame_*.hpp (MachineRules), interpreterFrame and nmethod, JDK 8 to 27, over any MemoryReader. Every
+// step outwards must go up on the stack, so that a damaged stack ends the walk instead of a loop. Threads: one at a
+// time.
 #pragma once
 
 #include <string>
@@ -35,9 +36,10 @@ struct Frame {
 
 struct FrameStart {
   Address pc = 0, sp = 0, fp = 0;
-  Address bcp = 0;           // r13 of a thread that runs in the interpreter; 0 where not known
-  bool running = false;      // from registers: pc is not a return address
-  Address rax = 0, rbx = 0;  // of one that runs: the interpreter and adapters have a return address and a Method* there
+  Address bcp = 0;       // of a thread that runs in the interpreter; 0 if it is not known
+  bool running = false;  // from registers: pc is not a return address
+  // Of one that runs, for the interpreter and adapters (target::Registers).
+  Address link = 0, method = 0, sender_sp = 0;
   // For code that runs: which of the possible callers to take (TopFrame); 0 is the most probable one.
   std::size_t attempt = 0;
 };
@@ -64,7 +66,11 @@ struct StackRange {
 class JavaWalker {
  public:
   JavaWalker(const MethodModel& methods, const ObjectModel& objects, const CodeCache& code)
-      : methods_(methods), objects_(objects), code_(code), vm_(methods.classes().vm()), top_(vm_.memory(), code) {}
+      : methods_(methods),
+        objects_(objects),
+        code_(code),
+        vm_(methods.classes().vm()),
+        top_(vm_.memory(), vm_.target(), code) {}
 
   // Starts at the thread's anchor, otherwise (in Java) at the given registers. Only Java frames: native frames between
   // two runs of them are skipped.
@@ -91,7 +97,7 @@ class JavaWalker {
   struct Position {
     Address pc = 0, sp = 0, unextended_sp = 0, fp = 0, bcp = 0;
     bool running = false;
-    Address rax = 0, rbx = 0;
+    Address link = 0, method = 0, sender_sp = 0;
     std::size_t attempt = 0;
     void move_to(const Caller& caller) {
       pc = caller.pc, sp = caller.sp, unextended_sp = caller.unextended_sp, fp = caller.fp;
@@ -116,6 +122,7 @@ class JavaWalker {
   Result<Address> lock_object(const StackRange& stack, const CodeBlob& blob, const ScopeMonitor& monitor,
                               const Position& at) const;
   Result<Address> word(Address at) const { return vm_.memory().read<Address>(at); }
+  Result<Address> return_address(Address at) const;
 
   const MethodModel& methods_;
   const ObjectModel& objects_;

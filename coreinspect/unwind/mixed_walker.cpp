@@ -41,6 +41,7 @@ Walk MixedWalker::attempt(const JavaThread& thread, const target::Registers& reg
                           std::size_t& attempts) const {
   State state;
   state.attempt = attempt;
+  state.registers.isa = registers.isa;
   state.stack = {thread.stack_base - thread.stack_size, thread.stack_base};
   if (thread.address != 0) state.anchor = java_.anchor_of(thread);
   if (code_.contains(registers.pc())) {
@@ -58,6 +59,20 @@ Walk MixedWalker::attempt(const JavaThread& thread, const target::Registers& reg
   return std::move(state.walk);
 }
 
+// The VM's mark is of the code to which native frames return: nothing is between them.
+bool MixedWalker::is_mark_of(const FrameStart& anchor, Address pc) const {
+  if (anchor.sp == 0) return false;
+  if (code_.in_interpreter(anchor.pc) || code_.in_interpreter(pc))
+    return code_.in_interpreter(anchor.pc) && code_.in_interpreter(pc);
+  const auto marked = code_.find(anchor.pc), found = code_.find(pc);
+  return marked && found && *marked && *found && (*marked)->address == (*found)->address;
+}
+
+// An interpreter's frame, and that of the call stub, is found by its frame pointer alone.
+bool MixedWalker::is_enough(const NativeWalk& part) const {
+  return part.sp_known || code_.in_interpreter(part.next.pc) || code_.is_call_stub_return(part.next.pc);
+}
+
 void MixedWalker::walk_native(State& state) const {
   const Address start = state.registers.sp();
   NativeWalk part = native_.walk(state.registers, state.exact, state.stack.high);
@@ -66,7 +81,10 @@ void MixedWalker::walk_native(State& state) const {
   while (!part.frames.empty() && beyond(part.frames.back().sp)) part.frames.pop_back();
   for (const NativeFrame& frame : part.frames) state.walk.frames.push_back(names_.frame_of(frame));
   state.next = State::Next::kDone;
-  if (part.end == NativeWalk::End::kGenerated && !beyond(part.next.sp)) {
+  if (part.end == NativeWalk::End::kGenerated && !part.sp_known && is_mark_of(state.anchor, part.next.pc) &&
+      state.go_on_at_anchor(start))
+    return;
+  if (part.end == NativeWalk::End::kGenerated && !beyond(part.next.sp) && is_enough(part)) {
     state.java = running_at(part.at_next);
     state.java.running = part.next.exact;
     // The mark has the frame pointer where it matters and call frame information might not.
@@ -80,7 +98,10 @@ void MixedWalker::walk_native(State& state) const {
     return;
   }
   if (part.end == NativeWalk::End::kBottom) state.walk.native_bottom = true;
-  else {
+  else if (part.end == NativeWalk::End::kGenerated) {
+    state.walk.stopped =
+        "generated code that was called without a mark of the VM: its frame cannot be told from frame records";
+  } else {
     state.walk.stopped = part.why;
     state.walk.beyond = part.beyond;
   }
@@ -104,10 +125,7 @@ void MixedWalker::walk_java(State& state) const {
     return;
   }
   if (!part.to_native) state.anchor = part.next;
-  state.registers = {};
-  state.registers.values.rip = part.native.pc;
-  state.registers.values.rsp = part.native.sp;
-  state.registers.values.rbp = part.native.fp;
+  state.registers = target::Registers::at(state.registers.isa, part.native.pc, part.native.sp, part.native.fp);
   state.exact = false;
   state.next = State::Next::kNative;
 }

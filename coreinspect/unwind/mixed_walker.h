@@ -1,4 +1,4 @@
-// MixedWalker: the whole stack of a thread: native frames by call frame information, Java frames by the VM's rules, in
+// MixedWalker: the whole stack of a thread: native frames by NativeUnwinder, Java frames by the VM's rules, in
 // the order in which they lie on the stack.
 //
 // From native to Java where unwinding arrives in generated code; from Java to native at an entry frame (a call from the
@@ -27,6 +27,8 @@ class MixedWalker {
                std::size_t& attempts) const;
   void walk_native(State& state) const;
   void walk_java(State& state) const;
+  bool is_mark_of(const FrameStart& anchor, Address pc) const;
+  bool is_enough(const NativeWalk& part) const;
 
   const JavaWalker& java_;
   const NativeUnwinder& native_;

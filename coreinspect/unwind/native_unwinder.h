@@ -1,14 +1,17 @@
-// NativeUnwinder: native frames of one thread, by libunwind over any MemoryReader.
+// NativeUnwinder: native frames of one thread, over any MemoryReader.
 //
-// Call frame information is read from the mapped images (.eh_frame_hdr and .eh_frame are loaded segments), so it works
-// on a snapshot and on a core. This class finds the image; libunwind searches its table. If an image has no such
-// information, the frame pointer is followed, and every step is checked: it must go up on the stack and lead to
-// executable memory. Ownership: borrows target and memory; keeps what it knows of images. Threads: one at a time.
+// x86-64: by libunwind, which gets call frame information from the mapped images (.eh_frame_hdr and .eh_frame are
+// loaded segments), so it works on a snapshot and on a core. This class finds the image; libunwind searches its table.
+// If an image has no such information, the frame pointer is followed. aarch64: by the frame records that x29 leads to,
+// which the machine's ABI asks each function to keep; signed return addresses lose their signature. Every step is
+// checked: it must go up on the stack and lead to executable memory. Ownership: borrows target and memory; keeps what
+// it knows of images. Threads: one at a time.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +22,9 @@ namespace jtrace::coreinspect {
 
 struct NativeFrame {
   target::Address pc = 0, sp = 0, fp = 0;
-  bool exact = false;   // pc is where the thread is (top, or below a signal frame), not a return address
-  bool signal = false;  // the kernel put it there to run a signal handler
+  bool exact = false;           // pc is where the thread is (top, or below a signal frame), not a return address
+  bool signal = false;          // the kernel put it there to run a signal handler
+  target::Address siginfo = 0;  // then: the siginfo_t on the stack; 0 if it was not found
 };
 
 struct NativeWalk {
@@ -35,6 +39,8 @@ struct NativeWalk {
   target::Registers at_next;  // as far as call frame information gives them
   std::string why;            // of kLost
   bool beyond = false;        // of kLost: the next frame is beyond `limit`
+  // False: next.sp and at_next's are not more than a lower limit. Frame records do not tell the size of a frame.
+  bool sp_known = true;
 };
 
 class NativeUnwinder {
@@ -57,6 +63,11 @@ class NativeUnwinder {
   };
   struct Space;
   friend struct UnwindAccess;
+  NativeWalk walk_call_frames(const target::Registers& from, bool exact, target::Address limit) const;
+  NativeWalk walk_frame_records(const target::Registers& from, bool exact, target::Address limit) const;
+  bool has_no_record(target::Address pc) const;
+  // By the tables of call frame information; nothing if there are none.
+  std::optional<target::Address> function_start(target::Address pc) const;
   const Module* module_of(target::Address pc) const;
   Module read_module(target::Address pc) const;
 

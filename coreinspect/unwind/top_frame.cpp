@@ -1,20 +1,13 @@
 #include "coreinspect/unwind/top_frame.h"
 
 #include <algorithm>
-#include <array>
 
-#include "coreinspect/unwind/top_frame_code.h"
+#include "coreinspect/unwind/top_frame_aarch64.h"
+#include "coreinspect/unwind/top_frame_x86_64.h"
 
 namespace jtrace::coreinspect {
-namespace {
 
-constexpr Address kWord = 8;
-constexpr std::size_t kBefore = 96, kAfter = 24;  // bytes of code around a pc that are looked at
-constexpr Address kScanned = 40;                  // words of the stack in which a return address is looked for
-constexpr Address kLongestCall = 7;               // bytes
-constexpr Address kMostArguments = 256 * kWord;   // JVMS 4.3.3
-
-std::vector<std::uint8_t> read_bytes(const target::MemoryReader& memory, Address at, std::size_t count) {
+std::vector<std::uint8_t> code_around(const target::MemoryReader& memory, Address at, std::size_t count) {
   std::vector<std::uint8_t> bytes(count);
   std::size_t done = 0;
   while (done < count) {
@@ -26,155 +19,19 @@ std::vector<std::uint8_t> read_bytes(const target::MemoryReader& memory, Address
   return bytes;
 }
 
-}  // namespace
-
-class TopFrame::Candidates {
- public:
-  Candidates(const TopFrame& owner, const At& at, Wanted wanted)
-      : owner_(owner), memory_(owner.memory_), code_(owner.code_), at_(at), wanted_(wanted) {}
-
-  void frame_of(std::uint64_t words) { returns_at(at_.sp + (words - 1) * kWord, /*saved=*/true); }
-  void reserved(std::uint64_t words) { returns_at(at_.sp + (words - 1) * kWord, /*saved=*/false); }
-  void on_top() { returns_at(at_.sp, false); }
-  void pushed() { returns_at(at_.sp + kWord, true); }
-  void frame_pointer() {
-    if (at_.fp >= at_.sp && at_.fp < at_.high) returns_at(at_.fp + kWord, true);
-  }
-  // Adapters and the interpreter: the caller's stack pointer may be in r13.
-  void sender_in_r13() {
-    if (enough()) return;
-    const bool possible = at_.r13 > at_.sp && at_.r13 - at_.sp <= kMostArguments && at_.r13 % kWord == 0;
-    if (const auto pc = word(at_.sp); possible && pc && is_return_address(*pc))
-      add({.pc = *pc, .sp = at_.sp + kWord, .unextended_sp = at_.r13, .fp = at_.fp});
-    if (!is_return_address(at_.rax)) return;
-    if (possible) add({.pc = at_.rax, .sp = at_.r13, .unextended_sp = at_.r13, .fp = at_.fp});
-    add({.pc = at_.rax, .sp = at_.sp, .unextended_sp = at_.sp, .fp = at_.fp});
-  }
-  void if_return_address(Address slot, bool saved) {
-    if (enough()) return;
-    const auto pc = word(slot);
-    if (pc && is_return_address(*pc)) returns_at(slot, saved);
-  }
-  void guess_on_top() { if_return_address(at_.sp, false); }
-  void guess_pushed() { if_return_address(at_.sp + kWord, true); }
-  void guess_frame_pointer() {
-    if (at_.fp >= at_.sp && at_.fp < at_.high) if_return_address(at_.fp + kWord, true);
-  }
-  void scan() {
-    for (Address i = 0; i < kScanned; ++i) if_return_address(at_.sp + i * kWord, false);
-  }
-  // Return addresses that follow a call of `blob`; the call whose target is nearest to the pc comes first. A stub may
-  // have reserved stack without writing to it. Such a slot can hold the return address of an earlier call of other
-  // code, and a walk from there reaches the first frame too.
-  void of_calls_to(const CodeBlob& blob) {
-    if (enough()) return;
-    std::vector<Call> calls;
-    if (at_.fp >= at_.sp && at_.fp < at_.high) add_call(blob, at_.fp + kWord, true, calls);
-    add_call(blob, at_.sp, false, calls);
-    add_call(blob, at_.sp + kWord, true, calls);
-    for (Address i = 2; i < kScanned; ++i) add_call(blob, at_.sp + i * kWord, false, calls);
-    std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) { return a.target > b.target; });
-    for (const Call& call : calls) returns_at(call.slot, call.saved);
-  }
-  std::vector<Caller> take() { return std::move(callers_); }
-
- private:
-  struct Call {
-    Address target = 0;
-    Address slot = 0;  // of the return address
-    bool saved = false;
-  };
-  void add_call(const CodeBlob& blob, Address slot, bool saved, std::vector<Call>& calls) const {
-    const auto pc = word(slot);
-    if (!pc || *pc < kLongestCallSequence || !code_.contains(*pc)) return;
-    const auto target = target_of_call(read_bytes(memory_, *pc - kLongestCallSequence, kLongestCallSequence), *pc);
-    if (target && *target >= blob.code_begin && *target <= at_.pc) calls.push_back({*target, slot, saved});
-  }
-  // Reading at a word that is not an address costs a failed system call.
-  bool enough() const { return wanted_ == Wanted::kFirst && !callers_.empty(); }
-  std::optional<Address> word(Address at) const {
-    const auto value = memory_.read<Address>(at);
-    return value ? std::optional(*value) : std::nullopt;
-  }
-  // Takes the return address in this slot; `saved`: the caller's rbp is in the word below it.
-  void returns_at(Address slot, bool saved) {
-    if (enough() || slot < at_.sp || slot >= at_.high) return;
-    const auto pc = word(slot);
-    const auto fp = saved ? word(slot - kWord) : std::optional(at_.fp);
-    if (pc && fp) add({.pc = *pc, .sp = slot + kWord, .unextended_sp = slot + kWord, .fp = *fp});
-  }
-  void add(const Caller& caller) {
-    if (enough()) return;
-    const bool known = std::any_of(callers_.begin(), callers_.end(), [&](const Caller& other) {
-      return other.pc == caller.pc && other.sp == caller.sp && other.fp == caller.fp &&
-             other.unextended_sp == caller.unextended_sp;
-    });
-    if (!known) callers_.push_back(caller);
-  }
-  // Interpreted methods are entered by a jump, and a deoptimised caller is returned to at its handler: neither return
-  // address follows a call.
-  bool is_return_address(Address pc) const {
-    if (pc < kLongestCall) return false;
-    if (code_.in_interpreter(pc)) return true;
-    if (code_.contains(pc)) {
-      const auto blob = code_.find(pc);
-      if (!blob || !*blob) return false;
-      if (code_.is_deopt_return(**blob, pc)) return true;
-    }
-    return owner_.is_after_call(pc);
-  }
-
-  const TopFrame& owner_;
-  const target::MemoryReader& memory_;
-  const CodeCache& code_;
-  const At& at_;
-  const Wanted wanted_;
-  std::vector<Caller> callers_;
-};
-
 std::vector<Caller> TopFrame::callers(const CodeBlob& blob, const At& at, Wanted wanted) const {
-  Candidates candidates(*this, at, wanted);
-  const std::size_t before = std::min<std::size_t>(kBefore, at.pc > blob.code_begin ? at.pc - blob.code_begin : 0);
-  const auto bytes = read_bytes(memory_, at.pc - before, before + kAfter);
-  const auto code = std::span(bytes), around = code.first(std::min(before, code.size()));
-  const auto rest = code.subspan(around.size());
-  FrameStep step = step_of_end(rest);
-  if (step == FrameStep::kWhole && blob.frame_size > 0 && at.pc < blob.code_begin + blob.frame_complete)
-    step = step_of_begin(around, rest, blob.frame_size * kWord);
-  if (step == FrameStep::kWhole && !blob.is_nmethod() && is_enter(rest)) step = FrameStep::kOnTop;
-  if (step == FrameStep::kWhole && !blob.is_nmethod() && !around.empty() && is_enter(code.subspan(around.size() - 1)))
-    step = FrameStep::kPushed;
-  switch (step) {
-    case FrameStep::kOnTop: candidates.on_top(); break;
-    case FrameStep::kPushed: candidates.pushed(); break;
-    case FrameStep::kReserved: candidates.reserved(blob.frame_size); break;
-    case FrameStep::kLeaving: candidates.frame_pointer(); break;
-    case FrameStep::kWhole: break;
-  }
-  if (!blob.is_nmethod() && blob.frame_size > 0 && is_enter(read_bytes(memory_, blob.code_begin, 4)))
-    candidates.guess_frame_pointer();
-  if (blob.frame_size > 0) candidates.frame_of(blob.frame_size);
-  else if (!blob.is_nmethod()) candidates.of_calls_to(blob);
-  candidates.guess_on_top();
-  candidates.guess_pushed();
-  candidates.guess_frame_pointer();
-  if (blob.frame_size == 0) candidates.sender_in_r13();
-  candidates.scan();
-  if (blob.frame_size == 0) candidates.on_top();
-  return candidates.take();
+  return target_.isa() == target::Isa::kAarch64 ? aarch64::callers(memory_, target_, code_, blob, at)
+                                                : x86_64::callers(memory_, code_, blob, at, wanted);
 }
 
 bool TopFrame::is_after_call(Address pc) const {
-  return pc >= kLongestCall && ends_in_call(read_bytes(memory_, pc - kLongestCall, kLongestCall));
+  return target_.isa() == target::Isa::kAarch64 ? aarch64::is_after_call(memory_, pc)
+                                                : x86_64::is_after_call(memory_, pc);
 }
 
 std::vector<Caller> TopFrame::callers_without_frame(const At& at) const {
-  Candidates candidates(*this, at, Wanted::kAll);
-  candidates.sender_in_r13();
-  candidates.guess_on_top();
-  candidates.guess_frame_pointer();
-  candidates.scan();
-  return candidates.take();
+  return target_.isa() == target::Isa::kAarch64 ? aarch64::callers_without_frame(memory_, target_, code_, at)
+                                                : x86_64::callers_without_frame(memory_, code_, at);
 }
 
 }  // namespace jtrace::coreinspect

@@ -1,8 +1,8 @@
 // TopFrame: the possible callers of generated code that was interrupted at any instruction, not at a call.
 //
-// First comes what the instructions at the pc say (top_frame_code.h), then the other possibilities: a return address on
-// top of the stack, a chain of frame pointers, a return address further up. The walk shows which one is right: only
-// that one leads to the thread's first frame. Borrows memory and code cache. Threads: one at a time.
+// First comes what the instructions at the pc say, then the other possibilities (top_frame_x86_64.h,
+// top_frame_aarch64.h). The walk shows which one is right: only that one leads to the thread's first frame. Borrows
+// target, memory and code cache. Threads: one at a time.
 #pragma once
 
 #include <vector>
@@ -20,12 +20,13 @@ struct Caller {
 class TopFrame {
  public:
   struct At {
-    Address pc = 0, sp = 0, fp = 0, rax = 0, r13 = 0;
-    Address high = 0;  // end of the stack that is known
+    Address pc = 0, sp = 0, fp = 0, link = 0, sender_sp = 0;  // as target::Registers has them
+    Address high = 0;                                         // end of the stack that is known
   };
   enum class Wanted { kFirst, kAll };  // the first is nearly always right, the others cost more
 
-  TopFrame(const target::MemoryReader& memory, const CodeCache& code) : memory_(memory), code_(code) {}
+  TopFrame(const target::MemoryReader& memory, const target::Target& target, const CodeCache& code)
+      : memory_(memory), target_(target), code_(code) {}
 
   // The most probable caller first. For code that has built its frame, that is the one at the blob's frame size.
   std::vector<Caller> callers(const CodeBlob& blob, const At& at, Wanted wanted) const;
@@ -35,10 +36,12 @@ class TopFrame {
   std::vector<Caller> callers_without_frame(const At& at) const;
 
  private:
-  class Candidates;
-
   const target::MemoryReader& memory_;
+  const target::Target& target_;
   const CodeCache& code_;
 };
+
+// The bytes at `at`, as far as they can be read.
+std::vector<std::uint8_t> code_around(const target::MemoryReader& memory, Address at, std::size_t count);
 
 }  // namespace jtrace::coreinspect

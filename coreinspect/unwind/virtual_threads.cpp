@@ -129,7 +129,8 @@ class Reader {
       return fail(ErrorCategory::kMalformed, "an impossible stack chunk");
     if (sp >= *bottom) return JavaWalker::Segment();  // empty: its frames went back to a stack
     const Address area = chunk + (static_cast<std::uint32_t>(helper) & ~7u);
-    FrameStart start{.pc = pc, .sp = area + static_cast<Address>(sp) * 8};
+    FrameStart start{.pc = objects_.classes().vm().target().code_address(pc),
+                     .sp = area + static_cast<Address>(sp) * 8};
     JTRACE_ASSIGN_OR_RETURN(start.fp, objects_.classes().vm().memory().read<Address>(start.sp - 16));
     const auto flags = objects_.value<std::uint8_t>(chunk, "flags");
     const bool narrow = flags && (*flags & kHasBitmap) != 0 && objects_.reference_size() == 4;

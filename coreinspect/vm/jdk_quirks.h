@@ -1,21 +1,21 @@
 // What depends on the JDK version and is not in vmStructs: all of it is in this file.
 //
 // The users of each rule check it (Vm::self_test, the walkers' checks), so that an unknown version is detected and not
-// misread. Word: 8 bytes (x86-64).
+// misread. Word: 8 bytes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "coreinspect/vm/machine_rules_aarch64.h"
+#include "coreinspect/vm/machine_rules_x86_64.h"
+#include "target/isa.h"
+
 namespace jtrace::coreinspect {
 
 struct JdkQuirks {
-  // Slots of an interpreter frame in words from fp (frame_x86.hpp). JDK 9 added the mirror, which moved the slots below
-  // it by one.
-  int interpreter_sender_sp = -1;
-  int interpreter_method = -3;
-  int interpreter_bcp = -8;         // 8: -7
-  int interpreter_initial_sp = -9;  // 8: -8; the monitor block begins there
+  // Of the target's machine (machine_rules_x86_64.h, machine_rules_aarch64.h).
+  MachineRules machine;
   // UNSIGNED5 without zero bytes (since a version between 17 and 21): low limit 191, and each byte has 1 added.
   bool unsigned5_excludes_zero = false;
   // ConstMethod::_flags: bit 0 has line numbers in all of 8 to 27 (constMethod.hpp, constMethodFlags.hpp).
@@ -34,7 +34,7 @@ struct JdkQuirks {
   // descriptor and (up to 21, no more in 25) the number of attributes.
   std::size_t record_generic_signature_word = 3;
 
-  // Where the ZGC of JDK 11 has its mark stacks (ZMarkStackSpaceStart, zGlobals_linux_x86.hpp); 0: anywhere.
+  // Where the ZGC of JDK 11 has its mark stacks (ZMarkStackSpaceStart, zGlobals_linux_*.hpp); 0: anywhere.
   std::uint64_t z_mark_stacks = 0;
 
   // The slot of VM_Operation::type() in the vtables of operations, to name one without symbols; -1: not known
@@ -45,10 +45,9 @@ struct JdkQuirks {
   // (SafepointSynchronize::block; before "Faster safepoints", JDK-8203469, JDK 13).
   bool arrived_thread_is_in_vm = false;
 
-  static JdkQuirks of(int feature, bool has_fieldinfo_stream) {
+  static JdkQuirks of(int feature, bool has_fieldinfo_stream, target::Isa isa = target::kNativeIsa) {
     JdkQuirks quirks;
-    quirks.interpreter_bcp = feature < 9 ? -7 : -8;
-    quirks.interpreter_initial_sp = feature < 9 ? -8 : -9;
+    quirks.machine = isa == target::Isa::kAarch64 ? aarch64::machine_rules(feature) : x86_64::machine_rules(feature);
     quirks.unsigned5_excludes_zero = has_fieldinfo_stream;
     quirks.untyped_roots_are_handles = feature >= 16;
     quirks.record_generic_signature_word = feature < 22 ? 3 : 2;

@@ -94,7 +94,7 @@ Result<> Vm::read_identity() {
   if (!major) return fail(ErrorCategory::kMalformed, "the JVM's version is invalid: " + release_);
   // JDK 8 names its libjvm version 25.N. Its flags are of type Flag, those of JDK 9 and later JVMFlag.
   feature_ = types_.has("JVMFlag", "flags") ? *major : 8;
-  quirks_ = JdkQuirks::of(feature_, types_.has("InstanceKlass", "_fieldinfo_stream"));
+  quirks_ = JdkQuirks::of(feature_, types_.has("InstanceKlass", "_fieldinfo_stream"), target_.isa());
   constexpr std::array known = {8, 11, 17, 21, 25, 27};
   if (std::find(known.begin(), known.end(), feature_) == known.end())
     warn("JDK " + std::to_string(feature_) +

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "target/isa_x86_64.h"
+
 namespace jtrace::sampling {
 namespace {
 
@@ -36,11 +38,11 @@ TEST(SampleRecord, HasRegistersKernelChainAndStack) {
   EXPECT_EQ(sample.period, 10101010u);
   EXPECT_EQ(sample.kernel, (std::vector<std::uint64_t>{0xffffffff81000010, 0xffffffff81000020}));
   EXPECT_TRUE(sample.has_registers);
-  EXPECT_EQ(sample.registers.values.rax, 100u);
+  EXPECT_EQ(sample.registers.words[target::x86_64::kRax], 100u);
   EXPECT_EQ(sample.registers.fp(), 106u);
   EXPECT_EQ(sample.registers.sp(), 107u);
   EXPECT_EQ(sample.registers.pc(), 108u);
-  EXPECT_EQ(sample.registers.r13(), 114u);
+  EXPECT_EQ(sample.registers.bytecodes(), 114u);
   EXPECT_EQ(sample.stack.size(), 8u) << "what was copied of the 16 bytes that were asked for";
   EXPECT_FALSE(sample.stack_is_full);
   const auto full = bytes_of(record(16));

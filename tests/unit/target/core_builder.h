@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "target/registers.h"
+
 namespace jtrace::test {
 
 class CoreBuilder {
@@ -31,15 +33,24 @@ class CoreBuilder {
     return segment(start, std::as_bytes(std::span(text)), memory_size);
   }
   CoreBuilder& thread(int tid, std::uint64_t pc, std::uint64_t sp) {
+    return thread(tid, target::Registers::at(isa_, pc, sp));
+  }
+  CoreBuilder& thread(int tid, const target::Registers& registers) {
     elf_prstatus status{};
     status.pr_pid = tid;
     status.pr_cursig = SIGSEGV;
     status.pr_utime.tv_sec = 1;
-    user_regs_struct registers{};
-    registers.rip = pc;
-    registers.rsp = sp;
-    std::memcpy(&status.pr_reg, &registers, sizeof registers);
-    return note(NT_PRSTATUS, &status, sizeof status);
+    const target::IsaTraits& traits = target::traits_of(isa_);
+    std::vector<std::byte> content(traits.prstatus_size);
+    constexpr std::size_t kRegisters = offsetof(elf_prstatus, pr_reg);
+    std::memcpy(content.data(), &status, kRegisters);
+    std::memcpy(content.data() + kRegisters, registers.words.data(), traits.register_words * 8);
+    return note(NT_PRSTATUS, content.data(), content.size());
+  }
+  // The machine of the process; before its threads. x86-64 if it is not said.
+  CoreBuilder& machine(target::Isa isa) {
+    isa_ = isa;
+    return *this;
   }
   CoreBuilder& process(int pid, std::string_view name) {
     elf_prpsinfo info{};
@@ -94,7 +105,7 @@ class CoreBuilder {
     header.e_ident[EI_CLASS] = ELFCLASS64;
     header.e_ident[EI_DATA] = ELFDATA2LSB;
     header.e_type = ET_CORE;
-    header.e_machine = EM_X86_64;
+    header.e_machine = target::traits_of(isa_).machine;
     header.e_phoff = sizeof header;
     header.e_phentsize = sizeof(Elf64_Phdr);
     header.e_phnum = static_cast<Elf64_Half>(count);
@@ -136,6 +147,7 @@ class CoreBuilder {
  private:
   std::vector<Segment> segments_;
   std::string notes_;
+  target::Isa isa_ = target::Isa::kX86_64;
   std::size_t padding_ = 0;
   bool extended_ = false;
 };

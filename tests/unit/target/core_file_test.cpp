@@ -19,6 +19,7 @@ namespace jtrace::target {
 namespace {
 
 using test::CoreBuilder;
+using test::must;
 using ::testing::HasSubstr;
 
 Result<CoreFile> parse(const std::vector<std::byte>& bytes) { return CoreFile::from_bytes(bytes); }
@@ -151,10 +152,45 @@ std::string as_text(const std::vector<std::byte>& bytes) {
 
 TEST(CoreFile, OfAnotherMachineIsRefused) {
   auto bytes = CoreBuilder().segment(0x1000, "a").build();
-  bytes[18] = std::byte{EM_AARCH64};
+  bytes[18] = std::byte{EM_RISCV};
   auto refused = parse(bytes);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message(), HasSubstr("machine 183"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("RISC-V; only cores of 64-bit x86-64 and AArch64"));
+}
+
+TEST(CoreFile, HasTheRegistersOfItsMachine) {
+  for (const Isa isa : {Isa::kX86_64, Isa::kAarch64}) {
+    auto registers = Registers::at(isa, 0x1000, 0x2000, 0x3000);
+    registers.words[registers.traits().link] = 0x4000;
+    CoreBuilder builder;
+    builder.machine(isa).thread(7, registers).segment(0x1000, "a");
+    const auto core = must(parse(builder.build()));
+    EXPECT_EQ(core.isa(), isa);
+    ASSERT_EQ(core.threads().size(), 1u);
+    EXPECT_EQ(core.threads()[0].tid, 7);
+    EXPECT_EQ(core.threads()[0].registers.isa, isa);
+    EXPECT_EQ(core.threads()[0].registers.words, registers.words);
+  }
+}
+
+TEST(CoreFile, OfAarch64TellsTheBitsOfSignatures) {
+  const auto bits = [](CoreBuilder& builder) {
+    return must(parse(builder.segment(0x1000, "a").build())).signature_bits();
+  };
+  CoreBuilder silent, told, other, hostile;
+  EXPECT_EQ(bits(silent.machine(Isa::kAarch64)), 0x007f'0000'0000'0000u) << "the usual ones";
+  const std::uint64_t masks[] = {1, 0x0070'0000'0000'0000};
+  EXPECT_EQ(bits(told.machine(Isa::kAarch64).note(0x406, masks, sizeof masks)), masks[1]);
+  EXPECT_EQ(bits(other.note(0x406, masks, sizeof masks)), 0u) << "x86-64 has no signatures";
+  const std::uint64_t all[] = {~0ull, ~0ull};
+  EXPECT_EQ(bits(hostile.machine(Isa::kAarch64).note(0x406, all, sizeof all)), ~(1ull << 55));
+}
+
+TEST(CoreFile, AThreadWhoseNoteIsOfAnotherMachineIsLeftOut) {
+  elf_prstatus status{};  // of this machine: shorter than that of aarch64
+  CoreBuilder builder;
+  builder.machine(Isa::kAarch64).note(NT_PRSTATUS, &status, sizeof status).segment(0x1000, "a");
+  EXPECT_TRUE(must(parse(builder.build())).threads().empty());
 }
 
 TEST(CoreFile, IsUnpackedWhereItIsCompressed) {

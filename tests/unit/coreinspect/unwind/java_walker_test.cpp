@@ -176,7 +176,7 @@ TEST_P(Stacks, AStubThatRunsHasItsCallerInTheFramePointerOrOnTop) {
   EXPECT_LE(whole, 1u) << "only one leads on";
 }
 
-// From registers: the interpreter keeps its bytecode pointer in r13 and stores it only before it calls.
+// From registers: the interpreter keeps its bytecode pointer in a register and stores it only before it calls.
 TEST_P(Stacks, ARunningInterpreterHasItsBytecodePointerInARegister) {
   const Address a = made.method("A", "a");
   interpreted(0x800, a, MadeUpCode::code_of_method(a) + 3, kStack + 0xa00, MadeUpCode::kCallStubReturn);
@@ -187,7 +187,7 @@ TEST_P(Stacks, ARunningInterpreterHasItsBytecodePointerInARegister) {
   start.running = true;
   EXPECT_EQ(story(walk(start).frames), "interpreted A.a:5, entry");
   start.bcp = 0x1234;
-  EXPECT_EQ(story(walk(start).frames), "interpreted A.a:3, entry") << "r13 is something else";
+  EXPECT_EQ(story(walk(start).frames), "interpreted A.a:3, entry") << "the register has something else";
 }
 
 TEST_P(Stacks, ANativeMethodHasNoBytecode) {

@@ -77,7 +77,7 @@ class MadeUpVm {
     }
     const std::vector<std::byte> libjvm = libjvm_image();
     CoreBuilder core;
-    core.process(1, "java").thread(1, 0, 0);
+    core.machine(isa).process(1, "java").thread(1, 0, 0);
     core.files({{kLibjvm, kLibjvm + (libjvm.size() + kPage - 1) / kPage * kPage, 0, "/made/up/libjvm.so"}});
     core.segment(VmStructsImage::kBase, image_.bytes());
     add_pages(core);
@@ -90,6 +90,8 @@ class MadeUpVm {
   }
   // The Vm that was opened last.
   const coreinspect::Vm& opened() const { return *vm_; }
+
+  target::Isa isa = target::Isa::kX86_64;  // of the process
 
  private:
   static constexpr Address kPage = 4096;
@@ -148,6 +150,7 @@ class MadeUpVm {
     Elf64_Ehdr header{};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
     header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_machine = target::traits_of(isa).machine;
     header.e_phoff = sizeof header;
     header.e_phentsize = sizeof(Elf64_Phdr);
     header.e_phnum = 2;

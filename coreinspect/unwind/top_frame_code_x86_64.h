@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-namespace jtrace::coreinspect {
+namespace jtrace::coreinspect::x86_64 {
 
 enum class FrameStep {
   kWhole,     // the frame is complete, as far as the code shows
@@ -35,4 +35,4 @@ bool ends_in_call(std::span<const std::uint8_t> before);
 std::optional<std::uint64_t> target_of_call(std::span<const std::uint8_t> before, std::uint64_t pc);
 inline constexpr std::size_t kLongestCallSequence = 16;  // bytes of such a call
 
-}  // namespace jtrace::coreinspect
+}  // namespace jtrace::coreinspect::x86_64

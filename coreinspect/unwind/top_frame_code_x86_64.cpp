@@ -1,10 +1,10 @@
-#include "coreinspect/unwind/top_frame_code.h"
+#include "coreinspect/unwind/top_frame_code_x86_64.h"
 
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
 
-namespace jtrace::coreinspect {
+namespace jtrace::coreinspect::x86_64 {
 namespace {
 
 using Code = std::span<const std::uint8_t>;
@@ -134,4 +134,4 @@ std::optional<std::uint64_t> target_of_call(Code before, std::uint64_t pc) {
   return std::nullopt;
 }
 
-}  // namespace jtrace::coreinspect
+}  // namespace jtrace::coreinspect::x86_64

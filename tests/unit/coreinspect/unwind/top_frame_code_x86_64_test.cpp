@@ -1,11 +1,11 @@
 // What instructions say of the frame they stand in: bytes as C1, C2 and the stub generators of JDK 8 to 27 write them.
-#include "coreinspect/unwind/top_frame_code.h"
+#include "coreinspect/unwind/top_frame_code_x86_64.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace jtrace::coreinspect {
+namespace jtrace::coreinspect::x86_64 {
 namespace {
 
 using Code = std::vector<std::uint8_t>;
@@ -84,4 +84,4 @@ TEST(TopFrameCode, ACallSaysWhatItCalls) {
 }
 
 }  // namespace
-}  // namespace jtrace::coreinspect
+}  // namespace jtrace::coreinspect::x86_64
