@@ -12,6 +12,21 @@ std::string flag_names(std::string_view name) {
   return name == "file" ? "-o,--output," + flag : flag;
 }
 
+bool is_option(std::string_view word) {
+  if (!word.starts_with("--")) return false;
+  const auto names = session::option_table();
+  return word == "--output" || std::any_of(names.begin(), names.end(), [&](const session::OptionSpec& spec) {
+           return word.substr(2) == spec.name;
+         });
+}
+
+// The parser takes the word after an option as its value, even if that is the next option.
+Result<> check_is_value(std::string_view name, const std::string& value) {
+  if (!is_option(value)) return {};
+  const std::string option = name == "file" ? "--output" : "--" + std::string(name);
+  return fail(ErrorCategory::kUsage, option + " has no value: " + value + " follows", "give one after " + option);
+}
+
 }  // namespace
 
 void TraceArguments::add_to(CLI::App& command) {
@@ -43,6 +58,7 @@ Result<session::TraceOptions> TraceArguments::options() const {
   std::string words;
   for (const auto& given : given_) {
     if (given->is_flag && given->option->count() > 0) JTRACE_RETURN_IF_ERROR(reader.give_flag(given->name));
+    for (const std::string& value : given->values) JTRACE_RETURN_IF_ERROR(check_is_value(given->name, value));
     for (const std::string& value : given->values) JTRACE_RETURN_IF_ERROR(reader.give(given->name, value));
   }
   for (const std::string& text : agent_options_) {
