@@ -17,6 +17,7 @@
 
 #include "attach/credentials.h"
 #include "base/file.h"
+#include "base/leftovers.h"
 #include "base/strings.h"
 
 namespace jtrace::attach {
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::uint64_t kSlack = 1u << 20;  // stays free for the target itself
 constexpr std::size_t kSunPathLimit = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::string_view kOwnLibraries = "libjtrace_agent-";
 constexpr std::size_t kNameRoom = 48;  // for "/" and the names made here
 
 std::string random_hex() {
@@ -115,8 +117,10 @@ Result<DeliveredFile> deliver(const target::Process& process, std::span<const st
   const std::string file_name = std::string(name.substr(0, dot)) + "-" + random_hex() + std::string(name.substr(dot));
   file.path_ = directory.path + "/" + file_name;
   JTRACE_ASSIGN_OR_RETURN(const auto as_user, ScopedCredentials::become_or_stay_root(process.uid(), process.gid()));
-  JTRACE_ASSIGN_OR_RETURN(const UniqueFd fd,
+  JTRACE_ASSIGN_OR_RETURN(UniqueFd fd,
                           open_file_at(directory.fd.get(), file_name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0700));
+  mark_in_use(fd.get());
+  if (name.starts_with(kOwnLibraries)) remove_leftovers(directory.fd.get(), kOwnLibraries);
   file.directory_ = std::move(directory.fd);  // from here on the destructor removes it
   file.name_ = file_name;
   const std::string_view bytes(reinterpret_cast<const char*>(library.data()), library.size());
@@ -128,6 +132,7 @@ Result<DeliveredFile> deliver(const target::Process& process, std::span<const st
   }
   struct stat facts {};
   if (::fstat(fd.get(), &facts) == 0) file.inode_ = facts.st_ino;
+  file.in_use_ = std::move(fd);
   return file;
 }
 

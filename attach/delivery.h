@@ -47,9 +47,11 @@ class DeliveredFile {
   std::string name_;
   std::string path_;
   std::uint64_t inode_ = 0;
+  UniqueFd in_use_;  // of the file; see base/leftovers.h
 };
 
-// Writes `library` (mode 0700) under the name "<stem>-<random>.<extension>", from `name`. Errors: kAgent, kPermission.
+// Writes `library` (mode 0700) under the name "<stem>-<random>.<extension>", from `name`. A library of
+// our own that a jtrace left there when it was killed is removed. Errors: kAgent, kPermission.
 Result<DeliveredFile> deliver(const target::Process& process, std::span<const std::byte> library,
                               std::string_view name);
 

@@ -1,5 +1,6 @@
 #include "attach/delivery.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 
 #include "base/file.h"
@@ -54,6 +56,26 @@ TEST_F(Delivery, TwoOfOneNameDoNotMeet) {
   const auto two = deliver(self_, bytes_of("2"), "lib.so");
   ASSERT_TRUE(one && two);
   EXPECT_NE(one->path(), two->path());
+}
+
+TEST_F(Delivery, WhatAKilledJtraceLeftIsRemovedByTheNext) {
+  const std::string folder = test::must(choose_directory(self_, 1, true)).path;
+  const std::string left = folder + "/libjtrace_agent-test-left.so", others = folder + "/libother-test-left.so";
+  const timespec past{::time(nullptr) - 3600, 0}, times[] = {past, past};
+  for (const std::string& path : {left, others}) {
+    const auto fd = test::must(open_file(path, O_CREAT | O_WRONLY | O_TRUNC, 0700));
+    test::must(write_whole(fd.get(), "x", path));
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  }
+  const auto first = test::must(deliver(self_, bytes_of("1"), "libother.so"));
+  EXPECT_TRUE(std::filesystem::exists(left)) << "a library of the user's: nothing is removed";
+  const auto second = test::must(deliver(self_, bytes_of("2"), "libjtrace_agent-test.so"));
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(others));
+  ASSERT_EQ(::utimensat(AT_FDCWD, second.path().c_str(), times, 0), 0);
+  const auto third = test::must(deliver(self_, bytes_of("3"), "libjtrace_agent-test.so"));
+  EXPECT_TRUE(std::filesystem::exists(second.path())) << "in use";
+  std::filesystem::remove(others);
 }
 
 TEST_F(Delivery, WithoutRoomItReportsEachPlace) {
