@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Holds the include directions of docs/architecture.md.
+"""Holds the include directions of docs/architecture.md, and names of machines in the files that are for them.
 
     check_layers.py [TREE]       check a tree (default: the one this script is in)
     check_layers.py --self-test  plant violations in a tree of its own and see each one found
 
+What depends on the instruction set stands in files *_x86_64.* and *_aarch64.*, or is listed in MACHINES with the reason.
 Includes are written from the root of the tree, so an include names the folder it reaches into.
 """
 import re
@@ -75,6 +76,23 @@ THIRD_PARTIES = {
     r"libunwind": ["coreinspect/unwind"],
     r"(jvmti|jni|jvmpi)\.h": ["agent", "tests/live", "tests/bench"],
 }
+# Names of machines in code (not in comments or texts), and the files besides *_x86_64.* and *_aarch64.* that may have them.
+MACHINE = re.compile(r"x86_64|X86_64|aarch64|Aarch64|AARCH64|\bEM_[A-Z]|NT_X86|user_regs_struct|\b(rip|rsp|rbp|rax|rbx|r1[0-5])\b")
+MACHINES = {
+    "target/isa.h": "the table of them",
+    "target/isa.cpp": "the table of them",
+    "target/core_file.cpp": "one note that a single machine has",
+    "target/core_writer.cpp": "writes cores of live processes: of this program's machine",
+    "target/process_copy.cpp": "copies live processes: of this program's machine",
+    "coreinspect/vm/jdk_quirks.h": "chooses between them",
+    "coreinspect/unwind/top_frame.cpp": "chooses between them",
+    "coreinspect/unwind/native_unwinder.cpp": "chooses between them",
+    "coreinspect/unwind/mixed_walker.cpp": "chooses between them",
+    "coreinspect/runtime/vm_operation.cpp": "JDK 8's names without symbols: one machine's function is read, to be moved",
+    "sampling/": "samples of live processes: to be moved when jtrace is built for another machine",
+    "dtrace/": "probes of live processes: to be moved when jtrace is built for another machine",
+    "agent/": "the agent is compiled for its machine, and has two places that need its name",
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 SOURCES = {".h", ".cpp", ".c", ".inc", ".def"}
 
@@ -117,6 +135,17 @@ def fault_of(path, quote, header):
     return None if allowed(source, target) else f'{source} may not include {target} ("{header}")'
 
 
+def machine_fault(path, line):
+    """What is wrong with a machine's name in this line, or None."""
+    if path.startswith("tests/") or re.search(r"_(x86_64|aarch64)\.\w+$", path) or any(path.startswith(at) for at in MACHINES):
+        return None
+    if INCLUDE.match(line):
+        return None
+    code = re.sub(r'"(\\.|[^"\\])*"|//.*', "", line)
+    found = MACHINE.search(code)
+    return f"{found[0]} belongs into a file *_x86_64 or *_aarch64" if found else None
+
+
 def check(tree):
     """One line per fault."""
     faults = []
@@ -127,7 +156,7 @@ def check(tree):
         path = file.relative_to(tree).as_posix()
         for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
             match = INCLUDE.match(line)
-            fault = match and fault_of(path, match[1], match[2])
+            fault = fault_of(path, match[1], match[2]) if match else machine_fault(path, line)
             if fault:
                 faults.append(f"{path}:{number}: {fault}")
     return faults
@@ -162,6 +191,9 @@ PLANTED = {
     "attach/session.cpp": ('#include "session/session.h"', False),
     "target/near.cpp": ('#include "near.h"', False),
     "target/cli.cpp": ("#include <CLI/CLI.hpp>", False),
+    "coreinspect/gc/machine.cpp": ("if (isa == Isa::kAarch64) return 16;", False),
+    "coreinspect/gc/machine_aarch64.cpp": ("if (isa == Isa::kAarch64) return 16;", True),
+    "coreinspect/gc/told.cpp": ('say("x86_64");  // aarch64', True),
     "tests/unit/any.cpp": ('#include "cli/command.h"', True),
 }
 
