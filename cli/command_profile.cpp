@@ -7,13 +7,15 @@
 #include "cli/stop_signals.h"
 #include "coreinspect/tools/profile.h"
 #include "sampling/sampler.h"
+#include "session/options/time_text.h"
 
 namespace jtrace::cli {
 namespace {
 
 struct ProfileArguments {
   InspectArguments inspect;
-  double hz = 0, duration = 0, max_share = 2;
+  double hz = 0, max_share = 2;
+  std::string duration;  // "": until Ctrl-C
   std::uint32_t stack_bytes = sampling::kStackBytes;
   bool wall = false, cpu = false, ptrace = false, no_fallback = false;
 };
@@ -29,7 +31,7 @@ std::string number(double value) {
 }
 
 std::chrono::nanoseconds duration_of(const ProfileArguments& arguments) {
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(arguments.duration * 1e9));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(session::parse_seconds(arguments.duration).value_or(0)));
 }
 
 sampling::ProfileHead head_of(const coreinspect::Inspection& inspection, std::string how) {
@@ -196,8 +198,11 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProfileFormats), std::end(kProfileFormats))));
   command->add_option("--hz", arguments->hz, "samples per second (99; 20 if threads are stopped)")
       ->check(CLI::Range(0.01, 1e6));
-  command->add_option("--duration", arguments->duration, "seconds; without it until Ctrl-C")
-      ->check(CLI::Range(0.0, 1e6));
+  command->add_option("--duration", arguments->duration, "stop after this time (30, 500ms, 5m); without it at Ctrl-C")
+      ->type_name("TIME")
+      ->check([](const std::string& text) {
+        return session::parse_seconds(text) ? std::string() : "'" + text + "' is not a time (30, 500ms, 5m)";
+      });
   command->add_flag("--cpu", arguments->cpu, "threads that run (the default)");
   command->add_flag("--wall", arguments->wall, "all threads, each stopped for a moment for each sample");
   command->add_option("--stack-size", arguments->stack_bytes, "bytes of a stack that are copied (32768)");
