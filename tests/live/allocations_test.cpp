@@ -28,7 +28,9 @@ class AllocationsTest : public ::testing::TestWithParam<Jdk> {
     all.insert(all.end(), words.begin(), words.end());
     const CommandOutput done = must(run_jtrace(all));
     EXPECT_EQ(done.status, 0) << done.err;
-    return json::parse(done.out)["data"].at(0);
+    const json view = json::parse(done.out, nullptr, false);
+    if (view.is_discarded() || view["data"].empty()) end_test("no answer: " + done.err + done.out, __FILE__, __LINE__);
+    return view["data"][0];
   }
 };
 JTRACE_ON_EACH_JDK(AllocationsTest);
@@ -65,9 +67,18 @@ TEST_P(AllocationsTest, OfATraceAreExactWhereEachIsRecorded) {
 // While the program allocates, in one command: samples without a filter, each object with one.
 TEST_P(AllocationsTest, OfAJvmInOneCommand) {
   auto jvm = must(JvmProcess::start(GetParam(), "Allocations", attachable(GetParam())));
-  std::atomic<bool> is_over{false};
-  std::thread work([&] {
-    while (!is_over) {
+  // Ends the work also if the test ends early.
+  struct Work {
+    std::atomic<bool> is_over{false};
+    std::thread thread;
+    ~Work() { end(); }
+    void end() {
+      is_over = true;
+      if (thread.joinable()) thread.join();
+    }
+  } work;
+  work.thread = std::thread([&] {
+    while (!work.is_over) {
       (void)jvm->ask("bytes 2000");
       (void)jvm->ask("things 500");
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -79,8 +90,7 @@ TEST_P(AllocationsTest, OfAJvmInOneCommand) {
   json sampled;
   if (GetParam().version >= 11) sampled = view_of({words[0], words[1], words[2], "--sample-interval", "16K"});
   const auto refused = must(run_jtrace({"allocations", words[0], "--duration", "1s"}));
-  is_over = true;
-  work.join();
+  work.end();
   ASSERT_FALSE(exact["byClass"].empty()) << exact;
   EXPECT_EQ(exact["byClass"][0]["class"], "byte[]");
   // 2000 byte[] of 216 bytes for each 500 things of 40 (or 32): the ratio of their numbers is known.
