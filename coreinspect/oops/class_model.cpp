@@ -92,9 +92,19 @@ Result<std::string> ClassModel::name(Address klass) const {
   return java_class_name(internal) + suffix_before_hidden_classes(klass, internal);
 }
 
+bool ClassModel::is_hidden_in_jdk8(Address klass, std::string_view internal) const {
+  if (internal.starts_with('[')) return false;
+  if (internal.find("$$Lambda$") != internal.npos) return true;
+  if (!internal.starts_with("java/lang/invoke/LambdaForm$")) return false;
+  const auto above = super(klass);
+  const auto own = loader_data(klass), ordinary = above ? loader_data(*above) : above;
+  return own && ordinary && *own != *ordinary;
+}
+
 // From JDK 15 on the names of hidden classes have a suffix. Before, InstanceKlass::external_name added it when a name
 // was printed: from JDK 9 on the class's address, in JDK 8 the identity hash of its mirror if it has one. JDK 8 does
-// not mark these classes: those of lambdas are recognised by name.
+// not export the mark of these classes: those of lambdas are recognised by name, those of method handles by their
+// loader data: an ordinary class of java.lang.invoke shares that of java.lang.Object. Arrays have no suffix.
 std::string ClassModel::suffix_before_hidden_classes(Address klass, std::string_view internal) const {
   if (vm_.feature() >= 15) return {};
   char text[32] = "";
@@ -106,7 +116,7 @@ std::string ClassModel::suffix_before_hidden_classes(Address klass, std::string_
       std::snprintf(text, sizeof text, "/0x%016llx", static_cast<unsigned long long>(klass));
     return text;
   }
-  if (internal.find("$$Lambda$") == internal.npos && !internal.starts_with("java/lang/invoke/LambdaForm$")) return {};
+  if (!is_hidden_in_jdk8(klass, internal)) return {};
   const auto mirror = vm_.read_pointer(klass, "Klass", "_java_mirror");
   const auto mark = mirror ? vm_.memory().read<std::uint64_t>(*mirror) : Result<std::uint64_t>(std::uint64_t{0});
   if (!mark || (*mark & 7) != 1) return {};                               // locked or biased: the mark word has no hash

@@ -86,6 +86,7 @@ class ClassModel {
 
  private:
   std::string suffix_before_hidden_classes(Address klass, std::string_view internal) const;
+  bool is_hidden_in_jdk8(Address klass, std::string_view internal) const;
   Result<std::vector<JavaField>> read_fields(Address klass) const;
   Result<std::vector<JavaField>> read_field_array(Address klass) const;  // JDK 8 to 17
   static void add_generic_signatures(const std::vector<std::uint16_t>& words, std::vector<JavaField>& fields);
