@@ -2,7 +2,6 @@
 // return address. A function that calls no other may keep none: then its caller is in x30.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "coreinspect/unwind/native_unwinder.h"
 #include "coreinspect/unwind/top_frame_aarch64.h"
@@ -61,14 +60,9 @@ std::optional<Interrupted> interrupted_at(const target::MemoryReader& memory, Ad
 bool NativeUnwinder::has_no_record(Address pc) const {
   const auto start = function_start(pc);
   if (!start || pc - *start > kLongestPrologue) return false;
-  const auto instructions = [&](Address from, std::size_t bytes) {
-    const auto read = code_around(memory_, from, bytes);
-    std::vector<std::uint32_t> codes(read.size() / 4);
-    std::memcpy(codes.data(), read.data(), codes.size() * 4);
-    return codes;
-  };
-  if (!aarch64::frame_made(instructions(*start, pc - *start)).pointed) return true;
-  return aarch64::frame_left(instructions(pc, 32)) && !aarch64::frame_left(instructions(*start, pc - *start));
+  const auto before = aarch64::instructions(memory_, *start, pc - *start);
+  if (!aarch64::frame_made(before).pointed) return true;
+  return aarch64::frame_left(aarch64::instructions(memory_, pc, 32)) && !aarch64::frame_left(before);
 }
 
 NativeWalk NativeUnwinder::walk_frame_records(const Registers& from, bool exact, Address limit) const {

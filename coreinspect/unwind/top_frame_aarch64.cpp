@@ -30,13 +30,6 @@ std::uint64_t pushed(std::uint32_t code) {  // the offset of a pair is 7 bits of
   return (128 - (code >> 15 & 127)) * 8;
 }
 
-std::vector<std::uint32_t> instructions(const target::MemoryReader& memory, Address at, std::size_t bytes) {
-  const auto read = code_around(memory, at, bytes);
-  std::vector<std::uint32_t> codes(read.size() / 4);
-  std::memcpy(codes.data(), read.data(), codes.size() * 4);
-  return codes;
-}
-
 class Candidates {
  public:
   Candidates(const target::MemoryReader& memory, const target::Target& target, const CodeCache& code,
@@ -100,6 +93,13 @@ class Candidates {
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> instructions(const target::MemoryReader& memory, Address at, std::size_t bytes) {
+  const auto read = code_around(memory, at, bytes);
+  std::vector<std::uint32_t> codes(read.size() / 4);
+  if (!codes.empty()) std::memcpy(codes.data(), read.data(), codes.size() * 4);
+  return codes;
+}
 
 bool is_call(std::uint32_t instruction) {
   return (instruction & 0xfc000000) == 0x94000000 || (instruction & 0xfffffc1f) == 0xd63f0000;

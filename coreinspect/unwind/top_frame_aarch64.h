@@ -14,6 +14,9 @@ std::vector<Caller> callers(const target::MemoryReader& memory, const target::Ta
 std::vector<Caller> callers_without_frame(const target::MemoryReader& memory, const target::Target& target,
                                           const CodeCache& code, const TopFrame::At& at);
 
+// The code from that address on, as far as it is readable, in whole instructions.
+std::vector<std::uint32_t> instructions(const target::MemoryReader& memory, Address at, std::size_t bytes);
+
 // What a run of instructions does to the frame.
 struct FrameChange {
   std::uint64_t reserved = 0;  // bytes by which sp is lower than before it

@@ -1,6 +1,8 @@
 // Java frames by the rules of aarch64: other slots, return addresses in x30 and signed ones, on made-up stacks.
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "coreinspect/unwind/java_walker.h"
 #include "coreinspect/unwind/top_frame_aarch64.h"
 #include "tests/unit/coreinspect/code/made_up_code.h"
@@ -46,10 +48,10 @@ class AarchStacks : public ::testing::TestWithParam<int> {
     start.sp += kStack;
     start.fp += kStack;
     const CodeCache cache = made.open();
-    const ClassModel classes(made.vm.opened());
-    const ObjectModel objects(classes);
-    const MethodModel methods(classes);
-    return JavaWalker(methods, objects, cache).segment({kStack, kStack + 0x10000}, start);
+    classes.emplace(made.vm.opened());
+    const ObjectModel objects(*classes);
+    methods.emplace(*classes);
+    return JavaWalker(*methods, objects, cache).segment({kStack, kStack + 0x10000}, start);
   }
   static std::string story(const JavaWalker::Segment& segment) {
     std::string text;
@@ -61,6 +63,8 @@ class AarchStacks : public ::testing::TestWithParam<int> {
   }
 
   MadeUpCode made;
+  std::optional<ClassModel> classes;
+  std::optional<MethodModel> methods;  // own what the frames of a walk point to
 };
 INSTANTIATE_TEST_SUITE_P(Jdks, AarchStacks, ::testing::Values(8, 11, 17, 21, 25, 27),
                          [](const auto& test) { return "jdk" + std::to_string(test.param); });
