@@ -193,7 +193,8 @@ void Bridge::report_start(JNIEnv* jni, ThreadRecord& record) {
 
 void Bridge::send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags) {
   LocalFrame frame(jni, 16);
-  jthread thread = jni->NewLocalRef(record.thread);
+  const ThreadUse use(threads, record.env);
+  jthread thread = jni->NewLocalRef(use.thread());
   jvmtiThreadInfo info{};
   if (thread == nullptr || jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return;
   JvmtiText name(jvmti), group(jvmti), parent(jvmti);

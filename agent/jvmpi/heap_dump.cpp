@@ -79,7 +79,9 @@ class DumpWriter {
 // Maps thread ids to JNIEnvs, which the records of roots contain.
 void DumpWriter::add_threads() {
   bridge_.threads.for_each([&](ThreadRecord& record) {
-    threads_.push_back({bridge_.ids.tag(record.thread, 0) & ~kTagFlags, record.env});
+    JNIEnv* env = record.env;
+    const ThreadUse use(bridge_.threads, env);
+    if (use.thread() != nullptr) threads_.push_back({bridge_.ids.tag(use.thread(), 0) & ~kTagFlags, env});
   });
 }
 

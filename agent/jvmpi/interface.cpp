@@ -34,33 +34,18 @@ jlong get_current_thread_cpu_time() {
 
 ThreadRecord* record_of(JNIEnv* env) { return Bridge::get()->threads.find(env); }
 
-void suspend(JNIEnv* env) {
-  if (ThreadRecord* record = record_of(env)) suspend_thread(*Bridge::get(), *record);
-}
-void resume(JNIEnv* env) {
-  if (ThreadRecord* record = record_of(env)) resume_thread(*Bridge::get(), *record);
-}
-jint get_thread_status(JNIEnv* env) {
-  const ThreadRecord* record = record_of(env);
-  return record == nullptr ? JVMPI_THREAD_RUNNABLE : thread_status(*Bridge::get(), *record);
-}
+void suspend(JNIEnv* env) { suspend_thread(*Bridge::get(), env); }
+void resume(JNIEnv* env) { resume_thread(*Bridge::get(), env); }
+jint get_thread_status(JNIEnv* env) { return thread_status(*Bridge::get(), env); }
 jboolean thread_has_run(JNIEnv* env) {
   const ThreadRecord* record = record_of(env);
   return record != nullptr && record->cpu_at_suspend != record->cpu_at_suspend_before ? JNI_TRUE : JNI_FALSE;
 }
 void suspend_list(jint count, JNIEnv** threads, jint* results) {
-  for (jint i = 0; i < count; ++i) {
-    ThreadRecord* record = record_of(threads[i]);
-    const bool done = record != nullptr && suspend_thread(*Bridge::get(), *record);
-    results[i] = done ? JVMPI_SUCCESS : JVMPI_FAIL;
-  }
+  for (jint i = 0; i < count; ++i) results[i] = suspend_thread(*Bridge::get(), threads[i]) ? JVMPI_SUCCESS : JVMPI_FAIL;
 }
 void resume_list(jint count, JNIEnv** threads, jint* results) {
-  for (jint i = 0; i < count; ++i) {
-    ThreadRecord* record = record_of(threads[i]);
-    const bool done = record != nullptr && resume_thread(*Bridge::get(), *record);
-    results[i] = done ? JVMPI_SUCCESS : JVMPI_FAIL;
-  }
+  for (jint i = 0; i < count; ++i) results[i] = resume_thread(*Bridge::get(), threads[i]) ? JVMPI_SUCCESS : JVMPI_FAIL;
 }
 
 jint create_thread(char* name, jint priority, void (*run)(void*)) {
@@ -87,9 +72,9 @@ void run_gc() {
 
 jobjectID get_thread_object(JNIEnv* env) {
   Bridge& bridge = *Bridge::get();
-  const ThreadRecord* record = record_of(env);
+  const ThreadUse use(bridge.threads, env);
   JNIEnv* jni = bridge.current_env();
-  return record == nullptr || jni == nullptr ? nullptr : bridge.defined_object(jni, record->thread);
+  return use.thread() == nullptr || jni == nullptr ? nullptr : bridge.defined_object(jni, use.thread());
 }
 jobjectID get_method_class(jmethodID method) {
   Bridge& bridge = *Bridge::get();

@@ -12,14 +12,15 @@ class MonitorDump {
   MonitorDump(Bridge& bridge, JNIEnv* jni) : bridge_(bridge), jni_(jni) {}
 
   // Adds the monitors that a thread holds and the one it waits for; each monitor once.
-  void add_monitors_of(const ThreadRecord& record) {
+  void add_monitors_of(JNIEnv* env) {
+    const ThreadUse use(bridge_.threads, env);
+    if (use.thread() == nullptr) return;
     jint count = 0;
     JvmtiMemory<jobject> owned(bridge_.jvmti);
-    if (bridge_.jvmti->GetOwnedMonitorInfo(record.thread, &count, owned.out()) != JVMTI_ERROR_NONE) count = 0;
+    if (bridge_.jvmti->GetOwnedMonitorInfo(use.thread(), &count, owned.out()) != JVMTI_ERROR_NONE) count = 0;
     for (jint i = 0; i < count; ++i) add(owned[i]);
     jobject contended = nullptr;
-    if (bridge_.jvmti->GetCurrentContendedMonitor(record.thread, &contended) == JVMTI_ERROR_NONE &&
-        contended != nullptr)
+    if (bridge_.jvmti->GetCurrentContendedMonitor(use.thread(), &contended) == JVMTI_ERROR_NONE && contended != nullptr)
       add(contended);
   }
   void add_raw(JVMPI_RawMonitor monitor, const std::vector<ThreadRecord*>& records) {
@@ -95,9 +96,10 @@ jint send_monitor_dump(Bridge& bridge, JNIEnv* jni) {
   traces.take(bridge);
   std::vector<jint> statuses;
   MonitorDump dump(bridge, jni);
-  for (const ThreadRecord* record : traces.records()) {
-    statuses.push_back(thread_status(bridge, *record));
-    dump.add_monitors_of(*record);
+  for (jint i = 0; i < traces.count(); ++i) {
+    JNIEnv* env = traces.data()[i].env_id;
+    statuses.push_back(thread_status(bridge, env));
+    dump.add_monitors_of(env);
   }
   struct Raw {
     MonitorDump& dump;

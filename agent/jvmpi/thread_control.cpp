@@ -1,5 +1,6 @@
 #include "agent/jvmpi/thread_control.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "agent/jvmpi/line_table.h"
@@ -25,9 +26,9 @@ void JNICALL system_thread_main(jvmtiEnv*, JNIEnv*, void* argument) {
   thread.run(nullptr);
 }
 
-jlong cpu_time(Bridge& bridge, const ThreadRecord& record) {
+jlong cpu_time(Bridge& bridge, const ThreadUse& use) {
   jlong time = 0;
-  bridge.jvmti->GetThreadCpuTime(record.thread, &time);
+  bridge.jvmti->GetThreadCpuTime(use.thread(), &time);
   return time;
 }
 
@@ -35,10 +36,11 @@ jlong cpu_time(Bridge& bridge, const ThreadRecord& record) {
 
 void fill_call_trace(Bridge& bridge, JVMPI_CallTrace& trace, jint depth) {
   trace.num_frames = 0;
-  const ThreadRecord* record = bridge.threads.find(trace.env_id);
-  if (record == nullptr || depth <= 0) return;
-  std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(depth) + kProbeFrames);
-  const jint count = bridge.looks.frames_of(bridge.jvmti, record->thread, 0, depth + kProbeFrames, frames.data());
+  const ThreadUse use(bridge.threads, trace.env_id);
+  if (use.thread() == nullptr || depth <= 0) return;
+  const jint most = std::min(depth, bridge.looks.most_frames() - kProbeFrames) + kProbeFrames;
+  std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(most));
+  const jint count = bridge.looks.frames_of(bridge.jvmti, use.thread(), 0, most, frames.data());
   jint first = 0;
   while (first < count && first < kProbeFrames &&
          bridge.methods->is_probe(frames[static_cast<std::size_t>(first)].method))
@@ -49,32 +51,42 @@ void fill_call_trace(Bridge& bridge, JVMPI_CallTrace& trace, jint depth) {
   }
 }
 
-jint thread_status(Bridge& bridge, const ThreadRecord& record) {
+bool resume_thread(Bridge& bridge, JNIEnv* env) {
+  const ThreadUse use(bridge.threads, env);
+  if (use.thread() == nullptr || !use.record().suspended.exchange(false)) return false;
+  return bridge.jvmti->ResumeThread(use.thread()) == JVMTI_ERROR_NONE;
+}
+
+jint thread_status(Bridge& bridge, JNIEnv* env) {
+  const ThreadUse use(bridge.threads, env);
   jint state = 0;
-  if (bridge.jvmti->GetThreadState(record.thread, &state) != JVMTI_ERROR_NONE) return JVMPI_THREAD_RUNNABLE;
+  if (use.thread() == nullptr || bridge.jvmti->GetThreadState(use.thread(), &state) != JVMTI_ERROR_NONE)
+    return JVMPI_THREAD_RUNNABLE;
   jint status = JVMPI_THREAD_RUNNABLE;
   if ((state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) != 0) status = JVMPI_THREAD_MONITOR_WAIT;
   else if ((state & JVMTI_THREAD_STATE_WAITING) != 0) status = JVMPI_THREAD_CONDVAR_WAIT;
   // The status does not show what SuspendThread did.
-  if ((state & JVMTI_THREAD_STATE_SUSPENDED) != 0 && !record.suspended) status |= JVMPI_THREAD_SUSPENDED;
+  if ((state & JVMTI_THREAD_STATE_SUSPENDED) != 0 && !use.record().suspended) status |= JVMPI_THREAD_SUSPENDED;
   if ((state & JVMTI_THREAD_STATE_INTERRUPTED) != 0) status |= JVMPI_THREAD_INTERRUPTED;
   return status;
 }
 
-bool suspend_thread(Bridge& bridge, ThreadRecord& record) {
+bool suspend_thread(Bridge& bridge, JNIEnv* env) {
+  const ThreadUse use(bridge.threads, env);
+  if (use.thread() == nullptr) return false;
+  ThreadRecord& record = use.record();
   jvmtiCapabilities needed{};
   needed.can_suspend = 1;
   // Only one agent in a JVM can have this capability, so it is requested when it is needed.
-  if (!bridge.take(needed) || bridge.jvmti->SuspendThread(record.thread) != JVMTI_ERROR_NONE) return false;
+  if (!bridge.take(needed) || bridge.jvmti->SuspendThread(use.thread()) != JVMTI_ERROR_NONE) return false;
+  if (record.leaves || record.thread != use.thread()) {  // nobody could resume it (Threads::remove)
+    bridge.jvmti->ResumeThread(use.thread());
+    return false;
+  }
   record.suspended = true;
   record.cpu_at_suspend_before = record.cpu_at_suspend;
-  record.cpu_at_suspend = cpu_time(bridge, record);
+  record.cpu_at_suspend = cpu_time(bridge, use);
   return true;
-}
-
-bool resume_thread(Bridge& bridge, ThreadRecord& record) {
-  if (!record.suspended.exchange(false)) return false;
-  return bridge.jvmti->ResumeThread(record.thread) == JVMTI_ERROR_NONE;
 }
 
 jint create_system_thread(Bridge& bridge, const char* name, jint priority, void (*run)(void*)) {

@@ -1,8 +1,15 @@
 #include "agent/jvmpi/threads.h"
 
+#include <unistd.h>
+
 #include "agent/jvmpi/bridge.h"
 
 namespace jtrace::agent::jvmpi {
+namespace {
+
+constexpr useconds_t kUseEnds = 50;  // microseconds; what a thread is asked takes as long
+
+}  // namespace
 
 bool Threads::learn(JNIEnv* jni, jthread current) {
   jclass thread = jni->FindClass("java/lang/Thread");
@@ -38,7 +45,7 @@ ThreadRecord* Threads::add(JNIEnv* jni, JNIEnv* env, jthread thread) {
     record->local = nullptr;
     record->thread = reference;
     record->reported = false;
-    record->suspended = false;
+    record->suspended = record->leaves = false;
     record->cpu_at_suspend = record->cpu_at_suspend_before = 0;
     record->calls.clear();
     record->env.store(env, std::memory_order_release);
@@ -50,9 +57,14 @@ ThreadRecord* Threads::add(JNIEnv* jni, JNIEnv* env, jthread thread) {
 }
 
 void Threads::remove(JNIEnv* jni, ThreadRecord& record) {
+  // Who resumes it has to find it, so a thread that was suspended a moment ago must stop while it still has its record:
+  // in this call, which enters the JVM. Who suspends it from here on sees that it leaves (suspend_thread).
+  record.leaves = true;
+  jni->NewLocalRef(nullptr);
+  // Who begins to use it from here on finds null. In native code as here nobody waits for this thread.
+  const jthread reference = record.thread.exchange(nullptr);
+  while (record.uses.load() != 0) usleep(kUseEnds);
   pthread_mutex_lock(&lock_);
-  jthread reference = record.thread;
-  record.thread = nullptr;
   record.env.store(nullptr, std::memory_order_release);
   pthread_mutex_unlock(&lock_);
   if (reference != nullptr) Bridge::get()->delete_global(jni, reference);

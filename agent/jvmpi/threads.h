@@ -2,7 +2,8 @@
 //
 // JVM TI identifies threads by their java.lang.Thread. The JNIEnv of a thread is at a fixed offset in HotSpot's
 // JavaThread, whose address is the field Thread.eetop; the offset is determined from a thread for which both are known.
-// Records are never freed: find() takes no lock and may race with anything.
+// Records are never freed: find() takes no lock and may race with anything. A thread may end while another one asks
+// about it, so its java.lang.Thread is used through ThreadUse alone.
 #pragma once
 
 #include <jvmti.h>
@@ -20,9 +21,11 @@ struct ThreadRecord {
   std::atomic<JNIEnv*> env{nullptr};  // null: free
   ThreadRecord* next = nullptr;
   std::atomic<void*> local{nullptr};                    // the profiler's
-  jthread thread = nullptr;                             // global reference
+  std::atomic<jthread> thread{nullptr};                 // global reference; null: the thread has ended
   std::atomic<bool> reported{false};                    // THREAD_START was sent
   std::atomic<bool> suspended{false};                   // by SuspendThread
+  std::atomic<bool> leaves{false};                      // it ends: may not be suspended any more
+  std::atomic<int> uses{0};                             // ThreadUse objects: while there is one, it does not end
   jlong cpu_at_suspend = 0, cpu_at_suspend_before = 0;  // nanoseconds
   JNIEnv* contended_with = nullptr;  // owner of the monitor that it waits to enter; only used by the thread itself
   bool asks_for_classes = false;     // looks for class files (class_hook.cpp); only used by the thread itself
@@ -50,6 +53,7 @@ class Threads {
   }
   // The record of `env`, made if there is none.
   ThreadRecord* add(JNIEnv* jni, JNIEnv* env, jthread thread);
+  // By the thread itself, at its end. It stays here while it is suspended, and while others have a ThreadUse of it.
   void remove(JNIEnv* jni, ThreadRecord& record);
   template <class Visit>
   void for_each(Visit&& visit) const {
@@ -68,6 +72,34 @@ class Threads {
   pthread_mutex_t lock_;  // over making and freeing records
   jfieldID eetop_ = nullptr;
   std::intptr_t env_offset_ = 0;
+};
+
+// The thread that `env` names, while it is asked about: it does not end meanwhile. Until JDK 10 (JDK-8167108) JVM TI
+// has nothing that keeps a JavaThread while it looks at it, and writes into freed memory if the thread ends. Takes no
+// lock, because the profiler may suspend the thread that has one of these.
+class ThreadUse {
+ public:
+  ThreadUse(const Threads& threads, JNIEnv* env) : record_(threads.find(env)) {
+    if (record_ == nullptr) return;
+    record_->uses.fetch_add(1);
+    thread_ = record_->thread.load();
+    if (record_->env.load() != env) thread_ = nullptr;  // the record is another thread's by now
+  }
+  ~ThreadUse() {
+    if (record_ != nullptr) record_->uses.fetch_sub(1);
+  }
+  ThreadUse(const ThreadUse&) = delete;
+  ThreadUse& operator=(const ThreadUse&) = delete;
+
+  // Null if there is no such thread, or if it has ended. Never to be passed on then: null is the calling thread to
+  // JVM TI.
+  jthread thread() const { return thread_; }
+  // Only where thread() is not null.
+  ThreadRecord& record() const { return *record_; }
+
+ private:
+  ThreadRecord* record_;
+  jthread thread_ = nullptr;
 };
 
 }  // namespace jtrace::agent::jvmpi

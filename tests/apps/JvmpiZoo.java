@@ -290,12 +290,33 @@ public final class JvmpiZoo {
         return "held=" + name;
     }
 
+    /** Runs a step while other threads begin and end. */
+    private static String beside(String name) throws Exception {
+        Thread step = new Thread(() -> number++, "jvmpi:" + name);
+        step.start();
+        int ended = 0;
+        while (step.isAlive()) {
+            Thread[] threads = new Thread[4];
+            for (int i = 0; i < threads.length; i++) {
+                threads[i] = new Thread(() -> sink = fib(15), "ending-" + i);
+                threads[i].start();
+            }
+            for (Thread each : threads) {
+                each.join();
+                ended++;
+            }
+        }
+        return "ended=" + ended;
+    }
+
     private static String answer(String[] words) throws Exception {
         int n = words.length > 1 && Character.isDigit(words[1].charAt(0)) ? Integer.parseInt(words[1]) : 0;
         switch (words[0]) {
             case "step":
                 run(new Thread(() -> number++, "jvmpi:" + words[1]));
                 return "step=" + words[1];
+            case "beside":
+                return beside(words[1]);
             case "held":
                 return held(words[1]);
             case "threads":

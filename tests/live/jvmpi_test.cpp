@@ -195,6 +195,14 @@ TEST_P(EachJdk, EventsAndFunctions) {
   record(report);
 }
 
+// A profiler that asks about threads by the ids it has, as a sampling one does, while threads begin and end.
+TEST_P(EachJdk, ThreadsMayEndWhileTheyAreAskedAbout) {
+  const Report report = run(with_profiler("jvmpi_exerciser", for_jvm("report") + ":33"), {"beside endings"});
+  EXPECT_GT(number(report, "endings.asked"), 100);
+  EXPECT_GT(number(report, "endings.seen"), 0);
+  EXPECT_GT(number(report, "event." + std::to_string(JVMPI_EVENT_THREAD_START)), 100);
+}
+
 // METHOD_ENTRY2 from the start: receivers, those of constructors included; every call has its exit.
 TEST_P(EachJdk, CallsFromTheStartWithTheirReceivers) {
   const Report report = run(with_profiler("jvmpi_exerciser", for_jvm("report") + ":42:33:2:3:46"), {"calls 10"});

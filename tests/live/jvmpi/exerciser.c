@@ -117,8 +117,11 @@ static void report_methods(void) {
 static char thread_name[64];
 static JNIEnv *main_env, *enterer_env;
 static int enterer_waits;
+static JNIEnv* ending[kEnding];
+static unsigned next_ending;
 
 JNIEnv* main_thread(void) { return main_env; }
+JNIEnv* ending_thread(int i) { return __atomic_load_n(&ending[i], __ATOMIC_ACQUIRE); }
 int enterer_is_waiting(void) { return __atomic_load_n(&enterer_waits, __ATOMIC_ACQUIRE); }
 
 static void thread_started(JVMPI_Event* event, int is_requested) {
@@ -129,6 +132,10 @@ static void thread_started(JVMPI_Event* event, int is_requested) {
   }
   if (strcmp(name, "main") == 0) main_env = event->u.thread_start.thread_env_id;
   if (strcmp(name, "zoo-enterer") == 0) enterer_env = event->u.thread_start.thread_env_id;
+  if (strncmp(name, "ending-", 7) == 0) {
+    const unsigned at = __atomic_fetch_add(&next_ending, 1, __ATOMIC_RELAXED) % kEnding;
+    __atomic_store_n(&ending[at], event->u.thread_start.thread_env_id, __ATOMIC_RELEASE);
+  }
   if (strncmp(name, "jvmpi:", 6) == 0) do_step(name + 6, event->u.thread_start.thread_env_id);
 }
 

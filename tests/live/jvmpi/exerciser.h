@@ -22,7 +22,9 @@ void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 struct ClassFacts* find_class(jobjectID id);
 struct ClassFacts* find_class_named(const char* name);
 JNIEnv* main_thread(void);
-int enterer_is_waiting(void);       /* JvmpiZoo thread that finds the monitor held */
+enum { kEnding = 16 };
+JNIEnv* ending_thread(int i); /* one of the last kEnding threads "ending-N"; it may have ended; NULL: not so many */
+int enterer_is_waiting(void); /* JvmpiZoo thread that finds the monitor held */
 const char* requested_thread(void); /* the name in the last requested THREAD_START */
 int object_is_known(jobjectID id);  /* it had its OBJECT_ALLOC */
 long count_of(jint type);

@@ -62,6 +62,35 @@ static void do_threads(JNIEnv* env) {
   }
 }
 
+static void ask_about(JNIEnv* env, long* asked, long* seen) {
+  JVMPI_CallFrame frames[32];
+  JVMPI_CallTrace trace = {env, 0, frames};
+  jint done = JVMPI_FAIL;
+  jvmpi->GetCallTrace(&trace, 32);
+  jvmpi->GetThreadStatus(env);
+  jvmpi->GetThreadObject(env);
+  jvmpi->SuspendThreadList(1, &env, &done);
+  if (done == JVMPI_SUCCESS) jvmpi->ResumeThread(env);
+  ++*asked;
+  *seen += trace.num_frames > 0;
+}
+
+/* Asks about threads that end meanwhile, for some seconds. */
+static void do_endings(JNIEnv* env) {
+  long asked = 0, seen = 0;
+  struct timespec begin, now;
+  int i;
+  (void)env;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    for (i = 0; i < kEnding; i++)
+      if (ending_thread(i) != NULL) ask_about(ending_thread(i), &asked, &seen);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while (now.tv_sec - begin.tv_sec < 3);
+  say("endings.asked=%ld", asked);
+  say("endings.seen=%ld", seen);
+}
+
 /* --- classes and events ---------------------------------------------------------------------------------------------
  */
 
@@ -209,17 +238,10 @@ void do_step(const char* name, JNIEnv* env) {
   static const struct {
     const char* name;
     void (*run)(JNIEnv*);
-  } steps[] = {{"threads", do_threads},
-               {"classes", do_classes},
-               {"monitors", do_monitors},
-               {"collections", do_collections},
-               {"references", do_references},
-               {"methods_on", do_methods_on},
-               {"methods_off", do_methods_off},
-               {"heap", do_heap},
-               {"monitor_dump", do_monitor_dump},
-               {"unloaded", do_unloaded},
-               {"exit", do_exit}};
+  } steps[] = {{"threads", do_threads},           {"endings", do_endings},         {"classes", do_classes},
+               {"monitors", do_monitors},         {"collections", do_collections}, {"references", do_references},
+               {"methods_on", do_methods_on},     {"methods_off", do_methods_off}, {"heap", do_heap},
+               {"monitor_dump", do_monitor_dump}, {"unloaded", do_unloaded},       {"exit", do_exit}};
   size_t i;
   for (i = 0; i < sizeof steps / sizeof steps[0]; i++)
     if (strcmp(steps[i].name, name) == 0) steps[i].run(env);
