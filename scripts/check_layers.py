@@ -53,7 +53,9 @@ LAYERS = {
     "doctor": ["dtrace", "session", "session/options", "attach", "perfdata", "target", "base"],
     "debug": ["coreinspect/*", "target", "base"],
     "diagnose": ["coreinspect/*", "perfdata", "target", "trace", "base"],
-    "cli": ["doctor", "diagnose", "debug", "dtrace/trace", "sampling", "session", "session/options", "session/document", "session/spill", "dtrace",
+    "fleet": ["trace", "trace/io", "base"],
+    "fleet/nats": ["fleet", "trace", "trace/io", "base"],
+    "cli": ["fleet", "fleet/nats", "doctor", "diagnose", "debug", "dtrace/trace", "sampling", "session", "session/options", "session/document", "session/spill", "dtrace",
             "coreinspect/*", "perfdata", "attach", "target", "trace", "trace/record", "trace/io", "base"],
 }
 # Files of a layer of their own in the folder of another: what puts a session together, and leads the JVM's callbacks to it.
@@ -74,6 +76,7 @@ THIRD_PARTIES = {
     r"(gtest|gmock|nlohmann|benchmark)/": ["tests"],
     r"expat": ["trace/io", "tests/bench"],
     r"libunwind": ["coreinspect/unwind"],
+    r"nats(/|\.h)": ["fleet/nats"],
     r"(jvmti|jni|jvmpi)\.h": ["agent", "tests/live", "tests/bench"],
 }
 # Names of machines in code (not in comments or texts), and the files besides *_x86_64.* and *_aarch64.* that may have them.
@@ -180,6 +183,9 @@ PLANTED = {
     "doctor/attach.cpp": ('#include "attach/preflight.h"', True),
     "doctor/cli.cpp": ('#include "cli/selector.h"', False),
     "sampling/walk.cpp": ('#include "coreinspect/tools/copied_stack.h"', True),
+    "fleet/up.cpp": ('#include "session/options/options.h"', False),
+    "fleet/broker.cpp": ("#include <nats.h>", False),
+    "fleet/nats/broker.cpp": ("#include <nats.h>", True),
     "sampling/up.cpp": ('#include "session/options/options.h"', False),
     "attach/doctor.cpp": ('#include "doctor/checks.h"', False),
     "cli/agent.cpp": ('#include "agent/options.h"', False),
