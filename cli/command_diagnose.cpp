@@ -1,22 +1,38 @@
 // jtrace diagnose: what is wrong with a JVM, in one command. Status 0: nothing found; 1: found; 9: nothing found, and
 // not everything could be examined.
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/bundle_views.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/selector.h"
+#include "diagnose/bundle.h"
+#include "diagnose/bundle_file.h"
+#include "diagnose/bundle_parts.h"
 #include "diagnose/verdict.h"
+#include "trace/byte_sink.h"
 
 namespace jtrace::cli {
 namespace {
 
 struct DiagnoseArguments {
   InspectArguments inspect;
+  std::string later;   // the bundle that `inspect.target` is compared with
+  std::string output;  // of the bundle; "" for none
   double interval = 1;
+  bool core = false;
+  bool anonymize = false;
 };
+
+InspectArguments of_process(const DiagnoseArguments& arguments, pid_t pid) {
+  InspectArguments live = arguments.inspect;
+  live.target = std::to_string(pid);
+  return live;
+}
 
 Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
   const std::string& target = arguments.inspect.target;
@@ -24,8 +40,7 @@ Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
     return diagnose::collect_core(target, [&arguments] { return open_inspection(arguments.inspect); });
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(target));
   // A copy for the collectors: one that is left behind outlives this function.
-  InspectArguments live = arguments.inspect;
-  live.target = std::to_string(pid);
+  const InspectArguments live = of_process(arguments, pid);
   const diagnose::CollectOptions options{
       .interval = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.interval * 1000)),
       .max_stop = std::chrono::milliseconds(arguments.inspect.max_stop_ms)};
@@ -53,22 +68,109 @@ ExitStatus status_of(const diagnose::Verdict& verdict, const diagnose::Collected
   return diagnose::is_partial(verdict, collected) ? ExitStatus::kPartial : ExitStatus::kOk;
 }
 
-ExitStatus run(const DiagnoseArguments& arguments) {
-  const auto collected = collect(arguments);
+// A signal during the few milliseconds of the writing would leave its temporary file.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t ends;
+    ::sigemptyset(&ends);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&ends, signal);
+    ::sigprocmask(SIG_BLOCK, &ends, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+Result<> write_file(const std::string& path, const std::string& bytes) {
+  const SignalsBlocked blocked;
+  JTRACE_ASSIGN_OR_RETURN(const auto sink, open_whole_output(path));
+  JTRACE_RETURN_IF_ERROR(sink->write(bytes));
+  return sink->finish();
+}
+
+// Reads the further parts, and writes all as one file.
+ExitStatus make_bundle(const DiagnoseArguments& arguments, diagnose::Collected& collected,
+                       diagnose::BundleFrame frame) {
+  const pid_t pid = static_cast<pid_t>(std::stol(collected.facts.target));
+  const InspectArguments live = of_process(arguments, pid);
+  frame.judged = collected.steps.size();
+  diagnose::collect_parts(pid,
+                          {.open = [live] { return open_inspection(live); },
+                           .document = view_document,
+                           .max_stop = std::chrono::milliseconds(arguments.inspect.max_stop_ms),
+                           .core = arguments.core},
+                          collected);
+  const auto bytes = diagnose::bundle_of(collected, frame);
+  if (!bytes) return report(bytes.error());
+  if (const auto written = write_file(arguments.output, *bytes); !written) return report(written.error());
+  const auto missing = diagnose::missing_parts(collected, frame.judged);
+  log_info(arguments.output + ": " + std::to_string((bytes->size() + 1023) >> 10) + " KiB");
+  if (missing.empty()) return static_cast<ExitStatus>(frame.status);
+  log_info("not in it: " + missing.front() +
+           (missing.size() == 1 ? "" : "; and " + std::to_string(missing.size() - 1) + " more, see its SUMMARY.txt"));
+  return frame.status == 0 ? ExitStatus::kPartial : static_cast<ExitStatus>(frame.status);
+}
+
+Result<> check_words(const DiagnoseArguments& arguments) {
+  const std::string& target = arguments.inspect.target;
+  const bool is_bundle = is_file_name(target) && diagnose::is_bundle(target);
+  if (!arguments.later.empty() && !(is_bundle && diagnose::is_bundle(arguments.later))) {
+    const std::string& other = is_bundle ? arguments.later : target;
+    return fail(ErrorCategory::kUsage, other + " is not a bundle: two bundles are compared",
+                "jtrace diagnose PID -o FILE.zip");
+  }
+  if (arguments.output.empty() && (arguments.core || arguments.anonymize))
+    return fail(ErrorCategory::kUsage, "--core and --anonymize are for a bundle", "-o FILE.zip");
+  if (arguments.core && arguments.anonymize)
+    return fail(ErrorCategory::kUsage, "names in a core cannot be replaced: either --core or --anonymize");
+  if (!arguments.output.empty() && is_file_name(target))
+    return fail(ErrorCategory::kUsage, target + " is not a process: a bundle is made of a live JVM");
+  if (arguments.output == "-")
+    return fail(ErrorCategory::kUsage, "the verdict goes to standard output, so the bundle needs a file",
+                "-o FILE.zip");
+  return {};
+}
+
+ExitStatus diagnose_target(const DiagnoseArguments& arguments) {
+  const ClockAnchor begin = ClockAnchor::now();
+  auto collected = collect(arguments);
   if (!collected) {
     // 1 means that something was found, so a refusal needs another number.
     const ExitStatus status = report(collected.error());
     return status == ExitStatus::kRefused ? ExitStatus::kNotAttachable : status;
   }
   const diagnose::Verdict verdict = diagnose::judge(collected->facts);
-  const std::string text =
-      arguments.inspect.format == "json" ? json_of(verdict, *collected) : diagnose::text_of(verdict, *collected);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  const ExitStatus status = status_of(verdict, *collected);
+  const std::string json = json_of(verdict, *collected), text = diagnose::text_of(verdict, *collected);
+  const std::string& shown = arguments.inspect.format == "json" ? json : text;
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+  std::fflush(stdout);  // whatever becomes of the bundle
+  ExitStatus status = status_of(verdict, *collected);
+  if (!arguments.output.empty())
+    status = make_bundle(arguments, *collected,
+                         {.tool = "jtrace " JTRACE_VERSION,
+                          .text = text,
+                          .findings = json,
+                          .status = static_cast<int>(status),
+                          .anonymize = arguments.anonymize,
+                          .reason = "",
+                          .begin = begin});
   if (!collected->left_behind) return status;
   // A collector's thread may still wait in the kernel and use objects that the normal end of the program destroys.
   std::fflush(stdout);
   ::_exit(static_cast<int>(status));
+}
+
+ExitStatus run(const DiagnoseArguments& arguments) {
+  if (const auto checked = check_words(arguments); !checked) return report(checked.error());
+  const std::string& target = arguments.inspect.target;
+  const bool json = arguments.inspect.format == "json";
+  if (!arguments.later.empty()) return compare_bundles(target, arguments.later, json);
+  if (is_file_name(target) && diagnose::is_bundle(target)) return show_bundle_verdict(target, json);
+  return diagnose_target(arguments);
 }
 
 }  // namespace
@@ -76,10 +178,18 @@ ExitStatus run(const DiagnoseArguments& arguments) {
 void add_diagnose_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<DiagnoseArguments>();
   arguments->inspect.max_stop_ms = 50;
-  CLI::App* command =
-      app.add_subcommand("diagnose", "what is wrong with a live JVM or a core: a verdict in a few seconds");
-  command->add_option("PID|CORE", arguments->inspect.target, "process id, part of a main class, or a core file")
+  CLI::App* command = app.add_subcommand(
+      "diagnose", "what is wrong with a live JVM or a core: a verdict in a few seconds; and a bundle of it");
+  command
+      ->add_option("PID|CORE|BUNDLE", arguments->inspect.target,
+                   "process id, part of a main class, a core file, or a bundle that -o made")
       ->required();
+  command->add_option("NEW", arguments->later, "a later bundle: what has changed since the first one");
+  command->add_option("-o,--output", arguments->output,
+                      "zip archive to make: the verdict and what it rests on, for those who look at it later");
+  command->add_flag("--core", arguments->core, "with a small core in the bundle, as jtrace core --small writes it");
+  command->add_flag("--anonymize", arguments->anonymize,
+                    "replace names of host, user, home and working folder, and IPv4 addresses, in the bundle");
   command->add_option("--format", arguments->inspect.format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_option("--interval", arguments->interval, "seconds between two of the three samples (1)")
       ->check(CLI::Range(0.2, 60.0));
@@ -92,7 +202,7 @@ void add_diagnose_command(CLI::App& app, ExitStatus& status) {
   command->footer(
       "Nothing is loaded into the JVM, and it need not respond.\n"
       "Status 0: nothing found; 1: something found; 9: nothing found, and not everything could be examined.\n"
-      "Example: jtrace diagnose 4711");
+      "Example: jtrace diagnose 4711 -o app.zip && jtrace inspect app.zip threads");
   command->callback([arguments, &status] { status = run(*arguments); });
 }
 

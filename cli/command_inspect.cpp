@@ -132,7 +132,8 @@ void add_inspect_command(CLI::App& app, ExitStatus& status) {
   CLI::App* command =
       app.add_subcommand("inspect", "look into a live JVM, a core or a heap dump: threads, flags, classes, heap, ...");
   command
-      ->add_option("PID|CORE|HPROF", arguments->target, "process id, part of a main class, a core file, or a heap dump")
+      ->add_option("PID|CORE|HPROF|BUNDLE", arguments->target,
+                   "process id, part of a main class, a core file, a heap dump, or a bundle of jtrace diagnose")
       ->required();
   const CLI::Option* view = command->add_option("VIEW", arguments->view, "what to show; see below")->required();
   command->add_option("ARGUMENT", arguments->options.arguments, "argument of the view");

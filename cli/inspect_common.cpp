@@ -4,10 +4,12 @@
 #include <cstdio>
 
 #include "base/joined.h"
+#include "cli/bundle_views.h"
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
 #include "cli/selector.h"
 #include "coreinspect/tools/snapshot_events.h"
+#include "diagnose/bundle_file.h"
 #include "session/document/trace_identity.h"
 #include "target/jvm_discovery.h"
 #include "trace/file_sink.h"
@@ -103,6 +105,17 @@ void write_envelope(std::string& out, const std::string& view, const coreinspect
   out += "[" + result.out + "]}\n";
 }
 
+}  // namespace
+
+std::string view_document(const coreinspect::Inspection& inspection, const coreinspect::View& view,
+                          const coreinspect::ViewResult& result) {
+  std::string out;
+  write_envelope(out, std::string(view.name), result, [&](JsonWriter& json) { write_target(json, inspection); });
+  return out;
+}
+
+namespace {
+
 Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspection, const InspectArguments& arguments,
                                               const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   if (view.parts == nullptr)
@@ -140,8 +153,7 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
     if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
       result.missing.push_back(line);
   std::string out;
-  if (options.json)
-    write_envelope(out, std::string(view.name), result, [&](JsonWriter& json) { write_target(json, inspection); });
+  if (options.json) out = view_document(inspection, view, result);
   else out = std::move(result.out);
   if (view.writes_dump && arguments.output == "-") return std::move(result.missing);
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(view.writes_dump ? "-" : arguments.output));
@@ -208,6 +220,7 @@ CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments) {
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;
+  if (is_file_name(arguments.target) && diagnose::is_bundle(arguments.target)) return run_bundle_view(arguments, view);
   if (is_file_name(arguments.target) && is_heap_dump(arguments.target))
     return finish(write_graph_view(arguments, view), what);
   auto inspection = open_inspection(arguments);

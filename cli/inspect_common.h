@@ -27,6 +27,9 @@ bool is_file_name(const std::string& text);
 // "complete" and "missing" of the object that is open.
 void write_missing(JsonWriter& json, bool complete, const std::vector<std::string>& missing);
 void write_target(JsonWriter& json, const coreinspect::Inspection& inspection);
+// The whole document of --format json for a view.
+std::string view_document(const coreinspect::Inspection& inspection, const coreinspect::View& view,
+                          const coreinspect::ViewResult& result);
 void write_dump_target(JsonWriter& json, const std::string& path, const coreinspect::ObjectGraph& graph);
 // `jtrace stack`, `top`, `profile` and `diagnose` open their target with it too.
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments);

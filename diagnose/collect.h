@@ -30,8 +30,15 @@ struct StepRecord {
   std::string problem;  // why there is no result; "" if there is
 };
 
+// A file of the bundle.
+struct Part {
+  std::string name;
+  std::string content;
+};
+
 struct Collected {
   Facts facts;
+  std::vector<Part> parts;           // for the bundle (bundle_parts.h)
   std::vector<StepRecord> steps;     // in the order in which they ended
   std::vector<std::string> missing;  // parts that could not be read; one line each
   std::chrono::milliseconds elapsed{};

@@ -1,0 +1,16 @@
+// Views and verdicts out of a bundle of jtrace diagnose (diagnose/bundle.h).
+#pragma once
+
+#include "cli/inspect_common.h"
+
+namespace jtrace::cli {
+
+// Prints the view as it was when the bundle was made; what it does not have is read from the core in it, if there is
+// one.
+ExitStatus run_bundle_view(const InspectArguments& arguments, const coreinspect::View& view);
+// Prints the verdict again; the status is that of then.
+ExitStatus show_bundle_verdict(const std::string& path, bool json);
+// Prints what changed; status 1: something was found that was not there before.
+ExitStatus compare_bundles(const std::string& before, const std::string& after, bool json);
+
+}  // namespace jtrace::cli

@@ -1,0 +1,29 @@
+#include "diagnose/anonymize.h"
+
+#include <gtest/gtest.h>
+
+namespace jtrace::diagnose {
+namespace {
+
+TEST(Anonymizer, ReplacesTheNamesOfMachineAndUserAsWholeWords) {
+  Anonymizer names({.host = "db7", .user = "anna", .home = "/home/anna", .work = "/home/anna/shop"});
+  EXPECT_EQ(names.applied_to("/home/anna/shop/app.jar on db7"), "/WORK/app.jar on HOST");
+  EXPECT_EQ(names.applied_to("/home/anna/.m2 hsperfdata_anna"), "/HOME/.m2 hsperfdata_USER");
+  EXPECT_EQ(names.applied_to("com.annabel.Db7 java.db7.x db77 xdb7"), "com.annabel.Db7 java.db7.x db77 xdb7");
+}
+
+TEST(Anonymizer, NumbersAddressesAndLeavesVersionsAlone) {
+  Anonymizer names({});
+  EXPECT_EQ(names.applied_to("10.1.2.3:80 10.1.2.4 10.1.2.3."), "ip-1:80 ip-2 ip-1.");
+  EXPECT_EQ(names.applied_to("again 10.1.2.4"), "again ip-2");
+  for (const char* same : {"127.0.0.1", "0.0.0.0:5005", "17.0.15", "1.2.3.4.5", "300.1.2.3", "1.2.3.4u1", "1.2.3."})
+    EXPECT_EQ(names.applied_to(same), same);
+}
+
+TEST(Anonymizer, LeavesWhatEachMachineHas) {
+  Anonymizer names({.host = "localhost", .user = "root", .home = "/root", .work = "/"});
+  EXPECT_EQ(names.applied_to("root /root / localhost"), "root /root / localhost");
+}
+
+}  // namespace
+}  // namespace jtrace::diagnose

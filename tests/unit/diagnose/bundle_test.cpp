@@ -1,0 +1,107 @@
+#include "diagnose/bundle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "diagnose/bundle_diff.h"
+#include "diagnose/bundle_file.h"
+#include "diagnose/zip_writer.h"
+#include "tests/testlib/must.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+using test::must;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Collected collected_of(std::vector<Part> parts) {
+  Collected collected;
+  collected.facts.target = "0";  // no process has this number
+  collected.facts.release = "17.0.1";
+  collected.facts.looks.push_back({.ns = 5, .threads = {{.key = 3, .name = "main", .state = "RUNNABLE", .ran_ns = 7}}});
+  collected.parts = std::move(parts);
+  collected.steps = {{"threads", {}, {}, ""}, {"view heap", {}, {}, "it is gone"}};
+  return collected;
+}
+
+BundleFrame frame_of(std::string findings = "{\"data\":[]}", int status = 0) {
+  return {
+      .tool = "jtrace 1", .text = "Nothing found.\n", .findings = std::move(findings), .status = status, .judged = 1};
+}
+
+BundleFile file_of(std::vector<Part> parts, const std::string& findings = "{\"data\":[]}") {
+  return must(BundleFile::of(must(bundle_of(collected_of(std::move(parts)), frame_of(findings))), "x.zip"));
+}
+
+std::string why_not(const std::vector<Part>& members) {
+  ZipWriter zip(0);
+  for (const Part& each : members) must(zip.add(each.name, each.content));
+  const auto bundle = BundleFile::of(zip.finish(), "x.zip");
+  return bundle ? "" : bundle.error().message();
+}
+
+TEST(Bundle, HasTheVerdictTheSamplesAndWhatIsMissing) {
+  const BundleFile bundle =
+      file_of({{"views/info.json", "{}"}, {"views/info.txt", "text"}, {"proc/status", "State: R"}});
+  EXPECT_THAT(must(bundle.text("SUMMARY.txt")),
+              AllOf(HasSubstr("Nothing found."), HasSubstr("Not in this bundle:\n  view heap: it is gone\n")));
+  EXPECT_EQ(must(bundle.text("proc/status")), "State: R");
+  EXPECT_EQ(bundle.views(), "info");
+  EXPECT_EQ(bundle.manifest()["target"]["version"].text(), "17.0.1");
+  EXPECT_EQ(bundle.manifest()["steps"].items().at(1)["why"].text(), "it is gone");
+  const JsonValue threads = must(bundle.json("threads.json"));
+  EXPECT_EQ(threads["samples"].items().at(0)["threads"].items().at(0)["ranNanos"].number(), 7);
+}
+
+TEST(Bundle, RefusesArchivesThatAreNone) {
+  EXPECT_THAT(why_not({}), HasSubstr("it has no manifest.json"));
+  EXPECT_THAT(why_not({{"manifest.json", "{}"}}), HasSubstr("of something else"));
+  EXPECT_THAT(why_not({{"manifest.json", "{\"format\":"}}), HasSubstr("manifest.json of x.zip"));
+  EXPECT_THAT(why_not({{"manifest.json", R"({"format":"jtrace-bundle","version":2,"tool":"jtrace 9"})"}}),
+              AllOf(HasSubstr("another version"), HasSubstr("made by jtrace 9")));
+}
+
+std::string finding(const std::string& rule, const std::string& sentence, const std::string& confidence) {
+  return R"({"rule":")" + rule + R"(","sentence":")" + sentence + R"(","confidence":")" + confidence + "\"}";
+}
+
+TEST(BundleDiff, SaysWhichFindingsAreNewAndWhichAreGone) {
+  const std::string stays = finding("contention", "5 threads wait for \\\"a\\\"", "certain");
+  const std::string more = finding("contention", "9 threads wait for \\\"a\\\"", "certain");
+  const std::string other = finding("contention", "5 threads wait for \\\"b\\\"", "certain");
+  const BundleFile before = file_of({}, "{\"data\":[" + stays + "," + other + "]}");
+  const BundleFile after = file_of({}, "{\"data\":[" + more + "," + finding("x", "slow", "hint") + "]}");
+  const BundleDiff diff = must(compare(before, after));
+  EXPECT_THAT(diff.stay, ElementsAre("9 threads wait for \"a\""));
+  EXPECT_THAT(diff.fresh, ElementsAre("slow"));
+  EXPECT_THAT(diff.gone, ElementsAre("5 threads wait for \"b\""));
+  EXPECT_FALSE(diff.found);  // a hint does not count
+  EXPECT_TRUE(must(compare(after, before)).found);
+  EXPECT_EQ(diff.missing.size(), 3u);  // threads, memory, histogram
+}
+
+TEST(BundleDiff, ComparesThreadsByKindMemoryByPartAndClasses) {
+  const auto parts = [](const std::string& threads, const std::string& heap, const std::string& bytes) {
+    return std::vector<Part>{{"views/threads.json", "{\"data\":[" + threads + "]}"},
+                             {"views/memory.json", R"({"data":[{"part":"Java heap","resident":)" + heap + "}]}"},
+                             {"views/histogram.json", R"({"data":[{"class":"A","bytes":)" + bytes + "}]}"},
+                             {"views/flags.json", R"({"data":[{"name":"MaxHeapSize","value":)" + bytes + "}]}"}};
+  };
+  const BundleFile before = file_of(parts(R"({"name":"main"},{"name":"w-1"})", "1048576", "5000000"));
+  const BundleFile after = file_of(parts(R"({"name":"main"},{"name":"w-12"},{"name":"w-7"})", "9437184", "5000001"));
+  const BundleDiff diff = must(compare(before, after));
+  EXPECT_THAT(diff.missing, IsEmpty());
+  EXPECT_EQ(diff.threads.grown(), 1);
+  ASSERT_EQ(diff.names.size(), 1u);
+  EXPECT_EQ(diff.names[0].name, "w-N");
+  ASSERT_EQ(diff.memory.size(), 1u);
+  EXPECT_EQ(diff.memory[0].grown(), 8 << 20);
+  EXPECT_THAT(diff.classes, IsEmpty());  // a byte more is no news
+  EXPECT_THAT(diff.flags, ElementsAre("MaxHeapSize: 5000000 -> 5000001"));
+  EXPECT_THAT(text_of(diff), AllOf(HasSubstr("+8.0 MiB"), HasSubstr("Nothing was found in either")));
+}
+
+}  // namespace
+}  // namespace jtrace::diagnose
