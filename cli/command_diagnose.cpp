@@ -5,15 +5,19 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "cli/bundle_views.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/selector.h"
+#include "cli/stop_signals.h"
 #include "diagnose/bundle.h"
 #include "diagnose/bundle_file.h"
 #include "diagnose/bundle_parts.h"
+#include "diagnose/condition.h"
 #include "diagnose/verdict.h"
+#include "perfdata/poll_loop.h"
 #include "trace/byte_sink.h"
 
 namespace jtrace::cli {
@@ -26,7 +30,12 @@ struct DiagnoseArguments {
   double interval = 1;
   bool core = false;
   bool anonymize = false;
+  bool watch = false;
+  std::string when;  // "" until something is found
+  double every = 0;  // seconds; 0: by what is waited for
 };
+
+constexpr double kEveryLook = 60, kEveryTest = 1;  // seconds
 
 InspectArguments of_process(const DiagnoseArguments& arguments, pid_t pid) {
   InspectArguments live = arguments.inspect;
@@ -129,13 +138,24 @@ Result<> check_words(const DiagnoseArguments& arguments) {
     return fail(ErrorCategory::kUsage, "names in a core cannot be replaced: either --core or --anonymize");
   if (!arguments.output.empty() && is_file_name(target))
     return fail(ErrorCategory::kUsage, target + " is not a process: a bundle is made of a live JVM");
+  if (!arguments.watch && (!arguments.when.empty() || arguments.every > 0))
+    return fail(ErrorCategory::kUsage, "--when and --every are for --watch");
+  if (arguments.watch && arguments.output.empty())
+    return fail(ErrorCategory::kUsage, "--watch makes a bundle when there is something to say", "-o FILE.zip");
   if (arguments.output == "-")
     return fail(ErrorCategory::kUsage, "the verdict goes to standard output, so the bundle needs a file",
                 "-o FILE.zip");
   return {};
 }
 
-ExitStatus diagnose_target(const DiagnoseArguments& arguments) {
+// Why something is said, and whether it is said if nothing is found.
+struct Occasion {
+  std::string reason = {};
+  bool only_trouble = false;
+};
+
+// Nothing if nothing was found, and that is not to be said.
+std::optional<ExitStatus> diagnose_target(const DiagnoseArguments& arguments, const Occasion& occasion = {}) {
   const ClockAnchor begin = ClockAnchor::now();
   auto collected = collect(arguments);
   if (!collected) {
@@ -144,6 +164,8 @@ ExitStatus diagnose_target(const DiagnoseArguments& arguments) {
     return status == ExitStatus::kRefused ? ExitStatus::kNotAttachable : status;
   }
   const diagnose::Verdict verdict = diagnose::judge(collected->facts);
+  // A collector that is stuck in the kernel is trouble as well; and a further one at each look would be too many.
+  if (occasion.only_trouble && !verdict.is_found() && !collected->left_behind) return std::nullopt;
   const std::string json = json_of(verdict, *collected), text = diagnose::text_of(verdict, *collected);
   const std::string& shown = arguments.inspect.format == "json" ? json : text;
   std::fwrite(shown.data(), 1, shown.size(), stdout);
@@ -156,12 +178,48 @@ ExitStatus diagnose_target(const DiagnoseArguments& arguments) {
                           .findings = json,
                           .status = static_cast<int>(status),
                           .anonymize = arguments.anonymize,
-                          .reason = "",
+                          .reason = occasion.reason,
                           .begin = begin});
   if (!collected->left_behind) return status;
   // A collector's thread may still wait in the kernel and use objects that the normal end of the program destroys.
   std::fflush(stdout);
   ::_exit(static_cast<int>(status));
+}
+
+// Until there is something to say, the JVM ends, or a signal comes.
+Result<ExitStatus> watch_pid(const DiagnoseArguments& arguments, pid_t pid) {
+  std::optional<diagnose::Condition> condition;
+  if (!arguments.when.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(condition, diagnose::Condition::open(pid, arguments.when));
+  }
+  const double every = arguments.every > 0 ? arguments.every : condition ? kEveryTest : kEveryLook;
+  JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(pid));
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
+  perfdata::PollLoop pace({.interval = std::chrono::nanoseconds(static_cast<std::int64_t>(every * 1e9))}, stop.get());
+  pace.watch({process.pidfd()});
+  for (int looks = 0;; ++looks) {
+    const auto wake = pace.wait();
+    if (wake == perfdata::PollLoop::Wake::kStopped) {
+      log_info("stopped: nothing to say in " + std::to_string(looks) + " looks, so there is no bundle");
+      return ExitStatus::kOk;
+    }
+    if (wake == perfdata::PollLoop::Wake::kEnded)
+      return fail(ErrorCategory::kNotFound, "the JVM " + std::to_string(pid) + " has ended while it was watched");
+    if (!condition) {
+      if (const auto status = diagnose_target(arguments, {"something was found", true})) return *status;
+      continue;
+    }
+    JTRACE_ASSIGN_OR_RETURN(const auto reason, condition->holds());
+    if (reason) return diagnose_target(arguments, {*reason, false}).value_or(ExitStatus::kOk);
+  }
+}
+
+ExitStatus watch(DiagnoseArguments arguments) {
+  const auto pid = select_jvm(arguments.inspect.target);
+  if (!pid) return report(pid.error());
+  arguments.inspect.target = std::to_string(*pid);
+  const auto status = watch_pid(arguments, *pid);
+  return status ? *status : report(status.error());
 }
 
 ExitStatus run(const DiagnoseArguments& arguments) {
@@ -170,7 +228,8 @@ ExitStatus run(const DiagnoseArguments& arguments) {
   const bool json = arguments.inspect.format == "json";
   if (!arguments.later.empty()) return compare_bundles(target, arguments.later, json);
   if (is_file_name(target) && diagnose::is_bundle(target)) return show_bundle_verdict(target, json);
-  return diagnose_target(arguments);
+  if (arguments.watch) return watch(arguments);
+  return diagnose_target(arguments).value_or(ExitStatus::kOk);
 }
 
 }  // namespace
@@ -199,6 +258,15 @@ void add_diagnose_command(CLI::App& app, ExitStatus& status) {
                       "for a core: the folder below which mapped files are searched");
   command->add_option("--libjvm", arguments->inspect.files.libjvm,
                       "for a core: the libjvm.so that the process had mapped");
+  command->add_flag("--watch", arguments->watch,
+                    "wait until something is found, or --when holds, then make the bundle and end");
+  command
+      ->add_option("--when", arguments->when,
+                   "what to wait for: 'rss > 1500M', 'group > 90%' (of the control group's memory limit), or a "
+                   "condition of hsperf check")
+      ->type_name("CONDITION");
+  command->add_option("--every", arguments->every, "seconds between two looks (60; with --when 1)")
+      ->check(CLI::Range(0.1, 86'400.0));
   command->footer(
       "Nothing is loaded into the JVM, and it need not respond.\n"
       "Status 0: nothing found; 1: something found; 9: nothing found, and not everything could be examined.\n"

@@ -159,6 +159,41 @@ TEST_P(Bundle, TheVerdictIsPrintedWhereTheFileCannotBe) {
   EXPECT_FALSE(is_left());
 }
 
+TEST_P(Bundle, IsMadeWhenAConditionHolds) {
+  const auto now = diagnose({"-o", path(), "--watch", "--when", "rss > 1M"});
+  EXPECT_EQ(now.status, 0) << now.err;
+  EXPECT_THAT(members()["SUMMARY.txt"].get<std::string>(), ::testing::StartsWith("Taken because: rss > 1M: "));
+  std::filesystem::remove(path());
+  const auto counters = diagnose({"-o", path(), "--watch", "--when", "threads.live > 2"});
+  EXPECT_EQ(counters.status, 0) << counters.err;
+  EXPECT_THAT(members()["SUMMARY.txt"].get<std::string>(), HasSubstr("threads.live > 2: threads.live="));
+  const auto wrong = diagnose({"-o", path(), "--watch", "--when", "no.such > 2"});
+  EXPECT_EQ(wrong.status, 2) << wrong.err;
+}
+
+TEST_P(Bundle, AWatchEndsWithTroubleTheJvmOrASignal) {
+  const auto after = [](std::function<void(pid_t)> deed) {
+    return CommandOptions{.once_started = [deed](pid_t pid) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      deed(pid);
+    }};
+  };
+  const auto stopped =
+      diagnose({"-o", path(), "--watch", "--every", "0.5"}, after([](pid_t pid) { ::kill(pid, SIGINT); }));
+  EXPECT_EQ(stopped.status, 0);
+  EXPECT_THAT(stopped.err, HasSubstr("there is no bundle"));
+  EXPECT_FALSE(is_left());
+  const auto trouble =
+      diagnose({"-o", path(), "--watch", "--every", "0.5"}, after([this](pid_t) { must(jvm_->ask("monitors")); }));
+  EXPECT_EQ(trouble.status, 1) << trouble.err;
+  EXPECT_THAT(members()["views/locks.txt"].get<std::string>(), HasSubstr("monitor-1"));
+  std::filesystem::remove(path());
+  const auto ended =
+      diagnose({"-o", path(), "--watch", "--when", "rss > 900G"}, after([this](pid_t) { jvm_->signal(SIGKILL); }));
+  EXPECT_EQ(ended.status, 3) << ended.err;
+  EXPECT_FALSE(is_left());
+}
+
 TEST_P(Bundle, IsMadeOfAStoppedJvm) {
   jvm_->signal(SIGSTOP);
   const auto done = diagnose({"-o", path()});

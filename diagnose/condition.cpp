@@ -1,0 +1,82 @@
+#include "diagnose/condition.h"
+
+#include "base/strings.h"
+#include "diagnose/words.h"
+#include "target/cgroup.h"
+
+namespace jtrace::diagnose {
+
+Result<std::optional<Threshold>> threshold_of(std::string_view text) {
+  const auto parts = split(text, '>');
+  const std::string_view name = trimmed(parts[0]);
+  if (name != "rss" && name != "group") return std::nullopt;
+  const auto wrong = [&](const char* help) {
+    return fail(ErrorCategory::kUsage, "not a condition: '" + std::string(text) + "'", help);
+  };
+  std::string_view value = parts.size() == 2 ? trimmed(parts[1]) : "";
+  if (name == "rss") {
+    const auto bytes = parse_size(value);
+    if (!bytes || *bytes == 0) return wrong("for example 'rss > 1500M'");
+    return Threshold{.what = Threshold::What::kRss, .bytes = *bytes};
+  }
+  if (!value.ends_with('%')) return wrong("for example 'group > 90%'");
+  value.remove_suffix(1);
+  const auto percent = parse_decimal<unsigned>(trimmed(value));
+  if (!percent || *percent == 0 || *percent > 100) return wrong("for example 'group > 90%'");
+  return Threshold{.what = Threshold::What::kGroup, .share = *percent / 100.0};
+}
+
+Result<Condition> Condition::open(pid_t pid, const std::string& text) {
+  JTRACE_ASSIGN_OR_RETURN(auto threshold, threshold_of(text));
+  JTRACE_ASSIGN_OR_RETURN(target::Process process, target::Process::open(pid));
+  Condition condition(std::move(process), text);
+  condition.threshold_ = threshold;
+  if (!threshold) {
+    JTRACE_ASSIGN_OR_RETURN(perfdata::Expression expression, perfdata::Expression::parse(text));
+    JTRACE_ASSIGN_OR_RETURN(condition.source_, perfdata::CounterSource::of_process(pid));
+    JTRACE_ASSIGN_OR_RETURN(condition.watch_, perfdata::Watch::of(std::move(expression), condition.source_->first()));
+  }
+  // What cannot be known should be said at once, and not after a night.
+  if (threshold && threshold->what == Threshold::What::kGroup) {
+    JTRACE_ASSIGN_OR_RETURN(const auto group, target::read_group_memory(condition.process_));
+    if (!group.limit) return fail(ErrorCategory::kUsage, "the process has no memory limit", "'rss > SIZE'");
+  }
+  return condition;
+}
+
+Result<std::optional<std::string>> Condition::rss_holds() const {
+  JTRACE_ASSIGN_OR_RETURN(const std::string status, process_.read_proc("status"));
+  for (const std::string_view line : split(status, '\n')) {
+    if (!line.starts_with("VmRSS:")) continue;
+    const std::string_view value = trimmed(line.substr(6));
+    const auto kib = parse_decimal<std::uint64_t>(value.substr(0, value.find(' ')));
+    if (!kib || *kib * 1024 <= threshold_->bytes) return std::nullopt;
+    return text_ + ": " + mib(static_cast<double>(*kib) * 1024);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<std::string>> Condition::group_holds() const {
+  JTRACE_ASSIGN_OR_RETURN(const auto group, target::read_group_memory(process_));
+  if (!group.limit || *group.limit == 0) return std::nullopt;
+  const std::uint64_t used = group.used > group.inactive_file ? group.used - group.inactive_file : 0;
+  const double share = static_cast<double>(used) / static_cast<double>(*group.limit);
+  if (share <= threshold_->share) return std::nullopt;
+  return text_ + ": " + percent(share) + " of " + mib(static_cast<double>(*group.limit));
+}
+
+Result<std::optional<std::string>> Condition::counters_hold() {
+  std::swap(before_, now_);
+  JTRACE_RETURN_IF_ERROR(source_->read(now_));
+  const perfdata::Snapshot* before = looks_++ == 0 ? nullptr : &before_;
+  if (!before && watch_->needs_two()) return std::nullopt;
+  if (!watch_->holds(now_, before)) return std::nullopt;
+  return text_ + ": " + watch_->explain(now_, before);
+}
+
+Result<std::optional<std::string>> Condition::holds() {
+  if (!threshold_) return counters_hold();
+  return threshold_->what == Threshold::What::kRss ? rss_holds() : group_holds();
+}
+
+}  // namespace jtrace::diagnose
