@@ -84,26 +84,28 @@ Address ObjectModel::from_stack(std::uint64_t raw) const {
   return moved ? oops_.at_z_offset(*moved) : address;
 }
 
-Result<Address> ObjectModel::load(Address slot) const {
+Result<Address> ObjectModel::load_in(const target::MemoryReader& memory, Address slot) const {
   if (!oops_.compressed) {
-    JTRACE_ASSIGN_OR_RETURN(const auto raw, vm_.memory().read<std::uint64_t>(slot));
+    JTRACE_ASSIGN_OR_RETURN(const auto raw, memory.read<std::uint64_t>(slot));
     return from_root(raw);
   }
-  JTRACE_ASSIGN_OR_RETURN(const auto narrow, vm_.memory().read<std::uint32_t>(slot));
+  JTRACE_ASSIGN_OR_RETURN(const auto narrow, memory.read<std::uint32_t>(slot));
   return from_narrow(narrow);
 }
 
-Result<Address> ObjectModel::root_field(Address structure, std::string_view type, std::string_view name) const {
+Result<Address> ObjectModel::root_slot(Address structure, std::string_view type, std::string_view name) const {
   const TypeField* field = vm_.types().field(type, name);
   if (!field || field->is_static) return fail(Vm::no_field(type, name));
-  Address slot = structure + field->offset;
+  const Address slot = structure + field->offset;
   // For some fields the table has no type (ObjectMonitor::_object): they are handles from JDK 17 on.
   const bool handle = field->type_string.empty() ? vm_.quirks().untyped_roots_are_handles
                                                  : field->type_string.find("Handle") != std::string::npos;
-  if (handle) {
-    JTRACE_ASSIGN_OR_RETURN(slot, vm_.memory().read<Address>(slot));
-    if (slot == 0) return Address{0};
-  }
+  return handle ? vm_.memory().read<Address>(slot) : slot;
+}
+
+Result<Address> ObjectModel::root_field(Address structure, std::string_view type, std::string_view name) const {
+  JTRACE_ASSIGN_OR_RETURN(const Address slot, root_slot(structure, type, name));
+  if (slot == 0) return Address{0};
   vm_.note_root(slot);
   JTRACE_ASSIGN_OR_RETURN(const Address value, vm_.memory().read<Address>(slot));
   return from_root(value);

@@ -34,9 +34,13 @@ class ObjectModel {
   // Decodes a compressed reference; 0 for null.
   Address from_narrow(std::uint32_t narrow) const { return oops_.from_narrow(narrow); }
   // The reference in a field or element of an object, compressed or not.
-  Result<Address> load(Address slot) const;
+  Result<Address> load(Address slot) const { return load_in(vm_.memory(), slot); }
+  // The same, read from `memory`.
+  Result<Address> load_in(const target::MemoryReader& memory, Address slot) const;
   // Reads a C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.
   Result<Address> root_field(Address structure, std::string_view type, std::string_view name) const;
+  // Where that oop is; 0 if the handle is empty.
+  Result<Address> root_slot(Address structure, std::string_view type, std::string_view name) const;
 
   Result<Address> klass_of(Address object) const { return klass_in(vm_.memory(), object); }
   // The same, of an object whose header is read from `memory`.

@@ -20,7 +20,8 @@ std::string describe(const Wait& wait) {
   return owner.empty() ? text : text + " owned by " + owner;
 }
 
-LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapshot) : inspection_(inspection) {
+LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapshot)
+    : inspection_(inspection), snapshot_(snapshot) {
   for (const ThreadReport& report : snapshot.threads) {
     const JavaThread& java = report.java;
     if (java.address == 0) continue;
@@ -31,6 +32,8 @@ LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapsho
   for (const Party& each : parties_) {
     auto wait = each.java ? wait_of_platform(*each.java) : wait_of_virtual(*each.virtual_thread);
     if (!wait) continue;
+    // A thread that has just got it, and has not noticed.
+    if (wait->owner_thread == each.key) wait->owner_thread = 0;
     complete(*wait);
     waits_[each.key] = std::move(*wait);
   }
@@ -49,7 +52,11 @@ const LockFacts::Party* LockFacts::party(Address thread) const {
 
 std::optional<Wait> LockFacts::wait_of_platform(const JavaThread& java) const {
   const Address monitor = java.pending_monitor ? java.pending_monitor : java.waiting_monitor;
-  if (monitor == 0) return wait_for_blocker(java.object);
+  if (monitor == 0) {
+    const auto& at_stop = snapshot_.parked.blockers;
+    const auto blocker = at_stop.find(java.address);
+    return blocker == at_stop.end() ? wait_for_blocker(java.object) : wait_for_blocker_at_stop(blocker->second);
+  }
   Wait wait{.kind = java.pending_monitor ? "monitor" : "wait"};
   wait.object = inspection_.objects().root_field(monitor, "ObjectMonitor", "_object").value_or(0);
   if (java.pending_monitor) wait.owner_thread = owner_of_monitor(monitor, wait.object);
@@ -84,6 +91,24 @@ std::optional<Wait> LockFacts::wait_for_blocker(Address thread) const {
   return wait;
 }
 
+std::optional<Wait> LockFacts::wait_for_blocker_at_stop(Address blocker) const {
+  if (blocker == 0) return std::nullopt;
+  Wait wait{.kind = "park", .object = blocker};
+  const ObjectModel& objects = inspection_.objects();
+  const target::MemoryReader& memory = *snapshot_.headers;
+  const auto klass = objects.klass_in(memory, blocker);
+  if (!klass) return wait;
+  wait.class_name = objects.classes().name(*klass).value_or("");
+  const auto field = objects.classes().find_field(*klass, "exclusiveOwnerThread");
+  const auto owner = field ? objects.load_in(memory, blocker + field->offset) : Result<Address>(Address{0});
+  if (!owner || *owner == 0) return wait;
+  if (const auto known = snapshot_.parked.threads.find(*owner); known != snapshot_.parked.threads.end())
+    wait.owner_thread = known->second;
+  for (const Party& each : parties_)
+    if (!each.java && each.object == *owner) wait.owner_thread = each.key;
+  return wait;
+}
+
 // A class that has been initialized since the stop has no lock any more: the wait is then shown as a wait on an int[].
 void LockFacts::note_initialisation(Wait& wait) {
   if (wait.kind != "wait" || !may_be_init_lock(inspection_, wait.object)) return;
@@ -99,6 +124,8 @@ void LockFacts::note_initialisation(Wait& wait) {
 void LockFacts::complete(Wait& wait) {
   const ObjectModel& objects = inspection_.objects();
   note_initialisation(wait);
+  if (const auto known = snapshot_.lock_classes.find(wait.object); known != snapshot_.lock_classes.end())
+    if (wait.class_name.empty() && known->second != "?") wait.class_name = known->second;
   const bool named = !wait.class_name.empty();
   if (const auto klass = objects.klass_of(wait.object); klass && !named)
     wait.class_name = objects.classes().name(*klass).value_or("");
@@ -222,6 +249,10 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   const auto name_of = [&](Address thread) { return *locks.party(thread)->name; };
   ViewResult result;
   result.missing = std::move(snapshot.missing);
+  if (snapshot.batches > 1 && !locks.deadlocks().empty())
+    result.missing.push_back(
+        "the threads were not all stopped at one moment: a deadlock may be none, made of what "
+        "they waited for at different ones; --max-stop with more time stops all together");
   JsonWriter json(result.out);
   for (const LockFacts::Party& each : locks.parties()) {
     const Wait* wait = locks.wait_of(each.key);

@@ -3,7 +3,9 @@
 //
 // Covers the threads of a snapshot, platform and virtual. The owner is left out if this JVM's locking does not tell it
 // (the owners of fast locks are looked up in the lock stacks, by stack address, and in the frames). What an unmounted
-// virtual thread waits for in Object.wait is known only if its frames lock a single object. Threads: one at a time.
+// virtual thread waits for in Object.wait is known only if its frames lock a single object. Of a live target, what
+// platform threads wait for and who owns it is of the moment of the stop; of unmounted virtual threads it is read after
+// it. Borrows inspection and snapshot. Threads: one at a time.
 #pragma once
 
 #include <map>
@@ -52,6 +54,7 @@ class LockFacts {
   std::optional<Wait> wait_of_platform(const JavaThread& java) const;
   std::optional<Wait> wait_of_virtual(const VirtualThread& thread) const;
   std::optional<Wait> wait_for_blocker(Address thread) const;
+  std::optional<Wait> wait_for_blocker_at_stop(Address blocker) const;
   void complete(Wait& wait);
   void note_initialisation(Wait& wait);
   Address owner_of_object(Address object) const;
@@ -61,6 +64,7 @@ class LockFacts {
   void find_deadlocks();
 
   const Inspection& inspection_;
+  const ThreadSnapshot& snapshot_;
   std::vector<Party> parties_;
   std::map<Address, Wait> waits_;
   std::vector<std::vector<Address>> deadlocks_;

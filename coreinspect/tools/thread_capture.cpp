@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/oops/z_vm.h"
@@ -47,11 +48,13 @@ class Capture {
         process_(*inspection.target().process()),
         cache_(*inspection.vm().cached_memory()),
         java_size_(inspection.vm().types().size_of("JavaThread").value_or(0)),
-        virtual_thread_(inspection.vm().types().offset("JavaThread", "_vthread")) {
+        virtual_thread_(inspection.vm().types().offset("JavaThread", "_vthread")),
+        monitor_size_(std::min<std::uint64_t>(inspection.vm().types().size_of("ObjectMonitor").value_or(0), 4096)) {
     if (java_size_ > 65536) java_size_ = 0;
     if (!headers) return;
     headers_ = std::make_shared<HeadersAtStop>(cache_);
     find_heap();
+    find_waits();
   }
 
   Result<ThreadCapture> run(std::chrono::milliseconds max_stop, std::span<const pid_t> some) {
@@ -124,8 +127,11 @@ class Capture {
     }
     for (const target::HeldThread& thread : stopped.held()) take_held(thread);
     if (java_stacks_.empty()) copy_all_java_threads();
-    if (stopped.time_left().count() > 0) copy_headers();
+    copy_monitors();
+    copy_blockers();
+    if (headers_) copy_headers(stopped.time_left().count() > 0);
     stacks_.clear();
+    waited_.clear();
     ++result_.batches;
     result_.pause = std::max<std::chrono::nanoseconds>(result_.pause, stopped.release());
     return left;
@@ -135,11 +141,13 @@ class Capture {
   void take_held(const target::HeldThread& thread) {
     HeldCapture held{.thread = thread, .at = target::registers_if_blocked(process_, thread.tid)};
     if (held.at) {
-      const std::size_t before = copied_.size();
+      const std::size_t before = copied_.size(), stacks = stacks_.size(), threads = java_threads_.size();
       copy_thread(held.at->sp());
       const auto after = target::registers_if_blocked(process_, thread.tid);
       if (!after || after->sp() != held.at->sp() || after->pc() != held.at->pc()) {
         copied_.resize(before);
+        stacks_.resize(stacks);
+        java_threads_.resize(threads);
         held.at.reset();
       }
     }
@@ -164,7 +172,10 @@ class Capture {
   }
   void copy_java_thread(Address address) {
     const target::MemoryReader& memory = inspection_.target().memory();
-    if (java_size_ > 0) copied_.push_back(copy_range(memory, address, address + java_size_));
+    if (java_size_ > 0) {
+      java_threads_.push_back(copied_.size());
+      copied_.push_back(copy_range(memory, address, address + java_size_));
+    }
     // The virtual thread that it runs is in a slot elsewhere (OopHandle).
     if (!virtual_thread_) return;
     if (const auto slot = memory.read<Address>(address + *virtual_thread_); slot && *slot != 0)
@@ -177,6 +188,75 @@ class Capture {
     const Address end = std::min(mapping->end, start + kMaxStackCopy);
     stacks_.push_back(copied_.size());
     copied_.push_back(copy_range(inspection_.target().memory(), start, end));
+  }
+
+  // Where the facts of waits are; looked up before the stop.
+  void find_waits() {
+    const Vm& vm = inspection_.vm();
+    for (const char* field : {"_current_pending_monitor", "_current_waiting_monitor"})
+      if (const auto offset = vm.types().offset({"JavaThread", "Thread"}, field)) monitor_fields_.push_back(*offset);
+    const auto addresses = java_thread_addresses(vm);
+    if (!addresses) return;
+    const ObjectModel& objects = inspection_.objects();
+    for (Address address : *addresses) {
+      const auto object = objects.root_field(address, "JavaThread", "_threadObj");
+      if (!object || *object == 0) continue;
+      const auto klass = objects.klass_of(*object);
+      const auto slot = objects.root_slot(address, "JavaThread", "_threadObj");
+      if (!klass || !slot) continue;
+      thread_field_ = *vm.types().offset("JavaThread", "_threadObj");
+      thread_field_is_handle_ = *slot != address + thread_field_;
+      if (const auto field = objects.classes().find_field(*klass, "parkBlocker")) blocker_offset_ = field->offset;
+      return;
+    }
+  }
+  Address word(std::size_t copy, std::uint64_t offset) const {
+    Address value = 0;
+    const std::vector<std::byte>& bytes = copied_[copy].bytes;
+    if (offset + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + offset, sizeof value);
+    return value;
+  }
+  // The monitors that threads wait for: which object each is of, and who owns it.
+  void copy_monitors() {
+    const Vm& vm = inspection_.vm();
+    const target::MemoryReader& memory = inspection_.target().memory();
+    std::set<Address> monitors;
+    for (std::size_t thread : java_threads_)
+      for (std::uint64_t offset : monitor_fields_)
+        if (const Address monitor = word(thread, offset); monitor != 0) monitors.insert(monitor);
+    for (Address monitor : monitors) {
+      copied_.push_back(copy_range(memory, monitor, monitor + monitor_size_));
+      const auto slot = inspection_.objects().root_slot(monitor, "ObjectMonitor", "_object");
+      if (!slot || *slot == 0) continue;
+      copied_.push_back(copy_range(memory, *slot, *slot + sizeof(Address)));
+      if (const auto raw = vm.memory().read<Address>(*slot)) waited_.push_back(inspection_.objects().from_root(*raw));
+    }
+  }
+  // What the threads are parked for.
+  void copy_blockers() {
+    const target::ProcessMemory* memory = inspection_.target().process_memory();
+    if (!blocker_offset_ || memory == nullptr) return java_threads_.clear();
+    const ObjectModel& objects = inspection_.objects();
+    std::vector<Address> slots, fields, raws(java_threads_.size());
+    for (std::size_t thread : java_threads_)
+      slots.push_back(thread_field_is_handle_ ? word(thread, thread_field_) : copied_[thread].start + thread_field_);
+    memory->read_each(slots, sizeof(Address), std::as_writable_bytes(std::span(raws)));
+    for (std::size_t i = 0; i < raws.size(); ++i) {
+      const Address object = objects.from_root(raws[i]);
+      if (object != 0) result_.parked.threads[object] = copied_[java_threads_[i]].start;
+      fields.push_back(object == 0 ? 0 : object + *blocker_offset_);
+    }
+    const std::size_t size = objects.reference_size();
+    std::vector<std::byte> references(fields.size() * size);
+    memory->read_each(fields, size, references);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      Address raw = 0;
+      std::memcpy(&raw, references.data() + i * size, size);
+      const Address blocker = size == 4 ? objects.from_narrow(static_cast<std::uint32_t>(raw)) : objects.from_root(raw);
+      result_.parked.blockers[copied_[java_threads_[i]].start] = blocker;
+      if (blocker != 0) waited_.push_back(blocker);
+    }
+    java_threads_.clear();
   }
 
   // What is reserved; the address space of generational ZGC, whose frames have addresses without colours; the
@@ -219,12 +299,14 @@ class Capture {
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
-  // A lock's class is asked for when a collection may have moved the object.
-  void copy_headers() {
+  // A lock's class is asked for when a collection may have moved the object. `all`: of what frames have, too.
+  void copy_headers(bool all) {
     const target::ProcessMemory* memory = inspection_.target().process_memory();
-    if (heap_end_ == 0 || memory == nullptr) return;
-    std::vector<Address> objects = candidates();
+    if (memory == nullptr) return;
+    std::vector<Address> objects;
+    if (all && heap_end_ != 0) objects = candidates();
     if (objects.size() > kMostHeaders) objects.resize(kMostHeaders);
+    objects.insert(objects.end(), waited_.begin(), waited_.end());
     std::vector<std::byte> headers(objects.size() * HeadersAtStop::kSize);
     memory->read_each(objects, HeadersAtStop::kSize, headers);
     for (std::size_t i = 0; i < objects.size(); ++i)
@@ -236,33 +318,24 @@ class Capture {
   CachedMemory& cache_;
   std::uint64_t java_size_;
   std::optional<std::uint64_t> virtual_thread_;  // offset of JavaThread::_vthread, 21 and later
+  std::uint64_t monitor_size_;                   // 0: not known
+  std::vector<std::uint64_t> monitor_fields_;    // offsets of JavaThread
+  std::optional<std::uint64_t> blocker_offset_;  // of java.lang.Thread
+  std::uint64_t thread_field_ = 0;               // of JavaThread: its java.lang.Thread, or the handle of it
+  bool thread_field_is_handle_ = false;
   std::vector<Mapping> mappings_;
   std::map<Address, Address> java_stacks_;  // stack base -> JavaThread
   std::vector<Copied> copied_;
-  std::vector<std::size_t> stacks_;  // of this batch, in copied_
+  // Of this batch:
+  std::vector<std::size_t> stacks_;        // in copied_
+  std::vector<std::size_t> java_threads_;  // in copied_
+  std::vector<Address> waited_;            // objects that threads wait for
   Address heap_start_ = 0, heap_end_ = 0;
   std::shared_ptr<HeadersAtStop> headers_;
   ThreadCapture result_;
 };
 
 }  // namespace
-
-void HeadersAtStop::add(Address object, std::span<const std::byte> header) {
-  if (std::ranges::all_of(header, [](std::byte each) { return each == std::byte{0}; })) return;
-  std::ranges::copy(header, headers_[object].begin());
-}
-
-Result<std::size_t> HeadersAtStop::read_some(Address address, std::span<std::byte> out) const {
-  for (const Address object : {address, address - 8}) {
-    const auto found = headers_.find(object);
-    if (found == headers_.end()) continue;
-    const auto rest = std::span(found->second).subspan(address - object);
-    const std::size_t count = std::min(out.size(), rest.size());
-    std::copy_n(rest.begin(), count, out.begin());
-    return count;
-  }
-  return below_->read_some(address, out);
-}
 
 Result<ThreadCapture> capture_threads(const Inspection& inspection, std::chrono::milliseconds max_stop,
                                       std::span<const pid_t> tids, bool headers) {

@@ -6,14 +6,13 @@
 // Threads: one at a time. Errors: those of StoppedThreads.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "coreinspect/tools/at_stop.h"
 #include "coreinspect/tools/views.h"
 #include "target/held_thread.h"
 #include "target/registers.h"
@@ -26,35 +25,21 @@ struct HeldCapture {
   std::optional<target::Registers> at;  // only sp and pc; nothing if it is running
 };
 
-// Headers of objects at the moment of the stop; the rest of the memory is `below`, as it is now. Borrows it.
-class HeadersAtStop final : public target::MemoryReader {
- public:
-  static constexpr std::size_t kSize = 16;  // mark word and class
-
-  explicit HeadersAtStop(const target::MemoryReader& below) : below_(&below) {}
-  void add(Address object, std::span<const std::byte> header);
-  bool has(Address object) const { return headers_.contains(object); }
-  Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
-
- private:
-  const target::MemoryReader* below_;
-  std::unordered_map<Address, std::array<std::byte, kSize>> headers_;
-};
-
 struct ThreadCapture {
   std::vector<target::ThreadRegisters> threads;  // tid as this process sees it
   std::chrono::nanoseconds pause{};              // the longest time that any thread was stopped
   std::size_t batches = 1;                       // more than one: not one instant
   std::vector<HeldCapture> held;
   std::optional<std::uint64_t> collections;  // begun before the first batch; nothing if one was running
-  // Of what the copied stacks may refer to; null if not asked for. Except with ZGC, whose tables tell where an object
-  // has gone.
+  // Of what the threads wait for, and of what the copied stacks may refer to except with ZGC, whose tables tell where
+  // an object has gone; null if not asked for.
   std::shared_ptr<const HeadersAtStop> headers;
+  ParkedAtStop parked;          // empty if not asked for
   std::size_t unstoppable = 0;  // threads that did not stop in time: in the kernel, uninterruptible
 };
 
-// `tids`: only these; empty: all. `headers`: ThreadCapture::headers too. Replaces what an earlier capture has laid over
-// the memory.
+// `tids`: only these; empty: all. `headers`: ThreadCapture::headers and `parked` too. Replaces what an earlier capture
+// has laid over the memory.
 Result<ThreadCapture> capture_threads(const Inspection& inspection, std::chrono::milliseconds max_stop,
                                       std::span<const pid_t> tids, bool headers);
 

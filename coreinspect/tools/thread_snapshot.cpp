@@ -84,7 +84,8 @@ class ThreadSampler::Impl {
                                     " threads did not stop within --max-pause: they are left out or without frames");
       threads = std::move(capture.threads);
       collections_ = capture.collections;
-      headers_ = capture.headers;
+      headers_ = snapshot_.headers = capture.headers;
+      snapshot_.parked = std::move(capture.parked);
       for (HeldCapture& held : capture.held) {
         if (held.at) threads.push_back({.tid = held.thread.tid, .registers = *held.at});
         held_.emplace(held.thread.tid, std::move(held.thread));
@@ -225,21 +226,28 @@ class ThreadSampler::Impl {
     if (known.ends_with('\n')) known.pop_back();
     return known;
   }
+  Address object_of(Address monitor) const {
+    return monitor == 0 ? 0 : inspection_.objects().root_field(monitor, "ObjectMonitor", "_object").value_or(0);
+  }
   void name_locks() {
     std::set<Address> late, unknown;  // whose header was not copied during the stop; that are no objects any more
+    const auto add_one = [&](Address lock, bool of_stop) {
+      const bool known = of_stop && headers_ && headers_->has(lock);
+      const auto klass = known ? inspection_.objects().klass_in(*headers_, lock) : inspection_.objects().klass_of(lock);
+      const auto name = klass ? inspection_.classes().name(*klass) : Result<std::string>(fail(klass.error()));
+      snapshot_.lock_classes.emplace(lock, name.value_or("?"));
+      if (of_stop && !known) late.insert(lock);
+      if (of_stop && (!klass || !name)) unknown.insert(lock);
+    };
     const auto add = [&](const Walk& walk, bool of_stop) {
       for (const Frame& frame : walk.frames)
-        for (const Address lock : frame.locks) {
-          const bool known = of_stop && headers_ && headers_->has(lock);
-          const auto klass =
-              known ? inspection_.objects().klass_in(*headers_, lock) : inspection_.objects().klass_of(lock);
-          const auto name = klass ? inspection_.classes().name(*klass) : Result<std::string>(fail(klass.error()));
-          snapshot_.lock_classes.emplace(lock, name.value_or("?"));
-          if (of_stop && !known) late.insert(lock);
-          if (of_stop && (!klass || !name)) unknown.insert(lock);
-        }
+        for (const Address lock : frame.locks) add_one(lock, of_stop);
     };
-    for (const ThreadReport& each : snapshot_.threads) add(each.walk, true);
+    for (const ThreadReport& each : snapshot_.threads) {
+      add(each.walk, true);
+      for (const Address monitor : {each.java.pending_monitor, each.java.waiting_monitor})
+        if (const Address object = object_of(monitor)) add_one(object, true);
+    }
     // Frames of those that are not mounted are in the heap, and were just read.
     for (const VirtualThread& each : snapshot_.virtual_threads) add(each.walk, each.mounted);
     if (!process_) return;

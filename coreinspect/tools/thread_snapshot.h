@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "coreinspect/tools/at_stop.h"
 #include "coreinspect/tools/views.h"
 #include "coreinspect/unwind/java_walker.h"
 #include "coreinspect/unwind/virtual_threads.h"
@@ -42,6 +43,9 @@ struct ThreadSnapshot {
   std::size_t batches = 1;                     // more than one: not all from one instant
   // The classes of the objects that frames have locked, as far as they are known.
   std::map<Address, std::string> lock_classes;
+  // Of a live target, if its locks were asked for; empty otherwise.
+  std::shared_ptr<const HeadersAtStop> headers;
+  ParkedAtStop parked;
   std::size_t moved = 0;  // those that are not, because a collection has moved objects since the stop
   std::vector<std::string> missing;
 };
