@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "diagnose/anonymize.h"
+#include "diagnose/bundle_page.h"
 #include "diagnose/zip_writer.h"
 
 namespace jtrace::diagnose {
@@ -148,6 +149,7 @@ Result<std::string> bundle_of(const Collected& collected, const BundleFrame& fra
   Part manifest{"manifest.json", manifest_json(collected, frame, parts)};
   if (frame.anonymize) manifest.content = anonymizer.applied_to(manifest.content);
   parts.insert(parts.begin() + 1, std::move(manifest));
+  parts.insert(parts.begin() + 1, Part{"report.html", page_of(parts)});
   ZipWriter zip(ClockAnchor::now().realtime);
   for (const Part& each : parts) JTRACE_RETURN_IF_ERROR(zip.add(each.name, each.content));
   return zip.finish();

@@ -1,8 +1,8 @@
 // The bundle of a diagnosis: one zip archive with the verdict, what it rests on, and what was not read and why.
 //
 // The archive is made in memory and is written as a whole by the caller, so that it is never half a one. Members:
-// SUMMARY.txt, manifest.json, findings.json, threads.json (processor time of each thread between the samples),
-// views/NAME.json and views/NAME.txt, proc/FILE, cgroup/FILE, and jvm.core if it was asked for. One thread.
+// SUMMARY.txt, report.html, manifest.json, findings.json, threads.json (processor time of each thread between the
+// samples), views/NAME.json and views/NAME.txt, proc/FILE, cgroup/FILE, and jvm.core if it was asked for. One thread.
 #pragma once
 
 #include <string>

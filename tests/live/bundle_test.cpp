@@ -91,6 +91,29 @@ TEST_P(Bundle, HasWhatTheVerdictRestsOnAndIsReadAgain) {
   EXPECT_EQ(again.out, all["SUMMARY.txt"]);
 }
 
+TEST_P(Bundle, HasAPageThatNeedsNothingElse) {
+  must(jvm_->ask("monitors"));
+  ASSERT_EQ(diagnose({"-o", path()}).status, 1);
+  const std::string page = members()["report.html"];
+  for (const char* foreign : {"http:", "https:", "src=", "@import", "url("}) {
+    // Values of the JVM, such as the address of its vendor, are in the data.
+    const std::string frame = page.substr(0, page.find("id=\"data\"")) + page.substr(page.rfind("<script>"));
+    EXPECT_THAT(frame, Not(HasSubstr(foreign)));
+  }
+  const auto found = must(run_command({"sh", "-c", "command -v chromium chromium-browser google-chrome"}));
+  if (found.out.empty()) JTRACE_SKIP("chromium", "there is no chromium on the PATH");
+  const std::string file = folder_.file("report.html");
+  std::ofstream(file) << page;
+  const auto shown =
+      must(run_command({found.out.substr(0, found.out.find('\n')), "--headless", "--no-sandbox", "--disable-gpu",
+                        "--user-data-dir=" + folder_.file("chromium"), "--dump-dom", "file://" + file},
+                       {.timeout = std::chrono::minutes(2)}));
+  EXPECT_THAT(shown.out, HasSubstr("data-state=\"ready\""));
+  for (const char* text : {"<h1>1 trouble found</h1>", "Deadlock: the threads", "wait for \"monitor-1\"",
+                           "java.lang.Object.wait", "Java heap, used", "<td class=\"\">java.lang.String</td>"})
+    EXPECT_THAT(shown.out, HasSubstr(text));
+}
+
 TEST_P(Bundle, IsComparedWithALaterOne) {
   const std::string before = folder_.file("before.zip");
   ASSERT_EQ(diagnose({"-o", before}).status, 0);

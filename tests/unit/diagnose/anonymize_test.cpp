@@ -6,9 +6,9 @@ namespace jtrace::diagnose {
 namespace {
 
 TEST(Anonymizer, ReplacesTheNamesOfMachineAndUserAsWholeWords) {
-  Anonymizer names({.host = "db7", .user = "anna", .home = "/home/anna", .work = "/home/anna/shop"});
-  EXPECT_EQ(names.applied_to("/home/anna/shop/app.jar on db7"), "/WORK/app.jar on HOST");
-  EXPECT_EQ(names.applied_to("/home/anna/.m2 hsperfdata_anna"), "/HOME/.m2 hsperfdata_USER");
+  Anonymizer names({.host = "db7", .user = "anna", .home = "/srv/anna", .work = "/srv/anna/shop"});
+  EXPECT_EQ(names.applied_to("/srv/anna/shop/app.jar on db7"), "/WORK/app.jar on HOST");
+  EXPECT_EQ(names.applied_to("/srv/anna/.m2 hsperfdata_anna"), "/HOME/.m2 hsperfdata_USER");
   EXPECT_EQ(names.applied_to("com.annabel.Db7 java.db7.x db77 xdb7"), "com.annabel.Db7 java.db7.x db77 xdb7");
 }
 

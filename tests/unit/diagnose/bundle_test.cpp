@@ -55,6 +55,13 @@ TEST(Bundle, HasTheVerdictTheSamplesAndWhatIsMissing) {
   EXPECT_EQ(threads["samples"].items().at(0)["threads"].items().at(0)["ranNanos"].number(), 7);
 }
 
+TEST(Bundle, ThePageHasTheDataAndNoNameInItEndsItsElement) {
+  const BundleFile bundle = file_of({{"views/threads.json", R"({"data":[{"name":"</script><b>"}]})"}});
+  const std::string page = must(bundle.text("report.html"));
+  EXPECT_THAT(page, HasSubstr("\\u003c/script>\\u003cb>"));
+  EXPECT_THAT(page, AllOf(HasSubstr("\"locks\":null"), HasSubstr("\"manifest\":{\"format\"")));
+}
+
 TEST(Bundle, RefusesArchivesThatAreNone) {
   EXPECT_THAT(why_not({}), HasSubstr("it has no manifest.json"));
   EXPECT_THAT(why_not({{"manifest.json", "{}"}}), HasSubstr("of something else"));

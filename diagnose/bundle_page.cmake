@@ -1,0 +1,16 @@
+# cmake -DFOLDER=... -DPARTS=... -DOUT=... -P: the page of a bundle as C++. Style and helpers (elements, tables) are those
+# of the page of jtrace report in PARTS, so that all pages look and behave the same.
+file(READ ${FOLDER}/diagnosis.html page)
+file(READ ${PARTS}/report.css style)
+file(READ ${FOLDER}/diagnosis.css own_style)
+file(READ ${PARTS}/report.js helpers)
+string(FIND "${helpers}" "// -- Timeline" end)
+if(end LESS 0)
+  message(FATAL_ERROR "${PARTS}/report.js has no line '// -- Timeline' after its helpers")
+endif()
+string(SUBSTRING "${helpers}" 0 ${end} helpers)
+file(READ ${FOLDER}/diagnosis.js script)
+string(REPLACE "@STYLE@" "${style}${own_style}" page "${page}")
+string(REPLACE "@SCRIPT@" "${helpers}${script}" page "${page}")
+file(WRITE ${OUT} "#include \"diagnose/bundle_page.h\"\n\nnamespace jtrace::diagnose {\nstd::string_view page_frame() {\n\
+  static constexpr char kPage[] = R\"~~~~(${page})~~~~\";\n  return {kPage, sizeof kPage - 1};\n}\n}  // namespace jtrace::diagnose\n")
