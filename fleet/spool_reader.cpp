@@ -107,7 +107,7 @@ Result<> SpoolReader::save(std::uint64_t now) {
     const auto file = files_.begin();
     if (file->second.waiting != 0) break;
     if (file->second.done == 0) file->second.done = now;  // of an earlier reader
-    if (now - file->second.done < keep_) break;
+    if (now < file->second.done + keep_) break;
     if (::unlink(spool_file_name(folder_, file->first).c_str()) != 0)
       return fail(system_error("cannot remove", spool_file_name(folder_, file->first)));
     std::erase_if(places_, [&](const auto& place) { return place.second.file == file->first; });
