@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::uint64_t kMostHeld = std::uint64_t{8} << 30;  // twice the largest pool
 
-// The part after what is known of its chunk; empty if all of it is known.
-record::EventPart unknown_rest(record::EventPart part, std::uint32_t sequence, std::uint64_t end) {
-  if (part.sequence > sequence) return part;
-  const std::uint64_t known =
-      part.sequence < sequence ? part.size : std::min(part.size, end - std::min(end, part.offset));
+constexpr std::size_t kMostChunks = 1u << 19;  // of a producer; twice those of the largest pool
+
+// The part from `end` on, an offset in its chunk; empty if that is after it.
+record::EventPart rest_from(record::EventPart part, std::uint64_t end) {
+  const std::uint64_t known = std::min(part.size, end - std::min(end, part.offset));
   part.offset += known;
   part.data += known;
   part.size -= known;
@@ -33,7 +33,9 @@ Result<> SpilledRecords::add(record::SpillReader::Block& block) {
     definitions_.insert(definitions_.end(), block.payload.begin(), block.payload.end());
     return {};
   }
-  positions_[header.producer] = {header.sequence, end};
+  Chunks& chunks = chunks_[header.producer];
+  chunks[header.sequence] = end;
+  if (chunks.size() > kMostChunks) chunks.erase(chunks.begin());
   held_ += block.payload.size();
   if (held_ > kMostHeld) return fail(ErrorCategory::kMalformed, "a pass of the spill holds more than any ring memory");
   std::uint32_t index = static_cast<std::uint32_t>(bytes_.size());
@@ -85,12 +87,14 @@ class SpilledRecords::Rest final : public record::PartSink {
   explicit Rest(SpilledRecords& records) : records_(records) {}
   Result<> on_definitions(const record::EventPart& part) override {
     const Position& known = records_.stream_position_;
-    return add(record::BlockKind::kDefinitions, unknown_rest(part, known.sequence, known.end));
+    if (part.sequence < known.sequence) return {};
+    return add(record::BlockKind::kDefinitions, part.sequence == known.sequence ? rest_from(part, known.end) : part);
   }
   Result<> on_events(const record::EventPart& part) override {
-    const auto known = records_.positions_.find(part.producer);
-    if (known == records_.positions_.end()) return add(record::BlockKind::kEvents, part);
-    return add(record::BlockKind::kEvents, unknown_rest(part, known->second.sequence, known->second.end));
+    const Chunks& chunks = records_.chunks_[part.producer];
+    if (!chunks.empty() && part.sequence < chunks.begin()->first) return {};
+    const auto known = chunks.find(part.sequence);
+    return add(record::BlockKind::kEvents, known == chunks.end() ? part : rest_from(part, known->second));
   }
 
  private:

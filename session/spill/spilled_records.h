@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -30,10 +31,13 @@ class SpilledRecords final : public trace::record::RecordSource {
   Counts counts() const override;
 
  private:
-  struct Position {  // of a producer, or of the stream of definitions
+  struct Position {  // of the stream of definitions
     std::uint32_t sequence = 0;
     std::uint64_t end = 0;
   };
+  // What is known of a producer's chunks: all of those before the first that the file has (an earlier file of a rotated
+  // trace has them), and of the others up to which byte.
+  using Chunks = std::map<std::uint32_t, std::uint64_t>;
   class Rest;
 
   trace::record::RecordMerger merger_;
@@ -43,7 +47,7 @@ class SpilledRecords final : public trace::record::RecordSource {
   std::vector<std::uint32_t> unused_;  // of bytes_
   std::uint64_t held_ = 0;             // bytes in parts_
   Position stream_position_;
-  std::unordered_map<std::uint32_t, Position> positions_;
+  std::unordered_map<std::uint32_t, Chunks> chunks_;  // by producer
   std::uint64_t watermark_ = 0;
   std::uint64_t dropped_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <tuple>
 
 #include "base/clock.h"
 
@@ -71,6 +72,10 @@ Result<PoolReader::Pass> PoolReader::take(PartSink& sink, Mode mode) {
   Pass pass;
   pass.time = scan(mode);
   JTRACE_ASSIGN_OR_RETURN(pass.definition_bytes, read_definitions(nobody, &sink, mode));
+  // Chunks are used again in any order.
+  std::sort(ready_.begin(), ready_.end(), [](const EventPart& one, const EventPart& other) {
+    return std::tie(one.producer, one.sequence) < std::tie(other.producer, other.sequence);
+  });
   for (const EventPart& part : ready_) {
     JTRACE_RETURN_IF_ERROR(sink.on_events(part));
     mark_drained(part.tag, part.size);

@@ -26,7 +26,8 @@ class PartSink {
   virtual ~PartSink() = default;
   // The next bytes of the stream of definitions. They come before the events that refer to them.
   virtual Result<> on_definitions(const EventPart& part) = 0;
-  // The parts of one chunk are in order, others are not.
+  // The chunks of one producer are in order. A later pass may have the rest of a chunk though this one had a part of
+  // the next: it was filled while this one looked.
   virtual Result<> on_events(const EventPart& part) = 0;
 };
 

@@ -76,7 +76,7 @@ class Script {
   std::uint64_t time() const { return time_; }
 
  private:
-  static constexpr std::size_t kSize = 8u << 20;
+  static constexpr std::size_t kSize = 2u << 20;
   static constexpr std::uint32_t kThreads = 3;
 
   void define(const std::string& bytes) { definitions_->write(bytes.data(), bytes.size()); }
@@ -448,6 +448,29 @@ TEST_F(SpillTest, GoesOnInThePoolThatWasLeft) {
   EXPECT_EQ(count(converted.text, "<methodEntry "), 3u * 2200u);
   EXPECT_EQ(count(converted.text, "<methodExit "), 3u * 2200u);
   EXPECT_EQ(count(converted.text, "<classDef "), 1u);
+}
+
+// The chunks of a thread are in the pool in any order, once chunks have been used again.
+TEST_F(SpillTest, GoesOnWithChunksInAnyOrder) {
+  session_.options.spill = path_;
+  Script script(session_.start);
+  auto reader = record::PoolReader::open(script.memory());
+  auto output = TraceOutput::open(path_, session_.options);
+  ASSERT_TRUE(output);
+  Spiller spiller(*reader, **output, session_);
+  ASSERT_TRUE(spiller.begin(session_.start));
+  constexpr std::uint64_t kRounds = 2000, kWholePool = 10;  // after so many steps each chunk has been used
+  for (std::uint64_t step = 1; step <= kWholePool + 4; ++step) {
+    script.play(kRounds);
+    if (step >= kWholePool) {
+      auto left = record::PoolReader::open(script.memory());
+      const Converted converted = convert(slurp(path_), &*left);
+      ASSERT_TRUE(converted.summary) << converted.summary.error().message();
+      EXPECT_EQ(count(converted.text, "<methodEntry "), 3 * kRounds * step) << step;
+      EXPECT_EQ(count(converted.text, "<methodExit "), 3 * kRounds * step) << step;
+    }
+    ASSERT_TRUE(spiller.pass(Mode::kLive));
+  }
 }
 
 }  // namespace
