@@ -22,6 +22,15 @@ constexpr std::int64_t kMaxAckPending = 4096;          // more than all held bat
 constexpr std::int64_t kDuplicates = 120'000'000'000;  // ns
 constexpr int kCreateWait = 10'000;                    // ms
 
+// A server that is away for a moment, or starts: worth another try.
+bool is_passing(natsStatus status) {
+  return status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS || status == NATS_CONNECTION_DISCONNECTED ||
+         status == NATS_NO_SERVER;
+}
+constexpr int kTries = 10;      // while it is so
+constexpr int kTryPause = 300;  // ms
+constexpr int kTryWait = 1000;  // ms, of one request
+
 struct FreeSubscription {
   void operator()(natsSubscription* subscription) const { natsSubscription_Destroy(subscription); }
 };
@@ -72,10 +81,22 @@ class Consumers {
   }
 
   Result<> open_one(const std::string& name, const std::string& filter) {
+    natsStatus status = NATS_OK;
+    Result<> opened = try_open(name, filter, status);
+    for (int i = 1; i < kTries && !opened && is_passing(status) && broker_.state(); ++i) {
+      nats_Sleep(kTryPause);
+      opened = try_open(name, filter, status);
+    }
+    return opened;
+  }
+
+  Result<> try_open(const std::string& name, const std::string& filter, natsStatus& status) {
     jsErrCode code{};
+    jsOptions wait;
+    jsOptions_Init(&wait);
+    wait.Wait = kTryWait;
     jsConsumerInfo* info = nullptr;
-    natsStatus status =
-        js_GetConsumerInfo(&info, broker_.jetstream(), options_.stream.c_str(), name.c_str(), nullptr, &code);
+    status = js_GetConsumerInfo(&info, broker_.jetstream(), options_.stream.c_str(), name.c_str(), &wait, &code);
     const std::unique_ptr<jsConsumerInfo, void (*)(jsConsumerInfo*)> old(info, jsConsumerInfo_Destroy);
     if (status == NATS_OK) JTRACE_RETURN_IF_ERROR(check_owner(*info, name));
     if (status == NATS_NOT_FOUND || (status == NATS_OK && options_.take_over)) {
@@ -190,7 +211,14 @@ class Consumers {
 Result<bool> create_stream(Broker& broker, const StreamOptions& wanted) {
   jsErrCode code{};
   jsStreamInfo* info = nullptr;
-  natsStatus status = js_GetStreamInfo(&info, broker.jetstream(), wanted.stream.c_str(), nullptr, &code);
+  jsOptions brief;
+  jsOptions_Init(&brief);
+  brief.Wait = kTryWait;
+  natsStatus status = NATS_TIMEOUT;
+  for (int i = 0; i < kTries && is_passing(status) && broker.state(); ++i) {
+    if (i != 0) nats_Sleep(kTryPause);
+    status = js_GetStreamInfo(&info, broker.jetstream(), wanted.stream.c_str(), &brief, &code);
+  }
   jsStreamInfo_Destroy(info);
   if (status == NATS_OK) return false;
   const char* subjects[] = {kSubjects.data()};

@@ -105,6 +105,7 @@ TEST_F(Fleet, AServerThatIsKilledLosesAndDoublesNothing) {
   run(collect_words(server, {"--until-idle", "1s"}));
   const auto sender = must(BackgroundCommand::start(ship_words(server)));
   const auto collector = must(BackgroundCommand::start(collect_words(server, {"--until-idle", "12s"})));
+  ASSERT_TRUE(collector->wait_err_line("jtrace: collecting", std::chrono::seconds(20)));
   for (int i = 0; i < 5; ++i) {
     ::usleep(static_cast<useconds_t>(random_() % 200) * 1000);
     server.kill();
