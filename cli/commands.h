@@ -35,6 +35,8 @@ void add_exceptions_command(CLI::App& app, ExitStatus& status);
 void add_diff_command(CLI::App& app, ExitStatus& status);
 void add_validate_command(CLI::App& app, ExitStatus& status);
 void add_stats_command(CLI::App& app, ExitStatus& status);
+void add_ship_command(CLI::App& app, ExitStatus& status);
+void add_collect_command(CLI::App& app, ExitStatus& status);
 
 struct NamedCommand {
   std::string_view name;
@@ -70,6 +72,8 @@ inline constexpr NamedCommand kCommands[] = {
     {"diagnose", add_diagnose_command},
     {"debug", add_debug_command},
     {"core", add_core_command},
+    {"ship", add_ship_command},
+    {"collect", add_collect_command},
 };
 
 }  // namespace jtrace::cli

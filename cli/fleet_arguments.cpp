@@ -24,11 +24,11 @@ void add_broker(CLI::App& command, BrokerArguments& broker) {
 }  // namespace
 
 CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments) {
-  CLI::App* command = app.add_subcommand("ship", "send a trace to a NATS server, where jtrace-fleet collect takes it");
+  CLI::App* command = app.add_subcommand("ship", "send a trace to a NATS server, where jtrace collect takes it");
   command
       ->add_option("IN", arguments.input,
                    "a trace that jtrace reads; -: standard input, while it is written; a folder of traces, or a spool "
-                   "that an earlier jtrace-fleet ship has left")
+                   "that an earlier jtrace ship has left")
       ->required();
   add_broker(*command, arguments.broker);
   command
@@ -42,13 +42,12 @@ CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments) {
       ->type_name("TIME");
   command->footer(
       "Exit status 9: batches were lost, or were left in the spool.\n"
-      "Example: jtrace attach 4711 -o - | jtrace-fleet ship - nats://broker:4222");
+      "Example: jtrace attach 4711 -o - | jtrace ship - nats://broker:4222");
   return command;
 }
 
 CLI::App* add_collect_arguments(CLI::App& app, CollectArguments& arguments) {
-  CLI::App* command =
-      app.add_subcommand("collect", "take the traces that jtrace-fleet ship has sent: one document each");
+  CLI::App* command = app.add_subcommand("collect", "take the traces that jtrace ship has sent: one document each");
   add_broker(*command, arguments.broker);
   command
       ->add_option("-o,--output", arguments.output,
@@ -76,7 +75,7 @@ CLI::App* add_collect_arguments(CLI::App& app, CollectArguments& arguments) {
   command->add_option("--duration", arguments.duration, "end after this time")->type_name("TIME");
   command->footer(
       "Exit status 9: batches are missing or were parked; each is named.\n"
-      "Example: jtrace-fleet collect nats://broker:4222 -o traces --create");
+      "Example: jtrace collect nats://broker:4222 -o traces --create");
   return command;
 }
 

@@ -1,4 +1,4 @@
-// The options of `jtrace-fleet ship` and `jtrace-fleet collect`. Threads: one.
+// The options of `ship` and `collect`, of jtrace and of jtrace-fleet. Threads: one.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ endif()
 # Shared, for jtrace-fleet alone.
 pkg_check_modules(nats QUIET IMPORTED_TARGET libnats)
 if(NOT nats_FOUND)
-  message(STATUS "jtrace-fleet is left out (jtrace ship, jtrace collect): there is no libnats; Debian has it in libnats-dev")
+  message(STATUS "jtrace-fleet, which jtrace ship and collect need, is left out: there is no libnats; Debian has it in libnats-dev")
 endif()
 find_package(CLI11 REQUIRED)
 include(cmake/Cli11.cmake)
