@@ -87,8 +87,8 @@ ExitStatus report_shipment(const std::string& input, const Result<>& shipped, co
   if (summary.damaged_bytes != 0)
     log_warning(plural(summary.damaged_bytes, "byte") + " of the spool are damaged: their batches are lost");
   if (!summary.spool.empty())
-    log_warning(plural(summary.sent.left, "batch") + " are left in " + summary.spool + ": jtrace-fleet ship " +
-                summary.spool + " URL sends them");
+    log_warning(plural(summary.sent.left, "batch") + " left in " + summary.spool + ": jtrace ship " + summary.spool +
+                " URL sends what is there");
   const std::uint64_t done = summary.sent.stored + summary.sent.known;
   std::string text = input + ": " + plural(done, "batch") + " acknowledged";
   if (summary.elements != 0) text += ", " + plural(summary.elements, "element");

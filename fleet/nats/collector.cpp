@@ -12,9 +12,10 @@
 namespace jtrace::fleet {
 namespace {
 
-constexpr int kFetch = 64;                        // messages
-constexpr std::int64_t kFetchBytes = 4 << 20;     // of one request: bounds the memory
-constexpr std::int64_t kFetchWait = 500'000'000;  // ns
+constexpr int kFetch = 64;                            // messages
+constexpr std::int64_t kFetchBytes = 4 << 20;         // of one request: bounds the memory
+constexpr std::int64_t kFetchWait = 500'000'000;      // ns, of a round over all partitions
+constexpr std::int64_t kLeastFetchWait = 30'000'000;  // ns, of one
 // ns. What a killed collector had taken and not acknowledged comes again after this time; what takes longer to write
 // comes twice, and is known.
 constexpr std::int64_t kAckWait = 10'000'000'000;
@@ -129,7 +130,7 @@ class Consumers {
     if (status == NATS_NOT_FOUND || code == JSStreamNotFoundErr)
       return {.category = ErrorCategory::kNotFound,
               .text = "the server at " + broker_.url() + " has no stream " + options_.stream,
-              .help = "jtrace-fleet collect --create makes it"};
+              .help = "jtrace collect --create makes it"};
     if (const Result<> state = broker_.state(); !state) return state.error();
     if (status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS)
       return {.category = ErrorCategory::kRefused,
@@ -145,7 +146,7 @@ class Consumers {
     jsFetchRequest_Init(&request);
     request.Batch = alone_ ? 1 : kFetch;
     request.MaxBytes = alone_ ? 0 : kFetchBytes;
-    request.Expires = kFetchWait;
+    request.Expires = std::max(kLeastFetchWait, kFetchWait / static_cast<std::int64_t>(subscriptions_.size()));
     natsMsgList list{};
     const natsStatus status = natsSubscription_FetchRequest(&list, subscription, &request);
     // A message larger than the request: one at a time, whatever its size.

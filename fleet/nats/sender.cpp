@@ -125,8 +125,7 @@ bool Sender::take_reply(int timeout_ms) {
   if (status == NATS_NO_RESPONDERS) {  // to whichever message: the library keeps it
     spool_.resend();
     in_flight_.clear();
-    on_problem("no stream takes " + std::string(kSubjects) + ": jtrace-fleet collect --create makes one",
-               monotonic_ns());
+    on_problem("no stream takes " + std::string(kSubjects) + ": jtrace collect --create makes one", monotonic_ns());
     return true;
   }
   if (status != NATS_OK) return false;

@@ -143,7 +143,7 @@ TEST_F(Fleet, NoServerAndNoStreamAreSaid) {
   const CommandOutput no_stream = run(ship_words(server, {"--give-up", "2s"}));
   EXPECT_EQ(no_stream.status, 6);
   EXPECT_THAT(no_stream.err, HasSubstr("no stream takes jtrace.v1.>"));
-  EXPECT_THAT(no_stream.err, HasSubstr("are left in"));
+  EXPECT_THAT(no_stream.err, HasSubstr("left in"));
   server.kill();
   const CommandOutput no_server = run(ship_words(server));
   EXPECT_EQ(no_server.status, 6);
