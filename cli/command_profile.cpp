@@ -2,12 +2,12 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/profile_output.h"
 #include "cli/stop_signals.h"
 #include "coreinspect/tools/profile.h"
 #include "sampling/sampler.h"
-#include "session/options/time_text.h"
 
 namespace jtrace::cli {
 namespace {
@@ -31,7 +31,7 @@ std::string number(double value) {
 }
 
 std::chrono::nanoseconds duration_of(const ProfileArguments& arguments) {
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(session::parse_seconds(arguments.duration).value_or(0)));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(parse_seconds(arguments.duration).value_or(0)));
 }
 
 sampling::ProfileHead head_of(const coreinspect::Inspection& inspection, std::string how) {
@@ -201,7 +201,7 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--duration", arguments->duration, "stop after this time (30, 500ms, 5m); without it at Ctrl-C")
       ->type_name("TIME")
       ->check([](const std::string& text) {
-        return session::parse_seconds(text) ? std::string() : "'" + text + "' is not a time (30, 500ms, 5m)";
+        return parse_seconds(text) ? std::string() : "'" + text + "' is not a time (30, 500ms, 5m)";
       });
   command->add_flag("--cpu", arguments->cpu, "threads that run (the default)");
   command->add_flag("--wall", arguments->wall, "all threads, each stopped for a moment for each sample");

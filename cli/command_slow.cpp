@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/time_text.h"
 #include "cli/brief_trace.h"
 #include "cli/commands.h"
 #include "cli/one_of.h"
-#include "session/options/time_text.h"
 #include "trace/io/slow_text.h"
 
 namespace jtrace::cli {
@@ -42,7 +42,7 @@ Result<> give_options(session::OptionReader& reader, const SlowArguments& argume
 }
 
 ExitStatus run(const SlowArguments& arguments) {
-  const auto over = session::parse_seconds(arguments.over);
+  const auto over = parse_seconds(arguments.over);
   if (!over || *over == 0)
     return report(Error{ErrorCategory::kUsage, "--over: '" + arguments.over + "' is not a time (200ms, 0.5, 5m)"});
   const io::SlowLimits limits{.over = *over, .rows = arguments.rows};

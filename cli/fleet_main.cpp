@@ -11,12 +11,12 @@
 #include <sstream>
 
 #include "base/strings.h"
+#include "base/time_text.h"
 #include "cli/fleet_arguments.h"
 #include "cli/stop_signals.h"
 #include "fleet/nats/collector.h"
 #include "fleet/nats/shipment.h"
 #include "fleet/spool_records.h"
-#include "session/options/time_text.h"
 
 namespace jtrace::cli {
 namespace {
@@ -55,7 +55,7 @@ fleet::BrokerOptions broker_options(const BrokerArguments& given, const std::str
 
 Result<std::uint64_t> time_of(const std::string& text, std::string_view option) {
   if (text.empty()) return 0;
-  if (const auto time = session::parse_seconds(text)) return *time;
+  if (const auto time = parse_seconds(text)) return *time;
   return fail(ErrorCategory::kUsage, std::string(option) + ": '" + text + "' is no time", "30, 30s, 5m");
 }
 Result<std::uint64_t> size_of(const std::string& text, std::string_view option) {

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "base/time_text.h"
 #include "session/options/event_names.h"
 #include "session/options/text_check.h"
-#include "session/options/time_text.h"
 #include "trace/record/control.h"
 #include "trace/record/layout.h"
 

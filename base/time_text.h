@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-namespace jtrace::session {
+namespace jtrace {
 
 // "5", "0.25", "90s", "5m", "1h", "200ms" as ns, or nothing.
 std::optional<std::uint64_t> parse_seconds(std::string_view text);
 
-}  // namespace jtrace::session
+}  // namespace jtrace

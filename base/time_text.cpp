@@ -1,10 +1,10 @@
-#include "session/options/time_text.h"
+#include "base/time_text.h"
 
 #include <charconv>
 #include <cmath>
 #include <utility>
 
-namespace jtrace::session {
+namespace jtrace {
 
 std::optional<std::uint64_t> parse_seconds(std::string_view text) {
   double unit = 1;
@@ -22,4 +22,4 @@ std::optional<std::uint64_t> parse_seconds(std::string_view text) {
   return static_cast<std::uint64_t>(std::llround(value * unit * 1e9));
 }
 
-}  // namespace jtrace::session
+}  // namespace jtrace
