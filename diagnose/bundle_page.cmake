@@ -1,6 +1,7 @@
-# cmake -DFOLDER=... -DPARTS=... -DOUT=... -P: the page of a bundle as C++. Style and helpers (elements, tables) are those
+# cmake -DFOLDER=... -DPARTS=... -DOUT=... -P: the page of a bundle as C++. Frame, style and helpers (elements, tables) are those
 # of the page of jtrace report in PARTS, so that all pages look and behave the same.
-file(READ ${FOLDER}/diagnosis.html page)
+file(READ ${PARTS}/report.html page)
+string(REPLACE "<title>jtrace report</title>" "<title>jtrace diagnose</title>" page "${page}")
 file(READ ${PARTS}/report.css style)
 file(READ ${FOLDER}/diagnosis.css own_style)
 file(READ ${PARTS}/report.js helpers)
