@@ -55,7 +55,7 @@ std::optional<Wait> LockFacts::wait_of_platform(const JavaThread& java) const {
   if (monitor == 0) {
     const auto& at_stop = snapshot_.parked.blockers;
     const auto blocker = at_stop.find(java.address);
-    return blocker == at_stop.end() ? wait_for_blocker(java.object) : wait_for_blocker_at_stop(blocker->second);
+    return blocker == at_stop.end() ? wait_for_blocker(java.object) : wait_for(blocker->second, *snapshot_.headers);
   }
   Wait wait{.kind = java.pending_monitor ? "monitor" : "wait"};
   wait.object = inspection_.objects().root_field(monitor, "ObjectMonitor", "_object").value_or(0);
@@ -79,33 +79,31 @@ std::optional<Wait> LockFacts::wait_of_virtual(const VirtualThread& thread) cons
   return Wait{.kind = "monitor", .object = *locked.begin(), .owner_thread = owner_of_object(*locked.begin())};
 }
 
-// The object in java.lang.Thread.parkBlocker, and the thread that owns it if it is a java.util.concurrent synchronizer.
+// The object in java.lang.Thread.parkBlocker, as it is now.
 std::optional<Wait> LockFacts::wait_for_blocker(Address thread) const {
-  const ObjectModel& objects = inspection_.objects();
-  const auto blocker = objects.reference(thread, "parkBlocker");
-  if (!blocker || *blocker == 0) return std::nullopt;
-  Wait wait{.kind = "park", .object = *blocker};
-  const auto owner = objects.reference(*blocker, "exclusiveOwnerThread");
-  for (const Party& each : parties_)
-    if (owner && *owner != 0 && each.object == *owner) wait.owner_thread = each.key;
-  return wait;
+  const auto blocker = inspection_.objects().reference(thread, "parkBlocker");
+  return blocker ? wait_for(*blocker, inspection_.vm().memory()) : std::nullopt;
 }
 
-std::optional<Wait> LockFacts::wait_for_blocker_at_stop(Address blocker) const {
+// A wait for the object at `blocker`, read from `memory`, with the thread that owns it if it is a java.util.concurrent
+// synchronizer.
+std::optional<Wait> LockFacts::wait_for(Address blocker, const target::MemoryReader& memory) const {
   if (blocker == 0) return std::nullopt;
   Wait wait{.kind = "park", .object = blocker};
   const ObjectModel& objects = inspection_.objects();
-  const target::MemoryReader& memory = *snapshot_.headers;
   const auto klass = objects.klass_in(memory, blocker);
   if (!klass) return wait;
   wait.class_name = objects.classes().name(*klass).value_or("");
   const auto field = objects.classes().find_field(*klass, "exclusiveOwnerThread");
   const auto owner = field ? objects.load_in(memory, blocker + field->offset) : Result<Address>(Address{0});
   if (!owner || *owner == 0) return wait;
-  if (const auto known = snapshot_.parked.threads.find(*owner); known != snapshot_.parked.threads.end())
-    wait.owner_thread = known->second;
+  // The addresses of the parties' objects are those of now.
+  const bool of_stop = &memory == snapshot_.headers.get();
   for (const Party& each : parties_)
-    if (!each.java && each.object == *owner) wait.owner_thread = each.key;
+    if ((!each.java || !of_stop) && each.object == *owner) wait.owner_thread = each.key;
+  if (!of_stop) return wait;
+  const auto known = snapshot_.parked.threads.find(*owner);
+  if (known != snapshot_.parked.threads.end()) wait.owner_thread = known->second;
   return wait;
 }
 

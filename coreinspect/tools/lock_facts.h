@@ -54,7 +54,7 @@ class LockFacts {
   std::optional<Wait> wait_of_platform(const JavaThread& java) const;
   std::optional<Wait> wait_of_virtual(const VirtualThread& thread) const;
   std::optional<Wait> wait_for_blocker(Address thread) const;
-  std::optional<Wait> wait_for_blocker_at_stop(Address blocker) const;
+  std::optional<Wait> wait_for(Address blocker, const target::MemoryReader& memory) const;
   void complete(Wait& wait);
   void note_initialisation(Wait& wait);
   Address owner_of_object(Address object) const;

@@ -195,7 +195,7 @@ class ThreadSampler::Impl {
     const auto first = std::find_if(report.walk.frames.begin(), report.walk.frames.end(),
                                     [](const Frame& frame) { return frame.method != nullptr; });
     if (!wanted || first == report.walk.frames.end() || first->locks.empty()) return;
-    // The frame has the object's address at the stop; the monitor has that of now.
+    // The frame has the object's address at the stop; the monitor, if it was not copied there, has that of now.
     if (std::erase(first->locks, *wanted) == 0 && process_ && has_moved_objects())
       first->locks.erase(first->locks.begin());
   }

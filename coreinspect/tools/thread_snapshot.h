@@ -41,7 +41,7 @@ struct ThreadSnapshot {
   std::vector<VirtualThread> virtual_threads;  // those that the JDK tracks
   std::chrono::nanoseconds pause{};            // 0 for a core
   std::size_t batches = 1;                     // more than one: not all from one instant
-  // The classes of the objects that frames have locked, as far as they are known.
+  // The classes of the objects that frames have locked or threads wait for, as far as they are known.
   std::map<Address, std::string> lock_classes;
   // Of a live target, if its locks were asked for; empty otherwise.
   std::shared_ptr<const HeadersAtStop> headers;
