@@ -193,8 +193,8 @@ void Bridge::report_start(JNIEnv* jni, ThreadRecord& record) {
 
 void Bridge::send_thread_start(JNIEnv* jni, ThreadRecord& record, jint flags) {
   LocalFrame frame(jni, 16);
-  const ThreadUse use(threads, record.env);
-  jthread thread = jni->NewLocalRef(use.thread());
+  // The profiler gets the event below: the thread must be free to end meanwhile.
+  jthread thread = jni->NewLocalRef(ThreadUse(threads, record.env).thread());
   jvmtiThreadInfo info{};
   if (thread == nullptr || jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return;
   JvmtiText name(jvmti), group(jvmti), parent(jvmti);
