@@ -187,6 +187,12 @@ class SpillTest : public testing::Test {
     return script.written();
   }
 
+  // The spill, and what the script's pool has after it.
+  Converted convert_with_the_rest(Script& script) const {
+    auto left = record::PoolReader::open(script.memory());
+    return left ? convert(slurp(path_), &*left) : Converted{fail(left.error()), "", ""};
+  }
+
   std::string folder_;
   std::string path_;
   Session session_;
@@ -440,9 +446,7 @@ TEST_F(SpillTest, GoesOnInThePoolThatWasLeft) {
     ASSERT_TRUE(spiller.pass(Mode::kLive));
   }
   script.play(700);
-  auto left = record::PoolReader::open(script.memory());
-  ASSERT_TRUE(left);
-  const Converted converted = convert(slurp(path_), &*left);
+  const Converted converted = convert_with_the_rest(script);
   ASSERT_TRUE(converted.summary) << converted.summary.error().message();
   EXPECT_FALSE(converted.summary->truncated);
   EXPECT_EQ(count(converted.text, "<methodEntry "), 3u * 2200u);
@@ -463,8 +467,7 @@ TEST_F(SpillTest, GoesOnWithChunksInAnyOrder) {
   for (std::uint64_t step = 1; step <= kWholePool + 4; ++step) {
     script.play(kRounds);
     if (step >= kWholePool) {
-      auto left = record::PoolReader::open(script.memory());
-      const Converted converted = convert(slurp(path_), &*left);
+      const Converted converted = convert_with_the_rest(script);
       ASSERT_TRUE(converted.summary) << converted.summary.error().message();
       EXPECT_EQ(count(converted.text, "<methodEntry "), 3 * kRounds * step) << step;
       EXPECT_EQ(count(converted.text, "<methodExit "), 3 * kRounds * step) << step;
