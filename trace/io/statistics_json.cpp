@@ -1,0 +1,190 @@
+// The output of jtrace stats --json.
+#include "base/json.h"
+#include "trace/io/exceptions_text.h"
+#include "trace/io/slow_text.h"
+#include "trace/io/statistics_rows.h"
+#include "trace/schema.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+void write_stacks(JsonWriter& json, const ScopeStatistics& statistics, std::size_t rows) {
+  json.key("stacks").begin_array();
+  std::size_t count = 0;
+  for (const auto& [id, thread] : statistics.stacks) {
+    if (++count > rows) break;
+    json.begin_object().member("threadId", id).member("name", statistics.scope->thread_name(id));
+    json.member("state", state_name(thread.state)).key("frames").begin_array();
+    for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame)
+      json.value(statistics.scope->method_name(*frame));
+    json.end_array().end_object();
+  }
+  json.end_array().key("deadlocks").begin_array();
+  for (const auto& circle : statistics.deadlocks()) {
+    json.begin_array();
+    for (const std::uint64_t id : circle) json.value(statistics.scope->thread_name(id));
+    json.end_array();
+  }
+  json.end_array();
+}
+
+void write_waits(JsonWriter& json, const Waits& waits) {
+  json.member("times", waits.count).member("seconds", as_seconds(waits.total));
+  json.member("longest", as_seconds(waits.longest));
+}
+
+// "exact", "estimated" or "unknown", if there are any.
+void write_kind(JsonWriter& json, std::string_view key, const ScopeStatistics& statistics) {
+  if (statistics.allocation_kind == AllocationKind::kNone) return;
+  json.key(key).begin_object();
+  json.member("kind", statistics.allocation_kind == AllocationKind::kSampled   ? "estimated"
+                      : statistics.allocation_kind == AllocationKind::kUnknown ? "unknown"
+                                                                               : "exact");
+  if (const std::string note = statistics.allocation_note(); !note.empty()) json.member("note", note);
+  json.end_object();
+}
+
+void write_allocated(JsonWriter& json, std::string_view key, std::string_view name, const std::vector<ClassRow>& rows) {
+  json.key(key).begin_array();
+  for (const ClassRow& row : rows) {
+    json.begin_object().member(name, row.key).member("instances", rounded(row.value.objects));
+    json.member("bytes", rounded(row.value.bytes)).member("recorded", row.value.elements).end_object();
+  }
+  json.end_array();
+}
+
+void write_collections(JsonWriter& json, const ScopeStatistics& gc, std::size_t rows) {
+  json.key("gc").begin_object().member("source", gc.scope->agent_name);
+  write_waits(json, gc.gc);
+  json.key("pauses").begin_array();  // the longest first
+  for (const GcPause* pause : longest_pauses(gc, rows)) {
+    json.begin_object().member("start", as_seconds(pause->start)).member("seconds", as_seconds(pause->duration));
+    if (pause->used != 0) json.member("usedAfter", pause->used);
+    if (pause->total != 0) json.member("heap", pause->total);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+void write_threads(JsonWriter& json, const ScopeStatistics& threads, std::size_t rows) {
+  json.key("threads").begin_array();
+  for (const ThreadRow& row : thread_rows(threads, rows)) {
+    json.begin_object().member("threadId", row.key).member("name", threads.scope->thread_name(row.key));
+    json.member("events", row.value.events).member("blocked", as_seconds(row.value.blocked.total));
+    json.member("waiting", as_seconds(row.value.waiting.total));
+    json.member("sleeping", as_seconds(row.value.sleeping.total));
+    json.member("allocations", rounded(row.value.allocations)).member("bytes", rounded(row.value.allocated_bytes));
+    json.end_object();
+  }
+  json.end_array();
+  write_kind(json, "threadAllocations", threads);
+}
+
+void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size_t rows) {
+  json.key("contention").begin_array();
+  for (const MonitorRow& row : wait_rows<MonitorRow>(monitors.contention, rows)) {
+    json.begin_object().member("class", row.key);
+    write_waits(json, row.value);
+    json.end_object();
+  }
+  json.end_array().key("waitedFor").begin_array();
+  for (const PairRow& row : wait_rows<PairRow>(monitors.waited_for, rows)) {
+    json.begin_object().member("thread", monitors.scope->thread_name(row.key.first));
+    json.member("owner", row.key.second == 0 ? "" : monitors.scope->thread_name(row.key.second));
+    write_waits(json, row.value);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_calls(JsonWriter& json, const ScopeStatistics& calls, std::size_t rows) {
+  json.key("methods").begin_array();
+  for (const MethodRow& row : method_rows(calls, rows)) {
+    json.begin_object().member("method", calls.scope->method_name(row.key)).member("calls", row.value.calls);
+    json.member("self", as_seconds(row.value.self)).member("total", as_seconds(row.value.total));
+    if (row.value.has_count) json.member("counted", row.value.counted);
+    json.end_object();
+  }
+  json.end_array();
+  const Coverage coverage = coverage_of(calls);
+  if (coverage.counted != 0)
+    json.key("coverage").begin_object().member("ran", coverage.ran).member("methods", coverage.counted).end_object();
+  write_slow_calls(json, calls, {.over = 0, .rows = rows});
+}
+
+void write_heap(JsonWriter& json, const ScopeStatistics& heap, std::size_t rows) {
+  json.key("heap").begin_array();
+  for (const HeapRow& row : heap_rows(heap, rows)) {
+    json.begin_object().member("class", row.key).member("instances", row.value.count);
+    json.member("bytes", row.value.bytes).end_object();
+  }
+  json.end_array();
+}
+
+void write_counters(JsonWriter& json, const ScopeStatistics& counters, std::size_t rows) {
+  json.key("counters").begin_array();
+  for (const CounterRow& row : counter_rows(counters, rows)) {
+    json.begin_object().member("name", row.key).member("samples", row.value.samples);
+    if (row.value.samples == 0) json.member("text", row.value.text);
+    else json.member("first", row.value.first).member("last", row.value.last);
+    json.member("least", row.value.least).member("greatest", row.value.greatest).end_object();
+  }
+  json.end_array();
+}
+
+void write_process(JsonWriter& json, const Statistics& statistics, const std::string& process, std::size_t rows) {
+  json.begin_object().member("processId", process);
+  if (const auto* gc = statistics.chosen(process, Family::kGc)) write_collections(json, *gc, rows);
+  if (const auto* threads = statistics.chosen(process, Family::kThreads)) write_threads(json, *threads, rows);
+  if (const auto* monitors = statistics.chosen(process, Family::kMonitors)) write_monitors(json, *monitors, rows);
+  if (const auto* calls = statistics.chosen(process, Family::kCalls)) write_calls(json, *calls, rows);
+  if (const auto* exceptions = statistics.chosen(process, Family::kExceptions))
+    write_exceptions(json, *exceptions, rows);
+  if (const auto* allocations = statistics.chosen(process, Family::kAllocations)) {
+    write_kind(json, "allocationKind", *allocations);
+    write_allocated(json, "allocations", "class", allocated_rows(allocations->allocations, rows));
+    write_allocated(json, "sites", "site", allocated_rows(allocations->sites, rows));
+  }
+  if (const auto* heap = statistics.chosen(process, Family::kHeap)) write_heap(json, *heap, rows);
+  if (const auto* counters = statistics.chosen(process, Family::kCounters)) write_counters(json, *counters, rows);
+  if (const auto* stacks = statistics.chosen(process, Family::kStacks)) write_stacks(json, *stacks, rows);
+  json.end_object();
+}
+
+}  // namespace
+
+void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input) {
+  std::uint64_t dropped = 0;
+  for (const ScopeStatistics& each : statistics.by_scope()) dropped += each.scope ? each.scope->dropped : 0;
+  json.begin_object().member("view", view);
+  json.key("target").begin_object().member("kind", "trace").member("path", input).end_object();
+  json.member("complete", dropped == 0).key("missing").begin_array();
+  if (dropped != 0) json.value(std::to_string(dropped) + " events lost while tracing");
+  json.end_array();
+}
+
+std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows) {
+  std::string out;
+  JsonWriter json(out);
+  begin_trace_view(json, "stats", statistics, input);
+  json.member("events", statistics.events()).key("elements").begin_object();
+  for (const ElementInfo& element : kElements)
+    if (const std::uint64_t count = statistics.total(element.kind); count != 0) json.member(element.name, count);
+  json.end_object().key("producers").begin_array();
+  for (const ScopeStatistics& each : statistics.by_scope()) {
+    if (each.scope == nullptr) continue;
+    json.begin_object().member("agentId", each.scope->agent_id).member("agentName", each.scope->agent_name);
+    json.member("processId", each.scope->process_id).member("pid", each.scope->pid);
+    json.member("process", each.scope->process_name).member("snapshot", each.scope->snapshot);
+    json.member("events", each.events()).member("start", seconds(each.first)).member("end", seconds(each.last));
+    json.member("seconds", as_seconds(each.last - each.first)).member("dropped", each.scope->dropped);
+    json.member("gaps", each.gaps).member("gapSeconds", as_seconds(each.gap_time)).end_object();
+  }
+  json.end_array().key("data").begin_array();
+  for (const std::string& process : statistics.process_ids()) write_process(json, statistics, process, rows);
+  json.end_array().end_object();
+  out += '\n';
+  return out;
+}
+
+}  // namespace jtrace::trace::io

@@ -1,0 +1,95 @@
+// The rows of the tables of jtrace stats, as text and as JSON. Internal to trace/io. Pure.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/io/statistics.h"
+
+namespace jtrace::trace::io {
+
+inline std::string seconds(std::uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6f", static_cast<double>(ns) / 1e9);
+  return text;
+}
+inline double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+template <class Row, class Map, class Less>
+std::vector<Row> sorted(const Map& map, Less less, std::size_t rows) {
+  std::vector<Row> all;
+  for (const auto& [key, value] : map) all.push_back({key, value});
+  std::stable_sort(all.begin(), all.end(), less);
+  if (all.size() > rows) all.resize(rows);
+  return all;
+}
+
+template <class Key, class Value>
+struct Row {
+  Key key;
+  Value value;
+};
+using ThreadRow = Row<std::uint64_t, ThreadStatistics>;
+using MethodRow = Row<std::uint64_t, MethodStatistics>;
+using ClassRow = Row<std::string, Allocated>;
+using MonitorRow = Row<std::string, Waits>;
+using HeapRow = Row<std::string, Amount>;
+using CounterRow = Row<std::string, CounterSeries>;
+using PairRow = Row<std::pair<std::uint64_t, std::uint64_t>, Waits>;
+
+inline std::vector<ThreadRow> thread_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<ThreadRow>(
+      statistics.threads,
+      [](const ThreadRow& a, const ThreadRow& b) {
+        return std::pair(b.value.events, a.key) < std::pair(a.value.events, b.key);
+      },
+      rows);
+}
+inline std::vector<MethodRow> method_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<MethodRow>(
+      statistics.methods,
+      [](const MethodRow& a, const MethodRow& b) {
+        return std::tuple(b.value.self, b.value.calls, b.value.counted, a.key) <
+               std::tuple(a.value.self, a.value.calls, a.value.counted, b.key);
+      },
+      rows);
+}
+inline std::vector<ClassRow> allocated_rows(const std::map<std::string, Allocated>& table, std::size_t rows) {
+  return sorted<ClassRow>(
+      table, [](const ClassRow& a, const ClassRow& b) { return a.value.bytes > b.value.bytes; }, rows);
+}
+inline std::uint64_t rounded(double amount) { return static_cast<std::uint64_t>(std::llround(amount)); }
+inline std::vector<HeapRow> heap_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<HeapRow>(
+      statistics.heap, [](const HeapRow& a, const HeapRow& b) { return a.value.bytes > b.value.bytes; }, rows);
+}
+// Counters that changed come first.
+inline std::vector<CounterRow> counter_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  return sorted<CounterRow>(
+      statistics.counters,
+      [](const CounterRow& a, const CounterRow& b) {
+        return (a.value.least != a.value.greatest) > (b.value.least != b.value.greatest);
+      },
+      rows);
+}
+inline std::vector<const GcPause*> longest_pauses(const ScopeStatistics& statistics, std::size_t rows) {
+  std::vector<const GcPause*> pauses;
+  for (const GcPause& pause : statistics.pauses) pauses.push_back(&pause);
+  std::stable_sort(pauses.begin(), pauses.end(),
+                   [](const GcPause* a, const GcPause* b) { return a->duration > b->duration; });
+  if (pauses.size() > rows) pauses.resize(rows);
+  return pauses;
+}
+template <class R>
+std::vector<R> wait_rows(const auto& map, std::size_t rows) {
+  return sorted<R>(
+      map, [](const R& a, const R& b) { return a.value.total > b.value.total; }, rows);
+}
+
+}  // namespace jtrace::trace::io
