@@ -142,7 +142,8 @@ class ThreadReader {
   }
 
   void candidate(DumpThread& thread, std::uint32_t frame, std::uint64_t raw) {
-    add(thread, frame, raw == 0 ? 0 : inspection_.objects().from_stack(raw));
+    if (raw == 0) return;
+    for (const Address object : inspection_.objects().all_from_stack(raw)) add(thread, frame, object);
   }
   void narrow_candidate(DumpThread& thread, std::uint32_t frame, std::uint32_t narrow) {
     add(thread, frame, inspection_.objects().from_narrow(narrow));

@@ -75,13 +75,30 @@ void ObjectModel::keep_moved_objects() const {
 }
 
 // In generational ZGC references in frames have no colours. Those of frames that last ran before a relocation are
-// updated later.
+// updated later. If another page has taken the place since, an address at which no object begins is such a reference.
 Address ObjectModel::from_stack(std::uint64_t raw) const {
   if (oops_.colour != OopCoding::Colour::kShifted) return from_root(raw);
   const Address address = oops_.from_stack(raw);
   if (address == 0 || !forwardings_) return address;
-  const auto moved = forwardings_->moved_from_page(oops_.z_offset(address));
-  return moved ? oops_.at_z_offset(*moved) : address;
+  if (const auto moved = forwardings_->moved_from_page(oops_.z_offset(address))) return oops_.at_z_offset(*moved);
+  const std::vector<Address> places = all_from_stack(address);
+  if (places.size() == 1) return address;
+  const auto object = std::find_if(places.begin(), places.end(), [&](Address at) { return has_class(at); });
+  return object == places.end() ? address : *object;
+}
+
+bool ObjectModel::has_class(Address address) const {
+  const auto klass = klass_of(address);
+  return klass && classes_.internal_name(*klass);
+}
+
+std::vector<Address> ObjectModel::all_from_stack(std::uint64_t raw) const {
+  if (oops_.colour != OopCoding::Colour::kShifted) return {from_root(raw)};
+  std::vector<Address> all = {raw};
+  const std::uint64_t offset = oops_.z_offset(raw);
+  if (!forwardings_ || oops_.at_z_offset(offset) != raw) return all;  // not an address in the heap
+  for (const std::uint64_t place : forwardings_->new_places(offset)) all.push_back(oops_.at_z_offset(place));
+  return all;
 }
 
 Result<Address> ObjectModel::load_in(const target::MemoryReader& memory, Address slot) const {

@@ -28,6 +28,9 @@ class ObjectModel {
   }
   // Decodes a reference in a frame or a lock stack.
   Address from_stack(std::uint64_t raw) const;
+  // The same, for a word that may be a reference: every address that it may mean. With generational ZGC nothing tells
+  // whether a frame has been updated since its page's memory was given to other objects.
+  std::vector<Address> all_from_stack(std::uint64_t raw) const;
   // ZGC: keeps in the VM's cached memory the current meaning of references, for a heap that is copied while its JVM is
   // stopped.
   void keep_moved_objects() const;
@@ -72,6 +75,7 @@ class ObjectModel {
  private:
   void find_z();
   Address from_coloured(std::uint64_t raw) const;
+  bool has_class(Address address) const;  // whether an object seems to begin there
   Result<Address> decode_klass(std::uint32_t narrow) const;
 
   const ClassModel& classes_;

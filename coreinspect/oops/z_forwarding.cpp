@@ -145,6 +145,13 @@ std::optional<std::uint64_t> ZForwardings::moved_from_page(std::uint64_t offset)
   return std::nullopt;
 }
 
+std::vector<std::uint64_t> ZForwardings::new_places(std::uint64_t offset) const {
+  std::vector<std::uint64_t> places;
+  for (const Generation generation : {Generation::kYoung, Generation::kOld})
+    if (const auto to = moved_to(generation, offset); to && *to != offset) places.push_back(*to);
+  return places;
+}
+
 Address ZForwardings::page_at(std::uint64_t offset) const { return ZVm::page_of(pages_.entry(vm(), offset)); }
 
 // ZPage::_generation_id (JDK 21 and later) follows _type, _seqnum_other follows _seqnum. JDK 11 does not export

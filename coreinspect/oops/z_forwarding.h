@@ -37,6 +37,10 @@ class ZForwardings {
   // The same for an address without a colour, as frames have: only if the page is still being emptied, or is freed.
   std::optional<std::uint64_t> moved_from_page(std::uint64_t offset) const;
 
+  // The places to which an object at `offset` was moved by either generation, whatever is there now: a frame may have
+  // been updated before or after that.
+  std::vector<std::uint64_t> new_places(std::uint64_t offset) const;
+
   // Copies the tables, so that they describe this moment later too: for a heap that is copied while its JVM is stopped.
   void keep(CachedMemory& memory) const;
 
