@@ -34,6 +34,7 @@ struct HeapRegion {
   bool zeros_unused = false;    // zeros are room that is not allocated (ZGC)
   std::uint32_t alignment = 0;  // of its objects, in bytes
   std::vector<Address> copied;  // objects that were copied but have no forwarding pointer, ascending (ZGC)
+  std::vector<Address> starts;  // addresses at which objects are known to begin, ascending: copies (ZGC)
   // Bytes of objects and of the gaps between them.
   std::uint64_t used() const { return top - start; }
   bool same_content(const HeapRegion& other) const {

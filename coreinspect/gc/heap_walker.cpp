@@ -91,6 +91,12 @@ bool HeapWalker::chain_holds(const HeapRegion& region, Address at, Address end, 
   return true;
 }
 
+Address HeapWalker::next_start(const HeapRegion& region, Address at, Address end, Address buffer) {
+  const auto next = std::upper_bound(region.starts.begin(), region.starts.end(), at);
+  const Address limit = next == region.starts.end() ? end : std::min(*next, end);
+  return buffer > at ? std::min(limit, buffer) : limit;
+}
+
 Address HeapWalker::resynchronise(const HeapRegion& region, Address at, Address end) {
   const std::uint64_t step = std::min<std::uint64_t>(region.alignment, 256);
   for (Address next = (at + step) / step * step; next < end; next += step) {

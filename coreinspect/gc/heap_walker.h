@@ -126,6 +126,9 @@ class HeapWalker {
   // Header of the copy to which a forwarding pointer leads; with compact headers the mark word has the class.
   std::uint64_t forwarded_klass_word(Address to);
 
+  // First address after `at` at which an object is known to begin, at most `end`. Memory before it may have been given
+  // to a thread that has not written it yet: what it still shows may seem to go on beyond that address.
+  static Address next_start(const HeapRegion& region, Address at, Address end, Address buffer);
   // First address >= at from which a chain of objects begins; end if there is none.
   Address resynchronise(const HeapRegion& region, Address at, Address end);
   bool chain_holds(const HeapRegion& region, Address at, Address end, int objects);
@@ -173,6 +176,7 @@ template <class Visitor>
 void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor, Address buffer) {
   std::array<std::byte, kHeader> padded{};
   auto copied = std::lower_bound(region.copied.begin(), region.copied.end(), at);
+  Address limit = at;  // an object that begins before it ends there at the latest
   while (at < end) {
     if (tick_ && !tick_(at - region.start)) return;
     std::span<const std::byte> window = source_.window(at, end, want_);
@@ -200,6 +204,7 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
         std::memset(padded.data() + available, 0, kHeader - available);
         header = padded.data();
       }
+      if (at >= limit) limit = next_start(region, at, end, buffer);
       HeapObject object{.address = at};
       const auto mark = load<std::uint64_t>(header);
       std::uint64_t word = klass_word(header);
@@ -221,7 +226,7 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
       if (object.klass) size = raw_size(*object.klass, header, available, at, object.length);
       object.size = round_up(size, shape_.alignment);
       const std::uint64_t step = step_of(object.size, region);
-      if (size == 0 || object.size > end - at) {
+      if (size == 0 || object.size > limit - at) {
         if (region.zeros_unused && mark == 0 && word == 0) {
           // Room in a ZGC page that is not allocated: zeros up to the next object.
           std::size_t zeros = 0;
@@ -239,7 +244,7 @@ void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Vi
           return;
         }
         ++totals_.breaks;
-        const Address found = resynchronise(region, at, end);
+        const Address found = std::min(resynchronise(region, at, end), limit);
         totals_.unparsable += found - at;
         at = found;
         break;  // the window was moved

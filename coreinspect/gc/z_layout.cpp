@@ -25,6 +25,7 @@ class ZReader {
     std::size_t unreadable = 0;
     for (Address page : pages)
       if (!add(page)) ++unreadable;
+    place_copies();
     if (unreadable > 0) layout_.missing.push_back(std::to_string(unreadable) + " pages could not be read");
     if (compacted_ > 0)
       layout_.missing.push_back(std::to_string(compacted_) +
@@ -106,6 +107,14 @@ class ZReader {
     }
     region.copied = std::move(emptied->copied);
     for (Address& each : region.copied) each |= base_;
+    for (const std::uint64_t each : emptied->copies) copies_.push_back(each | base_);
+  }
+  void place_copies() {
+    std::sort(copies_.begin(), copies_.end());
+    for (HeapRegion& region : layout_.regions) {
+      const auto first = std::lower_bound(copies_.begin(), copies_.end(), region.start);
+      region.starts.assign(first, std::lower_bound(first, copies_.end(), region.top));
+    }
   }
 
   const ZVm& z_;
@@ -113,6 +122,7 @@ class ZReader {
   HeapLayout& layout_;
   const ZForwardings forwardings_;
   std::uint64_t base_ = 0, medium_alignment_ = 0;
+  std::vector<Address> copies_;  // of all pages
   std::uint64_t compacted_ = 0;  // bytes of pages
 };
 

@@ -199,6 +199,7 @@ std::optional<ZForwardings::Emptied> ZForwardings::emptied(Address page, std::ui
       if (!entry.populated || entry.to == from) continue;
       if (entry.to - forwarding->start < forwarding->size) found.in_place = true;
       found.copied.push_back(from);
+      found.copies.push_back(entry.to);
     }
     std::sort(found.copied.begin(), found.copied.end());
     return found;

@@ -46,6 +46,7 @@ class ZForwardings {
 
   struct Emptied {
     std::vector<std::uint64_t> copied;  // offsets of objects that have a copy elsewhere, ascending
+    std::vector<std::uint64_t> copies;  // offsets of those copies, in the order of the table
     bool in_place = false;              // objects are being moved within the page
   };
   // For the ZPage at `page`, whose memory starts at `offset`; nothing if no objects are being moved out of it.
