@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/record/record_kinds.h"
+
 namespace jtrace::session {
 
 namespace record = trace::record;
@@ -29,10 +31,9 @@ Result<> CollectionEvents::take_finish(const record::GcFinishRecord& record) {
 
 Result<bool> CollectionEvents::hold(const TimedRecord& record) {
   const record::RecordHeader& header = record.header();
-  const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
   if (header.kind == RecordKind::kGcFigures) {
     take_figures(record);
-  } else if (options_.nested_frees && is_free) {
+  } else if (options_.nested_frees && record::is_in(record::kFreeKinds, header.kind)) {
     held_.last_free = header.time;
     JTRACE_RETURN_IF_ERROR(objects_.write_end(record.as<record::ObjectRecord>()));
   } else {

@@ -55,8 +55,7 @@ Result<> EventBuilder::on_event(const record::RecordHeader& header) {
   if (!producers_.take(header)) return {};
   if (first_time_ == 0) first_time_ = header.time;
   last_time_ = std::max(last_time_, header.time);
-  const bool is_free = header.kind == RecordKind::kObjFree || header.kind == RecordKind::kClassUnload;
-  if (header.time <= written_until_ && !is_free) return {};
+  if (header.time <= written_until_ && !record::is_in(record::kFreeKinds, header.kind)) return {};
   TimedRecord copy;
   std::memcpy(&copy.bytes, &header,
               std::min<std::size_t>(sizeof copy.bytes, std::size_t{header.slots} * record::kSlotSize));

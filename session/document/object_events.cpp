@@ -1,5 +1,7 @@
 #include "session/document/object_events.h"
 
+#include "trace/record/record_kinds.h"
+
 namespace jtrace::session {
 
 namespace record = trace::record;
@@ -45,7 +47,7 @@ Result<> ObjectEvents::write_kept_ends() {
 
 // Methods of an unloaded class still have their counts, so its definition stays.
 Result<> ObjectEvents::write_end(const record::ObjectRecord& record) {
-  const bool is_class = record.header.kind == RecordKind::kClassUnload;
+  const bool is_class = record::ended_by(record.header.kind) == record::RecordEnds::kClass;
   if (!is_class && options_.receivers && sequences_.holds_end(record.id)) return {};
   const bool known = is_class ? definitions_.has_class(record.id) : definitions_.has_object(record.id);
   if (is_class && !traces(record::kMethodCountEvent)) definitions_.forget_class(record.id);

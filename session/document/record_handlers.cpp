@@ -29,16 +29,16 @@ Result<> EventBuilder::on_GcFigures(const TimedRecord&, const record::GcFinishRe
   return {};
 }
 Result<> EventBuilder::on_MonWait(const TimedRecord&, const record::MonitorRecord& record) {
-  return waits_.write(record);
+  return waits_.write_wait(record);
 }
 Result<> EventBuilder::on_MonWaited(const TimedRecord&, const record::MonitorRecord& record) {
-  return waits_.write(record);
+  return waits_.write_waited(record);
 }
 Result<> EventBuilder::on_MonContendedEnter(const TimedRecord&, const record::MonitorRecord& record) {
-  return waits_.write(record);
+  return waits_.write_enter(record);
 }
 Result<> EventBuilder::on_MonContendedEntered(const TimedRecord&, const record::MonitorRecord& record) {
-  return waits_.write(record);
+  return waits_.write_entered(record);
 }
 Result<> EventBuilder::on_ObjAlloc(const TimedRecord&, const record::ObjAllocRecord& record) {
   return objects_.write_alloc(record);

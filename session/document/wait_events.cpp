@@ -3,7 +3,6 @@
 namespace jtrace::session {
 
 namespace record = trace::record;
-using record::RecordKind;
 using trace::ObjectId;
 using trace::ThreadId;
 
@@ -11,15 +10,13 @@ using trace::ThreadId;
 // (ObjectMonitor::wait with interruptible == false, objectMonitor.cpp, JDK 8 to 27).
 bool WaitEvents::ends_unseen_wait(const record::MonitorRecord& record) const {
   const bool by_jvm = (record.header.flags & (record::kSleep | record::kPark)) == 0;
-  if (!by_jvm || record.header.kind != RecordKind::kMonWaited || !traces(record::kMonWaitEvent)) return false;
+  if (!by_jvm || !traces(record::kMonWaitEvent)) return false;
   const auto wait = waits_.find(record.thread);
   return wait != waits_.end() && wait->second == kNotWaiting;
 }
 
-// True if the document has the begin of the wait that the record ends.
-bool WaitEvents::has_begun(const record::MonitorRecord& record) const {
-  if (record.header.kind == RecordKind::kMonContendedEntered) return contending_.count(record.thread) != 0;
-  const auto wait = waits_.find(record.thread);
+bool WaitEvents::is_waiting(std::uint64_t thread) const {
+  const auto wait = waits_.find(thread);
   return wait != waits_.end() && wait->second != kNotWaiting;
 }
 
@@ -27,23 +24,18 @@ void WaitEvents::forget_ended() {
   std::erase_if(waits_, [](const auto& wait) { return wait.second == kNotWaiting; });
 }
 
-Result<> WaitEvents::write(const record::MonitorRecord& record) {
-  if (ends_unseen_wait(record)) return {};
-  if ((record.header.flags & record::kWhilePaused) != 0 && !has_begun(record)) return {};
-  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
-  JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, record.header.time));
-  const ObjectId object = (record.header.flags & record::kSleep) != 0 ? ObjectId::sleep() : ObjectId(record.object);
-  switch (record.header.kind) {
-    case RecordKind::kMonWait: return write_wait(record, object);
-    case RecordKind::kMonWaited: return write_waited(record, object);
-    case RecordKind::kMonContendedEnter: return write_enter(record, object);
-    default:
-      contending_.erase(record.thread);
-      return emitter_.emit(trace::MonContendedEntered{ThreadId(record.thread), wall(record.header.time), object});
-  }
+bool WaitEvents::lacks_begin(const record::MonitorRecord& record, bool has_begun) {
+  return (record.header.flags & record::kWhilePaused) != 0 && !has_begun;
 }
 
-Result<> WaitEvents::write_wait(const record::MonitorRecord& record, ObjectId object) {
+Result<ObjectId> WaitEvents::define(const record::MonitorRecord& record) {
+  JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
+  JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, record.header.time));
+  return (record.header.flags & record::kSleep) != 0 ? ObjectId::sleep() : ObjectId(record.object);
+}
+
+Result<> WaitEvents::write_wait(const record::MonitorRecord& record) {
+  JTRACE_ASSIGN_OR_RETURN(const ObjectId object, define(record));
   const std::uint64_t time = record.header.time;
   waits_[record.thread] = time;
   trace::MonWait wait{ThreadId(record.thread), wall(time), object, record.argument};
@@ -54,16 +46,18 @@ Result<> WaitEvents::write_wait(const record::MonitorRecord& record, ObjectId ob
   return emitter_.emit(wait);
 }
 
-Result<> WaitEvents::write_waited(const record::MonitorRecord& record, ObjectId object) {
+Result<> WaitEvents::write_waited(const record::MonitorRecord& record) {
+  if (ends_unseen_wait(record) || lacks_begin(record, is_waiting(record.thread))) return {};
+  JTRACE_ASSIGN_OR_RETURN(const ObjectId object, define(record));
   const std::uint64_t time = record.header.time;
   trace::Number waited;  // unknown if the wait began before the trace
-  if (const auto wait = waits_.find(record.thread); wait != waits_.end() && wait->second != kNotWaiting)
-    waited = (time - wait->second) / 1'000'000;
+  if (is_waiting(record.thread)) waited = (time - waits_[record.thread]) / 1'000'000;
   waits_[record.thread] = kNotWaiting;
   return emitter_.emit(trace::MonWaited{ThreadId(record.thread), wall(time), object, waited});
 }
 
-Result<> WaitEvents::write_enter(const record::MonitorRecord& record, ObjectId object) {
+Result<> WaitEvents::write_enter(const record::MonitorRecord& record) {
+  JTRACE_ASSIGN_OR_RETURN(const ObjectId object, define(record));
   const std::uint64_t time = record.header.time;
   const ThreadId thread(record.thread);
   contending_.insert(record.thread);
@@ -71,6 +65,13 @@ Result<> WaitEvents::write_enter(const record::MonitorRecord& record, ObjectId o
     return emitter_.emit(trace::MonContendedEnter{thread, wall(time), object});
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.argument, time));
   return emitter_.emit(trace::MonContendedEnter{thread, wall(time), object, ThreadId(record.argument)});
+}
+
+Result<> WaitEvents::write_entered(const record::MonitorRecord& record) {
+  if (lacks_begin(record, contending_.count(record.thread) != 0)) return {};
+  JTRACE_ASSIGN_OR_RETURN(const ObjectId object, define(record));
+  contending_.erase(record.thread);
+  return emitter_.emit(trace::MonContendedEntered{ThreadId(record.thread), wall(record.header.time), object});
 }
 
 }  // namespace jtrace::session

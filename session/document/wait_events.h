@@ -12,7 +12,10 @@ class WaitEvents : private EventPart {
  public:
   explicit WaitEvents(const BuilderContext& context) : EventPart(context) {}
 
-  Result<> write(const trace::record::MonitorRecord& record);
+  Result<> write_wait(const trace::record::MonitorRecord& record);
+  Result<> write_waited(const trace::record::MonitorRecord& record);
+  Result<> write_enter(const trace::record::MonitorRecord& record);
+  Result<> write_entered(const trace::record::MonitorRecord& record);
 
   void forget_thread(std::uint64_t thread) {
     waits_.erase(thread);
@@ -29,10 +32,11 @@ class WaitEvents : private EventPart {
   static constexpr std::uint64_t kNotWaiting = 0;
 
   bool ends_unseen_wait(const trace::record::MonitorRecord& record) const;
-  bool has_begun(const trace::record::MonitorRecord& record) const;
-  Result<> write_wait(const trace::record::MonitorRecord& record, trace::ObjectId object);
-  Result<> write_waited(const trace::record::MonitorRecord& record, trace::ObjectId object);
-  Result<> write_enter(const trace::record::MonitorRecord& record, trace::ObjectId object);
+  bool is_waiting(std::uint64_t thread) const;
+  // True for an end that was recorded while the trace was paused, if the document does not have its begin.
+  static bool lacks_begin(const trace::record::MonitorRecord& record, bool has_begun);
+  // Writes the definitions that the event needs; its object.
+  Result<trace::ObjectId> define(const trace::record::MonitorRecord& record);
 
   // thread -> time of the monWait that it is in, kNotWaiting after its end; absent: its waits are not known yet
   std::unordered_map<std::uint64_t, std::uint64_t> waits_;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "trace/record/layout.h"
+#include "trace/record/record_kinds.h"
 #include "trace/record/record_references.h"
 
 namespace jtrace::session {
@@ -96,13 +97,14 @@ void SpillState::on_events(const record::EventPart& part) {
 
 void SpillState::learn_event(const record::RecordHeader& header, const std::byte* from, Position& position) {
   static_assert(sizeof(record::ThreadRecord) == sizeof(record::ObjectRecord));
-  switch (header.kind) {
-    case RecordKind::kThreadSwitch: position.runs = copy_of<record::ThreadRecord>(from); return;
-    case RecordKind::kThreadEnd:
+  if (header.kind == RecordKind::kThreadSwitch) position.runs = copy_of<record::ThreadRecord>(from);
+  switch (record::ended_by(header.kind)) {
+    case record::RecordEnds::kThread:
       return definitions_.forget(DefinitionKind::kThread, copy_of<record::ThreadRecord>(from).thread);
-    case RecordKind::kObjFree:
+    case record::RecordEnds::kObject:
       return definitions_.forget(DefinitionKind::kObject, copy_of<record::ObjectRecord>(from).id);
-    default: return;  // methods of an unloaded class may still be counted: its definition stays
+    case record::RecordEnds::kClass:  // its methods may still be counted: its definition stays
+    case record::RecordEnds::kNothing: return;
   }
 }
 

@@ -16,6 +16,7 @@ enum class RecordRole : std::uint8_t { kEvent, kPart, kFrame, kControl };
 enum class RecordLoss : std::uint8_t { kCounted, kSilent };
 enum class RecordWriter : std::uint8_t { kBytecode, kNative, kAgent };
 enum class RecordNumber : std::uint8_t { kNothing, kMethod, kCollection, kLost };
+enum class RecordEnds : std::uint8_t { kNothing, kThread, kObject, kClass };
 
 struct RecordTraits {
   RecordKind kind;
@@ -25,22 +26,24 @@ struct RecordTraits {
   RecordLoss loss;
   RecordWriter writer;
   RecordNumber numbered;
+  RecordEnds ends;
   const char* name;         // without the k
   const char* struct_name;  // of event_record.h
   const char* text;
 };
 
 inline constexpr RecordTraits kRecords[] = {
-#define RECORD(number, Name, Struct, CpuStruct, role, loss, writer, numbered, text) \
-  {RecordKind::k##Name,                                                             \
-   slots_of<Struct>(),                                                              \
-   slots_of<CpuStruct>(),                                                           \
-   RecordRole::k##role,                                                             \
-   RecordLoss::k##loss,                                                             \
-   RecordWriter::k##writer,                                                         \
-   RecordNumber::k##numbered,                                                       \
-   #Name,                                                                           \
-   #Struct,                                                                         \
+#define RECORD(number, Name, Struct, CpuStruct, role, loss, writer, numbered, ends, text) \
+  {RecordKind::k##Name,                                                                   \
+   slots_of<Struct>(),                                                                    \
+   slots_of<CpuStruct>(),                                                                 \
+   RecordRole::k##role,                                                                   \
+   RecordLoss::k##loss,                                                                   \
+   RecordWriter::k##writer,                                                               \
+   RecordNumber::k##numbered,                                                             \
+   RecordEnds::k##ends,                                                                   \
+   #Name,                                                                                 \
+   #Struct,                                                                               \
    text},
 #include "trace/record/records.def"
 #undef RECORD
@@ -49,6 +52,11 @@ inline constexpr RecordTraits kRecords[] = {
 constexpr bool is_record_kind(RecordKind kind) { return static_cast<std::size_t>(kind) < std::size(kRecords); }
 // `kind` must be a row.
 constexpr const RecordTraits& traits_of(RecordKind kind) { return kRecords[static_cast<std::size_t>(kind)]; }
+
+// What a record of this kind ends; of no row: nothing.
+constexpr RecordEnds ended_by(RecordKind kind) {
+  return is_record_kind(kind) ? traits_of(kind).ends : RecordEnds::kNothing;
+}
 
 // The least number of slots of a record of this kind; 0: there is no such row.
 constexpr std::uint8_t least_slots(RecordKind kind) { return is_record_kind(kind) ? traits_of(kind).slots : 0; }
@@ -81,6 +89,9 @@ inline constexpr RecordKinds kCountedKinds =
 // Kinds written by probes: of the thread that runs on the producer, with a method as their number.
 inline constexpr RecordKinds kProbeKinds =
     kinds_with([](const RecordTraits& each) { return each.writer != RecordWriter::kAgent; });
+// Kinds that say that an object or a class is gone. They are read long after it was freed.
+inline constexpr RecordKinds kFreeKinds = kinds_with(
+    [](const RecordTraits& each) { return each.ends == RecordEnds::kObject || each.ends == RecordEnds::kClass; });
 
 // Bytes: of any record, and of those that bytecode writes.
 inline constexpr std::uint32_t kLargestRecord = [] {

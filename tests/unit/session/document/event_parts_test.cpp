@@ -41,17 +41,16 @@ class EventPartsTest : public testing::Test {
 
 TEST_F(EventPartsTest, AWaitHasItsLength) {
   WaitEvents waits(context());
-  const auto wait = [&](RecordKind kind, std::uint64_t time) {
-    return waits.write(
-        record_of(kind, time, record::MonitorRecord{.thread = 1, .object = 2}).as<record::MonitorRecord>());
+  const auto at = [&](RecordKind kind, std::uint64_t time) {
+    return record_of(kind, time, record::MonitorRecord{.thread = 1, .object = 2}).as<record::MonitorRecord>();
   };
-  ASSERT_TRUE(wait(RecordKind::kMonWait, 10'000'000));
-  ASSERT_TRUE(wait(RecordKind::kMonWaited, 35'000'000));
+  ASSERT_TRUE(waits.write_wait(at(RecordKind::kMonWait, 10'000'000)));
+  ASSERT_TRUE(waits.write_waited(at(RecordKind::kMonWaited, 35'000'000)));
   const auto& waited = std::get<trace::MonWaited>(capture_.events().back());
   EXPECT_EQ(waited.timeout.value(), 25u);
   // The JVM reports only the end of its own waits: it is left out.
   const std::size_t before = capture_.events().size();
-  ASSERT_TRUE(wait(RecordKind::kMonWaited, 36'000'000));
+  ASSERT_TRUE(waits.write_waited(at(RecordKind::kMonWaited, 36'000'000)));
   EXPECT_EQ(capture_.events().size(), before);
 }
 

@@ -80,10 +80,11 @@ TEST(Records, AreMalformedWhereTheyAreShorterThanTheirStruct) {
 TEST(Records, KindsThatAreNoRowAreNothing) {
   const auto none = static_cast<RecordKind>(std::size(kRecords));
   EXPECT_EQ(least_slots(none), 0);
-  for (const RecordKinds kinds : {kElementKinds, kFrameKinds, kCountedKinds, kProbeKinds}) {
+  for (const RecordKinds kinds : {kElementKinds, kFrameKinds, kCountedKinds, kProbeKinds, kFreeKinds}) {
     EXPECT_FALSE(is_in(kinds, none));
     EXPECT_FALSE(is_in(kinds, static_cast<RecordKind>(255)));
   }
+  EXPECT_EQ(ended_by(none), RecordEnds::kNothing);
 }
 
 // A record of bytecode has one slot, or a second one with the cpu time or the object (agent/methods/probe_code.cpp).
@@ -113,14 +114,14 @@ std::string document() { return read_file(JTRACE_SOURCE_DIR "/docs/wire.md").val
 
 TEST(Wire, DocsHaveARowForEachRecord) {
   const std::string text = document();
-#define RECORD(number, Name, Struct, CpuStruct, role, loss, writer, numbered, description)                            \
+#define RECORD(number, Name, Struct, CpuStruct, role, loss, writer, numbered, ends, description)                      \
   {                                                                                                                   \
     const std::string slots =                                                                                         \
         std::to_string(slots_of<Struct>()) +                                                                          \
         (slots_of<Struct>() != slots_of<CpuStruct>() ? ", " + std::to_string(slots_of<CpuStruct>()) : std::string()); \
     const std::string row = "| " + std::to_string(number) + " | " #Name " | " #Struct " | " + slots + " | " +         \
                             words_of(#role) + " | " + words_of(#loss) + " | " + words_of(#writer) + " | " +           \
-                            words_of(#numbered) + " | " + description + " |\n";                                       \
+                            words_of(#numbered) + " | " + words_of(#ends) + " | " + description + " |\n";             \
     EXPECT_THAT(text, testing::HasSubstr(row)) << "the table of docs/wire.md lacks a row";                            \
   }
 #include "trace/record/records.def"
