@@ -7,14 +7,15 @@
 namespace jtrace::agent {
 namespace {
 
-// The class whose ClassPrepare event is awaited, and whether its natives have been bound in it.
+// The class whose ClassPrepare event is awaited, and whether its natives have been bound in it. All threads may read
+// the name; the rest belongs to the thread that defines the class.
 struct Awaited {
-  const char* name;
-  const JNINativeMethod* natives;
-  jint count;
-  std::atomic<bool> bound{false};
+  std::atomic<const char*> name{nullptr};
+  const JNINativeMethod* natives = nullptr;
+  jint count = 0;
+  bool bound = false;
 };
-std::atomic<Awaited*> g_awaited{nullptr};
+Awaited g_awaited;
 
 bool threw(JNIEnv* jni) {
   if (!jni->ExceptionCheck()) return false;
@@ -47,25 +48,27 @@ jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfi
       jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
   error = "the JVM did not take the class that probes call";
   if (threw(jni) || made == nullptr) return nullptr;
-  Awaited awaited{name, natives, count};
-  g_awaited.store(&awaited, std::memory_order_release);
+  g_awaited.natives = natives;
+  g_awaited.count = count;
+  g_awaited.bound = false;
+  g_awaited.name.store(name, std::memory_order_release);
   jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
   const bool done = initialize(jni, name);
-  g_awaited.store(nullptr, std::memory_order_release);
+  g_awaited.name.store(nullptr, std::memory_order_release);
   error = "the JVM did not take the native methods that probes call";
-  if (!done || !awaited.bound.load()) return nullptr;
+  if (!done || !g_awaited.bound) return nullptr;
   error = nullptr;
   return made;
 }
 
 bool boot_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass) {
-  if (g_awaited.load(std::memory_order_acquire) == nullptr) return false;
+  const char* awaited = g_awaited.name.load(std::memory_order_acquire);
+  if (awaited == nullptr) return false;
   JvmtiText signature(jvmti);
   if (jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
-  // The class is being defined by this thread: its record exists until this function returns.
-  Awaited* awaited = g_awaited.load(std::memory_order_acquire);
-  if (awaited == nullptr || internal_name(signature.view()) != awaited->name) return false;
-  awaited->bound.store(jni->RegisterNatives(klass, awaited->natives, awaited->count) == 0);
+  if (internal_name(signature.view()) != awaited) return false;
+  // From here on this is the thread that defines the class.
+  g_awaited.bound = jni->RegisterNatives(klass, g_awaited.natives, g_awaited.count) == 0;
   threw(jni);
   return true;
 }

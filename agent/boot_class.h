@@ -9,7 +9,8 @@
 namespace jtrace::agent {
 
 // Defines, links and initializes the class and binds its native methods. Null, with `error` set (static text); no
-// exception is left pending. ClassPrepare events must reach boot_class_prepared(); they are switched on for it.
+// exception is left pending. ClassPrepare events must reach boot_class_prepared(); they are switched on for it. `name`
+// must stay valid (other threads compare their classes with it). One thread at a time.
 //
 // RegisterNatives on a class of java.base warns on the program's own stdout (JDK 16 and later) unless a class of the
 // boot loader is its caller. So the class is linked and initialized by Class.forName, and its natives are bound by the

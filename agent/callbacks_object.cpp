@@ -47,7 +47,6 @@ void JNICALL object_free(jvmtiEnv*, jlong tag) {
 }
 
 void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass klass) {
-  probe_class_prepared(jvmti, jni, klass);
   boot_class_prepared(jvmti, jni, klass);
   // also while the trace is paused, the methods of the class are defined
   CallbackGuard guard(CallbackGuard::kLifecycle);

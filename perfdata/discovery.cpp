@@ -78,16 +78,6 @@ Directory open_directory(UniqueFd fd) {
   return Directory(stream, ::closedir);
 }
 
-FileFacts facts_of(const struct stat& stat) {
-  return {.device = stat.st_dev,
-          .inode = stat.st_ino,
-          .owner = stat.st_uid,
-          .mode = stat.st_mode,
-          .links = stat.st_nlink,
-          .size = static_cast<std::uint64_t>(stat.st_size),
-          .modified_ns = stat.st_mtim.tv_sec * 1'000'000'000 + stat.st_mtim.tv_nsec};
-}
-
 void add_stale_of(UniqueFd fd, const std::string& shown, const std::vector<ino_t>& in_use,
                   std::vector<StaleFile>& stale) {
   const Directory folder = open_directory(std::move(fd));

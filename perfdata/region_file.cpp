@@ -18,16 +18,6 @@ auto refused(const std::string& path, std::string why) {
   return fail(std::move(error));
 }
 
-FileFacts facts_of(const struct stat& stat) {
-  return {.device = stat.st_dev,
-          .inode = stat.st_ino,
-          .owner = stat.st_uid,
-          .mode = stat.st_mode,
-          .links = stat.st_nlink,
-          .size = static_cast<std::uint64_t>(stat.st_size),
-          .modified_ns = stat.st_mtim.tv_sec * static_cast<std::int64_t>(kNanosPerSecond) + stat.st_mtim.tv_nsec};
-}
-
 Result<> check_directory(int fd, const std::string& path) {
   struct stat stat {};
   if (::fstat(fd, &stat) != 0) return fail(system_error("cannot look at", path));
@@ -66,6 +56,16 @@ Result<RegionFile> open_live_location(const std::string& path) {
 }
 
 }  // namespace
+
+FileFacts facts_of(const struct stat& stat) {
+  return {.device = stat.st_dev,
+          .inode = stat.st_ino,
+          .owner = stat.st_uid,
+          .mode = stat.st_mode,
+          .links = stat.st_nlink,
+          .size = static_cast<std::uint64_t>(stat.st_size),
+          .modified_ns = stat.st_mtim.tv_sec * static_cast<std::int64_t>(kNanosPerSecond) + stat.st_mtim.tv_nsec};
+}
 
 bool is_live_location(std::string_view path) {
   const std::size_t slash = path.rfind('/');

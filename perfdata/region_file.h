@@ -1,4 +1,4 @@
-// RegionFile: an hsperfdata file behind a descriptor of ours, read by pread(2).
+// RegionFile: an hsperfdata file, opened by us and read by pread(2).
 //
 // pread cannot raise SIGBUS when a JVM cuts the file (HotSpot reuses a stale file by ftruncate(0)), and leaves the file
 // as it is: nothing is created, locked, mapped or deleted. Address 0 is the file's first byte.
@@ -25,6 +25,8 @@ struct FileFacts {
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;  // since the epoch
 };
+
+FileFacts facts_of(const struct stat& stat);
 
 class RegionFile final : public target::MemoryReader {
  public:

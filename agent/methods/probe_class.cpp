@@ -1,7 +1,5 @@
 #include "agent/methods/probe_class.h"
 
-#include <atomic>
-
 #include "agent/jvm_support.h"
 #include "agent/methods/probes.h"
 
@@ -12,32 +10,6 @@ bool threw(JNIEnv* jni) {
   if (!jni->ExceptionCheck()) return false;
   jni->ExceptionClear();
   return true;
-}
-
-// The class whose ClassPrepare event is awaited, and whether its natives have been bound in it.
-std::atomic<const char*> g_awaited{nullptr};
-std::atomic<bool> g_bound{false};
-
-// From JDK 16 on, RegisterNatives on a class of java.base prints a warning on the program's own stdout unless its
-// caller is a class of the boot loader. So Class.forName links and initializes the class, and the ClassPrepare event
-// that it causes binds the natives.
-bool bind_natives(jvmtiEnv* jvmti, JNIEnv* jni, std::string_view name) {
-  char dotted[64];
-  if (name.size() >= sizeof dotted) return false;
-  for (std::size_t i = 0; i <= name.size(); ++i) dotted[i] = i == name.size() ? '\0' : name[i] == '/' ? '.' : name[i];
-  jclass class_class = jni->FindClass("java/lang/Class");
-  jmethodID for_name = class_class == nullptr
-                           ? nullptr
-                           : jni->GetStaticMethodID(class_class, "forName",
-                                                    "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
-  jstring text = jni->NewStringUTF(dotted);
-  if (threw(jni) || for_name == nullptr || text == nullptr) return false;
-  g_bound = false;
-  g_awaited.store(name.data(), std::memory_order_release);
-  jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
-  jni->CallStaticObjectMethod(class_class, for_name, text, JNI_TRUE, static_cast<jobject>(nullptr));
-  g_awaited.store(nullptr, std::memory_order_release);
-  return !threw(jni) && g_bound;
 }
 
 }  // namespace
@@ -70,11 +42,9 @@ const char* define_probe_class(jvmtiEnv* jvmti, JNIEnv* jni, ProbeStyle style, c
   const std::string_view name = probe_class_name(style);
   jclass made = jni->FindClass(name.data());
   if (threw(jni) || made == nullptr) {
-    const classfile::Bytes bytes = make_probe_class(style, facts, *area);
-    made = jni->DefineClass(name.data(), nullptr, reinterpret_cast<const jbyte*>(bytes.data()),
-                            static_cast<jsize>(bytes.size()));
-    if (threw(jni) || made == nullptr) return "the JVM did not take the class that probes call";
-    if (!bind_natives(jvmti, jni, name)) return "the JVM did not take the native methods that probes call";
+    const char* error = nullptr;
+    made = define_with_probe_natives(jvmti, jni, name.data(), make_probe_class(style, facts, *area), error);
+    if (made == nullptr) return error;
   }
   jfieldID field = jni->GetStaticFieldID(made, kAreaField, "J");
   if (threw(jni) || field == nullptr) return "the class that probes call could not be initialized";
@@ -82,17 +52,6 @@ const char* define_probe_class(jvmtiEnv* jvmti, JNIEnv* jni, ProbeStyle style, c
   if (area == nullptr) return "an agent of another version has left its probes in this JVM";
   area->natives().store(&probe_natives(), std::memory_order_release);
   return nullptr;
-}
-
-void probe_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass) {
-  const char* awaited = g_awaited.load(std::memory_order_acquire);
-  if (awaited == nullptr) return;
-  JvmtiText signature(jvmti);
-  if (jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
-  const std::string_view text = signature.view();
-  if (text.size() < 2 || text.substr(1, text.size() - 2) != awaited) return;
-  g_bound.store(register_probe_natives(jni, klass), std::memory_order_release);
-  threw(jni);
 }
 
 }  // namespace jtrace::agent

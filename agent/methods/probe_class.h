@@ -20,8 +20,4 @@ const char* find_probe_facts(JNIEnv* jni, ProbeClassFacts& facts);
 const char* define_probe_class(jvmtiEnv* jvmti, JNIEnv* jni, ProbeStyle style, const ProbeClassFacts& facts,
                                ProbeArea*& area);
 
-// Called at every ClassPrepare: binds the natives of a probe class that is being defined at this moment. Otherwise it
-// costs one load.
-void probe_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass);
-
 }  // namespace jtrace::agent

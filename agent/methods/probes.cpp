@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "agent/agent_session.h"
+#include "agent/boot_class.h"
 #include "agent/classfile/probe_methods.h"
 #include "agent/methods/left_constructors.h"
 #include "agent/methods/method_tracer.h"
@@ -218,7 +219,8 @@ char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINa
 
 const ProbeNatives& probe_natives() { return kNatives; }
 
-bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
+jclass define_with_probe_natives(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
+                                 const char*& error) {
 #define PROBE_NATIVE(method, function) \
   static_assert(takes_descriptor(function, classfile::text_of(classfile::ProbeMethod::method).descriptor));
 #define OWN_NATIVE(id, name, descriptor, function) static_assert(takes_descriptor(function, descriptor));
@@ -234,7 +236,7 @@ bool register_probe_natives(JNIEnv* jni, jclass probe_class) {
 #undef PROBE_NATIVE
 #undef OWN_NATIVE
   };
-  return jni->RegisterNatives(probe_class, methods, sizeof methods / sizeof methods[0]) == 0;
+  return define_boot_class(jvmti, jni, name, bytes, methods, sizeof methods / sizeof methods[0], error);
 }
 
 }  // namespace jtrace::agent

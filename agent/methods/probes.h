@@ -2,14 +2,17 @@
 #pragma once
 
 #include <jni.h>
+#include <jvmti.h>
 
+#include "agent/classfile/bytes.h"
 #include "agent/methods/probe_area.h"
 
 namespace jtrace::agent {
 
 const ProbeNatives& probe_natives();
 
-// Binds the native methods of the probe class. False if the JVM refuses.
-bool register_probe_natives(JNIEnv* jni, jclass probe_class);
+// Defines a probe class with its native methods (boot_class.h). Null, with `error` set (static text).
+jclass define_with_probe_natives(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
+                                 const char*& error);
 
 }  // namespace jtrace::agent
