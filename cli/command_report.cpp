@@ -22,19 +22,15 @@ struct ReportArguments {
 
 Result<> write_profile(const ReportArguments& arguments, const io::StackProfile& profile) {
   const std::string& title = arguments.title.empty() ? arguments.inputs.front() : arguments.title;
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_trace_output(arguments.output));
-  JTRACE_RETURN_IF_ERROR(bytes->write(io::profile_page(profile, title)));
-  return bytes->finish();
+  return write_output(arguments.output, io::profile_page(profile, title));
 }
 
 ExitStatus run(const ReportArguments& arguments) {
-  if (arguments.inputs.size() == 1 && arguments.inputs.front() != "-") {
-    const auto profile = read_profile(arguments.inputs.front());
-    if (!profile) return report(profile.error());
-    if (*profile) {
-      const Result<> written = write_profile(arguments, **profile);
-      return written ? ExitStatus::kOk : report(written.error());
-    }
+  const auto profile = read_only_profile(arguments.inputs);
+  if (!profile) return report(profile.error());
+  if (*profile) {
+    const Result<> written = write_profile(arguments, **profile);
+    return written ? ExitStatus::kOk : report(written.error());
   }
   io::FaultLog faults = warnings(arguments.strict);
   const auto opened =

@@ -63,6 +63,11 @@ Result<std::optional<io::StackProfile>> read_profile(const std::string& path) {
   return std::optional<io::StackProfile>(std::move(*profile));
 }
 
+Result<std::optional<io::StackProfile>> read_only_profile(const std::vector<std::string>& inputs) {
+  if (inputs.size() != 1 || inputs.front() == "-") return std::optional<io::StackProfile>();
+  return read_profile(inputs.front());
+}
+
 Result<io::Recording> read_recording(const std::string& path) {
   if (path == "-") return read_trace(path);
   JTRACE_ASSIGN_OR_RETURN(auto profile, read_profile(path));

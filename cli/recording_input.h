@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "trace/io/stack_profile.h"
@@ -17,6 +18,8 @@ Result<std::string> read_unpacked(const std::string& path);
 
 // A profile, or nothing where the file is none. Not for "-".
 Result<std::optional<trace::io::StackProfile>> read_profile(const std::string& path);
+// The profile that is the only input; nothing where there are several, or it is no profile, or "-".
+Result<std::optional<trace::io::StackProfile>> read_only_profile(const std::vector<std::string>& inputs);
 
 // Any of them. Faults of a trace are warned of, and stand in Recording::missing.
 Result<trace::io::Recording> read_recording(const std::string& path);

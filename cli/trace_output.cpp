@@ -19,6 +19,12 @@ Result<std::unique_ptr<trace::ByteSink>> open_trace_output(const std::string& pa
   return trace::io::compressing(std::move(bytes), trace::io::compression_of_name(path));
 }
 
+Result<> write_output(const std::string& path, std::string_view text) {
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_trace_output(path));
+  JTRACE_RETURN_IF_ERROR(bytes->write(text));
+  return bytes->finish();
+}
+
 std::string folder_of_output(const std::string& path) {
   if (path == "-") {
     const char* folder = std::getenv("TMPDIR");

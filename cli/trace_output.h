@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "trace/byte_sink.h"
@@ -12,6 +13,8 @@ namespace jtrace::cli {
 
 // "-": standard output.
 Result<std::unique_ptr<trace::ByteSink>> open_trace_output(const std::string& path);
+// Writes the whole output.
+Result<> write_output(const std::string& path, std::string_view text);
 // The folder for temporary files: that of the output; for "-" TMPDIR, otherwise /tmp.
 std::string folder_of_output(const std::string& path);
 
