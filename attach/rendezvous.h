@@ -1,5 +1,5 @@
-// The two files by which a HotSpot JVM is made to listen and is connected to, held through descriptors of their
-// directories.
+// The two files of Dynamic Attach: one makes a HotSpot JVM listen, the other is its socket. Both are opened relative to
+// descriptors of their directories.
 //
 //   .attach_pid<P>   the trigger: the JVM looks in its current directory, then in its temporary directory
 //   .java_pid<P>     the socket: in its temporary directory, renamed to this name once it listens

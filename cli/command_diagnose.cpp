@@ -48,7 +48,7 @@ Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
   if (is_file_name(target))
     return diagnose::collect_core(target, [&arguments] { return open_inspection(arguments.inspect); });
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(target));
-  // A copy for the collectors: one that is left behind outlives this function.
+  // A copy for the collectors: one that does not end in time outlives this function.
   const InspectArguments live = of_process(arguments, pid);
   const diagnose::CollectOptions options{
       .interval = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.interval * 1000)),

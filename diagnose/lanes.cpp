@@ -71,7 +71,7 @@ void work(const std::shared_ptr<Board>& board, std::size_t index) {
     lock.unlock();
     auto outcome = run();
     lock.lock();
-    if (lane.ended) return;  // left behind
+    if (lane.ended) return;  // its thread was detached
     take_outcome(*board, lane, std::move(outcome));
   }
   lane.ended = true;

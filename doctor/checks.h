@@ -1,6 +1,6 @@
 // Checks what this machine and this user can do: each check tries what the commands do, on processes of its own, or
-// reads facts about the target without touching it. Nothing of the target is stopped or changed, and nothing stays
-// behind in it. Threads: one (the checks fork).
+// reads facts about the target without touching it. Nothing of the target is stopped or changed, and nothing is
+// left in it. Threads: one (the checks fork).
 #pragma once
 
 #include <string>

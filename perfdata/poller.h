@@ -1,5 +1,5 @@
-// Poller: samples JVMs at a fixed interval until it is stopped, all of them have ended or the plan is completed, and
-// passes the samples to a PollOutput. Ownership: owns the sources, borrows the output. One thread.
+// Poller: samples JVMs at a fixed interval and passes the samples to a PollOutput. It ends if it is stopped, if all
+// JVMs have ended or if the plan is complete. Ownership: owns the sources, borrows the output. One thread.
 #pragma once
 
 #include <functional>
@@ -27,8 +27,8 @@ class Poller {
   // `report` gets a line for the user to be shown at once (a JVM has ended).
   Poller(std::vector<CounterSource> sources, PollOutput& output, std::function<void(const std::string&)> report);
 
-  // `stop_fd`: becomes readable to end the poll; -1: none. An error of the output ends the poll; what can be completed
-  // is completed.
+  // `stop_fd`: becomes readable to end the poll; -1: none. An error of the output ends the poll; output that can be
+  // completed is completed.
   Result<PollSummary> run(const PollPlan& plan, int stop_fd);
 
  private:
@@ -57,7 +57,7 @@ class Poller {
   Snapshot scratch_;
   PollSummary summary_;
   std::uint64_t last_flush_ = 0;
-  ClockAnchor anchor_;  // for the times of pauses: used for a minute, so that they do not jitter
+  ClockAnchor anchor_;  // for the times of pauses. Renewed once a minute, so that they do not jitter
 };
 
 }  // namespace jtrace::perfdata

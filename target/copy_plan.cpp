@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kRedZone = 128;  // bytes below the stack pointer that a leaf function may use (x86-64 ABI)
 constexpr std::uint64_t kMaxStack = 8u << 20;  // of one thread, with CopyOptions::pages
 
-// Shared memory behind a file that nobody could read later.
+// Shared memory with a file that nobody could read later.
 bool is_memory_file(const Mapping& mapping) {
   for (const char* name : {"/memfd:", "/dev/zero", "/SYSV"})
     if (mapping.path.starts_with(name)) return true;

@@ -20,9 +20,9 @@ class CallStack {
     if (size_ == room_) grow();
     calls_[size_++] = number << 1 | (open_start ? 1u : 0u);
   }
-  // The exit of `number`. Calls lost(number) for each such constructor above it that was left, innermost first. A call
-  // that is missing, or not on top, leaves the others unchanged: a carrier changes its virtual thread in the middle of
-  // calls.
+  // Ends the call of `number`. First calls lost(number) for each constructor above it that an exception left, innermost
+  // first. If the call is missing or not on top, the other calls stay: a carrier may change its virtual thread in the
+  // middle of calls.
   template <class Lost>
   void pop(std::uint32_t number, Lost&& lost) {
     std::size_t at = size_;
@@ -35,7 +35,8 @@ class CallStack {
   std::size_t size() const { return size_; }
 
  private:
-  static constexpr std::size_t kMost = 65536;  // what a carrier's virtual threads left is discarded then
+  // With so many, the calls that virtual threads left on their carrier are discarded.
+  static constexpr std::size_t kMost = 65536;
 
   void grow() {
     if (room_ >= kMost) {

@@ -1,4 +1,4 @@
-// CLASS_LOAD, and the class in OBJECT_ALLOC.
+// Sends CLASS_LOAD events, and finds the class of an object for OBJECT_ALLOC.
 #pragma once
 
 #include "agent/jvmpi/bridge.h"
@@ -15,9 +15,9 @@ struct KindOfClass {
   jobjectID class_id = nullptr;  // as in obj_alloc
 };
 KindOfClass kind_of_class(Bridge& bridge, JNIEnv* jni, jclass klass);
-// JVMPI's number of the type with which a signature begins: JVMPI_CLASS for references.
+// JVMPI's number for the first type of a signature: JVMPI_CLASS for references.
 jint type_of_signature(char first);
-// The class of an array class's elements; a local reference.
+// The class of the elements of an array class. Returns a local reference.
 jclass component_of(JNIEnv* jni, jclass array);
 
 }  // namespace jtrace::agent::jvmpi

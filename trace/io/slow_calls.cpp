@@ -8,7 +8,7 @@ namespace jtrace::trace::io {
 namespace {
 
 constexpr std::uint64_t kSteps = 8;               // of each power of two
-constexpr std::uint64_t kCoarseStep = 1'000'000;  // ns: how far the coarse clock of entries may be behind
+constexpr std::uint64_t kCoarseStep = 1'000'000;  // ns: how late the coarse clock of entries may be
 constexpr std::size_t kMaxArguments = 200;        // bytes
 
 std::size_t bucket_of(std::uint64_t ns) {

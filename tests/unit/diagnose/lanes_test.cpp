@@ -47,7 +47,7 @@ TEST(Lanes, GoOnAfterAFailureButNotAfterThatOfANeededStep) {
 }
 
 TEST(Lanes, LeaveBehindWhatDoesNotAnswer) {
-  // Both outlive the thread that is left behind.
+  // Both outlive the thread that does not end in time.
   static std::promise<void> release, released;
   Collected collected;
   const auto blocks = []() -> Result<Publish> {

@@ -34,7 +34,7 @@ using testing::HasSubstr;
 constexpr int kEvents = 5000;
 
 // Writes ends of threads, with their definitions.
-bool write_events_behind(record::DefinitionWriter& definitions, const record::Pool& pool) {
+bool write_events_after(record::DefinitionWriter& definitions, const record::Pool& pool) {
   record::EventWriter events(pool);
   for (std::uint64_t i = 1; i <= kEvents; ++i) {
     const std::string bytes = record::thread_definition(i, monotonic_ns(), "t");
@@ -46,7 +46,7 @@ bool write_events_behind(record::DefinitionWriter& definitions, const record::Po
 
 bool write_events(const record::Pool& pool) {
   record::DefinitionWriter definitions(pool);
-  return write_events_behind(definitions, pool);
+  return write_events_after(definitions, pool);
 }
 
 std::size_t count(const std::string& text, const std::string& word) {
@@ -281,7 +281,7 @@ FakeAgent::Work write_counted_events(std::uint64_t methods) {
       const std::string method = record::method_definition(FakeAgent::kCountedMethod + i, monotonic_ns(), 5, "counted");
       definitions.write(method.data(), method.size());
     }
-    return write_events_behind(definitions, pool);
+    return write_events_after(definitions, pool);
   };
 }
 
