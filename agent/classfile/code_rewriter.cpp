@@ -216,72 +216,93 @@ void CodeRewriter::argument_probes() {
 
 void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   number_ = number;
+  find_places(wanted);
+  const std::vector<std::uint8_t> is_handler = find_handler_starts(wanted);
+  plan_prologue(wanted);
   probes_.clear();
-  prologue_.clear();
-  epilogue_.clear();
-  const bool has_values = (wanted & (kProbeArguments | kProbeResult)) != 0;
-  const bool has_sites = (wanted & kProbeSites) != 0;
-  const bool has_parks = (wanted & kProbeParks) != 0;
-  const bool has_exceptions = (wanted & (kProbeThrow | kProbeCatch)) != 0;
-  extra_stack_ = has_values ? 4 : has_sites || has_parks || has_exceptions ? 3 : 2;
-  if (number > kLongestShort) ++extra_stack_;  // push() of a large number takes two
   const auto count = static_cast<std::uint32_t>(instructions_.size());
-  lines_.clear();
-  if ((wanted & kProbeLine) != 0 || has_sites || has_exceptions) find_lines();
-  news_.assign((wanted & kProbeNew) != 0 ? count : 0, kNoInstruction);
-  unseen_news_ = 0;
-  unseen_calls_ = 0;
-  if ((wanted & kProbeNew) != 0) find_news();
-  find_super_call();
-  std::vector<std::uint8_t> is_handler;
-  if ((wanted & (kProbeCatch | kProbeFrames)) != 0) {
-    is_handler.assign(count, 0);
-    for (const MethodCode::Handler& handler : handlers_)
-      if (const std::uint32_t at = source_.index_at(handler.target); at < count) is_handler[at] = 1;
-  }
-
-  if ((wanted & kProbeCount) != 0) number_probe<ProbeMethod::kCount>(prologue_);
-  if ((wanted & kProbeArguments) != 0) argument_probes();
-  if ((wanted & kProbeEntry) != 0) entry_probe(prologue_, (wanted & kProbeReceiver) != 0);
-  else if ((wanted & kProbeFrames) != 0) number_probe<ProbeMethod::kBegin>(prologue_);
   for (std::uint32_t i = 0; i < count; ++i) {
     Instruction& each = instructions_[i];
-    each.before = static_cast<std::uint32_t>(probes_.size());
-    if (!is_handler.empty() && is_handler[i] != 0) {
-      if ((wanted & kProbeCatch) != 0) exception_probe<ProbeMethod::kCaught>(probes_, i);
-      else number_probe<ProbeMethod::kHandled>(probes_);
-    }
-    if ((wanted & kProbeLine) != 0 && lines_[i] != 0) {
-      push(probes_, lines_[i] - 1);
-      push(probes_, number_);
-      call(probes_, ProbeMethod::kLine);
-    }
-    if (each.op == kAthrow && (wanted & kProbeThrow) != 0) exception_probe<ProbeMethod::kThrown>(probes_, i);
-    if (is_return(each.op) && each.op != kReturn && (wanted & kProbeResult) != 0) {
-      const std::uint32_t type = each.op - kIreturn;
-      put1(probes_, type == kLongValue || type == kDoubleValue ? kDup2 : kDup);
-      value_probe(probes_, type, kResultValue);
-    }
-    const auto exit_at = static_cast<std::uint32_t>(probes_.size());
-    if (is_return(each.op)) exit_probe(probes_, wanted);
-    each.exit_size = static_cast<std::uint32_t>(probes_.size()) - exit_at;
-    const bool parks =
-        has_parks && each.op == kInvokevirtual && is_park(klass_.method_reference(u2_at(&code_[each.old_pc + 1])));
-    if (parks) parking_probe(probes_);
+    const bool parks = (wanted & kProbeParks) != 0 && each.op == kInvokevirtual &&
+                       is_park(klass_.method_reference(u2_at(&code_[each.old_pc + 1])));
     Callee* const callee = (wanted & kProbeCalls) != 0 ? callee_of(each) : nullptr;
+    each.before = static_cast<std::uint32_t>(probes_.size());
+    plan_before(i, wanted, !is_handler.empty() && is_handler[i] != 0);
+    if (parks) parking_probe(probes_);
     if (callee != nullptr) call_probe<ProbeMethod::kCalled>(probes_, *callee);
     each.before_size = static_cast<std::uint32_t>(probes_.size()) - each.before;
     each.after = static_cast<std::uint32_t>(probes_.size());
     if (callee != nullptr) call_probe<ProbeMethod::kReturned>(probes_, *callee);
     if (parks) call(probes_, ProbeMethod::kParked);
-    const bool is_array = each.op == kNewarray || each.op == kAnewarray || each.op == kMultianewarray;
-    if (is_array && (wanted & kProbeArrays) != 0) allocation_probe(probes_, i, has_sites);
-    if (!news_.empty() && news_[i] != kNoInstruction) allocation_probe(probes_, news_[i], has_sites);
-    if (i == super_call_ && (wanted & kProbeConstructed) != 0) receiver_probe<ProbeMethod::kConstructed>(probes_);
+    plan_after(i, wanted);
     each.after_size = static_cast<std::uint32_t>(probes_.size()) - each.after;
   }
   find_restarts();
   plan_handlers(wanted);
+}
+
+void CodeRewriter::find_places(std::uint32_t wanted) {
+  const bool has_values = (wanted & (kProbeArguments | kProbeResult)) != 0;
+  const bool has_sites = (wanted & kProbeSites) != 0;
+  const bool has_exceptions = (wanted & (kProbeThrow | kProbeCatch)) != 0;
+  extra_stack_ = has_values ? 4 : has_sites || has_exceptions || (wanted & kProbeParks) != 0 ? 3 : 2;
+  if (number_ > kLongestShort) ++extra_stack_;  // push() of a large number takes two
+  lines_.clear();
+  if ((wanted & kProbeLine) != 0 || has_sites || has_exceptions) find_lines();
+  news_.assign((wanted & kProbeNew) != 0 ? instructions_.size() : 0, kNoInstruction);
+  unseen_news_ = 0;
+  unseen_calls_ = 0;
+  if ((wanted & kProbeNew) != 0) find_news();
+  find_super_call();
+}
+
+std::vector<std::uint8_t> CodeRewriter::find_handler_starts(std::uint32_t wanted) {
+  std::vector<std::uint8_t> starts;
+  if ((wanted & (kProbeCatch | kProbeFrames)) == 0) return starts;
+  starts.assign(instructions_.size(), 0);
+  for (const MethodCode::Handler& handler : handlers_)
+    if (const std::uint32_t at = source_.index_at(handler.target); at < starts.size()) starts[at] = 1;
+  return starts;
+}
+
+void CodeRewriter::plan_prologue(std::uint32_t wanted) {
+  prologue_.clear();
+  epilogue_.clear();
+  if ((wanted & kProbeCount) != 0) number_probe<ProbeMethod::kCount>(prologue_);
+  if ((wanted & kProbeArguments) != 0) argument_probes();
+  if ((wanted & kProbeEntry) != 0) entry_probe(prologue_, (wanted & kProbeReceiver) != 0);
+  else if ((wanted & kProbeFrames) != 0) number_probe<ProbeMethod::kBegin>(prologue_);
+}
+
+void CodeRewriter::plan_before(std::uint32_t i, std::uint32_t wanted, bool starts_handler) {
+  Instruction& each = instructions_[i];
+  if (starts_handler) {
+    if ((wanted & kProbeCatch) != 0) exception_probe<ProbeMethod::kCaught>(probes_, i);
+    else number_probe<ProbeMethod::kHandled>(probes_);
+  }
+  if ((wanted & kProbeLine) != 0 && lines_[i] != 0) {
+    push(probes_, lines_[i] - 1);
+    push(probes_, number_);
+    call(probes_, ProbeMethod::kLine);
+  }
+  if (each.op == kAthrow && (wanted & kProbeThrow) != 0) exception_probe<ProbeMethod::kThrown>(probes_, i);
+  if (is_return(each.op) && each.op != kReturn && (wanted & kProbeResult) != 0) {
+    const std::uint32_t type = each.op - kIreturn;
+    put1(probes_, type == kLongValue || type == kDoubleValue ? kDup2 : kDup);
+    value_probe(probes_, type, kResultValue);
+  }
+  const auto exit_at = static_cast<std::uint32_t>(probes_.size());
+  if (is_return(each.op)) exit_probe(probes_, wanted);
+  each.exit_size = static_cast<std::uint32_t>(probes_.size()) - exit_at;
+}
+
+void CodeRewriter::plan_after(std::uint32_t i, std::uint32_t wanted) {
+  const std::uint32_t op = instructions_[i].op;
+  const bool has_sites = (wanted & kProbeSites) != 0;
+  const bool is_array = op == kNewarray || op == kAnewarray || op == kMultianewarray;
+  if (is_array && (wanted & kProbeArrays) != 0) allocation_probe(probes_, i, has_sites);
+  if (!news_.empty() && news_[i] != kNoInstruction) allocation_probe(probes_, news_[i], has_sites);
+  if (i == super_call_ && (wanted & kProbeConstructed) != 0) receiver_probe<ProbeMethod::kConstructed>(probes_);
 }
 
 // A handler of any exception that covers itself, as compilers make for synchronized blocks: if a probe at its start

@@ -44,6 +44,13 @@ class CodeRewriter {
   bool read(const Method& method);
   bool find_tables();
   void plan_probes(std::uint32_t number, std::uint32_t wanted);
+  // Finds lines, new instructions and the call of the super constructor, as far as the wanted probes need them.
+  void find_places(std::uint32_t wanted);
+  // By instruction: whether a handler starts there; empty if no probe needs it.
+  std::vector<std::uint8_t> find_handler_starts(std::uint32_t wanted);
+  void plan_prologue(std::uint32_t wanted);
+  void plan_before(std::uint32_t instruction, std::uint32_t wanted, bool starts_handler);
+  void plan_after(std::uint32_t instruction, std::uint32_t wanted);
   void plan_handlers(std::uint32_t wanted);
   void find_restarts();
   bool is_restart(std::uint32_t instruction) const;
