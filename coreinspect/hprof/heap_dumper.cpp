@@ -74,9 +74,19 @@ class Dumper {
   }
 
  private:
-  // First walk: finds the classes (KlassTable keeps them) and which words of frames are objects.
+  // That of a monitor that is being deflated may be a word of freed memory.
+  std::vector<Address> monitor_candidates() const {
+    std::vector<Address> monitors;
+    for (const DumpThread& thread : dump_threads_)
+      monitors.insert(monitors.end(), thread.monitors.begin(), thread.monitors.end());
+    for (Address object : monitors_in_use(inspection_)) monitors.push_back(access_.place_of(object));
+    return monitors;
+  }
+
+  // First walk: finds the classes (KlassTable keeps them), which words of frames are objects, and which of monitors.
   Result<> check_candidates() {
-    std::vector<Address> wanted;
+    std::vector<Address> wanted = monitor_candidates();
+    monitors_.insert(wanted.begin(), wanted.end());
     for (const DumpThread& thread : dump_threads_)
       for (const FrameReference& reference : thread.candidates) wanted.push_back(reference.object);
     std::sort(wanted.begin(), wanted.end());
@@ -171,9 +181,7 @@ class Dumper {
   Result<> write_roots() {
     HprofBuffer segment(1u << 20);
     HeapDumpCounts& counts = result_.counts;
-    std::set<Address> monitors;
     for (std::size_t i = 0; i < dump_threads_.size(); ++i) append_thread(i, segment);
-    for (const DumpThread& thread : dump_threads_) monitors.insert(thread.monitors.begin(), thread.monitors.end());
     for (const auto& [object, handle] : jni_globals(inspection_, result_.missing)) {
       segment.sub(HprofSub::kRootJniGlobal);
       segment.id(access_.place_of(object));
@@ -187,8 +195,8 @@ class Dumper {
       segment.id(plan->mirror);
       ++counts.sticky_classes;
     }
-    for (Address object : monitors_in_use(inspection_)) monitors.insert(access_.place_of(object));
-    for (Address object : monitors) {
+    for (Address object : monitors_) {
+      if (!objects_.contains(object)) continue;
       segment.sub(HprofSub::kRootMonitorUsed);
       segment.id(object);
       ++counts.monitors;
@@ -234,7 +242,8 @@ class Dumper {
   const Progress& progress_;
   std::vector<DumpThread> dump_threads_;
   std::vector<Address> sticky_;
-  std::set<Address> objects_;  // words of frames that are objects
+  std::set<Address> monitors_;  // candidates for the objects of monitors
+  std::set<Address> objects_;   // candidates, of frames or monitors, that are objects
   std::vector<const ClassPlan*> by_index_;
   HeapDumpResult result_;
 };
