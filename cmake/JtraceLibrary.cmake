@@ -1,6 +1,6 @@
 # jtrace_library(NAME source... [LINK target...]): the static library jtrace_NAME with alias jtrace::NAME.
 # Includes are written from the root of the tree ("base/result.h"), so that an include names the folder it reaches into;
-# scripts/check_layers.py holds the directions.
+# scripts/check_layers.py holds the directions. The global property JTRACE_LIBRARIES names them all.
 add_library(jtrace_flags INTERFACE)
 target_include_directories(jtrace_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 target_compile_options(jtrace_flags INTERFACE
@@ -10,7 +10,8 @@ target_compile_options(jtrace_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>
   # Grouped sources see each other's names: what shadows what is looked for where each is compiled by itself. And g++ takes
   # them for headers, whose types must not have parts that they keep to themselves.
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${JTRACE_UNITY}>>:-Wno-shadow;-Wno-subobject-linkage>
+  $<$<BOOL:${JTRACE_UNITY}>:-Wno-shadow>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${JTRACE_UNITY}>>:-Wno-subobject-linkage>
   $<$<AND:$<BOOL:${JTRACE_WERROR}>,$<NOT:$<BOOL:${JTRACE_UNITY}>>>:-Werror>)
 target_compile_definitions(jtrace_flags INTERFACE _GNU_SOURCE JTRACE_VERSION="${PROJECT_VERSION}")
 
@@ -18,5 +19,6 @@ function(jtrace_library name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LINK")
   add_library(jtrace_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_library(jtrace::${name} ALIAS jtrace_${name})
+  set_property(GLOBAL APPEND PROPERTY JTRACE_LIBRARIES jtrace_${name})
   target_link_libraries(jtrace_${name} PUBLIC jtrace_flags ${ARG_LINK})
 endfunction()

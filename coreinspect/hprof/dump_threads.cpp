@@ -23,9 +23,9 @@ bool is_hidden(const std::string& name) {
   return std::find(hidden.begin(), hidden.end(), name) != hidden.end();
 }
 
-class ThreadReader {
+class DumpThreadReader {
  public:
-  ThreadReader(const HeapAccess& access, std::vector<std::string>& missing)
+  DumpThreadReader(const HeapAccess& access, std::vector<std::string>& missing)
       : access_(access), inspection_(access.inspection()), vm_(inspection_.vm()), missing_(missing) {
     for (const target::ThreadRegisters& thread : access.threads()) registers_[thread.registers.sp()] = thread.registers;
     for (const HeapRegion& region : access.layout().regions)
@@ -181,7 +181,7 @@ class ThreadReader {
 }  // namespace
 
 std::vector<DumpThread> read_dump_threads(const HeapAccess& access, std::vector<std::string>& missing) {
-  return ThreadReader(access, missing).read();
+  return DumpThreadReader(access, missing).read();
 }
 
 }  // namespace jtrace::coreinspect

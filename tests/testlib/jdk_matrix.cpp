@@ -70,7 +70,7 @@ void name_them(std::vector<Jdk>& list) {
   }
 }
 
-std::vector<std::string> split(std::string_view list) {
+std::vector<std::string> jdks_of(std::string_view list) {
   std::vector<std::string> result;
   while (!list.empty()) {
     const std::size_t colon = list.find(':');
@@ -91,7 +91,7 @@ std::vector<Jdk> find_jdks() {
   add_jdks_below(std::nullopt, result);
   add_jdks_below(tree(), result);
   const char* narrowed = std::getenv("JTRACE_TEST_JDKS");
-  const std::vector<std::string> items = split(narrowed == nullptr ? "" : narrowed);
+  const std::vector<std::string> items = jdks_of(narrowed == nullptr ? "" : narrowed);
   for (const std::string& item : items) {
     const bool known = std::any_of(result.begin(), result.end(), [&](const Jdk& jdk) { return jdk.home == item; });
     Jdk jdk{version_of(item), item, std::nullopt, {}};

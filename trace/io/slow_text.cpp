@@ -5,13 +5,12 @@
 #include <ctime>
 
 #include "base/strings.h"
+#include "trace/io/statistics_rows.h"
 
 namespace jtrace::trace::io {
 namespace {
 
 constexpr std::size_t kSlowestSeen = 5;  // shown if no call took as long as was asked for
-
-double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 std::string millis(std::uint64_t ns) {
   char text[32];
@@ -61,11 +60,11 @@ Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
   return chosen;
 }
 
-using MethodRow = std::pair<std::uint64_t, const Durations*>;
-std::vector<MethodRow> slow_methods(const ScopeStatistics& statistics, std::size_t rows) {
-  std::vector<MethodRow> methods;
+using SlowMethod = std::pair<std::uint64_t, const Durations*>;
+std::vector<SlowMethod> slow_methods(const ScopeStatistics& statistics, std::size_t rows) {
+  std::vector<SlowMethod> methods;
   for (const auto& [id, durations] : statistics.slow.methods()) methods.emplace_back(id, &durations);
-  std::sort(methods.begin(), methods.end(), [](const MethodRow& a, const MethodRow& b) {
+  std::sort(methods.begin(), methods.end(), [](const SlowMethod& a, const SlowMethod& b) {
     return std::pair(b.second->longest(), a.first) < std::pair(a.second->longest(), b.first);
   });
   if (methods.size() > rows) methods.resize(rows);
@@ -147,7 +146,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   for (const SlowCall* call : chosen.ended) append_call(out, statistics, *call);
   for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
   if (!chosen.open.empty()) out += "  > had not ended when the trace did\n";
-  const std::vector<MethodRow> methods = slow_methods(statistics, limits.rows);
+  const std::vector<SlowMethod> methods = slow_methods(statistics, limits.rows);
   if (methods.empty()) return out;
   out = out + "       CALLS    50 % ms    90 % ms    99 % ms LONGEST ms  METHOD\n";
   for (const auto& [id, times] : methods)
