@@ -60,7 +60,7 @@ def main():
             print("skipped: there is no chromium on the PATH")
             return 1 if "chromium" in os.environ.get("JTRACE_REQUIRE", "") else 77
 
-        def show(*options):
+        def show(*options, page=page):
             return subprocess.run(
                 [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
                  f"--user-data-dir={folder}/profile", "--window-size=1200,2400", *options, page.as_uri()],
@@ -76,6 +76,13 @@ def main():
         picture = pathlib.Path(folder, "page.png")
         show(f"--screenshot={picture}")
         assert picture.exists() and colors(picture.read_bytes()) > 100, "the page is blank"
+        # A document of hsperf poll: the heap over time is the sum of its spaces, beside the pauses.
+        polled = pathlib.Path(folder, "polled.html")
+        subprocess.run([jtrace, "report", pathlib.Path(trace).with_name("heap_use.trcxml"), "-o", polled], check=True)
+        shown = show("--dump-dom", page=polled)
+        assert ":CONSOLE" not in shown.stderr and 'data-state="ready"' in shown.stdout, shown.stderr[-300:]
+        charts = re.findall(r'<p class="note">([^<]*)</p><div><canvas', shown.stdout)
+        assert charts[:2] == ["heap used", "length of the pauses"], f"the charts are {charts}"
         print(f"shown by {chromium}: {page.stat().st_size} bytes")
     return 0
 

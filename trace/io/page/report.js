@@ -204,7 +204,8 @@ function flame(process) {
     : [['wall', 3, nanos], ['cpu', 4, nanos], [process.flame.note ? 'allocation (' + process.flame.note + ')' : 'allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
   if (!weights.length) return;
   const part = section('flame', 'Flame graph', `By ${process.flame.source}. ` + (process.flame.diff ? 'Red: more than before, blue: less. ' : '') + 'Click a frame to see it alone, the lowest for all.' +
-      (process.flame.frames >= size ? ` The ${count(size - 1)} greatest of ${count(process.flame.frames)} frames.` : ''));
+      (process.flame.frames >= size ? ` The ${count(size - 1)} greatest of ${count(process.flame.frames)} frames.` : '') +
+      (names.includes('[cut stack]') ? ' Below [cut stack] the outer frames are missing: those stacks were deeper than what was copied of them, or damaged.' : ''));
   const children = Array.from({length: size}, () => []), depth = new Array(size).fill(0);
   for (let i = 1; i < size; i++) {
     children[nodes[i * each]].push(i);
@@ -356,15 +357,16 @@ function pauses(process) {
   if (!process.gc) return;
   const {count: times, total, longest, pauses: list, source} = process.gc;
   const part = section('gc', 'GC', `By ${source}: ${count(times)} pauses, ${micros(total)} in all, the longest ${micros(longest)}.`);
-  const points = [];
+  const points = [], used = process.counters ? heapUse(process.counters.series) : [];
   for (let i = 0; i < list.length; i += 3) if (list[i + 2]) points.push(list[i], list[i + 2]);
-  if (points.length > 2) chart(part, 'heap used after a pause', points, bytes);
+  if (used.length > 2) chart(part, 'heap used', used, bytes, {span: process.span});
+  else if (points.length > 2) chart(part, 'heap used after a pause', points, bytes, {span: process.span});
   const rows = [], lengths = [];
   for (let i = 0; i < list.length; i += 3) {
     rows.push([list[i], list[i + 1], list[i + 2]]);
     lengths.push(list[i], list[i + 1]);
   }
-  if (lengths.length > 2) chart(part, 'length of the pauses', lengths, micros);
+  if (lengths.length) chart(part, 'length of the pauses', lengths, micros, {span: process.span, bars: true});
   rows.sort((a, b) => b[1] - a[1]);
   make('h3', part, rows.length < times ? 'The longest pauses' : 'Pauses, the longest first');
   table(part, [['at', (r) => micros(r[0]), true, (r) => r[0]], ['took', (r) => micros(r[1]), true, (r) => r[1]],
@@ -372,19 +374,28 @@ function pauses(process) {
 }
 
 // -- Counters
-function chart(parent, title, points, text) {
+// whole: {span}: the time axis is that of the trace, and the amounts begin at 0; with bars: a bar for each point, which stands alone.
+function chart(parent, title, points, text, whole) {
   const head = make('p', parent, title, {className: 'note'}), high = 120;
   let least = Infinity, greatest = -Infinity;
   for (let i = 1; i < points.length; i += 2) { least = Math.min(least, points[i]); greatest = Math.max(greatest, points[i]); }
-  const start = points[0], span = Math.max(points[points.length - 2] - start, 1), high_of = (v) => high - 8 - (v - least) / Math.max(greatest - least, 1) * (high - 16);
+  if (whole) least = 0;
+  const start = whole ? 0 : points[0], span = Math.max(whole ? whole.span : points[points.length - 2] - start, 1), high_of = (v) => high - 8 - (v - least) / Math.max(greatest - least, 1) * (high - 16);
   const view = drawing(make('div', parent), high, (g, wide) => {
     g.strokeStyle = color('accent');
     g.beginPath();
-    for (let i = 0; i < points.length; i += 2) g.lineTo((points[i] - start) / span * wide, high_of(points[i + 1]));
+    for (let i = 0; i < points.length; i += 2) {
+      const x = (points[i] - start) / span * wide;
+      if (whole && whole.bars) g.moveTo(x, high_of(0));
+      g.lineTo(x, high_of(points[i + 1]));
+    }
     g.stroke();
     g.fillStyle = color('dim');
     g.fillText(text(greatest), 4, 8);
     g.fillText(text(least), 4, high - 6);
+    const ends = [micros(start), micros(start + span)];
+    g.fillText(ends[0], 90, high - 6);
+    g.fillText(ends[1], wide - 6 - g.measureText(ends[1]).width, high - 6);
   });
   view.canvas.onmousemove = (event) => {
     const time = start + event.offsetX / view.canvas.clientWidth * span;
@@ -394,10 +405,25 @@ function chart(parent, title, points, text) {
   };
   return [head, view.canvas.parentElement];
 }
+// The used bytes of all spaces of the heap over time: [us, bytes, ...]. A counter has a point only where it changed.
+function heapUse(series) {
+  const spaces = series.filter((s) => /^sun\.gc\.generation\.\d+\.space\.\d+\.used$/.test(s.name) && s.text === undefined);
+  const changes = [];
+  spaces.forEach((space, number) => { for (let i = 0; space.points && i < space.points.length; i += 2) changes.push([space.points[i], number, space.points[i + 1]]); });
+  changes.sort((a, b) => a[0] - b[0]);
+  const now = spaces.map((space) => (space.points ? space.points[1] : space.last)), points = [];
+  for (let i = 0; i < changes.length; i++) {
+    now[changes[i][1]] = changes[i][2];
+    if (i + 1 === changes.length || changes[i + 1][0] !== changes[i][0]) points.push(changes[i][0], now.reduce((a, b) => a + b, 0));
+  }
+  return points;
+}
 function counters(process) {
   if (!process.counters) return;
   const {series, all, source} = process.counters, curves = series.filter((s) => s.points);
   const part = section('counters', 'Counters', `By ${source}: ${count(all)} counters, ${count(curves.length)} of them changed.`);
+  const used = process.gc ? [] : heapUse(series);
+  if (used.length > 2) chart(part, 'heap used', used, bytes, {span: process.span});
   if (curves.length) {
     const bar = make('div', part, undefined, {className: 'bar'}), choose = make('select', bar), place = make('div', part);
     for (const s of curves) make('option', choose, s.name);
@@ -462,7 +488,7 @@ function summary() {
   place.textContent = `${count(data.events)} events, jtrace ${data.version}. `;
   const losses = Object.entries(data.faults).map(([kind, times]) => `${count(times)} ${kind}`);
   const lost = data.processes.reduce((sum, p) => sum + p.producers.reduce((s, x) => s + x.dropped, 0), 0);
-  if (lost) losses.push(`${count(lost)} events lost while tracing`);
+  if (lost) losses.push(`${count(lost)} events lost while tracing (the JVM wrote faster than jtrace read: counts and times are too small)`);
   if (data.truncated) losses.push('the trace breaks off');
   make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
 }
