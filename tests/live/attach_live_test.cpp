@@ -340,16 +340,21 @@ TEST(All, EveryJvmOfTheMachineIsAskedOnce) {
   for (const Jdk& jdk : jdks()) {
     if (jdk.root) continue;  // the namespace has its own /proc, but not a tree of its own
     for (int i = 0; i < 2; ++i, ++count)
-      starts += "(sleep 600 | exec " + jdk.home + "/bin/java -Xmx16m -XX:+UseSerialGC -cp '" + classes + "' Idle) &\n";
+      starts += jdk.home + "/bin/java -Xmx16m -XX:+UseSerialGC -cp '" + classes + "' Idle <&3 & jvms=\"$jvms $!\"\n";
   }
   if (count == 0) JTRACE_SKIP("live", "no JDK outside of a tree");
   const ScratchDir folder;
+  ASSERT_EQ(::mkfifo(folder.file("stdin").c_str(), 0600), 0);
+  // They end by themselves: a killed JVM leaves its socket in the /tmp of all, for the next one with its small pid.
   std::ofstream(folder.file("script"))
+      << "exec 3<>'" << folder.file("stdin") << "'\n"
       << starts << "until [ $(\"$1\" list --format json | grep -o '\"main\":\"Idle\"' | wc -l) = " << count
       << " ]; do sleep 0.05; done\n"
       << "\"$1\" cmd all jcmd VM.version; echo \"status $?\"\n"
       << "\"$1\" cmd all jcmd GC.run 2>&1; echo \"refused $?\"\n"
-      << "\"$1\" cmd all --yes jcmd GC.run; echo \"done $?\"\n";
+      << "\"$1\" cmd all --yes jcmd GC.run; echo \"done $?\"\n"
+      << "kill $jvms; wait $jvms\n"
+      << "for jvm in $jvms; do [ ! -e /tmp/.java_pid$jvm ] || echo \"left $jvm\"; done\n";
   const auto ran = must(run_command(
       {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", folder.file("script"), jtrace_binary()}));
   const auto occurrences = [&](std::string_view what) {
@@ -364,6 +369,7 @@ TEST(All, EveryJvmOfTheMachineIsAskedOnce) {
   EXPECT_EQ(occurrences("refused 2\n"), 1) << ran.out;
   EXPECT_EQ(occurrences(" jcmd GC.run <=="), count) << ran.out;
   EXPECT_EQ(occurrences("done 0\n"), 1) << ran.out;
+  EXPECT_EQ(occurrences("left "), 0) << ran.out;
 }
 
 TEST_P(EachJdk, ASocketThatWasDeletedOrLeftBehind) {

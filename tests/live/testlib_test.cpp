@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "tests/testlib/jvm_process.h"
@@ -87,6 +88,19 @@ TEST_P(EachJdk, DiesWithItsObject) {
     pid = (*jvm)->pid();
   }
   EXPECT_EQ(::kill(pid, 0), -1);
+}
+
+// A later JVM with its pid, perhaps of another user, could not be attached to.
+TEST_P(EachJdk, LeavesNoSocketWhenItIsKilled) {
+  std::string socket;
+  {
+    const auto jvm = must(JvmProcess::start(GetParam(), "Idle"));
+    const auto asked = must(run_command({jtrace_binary(), "cmd", jvm->pid_text(), "jcmd", "VM.version"}));
+    ASSERT_EQ(asked.status, 0) << asked.err;
+    socket = "/tmp/.java_pid" + jvm->pid_text();
+    ASSERT_EQ(::access(jvm->inside(socket).c_str(), F_OK), 0);
+  }
+  EXPECT_EQ(::access(socket.c_str(), F_OK), -1);
 }
 
 TEST(RunCommand, GivesOutputStatusAndTimeout) {

@@ -102,6 +102,16 @@ bool mount_all(const Plan& plan) {
          mount_tmp(plan);
 }
 
+// Both names of an attach to the process `pid` that has the test's own /tmp. A JVM that is killed leaves its socket,
+// and a later JVM with its pid, perhaps of another user, could not be attached to.
+void remove_attach_files(const char* pid) {
+  for (const char* prefix : {"/tmp/.java_pid", "/tmp/.attach_pid"}) {
+    char path[64];
+    ::stpcpy(::stpcpy(path, prefix), pid);
+    ::unlink(path);
+  }
+}
+
 bool enter(const Plan& plan, const JvmOptions& options) {
   if (plan.mounts && !plan.pid_namespace && ::unshare(CLONE_NEWNS) != 0) return false;
   if (plan.mounts && !mount_all(plan)) return false;
@@ -147,6 +157,7 @@ Result<std::unique_ptr<JvmProcess>> JvmProcess::start_classes(const Jdk& jdk, co
                                                               std::string_view main_class, const JvmOptions& options) {
   std::unique_ptr<JvmProcess> jvm(new JvmProcess(jdk));
   Plan plan = make_plan(jdk, classes, main_class, options, jvm->folder_.path());
+  jvm->shares_tmp_ = !plan.mounts;
   if (options.uid != 0) fs::permissions(jvm->folder_.path(), fs::perms::all);
   const std::vector<char*> argv = pointers(plan.argv);
   const std::vector<char*> environment = pointers(plan.environment);
@@ -174,11 +185,17 @@ Result<std::unique_ptr<JvmProcess>> JvmProcess::start_classes(const Jdk& jdk, co
 JvmProcess::~JvmProcess() {
   if (pid_ > 0 && !ended_) {
     ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    (void)reap();
   }
-  // A killed JVM leaves the socket of its attach listener for the next process with its pid.
-  if (pid_ > 0) ::unlink(inside("/tmp/.java_pid" + std::to_string(pid_)).c_str());
+}
+
+bool JvmProcess::reap() {
+  // Its pid is its own until waitpid().
+  siginfo_t info;
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  if (shares_tmp_) remove_attach_files(pid_text().c_str());
+  return ::waitpid(pid_, &wait_status_, 0) == pid_;
 }
 
 Result<> JvmProcess::send(std::string_view line) {
@@ -240,7 +257,7 @@ Result<int> JvmProcess::wait_exit(std::chrono::milliseconds timeout) {
   pollfd fd{pidfd_.get(), POLLIN, 0};
   if (::poll(&fd, 1, static_cast<int>(timeout.count())) <= 0)
     return fail(ErrorCategory::kTimeout, "waiting for the end of " + jdk_.name + ", pid " + pid_text());
-  if (::waitpid(pid_, &wait_status_, 0) < 0) return fail(system_error("waiting for " + jdk_.name));
+  if (!reap()) return fail(system_error("waiting for " + jdk_.name));
   ended_ = true;
   return wait_status_;
 }

@@ -2,7 +2,8 @@
 //
 // The program prints READY when it is set up, then answers each line of its stdin with one line that starts with OK or
 // ERR. It ends at the end of its stdin. The JVM is a child of this process, is killed only by its own pid, and dies
-// with the thread that started it. Its working folder, the /tmp of isolated JVMs and mounts are removed with it.
+// with the thread that started it. Its working folder, the /tmp of isolated JVMs, mounts and what an attach leaves of a
+// killed JVM are removed with it.
 #pragma once
 
 #include <sys/types.h>
@@ -92,6 +93,7 @@ class JvmProcess {
 
  private:
   JvmProcess(const Jdk& jdk) : jdk_(jdk) {}
+  bool reap();  // waits for its end
   Result<std::string> answer_to(std::string_view command, std::chrono::milliseconds timeout);
 
   Jdk jdk_;
@@ -100,6 +102,7 @@ class JvmProcess {
   UniqueFd pidfd_;
   UniqueFd input_;
   UniqueFd err_;  // a memory file
+  bool shares_tmp_ = false;  // its /tmp is the test's
   bool ended_ = false;
   int wait_status_ = 0;
   std::unique_ptr<LineCollector> out_;
