@@ -101,7 +101,7 @@ class JvmProcess {
   pid_t pid_ = -1;
   UniqueFd pidfd_;
   UniqueFd input_;
-  UniqueFd err_;  // a memory file
+  UniqueFd err_;             // a memory file
   bool shares_tmp_ = false;  // its /tmp is the test's
   bool ended_ = false;
   int wait_status_ = 0;
