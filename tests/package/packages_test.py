@@ -3,7 +3,7 @@
 
 The tree has nothing but what the package brings, /proc and /dev: no shell, no libc, no JDK. In it: jtrace list, attach to a JVM
 outside of it and to one inside (whose JDK is mounted for that one alone), stack, hsperf stat, and a service with its two
-capabilities. The packages are made twice and compared. Removing a package leaves nothing. Needs root, and Debian's and rpm's
+capabilities; with jtrace-fleet (whose libraries are mounted for it) a trace goes through a nats-server. The packages are made twice and compared. Removing a package leaves nothing. Needs root, and Debian's and rpm's
 tools; exit status 77 without.
 """
 import filecmp
@@ -187,13 +187,17 @@ def try_inside(kind, root, prefix, classes, home):
             os.removedirs(target)
 
 
+def dpkg(root, *words):
+    return run(["dpkg", f"--root={root}", "--force-script-chrootless,not-root,bad-path", "--log=/dev/null", *words])
+
+
 def install_deb(package, root):
     admin = root / "var/lib/dpkg"
     for part in ("info", "updates", "triggers"):
         (admin / part).mkdir(parents=True)
     for file in ("status", "available"):
         (admin / file).touch()
-    return run(["dpkg", f"--root={root}", "--force-script-chrootless,not-root,bad-path", "--log=/dev/null", "-i", package])
+    return dpkg(root, "-i", package)
 
 
 def check_readme(kind, doc):
@@ -219,15 +223,72 @@ def test_deb(folder, package, jvm, other, classes, home):
     try_program("deb", root, "/usr", jvm, "outside")
     try_service(root, jvm, other)
     try_inside("deb", root, "/usr", classes, home)
-    done = run(["dpkg", f"--root={root}", "--force-script-chrootless,not-root,bad-path", "--log=/dev/null", "-P", "jtrace"])
+    done = dpkg(root, "-P", "jtrace")
     expect(done.returncode == 0, f"deb: is removed: {done.stderr.strip()[-300:]}")
     shutil.rmtree(root / "var")
     without_mounts(root)
     left = files_of(root)
     expect(not left and not before, f"deb: nothing is left: {left[:5]}")
+    ask_lintian("deb", package)
+
+
+def ask_lintian(kind, package):
     if shutil.which("lintian"):
         said = run(["lintian", "--no-cfg", "--allow-root", "--fail-on", "error,warning", package])
-        expect(said.returncode == 0 and not said.stdout.strip(), f"deb: lintian has nothing to say: {said.stdout[:1500]}")
+        expect(said.returncode == 0 and not said.stdout.strip(), f"{kind}: lintian has nothing to say: {said.stdout[:1500]}")
+
+
+def through_a_server(folder, inside):
+    """A trace is shipped to a nats-server on loopback, and collected."""
+    (folder / "ports").mkdir()
+    server = subprocess.Popen(["nats-server", "-a", "127.0.0.1", "-p", "-1", "-js", "-sd", folder / "streams", "--ports_file_dir", folder / "ports"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        ready = any("Server is ready" in line for line in server.stderr)
+        (ports,) = (folder / "ports").glob("*.ports") if ready else [None]
+        url = "nats://127.0.0.1:" + re.search(r"127\.0\.0\.1:(\d+)", ports.read_text())[1]
+        inside("collect", url, "-o", "/tmp/out", "--create", "--until-idle", "1ms")
+        sent = inside("ship", "/tmp/t.xml", url, "--spool", "/tmp/spool")
+        expect(sent.returncode == 0 and "acknowledged" in sent.stderr, f"fleet: ship: {sent.stderr.strip()[:300]}")
+        got = inside("collect", url, "-o", "/tmp/out", "--until-idle", "1s")
+        expect(got.returncode == 0 and "1 trace complete" in got.stderr, f"fleet: collect: {got.stderr.strip()[:300]}")
+    finally:
+        server.terminate()
+        server.communicate(timeout=30)
+
+
+def test_fleet(folder, package, jtrace, jvm):
+    """The package that is not static: installed beside jtrace, with the libraries that it names."""
+    needs = run(["dpkg-deb", "-f", package, "Depends"]).stdout
+    expect(re.search(r"jtrace \(= .*libc6 \(>= .*libnats", needs), f"fleet: says what it needs: {needs.strip()}")
+    root = bare(folder, "fleet")
+    install_deb(jtrace, root)
+    done = dpkg(root, "--force-depends", "-i", package)
+    expect(done.returncode == 0, f"fleet: installs: {done.stderr.strip()[-300:]}")
+    expect((root / "usr/share/man/man1/jtrace-fleet.1.gz").is_file(), "fleet: has a man page")
+
+    def inside(*words):
+        return run([shutil.which("chroot"), root, "/usr/bin/jtrace", *words], env={"PATH": "/usr/bin"})
+    mounted = []
+    for place in ("/lib64", "/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu"):
+        if os.path.isdir(place) and not (root / place[1:]).exists():
+            (root / place[1:]).mkdir(parents=True)
+            mount("--bind", "-o", "ro", os.path.realpath(place), root / place[1:])
+            mounted.append(root / place[1:])
+    said = run([shutil.which("chroot"), root, "/usr/bin/jtrace-fleet", "--version"])
+    expect(said.returncode == 0 and "libnats" in said.stdout, f"fleet: says its version: {said.stderr.strip()[:200]}")
+    inside("attach", jvm.pid, "-o", "/tmp/t.xml", "--duration", "0.3")
+    if shutil.which("nats-server"):
+        through_a_server(root / "tmp", inside)
+    for target in reversed(mounted):
+        subprocess.run(["umount", target], check=False)
+        os.removedirs(target)
+    done = dpkg(root, "-P", "jtrace-fleet", "jtrace")
+    expect(done.returncode == 0, f"fleet: is removed: {done.stderr.strip()[-300:]}")
+    shutil.rmtree(root / "var")
+    without_mounts(root)
+    expect(not files_of(root), f"fleet: nothing is left: {files_of(root)[:5]}")
+    ask_lintian("fleet", package)
 
 
 def test_rpm(folder, package, jvm):
@@ -286,9 +347,10 @@ def test_image(folder, package, jvm, other):
     without_mounts(root)
 
 
-def compare(first, second):
+def compare(first, second, has_fleet):
     names = sorted(path.name for path in first.iterdir())
-    expect(names == sorted(path.name for path in second.iterdir()) and len(names) == 5, f"there are four packages and their sums: {names}")
+    expect(names == sorted(path.name for path in second.iterdir()) and len(names) == 5 + has_fleet,
+           f"there are the packages and their sums: {names}")
     for name in names:
         expect(filecmp.cmp(first / name, second / name, shallow=False), f"the same bytes again: {name}")
 
@@ -299,14 +361,18 @@ def test_all(folder, build, home):
         if done.returncode != 0:
             sys.exit(f"scripts/package: {done.stdout}{done.stderr}")
     print(done.stdout.rstrip())
-    compare(folder / "one", folder / "two")
+    has_fleet = os.access(pathlib.Path(build) / "bin/jtrace-fleet", os.X_OK)
+    compare(folder / "one", folder / "two", has_fleet)
     classes = folder / "classes"
     subprocess.run([home / "bin/javac", "-d", classes, "-Xlint:-options", "--release", "8", TREE / "tests/apps/Idle.java"], check=True)
     jvm = Jvm(home / "bin/java", classes)
     other = OtherJvm(home / "bin/java", classes)
     try:
-        packages = {path.suffix if path.suffix != ".gz" else ".tar.gz": path for path in (folder / "one").iterdir() if path.suffix}
+        packages = {path.suffix if path.suffix != ".gz" else ".tar.gz": path for path in (folder / "one").iterdir()
+                    if path.suffix and not path.name.startswith("jtrace-fleet")}
         test_deb(folder, packages[".deb"], jvm, other, classes, home)
+        if has_fleet:
+            test_fleet(folder, next((folder / "one").glob("jtrace-fleet_*.deb")), packages[".deb"], jvm)
         test_rpm(folder, packages[".rpm"], jvm)
         test_tarball(folder, packages[".tar.gz"], jvm)
         test_image(folder, packages[".tar"], jvm, other)
