@@ -13,11 +13,12 @@ int main(int argc, char** argv) {
   CLI::App& app = *new CLI::App("looks into HotSpot JVMs from outside", "jtrace");
   jtrace::ExitStatus status = jtrace::ExitStatus::kOk;
   // The setup of every command's options takes longer than most commands run, so only the first word's command is set
-  // up.
+  // up, and none for the version.
   const std::string_view word = argc > 1 ? argv[1] : "";
   const auto is_it = [&](const jtrace::cli::NamedCommand& command) { return command.name == word; };
-  const bool named = std::any_of(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);
+  const bool one_at_most = (argc == 2 && word == "--version") ||
+                           std::any_of(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);
   for (const jtrace::cli::NamedCommand& command : jtrace::cli::kCommands)
-    if (!named || is_it(command)) command.add(app, status);
+    if (!one_at_most || is_it(command)) command.add(app, status);
   return jtrace::cli::run_program(app, status, argc, argv, jtrace::cli::task_map);
 }
