@@ -34,8 +34,8 @@ def expect(truth, what):
         faults.append(what)
 
 
-def run(argv, **more):
-    return subprocess.run([str(word) for word in argv], capture_output=True, text=True, timeout=300, **more)
+def run(argv, timeout=300, **more):
+    return subprocess.run([str(word) for word in argv], capture_output=True, text=True, timeout=timeout, **more)
 
 
 def home_with_javac():
@@ -357,7 +357,7 @@ def compare(first, second, has_fleet):
 
 def test_all(folder, build, home):
     for part in ("one", "two"):
-        done = run([TREE / "scripts/package", "--from", build, "--to", folder / part])
+        done = run([TREE / "scripts/package", "--from", build, "--to", folder / part], timeout=800)
         if done.returncode != 0:
             sys.exit(f"scripts/package: {done.stdout}{done.stderr}")
     print(done.stdout.rstrip())
