@@ -194,9 +194,9 @@ const char* AgentSession::take_capabilities() {
   want(kCanGetSourceFileName);
   want(kCanGetLineNumbers);
   if (config.wants(record::kProbeEvents)) want(kCanGetConstantPool);
-  if (config.has_flag(record::kMonitorOwner)) {
-    if (!want(kCanGetMonitorInfo)) report_not_offered("threadOwner", kCanGetMonitorInfo, "can_get_monitor_info");
-  }
+  if (config.wants(record::kMonContendedEnterEvent) && !want(kCanGetMonitorInfo) &&
+      config.has_flag(record::kMonitorOwner))
+    report_not_offered("threadOwner", kCanGetMonitorInfo, "can_get_monitor_info");
   granted_events = config.events;
   for (const EventNeed& need : kNeeds) {
     if (!config.wants(need.bits) || need.capability < 0) continue;

@@ -1,6 +1,9 @@
 // monWait, monWaited, monContendedEnter, monContendedEntered.
+#include <atomic>
+
 #include "agent/callbacks.h"
 #include "agent/registry.h"
+#include "base/clock.h"
 
 namespace jtrace::agent {
 namespace {
@@ -42,6 +45,24 @@ void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obje
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWaited, made);
 }
 
+// Owners that nobody asked for: what finding them takes is paid for with a hundred times as long without. Any thread.
+class OwnerBudget {
+ public:
+  // When nothing was spent for a second, 10 ms may be spent at once.
+  bool allows(std::uint64_t now) const { return paid_until_.load(std::memory_order_relaxed) < now + kAtOnce; }
+  void spend(std::uint64_t start, std::uint64_t end) {
+    std::uint64_t until = paid_until_.load(std::memory_order_relaxed);
+    while (!paid_until_.compare_exchange_weak(until, (until > start ? until : start) + kTimes * (end - start),
+                                              std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kTimes = 100, kAtOnce = 1'000'000'000;  // ns
+  std::atomic<std::uint64_t> paid_until_{0};                             // monotonic ns
+};
+constinit OwnerBudget owner_budget;
+
 // The threadId of the monitor's owner; 0 if it has none any more. Costs a safepoint or handshake.
 bool owner_of(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& owner) {
   jvmtiMonitorUsage usage{};
@@ -59,8 +80,12 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
   CallbackGuard guard;
   if (!guard) return;
   record::MonitorRecord made{};
-  if (guard.session().config.has_flag(record::kMonitorOwner) && owner_of(guard.session(), jni, object, made.argument))
-    made.header.flags = record::kHasOwner;
+  const std::uint64_t start = monotonic_ns();
+  const bool wanted = guard.session().config.has_flag(record::kMonitorOwner);
+  if (wanted || owner_budget.allows(start)) {
+    if (owner_of(guard.session(), jni, object, made.argument)) made.header.flags = record::kHasOwner;
+    if (!wanted) owner_budget.spend(start, monotonic_ns());
+  }
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonContendedEnter, made);
 }
 

@@ -1,11 +1,13 @@
 // jtrace attach PID: loads the agent into a running JVM and writes its trace, until the duration, Ctrl-C or the JVM's
 // end.
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
@@ -13,6 +15,7 @@
 #include "session/attach_trace.h"
 #include "session/key_control.h"
 #include "session/left_pools.h"
+#include "session/live_watch.h"
 
 namespace jtrace::cli {
 namespace {
@@ -26,22 +29,34 @@ struct AttachArguments {
 class ProgressLine {
  public:
   explicit ProgressLine(bool on) : on_(on) {}
-  void show(const session::Progress& progress) {
+  // `state`: how things stand in the JVM; "": not known.
+  void show(const session::Progress& progress, const std::string& state) {
     if (!on_) return;
     const double seconds = static_cast<double>(progress.elapsed - last_.elapsed) / 1e9;
     const double rate = static_cast<double>(progress.events - last_.events) / (seconds > 0 ? seconds : 1);
-    std::fprintf(stderr, "\r%6.0f s  %llu events  %.0f/s  %.1f MiB  %llu lost\033[K",
-                 static_cast<double>(progress.elapsed) / 1e9, static_cast<unsigned long long>(progress.events), rate,
-                 static_cast<double>(progress.bytes) / (1 << 20), static_cast<unsigned long long>(progress.dropped));
+    char figures[160];
+    std::snprintf(figures, sizeof figures, "%6.0f s  %llu events  %.0f/s  %.1f MiB  %llu lost",
+                  static_cast<double>(progress.elapsed) / 1e9, static_cast<unsigned long long>(progress.events), rate,
+                  static_cast<double>(progress.bytes) / (1 << 20), static_cast<unsigned long long>(progress.dropped));
+    const std::string text = figures + (state.empty() ? "" : "  " + state);
+    std::fprintf(stderr, "\r%s\033[K", fitting(text).c_str());
     last_ = progress;
     shown_ = true;
   }
+  bool is_on() const { return on_; }
   void clear() {
     if (shown_) std::fputs("\r\033[K", stderr);
     shown_ = false;
   }
 
  private:
+  // A line that is wider than the terminal could not be overwritten.
+  static std::string fitting(const std::string& text) {
+    winsize size{};
+    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return text.substr(0, known ? size.ws_col - 1u : 79);
+  }
+
   bool on_;
   bool shown_ = false;
   session::Progress last_;
@@ -110,8 +125,15 @@ ExitStatus run(const AttachArguments& arguments) {
   if (const char* agent = std::getenv("JTRACE_AGENT")) attach.agent_path = agent;
   session::KeyControl control(options->filter_file, console_on(line));
   attach.control = &control;
+  session::LiveWatch watch([&](std::string_view text) {
+    if (control.is_typing()) return;
+    line.clear();
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+  });
+  if (line.is_on() && !options->spills()) attach.watcher = &watch;
   attach.progress = [&](const session::Progress& progress) {
-    if (!control.is_typing()) line.show(progress);
+    const std::string state = attach.watcher != nullptr ? watch.state(realtime_ns()) : "";
+    if (!control.is_typing()) line.show(progress, state);
   };
   attach.started = [&](const std::string& left_out) {
     const std::string jvm = "JVM " + std::to_string(process->pid());

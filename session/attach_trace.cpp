@@ -58,6 +58,7 @@ Result<TraceSummary> trace_process(const target::Process& process, const TraceOp
   TraceOptions options = wanted;
   options.output = wanted.output_path(process.pid());
   JTRACE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceOutput> output, TraceOutput::open(options.output, options));
+  output->set_watcher(attach.watcher);
 
   const JvmCounters counters = find_jvm_counters(process);
   TraceIdentity identity = identify(process, jvm, options);

@@ -22,6 +22,7 @@ struct AttachTraceOptions {
   std::function<void(const std::string& left_out)> started;
   std::function<void(const Progress&)> progress;  // about once a second
   ControlSource* control = nullptr;               // borrowed; in addition to `jtrace ctl`
+  trace::EventSink* watcher = nullptr;            // borrowed; sees the events of the document; not of a spill
 };
 
 Result<TraceSummary> trace_process(const target::Process& process, const TraceOptions& options,

@@ -80,7 +80,14 @@ Result<> TraceOutput::open_sinks() {
   if (options_.doctype) xml.doctype = "jtrace.dtd";
   xml.single_trace = !options_.writes_fragments();
   writer_ = std::make_unique<trace::XmlWriter>(*bytes_, xml);
+  set_watcher(watcher_);
   return {};
+}
+
+void TraceOutput::set_watcher(trace::EventSink* watcher) {
+  watcher_ = watcher;
+  watched_.reset();
+  if (watcher_ != nullptr && writer_) watched_.emplace(std::vector<trace::EventSink*>{writer_.get(), watcher_});
 }
 
 void TraceOutput::set_give_up(std::function<bool()> give_up) {

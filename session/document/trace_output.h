@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "session/document/document_output.h"
 #include "session/options/options.h"
 #include "trace/byte_sink.h"
+#include "trace/event_sink.h"
 #include "trace/xml_writer.h"
 
 namespace jtrace::session {
@@ -23,7 +25,9 @@ class TraceOutput final : public DocumentOutput {
   ~TraceOutput() override;
 
   // Not for a spill, which has no events.
-  trace::EventSink& sink() override { return *writer_; }
+  trace::EventSink& sink() override { return watched_ ? static_cast<trace::EventSink&>(*watched_) : *writer_; }
+  // Sees each event after the document has it; borrowed. Before begin().
+  void set_watcher(trace::EventSink* watcher);
   trace::ByteSink& bytes_sink() { return *bytes_; }
   // From here on the file is kept.
   Result<> begin() override;
@@ -55,6 +59,8 @@ class TraceOutput final : public DocumentOutput {
   std::unique_ptr<trace::ByteSink> bytes_;
   trace::ByteSink* destination_ = nullptr;  // below the compression
   std::unique_ptr<trace::XmlWriter> writer_;
+  trace::EventSink* watcher_ = nullptr;
+  std::optional<trace::TeeSink> watched_;  // writer_ and watcher_
   std::function<bool()> give_up_;
   std::uint64_t head_size_ = 0;      // bytes
   std::uint64_t earlier_bytes_ = 0;  // of documents that are finished

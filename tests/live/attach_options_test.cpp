@@ -40,6 +40,16 @@ TEST_P(EachJdk, EveryFragmentOfStrictDtdIsValidByTheOriginal) {
   record_support(GetParam(), "G1", "live", "fragments valid by trace.dtd");
 }
 
+TEST_P(EachJdk, SomeContentionsHaveTheirOwnerUnasked) {
+  TracedJvm jvm(GetParam(), "Workload", {"--events", "threads,monitors"});
+  jvm.ask("contend 40");
+  const TraceDocument trace = jvm.finish_valid();
+  std::size_t owned = 0;
+  for (const TraceElement* enter : trace.all("monContendedEnter"))
+    if (enter->get("threadOwner") != "") ++owned;
+  EXPECT_GE(owned, 1u) << "the first is within any budget";
+}
+
 TEST_P(EachJdk, HasEveryOptionAndTheFiltersInOrder) {
   TracedJvm jvm(
       GetParam(), "Workload",

@@ -1,0 +1,140 @@
+#include "session/live_watch.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "trace/io/scopes.h"
+
+namespace jtrace::session {
+namespace {
+
+constexpr std::uint64_t kFirstVmThread = 1'000'000'000'000;  // ids from here on are of threads of the VM
+constexpr std::size_t kMostObjects = 65'536;                 // beyond, their classes are forgotten
+
+std::string time_of_day(std::uint64_t wall) {
+  const std::uint64_t ms = wall / 1'000'000, seconds = ms / 1000;
+  char text[40];
+  std::snprintf(text, sizeof text, "%02u:%02u:%02u.%03u", static_cast<unsigned>(seconds / 3600 % 24),
+                static_cast<unsigned>(seconds / 60 % 60), static_cast<unsigned>(seconds % 60),
+                static_cast<unsigned>(ms % 1000));
+  return text;
+}
+
+std::string duration_text(std::uint64_t ns) {
+  char text[32];
+  const double ms = static_cast<double>(ns) / 1e6;
+  std::snprintf(text, sizeof text, ms < 10 ? "%.1f ms" : ms < 1000 ? "%.0f ms" : "%.1f s", ms < 1000 ? ms : ms / 1000);
+  return text;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+}  // namespace
+
+Result<> LiveWatch::write(const trace::Event& event) {
+  if (const auto* enter = std::get_if<trace::MonContendedEnter>(&event)) on_enter(*enter);
+  else if (const auto* entered = std::get_if<trace::MonContendedEntered>(&event)) on_entered(*entered);
+  else if (const auto* object = std::get_if<trace::ObjDef>(&event)) define(*object);
+  else if (const auto* of_class = std::get_if<trace::ClassDef>(&event)) {
+    if (of_class->classId.present())
+      classes_.insert_or_assign(of_class->classId.value(), trace::io::java_class_name(of_class->name.view()));
+  } else if (const auto* thread = std::get_if<trace::ThreadStart>(&event)) {
+    if (thread->threadId.present())
+      threads_.insert_or_assign(thread->threadId.value(), printable(std::string(thread->threadName.view())));
+  } else if (const auto* end = std::get_if<trace::ThreadEnd>(&event)) {
+    if (!end->threadIdRef.present()) return {};
+    threads_.erase(end->threadIdRef.value());
+    blocked_.erase(end->threadIdRef.value());
+  } else if (const auto* start = std::get_if<trace::GcStart>(&event)) {
+    pause_since_ = start->time.present() ? start->time.ns() : 0;
+  } else if (const auto* finish = std::get_if<trace::GcFinish>(&event)) {
+    on_pause_end(*finish);
+  }
+  return {};
+}
+
+void LiveWatch::define(const trace::ObjDef& object) {
+  if (!object.objId.present() || !object.classIdRef.present()) return;
+  if (objects_.size() >= kMostObjects) objects_.clear();
+  objects_.insert_or_assign(object.objId.value(), object.classIdRef.value());
+}
+
+void LiveWatch::on_enter(const trace::MonContendedEnter& enter) {
+  if (!enter.threadIdRef.present() || !enter.time.present()) return;
+  Blocked blocked{.since = enter.time.ns(), .object = enter.objIdRef.present() ? enter.objIdRef.value() : 0};
+  blocked.has_owner = enter.threadOwner.present() && enter.threadOwner.value() != 0;
+  if (blocked.has_owner) blocked.owner = enter.threadOwner.value();
+  blocked_.insert_or_assign(enter.threadIdRef.value(), blocked);
+}
+
+void LiveWatch::on_entered(const trace::MonContendedEntered& entered) {
+  if (!entered.threadIdRef.present() || !entered.time.present()) return;
+  const auto found = blocked_.find(entered.threadIdRef.value());
+  if (found == blocked_.end()) return;
+  const std::uint64_t now = entered.time.ns(), time = now - std::min(found->second.since, now);
+  if (time >= kLong)
+    line(now, name_of(found->first) + " was blocked for " + duration_text(time) + " by " + what(found->second, "had"));
+  blocked_.erase(found);
+}
+
+void LiveWatch::on_pause_end(const trace::GcFinish& finish) {
+  if (!finish.time.present() || pause_since_ == 0) return;
+  const std::uint64_t now = finish.time.ns(), time = now - std::min(pause_since_, now);
+  pause_since_ = 0;
+  ++pauses_.count;
+  pauses_.total += time;
+  pauses_.longest = std::max(pauses_.longest, time);
+  if (time < kLong) return;
+  std::string text = "the collector stopped all threads for " + duration_text(time);
+  if (finish.usedObjectSpace.present() && finish.totalObjectSpace.present())
+    text += "; then " + size_text(finish.usedObjectSpace.value()) + " of " +
+            size_text(finish.totalObjectSpace.value()) + " were used";
+  line(now, text);
+}
+
+std::string LiveWatch::name_of(std::uint64_t thread) const {
+  const auto found = threads_.find(thread);
+  return found == threads_.end() ? "thread " + std::to_string(thread) : "\"" + found->second + "\"";
+}
+
+std::string LiveWatch::what(const Blocked& blocked, std::string_view verb) const {
+  const auto object = objects_.find(blocked.object);
+  const auto of_class = object == objects_.end() ? classes_.end() : classes_.find(object->second);
+  std::string text =
+      "the monitor of " + (of_class == classes_.end() ? "an object" : "a " + printable(of_class->second));
+  if (blocked.has_owner) text += " that " + name_of(blocked.owner) + " " + std::string(verb);
+  return text;
+}
+
+void LiveWatch::line(std::uint64_t time, const std::string& text) {
+  if (++lines_ <= kLines) show_(time_of_day(time) + "  " + text);
+}
+
+std::string LiveWatch::state(std::uint64_t wall) {
+  if (lines_ > kLines)
+    show_("... and " + std::to_string(lines_ - kLines) + " more waits and pauses of " + duration_text(kLong) +
+          " and more");
+  lines_ = 0;
+  const auto alive =
+      std::count_if(threads_.begin(), threads_.end(), [](const auto& thread) { return thread.first < kFirstVmThread; });
+  std::string text = std::to_string(alive) + " threads";
+  const auto longest = std::min_element(blocked_.begin(), blocked_.end(),
+                                        [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
+  if (longest != blocked_.end() && wall >= longest->second.since + kLong)
+    text += ", " + std::to_string(blocked_.size()) + " blocked, the longest for " +
+            duration_text(wall - longest->second.since) + ": " + name_of(longest->first) + " by " +
+            what(longest->second, "has");
+  if (pauses_.count != 0)
+    text += ", " + std::to_string(pauses_.count) + (pauses_.count == 1 ? " pause of " : " pauses, the longest ") +
+            duration_text(pauses_.longest);
+  pauses_ = {};
+  return text;
+}
+
+}  // namespace jtrace::session

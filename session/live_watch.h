@@ -1,0 +1,60 @@
+// LiveWatch: what somebody at a terminal wants to know of a trace while it runs: a line for each long wait for a
+// monitor, with its owner where the event names one, and for each long pause of the collector; and a line of how things
+// stand. It sees the events on their way to the document. Its memory is bounded. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "trace/event_sink.h"
+
+namespace jtrace::session {
+
+class LiveWatch final : public trace::EventSink {
+ public:
+  // Waits and pauses of this time (ns) and more have a line of their own.
+  static constexpr std::uint64_t kLong = 20'000'000;
+  // Lines between two calls of state(); those beyond are counted.
+  static constexpr std::size_t kLines = 10;
+
+  explicit LiveWatch(std::function<void(std::string_view)> show) : show_(std::move(show)) {}
+
+  // Never fails.
+  Result<> write(const trace::Event& event) override;
+  // How things stand at `wall` (ns since the epoch), to be asked for about once a second: threads, those that are
+  // blocked now, pauses since the last call.
+  std::string state(std::uint64_t wall);
+
+ private:
+  struct Blocked {
+    std::uint64_t since = 0;  // ns since the epoch
+    std::uint64_t object = 0, owner = 0;
+    bool has_owner = false;
+  };
+  struct Pauses {
+    std::uint64_t count = 0, total = 0, longest = 0;  // ns
+  };
+
+  void on_enter(const trace::MonContendedEnter& enter);
+  void on_entered(const trace::MonContendedEntered& entered);
+  void on_pause_end(const trace::GcFinish& finish);
+  void define(const trace::ObjDef& object);
+  std::string name_of(std::uint64_t thread) const;
+  // "a Shop$Stock that "auditor" had", with `verb` for had.
+  std::string what(const Blocked& blocked, std::string_view verb) const;
+  void line(std::uint64_t time, const std::string& text);
+
+  std::function<void(std::string_view)> show_;
+  std::unordered_map<std::uint64_t, std::string> threads_;    // alive
+  std::unordered_map<std::uint64_t, std::string> classes_;    // as Java prints them
+  std::unordered_map<std::uint64_t, std::uint64_t> objects_;  // its class
+  std::unordered_map<std::uint64_t, Blocked> blocked_;        // thread
+  std::uint64_t pause_since_ = 0;
+  Pauses pauses_;
+  std::size_t lines_ = 0;
+};
+
+}  // namespace jtrace::session

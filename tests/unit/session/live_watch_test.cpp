@@ -1,0 +1,104 @@
+#include "session/live_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jtrace::session {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using trace::ClassId;
+using trace::Number;
+using trace::ObjectId;
+using trace::ThreadId;
+using trace::Time;
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kDay = 86'400'000 * kMs;
+
+class LiveWatchTest : public testing::Test {
+ protected:
+  LiveWatchTest() {
+    write(trace::ThreadStart{.threadId = ThreadId(1), .threadName = "clerk"});
+    write(trace::ThreadStart{.threadId = ThreadId(2), .threadName = "auditor"});
+    write(trace::ThreadStart{.threadId = ThreadId(1'000'000'000'007), .threadName = "GC Thread#0"});
+    write(trace::ClassDef{.classId = ClassId(5), .name = "shop/Stock"});
+    write(trace::ObjDef{.objId = ObjectId(9), .classIdRef = ClassId(5)});
+  }
+  void write(const trace::Event& event) { EXPECT_TRUE(watch_.write(event)); }
+  void enter(std::uint64_t thread, std::uint64_t ms, ThreadId owner = {}) {
+    write(trace::MonContendedEnter{
+        .threadIdRef = ThreadId(thread), .time = Time(kDay + ms * kMs), .objIdRef = ObjectId(9), .threadOwner = owner});
+  }
+  void entered(std::uint64_t thread, std::uint64_t ms) {
+    write(trace::MonContendedEntered{
+        .threadIdRef = ThreadId(thread), .time = Time(kDay + ms * kMs), .objIdRef = ObjectId(9)});
+  }
+  void pause(std::uint64_t from, std::uint64_t to) {
+    write(trace::GcStart{.time = Time(kDay + from * kMs)});
+    write(trace::GcFinish{
+        .time = Time(kDay + to * kMs), .totalObjectSpace = Number(64u << 20), .usedObjectSpace = Number(16u << 20)});
+  }
+  std::string state(std::uint64_t ms) { return watch_.state(kDay + ms * kMs); }
+
+  std::vector<std::string> lines_;
+  LiveWatch watch_{[this](std::string_view line) { lines_.emplace_back(line); }};
+};
+
+TEST_F(LiveWatchTest, ALongWaitNamesWhoHadTheMonitor) {
+  enter(1, 1'000, ThreadId(2));
+  entered(1, 1'500);
+  EXPECT_THAT(lines_, ElementsAre("00:00:01.500  \"clerk\" was blocked for 500 ms by the monitor of a shop.Stock that "
+                                  "\"auditor\" had"));
+}
+
+TEST_F(LiveWatchTest, AShortWaitHasNoLine) {
+  enter(1, 1'000, ThreadId(2));
+  entered(1, 1'019);
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(LiveWatchTest, AnOwnerThatIsNotKnownIsNotNamed) {
+  enter(1, 0);
+  entered(1, 20);
+  enter(1, 100, ThreadId(0));  // it had none any more
+  entered(1, 140);
+  EXPECT_THAT(lines_, ElementsAre("00:00:00.020  \"clerk\" was blocked for 20 ms by the monitor of a shop.Stock",
+                                  "00:00:00.140  \"clerk\" was blocked for 40 ms by the monitor of a shop.Stock"));
+}
+
+TEST_F(LiveWatchTest, TheStateNamesWhoIsBlockedNow) {
+  EXPECT_EQ(state(0), "2 threads");
+  enter(1, 1'000, ThreadId(2));
+  EXPECT_EQ(state(1'010), "2 threads");
+  EXPECT_EQ(
+      state(4'000),
+      "2 threads, 1 blocked, the longest for 3.0 s: \"clerk\" by the monitor of a shop.Stock that \"auditor\" has");
+  write(trace::ThreadEnd{.threadIdRef = ThreadId(1)});
+  EXPECT_EQ(state(5'000), "1 threads");
+}
+
+TEST_F(LiveWatchTest, PausesAreCountedAndLongOnesShown) {
+  pause(100, 105);
+  pause(200, 235);
+  EXPECT_THAT(lines_, ElementsAre("00:00:00.235  the collector stopped all threads for 35 ms; then 16.0 MiB of 64.0 "
+                                  "MiB were used"));
+  EXPECT_EQ(state(1'000), "2 threads, 2 pauses, the longest 35 ms");
+  EXPECT_EQ(state(2'000), "2 threads");
+}
+
+TEST_F(LiveWatchTest, AStormIsCutShort) {
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    enter(1, i * 100);
+    entered(1, i * 100 + 30);
+  }
+  EXPECT_EQ(lines_.size(), LiveWatch::kLines);
+  state(5'000);
+  ASSERT_EQ(lines_.size(), LiveWatch::kLines + 1);
+  EXPECT_THAT(lines_.back(), HasSubstr("40 more"));
+}
+
+}  // namespace
+}  // namespace jtrace::session
