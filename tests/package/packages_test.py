@@ -412,6 +412,12 @@ class OtherJvm(Jvm):
         if self.process.stdout.readline() != b"READY\n":
             raise RuntimeError("the other user's JVM did not start")
         self.pid = str(self.process.pid)
+        self.remove_stale_socket()
+
+    def remove_stale_socket(self):
+        """A killed JVM of root that had this pid may have left its socket, which this one may not remove from /tmp: attach
+        refuses it, and rightly. HotSpot makes the socket when it is attached to, so what is there now is not this JVM's."""
+        pathlib.Path(f"/tmp/.java_pid{self.pid}").unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
