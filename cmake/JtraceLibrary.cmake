@@ -12,7 +12,7 @@ target_compile_options(jtrace_flags INTERFACE
   # them for headers, whose types must not have parts that they keep to themselves.
   $<$<BOOL:${JTRACE_UNITY}>:-Wno-shadow>
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${JTRACE_UNITY}>>:-Wno-subobject-linkage>
-  $<$<AND:$<BOOL:${JTRACE_WERROR}>,$<NOT:$<BOOL:${JTRACE_UNITY}>>>:-Werror>)
+  $<$<BOOL:${JTRACE_WERROR}>:-Werror>)
 target_compile_definitions(jtrace_flags INTERFACE _GNU_SOURCE JTRACE_VERSION="${PROJECT_VERSION}")
 
 function(jtrace_library name)
