@@ -6,12 +6,12 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "trace/io/scopes.h"
+#include "trace/vm_threads.h"
 
 namespace jtrace::session {
 namespace {
 
-constexpr std::uint64_t kFirstVmThread = 1'000'000'000'000;  // ids from here on are of threads of the VM
-constexpr std::size_t kMostObjects = 65'536;                 // beyond, their classes are forgotten
+constexpr std::size_t kMostObjects = 65'536;  // beyond, their classes are forgotten
 
 std::string time_of_day(std::uint64_t wall) {
   const std::uint64_t ms = wall / 1'000'000, seconds = ms / 1000;
@@ -121,9 +121,9 @@ std::string LiveWatch::state(std::uint64_t wall) {
     show_("... and " + std::to_string(lines_ - kLines) + " more waits and pauses of " + duration_text(kLong) +
           " and more");
   lines_ = 0;
-  const auto alive =
-      std::count_if(threads_.begin(), threads_.end(), [](const auto& thread) { return thread.first < kFirstVmThread; });
-  std::string text = std::to_string(alive) + " threads";
+  const auto alive = std::count_if(threads_.begin(), threads_.end(),
+                                   [](const auto& thread) { return thread.first < trace::kVmThreadBase; });
+  std::string text = std::to_string(alive) + (alive == 1 ? " thread" : " threads");
   const auto longest = std::min_element(blocked_.begin(), blocked_.end(),
                                         [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
   if (longest != blocked_.end() && wall >= longest->second.since + kLong)

@@ -77,7 +77,7 @@ TEST_F(LiveWatchTest, TheStateNamesWhoIsBlockedNow) {
       state(4'000),
       "2 threads, 1 blocked, the longest for 3.0 s: \"clerk\" by the monitor of a shop.Stock that \"auditor\" has");
   write(trace::ThreadEnd{.threadIdRef = ThreadId(1)});
-  EXPECT_EQ(state(5'000), "1 threads");
+  EXPECT_EQ(state(5'000), "1 thread");
 }
 
 TEST_F(LiveWatchTest, PausesAreCountedAndLongOnesShown) {
