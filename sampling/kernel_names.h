@@ -8,6 +8,8 @@
 
 namespace jtrace::sampling {
 
+inline constexpr const char* kKernelModule = "[kernel]";  // of frames in the kernel, which are native ones
+
 class KernelNames {
  public:
   // `kallsyms`: lines as of /proc/kallsyms: "ffffffff81000000 T _stext".

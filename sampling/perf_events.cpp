@@ -15,8 +15,10 @@ namespace jtrace::sampling {
 namespace {
 
 constexpr std::size_t kMostRing = 8u << 20, kLeastRing = 256u << 10;  // bytes a processor
-constexpr int kMostPasses = 8;                                        // over the list of threads
-constexpr std::uint64_t kFormatLost = 1u << 4;                        // PERF_FORMAT_LOST (Linux 6.0)
+// With switches, which come more often; and of all processors together.
+constexpr std::size_t kMostSwitchRing = 16u << 20, kMostRings = 512u << 20;
+constexpr int kMostPasses = 8;                  // over the list of threads
+constexpr std::uint64_t kFormatLost = 1u << 4;  // PERF_FORMAT_LOST (Linux 6.0)
 constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
 
 std::string paranoid_level() {
@@ -44,8 +46,9 @@ bool is_refusal(const Error& error) { return error.errnum == EACCES || error.err
 
 }  // namespace
 
-Result<std::unique_ptr<PerfEvents>> PerfEvents::open(const target::Process& process, const EventOptions& options) {
-  if (const auto most = greatest_rate(); most != 0 && options.hz > static_cast<double>(most))
+Result<std::unique_ptr<PerfEvents>> PerfEvents::open(const std::vector<const target::Process*>& processes,
+                                                     const EventOptions& options) {
+  if (const auto most = greatest_rate(); options.ticks && most != 0 && options.hz > static_cast<double>(most))
     return fail(ErrorCategory::kUsage, "the kernel gives at most " + std::to_string(most) + " samples a second",
                 "see /proc/sys/kernel/perf_event_max_sample_rate");
   raise_descriptor_limit();
@@ -53,8 +56,9 @@ Result<std::unique_ptr<PerfEvents>> PerfEvents::open(const target::Process& proc
   const std::pair<Arrangement, bool> ways[] = {
       {Arrangement::kProcessors, true}, {Arrangement::kThreads, true}, {Arrangement::kThreads, false}};
   for (const auto& [arrangement, with_kernel] : ways) {
-    std::unique_ptr<PerfEvents> events(new PerfEvents(process, options));
-    const auto opened = events->try_open(arrangement, with_kernel);
+    if (options.switches && arrangement == Arrangement::kProcessors) continue;
+    std::unique_ptr<PerfEvents> events(new PerfEvents(options));
+    const auto opened = events->try_open(arrangement, with_kernel, processes);
     if (opened) return events;
     last = opened.error();
     if (!is_refusal(last)) return fail(std::move(last));
@@ -65,14 +69,17 @@ Result<std::unique_ptr<PerfEvents>> PerfEvents::open(const target::Process& proc
                              "perf_event_open"));
 }
 
-Result<> PerfEvents::try_open(Arrangement arrangement, bool with_kernel) {
+Result<> PerfEvents::try_open(Arrangement arrangement, bool with_kernel,
+                              const std::vector<const target::Process*>& processes) {
   arrangement_ = arrangement;
   with_kernel_ = with_kernel;
-  JTRACE_RETURN_IF_ERROR(arrangement == Arrangement::kProcessors ? open_processors() : open_threads());
+  if (arrangement == Arrangement::kProcessors) JTRACE_RETURN_IF_ERROR(open_processors());
+  for (const target::Process* process : processes) JTRACE_RETURN_IF_ERROR(add(*process));
   if (rings_.empty()) return fail(ErrorCategory::kSystem, "no processor takes perf events");
-  if (!with_kernel_)
-    notes_.push_back("time in the kernel is left out: perf_event_paranoid is " + paranoid_level() +
-                     " and there is no CAP_PERFMON");
+  if (with_kernel_) return {};
+  const std::string why = "perf_event_paranoid is " + paranoid_level() + " and there is no CAP_PERFMON";
+  if (options_.ticks) notes_.push_back("time in the kernel is left out: " + why);
+  if (options_.switches) notes_.push_back("waits have no stacks: " + why);
   return {};
 }
 
@@ -82,16 +89,23 @@ std::string PerfEvents::description() const {
          (with_kernel_ ? "" : ", user space alone");
 }
 
-Result<UniqueFd> PerfEvents::open_event(pid_t thread, int processor) {
+Result<> PerfEvents::add(const target::Process& process) {
+  processes_[process.pid()] = &process;
+  return arrangement_ == Arrangement::kThreads ? open_threads(process) : Result<>();
+}
+
+Result<UniqueFd> PerfEvents::open_event(Event kind, pid_t thread, int processor) {
   perf_event_attr event{};
   event.type = PERF_TYPE_SOFTWARE;
   event.size = sizeof event;
-  event.config = PERF_COUNT_SW_CPU_CLOCK;
-  event.sample_period = static_cast<std::uint64_t>(std::llround(1e9 / options_.hz));
+  event.config = kind == Event::kTick ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_CONTEXT_SWITCHES;
+  event.sample_period = kind == Event::kTick ? static_cast<std::uint64_t>(std::llround(1e9 / options_.hz)) : 1;
   event.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                       PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   event.sample_regs_user = kSampledRegisters;
   event.sample_stack_user = options_.stack_bytes;
+  event.sample_id_all = 1;
+  event.context_switch = kind == Event::kSwitch ? 1 : 0;
   event.exclude_callchain_user = 1;
   event.exclude_kernel = with_kernel_ ? 0 : 1;
   event.exclude_callchain_kernel = with_kernel_ ? 0 : 1;
@@ -120,39 +134,46 @@ Result<UniqueFd> PerfEvents::open_event(pid_t thread, int processor) {
 
 Result<> PerfEvents::open_processors() {
   for (int processor = 0; processor < processors(); ++processor) {
-    JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_event(-1, processor));
-    if (fd) JTRACE_RETURN_IF_ERROR(add(std::move(fd), 0, processor));
+    JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_event(Event::kTick, -1, processor));
+    if (fd) JTRACE_RETURN_IF_ERROR(add_event(std::move(fd), {}, processor));
   }
   return {};
 }
 
 // A thread that starts in the meantime inherits its parent's events, or is in the next list.
-Result<> PerfEvents::open_threads() {
+Result<> PerfEvents::open_threads(const target::Process& process) {
   for (int pass = 0; pass < kMostPasses; ++pass) {
-    JTRACE_ASSIGN_OR_RETURN(auto tids, process_.threads());
+    JTRACE_ASSIGN_OR_RETURN(auto tids, process.threads());
     std::erase_if(tids, [&](pid_t tid) { return opened_.contains(tid); });
     if (tids.empty()) break;
-    sort_by_cpu_time(process_, tids);
+    sort_by_cpu_time(process, tids);
     for (std::size_t i = 0; i < tids.size(); ++i) {
-      for (int processor = 0; processor < processors(); ++processor) {
-        auto fd = open_event(tids[i], processor);
-        if (!fd && fd.error().errnum == ESRCH) break;  // it has ended
-        if (!fd && fd.error().errnum == EMFILE && !events_.empty()) {
-          notes_.push_back(std::to_string(tids.size() - i) +
-                           " threads, those that used the processor least, are not sampled: there are not descriptors "
-                           "enough (ulimit -n)");
-          return {};
-        }
-        if (!fd) return fail(fd.error());
-        if (*fd) JTRACE_RETURN_IF_ERROR(add(std::move(*fd), tids[i], processor));
+      const auto done = open_thread(tids[i]);
+      if (!done && done.error().errnum == EMFILE && !events_.empty()) {
+        notes_.push_back(std::to_string(tids.size() - i) +
+                         " threads, those that used the processor least, are not sampled: there are not descriptors "
+                         "enough (ulimit -n)");
+        return {};
       }
+      if (!done && done.error().errnum != ESRCH) return done;  // ESRCH: it has ended
       opened_.insert(tids[i]);
     }
   }
   return {};
 }
 
-Result<> PerfEvents::add(UniqueFd fd, pid_t thread, int processor) {
+Result<> PerfEvents::open_thread(pid_t thread) {
+  for (const Event event : {Event::kTick, Event::kSwitch}) {
+    if (event == Event::kTick ? !options_.ticks : !options_.switches) continue;
+    for (int processor = 0; processor < processors(); ++processor) {
+      JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_event(event, thread, processor));
+      if (fd) JTRACE_RETURN_IF_ERROR(add_event(std::move(fd), {.thread = thread, .event = event}, processor));
+    }
+  }
+  return {};
+}
+
+Result<> PerfEvents::add_event(UniqueFd fd, Origin origin, int processor) {
   const auto first = first_of_.find(processor);
   if (first == first_of_.end()) {
     JTRACE_RETURN_IF_ERROR(map_ring(fd.get()));
@@ -163,14 +184,18 @@ Result<> PerfEvents::add(UniqueFd fd, pid_t thread, int processor) {
   std::uint64_t id = 0;
   if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0)
     return fail(system_error(errno, "cannot read the id of a perf event"));
-  thread_of_[id] = thread;
+  if (started_ && ::ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
+    return fail(system_error(errno, "cannot switch a perf event on"));
+  origin_of_[id] = origin;
   events_.push_back(std::move(fd));
   return {};
 }
 
 // As large as the user may lock. All rings have the size of the smallest.
 Result<> PerfEvents::map_ring(int fd) {
-  for (std::size_t size = ring_size_ == 0 ? kMostRing : ring_size_; size >= kLeastRing; size /= 2) {
+  std::size_t most = options_.switches ? kMostSwitchRing : kMostRing;
+  while (most > kLeastRing && most * static_cast<std::size_t>(processors()) > kMostRings) most /= 2;
+  for (std::size_t size = ring_size_ == 0 ? most : ring_size_; size >= kLeastRing; size /= 2) {
     target::PerfRing ring(fd, size);
     if (ring.mapped()) {
       ring_size_ = size;
@@ -187,43 +212,63 @@ Result<> PerfEvents::start() {
   for (const UniqueFd& event : events_)
     if (::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
       return fail(system_error(errno, "cannot switch a perf event on"));
+  started_ = true;
   return {};
 }
 void PerfEvents::stop() {
   for (const UniqueFd& event : events_) ::ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void PerfEvents::drain(const std::function<void(const SampleRecord&)>& take) {
+void PerfEvents::drain(const TakeRecords& take) {
   for (target::PerfRing& ring : rings_)
-    ring.consume([&](std::uint32_t type, std::span<const std::byte> body) { take_record(type, body, take); });
+    ring.consume(
+        [&](const perf_event_header& header, std::span<const std::byte> body) { take_record(header, body, take); });
 }
 
-// The thread started when its parent had events already: it inherited those, and then got its own.
-bool PerfEvents::is_duplicate(const SampleRecord& sample) const {
-  if (arrangement_ == Arrangement::kProcessors) return false;
-  const auto tid = static_cast<pid_t>(sample.tid);
-  const auto owner = thread_of_.find(sample.event);
-  return opened_.contains(tid) && owner != thread_of_.end() && owner->second != tid;
+// A thread that started when its parent had events already inherited those, and then got its own: not twice.
+bool PerfEvents::is_wanted(std::uint64_t event, std::uint32_t pid, std::uint32_t tid) const {
+  if (!processes_.contains(static_cast<pid_t>(pid))) return false;
+  if (arrangement_ == Arrangement::kProcessors) return true;
+  const auto thread = static_cast<pid_t>(tid);
+  const auto origin = origin_of_.find(event);
+  return !opened_.contains(thread) || origin == origin_of_.end() || origin->second.thread == thread;
 }
 
-void PerfEvents::take_record(std::uint32_t type, std::span<const std::byte> body,
-                             const std::function<void(const SampleRecord&)>& take) {
+void PerfEvents::take_sample(std::span<const std::byte> body, const TakeRecords& take) {
+  if (!read_sample(body, sample_)) {
+    ++lost_;
+    return;
+  }
+  if (!is_wanted(sample_.event, sample_.pid, sample_.tid)) return;
+  const auto origin = origin_of_.find(sample_.event);
+  const bool tick = origin == origin_of_.end() ? !options_.switches : origin->second.event == Event::kTick;
+  if (const auto& receiver = tick ? take.tick : take.leaves) receiver(sample_);
+}
+
+void PerfEvents::take_record(const perf_event_header& header, std::span<const std::byte> body,
+                             const TakeRecords& take) {
   ByteReader reader(body);
-  switch (type) {
+  switch (header.type) {
     case PERF_RECORD_LOST:
       (void)reader.read<std::uint64_t>();
       lost_ += reader.read<std::uint64_t>();
       return;
     case PERF_RECORD_THROTTLE: ++throttled_; return;
-    case PERF_RECORD_EXIT: {  // pid, ppid, tid: its number may be another thread's soon
+    case PERF_RECORD_EXIT: {  // pid, ppid, tid, ptid, time: its number may be another thread's soon
       (void)reader.read<std::uint64_t>();
-      opened_.erase(static_cast<pid_t>(reader.read<std::uint32_t>()));
+      const auto tid = reader.read<std::uint32_t>();
+      (void)reader.read<std::uint32_t>();
+      opened_.erase(static_cast<pid_t>(tid));
+      if (take.ended) take.ended(tid, reader.read<std::uint64_t>());
       return;
     }
-    case PERF_RECORD_SAMPLE:
-      if (!read_sample(body, sample_)) ++lost_;
-      else if (static_cast<pid_t>(sample_.pid) == process_.pid() && !is_duplicate(sample_)) take(sample_);
+    case PERF_RECORD_SWITCH: {
+      SwitchRecord record;
+      if (read_switch(header.misc, body, record) && take.switched && is_wanted(record.event, record.pid, record.tid))
+        take.switched(record);
       return;
+    }
+    case PERF_RECORD_SAMPLE: return take_sample(body, take);
     default: return;
   }
 }

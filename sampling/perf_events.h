@@ -1,9 +1,11 @@
-// PerfEvents: the kernel takes samples of a process: at each tick of a CPU clock the registers, a copy of the stack and
-// the kernel's call chain go into a ring. The process is not stopped and nothing is changed in it.
+// PerfEvents: the kernel takes samples of processes: at each tick of a CPU clock, and whenever a thread leaves its
+// processor, the registers, a copy of the stack and the kernel's call chain go into a ring. The processes are not
+// stopped and nothing is changed in them.
 //
 // Two arrangements, of which open() takes the first that is allowed:
 //   processors  one event on each processor. It samples every process; samples of other processes are dropped here. No
-//               cost at context switches. Needs CAP_PERFMON, or perf_event_paranoid 0 or less.
+//               cost at context switches. Needs CAP_PERFMON, or perf_event_paranoid 0 or less. Not for switches: it
+//               would copy the stacks of every process.
 //   threads     an event for each thread on each processor, inherited by the threads that it starts. For the user's own
 //               processes; without time in the kernel if perf_event_paranoid is 2 or more.
 // The events end with their descriptors, also if this process is killed. Ownership: owns them all. One thread.
@@ -33,6 +35,16 @@ inline constexpr std::uint32_t kStackBytes = 32'768;
 struct EventOptions {
   double hz = 99;
   std::uint32_t stack_bytes = kStackBytes;  // a multiple of 8, at most kMostStackBytes
+  bool ticks = true;                        // samples of CPU time
+  bool switches = false;                    // samples of threads that leave their processor, and records of switches
+};
+
+// Receivers of what is in the rings. Those of a ring come in order, ring after ring.
+struct TakeRecords {
+  std::function<void(const SampleRecord&)> tick;
+  std::function<void(const SampleRecord&)> leaves;  // at a context switch, before its record
+  std::function<void(const SwitchRecord&)> switched;
+  std::function<void(std::uint32_t tid, std::uint64_t time)> ended;  // of a thread; not with kProcessors
 };
 
 class PerfEvents {
@@ -41,15 +53,24 @@ class PerfEvents {
 
   // Nothing is sampled before start(). Errors: kPermission with the missing right; kUsage for a rate that is too high;
   // kSystem.
-  static Result<std::unique_ptr<PerfEvents>> open(const target::Process& process, const EventOptions& options);
+  // Borrows the processes.
+  static Result<std::unique_ptr<PerfEvents>> open(const std::vector<const target::Process*>& processes,
+                                                  const EventOptions& options);
+
+  // Another process, also after start().
+  Result<> add(const target::Process& process);
+  // It has ended: its number may be another process's soon.
+  void remove(pid_t pid) { processes_.erase(pid); }
 
   Result<> start();
   // Samples taken so far stay in the rings.
   void stop();
-  // Calls `take` for each sample of the process since the last call.
-  void drain(const std::function<void(const SampleRecord&)>& take);
+  // Gives what came since the last call.
+  void drain(const TakeRecords& take);
 
   bool with_kernel() const { return with_kernel_; }
+  // Whether there are samples at switches; without the kernel's part the kernel gives none.
+  bool with_leaves() const { return options_.switches && with_kernel_; }
   // What is missing from the samples; one line each.
   const std::vector<std::string>& notes() const { return notes_; }
   std::string description() const;
@@ -58,28 +79,35 @@ class PerfEvents {
   std::uint64_t throttled() const;  // times that the kernel suspended an event
 
  private:
-  PerfEvents(const target::Process& process, const EventOptions& options) : process_(process), options_(options) {}
-  Result<> try_open(Arrangement arrangement, bool with_kernel);
-  Result<> open_processors();
-  Result<> open_threads();
-  // Its descriptor; -1 if the processor is offline.
-  Result<UniqueFd> open_event(pid_t thread, int processor);
-  Result<> add(UniqueFd fd, pid_t thread, int processor);
-  Result<> map_ring(int fd);
-  bool is_duplicate(const SampleRecord& sample) const;
-  void take_record(std::uint32_t type, std::span<const std::byte> body,
-                   const std::function<void(const SampleRecord&)>& take);
+  enum class Event { kTick, kSwitch };
+  struct Origin {
+    pid_t thread = 0;  // that it was opened for; 0: a processor
+    Event event = Event::kTick;
+  };
 
-  const target::Process& process_;
+  explicit PerfEvents(const EventOptions& options) : options_(options) {}
+  Result<> try_open(Arrangement arrangement, bool with_kernel, const std::vector<const target::Process*>& processes);
+  Result<> open_processors();
+  Result<> open_threads(const target::Process& process);
+  Result<> open_thread(pid_t thread);
+  // Its descriptor; -1 if the processor is offline.
+  Result<UniqueFd> open_event(Event event, pid_t thread, int processor);
+  Result<> add_event(UniqueFd fd, Origin origin, int processor);
+  Result<> map_ring(int fd);
+  bool is_wanted(std::uint64_t event, std::uint32_t pid, std::uint32_t tid) const;
+  void take_record(const perf_event_header& header, std::span<const std::byte> body, const TakeRecords& take);
+  void take_sample(std::span<const std::byte> body, const TakeRecords& take);
+
+  std::map<pid_t, const target::Process*> processes_;
   EventOptions options_;
   Arrangement arrangement_ = Arrangement::kProcessors;
-  bool with_kernel_ = true, inherits_threads_alone_ = true, tells_lost_ = true;
+  bool with_kernel_ = true, inherits_threads_alone_ = true, tells_lost_ = true, started_ = false;
   std::size_t ring_size_ = 0;
   std::vector<target::PerfRing> rings_;
   std::map<int, int> first_of_;  // processor -> descriptor whose ring it has
   std::vector<UniqueFd> events_;
-  std::map<std::uint64_t, pid_t> thread_of_;  // event -> the thread it was opened for
-  std::set<pid_t> opened_;                    // threads that have events of their own
+  std::map<std::uint64_t, Origin> origin_of_;  // by the event's id
+  std::set<pid_t> opened_;                     // threads that have events of their own
   std::vector<std::string> notes_;
   std::uint64_t lost_ = 0, throttled_ = 0;
   SampleRecord sample_;

@@ -87,13 +87,24 @@ Message type_of(Strings& strings, const char* type, const char* unit) {
 
 Message sample_of(Strings& strings, const ProfileCounts& counts, const ProfileCounts::Stack& stack,
                   const ProfileCounts::Count& count) {
-  Message locations, values, thread, message;
-  for (std::size_t i = stack.size(); i-- > 1;) locations.packed(stack[i] + 1);  // innermost first; 0 is no location
+  Message locations, values, message;
+  const std::size_t thread = counts.thread_at();
+  for (std::size_t i = stack.size(); i-- > thread + 1;) locations.packed(stack[i] + 1);  // innermost first; 0 is none
   values.packed(count.samples).packed(count.weight);
-  thread.number(label::kKey, strings.number_of("thread"))
-      .number(label::kText, strings.number_of(counts.names()[stack[0]]));
-  message.message(sample::kLocations, locations).message(sample::kValues, values).message(sample::kLabel, thread);
+  message.message(sample::kLocations, locations).message(sample::kValues, values);
+  const auto add_label = [&](const char* key, const std::string& text) {
+    Message entry;
+    entry.number(label::kKey, strings.number_of(key)).number(label::kText, strings.number_of(text));
+    message.message(sample::kLabel, entry);
+  };
+  add_label("thread", counts.names()[stack[thread]]);
+  if (counts.shape().processes) add_label("process", counts.names()[stack[0]]);
   return message;
+}
+
+// What the nanoseconds are of.
+const char* metric_of(const ProfileCounts& counts) {
+  return !counts.shape().waits ? "cpu" : counts.shape().cpu ? "wall" : "off-cpu";
 }
 
 // One location and one function for each name: frames have no addresses here.
@@ -113,8 +124,9 @@ void put_names(Strings& strings, const ProfileCounts& counts, Message& whole) {
 std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head) {
   Strings strings;
   Message whole, process;
+  const char* metric = metric_of(counts);
   whole.message(profile::kSampleType, type_of(strings, "samples", "count"));
-  whole.message(profile::kSampleType, type_of(strings, "cpu", "nanoseconds"));
+  whole.message(profile::kSampleType, type_of(strings, metric, "nanoseconds"));
   for (const auto& [stack, count] : counts.stacks())
     whole.message(profile::kSample, sample_of(strings, counts, stack, count));
   // pprof takes the first mapping for the program; that the names are known keeps it from looking for its symbols.
@@ -123,11 +135,11 @@ std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head) {
   whole.message(profile::kMapping, process);
   put_names(strings, counts, whole);
   whole.number(profile::kTime, head.start).number(profile::kDuration, head.elapsed);
-  whole.message(profile::kPeriodType, type_of(strings, "cpu", "nanoseconds"));
+  whole.message(profile::kPeriodType, type_of(strings, metric, "nanoseconds"));
   const std::uint64_t samples = counts.total().samples;
   whole.number(profile::kPeriod, samples == 0 ? 0 : counts.total().weight / samples);
   whole.number(profile::kComment, strings.number_of(head.title + ", " + head.how));
-  whole.number(profile::kDefaultType, strings.number_of("cpu"));
+  whole.number(profile::kDefaultType, strings.number_of(metric));
   return whole.text() + strings.encoded();
 }
 

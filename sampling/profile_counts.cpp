@@ -1,7 +1,9 @@
 #include "sampling/profile_counts.h"
 
+#include <algorithm>
+
 #include "coreinspect/tools/profile.h"
-#include "sampling/sampler.h"
+#include "sampling/kernel_names.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -13,9 +15,12 @@ ProfileCounts::Kind kind_of(const coreinspect::Frame& frame) {
 
 }  // namespace
 
-void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t weight) {
+void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t weight, WaitKind wait,
+                        std::string_view process) {
   stack_.clear();
+  if (shape_.processes) stack_.push_back(number_of(process, Kind::kThread));
   stack_.push_back(number_of(coreinspect::thread_label(report), Kind::kThread));
+  if (wait != WaitKind::kNone) stack_.push_back(number_of(to_string(wait), Kind::kThread));
   if (report.walk.incomplete()) stack_.push_back(number_of(coreinspect::kCutStack, Kind::kThread));
   for (auto frame = report.walk.frames.rbegin(); frame != report.walk.frames.rend(); ++frame)
     if (frame->kind != coreinspect::FrameKind::kEntry)
@@ -23,6 +28,7 @@ void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t w
   Count& count = stacks_[stack_];
   ++count.samples;
   count.weight += weight;
+  count.longest = std::max(count.longest, weight);
   ++total_.samples;
   total_.weight += weight;
 }

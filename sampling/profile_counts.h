@@ -1,4 +1,5 @@
-// ProfileCounts: samples merged by thread and stack. Memory grows with distinct stacks, not with samples. One thread.
+// ProfileCounts: samples merged by process, thread, what they wait for, and stack. Memory grows with distinct stacks,
+// not with samples. One thread.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "coreinspect/tools/thread_snapshot.h"
+#include "sampling/wait_kind.h"
 
 namespace jtrace::sampling {
 
@@ -16,13 +18,27 @@ class ProfileCounts {
  public:
   struct Count {
     std::uint64_t samples = 0, weight = 0;  // ns
+    std::uint64_t longest = 0;              // the greatest weight of one sample
+  };
+  // What the stacks have before their frames, and what their weights are.
+  struct Shape {
+    bool processes = false;  // the process, before the thread
+    bool waits = false;      // waits, or waits and CPU time: what a thread waits for stands after the thread
+    bool cpu = true;
   };
   enum class Kind : std::uint8_t { kThread, kJava, kNative, kKernel };  // of a name; generated code is kJava
-  // The thread's name, then frames from the outermost on, as numbers of names().
+  // The process's name if there are several, the thread's, then frames from the outermost on, as numbers of names().
   using Stack = std::vector<std::uint32_t>;
 
+  ProfileCounts() = default;
+  explicit ProfileCounts(Shape shape) : shape_(shape) {}
+  const Shape& shape() const { return shape_; }
+  // The place of the thread in a stack. Its first frame, or what it waits for, comes next.
+  std::size_t thread_at() const { return shape_.processes ? 1 : 0; }
+
   // Counts the report's stack. An incomplete one is placed below coreinspect::kCutStack.
-  void add(const coreinspect::ThreadReport& report, std::uint64_t weight);
+  void add(const coreinspect::ThreadReport& report, std::uint64_t weight, WaitKind wait = WaitKind::kNone,
+           std::string_view process = {});
 
   const std::vector<std::string>& names() const { return names_; }
   // Of each of names(), as it was first seen.
@@ -33,6 +49,7 @@ class ProfileCounts {
  private:
   std::uint32_t number_of(std::string_view name, Kind kind);
 
+  Shape shape_;
   std::vector<std::string> names_;
   std::vector<Kind> kinds_;
   std::unordered_map<std::string, std::uint32_t> numbers_;

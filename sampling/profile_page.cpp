@@ -58,7 +58,9 @@ void put_flame(JsonWriter& json, const ProfileCounts& counts, const ProfileHead&
     if (node.samples < least) continue;  // its children have no more
     place.emplace(i, place.size());
     // parent, name, calls, wall, cpu, bytes, samples
-    json.value(place[node.parent]).value(node.name).value(0).value(0).value(node.weight).value(0).value(node.samples);
+    const bool waits = counts.shape().waits;
+    json.value(place[node.parent]).value(node.name).value(0);
+    json.value(waits ? node.weight : 0).value(waits ? 0 : node.weight).value(0).value(node.samples);
   }
   json.end_array().key("names").begin_array().value("all");
   for (const std::string& name : counts.names()) json.value(name);

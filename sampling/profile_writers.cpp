@@ -30,14 +30,24 @@ std::vector<std::pair<std::uint32_t, Row>> greatest(const std::map<std::uint32_t
   return sorted;
 }
 
-void put_profile(JsonWriter& json, const std::string& name,
+// What a sample counts as: itself for CPU time; ns for waits, which are of any length.
+std::uint64_t value_of(const ProfileCounts& counts, const ProfileCounts::Count& count) {
+  return counts.shape().waits ? count.weight : count.samples;
+}
+
+std::string name_of_thread(const ProfileCounts& counts, const ProfileCounts::Stack& stack) {
+  const std::string& thread = counts.names()[stack[counts.thread_at()]];
+  return counts.shape().processes ? counts.names()[stack[0]] + " / " + thread : thread;
+}
+
+void put_profile(JsonWriter& json, const std::string& name, std::size_t first,
                  const std::vector<const std::pair<const ProfileCounts::Stack, ProfileCounts::Count>*>& stacks) {
   std::uint64_t sum = 0;
   json.begin_object().member("type", "sampled").member("name", name).member("unit", "nanoseconds");
   json.key("samples").begin_array();
   for (const auto* stack : stacks) {
     json.begin_array();
-    for (std::size_t i = 1; i < stack->first.size(); ++i) json.value(stack->first[i]);
+    for (std::size_t i = first; i < stack->first.size(); ++i) json.value(stack->first[i]);
     json.end_array();
     sum += stack->second.weight;
   }
@@ -53,7 +63,7 @@ std::string collapsed_text(const ProfileCounts& counts) {
   for (const auto& [stack, count] : counts.stacks()) {
     std::string line;
     for (const std::uint32_t name : stack) line += (line.empty() ? "" : ";") + counts.names()[name];
-    lines.push_back(line + " " + std::to_string(count.samples) + "\n");
+    lines.push_back(line + " " + std::to_string(value_of(counts, count)) + "\n");
   }
   std::sort(lines.begin(), lines.end());
   std::string text;
@@ -62,11 +72,11 @@ std::string collapsed_text(const ProfileCounts& counts) {
 }
 
 std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head) {
-  trace::io::StackProfile profile{.unit = "samples", .stacks = {}};
+  trace::io::StackProfile profile{.unit = counts.shape().waits ? "ns" : "samples", .stacks = {}};
   for (const auto& [stack, count] : counts.stacks()) {
     std::string frames;
     for (const std::uint32_t name : stack) frames += (frames.empty() ? "" : ";") + counts.names()[name];
-    profile.stacks[frames] += static_cast<double>(count.samples);
+    profile.stacks[frames] += static_cast<double>(value_of(counts, count));
   }
   const std::string lost = head.lost == 0 ? "" : "; " + std::to_string(head.lost) + " samples were lost";
   return trace::io::flame_svg(profile, head.title, head.how + lost);
@@ -80,20 +90,28 @@ std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head
   json.key("shared").begin_object().key("frames").begin_array();
   for (const std::string& name : counts.names()) json.begin_object().member("name", name).end_object();
   json.end_array().end_object().key("profiles").begin_array();
-  std::map<std::uint32_t, std::vector<const std::pair<const ProfileCounts::Stack, ProfileCounts::Count>*>> threads;
-  for (const auto& stack : counts.stacks()) threads[stack.first[0]].push_back(&stack);
-  for (const auto& [thread, stacks] : threads) put_profile(json, counts.names()[thread], stacks);
+  const std::size_t first = counts.thread_at() + 1;
+  std::map<ProfileCounts::Stack, std::vector<const std::pair<const ProfileCounts::Stack, ProfileCounts::Count>*>>
+      threads;
+  for (const auto& stack : counts.stacks())
+    threads[ProfileCounts::Stack(stack.first.begin(), stack.first.begin() + static_cast<std::ptrdiff_t>(first))]
+        .push_back(&stack);
+  for (const auto& [thread, stacks] : threads) put_profile(json, name_of_thread(counts, thread), first, stacks);
   json.end_array().end_object();
   return text + "\n";
 }
 
 std::string profile_table(const ProfileCounts& counts, std::size_t limit) {
-  std::map<std::uint32_t, Row> frames, threads;
+  if (counts.shape().waits) return waits_table(counts, limit);
+  const std::size_t first = counts.thread_at() + 1;
+  std::map<std::uint32_t, Row> frames, threads, processes;
   for (const auto& [stack, count] : counts.stacks()) {
-    threads[stack[0]].self += count.samples;
-    if (stack.size() < 2) continue;
+    threads[stack[first - 1]].self += count.samples;
+    if (counts.shape().processes) processes[stack[0]].self += count.samples;
+    if (stack.size() <= first) continue;
     frames[stack.back()].self += count.samples;
-    for (const std::uint32_t frame : std::set<std::uint32_t>(stack.begin() + 1, stack.end()))
+    for (const std::uint32_t frame :
+         std::set<std::uint32_t>(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end()))
       frames[frame].total += count.samples;
   }
   const std::uint64_t all = counts.total().samples;
@@ -103,6 +121,9 @@ std::string profile_table(const ProfileCounts& counts, std::size_t limit) {
   text += "\n   share  thread\n";
   for (const auto& [thread, row] : greatest(threads, limit))
     text += percent(row.self, all) + "  " + counts.names()[thread] + "\n";
+  if (!processes.empty()) text += "\n   share  process\n";
+  for (const auto& [process, row] : greatest(processes, limit))
+    text += percent(row.self, all) + "  " + counts.names()[process] + "\n";
   return text;
 }
 

@@ -17,7 +17,7 @@ struct ProfileHead {
   std::uint64_t elapsed = 0, lost = 0;
 };
 
-// "thread;outermost;...;innermost SAMPLES", as flame graph tools read it.
+// "thread;outermost;...;innermost SAMPLES", as flame graph tools read it; of waits ns instead of samples.
 std::string collapsed_text(const ProfileCounts& counts);
 // speedscope's file format: one "sampled" profile a thread, weights in ns.
 std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head);
@@ -27,7 +27,12 @@ std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head);
 std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head);
 // A page like that of jtrace report, with the flame graph of the samples.
 std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
-// For a terminal: time by innermost frame and by thread.
+// For a terminal: samples by innermost frame, by thread, and by process if there are several. Of waits: waits_table().
 std::string profile_table(const ProfileCounts& counts, std::size_t rows);
+// For a terminal: time by what is waited for and where, and by thread.
+std::string waits_table(const ProfileCounts& counts, std::size_t rows);
+// The first method outside the JDK, from the innermost frame on; otherwise the innermost method, otherwise the
+// innermost frame. "" if there is no frame.
+std::string place_of_wait(const ProfileCounts& counts, const ProfileCounts::Stack& stack);
 
 }  // namespace jtrace::sampling

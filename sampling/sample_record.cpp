@@ -58,4 +58,16 @@ bool read_sample(std::span<const std::byte> body, SampleRecord& sample) {
   return !reader.failed();
 }
 
+// The body is the sample_id of every record (sample_id_all): only the fields of sample_type that it may have.
+bool read_switch(std::uint16_t misc, std::span<const std::byte> body, SwitchRecord& record) {
+  ByteReader reader(body);
+  record.pid = reader.read<std::uint32_t>();
+  record.tid = reader.read<std::uint32_t>();
+  record.time = reader.read<std::uint64_t>();
+  record.event = reader.read<std::uint64_t>();
+  record.out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+  record.preempted = (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+  return !reader.failed();
+}
+
 }  // namespace jtrace::sampling

@@ -1,5 +1,5 @@
 // SampleRecord: one PERF_RECORD_SAMPLE as PerfEvents asks for it (linux/perf_event.h, "struct { ... } for sample").
-// Pure; points into the record.
+// SwitchRecord: one PERF_RECORD_SWITCH. Pure.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@ namespace jtrace::sampling {
 // AX to SP (0 to 7), IP (8), R8 to R15 (16 to 23): asm/perf_regs.h.
 inline constexpr std::uint64_t kSampledRegisters = 0xff01ff;
 
+// Points into the record.
 struct SampleRecord {
   std::uint64_t event = 0;  // PERF_EVENT_IOC_ID of the event, of an inherited one that of its first ancestor
   std::uint32_t pid = 0, tid = 0;
@@ -26,7 +27,18 @@ struct SampleRecord {
   bool stack_is_full = false;         // as much as was asked for
 };
 
+// A thread got a processor, or lost it.
+struct SwitchRecord {
+  std::uint64_t event = 0;
+  std::uint32_t pid = 0, tid = 0;
+  std::uint64_t time = 0;  // CLOCK_MONOTONIC, ns
+  bool out = false;
+  bool preempted = false;  // out, but it could have gone on
+};
+
 // False for a record that does not have the fields that were asked for.
 bool read_sample(std::span<const std::byte> body, SampleRecord& sample);
+// `misc`: of the record's header.
+bool read_switch(std::uint16_t misc, std::span<const std::byte> body, SwitchRecord& record);
 
 }  // namespace jtrace::sampling

@@ -1,28 +1,30 @@
 #include "sampling/sampler.h"
 
 #include <optional>
+#include <set>
 
 #include "base/clock.h"
 #include "base/wait_readable.h"
-#include "coreinspect/tools/copied_stack.h"
-#include "sampling/kernel_names.h"
-#include "sampling/sampled_threads.h"
+#include "sampling/sampled_jvm.h"
+#include "sampling/wait_tracker.h"
 
 namespace jtrace::sampling {
 namespace {
 
 // ns between two reads of the rings. What was read of the target is used for all samples of a round; code that has just
-// run is not freed so soon. A ring is at most a quarter full after a round.
-constexpr std::uint64_t kLongestRound = 100'000'000;
+// run is not freed so soon. A ring is at most a quarter full after a round. Switches may come at any rate.
+constexpr std::uint64_t kLongestRound = 100'000'000, kSwitchRound = 20'000'000;
 constexpr std::size_t kRecordBytes = 1024;  // of a sample, beside its stack
+// A record that was stamped longer ago than this is in its ring.
+constexpr std::uint64_t kWritten = 1'000'000;
 
 std::uint64_t round_of(const EventOptions& options, std::size_t ring_bytes) {
   const double filled = static_cast<double>(ring_bytes) / (options.hz * (options.stack_bytes + kRecordBytes));
-  return std::min(kLongestRound, static_cast<std::uint64_t>(filled / 4 * 1e9));
+  return std::min(options.switches ? kSwitchRound : kLongestRound, static_cast<std::uint64_t>(filled / 4 * 1e9));
 }
 
-using coreinspect::Frame;
 using coreinspect::FrameKind;
+using coreinspect::ThreadReport;
 using coreinspect::Walk;
 
 // Why a stack is incomplete. A small number of texts, because they are counted.
@@ -35,17 +37,17 @@ std::string cause_of(const Walk& walk, const SampleRecord& sample) {
   return !walk.frames.empty() && walk.frames.back().kind == FrameKind::kNative ? "in native code" : "in generated code";
 }
 
+constexpr const char* kNoStack = "the stack at the beginning of the wait is not known";
+
 }  // namespace
 
 class Sampler::Impl {
  public:
-  Impl(coreinspect::Inspection& inspection, const SamplerOptions& options, std::unique_ptr<PerfEvents> events,
-       std::unique_ptr<coreinspect::CopiedStackWalker> walker)
-      : process_(*inspection.target().process()),
-        options_(options),
-        events_(std::move(events)),
-        walker_(std::move(walker)),
-        threads_(inspection) {}
+  Impl(const SamplerOptions& options, std::unique_ptr<PerfEvents> events,
+       std::map<pid_t, std::unique_ptr<SampledJvm>> jvms)
+      : options_(options), events_(std::move(events)), jvms_(std::move(jvms)) {
+    summary_.jvms = jvms_.size();
+  }
 
   Result<SamplerSummary> run(int stop, const TakeStack& take) {
     if (events_->with_kernel()) kernel_.emplace(KernelNames::of_this_machine());
@@ -54,14 +56,22 @@ class Sampler::Impl {
         options_.duration.count() == 0 ? UINT64_MAX : begin + static_cast<std::uint64_t>(options_.duration.count());
     const std::uint64_t round_time = round_of(options_.events, events_->ring_bytes());
     JTRACE_RETURN_IF_ERROR(events_->start());
+    if (options_.events.switches) begin_waits();
+    if (options_.started) options_.started();
     while (!summary_.target_ended && monotonic_ns() < end) {
       if (wait_readable(stop, std::min(end, monotonic_ns() + round_time))) break;
-      summary_.target_ended = process_.has_exited();
-      JTRACE_RETURN_IF_ERROR(round(take));
+      const std::set<pid_t> ended = find_ended();
+      JTRACE_RETURN_IF_ERROR(round(take, monotonic_ns() - kWritten));
+      forget(ended);
+      if (options_.each_round) JTRACE_RETURN_IF_ERROR(options_.each_round());
+      look_for_newcomers();
     }
     events_->stop();
-    JTRACE_RETURN_IF_ERROR(round(take));
-    summary_.elapsed = std::chrono::nanoseconds(monotonic_ns() - begin);
+    const std::uint64_t stopped = monotonic_ns();
+    JTRACE_RETURN_IF_ERROR(round(take, stopped));
+    if (waits_) JTRACE_RETURN_IF_ERROR(end_waits(stopped, take));
+    summary_.elapsed = std::chrono::nanoseconds(stopped - begin);
+    for (const auto& [pid, jvm] : jvms_) summary_.unnamed += jvm->unnamed();
     summary_.lost = events_->lost();
     summary_.throttled = events_->throttled();
     return std::move(summary_);
@@ -69,53 +79,139 @@ class Sampler::Impl {
   const PerfEvents& events() const { return *events_; }
 
  private:
-  Result<> round(const TakeStack& take) {
+  // A thread that was there when the recording began, and its stack if it slept.
+  struct Sleeper {
+    std::uint64_t looked = 0;  // ns; if it was back before, the look may have seen something else
+    std::optional<ThreadReport> report;
+  };
+
+  void begin_waits() {
+    waits_.emplace(static_cast<std::uint64_t>(options_.least.count()));
+    const std::uint64_t begin = monotonic_ns();
+    for (const auto& [pid, jvm] : jvms_) look_at_sleepers(*jvm, begin);
+  }
+  void look_at_sleepers(SampledJvm& jvm, std::uint64_t begin) {
+    const auto tids = jvm.process().threads();
+    for (const pid_t tid : tids ? *tids : std::vector<pid_t>()) {
+      auto report = jvm.asleep(tid);
+      if (!report) continue;
+      const auto number = static_cast<std::uint32_t>(tid);
+      sleepers_[number] = {.looked = monotonic_ns(), .report = std::move(report)};
+      waits_->existed(static_cast<std::uint32_t>(jvm.process().pid()), number, begin);
+    }
+  }
+
+  std::set<pid_t> find_ended() const {
+    std::set<pid_t> ended;
+    for (const auto& [pid, jvm] : jvms_)
+      if (jvm->process().has_exited()) ended.insert(pid);
+    return ended;
+  }
+  void forget(const std::set<pid_t>& ended) {
+    for (const pid_t pid : ended) {
+      summary_.unnamed += jvms_[pid]->unnamed();
+      events_->remove(pid);
+      jvms_.erase(pid);
+    }
+    summary_.target_ended = jvms_.empty() && !options_.newcomers;
+  }
+  // One that cannot be sampled is not asked for again: that is up to `newcomers`.
+  void look_for_newcomers() {
+    if (!options_.newcomers || monotonic_ns() - looked_for_newcomers_ < kNanosPerSecond) return;
+    for (std::shared_ptr<coreinspect::Inspection>& inspection : options_.newcomers()) {
+      auto jvm = SampledJvm::open(std::move(inspection));
+      if (!jvm || !events_->add((*jvm)->process())) continue;
+      if (waits_) look_at_sleepers(**jvm, monotonic_ns());
+      jvms_[(*jvm)->process().pid()] = std::move(*jvm);
+      ++summary_.jvms;
+    }
+    looked_for_newcomers_ = monotonic_ns();
+  }
+
+  // `until`: waits that ended later are left for the next round, because what belongs to them may not be there yet.
+  Result<> round(const TakeStack& take, std::uint64_t until) {
     const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    fresh_.clear();
     Result<> result;
-    bool fresh = false;
-    events_->drain([&](const SampleRecord& sample) {
-      if (!fresh) walker_->refresh();
-      fresh = true;
-      if (result) result = take_sample(sample, take);
-    });
+    TakeRecords records;
+    records.tick = [&](const SampleRecord& sample) {
+      if (result) result = take_tick(sample, take);
+    };
+    if (waits_) {
+      records.leaves = [&](const SampleRecord& sample) { waits_->add(sample); };
+      records.switched = [&](const SwitchRecord& record) { waits_->add(record); };
+      records.ended = [&](std::uint32_t tid, std::uint64_t time) { waits_->ended(tid, time); };
+    }
+    events_->drain(records);
+    if (waits_)
+      waits_->advance(until, [&](const Wait& wait) {
+        if (result) result = take_wait(wait, take);
+      });
     summary_.decoding += std::chrono::nanoseconds(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
     return result;
   }
 
-  Result<> take_sample(const SampleRecord& sample, const TakeStack& take) {
-    const target::Address sp = sample.has_registers ? sample.registers.sp() : 0;
-    coreinspect::ThreadReport report = threads_.of(static_cast<pid_t>(sample.tid), sp);
-    ++summary_.samples;
-    add_kernel_frames(sample, report.walk);
-    if (!sample.has_registers) {
-      report.walk.stopped = "it has no registers in user space any more";
-    } else {
-      Walk user = walker_->walk_next(sample.registers, sp, sample.stack);
-      for (Frame& frame : user.frames) report.walk.frames.push_back(std::move(frame));
-      report.walk.stopped = std::move(user.stopped);
-      report.walk.beyond = user.beyond;
-      report.walk.native_bottom = user.native_bottom;
+  // Null if it has ended.
+  SampledJvm* jvm_of(std::uint32_t pid) {
+    const auto found = jvms_.find(static_cast<pid_t>(pid));
+    if (found == jvms_.end()) return nullptr;
+    if (fresh_.insert(found->first).second) found->second->refresh();
+    return found->second.get();
+  }
+
+  Result<> take_tick(const SampleRecord& sample, const TakeStack& take) {
+    SampledJvm* jvm = jvm_of(sample.pid);
+    if (!jvm) return {};
+    const ThreadReport report = jvm->report_of(sample, kernel());
+    count(report.walk, sample);
+    return take({.thread = report, .process = jvm->process(), .time = sample.time, .weight = sample.period});
+  }
+
+  Result<> take_wait(const Wait& wait, const TakeStack& take) {
+    SampledJvm* jvm = jvm_of(wait.pid);
+    if (!jvm) return {};
+    const ThreadReport report = report_of(wait, *jvm);
+    if (wait.at) count(report.walk, *wait.at);
+    else ++summary_.samples;
+    const WaitKind kind = wait.preempted ? WaitKind::kRunQueue : wait_kind_of(report.walk);
+    return take(
+        {.thread = report, .process = jvm->process(), .time = wait.begin, .weight = wait.length(), .wait = kind});
+  }
+  ThreadReport report_of(const Wait& wait, SampledJvm& jvm) {
+    if (wait.at) return jvm.report_of(*wait.at, kernel());
+    if (wait.from_before) {
+      const auto sleeper = sleepers_.find(wait.tid);
+      if (sleeper != sleepers_.end() && sleeper->second.report && sleeper->second.looked < wait.end)
+        return *sleeper->second.report;
     }
-    if (report.walk.incomplete()) ++summary_.cut[cause_of(report.walk, sample)];
-    return take(report, sample.time, sample.period);
+    ++summary_.without_stack;
+    return jvm.without_stack(static_cast<pid_t>(wait.tid), kNoStack);
+  }
+  Result<> end_waits(std::uint64_t end, const TakeStack& take) {
+    Result<> result;
+    waits_->finish(end, [&](const Wait& wait) {
+      if (result) result = take_wait(wait, take);
+    });
+    summary_.brief = waits_->brief();
+    summary_.brief_time = std::chrono::nanoseconds(waits_->brief_ns());
+    summary_.broken = waits_->broken();
+    return result;
   }
 
-  void add_kernel_frames(const SampleRecord& sample, Walk& walk) const {
-    if (!kernel_ || sample.kernel.empty()) return;
-    const auto add = [&](std::uint64_t pc, const std::string& name) {
-      walk.frames.push_back({.kind = FrameKind::kNative, .pc = pc, .name = name, .module = kKernelModule});
-    };
-    if (!kernel_->known()) return add(sample.kernel[0], kKernelModule);
-    for (std::size_t i = 0; i < sample.kernel.size(); ++i)
-      add(sample.kernel[i], kernel_->name_at(sample.kernel[i] - (i == 0 ? 0 : 1)) + "_[k]");
+  void count(const Walk& walk, const SampleRecord& sample) {
+    ++summary_.samples;
+    if (walk.incomplete()) ++summary_.cut[cause_of(walk, sample)];
   }
+  const KernelNames* kernel() const { return kernel_ ? &*kernel_ : nullptr; }
 
-  const target::Process& process_;
   const SamplerOptions options_;
   std::unique_ptr<PerfEvents> events_;
-  std::unique_ptr<coreinspect::CopiedStackWalker> walker_;
-  SampledThreads threads_;
+  std::map<pid_t, std::unique_ptr<SampledJvm>> jvms_;
+  std::set<pid_t> fresh_;  // whose memory was looked at in this round
   std::optional<KernelNames> kernel_;
+  std::optional<WaitTracker> waits_;
+  std::map<std::uint32_t, Sleeper> sleepers_;  // by tid
+  std::uint64_t looked_for_newcomers_ = 0;
   SamplerSummary summary_;
 };
 
@@ -124,14 +220,17 @@ Sampler::~Sampler() = default;
 const PerfEvents& Sampler::events() const { return impl_->events(); }
 Result<SamplerSummary> Sampler::run(int stop, const TakeStack& take) { return impl_->run(stop, take); }
 
-Result<std::unique_ptr<Sampler>> Sampler::open(coreinspect::Inspection& inspection, const SamplerOptions& options) {
-  JTRACE_RETURN_IF_ERROR(inspection.healthy());
-  const target::Process* process = inspection.target().process();
-  if (!process) return fail(ErrorCategory::kUsage, "a core does not run: it cannot be profiled", "jtrace stack CORE");
-  JTRACE_ASSIGN_OR_RETURN(auto walker, coreinspect::CopiedStackWalker::open(inspection));
-  JTRACE_ASSIGN_OR_RETURN(auto events, PerfEvents::open(*process, options.events));
-  return std::unique_ptr<Sampler>(
-      new Sampler(std::make_unique<Impl>(inspection, options, std::move(events), std::move(walker))));
+Result<std::unique_ptr<Sampler>> Sampler::open(const std::vector<std::shared_ptr<coreinspect::Inspection>>& inspections,
+                                               const SamplerOptions& options) {
+  std::map<pid_t, std::unique_ptr<SampledJvm>> jvms;
+  std::vector<const target::Process*> processes;
+  for (const std::shared_ptr<coreinspect::Inspection>& inspection : inspections) {
+    JTRACE_ASSIGN_OR_RETURN(auto jvm, SampledJvm::open(inspection));
+    processes.push_back(&jvm->process());
+    jvms[jvm->process().pid()] = std::move(jvm);
+  }
+  JTRACE_ASSIGN_OR_RETURN(auto events, PerfEvents::open(processes, options.events));
+  return std::unique_ptr<Sampler>(new Sampler(std::make_unique<Impl>(options, std::move(events), std::move(jvms))));
 }
 
 }  // namespace jtrace::sampling

@@ -1,7 +1,8 @@
-// Sampler: samples of a live JVM's CPU time with complete stacks: kernel, native, VM and Java frames.
+// Sampler: samples of live JVMs with complete stacks (kernel, native, VM and Java frames): of the CPU time of their
+// threads, of their waits, or of both.
 //
 // The kernel copies registers and stacks (PerfEvents). They are unwound here at most a round (0.1 s) later
-// (coreinspect/tools/copied_stack.h). The JVM is not stopped and nothing is loaded into it. Borrows the inspection. One
+// (coreinspect/tools/copied_stack.h). No JVM is stopped and nothing is loaded into one. Shares the inspections. One
 // thread.
 #pragma once
 
@@ -10,33 +11,51 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "coreinspect/tools/thread_snapshot.h"
 #include "sampling/perf_events.h"
+#include "sampling/wait_kind.h"
 
 namespace jtrace::sampling {
 
-inline constexpr const char* kKernelModule = "[kernel]";  // of frames in the kernel, which are native ones
-
 struct SamplerOptions {
-  EventOptions events;
-  std::chrono::nanoseconds duration{0};  // 0: until `stop` becomes readable
+  EventOptions events;                        // ticks: CPU time; switches: waits
+  std::chrono::nanoseconds duration{0};       // 0: until `stop` becomes readable
+  std::chrono::nanoseconds least{1'000'000};  // shorter waits are only counted
+  std::function<void()> started;              // called when the recording has begun; may be empty
+  std::function<Result<>()> each_round;       // called after each round; may be empty
+  // Asked every second for further JVMs; may be empty. Those that cannot be sampled are left out.
+  std::function<std::vector<std::shared_ptr<coreinspect::Inspection>>()> newcomers;
 };
 
-// A thread with its stack, `weight` ns of CPU time. `time`: CLOCK_MONOTONIC, ns.
-using TakeStack = std::function<Result<>(const coreinspect::ThreadReport&, std::uint64_t time, std::uint64_t weight)>;
+// A thread with its stack.
+struct TakenSample {
+  const coreinspect::ThreadReport& thread;
+  const target::Process& process;
+  std::uint64_t time = 0;           // CLOCK_MONOTONIC, ns; of a wait its begin
+  std::uint64_t weight = 0;         // ns of CPU time, or of the wait
+  WaitKind wait = WaitKind::kNone;  // kNone: it ran
+};
+using TakeStack = std::function<Result<>(const TakenSample&)>;
 
 struct SamplerSummary {
   std::uint64_t samples = 0, lost = 0, throttled = 0;
   std::map<std::string, std::uint64_t> cut;  // stacks that are not whole, by cause
   std::chrono::nanoseconds elapsed{}, decoding{};
-  bool target_ended = false;
+  // Of waits: those shorter than `least`; those of which a record was lost; those without a stack.
+  std::uint64_t brief = 0, broken = 0, without_stack = 0;
+  std::chrono::nanoseconds brief_time{};
+  std::uint64_t unnamed = 0;  // of virtual threads that could not be told apart
+  std::size_t jvms = 0;       // that were sampled
+  bool target_ended = false;  // all of them
 };
 
 class Sampler {
  public:
   // Errors: those of PerfEvents::open; the code cache cannot be read.
-  static Result<std::unique_ptr<Sampler>> open(coreinspect::Inspection& inspection, const SamplerOptions& options);
+  static Result<std::unique_ptr<Sampler>> open(const std::vector<std::shared_ptr<coreinspect::Inspection>>& inspections,
+                                               const SamplerOptions& options);
   ~Sampler();
 
   const PerfEvents& events() const;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,8 @@ class PerfRing {
   bool mapped() const { return base_ != MAP_FAILED; }
   std::size_t size() const { return size_; }
 
-  // Calls `function(type, body)` for each record in the ring; `body` is valid until the function returns.
+  // Calls `function(type, body)`, or `function(header, body)`, for each record in the ring; `body` is valid until the
+  // function returns.
   template <class Function>
   void consume(Function&& function) {
     auto* control = static_cast<perf_event_mmap_page*>(base_);
@@ -45,7 +47,10 @@ class PerfRing {
       if (header.size < sizeof header || header.size > end - at) break;
       record_.resize(header.size);
       copy(at, record_.data(), header.size);
-      function(header.type, std::span<const std::byte>(record_).subspan(sizeof header));
+      const auto body = std::span<const std::byte>(record_).subspan(sizeof header);
+      if constexpr (std::is_invocable_v<Function&, const perf_event_header&, std::span<const std::byte>>)
+        function(header, body);
+      else function(header.type, body);
       at += header.size;
     }
     std::atomic_ref<__u64>(control->data_tail).store(at, std::memory_order_release);

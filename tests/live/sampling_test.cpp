@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "tests/testlib/background_command.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/scratch_dir.h"
@@ -62,6 +63,15 @@ class Sampling : public ::testing::TestWithParam<Jdk> {
   std::unique_ptr<JvmProcess> jvm_;
 };
 JTRACE_ON_EACH_JDK(Sampling);
+
+// What does not depend on the JDK: with one of them.
+class SamplingOfOne : public Sampling {};
+std::vector<Jdk> one_jdk() {
+  const auto jdk = any_jdk(17);
+  return jdk ? std::vector<Jdk>{*jdk} : std::vector<Jdk>();
+}
+INSTANTIATE_TEST_SUITE_P(Jdk, SamplingOfOne, ::testing::ValuesIn(one_jdk()), NameOf());
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SamplingOfOne);
 
 std::string part_of(const std::string& stack) {
   const std::size_t at = stack.find(";Parts.part");
@@ -167,6 +177,14 @@ TEST_P(Sampling, RefusesWhatCannotBe) {
   refused({"--stack-size", "1001"}, 2, "--stack-size");
   refused({"--stack-size", "65536"}, 2, "--stack-size");
   refused({"--cpu", "--wall"}, 2, "exclude each other");
+  refused({"--off-cpu", "--wall"}, 2, "exclude each other");
+  refused({"--off-cpu", "--ptrace"}, 2, "--off-cpu needs perf events");
+  refused({"--min", "1ms"}, 2, "--min is for waits");
+  refused({"--off-cpu", "--min", "soon"}, 2, "is not a time");
+  refused({"--off-cpu", "-o", "/tmp/profile.xml"}, 2, "has no waits");
+  refused({"--rotate", "100ms", "-o", "/tmp/profile.html"}, 2, "--rotate takes at least a second");
+  refused({"--rotate", "1m"}, 2, "--rotate makes files");
+  refused({"--keep", "1h", "-o", "/tmp/profile.html"}, 2, "--keep is for the files of --rotate");
 }
 
 TEST_P(Sampling, SaysWhichStacksAreDeeperThanTheCopy) {
@@ -197,6 +215,47 @@ TEST_P(Sampling, SaysSoWhenNothingRan) {
   EXPECT_THAT(done.err, HasSubstr("it used no CPU time: jtrace stack shows where its threads are"));
 }
 
+// One that starts while all are sampled.
+TEST(SamplingOfAll, FindsAJvmThatStartsMeanwhile) {
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto first = must(JvmProcess::start(*jdk, "Parts"));
+  const ScratchDir folder;
+  const auto jtrace = must(BackgroundCommand::start(
+      {jtrace_binary(), "-v", "profile", "all", "--hz", "199", "-o", folder.file("all.collapsed")}));
+  ASSERT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
+  const auto second = must(JvmProcess::start(*jdk, "Parts"));
+  must(second->ask("start 1"));
+  EXPECT_TRUE(jtrace->wait_err_line("jtrace: found Parts (" + second->pid_text() + ")", std::chrono::seconds(60)));
+  must(second->ask("report"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // some samples at 199 a second
+  jtrace->signal(SIGINT);
+  EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
+  EXPECT_THAT(read_file(folder.file("all.collapsed")).value_or(""), HasSubstr("Parts (" + second->pid_text() + ");"));
+}
+
+// Each file is whole, and only those of the last time are kept.
+TEST(SamplingInFiles, RotatesThemAndKeepsTheLast) {
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto jvm = must(JvmProcess::start(*jdk, "Parts"));
+  must(jvm->ask("start 1"));
+  const ScratchDir folder;
+  const CommandOutput done = must(run_jtrace({"profile", jvm->pid_text(), "--hz", "199", "--duration", "5", "--rotate",
+                                              "1s", "--keep", "1s", "-o", folder.file("a.collapsed")}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    ++files;
+    EXPECT_THAT(entry.path().filename().string(), ::testing::MatchesRegex("a\\.[0-9]+-[0-9]+\\.collapsed"));
+    EXPECT_THAT(read_file(entry.path().string()).value_or(""), HasSubstr(";Parts.loop;"));
+  }
+  EXPECT_GE(files, 2u);
+  EXPECT_LE(files, 4u) << "at least five were written";
+}
+
 TEST_P(Sampling, EndsWithTheTarget) {
   start();
   ASSERT_TRUE(jvm_);
@@ -208,6 +267,86 @@ TEST_P(Sampling, EndsWithTheTarget) {
   ender.join();
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.err, HasSubstr("the target ended"));
+}
+
+TEST_P(Sampling, OfVirtualThreadsHasTheirNames) {
+  if (GetParam().version < 21) return;
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+  jvm_ = must(JvmProcess::start(GetParam(), "MetersWaits",
+                                {.flags = {"-Xmx128m", "-Djdk.virtualThreadScheduler.parallelism=3"}}));
+  must(jvm_->ask("virtual"));
+  const ScratchDir folder;
+  const CommandOutput done = profile({"--hz", "199", "--duration", "1", "-o", folder.file("a.collapsed")});
+  must(jvm_->ask("still"));
+  ASSERT_TRUE(done.status == 0 || done.status == 9) << done.err;  // 9: a busy machine, some were lost
+  std::map<std::string, std::size_t> roots;
+  std::size_t all = 0;
+  for (const auto& [stack, count] : read_stacks(folder.file("a.collapsed"))) {
+    if (stack.find(";MetersWaits.spinUntilStill") == stack.npos) continue;
+    roots[stack.substr(0, stack.find(';'))] += count;
+    all += count;
+    EXPECT_THAT(stack, Not(HasSubstr("ForkJoinWorkerThread"))) << "the carrier's own frames";
+  }
+  ASSERT_GT(all, 20u) << done.err;
+  for (const char* name : {"virtual-one", "virtual-two", "[virtual threads without a name]"})
+    EXPECT_GT(roots[name], 0u) << name << "\n" << done.err;
+  std::size_t named = 0;
+  for (const auto& [root, count] : roots)
+    if (root.starts_with("virtual-") || root == "[virtual threads without a name]") named += count;
+  EXPECT_GE(named + all / 50 + 1, all) << done.err;
+}
+
+// What the tool of a JDK reads of it.
+TEST_P(SamplingOfOne, WritesARecordingThatJfrReads) {
+  start();
+  ASSERT_TRUE(jvm_);
+  const auto tools = any_jdk(17);
+  if (!tools || tools->root) JTRACE_SKIP("live", "no jfr of JDK 17 or later on this machine");
+  const ScratchDir folder;
+  const std::string path = folder.file("a.jfr");
+  const CommandOutput done = profile({"--duration", "1", "--hz", "199", "-o", path});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const std::string jfr = tools->host_path("bin/jfr");
+  const CommandOutput samples = must(run_command({jfr, "print", "--events", "jdk.ExecutionSample", path}));
+  EXPECT_EQ(samples.status, 0) << samples.err;
+  EXPECT_THAT(samples.out, HasSubstr("Parts.part"));
+  EXPECT_THAT(samples.out, HasSubstr("STATE_RUNNABLE"));
+  std::size_t printed = 0;
+  for (std::size_t at = 0; (at = samples.out.find("jdk.ExecutionSample {", at)) != samples.out.npos; ++at) ++printed;
+  EXPECT_EQ(std::to_string(printed), done.err.substr(done.err.find(' ') + 1, std::to_string(printed).size()))
+      << done.err;
+}
+
+// The pprof of Debian's golang, which is not needed for anything else.
+TEST_P(SamplingOfOne, WritesAProfileThatPprofReads) {
+  start();
+  ASSERT_TRUE(jvm_);
+  std::string pprof;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib", none)) {
+    const std::string tool = entry.path().string() + "/pkg/tool/linux_amd64/pprof";
+    if (entry.path().filename().string().starts_with("go-") && ::access(tool.c_str(), X_OK) == 0) pprof = tool;
+  }
+  if (pprof.empty()) JTRACE_SKIP("pprof", "no package golang-go with its pprof");
+  const ScratchDir folder;
+  const CommandOutput done = profile({"--duration", "1", "--hz", "199", "-o", folder.file("a.pb.gz")});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const CommandOutput top = must(run_command({pprof, "-top", folder.file("a.pb.gz")}));
+  EXPECT_EQ(top.status, 0) << top.err;
+  EXPECT_THAT(top.out, HasSubstr("Parts.loop"));
+  EXPECT_THAT(top.out, HasSubstr("Type: cpu"));
+}
+
+TEST_P(SamplingOfOne, OfSeveralJvmsHasEachAsTheOutermostFrame) {
+  start();
+  ASSERT_TRUE(jvm_);
+  const auto other = must(JvmProcess::start(GetParam(), "Parts"));
+  must(other->ask("start 1"));
+  const CommandOutput done = profile({other->pid_text(), "--hz", "199", "--duration", "1", "--format", "collapsed"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  for (const JvmProcess* jvm : {jvm_.get(), other.get()})
+    EXPECT_THAT(done.out, HasSubstr("Parts (" + jvm->pid_text() + ");"));
+  EXPECT_THAT(done.err, HasSubstr("2 JVMs"));
 }
 
 }  // namespace

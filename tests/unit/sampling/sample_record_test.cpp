@@ -2,6 +2,7 @@
 #include "sampling/sample_record.h"
 
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
 
 #include <cstring>
 
@@ -56,6 +57,20 @@ TEST(SampleRecord, OfAThreadThatIsEndingHasNoRegisters) {
   ASSERT_TRUE(read_sample(bytes, sample));
   EXPECT_FALSE(sample.has_registers);
   EXPECT_TRUE(sample.stack.empty());
+}
+
+TEST(SwitchRecord, SaysWhoAndWhether) {
+  const auto bytes = bytes_of({(12ull << 32) | 11, 1000, 7});
+  SwitchRecord record;
+  ASSERT_TRUE(read_switch(PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, bytes, record));
+  EXPECT_EQ(record.pid, 11u);
+  EXPECT_EQ(record.tid, 12u);
+  EXPECT_EQ(record.time, 1000u);
+  EXPECT_EQ(record.event, 7u);
+  EXPECT_TRUE(record.out && record.preempted);
+  ASSERT_TRUE(read_switch(0, bytes, record));
+  EXPECT_FALSE(record.out || record.preempted);
+  EXPECT_FALSE(read_switch(0, std::span(bytes).first(20), record));
 }
 
 TEST(SampleRecord, ThatIsCutIsRefusedAtEachPlace) {

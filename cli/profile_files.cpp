@@ -1,0 +1,58 @@
+#include "cli/profile_files.h"
+
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/rotated_names.h"
+
+namespace jtrace::cli {
+
+std::string ProfileFiles::ending() const {
+  for (const char* ending : {".speedscope.json", ".pb.gz"})
+    if (plan_.output.ends_with(ending)) return ending;
+  return std::filesystem::path(plan_.output).extension().string();
+}
+
+Result<std::unique_ptr<ProfileFiles>> ProfileFiles::open(coreinspect::Inspection& inspection, ProfilePlan plan,
+                                                         Rotation rotation, sampling::ProfileHead head) {
+  std::unique_ptr<ProfileFiles> files(new ProfileFiles(inspection, std::move(plan), rotation, std::move(head)));
+  JTRACE_RETURN_IF_ERROR(files->begin());
+  return files;
+}
+
+Result<> ProfileFiles::begin() {
+  began_ = monotonic_ns();
+  head_.start = realtime_ns();
+  ProfilePlan plan = plan_;
+  if (rotation_.every != 0) plan.output = rotated_name(plan_.output, ending(), head_.start);
+  JTRACE_ASSIGN_OR_RETURN(output_, open_profile_output(inspection_, plan));
+  return {};
+}
+
+Result<> ProfileFiles::end(std::uint64_t lost) {
+  head_.elapsed = monotonic_ns() - began_;
+  head_.lost = lost - lost_before_;
+  lost_before_ = lost;
+  return output_->finish(head_);
+}
+
+bool ProfileFiles::is_due() const { return rotation_.every != 0 && monotonic_ns() - began_ >= rotation_.every; }
+
+Result<> ProfileFiles::rotate(std::uint64_t lost) {
+  JTRACE_RETURN_IF_ERROR(end(lost));
+  if (rotation_.keep != 0) {
+    // A file has the time of its beginning: it is too old when its end is.
+    const std::uint64_t age = rotation_.keep + rotation_.every, now = realtime_ns();
+    for (const std::string& old : rotated_before(plan_.output, ending(), now > age ? now - age : 0)) {
+      std::error_code failed;
+      if (!std::filesystem::remove(old, failed) && failed)
+        log_warning("cannot remove " + old + ": " + failed.message());
+    }
+  }
+  return begin();
+}
+
+Result<> ProfileFiles::finish(std::uint64_t lost) { return end(lost); }
+
+}  // namespace jtrace::cli

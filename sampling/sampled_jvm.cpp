@@ -1,0 +1,153 @@
+#include "sampling/sampled_jvm.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/strings.h"
+#include "sampling/mounted_thread.h"
+#include "target/isa_x86_64.h"
+
+namespace jtrace::sampling {
+namespace {
+
+using coreinspect::Frame;
+using coreinspect::FrameKind;
+using coreinspect::Walk;
+
+constexpr std::size_t kMostOfAStack = 256u << 10;  // of a thread that sleeps, bytes
+constexpr std::size_t kMostVirtualNames = 2000;    // each is a root of stacks
+
+void add_kernel_frames(const SampleRecord& sample, const KernelNames* kernel, Walk& walk) {
+  if (!kernel || sample.kernel.empty()) return;
+  const auto add = [&](std::uint64_t pc, const std::string& name) {
+    walk.frames.push_back({.kind = FrameKind::kNative, .pc = pc, .name = name, .module = kKernelModule});
+  };
+  if (!kernel->known()) return add(sample.kernel[0], kKernelModule);
+  for (std::size_t i = 0; i < sample.kernel.size(); ++i)
+    add(sample.kernel[i], kernel->name_at(sample.kernel[i] - (i == 0 ? 0 : 1)) + "_[k]");
+}
+
+// Where a thread is in a system call: "202 0x1 ... SP PC" (proc_pid_syscall); nothing if it runs.
+struct InCall {
+  std::string text;
+  target::Address sp = 0, pc = 0;
+};
+std::optional<target::Address> parse_address(std::string_view text) {
+  target::Address value = 0;
+  if (!text.starts_with("0x")) return std::nullopt;
+  const auto parsed = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<InCall> system_call(const target::Process& process, pid_t tid) {
+  const auto text = process.read_proc("task/" + std::to_string(tid) + "/syscall");
+  if (!text) return std::nullopt;
+  const auto words = split(std::string_view(*text).substr(0, text->find('\n')), ' ');
+  if (words.size() < 3) return std::nullopt;
+  const auto sp = parse_address(words[words.size() - 2]), pc = parse_address(words[words.size() - 1]);
+  if (!sp || !pc || *sp == 0) return std::nullopt;
+  return InCall{*text, *sp, *pc};
+}
+
+// The function of the kernel in which it sleeps (proc_pid_wchan).
+void add_kernel_function(const target::Process& process, pid_t tid, Walk& walk) {
+  const auto name = process.read_proc("task/" + std::to_string(tid) + "/wchan");
+  if (!name || name->empty() || *name == "0") return;
+  walk.frames.insert(walk.frames.begin(),
+                     Frame{.kind = FrameKind::kNative, .name = *name + "_[k]", .module = kKernelModule});
+}
+
+// Grows whenever the thread gives its processor up.
+std::string switches_of(const target::Process& process, pid_t tid) {
+  const auto text = process.read_proc("task/" + std::to_string(tid) + "/status");
+  const std::size_t at = text ? text->find("voluntary_ctxt_switches") : std::string::npos;
+  return at == std::string::npos ? "" : text->substr(at);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SampledJvm>> SampledJvm::open(std::shared_ptr<coreinspect::Inspection> inspection) {
+  JTRACE_RETURN_IF_ERROR(inspection->healthy());
+  if (!inspection->target().process())
+    return fail(ErrorCategory::kUsage, "a core does not run: it cannot be profiled", "jtrace stack CORE");
+  JTRACE_ASSIGN_OR_RETURN(const coreinspect::CodeCache* code, inspection->code());
+  JTRACE_ASSIGN_OR_RETURN(auto walker, coreinspect::CopiedStackWalker::open(*inspection));
+  return std::unique_ptr<SampledJvm>(new SampledJvm(std::move(inspection), std::move(walker), *code));
+}
+
+coreinspect::ThreadReport SampledJvm::report_of(const SampleRecord& sample, const KernelNames* kernel) {
+  const target::Address sp = sample.has_registers ? sample.registers.sp() : 0;
+  coreinspect::ThreadReport report = threads_.of(static_cast<pid_t>(sample.tid), sp);
+  report.tid = static_cast<pid_t>(sample.tid);
+  add_kernel_frames(sample, kernel, report.walk);
+  if (!sample.has_registers) {
+    report.walk.stopped = "it has no registers in user space any more";
+    return report;
+  }
+  Walk user = walker_->walk_next(sample.registers, sp, sample.stack);
+  for (Frame& frame : user.frames) report.walk.frames.push_back(std::move(frame));
+  report.walk.stopped = std::move(user.stopped);
+  report.walk.beyond = user.beyond;
+  report.walk.native_bottom = user.native_bottom;
+  name_virtual_thread(sample, report);
+  return report;
+}
+
+void SampledJvm::name_virtual_thread(const SampleRecord& sample, coreinspect::ThreadReport& report) {
+  Walk& walk = report.walk;
+  const auto own = report.java.address == 0 ? std::nullopt : virtual_frames(walk);
+  if (!own) return;
+  const auto thread = mounted_thread(inspection_.objects(), walk, sample.registers.sp(), sample.stack);
+  walk.frames.resize(*own);
+  report.java.id = thread ? thread->id : 0;
+  if (!thread) ++unnamed_;
+  std::string name = !thread                ? "[virtual thread that is not known]"
+                     : thread->name.empty() ? "[virtual threads without a name]"
+                                            : thread->name;
+  if (thread && !virtual_names_.contains(name)) {
+    if (virtual_names_.size() < kMostVirtualNames) virtual_names_.insert(name);
+    else name = "[other virtual threads]";
+  }
+  report.java.name = std::move(name);
+}
+
+coreinspect::ThreadReport SampledJvm::without_stack(pid_t tid, std::string why) {
+  coreinspect::ThreadReport report = threads_.of(tid, 0);
+  report.tid = tid;
+  report.walk.stopped = std::move(why);
+  return report;
+}
+
+std::optional<coreinspect::ThreadReport> SampledJvm::asleep(pid_t tid) {
+  const std::string before = switches_of(process(), tid);
+  const auto call = system_call(process(), tid);
+  if (!call) return std::nullopt;
+  refresh();
+  coreinspect::ThreadReport report = threads_.of(tid, call->sp);
+  report.tid = tid;
+  if (report.java.address != 0) report.java = read_java_thread(inspection_.objects(), report.java.address);
+  report.walk = stack_in_memory(report.java, call->sp, call->pc);
+  add_kernel_function(process(), tid, report.walk);
+  const auto after = system_call(process(), tid);
+  if (before.empty() || !after || after->text != call->text || switches_of(process(), tid) != before)
+    return std::nullopt;
+  return report;
+}
+
+// Of its registers only sp and pc are known. That is enough where each frame has saved what its caller needs; otherwise
+// the VM's own mark leads to the Java frames.
+Walk SampledJvm::stack_in_memory(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc) {
+  std::vector<std::byte> bytes(kMostOfAStack);
+  if (thread.has_stack_address(sp)) bytes.resize(std::min<std::size_t>(bytes.size(), thread.stack_base - sp));
+  bytes.resize(inspection_.vm().memory().read_some(sp, bytes).value_or(0));
+  target::Registers registers;
+  registers.words[target::x86_64::kRsp] = sp;
+  registers.words[target::x86_64::kRip] = pc;
+  Walk whole = walker_->walk_next(registers, sp, bytes);
+  if (!whole.incomplete() || thread.address == 0) return whole;
+  Walk java = java_.walk(thread, nullptr);
+  return java.frames.empty() ? whole : java;
+}
+
+}  // namespace jtrace::sampling

@@ -1,0 +1,57 @@
+// SampledJvm: one JVM whose threads are sampled: turns the kernel's copies of registers and stacks into threads with
+// frames. Shares the inspection. One thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "coreinspect/tools/copied_stack.h"
+#include "sampling/kernel_names.h"
+#include "sampling/sample_record.h"
+#include "sampling/sampled_threads.h"
+
+namespace jtrace::sampling {
+
+class SampledJvm {
+ public:
+  // Errors: the code cache cannot be read; a core.
+  static Result<std::unique_ptr<SampledJvm>> open(std::shared_ptr<coreinspect::Inspection> inspection);
+
+  const target::Process& process() const { return *inspection_.target().process(); }
+  // Forgets what was read of the target: before the samples of a round.
+  void refresh() { walker_->refresh(); }
+
+  // A virtual thread has its own name and id, and the frames up to its first. `kernel`: null if the kernel's part may
+  // not be told.
+  coreinspect::ThreadReport report_of(const SampleRecord& sample, const KernelNames* kernel);
+  // Samples of virtual threads that could not be named.
+  std::uint64_t unnamed() const { return unnamed_; }
+  // A thread whose stack at that moment is not known.
+  coreinspect::ThreadReport without_stack(pid_t tid, std::string why);
+  // A thread that sleeps: its stack as it lies in memory, without stopping it. Nothing if it ran meanwhile, or is not
+  // readable.
+  std::optional<coreinspect::ThreadReport> asleep(pid_t tid);
+
+ private:
+  SampledJvm(std::shared_ptr<coreinspect::Inspection> inspection,
+             std::unique_ptr<coreinspect::CopiedStackWalker> walker, const coreinspect::CodeCache& code)
+      : owner_(std::move(inspection)),
+        inspection_(*owner_),
+        walker_(std::move(walker)),
+        threads_(inspection_),
+        java_(inspection_.methods(), inspection_.objects(), code) {}
+  void name_virtual_thread(const SampleRecord& sample, coreinspect::ThreadReport& report);
+  coreinspect::Walk stack_in_memory(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc);
+
+  const std::shared_ptr<coreinspect::Inspection> owner_;
+  coreinspect::Inspection& inspection_;
+  std::unique_ptr<coreinspect::CopiedStackWalker> walker_;
+  SampledThreads threads_;
+  coreinspect::JavaWalker java_;
+  std::set<std::string> virtual_names_;
+  std::uint64_t unnamed_ = 0;
+};
+
+}  // namespace jtrace::sampling

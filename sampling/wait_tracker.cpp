@@ -1,0 +1,105 @@
+#include "sampling/wait_tracker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace jtrace::sampling {
+
+KeptSample::KeptSample(const SampleRecord& from) : sample(from), stack(from.stack.begin(), from.stack.end()) {
+  sample.stack = stack;
+}
+
+void WaitTracker::add(const SampleRecord& leaves) {
+  events_.push_back({.kind = Event::Kind::kLeaves,
+                     .time = leaves.time,
+                     .pid = leaves.pid,
+                     .tid = leaves.tid,
+                     .preempted = false,
+                     .sample = std::make_unique<KeptSample>(leaves)});
+}
+
+void WaitTracker::add(const SwitchRecord& record) {
+  events_.push_back({.kind = record.out ? Event::Kind::kOut : Event::Kind::kIn,
+                     .time = record.time,
+                     .pid = record.pid,
+                     .tid = record.tid,
+                     .preempted = record.preempted,
+                     .sample = nullptr});
+}
+
+void WaitTracker::ended(std::uint32_t tid, std::uint64_t time) {
+  events_.push_back(
+      {.kind = Event::Kind::kEnded, .time = time, .pid = 0, .tid = tid, .preempted = false, .sample = nullptr});
+}
+
+void WaitTracker::existed(std::uint32_t pid, std::uint32_t tid, std::uint64_t time) {
+  threads_[tid] = {.pid = pid, .tid = tid, .existed = true, .since = time};
+}
+
+// Records of one ring are in order, and of one thread and time only one ring has any: a stable sort keeps their order.
+void WaitTracker::advance(std::uint64_t until, const TakeWait& take) {
+  std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+  const auto rest =
+      std::find_if(events_.begin(), events_.end(), [until](const Event& event) { return event.time > until; });
+  for (auto event = events_.begin(); event != rest; ++event) apply(*event, take);
+  events_.erase(events_.begin(), rest);
+}
+
+void WaitTracker::apply(Event& event, const TakeWait& take) {
+  if (event.kind == Event::Kind::kEnded) {
+    threads_.erase(event.tid);
+    return;
+  }
+  Thread& thread = threads_[event.tid];
+  thread.pid = event.pid;
+  thread.tid = event.tid;
+  switch (event.kind) {
+    case Event::Kind::kLeaves: thread.sample = std::move(event.sample); break;
+    case Event::Kind::kOut:
+      if (thread.waits) ++broken_;
+      thread.waits = thread.ran = true;
+      thread.preempted = event.preempted;
+      thread.since = event.time;
+      break;
+    default: back(event, thread, take); break;
+  }
+}
+
+void WaitTracker::back(Event& event, Thread& thread, const TakeWait& take) {
+  if (thread.waits) {
+    give(thread, {.begin = thread.since, .end = event.time, .preempted = thread.preempted}, take);
+  } else if (thread.ran) {
+    ++broken_;
+  } else if (thread.existed) {
+    give(thread, {.begin = thread.since, .end = std::max(thread.since, event.time), .from_before = true}, take);
+  }
+  thread.waits = false;
+  thread.ran = true;
+  thread.sample.reset();
+}
+
+void WaitTracker::give(const Thread& thread, Wait wait, const TakeWait& take) {
+  if (wait.length() < least_) {
+    ++brief_;
+    brief_ns_ += wait.length();
+    return;
+  }
+  wait.pid = thread.pid;
+  wait.tid = thread.tid;
+  wait.at = thread.sample ? &thread.sample->sample : nullptr;
+  take(wait);
+}
+
+void WaitTracker::finish(std::uint64_t end, const TakeWait& take) {
+  advance(UINT64_MAX, take);
+  for (auto& [tid, thread] : threads_) {
+    const bool all_the_time = thread.existed && !thread.ran;
+    if ((!thread.waits && !all_the_time) || thread.since > end) continue;
+    give(thread,
+         {.begin = thread.since, .end = end, .preempted = thread.preempted, .from_before = all_the_time, .still = true},
+         take);
+    thread.waits = false;
+  }
+}
+
+}  // namespace jtrace::sampling

@@ -1,0 +1,85 @@
+// WaitTracker: joins what the kernel tells of context switches into waits: the sample that is taken when a thread
+// leaves its processor (with its stack), the record that it left, and the record that it is back.
+//
+// The records come from several rings, each in order. advance() joins those up to a time below which no record can come
+// any more, in the order of their times. Threads are told apart by their id; ended() forgets one, because its id may
+// soon be another thread's. Pure; one thread. Memory: the records since the last advance(), and one stack a thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "sampling/sample_record.h"
+
+namespace jtrace::sampling {
+
+// A sample with a stack of its own.
+struct KeptSample {
+  explicit KeptSample(const SampleRecord& from);
+  SampleRecord sample;
+  std::vector<std::byte> stack;
+};
+
+// A thread had no processor from `begin` to `end` (CLOCK_MONOTONIC, ns).
+struct Wait {
+  std::uint32_t pid = 0, tid = 0;
+  std::uint64_t begin = 0, end = 0;
+  bool preempted = false;            // it did not wait for anything but a processor
+  bool from_before = false;          // it began before the recording did: `begin` is that of the recording
+  bool still = false;                // it had not ended when the recording did
+  const SampleRecord* at = nullptr;  // where it began; null if that is not known
+  std::uint64_t length() const { return end - begin; }
+};
+using TakeWait = std::function<void(const Wait&)>;
+
+class WaitTracker {
+ public:
+  // Waits shorter than `least` ns are only counted.
+  explicit WaitTracker(std::uint64_t least) : least_(least) {}
+
+  // A thread that was there when its recording began. If it is back before it left, it had waited since then; any other
+  // thread has just started.
+  void existed(std::uint32_t pid, std::uint32_t tid, std::uint64_t time);
+
+  void add(const SampleRecord& leaves);
+  void add(const SwitchRecord& record);
+  void ended(std::uint32_t tid, std::uint64_t time);
+
+  // Takes the waits that ended up to `until`.
+  void advance(std::uint64_t until, const TakeWait& take);
+  // The rest, and the waits that have not ended, also of threads that were never told of: those are cut at `end`.
+  void finish(std::uint64_t end, const TakeWait& take);
+
+  std::uint64_t brief() const { return brief_; }        // waits that were shorter than `least`
+  std::uint64_t brief_ns() const { return brief_ns_; }  // their sum
+  // Times that a thread was back without having left, or left twice: the record between them was lost.
+  std::uint64_t broken() const { return broken_; }
+
+ private:
+  struct Event {
+    enum class Kind { kLeaves, kOut, kIn, kEnded } kind = Kind::kIn;
+    std::uint64_t time = 0;
+    std::uint32_t pid = 0, tid = 0;
+    bool preempted = false;
+    std::unique_ptr<KeptSample> sample;
+  };
+  struct Thread {
+    std::uint32_t pid = 0, tid = 0;
+    bool existed = false, waits = false, ran = false, preempted = false;
+    std::uint64_t since = 0;
+    std::unique_ptr<KeptSample> sample;
+  };
+  void apply(Event& event, const TakeWait& take);
+  void back(Event& event, Thread& thread, const TakeWait& take);
+  void give(const Thread& thread, Wait wait, const TakeWait& take);
+
+  const std::uint64_t least_;
+  std::vector<Event> events_;
+  std::map<std::uint32_t, Thread> threads_;
+  std::uint64_t brief_ = 0, brief_ns_ = 0, broken_ = 0;
+};
+
+}  // namespace jtrace::sampling

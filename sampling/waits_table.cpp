@@ -1,0 +1,79 @@
+// Waits for a terminal.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+#include "sampling/profile_writers.h"
+
+namespace jtrace::sampling {
+namespace {
+
+struct Row {
+  std::uint64_t time = 0, longest = 0, waits = 0;  // ns
+  void add(const ProfileCounts::Count& count) {
+    time += count.weight;
+    longest = std::max(longest, count.longest);
+    waits += count.samples;
+  }
+};
+
+using Rows = std::map<std::string, Row>;
+
+std::vector<std::pair<std::string, Row>> greatest(const Rows& rows, std::size_t limit) {
+  std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+  sorted.resize(std::min(limit, sorted.size()));
+  return sorted;
+}
+
+std::string line_of(const std::string& name, const Row& row) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%13.3f %11.3f %8llu  ", static_cast<double>(row.time) / 1e6,
+                static_cast<double>(row.longest) / 1e6, static_cast<unsigned long long>(row.waits));
+  return text + name + "\n";
+}
+
+bool is_of_the_jdk(const std::string& name) {
+  for (const char* start : {"java.", "javax.", "jdk.", "sun.", "com.sun."})
+    if (name.starts_with(start)) return true;
+  return false;
+}
+
+constexpr const char* kOfTheVm = "[VM]";  // to_string(WaitKind::kVm)
+
+}  // namespace
+
+std::string place_of_wait(const ProfileCounts& counts, const ProfileCounts::Stack& stack) {
+  const std::string* method = nullptr;
+  for (std::size_t i = stack.size(); i-- > counts.thread_at() + 1;) {
+    const std::string& name = counts.names()[stack[i]];
+    if (counts.kinds()[stack[i]] != ProfileCounts::Kind::kJava || name.find('.') == name.npos) continue;
+    if (!is_of_the_jdk(name)) return name;
+    if (!method) method = &name;
+  }
+  if (method) return *method;
+  return stack.size() > counts.thread_at() + 1 ? counts.names()[stack.back()] : "";
+}
+
+std::string waits_table(const ProfileCounts& counts, std::size_t limit) {
+  Rows places, threads;
+  const std::size_t thread = counts.thread_at();
+  for (const auto& [stack, count] : counts.stacks()) {
+    const std::string first = stack.size() > thread + 1 ? counts.names()[stack[thread + 1]] : "";
+    const bool waits = first.starts_with('[') && counts.kinds()[stack[thread + 1]] == ProfileCounts::Kind::kThread;
+    // Threads of the VM that wait for work: in one row, or they are all that the table has.
+    const std::string place = first == kOfTheVm ? "threads of the VM" : place_of_wait(counts, stack);
+    places[(waits ? first + " " : std::string("[runs] ")) + place].add(count);
+    threads[(counts.shape().processes ? counts.names()[stack[0]] + " / " : "") + counts.names()[stack[thread]]].add(
+        count);
+  }
+  std::string text = "     time, ms longest, ms    times  what and where\n";
+  for (const auto& [name, row] : greatest(places, limit)) text += line_of(name, row);
+  text += "\n     time, ms longest, ms    times  thread\n";
+  for (const auto& [name, row] : greatest(threads, limit)) text += line_of(name, row);
+  return text;
+}
+
+}  // namespace jtrace::sampling

@@ -1,0 +1,137 @@
+// jtrace profile --off-cpu and --wall against a program whose threads meter their own waits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/file.h"
+#include "tests/testlib/background_command.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/scratch_dir.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kMilli = 1e6;  // ns
+
+// "thread;[kind];frame;...;frame" -> ns.
+using Stacks = std::map<std::string, double>;
+Stacks read_stacks(const std::string& path) {
+  Stacks stacks;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t space = line.rfind(' ');
+    stacks[line.substr(0, space)] += std::stod(line.substr(space + 1));
+  }
+  return stacks;
+}
+
+// Of the stacks that begin so, and have that frame.
+double sum(const Stacks& stacks, const std::string& start, const std::string& frame = "") {
+  double all = 0;
+  for (const auto& [stack, ns] : stacks)
+    if (stack.starts_with(start) && (frame.empty() || stack.find(frame) != stack.npos)) all += ns;
+  return all;
+}
+
+class OffCpu : public ::testing::TestWithParam<Jdk> {
+ protected:
+  void start() {
+    if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+    jvm_ = must(JvmProcess::start(GetParam(), "MetersWaits", {.flags = {"-Xmx128m"}}));
+  }
+  // Records while the program does `command`; its answer.
+  std::string record(const std::vector<std::string>& options, const std::string& command) {
+    std::vector<std::string> words = {jtrace_binary(), "profile", jvm_->pid_text(), "-o", path()};
+    words.insert(words.end(), options.begin(), options.end());
+    const auto jtrace = must(BackgroundCommand::start(words));
+    EXPECT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
+    const std::string answer = must(jvm_->ask(command));
+    jtrace->signal(SIGINT);
+    EXPECT_EQ(must(jtrace->wait_exit()), 0) << jtrace->err();
+    err_ = jtrace->err();
+    return answer;
+  }
+  std::string path() const { return folder_.file("waits.collapsed"); }
+
+  std::unique_ptr<JvmProcess> jvm_;
+  const ScratchDir folder_;
+  std::string err_;
+};
+JTRACE_ON_EACH_JDK(OffCpu);
+
+struct Waiter {
+  const char* thread;
+  const char* kind;
+  const char* frame;
+};
+constexpr Waiter kWaiters[] = {
+    {"sleeper", "[sleep]", "MetersWaits.sleepOnce"}, {"parker", "[park]", "MetersWaits.parkOnce"},
+    {"waiter", "[wait]", "MetersWaits.waitOnce"},    {"contender", "[monitor]", "MetersWaits.enterOnce"},
+    {"reader", "[socket]", "MetersWaits.readOnce"},  {"selector", "[poll]", "MetersWaits.selectOnce"},
+};
+
+TEST_P(OffCpu, HasTheWaitsThatThreadsMeterThemselves) {
+  start();
+  ASSERT_TRUE(jvm_);
+  std::istringstream words(record({"--off-cpu", "--min", "0"}, "run"));
+  std::map<std::string, double> metered;
+  std::string thread;
+  for (double ns = 0; words >> thread >> ns;) metered[thread] = ns;
+  const Stacks stacks = read_stacks(path());
+  for (const Waiter& waiter : kWaiters) {
+    const std::string name = waiter.thread;
+    const double truth = metered[name];
+    ASSERT_GT(truth, 200 * kMilli) << name;
+    // Up to JDK 12 a read has a buffer of 64 KiB on its stack (SocketInputStream.c): the copy ends in it.
+    const bool cut = name == "reader" && GetParam().version < 13;
+    // Debian's JDK 8 has no symbols: what its VM waits for is not known.
+    const bool nameless = name == "contender" && GetParam().version == 8;
+    const double waits = sum(stacks, name + ";" + (nameless ? "[VM]" : waiter.kind) + ";", cut ? "" : waiter.frame);
+    // On a busy machine it waits for a processor and for safepoints too, inside of what it meters.
+    const double all = sum(stacks, name + ";[");
+    const double tolerance = 0.01 * truth + kMilli;
+    EXPECT_GE(all + tolerance, truth) << name << "\n" << err_;
+    EXPECT_GE(waits, 0.8 * truth) << name << "\n" << err_;
+    EXPECT_LE(waits, truth + tolerance) << name << "\n" << err_;
+  }
+  EXPECT_THAT(err_, HasSubstr("the target was not stopped"));
+}
+
+// From before the recording to its end: one wait of its length, with the stack as it lies in memory.
+TEST_P(OffCpu, HasWhoWaitsAllTheTime) {
+  start();
+  ASSERT_TRUE(jvm_);
+  const CommandOutput done =
+      must(run_jtrace({"profile", jvm_->pid_text(), "--off-cpu", "--duration", "1", "-o", path()}));
+  ASSERT_EQ(done.status, 0) << done.err;
+  const CommandOutput table = must(run_jtrace({"profile", jvm_->pid_text(), "--off-cpu", "--duration", "100ms"}));
+  EXPECT_THAT(table.out, HasSubstr("what and where\n"));
+  EXPECT_THAT(table.out, HasSubstr("[park] MetersWaits."));
+  EXPECT_THAT(table.out, HasSubstr("  stander\n"));
+  const Stacks stacks = read_stacks(path());
+  const double waited = sum(stacks, "stander;[park];", "java.util.concurrent.locks.LockSupport.park");
+  EXPECT_GE(waited, 0.99 * 1000 * kMilli - kMilli);
+  EXPECT_LE(waited, 1.2 * 1000 * kMilli) << "the machine may be late";
+}
+
+TEST_P(OffCpu, IsAPartOfWallTime) {
+  start();
+  ASSERT_TRUE(jvm_);
+  record({"--wall", "--hz", "499"}, "run");
+  const Stacks stacks = read_stacks(path());
+  EXPECT_GT(sum(stacks, "sleeper;[sleep];", "MetersWaits.sleepOnce"), 200 * kMilli);
+  EXPECT_GT(sum(stacks, "stander;[park];"), 200 * kMilli);
+  double runs = 0;
+  for (const auto& [stack, ns] : stacks)
+    if (stack.find(";[") == stack.npos) runs += ns;
+  EXPECT_GT(runs, 0) << "samples of CPU time";
+}
+
+}  // namespace
+}  // namespace jtrace::test

@@ -1,0 +1,152 @@
+// Records of context switches joined into waits.
+#include "sampling/wait_tracker.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+namespace jtrace::sampling {
+namespace {
+
+constexpr std::uint64_t kBegin = 1000, kLeast = 10;
+
+// "tid begin-end" with a letter for each of what is true of it, a space each.
+std::string text_of(const Wait& wait) {
+  return std::to_string(wait.tid) + " " + std::to_string(wait.begin) + "-" + std::to_string(wait.end) +
+         (wait.at ? " stack" : "") + (wait.preempted ? " preempted" : "") + (wait.from_before ? " before" : "") +
+         (wait.still ? " still" : "") + "\n";
+}
+
+struct Recording {
+  WaitTracker tracker{kLeast};
+  std::string waits;
+  std::array<std::byte, 2> stack{std::byte{1}, std::byte{2}};
+
+  void leaves(std::uint32_t tid, std::uint64_t time) {
+    SampleRecord sample;
+    sample.pid = 1, sample.tid = tid, sample.time = time;
+    sample.stack = stack;
+    tracker.add(sample);
+  }
+  void out(std::uint32_t tid, std::uint64_t time, bool preempted = false) {
+    tracker.add(SwitchRecord{.pid = 1, .tid = tid, .time = time, .out = true, .preempted = preempted});
+  }
+  void in(std::uint32_t tid, std::uint64_t time) { tracker.add(SwitchRecord{.pid = 1, .tid = tid, .time = time}); }
+  TakeWait take() {
+    return [this](const Wait& wait) { waits += text_of(wait); };
+  }
+  std::string up_to(std::uint64_t time) {
+    waits.clear();
+    tracker.advance(time, take());
+    return waits;
+  }
+  std::string at_end(std::uint64_t time) {
+    waits.clear();
+    tracker.finish(time, take());
+    return waits;
+  }
+};
+
+TEST(WaitTracker, JoinsWhereAThreadLeftAndWhenItWasBack) {
+  Recording recording;
+  recording.leaves(7, 1100);
+  recording.out(7, 1101);
+  recording.in(7, 1151);
+  EXPECT_EQ(recording.up_to(2000), "7 1101-1151 stack\n");
+}
+
+TEST(WaitTracker, KeepsACopyOfTheStack) {
+  Recording recording;
+  recording.leaves(7, 1100);
+  recording.stack.fill(std::byte{9});
+  recording.out(7, 1101);
+  recording.in(7, 1151);
+  std::size_t seen = 0;
+  recording.tracker.advance(2000, [&](const Wait& wait) {
+    ++seen;
+    ASSERT_TRUE(wait.at);
+    ASSERT_EQ(wait.at->stack.size(), 2u);
+    EXPECT_EQ(wait.at->stack[1], std::byte{2});
+  });
+  EXPECT_EQ(seen, 1u);
+}
+
+TEST(WaitTracker, OrdersTheRecordsOfSeveralRings) {
+  Recording recording;
+  recording.in(7, 1151);  // of a ring that is read first
+  recording.leaves(7, 1100);
+  recording.out(7, 1100);
+  EXPECT_EQ(recording.up_to(2000), "7 1100-1151 stack\n");
+  EXPECT_EQ(recording.tracker.broken(), 0u);
+}
+
+TEST(WaitTracker, LeavesWhatIsTooNewForTheNextTime) {
+  Recording recording;
+  recording.leaves(7, 1100);
+  recording.out(7, 1101);
+  recording.in(7, 1151);
+  EXPECT_EQ(recording.up_to(1150), "");
+  EXPECT_EQ(recording.up_to(1151), "7 1101-1151 stack\n");
+}
+
+TEST(WaitTracker, CountsBriefWaitsWithoutGivingThem) {
+  Recording recording;
+  recording.leaves(7, 1100);
+  recording.out(7, 1101);
+  recording.in(7, 1110);
+  EXPECT_EQ(recording.up_to(2000), "");
+  EXPECT_EQ(recording.tracker.brief(), 1u);
+  EXPECT_EQ(recording.tracker.brief_ns(), 9u);
+}
+
+TEST(WaitTracker, CutsAWaitThatBeganBeforeAndOneThatHasNotEnded) {
+  Recording recording;
+  for (const std::uint32_t tid : {7u, 9u}) recording.tracker.existed(1, tid, kBegin);
+  recording.in(7, 1100);
+  recording.leaves(8, 1200);
+  recording.out(8, 1200);
+  EXPECT_EQ(recording.up_to(2000), "7 1000-1100 before\n");
+  EXPECT_EQ(recording.at_end(2000), "8 1200-2000 stack still\n9 1000-2000 before still\n");
+}
+
+TEST(WaitTracker, TellsWhoWasPreempted) {
+  Recording recording;
+  recording.leaves(7, 1100);
+  recording.out(7, 1101, true);
+  recording.in(7, 1151);
+  EXPECT_EQ(recording.up_to(2000), "7 1101-1151 stack preempted\n");
+}
+
+TEST(WaitTracker, HasNoStackWhereTheSampleWasLost) {
+  Recording recording;
+  recording.leaves(7, 1100);
+  recording.out(7, 1101);
+  recording.in(7, 1151);
+  recording.out(7, 1200);
+  recording.in(7, 1250);
+  EXPECT_EQ(recording.up_to(2000), "7 1101-1151 stack\n7 1200-1250\n") << "not that of the wait before";
+}
+
+TEST(WaitTracker, CountsSwitchesThatWereLost) {
+  Recording recording;
+  recording.out(7, 1100);
+  recording.out(7, 1200);
+  recording.in(7, 1250);
+  recording.in(7, 1300);
+  EXPECT_EQ(recording.up_to(2000), "7 1200-1250\n");
+  EXPECT_EQ(recording.tracker.broken(), 2u);
+}
+
+TEST(WaitTracker, DoesNotMistakeANewThreadForOneThatEnded) {
+  Recording recording;
+  recording.tracker.existed(1, 7, kBegin);
+  recording.out(7, 1100);
+  recording.tracker.ended(7, 1150);
+  recording.in(7, 1200);
+  EXPECT_EQ(recording.up_to(2000), "") << "the thread has just started";
+  EXPECT_EQ(recording.tracker.broken(), 0u);
+}
+
+}  // namespace
+}  // namespace jtrace::sampling
