@@ -51,12 +51,12 @@ class Sampler::Impl {
 
   Result<SamplerSummary> run(int stop, const TakeStack& take) {
     if (events_->with_kernel()) kernel_.emplace(KernelNames::of_this_machine());
+    const std::uint64_t round_time = round_of(options_.events, events_->ring_bytes());
+    JTRACE_RETURN_IF_ERROR(events_->start());
     const std::uint64_t begin = monotonic_ns();
     const std::uint64_t end =
         options_.duration.count() == 0 ? UINT64_MAX : begin + static_cast<std::uint64_t>(options_.duration.count());
-    const std::uint64_t round_time = round_of(options_.events, events_->ring_bytes());
-    JTRACE_RETURN_IF_ERROR(events_->start());
-    if (options_.events.switches) begin_waits();
+    if (options_.events.switches) begin_waits(begin);
     if (options_.started) options_.started();
     while (!summary_.target_ended && monotonic_ns() < end) {
       if (wait_readable(stop, std::min(end, monotonic_ns() + round_time))) break;
@@ -85,9 +85,8 @@ class Sampler::Impl {
     std::optional<ThreadReport> report;
   };
 
-  void begin_waits() {
+  void begin_waits(std::uint64_t begin) {
     waits_.emplace(static_cast<std::uint64_t>(options_.least.count()));
-    const std::uint64_t begin = monotonic_ns();
     for (const auto& [pid, jvm] : jvms_) look_at_sleepers(*jvm, begin);
   }
   void look_at_sleepers(SampledJvm& jvm, std::uint64_t begin) {
