@@ -20,8 +20,8 @@ struct ConvertArguments {
   std::vector<std::string> inputs;
   std::string output;
   std::string format;
-  std::string weight = "wall";
-  std::string names = "exact";
+  std::string weight;  // "": wall
+  std::string names;   // "": exact
   std::string doctype;
   bool strict = false;
   bool repair_utf8 = false;
@@ -34,6 +34,19 @@ io::FormatOptions format_options(const ConvertArguments& arguments, std::string 
   if (arguments.weight == "alloc") options.weight = io::Weight::kAllocation;
   if (arguments.names == "classic") options.names = trace::XmlNames::kClassic;
   return options;
+}
+
+// An option that the output cannot follow would be believed.
+Result<> check_options(const ConvertArguments& arguments, const std::string& format, bool of_profile) {
+  const auto refuse = [&](const char* option, const std::string& why) {
+    return fail(ErrorCategory::kUsage, std::string(option) + " does not go together with " + format + ": " + why);
+  };
+  const bool is_xml = !of_profile && (format == "xml" || format == "fragments");
+  if (!arguments.weight.empty() && of_profile) return refuse("--weight", "a profile has weights of its own");
+  if (!arguments.weight.empty() && format != "collapsed") return refuse("--weight", "it is for collapsed stacks");
+  if (!arguments.names.empty() && !is_xml) return refuse("--names", "it is for XML");
+  if (!arguments.doctype.empty() && !is_xml) return refuse("--doctype", "it is for XML");
+  return {};
 }
 
 // Reports in one line what the output does not contain; strict: as an error.
@@ -120,6 +133,7 @@ ExitStatus run(const ConvertArguments& arguments) {
         Error{ErrorCategory::kUsage, "the name " + arguments.output + " does not say which format; use --to"});
   const auto profile = read_only_profile(arguments.inputs);
   if (!profile) return report(profile.error());
+  if (const Result<> fits = check_options(arguments, format, profile->has_value()); !fits) return report(fits.error());
   if (*profile) {
     const Result<> written = convert_profile(arguments, **profile, format);
     return written ? ExitStatus::kOk : report(written.error());

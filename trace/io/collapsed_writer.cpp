@@ -46,8 +46,13 @@ class CollapsedWriter final : public Converter, private CallListener {
     lose_exits(calls_.unmatched_exits());
     if (weight_ == Weight::kAllocation) choose_allocations();
     Result<> written;
-    for (std::uint32_t node = 1; node < weights_.size() && written; ++node)
-      if (weights_[node] != 0) written = bytes_.write(line_of(node));
+    bool has_lines = false;
+    for (std::uint32_t node = 1; node < weights_.size() && written; ++node) {
+      if (weights_[node] == 0) continue;
+      has_lines = true;
+      written = bytes_.write(line_of(node));
+    }
+    if (!has_lines) notes_.push_back(why_empty());
     Result<> finished = bytes_.finish();
     return written ? std::move(finished) : std::move(written);
   }
@@ -74,6 +79,13 @@ class CollapsedWriter final : public Converter, private CallListener {
     if (weight_ == Weight::kWall) lose_attributes<kOfTime>(event);
     else if (weight_ == Weight::kCpu) lose_attributes<kOfProcessor>(event);
     else lose_attributes<kOfAllocations>(event);
+  }
+  std::string why_empty() const {
+    const std::string empty = "no line was written: ";
+    if (weight_ == Weight::kAllocation) return empty + "the trace has no allocations";
+    if (weights_.empty()) return empty + "the trace has no calls";
+    return empty +
+           (weight_ == Weight::kCpu ? "no call has processor time (attach with --cpu-time)" : "no call took any time");
   }
   // A name within a line: the separators of the format are replaced.
   static void append_clean(std::string& line, std::string_view name) {
