@@ -48,6 +48,7 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   const auto summary = opened->source->read(statistics);
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
+  note_missing(statistics, *summary, opened->missing);
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
   return report_input(name, *summary, faults);

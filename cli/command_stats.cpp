@@ -28,6 +28,7 @@ ExitStatus run(const StatsArguments& arguments) {
   const auto summary = opened->source->read(statistics);
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
+  note_missing(statistics, *summary, opened->missing);
   const std::string out = arguments.format == "json" ? statistics_json(statistics, opened->name, arguments.rows)
                                                      : statistics_text(statistics, arguments.rows);
   std::fwrite(out.data(), 1, out.size(), stdout);

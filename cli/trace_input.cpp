@@ -169,6 +169,12 @@ io::FaultLog warnings(bool strict) {
   return io::FaultLog({.strict = strict, .repeats = io::FaultLog::Repeats::kOncePerName, .print = log_warning});
 }
 
+void note_missing(io::Statistics& statistics, const io::ReadSummary& summary, bool lacks_parts) {
+  if (summary.truncated)
+    statistics.note_missing("the input is cut off after " + std::to_string(summary.elements) + " elements");
+  if (lacks_parts) statistics.note_missing("parts of the trace are missing");
+}
+
 ExitStatus report_input(const std::string& path, const io::ReadSummary& summary, const io::FaultLog& faults) {
   if (faults.total() > faults.printed() || faults.total() > 1) {
     std::string text;

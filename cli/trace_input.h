@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "trace/io/event_source.h"
 #include "trace/io/fault_log.h"
+#include "trace/io/statistics.h"
 
 namespace jtrace::cli {
 
@@ -41,6 +42,8 @@ Result<std::vector<std::vector<std::string>>> group_inputs(const std::vector<std
 
 // Warnings on stderr, once per name.
 trace::io::FaultLog warnings(bool strict);
+// What of the input was not there, for the views' "complete" and "missing".
+void note_missing(trace::io::Statistics& statistics, const trace::io::ReadSummary& summary, bool lacks_parts);
 // A summary of the warnings in one line; and the status of an input that was read to its end.
 ExitStatus report_input(const std::string& path, const trace::io::ReadSummary& summary,
                         const trace::io::FaultLog& faults);

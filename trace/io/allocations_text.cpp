@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "trace/io/table_rows.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -72,8 +73,7 @@ class TextView {
     out_ = std::to_string(rounded(total.bytes)) + " bytes in " + std::to_string(rounded(total.objects)) + " objects";
     if (!view_.type.empty()) out_ += " of " + printable(view_.type);
     out_ += "; " + (note.empty() ? std::string("exact: each object that was recorded") : note) + "\n";
-    if (statistics_.scope->dropped != 0)
-      out_ += std::to_string(statistics_.scope->dropped) + " events were lost while tracing: there were more\n";
+    out_ += lost_events(statistics_);
     for (const AllocationsBy by : kEach)
       if (is_shown(view_, by)) table(by);
     return std::move(out_);
@@ -92,7 +92,7 @@ class TextView {
                   is_estimated_ ? "  ERROR" : "");
     out_ += std::string(line) + kTitles[index_of(by)] + "\n";
     for (std::size_t i = 0; i < std::min(view_.rows, rows.size()); ++i) row(by, rows[i]);
-    if (rows.size() > view_.rows) out_ += "  " + std::to_string(rows.size() - view_.rows) + " more rows: --rows\n";
+    out_ += more_rows(rows_left_out(rows.size(), view_.rows));
   }
   void row(AllocationsBy by, const AllocationRow& row) {
     char line[128];
@@ -153,10 +153,12 @@ void write_process(JsonWriter& json, const std::string& process, const ScopeStat
   for (const AllocationsBy by : kEach) {
     if (!is_shown(view, by)) continue;
     const auto rows = statistics.places.rows(by, view.type);
-    json.key(std::string("by") + static_cast<char>(kWords[index_of(by)][0] - 'a' + 'A') + (kWords[index_of(by)] + 1));
-    json.begin_array();
+    const std::string key =
+        std::string("by") + static_cast<char>(kWords[index_of(by)][0] - 'a' + 'A') + (kWords[index_of(by)] + 1);
+    json.key(key).begin_array();
     for (std::size_t i = 0; i < std::min(view.rows, rows.size()); ++i) write_row(json, statistics, by, rows[i]);
     json.end_array();
+    write_left_out(json, key, rows_left_out(rows.size(), view.rows));
   }
   json.end_object();
 }

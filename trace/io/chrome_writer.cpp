@@ -1,4 +1,5 @@
 // Events in the trace event format of Chrome and Perfetto.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -20,6 +21,9 @@ class ChromeWriter final : public Converter, private CallListener {
   Result<> write(const Event& event) override {
     Scope& scope = scopes_.note(event);
     const Common common = common_of(event);
+    Times& times = times_[scope.index];
+    times.scope = &scope;
+    times.last = std::max(times.last, common.time.value_or(0));
     if (start_ == 0 && common.time.present() && element_kind(event) != ElementKind::kNode &&
         element_kind(event) != ElementKind::kProcessCreate)
       start_ = common.time.ns();
@@ -34,6 +38,7 @@ class ChromeWriter final : public Converter, private CallListener {
   Result<> finish() override {
     calls_.close_all();
     first_states_.finish();
+    finish_open();
     lose_exits(calls_.unmatched_exits());
     if (result_) result_ = bytes_.write(first_ ? "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n" : "\n]}\n");
     Result<> finished = bytes_.finish();
@@ -159,15 +164,16 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kObjAlloc: return allocation(scope, std::get<ObjAlloc>(event), thread, time);
       case ElementKind::kMonContendedEntered:
       case ElementKind::kMonWaited: return close(scope, thread, time, event);
-      case ElementKind::kGcStart: gc_start_ = time; return;
+      case ElementKind::kGcStart: times_[scope.index].gc_start = time; return;
       case ElementKind::kGcFinish: {
         const auto& finish = std::get<GcFinish>(event);
         Arguments figures;
         figures.number("used", finish.usedObjectSpace);
         figures.number("committed", finish.totalObjectSpace);
         figures.number("objects", finish.usedObjects);
-        complete(scope, kGcThread, gc_start_ == 0 ? time : gc_start_, time, "GC pause", "gc", figures.all());
-        gc_start_ = 0;
+        std::uint64_t& start = times_[scope.index].gc_start;
+        complete(scope, kGcThread, start == 0 ? time : start, time, "GC pause", "gc", figures.all());
+        start = 0;
         if (finish.usedObjectSpace.present()) counter(scope, time, "heap used", finish.usedObjectSpace.value());
         return;
       }
@@ -191,6 +197,8 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kMethodDef:
       case ElementKind::kObjDef: return;  // named where it is used
       case ElementKind::kOption:
+        if (const std::string_view key = std::get<Option>(event).key.view(); key == kPausedKey || key == kContinuesKey)
+          lose_waits(scope, 0);
         if (!gap_of(event, scope) && std::get<Option>(event).key.view() != kThreadStateKey) lose(event);
         return;
       default: return lose(event);
@@ -199,13 +207,23 @@ class ChromeWriter final : public Converter, private CallListener {
 
   // Calls that are still open ended unseen: they are drawn until this time.
   void on_gap(Scope& scope, const Gap& gap) override {
-    if (gap.thread == 0 || gap.from == 0) return;
+    if (gap.thread == 0) return lose_waits(scope, gap.from);
+    if (gap.from == 0) return;
     if (const auto found = open_.find(Key(scope.index, gap.thread)); found != open_.end()) {
       complete(scope, gap.thread, found->second.since, gap.from, found->second.what, "monitor",
                found->second.arguments);
       open_.erase(found);
     }
     if (gap.to > gap.from) complete(scope, gap.thread, gap.from, gap.to, "(events lost)", "lost");
+  }
+
+  // Of all threads: they may have ended unseen.
+  void lose_waits(const Scope& scope, std::uint64_t time) {
+    const std::uint64_t until = time != 0 ? time : times_[scope.index].last;
+    for (auto at = open_.lower_bound(Key(scope.index, 0)); at != open_.end() && at->first.first == scope.index;) {
+      complete(scope, at->first.second, at->second.since, until, at->second.what, "monitor", at->second.arguments);
+      at = open_.erase(at);
+    }
   }
 
   static constexpr std::uint64_t kGcThread = 0;  // a lane of its own
@@ -224,6 +242,16 @@ class ChromeWriter final : public Converter, private CallListener {
     if (found == open_.end()) return lose(event);
     complete(scope, thread, found->second.since, time, found->second.what, "monitor", found->second.arguments);
     open_.erase(found);
+  }
+  // What no event has ended lasts until the end of its trace.
+  void finish_open() {
+    for (const auto& [key, open] : open_) {
+      const Times& times = times_[key.first];
+      complete(*times.scope, key.second, open.since, times.last, open.what, "monitor", open.arguments);
+    }
+    open_.clear();
+    for (const auto& [index, times] : times_)
+      if (times.gc_start != 0) complete(*times.scope, kGcThread, times.gc_start, times.last, "GC pause", "gc");
   }
   void name_thread(const Scope& scope, std::uint64_t thread) {
     begin("M", "thread_name", "__metadata", scope, thread, start_);
@@ -296,9 +324,14 @@ class ChromeWriter final : public Converter, private CallListener {
   FirstStates first_states_{[this](const Scope& scope, std::uint64_t thread, const FirstState& first) {
     complete(scope, thread, first.since, first.until, first.state + " since before the trace", "state");
   }};
+  struct Times {  // of a producer
+    const Scope* scope = nullptr;
+    std::uint64_t last = 0;
+    std::uint64_t gc_start = 0;  // of a pause that goes on; 0: there is none
+  };
+  std::map<std::size_t, Times> times_;
   std::map<Key, Open> open_;
   std::uint64_t start_ = 0;
-  std::uint64_t gc_start_ = 0;
   bool first_ = true;
   std::string text_;
   Result<> result_;

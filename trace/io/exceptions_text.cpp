@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/io/table_rows.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -97,7 +98,7 @@ std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
   const auto all = exceptions.most_first();
   for (std::size_t i = 0; i < std::min(rows, all.size()); ++i)
     append_row(out, *statistics.scope, *all[i].first, *all[i].second);
-  if (all.size() > rows) out += "  " + std::to_string(all.size() - rows) + " more rows: --rows\n";
+  out += more_rows(rows_left_out(all.size(), rows));
   return out;
 }
 
@@ -110,14 +111,19 @@ void write_exceptions(JsonWriter& json, const ScopeStatistics& statistics, std::
   for (std::size_t i = 0; i < std::min(rows, all.size()); ++i)
     write_row(json, *statistics.scope, *all[i].first, *all[i].second);
   json.end_array();
+  write_left_out(json, "exceptions", rows_left_out(all.size(), rows));
 }
 
 std::string exceptions_text(const Statistics& statistics, std::size_t rows) {
   std::string out;
   for (const std::string& process : statistics.process_ids())
     if (const ScopeStatistics* chosen = statistics.chosen(process, Family::kExceptions))
-      out += exceptions_of(*chosen, rows);
-  return out.empty() ? "no exceptions in the trace\n" : out;
+      out += exceptions_of(*chosen, rows) + lost_events(*chosen);
+  if (!out.empty()) return out;
+  out = "no exceptions in the trace\n";
+  for (const ScopeStatistics& each : statistics.by_scope())
+    if (each.scope != nullptr) out += lost_events(each);
+  return out;
 }
 
 std::string exceptions_json(const Statistics& statistics, std::string_view input, std::size_t rows) {

@@ -23,6 +23,8 @@ void note_events(Scope& scope, std::string_view words) {
   for (const std::string_view word : split(words, ',')) {
     samples = samples || word == "objAlloc" || word == "objects" || word == "all";
     exact = exact || word == "allocations";
+    if (word == "monContendedEntered") scope.has_blocking_ends = true;
+    if (word == "monWaited") scope.has_wait_ends = true;
   }
   scope.has_events_option = true;
   scope.events_sampled = samples && !exact;

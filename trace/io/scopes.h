@@ -52,6 +52,7 @@ struct Scope {
   std::uint64_t dropped = 0;
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
+  bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for
   std::optional<std::uint64_t> sample_interval;
   std::string slower_than;               // only calls of this time or longer are recorded, in seconds; "": all
   std::vector<std::string> unavailable;  // jtrace.unavailable: what was asked for and the JVM does not give

@@ -56,16 +56,18 @@ std::uint64_t Durations::percentile(double share) const {
 }
 
 void SlowCalls::note_wait(std::uint64_t thread, const Wait& wait) {
-  std::deque<Wait>& waits = waits_[thread];
-  waits.push_back(wait);
-  if (waits.size() > kMaxWaits) waits.pop_front();
+  ThreadWaits& waits = waits_[thread];
+  waits.last.push_back(wait);
+  if (waits.last.size() <= kMaxWaits) return;
+  waits.forgotten_until = std::max(waits.forgotten_until, waits.last.front().until);
+  waits.last.pop_front();
 }
 
 std::uint64_t SlowCalls::begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const {
   if (!takes_monitor) return time;
   const auto found = waits_.find(thread);
   if (found == waits_.end()) return time;
-  const Wait& last = found->second.back();
+  const Wait& last = found->second.last.back();
   const bool is_its =
       last.state == ThreadState::kBlocked && last.until <= time + kCoarseStep && time <= last.until + kCoarseStep;
   return is_its ? std::min(last.since, time) : time;
@@ -85,7 +87,10 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
       caller.callee_serial = key.second;
     }
   }
-  if (kept_.size() >= kMaxKept && key.first <= kept_.begin()->first.first) return;
+  if (kept_.size() >= kMaxKept && key.first <= kept_.begin()->first.first) {
+    longest_left_out_ = std::max(longest_left_out_, duration);
+    return;
+  }
   SlowCall call{.start = frame.time,
                 .duration = duration,
                 .method = frame.method,
@@ -104,14 +109,18 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
   call.paused = paused_within(pauses, call.start, time);
   fill_waits(call);
   kept_.emplace(key, std::move(call));
-  if (kept_.size() > kMaxKept) kept_.erase(kept_.begin());
+  if (kept_.size() <= kMaxKept) return;
+  longest_left_out_ = std::max(longest_left_out_, kept_.begin()->first.first);
+  kept_.erase(kept_.begin());
 }
 
 void SlowCalls::fill_waits(SlowCall& call) const {
   const auto found = waits_.find(call.thread);
   if (found == waits_.end()) return;
   const std::uint64_t end = call.start + call.duration;
-  for (auto wait = found->second.rbegin(); wait != found->second.rend() && wait->until > call.start; ++wait) {
+  const ThreadWaits& waits = found->second;
+  call.waits_cut = waits.forgotten_until > call.start;
+  for (auto wait = waits.last.rbegin(); wait != waits.last.rend() && wait->until > call.start; ++wait) {
     const std::uint64_t ns = overlap(wait->since, wait->until, call.start, end);
     if (ns == 0) continue;
     (wait->state == ThreadState::kBlocked    ? call.blocked

@@ -54,6 +54,7 @@ struct SlowCall {
   std::uint64_t blocked = 0, waiting = 0, sleeping = 0;  // ns, within it
   std::uint64_t paused = 0;                              // by collections; counted in addition to the waits
   Wait longest;                                          // the longest wait, clipped to the call
+  bool waits_cut = false;     // its thread had more than kMaxWaits waits since it began: the sums are of the last ones
   std::vector<Callee> below;  // the callee that took half of it or more, the one that took half of that...
   std::uint64_t waited() const { return blocked + waiting + sleeping; }
 };
@@ -75,6 +76,8 @@ class SlowCalls {
   // longest first. A call that took half of its caller's time or more is in the `below` of that one, and not listed
   // itself.
   std::vector<const SlowCall*> longest_first(std::uint64_t over, bool unfinished) const;
+  // The longest call that is not kept, ns; 0: all are.
+  std::uint64_t longest_left_out() const { return longest_left_out_; }
   const std::unordered_map<std::uint64_t, Durations>& methods() const { return methods_; }
 
  private:
@@ -82,9 +85,14 @@ class SlowCalls {
   void fill_waits(SlowCall& call) const;
 
   std::map<Key, SlowCall> kept_;
-  std::unordered_map<std::uint64_t, std::deque<Wait>> waits_;  // by thread, by time
+  struct ThreadWaits {
+    std::deque<Wait> last;              // by time
+    std::uint64_t forgotten_until = 0;  // ns: the end of the last one that is not kept
+  };
+  std::unordered_map<std::uint64_t, ThreadWaits> waits_;  // by thread
   std::unordered_map<std::uint64_t, Durations> methods_;
   std::uint64_t serial_ = 0;
+  std::uint64_t longest_left_out_ = 0;
 };
 
 // `value` children of a methodEntry as one line, shortened if it is long.

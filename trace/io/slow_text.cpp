@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "trace/io/statistics_rows.h"
+#include "trace/io/table_rows.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -42,13 +43,14 @@ std::string time_of_day(std::uint64_t ns) {
 
 struct Chosen {
   std::vector<const SlowCall*> ended, open;
-  std::size_t all = 0;  // number of calls of that duration
-  bool is_slow = true;  // false: there was none; these are the slowest calls seen
+  std::size_t all = 0, all_open = 0;  // number of calls of that duration, and of those that had not ended
+  bool is_slow = true;                // false: there was none; these are the slowest calls seen
 };
 
 Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
   Chosen chosen{statistics.slow.longest_first(limits.over, false), statistics.slow.longest_first(limits.over, true)};
   chosen.all = chosen.ended.size();
+  chosen.all_open = chosen.open.size();
   std::size_t rows = limits.rows;
   if (chosen.ended.empty() && limits.over != 0) {
     chosen.is_slow = false;
@@ -61,13 +63,13 @@ Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
 }
 
 using SlowMethod = std::pair<std::uint64_t, const Durations*>;
-std::vector<SlowMethod> slow_methods(const ScopeStatistics& statistics, std::size_t rows) {
-  std::vector<SlowMethod> methods;
-  for (const auto& [id, durations] : statistics.slow.methods()) methods.emplace_back(id, &durations);
-  std::sort(methods.begin(), methods.end(), [](const SlowMethod& a, const SlowMethod& b) {
+Rows<SlowMethod> slow_methods(const ScopeStatistics& statistics, std::size_t rows) {
+  Rows<SlowMethod> methods;
+  for (const auto& [id, durations] : statistics.slow.methods()) methods.shown.emplace_back(id, &durations);
+  std::sort(methods.shown.begin(), methods.shown.end(), [](const SlowMethod& a, const SlowMethod& b) {
     return std::pair(b.second->longest(), a.first) < std::pair(a.second->longest(), b.first);
   });
-  if (methods.size() > rows) methods.resize(rows);
+  methods.limit(rows);
   return methods;
 }
 
@@ -87,6 +89,7 @@ std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
   add("waiting", call.waiting, of_longest(ThreadState::kWaiting));
   add("sleeping", call.sleeping);
   add("pauses", call.paused);
+  if (call.waits_cut) text += " (of its thread's last " + std::to_string(SlowCalls::kMaxWaits) + " waits)";
   return text;
 }
 
@@ -107,13 +110,18 @@ void append_call(std::string& out, const ScopeStatistics& statistics, const Slow
   out += '\n';
 }
 
+// The longest are kept: of calls of that duration there were more.
+bool are_more(const ScopeStatistics& statistics, const SlowLimits& limits) {
+  return limits.over != 0 && statistics.slow.longest_left_out() >= limits.over;
+}
+
 std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, const SlowLimits& limits) {
   std::string text;
   if (limits.over == 0) text = "the slowest of the calls";
   else if (!chosen.is_slow) text = "no call took " + limit_text(limits.over) + "; the slowest seen";
   else
-    text = std::to_string(chosen.all) + (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) +
-           " and more";
+    text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
+           (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
     text += " (the trace has those of " + all + " s and more, and their callers)";
   return text;
@@ -127,6 +135,7 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   json.member("thread", scope.thread_name(call.thread)).member("blocked", as_seconds(call.blocked));
   json.member("waiting", as_seconds(call.waiting)).member("sleeping", as_seconds(call.sleeping));
   json.member("paused", as_seconds(call.paused));
+  if (call.waits_cut) json.member("lastWaitsOnly", SlowCalls::kMaxWaits);
   if (call.longest.monitor != 0) json.member("monitor", Statistics::monitor_class(scope, call.longest.monitor));
   if (call.longest.owner != 0) json.member("owner", scope.thread_name(call.longest.owner));
   json.key("below").begin_array();
@@ -144,42 +153,48 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   if (chosen.ended.empty() && chosen.open.empty()) return {};
   std::string out = "  " + headline(statistics, chosen, limits) + "\n  TIME OF DAY (UTC)  TOOK ms  CALL\n";
   for (const SlowCall* call : chosen.ended) append_call(out, statistics, *call);
+  if (chosen.is_slow && limits.over != 0) out += more_rows(rows_left_out(chosen.all, limits.rows));
   for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
   if (!chosen.open.empty()) out += "  > had not ended when the trace did\n";
-  const std::vector<SlowMethod> methods = slow_methods(statistics, limits.rows);
-  if (methods.empty()) return out;
+  if (const std::size_t more = chosen.all_open - chosen.open.size(); more != 0)
+    out += "  " + std::to_string(more) + " more had not ended\n";
+  const Rows<SlowMethod> methods = slow_methods(statistics, limits.rows);
+  if (methods.shown.empty()) return out;
   out = out + "       CALLS    50 % ms    90 % ms    99 % ms LONGEST ms  METHOD\n";
   for (const auto& [id, times] : methods)
     out += "  " + padded(std::to_string(times->count()), 10) + padded(millis(times->percentile(0.5)), 11) +
            padded(millis(times->percentile(0.9)), 11) + padded(millis(times->percentile(0.99)), 11) +
            padded(millis(times->longest()), 11) + "  " + printable(statistics.scope->method_name(id)) + "\n";
-  return out;
+  return out + more_rows(methods.left_out);
 }
 
 void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const SlowLimits& limits) {
   const Chosen chosen = choose(statistics, limits);
-  json.member("slowCallsAll", chosen.all).key("slowCalls").begin_array();
+  json.member("slowCallsAll", chosen.all).member("slowCallsOpen", chosen.all_open);
+  json.member("slowCallsMore", are_more(statistics, limits)).key("slowCalls").begin_array();
   for (const SlowCall* call : chosen.ended) write_call(json, statistics, *call);
   for (const SlowCall* call : chosen.open) write_call(json, statistics, *call);
   json.end_array().key("slowMethods").begin_array();
-  for (const auto& [id, times] : slow_methods(statistics, limits.rows)) {
+  const Rows<SlowMethod> methods = slow_methods(statistics, limits.rows);
+  for (const auto& [id, times] : methods) {
     json.begin_object().member("method", statistics.scope->method_name(id)).member("calls", times->count());
     json.member("p50", as_seconds(times->percentile(0.5))).member("p90", as_seconds(times->percentile(0.9)));
     json.member("p99", as_seconds(times->percentile(0.99))).member("longest", as_seconds(times->longest()));
     json.end_object();
   }
   json.end_array();
+  write_left_out(json, "slowMethods", methods.left_out);
 }
 
 std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
   std::string out;
   for (const std::string& process : statistics.process_ids())
     if (const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls))
-      out += slow_calls_text(*calls, limits);
+      out += slow_calls_text(*calls, limits) + lost_events(*calls);
   if (!out.empty()) return out;
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
-      return "no call took " + each.scope->slower_than + " s, from where on the trace has them\n";
+      return "no call took " + each.scope->slower_than + " s, from where on the trace has them\n" + lost_events(each);
   return "no calls in the trace\n";
 }
 

@@ -60,16 +60,25 @@ void SqliteAnswers::on_state(const ScopeStatistics& statistics, std::uint64_t th
   const Scope& scope = *statistics.scope;
   waited_[{scope.index, thread}] += until - since;
   const ThreadStatistics& of = statistics.threads.at(thread);
-  const std::string type = of.monitor != 0 ? monitor_class(scope, of.monitor) : std::string();
+  add_wait(scope, thread, {state, since, until, of.monitor, of.owner}, ends_are_known());
+}
+
+void SqliteAnswers::on_first_wait(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state,
+                                  std::uint64_t since, std::uint64_t until, std::uint64_t monitor) {
+  add_wait(*statistics.scope, thread, {state, since, until, monitor, 0}, false);
+}
+
+void SqliteAnswers::add_wait(const Scope& scope, std::uint64_t thread, const Wait& wait, bool is_complete) {
+  const std::string type = wait.monitor != 0 ? monitor_class(scope, wait.monitor) : std::string();
   done(wait_.number(row_of(scope))
            .number(thread)
-           .text(state_name(state))
-           .known(of.monitor)
-           .known(of.owner)
-           .number(since)
-           .number(until)
+           .text(state_name(wait.state))
+           .known(wait.monitor)
+           .known(wait.owner)
+           .number(wait.since)
+           .number(wait.until)
            .known(type == "?" ? std::string_view() : type)
-           .number(ends_are_known_)
+           .number(is_complete)
            .run());
 }
 
@@ -103,9 +112,7 @@ void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<Ope
 
 void SqliteAnswers::on_gap(Scope& scope, const Gap& gap) {
   done(loss_.number(row_of(scope)).known(gap.thread).known(gap.from).known(gap.to).known(gap.lost).run());
-  ends_are_known_ = false;
   Statistics::on_gap(scope, gap);
-  ends_are_known_ = true;
 }
 
 void SqliteAnswers::add_exception(const Scope& scope, const EndedException& ended) {
@@ -141,7 +148,6 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
 }
 
 bool SqliteAnswers::complete() {
-  ends_are_known_ = false;
   if (!finish()) return false;
   for (const ScopeStatistics& each : by_scope()) {
     if (each.scope == nullptr) continue;

@@ -35,6 +35,9 @@ class SqliteAnswers final : public Statistics {
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t cpu_time) override;
   void on_gap(Scope& scope, const Gap& gap) override;
+  void on_first_wait(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state, std::uint64_t since,
+                     std::uint64_t until, std::uint64_t monitor) override;
+  void add_wait(const Scope& scope, std::uint64_t thread, const Wait& wait, bool is_complete);
   void add_exception(const Scope& scope, const EndedException& ended);
   void add_sample(const ScopeStatistics& statistics, const Value& value);
   void add_methods(const ScopeStatistics& statistics);
@@ -46,7 +49,6 @@ class SqliteAnswers final : public Statistics {
   const Scope* scope_ = nullptr;
   std::uint64_t seq_ = 0;
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> waited_;  // scope, thread: ns of its waits so far
-  bool ends_are_known_ = true;  // false while waits end because their events were lost, or with the trace
   bool is_written_ = true;
 };
 

@@ -29,7 +29,8 @@ std::uint64_t amount(const ScopeStatistics& statistics, Family family) {
       return snapshot ? 0 : statistics.count(ElementKind::kThrow) + statistics.count(ElementKind::kCatch);
     case Family::kMonitors:
       if (snapshot) return 0;
-      return statistics.count(ElementKind::kMonContendedEnter) + statistics.count(ElementKind::kMonWait);
+      return statistics.count(ElementKind::kMonContendedEnter) + statistics.count(ElementKind::kMonWait) +
+             statistics.contention.size();
     case Family::kGc: return statistics.gc.count;
     case Family::kAllocations: return statistics.count(ElementKind::kObjAlloc);
     case Family::kCounters: return statistics.counters.size();
@@ -54,6 +55,11 @@ std::string_view state_name(ThreadState state) {
 
 std::string ScopeStatistics::allocation_note() const {
   return io::allocation_note(allocation_kind, count(ElementKind::kObjAlloc), scope->sample_interval.value_or(0));
+}
+
+std::string lost_events(const ScopeStatistics& statistics) {
+  const std::uint64_t lost = statistics.scope->dropped;
+  return lost == 0 ? "" : std::to_string(lost) + " events were lost while tracing: there were more\n";
 }
 
 Coverage coverage_of(const ScopeStatistics& statistics) {
@@ -114,6 +120,15 @@ const ScopeStatistics* Statistics::chosen(std::string_view process_id, Family fa
   return best;
 }
 
+std::vector<const ScopeStatistics*> Statistics::not_chosen(std::string_view process_id, Family family) const {
+  const ScopeStatistics* best = chosen(process_id, family);
+  std::vector<const ScopeStatistics*> others;
+  for (const ScopeStatistics& each : by_scope_)
+    if (&each != best && each.scope != nullptr && each.scope->process_id == process_id && amount(each, family) != 0)
+      others.push_back(&each);
+  return others;
+}
+
 Result<> Statistics::write(const Event& event) {
   const ElementKind kind = element_kind(event);
   Scope& scope = scopes_.note(event);
@@ -124,6 +139,9 @@ Result<> Statistics::write(const Event& event) {
   ScopeStatistics& statistics = of(scope);
   ++statistics.counts[event.index()];
   note_times(statistics, event);
+  event_ = &event;
+  first_states_.note(event, scope);
+  event_ = nullptr;
   entry_ = std::get_if<MethodEntry>(&event);
   calls_.note(event, scope);
   if (!scope.snapshot) statistics.exceptions.note(event, scope);
@@ -165,7 +183,42 @@ void Statistics::note_states(ScopeStatistics& statistics, const Event& event) {
     leave_state(statistics, waited->threadIdRef, waited->time);
   } else if (const auto* end = std::get_if<ThreadEnd>(&event)) {
     leave_state(statistics, end->threadIdRef, end->time);
+  } else if (const auto* option = std::get_if<Option>(&event)) {
+    // Ends in the pause, or in a part that is missing, are not recorded.
+    const std::string_view key = option->key.view();
+    if (key == kPausedKey || key == kContinuesKey) leave_states(statistics, statistics.last);
   }
+}
+
+// Only waits whose end makes an event: the thread was in them until then. After a sleep or a park that began before the
+// trace, a thread may have run for long before its first event.
+void Statistics::note_first_state(const Scope& scope, std::uint64_t thread, const FirstState& first) {
+  ScopeStatistics& statistics = by_scope_[scope.index];
+  // The documents of one trace repeat it.
+  ThreadStatistics& each = statistics.threads[thread];
+  const std::uint64_t since = std::max(first.since, each.first_until);
+  const std::uint64_t ns = first.until > since ? first.until - since : 0;
+  std::uint64_t monitor = 0;
+  const auto note_monitor = [&](ObjectId object) {
+    if (object.present() && object.is_number()) monitor = object.value();
+  };
+  ThreadState state = ThreadState::kWaiting;
+  if (first.state == "blocked" && scope.has_blocking_ends) {
+    state = ThreadState::kBlocked;
+    if (const auto* entered = event_ == nullptr ? nullptr : std::get_if<MonContendedEntered>(event_))
+      note_monitor(entered->objIdRef);
+    each.blocked.add(ns);
+    statistics.contention[monitor_class(scope, monitor)].add(ns);
+    statistics.waited_for[{thread, 0}].add(ns);
+  } else if (first.state == "waiting" && scope.has_wait_ends) {
+    if (const auto* waited = event_ == nullptr ? nullptr : std::get_if<MonWaited>(event_))
+      note_monitor(waited->objIdRef);
+    each.waiting.add(ns);
+  } else {
+    return;
+  }
+  each.first_until = first.until;
+  on_first_wait(statistics, thread, state, since, since + ns, monitor);
 }
 
 // A single moment: nothing has a duration.
@@ -177,8 +230,9 @@ void Statistics::note_snapshot(ScopeStatistics& statistics, const Event& event) 
   if (const auto* start = std::get_if<ThreadStart>(&event)) {
     thread_of(start->threadId);
   } else if (const auto* entry = std::get_if<MethodEntry>(&event)) {
-    std::vector<std::uint64_t>& frames = thread_of(entry->threadIdRef).frames;
-    if (frames.size() < kMaxFrames) frames.push_back(entry->methodIdRef.present() ? entry->methodIdRef.value() : 0);
+    SnapshotThread& thread = thread_of(entry->threadIdRef);
+    if (thread.frames.size() >= kMaxFrames) ++thread.deeper;
+    else thread.frames.push_back(entry->methodIdRef.present() ? entry->methodIdRef.value() : 0);
   } else if (const auto* wait = std::get_if<MonWait>(&event)) {
     SnapshotThread& thread = thread_of(wait->threadIdRef);
     thread.state = wait->objIdRef == ObjectId::sleep() ? ThreadState::kSleeping : ThreadState::kWaiting;
@@ -348,7 +402,10 @@ void Statistics::on_gap(Scope& scope, const Gap& gap) {
   ++statistics.gaps;
   if (gap.from != 0 && gap.to > gap.from) statistics.gap_time += gap.to - gap.from;
   statistics.exceptions.note_gap(gap.thread, gap.from);
-  if (gap.thread != 0 && gap.from != 0) leave_state(statistics, ThreadId(gap.thread), Time(gap.from));
+  if (gap.thread == 0) return leave_states(statistics, gap.from != 0 ? gap.from : statistics.last);
+  ends_are_known_ = false;
+  if (gap.from != 0) leave_state(statistics, ThreadId(gap.thread), Time(gap.from));
+  ends_are_known_ = true;
 }
 
 // OpenFrame::user: the time that the frame's callees took.
@@ -373,15 +430,22 @@ void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFr
 Result<> Statistics::finish() {
   if (finished_) return {};
   finished_ = true;
+  first_states_.finish();
   calls_.close_all();
   // A wait that is still open lasts until the end.
   for (ScopeStatistics& statistics : by_scope_) {
     if (statistics.scope == nullptr) continue;
     statistics.exceptions.finish();
-    for (auto& [id, thread] : statistics.threads)
-      if (thread.state != ThreadState::kRunning) leave_state(statistics, ThreadId(id), Time(statistics.last));
+    leave_states(statistics, statistics.last);
   }
   return {};
+}
+
+void Statistics::leave_states(ScopeStatistics& statistics, std::uint64_t time) {
+  ends_are_known_ = false;
+  for (auto& [id, thread] : statistics.threads)
+    if (thread.state != ThreadState::kRunning) leave_state(statistics, ThreadId(id), Time(time));
+  ends_are_known_ = true;
 }
 
 }  // namespace jtrace::trace::io

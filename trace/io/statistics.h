@@ -17,6 +17,7 @@
 #include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/exceptions.h"
+#include "trace/io/first_states.h"
 #include "trace/io/scopes.h"
 #include "trace/io/slow_calls.h"
 
@@ -35,6 +36,7 @@ struct ThreadStatistics {
   ThreadState state = ThreadState::kRunning;
   std::uint64_t since = 0;
   std::uint64_t monitor = 0, owner = 0;  // of the state
+  std::uint64_t first_until = 0;         // ns: until when its state since before the trace is counted
 };
 struct MethodStatistics {
   std::uint64_t calls = 0, total = 0, self = 0, cpu = 0;  // ns
@@ -60,7 +62,8 @@ struct SnapshotThread {
   std::vector<std::uint64_t> frames;
   ThreadState state = ThreadState::kRunning;
   std::uint64_t monitor = 0, owner = 0;
-  bool cut = false;  // jtrace.cutStack: the outermost frame is not the thread's
+  std::size_t deeper = 0;  // number of inner frames that are not kept
+  bool cut = false;        // jtrace.cutStack: the outermost frame is not the thread's
 };
 
 struct ScopeStatistics {
@@ -71,7 +74,7 @@ struct ScopeStatistics {
   std::vector<GcPause> pauses;
   Waits gc;
   std::uint64_t gaps = 0, gap_time = 0;  // of threads that have lost events; ns if both ends are known
-  std::uint64_t gc_without_start = 0;
+  std::uint64_t gc_without_start = 0;    // pauses of gc whose gcStart is missing: their time is 0
   std::uint64_t last_gc_start = 0;
   std::map<std::string, Waits> contention;                              // class of the monitor
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner
@@ -133,6 +136,11 @@ class Statistics : public EventSink, private CallListener {
   std::uint64_t events() const;
   // The producer of the process that records most of `family`; null if none records any.
   const ScopeStatistics* chosen(std::string_view process_id, Family family) const;
+  // The others that record some of it: they may be of the same time or of another, so they are not added.
+  std::vector<const ScopeStatistics*> not_chosen(std::string_view process_id, Family family) const;
+  // What the reader of the input knows to be missing, in words: it ends early, parts of it are not there.
+  void note_missing(std::string what) { missing_.push_back(std::move(what)); }
+  const std::vector<std::string>& missing() const { return missing_; }
 
  protected:
   // Called after the event was added.
@@ -141,6 +149,12 @@ class Statistics : public EventSink, private CallListener {
   // `since`.
   virtual void on_state(const ScopeStatistics&, std::uint64_t /*thread*/, ThreadState, std::uint64_t /*since*/,
                         std::uint64_t /*until*/) {}
+  // False while on_state() is called for waits that events would end which are missing, or that the trace does not end.
+  bool ends_are_known() const { return ends_are_known_; }
+  // The thread was already blocked or waiting when the trace began, at `since`, and was until `until`; `monitor`: 0 if
+  // it is not known. Not passed to on_state().
+  virtual void on_first_wait(const ScopeStatistics&, std::uint64_t /*thread*/, ThreadState, std::uint64_t /*since*/,
+                             std::uint64_t /*until*/, std::uint64_t /*monitor*/) {}
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override;
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t cpu_time) override;
@@ -152,6 +166,9 @@ class Statistics : public EventSink, private CallListener {
   void enter_state(ScopeStatistics& statistics, ThreadId thread, ThreadState state, Time time, ObjectId monitor,
                    ThreadId owner);
   void leave_state(ScopeStatistics& statistics, ThreadId thread, Time time);
+  // All of the scope, whose ends may be missing.
+  void leave_states(ScopeStatistics& statistics, std::uint64_t time);
+  void note_first_state(const Scope& scope, std::uint64_t thread, const FirstState& first);
   void note_gc(ScopeStatistics& statistics, const GcFinish& finish);
   void note_allocation(ScopeStatistics& statistics, const ObjAlloc& alloc);
   void note_states(ScopeStatistics& statistics, const Event& event);
@@ -161,13 +178,22 @@ class Statistics : public EventSink, private CallListener {
   Scopes scopes_;
   CallStacks calls_;
   std::vector<ScopeStatistics> by_scope_;
-  const MethodEntry* entry_ = nullptr;                  // the entry that is being noted
+  FirstStates first_states_{[this](const Scope& scope, std::uint64_t thread, const FirstState& first) {
+    note_first_state(scope, thread, first);
+  }};
+  const Event* event_ = nullptr;                        // the event that is being noted
+  const MethodEntry* entry_ = nullptr;                  // the same if it is an entry
   std::array<std::uint64_t, kElementCount> outside_{};  // nodes and processes
+  std::vector<std::string> missing_;
+  bool ends_are_known_ = true;
   bool finished_ = false;
 };
 
 // Opens the object of a view of a trace, up to "missing": what was lost while tracing.
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input);
+// "17 events were lost while tracing: there were more", with a newline; "": none was. For tables that show some kinds
+// only.
+std::string lost_events(const ScopeStatistics& statistics);
 // As text for a terminal, and as the one JSON object of every view.
 std::string statistics_text(const Statistics& statistics, std::size_t rows);
 std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows);

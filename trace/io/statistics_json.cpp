@@ -1,4 +1,6 @@
 // The output of jtrace stats --json.
+#include <algorithm>
+
 #include "base/json.h"
 #include "trace/io/exceptions_text.h"
 #include "trace/io/slow_text.h"
@@ -12,14 +14,18 @@ void write_stacks(JsonWriter& json, const ScopeStatistics& statistics, std::size
   json.key("stacks").begin_array();
   std::size_t count = 0;
   for (const auto& [id, thread] : statistics.stacks) {
-    if (++count > rows) break;
+    if (++count > rows) continue;
     json.begin_object().member("threadId", id).member("name", statistics.scope->thread_name(id));
     json.member("state", state_name(thread.state)).key("frames").begin_array();
     for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame)
       json.value(statistics.scope->method_name(*frame));
-    json.end_array().end_object();
+    json.end_array();
+    write_left_out(json, "frames", thread.deeper);
+    json.end_object();
   }
-  json.end_array().key("deadlocks").begin_array();
+  json.end_array();
+  write_left_out(json, "stacks", rows_left_out(count, rows));
+  json.key("deadlocks").begin_array();
   for (const auto& circle : statistics.deadlocks()) {
     json.begin_array();
     for (const std::uint64_t id : circle) json.value(statistics.scope->thread_name(id));
@@ -44,31 +50,37 @@ void write_kind(JsonWriter& json, std::string_view key, const ScopeStatistics& s
   json.end_object();
 }
 
-void write_allocated(JsonWriter& json, std::string_view key, std::string_view name, const std::vector<ClassRow>& rows) {
+void write_allocated(JsonWriter& json, std::string_view key, std::string_view name, const Rows<ClassRow>& rows) {
   json.key(key).begin_array();
   for (const ClassRow& row : rows) {
     json.begin_object().member(name, row.key).member("instances", rounded(row.value.objects));
     json.member("bytes", rounded(row.value.bytes)).member("recorded", row.value.elements).end_object();
   }
   json.end_array();
+  write_left_out(json, key, rows.left_out);
 }
 
 void write_collections(JsonWriter& json, const ScopeStatistics& gc, std::size_t rows) {
   json.key("gc").begin_object().member("source", gc.scope->agent_name);
   write_waits(json, gc.gc);
+  if (gc.gc_without_start != 0) json.member("withoutStart", gc.gc_without_start);
   json.key("pauses").begin_array();  // the longest first
-  for (const GcPause* pause : longest_pauses(gc, rows)) {
+  const Rows<const GcPause*> pauses = longest_pauses(gc, rows);
+  for (const GcPause* pause : pauses) {
     json.begin_object().member("start", as_seconds(pause->start)).member("seconds", as_seconds(pause->duration));
     if (pause->used != 0) json.member("usedAfter", pause->used);
     if (pause->total != 0) json.member("heap", pause->total);
     json.end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  write_left_out(json, "pauses", pauses.left_out);
+  json.end_object();
 }
 
 void write_threads(JsonWriter& json, const ScopeStatistics& threads, std::size_t rows) {
   json.key("threads").begin_array();
-  for (const ThreadRow& row : thread_rows(threads, rows)) {
+  const Rows<ThreadRow> table = thread_rows(threads, rows);
+  for (const ThreadRow& row : table) {
     json.begin_object().member("threadId", row.key).member("name", threads.scope->thread_name(row.key));
     json.member("events", row.value.events).member("blocked", as_seconds(row.value.blocked.total));
     json.member("waiting", as_seconds(row.value.waiting.total));
@@ -77,35 +89,43 @@ void write_threads(JsonWriter& json, const ScopeStatistics& threads, std::size_t
     json.end_object();
   }
   json.end_array();
+  write_left_out(json, "threads", table.left_out);
   write_kind(json, "threadAllocations", threads);
 }
 
 void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size_t rows) {
   json.key("contention").begin_array();
-  for (const MonitorRow& row : wait_rows<MonitorRow>(monitors.contention, rows)) {
+  const Rows<MonitorRow> classes = wait_rows<MonitorRow>(monitors.contention, rows);
+  for (const MonitorRow& row : classes) {
     json.begin_object().member("class", row.key);
     write_waits(json, row.value);
     json.end_object();
   }
-  json.end_array().key("waitedFor").begin_array();
-  for (const PairRow& row : wait_rows<PairRow>(monitors.waited_for, rows)) {
+  json.end_array();
+  write_left_out(json, "contention", classes.left_out);
+  json.key("waitedFor").begin_array();
+  const Rows<PairRow> pairs = wait_rows<PairRow>(monitors.waited_for, rows);
+  for (const PairRow& row : pairs) {
     json.begin_object().member("thread", monitors.scope->thread_name(row.key.first));
     json.member("owner", row.key.second == 0 ? "" : monitors.scope->thread_name(row.key.second));
     write_waits(json, row.value);
     json.end_object();
   }
   json.end_array();
+  write_left_out(json, "waitedFor", pairs.left_out);
 }
 
 void write_calls(JsonWriter& json, const ScopeStatistics& calls, std::size_t rows) {
   json.key("methods").begin_array();
-  for (const MethodRow& row : method_rows(calls, rows)) {
+  const Rows<MethodRow> methods = method_rows(calls, rows);
+  for (const MethodRow& row : methods) {
     json.begin_object().member("method", calls.scope->method_name(row.key)).member("calls", row.value.calls);
     json.member("self", as_seconds(row.value.self)).member("total", as_seconds(row.value.total));
     if (row.value.has_count) json.member("counted", row.value.counted);
     json.end_object();
   }
   json.end_array();
+  write_left_out(json, "methods", methods.left_out);
   const Coverage coverage = coverage_of(calls);
   if (coverage.counted != 0)
     json.key("coverage").begin_object().member("ran", coverage.ran).member("methods", coverage.counted).end_object();
@@ -114,21 +134,37 @@ void write_calls(JsonWriter& json, const ScopeStatistics& calls, std::size_t row
 
 void write_heap(JsonWriter& json, const ScopeStatistics& heap, std::size_t rows) {
   json.key("heap").begin_array();
-  for (const HeapRow& row : heap_rows(heap, rows)) {
+  const Rows<HeapRow> classes = heap_rows(heap, rows);
+  for (const HeapRow& row : classes) {
     json.begin_object().member("class", row.key).member("instances", row.value.count);
     json.member("bytes", row.value.bytes).end_object();
   }
   json.end_array();
+  write_left_out(json, "heap", classes.left_out);
 }
 
 void write_counters(JsonWriter& json, const ScopeStatistics& counters, std::size_t rows) {
   json.key("counters").begin_array();
-  for (const CounterRow& row : counter_rows(counters, rows)) {
+  const Rows<CounterRow> table = counter_rows(counters, rows);
+  for (const CounterRow& row : table) {
     json.begin_object().member("name", row.key).member("samples", row.value.samples);
     if (row.value.samples == 0) json.member("text", row.value.text);
     else json.member("first", row.value.first).member("last", row.value.last);
     json.member("least", row.value.least).member("greatest", row.value.greatest).end_object();
   }
+  json.end_array();
+  write_left_out(json, "counters", table.left_out);
+}
+
+// What other producers of the process recorded of the same.
+void write_not_added(JsonWriter& json, const Statistics& statistics, const std::string& process) {
+  json.key("notAdded").begin_array();
+  for (std::size_t i = 0; i < kFamilyCount; ++i)
+    for (const ScopeStatistics* other : statistics.not_chosen(process, static_cast<Family>(i)))
+      json.begin_object()
+          .member("family", family_name(static_cast<Family>(i)))
+          .member("by", other->scope->agent_name)
+          .end_object();
   json.end_array();
 }
 
@@ -148,6 +184,7 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
   if (const auto* heap = statistics.chosen(process, Family::kHeap)) write_heap(json, *heap, rows);
   if (const auto* counters = statistics.chosen(process, Family::kCounters)) write_counters(json, *counters, rows);
   if (const auto* stacks = statistics.chosen(process, Family::kStacks)) write_stacks(json, *stacks, rows);
+  write_not_added(json, statistics, process);
   json.end_object();
 }
 
@@ -158,8 +195,9 @@ void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics&
   for (const ScopeStatistics& each : statistics.by_scope()) dropped += each.scope ? each.scope->dropped : 0;
   json.begin_object().member("view", view);
   json.key("target").begin_object().member("kind", "trace").member("path", input).end_object();
-  json.member("complete", dropped == 0).key("missing").begin_array();
+  json.member("complete", dropped == 0 && statistics.missing().empty()).key("missing").begin_array();
   if (dropped != 0) json.value(std::to_string(dropped) + " events lost while tracing");
+  for (const std::string& each : statistics.missing()) json.value(each);
   json.end_array();
 }
 

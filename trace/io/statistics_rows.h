@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/io/statistics.h"
+#include "trace/io/table_rows.h"
 
 namespace jtrace::trace::io {
 
@@ -22,11 +23,11 @@ inline std::string seconds(std::uint64_t ns) {
 inline double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 template <class Row, class Map, class Less>
-std::vector<Row> sorted(const Map& map, Less less, std::size_t rows) {
-  std::vector<Row> all;
-  for (const auto& [key, value] : map) all.push_back({key, value});
-  std::stable_sort(all.begin(), all.end(), less);
-  if (all.size() > rows) all.resize(rows);
+Rows<Row> sorted(const Map& map, Less less, std::size_t rows) {
+  Rows<Row> all;
+  for (const auto& [key, value] : map) all.shown.push_back({key, value});
+  std::stable_sort(all.shown.begin(), all.shown.end(), less);
+  all.limit(rows);
   return all;
 }
 
@@ -43,7 +44,7 @@ using HeapRow = Row<std::string, Amount>;
 using CounterRow = Row<std::string, CounterSeries>;
 using PairRow = Row<std::pair<std::uint64_t, std::uint64_t>, Waits>;
 
-inline std::vector<ThreadRow> thread_rows(const ScopeStatistics& statistics, std::size_t rows) {
+inline Rows<ThreadRow> thread_rows(const ScopeStatistics& statistics, std::size_t rows) {
   return sorted<ThreadRow>(
       statistics.threads,
       [](const ThreadRow& a, const ThreadRow& b) {
@@ -51,7 +52,7 @@ inline std::vector<ThreadRow> thread_rows(const ScopeStatistics& statistics, std
       },
       rows);
 }
-inline std::vector<MethodRow> method_rows(const ScopeStatistics& statistics, std::size_t rows) {
+inline Rows<MethodRow> method_rows(const ScopeStatistics& statistics, std::size_t rows) {
   return sorted<MethodRow>(
       statistics.methods,
       [](const MethodRow& a, const MethodRow& b) {
@@ -60,17 +61,17 @@ inline std::vector<MethodRow> method_rows(const ScopeStatistics& statistics, std
       },
       rows);
 }
-inline std::vector<ClassRow> allocated_rows(const std::map<std::string, Allocated>& table, std::size_t rows) {
+inline Rows<ClassRow> allocated_rows(const std::map<std::string, Allocated>& table, std::size_t rows) {
   return sorted<ClassRow>(
       table, [](const ClassRow& a, const ClassRow& b) { return a.value.bytes > b.value.bytes; }, rows);
 }
 inline std::uint64_t rounded(double amount) { return static_cast<std::uint64_t>(std::llround(amount)); }
-inline std::vector<HeapRow> heap_rows(const ScopeStatistics& statistics, std::size_t rows) {
+inline Rows<HeapRow> heap_rows(const ScopeStatistics& statistics, std::size_t rows) {
   return sorted<HeapRow>(
       statistics.heap, [](const HeapRow& a, const HeapRow& b) { return a.value.bytes > b.value.bytes; }, rows);
 }
 // Counters that changed come first.
-inline std::vector<CounterRow> counter_rows(const ScopeStatistics& statistics, std::size_t rows) {
+inline Rows<CounterRow> counter_rows(const ScopeStatistics& statistics, std::size_t rows) {
   return sorted<CounterRow>(
       statistics.counters,
       [](const CounterRow& a, const CounterRow& b) {
@@ -78,16 +79,16 @@ inline std::vector<CounterRow> counter_rows(const ScopeStatistics& statistics, s
       },
       rows);
 }
-inline std::vector<const GcPause*> longest_pauses(const ScopeStatistics& statistics, std::size_t rows) {
-  std::vector<const GcPause*> pauses;
-  for (const GcPause& pause : statistics.pauses) pauses.push_back(&pause);
-  std::stable_sort(pauses.begin(), pauses.end(),
+inline Rows<const GcPause*> longest_pauses(const ScopeStatistics& statistics, std::size_t rows) {
+  Rows<const GcPause*> pauses;
+  for (const GcPause& pause : statistics.pauses) pauses.shown.push_back(&pause);
+  std::stable_sort(pauses.shown.begin(), pauses.shown.end(),
                    [](const GcPause* a, const GcPause* b) { return a->duration > b->duration; });
-  if (pauses.size() > rows) pauses.resize(rows);
+  pauses.limit(rows);
   return pauses;
 }
 template <class R>
-std::vector<R> wait_rows(const auto& map, std::size_t rows) {
+Rows<R> wait_rows(const auto& map, std::size_t rows) {
   return sorted<R>(
       map, [](const R& a, const R& b) { return a.value.total > b.value.total; }, rows);
 }

@@ -24,10 +24,16 @@ class TextView {
  private:
   template <class... Arguments>
   void line(const char* format, Arguments... arguments) {
-    char text[1024];
-    std::snprintf(text, sizeof text, format, arguments...);
-    out_ += text;
-    out_ += '\n';
+    const int size = std::snprintf(nullptr, 0, format, arguments...);
+    const std::size_t before = out_.size();
+    out_.resize(before + static_cast<std::size_t>(std::max(size, 0)) + 1);
+    std::snprintf(out_.data() + before, out_.size() - before, format, arguments...);
+    out_.back() = '\n';
+  }
+  template <class Row, class Print>
+  void each_of(const Rows<Row>& rows, Print print) {
+    for (const Row& row : rows) print(row);
+    out_ += more_rows(rows.left_out);
   }
   void head() {
     line("%llu events", static_cast<unsigned long long>(statistics_.events()));
@@ -61,7 +67,11 @@ class TextView {
   const ScopeStatistics* section(const std::string& process, Family family) {
     const ScopeStatistics* chosen = statistics_.chosen(process, family);
     if (chosen == nullptr) return nullptr;
-    line("\n%s (by %s)", std::string(family_name(family)).c_str(), printable(chosen->scope->agent_name).c_str());
+    std::string others;
+    for (const ScopeStatistics* other : statistics_.not_chosen(process, family))
+      others += (others.empty() ? "; not added: what is recorded by " : ", ") + printable(other->scope->agent_name);
+    line("\n%s (by %s%s)", std::string(family_name(family)).c_str(), printable(chosen->scope->agent_name).c_str(),
+         others.c_str());
     return chosen;
   }
   void of_process(const std::string& process) {
@@ -73,9 +83,10 @@ class TextView {
     if (const auto* allocations = section(process, Family::kAllocations)) allocations_of(*allocations);
     if (const auto* heap = section(process, Family::kHeap)) {
       line("  %14s %12s  %s", "BYTES", "INSTANCES", "CLASS");
-      for (const HeapRow& row : heap_rows(*heap, rows_))
+      each_of(heap_rows(*heap, rows_), [this](const HeapRow& row) {
         line("  %14llu %12llu  %s", static_cast<unsigned long long>(row.value.bytes),
              static_cast<unsigned long long>(row.value.count), printable(row.key).c_str());
+      });
     }
     if (const auto* counters = section(process, Family::kCounters)) counters_of(*counters);
     if (const auto* stacks = section(process, Family::kStacks)) stacks_of(*stacks);
@@ -83,43 +94,49 @@ class TextView {
   void pauses_of(const ScopeStatistics& statistics) {
     line("  %llu pauses, %s s in all, longest %s s", static_cast<unsigned long long>(statistics.gc.count),
          seconds(statistics.gc.total).c_str(), seconds(statistics.gc.longest).c_str());
+    if (statistics.gc_without_start != 0)
+      line("  %llu of them have no start in the trace, and count as 0 s",
+           static_cast<unsigned long long>(statistics.gc_without_start));
     line("  %12s %14s %14s  %s", "PAUSE s", "USED AFTER", "HEAP", "AT s (since the trace began)");
-    for (const GcPause* pause : longest_pauses(statistics, rows_))
+    each_of(longest_pauses(statistics, rows_), [&](const GcPause* pause) {
       line("  %12s %14s %14s  %s", seconds(pause->duration).c_str(), known(pause->used).c_str(),
            known(pause->total).c_str(), seconds(pause->start - std::min(pause->start, statistics.first)).c_str());
+    });
   }
   static std::string known(std::uint64_t bytes) { return bytes == 0 ? "?" : std::to_string(bytes); }
   void allocations_of(const ScopeStatistics& statistics) {
     if (const std::string note = statistics.allocation_note(); !note.empty()) line("  %s", note.c_str());
     const auto table = [&](const char* what, const std::map<std::string, Allocated>& rows) {
       line("  %14s %12s %10s  %s", "BYTES", "OBJECTS", "RECORDED", what);
-      for (const ClassRow& row : allocated_rows(rows, rows_))
+      each_of(allocated_rows(rows, rows_), [this](const ClassRow& row) {
         line("  %14llu %12llu %10llu  %s", static_cast<unsigned long long>(rounded(row.value.bytes)),
              static_cast<unsigned long long>(rounded(row.value.objects)),
              static_cast<unsigned long long>(row.value.elements), printable(row.key).c_str());
+      });
     };
     table("CLASS", statistics.allocations);
     if (!statistics.sites.empty()) table("SITE", statistics.sites);
   }
   void counters_of(const ScopeStatistics& statistics) {
     line("  %20s %20s %20s %20s  %s", "FIRST", "LAST", "LEAST", "GREATEST", "COUNTER");
-    for (const CounterRow& row : counter_rows(statistics, rows_)) {
+    each_of(counter_rows(statistics, rows_), [this](const CounterRow& row) {
       const CounterSeries& series = row.value;
       if (series.samples == 0) line("  %s = %s", printable(row.key).c_str(), printable(series.text).c_str());
       else
         line("  %20lld %20lld %20lld %20lld  %s", static_cast<long long>(series.first),
              static_cast<long long>(series.last), static_cast<long long>(series.least),
              static_cast<long long>(series.greatest), printable(row.key).c_str());
-    }
+    });
   }
   void stacks_of(const ScopeStatistics& statistics) {
     line("  %10s %-9s  %s", "FRAMES", "STATE", "THREAD");
     std::size_t count = 0;
     for (const auto& [id, thread] : statistics.stacks) {
-      if (++count > rows_) break;
-      line("  %10zu %-9s  %s", thread.frames.size(), std::string(state_name(thread.state)).c_str(),
+      if (++count > rows_) continue;
+      line("  %10zu %-9s  %s", thread.frames.size() + thread.deeper, std::string(state_name(thread.state)).c_str(),
            printable(statistics.scope->thread_name(id)).c_str());
     }
+    out_ += more_rows(rows_left_out(count, rows_));
     for (const auto& circle : statistics.deadlocks()) {
       std::string text = "  deadlock:";
       for (const std::uint64_t id : circle) text += " " + printable(statistics.scope->thread_name(id)) + " ->";
@@ -131,33 +148,37 @@ class TextView {
     const bool estimated = statistics.allocation_kind == AllocationKind::kSampled;
     line("  %10s %12s %12s %12s %14s  %s", "EVENTS", "BLOCKED s", "WAITING s", "SLEEPING s",
          estimated ? "ALLOCATED est." : "ALLOCATED", "THREAD");
-    for (const ThreadRow& row : thread_rows(statistics, rows_))
+    each_of(thread_rows(statistics, rows_), [&](const ThreadRow& row) {
       line("  %10llu %12s %12s %12s %14llu  %s", static_cast<unsigned long long>(row.value.events),
            seconds(row.value.blocked.total).c_str(), seconds(row.value.waiting.total).c_str(),
            seconds(row.value.sleeping.total).c_str(),
            static_cast<unsigned long long>(rounded(row.value.allocated_bytes)),
            printable(statistics.scope->thread_name(row.key)).c_str());
+    });
   }
   void monitors_of(const ScopeStatistics& statistics) {
     line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "CLASS OF THE MONITOR");
-    for (const MonitorRow& row : wait_rows<MonitorRow>(statistics.contention, rows_))
+    each_of(wait_rows<MonitorRow>(statistics.contention, rows_), [this](const MonitorRow& row) {
       line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
            seconds(row.value.longest).c_str(), printable(row.key).c_str());
+    });
     if (!statistics.waited_for.empty())
       line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "WAITING THREAD for OWNER");
-    for (const PairRow& row : wait_rows<PairRow>(statistics.waited_for, rows_))
+    each_of(wait_rows<PairRow>(statistics.waited_for, rows_), [&](const PairRow& row) {
       line("  %10llu %12s %12s  %s for %s", static_cast<unsigned long long>(row.value.count),
            seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(),
            printable(statistics.scope->thread_name(row.key.first)).c_str(),
            row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
+    });
   }
   void calls_of(const ScopeStatistics& statistics) {
     line("  %10s %12s %12s %12s  %s", "CALLS", "SELF s", "TOTAL s", "COUNTED", "METHOD");
-    for (const MethodRow& row : method_rows(statistics, rows_))
+    each_of(method_rows(statistics, rows_), [&](const MethodRow& row) {
       line("  %10llu %12s %12s %12s  %s", static_cast<unsigned long long>(row.value.calls),
            seconds(row.value.self).c_str(), seconds(row.value.total).c_str(),
            row.value.has_count ? std::to_string(row.value.counted).c_str() : "-",
            printable(statistics.scope->method_name(row.key)).c_str());
+    });
     const Coverage coverage = coverage_of(statistics);
     if (coverage.counted != 0)
       line("  %llu of %llu counted methods ran", static_cast<unsigned long long>(coverage.ran),

@@ -6,6 +6,7 @@
 
 #include "trace/byte_sink.h"
 #include "trace/io/converter.h"
+#include "trace/io/statistics.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -78,6 +79,110 @@ TEST(FirstStates, AreDrawnInChromesFormat) {
       HasSubstr("{\"name\":\"waiting since before the trace\",\"cat\":\"state\",\"ph\":\"X\",\"pid\":1,\"tid\":7,"
                 "\"ts\":0.000,\"dur\":2000000.000}"));
   EXPECT_THAT(std::string(bytes.text()), Not(HasSubstr("running")));
+}
+
+// --- in the figures of jtrace stats ---
+
+class FirstWaits : public testing::Test {
+ protected:
+  FirstWaits() {
+    write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = Time(kSecond)});
+    write(TraceStart{.traceId = "t", .agentIdRef = "a", .time = Time(kSecond)});
+  }
+  void write(const Event& event) { ASSERT_TRUE(statistics_.write(event)); }
+  void begin(const char* events) {
+    write(Option{.key = "events", .value = events});
+    for (const std::uint64_t thread : {1u, 2u, 3u, 4u})
+      write(ThreadStart{.threadId = ThreadId(thread), .time = Time(kSecond), .threadName = "t"});
+    for (const char* state : {"1 blocked", "2 waiting", "3 sleeping", "4 runnable"})
+      write(Option{.key = "jtrace.threadState", .value = state});
+  }
+  const ThreadStatistics& thread(std::uint64_t id) { return statistics_.by_scope()[0].threads.at(id); }
+
+  Statistics statistics_;
+};
+
+TEST_F(FirstWaits, CountAsTheWaitsThatTheyAre) {
+  begin("monWaited,monContendedEntered");
+  write(ObjDef{.objId = ObjectId(9), .isArray = 8});
+  write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = Time(3 * kSecond), .objIdRef = ObjectId(9)});
+  write(TraceEnd{.time = Time(5 * kSecond)});
+  ASSERT_TRUE(statistics_.finish());
+  EXPECT_EQ(thread(1).blocked.total, 2 * kSecond);
+  EXPECT_EQ(thread(2).waiting.total, 4 * kSecond);
+  EXPECT_EQ(thread(3).sleeping.total, 0u);  // it may have run since
+  EXPECT_EQ(thread(4).blocked.total + thread(4).waiting.total, 0u);
+  EXPECT_EQ(statistics_.by_scope()[0].contention.at("byte[]").total, 2 * kSecond);
+  EXPECT_NE(statistics_.chosen("p", Family::kMonitors), nullptr);
+}
+
+TEST_F(FirstWaits, AreNotKnownWhereTheirEndMakesNoEvent) {
+  begin("threadStart,threadEnd");
+  write(TraceEnd{.time = Time(5 * kSecond)});
+  ASSERT_TRUE(statistics_.finish());
+  EXPECT_EQ(thread(1).blocked.total, 0u);
+  EXPECT_EQ(thread(2).waiting.total, 0u);
+}
+
+TEST_F(FirstWaits, CountOnceInTheDocumentsOfARotatedTrace) {
+  begin("monWaited,monContendedEntered");
+  write(ThreadEnd{.threadIdRef = ThreadId(4), .time = Time(3 * kSecond)});
+  write(Option{.key = "jtrace.continues", .value = "t"});
+  begin("monWaited,monContendedEntered");
+  write(TraceEnd{.time = Time(5 * kSecond)});
+  ASSERT_TRUE(statistics_.finish());
+  EXPECT_EQ(thread(2).waiting.total, 4 * kSecond);
+}
+
+TEST_F(FirstWaits, WaitsEndWhereThePauseBegins) {
+  begin("monWaited,monContendedEntered");
+  write(MonWait{.threadIdRef = ThreadId(4), .time = Time(2 * kSecond), .objIdRef = ObjectId(9)});
+  write(MonWaited{.threadIdRef = ThreadId(2), .time = Time(3 * kSecond), .objIdRef = ObjectId(9)});
+  write(Option{.key = "jtrace.paused", .value = "true"});
+  write(Option{.key = "jtrace.paused", .value = "false"});
+  write(TraceEnd{.time = Time(9 * kSecond)});
+  ASSERT_TRUE(statistics_.finish());
+  EXPECT_EQ(thread(4).waiting.total, kSecond);
+}
+
+// --- waits and pauses that the trace does not end ---
+
+class ChromeLanes : public testing::Test {
+ protected:
+  void write(const Event& event) { ASSERT_TRUE(writer_->write(event)); }
+  void producer(const char* process, std::uint64_t pid, const char* agent, const char* trace) {
+    write(ProcessCreate{.processId = process, .pid = pid, .time = Time(kSecond)});
+    write(AgentCreate{.agentId = agent, .processIdRef = process, .agentName = "jtrace", .time = Time(kSecond)});
+    write(TraceStart{.traceId = trace, .agentIdRef = agent, .time = Time(kSecond)});
+  }
+  std::string text() {
+    EXPECT_TRUE(writer_->finish());
+    return std::string(bytes_.text());
+  }
+  MemorySink bytes_;
+  std::unique_ptr<Converter> writer_ = make_chrome_writer(bytes_);
+};
+
+TEST_F(ChromeLanes, DrawsWaitsAndPausesThatGoOnUntilTheEnd) {
+  producer("p", 4, "a", "t");
+  write(MonContendedEnter{.threadIdRef = ThreadId(7), .time = Time(2 * kSecond), .objIdRef = ObjectId(9)});
+  write(GcStart{.time = Time(3 * kSecond)});
+  write(TraceEnd{.time = Time(4 * kSecond)});
+  EXPECT_THAT(text(), testing::AllOf(HasSubstr("\"blocked\",\"cat\":\"monitor\",\"ph\":\"X\",\"pid\":4,\"tid\":7,"
+                                               "\"ts\":1000000.000,\"dur\":2000000.000"),
+                                     HasSubstr("\"GC pause\",\"cat\":\"gc\",\"ph\":\"X\",\"pid\":4,\"tid\":0,"
+                                               "\"ts\":2000000.000,\"dur\":1000000.000")));
+}
+
+TEST_F(ChromeLanes, KeepsThePausesOfTwoProcessesApart) {
+  producer("p", 4, "a", "t");
+  producer("q", 5, "b", "u");
+  write(GcStart{.time = Time(2 * kSecond), .traceIdRef = "t"});
+  write(GcStart{.time = Time(3 * kSecond), .traceIdRef = "u"});
+  write(GcFinish{.time = Time(4 * kSecond), .traceIdRef = "t"});
+  write(GcFinish{.time = Time(5 * kSecond), .traceIdRef = "u"});
+  EXPECT_THAT(text(), testing::AllOf(HasSubstr("\"pid\":4,\"tid\":0,\"ts\":1000000.000,\"dur\":2000000.000"),
+                                     HasSubstr("\"pid\":5,\"tid\":0,\"ts\":2000000.000,\"dur\":2000000.000")));
 }
 
 }  // namespace

@@ -211,5 +211,40 @@ TEST(SlowCalls, KeepTheLongestOfManyCalls) {
   EXPECT_EQ(calls.back()->duration, 5001u - SlowCalls::kMaxKept);
 }
 
+TEST_F(SlowTrace, SaysThatThereWereMoreCallsThanItKeeps) {
+  define(1, "run");
+  const std::uint64_t count = SlowCalls::kMaxKept + 7;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    enter(1, 10 * i);
+    leave(10 * i + 5);
+  }
+  calls(5);
+  EXPECT_THAT(text_, HasSubstr("  more than 1000 calls of 5 ms and more\n"));
+  EXPECT_EQ(all_["slowCallsMore"], true);
+  EXPECT_EQ(all_["slowCallsAll"], SlowCalls::kMaxKept);
+  calls(6);
+  EXPECT_THAT(text_, Not(HasSubstr("more than")));
+  EXPECT_EQ(all_["slowCallsMore"], false);
+}
+
+TEST_F(SlowTrace, SaysThatTheWaitsOfACallAreNotAllOfThem) {
+  define(1, "run");
+  enter(1, 0);
+  for (std::uint64_t i = 0; i < SlowCalls::kMaxWaits; ++i) block(10 * i, 10 * i + 1);
+  const std::uint64_t end = 10 * SlowCalls::kMaxWaits;
+  leave(end);
+  enter(1, end);
+  block(end + 1, end + 2);
+  leave(end + 3);
+  enter(1, end + 10);
+  block(end + 11, end + 12);
+  for (std::uint64_t i = 1; i <= SlowCalls::kMaxWaits; ++i) block(end + 10 * (i + 1), end + 10 * (i + 1) + 1);
+  leave(2 * end + 20);
+  const json rows = calls();
+  EXPECT_EQ(rows[0]["lastWaitsOnly"], SlowCalls::kMaxWaits);
+  EXPECT_FALSE(rows[1].contains("lastWaitsOnly"));
+  EXPECT_THAT(text_, HasSubstr(" (of its thread's last 4096 waits)"));
+}
+
 }  // namespace
 }  // namespace jtrace::trace::io

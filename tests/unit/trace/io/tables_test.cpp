@@ -1,0 +1,171 @@
+// What the tables of a trace leave out, they say: rows, producers, starts of pauses, lost events.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "trace/io/allocations_text.h"
+#include "trace/io/exceptions_text.h"
+#include "trace/io/slow_text.h"
+#include "trace/io/statistics.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::uint64_t kThings = 7;  // of each kind
+
+// One process with a producer "jtrace" that has seven of each kind of row.
+class Tables : public ::testing::Test {
+ protected:
+  Tables() {
+    producer("a", "jtrace");
+    for (std::uint64_t id = 1; id <= kThings; ++id) {
+      const std::string name = "thing" + std::to_string(id);
+      write(ThreadStart{.threadId = ThreadId(id), .time = at(id), .threadName = name});
+      write(ClassDef{.classId = ClassId(id), .name = name});
+      write(MethodDef{.name = name, .classIdRef = ClassId(id), .methodId = MethodId(id)});
+      ObjAlloc alloc;
+      alloc.threadIdRef = ThreadId(id);
+      alloc.time = at(id);
+      alloc.objId = ObjectId(100 + id);
+      alloc.size = 16;
+      alloc.isArray = 0;
+      alloc.classIdRef = ClassId(id);
+      const std::string site = "x/A.run:" + std::to_string(id);
+      alloc.contextData = site;
+      write(alloc);
+      write(MethodEntry{.threadIdRef = ThreadId(id), .time = at(id), .methodIdRef = MethodId(id)});
+      write(MethodExit{.threadIdRef = ThreadId(id), .time = at(id + 10), .methodIdRef = MethodId(id)});
+      write(MonContendedEnter{.threadIdRef = ThreadId(id),
+                              .time = at(20),
+                              .objIdRef = ObjectId(100 + id),
+                              .threadOwner = ThreadId(id % kThings + 1)});
+      write(MonContendedEntered{.threadIdRef = ThreadId(id), .time = at(21), .objIdRef = ObjectId(100 + id)});
+      write(GcStart{.threadIdRef = ThreadId(1), .time = at(30 + 2 * id)});
+      write(GcFinish{.threadIdRef = ThreadId(1), .time = at(31 + 2 * id)});
+    }
+  }
+  static Time at(std::uint64_t ms) { return Time(1'000'000'000 + ms * 1'000'000); }
+  void write(const Event& event) { EXPECT_TRUE(statistics_.write(event)); }
+  void producer(const char* agent, const char* name) {
+    write(AgentCreate{.agentId = agent, .processIdRef = "p", .agentName = name, .time = at(0)});
+    write(TraceStart{.traceId = agent, .agentIdRef = agent, .time = at(0)});
+  }
+  void lose(const char* events) { write(Option{.key = "jtrace.dropped", .value = events}); }
+  std::string text(std::size_t rows) {
+    EXPECT_TRUE(statistics_.finish());
+    return statistics_text(statistics_, rows);
+  }
+  json data(std::size_t rows) {
+    EXPECT_TRUE(statistics_.finish());
+    return json::parse(statistics_json(statistics_, "in", rows))["data"][0];
+  }
+  static std::size_t occurrences(const std::string& text, const std::string& what) {
+    std::size_t count = 0;
+    for (std::size_t i = text.find(what); i != std::string::npos; i = text.find(what, i + 1)) ++count;
+    return count;
+  }
+
+  Statistics statistics_;
+};
+
+TEST_F(Tables, SayHowManyRowsTheyLeaveOut) {
+  // Pauses, threads, classes and pairs of contention, methods, calls' times, classes and sites of allocations.
+  EXPECT_EQ(occurrences(text(5), "  2 more rows: --rows\n"), 8u) << text(5);
+  EXPECT_THAT(text(kThings), Not(HasSubstr("more row")));
+  const json cut = data(5), all = data(kThings);
+  EXPECT_EQ(cut["gc"]["pausesLeftOut"], 2);
+  EXPECT_FALSE(all["gc"].contains("pausesLeftOut"));
+  for (const char* table : {"threads", "contention", "waitedFor", "methods", "slowMethods", "allocations", "sites"}) {
+    EXPECT_EQ(cut[table].size(), 5u) << table;
+    EXPECT_EQ(cut[table + std::string("LeftOut")], 2) << table;
+    EXPECT_FALSE(all.contains(table + std::string("LeftOut"))) << table;
+  }
+  AllocationsView view;
+  view.rows = 5;
+  EXPECT_EQ(json::parse(allocations_json(statistics_, "in", view))["data"][0]["byClassLeftOut"], 2);
+  const SlowLimits limits{.over = 1'000'000, .rows = 5};
+  EXPECT_EQ(occurrences(slow_text(statistics_, limits), "  2 more rows: --rows\n"), 2u);
+}
+
+TEST_F(Tables, OfASnapshotsStacksSayItToo) {
+  producer("s", "jtrace stack");
+  write(Option{.key = "jtrace.kind", .value = "snapshot"});
+  for (std::uint64_t id = 1; id <= kThings; ++id)
+    write(ThreadStart{.threadId = ThreadId(id), .time = at(1), .threadName = "t"});
+  const json cut = data(5);
+  EXPECT_EQ(cut["stacks"].size(), 5u);
+  EXPECT_EQ(cut["stacksLeftOut"], 2);
+  EXPECT_EQ(occurrences(text(5), "  2 more rows: --rows\n"), 9u);
+}
+
+TEST_F(Tables, CountTheFramesOfADeepStack) {
+  producer("s", "jtrace stack");
+  write(Option{.key = "jtrace.kind", .value = "snapshot"});
+  write(ThreadStart{.threadId = ThreadId(1), .time = at(1), .threadName = "deep"});
+  for (int i = 0; i < 3000; ++i)
+    write(MethodEntry{.threadIdRef = ThreadId(1), .time = at(1), .methodIdRef = MethodId(1)});
+  EXPECT_THAT(text(20), HasSubstr("      3000 running    deep\n"));
+  const json thread = data(20)["stacks"][0];
+  EXPECT_EQ(thread["frames"].size() + thread["framesLeftOut"].get<std::size_t>(), 3000u);
+}
+
+TEST_F(Tables, NameTheProducersThatAreNotAdded) {
+  producer("b", "jtrace probe");
+  write(ThreadStart{.threadId = ThreadId(1), .time = at(40), .threadName = "main"});
+  write(MethodDef{.name = "run", .methodId = MethodId(1)});
+  write(MethodEntry{.threadIdRef = ThreadId(1), .time = at(41), .methodIdRef = MethodId(1)});
+  EXPECT_THAT(text(20), AllOf(HasSubstr("\ncalls (by jtrace; not added: what is recorded by jtrace probe)\n"),
+                              HasSubstr("\ngc (by jtrace)\n")));
+  const json others = data(20)["notAdded"];
+  ASSERT_EQ(others.size(), 2u) << others;
+  EXPECT_EQ(others[1], json({{"family", "calls"}, {"by", "jtrace probe"}}));
+}
+
+TEST_F(Tables, SayOfWhichPausesTheStartIsMissing) {
+  EXPECT_THAT(text(20), Not(HasSubstr("no start")));
+  Statistics late;
+  for (const Event& event :
+       {Event(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = at(0)}),
+        Event(TraceStart{.traceId = "a", .agentIdRef = "a", .time = at(0)}), Event(GcFinish{.time = at(1)}),
+        Event(GcStart{.time = at(2)}), Event(GcFinish{.time = at(3)})})
+    EXPECT_TRUE(late.write(event));
+  EXPECT_TRUE(late.finish());
+  EXPECT_THAT(statistics_text(late, 20), HasSubstr("  1 of them have no start in the trace, and count as 0 s\n"));
+  EXPECT_EQ(json::parse(statistics_json(late, "in", 20))["data"][0]["gc"]["withoutStart"], 1);
+}
+
+TEST_F(Tables, OfSomeKindsSayThatEventsWereLost) {
+  const std::string said = "17 events were lost while tracing: there were more\n";
+  const SlowLimits limits{.over = 1'000'000};
+  EXPECT_THAT(slow_text(statistics_, limits), Not(HasSubstr(said)));
+  lose("17");
+  EXPECT_THAT(text(20), HasSubstr("lost: 17 events"));
+  EXPECT_THAT(slow_text(statistics_, limits), HasSubstr(said));
+  EXPECT_THAT(exceptions_text(statistics_, 20), HasSubstr(said));
+  EXPECT_THAT(allocations_text(statistics_, {}), HasSubstr(said));
+}
+
+TEST_F(Tables, AreNotCompleteIfTheInputIsNot) {
+  EXPECT_EQ(json::parse(statistics_json(statistics_, "in", 20))["complete"], true);
+  statistics_.note_missing("the input is cut off after 9 elements");
+  const json cut = json::parse(statistics_json(statistics_, "in", 20));
+  EXPECT_EQ(cut["complete"], false);
+  EXPECT_EQ(cut["missing"], json::array({"the input is cut off after 9 elements"}));
+}
+
+TEST_F(Tables, DoNotCutLongNames) {
+  const std::string name(3000, 'n');
+  write(ThreadStart{.threadId = ThreadId(50), .time = at(50), .threadName = name});
+  write(MethodEntry{.threadIdRef = ThreadId(50), .time = at(50), .methodIdRef = MethodId(1)});
+  EXPECT_THAT(text(20), HasSubstr(name));
+}
+
+}  // namespace
+}  // namespace jtrace::trace::io
