@@ -367,9 +367,9 @@ bool AgentSession::define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, 
   const bool has_tid = !ran_before && !virtual_one;
   const auto tid = has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0;
   const auto was = ran_before && !virtual_one ? state_of(jvmti, thread) : record::ThreadWas::kUnknown;
-  const auto flags = static_cast<std::uint8_t>((ran_before ? record::kThreadRanBefore : 0) |
-                                               (virtual_one ? record::kThreadVirtual : 0) |
-                                               static_cast<unsigned>(was) << record::kThreadStateShift);
+  const std::uint8_t flags = record::thread_flags(
+      (ran_before ? unsigned{record::kThreadRanBefore} : 0u) | (virtual_one ? unsigned{record::kThreadVirtual} : 0u),
+      was);
   Definition definition(
       id, record::ThreadFields{
               .tid = tid, .flags = flags, .name = name.view(), .group = group.view(), .parent = parent.view()});

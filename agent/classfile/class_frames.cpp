@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "agent/classfile/class_assembly.h"
+#include "agent/classfile/frame_forms.h"
 #include "agent/classfile/frame_writer.h"
 
 namespace jtrace::agent::classfile {
@@ -41,13 +42,10 @@ class TableCheck {
  private:
   bool read_frame(std::uint32_t& pc) {
     const std::uint8_t form = reader_.u1();
-    if (form >= 128 && form < 247) return false;
-    pc += form < 128 ? form & 63u : reader_.u2();
-    if (form < 128) return form < 64 || read_types(1);
-    if (form == 247) return read_types(1);
-    if (form < 252) return true;
-    if (form < 255) return read_types(form - 251u);
-    return read_types(reader_.u2()) && read_types(reader_.u2());
+    if (!is_valid_form(form)) return false;
+    pc += has_own_distance(form) ? own_distance(form) : reader_.u2();
+    if (form == kFull) return read_types(reader_.u2()) && read_types(reader_.u2());
+    return read_types(has_one_item(form) ? 1 : added_locals(form));
   }
   bool read_types(std::uint32_t count) {
     for (; count > 0 && !reader_.failed(); --count) {

@@ -12,40 +12,9 @@
 #include <vector>
 
 #include "agent/classfile/class_file.h"
+#include "agent/classfile/probe_methods.h"
 
 namespace jtrace::agent::classfile {
-
-enum Probe : std::uint32_t {
-  kProbeEntry = 1,    // enter(I)V
-  kProbeExit = 2,     // exit(I)V before every return, leave(I)V where an exception leaves the method
-  kProbeThrow = 4,    // thrown(Ljava/lang/Object;II)V before athrow: the exception, its line, the number;
-                      // unwound(Ljava/lang/Object;I)V instead of leave
-  kProbeCatch = 8,    // caught(Ljava/lang/Object;II)V, the same, at the start of every handler
-  kProbeLine = 16,    // line(II)V at every entry of the line table: the line, the number
-  kProbeArrays = 32,  // allocated(Ljava/lang/Object;I)V after newarray, anewarray, multianewarray
-  kProbeNew = 64,     // the same after the constructor call of every new that keeps its object
-  kProbeCount = 128,  // count(I)V at the start
-  // With kProbeEntry, in instance methods that are no constructors: received(Ljava/lang/Object;I)V with the receiver
-  // instead of enter. (A constructor's receiver is no object yet.)
-  kProbeReceiver = 256,
-  // value(TII)V, T one of I J F D and java/lang/Object: the value, its position, the number
-  kProbeArguments = 512,  // for each argument at the start, positions from 0
-  kProbeResult = 1024,    // before every return of a value, position kResultValue
-  // constructed(Ljava/lang/Object;I)V with the receiver of a constructor, after the call of another constructor of its
-  // class or its superclass: from there on it is an object
-  kProbeConstructed = 2048,
-  // With kProbeArrays and kProbeNew made(Ljava/lang/Object;II)V instead of allocated: the object, its site (below), the
-  // number
-  kProbeSites = 4096,
-  // called(I)V before and returned(I)V after each invokevirtual, invokespecial, invokestatic and invokeinterface, with
-  // the number of what it names (CalleeNumbers); it is left by an exception where no returned comes
-  kProbeCalls = 8192,
-  // Which show whose calls an exception has ended: handled(I)V at the start of every handler, unless kProbeCatch;
-  // begin(I)V at the start, unless kProbeEntry; end(I)V at the places of exit and leave, unless kProbeExit
-  kProbeFrames = 16384,
-  // parking(JI)V before each call of Unsafe.park (is_park), with its time and the number, and parked()V after it
-  kProbeParks = 32768,
-};
 
 inline bool is_park(const ClassFile::Reference& callee) {
   return callee.name == "park" && callee.descriptor == "(ZJ)V" &&
@@ -64,9 +33,6 @@ struct Site {
             static_cast<std::uint8_t>(bits >> 24)};
   }
 };
-
-// The position of a returned value: after the last of 255 arguments (JVMS 4.3.3).
-inline constexpr std::uint32_t kResultValue = 255;
 
 enum class Outcome : std::uint8_t {
   kUntouched,  // nothing was asked for

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/classfile/frame_forms.h"
 #include "agent/classfile/frame_types.h"
 
 namespace jtrace::agent::classfile {
@@ -413,22 +414,15 @@ bool CodeRewriter::frames_allow_split() const {
   };
   for (std::uint32_t i = 0; i < count && !reader.failed(); ++i) {
     const std::uint8_t tag = reader.u1();
-    if (tag < 128) {
-      pc += (tag & 63) + 1;
-      if (tag >= 64) skip_type();
-    } else {
-      pc += reader.u2() + 1;
-      if (tag == 247) skip_type();
-      else if (tag >= 252 && tag <= 254) {
-        for (int k = tag - 251; k > 0; --k) skip_type();
-      } else if (tag == 255) {
-        const std::uint16_t locals = reader.u2();
-        uninitialized = false;
-        for (std::uint32_t k = 0; k < locals && !reader.failed(); ++k)
-          if (skip_type() == kTypeUninitializedThis && k == 0) uninitialized = true;
-        const std::uint16_t stack = reader.u2();
-        for (std::uint32_t k = 0; k < stack && !reader.failed(); ++k) skip_type();
-      }
+    pc += (has_own_distance(tag) ? own_distance(tag) : reader.u2()) + 1;
+    for (unsigned k = has_one_item(tag) ? 1 : added_locals(tag); k > 0; --k) skip_type();
+    if (tag == kFull) {
+      const std::uint16_t locals = reader.u2();
+      uninitialized = false;
+      for (std::uint32_t k = 0; k < locals && !reader.failed(); ++k)
+        if (skip_type() == kTypeUninitializedThis && k == 0) uninitialized = true;
+      const std::uint16_t stack = reader.u2();
+      for (std::uint32_t k = 0; k < stack && !reader.failed(); ++k) skip_type();
     }
     if (uninitialized != (pc <= split)) return false;
   }

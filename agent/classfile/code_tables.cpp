@@ -33,8 +33,8 @@ bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t& count, std::int64_
   std::int64_t old_pc = -1;
   for (std::uint32_t left = count; left > 0; --left) {
     const std::uint8_t tag = reader.u1();
-    if (tag >= 128 && tag < 247) return false;
-    old_pc += (tag < 128 ? tag & 63 : reader.u2()) + 1;
+    if (!is_valid_form(tag)) return false;
+    old_pc += (has_own_distance(tag) ? own_distance(tag) : reader.u2()) + 1;
     if (reader.failed() || old_pc >= static_cast<std::int64_t>(code_.size())) return false;
     const std::uint32_t index = source_.index_at(static_cast<std::uint32_t>(old_pc));
     if (index == kNoInstruction) return false;
@@ -53,23 +53,23 @@ bool CodeRewriter::copy_frames(Reader& reader, std::uint32_t& count, std::int64_
 
 bool CodeRewriter::copy_frame(Reader& reader, std::uint8_t tag, std::uint32_t delta, std::size_t& item,
                               Bytes& out) const {
-  const bool has_item = (tag >= 64 && tag < 128) || tag == 247;
-  if (tag < 128 || tag == 247 || tag == 251) {
+  const bool has_item = has_one_item(tag);
+  if (has_own_distance(tag) || has_item || tag == kSameFar) {
     put_same_frame(out, delta, has_item);
     item = has_item ? out.size() : 0;
     return !has_item || copy_type(reader, out);
   }
   put1(out, tag);
   put2(out, delta);
-  std::uint32_t types = tag >= 252 && tag <= 254 ? tag - 251u : 0u;
-  for (int part = tag == 255 ? 2 : 1; part > 0; --part) {
-    if (tag == 255) {
+  std::uint32_t types = added_locals(tag);
+  for (int part = tag == kFull ? 2 : 1; part > 0; --part) {
+    if (tag == kFull) {
       types = reader.u2();
       put2(out, types);
     }
     item = 0;
     for (; types > 0; --types) {
-      item = tag == 255 ? out.size() : 0;
+      item = tag == kFull ? out.size() : 0;
       if (!copy_type(reader, out) || reader.failed()) return false;
     }
   }
@@ -90,7 +90,7 @@ bool CodeRewriter::write_stack_map(Bytes& out) const {
     if (!copy_frames(reader, count, last, out)) return false;
   }
   if (guards_ && klass_.major() >= kFirstWithFrames) {
-    put1(out, 255);
+    put1(out, kFull);
     put2(out, static_cast<unsigned>(code_end_ - last - 1));
     put2(out, 0);  // zero locals
     put2(out, 1);

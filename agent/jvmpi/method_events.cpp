@@ -1,11 +1,14 @@
 #include "agent/jvmpi/method_events.h"
 
+#include <iterator>
+
 #include "agent/boot_class.h"
 #include "agent/classfile/class_builder.h"
 #include "agent/classfile/probe_methods.h"
 #include "agent/guarded_classes.h"
 #include "agent/jvmpi/bridge.h"
 #include "agent/jvmpi/wait_events.h"
+#include "agent/native_methods.h"
 
 namespace jtrace::agent::jvmpi {
 namespace {
@@ -26,44 +29,84 @@ enum Wanted : jint { kEntries = 1, kExits = 2, kAllocations = 4 };
 // Opcodes that only this file uses (JVMS 6.5).
 enum : unsigned { kIload0 = 26, kIload1 = 27, kIand = 126, kGetstatic = 178 };
 
+enum class HelperNative {
+#define HELPER_NATIVE(id, name, descriptor, function) id,
+#include "agent/jvmpi/helper_natives.def"
+#undef HELPER_NATIVE
+};
+struct NativeText {
+  const char* name;
+  const char* descriptor;
+};
+constexpr NativeText kHelperNatives[] = {
+#define HELPER_NATIVE(id, name, descriptor, function) {name, descriptor},
+#include "agent/jvmpi/helper_natives.def"
+#undef HELPER_NATIVE
+};
+constexpr const NativeText& text_of(HelperNative native) { return kHelperNatives[static_cast<std::size_t>(native)]; }
+
+// The methods that rewritten code calls, each with the bit that lets it call its native method.
+struct HelperProbe {
+  ProbeMethod method;
+  Wanted bit;
+  HelperNative callback;  // takes the same arguments
+};
+constexpr HelperProbe kProbes[] = {{ProbeMethod::kEnter, kEntries, HelperNative::kEntered},
+                                   {ProbeMethod::kReceived, kEntries, HelperNative::kEnteredWith},
+                                   {ProbeMethod::kExit, kExits, HelperNative::kExited},
+                                   {ProbeMethod::kLeave, kExits, HelperNative::kExited},
+                                   {ProbeMethod::kAllocated, kAllocations, HelperNative::kMade}};
+static_assert(classfile::has_methods_of(MethodEvents::kOptions, [](ProbeMethod wanted) {
+  for (const HelperProbe& each : kProbes)
+    if (each.method == wanted) return true;
+  return false;
+}));
+static_assert([] {
+  for (const HelperProbe& each : kProbes)
+    if (!classfile::takes(each.method, text_of(each.callback).descriptor)) return false;
+  return true;
+}());
+
+std::uint16_t native_of(ClassBuilder& made, HelperNative native) {
+  return made.pool().method(made.this_class(), text_of(native).name, text_of(native).descriptor);
+}
+void add_native(ClassBuilder& made, const NativeText& native) {
+  made.add_native(0x010a, native.name, native.descriptor);  // private static native
+}
+
 // method(arguments) { if ((WANTED & bit) != 0) callback(same arguments); }
-void add_probe(ClassBuilder& made, std::uint16_t field, ProbeMethod method, Wanted bit, const char* callback) {
-  const char* const descriptor = classfile::text_of(method).descriptor;
-  const bool has_object = classfile::takes(method, classfile::kTakesObject);
+void add_probe(ClassBuilder& made, std::uint16_t field, const HelperProbe& probe) {
+  const char* const descriptor = classfile::text_of(probe.method).descriptor;
+  const bool has_object = classfile::takes(probe.method, classfile::kTakesObject);
   CodeBuilder code(made.pool());
   code.op2(kGetstatic, field);
-  code.op(classfile::kIconst0 + static_cast<unsigned>(bit));
+  code.op(classfile::kIconst0 + static_cast<unsigned>(probe.bit));
   code.op(kIand);
   const std::size_t unwanted = code.jump(classfile::kIfeq);
   if (has_object) code.op(classfile::kAload0);
   code.op(has_object ? kIload1 : kIload0);
-  code.op2(classfile::kInvokestatic, made.pool().method(made.this_class(), callback, descriptor));
+  code.op2(classfile::kInvokestatic, native_of(made, probe.callback));
   code.land(unwanted);
   code.op(classfile::kReturn);
-  made.add_method(0x0009, classfile::text_of(method).name, descriptor, 2, has_object ? 2 : 1, code);
+  made.add_method(0x0009, classfile::text_of(probe.method).name, descriptor, 2, has_object ? 2 : 1, code);
 }
 
-constexpr char kNumber[] = "(I)V";
-constexpr char kFlag[] = "(Z)V";
-constexpr char kObjectAndNumber[] = "(Ljava/lang/Object;I)V";
+constexpr char kBind[] = "bindSleep";  // static void bindSleep(boolean): calls bindSleep0
 
 classfile::Bytes make_helper() {
   ClassBuilder made(kHelper, "java/lang/Object");
   made.add_field(0x000a, kSwitch, "I");  // private static
   const std::uint16_t field = made.pool().field(made.this_class(), kSwitch, "I");
-  add_probe(made, field, ProbeMethod::kEnter, kEntries, "entered");
-  add_probe(made, field, ProbeMethod::kReceived, kEntries, "enteredWith");
-  add_probe(made, field, ProbeMethod::kExit, kExits, "exited");
-  add_probe(made, field, ProbeMethod::kLeave, kExits, "exited");
-  add_probe(made, field, ProbeMethod::kAllocated, kAllocations, "made");
-  made.add_native(0x010a, "bindSleep0", kFlag);
+  for (const HelperProbe& each : kProbes) add_probe(made, field, each);
+  const NativeText& bind_native = text_of(HelperNative::kBindSleep);
+  add_native(made, bind_native);
   CodeBuilder bind(made.pool());
   bind.op(kIload0);
-  bind.op2(classfile::kInvokestatic, made.pool().method(made.this_class(), "bindSleep0", kFlag));
+  bind.op2(classfile::kInvokestatic, native_of(made, HelperNative::kBindSleep));
   bind.op(classfile::kReturn);
-  made.add_method(0x0009, "bindSleep", kFlag, 1, 1, bind);
-  for (const char* name : {"entered", "exited"}) made.add_native(0x010a, name, kNumber);
-  for (const char* name : {"enteredWith", "made"}) made.add_native(0x010a, name, kObjectAndNumber);
+  made.add_method(0x0009, kBind, bind_native.descriptor, 1, 1, bind);
+  for (const NativeText& each : kHelperNatives)
+    if (&each != &bind_native) add_native(made, each);
   return made.finish();
 }
 
@@ -85,8 +128,6 @@ void JNICALL call_bind_sleep(JNIEnv* jni, jclass, jboolean ours) {
   bind_sleep_native(jni, jni->FindClass("java/lang/Thread"), ours != JNI_FALSE ? &kSleepEvents : nullptr);
 }
 
-char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
-
 }  // namespace
 
 bool MethodEvents::helper_exists(JNIEnv* jni) {
@@ -97,29 +138,27 @@ bool MethodEvents::helper_exists(JNIEnv* jni) {
 
 const char* MethodEvents::define_helper(JNIEnv* jni) {
   LocalFrame frame(jni, 16);
+#define HELPER_NATIVE(id, name, descriptor, function) static_assert(takes_descriptor(function, descriptor));
+#include "agent/jvmpi/helper_natives.def"
+#undef HELPER_NATIVE
   const JNINativeMethod natives[] = {
-      {text("entered"), text(kNumber), reinterpret_cast<void*>(call_entered)},
-      {text("enteredWith"), text(kObjectAndNumber), reinterpret_cast<void*>(call_entered_with)},
-      {text("exited"), text(kNumber), reinterpret_cast<void*>(call_exited)},
-      {text("made"), text(kObjectAndNumber), reinterpret_cast<void*>(call_made)},
-      {text("bindSleep0"), text(kFlag), reinterpret_cast<void*>(call_bind_sleep)},
+#define HELPER_NATIVE(id, name, descriptor, function) native_method(name, descriptor, function),
+#include "agent/jvmpi/helper_natives.def"
+#undef HELPER_NATIVE
   };
   const classfile::Bytes bytes = make_helper();
   const char* error = nullptr;
-  jclass made = define_boot_class(bridge_.jvmti, jni, kHelper, bytes, natives, 5, error);
+  jclass made = define_boot_class(bridge_.jvmti, jni, kHelper, bytes, natives, std::size(natives), error);
   if (made == nullptr) return error;
   switch_ = jni->GetStaticFieldID(made, kSwitch, "I");
   helper_ = bridge_.new_global(jni, made);
-  constexpr ProbeMethod kProbes[] = {ProbeMethod::kEnter, ProbeMethod::kReceived, ProbeMethod::kExit,
-                                     ProbeMethod::kLeave, ProbeMethod::kAllocated};
-  constexpr int kProbeCount = sizeof kProbes / sizeof kProbes[0];
-  constexpr int kReportedMethods = 4;  // of `natives`: those whose calls are reported
-  static_assert(kProbeCount + kReportedMethods == kHelperMethods);
-  for (int i = 0; i < kProbeCount; ++i)
-    helper_methods_[i] =
-        jni->GetStaticMethodID(made, classfile::text_of(kProbes[i]).name, classfile::text_of(kProbes[i]).descriptor);
-  for (int i = 0; i < kReportedMethods; ++i)
-    helper_methods_[kProbeCount + i] = jni->GetStaticMethodID(made, natives[i].name, natives[i].signature);
+  jmethodID* next = helper_methods_;
+  for (const HelperProbe& each : kProbes)
+    *next++ =
+        jni->GetStaticMethodID(made, classfile::text_of(each.method).name, classfile::text_of(each.method).descriptor);
+  static_assert(std::size(kProbes) + std::size(kHelperNatives) - 1 == kHelperMethods);
+  for (const NativeText& each : kHelperNatives)
+    if (&each != &text_of(HelperNative::kBindSleep)) *next++ = jni->GetStaticMethodID(made, each.name, each.descriptor);
   return nullptr;
 }
 
@@ -221,7 +260,7 @@ void MethodEvents::bind_sleep(JNIEnv* jni, bool ours) {
   LocalFrame frame(jni, 4);
   if (ours && find_sleep_native(jni, jni->FindClass("java/lang/Thread")) != nullptr) return;
   sleep_bound_ = ours;
-  const jmethodID bind = jni->GetStaticMethodID(helper_, "bindSleep", kFlag);
+  const jmethodID bind = jni->GetStaticMethodID(helper_, kBind, text_of(HelperNative::kBindSleep).descriptor);
   if (bind != nullptr) jni->CallStaticVoidMethod(helper_, bind, ours ? JNI_TRUE : JNI_FALSE);
   if (jni->ExceptionCheck()) jni->ExceptionClear();
 }

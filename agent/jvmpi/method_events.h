@@ -28,6 +28,10 @@ class MethodEvents {
   const char* define_helper(JNIEnv* jni);
   static bool helper_exists(JNIEnv* jni);
 
+  // The options of rewrite_class() that the helper is made for.
+  static constexpr std::uint32_t kOptions = classfile::kProbeEntry | classfile::kProbeExit | classfile::kProbeReceiver |
+                                            classfile::kProbeArrays | classfile::kProbeNew;
+
   // Before install(): also report receivers.
   void want_receivers() { wanted_ |= classfile::kProbeReceiver; }
   void want_allocations() { wanted_ |= classfile::kProbeArrays | classfile::kProbeNew; }
@@ -54,7 +58,7 @@ class MethodEvents {
   void allocated(JNIEnv* jni, jobject object);
 
  private:
-  static constexpr int kHelperMethods = 9;
+  static constexpr int kHelperMethods = 9;  // that are called while a probe runs
 
   bool is_guarded(jclass klass) const;
   void retransform_loaded(JNIEnv* jni);

@@ -92,8 +92,8 @@ void drop_left_constructors(const CallbackGuard& guard, JNIEnv* jni, std::uint64
   std::vector<std::uint32_t> inside;
   if (!calls.has_open_constructor(stack) || !constructors_on_stack(session, jni, inside)) return;
   calls.drop_left(stack, inside, [&](const OpenCalls::Frame& frame) {
-    if ((frame.method & OpenCalls::kWritten) != 0 && chunk_for(guard, jni, 0, thread) != nullptr)
-      write_exit(guard, jni, static_cast<std::uint32_t>(frame.method), record::RecordKind::kMethodUnwind);
+    if (frame.is_written() && chunk_for(guard, jni, 0, thread) != nullptr)
+      write_exit(guard, jni, frame.number(), record::RecordKind::kMethodUnwind);
   });
 }
 

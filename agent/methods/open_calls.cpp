@@ -35,8 +35,7 @@ bool OpenCalls::has_open_constructor(const Stack& stack) const {
 
 std::vector<std::uint32_t> OpenCalls::open_among(const Stack& stack, std::span<const std::uint32_t> methods) {
   std::vector<std::uint32_t> open;
-  for (std::uint64_t at = 0; at < stack.used(); ++at)
-    open.push_back(static_cast<std::uint32_t>(stack.frames[at].method));
+  for (std::uint64_t at = 0; at < stack.used(); ++at) open.push_back(stack.frames[at].number());
   std::sort(open.begin(), open.end());
   std::vector<std::uint32_t> found;
   for (const std::uint32_t method : methods)

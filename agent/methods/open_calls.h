@@ -31,13 +31,21 @@ class OpenCalls {
     std::atomic<std::uint64_t> stack;  // address
   };
   struct Frame {
-    std::uint64_t method;  // number; with kWritten its entry is in the trace
+    std::uint64_t method;  // number, which a probe stores; then also kWritten, kLeft
     std::uint64_t start;
     std::uint64_t object;    // objId of the receiver, with --objects; 0: none, or unknown
     std::uint64_t cpu_time;  // of the thread when the call began, with --cpu-time; 0: unknown
+
+    std::uint32_t number() const { return static_cast<std::uint32_t>(method); }
+    bool is_written() const { return (method & kWritten) != 0; }  // its entry is in the trace
+    bool has_left() const { return (method & kLeft) != 0; }       // it has ended: no exit matches it
+    void set_written() { method |= kWritten; }
+    void set_left() { method |= kLeft; }
+
+   private:
+    static constexpr std::uint64_t kWritten = 1ull << 32;
+    static constexpr std::uint64_t kLeft = 1ull << 33;
   };
-  static constexpr std::uint64_t kWritten = 1ull << 32;
-  static constexpr std::uint64_t kLeft = 1ull << 33;   // it has ended: no exit matches it, and it is not written
   static constexpr std::uint64_t kNumbers = 1u << 24;  // constructors are noted by their number modulo this
   // Used only by its thread, except `owner`.
   struct Stack {
@@ -55,13 +63,13 @@ class OpenCalls {
     // Position of the innermost call of the method, from 1; 0 if it is not open.
     std::uint64_t find(std::uint32_t method) const {
       std::uint64_t at = used();
-      while (at > 0 && (frames[at - 1].method & ~kWritten) != method) --at;
+      while (at > 0 && (frames[at - 1].has_left() || frames[at - 1].number() != method)) --at;
       return at;
     }
     // The calls from that position on have ended and are written. (Other threads that read the stack see them until
     // now.)
     void leave(std::uint64_t at) {
-      while (at > 1 && (frames[at - 2].method & kLeft) != 0) --at;
+      while (at > 1 && frames[at - 2].has_left()) --at;
       __atomic_store_n(&depth, at - 1, __ATOMIC_RELEASE);
     }
   };
@@ -95,16 +103,16 @@ class OpenCalls {
     for (std::uint64_t at = stack.used(); at > 0; --at) {
       Frame& frame = stack.frames[at - 1];
       if (!may_be_left(frame)) continue;
-      if (next < real.size() && real[next] == static_cast<std::uint32_t>(frame.method)) {
+      if (next < real.size() && real[next] == frame.number()) {
         ++next;
         continue;
       }
       visit(frame);
       __atomic_store_n(&frame.object, 0, __ATOMIC_RELAXED);
-      frame.method |= kLeft;
+      frame.set_left();
     }
     const std::uint64_t used = stack.used();
-    if (used > 0 && (stack.frames[used - 1].method & kLeft) != 0) stack.leave(used);
+    if (used > 0 && stack.frames[used - 1].has_left()) stack.leave(used);
   }
 
   // visit(objId) for each object that an open call has as receiver or argument. On any thread, while the others go on.
@@ -137,9 +145,7 @@ class OpenCalls {
   std::atomic<std::uint64_t>* constructors_ = nullptr;  // bits, by number
   std::atomic<bool> has_constructors_{false};
 
-  bool may_be_left(const Frame& frame) const {
-    return (frame.method & kLeft) == 0 && is_constructor(static_cast<std::uint32_t>(frame.method));
-  }
+  bool may_be_left(const Frame& frame) const { return !frame.has_left() && is_constructor(frame.number()); }
   void give_back(Stack& stack);
   static std::vector<std::uint32_t> open_among(const Stack& stack, std::span<const std::uint32_t> methods);
 };

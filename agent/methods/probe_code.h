@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agent/classfile/bytes.h"
+#include "agent/classfile/probe_methods.h"
 #include "agent/methods/probe_area.h"
 
 namespace jtrace::agent {
@@ -33,6 +34,16 @@ struct ProbeClassFacts {
   std::uint64_t thread_id_offset = 0;  // of Thread.tid, as Unsafe has it
   std::uint32_t chunk_size = 0;
 };
+
+// The options of rewrite_class() whose calls the class can take. (Arrays and new instances always come with their
+// sites; the class has no allocated().)
+constexpr std::uint32_t probe_options(ProbeCalls calls) {
+  constexpr std::uint32_t kBoth = classfile::kProbeEntry | classfile::kProbeExit | classfile::kProbeThrow |
+                                  classfile::kProbeCatch | classfile::kProbeLine | classfile::kProbeCount |
+                                  classfile::kProbeReceiver | classfile::kProbeArguments | classfile::kProbeResult |
+                                  classfile::kProbeConstructed | classfile::kProbeSites;
+  return calls == ProbeCalls::kSlow ? kBoth : kBoth | classfile::kProbeCalls | classfile::kProbeFrames;
+}
 
 std::string_view probe_class_name(ProbeStyle style);
 classfile::Bytes make_probe_class(ProbeStyle style, const ProbeClassFacts& facts, const ProbeArea& area);

@@ -104,8 +104,8 @@ void object_received(JNIEnv* jni, jobject object, jint number, jint is_new, jlon
   if (at == 0) return;  // it began before the trace
   OpenCalls::Frame& frame = stack->frames[at - 1];
   __atomic_store_n(&frame.object, session.registry->object_id(jni, object), __ATOMIC_RELAXED);
-  const bool is_written = (frame.method & OpenCalls::kWritten) != 0;
-  if (!is_written || frame.object == 0 || chunk_for(guard, jni, 0, static_cast<std::uint64_t>(thread)) == nullptr)
+  if (!frame.is_written() || frame.object == 0 ||
+      chunk_for(guard, jni, 0, static_cast<std::uint64_t>(thread)) == nullptr)
     return;
   record::ReceiverRecord made{};
   made.header.number = static_cast<std::uint32_t>(number);

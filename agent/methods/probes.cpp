@@ -7,12 +7,12 @@
 #include "agent/classfile/probe_methods.h"
 #include "agent/methods/left_constructors.h"
 #include "agent/methods/method_tracer.h"
-#include "agent/methods/native_signature.h"
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_exceptions.h"
 #include "agent/methods/probe_objects.h"
 #include "agent/methods/probe_thread.h"
 #include "agent/methods/probe_values.h"
+#include "agent/native_methods.h"
 #include "agent/registry.h"
 #include "base/clock.h"
 
@@ -37,7 +37,7 @@ jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
 
 void write_late_entry(const CallbackGuard& guard, const OpenCalls::Frame& frame) {
   const auto fill = [&](auto& entry) {
-    entry.header.number = static_cast<std::uint32_t>(frame.method);
+    entry.header.number = frame.number();
     entry.start = frame.start;
     if (guard.session().config.has_flag(record::kCpuTime)) entry.cpu_time = frame.cpu_time;
   };
@@ -67,15 +67,15 @@ void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std
   const std::uint64_t now = session.config.has_flag(record::kPreciseTime)
                                 ? monotonic_ns()
                                 : session.writer.pool.header().coarse_clock.load(std::memory_order_acquire);
-  const bool is_slow = (mine.method & OpenCalls::kWritten) != 0 || now - mine.start >= calls.slower_than();
+  const bool is_slow = mine.is_written() || now - mine.start >= calls.slower_than();
   if (is_slow && chunk_for(guard, jni, 0, thread) != nullptr) {
     drop_left_constructors(guard, jni, thread, *stack);
     for (std::uint64_t i = 0; i < at; ++i) {
       OpenCalls::Frame& frame = stack->frames[i];
-      if ((frame.method & (OpenCalls::kWritten | OpenCalls::kLeft)) != 0) continue;
-      write_kept(guard, *stack, i, static_cast<std::uint32_t>(frame.method), false);
+      if (frame.is_written() || frame.has_left()) continue;
+      write_kept(guard, *stack, i, frame.number(), false);
       write_late_entry(guard, frame);
-      frame.method |= OpenCalls::kWritten;
+      frame.set_written();
     }
     if (kind == record::RecordKind::kMethodExit) write_kept(guard, *stack, at - 1, method, true);
     write_exit(guard, jni, method, kind);
@@ -213,8 +213,6 @@ void JNICALL call_object(JNIEnv* jni, jclass, jobject value, jint position, jint
   pass_value(jni, {0, value, true, position, number});
 }
 
-char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
-
 }  // namespace
 
 const ProbeNatives& probe_natives() { return kNatives; }
@@ -228,10 +226,10 @@ jclass define_with_probe_natives(jvmtiEnv* jvmti, JNIEnv* jni, const char* name,
 #undef PROBE_NATIVE
 #undef OWN_NATIVE
   const JNINativeMethod methods[] = {
-#define PROBE_NATIVE(method, function)                            \
-  {text(classfile::text_of(classfile::ProbeMethod::method).name), \
-   text(classfile::text_of(classfile::ProbeMethod::method).descriptor), reinterpret_cast<void*>(function)},
-#define OWN_NATIVE(id, name, descriptor, function) {text(name), text(descriptor), reinterpret_cast<void*>(function)},
+#define PROBE_NATIVE(method, function)                                   \
+  native_method(classfile::text_of(classfile::ProbeMethod::method).name, \
+                classfile::text_of(classfile::ProbeMethod::method).descriptor, function),
+#define OWN_NATIVE(id, name, descriptor, function) native_method(name, descriptor, function),
 #include "agent/methods/probe_natives.def"
 #undef PROBE_NATIVE
 #undef OWN_NATIVE

@@ -18,8 +18,40 @@ enum : unsigned {
   kPutstatic = 179,
   kInvokeinterface = 185,
 };
+
+// The native methods that the generated code calls.
+enum class OwnNative {
+#define PROBE_NATIVE(method, function)
+#define OWN_NATIVE(id, name, descriptor, function) id,
+#include "agent/waits/wait_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
+};
+struct NativeText {
+  const char* name;
+  const char* descriptor;
+};
+constexpr NativeText kOwnNatives[] = {
+#define PROBE_NATIVE(method, function)
+#define OWN_NATIVE(id, name, descriptor, function) {name, descriptor},
+#include "agent/waits/wait_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
+};
+constexpr bool is_native(classfile::ProbeMethod wanted) {
+#define PROBE_NATIVE(method, function) \
+  if (wanted == classfile::ProbeMethod::method) return true;
+#define OWN_NATIVE(id, name, descriptor, function)
+#include "agent/waits/wait_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
+  return false;
+}
+// parking() is Java code (add_parking). This is the helper class of redirected waits, and of kProbeParks alone.
+static_assert(classfile::has_methods_of(classfile::kProbeParks, [](classfile::ProbeMethod method) {
+  return method == classfile::ProbeMethod::kParking || is_native(method);
+}));
 constexpr classfile::ProbeMethodText kParking = classfile::text_of(classfile::ProbeMethod::kParking);
-constexpr classfile::ProbeMethodText kParked = classfile::text_of(classfile::ProbeMethod::kParked);
 constexpr unsigned kPublicStatic = 0x0009;
 constexpr unsigned kPrivateStatic = 0x000a;
 
@@ -48,8 +80,8 @@ class Maker {
   explicit Maker(std::string_view hidden) : made_(kWaitClass, "java/lang/Object"), hidden_(hidden) {
     classfile::ConstantPool& pool = made_.pool();
     current_ = pool.method(pool.klass(kThreadClass), "currentThread", "()Ljava/lang/Thread;");
-    before_ = pool.method(made_.this_class(), "before", "(Ljava/lang/Thread;IJ)J");
-    after_ = pool.method(made_.this_class(), "after", "(Ljava/lang/Thread;J)V");
+    before_ = own(OwnNative::kBefore);
+    after_ = own(OwnNative::kAfter);
   }
 
   classfile::Bytes make(std::uint64_t area) {
@@ -59,11 +91,7 @@ class Maker {
     initializer.op2(kPutstatic, made_.pool().field(made_.this_class(), kWaitAreaField, "J"));
     initializer.op(classfile::kReturn);
     made_.add_method(0x0008, "<clinit>", "()V", 2, 0, initializer);
-    made_.add_native(kPrivateStatic, "before", "(Ljava/lang/Thread;IJ)J");
-    made_.add_native(kPrivateStatic, "after", "(Ljava/lang/Thread;J)V");
-    made_.add_native(kPublicStatic, kParked.name, kParked.descriptor);
-    made_.add_native(kPrivateStatic, "parking0", "(Ljava/lang/Thread;IJ)V");
-    made_.add_native(kPrivateStatic, "bind0", "(Z)Z");
+    add_natives();
     add_bind();
     add_parking();
     for (const WaitCall& call : wait_calls()) add_wait(call);
@@ -71,10 +99,23 @@ class Maker {
   }
 
  private:
+  std::uint16_t own(OwnNative native) {
+    const NativeText& text = kOwnNatives[static_cast<std::size_t>(native)];
+    return made_.pool().method(made_.this_class(), text.name, text.descriptor);
+  }
+  void add_natives() {
+#define PROBE_NATIVE(method, function)                                                     \
+  made_.add_native(kPublicStatic, classfile::text_of(classfile::ProbeMethod::method).name, \
+                   classfile::text_of(classfile::ProbeMethod::method).descriptor);
+#define OWN_NATIVE(id, name, descriptor, function) made_.add_native(kPrivateStatic, name, descriptor);
+#include "agent/waits/wait_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
+  }
   void add_bind() {
     CodeBuilder code(made_.pool());
     code.op1(classfile::kIload, 0);
-    code.op2(classfile::kInvokestatic, made_.pool().method(made_.this_class(), "bind0", "(Z)Z"));
+    code.op2(classfile::kInvokestatic, own(OwnNative::kBind));
     code.op(classfile::kIreturn);
     made_.add_method(kPublicStatic, kWaitBind, "(Z)Z", 1, 1, code);
   }
@@ -85,7 +126,7 @@ class Maker {
     code.op2(classfile::kInvokestatic, current_);
     code.op1(classfile::kIload, 2);
     code.op1(kLload, 0);
-    code.op2(classfile::kInvokestatic, made_.pool().method(made_.this_class(), "parking0", "(Ljava/lang/Thread;IJ)V"));
+    code.op2(classfile::kInvokestatic, own(OwnNative::kParking));
     code.op(classfile::kReturn);
     made_.add_method(kPublicStatic, kParking.name, kParking.descriptor, 4, 3, code, hidden_);
   }

@@ -17,9 +17,8 @@ inline constexpr char kWaitAreaField[] = "AREA";
 // static boolean bind(boolean): calls bind0, so that the caller that RegisterNatives sees is a class of the boot
 // loader. For other callers the JVM prints a warning on the program's stdout (JDK 16 and later).
 inline constexpr char kWaitBind[] = "bind";
-// The natives that report a wait; the result of before() is passed to after():
-// native long before(Thread, int mode, long time), native void after(Thread,
-// long), native void parking0(Thread, int mode, long time), native void parked().
+// The mode that before() and parking0() are given (wait_natives.def), with the time to wait. The result of before() is
+// passed to after().
 enum WaitMode : std::int32_t {
   kSleepNanos = 0,
   kParkNanos = 1,  // 0: until it is woken

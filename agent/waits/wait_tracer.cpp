@@ -7,6 +7,7 @@
 #include "agent/agent_session.h"
 #include "agent/boot_class.h"
 #include "agent/classfile/probe_methods.h"
+#include "agent/native_methods.h"
 #include "agent/registry.h"
 #include "agent/waits/sleep_native.h"
 #include "agent/waits/wait_class.h"
@@ -28,11 +29,28 @@ jclass global_class(JNIEnv* jni, const char* name) {
   return threw(jni) || found == nullptr ? nullptr : static_cast<jclass>(jni->NewGlobalRef(found));
 }
 
-// Token of a wait: session (15 bits, never 0)
-// whether it is a park
-// objId of the blocker. The end of a wait that began in another session is ignored.
-constexpr std::uint64_t kParkBit = 1ull << 47;
-std::uint64_t session_bits(const AgentSession& session) { return (session.writer.generation % 0x7fff + 1ull) << 48; }
+// What the end of a wait must know, as the long that Java code keeps meanwhile. The end of a wait that began in another
+// session is ignored.
+struct WaitToken {
+  std::uint64_t session = 0;  // 15 bits, never 0
+  bool is_park = false;       // 1 bit
+  std::uint64_t object = 0;   // objId of the blocker, 47 bits
+
+  constexpr std::uint64_t bits() const {
+    return session << kSessionShift | (is_park ? std::uint64_t{1} : 0) << kParkShift | object;
+  }
+  static constexpr WaitToken of(std::uint64_t bits) {
+    constexpr std::uint64_t kObjects = (std::uint64_t{1} << kParkShift) - 1;
+    return {bits >> kSessionShift, (bits >> kParkShift & 1) != 0, bits & kObjects};
+  }
+  static std::uint64_t session_of(const AgentSession& session) { return session.writer.generation % 0x7fff + 1ull; }
+
+  static constexpr int kParkShift = 47;
+  static constexpr int kSessionShift = 48;
+};
+static_assert(WaitToken::of(WaitToken{7, true, 9}.bits()).session == 7);
+static_assert(WaitToken::of(WaitToken{7, true, 9}.bits()).is_park);
+static_assert(WaitToken::of(WaitToken{7, true, 9}.bits()).object == 9);
 
 // A timeout as the trace format has it: ms, rounded up; 0: none.
 std::uint64_t timeout_of(WaitMode mode, jlong time) {
@@ -61,7 +79,7 @@ std::uint64_t begin_wait(const CallbackGuard& guard, JNIEnv* jni, jthread thread
     return 0;
   }
   guard.write(made, record::RecordKind::kMonWait);
-  return session_bits(session) | (is_park ? kParkBit : 0) | made.object;
+  return WaitToken{WaitToken::session_of(session), is_park, made.object}.bits();
 }
 
 // The calling platform thread begins to sleep.
@@ -78,12 +96,12 @@ OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
 }
 
 void end_wait(const CallbackGuard& guard, const OpenWait& wait) {
-  constexpr std::uint64_t kSessionMask = ~((kParkBit << 1) - 1);
-  if (wait.token == 0 || (wait.token & kSessionMask) != session_bits(guard.session())) return;
+  const WaitToken token = WaitToken::of(wait.token);
+  if (token.session != WaitToken::session_of(guard.session())) return;
   record::MonitorRecord made{};
-  made.header.flags = (wait.token & kParkBit) != 0 ? record::kPark : record::kSleep;
+  made.header.flags = token.is_park ? record::kPark : record::kSleep;
   made.thread = wait.thread;
-  made.object = wait.token & (kParkBit - 1);
+  made.object = token.object;
   guard.write(made, record::RecordKind::kMonWaited);
 }
 
@@ -170,8 +188,6 @@ jboolean JNICALL call_bind(JNIEnv* jni, jclass, jboolean ours) {
   return table != nullptr && table->bind(jni, ours != JNI_FALSE) ? JNI_TRUE : JNI_FALSE;
 }
 
-char* text(const char* literal) { return const_cast<char*>(literal); }  // JNINativeMethod has no const
-
 }  // namespace
 
 const char* WaitTracer::prepare(JNIEnv* jni, bool sleeps, bool parks) {
@@ -196,13 +212,20 @@ const char* WaitTracer::define_class(JNIEnv* jni) {
     const classfile::Bytes bytes =
         make_wait_class(reinterpret_cast<std::uint64_t>(&g_area),
                         is_new ? "Ljdk/internal/vm/annotation/Hidden;" : "Ljava/lang/invoke/LambdaForm$Hidden;");
-    constexpr classfile::ProbeMethodText kParked = classfile::text_of(classfile::ProbeMethod::kParked);
+#define PROBE_NATIVE(method, function) \
+  static_assert(takes_descriptor(function, classfile::text_of(classfile::ProbeMethod::method).descriptor));
+#define OWN_NATIVE(id, name, descriptor, function) static_assert(takes_descriptor(function, descriptor));
+#include "agent/waits/wait_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
     const JNINativeMethod methods[] = {
-        {text("before"), text("(Ljava/lang/Thread;IJ)J"), reinterpret_cast<void*>(call_before)},
-        {text("after"), text("(Ljava/lang/Thread;J)V"), reinterpret_cast<void*>(call_after)},
-        {text("parking0"), text("(Ljava/lang/Thread;IJ)V"), reinterpret_cast<void*>(call_parking)},
-        {text(kParked.name), text(kParked.descriptor), reinterpret_cast<void*>(call_parked)},
-        {text("bind0"), text("(Z)Z"), reinterpret_cast<void*>(call_bind)},
+#define PROBE_NATIVE(method, function)                                   \
+  native_method(classfile::text_of(classfile::ProbeMethod::method).name, \
+                classfile::text_of(classfile::ProbeMethod::method).descriptor, function),
+#define OWN_NATIVE(id, name, descriptor, function) native_method(name, descriptor, function),
+#include "agent/waits/wait_natives.def"
+#undef PROBE_NATIVE
+#undef OWN_NATIVE
     };
     const char* error = nullptr;
     constexpr jint kMethods = sizeof methods / sizeof methods[0];

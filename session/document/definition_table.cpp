@@ -40,7 +40,7 @@ trace::Number line_number(std::int32_t line) {
 std::string_view state_word(std::uint8_t flags) {
   constexpr std::string_view kWords[] = {"",        "runnable", "native", "blocked",
                                          "waiting", "sleeping", "parked", "suspended"};
-  const std::size_t state = flags >> trace::record::kThreadStateShift;
+  const std::size_t state = trace::record::thread_was(flags);
   return state < std::size(kWords) ? kWords[state] : "";
 }
 

@@ -16,7 +16,6 @@ std::size_t index_of(DefinitionKind kind) { return static_cast<std::size_t>(kind
 
 // Offset in a thread's definition with its size in front: after kind, time, id and tid.
 constexpr std::size_t kThreadFlagsAt = sizeof(std::uint32_t) + 1 + 3 * sizeof(std::uint64_t);
-constexpr int kFlagsAlone = (1 << record::kThreadStateShift) - 1;
 
 std::uint64_t bytes_in_spill(std::size_t definition) {
   return sizeof(record::BlockHeader) + (std::uint64_t{definition} + 7) / 8 * 8;
@@ -109,7 +108,8 @@ SpillDefinitions::Missing SpillDefinitions::of_head() {
     threads.push_back(id);
     // What the thread did when the trace began was for the first file.
     if (definition.size() > kThreadFlagsAt)
-      definition[kThreadFlagsAt] = static_cast<char>(definition[kThreadFlagsAt] & kFlagsAlone);
+      definition[kThreadFlagsAt] =
+          static_cast<char>(record::without_state(static_cast<std::uint8_t>(definition[kThreadFlagsAt])));
   }
   std::sort(threads.begin(), threads.end());
   Missing missing;

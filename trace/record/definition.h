@@ -37,6 +37,12 @@ enum class ThreadWas : std::uint8_t {
   kParked = 6,
   kSuspended = 7,
 };
+constexpr std::uint8_t thread_flags(unsigned flags, ThreadWas was) {
+  return static_cast<std::uint8_t>(flags | static_cast<unsigned>(was) << kThreadStateShift);
+}
+// May be a number without a name, of a later agent.
+constexpr unsigned thread_was(std::uint8_t flags) { return flags >> kThreadStateShift; }
+constexpr std::uint8_t without_state(std::uint8_t flags) { return flags & ((1 << kThreadStateShift) - 1); }
 
 enum ClassFlag : std::uint8_t {
   kClassLoadedBefore = 1,  // loaded before the attach: `time` is that of the first reference

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "agent/classfile/class_file.h"
-#include "agent/methods/native_signature.h"
 #include "agent/methods/probe_code.h"
+#include "agent/native_methods.h"
 
 namespace jtrace::agent {
 namespace {
@@ -24,14 +24,12 @@ std::set<std::string> methods_of(const classfile::Bytes& bytes) {
   return found;
 }
 
-// Of the waits' class or the JVMPI bridge's.
-bool is_of_another_class(ProbeMethod method) {
-  return method == ProbeMethod::kParking || method == ProbeMethod::kParked || method == ProbeMethod::kAllocated;
-}
-// Probes of `calls` are used all together or not at all (session/options/options.cpp).
-bool is_of_calls(ProbeMethod method) {
-  return method == ProbeMethod::kCalled || method == ProbeMethod::kReturned || method == ProbeMethod::kBegin ||
-         method == ProbeMethod::kEnd || method == ProbeMethod::kHandled;
+// What the class of these probes must have, by the table.
+std::set<std::string> methods_for(ProbeCalls calls) {
+  std::set<std::string> wanted;
+  for (const classfile::ProbeMethodText& each : classfile::kProbeMethods)
+    if ((each.options & probe_options(calls)) != 0) wanted.insert(std::string(each.name) + each.descriptor);
+  return wanted;
 }
 
 TEST(ProbeMethodsTest, EachStyleHasThem) {
@@ -39,13 +37,22 @@ TEST(ProbeMethodsTest, EachStyleHasThem) {
   ASSERT_NE(area, nullptr);
   for (const ProbeCalls calls : {ProbeCalls::kEach, ProbeCalls::kSlow}) {
     const auto found = methods_of(make_probe_class({ProbeTime::kCoarse, calls, false}, {true, true, 40, 16384}, *area));
-    for (std::size_t i = 0; i < classfile::kProbeMethodCount; ++i) {
-      const auto method = static_cast<ProbeMethod>(i);
-      const bool wanted = !is_of_another_class(method) && !(calls == ProbeCalls::kSlow && is_of_calls(method));
-      const std::string text = std::string(text_of(method).name) + text_of(method).descriptor;
-      EXPECT_EQ(found.count(text) == 1, wanted) << text;
-    }
+    for (const std::string& wanted : methods_for(calls)) EXPECT_EQ(found.count(wanted), 1u) << wanted;
+    // Nothing is made for options that the class does not have.
+    for (const classfile::ProbeMethodText& each : classfile::kProbeMethods)
+      EXPECT_TRUE((each.options & probe_options(calls)) != 0 ||
+                  found.count(std::string(each.name) + each.descriptor) == 0)
+          << each.name;
   }
+}
+
+TEST(ProbeMethodsTest, AClassThatLacksOneIsNotedAtCompileTime) {
+  constexpr ProbeMethod kCalls[] = {ProbeMethod::kEnter, ProbeMethod::kExit, ProbeMethod::kLeave};
+  constexpr ProbeMethod kNoLeave[] = {ProbeMethod::kEnter, ProbeMethod::kExit};
+  static_assert(classfile::has_methods_of(classfile::kProbeEntry | classfile::kProbeExit, kCalls));
+  static_assert(classfile::has_methods_of(classfile::kProbeEntry, kNoLeave));
+  static_assert(!classfile::has_methods_of(classfile::kProbeEntry | classfile::kProbeExit, kNoLeave));
+  static_assert(!classfile::has_methods_of(classfile::kProbeLine, kCalls));
 }
 
 TEST(ProbeMethodsTest, EntriesAreKnownByTheirNames) {
@@ -63,6 +70,7 @@ TEST(ProbeMethodsTest, AFunctionIsHeldToItsDescriptor) {
   static_assert(!takes_descriptor(takes_two, "(Ljava/lang/Object;I)V"));
   static_assert(!takes_descriptor(takes_two, "(Ljava/lang/Object;II)J"));
   static_assert(!takes_descriptor(takes_two, "(ILjava/lang/Object;)J"));
+  static_assert(!takes_descriptor(takes_two, "(Ljava/lang/Object)J"));
   EXPECT_EQ(takes_two(nullptr, nullptr, nullptr, 0), 0);
 }
 

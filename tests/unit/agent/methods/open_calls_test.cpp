@@ -73,7 +73,7 @@ TEST_F(OpenCallsTest, TheInnermostCallOfAMethodIsFoundAndLeft) {
   OpenCalls::Stack* stack = calls_.claim(5);
   ASSERT_NE(stack, nullptr);
   for (const std::uint32_t method : {7u, 8u, 7u, 9u}) stack->frames[stack->depth++].method = method;
-  stack->frames[0].method |= OpenCalls::kWritten;
+  stack->frames[0].set_written();
   EXPECT_EQ(stack->find(7), 3u);
   EXPECT_EQ(stack->find(6), 0u);
   stack->leave(3);
@@ -107,8 +107,7 @@ class LeftConstructors : public OpenCallsTest {
   Methods inside() const {
     Methods methods;
     for (std::uint64_t at = 0; at < stack_->used(); ++at)
-      if ((stack_->frames[at].method & OpenCalls::kLeft) == 0)
-        methods.push_back(static_cast<std::uint32_t>(stack_->frames[at].method));
+      if (!stack_->frames[at].has_left()) methods.push_back(static_cast<std::uint32_t>(stack_->frames[at].method));
     return methods;
   }
   OpenCalls::Stack* stack_ = nullptr;
