@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/filter_decision.h"
+
 namespace jtrace::agent {
 namespace {
 
@@ -49,9 +51,9 @@ bool FilterBlock::includes_class(std::string_view name) const {
 }
 
 bool FilterBlock::includes_method(std::string_view class_name, std::string_view method_name) const {
-  for (const FilterRule& rule : rules_)
-    if (matches(rule.class_pattern, class_name) && matches(rule.method_pattern, method_name)) return rule.include;
-  return true;
+  return is_included(rules_, [&](const FilterRule& rule) {
+    return matches(rule.class_pattern, class_name) && matches(rule.method_pattern, method_name);
+  });
 }
 
 bool decode_config(std::span<const std::byte> payload, Config& config) {

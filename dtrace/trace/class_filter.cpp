@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/filter_decision.h"
 #include "base/name_pattern.h"
 
 namespace jtrace::dtrace {
@@ -10,12 +11,10 @@ namespace jtrace::dtrace {
 bool is_wanted(const std::vector<session::FilterRule>& rules, std::string_view class_name, std::string_view method) {
   std::string dotted(class_name);
   std::replace(dotted.begin(), dotted.end(), '/', '.');
-  for (const session::FilterRule& rule : rules) {
-    if (!matches_pattern(rule.class_pattern, dotted)) continue;
-    if (rule.method_pattern != "*" && (method.empty() || !matches_pattern(rule.method_pattern, method))) continue;
-    return rule.include;
-  }
-  return true;
+  return is_included(rules, [&](const session::FilterRule& rule) {
+    if (!matches_pattern(rule.class_pattern, dotted)) return false;
+    return rule.method_pattern == "*" || (!method.empty() && matches_pattern(rule.method_pattern, method));
+  });
 }
 
 }  // namespace jtrace::dtrace
