@@ -15,6 +15,7 @@
 #include "agent/jvm_support.h"
 #include "agent/producer.h"
 #include "agent/stack_looks.h"
+#include "agent/thread_ids.h"
 #include "base/unique_fd.h"
 
 namespace jtrace::agent {
@@ -22,6 +23,16 @@ namespace jtrace::agent {
 class MethodTracer;
 class Registry;
 class WaitTracer;
+struct NotOffered;
+
+// The collections of the trace, for the callbacks of their events and for the thread that reads their figures.
+struct Collections {
+  std::atomic<std::uint32_t> number{0};  // of the last one
+  // Open pairs of JVM TI's events: G1 posts one pair within another if a full Metaspace is the cause.
+  std::atomic<std::uint32_t> depth{0};
+  std::atomic<bool> start_written{false};        // of the outermost pair: not if the trace was paused then
+  std::atomic<std::uint32_t> figures_wanted{0};  // last collection whose figures are to be read
+};
 
 class AgentSession {
  public:
@@ -44,30 +55,14 @@ class AgentSession {
   // Switches events off, waits until no callback is running, disposes of environment and pool. On the control thread.
   void stop(JNIEnv* jni);
 
-  // A threadId for `thread`, which must be the calling thread, defined in the trace. 0 if it cannot be defined.
-  std::uint64_t thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, false); }
-  // The same for another thread.
-  std::uint64_t other_thread_id(JNIEnv* jni, jthread thread) { return thread_id(jni, thread, true); }
-  // Defines a virtual thread by its id alone.
-  bool define_by_id(std::uint64_t id);
-  // Whether the thread is defined already.
-  bool has_defined(std::uint64_t id) const {
-    return known_threads_[id % kKnownThreads].load(std::memory_order_acquire) == id;
-  }
-  // The same for the calling VM-internal thread, which has no java.lang.Thread.
-  std::uint64_t vm_thread_id(Producer& producer);
   // Events that found no room, or whose definition found none.
   void count_dropped(std::uint64_t events) {
     writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
-  }
-  bool is_virtual(JNIEnv* jni, jobject thread) const {
-    return virtual_thread_class != nullptr && jni->IsInstanceOf(thread, virtual_thread_class) != JNI_FALSE;
   }
   // What the session's own thread is doing: for the report about a JVM that died.
   void note_work(record::AgentWork work) {
     writer.pool.header().agent_work.store(static_cast<std::uint32_t>(work), std::memory_order_relaxed);
   }
-  bool is_own_thread(std::uint64_t thread) const { return thread == own_thread_id; }
   // An option of the trace.
   void write_option(std::string_view key, std::string_view value);
   // The events that were asked for and are not possible in this JVM, with the reasons; "" if there are none.
@@ -80,27 +75,18 @@ class AgentSession {
   Config config;
   PoolWriter writer;
   DefinitionStream definitions;
+  ThreadIds threads;
   StackLooks looks;
   std::unique_ptr<Registry> registry;
   std::unique_ptr<MethodTracer> methods;  // if probes are wanted and possible
   std::unique_ptr<WaitTracer> waits;      // if sleeps or parks are wanted and possible
   std::uint64_t pool_size = 0;
   std::uint64_t granted_events = 0;  // EventBit
-  std::uint64_t own_thread_id = ~0ull;
-  jthread own_thread = nullptr;           // global reference, until the control thread runs
-  jclass thread_class = nullptr;          // global reference to java.lang.Thread
-  jclass virtual_thread_class = nullptr;  // global reference to BaseVirtualThread, if there is one
-  jclass string_class = nullptr;          // global reference to java.lang.String
-  jfieldID thread_tid = nullptr;          // Thread.tid, a long in every JDK (java/lang/Thread.java, 8 to 27)
+  jclass string_class = nullptr;     // global reference to java.lang.String
   std::atomic<bool> paused{false};
   std::atomic<bool> vm_dead{false};
   bool started_with_vm = false;
-  std::atomic<std::uint32_t> gc_number{0};
-  // Open pairs of JVM TI's events: G1 posts one pair within another if a full Metaspace is the cause.
-  std::atomic<std::uint32_t> gc_depth{0};
-  std::atomic<bool> gc_start_written{false};     // of the outermost pair: not if the trace was paused then
-  std::atomic<std::uint32_t> figures_wanted{0};  // last collection whose figures are to be read
-  std::uint64_t gc_thread = 0;
+  Collections collections;
 
   static std::atomic<AgentSession*>& current();
   // Whether a pool stays mapped because a callback did not end.
@@ -112,23 +98,13 @@ class AgentSession {
   void unmap_pool();
   void prepare_methods(JNIEnv* jni);
   void prepare_waits(JNIEnv* jni);
-  std::uint64_t thread_id(JNIEnv* jni, jthread thread, bool ran_before);
-  const char* take_capabilities();
   void set_callbacks();
-  void switch_events(bool on);
   void report_missing(std::string_view what, std::string_view why);
-  void report_not_offered(std::string_view what, unsigned capability, std::string_view name);
-  bool define_thread(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
-  void backfill_threads(JNIEnv* jni);
-  const char* make_own_thread(JNIEnv* jni);
+  void report_not_offered(const NotOffered& missing);
 
   std::atomic<std::uint32_t> all_is_on_{0};  // a futex
   UniqueFd pool_descriptor_;                 // until go_live()
   ByteBuffer left_out_;
-
-  // threadIds defined already, direct mapped. An evicted one is defined again, which the drainer expects.
-  static constexpr std::uint32_t kKnownThreads = 16384;
-  std::atomic<std::uint64_t> known_threads_[kKnownThreads] = {};
 };
 
 // Lets a callback use the session, which exists as long as the guard. False if there is no session, if the thread is

@@ -1,8 +1,6 @@
 // gcStart, gcFinish: one stop-the-world pause. The callbacks run in the VM thread at a safepoint: no JNI, no JVM TI, no
 // waiting. A pause may begin while the trace runs and end while it is paused, or the reverse; it is written whole or
 // not at all.
-#include <unistd.h>
-
 #include "agent/callbacks.h"
 
 namespace jtrace::agent {
@@ -12,13 +10,13 @@ void JNICALL garbage_collection_start(jvmtiEnv*) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   AgentSession& session = guard.session();
-  if (session.gc_depth.fetch_add(1, std::memory_order_relaxed) != 0) return;
+  if (session.collections.depth.fetch_add(1, std::memory_order_relaxed) != 0) return;
   const bool wanted = !session.paused.load(std::memory_order_relaxed);
-  session.gc_start_written.store(wanted, std::memory_order_relaxed);
+  session.collections.start_written.store(wanted, std::memory_order_relaxed);
   if (!wanted) return;
   record::ThreadRecord made{};
-  made.thread = session.vm_thread_id(guard.producer());
-  made.header.number = session.gc_number.fetch_add(1, std::memory_order_relaxed) + 1;
+  made.thread = session.threads.defined_vm(guard.producer());
+  made.header.number = session.collections.number.fetch_add(1, std::memory_order_relaxed) + 1;
   guard.write(made, record::RecordKind::kGcStart, false);
 }
 
@@ -26,21 +24,20 @@ void JNICALL garbage_collection_finish(jvmtiEnv*) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   AgentSession& session = guard.session();
-  const std::uint32_t depth = session.gc_depth.load(std::memory_order_relaxed);
+  const std::uint32_t depth = session.collections.depth.load(std::memory_order_relaxed);
   if (depth == 0) return;  // the pause began before the trace
-  session.gc_depth.store(depth - 1, std::memory_order_relaxed);
-  if (depth > 1 || !session.gc_start_written.load(std::memory_order_relaxed)) return;
-  const std::uint32_t number = session.gc_number.load(std::memory_order_relaxed);
+  session.collections.depth.store(depth - 1, std::memory_order_relaxed);
+  if (depth > 1 || !session.collections.start_written.load(std::memory_order_relaxed)) return;
+  const std::uint32_t number = session.collections.number.load(std::memory_order_relaxed);
   record::GcFinishRecord made{};
-  made.thread = session.vm_thread_id(guard.producer());
+  made.thread = session.threads.defined_vm(guard.producer());
   made.header.number = number;
   const bool has_figures = read_heap_counters(session.config, made.used, made.total);
   made.header.flags = has_figures ? record::kHasFigures : record::kFiguresFollow;
   guard.write(made, record::RecordKind::kGcFinish, false);
   if (has_figures) return;
-  session.figures_wanted.store(number, std::memory_order_release);
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t ignored = write(session.wakeup.get(), &one, sizeof one);
+  session.collections.figures_wanted.store(number, std::memory_order_release);
+  session.wake();
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 void write_monitor_event(const CallbackGuard& guard, JNIEnv* jni, jthread thread, jobject object,
                          record::RecordKind kind, record::MonitorRecord& made) {
   AgentSession& session = guard.session();
-  made.thread = session.thread_id(jni, thread);
+  made.thread = session.threads.defined(jni, thread);
   made.object = session.registry->object_id(jni, object);
   if (made.thread == 0 || made.object == 0) {
     session.count_dropped(1);
@@ -67,7 +67,7 @@ constinit OwnerBudget owner_budget;
 bool owner_of(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& owner) {
   jvmtiMonitorUsage usage{};
   if (session.jvmti->GetObjectMonitorUsage(object, &usage) != JVMTI_ERROR_NONE) return false;
-  owner = usage.owner == nullptr ? 0 : session.other_thread_id(jni, usage.owner);
+  owner = usage.owner == nullptr ? 0 : session.threads.defined_other(jni, usage.owner);
   if (usage.owner != nullptr) jni->DeleteLocalRef(usage.owner);
   for (jint i = 0; i < usage.waiter_count; ++i) jni->DeleteLocalRef(usage.waiters[i]);
   for (jint i = 0; i < usage.notify_waiter_count; ++i) jni->DeleteLocalRef(usage.notify_waiters[i]);

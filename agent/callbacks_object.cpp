@@ -17,7 +17,7 @@ void object_allocated(JNIEnv* jni, jthread thread, jobject object, jclass klass,
   if (!registry.class_is_included(jni, klass)) return;
   LocalFrame frame(jni, 16);
   record::ObjAllocRecord made{};
-  made.thread = session.thread_id(jni, thread);
+  made.thread = session.threads.defined(jni, thread);
   if (session.config.stack_depth != 0)
     made.stack = registry.stack_id(jni, thread, 0, static_cast<jint>(session.config.stack_depth));
   made.size = static_cast<std::uint64_t>(size);
@@ -52,10 +52,11 @@ void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass 
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   AgentSession& session = guard.session();
-  if (session.methods != nullptr) session.methods->class_prepared(jni, klass, session.thread_id(jni, thread));
+  if (session.methods != nullptr) session.methods->class_prepared(jni, klass, session.threads.defined(jni, thread));
   if ((session.granted_events & record::kClassDefEvent) == 0 || session.paused) return;
   if (!session.registry->class_is_included(jni, klass)) return;
-  if (session.registry->class_id(jni, klass, session.thread_id(jni, thread), false) == 0) session.count_dropped(1);
+  if (session.registry->class_id(jni, klass, session.threads.defined(jni, thread), false) == 0)
+    session.count_dropped(1);
 }
 
 // Calls that wait are redirected first; probes are inserted into the result.

@@ -30,7 +30,7 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
                          "the program began before its probes were complete, because that took too long");
   if (!session.config.wants(record::kRuntimeInitDoneEvent)) return;
   record::ThreadRecord made{};
-  made.thread = session.thread_id(jni, thread);
+  made.thread = session.threads.defined(jni, thread);
   guard.write(made, record::RecordKind::kRuntimeInitDone);
 }
 
@@ -46,7 +46,7 @@ void JNICALL vm_death(jvmtiEnv*, JNIEnv* jni) {
   if (session.config.wants(record::kRuntimeShutdownEvent)) {
     record::ThreadRecord made{};
     if (const CurrentThread thread(session.jvmti, jni); thread.get() != nullptr)
-      made.thread = session.thread_id(jni, thread.get());
+      made.thread = session.threads.defined(jni, thread.get());
     guard.write(made, record::RecordKind::kRuntimeShutdown);
   }
   session.writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kVmDead));

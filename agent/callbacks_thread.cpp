@@ -6,15 +6,15 @@ namespace {
 
 void thread_started(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
   AgentSession& session = guard.session();
-  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
-  if (!session.is_own_thread(id)) session.thread_id(jni, thread);
+  const std::uint64_t id = session.threads.id_of(jni, thread);
+  if (!session.threads.is_own(id)) session.threads.defined(jni, thread);
 }
 
 void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
   AgentSession& session = guard.session();
-  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid));
-  if (session.is_own_thread(id)) return;
-  if (session.thread_id(jni, thread) == 0) {
+  const std::uint64_t id = session.threads.id_of(jni, thread);
+  if (session.threads.is_own(id)) return;
+  if (session.threads.defined(jni, thread) == 0) {
     // There was never room for its definition: neither its start nor its end is in the trace.
     session.count_dropped(session.config.wants(record::kThreadStartEvent) ? 2 : 1);
     return;
@@ -25,7 +25,7 @@ void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
   // those at that point (before_exit, java.cpp, JDK 8 to 27).
   jint frames = 0;
   const bool within = session.jvmti->GetFrameCount(thread, &frames) == JVMTI_ERROR_NONE && frames > 0;
-  if (within && !session.is_virtual(jni, thread)) made.header.flags = record::kWithinCalls;
+  if (within && !session.threads.is_virtual(jni, thread)) made.header.flags = record::kWithinCalls;
   guard.write(made, record::RecordKind::kThreadEnd);
 }
 

@@ -16,8 +16,8 @@
 namespace jtrace::agent {
 namespace {
 
-// All signals but those that a fault raises in the thread itself (HotSpot's safepoint polls and null checks live on
-// them) and SIGUSR2, by which HotSpot suspends a thread to look at it (os_posix.cpp, SR_signum).
+// Blocks all signals except those that a fault raises in the thread itself (HotSpot uses them for safepoint polls and
+// null checks) and SIGUSR2, by which HotSpot suspends a thread to read its stack (os_posix.cpp, SR_signum).
 void block_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -121,10 +121,10 @@ class ControlThread {
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t ignored = read(session_.wakeup.get(), &count, sizeof count);
     record::GcFinishRecord made{};
-    made.header.number = session_.figures_wanted.load(std::memory_order_acquire);
+    made.header.number = session_.collections.figures_wanted.load(std::memory_order_acquire);
     if (made.header.number == figures_written_ || !figures_.read(made.used, made.total)) return;
     figures_written_ = made.header.number;
-    // A collection that ended meanwhile makes these its figures, and asks again.
+    // A collection that ends during the read changes the figures; it asks for its own afterwards.
     CallbackGuard guard;
     if (guard) guard.write(made, record::RecordKind::kGcFigures);
   }
@@ -150,7 +150,7 @@ class ControlThread {
     }
   }
 
-  // Not through the pool: they are wanted now, not after everything that waits to be drained.
+  // Over the socket, not through the pool, where they would come after everything that is not drained yet.
   bool count() {
     constexpr std::size_t kCountsPerFrame = 32'768;
     if (session_.methods == nullptr || session_.vm_dead) return send_answer({}, record::AnswerStatus::kNothingCounted);
@@ -173,7 +173,7 @@ class ControlThread {
   bool set_paused(bool paused) {
     session_.paused = paused;
     if (session_.methods != nullptr) {
-      // Whoever is still inside a probe's slow way has seen that we do not pause.
+      // A thread that is in a probe's native code now may still write: it has seen that the trace is not paused.
       for (int i = 0; paused && i < 100 && !CallbackGuard::wait_until_empty(10); ++i)
         session_.methods->rewrite_urgent(jni_);
       session_.methods->set_on(!paused);
@@ -183,11 +183,11 @@ class ControlThread {
     return send_answer({});
   }
 
-  // With what is true of every answer.
+  // Adds what every answer has: status, pause, collections.
   bool send_answer(record::AnswerFields answer, record::AnswerStatus status = record::AnswerStatus::kOk) {
     answer.status = static_cast<std::uint32_t>(status);
     answer.paused = session_.paused ? 1 : 0;
-    answer.collections = session_.gc_number.load();
+    answer.collections = session_.collections.number.load();
     char figures[512];
     if (session_.methods != nullptr) {
       const int length = session_.methods->figures(figures, sizeof figures);
@@ -207,8 +207,7 @@ class ControlThread {
 void JNICALL control_thread_main(jvmtiEnv*, JNIEnv* jni, void* argument) {
   auto* session = static_cast<AgentSession*>(argument);
   block_signals();
-  jni->DeleteGlobalRef(session->own_thread);
-  session->own_thread = nullptr;
+  session->threads.release_own(jni);
   ControlThread(*session, jni).run();
   const bool somebody_inside = session->registry != nullptr;  // stop() kept it, for a callback that does not end
   if (!somebody_inside) delete session;
@@ -217,8 +216,8 @@ void JNICALL control_thread_main(jvmtiEnv*, JNIEnv* jni, void* argument) {
 }  // namespace
 
 bool run_control_thread(AgentSession& session) {
-  return session.jvmti->RunAgentThread(session.own_thread, control_thread_main, &session, JVMTI_THREAD_NORM_PRIORITY) ==
-         JVMTI_ERROR_NONE;
+  return session.jvmti->RunAgentThread(session.threads.own(), control_thread_main, &session,
+                                       JVMTI_THREAD_NORM_PRIORITY) == JVMTI_ERROR_NONE;
 }
 
 }  // namespace jtrace::agent

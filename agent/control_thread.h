@@ -6,7 +6,7 @@
 
 namespace jtrace::agent {
 
-// Starts it on session.own_thread. From then on it owns the session.
+// Starts it on session.threads.own(). From then on it owns the session.
 bool run_control_thread(AgentSession& session);
 
 }  // namespace jtrace::agent

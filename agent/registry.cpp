@@ -72,38 +72,37 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
 
 jlong Registry::tag_of(jobject object) {
   jlong tag = 0;
-  session_.jvmti->GetTag(object, &tag);
+  jvmti_->GetTag(object, &tag);
   return tag;
 }
 
 std::uint64_t Registry::class_id(JNIEnv* jni, jclass klass, std::uint64_t cause, bool loaded_before) {
   if (const jlong tag = tag_of(klass); (tag & kTagIsClass) != 0) return id_of_tag(tag);
-  RawMonitorLock lock(session_.jvmti, monitor_);
+  RawMonitorLock lock(jvmti_, monitor_);
   jlong tag = tag_of(klass);
   if ((tag & kTagIsClass) != 0) return id_of_tag(tag);
   const std::uint64_t id = tag != 0 ? id_of_tag(tag) : next_id();
   LocalFrame frame(jni, 16);
   if (!define_class(jni, klass, id, cause, loaded_before)) return 0;
   tag = make_tag(id, (tag & kTagIsObject) | kTagIsClass);
-  return session_.jvmti->SetTag(klass, tag) == JVMTI_ERROR_NONE ? id : 0;
+  return jvmti_->SetTag(klass, tag) == JVMTI_ERROR_NONE ? id : 0;
 }
 
 bool Registry::define_class(JNIEnv* jni, jclass klass, std::uint64_t id, std::uint64_t cause, bool loaded_before) {
-  jvmtiEnv* jvmti = session_.jvmti;
-  JvmtiText signature(jvmti);
-  if (jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
-  JvmtiText source(jvmti);
-  jvmti->GetSourceFileName(klass, source.out());
+  JvmtiText signature(jvmti_);
+  if (jvmti_->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
+  JvmtiText source(jvmti_);
+  jvmti_->GetSourceFileName(klass, source.out());
   jint access = 0;
-  jvmti->GetClassModifiers(klass, &access);
-  const FieldCounts fields = count_fields(jvmti, klass);
+  jvmti_->GetClassModifiers(klass, &access);
+  const FieldCounts fields = count_fields(jvmti_, klass);
   jobject loader = nullptr;
-  jvmti->GetClassLoader(klass, &loader);
-  JvmtiText of_loader(jvmti), superclass(jvmti);
-  read_signature(jvmti, loader == nullptr ? nullptr : jni->GetObjectClass(loader), of_loader);
-  read_signature(jvmti, jni->GetSuperclass(klass), superclass);
+  jvmti_->GetClassLoader(klass, &loader);
+  JvmtiText of_loader(jvmti_), superclass(jvmti_);
+  read_signature(jvmti_, loader == nullptr ? nullptr : jni->GetObjectClass(loader), of_loader);
+  read_signature(jvmti_, jni->GetSuperclass(klass), superclass);
   DefinedItems interfaces;
-  add_interfaces(interfaces, jni, jvmti, klass);
+  add_interfaces(interfaces, jni, jvmti_, klass);
 
   Definition definition(
       id, record::ClassFields{.thread = cause,
@@ -111,20 +110,20 @@ bool Registry::define_class(JNIEnv* jni, jclass klass, std::uint64_t id, std::ui
                               .access = static_cast<std::uint32_t>(access),
                               .static_fields = fields.statics,
                               .instance_fields = fields.instance,
-                              .methods = count_methods(jvmti, klass),
+                              .methods = count_methods(jvmti_, klass),
                               .signature = signature.view(),
                               .source = source.view(),
                               .loader = internal_name(of_loader.view()),
                               .superclass = internal_name(superclass.view()),
                               .interfaces = interfaces.view()});
-  return session_.definitions.append(definition);
+  return definitions_.append(definition);
 }
 
 std::uint64_t Registry::define_named_class(std::string_view name) {
   const std::uint64_t id = next_id();
   Definition definition(
       id, record::ClassFields{.flags = record::kClassLoadedBefore | record::kClassNamed, .signature = name});
-  return session_.definitions.append(definition) ? id : 0;
+  return definitions_.append(definition) ? id : 0;
 }
 
 Registry::MethodEntry* Registry::method_slot(jmethodID method) {
@@ -143,7 +142,7 @@ void Registry::grow_methods() {
 }
 
 std::uint64_t Registry::method_id(JNIEnv* jni, jmethodID method) {
-  RawMonitorLock lock(session_.jvmti, monitor_);
+  RawMonitorLock lock(jvmti_, monitor_);
   grow_methods();
   MethodEntry* slot = method_slot(method);
   if (slot->method != nullptr) return slot->id;
@@ -166,36 +165,34 @@ std::uint32_t Registry::next_method_ids(std::uint32_t count) {
 
 // The id of a method that has been given one for its probes (and is defined by them); 0: it has not.
 std::uint64_t Registry::number_of_probes(JNIEnv* jni, jmethodID method) {
-  if (session_.methods == nullptr || probes_ == nullptr) return 0;
-  jvmtiEnv* jvmti = session_.jvmti;
+  if (tracer_ == nullptr) return 0;
   jclass klass = nullptr;
-  JvmtiText name(jvmti);
-  JvmtiText signature(jvmti);
-  if (jvmti->GetMethodDeclaringClass(method, &klass) != JVMTI_ERROR_NONE) return 0;
+  JvmtiText name(jvmti_);
+  JvmtiText signature(jvmti_);
+  if (jvmti_->GetMethodDeclaringClass(method, &klass) != JVMTI_ERROR_NONE) return 0;
   const auto tag = tag_of(klass);
   jni->DeleteLocalRef(klass);
   if ((tag & kTagIsClass) == 0) return 0;
-  if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return 0;
-  return probes_->find_number(*session_.methods, id_of_tag(tag), name.view(), signature.view());
+  if (jvmti_->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return 0;
+  return probes_->find_number(*tracer_, id_of_tag(tag), name.view(), signature.view());
 }
 
 bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
-  jvmtiEnv* jvmti = session_.jvmti;
   jclass klass = nullptr;
-  JvmtiText name(jvmti);
-  JvmtiText signature(jvmti);
+  JvmtiText name(jvmti_);
+  JvmtiText signature(jvmti_);
   jint access = 0;
-  if (jvmti->GetMethodDeclaringClass(method, &klass) != JVMTI_ERROR_NONE) return false;
-  if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
-  jvmti->GetMethodModifiers(method, &access);
+  if (jvmti_->GetMethodDeclaringClass(method, &klass) != JVMTI_ERROR_NONE) return false;
+  if (jvmti_->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return false;
+  jvmti_->GetMethodModifiers(method, &access);
   const std::uint64_t owner = class_id(jni, klass, 0, true);
   if (owner == 0) return false;
 
   jint first = -1;
   jint last = -1;
   jint count = 0;
-  JvmtiMemory<jvmtiLineNumberEntry> lines(jvmti);
-  if (jvmti->GetLineNumberTable(method, &count, lines.out()) == JVMTI_ERROR_NONE) {
+  JvmtiMemory<jvmtiLineNumberEntry> lines(jvmti_);
+  if (jvmti_->GetLineNumberTable(method, &count, lines.out()) == JVMTI_ERROR_NONE) {
     for (jint i = 0; i < count; ++i) {
       if (first < 0 || lines[i].line_number < first) first = lines[i].line_number;
       if (lines[i].line_number > last) last = lines[i].line_number;
@@ -209,9 +206,8 @@ bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
                                .name = name.view(),
                                .signature = signature.view(),
                                .exceptions = {record::kNotKnown, {}}});  // JVM TI does not tell the attribute
-  if (!session_.definitions.append(definition)) return false;
-  if (session_.methods != nullptr && probes_ != nullptr)
-    probes_->keep_number(*session_.methods, owner, name.view(), signature.view(), id);
+  if (!definitions_.append(definition)) return false;
+  if (tracer_ != nullptr) probes_->keep_number(*tracer_, owner, name.view(), signature.view(), id);
   return true;
 }
 
@@ -231,8 +227,8 @@ jclass Registry::component_type(JNIEnv* jni, jclass array_class) {
 
 TypeOfObject Registry::type_of(JNIEnv* jni, jclass klass) {
   TypeOfObject type;
-  JvmtiText text(session_.jvmti);
-  if (session_.jvmti->GetClassSignature(klass, text.out(), nullptr) != JVMTI_ERROR_NONE) return type;
+  JvmtiText text(jvmti_);
+  if (jvmti_->GetClassSignature(klass, text.out(), nullptr) != JVMTI_ERROR_NONE) return type;
   const std::string_view signature = text.view();
   if (signature.size() > 1 && signature.front() == '[') {
     type.is_array = primitive_array_code(signature[1]);
@@ -251,7 +247,7 @@ TypeOfObject Registry::type_of(JNIEnv* jni, jclass klass) {
 
 std::uint64_t Registry::object_id(JNIEnv* jni, jobject object) {
   if (const jlong tag = tag_of(object); (tag & kTagIsObject) != 0) return id_of_tag(tag);
-  RawMonitorLock lock(session_.jvmti, monitor_);
+  RawMonitorLock lock(jvmti_, monitor_);
   const jlong tag = tag_of(object);
   if ((tag & kTagIsObject) != 0) return id_of_tag(tag);
   LocalFrame frame(jni, 16);
@@ -259,28 +255,28 @@ std::uint64_t Registry::object_id(JNIEnv* jni, jobject object) {
   if (!type.known) return 0;
   const std::uint64_t id = tag != 0 ? id_of_tag(tag) : next_id();
   jlong size = 0;
-  session_.jvmti->GetObjectSize(object, &size);
+  jvmti_->GetObjectSize(object, &size);
   Definition definition(
       id, record::ObjectFields{
               .class_id = type.class_id, .size = static_cast<std::uint64_t>(size), .is_array = type.is_array});
-  if (!session_.definitions.append(definition)) return 0;
+  if (!definitions_.append(definition)) return 0;
   // Defining the class may have tagged this very object (the mirror of java.lang.Class): keep its flag.
   const jlong flags = (tag_of(object) & kTagIsClass) | kTagIsObject;
-  session_.jvmti->SetTag(object, make_tag(id, flags));
+  jvmti_->SetTag(object, make_tag(id, flags));
   return id;
 }
 
 std::uint64_t Registry::new_object_id(jobject object) {
   if (tag_of(object) != 0) return 0;
   const std::uint64_t id = next_id();
-  return session_.jvmti->SetTag(object, make_tag(id, kTagIsObject)) == JVMTI_ERROR_NONE ? id : 0;
+  return jvmti_->SetTag(object, make_tag(id, kTagIsObject)) == JVMTI_ERROR_NONE ? id : 0;
 }
 
 jint Registry::line_of(jmethodID method, jlocation location) {
   if (location < 0) return -2;  // native
   jint count = 0;
-  JvmtiMemory<jvmtiLineNumberEntry> lines(session_.jvmti);
-  if (session_.jvmti->GetLineNumberTable(method, &count, lines.out()) != JVMTI_ERROR_NONE) return -1;
+  JvmtiMemory<jvmtiLineNumberEntry> lines(jvmti_);
+  if (jvmti_->GetLineNumberTable(method, &count, lines.out()) != JVMTI_ERROR_NONE) return -1;
   jint line = -1;
   jlocation best = -1;
   for (jint i = 0; i < count; ++i) {
@@ -294,21 +290,19 @@ jint Registry::line_of(jmethodID method, jlocation location) {
 std::uint64_t Registry::stack_id(JNIEnv* jni, jthread thread, jint skip, jint depth) {
   constexpr jint kMaxDepth = 512;
   jvmtiFrameInfo frames[kMaxDepth];
-  const jint count =
-      session_.looks.frames_of(session_.jvmti, thread, skip, depth < kMaxDepth ? depth : kMaxDepth, frames);
+  const jint count = looks_.frames_of(jvmti_, thread, skip, depth < kMaxDepth ? depth : kMaxDepth, frames);
   return count > 0 ? define_stack(jni, frames, count) : 0;
 }
 
 bool Registry::is_constructor(jmethodID method) {
-  JvmtiText name(session_.jvmti);
-  return session_.jvmti->GetMethodName(method, name.out(), nullptr, nullptr) == JVMTI_ERROR_NONE &&
-         name.view() == "<init>";
+  JvmtiText name(jvmti_);
+  return jvmti_->GetMethodName(method, name.out(), nullptr, nullptr) == JVMTI_ERROR_NONE && name.view() == "<init>";
 }
 
 std::uint64_t Registry::constructors_id(JNIEnv* jni, jthread thread, jint skip) {
   constexpr jint kMaxDepth = 64;
   jvmtiFrameInfo frames[kMaxDepth];
-  const jint count = session_.looks.frames_of(session_.jvmti, thread, skip, kMaxDepth, frames);
+  const jint count = looks_.frames_of(jvmti_, thread, skip, kMaxDepth, frames);
   if (count <= 0) return 0;
   jint kept = 0;
   while (kept < count && is_constructor(frames[kept].method)) ++kept;
@@ -331,46 +325,46 @@ std::uint64_t Registry::define_stack(JNIEnv* jni, const jvmtiFrameInfo* frames, 
     items.add_frame(method, line_of(frames[i].method, frames[i].location));
   }
   Definition definition(id, record::StackFields{.frames = items.view()});
-  if (!session_.definitions.append(definition)) return 0;
+  if (!definitions_.append(definition)) return 0;
   known.store(id, std::memory_order_release);
   return id;
 }
 
 bool Registry::class_is_included(JNIEnv* jni, jclass klass) {
   (void)jni;
-  RawMonitorLock lock(session_.jvmti, monitor_);
-  if (session_.config.filters.empty()) return true;
-  JvmtiText signature(session_.jvmti);
-  if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return true;
-  return session_.config.filters.includes_class(internal_name(signature.view()));
+  RawMonitorLock lock(jvmti_, monitor_);
+  if (filters_.empty()) return true;
+  JvmtiText signature(jvmti_);
+  if (jvmti_->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return true;
+  return filters_.includes_class(internal_name(signature.view()));
 }
 
 bool Registry::includes_class(std::string_view name) {
-  RawMonitorLock lock(session_.jvmti, monitor_);
-  return session_.config.filters.includes_class(name);
+  RawMonitorLock lock(jvmti_, monitor_);
+  return filters_.includes_class(name);
 }
 
 bool Registry::includes_method(std::string_view class_name, std::string_view method_name) {
-  RawMonitorLock lock(session_.jvmti, monitor_);
-  return session_.config.filters.includes_method(class_name, method_name);
+  RawMonitorLock lock(jvmti_, monitor_);
+  return filters_.includes_method(class_name, method_name);
 }
 
 void Registry::set_filters(FilterBlock filters) {
-  RawMonitorLock lock(session_.jvmti, monitor_);
-  session_.config.filters = static_cast<FilterBlock&&>(filters);
+  RawMonitorLock lock(jvmti_, monitor_);
+  filters_ = static_cast<FilterBlock&&>(filters);
 }
 
 void Registry::define_loaded_classes(JNIEnv* jni) {
-  for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
+  for_each_loaded_class(jvmti_, jni, [&](jclass klass) {
     jint status = 0;
-    session_.jvmti->GetClassStatus(klass, &status);
+    jvmti_->GetClassStatus(klass, &status);
     // A class that is not prepared yet comes with its ClassPrepare event.
     const bool ready = (status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) != 0;
     // No room now: the drainer is on its way. This thread may wait, it is ours.
     for (int attempt = 0; ready && class_is_included(jni, klass) && attempt < 100; ++attempt) {
-      if (session_.methods != nullptr && probes_ != nullptr) probes_->rewrite_urgent(*session_.methods, jni);
+      if (tracer_ != nullptr) probes_->rewrite_urgent(*tracer_, jni);
       if (class_id(jni, klass, 0, true) != 0) break;
-      session_.writer.wait_for_pass(100'000'000);
+      writer_.wait_for_pass(100'000'000);
     }
   });
 }

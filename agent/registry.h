@@ -9,10 +9,16 @@
 // callbacks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
-#include "agent/agent_session.h"
+#include "agent/config.h"
+#include "agent/definition_stream.h"
+#include "agent/jvm_support.h"
+#include "agent/producer.h"
+#include "agent/stack_looks.h"
 
 namespace jtrace::agent {
 
@@ -23,8 +29,9 @@ inline constexpr int kTagFlagBits = 2;
 constexpr std::uint64_t id_of_tag(jlong tag) { return static_cast<std::uint64_t>(tag) >> kTagFlagBits; }
 constexpr jlong make_tag(std::uint64_t id, jlong flags) { return static_cast<jlong>(id << kTagFlagBits) | flags; }
 
-// What the registry needs from the probes: methods/ is above
-// it and sets these, while the session has a MethodTracer.
+class MethodTracer;
+
+// What the registry needs from the probes: methods/ is above it and sets these.
 struct ProbeHooks {
   // The number that a method has for its probes, 0: none.
   std::uint32_t (*find_number)(MethodTracer& tracer, std::uint64_t class_id, std::string_view name,
@@ -45,21 +52,29 @@ struct TypeOfObject {
 
 class Registry {
  public:
-  Registry(AgentSession& session, jrawMonitorID monitor) : session_(session), monitor_(monitor) {}
+  // `monitor` is the registry's alone; the rest is the session's.
+  Registry(jvmtiEnv* jvmti, jrawMonitorID monitor, DefinitionStream& definitions, const PoolWriter& writer,
+           StackLooks& looks, FilterBlock filters)
+      : jvmti_(jvmti),
+        monitor_(monitor),
+        definitions_(definitions),
+        writer_(writer),
+        looks_(looks),
+        filters_(static_cast<FilterBlock&&>(filters)) {}
 
   // The id of a class, defined at the first call. `cause`: threadId that made it known.
   std::uint64_t class_id(JNIEnv* jni, jclass klass, std::uint64_t cause, bool loaded_before);
   std::uint64_t method_id(JNIEnv* jni, jmethodID method);
-  // A new id for a class that is known by its internal name only; 0 where there is no room for its definition.
+  // A new id for a class that is known by its internal name only; 0 if there is no room for its definition.
   std::uint64_t define_named_class(std::string_view name);
   // The id of an object that exists already (monitors), defined by objDef at the first call.
   std::uint64_t object_id(JNIEnv* jni, jobject object);
-  // A new id for an object that was just allocated, tagged; 0 where the object has one already.
+  // A new id for an object that was just allocated, tagged; 0 if the object has one already.
   std::uint64_t new_object_id(jobject object);
   TypeOfObject type_of(JNIEnv* jni, jclass klass);
   // Whether object_id() or new_object_id() has given it one.
   bool is_known(jobject object) { return (tag_of(object) & kTagIsObject) != 0; }
-  // The id of the stack of the calling thread, which is `thread`, without the `skip` innermost frames; 0 where there is
+  // The id of the stack of the calling thread, which is `thread`, without the `skip` innermost frames; 0 if there is
   // none.
   std::uint64_t stack_id(JNIEnv* jni, jthread thread, jint skip, jint depth);
   // The same up to the first frame that is no constructor's.
@@ -73,8 +88,11 @@ class Registry {
   // still run when the next session has begun.
   static std::uint32_t next_method_ids(std::uint32_t count);
   void set_filters(FilterBlock filters);
-  // `hooks` live as long as the library.
-  void set_probe_hooks(const ProbeHooks& hooks) { probes_ = &hooks; }
+  // `hooks` live as long as the library; `tracer` null: there are no probes.
+  void set_probe_hooks(const ProbeHooks& hooks, MethodTracer* tracer) {
+    probes_ = &hooks;
+    tracer_ = tracer;
+  }
   void define_loaded_classes(JNIEnv* jni);
 
  private:
@@ -94,14 +112,19 @@ class Registry {
   std::uint64_t define_stack(JNIEnv* jni, const jvmtiFrameInfo* frames, jint count);
   bool is_constructor(jmethodID method);
 
-  AgentSession& session_;
-  const ProbeHooks* probes_ = nullptr;
+  jvmtiEnv* jvmti_;
   jrawMonitorID monitor_;
+  DefinitionStream& definitions_;
+  const PoolWriter& writer_;
+  StackLooks& looks_;
+  FilterBlock filters_;  // under the monitor
+  const ProbeHooks* probes_ = nullptr;
+  MethodTracer* tracer_ = nullptr;
   std::atomic<std::uint64_t> next_id_{1};
   std::vector<MethodEntry> methods_;  // open addressing, size a power of two
   std::size_t method_count_ = 0;
   static constexpr std::uint32_t kKnownStacks = 4096;
-  std::atomic<std::uint64_t> known_stacks_[kKnownStacks] = {};  // direct mapped, as known_threads_
+  std::atomic<std::uint64_t> known_stacks_[kKnownStacks] = {};  // direct mapped, as those of ThreadIds
 };
 
 }  // namespace jtrace::agent

@@ -1,6 +1,5 @@
 #include "agent/methods/callees.h"
 
-#include "agent/agent_session.h"
 #include "agent/methods/name_hash.h"
 #include "agent/registry.h"
 
@@ -8,12 +7,16 @@ namespace jtrace::agent {
 
 using Reference = classfile::ClassFile::Reference;
 
-Callees::Callees(AgentSession& session) : session_(session), loaders_(session.jvmti), index_(session, loaders_) {}
+Callees::Callees(jvmtiEnv* jvmti, Registry& registry, DefinitionStream& definitions)
+    : jvmti_(jvmti),
+      registry_(registry),
+      definitions_(definitions),
+      loaders_(jvmti),
+      index_(jvmti, registry, loaders_) {}
 
 const char* Callees::start(JNIEnv* jni) {
-  if (session_.jvmti->CreateRawMonitor("jtrace callees", &monitor_) != JVMTI_ERROR_NONE)
-    return "the JVM gave no raw monitor";
-  RawMonitorLock lock(session_.jvmti, monitor_);
+  if (jvmti_->CreateRawMonitor("jtrace callees", &monitor_) != JVMTI_ERROR_NONE) return "the JVM gave no raw monitor";
+  RawMonitorLock lock(jvmti_, monitor_);
   if (const char* error = index_.learn(jni)) return error;
   is_on_ = true;
   return nullptr;
@@ -21,18 +24,18 @@ const char* Callees::start(JNIEnv* jni) {
 
 void Callees::stop(JNIEnv* jni) {
   if (monitor_ == nullptr) return;
-  RawMonitorLock lock(session_.jvmti, monitor_);
+  RawMonitorLock lock(jvmti_, monitor_);
   is_on_ = false;
   loaders_.clear(jni);
 }
 
 void Callees::destroy_monitor() {
-  if (monitor_ != nullptr) session_.jvmti->DestroyRawMonitor(monitor_);
+  if (monitor_ != nullptr) jvmti_->DestroyRawMonitor(monitor_);
   monitor_ = nullptr;
 }
 
 std::uint32_t Callees::number(JNIEnv* jni, jobject loader, const Reference& callee, bool is_static) {
-  RawMonitorLock lock(session_.jvmti, monitor_);
+  RawMonitorLock lock(jvmti_, monitor_);
   if (!is_on_) return 0;
   LocalFrame frame(jni, 32);
   retry(jni);
@@ -59,17 +62,17 @@ std::uint32_t Callees::number(JNIEnv* jni, jobject loader, const Reference& call
 Callees::Defined Callees::define(JNIEnv* jni, std::uint32_t number, jclass klass, std::uint64_t method) {
   jmethodID found = index_.find_method(jni, klass, method);
   if (found == nullptr) return index_.lacked_room() ? Defined::kNoRoom : Defined::kIsNot;
-  const std::uint64_t id = session_.registry->method_id(jni, found);
+  const std::uint64_t id = registry_.method_id(jni, found);
   if (id == 0) return Defined::kNoRoom;
   Definition made(number, record::StandsForFields{.method = id});
-  return session_.definitions.append(made) ? Defined::kIs : Defined::kNoRoom;
+  return definitions_.append(made) ? Defined::kIs : Defined::kNoRoom;
 }
 
 bool Callees::define_name(std::uint32_t number, std::uint32_t loader, const Reference& callee, bool is_static) {
   const std::uint64_t owner = hash_of(callee.owner);
   std::uint64_t class_id = loaders_[loader].named.find(owner);
   if (class_id == 0) {
-    class_id = session_.registry->define_named_class(callee.owner);
+    class_id = registry_.define_named_class(callee.owner);
     if (class_id == 0) return false;
     loaders_[loader].named.put(owner, class_id);
   }
@@ -81,7 +84,7 @@ bool Callees::define_name(std::uint32_t number, std::uint32_t loader, const Refe
                                        .name = callee.name,
                                        .signature = callee.descriptor,
                                        .exceptions = {record::kNotKnown, {}}});
-  return session_.definitions.append(made);
+  return definitions_.append(made);
 }
 
 void Callees::wait(std::uint32_t loader, std::uint64_t owner, std::uint32_t steps, WaitingCallees::Callee callee) {
@@ -106,7 +109,7 @@ void Callees::watch(std::uint32_t loader, WaitingCallees& waiting) {
 }
 
 void Callees::class_prepared(JNIEnv* jni, jclass klass) {
-  RawMonitorLock lock(session_.jvmti, monitor_);
+  RawMonitorLock lock(jvmti_, monitor_);
   if (!is_on_) return;
   LocalFrame frame(jni, 32);
   retry(jni);

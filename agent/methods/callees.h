@@ -21,7 +21,7 @@ namespace jtrace::agent {
 
 class Callees {
  public:
-  explicit Callees(AgentSession& session);
+  Callees(jvmtiEnv* jvmti, Registry& registry, DefinitionStream& definitions);
   Callees(const Callees&) = delete;
   Callees& operator=(const Callees&) = delete;
 
@@ -53,7 +53,9 @@ class Callees {
   bool define_all(JNIEnv* jni, WaitingCallees& waiting, const ClassIndex::Found& found);
   void retry(JNIEnv* jni);
 
-  AgentSession& session_;
+  jvmtiEnv* jvmti_;
+  Registry& registry_;
+  DefinitionStream& definitions_;
   // over the following; the locks of the registry and the definitions are taken while it is held
   jrawMonitorID monitor_ = nullptr;
   bool is_on_ = false;

@@ -1,6 +1,5 @@
 #include "agent/methods/class_index.h"
 
-#include "agent/agent_session.h"
 #include "agent/methods/name_hash.h"
 #include "agent/registry.h"
 
@@ -15,21 +14,21 @@ constexpr std::size_t kMostMethods = 32768;
 const char* ClassIndex::learn(JNIEnv* jni) {
   LocalFrame frame(jni, 16);
   if (!loaders_.start(jni)) return "java.lang.ClassLoader has no field parent in this JVM";
-  const bool listed = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
+  const bool listed = for_each_loaded_class(jvmti_, jni, [&](jclass klass) {
     jint status = 0;
-    session_.jvmti->GetClassStatus(klass, &status);
+    jvmti_->GetClassStatus(klass, &status);
     if ((status & JVMTI_CLASS_STATUS_PREPARED) != 0) add(jni, klass);
   });
   return listed ? nullptr : "the JVM does not list its classes";
 }
 
 ClassIndex::Added ClassIndex::add(JNIEnv* jni, jclass klass) {
-  JvmtiText signature(session_.jvmti);
-  if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return {};
+  JvmtiText signature(jvmti_);
+  if (jvmti_->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return {};
   // A hidden class: no other class can refer to it by name.
   if (signature.view().find('.') != std::string_view::npos) return {};
   jobject loader = nullptr;
-  if (session_.jvmti->GetClassLoader(klass, &loader) != JVMTI_ERROR_NONE) return {};
+  if (jvmti_->GetClassLoader(klass, &loader) != JVMTI_ERROR_NONE) return {};
   const Added added{loaders_.place_of(jni, loader), hash_of(internal_name(signature.view()))};
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   if (added.loader != Loaders::kNone) loaders_.add_class(jni, added.loader, added.name, klass);
@@ -48,7 +47,7 @@ jmethodID ClassIndex::find_method(JNIEnv* jni, jclass klass, std::uint64_t metho
   // An interface has no superclass, but its users may call the methods of Object.
   lacked_room_ = false;
   jboolean is_interface = JNI_FALSE;
-  session_.jvmti->IsInterface(klass, &is_interface);
+  jvmti_->IsInterface(klass, &is_interface);
   jmethodID found = find_upwards(jni, klass, method, &ClassIndex::find_declared);
   if (found == nullptr && is_interface != JNI_FALSE) found = find_in_object(jni, method);
   return found != nullptr ? found : find_upwards(jni, klass, method, &ClassIndex::find_in_interfaces);
@@ -77,8 +76,8 @@ jmethodID ClassIndex::find_upwards(JNIEnv* jni, jclass klass, std::uint64_t meth
 
 jmethodID ClassIndex::find_in_interfaces(JNIEnv* jni, jclass klass, std::uint64_t method) {
   jint count = 0;
-  JvmtiMemory<jclass> interfaces(session_.jvmti);
-  if (session_.jvmti->GetImplementedInterfaces(klass, &count, interfaces.out()) != JVMTI_ERROR_NONE) return nullptr;
+  JvmtiMemory<jclass> interfaces(jvmti_);
+  if (jvmti_->GetImplementedInterfaces(klass, &count, interfaces.out()) != JVMTI_ERROR_NONE) return nullptr;
   if (count > 0) accept_references(jni, count);
   jmethodID found = nullptr;
   for (jint i = 0; i < count; ++i) {
@@ -90,7 +89,7 @@ jmethodID ClassIndex::find_in_interfaces(JNIEnv* jni, jclass klass, std::uint64_
 }
 
 jmethodID ClassIndex::find_declared(JNIEnv* jni, jclass klass, std::uint64_t method) {
-  const std::uint64_t class_id = session_.registry->class_id(jni, klass, 0, true);
+  const std::uint64_t class_id = registry_.class_id(jni, klass, 0, true);
   if (class_id == 0) {
     lacked_room_ = true;
     return nullptr;
@@ -102,8 +101,8 @@ jmethodID ClassIndex::find_declared(JNIEnv* jni, jclass klass, std::uint64_t met
 
 void ClassIndex::list_methods(jclass klass, std::uint64_t class_id) {
   jint count = 0;
-  JvmtiMemory<jmethodID> methods(session_.jvmti);
-  if (session_.jvmti->GetClassMethods(klass, &count, methods.out()) != JVMTI_ERROR_NONE) return;
+  JvmtiMemory<jmethodID> methods(jvmti_);
+  if (jvmti_->GetClassMethods(klass, &count, methods.out()) != JVMTI_ERROR_NONE) return;
   if (methods_.size() + static_cast<std::size_t>(count) > kMostMethods) {
     methods_ = {};
     by_method_ = {};
@@ -111,9 +110,9 @@ void ClassIndex::list_methods(jclass klass, std::uint64_t class_id) {
   }
   listed_.put(class_id, 1);
   for (jint i = 0; i < count; ++i) {
-    JvmtiText name(session_.jvmti);
-    JvmtiText descriptor(session_.jvmti);
-    if (session_.jvmti->GetMethodName(methods[i], name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE) continue;
+    JvmtiText name(jvmti_);
+    JvmtiText descriptor(jvmti_);
+    if (jvmti_->GetMethodName(methods[i], name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE) continue;
     methods_.push_back(methods[i]);
     by_method_.put(hash_in(class_id, hash_of(name.view(), descriptor.view())),
                    static_cast<std::uint32_t>(methods_.size()));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <jni.h>
+#include <jvmti.h>
 
 #include <cstdint>
 #include <vector>
@@ -15,11 +16,12 @@
 
 namespace jtrace::agent {
 
-class AgentSession;
+class Registry;
 
 class ClassIndex {
  public:
-  ClassIndex(AgentSession& session, Loaders& loaders) : session_(session), loaders_(loaders) {}
+  ClassIndex(jvmtiEnv* jvmti, Registry& registry, Loaders& loaders)
+      : jvmti_(jvmti), registry_(registry), loaders_(loaders) {}
   ClassIndex(const ClassIndex&) = delete;
   ClassIndex& operator=(const ClassIndex&) = delete;
 
@@ -55,7 +57,8 @@ class ClassIndex {
   jmethodID find_in_interfaces(JNIEnv* jni, jclass klass, std::uint64_t method);
   void list_methods(jclass klass, std::uint64_t class_id);
 
-  AgentSession& session_;
+  jvmtiEnv* jvmti_;
+  Registry& registry_;
   Loaders& loaders_;
   std::vector<jmethodID> methods_;  // of the classes that were asked for recently
   IdMap by_method_;                 // classId and method -> place in methods_ + 1

@@ -30,7 +30,7 @@ jclass class_of(const AgentSession& session, jmethodID method) {
 
 // While a virtual thread is being mounted (by classes of the JDK), the stack is not the thread's own.
 bool may_look(const AgentSession& session) {
-  return session.virtual_thread_class == nullptr || !session.methods->area().has_boot_probes();
+  return !session.threads.may_be_virtual() || !session.methods->area().has_boot_probes();
 }
 
 // How many of the innermost frames are the agent's own. On entry to a method, its frame is counted too.
@@ -61,7 +61,7 @@ std::uint32_t number_of_constructor(AgentSession& session, JNIEnv* jni, jmethodI
   session.jvmti->GetTag(klass, &tag);
   jni->DeleteLocalRef(klass);
   if ((tag & kTagIsClass) == 0) return 0;
-  return session.methods->number_of(id_of_tag(tag), name.view(), descriptor.view());
+  return session.methods->numbers().number_of(id_of_tag(tag), name.view(), descriptor.view());
 }
 
 // The constructors with probes that the calling thread is in, innermost first. False if they are not known.

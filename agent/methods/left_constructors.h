@@ -1,4 +1,4 @@
-// Constructors that an exception has left before super() returned. A handler is not allowed there (code_rewriter.cpp),
+// Constructors that an exception has left before super() returned. A handler is not allowed there (code_probes.cpp),
 // so no probe sees it. The exit of a traced caller shows it; otherwise the real stack of the thread does. The real
 // stack is read before entries are written late, when a stack of open calls is full, and when a thread takes a new
 // chunk; always on that thread itself.

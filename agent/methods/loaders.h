@@ -50,7 +50,7 @@ struct Loader {
 
 class Loaders {
  public:
-  explicit Loaders(jvmtiEnv* const& jvmti) : jvmti_(jvmti) {}
+  explicit Loaders(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
   Loaders(const Loaders&) = delete;
   Loaders& operator=(const Loaders&) = delete;
 
@@ -96,7 +96,7 @@ class Loaders {
   void drop(JNIEnv* jni, Loader& loader);
   void drop_class(JNIEnv* jni, const Loader::Class& klass);
 
-  jvmtiEnv* const& jvmti_;
+  jvmtiEnv* jvmti_;
   jfieldID parent_ = nullptr;  // ClassLoader.parent
   std::vector<Loader> all_;    // [0]: the boot loader
   std::vector<std::uint32_t> free_;

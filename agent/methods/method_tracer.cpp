@@ -8,8 +8,6 @@
 
 #include "agent/agent_session.h"
 #include "agent/guarded_classes.h"
-#include "agent/methods/mutex_lock.h"
-#include "agent/methods/name_hash.h"
 #include "agent/methods/pool_room.h"
 #include "agent/registry.h"
 #include "base/clock.h"
@@ -21,14 +19,9 @@ namespace {
 using classfile::ClassFile;
 using classfile::Method;
 using classfile::MethodPlan;
-using classfile::Outcome;
 
-constexpr std::size_t kMostLoading = 10'000;
 // The longest time that a thread which links a class waits for its probes. Normally it takes a millisecond.
 constexpr std::uint64_t kMostWait = kNanosPerSecond;
-constexpr unsigned kAccNative = 0x0100;  // JVMS 4.6
-// methods without probes that the trace names; further ones are only counted
-constexpr std::uint32_t kMostSkipNotes = 50;
 
 // Gives the rewriter the numbers of the methods that a class calls.
 struct CalleesOf {
@@ -57,16 +50,26 @@ Definition definition_of(const ClassFile& klass, const Method& method, std::uint
 
 }  // namespace
 
-// What probes ask of this folder (the interface is declared in the floor below).
+namespace {
+
+// What the registry asks of this folder (the interface is declared in the floor below).
+constexpr ProbeHooks kHooks = {
+    [](MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
+      return tracer.numbers().number_of(class_id, name, descriptor);
+    },
+    [](MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor,
+       std::uint64_t id) { tracer.numbers().keep_number(class_id, name, descriptor, id); },
+    [](MethodTracer& tracer, JNIEnv* jni) { tracer.rewrite_urgent(jni); }};
+
+}  // namespace
+
+MethodTracer::MethodTracer(AgentSession& session)
+    : session_(session), callees_(session.jvmti, *session.registry, session.definitions), results_(session) {}
+
+void MethodTracer::disconnect() { session_.registry->set_probe_hooks(kHooks, nullptr); }
+
 void MethodTracer::connect() {
-  static constexpr ProbeHooks kHooks = {
-      [](MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
-        return tracer.number_of(class_id, name, descriptor);
-      },
-      [](MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor,
-         std::uint64_t id) { tracer.keep_number(class_id, name, descriptor, id); },
-      [](MethodTracer& tracer, JNIEnv* jni) { tracer.rewrite_urgent(jni); }};
-  session_.registry->set_probe_hooks(kHooks);
+  session_.registry->set_probe_hooks(kHooks, this);
   Producer::release_probed().store([](std::uint64_t thread) { ProbeArea::get()->release(thread); },
                                    std::memory_order_release);
 }
@@ -88,7 +91,7 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   if ((session_.granted_events & (record::kThrowEvent | record::kCatchEvent)) != 0) throwable_.find(jni);
   if (traces_calls())
     if (const char* error = callees_.start(jni)) return error;
-  if (counts_calls() && !area_->counts().start(session_.own_thread_id)) return "no memory is left for the counters";
+  if (counts_calls() && !area_->counts().start(session_.threads.own_id())) return "no memory is left for the counters";
   return nullptr;
 }
 
@@ -189,10 +192,7 @@ void MethodTracer::refilter(JNIEnv* jni) {
 
 // `notes_late`: name the classes that have already run.
 void MethodTracer::refilter(JNIEnv* jni, bool notes_late) {
-  // All affected classes are rewritten again, and counted again.
-  for (std::atomic<std::uint32_t>* figure : {&classes_, &methods_, &reduced_, &skipped_, &refused_, &unreadable_,
-                                             &native_, &abstract_, &unseen_news_, &unseen_calls_})
-    *figure = 0;
+  results_.clear();
   const bool listed = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
     session_.jvmti->GetClassStatus(klass, &status);
@@ -202,7 +202,7 @@ void MethodTracer::refilter(JNIEnv* jni, bool notes_late) {
     queue_.add(jni, klass);
     if (notes_late && (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0) note_late(klass);
   });
-  late_.finish([this](std::string_view text) { write_option(trace::kLateKey, text); });
+  late_.finish([this](std::string_view text) { session_.write_option(trace::kLateKey, text); });
   if (!listed) return;
   filter_is_noted_ = false;
 }
@@ -210,16 +210,14 @@ void MethodTracer::refilter(JNIEnv* jni, bool notes_late) {
 bool MethodTracer::has_probes(jclass klass) {
   jlong tag = 0;
   session_.jvmti->GetTag(klass, &tag);
-  if ((tag & kTagIsClass) == 0) return false;
-  Lock lock(lock_);
-  const std::uint32_t at = index_.find(id_of_tag(tag));
-  return at != 0 && numbered_[at - 1].has_probes;
+  return (tag & kTagIsClass) != 0 && numbers_.has_probes(id_of_tag(tag));
 }
 
 void MethodTracer::note_late(jclass klass) {
   JvmtiText signature(session_.jvmti);
   session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
-  late_.add(internal_name(signature.view()), [this](std::string_view text) { write_option(trace::kLateKey, text); });
+  late_.add(internal_name(signature.view()),
+            [this](std::string_view text) { session_.write_option(trace::kLateKey, text); });
 }
 
 bool MethodTracer::rewrite_urgent(JNIEnv* jni) {
@@ -253,7 +251,7 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
     filter_is_noted_ = true;
     char text[256];
     const int length = figures(text, sizeof text);
-    write_option(trace::kRewrittenKey, std::string_view(text, static_cast<std::size_t>(length)));
+    session_.write_option(trace::kRewrittenKey, std::string_view(text, static_cast<std::size_t>(length)));
   }
   return false;
 }
@@ -269,11 +267,11 @@ jint MethodTracer::with_room(jclass* classes, jint count) {
       classes[kept++] = classes[i];
       continue;
     }
-    refused_.fetch_add(1);
+    results_.add_refused();
     JvmtiText signature(session_.jvmti);
     session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
-    report_unrewritten(internal_name(signature.view()), "",
-                       "it was rewritten so often that its constant pool has no room left (JDK-8311076)");
+    results_.note(internal_name(signature.view()), "",
+                  "it was rewritten so often that its constant pool has no room left (JDK-8311076)");
   }
   return kept;
 }
@@ -285,13 +283,13 @@ void MethodTracer::retransform(const jclass* classes, jint count) {
   for (jint i = 0; i < count; ++i) {
     const jvmtiError error = session_.jvmti->RetransformClasses(1, &classes[i]);
     if (error == JVMTI_ERROR_NONE) continue;
-    refused_.fetch_add(1);
+    results_.add_refused();
     if (removing_) continue;
     JvmtiText signature(session_.jvmti);
     session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
     char why[64];
     snprintf(why, sizeof why, "the JVM refused it (JVM TI error %d)", static_cast<int>(error));
-    report_unrewritten(signature.view(), "", why);
+    results_.note(signature.view(), "", why);
   }
 }
 
@@ -325,8 +323,9 @@ void MethodTracer::remove(JNIEnv* jni) {
   area_->counts().stop();
   if (const std::uint64_t unwatched = unwatched_.load(); unwatched != 0) {
     char text[32];
-    write_option(trace::kUnwatchedKey,
-                 std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
+    session_.write_option(
+        trace::kUnwatchedKey,
+        std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
   }
   removing_ = true;
   queue_.close(jni);
@@ -336,103 +335,30 @@ void MethodTracer::remove(JNIEnv* jni) {
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
   if (const std::uint64_t skipped = session_.looks.skipped(); skipped != 0) {
     char text[32];
-    write_option(trace::kUnseenStacksKey,
-                 std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, skipped))));
+    session_.write_option(
+        trace::kUnseenStacksKey,
+        std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, skipped))));
   }
   active_ = false;
   callees_.stop(jni);
-  Lock lock(lock_);
-  for (const Loading& each : loading_)
-    if (each.loader != nullptr) jni->DeleteWeakGlobalRef(each.loader);
-  loading_.clear();
-}
-
-// Numbers the methods of a class that is being loaded. Returns nullptr, or the reason why the class gets no probes.
-const char* MethodTracer::number_loading(JNIEnv* jni, const ClassFile& klass, jobject loader, Numbered& numbers) {
-  Lock lock(lock_);
-  if (loading_.size() >= kMostLoading) forget_unloaded(jni);
-  if (loading_.size() >= kMostLoading) return "too many classes are loaded and not linked";
-  const Loading* before = find_loading(jni, klass.name(), loader);
-  numbers = number_class(klass, before == nullptr ? nullptr : &before->numbers, 0);
-  const bool differs = before != nullptr && before->numbers.first != numbers.first;
-  return differs ? "two classes of its name are being loaded at a time" : nullptr;
-}
-
-// Drops the classes whose loader was unloaded before they were linked.
-void MethodTracer::forget_unloaded(JNIEnv* jni) {
-  std::size_t kept = 0;
-  for (Loading& each : loading_) {
-    if (each.loader != nullptr && jni->IsSameObject(each.loader, nullptr)) jni->DeleteWeakGlobalRef(each.loader);
-    else if (&each == &loading_[kept]) ++kept;
-    else loading_[kept++] = static_cast<Loading&&>(each);
-  }
-  while (loading_.size() > kept) loading_.pop_back();
+  numbers_.drop_loading(jni);
 }
 
 void MethodTracer::skip_class(const ClassFile& klass, const char* why) {
-  skipped_.fetch_add(static_cast<std::uint32_t>(klass.methods().size()));
-  report_unrewritten(klass.name(), "", why);
-}
-
-// Writes a note for a method with no probes, or with fewer than asked for; only for the first kMostSkipNotes. `method`
-// "": the whole class.
-void MethodTracer::report_unrewritten(std::string_view klass, std::string_view method, std::string_view why) {
-  if (skips_noted_.fetch_add(1) >= kMostSkipNotes) return;
-  char text[512];
-  const int length =
-      snprintf(text, sizeof text, "%.*s%s%.*s: %.*s", static_cast<int>(std::min<std::size_t>(klass.size(), 400)),
-               klass.data(), method.empty() ? "" : ".", static_cast<int>(method.size()), method.data(),
-               static_cast<int>(why.size()), why.data());
-  write_option(trace::kUnrewrittenKey,
-               std::string_view(text, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1)));
+  results_.add_skipped(klass.methods().size());
+  results_.note(klass.name(), "", why);
 }
 
 // True if the class was rewritten while it was loaded and has not been prepared since.
 bool MethodTracer::is_loading(JNIEnv* jni, jclass klass) {
-  {
-    Lock lock(lock_);
-    if (loading_.empty()) return false;
-  }
+  if (!numbers_.has_loading()) return false;
   JvmtiText signature(session_.jvmti);
   session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
   jobject loader = nullptr;
   session_.jvmti->GetClassLoader(klass, &loader);
-  Lock lock(lock_);
-  const bool found = find_loading(jni, internal_name(signature.view()), loader) != nullptr;
+  const bool found = numbers_.is_loading(jni, internal_name(signature.view()), loader);
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   return found;
-}
-
-MethodTracer::Loading* MethodTracer::find_loading(JNIEnv* jni, std::string_view name, jobject loader) {
-  for (Loading& each : loading_) {
-    if (std::string_view(each.name.data(), each.name.size()) != name) continue;
-    if (loader == nullptr ? each.loader == nullptr : each.loader != nullptr && jni->IsSameObject(each.loader, loader))
-      return &each;
-  }
-  return nullptr;
-}
-
-MethodTracer::Numbered MethodTracer::number_class(const ClassFile& klass, const Numbered* before,
-                                                  std::uint64_t class_id) {
-  Numbered made;
-  for (const Method& method : klass.methods()) made.methods.push_back(hash_of(method.name, method.descriptor));
-  if (before != nullptr && before->methods.size() == made.methods.size() &&
-      std::memcmp(before->methods.data(), made.methods.data(), made.methods.size() * sizeof(std::uint64_t)) == 0) {
-    made.first = before->first;
-    made.class_id = before->class_id;
-    made.counted = before->counted;
-    made.kept = before->kept;
-    return made;
-  }
-  made.first = Registry::next_method_ids(static_cast<std::uint32_t>(made.methods.size()));
-  if (class_id == 0) return made;
-  for (std::size_t i = 0; i < made.methods.size(); ++i) {
-    const std::uint32_t kept = kept_.find(hash_in(class_id, made.methods[i]));
-    if (kept == 0) continue;
-    made.kept.resize(made.methods.size());
-    made.kept[i] = kept;
-  }
-  return made;
 }
 
 std::vector<MethodPlan> MethodTracer::plan(const ClassFile& klass, const Numbered& numbers) {
@@ -455,7 +381,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
   const std::uint32_t filters = filters_.load();
   ClassFile klass;
   if (!klass.parse(bytes)) {
-    unreadable_.fetch_add(1);
+    results_.add_unreadable();
     return;
   }
   const bool included = !is_guarded_class(klass.name()) && session_.registry->includes_class(klass.name());
@@ -466,14 +392,9 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
     if (!included) return set_probes(redefined, false);
     const bool defined = patiently([&] { return (id = session_.registry->class_id(jni, redefined, 0, true)) != 0; });
     if (!defined) return skip_class(klass, "there was no room for its definition");
-    Lock lock(lock_);
-    const std::uint32_t at = index_.find(id);
-    // A class that is being linked at this moment has its numbers already.
-    const Loading* loading = at != 0 ? nullptr : find_loading(jni, klass.name(), loader);
-    const Numbered* before = at != 0 ? &numbered_[at - 1] : loading != nullptr ? &loading->numbers : nullptr;
-    numbers = number_class(klass, before, id);
+    numbers = numbers_.of_redefined(jni, klass, loader, id);
   } else {
-    const char* const refusal = number_loading(jni, klass, loader, numbers);
+    const char* const refusal = numbers_.of_loading(jni, klass, loader, numbers);
     if (refusal != nullptr) return skip_class(klass, refusal);
   }
   // The class may call its own methods; caller and callee must use the same numbers.
@@ -485,7 +406,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
       classfile::rewrite_class(klass, probe_class_name(style()), plans, out, {CalleesOf::number, &callees});
   if (outcome != classfile::ClassOutcome::kRewritten) {
     if (redefined != nullptr) set_probes(redefined, false);
-    if (outcome == classfile::ClassOutcome::kPoolFull) skipped_.fetch_add(static_cast<std::uint32_t>(plans.size()));
+    if (outcome == classfile::ClassOutcome::kPoolFull) results_.add_skipped(plans.size());
     return count(klass, plans);
   }
   unsigned char* memory = nullptr;
@@ -493,7 +414,9 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
   numbers.has_probes = true;
   if (loader == nullptr) area_->note_boot_probes();
   note_counted(numbers, plans);
-  if (redefined != nullptr ? !define(klass, numbers, id) : !remember(jni, klass, numbers, loader, filters)) {
+  if (redefined == nullptr) {
+    remember(jni, klass, numbers, loader, filters);
+  } else if (!define(klass, numbers, id)) {
     session_.jvmti->Deallocate(memory);
     return;
   }
@@ -506,9 +429,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
 void MethodTracer::set_probes(jclass klass, bool has) {
   jlong tag = 0;
   session_.jvmti->GetTag(klass, &tag);
-  Lock lock(lock_);
-  const std::uint32_t at = index_.find(id_of_tag(tag));
-  if (at != 0) numbered_[at - 1].has_probes = has;
+  numbers_.set_probes(id_of_tag(tag), has);
 }
 
 // A definition that finds no room is tried again, because the drainer frees room. This thread (the one that
@@ -536,41 +457,22 @@ bool MethodTracer::define(const ClassFile& klass, Numbered& numbers, std::uint64
     }
     numbers.class_id = id;
   }
-  Lock lock(lock_);
-  store(numbers);
+  numbers_.store(numbers);
   return true;
-}
-
-void MethodTracer::store(const Numbered& numbers) {
-  if (const std::uint32_t at = index_.find(numbers.class_id); at != 0) {
-    numbered_[at - 1] = numbers;
-    return;
-  }
-  numbered_.push_back(numbers);
-  index_.put(numbers.class_id, static_cast<std::uint32_t>(numbered_.size()));
 }
 
 // A class that is being loaded has no mirror yet to which the definitions of its methods could refer. They wait for
 // ClassPrepare; none of its methods runs before that.
-bool MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered& numbers, jobject loader,
+void MethodTracer::remember(JNIEnv* jni, const ClassFile& klass, const Numbered& numbers, jobject loader,
                             std::uint32_t filters) {
-  Loading made;
+  LoadingClass made;
   made.filters = filters;
   made.numbers = numbers;
   made.name.assign(klass.name().begin(), klass.name().end());
   for (std::size_t i = 0; i < klass.methods().size(); ++i)
     made.definitions.push_back(definition_of(klass, klass.methods()[i], numbers.number(i), 0));
   if (loader != nullptr) made.loader = jni->NewWeakGlobalRef(loader);
-  Lock lock(lock_);
-  if (Loading* before = find_loading(jni, klass.name(), loader)) {
-    if (made.loader != nullptr) jni->DeleteWeakGlobalRef(made.loader);
-    before->numbers.has_probes = true;
-    before->numbers.counted = numbers.counted;
-    before->filters = filters;
-    return true;
-  }
-  loading_.push_back(static_cast<Loading&&>(made));
-  return true;
+  numbers_.add_loading(jni, loader, static_cast<LoadingClass&&>(made));
 }
 
 void MethodTracer::class_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread) {
@@ -586,17 +488,8 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
   const std::string_view name = internal_name(signature.view());
   jobject loader = nullptr;
   session_.jvmti->GetClassLoader(klass, &loader);
-  Loading found;
-  bool is_found = false;
-  {
-    Lock lock(lock_);
-    if (Loading* each = find_loading(jni, name, loader)) {
-      found = static_cast<Loading&&>(*each);
-      is_found = true;
-      if (each != &loading_.back()) *each = static_cast<Loading&&>(loading_.back());
-      loading_.pop_back();
-    }
-  }
+  LoadingClass found;
+  const bool is_found = numbers_.take_loading(jni, name, loader, found);
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   if (!is_found) {
     // The class was loaded before the hook was on, or from a shared archive that bypasses the hook (JDK 8).
@@ -611,10 +504,7 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
     session_.definitions.append(each);
   }
   found.numbers.class_id = id;
-  if (id != 0) {
-    Lock lock(lock_);
-    store(found.numbers);
-  }
+  if (id != 0) numbers_.store(found.numbers);
   // The filters have changed in the meantime.
   if (found.filters != filters_.load()) rewrite_prepared(jni, klass, name);
 }
@@ -629,46 +519,13 @@ void MethodTracer::rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view 
   char text[512];
   const int length = snprintf(text, sizeof text, "%.*s: its first calls may have come before its probes",
                               static_cast<int>(std::min<std::size_t>(name.size(), 400)), name.data());
-  write_option(trace::kLateKey, std::string_view(text, static_cast<std::size_t>(length)));
-}
-
-std::uint32_t MethodTracer::number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
-  const std::uint64_t hash = hash_of(name, descriptor);
-  Lock lock(lock_);
-  const std::uint32_t at = index_.find(class_id);
-  if (at == 0) return 0;
-  const Numbered& numbers = numbered_[at - 1];
-  for (std::size_t i = 0; i < numbers.methods.size(); ++i)
-    if (numbers.methods[i] == hash) return numbers.number(i);
-  return 0;
-}
-
-void MethodTracer::keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor,
-                               std::uint64_t id) {
-  Lock lock(lock_);
-  kept_.put(hash_in(class_id, hash_of(name, descriptor)), static_cast<std::uint32_t>(id));
+  session_.write_option(trace::kLateKey, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& plans) {
-  bool any = false;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const MethodPlan& plan = plans[i];
-    any = any || plan.done != 0;
-    if (plan.done != 0) methods_.fetch_add(1, std::memory_order_relaxed);
+  for (const MethodPlan& plan : plans)
     if (plan.open_start) area_->open_calls().note_constructor(plan.number);
-    if ((plan.done & classfile::kProbeNew) != 0) unseen_news_.fetch_add(plan.unseen_news, std::memory_order_relaxed);
-    if ((plan.done & classfile::kProbeCalls) != 0)
-      unseen_calls_.fetch_add(plan.unseen_calls, std::memory_order_relaxed);
-    if (plan.outcome == Outcome::kNoCode) {
-      const bool is_native = (klass.methods()[i].access & kAccNative) != 0;
-      (is_native ? native_ : abstract_).fetch_add(1, std::memory_order_relaxed);
-    }
-    if (plan.outcome == Outcome::kUntouched || plan.outcome == Outcome::kRewritten || plan.outcome == Outcome::kNoCode)
-      continue;
-    (plan.outcome == Outcome::kReduced ? reduced_ : skipped_).fetch_add(1, std::memory_order_relaxed);
-    report_unrewritten(klass.name(), klass.methods()[i].name, to_text(plan.outcome));
-  }
-  if (any) classes_.fetch_add(1, std::memory_order_relaxed);
+  results_.add(klass, plans);
 }
 
 void MethodTracer::note_counted(Numbered& numbers, const std::vector<MethodPlan>& plans) const {
@@ -678,18 +535,9 @@ void MethodTracer::note_counted(Numbered& numbers, const std::vector<MethodPlan>
     if ((plans[i].done & classfile::kProbeCount) != 0) numbers.counted[i] = true;
 }
 
-std::vector<std::uint32_t> MethodTracer::counted_methods() {
-  std::vector<std::uint32_t> counted;
-  Lock lock(lock_);
-  for (const Numbered& each : numbered_)
-    for (std::size_t i = 0; i < each.counted.size(); ++i)
-      if (each.counted[i]) counted.push_back(each.number(i));
-  return counted;
-}
-
 void MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
   if (!counts_calls()) return;
-  const std::vector<std::uint32_t> counted = counted_methods();
+  const std::vector<std::uint32_t> counted = numbers_.counted_methods();
   constexpr int kPatience =
       500;  // number of waits of 10 ms: a drainer that does not come must not delay the end of the JVM
   int waits = 0;
@@ -702,7 +550,7 @@ void MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
   }
   char text[256];
   const int length = coverage(jni, counted.size(), text, sizeof text);
-  write_option(trace::kCountedKey, std::string_view(text, static_cast<std::size_t>(length)));
+  session_.write_option(trace::kCountedKey, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size) {
@@ -720,19 +568,9 @@ int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::si
     else if (is_guarded_class(name)) ++guarded;
   });
   return snprintf(text, size, "counted=%zu,native=%u,abstract=%u,skipped=%u,guardedClasses=%u,hiddenClasses=%u",
-                  counted, native_.load(), abstract_.load(), skipped_.load(), guarded, hidden);
+                  counted, results_.native(), results_.abstract(), results_.skipped(), guarded, hidden);
 }
 
-void MethodTracer::write_option(std::string_view key, std::string_view value) { session_.write_option(key, value); }
-
-int MethodTracer::figures(char* text, std::size_t size) const {
-  int length =
-      snprintf(text, size, "classes=%u,methods=%u,reduced=%u,skipped=%u,refusedClasses=%u,unreadable=%u,unseenNews=%u",
-               classes_.load(), methods_.load(), reduced_.load(), skipped_.load(), refused_.load(), unreadable_.load(),
-               unseen_news_.load());
-  if (traces_calls())
-    length += snprintf(text + length, size - static_cast<std::size_t>(length), ",unseenCalls=%u", unseen_calls_.load());
-  return length;
-}
+int MethodTracer::figures(char* text, std::size_t size) const { return results_.figures(traces_calls(), text, size); }
 
 }  // namespace jtrace::agent

@@ -21,13 +21,14 @@
 #include "agent/classfile/class_rewriter.h"
 #include "agent/definition_stream.h"
 #include "agent/methods/callees.h"
+#include "agent/methods/class_numbers.h"
 #include "agent/methods/class_queue.h"
-#include "agent/methods/id_map.h"
 #include "agent/methods/late_classes.h"
 #include "agent/methods/late_frees.h"
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_class.h"
 #include "agent/methods/probe_exceptions.h"
+#include "agent/methods/rewrite_results.h"
 
 namespace jtrace::agent {
 
@@ -36,15 +37,15 @@ class CallbackGuard;
 
 class MethodTracer {
  public:
-  explicit MethodTracer(AgentSession& session) : session_(session), callees_(session) {
-    pthread_mutex_init(&lock_, nullptr);
-  }
+  // The session has its registry.
+  explicit MethodTracer(AgentSession& session);
   MethodTracer(const MethodTracer&) = delete;
   MethodTracer& operator=(const MethodTracer&) = delete;
-  ~MethodTracer() { pthread_mutex_destroy(&lock_); }
 
   // Makes the probe class and the coarse clock. nullptr, or the reason why not.
   const char* prepare(JNIEnv* jni, int pool_descriptor);
+  // The registry asks nothing more of it.
+  void disconnect();
   // From now on classes get probes as they are loaded; loaded classes are queued.
   void start(JNIEnv* jni);
   // Retransforms the next batch of the queue; false when nothing is left.
@@ -70,8 +71,7 @@ class MethodTracer {
   // Writes the methodCount of every method with a counter, and what has none, into the trace, at the end of the JVM. On
   // a thread that may wait for the drainer. Does nothing if calls are not counted.
   void write_counts(JNIEnv* jni, const CallbackGuard& guard);
-  // The methods that have a counter.
-  std::vector<std::uint32_t> counted_methods();
+  std::vector<std::uint32_t> counted_methods() { return numbers_.counted_methods(); }
   // For the methods that the filters include: "counted=N,...", how many are counted and how many cannot be.
   int coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size);
   // The end of an object, in JVM TI's ObjectFree: false if it must be written now (late_frees.h).
@@ -80,11 +80,7 @@ class MethodTracer {
   void write_due_frees();
   // Writes the rest, at the end of the trace or of the JVM.
   void write_last_frees(const CallbackGuard& guard);
-  // The number of a method of a class with probes; 0 if it has none.
-  std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
-  // A method that got an id before its class got probes keeps it.
-  void keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor, std::uint64_t id);
-
+  ClassNumbers& numbers() { return numbers_; }
   ProbeArea& area() const { return *area_; }
   const ThrowableFields& throwable() const { return throwable_; }
   // A stack of open calls for the calling thread; nullptr if there is none left, which is counted.
@@ -94,26 +90,6 @@ class MethodTracer {
 
  private:
   void connect();
-  // Numbers of the methods of a class, in the order of the class file, by the hash of name and descriptor.
-  struct Numbered {
-    std::uint64_t class_id = 0;
-    std::uint32_t first = 0;
-    std::vector<std::uint64_t> methods;
-    std::vector<std::uint32_t> kept;  // by method: its earlier number, 0: none; empty: no method had one
-    std::uint32_t number(std::size_t i) const {
-      return !kept.empty() && kept[i] != 0 ? kept[i] : first + static_cast<std::uint32_t>(i);
-    }
-    std::vector<bool> counted;  // by method: it has, or has had, the probe that counts
-    bool has_probes = false;
-  };
-  struct Loading {  // rewritten while it was loaded, not prepared yet
-    Numbered numbers;
-    std::uint32_t filters = 0;  // the filters in use then
-    jweak loader = nullptr;
-    std::vector<char> name;
-    std::vector<Definition> definitions;  // of the methods, without the class's id
-  };
-
   ProbeStyle style() const;
   std::uint32_t probes() const;
   bool is_modifiable(jclass klass) const;
@@ -125,27 +101,20 @@ class MethodTracer {
   bool is_concerned(jclass klass);
   void set_probes(jclass klass, bool has);
   bool is_loading(JNIEnv* jni, jclass klass);
-  const char* number_loading(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, Numbered& numbers);
-  void forget_unloaded(JNIEnv* jni);
   void take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread);
   void rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view name);
   void skip_class(const classfile::ClassFile& klass, const char* why);
-  Loading* find_loading(JNIEnv* jni, std::string_view name, jobject loader);
-  Numbered number_class(const classfile::ClassFile& klass, const Numbered* before, std::uint64_t class_id);
   bool traces_calls() const;
   std::vector<classfile::MethodPlan> plan(const classfile::ClassFile& klass, const Numbered& numbers);
   template <class Try>
   bool patiently(Try&& attempt);
   bool define(const classfile::ClassFile& klass, Numbered& numbers, std::uint64_t id);
-  bool remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader,
+  void remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader,
                 std::uint32_t filters);
-  void store(const Numbered& numbers);
   void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
   void note_counted(Numbered& numbers, const std::vector<classfile::MethodPlan>& plans) const;
   bool counts_calls() const;
   static void write_frees(const CallbackGuard& guard, const std::vector<std::uint64_t>& objects);
-  void report_unrewritten(std::string_view klass, std::string_view method, std::string_view why);
-  void write_option(std::string_view key, std::string_view value);
 
   AgentSession& session_;
   ThrowableFields throwable_;
@@ -154,11 +123,8 @@ class MethodTracer {
   ProbeClassFacts facts_;
   LateFrees late_frees_;
   std::uint64_t next_frees_ = 0;
-  pthread_mutex_t lock_;            // over the following; no JVM TI call while it is held
-  std::vector<Numbered> numbered_;  // by index_
-  IdMap index_;                     // class id -> index + 1
-  IdMap kept_;                      // class id and method -> its number, given before its class had numbers
-  std::vector<Loading> loading_;
+  ClassNumbers numbers_;
+  RewriteResults results_;
   ClassQueue queue_;
   LateClasses late_;    // of refilter()
   pthread_t server_{};  // the control thread, from start() on
@@ -170,10 +136,7 @@ class MethodTracer {
   std::uint32_t first_number_ = 0;  // of this session's methods
   std::atomic<bool> active_{false};
   std::atomic<bool> removing_{false};
-  std::atomic<std::uint32_t> classes_{0}, methods_{0}, reduced_{0}, skipped_{0}, refused_{0}, unreadable_{0};
-  std::atomic<std::uint32_t> native_{0}, abstract_{0}, unseen_news_{0}, unseen_calls_{0};
   std::atomic<std::uint64_t> unwatched_{0};  // calls for which there was no stack
-  std::atomic<std::uint32_t> skips_noted_{0};
 };
 
 }  // namespace jtrace::agent

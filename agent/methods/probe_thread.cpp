@@ -10,8 +10,8 @@ namespace {
 bool define_current(AgentSession& session, JNIEnv* jni, std::uint64_t current) {
   const CurrentThread thread(session.jvmti, jni);
   if (thread.get() == nullptr) return false;
-  const bool same = static_cast<std::uint64_t>(jni->GetLongField(thread.get(), session.thread_tid)) == current;
-  return same ? session.thread_id(jni, thread.get()) == current : session.define_by_id(current);
+  const bool same = session.threads.id_of(jni, thread.get()) == current;
+  return same ? session.threads.defined(jni, thread.get()) == current : session.threads.define_by_id(current);
 }
 
 template <class Record>
@@ -24,20 +24,20 @@ void write_exit_as(const CallbackGuard& guard, Record made, std::uint32_t method
 
 std::uint64_t current_thread(AgentSession& session, JNIEnv* jni) {
   const CurrentThread thread(session.jvmti, jni);
-  return thread.get() == nullptr ? 0 : static_cast<std::uint64_t>(jni->GetLongField(thread.get(), session.thread_tid));
+  return thread.get() == nullptr ? 0 : session.threads.id_of(jni, thread.get());
 }
 
 std::uint64_t current_cpu_time(AgentSession& session, JNIEnv* jni) {
   if (!session.config.has_flag(record::kCpuTime)) return 0;
   const CurrentThread thread(session.jvmti, jni);
-  if (thread.get() == nullptr || session.is_virtual(jni, thread.get())) return 0;
+  if (thread.get() == nullptr || session.threads.is_virtual(jni, thread.get())) return 0;
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 record::ChunkHeader* chunk_for(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {
   AgentSession& session = guard.session();
-  if (current == 0 || session.methods == nullptr || session.is_own_thread(current)) return nullptr;
-  if (!session.has_defined(current) && !define_current(session, jni, current)) {
+  if (current == 0 || session.methods == nullptr || session.threads.is_own(current)) return nullptr;
+  if (!session.threads.is_defined(current) && !define_current(session, jni, current)) {
     guard.producer().lose(session.writer, 1, current);
     return nullptr;
   }

@@ -66,8 +66,8 @@ OpenCalls::Stack* stack_of(const CallbackGuard& guard, JNIEnv* jni, std::uint64_
   AgentSession& session = guard.session();
   if (OpenCalls::Stack* stack = session.methods->area().open_calls().find(thread)) return stack;
   const CurrentThread current(session.jvmti, jni);
-  if (thread == 0 || session.is_own_thread(thread) || current.get() == nullptr) return nullptr;
-  if (!session.is_virtual(jni, current.get())) guard.producer().probed_as = thread;
+  if (thread == 0 || session.threads.is_own(thread) || current.get() == nullptr) return nullptr;
+  if (!session.threads.is_virtual(jni, current.get())) guard.producer().probed_as = thread;
   return session.methods->open_calls_of(thread);
 }
 

@@ -94,7 +94,7 @@ void ended(JNIEnv* jni, jint number, jint kind) {
 jlong opened(JNIEnv* jni, jlong carrier, jlong thread) {
   CallbackGuard guard;
   const auto id = static_cast<std::uint64_t>(thread);
-  if (!guard || thread == 0 || guard.session().methods == nullptr || guard.session().is_own_thread(id)) return 0;
+  if (!guard || thread == 0 || guard.session().methods == nullptr || guard.session().threads.is_own(id)) return 0;
   if (OpenCalls::Stack* full = guard.session().methods->area().open_calls().find(id); full != nullptr)
     return make_room(guard, jni, id, *full) ? reinterpret_cast<jlong>(full) : 0;
   if (carrier == thread) guard.producer().probed_as = id;

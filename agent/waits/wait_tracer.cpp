@@ -67,9 +67,9 @@ std::uint64_t timeout_of(WaitMode mode, jlong time) {
 // A thread begins to wait. Returns the token of the wait; 0: the wait is not recorded.
 std::uint64_t begin_wait(const CallbackGuard& guard, JNIEnv* jni, jthread thread, WaitMode mode, jlong time) {
   AgentSession& session = guard.session();
-  if (session.is_own_thread(static_cast<std::uint64_t>(jni->GetLongField(thread, session.thread_tid)))) return 0;
+  if (session.threads.is_own(session.threads.id_of(jni, thread))) return 0;
   record::MonitorRecord made{};
-  made.thread = session.thread_id(jni, thread);
+  made.thread = session.threads.defined(jni, thread);
   const bool is_park = mode != kSleepNanos;
   made.header.flags = is_park ? record::kPark : record::kSleep;
   made.argument = timeout_of(mode, time);
@@ -92,7 +92,7 @@ OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
   const CurrentThread thread(session.jvmti, jni);
   if (thread.get() == nullptr) return {};
   const std::uint64_t token = begin_wait(guard, jni, thread.get(), kSleepNanos, nanos);
-  return {token, static_cast<std::uint64_t>(jni->GetLongField(thread.get(), session.thread_tid))};
+  return {token, session.threads.id_of(jni, thread.get())};
 }
 
 void end_wait(const CallbackGuard& guard, const OpenWait& wait) {
@@ -140,7 +140,7 @@ void after(JNIEnv* jni, jthread thread, jlong token) {
   if (token == 0) return;
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard || thread == nullptr) return;
-  const auto id = static_cast<std::uint64_t>(jni->GetLongField(thread, guard.session().thread_tid));
+  const auto id = guard.session().threads.id_of(jni, thread);
   end_wait(guard, {static_cast<std::uint64_t>(token), id});
 }
 
@@ -151,7 +151,7 @@ void parking(JNIEnv* jni, jthread thread, jint mode, jlong time) {
   LocalFrame frame(jni, 8);
   Producer& producer = guard.producer();
   producer.park_token = begin_wait(guard, jni, thread, static_cast<WaitMode>(mode), time);
-  producer.park_thread = static_cast<std::uint64_t>(jni->GetLongField(thread, guard.session().thread_tid));
+  producer.park_thread = guard.session().threads.id_of(jni, thread);
 }
 
 void parked() {
@@ -163,7 +163,7 @@ void parked() {
 
 bool bind_natives(JNIEnv* jni, bool ours) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
-  return guard && bind_sleep_native(jni, guard.session().thread_class, ours ? &kObserver : nullptr);
+  return guard && bind_sleep_native(jni, guard.session().threads.thread_class(), ours ? &kObserver : nullptr);
 }
 
 constexpr WaitNatives kNatives = {before, after, parking, parked, bind_natives};
@@ -196,7 +196,7 @@ const char* WaitTracer::prepare(JNIEnv* jni, bool sleeps, bool parks) {
   parks_ = parks;
   if (const char* error = define_class(jni)) return error;
   if (sleeps_) {
-    if (const char* error = find_sleep_native(jni, session_.thread_class)) return error;
+    if (const char* error = find_sleep_native(jni, threads_.thread_class())) return error;
     virtual_sleeps_ = jni->FindClass("java/lang/VirtualThread") != nullptr;
     threw(jni);
   }
@@ -229,7 +229,7 @@ const char* WaitTracer::define_class(JNIEnv* jni) {
     };
     const char* error = nullptr;
     constexpr jint kMethods = sizeof methods / sizeof methods[0];
-    made = define_boot_class(session_.jvmti, jni, kWaitClass, bytes, methods, kMethods, error);
+    made = define_boot_class(jvmti_, jni, kWaitClass, bytes, methods, kMethods, error);
     if (made == nullptr) return error;
   }
   const jfieldID field = jni->GetStaticFieldID(made, kWaitAreaField, "J");
@@ -243,7 +243,7 @@ const char* WaitTracer::define_class(JNIEnv* jni) {
 }
 
 const char* WaitTracer::find_blockers(JNIEnv* jni) {
-  blocker_field_ = jni->GetFieldID(session_.thread_class, "parkBlocker", "Ljava/lang/Object;");
+  blocker_field_ = jni->GetFieldID(threads_.thread_class(), "parkBlocker", "Ljava/lang/Object;");
   if (threw(jni) || blocker_field_ == nullptr) return "LockSupport.park: java.lang.Thread has no field parkBlocker";
   ownable_ = global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
   if (ownable_ == nullptr) return nullptr;  // without it, no lock has a known owner
@@ -263,17 +263,17 @@ void WaitTracer::start(JNIEnv* jni) {
   if (sleeps_) bind(jni, true);
   if (!virtual_sleeps_ && !parks_) return;
   redirects_ = true;
-  session_.jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
-  session_.looks.close();
+  jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+  looks_.close();
   retransform(jni);
-  session_.looks.settle(session_.jvmti, jni);
+  looks_.settle(jvmti_, jni);
 }
 
 void WaitTracer::stop(JNIEnv* jni) {
   if (sleeps_) bind(jni, false);
   if (redirects_.exchange(false)) {
     retransform(jni);
-    session_.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+    jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   }
   if (class_ != nullptr) jni->DeleteGlobalRef(class_);
   if (ownable_ != nullptr) jni->DeleteGlobalRef(ownable_);
@@ -284,12 +284,12 @@ void WaitTracer::retransform(JNIEnv* jni) const {
   LocalFrame frame(jni, 4);
   jclass classes[2];
   jint count = 0;
-  if (virtual_sleeps_) classes[count++] = session_.thread_class;
+  if (virtual_sleeps_) classes[count++] = threads_.thread_class();
   if (parks_) {
     jclass lock_support = jni->FindClass("java/util/concurrent/locks/LockSupport");
     if (!threw(jni) && lock_support != nullptr) classes[count++] = lock_support;
   }
-  session_.jvmti->RetransformClasses(count, classes);
+  jvmti_->RetransformClasses(count, classes);
 }
 
 bool WaitTracer::class_file(std::string_view name, classfile::ByteView bytes, classfile::Bytes& out) const {
@@ -301,7 +301,7 @@ bool WaitTracer::class_file(std::string_view name, classfile::ByteView bytes, cl
 bool WaitTracer::blocker_of(JNIEnv* jni, jthread thread, std::uint64_t& object, std::uint64_t& owner) const {
   jobject blocker = jni->GetObjectField(thread, blocker_field_);
   if (blocker == nullptr) return true;
-  object = session_.registry->object_id(jni, blocker);
+  object = registry_.object_id(jni, blocker);
   owner = owner_id(jni, blocker);
   return object != 0;
 }
@@ -310,11 +310,11 @@ std::uint64_t WaitTracer::owner_id(JNIEnv* jni, jobject lock) const {
   if (owner_field_ == nullptr || jni->IsInstanceOf(lock, ownable_) == JNI_FALSE) return 0;
   jobject owner = jni->GetObjectField(lock, owner_field_);
   if (owner == nullptr) return 0;
-  if (!session_.is_virtual(jni, owner)) return session_.other_thread_id(jni, owner);
+  if (!threads_.is_virtual(jni, owner)) return threads_.defined_other(jni, owner);
   // JVM TI would wait until a virtual thread that is being mounted or unmounted has finished, and that may need what
   // the calling thread holds. So only its id is used.
-  const auto id = static_cast<std::uint64_t>(jni->GetLongField(owner, session_.thread_tid));
-  return session_.has_defined(id) || session_.define_by_id(id) ? id : 0;
+  const std::uint64_t id = threads_.id_of(jni, owner);
+  return threads_.is_defined(id) || threads_.define_by_id(id) ? id : 0;
 }
 
 }  // namespace jtrace::agent

@@ -19,12 +19,15 @@
 
 namespace jtrace::agent {
 
-class AgentSession;
+class Registry;
+class StackLooks;
+class ThreadIds;
 class CallbackGuard;
 
 class WaitTracer {
  public:
-  explicit WaitTracer(AgentSession& session) : session_(session) {}
+  WaitTracer(jvmtiEnv* jvmti, StackLooks& looks, ThreadIds& threads, Registry& registry)
+      : jvmti_(jvmti), looks_(looks), threads_(threads), registry_(registry) {}
   WaitTracer(const WaitTracer&) = delete;
   WaitTracer& operator=(const WaitTracer&) = delete;
 
@@ -49,7 +52,10 @@ class WaitTracer {
   bool bind(JNIEnv* jni, bool ours) const;
   void retransform(JNIEnv* jni) const;
 
-  AgentSession& session_;
+  jvmtiEnv* jvmti_;
+  StackLooks& looks_;
+  ThreadIds& threads_;
+  Registry& registry_;
   bool sleeps_ = false;
   bool parks_ = false;
   bool virtual_sleeps_ = false;  // Thread has calls to redirect

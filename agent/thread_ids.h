@@ -1,0 +1,76 @@
+// ThreadIds: the threadIds of a trace and their definitions. A threadId is java.lang.Thread's own id; a thread of the
+// VM, which has no Thread, has one made of its kernel id (trace/vm_threads.h).
+//
+// Threads: start() on the attaching thread in the live phase, before the others; those on any.
+#pragma once
+
+#include <jni.h>
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/definition_stream.h"
+#include "agent/producer.h"
+
+namespace jtrace::agent {
+
+class ThreadIds {
+ public:
+  ThreadIds(DefinitionStream& definitions, const PoolWriter& writer) : definitions_(definitions), writer_(writer) {}
+  ThreadIds(const ThreadIds&) = delete;
+  ThreadIds& operator=(const ThreadIds&) = delete;
+
+  // Finds java.lang.Thread and makes the agent's own thread. nullptr, or the reason for the failure (static text).
+  const char* start(JNIEnv* jni, jvmtiEnv* jvmti);
+  void release(JNIEnv* jni);
+  // The agent's own thread, until it runs.
+  jthread own() const { return own_; }
+  void release_own(JNIEnv* jni);
+
+  // The id of a thread, whether it is defined or not.
+  std::uint64_t id_of(JNIEnv* jni, jobject thread) const {
+    return static_cast<std::uint64_t>(jni->GetLongField(thread, tid_));
+  }
+  // The id of the calling thread, which is `thread`, defined in the trace. 0 if it cannot be defined.
+  std::uint64_t defined(JNIEnv* jni, jthread thread) { return defined(jni, thread, false); }
+  // The same for another thread.
+  std::uint64_t defined_other(JNIEnv* jni, jthread thread) { return defined(jni, thread, true); }
+  // The same for the calling thread of the VM.
+  std::uint64_t defined_vm(Producer& producer);
+  // Defines a virtual thread by its id alone.
+  bool define_by_id(std::uint64_t id);
+  // Defines all threads of the JVM, except the agent's own.
+  void define_all(JNIEnv* jni);
+  bool is_defined(std::uint64_t id) const { return known_[slot_of(id)].load(std::memory_order_acquire) == id; }
+
+  bool is_own(std::uint64_t id) const { return id == own_id_; }
+  std::uint64_t own_id() const { return own_id_; }
+  bool is_virtual(JNIEnv* jni, jobject thread) const {
+    return virtual_class_ != nullptr && jni->IsInstanceOf(thread, virtual_class_) != JNI_FALSE;
+  }
+  // Whether this JVM has virtual threads.
+  bool may_be_virtual() const { return virtual_class_ != nullptr; }
+  jclass thread_class() const { return class_; }
+
+ private:
+  // Ids that are defined already, direct mapped. An evicted one is defined again, which the drainer expects.
+  static constexpr std::uint32_t kKnown = 16384;
+  static std::uint32_t slot_of(std::uint64_t id) { return static_cast<std::uint32_t>(id) % kKnown; }
+
+  const char* make_own(JNIEnv* jni);
+  std::uint64_t defined(JNIEnv* jni, jthread thread, bool ran_before);
+  bool define(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
+
+  DefinitionStream& definitions_;
+  const PoolWriter& writer_;
+  jvmtiEnv* jvmti_ = nullptr;
+  jclass class_ = nullptr;          // global reference to java.lang.Thread
+  jclass virtual_class_ = nullptr;  // global reference to BaseVirtualThread, if there is one
+  jfieldID tid_ = nullptr;          // Thread.tid, a long in every JDK (java/lang/Thread.java, 8 to 27)
+  jthread own_ = nullptr;           // global reference
+  std::uint64_t own_id_ = ~0ull;
+  std::atomic<std::uint64_t> known_[kKnown] = {};
+};
+
+}  // namespace jtrace::agent
