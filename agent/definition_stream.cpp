@@ -56,7 +56,7 @@ bool DefinitionStream::try_append(Definition& definition) {
   return room;
 }
 
-// Waits for the drainer's next pass; false where the wait that began at `since` has reached the policy's limit.
+// Waits for the drainer's next pass; false if the wait that began at `since` has reached the policy's limit.
 bool DefinitionStream::wait_for_room(std::uint64_t since) {
   record::PoolHeader& header = writer_.pool.header();
   const std::uint64_t pass = std::uint64_t{header.drained_pass.load(std::memory_order_relaxed)} + 1;

@@ -78,7 +78,7 @@ void send_failure(int socket, std::string_view failure) { send_answer_to_start(s
 void complain(const char* why) {
   char line[sizeof(Reason) + 64];
   const int length = snprintf(line, sizeof line, "jtrace: not traced: %s", why);
-  // One line, whatever the words are that it repeats.
+  // It repeats text of others, and must stay one line.
   for (int i = 0; i < length; ++i)
     if (static_cast<unsigned char>(line[i]) < 0x20 || line[i] == 0x7f) line[i] = '?';
   line[length] = '\n';
@@ -111,7 +111,7 @@ void abandon_session(AgentSession& session, const char* failure) {
   const bool empty = CallbackGuard::wait_until_empty(5000);
   session.jvmti->DisposeEnvironment();
   send_failure(session.control.get(), failure);
-  if (!empty) {  // leaked rather than pulled away under a callback
+  if (!empty) {  // a callback may still use it: leaked
     AgentSession::has_leaked() = true;
     return;
   }

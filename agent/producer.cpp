@@ -122,8 +122,9 @@ bool has_more_than(const record::PoolHeader& header, std::uint32_t chunks) {
          static_cast<std::int32_t>(chunks);
 }
 
-// Events move the coarse clock on, beyond themselves: whoever waits for this thread, and then takes the time of a probe
-// from that clock, comes after them. What is no event of its own stands with one, whatever its time.
+// An event moves the coarse clock to a time after its own. So a thread that waits for this one, and then takes the time
+// of a probe from that clock, gets a later time. A record that is not counted as an event stands beside one: the coarse
+// time is enough.
 std::uint64_t time_of(record::PoolHeader& header, record::RecordKind kind) {
   const std::uint64_t coarse = header.coarse_clock.load(std::memory_order_relaxed);
   if (coarse != 0 && !record::is_in(record::kCountedKinds, kind)) return coarse;
@@ -199,7 +200,7 @@ void Producer::join(const PoolWriter& writer) {
 bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
   if (generation() != writer.generation) join(writer);
   record::PoolHeader& header = writer.pool.header();
-  // One wait for a stretch of losses: the thread is not to stand at each of them.
+  // One wait for each stretch of losses: a thread must not wait at every event that it loses.
   const std::uint64_t start = may_block && writer.policy.block && !loses_ ? monotonic_ns() : 0;
   for (;;) {
     chunk_ = writer.take_chunk(number_, sequence_, tid_);
@@ -245,8 +246,9 @@ void Producer::lose(const PoolWriter& writer, std::uint64_t events, std::uint64_
   writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
 }
 
-// A virtual thread runs where events are lost. It may go on where none are, on a carrier that has run it before and
-// would not ask who runs: it must, for then the record of the switch says until when this thread may have lost some.
+// A virtual thread loses events on this carrier. It may go on where none are lost, on a carrier that ran it before and
+// would take it for the thread that still runs. That carrier must ask again: the record of the switch then says until
+// when this thread may have lost events.
 void Producer::lose_virtual(const PoolWriter& writer, std::uint64_t thread) {
   const std::uint64_t now = monotonic_ns();
   advance_clock(writer.pool.header(), now + 1);
@@ -255,7 +257,7 @@ void Producer::lose_virtual(const PoolWriter& writer, std::uint64_t thread) {
     if (&other == this || other.generation_.load(std::memory_order_acquire) != writer.generation) return;
     record::ChunkHeader* chunk = other.direct_.load(std::memory_order_acquire);
     if (chunk == nullptr) return;
-    // A chunk that has changed hands meanwhile makes its owner ask once more, no more.
+    // If the chunk has another owner by now, the only effect is that this owner asks once more.
     std::atomic_ref<std::uint64_t> current(chunk->current);
     if (current.load(std::memory_order_relaxed) == thread) current.store(0, std::memory_order_relaxed);
   });
@@ -265,7 +267,7 @@ bool Producer::has_room(std::uint32_t size) const {
   return direct()->committed.load(std::memory_order_relaxed) + size <= record::kChunkSize - record::kGapRoom;
 }
 
-// Writes into the chunk of the probes; false where that is the sink: the record is lost, and counted.
+// Writes into the chunk of the probes. False if that is the sink: the record is lost, and counted.
 bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size) {
   if (direct() == sink_.get()) {
     if (record::is_in(record::kCountedKinds, bytes->kind)) lose(writer, 1, direct()->carrier);
@@ -348,8 +350,8 @@ bool Producer::take_direct(const PoolWriter& writer, bool may_block) {
   }
 }
 
-// In the room that every chunk of probes keeps for it: whatever becomes of this thread and of jtrace, what is open here
-// is known to be open until here and no longer.
+// Written into the room that every chunk of probes keeps for it. So readers know, even if this thread or jtrace ends,
+// that the calls which are open here are known to be open only until this time.
 void Producer::mark_gap_begin(const PoolWriter& writer, record::ChunkHeader* chunk) {
   if (chunk == nullptr) return;
   if (chunk->committed.load(std::memory_order_relaxed) + sizeof(record::GapRecord) > record::kChunkSize) return;
@@ -373,7 +375,7 @@ bool Producer::write_losses(const PoolWriter& writer, Producer& reporter) {
   return true;
 }
 
-// False where it found no room: it is still to be told.
+// False if there was no room: the loss has yet to be reported.
 bool Producer::write_gap(const PoolWriter& writer, const Loss& loss) {
   record::GapRecord gap{};
   gap.header.kind = record::RecordKind::kGap;
@@ -384,7 +386,7 @@ bool Producer::write_gap(const PoolWriter& writer, const Loss& loss) {
   return write_slots(writer, &gap.header, sizeof gap, false);
 }
 
-// The next chunk of the probes, or the sink. False where there is no memory at all.
+// Takes the next chunk for the probes, or the sink if none is free. False if there is no memory.
 bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool may_block) {
   const std::uint64_t now = monotonic_ns();
   advance_clock(writer.pool.header(), now);

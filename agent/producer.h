@@ -48,7 +48,7 @@ class Producer {
   // Frees what probes keep for a thread (methods/), called with
   // `probed_as` at the thread's end; nullptr: there is nothing.
   static std::atomic<void (*)(std::uint64_t)>& release_probed();
-  // The calling thread's; nullptr only where there is no memory for it.
+  // The calling thread's; nullptr only if there is no memory for it.
   static Producer* current();
   // Calls `visit` for every producer there is.
   template <class Visit>
@@ -56,7 +56,7 @@ class Producer {
     for (Producer* p = list().load(std::memory_order_acquire); p != nullptr; p = p->next_) visit(*p);
   }
 
-  // Writes the record with the time of now. False where it found no room (counted in the pool's header).
+  // Writes the record with the time of now. False if it found no room (counted in the pool's header).
   // `may_block`: false in callbacks that hold up a collection or the Service Thread.
   template <class Record>
   bool write(const PoolWriter& writer, Record& made, record::RecordKind kind, bool may_block) {
@@ -65,7 +65,7 @@ class Producer {
     return write_slots(writer, &made.header, sizeof made, may_block);
   }
   // Gives its chunks up: at the end of the thread, and at the end of the session, when no callback is running and
-  // `reporter` writes the losses that are not written yet. False where it found no room for that; may be called again.
+  // `reporter` writes the losses that are not written yet. False if it found no room for that; may be called again.
   bool leave(const PoolWriter& writer) { return leave(writer, *this); }
   bool leave(const PoolWriter& writer, Producer& reporter);
   // Events of a thread that this producer runs are lost; counted here.
@@ -73,10 +73,10 @@ class Producer {
 
   // The header of the chunk that probes write into (layout.h, kDirect), with room for a record, owned
   // by the thread `carrier` and with `current` running on it. Where the pool has no room it is a chunk
-  // of the producer's own, whose records are lost and counted. nullptr only where there is no memory.
+  // of the producer's own, whose records are lost and counted. nullptr only if there is no memory.
   // From the first call on everything this producer writes goes there too, so that it stays in order.
   record::ChunkHeader* direct_chunk(const PoolWriter& writer, std::uint64_t carrier, std::uint64_t current);
-  // Its carrier, 0 where there is none.
+  // Its carrier, 0 if there is none.
   std::uint64_t direct_carrier(const PoolWriter& writer) const {
     return generation() == writer.generation && direct() != nullptr ? direct()->carrier : 0;
   }
@@ -109,7 +109,7 @@ class Producer {
   };
   bool has_losses() const { return loss_.events != 0 || former_.events != 0; }
   void keep_former_loss();
-  // False where `reporter` found no room: the loss is still to be written.
+  // False if `reporter` found no room: the loss is still to be written.
   bool write_losses(const PoolWriter& writer, Producer& reporter);
   bool write_slots(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size, bool may_block);
   bool take_chunk(const PoolWriter& writer, bool may_block);

@@ -4,12 +4,12 @@
 // longer one, and frees, when the first id of a method is asked for that a redefinition has made obsolete; a thread
 // that asks for an id of that class at the same time reads what has been freed (InstanceKlass::get_jmethod_id takes the
 // array before JmethodIdCreation_lock; JDK-8313332 ended that in JDK 23), and the JVM dies. Probes redefine classes and
-// frames of the old methods run on, so it is for us to see that the arrays grow while nobody reads them:
+// frames of the old methods run on. So the agent ensures that the arrays grow while nobody reads them:
 //  - one look at a time;
 //  - none from the moment on where classes are redefined until settle(), which has the JVM name the methods of all
 //    stacks at a safepoint: there it makes the arrays as long as those frames need.
-// What finds the looks closed, or another one that does not end (a debugger has suspended its thread), goes without; it
-// is counted.
+// A look is refused, and counted, while looks are closed, or if another one does not end (a debugger has suspended its
+// thread).
 //
 // Threads: any; close() and settle() on the one that redefines. Owned by the session, or by the JVMPI bridge.
 #pragma once

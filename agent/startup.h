@@ -9,7 +9,7 @@
 namespace jtrace::agent {
 
 // The value of `key` in an option string (key=value pairs separated by commas; a backslash takes the next character as
-// it is), unescaped into `value`; false where it is not there. A key without '=' gives an empty value. The full grammar
+// it is), unescaped into `value`; false if it is not there. A key without '=' gives an empty value. The full grammar
 // is jtrace's (session/): the agent needs two words of it.
 bool option_value(std::string_view options, std::string_view key, char* value, std::size_t size);
 

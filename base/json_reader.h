@@ -25,7 +25,7 @@ class JsonValue {
   double number() const { return number_; }          // 0 of what is none
   const std::string& text() const { return text_; }  // "" of what is none
   const std::vector<JsonValue>& items() const { return items_; }
-  // The member of that name; a null where there is none.
+  // The member of that name; a null if there is none.
   const JsonValue& operator[](std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
 

@@ -16,9 +16,9 @@ namespace jtrace::cli {
 inline constexpr std::size_t kMostProfile = 1u << 30;
 Result<std::string> read_unpacked(const std::string& path);
 
-// A profile, or nothing where the file is none. Not for "-".
+// A profile, or nothing if the file is none. Not for "-".
 Result<std::optional<trace::io::StackProfile>> read_profile(const std::string& path);
-// The profile that is the only input; nothing where there are several, or it is no profile, or "-".
+// The profile that is the only input; nothing if there are several, or it is no profile, or "-".
 Result<std::optional<trace::io::StackProfile>> read_only_profile(const std::vector<std::string>& inputs);
 
 // Any of them. Faults of a trace are warned of, and stand in Recording::missing.

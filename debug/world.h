@@ -35,7 +35,7 @@ class World {
   // What cannot be seen of this target; one line each.
   std::vector<std::string> missing() const;
 
-  // Its class; null where there is no object.
+  // Its class; null if there is no object.
   const LoadedClass* type_of(Address object) { return classes_.of_object(object); }
   // The same of an address that may be anything: it must lie in the heap too.
   const LoadedClass* type_of_anything(Address object);

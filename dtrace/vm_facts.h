@@ -36,7 +36,7 @@ class VmFacts {
   Result<std::vector<EarlierThread>> threads();
   // A class that was just loaded; `loader_data`: its ClassLoaderData, as class__loaded gives it.
   std::optional<coreinspect::ClassDefinition> loaded_class(std::string_view name, std::uint64_t loader_data);
-  // The class of that name (internal, UTF-8); nothing where several loaders have one.
+  // The class of that name (internal, UTF-8); nothing if several loaders have one.
   std::optional<coreinspect::ClassDefinition> class_named(std::string_view name);
 
   coreinspect::Inspection& inspection() { return *inspection_; }

@@ -35,7 +35,7 @@ class Snapshot {
   std::int64_t long_value(const Counter& counter) const;      // of a kLong; 0 for other kinds
   std::string_view text_value(const Counter& counter) const;  // of a kText, as the JVM wrote it; "" for other kinds
   std::span<const std::byte> raw_value(const Counter& counter) const;
-  // By name; nothing where there is no such counter or it is of another kind.
+  // By name; nothing if there is no such counter or it is of another kind.
   std::optional<std::int64_t> long_value(std::string_view name) const;
   std::optional<std::string_view> text_value(std::string_view name) const;
 

@@ -31,7 +31,7 @@ struct ValueFormat {
 
 // `quantity`: the true one, of which `unit` is said.
 void append_value_format(std::string& out, const ValueFormat& format, Quantity quantity);
-// Nothing where the text is not such a format.
+// Nothing if the text is not such a format.
 std::optional<ValueFormat> parse_value_format(std::string_view text);
 
 // "J", "Ljava/lang/String;", or the JVM's signature character with "[" before that of a vector.
@@ -39,7 +39,7 @@ std::string value_type(const Counter& counter);
 
 // The bytes of a text as XML can carry them; says how in `encoding`.
 std::string encode_text(std::string_view bytes, ValueEncoding& encoding);
-// Back; nothing where the text is not of that encoding.
+// Back; nothing if the text is not of that encoding.
 std::optional<std::string> decode_text(std::string_view text, ValueEncoding encoding);
 
 // What a value element says of the region itself (option hsperf.prologue), and back.

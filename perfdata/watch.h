@@ -15,7 +15,7 @@ class Watch {
   // kUsage where a name is neither a derived one nor a counter of this JVM: the nearest is said.
   static Result<Watch> of(Expression expression, const Snapshot& snapshot);
 
-  // True where a name needs two snapshots (a share of time, a rate).
+  // True if a name needs two snapshots (a share of time, a rate).
   bool needs_two() const;
   // `before` may be null: what needs two snapshots is unknown then.
   bool holds(const Snapshot& now, const Snapshot* before) const;

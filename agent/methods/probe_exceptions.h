@@ -10,7 +10,7 @@ namespace jtrace::agent {
 
 class CallbackGuard;
 
-// Fields of the JDK's own classes (8 to 27), 0 where a JDK has none: it is not read then.
+// Fields of the JDK's own classes (8 to 27), 0 if a JDK has none: it is not read then.
 struct ThrowableFields {
   jfieldID message = nullptr;     // Throwable.detailMessage
   jfieldID cause = nullptr;       // Throwable.cause; the exception itself where none was given
@@ -25,7 +25,7 @@ struct ThrowableFields {
 
 enum class ExceptionPlace : std::uint8_t { kThrow, kHandler, kLeaves };
 
-// Writes the record for `thrown` in a frame of the method. `line`: of the athrow or the handler, 0 where it is not
+// Writes the record for `thrown` in a frame of the method. `line`: of the athrow or the handler, 0 if it is not
 // known. The guard's producer has a chunk.
 void write_exception(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place,
                      std::uint32_t method, std::uint32_t line);

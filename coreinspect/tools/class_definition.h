@@ -20,7 +20,7 @@ struct ClassDefinition {
   bool is_instance = false;         // false: an array class, which has no further facts
   std::optional<Error> nameless{};  // why there is no name
 
-  // Borrows the texts. Ids, time and thread are the caller's.
+  // Borrows the texts. The caller sets ids, time and thread.
   trace::ClassDef element() const;
 };
 

@@ -43,7 +43,7 @@ class CopiedStackWalker::Impl {
 
  private:
   Walk walk_over(const target::Registers& registers, Address start, std::size_t size) {
-    // Of the thread only its stack is of that moment: no mark of the VM, which is of now.
+    // Only the thread's stack is of that moment. The VM's anchor is of now, so it is not used.
     JavaThread thread;
     thread.stack_base = start + size;
     thread.stack_size = size;

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kPiece = 64u << 10;
 constexpr int kMaxStops = 5;  // objects that a collection moves between two stops are elsewhere in the next
 
-// What they say does not matter, but what they read.
+// Their output is not used: the point is what they read, which is recorded. Returns what they miss.
 std::vector<std::string> run_views(Inspection& inspection) {
   std::vector<std::string> missing = inspection.missing();
   const auto run = [&](const View& view, bool all) {
@@ -36,14 +36,14 @@ std::vector<std::string> run_views(Inspection& inspection) {
   return missing;
 }
 
-// What is learned of the running process.
+// What the views read of the running process, and what a core cannot be asked for later.
 struct Learned {
   target::PageSet pages;
   KnownLocks locks;
   std::string symbols;
 };
 
-// The search for locks reads the whole heap, so it is not recorded; what it found is.
+// The search for locks reads the whole heap. So its reads are not recorded; its result is.
 Result<Learned> learn(pid_t pid, std::chrono::milliseconds budget) {
   Learned learned;
   JTRACE_ASSIGN_OR_RETURN(auto process, target::Process::open(pid));
@@ -95,7 +95,7 @@ target::PageSet to_add(const target::ProcessCopy& copy, const target::PageSet& m
   target::PageSet pages;
   for (const target::CoreRange& range : copy.ranges()) {
     if (!range.bytes.empty() || range.zeros || range.same_as || !range.readable) continue;
-    // Whoever reads a table in pieces stops at the first page of a piece that is missing.
+    // A table is read in pieces; the read ends at the first page that is missing, so the rest of its piece comes too.
     for (const target::PageRun& run : missed.within(range.start, range.end))
       pages.add(run.start, std::min(run.end + kPiece, range.end));
   }
@@ -134,7 +134,7 @@ Result<CoreCopy> copy_for_views(pid_t pid, std::chrono::milliseconds max_stop) {
     copy.add_note({kLocksNote, locks_note(learned.locks)});
     longest = std::max(longest, copy.stopped_for());
     JTRACE_ASSIGN_OR_RETURN(auto trial, try_core(copy));
-    // What was asked for before and is missed again cannot be had.
+    // A page that was asked for before and is missing again cannot be read.
     const target::PageSet more = to_add(copy, trial.missed).without(*options.pages);
     log_debug("stop " + std::to_string(stops) + ": " + std::to_string(copy.bytes() >> 10) + " KiB, " +
               std::to_string(more.bytes() >> 10) + " KiB missed");

@@ -4,8 +4,8 @@
 //
 // For a small core the views are run over the process to learn which pages those are, then all threads are stopped, the
 // pages and the stacks are copied, and the views are run over the copy as a core without any file: what they miss is
-// added, and it is done again. Nothing is known here of what the views read, so that nothing can be forgotten. Threads:
-// one. Errors: those of Inspection::open and ProcessCopy::take.
+// added, and it is done again. There is no list of what the views read, so none can be incomplete. Threads: one.
+// Errors: those of Inspection::open and ProcessCopy::take.
 #pragma once
 
 #include <chrono>

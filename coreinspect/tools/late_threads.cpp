@@ -44,7 +44,7 @@ std::string why_late(int vm_state, const KernelFacts& before, const KernelFacts&
     return why_late(vm_state);
   }
   const std::string where = after.wchan.empty() || after.wchan == "0" ? "" : " (" + after.wchan + ")";
-  // In no system call and yet asleep: the kernel serves a fault of an instruction.
+  // Asleep outside of any system call: the kernel is handling a page fault.
   if (after.syscall == "-1") return "waits in the kernel for a page of memory" + where;
   if (!after.syscall.empty() && after.syscall != "running")
     return "waits in the kernel in system call " + after.syscall + where;

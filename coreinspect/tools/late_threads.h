@@ -1,4 +1,4 @@
-// Why a thread does not come to a safepoint: what the kernel and the VM tell of it at two looks.
+// Why a thread does not come to a safepoint: from what the kernel and the VM say about it, read twice.
 //
 // Values and pure functions, any thread, except read_kernel_facts, which reads /proc.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace jtrace::coreinspect {
 
-// What the kernel tells of a thread (proc_pid_stat(5), proc_pid_wchan(5), proc_pid_syscall(5)).
+// What the kernel says about a thread (proc_pid_stat(5), proc_pid_wchan(5), proc_pid_syscall(5)).
 struct KernelFacts {
   char state = '?';                        // R S D T t
   std::optional<std::uint64_t> cpu_ns;     // processor time

@@ -32,7 +32,7 @@ LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapsho
   for (const Party& each : parties_) {
     auto wait = each.java ? wait_of_platform(*each.java) : wait_of_virtual(*each.virtual_thread);
     if (!wait) continue;
-    // A thread that has just got it, and has not noticed.
+    // It became the owner, and has not run since: it does not wait for itself.
     if (wait->owner_thread == each.key) wait->owner_thread = 0;
     complete(*wait);
     waits_[each.key] = std::move(*wait);
@@ -97,7 +97,7 @@ std::optional<Wait> LockFacts::wait_for(Address blocker, const target::MemoryRea
   const auto field = objects.classes().find_field(*klass, "exclusiveOwnerThread");
   const auto owner = field ? objects.load_in(memory, blocker + field->offset) : Result<Address>(Address{0});
   if (!owner || *owner == 0) return wait;
-  // The addresses of the parties' objects are those of now.
+  // The objects of the parties have their present addresses; the owner that was copied at the stop has that of then.
   const bool of_stop = &memory == snapshot_.headers.get();
   for (const Party& each : parties_)
     if ((!each.java || !of_stop) && each.object == *owner) wait.owner_thread = each.key;

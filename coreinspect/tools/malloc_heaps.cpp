@@ -62,7 +62,7 @@ class Finder {
     }
   }
 
-  // A later heap counts where the first of its arena was found too.
+  // A further heap of an arena counts only if the first one was found too.
   void confirm() {
     std::set<Address> arenas;
     for (const MallocHeap& heap : heaps_)
@@ -79,8 +79,8 @@ class Finder {
     totals_.arenas = arenas.size();
   }
 
-  // The first chunk follows the malloc_state. It says that the one before it is in use, as none is, and leads to
-  // others, all of which say that they are of an arena. `end` if there is none.
+  // The first chunk follows the malloc_state. Its flag says that the chunk before it is in use (there is none), and the
+  // chunks after it all have the flag of an arena. `end` if there is no such chunk.
   Address first_chunk(Address arena, Address end) const {
     for (Address at = arena + kSmallestState; at <= arena + kLargestState && at + 16 <= end; at += 16) {
       std::uint64_t word = size_word(at);

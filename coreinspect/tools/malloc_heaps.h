@@ -1,5 +1,5 @@
-// Memory of glibc's malloc, told by its headers alone (malloc/malloc.c, malloc/arena.c; the same from glibc 2.3 to
-// 2.42), without symbols.
+// Memory of glibc's malloc, recognised by the headers of heaps and chunks alone (malloc/malloc.c, malloc/arena.c; the
+// same from glibc 2.3 to 2.42), without symbols.
 //
 // An arena's heap is aligned to 64 MiB and begins with its heap_info. A block of the mmap threshold or more has a
 // mapping of its own, whose chunk says so. Only pages that are in memory are read. Threads: one at a time.

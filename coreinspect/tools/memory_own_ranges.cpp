@@ -1,5 +1,5 @@
-// Ranges that the JVM mapped for itself, told by its own data: VirtualSpace and its like hold the two ends of a range
-// (virtualspace.hpp, psVirtualspace.hpp, g1PageBasedVirtualSpace.hpp), ReservedSpace start and size
+// Ranges that the JVM mapped for itself, found through its own data: VirtualSpace and its like hold the two ends of a
+// range (virtualspace.hpp, psVirtualspace.hpp, g1PageBasedVirtualSpace.hpp), ReservedSpace start and size
 // (reservedSpace.hpp), a bitmap or an array its start (bitMap.hpp). These objects are allocated when the JVM starts,
 // near its CollectedHeap, or are variables of libjvm.so.
 #include <algorithm>

@@ -38,7 +38,7 @@ class SafepointWatch {
   std::uint64_t first_ns() const { return first_.ns; }  // of the first look at what the last one saw
   // The threads that held up a safepoint at each look since the first one.
   const std::map<target::Address, int>& late() const { return late_; }
-  // What the kernel told of one at the first look.
+  // What the kernel said about one at the first look.
   KernelFacts facts_before(target::Address thread) const;
 
  private:

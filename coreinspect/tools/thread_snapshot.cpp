@@ -137,8 +137,8 @@ class ThreadSampler::Impl {
       report.walk.stopped = "of a thread that another tracer has, only the stack pointer and the pc are known";
     }
   }
-  // The frames of a thread that goes on stay what they are while its mark of the last one does: looked at past the
-  // copy.
+  // A thread that was not stopped keeps its Java frames as long as its anchor stays the same. The anchor is read from
+  // the target as it is now, not from the copy.
   bool is_in_native_code(const JavaThread& java) const {
     const auto anchor = inspection_.vm().types().offset("JavaThread", "_anchor");
     const auto sp = inspection_.vm().types().offset("JavaFrameAnchor", "_last_Java_sp");
@@ -152,7 +152,7 @@ class ThreadSampler::Impl {
     report.held = std::move(held->second);
     held_.erase(held);
   }
-  // By its id, where no stack pointer tells whose stack it is on.
+  // By its id, if no stack pointer says on whose stack it is.
   void find_holder_of(ThreadReport& report) {
     for (const auto& [tid, held] : held_) {
       if (held.nstid == 0 || held.nstid != report.java.native_id) continue;
