@@ -30,6 +30,8 @@ class SampledJvm {
   std::uint64_t unnamed() const { return unnamed_; }
   // A thread whose stack at that moment is not known.
   coreinspect::ThreadReport without_stack(pid_t tid, std::string why);
+  // It has ended: its number may be another thread's soon.
+  void forget_thread(pid_t tid) { threads_.forget(tid); }
   // A thread that sleeps: its stack as it lies in memory, without stopping it. Nothing if it ran meanwhile, or is not
   // readable.
   std::optional<coreinspect::ThreadReport> asleep(pid_t tid);

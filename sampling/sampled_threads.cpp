@@ -1,59 +1,99 @@
 #include "sampling/sampled_threads.h"
 
 #include "base/clock.h"
-#include "base/strings.h"
 
 namespace jtrace::sampling {
 namespace {
 
 using coreinspect::JavaThread;
+using target::Address;
 
 constexpr std::uint64_t kAgain = kNanosPerSecond;           // a thread's name
 constexpr std::uint64_t kListAgain = kNanosPerSecond / 20;  // the list, however many new threads there are
 constexpr std::size_t kMostKnown = 100'000;
 
+std::optional<std::vector<JavaThread>> java_threads(const coreinspect::Inspection& inspection) {
+  const auto addresses = coreinspect::java_thread_addresses(inspection.vm());
+  if (!addresses) return std::nullopt;
+  std::vector<JavaThread> threads;
+  for (const Address address : *addresses)
+    threads.push_back(coreinspect::read_java_thread(inspection.objects(), address));
+  return threads;
+}
+
+std::optional<KernelThread> kernel_thread(const target::Process& process, pid_t tid) {
+  const auto status = process.read_proc("task/" + std::to_string(tid) + "/status");
+  if (!status) return std::nullopt;
+  const auto parsed = target::parse_status(*status);
+  return KernelThread{.name = parsed.name, .native_id = parsed.nspid.empty() ? tid : parsed.nspid.back()};
+}
+
 }  // namespace
 
-const coreinspect::ThreadReport& SampledThreads::of(pid_t tid, target::Address sp) {
+SampledThreads::SampledThreads(const coreinspect::Inspection& inspection)
+    : SampledThreads(
+          Sources{.java = [&inspection] { return java_threads(inspection); },
+                  .kernel = [&inspection](pid_t tid) { return kernel_thread(*inspection.target().process(), tid); },
+                  .now = monotonic_ns}) {}
+
+const coreinspect::ThreadReport& SampledThreads::of(pid_t tid, Address sp) {
   if (known_.size() >= kMostKnown) known_.clear();
   Known& known = known_[tid];
-  const std::uint64_t now = monotonic_ns();
-  const bool of_another = known.report.java.address != 0 && sp != 0 && !known.report.java.has_stack_address(sp);
-  if (known.looked_up == 0 || of_another || now - known.looked_up > kAgain) {
-    if (now - read_ > kListAgain) read_java_threads(now);
+  const std::uint64_t now = sources_.now();
+  if (is_due(known, sp, now)) {
+    if (!read_ || now - *read_ > kListAgain) read_java_threads(now);
     look_up(tid, sp, known);
     known.looked_up = now;
+    known.by_stack = sp != 0;
   }
   return known.report;
 }
 
+bool SampledThreads::is_due(const Known& known, Address sp, std::uint64_t now) const {
+  if (known.looked_up == 0 || now - known.looked_up > kAgain) return true;
+  if (sp == 0) return false;
+  // Another thread has the number; or it was looked for by its number alone, and was none of the VM's then.
+  return known.is_java() ? !known.report.java.has_stack_address(sp) : !known.by_stack;
+}
+
 void SampledThreads::read_java_threads(std::uint64_t now) {
   read_ = now;
-  const auto addresses = coreinspect::java_thread_addresses(inspection_.vm());
-  if (!addresses) return;
+  auto threads = sources_.java();
+  if (!threads) return;
   java_.clear();
-  for (const target::Address address : *addresses) {
-    JavaThread thread = coreinspect::read_java_thread(inspection_.objects(), address);
-    if (thread.stack_base != 0) java_[thread.stack_base] = std::move(thread);
+  stack_bases_.clear();
+  for (JavaThread& thread : *threads) {
+    if (thread.stack_base == 0) continue;
+    stack_bases_[thread.native_id] = thread.stack_base;
+    java_[thread.stack_base] = std::move(thread);
   }
 }
 
-void SampledThreads::look_up(pid_t tid, target::Address sp, Known& known) {
+const JavaThread* SampledThreads::with_stack(Address sp) const {
+  const auto found = java_.upper_bound(sp);
+  return found != java_.end() && found->second.has_stack_address(sp) ? &found->second : nullptr;
+}
+
+const JavaThread* SampledThreads::with_number(pid_t native_id) const {
+  const auto base = stack_bases_.find(native_id);
+  return base == stack_bases_.end() ? nullptr : &java_.at(base->second);
+}
+
+void SampledThreads::look_up(pid_t tid, Address sp, Known& known) {
   coreinspect::ThreadReport& report = known.report;
-  const auto java = java_.upper_bound(sp);
-  if (sp != 0 && java != java_.end() && java->second.has_stack_address(sp)) {
-    report.java = java->second;
-    report.native_id = report.java.native_id;
+  const JavaThread* java = sp == 0 ? nullptr : with_stack(sp);
+  std::optional<KernelThread> kernel;
+  if (!java) kernel = sources_.kernel(tid);
+  if (!java && sp == 0 && kernel) java = with_number(kernel->native_id);
+  if (java) {
+    report.java = *java;
+    report.native_id = java->native_id;
     return;
   }
-  const target::Process* process = inspection_.target().process();
-  const auto status = process->read_proc("task/" + std::to_string(tid) + "/status");
-  if (!status) {  // it has ended: what was known stays
-    if (known.looked_up == 0) report = {.name = "thread " + std::to_string(tid), .native_id = tid};
-    return;
-  }
-  const auto parsed = target::parse_status(*status);
-  report = {.name = parsed.name, .native_id = parsed.nspid.empty() ? tid : parsed.nspid.back()};
+  // Without a stack address nothing says that it is another thread than before. One that has ended keeps its name.
+  if (known.looked_up != 0 && (!kernel || (sp == 0 && known.is_java()))) return;
+  if (kernel) report = {.name = kernel->name, .native_id = kernel->native_id};
+  else report = {.name = "thread " + std::to_string(tid), .native_id = tid};
 }
 
 }  // namespace jtrace::sampling

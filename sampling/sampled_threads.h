@@ -1,32 +1,59 @@
 // SampledThreads: the thread of a sample: its JavaThread, or its name in the kernel. Looked up when a thread is first
-// seen and again every second, because threads get their names after they have started. Borrows the inspection. One
-// thread.
+// seen and again every second, because threads get their names after they have started. One thread.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "coreinspect/tools/thread_snapshot.h"
 
 namespace jtrace::sampling {
 
+// What the kernel knows of a thread.
+struct KernelThread {
+  std::string name;     // 15 characters at most
+  pid_t native_id = 0;  // in its innermost pid namespace
+};
+
 class SampledThreads {
  public:
-  explicit SampledThreads(const coreinspect::Inspection& inspection) : inspection_(inspection) {}
+  struct Sources {
+    // All threads of the VM; nothing if they cannot be read at the moment.
+    std::function<std::optional<std::vector<coreinspect::JavaThread>>()> java;
+    std::function<std::optional<KernelThread>(pid_t tid)> kernel;  // nothing if it has ended
+    std::function<std::uint64_t()> now;                            // CLOCK_MONOTONIC, ns
+  };
 
-  // Without registers and frames; valid until the next call.
+  // Borrows the inspection.
+  explicit SampledThreads(const coreinspect::Inspection& inspection);
+  explicit SampledThreads(Sources sources) : sources_(std::move(sources)) {}
+
+  // Without registers and frames; valid until the next call. `sp` 0: it is not known where its stack was, so the thread
+  // is known by its number alone.
   const coreinspect::ThreadReport& of(pid_t tid, target::Address sp);
+  // It has ended: its number may be another thread's soon.
+  void forget(pid_t tid) { known_.erase(tid); }
 
  private:
   struct Known {
     coreinspect::ThreadReport report;
-    std::uint64_t looked_up = 0;  // CLOCK_MONOTONIC, ns
+    std::uint64_t looked_up = 0;  // ns
+    bool by_stack = false;        // the last time
+    bool is_java() const { return report.java.address != 0; }
   };
+  bool is_due(const Known& known, target::Address sp, std::uint64_t now) const;
   void read_java_threads(std::uint64_t now);
   void look_up(pid_t tid, target::Address sp, Known& known);
+  const coreinspect::JavaThread* with_stack(target::Address sp) const;
+  const coreinspect::JavaThread* with_number(pid_t native_id) const;
 
-  const coreinspect::Inspection& inspection_;
+  Sources sources_;
   std::map<target::Address, coreinspect::JavaThread> java_;  // by stack base
-  std::uint64_t read_ = 0;
+  std::map<pid_t, target::Address> stack_bases_;             // by native_id
+  std::optional<std::uint64_t> read_;
   std::map<pid_t, Known> known_;
 };
 

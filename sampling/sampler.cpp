@@ -86,7 +86,9 @@ class Sampler::Impl {
   };
 
   void begin_waits(std::uint64_t begin) {
-    waits_.emplace(static_cast<std::uint64_t>(options_.least.count()));
+    waits_.emplace(static_cast<std::uint64_t>(options_.least.count()), [this](std::uint32_t tid) {
+      for (const auto& [pid, jvm] : jvms_) jvm->forget_thread(static_cast<pid_t>(tid));
+    });
     for (const auto& [pid, jvm] : jvms_) look_at_sleepers(*jvm, begin);
   }
   void look_at_sleepers(SampledJvm& jvm, std::uint64_t begin) {

@@ -48,6 +48,7 @@ void WaitTracker::advance(std::uint64_t until, const TakeWait& take) {
 void WaitTracker::apply(Event& event, const TakeWait& take) {
   if (event.kind == Event::Kind::kEnded) {
     threads_.erase(event.tid);
+    if (ended_) ended_(event.tid);
     return;
   }
   Thread& thread = threads_[event.tid];

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sampling/sample_record.h"
@@ -34,11 +35,13 @@ struct Wait {
   std::uint64_t length() const { return end - begin; }
 };
 using TakeWait = std::function<void(const Wait&)>;
+using TakeEnded = std::function<void(std::uint32_t tid)>;
 
 class WaitTracker {
  public:
-  // Waits shorter than `least` ns are only counted.
-  explicit WaitTracker(std::uint64_t least) : least_(least) {}
+  // Waits shorter than `least` ns are only counted. `ended`: called when a thread's last wait has been taken; may be
+  // empty.
+  explicit WaitTracker(std::uint64_t least, TakeEnded ended = {}) : least_(least), ended_(std::move(ended)) {}
 
   // A thread that was there when its recording began. If it is back before it left, it had waited since then; any other
   // thread has just started.
@@ -77,6 +80,7 @@ class WaitTracker {
   void give(const Thread& thread, Wait wait, const TakeWait& take);
 
   const std::uint64_t least_;
+  const TakeEnded ended_;
   std::vector<Event> events_;
   std::map<std::uint32_t, Thread> threads_;
   std::uint64_t brief_ = 0, brief_ns_ = 0, broken_ = 0;

@@ -19,8 +19,8 @@ std::string text_of(const Wait& wait) {
 }
 
 struct Recording {
-  WaitTracker tracker{kLeast};
   std::string waits;
+  WaitTracker tracker{kLeast, [this](std::uint32_t tid) { waits += std::to_string(tid) + " ended\n"; }};
   std::array<std::byte, 2> stack{std::byte{1}, std::byte{2}};
 
   void leaves(std::uint32_t tid, std::uint64_t time) {
@@ -144,8 +144,16 @@ TEST(WaitTracker, DoesNotMistakeANewThreadForOneThatEnded) {
   recording.out(7, 1100);
   recording.tracker.ended(7, 1150);
   recording.in(7, 1200);
-  EXPECT_EQ(recording.up_to(2000), "") << "the thread has just started";
+  EXPECT_EQ(recording.up_to(2000), "7 ended\n") << "the thread has just started";
   EXPECT_EQ(recording.tracker.broken(), 0u);
+}
+
+TEST(WaitTracker, TellsOfAThreadsEndAfterItsLastWait) {
+  Recording recording;
+  recording.tracker.ended(7, 1180);  // of a ring that is read first
+  recording.out(7, 1100);
+  recording.in(7, 1150);
+  EXPECT_EQ(recording.up_to(2000), "7 1100-1150\n7 ended\n");
 }
 
 }  // namespace

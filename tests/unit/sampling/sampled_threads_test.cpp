@@ -1,0 +1,95 @@
+// Whose a sample is, with and without the address of a stack.
+#include "sampling/sampled_threads.h"
+
+#include <gtest/gtest.h>
+
+#include "coreinspect/tools/profile.h"
+
+namespace jtrace::sampling {
+namespace {
+
+using coreinspect::JavaThread;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// The threads of a JVM, as the VM and the kernel have them.
+struct Jvm {
+  std::map<pid_t, KernelThread> kernel;
+  std::vector<JavaThread> java;
+  std::uint64_t now = kSecond;
+  SampledThreads threads{SampledThreads::Sources{.java = [this] { return std::optional(java); },
+                                                 .kernel = [this](pid_t tid) -> std::optional<KernelThread> {
+                                                   const auto found = kernel.find(tid);
+                                                   return found == kernel.end() ? std::nullopt
+                                                                                : std::optional(found->second);
+                                                 },
+                                                 .now = [this] { return now; }}};
+
+  // Its stack is below `base`; in its own namespace its number is 900 less.
+  void start(pid_t tid, const std::string& name, target::Address base) {
+    kernel[tid] = {.name = name.substr(0, 15), .native_id = tid - 900};
+    if (base == 0) return;
+    JavaThread thread;
+    thread.address = base + 0x10'0000;
+    thread.name = name;
+    thread.native_id = tid - 900;
+    thread.stack_base = base;
+    thread.stack_size = 0x1000;
+    java.push_back(thread);
+  }
+  std::string name_of(pid_t tid, target::Address sp) { return coreinspect::thread_label(threads.of(tid, sp)); }
+};
+
+constexpr const char* kLong = "http-nio-8080-exec-1";
+
+TEST(SampledThreads, AreThoseWhoseStackHasTheAddress) {
+  Jvm jvm;
+  jvm.start(1001, kLong, 0x2000);
+  jvm.start(1002, "C2 CompilerThre", 0);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), kLong);
+  EXPECT_EQ(jvm.name_of(1002, 0x9000), "C2 CompilerThre");
+}
+
+TEST(SampledThreads, WithoutAStackAreFoundByTheirNumber) {
+  Jvm jvm;
+  jvm.start(1001, kLong, 0x2000);
+  EXPECT_EQ(jvm.name_of(1001, 0), kLong);
+  EXPECT_EQ(jvm.threads.of(1001, 0).native_id, 101);
+  jvm.start(1002, "GC Thread#0", 0);
+  EXPECT_EQ(jvm.name_of(1002, 0), "GC Thread#0");
+}
+
+TEST(SampledThreads, KeepTheirNamesWhenASampleHasNoStack) {
+  Jvm jvm;
+  jvm.start(1001, kLong, 0x2000);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), kLong);
+  jvm.java.clear();  // it is ending
+  jvm.now += 2 * kSecond;
+  EXPECT_EQ(jvm.name_of(1001, 0), kLong);
+  EXPECT_NE(jvm.threads.of(1001, 0x1ff0).java.address, 0u);
+}
+
+TEST(SampledThreads, AreLookedForAgainWhenThereIsAStack) {
+  Jvm jvm;
+  jvm.start(1001, kLong, 0);
+  EXPECT_EQ(jvm.name_of(1001, 0), "http-nio-8080-e") << "it is not in the VM's list yet";
+  jvm.start(1001, kLong, 0x2000);
+  jvm.now += kSecond / 10;
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), kLong);
+}
+
+TEST(SampledThreads, ThatHaveEndedDoNotGiveTheirNamesAway) {
+  Jvm jvm;
+  jvm.start(1001, kLong, 0x2000);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), kLong);
+  jvm.java.clear();
+  jvm.kernel.clear();
+  EXPECT_EQ(jvm.name_of(1001, 0), kLong);
+  jvm.threads.forget(1001);
+  jvm.start(1001, "next", 0x8000);
+  jvm.now += kSecond / 10;
+  EXPECT_EQ(jvm.name_of(1001, 0), "next");
+}
+
+}  // namespace
+}  // namespace jtrace::sampling
