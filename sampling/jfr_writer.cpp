@@ -32,11 +32,6 @@ std::uint32_t kind_of(const coreinspect::Frame& frame) {
   return frame.module == kKernelModule ? kKernel : kCpp;
 }
 
-template <class Pool>
-void begin_pool(JfrBytes& bytes, jfr::Type type, const Pool& pool) {
-  bytes.number(type).number(pool.entries().size());
-}
-
 }  // namespace
 
 JfrWriter::Frame JfrWriter::frame_of(const coreinspect::Frame& frame) {
@@ -82,39 +77,33 @@ void JfrWriter::add(const coreinspect::ThreadReport& thread, std::uint64_t time,
 }
 
 std::string JfrWriter::pools() const {
+  std::uint64_t count = 2;
   JfrBytes bytes;
-  const bool any = !events_.empty();  // an empty pool is refused
-  bytes.number(any ? 7 : 2);
   bytes.number(jfr::kFrameType).number(std::size(kFrameKinds));
   for (std::uint64_t i = 0; i < std::size(kFrameKinds); ++i) bytes.number(i + 1).string(kFrameKinds[i]);
   bytes.number(jfr::kThreadState).number(1).number(kRunnable).string(kState);
-  if (!any) return bytes.text();
-  begin_pool(bytes, jfr::kSymbol, symbols_);
-  for (const auto& [text, number] : symbols_.entries()) bytes.number(number).string(text);
-  begin_pool(bytes, jfr::kClass, classes_);
-  for (const auto& [symbol, number] : classes_.entries()) bytes.number(number).number(symbol).number(0);
-  begin_pool(bytes, jfr::kMethod, methods_);
-  for (const auto& [method, number] : methods_.entries())
-    bytes.number(number)
-        .number(method.holder)
-        .number(method.name)
-        .number(method.signature)
-        .number(method.modifiers)
-        .flag(false);
-  begin_pool(bytes, jfr::kThread, threads_);
-  for (const auto& [thread, number] : threads_.entries())
-    bytes.number(number)
-        .string(thread.name)
-        .number(static_cast<std::uint64_t>(thread.tid))
-        .string(thread.is_java ? thread.name : "")
-        .number(static_cast<std::uint64_t>(thread.java_id));
-  begin_pool(bytes, jfr::kStackTrace, stacks_);
-  for (const auto& [stack, number] : stacks_.entries()) {
-    bytes.number(number).flag(stack.truncated).number(stack.frames.size());
+  // An empty pool is refused.
+  const auto add = [&](jfr::Type type, const auto& pool, const auto& put) {
+    if (pool.entries().empty()) return;
+    ++count;
+    bytes.number(type).number(pool.entries().size());
+    for (const auto& [entry, number] : pool.entries()) put(bytes.number(number), entry);
+  };
+  add(jfr::kSymbol, symbols_, [](JfrBytes& to, const std::string& text) { to.string(text); });
+  add(jfr::kClass, classes_, [](JfrBytes& to, std::uint32_t symbol) { to.number(symbol).number(0); });
+  add(jfr::kMethod, methods_, [](JfrBytes& to, const Method& method) {
+    to.number(method.holder).number(method.name).number(method.signature).number(method.modifiers).flag(false);
+  });
+  add(jfr::kThread, threads_, [](JfrBytes& to, const Thread& thread) {
+    to.string(thread.name).number(static_cast<std::uint64_t>(thread.tid));
+    to.string(thread.is_java ? thread.name : "").number(static_cast<std::uint64_t>(thread.java_id));
+  });
+  add(jfr::kStackTrace, stacks_, [](JfrBytes& to, const Stack& stack) {
+    to.flag(stack.truncated).number(stack.frames.size());
     for (const Frame& frame : stack.frames)
-      bytes.number(frame.method).number(frame.line).number(frame.bci).number(frame.kind);
-  }
-  return bytes.text();
+      to.number(frame.method).number(frame.line).number(frame.bci).number(frame.kind);
+  });
+  return JfrBytes().number(count).raw(bytes.text()).text();
 }
 
 std::string JfrWriter::events() const {

@@ -317,6 +317,24 @@ TEST_P(SamplingOfOne, WritesARecordingThatJfrReads) {
       << done.err;
 }
 
+// Waits in it: the JDK's own events of them, and one of jtrace.
+TEST_P(SamplingOfOne, WritesARecordingOfWaitsThatJfrReads) {
+  start();
+  ASSERT_TRUE(jvm_);
+  const auto tools = any_jdk(17);
+  if (!tools || tools->root) JTRACE_SKIP("live", "no jfr of JDK 17 or later on this machine");
+  const ScratchDir folder;
+  const CommandOutput done = profile({"--off-cpu", "--duration", "500ms", "-o", folder.file("a.jfr")});
+  ASSERT_EQ(done.status & ~9, 0) << done.err;
+  const CommandOutput waits = must(run_command(
+      {tools->host_path("bin/jfr"), "print", "--events", "jdk.JavaMonitorWait,jtrace.OffCpu", folder.file("a.jfr")}));
+  EXPECT_EQ(waits.status, 0) << waits.err;
+  EXPECT_THAT(waits.out, HasSubstr("jdk.JavaMonitorWait {")) << "of the reference handler or the finalizer";
+  EXPECT_THAT(waits.out, HasSubstr("java.lang.Object.wait"));
+  EXPECT_THAT(waits.out, HasSubstr("jtrace.OffCpu {"));
+  EXPECT_THAT(waits.out, HasSubstr("kind = \"[VM]\""));
+}
+
 // The pprof of Debian's golang, which is not needed for anything else.
 TEST_P(SamplingOfOne, WritesAProfileThatPprofReads) {
   start();

@@ -76,5 +76,73 @@ TEST(JfrWriter, HasAnEventForEachSampleAndWait) {
   EXPECT_NE(file.find("app.Cart"), file.npos);
 }
 
+// Numbers and texts of one entry of a pool, after its own number.
+void skip_entry(std::uint64_t type, ByteReader& reader) {
+  const auto numbers = [&](int count) {
+    for (; count > 0; --count) (void)reader.read_uleb128();
+  };
+  const auto text = [&] {
+    EXPECT_EQ(reader.read<std::uint8_t>(), 3u);
+    (void)reader.read_bytes(reader.read_uleb128());
+  };
+  switch (type) {
+    case jfr::kFrameType:
+    case jfr::kThreadState:
+    case jfr::kSymbol: text(); break;
+    case jfr::kClass: numbers(2); break;
+    case jfr::kMethod: numbers(5); break;
+    case jfr::kThread:
+      text(), numbers(1);
+      text(), numbers(1);
+      break;
+    case jfr::kStackTrace:
+      numbers(1);
+      numbers(4 * static_cast<int>(reader.read_uleb128()));
+      break;
+    default: FAIL() << "a pool of type " << type;
+  }
+}
+
+// The number of entries of each pool of a recording.
+std::map<std::uint64_t, std::uint64_t> pools_of(const std::string& file) {
+  ByteReader header(bytes_of(file), std::endian::big);
+  (void)header.read_bytes(16);
+  ByteReader reader(bytes_of(file).subspan(header.read<std::uint64_t>()));
+  // Size, type, time, duration, the checkpoint before, whether it was flushed early.
+  for (int i = 0; i < 6; ++i) (void)reader.read_uleb128();
+  std::map<std::uint64_t, std::uint64_t> pools;
+  for (std::uint64_t pool = reader.read_uleb128(); pool > 0 && !reader.failed(); --pool) {
+    const std::uint64_t type = reader.read_uleb128(), entries = pools[type] = reader.read_uleb128();
+    for (std::uint64_t i = 0; i < entries && !reader.failed(); ++i) {
+      (void)reader.read_uleb128();
+      skip_entry(type, reader);
+    }
+  }
+  EXPECT_FALSE(reader.failed());
+  return pools;
+}
+
+// jfr refuses a pool without entries.
+TEST(JfrWriter, HasNoEmptyPools) {
+  coreinspect::ThreadReport thread;
+  thread.name = "main";
+  JfrWriter writer;
+  EXPECT_EQ(pools_of(writer.bytes({})),
+            (std::map<std::uint64_t, std::uint64_t>{{jfr::kFrameType, 7}, {jfr::kThreadState, 1}}));
+  writer.add(thread, 1000, 10, WaitKind::kOther, "");
+  EXPECT_EQ(pools_of(writer.bytes({})),
+            (std::map<std::uint64_t, std::uint64_t>{
+                {jfr::kFrameType, 7}, {jfr::kThreadState, 1}, {jfr::kThread, 1}, {jfr::kStackTrace, 1}}));
+  thread.walk.frames.push_back({.kind = coreinspect::FrameKind::kNative, .name = "read"});
+  writer.add(thread, 1000, 10, WaitKind::kOther, "");
+  EXPECT_EQ(pools_of(writer.bytes({})), (std::map<std::uint64_t, std::uint64_t>{{jfr::kFrameType, 7},
+                                                                                {jfr::kThreadState, 1},
+                                                                                {jfr::kThread, 1},
+                                                                                {jfr::kStackTrace, 2},
+                                                                                {jfr::kMethod, 1},
+                                                                                {jfr::kClass, 1},
+                                                                                {jfr::kSymbol, 3}}));
+}
+
 }  // namespace
 }  // namespace jtrace::sampling
