@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/wait_readable.h"
+#include "sampling/ended_jvms.h"
 #include "sampling/sampled_jvm.h"
 #include "sampling/wait_tracker.h"
 
@@ -60,9 +61,10 @@ class Sampler::Impl {
     if (options_.started) options_.started();
     while (!summary_.target_ended && monotonic_ns() < end) {
       if (wait_readable(stop, std::min(end, monotonic_ns() + round_time))) break;
-      const std::set<pid_t> ended = find_ended();
-      JTRACE_RETURN_IF_ERROR(round(take, monotonic_ns() - kWritten));
-      forget(ended);
+      find_ended();
+      const std::uint64_t until = monotonic_ns() - kWritten;
+      JTRACE_RETURN_IF_ERROR(round(take, until));
+      forget(ended_.taken(until));
       if (options_.each_round) JTRACE_RETURN_IF_ERROR(options_.each_round());
       look_for_newcomers();
     }
@@ -102,13 +104,11 @@ class Sampler::Impl {
     }
   }
 
-  std::set<pid_t> find_ended() const {
-    std::set<pid_t> ended;
+  void find_ended() {
     for (const auto& [pid, jvm] : jvms_)
-      if (jvm->process().has_exited()) ended.insert(pid);
-    return ended;
+      if (jvm->process().has_exited()) ended_.add(pid, monotonic_ns());
   }
-  void forget(const std::set<pid_t>& ended) {
+  void forget(const std::vector<pid_t>& ended) {
     for (const pid_t pid : ended) {
       summary_.unnamed += jvms_[pid]->unnamed();
       events_->remove(pid);
@@ -208,6 +208,7 @@ class Sampler::Impl {
   const SamplerOptions options_;
   std::unique_ptr<PerfEvents> events_;
   std::map<pid_t, std::unique_ptr<SampledJvm>> jvms_;
+  EndedJvms ended_;
   std::set<pid_t> fresh_;  // whose memory was looked at in this round
   std::optional<KernelNames> kernel_;
   std::optional<WaitTracker> waits_;
