@@ -57,13 +57,19 @@ void WaitTracker::apply(Event& event, const TakeWait& take) {
   switch (event.kind) {
     case Event::Kind::kLeaves: thread.sample = std::move(event.sample); break;
     case Event::Kind::kOut:
-      if (thread.waits) ++broken_;
+      if (thread.waits) lost_its_end(thread);
       thread.waits = thread.ran = true;
       thread.preempted = event.preempted;
       thread.since = event.time;
       break;
     default: back(event, thread, take); break;
   }
+}
+
+// It is off again, but was not told to be back. The sample that it has may be that of the wait before.
+void WaitTracker::lost_its_end(Thread& thread) {
+  ++broken_;
+  if (thread.sample && thread.sample->sample.time <= thread.since) thread.sample.reset();
 }
 
 void WaitTracker::back(Event& event, Thread& thread, const TakeWait& take) {

@@ -76,6 +76,7 @@ class WaitTracker {
     std::unique_ptr<KeptSample> sample;
   };
   void apply(Event& event, const TakeWait& take);
+  void lost_its_end(Thread& thread);
   void back(Event& event, Thread& thread, const TakeWait& take);
   void give(const Thread& thread, Wait wait, const TakeWait& take);
 

@@ -128,6 +128,22 @@ TEST(WaitTracker, HasNoStackWhereTheSampleWasLost) {
   EXPECT_EQ(recording.up_to(2000), "7 1101-1151 stack\n7 1200-1250\n") << "not that of the wait before";
 }
 
+TEST(WaitTracker, DoesNotKeepTheStackOfAWaitWhoseEndWasLost) {
+  Recording recording;
+  recording.leaves(7, 1100);
+  recording.out(7, 1101);
+  recording.out(7, 1200);  // back and the sample were lost
+  recording.in(7, 1250);
+  EXPECT_EQ(recording.up_to(1250), "7 1200-1250\n");
+  EXPECT_EQ(recording.tracker.broken(), 1u);
+  recording.leaves(7, 1300);
+  recording.out(7, 1301);
+  recording.leaves(7, 1400);  // only back was lost
+  recording.out(7, 1401);
+  recording.in(7, 1450);
+  EXPECT_EQ(recording.up_to(2000), "7 1401-1450 stack\n");
+}
+
 TEST(WaitTracker, CountsSwitchesThatWereLost) {
   Recording recording;
   recording.out(7, 1100);
