@@ -94,6 +94,20 @@ Result<> PerfEvents::add(const target::Process& process) {
   return arrangement_ == Arrangement::kThreads ? open_threads(process) : Result<>();
 }
 
+// The events that have the rings stay: at most one for each processor.
+void PerfEvents::remove(pid_t pid) {
+  processes_.erase(pid);
+  for (Opened& event : events_) {
+    if (event.origin.process != pid) continue;
+    opened_.erase(event.origin.thread);
+    if (event.has_ring) continue;
+    lost_of_closed_ += lost_of(event);
+    origin_of_.erase(event.id);
+    event.fd.reset();
+  }
+  std::erase_if(events_, [](const Opened& event) { return !event.fd; });
+}
+
 Result<UniqueFd> PerfEvents::open_event(Event kind, pid_t thread, int processor) {
   perf_event_attr event{};
   event.type = PERF_TYPE_SOFTWARE;
@@ -148,7 +162,7 @@ Result<> PerfEvents::open_threads(const target::Process& process) {
     if (tids.empty()) break;
     sort_by_cpu_time(process, tids);
     for (std::size_t i = 0; i < tids.size(); ++i) {
-      const auto done = open_thread(tids[i]);
+      const auto done = open_thread(process.pid(), tids[i]);
       if (!done && done.error().errnum == EMFILE && !events_.empty()) {
         notes_.push_back(std::to_string(tids.size() - i) +
                          " threads, those that used the processor least, are not sampled: there are not descriptors "
@@ -162,12 +176,13 @@ Result<> PerfEvents::open_threads(const target::Process& process) {
   return {};
 }
 
-Result<> PerfEvents::open_thread(pid_t thread) {
+Result<> PerfEvents::open_thread(pid_t process, pid_t thread) {
   for (const Event event : {Event::kTick, Event::kSwitch}) {
     if (event == Event::kTick ? !options_.ticks : !options_.switches) continue;
     for (int processor = 0; processor < processors(); ++processor) {
       JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_event(event, thread, processor));
-      if (fd) JTRACE_RETURN_IF_ERROR(add_event(std::move(fd), {.thread = thread, .event = event}, processor));
+      const Origin origin{.process = process, .thread = thread, .event = event};
+      if (fd) JTRACE_RETURN_IF_ERROR(add_event(std::move(fd), origin, processor));
     }
   }
   return {};
@@ -187,7 +202,7 @@ Result<> PerfEvents::add_event(UniqueFd fd, Origin origin, int processor) {
   if (started_ && ::ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
     return fail(system_error(errno, "cannot switch a perf event on"));
   origin_of_[id] = origin;
-  events_.push_back(std::move(fd));
+  events_.push_back({.fd = std::move(fd), .id = id, .origin = origin, .has_ring = first == first_of_.end()});
   return {};
 }
 
@@ -209,14 +224,14 @@ Result<> PerfEvents::map_ring(int fd) {
 }
 
 Result<> PerfEvents::start() {
-  for (const UniqueFd& event : events_)
-    if (::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
+  for (const Opened& event : events_)
+    if (::ioctl(event.fd.get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
       return fail(system_error(errno, "cannot switch a perf event on"));
   started_ = true;
   return {};
 }
 void PerfEvents::stop() {
-  for (const UniqueFd& event : events_) ::ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
+  for (const Opened& event : events_) ::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void PerfEvents::drain(const TakeRecords& take) {
@@ -273,13 +288,15 @@ void PerfEvents::take_record(const perf_event_header& header, std::span<const st
   }
 }
 
+std::uint64_t PerfEvents::lost_of(const Opened& event) const {
+  std::uint64_t values[2] = {};  // value, lost
+  return tells_lost_ && ::read(event.fd.get(), values, sizeof values) == sizeof values ? values[1] : 0;
+}
+
 // No record follows the last losses to report them: the events' own counters have them.
 std::uint64_t PerfEvents::lost() const {
-  std::uint64_t told = 0;
-  for (const UniqueFd& event : events_) {
-    std::uint64_t values[2] = {};  // value, lost
-    if (tells_lost_ && ::read(event.get(), values, sizeof values) == sizeof values) told += values[1];
-  }
+  std::uint64_t told = lost_of_closed_;
+  for (const Opened& event : events_) told += lost_of(event);
   return std::max(told, lost_);
 }
 std::uint64_t PerfEvents::throttled() const { return throttled_; }

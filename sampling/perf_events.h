@@ -59,8 +59,9 @@ class PerfEvents {
 
   // Another process, also after start().
   Result<> add(const target::Process& process);
-  // It has ended: its number may be another process's soon.
-  void remove(pid_t pid) { processes_.erase(pid); }
+  // It has ended: its number may be another process's soon. Closes its events. What of it is still in the rings is
+  // dropped.
+  void remove(pid_t pid);
 
   Result<> start();
   // Samples taken so far stay in the rings.
@@ -81,15 +82,21 @@ class PerfEvents {
  private:
   enum class Event { kTick, kSwitch };
   struct Origin {
-    pid_t thread = 0;  // that it was opened for; 0: a processor
+    pid_t process = 0, thread = 0;  // that it was opened for; 0: a processor
     Event event = Event::kTick;
+  };
+  struct Opened {
+    UniqueFd fd;
+    std::uint64_t id = 0;
+    Origin origin;
+    bool has_ring = false;  // that of its processor: later events are redirected to its descriptor
   };
 
   explicit PerfEvents(const EventOptions& options) : options_(options) {}
   Result<> try_open(Arrangement arrangement, bool with_kernel, const std::vector<const target::Process*>& processes);
   Result<> open_processors();
   Result<> open_threads(const target::Process& process);
-  Result<> open_thread(pid_t thread);
+  Result<> open_thread(pid_t process, pid_t thread);
   // Its descriptor; -1 if the processor is offline.
   Result<UniqueFd> open_event(Event event, pid_t thread, int processor);
   Result<> add_event(UniqueFd fd, Origin origin, int processor);
@@ -97,6 +104,7 @@ class PerfEvents {
   bool is_wanted(std::uint64_t event, std::uint32_t pid, std::uint32_t tid) const;
   void take_record(const perf_event_header& header, std::span<const std::byte> body, const TakeRecords& take);
   void take_sample(std::span<const std::byte> body, const TakeRecords& take);
+  std::uint64_t lost_of(const Opened& event) const;
 
   std::map<pid_t, const target::Process*> processes_;
   EventOptions options_;
@@ -105,11 +113,11 @@ class PerfEvents {
   std::size_t ring_size_ = 0;
   std::vector<target::PerfRing> rings_;
   std::map<int, int> first_of_;  // processor -> descriptor whose ring it has
-  std::vector<UniqueFd> events_;
+  std::vector<Opened> events_;
   std::map<std::uint64_t, Origin> origin_of_;  // by the event's id
   std::set<pid_t> opened_;                     // threads that have events of their own
   std::vector<std::string> notes_;
-  std::uint64_t lost_ = 0, throttled_ = 0;
+  std::uint64_t lost_ = 0, lost_of_closed_ = 0, throttled_ = 0;
   SampleRecord sample_;
 };
 

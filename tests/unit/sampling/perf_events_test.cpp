@@ -1,0 +1,85 @@
+// Events of real processes that come and go. Skipped where the kernel refuses them.
+#include "sampling/perf_events.h"
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+namespace jtrace::sampling {
+namespace {
+
+// A process that sleeps for moments until it is ended.
+class Child {
+ public:
+  Child() : pid_(::fork()) {
+    if (pid_ == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (pid_ == 0) ::usleep(1000);
+    process_ = std::make_unique<target::Process>(*target::Process::open(pid_));
+  }
+  ~Child() { end(); }
+  const target::Process& process() const { return *process_; }
+  pid_t pid() const { return pid_; }
+  void end() {
+    if (ended_) return;
+    ended_ = true;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  const pid_t pid_;
+  bool ended_ = false;
+  std::unique_ptr<target::Process> process_;
+};
+
+std::size_t descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+// Waits for a record of a switch of that process.
+bool has_switches(PerfEvents& events, pid_t pid) {
+  bool found = false;
+  TakeRecords take;
+  take.switched = [&](const SwitchRecord& record) { found = found || record.pid == static_cast<std::uint32_t>(pid); };
+  for (int look = 0; look < 5000 && !found; ++look) {
+    ::usleep(1000);
+    events.drain(take);
+  }
+  return found;
+}
+
+constexpr EventOptions kSwitches{.hz = 99, .stack_bytes = 512, .ticks = false, .switches = true};
+
+TEST(PerfEvents, OfAProcessThatHasEndedAreClosed) {
+  Child first;
+  auto opened = PerfEvents::open({&first.process()}, kSwitches);
+  if (!opened) GTEST_SKIP() << opened.error().message();
+  PerfEvents& events = **opened;
+  ASSERT_TRUE(events.start());
+  const std::size_t before = descriptors();
+  for (int i = 0; i < 3; ++i) {
+    Child next;
+    const std::size_t with_child = descriptors();
+    ASSERT_TRUE(events.add(next.process()));
+    EXPECT_GT(descriptors(), with_child);
+    EXPECT_TRUE(has_switches(events, next.pid()));
+    next.end();
+    events.remove(next.pid());
+    EXPECT_EQ(descriptors(), with_child);
+  }
+  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(events.lost(), 0u);
+  // Its events have the rings: those of others still come.
+  first.end();
+  events.remove(first.pid());
+  Child last;
+  ASSERT_TRUE(events.add(last.process()));
+  EXPECT_TRUE(has_switches(events, last.pid()));
+}
+
+}  // namespace
+}  // namespace jtrace::sampling
