@@ -94,11 +94,15 @@ Result<> PerfEvents::add(const target::Process& process) {
   return arrangement_ == Arrangement::kThreads ? open_threads(process) : Result<>();
 }
 
-// The events that have the rings stay: at most one for each processor.
 void PerfEvents::remove(pid_t pid) {
   processes_.erase(pid);
+  close_events([pid](const Origin& origin) { return origin.process == pid; });
+}
+
+// Those that have the rings stay: at most one for each processor.
+void PerfEvents::close_events(const std::function<bool(const Origin&)>& which) {
   for (Opened& event : events_) {
-    if (event.origin.process != pid) continue;
+    if (!which(event.origin)) continue;
     opened_.erase(event.origin.thread);
     if (event.has_ring) continue;
     lost_of_closed_ += lost_of(event);
@@ -156,27 +160,35 @@ Result<> PerfEvents::open_processors() {
 
 // A thread that starts in the meantime inherits its parent's events, or is in the next list.
 Result<> PerfEvents::open_threads(const target::Process& process) {
+  std::set<pid_t> ended;
   for (int pass = 0; pass < kMostPasses; ++pass) {
     JTRACE_ASSIGN_OR_RETURN(auto tids, process.threads());
-    std::erase_if(tids, [&](pid_t tid) { return opened_.contains(tid); });
+    std::erase_if(tids, [&](pid_t tid) { return opened_.contains(tid) || ended.contains(tid); });
     if (tids.empty()) break;
     sort_by_cpu_time(process, tids);
     for (std::size_t i = 0; i < tids.size(); ++i) {
       const auto done = open_thread(process.pid(), tids[i]);
-      if (!done && done.error().errnum == EMFILE && !events_.empty()) {
+      if (!done && done.error().errnum == EMFILE && !opened_.empty()) {
         notes_.push_back(std::to_string(tids.size() - i) +
                          " threads, those that used the processor least, are not sampled: there are not descriptors "
                          "enough (ulimit -n)");
         return {};
       }
-      if (!done && done.error().errnum != ESRCH) return done;  // ESRCH: it has ended
-      opened_.insert(tids[i]);
+      if (!done && done.error().errnum != ESRCH) return done;
+      if (!done) ended.insert(tids[i]);
     }
   }
   return {};
 }
 
 Result<> PerfEvents::open_thread(pid_t process, pid_t thread) {
+  auto done = open_events(process, thread);
+  if (done) opened_.insert(thread);
+  else close_events([thread](const Origin& origin) { return origin.thread == thread; });
+  return done;
+}
+
+Result<> PerfEvents::open_events(pid_t process, pid_t thread) {
   for (const Event event : {Event::kTick, Event::kSwitch}) {
     if (event == Event::kTick ? !options_.ticks : !options_.switches) continue;
     for (int processor = 0; processor < processors(); ++processor) {

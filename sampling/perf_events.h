@@ -69,6 +69,8 @@ class PerfEvents {
   // Gives what came since the last call.
   void drain(const TakeRecords& take);
 
+  // Whether it has events of its own. One that started later may have inherited those of another.
+  bool has_events(pid_t thread) const { return opened_.contains(thread); }
   bool with_kernel() const { return with_kernel_; }
   // Whether there are samples at switches; without the kernel's part the kernel gives none.
   bool with_leaves() const { return options_.switches && with_kernel_; }
@@ -96,13 +98,16 @@ class PerfEvents {
   Result<> try_open(Arrangement arrangement, bool with_kernel, const std::vector<const target::Process*>& processes);
   Result<> open_processors();
   Result<> open_threads(const target::Process& process);
+  // All of its events, or none.
   Result<> open_thread(pid_t process, pid_t thread);
+  Result<> open_events(pid_t process, pid_t thread);
   // Its descriptor; -1 if the processor is offline.
   Result<UniqueFd> open_event(Event event, pid_t thread, int processor);
   Result<> add_event(UniqueFd fd, Origin origin, int processor);
   Result<> map_ring(int fd);
   bool is_wanted(std::uint64_t event, std::uint32_t pid, std::uint32_t tid) const;
   void take_record(const perf_event_header& header, std::span<const std::byte> body, const TakeRecords& take);
+  void close_events(const std::function<bool(const Origin&)>& which);
   void take_sample(std::span<const std::byte> body, const TakeRecords& take);
   std::uint64_t lost_of(const Opened& event) const;
 

@@ -96,6 +96,7 @@ class Sampler::Impl {
   void look_at_sleepers(SampledJvm& jvm, std::uint64_t begin) {
     const auto tids = jvm.process().threads();
     for (const pid_t tid : tids ? *tids : std::vector<pid_t>()) {
+      if (!events_->has_events(tid)) continue;  // nothing would tell when its wait ends
       auto report = jvm.asleep(tid);
       if (!report) continue;
       const auto number = static_cast<std::uint32_t>(tid);

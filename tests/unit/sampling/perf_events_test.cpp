@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <filesystem>
@@ -79,6 +80,33 @@ TEST(PerfEvents, OfAProcessThatHasEndedAreClosed) {
   Child last;
   ASSERT_TRUE(events.add(last.process()));
   EXPECT_TRUE(has_switches(events, last.pid()));
+}
+
+// With so few descriptors that the last event of the second process finds none. In a process of its own, because the
+// limit cannot be raised again. The number of the check that failed; 0 if none did.
+int open_with_few_descriptors(const target::Process& first, const target::Process& second) {
+  const auto processors = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const std::size_t of_a_thread = 2 * processors, before = descriptors() - 1;  // without that of the folder
+  const rlimit limit{.rlim_cur = before + 2 * of_a_thread - 1, .rlim_max = before + 2 * of_a_thread - 1};
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+  const auto events = PerfEvents::open({&first, &second}, {.hz = 99, .stack_bytes = 512, .switches = true});
+  if (!events) return 2;
+  if (!(*events)->has_events(first.pid())) return 3;
+  if ((*events)->has_events(second.pid())) return 4;
+  if (descriptors() - 1 != before + of_a_thread) return 5;
+  return (*events)->notes().empty() || (*events)->notes()[0].find("are not sampled") == std::string::npos ? 6 : 0;
+}
+
+TEST(PerfEvents, OfAThreadAreAllThereOrNone) {
+  Child first, second;
+  if (const auto allowed = PerfEvents::open({&first.process()}, kSwitches); !allowed)
+    GTEST_SKIP() << allowed.error().message();
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(open_with_few_descriptors(first.process(), second.process()));
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "the check of that number";
 }
 
 }  // namespace
