@@ -29,7 +29,6 @@ void add_kernel_frames(const SampleRecord& sample, const KernelNames* kernel, Wa
 
 // Where a thread is in a system call: "202 0x1 ... SP PC" (proc_pid_syscall); nothing if it runs.
 struct InCall {
-  std::string text;
   target::Address sp = 0, pc = 0;
 };
 std::optional<target::Address> parse_address(std::string_view text) {
@@ -40,14 +39,12 @@ std::optional<target::Address> parse_address(std::string_view text) {
   return value;
 }
 
-std::optional<InCall> system_call(const target::Process& process, pid_t tid) {
-  const auto text = process.read_proc("task/" + std::to_string(tid) + "/syscall");
-  if (!text) return std::nullopt;
-  const auto words = split(std::string_view(*text).substr(0, text->find('\n')), ' ');
+std::optional<InCall> parse_call(std::string_view text) {
+  const auto words = split(text.substr(0, text.find('\n')), ' ');
   if (words.size() < 3) return std::nullopt;
   const auto sp = parse_address(words[words.size() - 2]), pc = parse_address(words[words.size() - 1]);
   if (!sp || !pc || *sp == 0) return std::nullopt;
-  return InCall{*text, *sp, *pc};
+  return InCall{*sp, *pc};
 }
 
 // The function of the kernel in which it sleeps (proc_pid_wchan).
@@ -58,11 +55,12 @@ void add_kernel_function(const target::Process& process, pid_t tid, Walk& walk) 
                      Frame{.kind = FrameKind::kNative, .name = *name + "_[k]", .module = kKernelModule});
 }
 
-// Grows whenever the thread gives its processor up.
-std::string switches_of(const target::Process& process, pid_t tid) {
-  const auto text = process.read_proc("task/" + std::to_string(tid) + "/status");
-  const std::size_t at = text ? text->find("voluntary_ctxt_switches") : std::string::npos;
-  return at == std::string::npos ? "" : text->substr(at);
+ThreadMoment moment_of(const target::Process& process, pid_t tid) {
+  const std::string folder = "task/" + std::to_string(tid) + "/";
+  const auto status = process.read_proc(folder + "status");
+  const std::size_t at = status ? status->find("voluntary_ctxt_switches") : std::string::npos;
+  return {.call = process.read_proc(folder + "syscall").value_or(""),
+          .switches = at == std::string::npos ? "" : status->substr(at)};
 }
 
 }  // namespace
@@ -119,20 +117,17 @@ coreinspect::ThreadReport SampledJvm::without_stack(pid_t tid, std::string why) 
   return report;
 }
 
-std::optional<coreinspect::ThreadReport> SampledJvm::asleep(pid_t tid) {
-  const std::string before = switches_of(process(), tid);
-  const auto call = system_call(process(), tid);
-  if (!call) return std::nullopt;
+SampledJvm::Look SampledJvm::look_at(pid_t tid) {
+  const ThreadMoment before = moment_of(process(), tid);
+  const auto call = parse_call(before.call);
+  if (!call) return {.sleep = sleep_between(before, {}), .thread = {}};
   refresh();
   coreinspect::ThreadReport report = threads_.of(tid, call->sp);
   report.tid = tid;
   if (report.java.address != 0) report.java = read_java_thread(inspection_.objects(), report.java.address);
   report.walk = stack_in_memory(report.java, call->sp, call->pc);
   add_kernel_function(process(), tid, report.walk);
-  const auto after = system_call(process(), tid);
-  if (before.empty() || !after || after->text != call->text || switches_of(process(), tid) != before)
-    return std::nullopt;
-  return report;
+  return {.sleep = sleep_between(before, moment_of(process(), tid)), .thread = std::move(report)};
 }
 
 // Of its registers only sp and pc are known. That is enough where each frame has saved what its caller needs; otherwise

@@ -11,6 +11,7 @@
 #include "sampling/kernel_names.h"
 #include "sampling/sample_record.h"
 #include "sampling/sampled_threads.h"
+#include "sampling/sleep_look.h"
 
 namespace jtrace::sampling {
 
@@ -32,9 +33,12 @@ class SampledJvm {
   coreinspect::ThreadReport without_stack(pid_t tid, std::string why);
   // It has ended: its number may be another thread's soon.
   void forget_thread(pid_t tid) { threads_.forget(tid); }
-  // A thread that sleeps: its stack as it lies in memory, without stopping it. Nothing if it ran meanwhile, or is not
-  // readable.
-  std::optional<coreinspect::ThreadReport> asleep(pid_t tid);
+  // A thread's stack as it lies in memory, without stopping it, if it sleeps.
+  struct Look {
+    Sleep sleep = Sleep::kGone;
+    coreinspect::ThreadReport thread;  // of kWhole
+  };
+  Look look_at(pid_t tid);
 
  private:
   SampledJvm(std::shared_ptr<coreinspect::Inspection> inspection,

@@ -81,10 +81,10 @@ class Sampler::Impl {
   const PerfEvents& events() const { return *events_; }
 
  private:
-  // A thread that was there when the recording began, and its stack if it slept.
+  // A thread that slept when the recording began.
   struct Sleeper {
     std::uint64_t looked = 0;  // ns; if it was back before, the look may have seen something else
-    std::optional<ThreadReport> report;
+    ThreadReport report;
   };
 
   void begin_waits(std::uint64_t begin) {
@@ -97,11 +97,13 @@ class Sampler::Impl {
     const auto tids = jvm.process().threads();
     for (const pid_t tid : tids ? *tids : std::vector<pid_t>()) {
       if (!events_->has_events(tid)) continue;  // nothing would tell when its wait ends
-      auto report = jvm.asleep(tid);
-      if (!report) continue;
-      const auto number = static_cast<std::uint32_t>(tid);
-      sleepers_[number] = {.looked = monotonic_ns(), .report = std::move(report)};
-      waits_->existed(static_cast<std::uint32_t>(jvm.process().pid()), number, begin);
+      SampledJvm::Look look = jvm.look_at(tid);
+      if (look.sleep == Sleep::kGone) continue;
+      const std::uint64_t looked = monotonic_ns();
+      const auto pid = static_cast<std::uint32_t>(jvm.process().pid()), number = static_cast<std::uint32_t>(tid);
+      if (look.sleep == Sleep::kNone) waits_->ran(pid, number, begin, looked);
+      else waits_->existed(pid, number, begin);
+      if (look.sleep == Sleep::kWhole) sleepers_[number] = {.looked = looked, .report = std::move(look.thread)};
     }
   }
 
@@ -183,8 +185,7 @@ class Sampler::Impl {
     if (wait.at) return jvm.report_of(*wait.at, kernel());
     if (wait.from_before) {
       const auto sleeper = sleepers_.find(wait.tid);
-      if (sleeper != sleepers_.end() && sleeper->second.report && sleeper->second.looked < wait.end)
-        return *sleeper->second.report;
+      if (sleeper != sleepers_.end() && sleeper->second.looked < wait.end) return sleeper->second.report;
     }
     ++summary_.without_stack;
     return jvm.without_stack(static_cast<pid_t>(wait.tid), kNoStack);

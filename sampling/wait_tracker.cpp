@@ -36,6 +36,10 @@ void WaitTracker::existed(std::uint32_t pid, std::uint32_t tid, std::uint64_t ti
   threads_[tid] = {.pid = pid, .tid = tid, .existed = true, .since = time};
 }
 
+void WaitTracker::ran(std::uint32_t pid, std::uint32_t tid, std::uint64_t time, std::uint64_t seen) {
+  threads_[tid] = {.pid = pid, .tid = tid, .existed = true, .since = time, .seen_running = seen};
+}
+
 // Records of one ring are in order, and of one thread and time only one ring has any: a stable sort keeps their order.
 void WaitTracker::advance(std::uint64_t until, const TakeWait& take) {
   std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
@@ -75,7 +79,7 @@ void WaitTracker::lost_its_end(Thread& thread) {
 void WaitTracker::back(Event& event, Thread& thread, const TakeWait& take) {
   if (thread.waits) {
     give(thread, {.begin = thread.since, .end = event.time, .preempted = thread.preempted}, take);
-  } else if (thread.ran) {
+  } else if (thread.ran || event.time > thread.seen_running) {
     ++broken_;
   } else if (thread.existed) {
     give(thread, {.begin = thread.since, .end = std::max(thread.since, event.time), .from_before = true}, take);
@@ -100,7 +104,7 @@ void WaitTracker::give(const Thread& thread, Wait wait, const TakeWait& take) {
 void WaitTracker::finish(std::uint64_t end, const TakeWait& take) {
   advance(UINT64_MAX, take);
   for (auto& [tid, thread] : threads_) {
-    const bool all_the_time = thread.existed && !thread.ran;
+    const bool all_the_time = thread.existed && !thread.ran && thread.seen_running == UINT64_MAX;
     if ((!thread.waits && !all_the_time) || thread.since > end) continue;
     give(thread,
          {.begin = thread.since, .end = end, .preempted = thread.preempted, .from_before = all_the_time, .still = true},

@@ -43,9 +43,11 @@ class WaitTracker {
   // empty.
   explicit WaitTracker(std::uint64_t least, TakeEnded ended = {}) : least_(least), ended_(std::move(ended)) {}
 
-  // A thread that was there when its recording began. If it is back before it left, it had waited since then; any other
-  // thread has just started.
+  // A thread that was there when its recording began, at `time`. If it is back before it left, it had waited since
+  // then; any other thread has just started.
   void existed(std::uint32_t pid, std::uint32_t tid, std::uint64_t time);
+  // The same of one that was seen running at `seen`: only if it was back by then.
+  void ran(std::uint32_t pid, std::uint32_t tid, std::uint64_t time, std::uint64_t seen);
 
   void add(const SampleRecord& leaves);
   void add(const SwitchRecord& record);
@@ -73,6 +75,7 @@ class WaitTracker {
     std::uint32_t pid = 0, tid = 0;
     bool existed = false, waits = false, ran = false, preempted = false;
     std::uint64_t since = 0;
+    std::uint64_t seen_running = UINT64_MAX;  // before its first record
     std::unique_ptr<KeptSample> sample;
   };
   void apply(Event& event, const TakeWait& take);

@@ -110,6 +110,18 @@ TEST(WaitTracker, CutsAWaitThatBeganBeforeAndOneThatHasNotEnded) {
   EXPECT_EQ(recording.at_end(2000), "8 1200-2000 stack still\n9 1000-2000 before still\n");
 }
 
+TEST(WaitTracker, HasTheWaitOfAThreadThatWasSeenRunningOnlyLater) {
+  Recording recording;
+  for (const std::uint32_t tid : {7u, 8u, 9u, 10u}) recording.tracker.ran(1, tid, kBegin, 1150);
+  recording.in(7, 1100);   // it was looked at after that
+  recording.out(8, 1160);  // it ran from the beginning on
+  recording.in(8, 1180);
+  recording.in(9, 1170);  // that it left was lost
+  EXPECT_EQ(recording.up_to(2000), "7 1000-1100 before\n8 1160-1180\n");
+  EXPECT_EQ(recording.tracker.broken(), 1u);
+  EXPECT_EQ(recording.at_end(2000), "") << "10 ran all the time";
+}
+
 TEST(WaitTracker, TellsWhoWasPreempted) {
   Recording recording;
   recording.leaves(7, 1100);
