@@ -43,6 +43,11 @@ bool is_of_the_jdk(const std::string& name) {
 
 constexpr const char* kOfTheVm = "[VM]";  // to_string(WaitKind::kVm)
 
+bool has_java(const ProfileCounts& counts, const ProfileCounts::Stack& stack) {
+  return std::any_of(stack.begin(), stack.end(),
+                     [&](std::uint32_t name) { return counts.kinds()[name] == ProfileCounts::Kind::kJava; });
+}
+
 }  // namespace
 
 std::string place_of_wait(const ProfileCounts& counts, const ProfileCounts::Stack& stack) {
@@ -64,7 +69,8 @@ std::string waits_table(const ProfileCounts& counts, std::size_t limit) {
     const std::string first = stack.size() > thread + 1 ? counts.names()[stack[thread + 1]] : "";
     const bool waits = first.starts_with('[') && counts.kinds()[stack[thread + 1]] == ProfileCounts::Kind::kThread;
     // Threads of the VM that wait for work: in one row, or they are all that the table has.
-    const std::string place = first == kOfTheVm ? "threads of the VM" : place_of_wait(counts, stack);
+    const std::string place =
+        first == kOfTheVm && !has_java(counts, stack) ? "threads of the VM" : place_of_wait(counts, stack);
     places[(waits ? first + " " : std::string("[runs] ")) + place].add(count);
     threads[(counts.shape().processes ? counts.names()[stack[0]] + " / " : "") + counts.names()[stack[thread]]].add(
         count);

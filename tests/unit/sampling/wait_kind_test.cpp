@@ -1,6 +1,7 @@
 // What a thread waits for, told from its stack.
 #include "sampling/wait_kind.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <list>
@@ -13,6 +14,7 @@ namespace {
 
 using coreinspect::Frame;
 using coreinspect::FrameKind;
+using ::testing::HasSubstr;
 
 // Innermost first: "k:name" in the kernel, "v:name" in libjvm.so, "s:name" a stub, "n:name" other native code,
 // "Class.method".
@@ -115,6 +117,27 @@ TEST(WaitKind, StandsBetweenTheThreadAndItsFrames) {
             "        6.000       5.000        2  [park] app.Cart.add\n"
             "\n     time, ms longest, ms    times  thread\n"
             "        6.000       5.000        2  Main (7) / main\n");
+}
+
+ProfileCounts counted(const std::string& thread, const std::vector<std::string>& frames, WaitKind wait,
+                      const std::string& cut = "") {
+  const Stack stack(frames);
+  coreinspect::ThreadReport report;
+  report.name = thread;
+  report.walk = stack.walk();
+  report.walk.stopped = cut;
+  ProfileCounts counts({.waits = true});
+  counts.add(report, 5'000'000, wait);
+  return counts;
+}
+
+TEST(WaitsTable, HasARowForTheThreadsOfTheVm) {
+  const auto row = [](const std::vector<std::string>& frames) {
+    return waits_table(counted("t", futex(frames), WaitKind::kVm), 5);
+  };
+  EXPECT_THAT(row({"v:Monitor::wait", "v:VMThread::loop"}), HasSubstr("1  [VM] threads of the VM\n"));
+  EXPECT_THAT(row({"v:Mutex::lock", "v:JVM_DefineClass", "app.Cart.load"}), HasSubstr("1  [VM] app.Cart.load\n"))
+      << "a Java thread that waits for a lock of the VM";
 }
 
 }  // namespace
