@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "coreinspect/tools/profile.h"
 #include "sampling/profile_writers.h"
 
 namespace jtrace::sampling {
@@ -67,7 +68,8 @@ std::string waits_table(const ProfileCounts& counts, std::size_t limit) {
   const std::size_t thread = counts.thread_at();
   for (const auto& [stack, count] : counts.stacks()) {
     const std::string first = stack.size() > thread + 1 ? counts.names()[stack[thread + 1]] : "";
-    const bool waits = first.starts_with('[') && counts.kinds()[stack[thread + 1]] == ProfileCounts::Kind::kThread;
+    const bool waits = first.starts_with('[') && first != coreinspect::kCutStack &&
+                       counts.kinds()[stack[thread + 1]] == ProfileCounts::Kind::kThread;
     // Threads of the VM that wait for work: in one row, or they are all that the table has.
     const std::string place =
         first == kOfTheVm && !has_java(counts, stack) ? "threads of the VM" : place_of_wait(counts, stack);

@@ -140,5 +140,12 @@ TEST(WaitsTable, HasARowForTheThreadsOfTheVm) {
       << "a Java thread that waits for a lock of the VM";
 }
 
+TEST(WaitsTable, ShowsCutSamplesOfCpuTimeAsRunning) {
+  EXPECT_THAT(waits_table(counted("t", {"app.Cart.add"}, WaitKind::kNone, "the caller is not known"), 5),
+              HasSubstr("1  [runs] app.Cart.add\n"));
+  EXPECT_THAT(waits_table(counted("t", {"app.Cart.add"}, WaitKind::kPark, "the caller is not known"), 5),
+              HasSubstr("1  [park] app.Cart.add\n"));
+}
+
 }  // namespace
 }  // namespace jtrace::sampling
