@@ -107,8 +107,8 @@ void report_waits(const sampling::SamplerSummary& summary, const sampling::Sampl
   if (summary.brief > 0)
     log_info(std::to_string(summary.brief) + " waits were shorter than " + number(millis(options.least)) +
              " ms (--min): " + text_of("%.1f ms in all, not shown", millis(summary.brief_time)));
-  if (summary.without_stack > 0)
-    log_info(std::to_string(summary.without_stack) +
+  if (summary.stacks.missing() > 0)
+    log_info(std::to_string(summary.stacks.missing()) +
              " waits have no stack: they began before the recording, or the copy was lost or not allowed");
   if (summary.broken > 0)
     log_info(std::to_string(summary.broken) + " switches of threads were lost: the waits that they began are missing");
@@ -117,17 +117,18 @@ void report_waits(const sampling::SamplerSummary& summary, const sampling::Sampl
 void report_summary(const sampling::SamplerSummary& summary, const sampling::SamplerOptions& options,
                     const sampling::PerfEvents& events) {
   const bool waits = options.events.switches;
-  std::string line = std::to_string(summary.samples) + (waits ? " waits and samples in " : " samples in ") +
+  const std::uint64_t samples = summary.stacks.all();
+  std::string line = std::to_string(samples) + (waits ? " waits and samples in " : " samples in ") +
                      text_of("%.1f s, ", millis(summary.elapsed) / 1e3) + std::to_string(summary.lost) +
                      " lost; the target was not stopped";
   if (summary.jvms != 1) line += "; " + std::to_string(summary.jvms) + " JVMs";
-  if (summary.samples > 0)
-    line += text_of("; %.0f us to decode each", millis(summary.decoding) * 1e3 / static_cast<double>(summary.samples));
+  if (samples > 0)
+    line += text_of("; %.0f us to decode each", millis(summary.decoding) * 1e3 / static_cast<double>(samples));
   else if (!waits) line += "; it used no CPU time: jtrace stack shows where its threads are";
   if (summary.target_ended) line += "; the target ended";
   log_info(line);
-  for (const auto& [cause, count] : summary.cut)
-    log_info(std::to_string(count) + " stacks are incomplete (" + share(count, summary.samples) + "): " + cause);
+  for (const auto& [cause, count] : summary.stacks.cut())
+    log_info(std::to_string(count) + " stacks are incomplete (" + share(count, samples) + "): " + cause);
   if (summary.unnamed > 0)
     log_info(std::to_string(summary.unnamed) +
              " samples are of virtual threads that could not be told: they had moved on");

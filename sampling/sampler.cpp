@@ -24,19 +24,7 @@ std::uint64_t round_of(const EventOptions& options, std::size_t ring_bytes) {
   return std::min(options.switches ? kSwitchRound : kLongestRound, static_cast<std::uint64_t>(filled / 4 * 1e9));
 }
 
-using coreinspect::FrameKind;
 using coreinspect::ThreadReport;
-using coreinspect::Walk;
-
-// Why a stack is incomplete. A small number of texts, because they are counted.
-std::string cause_of(const Walk& walk, const SampleRecord& sample) {
-  if (!sample.has_registers) return "the thread was ending";
-  if (walk.beyond)
-    return sample.stack_is_full ? "deeper than the copy (--stack-size)" : "a page of the stack was not in memory";
-  if (walk.stopped.find("virtual thread") != std::string::npos) return "a virtual thread's frames in the heap";
-  if (walk.stopped.find("freed code") != std::string::npos) return "code that was freed in the meantime";
-  return !walk.frames.empty() && walk.frames.back().kind == FrameKind::kNative ? "in native code" : "in generated code";
-}
 
 constexpr const char* kNoStack = "the stack at the beginning of the wait is not known";
 
@@ -167,7 +155,7 @@ class Sampler::Impl {
     SampledJvm* jvm = jvm_of(sample.pid);
     if (!jvm) return {};
     const ThreadReport report = jvm->report_of(sample, kernel());
-    count(report.walk, sample);
+    summary_.stacks.add(report.walk, &sample);
     return take({.thread = report, .process = jvm->process(), .time = sample.time, .weight = sample.period});
   }
 
@@ -175,19 +163,24 @@ class Sampler::Impl {
     SampledJvm* jvm = jvm_of(wait.pid);
     if (!jvm) return {};
     const ThreadReport report = report_of(wait, *jvm);
-    if (wait.at) count(report.walk, *wait.at);
-    else ++summary_.samples;
     const WaitKind kind = wait.preempted ? WaitKind::kRunQueue : wait_kind_of(report.walk);
     return take(
         {.thread = report, .process = jvm->process(), .time = wait.begin, .weight = wait.length(), .wait = kind});
   }
   ThreadReport report_of(const Wait& wait, SampledJvm& jvm) {
-    if (wait.at) return jvm.report_of(*wait.at, kernel());
+    if (wait.at) {
+      ThreadReport report = jvm.report_of(*wait.at, kernel());
+      summary_.stacks.add(report.walk, wait.at);
+      return report;
+    }
     if (wait.from_before) {
       const auto sleeper = sleepers_.find(wait.tid);
-      if (sleeper != sleepers_.end() && sleeper->second.looked < wait.end) return sleeper->second.report;
+      if (sleeper != sleepers_.end() && sleeper->second.looked < wait.end) {
+        summary_.stacks.add(sleeper->second.report.walk, nullptr);
+        return sleeper->second.report;
+      }
     }
-    ++summary_.without_stack;
+    summary_.stacks.add_missing();
     return jvm.without_stack(static_cast<pid_t>(wait.tid), kNoStack);
   }
   Result<> end_waits(std::uint64_t end, const TakeStack& take) {
@@ -201,10 +194,6 @@ class Sampler::Impl {
     return result;
   }
 
-  void count(const Walk& walk, const SampleRecord& sample) {
-    ++summary_.samples;
-    if (walk.incomplete()) ++summary_.cut[cause_of(walk, sample)];
-  }
   const KernelNames* kernel() const { return kernel_ ? &*kernel_ : nullptr; }
 
   const SamplerOptions options_;

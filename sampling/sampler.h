@@ -8,13 +8,13 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "coreinspect/tools/thread_snapshot.h"
 #include "sampling/perf_events.h"
+#include "sampling/stack_tally.h"
 #include "sampling/wait_kind.h"
 
 namespace jtrace::sampling {
@@ -40,11 +40,10 @@ struct TakenSample {
 using TakeStack = std::function<Result<>(const TakenSample&)>;
 
 struct SamplerSummary {
-  std::uint64_t samples = 0, lost = 0, throttled = 0;
-  std::map<std::string, std::uint64_t> cut;  // stacks that are not whole, by cause
+  StackTally stacks;
+  std::uint64_t lost = 0, throttled = 0;
   std::chrono::nanoseconds elapsed{}, decoding{};
-  // Of waits: those shorter than `least`; those of which a record was lost; those without a stack.
-  std::uint64_t brief = 0, broken = 0, without_stack = 0;
+  std::uint64_t brief = 0, broken = 0;  // of waits: those shorter than `least`; those of which a record was lost
   std::chrono::nanoseconds brief_time{};
   std::uint64_t unnamed = 0;  // of virtual threads that could not be told apart
   std::size_t jvms = 0;       // that were sampled
