@@ -88,15 +88,16 @@ coreinspect::ThreadReport SampledJvm::report_of(const SampleRecord& sample, cons
   report.walk.stopped = std::move(user.stopped);
   report.walk.beyond = user.beyond;
   report.walk.native_bottom = user.native_bottom;
-  name_virtual_thread(sample, report);
+  name_virtual_thread(sp, sample.stack, report);
   return report;
 }
 
-void SampledJvm::name_virtual_thread(const SampleRecord& sample, coreinspect::ThreadReport& report) {
+void SampledJvm::name_virtual_thread(target::Address sp, std::span<const std::byte> stack,
+                                     coreinspect::ThreadReport& report) {
   Walk& walk = report.walk;
   const auto own = report.java.address == 0 ? std::nullopt : virtual_frames(walk);
   if (!own) return;
-  const auto thread = mounted_thread(inspection_.objects(), walk, sample.registers.sp(), sample.stack);
+  const auto thread = mounted_thread(inspection_.objects(), walk, sp, stack);
   walk.frames.resize(*own);
   report.java.id = thread ? thread->id : 0;
   if (!thread) ++unnamed_;
@@ -125,21 +126,28 @@ SampledJvm::Look SampledJvm::look_at(pid_t tid) {
   coreinspect::ThreadReport report = threads_.of(tid, call->sp);
   report.tid = tid;
   if (report.java.address != 0) report.java = read_java_thread(inspection_.objects(), report.java.address);
-  report.walk = stack_in_memory(report.java, call->sp, call->pc);
+  const std::vector<std::byte> stack = read_stack(report.java, call->sp);
+  report.walk = walk_sleeper(report.java, call->sp, call->pc, stack);
+  name_virtual_thread(call->sp, stack, report);
   add_kernel_function(process(), tid, report.walk);
   return {.sleep = sleep_between(before, moment_of(process(), tid)), .thread = std::move(report)};
 }
 
-// Of its registers only sp and pc are known. That is enough where each frame has saved what its caller needs; otherwise
-// the VM's own mark leads to the Java frames.
-Walk SampledJvm::stack_in_memory(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc) {
+std::vector<std::byte> SampledJvm::read_stack(const coreinspect::JavaThread& thread, target::Address sp) {
   std::vector<std::byte> bytes(kMostOfAStack);
   if (thread.has_stack_address(sp)) bytes.resize(std::min<std::size_t>(bytes.size(), thread.stack_base - sp));
   bytes.resize(inspection_.vm().memory().read_some(sp, bytes).value_or(0));
+  return bytes;
+}
+
+// Of its registers only sp and pc are known. That is enough where each frame has saved what its caller needs; otherwise
+// the VM's own mark leads to the Java frames.
+Walk SampledJvm::walk_sleeper(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc,
+                              std::span<const std::byte> stack) {
   target::Registers registers;
   registers.words[target::x86_64::kRsp] = sp;
   registers.words[target::x86_64::kRip] = pc;
-  Walk whole = walker_->walk_next(registers, sp, bytes);
+  Walk whole = walker_->walk_next(registers, sp, stack);
   if (!whole.incomplete() || thread.address == 0) return whole;
   Walk java = java_.walk(thread, nullptr);
   return java.frames.empty() ? whole : java;

@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "coreinspect/tools/copied_stack.h"
 #include "sampling/kernel_names.h"
@@ -48,8 +50,11 @@ class SampledJvm {
         walker_(std::move(walker)),
         threads_(inspection_),
         java_(inspection_.methods(), inspection_.objects(), code) {}
-  void name_virtual_thread(const SampleRecord& sample, coreinspect::ThreadReport& report);
-  coreinspect::Walk stack_in_memory(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc);
+  // `sp`, `stack`: the copy of which its walk is.
+  void name_virtual_thread(target::Address sp, std::span<const std::byte> stack, coreinspect::ThreadReport& report);
+  std::vector<std::byte> read_stack(const coreinspect::JavaThread& thread, target::Address sp);
+  coreinspect::Walk walk_sleeper(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc,
+                                 std::span<const std::byte> stack);
 
   const std::shared_ptr<coreinspect::Inspection> owner_;
   coreinspect::Inspection& inspection_;

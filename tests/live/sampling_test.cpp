@@ -296,6 +296,19 @@ TEST_P(Sampling, OfVirtualThreadsHasTheirNames) {
   EXPECT_GE(named + all / 50 + 1, all) << done.err;
 }
 
+// One that sleeps all the time in a frame that keeps it on its carrier.
+TEST_P(Sampling, OfAPinnedVirtualThreadThatWaitsHasItsName) {
+  if (GetParam().version < 21) return;
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+  jvm_ = must(JvmProcess::start(GetParam(), "PlainFacts", {.flags = {"-Xmx128m"}}));
+  must(jvm_->ask("pinned"));
+  const CommandOutput done = profile({"--off-cpu", "--duration", "200ms", "--format", "collapsed"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("\npinned;[park];"));
+  EXPECT_THAT(done.out, ::testing::ContainsRegex("\npinned;[^\n]*PlainFacts"));
+  EXPECT_THAT(done.out, Not(::testing::ContainsRegex("ForkJoinPool[^\n]*PlainFacts")));
+}
+
 // What the tool of a JDK reads of it.
 TEST_P(SamplingOfOne, WritesARecordingThatJfrReads) {
   start();
