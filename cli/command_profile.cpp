@@ -217,6 +217,9 @@ Result<ExitStatus> sample(ProfileTargets& targets, const ProfileArguments& argum
   if (arguments.ptrace) return run_stopping(targets, arguments, format, stop);
   auto options = sampler_options(arguments);
   if (arguments.duration.empty()) options.started = [] { log_info("recording until Ctrl-C"); };
+  options.left_out = [&targets](pid_t pid, const Error& error) {
+    log_info(targets.label_of(pid) + " is not sampled: " + error.message());
+  };
   if (targets.all()) options.newcomers = [&targets] { return targets.newcomers(); };
   std::unique_ptr<ProfileFiles> files;
   const sampling::Sampler* running = nullptr;

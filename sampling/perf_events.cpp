@@ -74,7 +74,7 @@ Result<> PerfEvents::try_open(Arrangement arrangement, bool with_kernel,
   arrangement_ = arrangement;
   with_kernel_ = with_kernel;
   if (arrangement == Arrangement::kProcessors) JTRACE_RETURN_IF_ERROR(open_processors());
-  for (const target::Process* process : processes) JTRACE_RETURN_IF_ERROR(add(*process));
+  JTRACE_RETURN_IF_ERROR(add_all(processes));
   if (rings_.empty()) return fail(ErrorCategory::kSystem, "no processor takes perf events");
   if (with_kernel_) return {};
   const std::string why = "perf_event_paranoid is " + paranoid_level() + " and there is no CAP_PERFMON";
@@ -91,7 +91,19 @@ std::string PerfEvents::description() const {
 
 Result<> PerfEvents::add(const target::Process& process) {
   processes_[process.pid()] = &process;
-  return arrangement_ == Arrangement::kThreads ? open_threads(process) : Result<>();
+  auto added = arrangement_ == Arrangement::kThreads ? open_threads(process) : Result<>();
+  if (!added) remove(process.pid());
+  return added;
+}
+
+Result<> PerfEvents::add_all(const std::vector<const target::Process*>& processes) {
+  for (const target::Process* process : processes) {
+    auto added = add(*process);
+    if (added) continue;
+    left_out_[process->pid()] = added.error();
+    if (left_out_.size() == processes.size()) return fail(added.error());
+  }
+  return {};
 }
 
 void PerfEvents::remove(pid_t pid) {

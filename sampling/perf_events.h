@@ -51,13 +51,13 @@ class PerfEvents {
  public:
   enum class Arrangement { kProcessors, kThreads };
 
-  // Nothing is sampled before start(). Errors: kPermission with the missing right; kUsage for a rate that is too high;
-  // kSystem.
-  // Borrows the processes.
+  // Nothing is sampled before start(). Of several processes, those that cannot be sampled are left out. Errors:
+  // kPermission with the missing right; kUsage for a rate that is too high; kSystem; if none can be sampled, those of
+  // the last. Borrows the processes.
   static Result<std::unique_ptr<PerfEvents>> open(const std::vector<const target::Process*>& processes,
                                                   const EventOptions& options);
 
-  // Another process, also after start().
+  // Another process, also after start(): all of it, or nothing if there is an error.
   Result<> add(const target::Process& process);
   // It has ended: its number may be another process's soon. Closes its events. What of it is still in the rings is
   // dropped.
@@ -69,6 +69,8 @@ class PerfEvents {
   // Gives what came since the last call.
   void drain(const TakeRecords& take);
 
+  // By process; with the reason.
+  const std::map<pid_t, Error>& left_out() const { return left_out_; }
   // Whether it has events of its own. One that started later may have inherited those of another.
   bool has_events(pid_t thread) const { return opened_.contains(thread); }
   bool with_kernel() const { return with_kernel_; }
@@ -96,6 +98,7 @@ class PerfEvents {
 
   explicit PerfEvents(const EventOptions& options) : options_(options) {}
   Result<> try_open(Arrangement arrangement, bool with_kernel, const std::vector<const target::Process*>& processes);
+  Result<> add_all(const std::vector<const target::Process*>& processes);
   Result<> open_processors();
   Result<> open_threads(const target::Process& process);
   // All of its events, or none.
@@ -112,6 +115,7 @@ class PerfEvents {
   std::uint64_t lost_of(const Opened& event) const;
 
   std::map<pid_t, const target::Process*> processes_;
+  std::map<pid_t, Error> left_out_;
   EventOptions options_;
   Arrangement arrangement_ = Arrangement::kProcessors;
   bool with_kernel_ = true, inherits_threads_alone_ = true, tells_lost_ = true, started_ = false;

@@ -217,12 +217,25 @@ Result<std::unique_ptr<Sampler>> Sampler::open(const std::vector<std::shared_ptr
                                                const SamplerOptions& options) {
   std::map<pid_t, std::unique_ptr<SampledJvm>> jvms;
   std::vector<const target::Process*> processes;
+  std::map<pid_t, Error> left_out;
   for (const std::shared_ptr<coreinspect::Inspection>& inspection : inspections) {
-    JTRACE_ASSIGN_OR_RETURN(auto jvm, SampledJvm::open(inspection));
-    processes.push_back(&jvm->process());
-    jvms[jvm->process().pid()] = std::move(jvm);
+    auto jvm = SampledJvm::open(inspection);
+    if (!jvm) {
+      const target::Process* process = inspection->target().process();
+      left_out[process ? process->pid() : 0] = jvm.error();
+      if (left_out.size() == inspections.size()) return fail(jvm.error());
+      continue;
+    }
+    processes.push_back(&(*jvm)->process());
+    jvms[(*jvm)->process().pid()] = std::move(*jvm);
   }
   JTRACE_ASSIGN_OR_RETURN(auto events, PerfEvents::open(processes, options.events));
+  for (const auto& [pid, error] : events->left_out()) {
+    left_out[pid] = error;
+    jvms.erase(pid);
+  }
+  for (const auto& [pid, error] : left_out)
+    if (options.left_out) options.left_out(pid, error);
   return std::unique_ptr<Sampler>(new Sampler(std::make_unique<Impl>(options, std::move(events), std::move(jvms))));
 }
 

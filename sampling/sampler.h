@@ -25,8 +25,10 @@ struct SamplerOptions {
   std::chrono::nanoseconds least{1'000'000};  // shorter waits are only counted
   std::function<void()> started;              // called when the recording has begun; may be empty
   std::function<Result<>()> each_round;       // called after each round; may be empty
-  // Asked every second for further JVMs; may be empty. Those that cannot be sampled are left out.
+  // Asked every second for further JVMs; may be empty.
   std::function<std::vector<std::shared_ptr<coreinspect::Inspection>>()> newcomers;
+  // Called for each of several JVMs, and each newcomer, that cannot be sampled; may be empty.
+  std::function<void(pid_t, const Error&)> left_out;
 };
 
 // A thread with its stack.
@@ -52,7 +54,7 @@ struct SamplerSummary {
 
 class Sampler {
  public:
-  // Errors: those of PerfEvents::open; the code cache cannot be read.
+  // Errors: those of PerfEvents::open; the code cache cannot be read; of several JVMs only if none can be sampled.
   static Result<std::unique_ptr<Sampler>> open(const std::vector<std::shared_ptr<coreinspect::Inspection>>& inspections,
                                                const SamplerOptions& options);
   ~Sampler();

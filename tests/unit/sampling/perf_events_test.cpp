@@ -82,6 +82,19 @@ TEST(PerfEvents, OfAProcessThatHasEndedAreClosed) {
   EXPECT_TRUE(has_switches(events, last.pid()));
 }
 
+TEST(PerfEvents, LeaveOutAProcessOfSeveralThatCannotBeSampled) {
+  Child first, gone, last;
+  gone.end();
+  const auto opened = PerfEvents::open({&first.process(), &gone.process(), &last.process()}, kSwitches);
+  if (!opened && opened.error().category == ErrorCategory::kPermission) GTEST_SKIP() << opened.error().message();
+  ASSERT_TRUE(opened) << opened.error().message();
+  EXPECT_TRUE((*opened)->has_events(first.pid()));
+  EXPECT_TRUE((*opened)->has_events(last.pid()));
+  ASSERT_EQ((*opened)->left_out().size(), 1u);
+  EXPECT_EQ((*opened)->left_out().begin()->first, gone.pid());
+  EXPECT_FALSE(PerfEvents::open({&gone.process()}, kSwitches));
+}
+
 // With so few descriptors that the last event of the second process finds none. In a process of its own, because the
 // limit cannot be raised again. The number of the check that failed; 0 if none did.
 int open_with_few_descriptors(const target::Process& first, const target::Process& second) {
