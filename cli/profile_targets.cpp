@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "cli/inspect_common.h"
@@ -12,9 +13,6 @@
 namespace jtrace::cli {
 namespace {
 
-// A process becomes a JVM when it has replaced its program, and can be read when the VM is up.
-constexpr int kMostLooks = 10, kDone = 1000;
-
 // The processes of this machine, without opening them.
 std::vector<pid_t> process_numbers() {
   std::vector<pid_t> pids;
@@ -22,6 +20,20 @@ std::vector<pid_t> process_numbers() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored))
     if (const auto pid = parse_decimal<pid_t>(entry.path().filename().string())) pids.push_back(*pid);
   return pids;
+}
+
+// Its executable and command line; "" of a kernel thread, or if it is gone.
+std::string program_of(pid_t pid) {
+  const std::string folder = "/proc/" + std::to_string(pid) + "/";
+  const std::string words = read_file(folder + "cmdline").value_or("");
+  if (words.empty()) return "";
+  std::error_code hidden;
+  return std::filesystem::read_symlink(folder + "exe", hidden).string() + words;
+}
+
+bool has_libjvm(pid_t pid) {
+  const auto process = target::Process::open(pid);
+  return process && target::libjvm_mapping(*process);
 }
 
 }  // namespace
@@ -33,7 +45,6 @@ Result<ProfileTargets> ProfileTargets::open(const std::vector<std::string>& sele
     for (const std::string& selector : selectors) JTRACE_RETURN_IF_ERROR(targets.open_named(selector));
     return targets;
   }
-  for (const pid_t pid : process_numbers()) targets.looked_[pid] = kDone;
   Error last{.category = ErrorCategory::kNotFound, .text = "there is no JVM on this machine"};
   for (const target::Jvm& jvm : target::discover_jvms().jvms) {
     if (auto inspection = targets.open_pid(jvm.pid)) {
@@ -41,6 +52,8 @@ Result<ProfileTargets> ProfileTargets::open(const std::vector<std::string>& sele
     } else {
       last = inspection.error();
       log_info("not sampled: " + last.message());
+      targets.looks_.is_due(jvm.pid, program_of(jvm.pid));
+      targets.looks_.told(jvm.pid);
     }
   }
   if (targets.opened_.empty()) return fail(std::move(last));
@@ -67,26 +80,25 @@ Result<ProfileTargets::Inspection> ProfileTargets::open_pid(pid_t pid) {
   JTRACE_RETURN_IF_ERROR(inspection->healthy());
   labels_.erase(pid);
   label_of(pid);
+  looks_.done(pid);
   return inspection;
 }
 
 std::vector<ProfileTargets::Inspection> ProfileTargets::newcomers() {
   std::vector<Inspection> found;
-  std::map<pid_t, int> looked;
   for (const pid_t pid : process_numbers()) {
-    const auto before = looked_.find(pid);
-    int& looks = looked[pid] = before == looked_.end() ? 0 : before->second;
-    if (looks >= kMostLooks) continue;
-    ++looks;
-    const auto process = target::Process::open(pid);
-    if (!process || !target::libjvm_mapping(*process)) continue;
+    const std::string program = program_of(pid);
+    if (program.empty() || !looks_.is_due(pid, program) || !has_libjvm(pid)) continue;
     auto inspection = open_pid(pid);
-    if (!inspection) continue;
-    found.push_back(std::move(*inspection));
-    looks = kDone;
-    log_debug("found " + label_of(pid));
+    if (inspection) {
+      found.push_back(std::move(*inspection));
+      log_debug("found " + label_of(pid));
+    } else if (looks_.is_to_be_told(pid)) {
+      log_info("not sampled: " + inspection.error().message());
+      looks_.told(pid);
+    }
   }
-  looked_ = std::move(looked);
+  looks_.end_round();
   return found;
 }
 

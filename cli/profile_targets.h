@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coreinspect/model/inspection.h"
+#include "sampling/process_looks.h"
 
 namespace jtrace::cli {
 
@@ -22,7 +23,8 @@ class ProfileTargets {
   const std::vector<Inspection>& opened() const { return opened_; }
   bool several() const { return all_ || opened_.size() > 1; }
   bool all() const { return all_; }
-  // JVMs that have started since; each once. One that is not ready yet is tried again at the next calls.
+  // JVMs that have started since; each once. One that is not ready yet is tried again at the next calls, at last with a
+  // line on stderr.
   std::vector<Inspection> newcomers();
   // "Main (4711)".
   const std::string& label_of(pid_t pid);
@@ -33,7 +35,7 @@ class ProfileTargets {
 
   bool all_ = false;
   std::vector<Inspection> opened_;
-  std::map<pid_t, int> looked_;  // how often at each process; kDone: no more
+  sampling::ProcessLooks looks_;
   std::map<pid_t, std::string> labels_;
 };
 

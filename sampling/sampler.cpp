@@ -107,17 +107,23 @@ class Sampler::Impl {
     }
     summary_.target_ended = jvms_.empty() && !options_.newcomers;
   }
-  // One that cannot be sampled is not asked for again: that is up to `newcomers`.
   void look_for_newcomers() {
     if (!options_.newcomers || monotonic_ns() - looked_for_newcomers_ < kNanosPerSecond) return;
-    for (std::shared_ptr<coreinspect::Inspection>& inspection : options_.newcomers()) {
-      auto jvm = SampledJvm::open(std::move(inspection));
-      if (!jvm || !events_->add((*jvm)->process())) continue;
-      if (waits_) look_at_sleepers(**jvm, monotonic_ns());
-      jvms_[(*jvm)->process().pid()] = std::move(*jvm);
-      ++summary_.jvms;
-    }
+    for (std::shared_ptr<coreinspect::Inspection>& inspection : options_.newcomers()) add(std::move(inspection));
     looked_for_newcomers_ = monotonic_ns();
+  }
+  // One that cannot be sampled is not asked for again: that is up to `newcomers`.
+  void add(std::shared_ptr<coreinspect::Inspection> inspection) {
+    const pid_t pid = inspection->target().process()->pid();
+    auto jvm = SampledJvm::open(std::move(inspection));
+    const auto added = jvm ? events_->add((*jvm)->process()) : fail(jvm.error());
+    if (!added) {
+      if (options_.left_out) options_.left_out(pid, added.error());
+      return;
+    }
+    if (waits_) look_at_sleepers(**jvm, monotonic_ns());
+    jvms_[pid] = std::move(*jvm);
+    ++summary_.jvms;
   }
 
   // `until`: waits that ended later are left for the next round, because what belongs to them may not be there yet.
