@@ -37,25 +37,27 @@ struct Tree {
     nodes[node].samples += count.samples;
     nodes[node].weight += count.weight;
   }
-  // Nodes with fewer samples are not shown.
-  std::uint64_t threshold() const {
+  // Nodes with less of `size` are not shown.
+  std::uint64_t threshold(std::uint64_t Node::*size) const {
     if (nodes.size() <= kMostNodes) return 0;
-    std::vector<std::uint64_t> samples;
-    for (const Node& node : nodes) samples.push_back(node.samples);
-    std::nth_element(samples.begin(), samples.begin() + kMostNodes, samples.end(), std::greater<>());
-    return samples[kMostNodes] + 1;
+    std::vector<std::uint64_t> sizes;
+    for (const Node& node : nodes) sizes.push_back(node.*size);
+    std::nth_element(sizes.begin(), sizes.begin() + kMostNodes, sizes.end(), std::greater<>());
+    return sizes[kMostNodes] + 1;
   }
 };
 
 void put_flame(JsonWriter& json, const ProfileCounts& counts, const ProfileHead& head) {
   const Tree tree(counts);
-  const std::uint64_t least = tree.threshold();
+  // A single wait may be all the time that a thread has.
+  const auto size = counts.shape().waits ? &Tree::Node::weight : &Tree::Node::samples;
+  const std::uint64_t least = tree.threshold(size);
   json.key("flame").begin_object().member("source", head.how).member("note", "");
   json.member("frames", tree.nodes.size() - 1).member("folded", 0).key("nodes").begin_array();
   std::unordered_map<std::uint32_t, std::size_t> place;
   for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
     const Tree::Node& node = tree.nodes[i];
-    if (node.samples < least) continue;  // its children have no more
+    if (node.*size < least) continue;  // its children have no more
     place.emplace(i, place.size());
     // parent, name, calls, wall, cpu, bytes, samples
     const bool waits = counts.shape().waits;

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace jtrace::sampling {
 namespace {
@@ -149,6 +151,27 @@ TEST(ProfileWriters, PutTheDataIntoThePageSafely) {
   EXPECT_THAT(page, HasSubstr("\\u003c/script>")) << "a name cannot end the script";
   EXPECT_EQ(page.find("@DATA@"), page.npos);
   EXPECT_THAT(page, HasSubstr("\"kinds\":[0,0,2,2,2,0,2]")) << "all, thread, three native ones, cut stack, native";
+}
+
+// The numbers of the names that the page's nodes have; 0 is the root.
+std::set<std::size_t> names_on(const std::string& page) {
+  const std::size_t at = page.find("\"nodes\":[") + 8;
+  const json nodes = json::parse(page.substr(at, page.find(']', at) + 1 - at));
+  std::set<std::size_t> names;
+  for (std::size_t i = 1; i < nodes.size(); i += 7) names.insert(nodes[i].get<std::size_t>());
+  return names;
+}
+
+// There are more nodes than a page shows: those with the least time go, not those with the fewest waits.
+TEST(ProfileWriters, KeepTheLongestWaitsOnThePage) {
+  for (const bool waits : {true, false}) {
+    ProfileCounts counts({.waits = waits});
+    counts.add(report({"once"}), 1'000'000'000);
+    for (int i = 0; i < 21'000; ++i)
+      for (int time = 0; time < 2; ++time) counts.add(report({"often " + std::to_string(i)}), 1'000 + i);
+    const auto once = std::find(counts.names().begin(), counts.names().end(), "once") - counts.names().begin();
+    EXPECT_EQ(names_on(profile_page(counts, {})).contains(static_cast<std::size_t>(once) + 1), waits);
+  }
 }
 
 }  // namespace
