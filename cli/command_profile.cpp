@@ -78,15 +78,14 @@ sampling::SamplerOptions sampler_options(const ProfileArguments& arguments) {
 }
 
 // What is sampled and how, for a title.
-std::string how_of(const ProfileArguments& arguments, const sampling::SamplerOptions& options,
-                   const sampling::PerfEvents& events) {
+std::string how_of(bool several, const sampling::SamplerOptions& options, const sampling::PerfEvents& events) {
   std::string how;
   if (options.events.ticks) how = number(options.events.hz) + " samples a second of CPU time";
   if (options.events.switches) {
     how += how.empty() ? "" : " and ";
     how += "waits of " + number(static_cast<double>(options.least.count()) / 1e6) + " ms and more, in ns";
   }
-  return how + ", " + events.description() + (arguments.targets.size() > 1 ? ", several JVMs" : "");
+  return how + ", " + events.description() + (several ? ", several JVMs" : "");
 }
 
 std::string share(std::uint64_t part, std::uint64_t all) {
@@ -131,7 +130,7 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
     log_info(std::to_string(count) + " stacks are incomplete (" + share(count, samples) + "): " + cause);
   if (summary.unnamed > 0)
     log_info(std::to_string(summary.unnamed) +
-             " samples are of virtual threads that could not be told: they had moved on");
+             " samples are of virtual threads that could not be told: they had moved on, or their stack was cut");
   report_waits(summary, options);
   if (summary.throttled > 0)
     log_info("the kernel suspended an event " + std::to_string(summary.throttled) + " times: less was sampled then");
@@ -148,7 +147,7 @@ Result<ExitStatus> run_sampler(ProfileTargets& targets, const ProfileArguments& 
   const std::string how = "profile hz=" + number(options.events.hz) + " " + kind_of(arguments);
   JTRACE_ASSIGN_OR_RETURN(
       files, ProfileFiles::open(*targets.opened()[0], plan_of(arguments, targets, format, how), rotation_of(arguments),
-                                head_of(targets, how_of(arguments, options, sampler.events()))));
+                                head_of(targets, how_of(targets.several(), options, sampler.events()))));
   // Samples are stamped with the monotonic clock.
   const ClockAnchor clocks = ClockAnchor::now();
   JTRACE_ASSIGN_OR_RETURN(const auto summary, sampler.run(stop, [&](const sampling::TakenSample& sample) {
@@ -235,11 +234,12 @@ Result<ExitStatus> sample(ProfileTargets& targets, const ProfileArguments& argum
                                       .text = "the kernel gives no stacks of waits (perf_event_paranoid, CAP_PERFMON)"}
                               : sampler.error();
   if (!may_stop(arguments, error) || targets.several()) return fail(error);
-  log_info(error.message() + "; threads are stopped by ptrace for each sample instead");
+  log_info(error.message() + "; threads are stopped by ptrace for each sample instead" +
+           (arguments.least.empty() ? "" : ", and --min has no meaning"));
   return run_stopping(targets, arguments, format, stop);
 }
 
-Result<> check(const ProfileArguments& arguments, const std::string& format) {
+Result<> check_kind(const ProfileArguments& arguments) {
   if (arguments.wall + arguments.cpu + arguments.off_cpu > 1)
     return fail(ErrorCategory::kUsage, "--cpu, --wall and --off-cpu exclude each other");
   if (arguments.off_cpu && arguments.ptrace)
@@ -247,6 +247,13 @@ Result<> check(const ProfileArguments& arguments, const std::string& format) {
                 "--wall --ptrace samples all threads");
   if (!arguments.least.empty() && (!takes_waits(arguments) || arguments.ptrace))
     return fail(ErrorCategory::kUsage, "--min is for waits", "--off-cpu or --wall");
+  if (arguments.off_cpu && arguments.hz > 0)
+    return fail(ErrorCategory::kUsage, "--hz is for samples of CPU time: waits are not sampled, each is seen",
+                "--min leaves out the short ones; --wall has both");
+  return {};
+}
+
+Result<> check_files(const ProfileArguments& arguments, const std::string& format) {
   const std::string& output = arguments.inspect.output;
   if (!arguments.rotate.empty() && (output.empty() || output == "-" || arguments.ptrace))
     return fail(ErrorCategory::kUsage, "--rotate makes files of samples by perf events",
@@ -255,9 +262,18 @@ Result<> check(const ProfileArguments& arguments, const std::string& format) {
     return fail(ErrorCategory::kUsage, "--rotate takes at least a second: the files are named by it");
   if (!arguments.keep.empty() && arguments.rotate.empty())
     return fail(ErrorCategory::kUsage, "--keep is for the files of --rotate");
+  if (!arguments.keep.empty() && rotation_of(arguments).keep == 0)
+    return fail(ErrorCategory::kUsage, "--keep 0 would keep nothing", "without --keep all files stay");
   if (format == "xml" && takes_waits(arguments) && !arguments.ptrace)
     return fail(ErrorCategory::kUsage, "a trace (.xml) of a profile has no waits",
-                "jtrace attach --events monitors,sleeps,parks records them as events; or another format");
+                "--wall --ptrace writes what all threads do at each sample; jtrace attach --events "
+                "monitors,sleeps,parks records waits as events; or another format");
+  return {};
+}
+
+Result<> check(const ProfileArguments& arguments, const std::string& format) {
+  JTRACE_RETURN_IF_ERROR(check_kind(arguments));
+  JTRACE_RETURN_IF_ERROR(check_files(arguments, format));
   if (arguments.stack_bytes % 8 != 0 || arguments.stack_bytes < 512 ||
       arguments.stack_bytes > sampling::kMostStackBytes)
     return fail(ErrorCategory::kUsage,

@@ -21,13 +21,35 @@ std::string percent(std::uint64_t part, std::uint64_t all) {
   return text;
 }
 
-std::vector<std::pair<std::uint32_t, Row>> greatest(const std::map<std::uint32_t, Row>& rows, std::size_t limit) {
-  std::vector<std::pair<std::uint32_t, Row>> sorted(rows.begin(), rows.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+struct Rows {
+  std::vector<std::pair<std::uint32_t, Row>> shown;
+  std::size_t more = 0;
+  std::uint64_t self_of_more = 0;
+};
+
+Rows greatest(const std::map<std::uint32_t, Row>& all, std::size_t limit) {
+  Rows rows{.shown = {all.begin(), all.end()}};
+  std::stable_sort(rows.shown.begin(), rows.shown.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second.self, a.second.total) > std::pair(b.second.self, b.second.total);
   });
-  sorted.resize(std::min(limit, sorted.size()));
-  return sorted;
+  for (; rows.shown.size() > limit; rows.shown.pop_back()) {
+    ++rows.more;
+    rows.self_of_more += rows.shown.back().second.self;
+  }
+  return rows;
+}
+
+// A line of each row, and one of those that are not shown.
+std::string table_of(const ProfileCounts& counts, const Rows& rows, bool with_total) {
+  const std::uint64_t all = counts.total().samples;
+  std::string text;
+  for (const auto& [name, row] : rows.shown)
+    text += percent(row.self, all) + "  " + (with_total ? percent(row.total, all) + "  " : "") + counts.names()[name] +
+            "\n";
+  if (rows.more > 0)
+    text += percent(rows.self_of_more, all) + "  " + (with_total ? "          " : "") + "(" +
+            std::to_string(rows.more) + " more)\n";
+  return text;
 }
 
 // What a sample counts as: itself for CPU time; ns for waits, which are of any length.
@@ -114,16 +136,9 @@ std::string profile_table(const ProfileCounts& counts, std::size_t limit) {
          std::set<std::uint32_t>(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end()))
       frames[frame].total += count.samples;
   }
-  const std::uint64_t all = counts.total().samples;
-  std::string text = "    self     total  frame\n";
-  for (const auto& [frame, row] : greatest(frames, limit))
-    text += percent(row.self, all) + "  " + percent(row.total, all) + "  " + counts.names()[frame] + "\n";
-  text += "\n   share  thread\n";
-  for (const auto& [thread, row] : greatest(threads, limit))
-    text += percent(row.self, all) + "  " + counts.names()[thread] + "\n";
-  if (!processes.empty()) text += "\n   share  process\n";
-  for (const auto& [process, row] : greatest(processes, limit))
-    text += percent(row.self, all) + "  " + counts.names()[process] + "\n";
+  std::string text = "    self     total  frame\n" + table_of(counts, greatest(frames, limit), true);
+  text += "\n   share  thread\n" + table_of(counts, greatest(threads, limit), false);
+  if (!processes.empty()) text += "\n   share  process\n" + table_of(counts, greatest(processes, limit), false);
   return text;
 }
 

@@ -27,7 +27,8 @@ std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head);
 std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head);
 // A page like that of jtrace report, with the flame graph of the samples.
 std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
-// For a terminal: samples by innermost frame, by thread, and by process if there are several. Of waits: waits_table().
+// For a terminal: samples by innermost frame, by thread, and by process if there are several; each with so many rows,
+// and one of what they leave out. Of waits: waits_table().
 std::string profile_table(const ProfileCounts& counts, std::size_t rows);
 // For a terminal: time by what is waited for and where, and by thread.
 std::string waits_table(const ProfileCounts& counts, std::size_t rows);

@@ -12,28 +12,37 @@ namespace {
 
 struct Row {
   std::uint64_t time = 0, longest = 0, waits = 0;  // ns
+  void add(const Row& other) {
+    time += other.time;
+    longest = std::max(longest, other.longest);
+    waits += other.waits;
+  }
   void add(const ProfileCounts::Count& count) {
-    time += count.weight;
-    longest = std::max(longest, count.longest);
-    waits += count.samples;
+    add(Row{.time = count.weight, .longest = count.longest, .waits = count.samples});
   }
 };
 
 using Rows = std::map<std::string, Row>;
-
-std::vector<std::pair<std::string, Row>> greatest(const Rows& rows, std::size_t limit) {
-  std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
-  sorted.resize(std::min(limit, sorted.size()));
-  return sorted;
-}
 
 std::string line_of(const std::string& name, const Row& row) {
   char text[80];
   std::snprintf(text, sizeof text, "%13.3f %11.3f %8llu  ", static_cast<double>(row.time) / 1e6,
                 static_cast<double>(row.longest) / 1e6, static_cast<unsigned long long>(row.waits));
   return text + name + "\n";
+}
+
+// The greatest rows, and one of those that are not shown.
+std::string table_of(const Rows& rows, std::size_t limit) {
+  std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+  std::string text;
+  Row rest;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (i < limit) text += line_of(sorted[i].first, sorted[i].second);
+    else rest.add(sorted[i].second);
+  }
+  return sorted.size() <= limit ? text : text + line_of("(" + std::to_string(sorted.size() - limit) + " more)", rest);
 }
 
 bool is_of_the_jdk(const std::string& name) {
@@ -77,11 +86,8 @@ std::string waits_table(const ProfileCounts& counts, std::size_t limit) {
     threads[(counts.shape().processes ? counts.names()[stack[0]] + " / " : "") + counts.names()[stack[thread]]].add(
         count);
   }
-  std::string text = "     time, ms longest, ms    times  what and where\n";
-  for (const auto& [name, row] : greatest(places, limit)) text += line_of(name, row);
-  text += "\n     time, ms longest, ms    times  thread\n";
-  for (const auto& [name, row] : greatest(threads, limit)) text += line_of(name, row);
-  return text;
+  return "     time, ms longest, ms    times  what and where\n" + table_of(places, limit) +
+         "\n     time, ms longest, ms    times  thread\n" + table_of(threads, limit);
 }
 
 }  // namespace jtrace::sampling

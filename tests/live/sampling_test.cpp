@@ -182,9 +182,12 @@ TEST_P(Sampling, RefusesWhatCannotBe) {
   refused({"--min", "1ms"}, 2, "--min is for waits");
   refused({"--off-cpu", "--min", "soon"}, 2, "is not a time");
   refused({"--off-cpu", "-o", "/tmp/profile.xml"}, 2, "has no waits");
+  refused({"--wall", "-o", "/tmp/profile.xml"}, 2, "has no waits; --wall --ptrace writes");
+  refused({"--off-cpu", "--hz", "199"}, 2, "--hz is for samples of CPU time");
   refused({"--rotate", "100ms", "-o", "/tmp/profile.html"}, 2, "--rotate takes at least a second");
   refused({"--rotate", "1m"}, 2, "--rotate makes files");
   refused({"--keep", "1h", "-o", "/tmp/profile.html"}, 2, "--keep is for the files of --rotate");
+  refused({"--rotate", "1m", "--keep", "0", "-o", "/tmp/profile.html"}, 2, "--keep 0 would keep nothing");
 }
 
 TEST_P(Sampling, SaysWhichStacksAreDeeperThanTheCopy) {
@@ -223,7 +226,7 @@ TEST(SamplingOfAll, FindsAJvmThatStartsMeanwhile) {
   const auto first = must(JvmProcess::start(*jdk, "Parts"));
   const ScratchDir folder;
   const auto jtrace = must(BackgroundCommand::start(
-      {jtrace_binary(), "-v", "profile", "all", "--hz", "199", "-o", folder.file("all.collapsed")}));
+      {jtrace_binary(), "-v", "profile", "all", "--hz", "199", "-o", folder.file("all.html")}));
   ASSERT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
   const auto second = must(JvmProcess::start(*jdk, "Parts"));
   must(second->ask("start 1"));
@@ -232,7 +235,9 @@ TEST(SamplingOfAll, FindsAJvmThatStartsMeanwhile) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // some samples at 199 a second
   jtrace->signal(SIGINT);
   EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
-  EXPECT_THAT(read_file(folder.file("all.collapsed")).value_or(""), HasSubstr("Parts (" + second->pid_text() + ");"));
+  const std::string page = read_file(folder.file("all.html")).value_or("");
+  EXPECT_THAT(page, HasSubstr("\"Parts (" + second->pid_text() + ")\""));
+  EXPECT_THAT(page, HasSubstr("on each processor, several JVMs"));
 }
 
 // Each file is whole, and only those of the last time are kept.

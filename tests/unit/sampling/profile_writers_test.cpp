@@ -145,6 +145,13 @@ TEST(ProfileWriters, CountAFrameOnceInATotal) {
   EXPECT_THAT(table, HasSubstr(" 100.0 %  main,1\n"));
 }
 
+TEST(ProfileWriters, SayWhatATableLeavesOut) {
+  const std::string table = profile_table(three_stacks(), 1);
+  EXPECT_THAT(table, HasSubstr("  50.0 %    50.0 %  read\n  50.0 %            (3 more)\n"));
+  EXPECT_THAT(table, HasSubstr(" 100.0 %  main,1\n")) << "all threads are there";
+  EXPECT_THAT(profile_table(three_stacks(), 10), ::testing::Not(HasSubstr("more)")));
+}
+
 TEST(ProfileWriters, PutTheDataIntoThePageSafely) {
   const std::string page = profile_page(three_stacks(), {.title = "profile of 7", .process = "java", .pid = 7});
   EXPECT_THAT(page, HasSubstr("profile of 7"));

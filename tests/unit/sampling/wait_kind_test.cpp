@@ -147,5 +147,24 @@ TEST(WaitsTable, ShowsCutSamplesOfCpuTimeAsRunning) {
               HasSubstr("1  [park] app.Cart.add\n"));
 }
 
+TEST(WaitsTable, SaysWhatItLeavesOut) {
+  ProfileCounts counts({.waits = true});
+  for (const std::string frame : {"app.A.a", "app.B.b", "app.C.c"}) {
+    const Stack stack({frame});
+    coreinspect::ThreadReport report;
+    report.name = "t";
+    report.walk = stack.walk();
+    const std::uint64_t waits = frame == "app.A.a" ? 1 : 2;
+    for (std::uint64_t i = 0; i < waits; ++i) counts.add(report, 5'000'000 / waits, WaitKind::kPark);
+    if (frame == "app.B.b") counts.add(report, 1'000'000, WaitKind::kPark);
+  }
+  EXPECT_EQ(waits_table(counts, 1),
+            "     time, ms longest, ms    times  what and where\n"
+            "        6.000       2.500        3  [park] app.B.b\n"
+            "       10.000       5.000        3  (2 more)\n"
+            "\n     time, ms longest, ms    times  thread\n"
+            "       16.000       5.000        6  t\n");
+}
+
 }  // namespace
 }  // namespace jtrace::sampling
