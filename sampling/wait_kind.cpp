@@ -153,6 +153,8 @@ WaitKind wait_kind_of(const coreinspect::Walk& walk) {
   if (descriptor && vm != WaitKind::kSafepoint) return kernel;
   if (vm != WaitKind::kNone) return vm;
   if (in_vm) return WaitKind::kVm;
+  // What is missing may be the VM: of a JVM that has ended only the kernel's frames are left.
+  if (kernel == WaitKind::kNative && walk.incomplete()) return WaitKind::kOther;
   return kernel == WaitKind::kNone ? WaitKind::kOther : kernel;
 }
 

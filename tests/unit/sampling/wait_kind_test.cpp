@@ -96,6 +96,16 @@ TEST(WaitKind, OfAThreadOfTheVmIsTheVm) {
   EXPECT_EQ(kind({}), WaitKind::kOther);
 }
 
+TEST(WaitKind, OfAFutexIsNotKnownIfTheStackIsCut) {
+  coreinspect::Walk walk = Stack(kFutex).walk();
+  EXPECT_EQ(wait_kind_of(walk), WaitKind::kNative);
+  walk.stopped = "the memory is gone";
+  EXPECT_EQ(wait_kind_of(walk), WaitKind::kOther);
+  walk = Stack({"k:sk_wait_data_[k]", "k:tcp_recvmsg_[k]"}).walk();
+  walk.stopped = "the memory is gone";
+  EXPECT_EQ(wait_kind_of(walk), WaitKind::kSocket) << "the kernel says it";
+}
+
 TEST(WaitKind, IsNotToldFromFramesFarOut) {
   EXPECT_EQ(kind({"k:__schedule_[k]", "app.Cart.add", "app.Cart.all", "java.lang.Thread.sleep"}), WaitKind::kOther);
 }
