@@ -115,10 +115,10 @@ void PerfEvents::remove(pid_t pid) {
 void PerfEvents::close_events(const std::function<bool(const Origin&)>& which) {
   for (Opened& event : events_) {
     if (!which(event.origin)) continue;
-    opened_.erase(event.origin.thread);
+    owners_.close(event.origin.thread);
     if (event.has_ring) continue;
     lost_of_closed_ += lost_of(event);
-    origin_of_.erase(event.id);
+    owners_.remove(event.id);
     event.fd.reset();
   }
   std::erase_if(events_, [](const Opened& event) { return !event.fd; });
@@ -175,12 +175,12 @@ Result<> PerfEvents::open_threads(const target::Process& process) {
   std::set<pid_t> ended;
   for (int pass = 0; pass < kMostPasses; ++pass) {
     JTRACE_ASSIGN_OR_RETURN(auto tids, process.threads());
-    std::erase_if(tids, [&](pid_t tid) { return opened_.contains(tid) || ended.contains(tid); });
+    std::erase_if(tids, [&](pid_t tid) { return owners_.has(tid) || ended.contains(tid); });
     if (tids.empty()) break;
     sort_by_cpu_time(process, tids);
     for (std::size_t i = 0; i < tids.size(); ++i) {
       const auto done = open_thread(process.pid(), tids[i]);
-      if (!done && done.error().errnum == EMFILE && !opened_.empty()) {
+      if (!done && done.error().errnum == EMFILE && owners_.any()) {
         notes_.push_back(std::to_string(tids.size() - i) +
                          " threads, those that used the processor least, are not sampled: there are not descriptors "
                          "enough (ulimit -n)");
@@ -195,7 +195,7 @@ Result<> PerfEvents::open_threads(const target::Process& process) {
 
 Result<> PerfEvents::open_thread(pid_t process, pid_t thread) {
   auto done = open_events(process, thread);
-  if (done) opened_.insert(thread);
+  if (done) owners_.open(thread);
   else close_events([thread](const Origin& origin) { return origin.thread == thread; });
   return done;
 }
@@ -205,7 +205,7 @@ Result<> PerfEvents::open_events(pid_t process, pid_t thread) {
     if (event == Event::kTick ? !options_.ticks : !options_.switches) continue;
     for (int processor = 0; processor < processors(); ++processor) {
       JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_event(event, thread, processor));
-      const Origin origin{.process = process, .thread = thread, .event = event};
+      const Origin origin{.process = process, .thread = thread, .kind = event};
       if (fd) JTRACE_RETURN_IF_ERROR(add_event(std::move(fd), origin, processor));
     }
   }
@@ -225,7 +225,7 @@ Result<> PerfEvents::add_event(UniqueFd fd, Origin origin, int processor) {
     return fail(system_error(errno, "cannot read the id of a perf event"));
   if (started_ && ::ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
     return fail(system_error(errno, "cannot switch a perf event on"));
-  origin_of_[id] = origin;
+  owners_.add(id, origin);
   events_.push_back({.fd = std::move(fd), .id = id, .origin = origin, .has_ring = first == first_of_.end()});
   return {};
 }
@@ -262,15 +262,11 @@ void PerfEvents::drain(const TakeRecords& take) {
   for (target::PerfRing& ring : rings_)
     ring.consume(
         [&](const perf_event_header& header, std::span<const std::byte> body) { take_record(header, body, take); });
+  owners_.drained();
 }
 
-// A thread that started when its parent had events already inherited those, and then got its own: not twice.
 bool PerfEvents::is_wanted(std::uint64_t event, std::uint32_t pid, std::uint32_t tid) const {
-  if (!processes_.contains(static_cast<pid_t>(pid))) return false;
-  if (arrangement_ == Arrangement::kProcessors) return true;
-  const auto thread = static_cast<pid_t>(tid);
-  const auto origin = origin_of_.find(event);
-  return !opened_.contains(thread) || origin == origin_of_.end() || origin->second.thread == thread;
+  return processes_.contains(static_cast<pid_t>(pid)) && owners_.is_wanted(event, static_cast<pid_t>(tid));
 }
 
 void PerfEvents::take_sample(std::span<const std::byte> body, const TakeRecords& take) {
@@ -279,8 +275,8 @@ void PerfEvents::take_sample(std::span<const std::byte> body, const TakeRecords&
     return;
   }
   if (!is_wanted(sample_.event, sample_.pid, sample_.tid)) return;
-  const auto origin = origin_of_.find(sample_.event);
-  const bool tick = origin == origin_of_.end() ? !options_.switches : origin->second.event == Event::kTick;
+  const Origin* origin = owners_.find(sample_.event);
+  const bool tick = origin ? origin->kind == Event::kTick : !options_.switches;
   if (const auto& receiver = tick ? take.tick : take.leaves) receiver(sample_);
 }
 
@@ -297,7 +293,7 @@ void PerfEvents::take_record(const perf_event_header& header, std::span<const st
       (void)reader.read<std::uint64_t>();
       const auto tid = reader.read<std::uint32_t>();
       (void)reader.read<std::uint32_t>();
-      opened_.erase(static_cast<pid_t>(tid));
+      owners_.ended(static_cast<pid_t>(tid));
       if (take.ended) take.ended(tid, reader.read<std::uint64_t>());
       return;
     }

@@ -17,12 +17,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "sampling/event_owners.h"
 #include "sampling/sample_record.h"
 #include "target/perf_ring.h"
 #include "target/process.h"
@@ -72,7 +72,7 @@ class PerfEvents {
   // By process; with the reason.
   const std::map<pid_t, Error>& left_out() const { return left_out_; }
   // Whether it has events of its own. One that started later may have inherited those of another.
-  bool has_events(pid_t thread) const { return opened_.contains(thread); }
+  bool has_events(pid_t thread) const { return owners_.has(thread); }
   bool with_kernel() const { return with_kernel_; }
   // Whether there are samples at switches; without the kernel's part the kernel gives none.
   bool with_leaves() const { return options_.switches && with_kernel_; }
@@ -84,11 +84,8 @@ class PerfEvents {
   std::uint64_t throttled() const;  // times that the kernel suspended an event
 
  private:
-  enum class Event { kTick, kSwitch };
-  struct Origin {
-    pid_t process = 0, thread = 0;  // that it was opened for; 0: a processor
-    Event event = Event::kTick;
-  };
+  using Event = EventOwners::Kind;
+  using Origin = EventOwners::Origin;
   struct Opened {
     UniqueFd fd;
     std::uint64_t id = 0;
@@ -123,8 +120,7 @@ class PerfEvents {
   std::vector<target::PerfRing> rings_;
   std::map<int, int> first_of_;  // processor -> descriptor whose ring it has
   std::vector<Opened> events_;
-  std::map<std::uint64_t, Origin> origin_of_;  // by the event's id
-  std::set<pid_t> opened_;                     // threads that have events of their own
+  EventOwners owners_;
   std::vector<std::string> notes_;
   std::uint64_t lost_ = 0, lost_of_closed_ = 0, throttled_ = 0;
   SampleRecord sample_;
