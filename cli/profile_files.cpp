@@ -21,11 +21,20 @@ Result<std::unique_ptr<ProfileFiles>> ProfileFiles::open(coreinspect::Inspection
   return files;
 }
 
+// The clock may have been set back: a file that is there stays.
+std::string ProfileFiles::new_name() const {
+  std::error_code failed;
+  for (std::uint64_t time = head_.start;; time += kNanosPerSecond) {
+    std::string name = rotated_name(plan_.output, ending(), time);
+    if (!std::filesystem::exists(name, failed)) return name;
+  }
+}
+
 Result<> ProfileFiles::begin() {
   began_ = monotonic_ns();
   head_.start = realtime_ns();
   ProfilePlan plan = plan_;
-  if (rotation_.every != 0) plan.output = rotated_name(plan_.output, ending(), head_.start);
+  if (rotation_.every != 0) plan.output = new_name();
   JTRACE_ASSIGN_OR_RETURN(output_, open_profile_output(inspection_, plan));
   return {};
 }

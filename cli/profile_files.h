@@ -34,6 +34,7 @@ class ProfileFiles {
   Result<> begin();
   Result<> end(std::uint64_t lost);
   std::string ending() const;
+  std::string new_name() const;
 
   coreinspect::Inspection& inspection_;
   const ProfilePlan plan_;

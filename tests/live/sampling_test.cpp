@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -259,6 +260,31 @@ TEST(SamplingInFiles, RotatesThemAndKeepsTheLast) {
   }
   EXPECT_GE(files, 2u);
   EXPECT_LE(files, 4u) << "at least five were written";
+}
+
+// As when the clock was set back: its time stands in the names.
+TEST(SamplingInFiles, LeavesAFileThatIsThereAlone) {
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto jvm = must(JvmProcess::start(*jdk, "Idle"));
+  const ScratchDir folder;
+  constexpr int kSeconds = 30;  // until it begins
+  const std::time_t now = std::time(nullptr);
+  for (std::time_t at = now; at < now + kSeconds; ++at) {
+    char name[40];
+    std::tm parts{};
+    std::strftime(name, sizeof name, "a.%Y%m%d-%H%M%S.html", ::gmtime_r(&at, &parts));
+    std::ofstream(folder.file(name)) << "old";
+  }
+  const CommandOutput done = must(
+      run_jtrace({"profile", jvm->pid_text(), "--duration", "100ms", "--rotate", "1m", "-o", folder.file("a.html")}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  std::size_t old = 0, made = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    ++(read_file(entry.path().string()).value_or("") == "old" ? old : made);
+  EXPECT_EQ(old, static_cast<std::size_t>(kSeconds));
+  EXPECT_EQ(made, 1u);
 }
 
 TEST_P(Sampling, EndsWithTheTarget) {
