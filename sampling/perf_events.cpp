@@ -26,8 +26,6 @@ std::string paranoid_level() {
   return level.empty() ? "?" : level;
 }
 
-int processors() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))); }
-
 // The threads with most CPU time come first; if there are too few descriptors, the others are left out.
 void sort_by_cpu_time(const target::Process& process, std::vector<pid_t>& tids) {
   std::map<pid_t, std::uint64_t> ran;
@@ -82,6 +80,10 @@ Result<> PerfEvents::try_open(Arrangement arrangement, bool with_kernel,
   if (options_.switches) notes_.push_back("waits have no stacks: " + why);
   return {};
 }
+
+// Asked once: where there are no descriptors left, sysconf gives another number.
+PerfEvents::PerfEvents(const EventOptions& options)
+    : options_(options), processors_(static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)))) {}
 
 std::string PerfEvents::description() const {
   return std::string("perf events ") +
@@ -163,7 +165,7 @@ Result<UniqueFd> PerfEvents::open_event(Event kind, pid_t thread, int processor)
 }
 
 Result<> PerfEvents::open_processors() {
-  for (int processor = 0; processor < processors(); ++processor) {
+  for (int processor = 0; processor < processors_; ++processor) {
     JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_event(Event::kTick, -1, processor));
     if (fd) JTRACE_RETURN_IF_ERROR(add_event(std::move(fd), {}, processor));
   }
@@ -174,7 +176,9 @@ Result<> PerfEvents::open_processors() {
 Result<> PerfEvents::open_threads(const target::Process& process) {
   std::set<pid_t> ended;
   for (int pass = 0; pass < kMostPasses; ++pass) {
-    JTRACE_ASSIGN_OR_RETURN(auto tids, process.threads());
+    auto listed = process.threads();
+    if (!listed && listed.error().errnum == EMFILE && pass > 0) break;
+    JTRACE_ASSIGN_OR_RETURN(auto tids, std::move(listed));
     std::erase_if(tids, [&](pid_t tid) { return owners_.has(tid) || ended.contains(tid); });
     if (tids.empty()) break;
     sort_by_cpu_time(process, tids);
@@ -203,7 +207,7 @@ Result<> PerfEvents::open_thread(pid_t process, pid_t thread) {
 Result<> PerfEvents::open_events(pid_t process, pid_t thread) {
   for (const Event event : {Event::kTick, Event::kSwitch}) {
     if (event == Event::kTick ? !options_.ticks : !options_.switches) continue;
-    for (int processor = 0; processor < processors(); ++processor) {
+    for (int processor = 0; processor < processors_; ++processor) {
       JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_event(event, thread, processor));
       const Origin origin{.process = process, .thread = thread, .kind = event};
       if (fd) JTRACE_RETURN_IF_ERROR(add_event(std::move(fd), origin, processor));
@@ -233,7 +237,7 @@ Result<> PerfEvents::add_event(UniqueFd fd, Origin origin, int processor) {
 // As large as the user may lock. All rings have the size of the smallest.
 Result<> PerfEvents::map_ring(int fd) {
   std::size_t most = options_.switches ? kMostSwitchRing : kMostRing;
-  while (most > kLeastRing && most * static_cast<std::size_t>(processors()) > kMostRings) most /= 2;
+  while (most > kLeastRing && most * static_cast<std::size_t>(processors_) > kMostRings) most /= 2;
   for (std::size_t size = ring_size_ == 0 ? most : ring_size_; size >= kLeastRing; size /= 2) {
     target::PerfRing ring(fd, size);
     if (ring.mapped()) {

@@ -93,7 +93,7 @@ class PerfEvents {
     bool has_ring = false;  // that of its processor: later events are redirected to its descriptor
   };
 
-  explicit PerfEvents(const EventOptions& options) : options_(options) {}
+  explicit PerfEvents(const EventOptions& options);
   Result<> try_open(Arrangement arrangement, bool with_kernel, const std::vector<const target::Process*>& processes);
   Result<> add_all(const std::vector<const target::Process*>& processes);
   Result<> open_processors();
@@ -114,6 +114,7 @@ class PerfEvents {
   std::map<pid_t, const target::Process*> processes_;
   std::map<pid_t, Error> left_out_;
   EventOptions options_;
+  const int processors_;
   Arrangement arrangement_ = Arrangement::kProcessors;
   bool with_kernel_ = true, inherits_threads_alone_ = true, tells_lost_ = true, started_ = false;
   std::size_t ring_size_ = 0;

@@ -147,7 +147,7 @@ TEST(ProfileWriters, CountAFrameOnceInATotal) {
 
 TEST(ProfileWriters, SayWhatATableLeavesOut) {
   const std::string table = profile_table(three_stacks(), 1);
-  EXPECT_THAT(table, HasSubstr("  50.0 %    50.0 %  read\n  50.0 %            (3 more)\n"));
+  EXPECT_THAT(table, HasSubstr("  50.0 %    50.0 %  read\n  50.0 %            (4 more)\n"));
   EXPECT_THAT(table, HasSubstr(" 100.0 %  main,1\n")) << "all threads are there";
   EXPECT_THAT(profile_table(three_stacks(), 10), ::testing::Not(HasSubstr("more)")));
 }
