@@ -14,8 +14,9 @@ using coreinspect::Frame;
 using coreinspect::FrameKind;
 using coreinspect::Walk;
 
-constexpr std::size_t kMostOfAStack = 256u << 10;  // of a thread that sleeps, bytes
-constexpr std::size_t kMostVirtualNames = 2000;    // each is a root of stacks
+// Of a thread that sleeps, bytes; of one whose stack's end is not known, because what follows it is not its own.
+constexpr std::size_t kMostOfAStack = 256u << 10, kMostOfUnknown = 32u << 10;
+constexpr std::size_t kMostVirtualNames = 2000;  // each is a root of stacks
 
 void add_kernel_frames(const SampleRecord& sample, const KernelNames* kernel, Walk& walk) {
   if (!kernel || sample.kernel.empty()) return;
@@ -134,9 +135,15 @@ SampledJvm::Look SampledJvm::look_at(pid_t tid) {
 }
 
 std::vector<std::byte> SampledJvm::read_stack(const coreinspect::JavaThread& thread, target::Address sp) {
-  std::vector<std::byte> bytes(kMostOfAStack);
-  if (thread.has_stack_address(sp)) bytes.resize(std::min<std::size_t>(bytes.size(), thread.stack_base - sp));
-  bytes.resize(inspection_.vm().memory().read_some(sp, bytes).value_or(0));
+  std::vector<std::byte> bytes(
+      thread.has_stack_address(sp) ? std::min<std::size_t>(kMostOfAStack, thread.stack_base - sp) : kMostOfUnknown);
+  std::size_t size = 0;
+  while (size < bytes.size()) {  // each read may end with a page
+    const auto more = inspection_.vm().memory().read_some(sp + size, std::span(bytes).subspan(size));
+    if (!more || *more == 0) break;
+    size += *more;
+  }
+  bytes.resize(size);
   return bytes;
 }
 
