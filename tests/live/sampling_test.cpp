@@ -252,12 +252,15 @@ TEST(SamplingInFiles, RotatesThemAndKeepsTheLast) {
   const CommandOutput done = must(run_jtrace({"profile", jvm->pid_text(), "--hz", "199", "--duration", "5", "--rotate",
                                               "1s", "--keep", "1s", "-o", folder.file("a.collapsed")}));
   EXPECT_EQ(done.status, 0) << done.err;
-  std::size_t files = 0;
+  std::size_t files = 0, empty = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     ++files;
     EXPECT_THAT(entry.path().filename().string(), ::testing::MatchesRegex("a\\.[0-9]+-[0-9]+\\.collapsed"));
-    EXPECT_THAT(read_file(entry.path().string()).value_or(""), HasSubstr(";Parts.loop;"));
+    const std::string text = read_file(entry.path().string()).value_or("unreadable");
+    if (text.empty()) ++empty;
+    else EXPECT_THAT(text, HasSubstr(";Parts.loop;"));
   }
+  EXPECT_LE(empty, 1u) << "the last one may begin when the recording ends";
   EXPECT_GE(files, 2u);
   EXPECT_LE(files, 4u) << "at least five were written";
 }
