@@ -174,7 +174,7 @@ TEST(ProfileWriters, KeepTheLongestWaitsOnThePage) {
   for (const bool waits : {true, false}) {
     ProfileCounts counts({.waits = waits});
     counts.add(report({"once"}), 1'000'000'000);
-    for (int i = 0; i < 21'000; ++i)
+    for (std::uint64_t i = 0; i < 21'000; ++i)
       for (int time = 0; time < 2; ++time) counts.add(report({"often " + std::to_string(i)}), 1'000 + i);
     const auto once = std::find(counts.names().begin(), counts.names().end(), "once") - counts.names().begin();
     EXPECT_EQ(names_on(profile_page(counts, {})).contains(static_cast<std::size_t>(once) + 1), waits);
