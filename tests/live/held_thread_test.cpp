@@ -135,11 +135,15 @@ TEST_P(HeldThread, DoesNotKeepProfileAndTopFromTheOthers) {
   EXPECT_EQ(cpu.status, 9) << cpu.err;
   EXPECT_THAT(cpu.out, HasSubstr("spinner;"));
   EXPECT_THAT(cpu.err, HasSubstr("parked"));
-  const CommandOutput wall =
-      run({"profile", jvm_->pid_text(), "--wall", "--hz", "5", "--duration", "0.5", "--max-share", "50", "-o", "-"});
+  const CommandOutput wall = run({"profile", jvm_->pid_text(), "--ptrace", "--wall", "--hz", "5", "--duration", "0.5",
+                                  "--max-share", "50", "-o", "-"});
   EXPECT_EQ(wall.status, 9) << wall.err;
   EXPECT_THAT(wall.out, HasSubstr("PlainFacts.hold"));
   EXPECT_THAT(wall.err, HasSubstr(named("parked")));
+  // Samples by the kernel stop no thread, so that one that another tracer holds is none of their business.
+  const CommandOutput sampled = run({"profile", jvm_->pid_text(), "--wall", "--duration", "0.5", "-o", "-"});
+  EXPECT_EQ(sampled.status, 0) << sampled.err;
+  EXPECT_THAT(sampled.out, HasSubstr("spinner;"));
   const CommandOutput top =
       run({"top", jvm_->pid_text(), "--count", "1", "--interval", "0.3", "--rows", "100", "--format", "json"});
   EXPECT_EQ(top.status, 9) << top.err;

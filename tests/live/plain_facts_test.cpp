@@ -81,8 +81,8 @@ TEST_P(Facts, OfLoadersAreEachNamedOnce) {
 TEST_P(Facts, OfAProfileAreStacksWithTheirRootOrMarkedAsCut) {
   start();
   must(jvm_->ask("spin"));
-  const auto done = must(run_jtrace(
-      {"profile", jvm_->pid_text(), "--wall", "--hz", "20", "--duration", "1", "--max-share", "50", "-o", "-"}));
+  const auto done = must(run_jtrace({"profile", jvm_->pid_text(), "--ptrace", "--wall", "--hz", "20", "--duration", "1",
+                                     "--max-share", "50", "-o", "-"}));
   EXPECT_EQ(done.status, 0) << done.err;
   std::size_t stacks = 0;
   for (const std::string_view line : split(done.out, '\n')) {

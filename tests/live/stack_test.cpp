@@ -276,8 +276,8 @@ TEST_P(StackOnEachJdk, IsProfiledWithoutAnAgent) {
   EXPECT_THAT(busy.err, AllOf(HasSubstr(" samples in "), HasSubstr("the target was stopped for ")));
   const ScratchDir folder;
   const std::string path = folder.file("profile.xml");
-  const CommandOutput wall =
-      run({"profile", jvm_->pid_text(), "--wall", "--hz", "5", "--duration", "1", "--max-share", "50", "-o", path});
+  const CommandOutput wall = run({"profile", jvm_->pid_text(), "--ptrace", "--wall", "--hz", "5", "--duration", "1",
+                                  "--max-share", "50", "-o", path});
   EXPECT_EQ(wall.status, 0) << wall.err;
   EXPECT_TRUE(valid(path));
   const auto document = must(TraceDocument::read(path));
