@@ -21,17 +21,20 @@ class ChromeWriter final : public Converter, private CallListener {
   Result<> write(const Event& event) override {
     Scope& scope = scopes_.note(event);
     const Common common = common_of(event);
-    Times& times = times_[scope.index];
-    times.scope = &scope;
-    times.last = std::max(times.last, common.time.value_or(0));
-    if (start_ == 0 && common.time.present() && element_kind(event) != ElementKind::kNode &&
-        element_kind(event) != ElementKind::kProcessCreate)
-      start_ = common.time.ns();
+    // These two belong to no producer yet: their scope is nobody's, whose index is another's too.
+    const bool is_of_producer =
+        element_kind(event) != ElementKind::kNode && element_kind(event) != ElementKind::kProcessCreate;
+    if (is_of_producer) {
+      Times& times = times_[scope.index];
+      times.scope = &scope;
+      times.last = std::max(times.last, common.time.value_or(0));
+      if (start_ == 0 && common.time.present()) start_ = common.time.ns();
+    }
     current_ = &event;
     calls_.note(event, scope);
     current_ = nullptr;
     lose_attributes<kCarried>(event);
-    first_states_.note(event, scope);
+    if (is_of_producer) first_states_.note(event, scope);
     show(event, scope, common);
     return result_;
   }
@@ -197,8 +200,7 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kMethodDef:
       case ElementKind::kObjDef: return;  // named where it is used
       case ElementKind::kOption:
-        if (const std::string_view key = std::get<Option>(event).key.view(); key == kPausedKey || key == kContinuesKey)
-          lose_waits(scope, 0);
+        if (std::get<Option>(event).key.view() == kContinuesKey) lose_waits(scope, 0);
         if (!gap_of(event, scope) && std::get<Option>(event).key.view() != kThreadStateKey) lose(event);
         return;
       default: return lose(event);

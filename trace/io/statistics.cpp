@@ -184,9 +184,8 @@ void Statistics::note_states(ScopeStatistics& statistics, const Event& event) {
   } else if (const auto* end = std::get_if<ThreadEnd>(&event)) {
     leave_state(statistics, end->threadIdRef, end->time);
   } else if (const auto* option = std::get_if<Option>(&event)) {
-    // Ends in the pause, or in a part that is missing, are not recorded.
-    const std::string_view key = option->key.view();
-    if (key == kPausedKey || key == kContinuesKey) leave_states(statistics, statistics.last);
+    // Ends in a part that is missing are not recorded. Those in a pause of the trace are.
+    if (option->key.view() == kContinuesKey) leave_states(statistics, statistics.last);
   }
 }
 

@@ -134,15 +134,15 @@ TEST_F(FirstWaits, CountOnceInTheDocumentsOfARotatedTrace) {
   EXPECT_EQ(thread(2).waiting.total, 4 * kSecond);
 }
 
-TEST_F(FirstWaits, WaitsEndWhereThePauseBegins) {
+TEST_F(FirstWaits, WaitsGoOnThroughAPause) {
   begin("monWaited,monContendedEntered");
   write(MonWait{.threadIdRef = ThreadId(4), .time = Time(2 * kSecond), .objIdRef = ObjectId(9)});
-  write(MonWaited{.threadIdRef = ThreadId(2), .time = Time(3 * kSecond), .objIdRef = ObjectId(9)});
   write(Option{.key = "jtrace.paused", .value = "true"});
   write(Option{.key = "jtrace.paused", .value = "false"});
+  write(MonWaited{.threadIdRef = ThreadId(4), .time = Time(8 * kSecond), .objIdRef = ObjectId(9)});
   write(TraceEnd{.time = Time(9 * kSecond)});
   ASSERT_TRUE(statistics_.finish());
-  EXPECT_EQ(thread(4).waiting.total, kSecond);
+  EXPECT_EQ(thread(4).waiting.total, 6 * kSecond);
 }
 
 // --- waits and pauses that the trace does not end ---
