@@ -45,35 +45,41 @@ void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obje
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonWaited, made);
 }
 
-// Owners that nobody asked for: what finding them takes is paid for with a hundred times as long without. Any thread.
+// Owners that nobody asked for: what finding them takes is paid for with a hundred times as long without. One thread at
+// a time looks for one: threads that come to a monitor together would wait for each other's safepoints. Any thread.
 class OwnerBudget {
  public:
-  // When nothing was spent for a second, 10 ms may be spent at once.
-  bool allows(std::uint64_t now) const { return paid_until_.load(std::memory_order_relaxed) < now + kAtOnce; }
+  // Whether the caller may look, and then spend(). When nothing was spent for a second, 10 ms may be spent at once.
+  bool claim(std::uint64_t now) {
+    if (paid_until_.load(std::memory_order_relaxed) >= now + kAtOnce) return false;
+    return !is_taken_.exchange(true, std::memory_order_acquire);
+  }
   void spend(std::uint64_t start, std::uint64_t end) {
-    std::uint64_t until = paid_until_.load(std::memory_order_relaxed);
-    while (!paid_until_.compare_exchange_weak(until, (until > start ? until : start) + kTimes * (end - start),
-                                              std::memory_order_relaxed)) {
-    }
+    const std::uint64_t until = paid_until_.load(std::memory_order_relaxed);
+    paid_until_.store((until > start ? until : start) + kTimes * (end - start), std::memory_order_relaxed);
+    is_taken_.store(false, std::memory_order_release);
   }
 
  private:
   static constexpr std::uint64_t kTimes = 100, kAtOnce = 1'000'000'000;  // ns
   std::atomic<std::uint64_t> paid_until_{0};                             // monotonic ns
+  std::atomic<bool> is_taken_{false};
 };
 constinit OwnerBudget owner_budget;
 
-// The threadId of the monitor's owner; 0 if it has none any more. Costs a safepoint or handshake.
+// The threadId of the monitor's owner; 0 if it has none any more. False if it is not known, or there is no room for its
+// definition. Costs a safepoint or handshake.
 bool owner_of(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& owner) {
   jvmtiMonitorUsage usage{};
   if (session.jvmti->GetObjectMonitorUsage(object, &usage) != JVMTI_ERROR_NONE) return false;
-  owner = usage.owner == nullptr ? 0 : session.threads.defined_other(jni, usage.owner);
-  if (usage.owner != nullptr) jni->DeleteLocalRef(usage.owner);
+  const bool is_owned = usage.owner != nullptr;
+  owner = is_owned ? session.threads.defined_other(jni, usage.owner) : 0;
+  if (is_owned) jni->DeleteLocalRef(usage.owner);
   for (jint i = 0; i < usage.waiter_count; ++i) jni->DeleteLocalRef(usage.waiters[i]);
   for (jint i = 0; i < usage.notify_waiter_count; ++i) jni->DeleteLocalRef(usage.notify_waiters[i]);
   session.jvmti->Deallocate(reinterpret_cast<unsigned char*>(usage.waiters));
   session.jvmti->Deallocate(reinterpret_cast<unsigned char*>(usage.notify_waiters));
-  return true;
+  return !is_owned || owner != 0;
 }
 
 void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
@@ -82,7 +88,9 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
   record::MonitorRecord made{};
   const std::uint64_t start = monotonic_ns();
   const bool wanted = guard.session().config.has_flag(record::kMonitorOwner);
-  if (wanted || owner_budget.allows(start)) {
+  // In a JVM with virtual threads JVM TI waits until those that are being mounted or unmounted have finished, which may
+  // need what this thread holds: there only who asks for owners has them.
+  if (wanted || (!guard.session().threads.may_be_virtual() && owner_budget.claim(start))) {
     if (owner_of(guard.session(), jni, object, made.argument)) made.header.flags = record::kHasOwner;
     if (!wanted) owner_budget.spend(start, monotonic_ns());
   }

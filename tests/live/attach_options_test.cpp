@@ -47,7 +47,8 @@ TEST_P(EachJdk, SomeContentionsHaveTheirOwnerUnasked) {
   std::size_t owned = 0;
   for (const TraceElement* enter : trace.all("monContendedEnter"))
     if (enter->get("threadOwner") != "") ++owned;
-  EXPECT_GE(owned, 1u) << "the first is within any budget";
+  if (GetParam().version >= 21) EXPECT_EQ(owned, 0u) << "JVM TI may have to wait for virtual threads";
+  else EXPECT_GE(owned, 1u) << "the first is within any budget";
 }
 
 TEST_P(EachJdk, HasEveryOptionAndTheFiltersInOrder) {
