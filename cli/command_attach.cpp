@@ -54,7 +54,9 @@ class ProgressLine {
   static std::string fitting(const std::string& text) {
     winsize size{};
     const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    return text.substr(0, known ? size.ws_col - 1u : 79);
+    std::size_t most = known ? size.ws_col - 1u : 79;
+    while (most > 0 && most < text.size() && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+    return text.substr(0, most);
   }
 
   bool on_;
@@ -132,8 +134,8 @@ ExitStatus run(const AttachArguments& arguments) {
   });
   if (line.is_on() && !options->spills()) attach.watcher = &watch;
   attach.progress = [&](const session::Progress& progress) {
-    const std::string state = attach.watcher != nullptr ? watch.state(realtime_ns()) : "";
-    if (!control.is_typing()) line.show(progress, state);
+    if (control.is_typing()) return;
+    line.show(progress, attach.watcher != nullptr ? watch.state(realtime_ns()) : "");
   };
   attach.started = [&](const std::string& left_out) {
     const std::string jvm = "JVM " + std::to_string(process->pid());

@@ -5,13 +5,19 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "trace/gap_option.h"
 #include "trace/io/scopes.h"
-#include "trace/vm_threads.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::session {
 namespace {
 
-constexpr std::size_t kMostObjects = 65'536;  // beyond, their classes are forgotten
+constexpr std::size_t kMost = 65'536;  // names of threads, of classes, objects: beyond, all of the kind are forgotten
+
+void keep(std::unordered_map<std::uint64_t, std::string>& names, std::uint64_t id, std::string name) {
+  if (names.size() >= kMost) names.clear();
+  names.insert_or_assign(id, std::move(name));
+}
 
 std::string time_of_day(std::uint64_t wall) {
   const std::uint64_t ms = wall / 1'000'000, seconds = ms / 1000;
@@ -43,10 +49,10 @@ Result<> LiveWatch::write(const trace::Event& event) {
   else if (const auto* object = std::get_if<trace::ObjDef>(&event)) define(*object);
   else if (const auto* of_class = std::get_if<trace::ClassDef>(&event)) {
     if (of_class->classId.present())
-      classes_.insert_or_assign(of_class->classId.value(), trace::io::java_class_name(of_class->name.view()));
+      keep(classes_, of_class->classId.value(), trace::io::java_class_name(of_class->name.view()));
   } else if (const auto* thread = std::get_if<trace::ThreadStart>(&event)) {
     if (thread->threadId.present())
-      threads_.insert_or_assign(thread->threadId.value(), printable(std::string(thread->threadName.view())));
+      keep(threads_, thread->threadId.value(), printable(std::string(thread->threadName.view())));
   } else if (const auto* end = std::get_if<trace::ThreadEnd>(&event)) {
     if (!end->threadIdRef.present()) return {};
     threads_.erase(end->threadIdRef.value());
@@ -55,13 +61,21 @@ Result<> LiveWatch::write(const trace::Event& event) {
     pause_since_ = start->time.present() ? start->time.ns() : 0;
   } else if (const auto* finish = std::get_if<trace::GcFinish>(&event)) {
     on_pause_end(*finish);
+  } else if (const auto* option = std::get_if<trace::Option>(&event)) {
+    if (option->key == trace::kGapKey || option->key == trace::kDroppedKey) note_loss();
   }
   return {};
 }
 
+// The end of what is open may be among what was lost.
+void LiveWatch::note_loss() {
+  blocked_.clear();
+  pause_since_ = 0;
+}
+
 void LiveWatch::define(const trace::ObjDef& object) {
   if (!object.objId.present() || !object.classIdRef.present()) return;
-  if (objects_.size() >= kMostObjects) objects_.clear();
+  if (objects_.size() >= kMost) objects_.clear();
   objects_.insert_or_assign(object.objId.value(), object.classIdRef.value());
 }
 
@@ -121,18 +135,16 @@ std::string LiveWatch::state(std::uint64_t wall) {
     show_("... and " + std::to_string(lines_ - kLines) + " more waits and pauses of " + duration_text(kLong) +
           " and more");
   lines_ = 0;
-  const auto alive = std::count_if(threads_.begin(), threads_.end(),
-                                   [](const auto& thread) { return thread.first < trace::kVmThreadBase; });
-  std::string text = std::to_string(alive) + (alive == 1 ? " thread" : " threads");
+  std::string text;
   const auto longest = std::min_element(blocked_.begin(), blocked_.end(),
                                         [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
   if (longest != blocked_.end() && wall >= longest->second.since + kLong)
-    text += ", " + std::to_string(blocked_.size()) + " blocked, the longest for " +
-            duration_text(wall - longest->second.since) + ": " + name_of(longest->first) + " by " +
-            what(longest->second, "has");
+    text = std::to_string(blocked_.size()) + " blocked, the longest for " +
+           duration_text(wall - longest->second.since) + ": " + name_of(longest->first) + " by " +
+           what(longest->second, "has");
   if (pauses_.count != 0)
-    text += ", " + std::to_string(pauses_.count) + (pauses_.count == 1 ? " pause of " : " pauses, the longest ") +
-            duration_text(pauses_.longest);
+    text += (text.empty() ? "" : ", ") + std::to_string(pauses_.count) +
+            (pauses_.count == 1 ? " pause of " : " pauses, the longest ") + duration_text(pauses_.longest);
   pauses_ = {};
   return text;
 }

@@ -24,8 +24,8 @@ class LiveWatch final : public trace::EventSink {
 
   // Never fails.
   Result<> write(const trace::Event& event) override;
-  // How things stand at `wall` (ns since the epoch), to be asked for about once a second: threads, those that are
-  // blocked now, pauses since the last call.
+  // How things stand at `wall` (ns since the epoch), to be asked for about once a second: threads that are blocked now,
+  // pauses since the last call. "" if there is nothing to say.
   std::string state(std::uint64_t wall);
 
  private:
@@ -42,13 +42,14 @@ class LiveWatch final : public trace::EventSink {
   void on_entered(const trace::MonContendedEntered& entered);
   void on_pause_end(const trace::GcFinish& finish);
   void define(const trace::ObjDef& object);
+  void note_loss();
   std::string name_of(std::uint64_t thread) const;
   // "a Shop$Stock that "auditor" had", with `verb` for had.
   std::string what(const Blocked& blocked, std::string_view verb) const;
   void line(std::uint64_t time, const std::string& text);
 
   std::function<void(std::string_view)> show_;
-  std::unordered_map<std::uint64_t, std::string> threads_;    // alive
+  std::unordered_map<std::uint64_t, std::string> threads_;    // names
   std::unordered_map<std::uint64_t, std::string> classes_;    // as Java prints them
   std::unordered_map<std::uint64_t, std::uint64_t> objects_;  // its class
   std::unordered_map<std::uint64_t, Blocked> blocked_;        // thread

@@ -70,14 +70,22 @@ TEST_F(LiveWatchTest, AnOwnerThatIsNotKnownIsNotNamed) {
 }
 
 TEST_F(LiveWatchTest, TheStateNamesWhoIsBlockedNow) {
-  EXPECT_EQ(state(0), "2 threads");
+  EXPECT_EQ(state(0), "");
   enter(1, 1'000, ThreadId(2));
-  EXPECT_EQ(state(1'010), "2 threads");
-  EXPECT_EQ(
-      state(4'000),
-      "2 threads, 1 blocked, the longest for 3.0 s: \"clerk\" by the monitor of a shop.Stock that \"auditor\" has");
+  EXPECT_EQ(state(1'010), "");
+  EXPECT_EQ(state(4'000),
+            "1 blocked, the longest for 3.0 s: \"clerk\" by the monitor of a shop.Stock that \"auditor\" has");
   write(trace::ThreadEnd{.threadIdRef = ThreadId(1)});
-  EXPECT_EQ(state(5'000), "1 thread");
+  EXPECT_EQ(state(5'000), "");
+}
+
+TEST_F(LiveWatchTest, AfterALossNobodyIsKnownToBeBlocked) {
+  for (const char* key : {"jtrace.gap", "jtrace.dropped"}) {
+    enter(1, 1'000, ThreadId(2));
+    EXPECT_THAT(state(4'000), HasSubstr("1 blocked")) << key;
+    write(trace::Option{.key = key, .value = "1"});
+    EXPECT_EQ(state(5'000), "") << key;
+  }
 }
 
 TEST_F(LiveWatchTest, PausesAreCountedAndLongOnesShown) {
@@ -85,8 +93,8 @@ TEST_F(LiveWatchTest, PausesAreCountedAndLongOnesShown) {
   pause(200, 235);
   EXPECT_THAT(lines_, ElementsAre("00:00:00.235  the collector stopped all threads for 35 ms; then 16.0 MiB of 64.0 "
                                   "MiB were used"));
-  EXPECT_EQ(state(1'000), "2 threads, 2 pauses, the longest 35 ms");
-  EXPECT_EQ(state(2'000), "2 threads");
+  EXPECT_EQ(state(1'000), "2 pauses, the longest 35 ms");
+  EXPECT_EQ(state(2'000), "");
 }
 
 TEST_F(LiveWatchTest, AStormIsCutShort) {
