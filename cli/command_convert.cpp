@@ -43,9 +43,11 @@ Result<> check_options(const ConvertArguments& arguments, const std::string& for
   };
   const bool is_xml = !of_profile && (format == "xml" || format == "fragments");
   if (!arguments.weight.empty() && of_profile) return refuse("--weight", "a profile has weights of its own");
-  if (!arguments.weight.empty() && format != "collapsed") return refuse("--weight", "it is for collapsed stacks");
+  if (!arguments.weight.empty() && arguments.weight != "wall" && format != "collapsed")
+    return refuse("--weight", "it is for collapsed stacks");
   if (!arguments.names.empty() && !is_xml) return refuse("--names", "it is for XML");
-  if (!arguments.doctype.empty() && !is_xml) return refuse("--doctype", "it is for XML");
+  if (!arguments.doctype.empty() && (!is_xml || format == "fragments"))
+    return refuse("--doctype", "it is for an XML document");
   return {};
 }
 

@@ -190,12 +190,15 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
   std::string out;
   for (const std::string& process : statistics.process_ids())
     if (const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls))
-      out += slow_calls_text(*calls, limits) + lost_events(*calls);
+      if (const std::string text = slow_calls_text(*calls, limits); !text.empty()) out += text + lost_events(*calls);
   if (!out.empty()) return out;
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
       return "no call took " + each.scope->slower_than + " s, from where on the trace has them\n" + lost_events(each);
-  return "no calls in the trace\n";
+  out = "no calls in the trace\n";
+  for (const ScopeStatistics& each : statistics.by_scope())
+    if (each.scope != nullptr) out += lost_events(each);
+  return out;
 }
 
 std::string slow_json(const Statistics& statistics, std::string_view input, const SlowLimits& limits) {
