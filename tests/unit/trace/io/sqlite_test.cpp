@@ -17,7 +17,7 @@
 namespace jtrace::trace::io {
 namespace {
 
-using test::must;
+using jtrace::test::must;
 
 // The cells of the first row, separated by blanks.
 std::string ask(const std::string& path, const char* question) {
@@ -57,7 +57,7 @@ class SqliteViews : public ::testing::Test {
     EXPECT_TRUE(writer->finish());
     return path;
   }
-  test::ScratchDir scratch_;
+  jtrace::test::ScratchDir scratch_;
 };
 
 TEST_F(SqliteViews, ACallThatLostItsEndSaysSo) {
