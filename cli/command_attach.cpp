@@ -119,6 +119,7 @@ ExitStatus run(const AttachArguments& arguments) {
   auto process = open_selected(arguments.jvm);
   if (!process) return report(process.error());
   if (const std::string note = session::note_of_left_pools(*process); !note.empty()) log_info(note);
+  for (const std::string& each : options->unused) log_warning(each);
   ::signal(SIGPIPE, SIG_IGN);
   const ScopedCancel cancel;
   ProgressLine line(::isatty(STDERR_FILENO) == 1 && log_level() >= LogLevel::kInfo);

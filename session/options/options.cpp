@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "session/options/event_names.h"
 #include "session/options/text_check.h"
+#include "session/options/unused_options.h"
 #include "trace/record/control.h"
 
 namespace jtrace::session {
@@ -163,6 +164,7 @@ Result<TraceOptions> OptionReader::finish() {
   }
   JTRACE_RETURN_IF_ERROR(check_size(options_.filters));
   if (options_.virtual_threads) options_.events |= trace::record::kVirtualThreadEvent;
+  options_.unused = unused_options(options_, seen_);
   return options_;
 }
 

@@ -52,8 +52,9 @@ struct TraceOptions {
   std::uint32_t min_free_percent = 5;      // if min_free is not given: this share, at most...
   std::uint64_t min_free_most = 1u << 30;  // ...this number of bytes, unless the user gave the share
   bool show_secrets = false;
-  bool strict = false;           // -agentpath: a wrong option ends the JVM's start
-  std::string agent_parameters;  // as given by the user: agentCreate's agentParameters
+  bool strict = false;                   // -agentpath: a wrong option ends the JVM's start
+  std::string agent_parameters;          // as given by the user: agentCreate's agentParameters
+  std::vector<std::string> unused = {};  // unused_options()
 
   TraceOptions();
   bool writes_fragments() const { return fragments || strict_dtd; }

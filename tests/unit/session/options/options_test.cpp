@@ -11,6 +11,7 @@
 namespace jtrace::session {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace trace::record;
 
@@ -134,6 +135,21 @@ TEST(Options, CallsAsTheirCallersSeeThem) {
   EXPECT_TRUE(from_string("events=calls,cpu-time")->cpu_time);
   EXPECT_THAT(error_of("events=methods+calls,slower-than=1"), HasSubstr("leave out calls"));
   EXPECT_THAT(error_of("events=calls,arguments"), HasSubstr("need methods"));
+}
+
+TEST(Options, ThatChangeNothingAreNamed) {
+  const auto unused = [](const std::string& text) { return from_string(text)->unused; };
+  EXPECT_THAT(unused("filter=a.*"),
+              ElementsAre(HasSubstr("option filter has no effect: it is for --events methods, ")));
+  EXPECT_THAT(unused("monitor-owner,events=gc"), ElementsAre(HasSubstr("option monitor-owner has no effect")));
+  EXPECT_THAT(unused("monitor-owner,events=parks"), ElementsAre(HasSubstr("it is for --events monitors")));
+  EXPECT_THAT(unused("events=allocations,sample-interval=0"), ElementsAre(HasSubstr("option sample-interval has no")));
+  EXPECT_THAT(unused("events=methods,stack-depth=3"), ElementsAre(HasSubstr("option stack-depth has no effect")));
+  EXPECT_THAT(unused("block-limit=7"), ElementsAre(HasSubstr("option block-limit has no effect")));
+  for (const char* used : {"", "events=counts,filter=a.*", "events=exceptions,filter=a.*", "monitor-owner",
+                           "events=monitors,monitor-owner", "events=objects,sample-interval=0,stack-depth=3",
+                           "events=allocations,stack-depth=3,filter=a.*", "when-full=block,block-limit=7"})
+    EXPECT_THAT(unused(used), ElementsAre()) << used;
 }
 
 TEST(Options, EventsThatAreWrong) {
