@@ -37,8 +37,11 @@ template <class Graph>
 Search search(const Graph& graph) {
   Search found;
   found.number.assign(graph.size(), 0);
-  found.object = {kNoObject};
-  found.parent = {0};
+  // Memory that is reserved and not used costs nothing; a vector that grows is copied, and is there twice meanwhile.
+  found.object.reserve(graph.size() + 1ull);
+  found.parent.reserve(graph.size() + 1ull);
+  found.object.push_back(kNoObject);
+  found.parent.push_back(0);
   const auto meet = [&](std::uint32_t object, std::uint32_t parent) {
     found.number[object] = static_cast<std::uint32_t>(found.object.size());
     found.object.push_back(object);

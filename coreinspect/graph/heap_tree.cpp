@@ -22,8 +22,10 @@ HeapTree::HeapTree(const ObjectGraph& graph) : graph_(graph), tree_(find_dominat
   for (std::uint32_t i = 1; i < count; ++i) ++first_child_[tree_.dominator[i] + 1];
   for (std::uint32_t i = 1; i <= count; ++i) first_child_[i] += first_child_[i - 1];
   children_.resize(count - 1);
-  std::vector<std::uint32_t> next(first_child_.begin(), first_child_.end() - 1);
-  for (std::uint32_t i = 1; i < count; ++i) children_[next[tree_.dominator[i]]++] = i;
+  // Each first child moves to the end of its row while the row is filled, which is the place of the next row.
+  for (std::uint32_t i = 1; i < count; ++i) children_[first_child_[tree_.dominator[i]]++] = i;
+  for (std::uint32_t i = count; i > 0; --i) first_child_[i] = first_child_[i - 1];
+  first_child_[0] = 0;
 }
 
 std::uint64_t HeapTree::retained(std::uint32_t object) const {

@@ -14,12 +14,21 @@ constexpr std::uint64_t kRecordHead = 9;  // tag, time, length
 constexpr std::uint8_t kOldHeapDump = 0x0c;
 constexpr std::uint8_t kRootNativeStack = 0x04, kRootThreadBlock = 0x06;
 
+// What files begin with that are mistaken for heap dumps.
+constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+    {"\177ELF", "an ELF file: a core or a program"},
+    {"PK\3\4", "a zip archive: unpack it"},
+    {std::string_view("\0\22portable heap", 15), "a portable heap dump of OpenJ9 (PHD)"},
+};
+
 Result<> check_kind(std::span<const std::byte> bytes, const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 19));
   const auto refuse = [&](const std::string& why) {
     return fail(Error{.category = ErrorCategory::kMalformed, .text = why, .path = name});
   };
   if (text.empty()) return refuse("the file is empty");
+  for (const auto& [begin, kind] : kOthers)
+    if (text.starts_with(begin)) return refuse("no heap dump: it is " + std::string(kind));
   if (!text.starts_with(HprofFile::kMagic)) return refuse("no heap dump: it does not begin with \"JAVA PROFILE\"");
   if (text.starts_with("JAVA PROFILE 1.0.3")) return refuse("a heap dump of Android (1.0.3), which has other records");
   return {};
@@ -49,8 +58,8 @@ Result<HprofFile> HprofFile::of_view(std::span<const std::byte> bytes, const std
 }
 
 Result<> HprofFile::read(const std::string& name) {
-  JTRACE_ASSIGN_OR_RETURN(const std::uint64_t place, read_header(name));
-  read_records(place);
+  JTRACE_ASSIGN_OR_RETURN(head_size_, read_header(name));
+  read_records();
   return {};
 }
 
@@ -58,6 +67,7 @@ HprofFile::HprofFile(HprofFile&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})),
       mapped_(std::exchange(other.mapped_, {})),
       guard_(std::move(other.guard_)),
+      head_size_(other.head_size_),
       id_size_(other.id_size_),
       millis_(other.millis_),
       texts_(std::move(other.texts_)),
@@ -67,6 +77,7 @@ HprofFile::HprofFile(HprofFile&& other) noexcept
       roots_(std::move(other.roots_)),
       segments_(std::move(other.segments_)),
       skipped_(other.skipped_),
+      second_(other.second_),
       cut_(std::move(other.cut_)) {}
 
 HprofFile::~HprofFile() {
@@ -91,38 +102,52 @@ Result<std::uint64_t> HprofFile::read_header(const std::string& name) {
   return place + 12;
 }
 
-void HprofFile::read_records(std::uint64_t place) {
-  while (place < bytes_.size()) {
-    if (place + kRecordHead > bytes_.size()) {
-      cut_ = "it ends at byte " + std::to_string(bytes_.size()) + ", inside the head of a record";
-      return;
-    }
-    const auto tag = static_cast<std::uint8_t>(number(place, 1));
-    std::uint64_t length = number(place + 5, 4);
-    const std::uint64_t body = place + kRecordHead;
-    // One record of a whole heap may be longer than its length can say: to the end then.
-    if (tag == kOldHeapDump &&
-        (length == 0 || (bytes_.size() - body > 0xffff'ffffull && length < bytes_.size() - body)))
-      length = bytes_.size() - body;
-    if (length > bytes_.size() - body) {
-      cut_ = "a record at byte " + std::to_string(place) + " has " + std::to_string(length) + " bytes, the file has " +
-             std::to_string(bytes_.size() - body) + " more";
-      length = bytes_.size() - body;
-      if (tag != kOldHeapDump && tag != static_cast<std::uint8_t>(HprofTag::kHeapDumpSegment)) return;
-    }
-    switch (static_cast<HprofTag>(tag)) {
-      case HprofTag::kUtf8:
-        if (length >= id_size_) texts_[id(body)] = {body + id_size_, static_cast<std::uint32_t>(length - id_size_)};
-        break;
-      case HprofTag::kLoadClass:
-        if (length >= 8 + 2ull * id_size_) names_[id(body + 4)] = id(body + 8 + id_size_);
-        break;
-      case HprofTag::kHeapDumpSegment: read_segment(body, body + length); break;
-      default:
-        if (tag == kOldHeapDump) read_segment(body, body + length);
-        break;
-    }
-    place = body + length;
+// There is no record 0, and another dump may follow.
+bool HprofFile::is_past_end(std::uint64_t place) const {
+  const auto rest = bytes_.subspan(place);
+  if (rest.size() >= kMagic.size() && std::memcmp(rest.data(), kMagic.data(), kMagic.size()) == 0) return true;
+  return rest.front() == std::byte{0};
+}
+
+bool HprofFile::next_record(std::uint64_t place, HprofRecord& record) const {
+  if (place + kRecordHead > bytes_.size() || is_past_end(place)) return false;
+  record = {.tag = static_cast<std::uint8_t>(number(place, 1)), .place = place, .body = place + kRecordHead};
+  const std::uint64_t length = number(place + 5, 4), left = bytes_.size() - record.body;
+  // One record of a whole heap may be longer than its length can say: to the end then.
+  const bool is_whole = record.tag == kOldHeapDump && (length == 0 || (left > 0xffff'ffffull && length < left));
+  record.end = record.body + (is_whole ? left : std::min(length, left));
+  return true;
+}
+
+void HprofFile::read_records() {
+  HprofRecord record;
+  std::uint64_t end = head_size_;
+  for (; next_record(end, record); end = record.end) read_record(record);
+  if (end == bytes_.size()) return;
+  const auto rest = bytes_.subspan(end);
+  const bool is_zeros = std::all_of(rest.begin(), rest.end(), [](std::byte each) { return each == std::byte{0}; });
+  if (is_zeros) return;
+  if (rest.front() == std::byte{0}) cut_ = "what follows byte " + std::to_string(end) + " is no record";
+  else if (is_past_end(end)) second_ = end;
+  else cut_ = "it ends at byte " + std::to_string(bytes_.size()) + ", inside the head of a record";
+}
+
+void HprofFile::read_record(const HprofRecord& record) {
+  const std::uint64_t body = record.body, length = record.end - body, told = number(record.place + 5, 4);
+  if (record.end == bytes_.size() && told > length) {
+    cut_ = "a record at byte " + std::to_string(record.place) + " has " + std::to_string(told) +
+           " bytes, the file has " + std::to_string(length) + " more";
+    if (!is_segment(record.tag)) return;
+  }
+  if (is_segment(record.tag)) return read_segment(body, record.end);
+  switch (static_cast<HprofTag>(record.tag)) {
+    case HprofTag::kUtf8:
+      if (length >= id_size_) texts_[id(body)] = {body + id_size_, static_cast<std::uint32_t>(length - id_size_)};
+      break;
+    case HprofTag::kLoadClass:
+      if (length >= 8 + 2ull * id_size_) names_[id(body + 4)] = id(body + 8 + id_size_);
+      break;
+    default: break;
   }
 }
 
@@ -291,6 +316,8 @@ std::vector<std::string> HprofFile::missing() const {
   std::vector<std::string> lines;
   if (!cut_.empty()) lines.push_back("the heap dump is cut, so objects and roots are missing: " + cut_);
   if (skipped_ > 0) lines.push_back(std::to_string(skipped_) + " bytes of the heap dump could not be read");
+  if (second_ > 0)
+    lines.push_back("another heap dump begins at byte " + std::to_string(second_) + " of the file: it is left out");
   if (guard_.was_cut()) lines.push_back("the heap dump was cut while it was read");
   return lines;
 }

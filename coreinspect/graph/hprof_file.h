@@ -51,6 +51,12 @@ struct HprofObject {
   std::uint64_t end = 0;      // place of the next sub-record
 };
 
+// A record outside of the heap, or a segment of it: its head has 9 bytes before `body`.
+struct HprofRecord {
+  std::uint8_t tag = 0;
+  std::uint64_t place = 0, body = 0, end = 0;  // `end` is inside the file, also if the record is cut
+};
+
 class HprofFile {
  public:
   static constexpr std::string_view kMagic = "JAVA PROFILE 1.0.";
@@ -134,17 +140,24 @@ class HprofFile {
   }
   Result<> read(const std::string& name);
   Result<std::uint64_t> read_header(const std::string& name);
-  void read_records(std::uint64_t place);
+  // True for a record with objects: those of jhsdb have another tag than HotSpot's.
+  static bool is_segment(std::uint8_t tag) { return tag == 0x0c || tag == 0x1c; }
+  void read_records();
+  void read_record(const HprofRecord& record);
   void read_segment(std::uint64_t place, std::uint64_t end);
   void read_sub(std::uint64_t place);
   void read_class(std::uint64_t place);
   // The length of the sub-record at `place` in bytes; 0 if there is none, or if it exceeds `end`.
   std::uint64_t sub_size(std::uint64_t place, std::uint64_t end) const;
+  bool is_past_end(std::uint64_t place) const;
+  // False at the end, and where not even the head of a record is left.
+  bool next_record(std::uint64_t place, HprofRecord& record) const;
   std::uint64_t class_size(std::uint64_t place, std::uint64_t end) const;
 
   std::span<const std::byte> bytes_;
   std::span<const std::byte> mapped_;  // the mapping, if it is owned
   MappingGuard guard_;
+  std::uint64_t head_size_ = 0;
   std::uint32_t id_size_ = 8;
   std::uint64_t millis_ = 0;
   std::unordered_map<std::uint64_t, Text> texts_;
@@ -154,6 +167,7 @@ class HprofFile {
   std::vector<HprofRoot> roots_;
   std::vector<Segment> segments_;
   std::uint64_t skipped_ = 0;  // bytes of segments that could not be read
+  std::uint64_t second_ = 0;   // the place of another dump
   std::string cut_;            // the position at which the file ends too early
 };
 

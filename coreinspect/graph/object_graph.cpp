@@ -300,6 +300,12 @@ std::string ObjectGraph::root_name(std::uint32_t object) const {
 
 std::uint64_t ObjectGraph::bytes(std::uint32_t object) const { return bytes_as(object, shape_); }
 
+std::uint64_t ObjectGraph::padding(std::uint32_t object) const {
+  HeapShape packed = shape_;
+  packed.alignment = 1;
+  return bytes(object) - bytes_as(object, packed);
+}
+
 std::uint64_t ObjectGraph::bytes_as(std::uint32_t object, const HeapShape& shape) const {
   const auto aligned = [&](std::uint64_t size) {
     return (size + shape.alignment - 1) / shape.alignment * shape.alignment;

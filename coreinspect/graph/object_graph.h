@@ -99,6 +99,8 @@ class ObjectGraph {
   // "java.lang.String", or "class Foo" for a class.
   std::string name(std::uint32_t object) const;
   std::uint64_t bytes(std::uint32_t object) const;
+  // Those of its bytes after its last field or element.
+  std::uint64_t padding(std::uint32_t object) const;
   // The kind of root that the object is: "thread", "JNI global", ...; "" if it is not a root.
   std::string root_name(std::uint32_t object) const;
 

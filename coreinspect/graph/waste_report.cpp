@@ -76,6 +76,7 @@ std::vector<WasteFinding> find_waste(const ObjectGraph& graph) {
   find_wasted_arrays(search);
   find_wasted_collections(search);
   find_boxed_numbers(search);
+  find_empty_fields(search);
   std::stable_sort(search.findings.begin(), search.findings.end(),
                    [](const WasteFinding& a, const WasteFinding& b) { return a.bytes > b.bytes; });
   return std::move(search.findings);

@@ -8,6 +8,9 @@
 // - empty collections, single-entry collections: all of them, with their arrays
 // - oversized collections: two entries or more, and more than four times as many slots: the unused slots
 // - boxed numbers: the bytes of the objects besides the number
+// - null fields: references that are null in at least nine of ten instances of a class, of 100 or more; without the
+// JDK's
+// - padding: the bytes at the end of objects up to their alignment, of classes in which it is a thousandth of the heap
 // Kinds overlap. Garbage is left out. Threads: one at a time.
 #pragma once
 
@@ -24,7 +27,7 @@ struct WasteExample {
 };
 
 struct WasteFinding {
-  std::string kind, of;       // as above; the class
+  std::string kind, of;       // as above; the class, of null fields with the field
   std::uint64_t objects = 0;  // that could be removed or made smaller
   std::uint64_t bytes = 0;
   std::string holder;                  // the field, of the nearest holder outside the JDK, that holds most of the bytes

@@ -44,5 +44,6 @@ void find_duplicate_strings(WasteSearch& search);  // before the arrays
 void find_wasted_arrays(WasteSearch& search);
 void find_wasted_collections(WasteSearch& search);
 void find_boxed_numbers(WasteSearch& search);
+void find_empty_fields(WasteSearch& search);
 
 }  // namespace jtrace::coreinspect

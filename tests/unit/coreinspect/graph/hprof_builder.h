@@ -88,6 +88,8 @@ class HprofBuilder {
     segment_.id(id);
   }
   HprofBuffer& segment() { return segment_; }
+  std::uint64_t text(std::string_view text) { return writer_.text(text); }
+  void record(HprofTag tag, const HprofBuffer& body) { (void)writer_.record(tag, body.text()); }
   void end_segment() {
     (void)writer_.write_segment(segment_);
     segment_.clear();

@@ -82,7 +82,7 @@ TEST(HprofFile, ThatIsNoneIsRefused) {
   EXPECT_THAT(refusal(""), HasSubstr("empty"));
   EXPECT_THAT(refusal("\x7f"
                       "ELF and more than that"),
-              HasSubstr("does not begin with"));
+              HasSubstr("an ELF file"));
   EXPECT_THAT(refusal(std::string("JAVA PROFILE 1.0.3\0\0\0\0\x04", 23)), HasSubstr("Android"));
   EXPECT_THAT(refusal("JAVA PROFILE 1.0.2"), HasSubstr("header"));
   EXPECT_THAT(refusal(std::string("JAVA PROFILE 1.0.2\0\0\0\0\x05\0\0\0\0\0\0\0\0", 31)), HasSubstr("ids of 5 bytes"));

@@ -11,7 +11,7 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::uint64_t kObject = 0x1000, kApp = 0x1100, kArray = 0x1200, kString = 0x1300, kMap = 0x1400,
-                        kList = 0x1500, kInteger = 0x1600, kHolder = 0x1700, kFirst = 0x10000;
+                        kList = 0x1500, kInteger = 0x1600, kHolder = 0x1700, kPair = 0x1800, kFirst = 0x10000;
 
 class Heap : public HprofBuilder {
  public:
@@ -24,6 +24,7 @@ class Heap : public HprofBuilder {
     add_class(kList, "java/util/ArrayList", kObject, {"elementData"}, {.ints = {"size"}});
     add_class(kInteger, "java/lang/Integer", kObject, {}, {.ints = {"value"}});
     add_class(kHolder, "Holder", kObject, {"it"});
+    add_class(kPair, "Pair", kObject, {"one", "other"}, {.ints = {"number"}});
     add_root(kApp);
   }
   // Each thing is kept by a Holder.
@@ -107,6 +108,37 @@ TEST(Waste, ArraysAreEqualOrZeroOrEmpty) {
   EXPECT_EQ(only(all, "empty arrays").bytes, 2u * 16);
 }
 
+TEST(Waste, FieldsThatAreNearlyAlwaysNull) {
+  Heap heap;
+  for (int i = 0; i < 100; ++i) {
+    const std::uint64_t at = heap.place();
+    heap.add_instance(at, kPair, {kFirst, i < 9 ? kFirst : 0}, {1});
+  }
+  const auto found = only(heap.waste(), "null fields");
+  EXPECT_EQ(found.of, "Pair.other");
+  EXPECT_EQ(found.objects, 91u);
+  EXPECT_EQ(found.bytes, 91u * 4);
+  EXPECT_EQ(found.holder, "Holder.it");
+}
+
+TEST(Waste, AFieldThatIsOftenSetIsNoNullField) {
+  Heap heap;
+  for (int i = 0; i < 100; ++i) heap.add_instance(heap.place(), kPair, {kFirst, i < 11 ? kFirst : 0}, {1});
+  EXPECT_EQ(only(heap.waste(), "null fields").objects, 0u);
+  Heap small;
+  for (int i = 0; i < 99; ++i) small.add_instance(small.place(), kPair, {kFirst, 0}, {1});
+  EXPECT_EQ(only(small.waste(), "null fields").objects, 0u) << "too few objects";
+}
+
+TEST(Waste, PaddingIsWhatTheAlignmentAdds) {
+  Heap heap;
+  heap.add_text(heap.place(), "abc");  // 16 and 3 bytes
+  std::uint64_t bytes = 0;
+  for (const WasteFinding& each : heap.waste())
+    if (each.kind == "padding" && each.of == "[B") bytes += each.bytes;
+  EXPECT_EQ(bytes, 5u);
+}
+
 TEST(Waste, CollectionsAreEmptyHaveOneEntryOrTooMuchRoom) {
   Heap heap;
   heap.collection(kMap, 0, 0);
@@ -129,7 +161,7 @@ TEST(Waste, SizesThatCannotBeAreNotBelieved) {
   Heap heap;
   heap.collection(kMap, 0xffff'ffff, 16);
   heap.collection(kList, 1000, 2);
-  EXPECT_TRUE(heap.waste().empty());
+  for (const WasteFinding& each : heap.waste()) EXPECT_EQ(each.kind, "padding");
 }
 
 TEST(Waste, BoxesCostWhatIsNotTheNumber) {
