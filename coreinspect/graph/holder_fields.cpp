@@ -5,19 +5,19 @@
 namespace jtrace::coreinspect {
 
 bool is_of_the_jdk(std::string_view name) {
-  const std::size_t brackets = name.find_first_not_of('[');
-  if (brackets == name.npos) return true;
-  if (brackets > 0 && name[brackets] != 'L') return true;
-  name.remove_prefix(brackets > 0 ? brackets + 1 : 0);
   for (const char* prefix : {"java.", "javax.", "sun.", "com.sun.", "jdk."})
     if (name.starts_with(prefix)) return true;
+  if (!is_array_name(name)) return false;
+  while (is_array_name(name)) name.remove_suffix(2);
+  for (const char* primitive : {"boolean", "byte", "char", "double", "float", "int", "long", "short"})
+    if (name == primitive) return true;
   return false;
 }
 
 HolderFields::HolderFields(const ObjectGraph& graph, const ShortestPaths& paths)
     : graph_(graph), paths_(paths), known_(graph.size(), kUnknown), fields_(kRoots + 1) {
   for (const GraphClass& each : graph.classes())
-    is_passed_.push_back(each.name.starts_with("[") || is_of_the_jdk(each.name) ? 1 : 0);
+    is_passed_.push_back(is_array_name(each.name) || is_of_the_jdk(each.name) ? 1 : 0);
 }
 
 bool HolderFields::ends_at(std::uint32_t holder, std::uint32_t object, std::uint32_t& number) {

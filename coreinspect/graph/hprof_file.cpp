@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "coreinspect/oops/class_model.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -302,9 +303,7 @@ std::string HprofFile::text(std::uint64_t id) const {
 
 std::string HprofFile::class_name(std::uint64_t id) const {
   const auto found = names_.find(id);
-  std::string name = found == names_.end() ? "?" : text(found->second);
-  std::replace(name.begin(), name.end(), '/', '.');
-  return name;
+  return found == names_.end() ? "?" : java_class_name(text(found->second));
 }
 
 std::uint64_t HprofFile::thread_object(std::uint32_t serial) const {

@@ -73,7 +73,7 @@ class HprofFile {
   std::uint32_t id_size() const { return id_size_; }
   const std::vector<HprofClass>& classes() const { return classes_; }
   const std::vector<HprofRoot>& roots() const { return roots_; }
-  std::string class_name(std::uint64_t id) const;  // "java.lang.String", "[I"; "?" if the dump does not have it
+  std::string class_name(std::uint64_t id) const;  // "java.lang.String", "int[]"; "?" if it has none
   std::string text(std::uint64_t id) const;
   // The object of a thread by its serial number; 0 if unknown.
   std::uint64_t thread_object(std::uint32_t serial) const;

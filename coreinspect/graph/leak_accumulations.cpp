@@ -11,7 +11,9 @@ constexpr std::size_t kMostCounted = 1'000'000;  // entries whose classes are lo
 constexpr std::size_t kClassesShown = 3;
 constexpr double kLargeRest = 0.3;  // of what a node keeps, besides its large parts
 
-bool is_inner(const std::string& name) { return name.starts_with("java.util.") && name.find('$') != name.npos; }
+bool is_inner(const std::string& name) {
+  return name.starts_with("java.util.") && name.find('$') != name.npos && !is_array_name(name);
+}
 
 class Accumulations {
  public:
@@ -84,8 +86,8 @@ class Accumulations {
   std::uint32_t container_of(std::uint32_t object) const {
     for (std::uint32_t at = object; at != kNoObject && !graph_.is_class(at); at = tree_.dominator(at)) {
       const std::string& name = graph_.classes()[graph_.class_of(at)].name;
-      if (at != object && name.starts_with("java.util.") && !is_inner(name)) return at;
-      if (!is_inner(name) && !name.starts_with("[")) return object;
+      if (is_inner(name) || is_array_name(name)) continue;
+      return at != object && name.starts_with("java.util.") ? at : object;
     }
     return object;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "coreinspect/oops/class_model.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -111,7 +113,8 @@ std::uint32_t ObjectGraph::class_number(std::uint64_t id) {
 
 std::uint32_t ObjectGraph::primitive_array(std::uint8_t type) {
   if (const auto known = primitive_arrays_.find(type); known != primitive_arrays_.end()) return known->second;
-  const std::string name = "[" + std::string(type >= 4 && type <= 11 ? kPrimitives.substr(type - 4, 1) : "?");
+  const std::string name =
+      java_class_name("[" + std::string(type >= 4 && type <= 11 ? kPrimitives.substr(type - 4, 1) : "?"));
   const auto found =
       std::find_if(classes_.begin(), classes_.end(), [&](const auto& each) { return each.name == name; });
   const auto number = static_cast<std::uint32_t>(found - classes_.begin());

@@ -39,6 +39,9 @@ enum class Strength : std::uint8_t { kStrong, kSoft, kWeak, kFinal, kPhantom, kG
 constexpr std::size_t kStrengths = 6;
 std::string_view to_string(Strength strength);
 
+// Whether a class's name, as Java prints it, is that of an array: "int[]".
+inline bool is_array_name(std::string_view name) { return name.ends_with("[]"); }
+
 // A class, and the positions of the references in its instances.
 struct GraphClass {
   struct Reference {
@@ -47,7 +50,7 @@ struct GraphClass {
     bool referent = false;
   };
   std::uint64_t id = 0;
-  std::string name;
+  std::string name;                      // "java.lang.String", "int[]"
   std::uint32_t object = kNoObject;      // of the java.lang.Class
   std::uint32_t class_edge = kNoObject;  // the same; kNoObject if it is a root, to which edges are left out
   std::vector<Reference> references;     // own fields first, then those of the superclass

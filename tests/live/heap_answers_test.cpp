@@ -117,8 +117,8 @@ void expect_wasted(const json& document) {
   constexpr std::uint64_t kOrders = 5000;
   const std::vector<Wasted> all = {
       {"duplicate strings", "java.lang.String", "Leaks$Order.city", kOrders - 10, (kOrders - 10) * 56},
-      {"duplicate arrays", "[B", "Leaks$Order.picture", kOrders - 1, (kOrders - 1) * 112},
-      {"arrays of zeros", "[I", "Leaks$Order.zeros", kOrders, kOrders * 412},
+      {"duplicate arrays", "byte[]", "Leaks$Order.picture", kOrders - 1, (kOrders - 1) * 112},
+      {"arrays of zeros", "int[]", "Leaks$Order.zeros", kOrders, kOrders * 412},
       {"boxed numbers", "java.lang.Integer", "Leaks$Order.amount", kOrders, kOrders * 12},
       {"empty collections", "java.util.HashMap", "Leaks$Order.none", kOrders, kOrders * 40},
       {"single-entry collections", "java.util.HashMap", "Leaks$Order.single", kOrders, kOrders * 120},

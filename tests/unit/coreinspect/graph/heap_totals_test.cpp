@@ -37,7 +37,7 @@ std::vector<std::string> names(const std::vector<ClassGrowth>& rows) {
 
 TEST(HeapTotals, GrowByWhatIsReachable) {
   const auto rows = growth(heap_of(2, 8), heap_of(5, 8), GrowthOrder::kBytes);
-  ASSERT_THAT(names(rows), ElementsAre("Pair", "[B")) << "equal growth: by name";
+  ASSERT_THAT(names(rows), ElementsAre("Pair", "byte[]")) << "equal growth: by name";
   EXPECT_EQ(rows[0].objects(), 3);
   EXPECT_EQ(rows[0].bytes(), 3 * 24);
   EXPECT_EQ(rows[0].retained(), 3 * (24 + 24));
@@ -47,10 +47,10 @@ TEST(HeapTotals, GrowByWhatIsReachable) {
 
 TEST(HeapTotals, ThoseThatShrankStandLast) {
   const auto rows = growth(heap_of(3, 1000), heap_of(4, 10), GrowthOrder::kBytes);
-  ASSERT_THAT(names(rows), ElementsAre("Pair", "[B"));
+  ASSERT_THAT(names(rows), ElementsAre("Pair", "byte[]"));
   EXPECT_EQ(rows[1].bytes(), 4 * 32 - 3 * 1016);
-  EXPECT_THAT(names(growth(heap_of(3, 1000), heap_of(4, 10), GrowthOrder::kName)), ElementsAre("Pair", "[B"));
-  EXPECT_THAT(names(growth(heap_of(4, 10), heap_of(3, 1000), GrowthOrder::kObjects)), ElementsAre("Pair", "[B"));
+  EXPECT_THAT(names(growth(heap_of(3, 1000), heap_of(4, 10), GrowthOrder::kName)), ElementsAre("Pair", "byte[]"));
+  EXPECT_THAT(names(growth(heap_of(4, 10), heap_of(3, 1000), GrowthOrder::kObjects)), ElementsAre("Pair", "byte[]"));
 }
 
 TEST(HeapTotals, EqualHeapsHaveNoRows) {

@@ -68,7 +68,7 @@ TEST(Leaks, AnArrayOfManyIsAnAccumulation) {
   ASSERT_THAT(kinds(report), ::testing::ElementsAre("accumulation"));
   const LeakSuspect& suspect = report.suspects.front();
   EXPECT_EQ(suspect.holder, "static App.KEPT");
-  EXPECT_EQ(suspect.of, "[Ljava.lang.Object;");
+  EXPECT_EQ(suspect.of, "java.lang.Object[]");
   EXPECT_EQ(suspect.entries, 20u);
   EXPECT_EQ(suspect.retained, 16u + 20 * 4 + 20 * (16 + 120));
   EXPECT_THAT(suspect.sentence, StartsWith("one [Ljava.lang.Object; of 20 elements, held by static App.KEPT, keeps 9"));

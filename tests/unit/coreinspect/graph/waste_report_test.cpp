@@ -180,9 +180,9 @@ TEST(Waste, GarbageCountsForNothing) {
 
 TEST(Waste, IsHeldByTheNearestFieldOfTheProgram) {
   EXPECT_TRUE(is_of_the_jdk("java.util.HashMap"));
-  EXPECT_TRUE(is_of_the_jdk("[[Ljava.lang.String;"));
-  EXPECT_TRUE(is_of_the_jdk("[[I"));
-  EXPECT_FALSE(is_of_the_jdk("[Ljavazoo.Animal;"));
+  EXPECT_TRUE(is_of_the_jdk("java.lang.String[][]"));
+  EXPECT_TRUE(is_of_the_jdk("int[][]"));
+  EXPECT_FALSE(is_of_the_jdk("javazoo.Animal[]"));
   EXPECT_FALSE(is_of_the_jdk("App"));
 }
 
