@@ -79,6 +79,7 @@ HprofFile::HprofFile(HprofFile&& other) noexcept
       segments_(std::move(other.segments_)),
       skipped_(other.skipped_),
       second_(other.second_),
+      is_open_(other.is_open_),
       cut_(std::move(other.cut_)) {}
 
 HprofFile::~HprofFile() {
@@ -123,7 +124,11 @@ bool HprofFile::next_record(std::uint64_t place, HprofRecord& record) const {
 void HprofFile::read_records() {
   HprofRecord record;
   std::uint64_t end = head_size_;
-  for (; next_record(end, record); end = record.end) read_record(record);
+  for (; next_record(end, record); end = record.end) {
+    read_record(record);
+    is_open_ = record.tag == static_cast<std::uint8_t>(HprofTag::kHeapDumpSegment) ||
+               (is_open_ && record.tag != static_cast<std::uint8_t>(HprofTag::kHeapDumpEnd));
+  }
   if (end == bytes_.size()) return;
   const auto rest = bytes_.subspan(end);
   const bool is_zeros = std::all_of(rest.begin(), rest.end(), [](std::byte each) { return each == std::byte{0}; });
@@ -314,6 +319,9 @@ std::uint64_t HprofFile::thread_object(std::uint32_t serial) const {
 std::vector<std::string> HprofFile::missing() const {
   std::vector<std::string> lines;
   if (!cut_.empty()) lines.push_back("the heap dump is cut, so objects and roots are missing: " + cut_);
+  // A writer that was killed leaves whole segments, or room for more of them.
+  if (is_open_ && cut_.empty())
+    lines.push_back("the heap dump may be cut, so that objects are missing: the record that ends it is not there");
   if (skipped_ > 0) lines.push_back(std::to_string(skipped_) + " bytes of the heap dump could not be read");
   if (second_ > 0)
     lines.push_back("another heap dump begins at byte " + std::to_string(second_) + " of the file: it is left out");

@@ -168,6 +168,7 @@ class HprofFile {
   std::vector<Segment> segments_;
   std::uint64_t skipped_ = 0;  // bytes of segments that could not be read
   std::uint64_t second_ = 0;   // the place of another dump
+  bool is_open_ = false;       // segments were read, and not yet the record that ends them
   std::string cut_;            // the position at which the file ends too early
 };
 

@@ -11,8 +11,11 @@ class EmptyFields {
  public:
   explicit EmptyFields(WasteSearch& search) : search_(search), graph_(search.graph), classes_(graph_.classes().size()) {
     for (std::size_t i = 0; i < classes_.size(); ++i)
-      if (const GraphClass& its = graph_.classes()[i]; !is_of_the_jdk(its.name))
+      if (const GraphClass& its = graph_.classes()[i]; !is_of_the_jdk(its.name)) {
         classes_[i].nulls.assign(its.references.size(), 0);
+        for (const GraphClass::Reference& each : its.references)
+          classes_[i].is_own.push_back(!is_of_the_jdk(graph_.classes()[each.declared].name));
+      }
   }
 
   void find() {
@@ -34,7 +37,8 @@ class EmptyFields {
  private:
   struct Count {
     std::uint64_t objects = 0, padding = 0;
-    std::vector<std::uint64_t> nulls;  // by reference of the class; of the JDK's none
+    std::vector<std::uint64_t> nulls;  // by reference of the class; of the JDK's classes none
+    std::vector<bool> is_own;          // that reference is a field of the program, and not inherited from the JDK
     bool pads = false;
   };
   template <class Visit>
@@ -49,7 +53,7 @@ class EmptyFields {
     const HprofObject record = graph_.record(object);
     if (record.kind != HprofSub::kInstanceDump || record.count != its.bytes) return;
     for (std::size_t i = 0; i < its.references.size(); ++i)
-      if (graph_.file().id(record.body + its.references[i].offset) == 0) visit(i);
+      if (count.is_own[i] && graph_.file().id(record.body + its.references[i].offset) == 0) visit(i);
   }
   // The second pass, for what holds the objects.
   void add_findings() {

@@ -8,8 +8,8 @@
 // - empty collections, single-entry collections: all of them, with their arrays
 // - oversized collections: two entries or more, and more than four times as many slots: the unused slots
 // - boxed numbers: the bytes of the objects besides the number
-// - null fields: references that are null in at least nine of ten instances of a class, of 100 or more; without the
-// JDK's
+// - null fields: references that are null in at least nine of ten instances of a class, of 100 or more; without
+// those that the JDK declares
 // - padding: the bytes at the end of objects up to their alignment, of classes in which it is a thousandth of the heap
 // Kinds overlap. Garbage is left out. Threads: one at a time.
 #pragma once

@@ -130,6 +130,18 @@ TEST(Waste, AFieldThatIsOftenSetIsNoNullField) {
   EXPECT_EQ(only(small.waste(), "null fields").objects, 0u) << "too few objects";
 }
 
+// Nobody who wrote the class could leave out what it inherits.
+TEST(Waste, WhatTheJdkDeclaresIsNoNullField) {
+  Heap heap;
+  heap.add_class(0x1900, "java/util/TimerTask", kObject, {"lock"});
+  heap.add_class(0x1a00, "Task", 0x1900, {"own"});
+  for (int i = 0; i < 100; ++i) heap.add_instance(heap.place(), 0x1a00, {0, 0});
+  std::vector<std::string> fields;
+  for (const WasteFinding& each : heap.waste())
+    if (each.kind == "null fields") fields.push_back(each.of);
+  EXPECT_THAT(fields, ::testing::ElementsAre("Task.own"));
+}
+
 TEST(Waste, PaddingIsWhatTheAlignmentAdds) {
   Heap heap;
   heap.add_text(heap.place(), "abc");  // 16 and 3 bytes
