@@ -82,8 +82,17 @@ std::vector<std::string> jdks_of(std::string_view list) {
 
 bool chosen(const Jdk& jdk, const std::vector<std::string>& items) {
   return std::any_of(items.begin(), items.end(), [&](const std::string& item) {
-    return item == std::to_string(jdk.version) || item == jdk.name || item == jdk.home || item == jdk.host_path("");
+    return item == "all" || item == std::to_string(jdk.version) || item == jdk.name || item == jdk.home ||
+           item == jdk.host_path("");
   });
+}
+
+// The tree's where this machine has the version too: what another build of it adds is not worth its time in each run.
+void drop_second_ones(std::vector<Jdk>& list) {
+  std::set<int> here;
+  for (const Jdk& jdk : list)
+    if (!jdk.root) here.insert(jdk.version);
+  std::erase_if(list, [&](const Jdk& jdk) { return jdk.root && here.contains(jdk.version); });
 }
 
 std::vector<Jdk> find_jdks() {
@@ -102,6 +111,7 @@ std::vector<Jdk> find_jdks() {
   });
   name_them(result);
   if (narrowed != nullptr) std::erase_if(result, [&](const Jdk& jdk) { return !chosen(jdk, items); });
+  else drop_second_ones(result);
   return result;
 }
 

@@ -1,7 +1,8 @@
-// The JDKs that tests run on: those of this machine and those of the tree that scripts/jdks makes.
+// The JDKs that tests run on: those of this machine, and of the tree that scripts/jdks makes those of other versions.
 //
-// JTRACE_TEST_JDKS=a:b narrows the list: an item is a version ("17"), a name as in Jdk::name, or a home directory (also
-// one that is not found otherwise). Order: by version, this machine's before the tree's.
+// JTRACE_TEST_JDKS=a:b chooses instead: an item is a version ("17"), a name as in Jdk::name, a home directory (also one
+// that is not found otherwise), or "all", which has the tree's second builds of a version too. Order: by version, this
+// machine's before the tree's.
 #pragma once
 
 #include <optional>
