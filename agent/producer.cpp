@@ -246,13 +246,9 @@ void Producer::lose(const PoolWriter& writer, std::uint64_t events, std::uint64_
   writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
 }
 
-// A virtual thread loses events on this carrier. It may go on where none are lost, on a carrier that ran it before and
-// would take it for the thread that still runs. That carrier must ask again: the record of the switch then says until
-// when this thread may have lost events.
-void Producer::lose_virtual(const PoolWriter& writer, std::uint64_t thread) {
-  const std::uint64_t now = monotonic_ns();
-  advance_clock(writer.pool.header(), now + 1);
-  lost_virtual_at(thread).store(now, std::memory_order_relaxed);
+// A virtual thread goes on here, and elsewhere later, perhaps on a carrier that ran it before and would take it for the
+// thread that still runs. That carrier must ask again.
+void Producer::ask_again_elsewhere(const PoolWriter& writer, std::uint64_t thread) {
   for_each([&](Producer& other) {
     if (&other == this || other.generation_.load(std::memory_order_acquire) != writer.generation) return;
     record::ChunkHeader* chunk = other.direct_.load(std::memory_order_acquire);
@@ -261,6 +257,18 @@ void Producer::lose_virtual(const PoolWriter& writer, std::uint64_t thread) {
     std::atomic_ref<std::uint64_t> current(chunk->current);
     if (current.load(std::memory_order_relaxed) == thread) current.store(0, std::memory_order_relaxed);
   });
+}
+
+// A virtual thread loses events on this carrier. Where it goes on and none are lost, the record of the switch says
+// until when it may have lost events.
+void Producer::lose_virtual(const PoolWriter& writer, std::uint64_t thread) {
+  const std::uint64_t now = monotonic_ns();
+  advance_clock(writer.pool.header(), now + 1);
+  std::atomic<std::uint64_t>& place = lost_virtual_at(thread);
+  std::uint64_t last = place.load(std::memory_order_relaxed);
+  while (last < now && !place.compare_exchange_weak(last, now, std::memory_order_relaxed)) {
+  }
+  ask_again_elsewhere(writer, thread);
 }
 
 bool Producer::has_room(std::uint32_t size) const {
@@ -436,6 +444,8 @@ void Producer::write_switch(const PoolWriter& writer, std::uint64_t thread, bool
   made.header.flags = is_virtual ? record::kIsVirtual : 0;
   made.thread = thread;
   if (is_virtual) made.lost_until = lost_virtual_at(thread).load(std::memory_order_relaxed);
+  // Back on a carrier that loses events, it loses them from then on, not since it was there before.
+  if (made.lost_until != 0) ask_again_elsewhere(writer, thread);
   append_direct(writer, &made.header, sizeof made);
 }
 

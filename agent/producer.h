@@ -115,6 +115,7 @@ class Producer {
   bool take_chunk(const PoolWriter& writer, bool may_block);
   void take_number(const PoolWriter& writer);
   void lose_virtual(const PoolWriter& writer, std::uint64_t thread);
+  void ask_again_elsewhere(const PoolWriter& writer, std::uint64_t thread);
   bool write_gap(const PoolWriter& writer, const Loss& loss);
   void join(const PoolWriter& writer);
   void finish_chunk(const PoolWriter& writer);

@@ -375,6 +375,40 @@ TEST_F(PoolFixture, AVirtualThreadReportsThatItMayHaveLostEventsElsewhere) {
       .join();
 }
 
+// There and back: the carrier that loses events was the last one there that ran it, and would not notice that it is
+// back.
+TEST_F(PoolFixture, AVirtualThreadThatComesBackToWhereEventsAreLostReportsItAgain) {
+  auto reader = record::PoolReader::open(bytes());
+  ASSERT_TRUE(reader);
+  writer_.one_slot_probes = true;
+  constexpr std::uint64_t kOne = 10, kOther = 20, kVirtual = 33;
+  std::atomic<int> turn = 0;
+  std::uint64_t before = 0;
+  const auto run = [&](std::uint64_t carrier, int begin) {  // two turns, with the other one's between them
+    Producer* producer = Producer::current();
+    for (const int own : {begin, begin + 2}) {
+      for (int now = turn; now != own; now = turn) turn.wait(now);
+      probe(*producer, writer_, 10, carrier, kVirtual);
+      std::uint32_t taken = 0;
+      while (own == 0 && writer_.take_chunk(1000, taken, 0) >= 0) ++taken;
+      if (own == 2) before = monotonic_ns();
+      turn = own + 1;
+      turn.notify_all();
+    }
+    for (int now = turn; now != 4; now = turn) turn.wait(now);
+    if (begin == 0) probe(*producer, writer_, 10, carrier, kVirtual);
+    producer->leave(writer_);
+  };
+  std::thread other(run, kOther, 1);
+  std::thread(run, kOne, 0).join();
+  other.join();
+  Records records;
+  ASSERT_TRUE(reader->drain(records, record::PoolReader::Mode::kFinal));
+  ASSERT_EQ(records.switches.size(), 3u);
+  EXPECT_LT(records.switches[1].lost_until, before);
+  EXPECT_GE(records.switches[2].lost_until, before);
+}
+
 // A probe of another thread that has waited for this one reads this time from the clock.
 TEST_F(PoolFixture, EventsMoveTheCoarseClockBeyondThemselves) {
   std::atomic<std::uint64_t>& clock = writer_.pool.header().coarse_clock;
