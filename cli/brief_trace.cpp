@@ -12,6 +12,7 @@
 #include "cli/temporary_file.h"
 #include "cli/trace_input.h"
 #include "session/attach_trace.h"
+#include "session/left_pools.h"
 
 namespace jtrace::cli {
 namespace {
@@ -100,6 +101,7 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   if (!options) return report(options.error());
   auto process = open_selected(arguments.target);
   if (!process) return report(process.error());
+  if (const std::string note = session::note_of_left_pools(*process); !note.empty()) log_info(note);
   ::signal(SIGPIPE, SIG_IGN);
   const auto summary = trace(*process, *options, arguments.duration);
   if (!summary) return report(summary.error());

@@ -105,7 +105,9 @@ TEST_P(EachJdk, ALaterTraceNamesWhatAKilledJtraceLeft) {
     EXPECT_EQ(done.status, 0) << done.err;
     return done.err;
   };
-  EXPECT_THAT(attach(), HasSubstr("left 64 MiB of ring memory of this JVM: " + pool + "; `jtrace recover " + pool));
+  const auto names_it = HasSubstr("left 64 MiB of ring memory of this JVM: " + pool + "; `jtrace recover " + pool);
+  EXPECT_THAT(attach(), names_it);
+  EXPECT_THAT(must(run_jtrace({"slow", jvm.process().pid_text(), "--duration", "0.1"})).err, names_it);
   EXPECT_THAT(must(run_jtrace({"doctor"})).out, HasSubstr("jtrace recover lists what is there"));
   ASSERT_TRUE(fs::exists(pool));
   EXPECT_EQ(must(run_jtrace({"recover", pool, "-o", folder.file("r.xml"), "--remove"})).status, 0);
