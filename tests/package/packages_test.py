@@ -16,6 +16,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 TREE = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -238,15 +239,25 @@ def ask_lintian(kind, package):
         expect(said.returncode == 0 and not said.stdout.strip(), f"{kind}: lintian has nothing to say: {said.stdout[:1500]}")
 
 
+def url_of(server, folder):
+    """The server writes the file with its port a moment after it has said that it is ready."""
+    for _ in range(600):
+        for ports in folder.glob("*.ports"):
+            if address := re.search(r"127\.0\.0\.1:(\d+)", ports.read_text()):
+                return "nats://127.0.0.1:" + address[1]
+        if server.poll() is not None:
+            break
+        time.sleep(0.1)
+    raise RuntimeError(f"nats-server said no port: {server.returncode}")
+
+
 def through_a_server(folder, inside):
     """A trace is shipped to a nats-server on loopback, and collected."""
     (folder / "ports").mkdir()
     server = subprocess.Popen(["nats-server", "-a", "127.0.0.1", "-p", "-1", "-js", "-sd", folder / "streams", "--ports_file_dir", folder / "ports"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
     try:
-        ready = any("Server is ready" in line for line in server.stderr)
-        (ports,) = (folder / "ports").glob("*.ports") if ready else [None]
-        url = "nats://127.0.0.1:" + re.search(r"127\.0\.0\.1:(\d+)", ports.read_text())[1]
+        url = url_of(server, folder / "ports")
         inside("collect", url, "-o", "/tmp/out", "--create", "--until-idle", "1ms")
         sent = inside("ship", "/tmp/t.xml", url, "--spool", "/tmp/spool")
         expect(sent.returncode == 0 and "acknowledged" in sent.stderr, f"fleet: ship: {sent.stderr.strip()[:300]}")
