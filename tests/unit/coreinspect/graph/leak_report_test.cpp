@@ -71,7 +71,7 @@ TEST(Leaks, AnArrayOfManyIsAnAccumulation) {
   EXPECT_EQ(suspect.of, "java.lang.Object[]");
   EXPECT_EQ(suspect.entries, 20u);
   EXPECT_EQ(suspect.retained, 16u + 20 * 4 + 20 * (16 + 120));
-  EXPECT_THAT(suspect.sentence, StartsWith("one [Ljava.lang.Object; of 20 elements, held by static App.KEPT, keeps 9"));
+  EXPECT_THAT(suspect.sentence, StartsWith("one java.lang.Object[] of 20 elements, held by static App.KEPT, keeps 9"));
   EXPECT_THAT(suspect.evidence, Contains("20 Item among them keep 2720 bytes"));
 }
 

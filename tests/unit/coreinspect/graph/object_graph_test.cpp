@@ -74,7 +74,7 @@ TEST(ShortestPaths, NameTheFields) {
   const ShortestPaths paths(*graph);
   std::vector<std::string> steps;
   for (const auto& step : paths.to(graph->find(0x2200))) steps.push_back(step.edge + " " + graph->name(step.object));
-  EXPECT_THAT(steps, ElementsAre(" Pair", ".other [B"));
+  EXPECT_THAT(steps, ElementsAre(" Pair", ".other byte[]"));
   EXPECT_THAT(paths.to(graph->find(0x2600)), IsEmpty());
 }
 

@@ -147,7 +147,7 @@ TEST(Waste, PaddingIsWhatTheAlignmentAdds) {
   heap.add_text(heap.place(), "abc");  // 16 and 3 bytes
   std::uint64_t bytes = 0;
   for (const WasteFinding& each : heap.waste())
-    if (each.kind == "padding" && each.of == "[B") bytes += each.bytes;
+    if (each.kind == "padding" && each.of == "byte[]") bytes += each.bytes;
   EXPECT_EQ(bytes, 5u);
 }
 
