@@ -184,11 +184,12 @@ TEST_P(Sampling, RefusesWhatCannotBe) {
   refused({"--off-cpu", "--min", "soon"}, 2, "is not a time");
   refused({"--off-cpu", "-o", "/tmp/profile.xml"}, 2, "has no waits");
   refused({"--wall", "-o", "/tmp/profile.xml"}, 2, "has no waits; --wall --ptrace writes");
-  refused({"--off-cpu", "--hz", "199"}, 2, "--hz is for samples of CPU time");
+  refused({"--off-cpu", "--hz", "199", "--duration", "1"}, 2, "--hz is for samples of CPU time");
   refused({"--rotate", "100ms", "-o", "/tmp/profile.html"}, 2, "--rotate takes at least a second");
   refused({"--rotate", "1m"}, 2, "--rotate makes files");
   refused({"--keep", "1h", "-o", "/tmp/profile.html"}, 2, "--keep is for the files of --rotate");
-  refused({"--rotate", "1m", "--keep", "0", "-o", "/tmp/profile.html"}, 2, "--keep 0 would keep nothing");
+  refused({"--rotate", "1m", "--keep", "0", "--duration", "1", "-o", "/tmp/profile.html"}, 2,
+          "--keep 0 would keep nothing");
 }
 
 TEST_P(Sampling, SaysWhichStacksAreDeeperThanTheCopy) {
