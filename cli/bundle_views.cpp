@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "cli/temporary_file.h"
 #include "diagnose/bundle_diff.h"
 #include "trace/file_sink.h"
 
@@ -56,11 +55,16 @@ std::string why_not_there(const BundleFile& bundle, const std::string& name) {
   return "";
 }
 
-Result<ExitStatus> show_from_core(const BundleFile& bundle, const InspectArguments& arguments,
-                                  const coreinspect::View& view) {
-  JTRACE_ASSIGN_OR_RETURN(const TemporaryFile file, TemporaryFile::make("bundle", "jvm.core"));
+Result<TemporaryFile> core_as_file(const BundleFile& bundle) {
+  JTRACE_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::make("bundle", "jvm.core"));
   JTRACE_ASSIGN_OR_RETURN(const std::string core, bundle.text("jvm.core"));
   JTRACE_RETURN_IF_ERROR(print(core, file.path()));
+  return file;
+}
+
+Result<ExitStatus> show_from_core(const BundleFile& bundle, const InspectArguments& arguments,
+                                  const coreinspect::View& view) {
+  JTRACE_ASSIGN_OR_RETURN(const TemporaryFile file, core_as_file(bundle));
   InspectArguments of_core = arguments;
   of_core.target = file.path();
   return run_view(of_core, view);
@@ -103,6 +107,13 @@ Result<ExitStatus> compare(const std::string& before, const std::string& after, 
 ExitStatus end_of(const Result<ExitStatus>& status) { return status ? *status : report(status.error()); }
 
 }  // namespace
+
+Result<TemporaryFile> core_of_bundle(const std::string& path) {
+  JTRACE_ASSIGN_OR_RETURN(const BundleFile bundle, BundleFile::open(path));
+  if (!bundle.has("jvm.core"))
+    return fail(ErrorCategory::kPartial, path + " has no core", "jtrace diagnose PID -o FILE.zip --core puts one in");
+  return core_as_file(bundle);
+}
 
 ExitStatus run_bundle_view(const InspectArguments& arguments, const coreinspect::View& view) {
   return end_of(show_view(arguments, view));

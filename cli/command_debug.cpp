@@ -1,10 +1,12 @@
 // jtrace debug: a read-only JDWP server, with which jdb and IDEs open a core or a JVM that hangs.
 #include <cstdio>
 
+#include "cli/bundle_views.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
 #include "debug/server.h"
+#include "diagnose/bundle_file.h"
 
 namespace jtrace::cli {
 namespace {
@@ -13,17 +15,21 @@ struct DebugArguments {
   InspectArguments inspect;
   std::string listen = "127.0.0.1:0", connect;
   bool hold = false, once = false;
-  int max_hold = 600;
+  int max_hold = 600, max_stop = 200;
   debug::WorldOptions world;
 };
 
 Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& inspection, const DebugArguments& arguments,
                                                    std::vector<std::string>& missing) {
+  const auto say = [](const std::string& line) { log_info(line); };
+  if (const target::Process* process = inspection.target().process(); process && !arguments.hold) {
+    return std::unique_ptr<debug::Source>(std::make_unique<debug::SnapshotSource>(
+        process->pid(), arguments.world,
+        debug::SnapshotOptions{.max_stop = std::chrono::milliseconds(arguments.max_stop), .say = say}));
+  }
   if (inspection.target().process()) {
     return std::unique_ptr<debug::Source>(std::make_unique<debug::HoldSource>(
-        inspection, arguments.world,
-        debug::HoldOptions{.most = std::chrono::seconds(arguments.max_hold),
-                           .say = [](const std::string& line) { log_info(line); }}));
+        inspection, arguments.world, debug::HoldOptions{.most = std::chrono::seconds(arguments.max_hold), .say = say}));
   }
   JTRACE_ASSIGN_OR_RETURN(auto core, debug::CoreSource::open(inspection, arguments.world));
   missing = core->world().missing();
@@ -51,11 +57,8 @@ Result<debug::ServerOptions> server_options(const DebugArguments& arguments) {
 
 Result<> debug_target(const DebugArguments& arguments, std::vector<std::string>& missing) {
   JTRACE_ASSIGN_OR_RETURN(debug::ServerOptions options, server_options(arguments));
-  const bool core = is_file_name(arguments.inspect.target);
-  if (!core && !arguments.hold)
-    return fail(ErrorCategory::kUsage, arguments.inspect.target + " is a live JVM, which changes while it is looked at",
-                "--hold stops it as long as a debugger is connected; or take a core (gcore PID), and open that");
-  if (core && arguments.hold) return fail(ErrorCategory::kUsage, "--hold is for a live JVM: a core stands still");
+  if (is_file_name(arguments.inspect.target) && arguments.hold)
+    return fail(ErrorCategory::kUsage, "--hold is for a live JVM: a core stands still");
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, open_inspection(arguments.inspect));
   JTRACE_RETURN_IF_ERROR(inspection->healthy());
   const ScopedCancel cancel;
@@ -64,9 +67,20 @@ Result<> debug_target(const DebugArguments& arguments, std::vector<std::string>&
   return debug::serve_debuggers(*source, options);
 }
 
+// Of a bundle its core.
+Result<> debug_file(const DebugArguments& arguments, std::vector<std::string>& missing) {
+  if (!is_file_name(arguments.inspect.target) || !diagnose::is_bundle(arguments.inspect.target))
+    return debug_target(arguments, missing);
+  JTRACE_ASSIGN_OR_RETURN(const TemporaryFile core, core_of_bundle(arguments.inspect.target));
+  DebugArguments of_core = arguments;
+  of_core.inspect.target = core.path();
+  of_core.world.name = "the core in " + arguments.inspect.target;
+  return debug_target(of_core, missing);
+}
+
 ExitStatus run(const DebugArguments& arguments) {
   std::vector<std::string> missing;
-  const auto done = debug_target(arguments, missing);
+  const auto done = debug_file(arguments, missing);
   if (!done) return report(done.error());
   return missing.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
@@ -76,15 +90,23 @@ ExitStatus run(const DebugArguments& arguments) {
 void add_debug_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<DebugArguments>();
   CLI::App* command =
-      app.add_subcommand("debug", "jdb or an IDE on a core or a JVM that hangs: a debugger's server, read-only");
-  command->add_option("PID|CORE", arguments->inspect.target, "process id, part of a main class, or a core file")
+      app.add_subcommand("debug", "jdb or an IDE on a core or a live JVM: a debugger's server, read-only");
+  command
+      ->add_option("PID|CORE|BUNDLE", arguments->inspect.target,
+                   "process id, part of a main class, a core file, or a bundle of jtrace diagnose with a core")
       ->required();
   auto* listen = command->add_option("--listen", arguments->listen,
                                      "address and port to listen on (127.0.0.1:0: a free port, which is printed)");
   command->add_option("--connect", arguments->connect, "the address of a debugger that listens, instead")
       ->excludes(listen);
   command->add_flag("--once", arguments->once, "end when the first debugger leaves");
-  command->add_flag("--hold", arguments->hold, "a live JVM stands still as long as a debugger is connected");
+  auto* hold =
+      command->add_flag("--hold", arguments->hold, "a live JVM stands still as long as a debugger is connected");
+  command
+      ->add_option("--max-stop,--max-pause", arguments->max_stop,
+                   "longest stop of a live JVM for the copy that each debugger gets, ms (200)")
+      ->check(CLI::Range(1, 600'000))
+      ->excludes(hold);
   command->add_option("--max-hold", arguments->max_hold, "longest time that it stands still, s (600)")
       ->check(CLI::Range(1, 86'400));
   command->add_flag("--virtual-threads", arguments->world.virtual_threads, "list virtual threads with the others");

@@ -99,6 +99,8 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   own.add(ViewOption::kBytes, command.add_flag("--bytes", options.bytes, "write its class file"));
   own.add(ViewOption::kShowSecrets,
           command.add_flag("--show-secrets", options.show_secrets, "do not mask passwords and other secrets"));
+  own.add(ViewOption::kLocals, command.add_flag("--locals", options.threads.locals,
+                                                "the local variables of each frame, compiled ones included"));
   own.add(ViewOption::kNoStop,
           command.add_flag("--no-stop", heap.no_stop,
                            "read the heap of a live JVM while it runs; reports how much changed in the meantime"));

@@ -11,6 +11,9 @@ ExitStatus run(const InspectArguments& arguments) {
   if (arguments.format == "xml" && (threads.is_some() || threads.java || threads.group))
     return report({.category = ErrorCategory::kUsage,
                    .text = "--java, --thread, --state and --group are for text and json: xml has all threads"});
+  if (threads.locals && (threads.group || arguments.format == "xml"))
+    return report({.category = ErrorCategory::kUsage,
+                   .text = "--locals is for text and json, of each thread: not with --group or xml"});
   return run_view(arguments, coreinspect::stack_view());
 }
 
@@ -29,6 +32,8 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
                       "only threads whose name contains this, or matches a pattern with * and ?");
   command->add_option("--state", threads.state, "only threads in this state")
       ->check(CLI::IsMember({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}));
+  command->add_flag("--locals", threads.locals, "the local variables of each frame, compiled ones included");
+  command->add_flag("--show-secrets", arguments->options.show_secrets, "with --locals: do not mask secrets");
   command->add_flag("--group", threads.group, "show threads with equal stacks once, the largest group first");
   command->footer("Example: jtrace stack 1234 --max-stop 50");
   command->callback([arguments, &status] { status = run(*arguments); });

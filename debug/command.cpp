@@ -132,8 +132,13 @@ Argument<ObjectArgument> read_object(Request& request) {
   if (request.in.failed()) return tl::unexpected(JdwpError::kIllegalArgument);
   const ObjectIds::Entry* entry = request.world.ids().find(id);
   if (entry == nullptr) return tl::unexpected(JdwpError::kInvalidObject);
-  ObjectArgument object{entry->object, entry->text, nullptr};
-  object.type = object.text ? request.world.string_class() : request.world.type_of(object.address);
+  ObjectArgument object{.address = entry->object, .text = entry->text};
+  if (entry->frame != nullptr) {
+    object.apart = request.world.apart(id);
+    object.type = object.apart != nullptr ? object.apart->type : nullptr;
+  } else {
+    object.type = object.text ? request.world.string_class() : request.world.type_of(object.address);
+  }
   if (object.type == nullptr) return tl::unexpected(JdwpError::kInvalidObject);
   return object;
 }
@@ -141,7 +146,7 @@ Argument<ObjectArgument> read_object(Request& request) {
 Argument<Address> read_tagged(Request& request, Tag tag, JdwpError otherwise) {
   const auto object = read_object(request);
   if (!object) return tl::unexpected(object.error());
-  if (object->text != nullptr || object->type->tag != tag) return tl::unexpected(otherwise);
+  if (object->address == 0 || object->type->tag != tag) return tl::unexpected(otherwise);
   return object->address;
 }
 

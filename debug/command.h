@@ -40,8 +40,9 @@ template <class T>
 using Argument = tl::expected<T, JdwpError>;
 
 struct ObjectArgument {
-  Address address = 0;                // 0: a string made by jtrace
-  const std::string* text = nullptr;  // of such a string
+  Address address = 0;                 // 0: one of the two that follow
+  const std::string* text = nullptr;   // a string made by jtrace
+  const ApartObject* apart = nullptr;  // an object of a frame that the compiler has taken apart
   const LoadedClass* type = nullptr;
 };
 Argument<const LoadedClass*> read_type(Request& request);

@@ -4,7 +4,7 @@
 #include "base/strings.h"
 #include "coreinspect/runtime/bytecodes.h"
 #include "coreinspect/runtime/const_method.h"
-#include "debug/descriptor.h"
+#include "coreinspect/runtime/descriptor.h"
 #include "debug/handlers.h"
 
 namespace jtrace::debug {
@@ -20,7 +20,7 @@ JdwpError write_variables(Request& request, bool generic) {
   ClassIndex& classes = request.world.classes();
   // A method without variables has no table either: the others tell whether the class was compiled with them.
   if (!tables || (tables->locals.empty() && !classes.has_variables(*type))) return JdwpError::kAbsentInformation;
-  request.out.u4(argument_words(*method)).u4(tables->locals.size());
+  request.out.u4(coreinspect::argument_words(*method)).u4(tables->locals.size());
   for (const auto& [start, length, name, descriptor, signature, slot] : tables->locals) {
     request.out.u8(start).text(classes.constant(type->klass, name)).text(classes.constant(type->klass, descriptor));
     if (generic) request.out.text(classes.constant(type->klass, signature));

@@ -26,6 +26,40 @@ JdwpError write_primitives(Request& request, Address from, std::uint32_t count, 
   return JdwpError::kNone;
 }
 
+// A field of an object that was taken apart.
+void write_part(Request& request, const ApartObject& object, const coreinspect::JavaField& field) {
+  for (const auto& part : object.object.parts)
+    if (part.field.offset == field.offset && part.field.name == field.name)
+      return request.world.write_local(request.out, *object.frame, part.value, field.signature);
+  request.world.write_unavailable(request.out, field.signature.front(), "it is not described");
+}
+
+JdwpError write_parts(Request& request, const ApartObject& array, std::int64_t first, std::int64_t count) {
+  const auto& parts = array.object.parts;
+  const std::string type = array.type->signature.substr(1);
+  const bool references = type.front() == 'L' || type.front() == '[';
+  request.out.u1(static_cast<std::uint8_t>(type.front())).u4(static_cast<std::uint64_t>(count));
+  for (std::int64_t i = first; i < first + count; ++i) {
+    const auto& value = parts[static_cast<std::size_t>(i)].value;
+    if (!references && !value) return JdwpError::kInvalidObject;
+    if (references) request.world.write_local(request.out, *array.frame, value, type);
+    else request.out.primitive(static_cast<Tag>(type.front()), value->bits);
+  }
+  return JdwpError::kNone;
+}
+
+// An array, in the heap or taken apart.
+Argument<ObjectArgument> read_array(Request& request) {
+  auto array = read_object(request);
+  if (array && !array->type->is_array()) return tl::unexpected(JdwpError::kInvalidArray);
+  return array;
+}
+
+Result<std::uint32_t> length_of(Request& request, const ObjectArgument& array) {
+  if (array.apart != nullptr) return static_cast<std::uint32_t>(array.apart->object.parts.size());
+  return request.world.inspection().objects().array_length(array.address);
+}
+
 }  // namespace
 
 JdwpError object_reference_type(Request& request) {
@@ -43,7 +77,8 @@ JdwpError object_get_values(Request& request) {
     if (!declared || declared->field->is_static()) return JdwpError::kInvalidField;
     if (!request.world.classes().is_subclass(object.type->klass, declared->klass)) return JdwpError::kInvalidField;
     const char kind = declared->field->signature.front();
-    if (object.text != nullptr) request.world.write_unavailable(request.out, kind, "a string made by jtrace");
+    if (object.apart != nullptr) write_part(request, *object.apart, *declared->field);
+    else if (object.text != nullptr) request.world.write_unavailable(request.out, kind, "a string made by jtrace");
     else request.world.write_value_at(request.out, object.address + declared->field->offset, kind);
   }
   return JdwpError::kNone;
@@ -78,7 +113,7 @@ JdwpError object_referring_objects(Request& request) {
   JTRACE_ARGUMENT(const ObjectArgument object, read_object(request));
   const std::int32_t most = request.in.i4();
   if (most < 0) return JdwpError::kIllegalArgument;
-  if (object.text != nullptr) return request.out.u4(0), JdwpError::kNone;
+  if (object.address == 0) return request.out.u4(0), JdwpError::kNone;
   const auto found = find_referrers(request.world, object.address, static_cast<std::size_t>(most),
                                     [&] { return request.client.is_gone(); });
   if (!found) return JdwpError::kInternal;
@@ -91,6 +126,7 @@ JdwpError string_value(Request& request) {
   JTRACE_ARGUMENT(const ObjectArgument object, read_object(request));
   if (object.type->tag != Tag::kString) return JdwpError::kInvalidString;
   if (object.text != nullptr) return request.out.text(*object.text), JdwpError::kNone;
+  if (object.address == 0) return JdwpError::kInvalidString;
   const auto text = request.world.inspection().objects().text(object.address, kMaxText);
   if (!text) return JdwpError::kInvalidObject;
   request.out.text(*text);
@@ -98,25 +134,27 @@ JdwpError string_value(Request& request) {
 }
 
 JdwpError array_length(Request& request) {
-  JTRACE_ARGUMENT(const Address array, read_tagged(request, Tag::kArray, JdwpError::kInvalidArray));
-  const auto length = request.world.inspection().objects().array_length(array);
+  JTRACE_ARGUMENT(const ObjectArgument array, read_array(request));
+  const auto length = length_of(request, array);
   if (!length) return JdwpError::kInvalidObject;
   request.out.u4(*length);
   return JdwpError::kNone;
 }
 
 JdwpError array_get_values(Request& request) {
-  JTRACE_ARGUMENT(const Address array, read_tagged(request, Tag::kArray, JdwpError::kInvalidArray));
+  JTRACE_ARGUMENT(const ObjectArgument array, read_array(request));
   const std::int64_t first = request.in.i4(), wanted = request.in.i4();
   if (request.in.failed()) return JdwpError::kIllegalArgument;
   const auto& objects = request.world.inspection().objects();
-  const auto length = objects.array_length(array);
-  const auto base = objects.array_base(array);
-  if (!length || !base) return JdwpError::kInvalidObject;
+  const auto length = length_of(request, array);
+  if (!length) return JdwpError::kInvalidObject;
   const std::int64_t count = wanted == -1 ? *length - first : wanted;
   if (first < 0 || first > *length) return JdwpError::kInvalidIndex;
   if (count < 0 || first + count > *length) return JdwpError::kInvalidLength;
-  const char type = request.world.type_of(array)->signature[1];
+  if (array.apart != nullptr) return write_parts(request, *array.apart, first, count);
+  const auto base = objects.array_base(array.address);
+  if (!base) return JdwpError::kInvalidObject;
+  const char type = array.type->signature[1];
   const std::size_t size = element_size(type);
   if (static_cast<std::uint64_t>(count) * (size == 0 ? 9 : size) > kMaxReply - 64) return JdwpError::kInvalidLength;
   const std::size_t step = size == 0 ? objects.reference_size() : size;
@@ -164,7 +202,8 @@ namespace {
 Argument<Address> read_module(Request& request) {
   const auto object = read_object(request);
   if (!object) return tl::unexpected(object.error());
-  if (object->type->signature != "Ljava/lang/Module;") return tl::unexpected(JdwpError::kInvalidModule);
+  if (object->address == 0 || object->type->signature != "Ljava/lang/Module;")
+    return tl::unexpected(JdwpError::kInvalidModule);
   return object->address;
 }
 

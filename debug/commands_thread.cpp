@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "coreinspect/runtime/const_method.h"
-#include "debug/descriptor.h"
+#include "coreinspect/runtime/descriptor.h"
 #include "debug/handlers.h"
 
 namespace jtrace::debug {
@@ -17,25 +17,10 @@ void write_location(Request& request, const Frame& frame) {
   request.out.u8(frame.method->is_native() ? ~std::uint64_t{0} : static_cast<std::uint64_t>(frame.bci));
 }
 
-// Its class, and whether a value of it can be in a variable of that type.
-bool can_be_in(Request& request, const LoadedClass& type, const std::string& declared) {
-  if (declared == "Ljava/lang/Object;" || type.signature == declared) return true;
-  if (declared.starts_with('[')) {
-    if (!type.is_array()) return false;
-    return declared[1] == 'L' || declared[1] == '[' ? type.signature[1] == 'L' || type.signature[1] == '[' : false;
-  }
-  const auto candidates = request.world.classes().by_signature(declared);
-  if (candidates.empty()) return false;  // nothing of a class that is not there
-  return std::any_of(candidates.begin(), candidates.end(), [&](const LoadedClass* each) {
-    // Which interfaces a class has is not looked at: any object may be there.
-    return each->kind == TypeKind::kInterface || request.world.classes().is_subclass(type.klass, each->klass);
-  });
-}
-
 // The declared type of the variable that has this slot here; "" if none has. Without a table: of the argument.
 std::string declared_type(Request& request, const Frame& frame, std::uint32_t slot) {
   const auto tables = coreinspect::read_const_method(request.world.inspection().classes(), *frame.method);
-  if (!tables || tables->locals.empty()) return argument_type(*frame.method, slot);
+  if (!tables || tables->locals.empty()) return coreinspect::argument_type(*frame.method, slot);
   for (const auto& [start, length, name, descriptor, generic, at] : tables->locals)
     if (at == slot && frame.bci >= start && frame.bci < start + length)
       return request.world.classes().constant(frame.method->holder, descriptor);
@@ -44,18 +29,7 @@ std::string declared_type(Request& request, const Frame& frame, std::uint32_t sl
 
 void write_local(Request& request, const Frame& frame, std::uint32_t slot, const std::string& type) {
   World& world = request.world;
-  const char kind = type.front();
-  const auto value = world.locals().value(frame, slot, kind);
-  if (!value) return world.write_unavailable(request.out, kind, value.error().text);
-  if (kind != 'L' && kind != '[') {
-    request.out.u1(static_cast<std::uint8_t>(kind)).primitive(static_cast<Tag>(kind), *value);
-    return;
-  }
-  if (*value == 0) return world.write_object(request.out, 0);
-  const LoadedClass* of = world.type_of_anything(*value);
-  if (of == nullptr || !can_be_in(request, *of, type))
-    return world.write_unavailable(request.out, kind, "dead: no " + type + " is there");
-  world.write_object(request.out, *value);
+  world.write_local(request.out, frame, world.locals().value(frame, slot, type.front()), type);
 }
 
 void write_ids(Request& request, const std::vector<Address>& objects) {

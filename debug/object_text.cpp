@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "base/utf8.h"
+#include "coreinspect/runtime/java_number.h"
 #include "debug/pure_calls.h"
 
 namespace jtrace::debug {
@@ -138,8 +139,8 @@ std::optional<std::string> ObjectText::of_number(Address object, const std::stri
   if (holder == "java.lang.Boolean") return number<std::uint8_t>(object, "value") != 0 ? "true" : "false";
   if (holder == "java.util.concurrent.atomic.AtomicBoolean")
     return number<std::int32_t>(object, "value") != 0 ? "true" : "false";
-  if (holder == "java.lang.Double") return java_number(number<double>(object, "value"));
-  if (holder == "java.lang.Float") return java_number(number<float>(object, "value"));
+  if (holder == "java.lang.Double") return coreinspect::java_number(number<double>(object, "value"));
+  if (holder == "java.lang.Float") return coreinspect::java_number(number<float>(object, "value"));
   if (holder != "java.lang.Character") return std::nullopt;
   const auto unit = number<std::uint16_t>(object, "value");
   return utf8_from_utf16(std::span(&unit, 1));
@@ -218,11 +219,11 @@ std::string ObjectText::of_field(Address object, const JavaField& field, int dep
     }
     case 'F': {
       const auto value = memory.read<float>(at);
-      return value ? java_number(*value) : unread();
+      return value ? coreinspect::java_number(*value) : unread();
     }
     case 'D': {
       const auto value = memory.read<double>(at);
-      return value ? java_number(*value) : unread();
+      return value ? coreinspect::java_number(*value) : unread();
     }
     default: {
       const auto value = objects_.load(at);

@@ -56,9 +56,6 @@ class ObjectText {
   std::size_t left_ = 16384;  // texts of objects that one answer may have
 };
 
-// As Float.toString and Double.toString write it.
-std::string java_number(double value);
-std::string java_number(float value);
 // The identity hash in a mark word; 0 if there is none.
 std::uint32_t identity_hash(const coreinspect::Inspection& inspection, Address object);
 

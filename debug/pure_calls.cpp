@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "debug/apart_text.h"
 #include "debug/object_text.h"
 
 namespace jtrace::debug {
@@ -25,7 +26,8 @@ class Call {
         out_(out) {}
 
   bool answer() {
-    if (is("toString", kText)) return put_text(object_.text ? *object_.text : ObjectText(world_).text(object_.address));
+    if (is("toString", kText)) return put_text(text());
+    if (object_.apart != nullptr) return answer_object();
     if (object_.text != nullptr || object_.type->tag == Tag::kString) return answer_string();
     if (method_.class_name == "java.lang.Object") return answer_object();
     if (method_.class_name == "java.lang.Enum") return answer_enum();
@@ -35,6 +37,10 @@ class Call {
   }
 
  private:
+  std::string text() {
+    if (object_.text != nullptr) return *object_.text;
+    return object_.apart ? text_of_apart(world_, *object_.apart) : ObjectText(world_).text(object_.address);
+  }
   bool is(std::string_view name, std::string_view signature) const {
     return method_.name == name && method_.signature == signature;
   }

@@ -2,6 +2,11 @@
 
 #include <sys/resource.h>
 
+#include <cstdio>
+#include <ctime>
+
+#include "coreinspect/tools/core_copy.h"
+
 namespace jtrace::debug {
 namespace {
 
@@ -12,6 +17,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kLongestStopping{5000};  // of all threads, one after the other
 constexpr seconds kBetweenLines{30};
+constexpr int kTries = 5;  // to meet the JVM outside of a collection
 
 std::string text_of(steady_clock::duration time) {
   const auto ms = duration_cast<milliseconds>(time).count();
@@ -25,6 +31,48 @@ Result<std::unique_ptr<CoreSource>> CoreSource::open(coreinspect::Inspection& in
   std::unique_ptr<CoreSource> source(new CoreSource());
   source->world_ = std::make_unique<World>(inspection, std::move(snapshot), options);
   return source;
+}
+
+Result<> SnapshotSource::take() {
+  auto copied = coreinspect::copy_whole(pid_, {.max_stop = snapshot_.max_stop, .libraries = true, .pages = {}});
+  if (!copied)
+    return fail(copied.error()
+                    .with_context("no copy of the JVM")
+                    .with_help("--max-stop MS allows a longer stop, --hold stops it while a debugger is connected, "
+                               "jtrace core PID -o FILE writes a core to open"));
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  for (const std::string& line : copied->copy.missing()) snapshot_.say("missing: " + line);
+  JTRACE_ASSIGN_OR_RETURN(core_, coreinspect::core_in_memory(copied->copy));
+  const auto stopped = duration_cast<std::chrono::microseconds>(copied->longest).count();
+  JTRACE_ASSIGN_OR_RETURN(auto target, target::Target::open_core(coreinspect::path_of_core(core_)));
+  JTRACE_ASSIGN_OR_RETURN(inspection_, coreinspect::Inspection::open(std::move(target)));
+  char text[64] = "";
+  std::tm local{};
+  std::strftime(text, sizeof text, "%H:%M:%S", ::localtime_r(&now, &local));
+  options_.name = "a copy of process " + std::to_string(pid_) + ", taken at " + text;
+  std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(stopped) / 1e3);
+  snapshot_.say("the JVM was stopped for " + std::string(text) + " and goes on: the debugger sees a copy of it");
+  return {};
+}
+
+// During a collection objects are in two places, or in none.
+Result<World*> SnapshotSource::begin() {
+  for (int tries = 1;; ++tries) {
+    end();
+    JTRACE_RETURN_IF_ERROR(take());
+    if (!inspection_->died_in_gc() || tries == kTries) break;
+  }
+  JTRACE_RETURN_IF_ERROR(inspection_->healthy());
+  JTRACE_ASSIGN_OR_RETURN(auto snapshot, coreinspect::take_thread_snapshot(*inspection_, {.locks = false}));
+  world_ = std::make_unique<World>(*inspection_, std::move(snapshot), options_);
+  for (const std::string& line : world_->missing()) snapshot_.say("missing: " + line);
+  return world_.get();
+}
+
+void SnapshotSource::end() {
+  world_.reset();
+  inspection_.reset();
+  core_.reset();
 }
 
 Result<World*> HoldSource::begin() {

@@ -1,5 +1,8 @@
-// Where a debugger's World comes from: a core, which stays as it is, or a live JVM that is held while a client looks.
+// Where a debugger's World comes from: a core, which stays as it is; a live JVM, of which each client gets a copy; or
+// one that is held while a client looks.
 //
+// A copy is of one moment: all threads stand still while the memory is copied, and go on before the client gets its
+// first answer. It is a core in memory, so nothing is read of the JVM after that.
 // A held JVM stands still from the client's handshake until the client has left, its time is over, or this process
 // dies: the kernel then lets it go on (PTRACE_SEIZE). It is never stopped within a collection. Borrows the inspection.
 // Threads: one, the same from begin() to end() (ptrace(2)).
@@ -10,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "base/unique_fd.h"
 #include "coreinspect/gc/heap_stop.h"
 #include "debug/world.h"
 
@@ -37,6 +41,30 @@ class CoreSource final : public Source {
 
  private:
   CoreSource() = default;
+  std::unique_ptr<World> world_;
+};
+
+struct SnapshotOptions {
+  std::chrono::milliseconds max_stop{200};
+  Say say;
+};
+
+class SnapshotSource final : public Source {
+ public:
+  SnapshotSource(pid_t pid, const WorldOptions& options, SnapshotOptions snapshot)
+      : pid_(pid), options_(options), snapshot_(std::move(snapshot)) {}
+  Result<World*> begin() override;
+  void end() override;
+  std::string is_over() override { return {}; }
+
+ private:
+  Result<> take();
+
+  const pid_t pid_;
+  WorldOptions options_;
+  const SnapshotOptions snapshot_;
+  UniqueFd core_;
+  std::unique_ptr<coreinspect::Inspection> inspection_;
   std::unique_ptr<World> world_;
 };
 

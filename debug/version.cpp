@@ -19,8 +19,9 @@ VersionFacts version_facts(World& world) {
     }
   const target::Target& target = inspection.target();
   facts.description = "jtrace, read-only, on ";
-  facts.description +=
-      target.core() ? "the core " + target.core()->path() : "process " + std::to_string(target.process()->pid());
+  if (!world.options().name.empty()) facts.description += world.options().name;
+  else if (target.core()) facts.description += "the core " + target.core()->path();
+  else facts.description += "process " + std::to_string(target.process()->pid());
   facts.description += "\nNothing runs in it and nothing can be changed.";
   for (const std::string& line : world.missing()) facts.description += "\nmissing: " + line;
   return facts;

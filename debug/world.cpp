@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "debug/apart_text.h"
+
 namespace jtrace::debug {
 
 using coreinspect::AddressRange;
@@ -11,7 +13,7 @@ World::World(coreinspect::Inspection& inspection, coreinspect::ThreadSnapshot sn
       options_(options),
       classes_(inspection),
       threads_(inspection, std::move(snapshot)),
-      locals_(inspection.objects()) {
+      locals_(inspection.objects(), inspection.code().value_or(nullptr)) {
   // Threads first: people type their ids.
   for (const DebugThread& thread : threads_.all()) (void)ids_.of(thread.object);
 }
@@ -79,6 +81,64 @@ void World::write_value_at(PacketWriter& out, Address at, char type) {
     return;
   }
   write_unavailable(out, size > 0 ? type : 'L', "memory is missing");
+}
+
+// Whether an object of that class can be in a variable of that type.
+bool World::can_be_in(const LoadedClass& type, const std::string& declared) {
+  if (declared == "Ljava/lang/Object;" || type.signature == declared) return true;
+  if (declared.starts_with('[')) {
+    if (!type.is_array()) return false;
+    return declared[1] == 'L' || declared[1] == '[' ? type.signature[1] == 'L' || type.signature[1] == '[' : false;
+  }
+  const auto candidates = classes_.by_signature(declared);
+  return std::any_of(candidates.begin(), candidates.end(), [&](const LoadedClass* each) {
+    // Which interfaces a class has is not looked at: any object may be there.
+    return each->kind == TypeKind::kInterface || classes_.is_subclass(type.klass, each->klass);
+  });
+}
+
+void World::write_local(PacketWriter& out, const coreinspect::Frame& frame,
+                        const Result<coreinspect::LocalValue>& value, const std::string& type) {
+  const char kind = type.front();
+  if (!value) return write_unavailable(out, kind, value.error().text);
+  if (kind != 'L' && kind != '[') {
+    out.u1(static_cast<std::uint8_t>(kind)).primitive(static_cast<Tag>(kind), value->bits);
+    return;
+  }
+  if (value->apart) return write_apart(out, frame, *value->apart, type);
+  if (value->bits == 0) return write_object(out, 0);
+  const LoadedClass* of = type_of_anything(value->bits);
+  if (of == nullptr || !can_be_in(*of, type)) return write_unavailable(out, kind, "dead: no " + type + " is there");
+  write_object(out, value->bits);
+}
+
+const ApartObject* World::apart(Id id) {
+  if (const auto known = apart_.find(id); known != apart_.end()) return &known->second;
+  const ObjectIds::Entry* entry = ids_.find(id);
+  if (entry == nullptr || entry->frame == nullptr) return nullptr;
+  auto object = locals_.taken_apart(*entry->frame, entry->apart);
+  const LoadedClass* type = object ? classes_.find(object->klass) : nullptr;
+  if (type == nullptr) return nullptr;
+  return &apart_.emplace(id, ApartObject{type, entry->frame, std::move(*object)}).first->second;
+}
+
+// Of an array of primitives all elements must be known: a client has no word for one that is not.
+void World::write_apart(PacketWriter& out, const coreinspect::Frame& frame, std::uint32_t apart_id,
+                        const std::string& type) {
+  const Id id = ids_.of_apart(frame, apart_id);
+  const ApartObject* made = apart(id);
+  if (made == nullptr || !can_be_in(*made->type, type))
+    return write_unavailable(out, 'L', "an object that the compiler has taken apart");
+  if (made->type->tag == Tag::kString) {
+    auto text = text_of_string(*this, *made);
+    if (!text) return write_unavailable(out, 'L', "a string that the compiler has taken apart");
+    return write_text(out, std::move(*text));
+  }
+  const bool complete = std::all_of(made->object.parts.begin(), made->object.parts.end(),
+                                    [](const auto& part) { return part.value.has_value(); });
+  if (made->type->is_array() && made->type->signature[1] != 'L' && made->type->signature[1] != '[' && !complete)
+    return write_unavailable(out, 'L', "an array that the compiler has taken apart");
+  out.u1(static_cast<std::uint8_t>(made->type->tag)).id(id);
 }
 
 Result<coreinspect::HeapAccess*> World::heap() {

@@ -17,9 +17,17 @@
 
 namespace jtrace::debug {
 
+// An object of a frame that the compiler has taken apart, as far as its parts are known.
+struct ApartObject {
+  const LoadedClass* type = nullptr;
+  const coreinspect::Frame* frame = nullptr;
+  coreinspect::TakenApart object;
+};
+
 struct WorldOptions {
   bool virtual_threads = false;  // list them with the others
   bool plain_values = false;     // 0 and null for what is not available, as the JVM's own agent does
+  std::string name = {};         // of the target, where its own says too little
 };
 
 class World {
@@ -44,6 +52,11 @@ class World {
   void write_object(PacketWriter& out, Address object);  // with its tag; null: an object with id 0
   void write_unavailable(PacketWriter& out, char type, std::string_view why);
   void write_text(PacketWriter& out, std::string text);  // a string of our own
+  // A variable, or a part of an object that was taken apart. `type`: its descriptor.
+  void write_local(PacketWriter& out, const coreinspect::Frame& frame, const Result<coreinspect::LocalValue>& value,
+                   const std::string& type);
+  // Null for what is none, or is not described.
+  const ApartObject* apart(Id id);
   // The value at an address that has the type of that descriptor, with its tag.
   void write_value_at(PacketWriter& out, Address at, char type);
   // The walk over the heap; opened when first asked for.
@@ -56,7 +69,11 @@ class World {
   ClassIndex classes_;
   ThreadIndex threads_;
   ObjectIds ids_;
+  bool can_be_in(const LoadedClass& type, const std::string& declared);
+  void write_apart(PacketWriter& out, const coreinspect::Frame& frame, std::uint32_t apart, const std::string& type);
+
   coreinspect::FrameLocals locals_;
+  std::map<Id, ApartObject> apart_;
   std::unique_ptr<coreinspect::HeapAccess> heap_;
   std::optional<std::vector<coreinspect::AddressRange>> regions_;  // by address
   const LoadedClass* string_ = nullptr;

@@ -177,7 +177,8 @@ Result<std::vector<ScopeFrame>> CodeCache::scopes(const CodeBlob& blob, Address 
   std::erase_if(pcs, [](const PcDesc& pd) { return pd.pc_offset < 0 || pd.scope_offset == 0; });  // the sentinels
   if (pcs.empty()) return frames;
   const auto found = std::find_if(pcs.begin(), pcs.end(), [&](const PcDesc& pd) { return pd.pc_offset >= offset; });
-  std::int64_t decode = (found == pcs.end() ? pcs.back() : *found).scope_offset;
+  const PcDesc& place = found == pcs.end() ? pcs.back() : *found;
+  std::int64_t decode = place.scope_offset;
   while (decode != 0 && frames.size() < kMaxInlined) {
     std::array<std::byte, 32> bytes{};
     JTRACE_RETURN_IF_ERROR(vm_->memory().read_exactly(debug.scopes + static_cast<Address>(decode), bytes));
@@ -186,9 +187,11 @@ Result<std::vector<ScopeFrame>> CodeCache::scopes(const CodeBlob& blob, Address 
     const std::uint32_t method_index = reader.next();
     ScopeFrame frame;
     frame.bci = static_cast<int>(reader.next()) - 1;  // InvocationEntryBci is -1
-    (void)reader.next();                              // locals
-    (void)reader.next();                              // expressions
+    frame.locals = reader.next();
+    (void)reader.next();  // expressions
     frame.monitors = reader.next();
+    frame.objects = static_cast<std::uint32_t>(std::max(place.object_offset, 0));
+    frame.exact = place.pc_offset == offset;
     if (reader.failed() || method_index == 0)
       return fail(malformed("a scope of compiled code ends too early", blob.address));
     JTRACE_ASSIGN_OR_RETURN(frame.method, vm_->memory().read<Address>(debug.metadata + Address{method_index - 1} * 8));

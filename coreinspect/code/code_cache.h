@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coreinspect/code/code_heaps.h"
+#include "coreinspect/code/scope_values.h"
 #include "coreinspect/vm/vm.h"
 
 namespace jtrace::coreinspect {
@@ -27,12 +28,17 @@ struct CodeBlob {
   int comp_level = 0;                // 1 to 3 C1, 4 C2; 0 not compiled
   int compile_id = 0;
   bool is_nmethod() const { return method != 0; }
+  // The stub that a poll of compiled code calls (SafepointBlob).
+  bool saves_registers() const { return name == "SafepointBlob"; }
 };
 
 struct ScopeFrame {
   Address method = 0;
   int bci = 0;
   std::uint64_t monitors = 0;  // where its locks are described, in the scopes; 0 none
+  std::uint32_t locals = 0;    // the same of its variables
+  std::uint32_t objects = 0;   // the same of the objects that the compiler has taken apart
+  bool exact = false;          // this is the place of the pc that was asked for, not the next one
 };
 
 // A lock that a compiled frame holds: the place of its object.
@@ -70,6 +76,8 @@ class CodeCache {
   // Locks of one of these frames, in the order in which they were taken. Stops at a description it does not know
   // (objects that were never made).
   Result<std::vector<ScopeMonitor>> monitors(const CodeBlob& blob, const ScopeFrame& frame) const;
+  // The variables of such a frame: ScopeFrame::locals and ::objects.
+  Result<ScopeVariables> variables(const CodeBlob& blob, std::uint32_t locals, std::uint32_t objects) const;
   // The slot of an oop constant of compiled code.
   Result<Address> constant_oop(const CodeBlob& blob, std::uint32_t index) const;
   // All blobs in use, by address. Calls `take` until it returns false.
@@ -87,6 +95,7 @@ class CodeCache {
     Address scopes = 0, pcs = 0, pcs_end = 0, metadata = 0;
   };
   Result<Debug> debug_of(const CodeBlob& blob) const;
+  std::vector<std::byte> scope_bytes(Address at, std::size_t most) const;
 
   const Vm* vm_;
   CodeHeaps heaps_;

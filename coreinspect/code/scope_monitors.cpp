@@ -70,6 +70,51 @@ Result<std::vector<ScopeMonitor>> CodeCache::monitors(const CodeBlob& blob, cons
   return monitors;
 }
 
+namespace {
+
+ScopeRules rules_of(const Vm& vm) {
+  const TypeDatabase& types = vm.types();
+  return {.excludes_zero = vm.quirks().unsigned5_excludes_zero,
+          .objects_have_root = vm.quirks().scope_objects_have_root,
+          .normal = types.constant("Location::normal"),
+          .oop = types.constant("Location::oop"),
+          .narrow_oop = types.constant("Location::narrowoop"),
+          .lng = types.constant("Location::lng"),
+          .dbl = types.constant("Location::dbl"),
+          .int_in_long = types.constant("Location::int_in_long"),
+          .float_in_dbl = types.constant("Location::float_in_dbl")};
+}
+
+}  // namespace
+
+// As far as the memory is readable.
+std::vector<std::byte> CodeCache::scope_bytes(Address at, std::size_t most) const {
+  std::vector<std::byte> bytes(most);
+  std::size_t count = 0;
+  while (count < most) {
+    const auto some = vm_->memory().read_some(at + count, std::span(bytes).subspan(count));
+    if (!some || *some == 0) break;
+    count += *some;
+  }
+  bytes.resize(count);
+  return bytes;
+}
+
+// The length of a description is not known before it is read: most are short.
+Result<ScopeVariables> CodeCache::variables(const CodeBlob& blob, std::uint32_t locals, std::uint32_t objects) const {
+  constexpr std::size_t kShort = 2048, kLong = 1u << 20;
+  JTRACE_ASSIGN_OR_RETURN(const Debug debug, debug_of(blob));
+  const ScopeRules rules = rules_of(*vm_);
+  const auto decode = [&](std::size_t most) {
+    const auto bytes_at = [&](std::uint32_t offset) {
+      return offset == 0 ? std::vector<std::byte>() : scope_bytes(debug.scopes + offset, most);
+    };
+    return decode_scope_variables(bytes_at(locals), bytes_at(objects), rules);
+  };
+  auto found = decode(kShort);
+  return found ? std::move(found) : decode(kLong);
+}
+
 // nmethod::oop_at counts from 1. The oops are at an offset of their own up to 21, at the offset of the data from 25 on.
 Result<Address> CodeCache::constant_oop(const CodeBlob& blob, std::uint32_t index) const {
   if (index == 0) return fail(ErrorCategory::kMalformed, "a null constant");

@@ -36,6 +36,8 @@ class ObjectModel {
   void keep_moved_objects() const;
   // Decodes a compressed reference; 0 for null.
   Address from_narrow(std::uint32_t narrow) const { return oops_.from_narrow(narrow); }
+  // The address that compressed references count from; 0 if there are none.
+  Address narrow_base() const { return oops_.compressed ? oops_.base : 0; }
   // The reference in a field or element of an object, compressed or not.
   Result<Address> load(Address slot) const { return load_in(vm_.memory(), slot); }
   // The same, read from `memory`.

@@ -67,15 +67,10 @@ struct Trial {
 
 // The views over the copy as a core, on a machine that has none of its files.
 Result<Trial> try_core(const target::ProcessCopy& copy) {
-  const UniqueFd file(::memfd_create("jtrace-core", MFD_CLOEXEC));
-  if (!file) return fail(system_error("no memory for a core"));
-  JTRACE_RETURN_IF_ERROR(target::write_core(copy.process(), copy.ranges(), [&](std::string_view bytes) {
-    return write_whole(file.get(), bytes, "a core in memory");
-  }));
-  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd file, core_in_memory(copy));
   Trial trial;
-  auto target =
-      target::Target::open_core(path, {.sysroot = "/proc/self/fdinfo", .libjvm = {}, .missed = &trial.missed});
+  auto target = target::Target::open_core(path_of_core(file),
+                                          {.sysroot = "/proc/self/fdinfo", .libjvm = {}, .missed = &trial.missed});
   if (!target) {
     trial.missing = {target.error().message()};
     return trial;
@@ -110,6 +105,17 @@ const std::vector<std::string>& small_core_views() {
                                                  "codecache", "heap",  "vmstructs",  "symbols", "pmap"};
   return names;
 }
+
+Result<UniqueFd> core_in_memory(const target::ProcessCopy& copy) {
+  UniqueFd file(::memfd_create("jtrace-core", MFD_CLOEXEC));
+  if (!file) return fail(system_error("no memory for a core"));
+  JTRACE_RETURN_IF_ERROR(target::write_core(copy.process(), copy.ranges(), [&](std::string_view bytes) {
+    return write_whole(file.get(), bytes, "a core in memory");
+  }));
+  return file;
+}
+
+std::string path_of_core(const UniqueFd& file) { return "/proc/self/fd/" + std::to_string(file.get()); }
 
 Result<CoreCopy> copy_whole(pid_t pid, const target::CopyOptions& options) {
   JTRACE_ASSIGN_OR_RETURN(const auto process, target::Process::open(pid));

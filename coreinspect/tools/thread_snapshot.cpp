@@ -83,7 +83,7 @@ class ThreadSampler::Impl {
         snapshot_.missing.push_back(std::to_string(capture.unstoppable) +
                                     " threads did not stop within --max-pause: they are left out or without frames");
       threads = std::move(capture.threads);
-      collections_ = capture.collections;
+      collections_ = snapshot_.collections = capture.collections;
       headers_ = snapshot_.headers = capture.headers;
       snapshot_.parked = std::move(capture.parked);
       for (HeldCapture& held : capture.held) {
@@ -300,6 +300,15 @@ ThreadSampler::ThreadSampler(Inspection& inspection, const SnapshotOptions& opti
 ThreadSampler::~ThreadSampler() = default;
 
 Result<ThreadSnapshot> ThreadSampler::take(std::span<const pid_t> tids) { return impl_->take(tids); }
+
+// Concurrent collectors move objects between their pauses: nothing tells that they did not.
+bool objects_may_have_moved(const Inspection& inspection, const ThreadSnapshot& snapshot) {
+  if (!inspection.target().process()) return false;
+  const std::string_view collector = inspection.vm().collector();
+  if (collector == "Z" || collector == "Shenandoah" || inspection.collects_now() || !snapshot.collections) return true;
+  const auto now = read_collections(inspection.vm());
+  return !now || *now != *snapshot.collections;
+}
 
 // One line for each tracer.
 std::vector<std::string> describe_held(const std::vector<ThreadReport>& threads) {

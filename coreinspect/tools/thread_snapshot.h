@@ -46,10 +46,13 @@ struct ThreadSnapshot {
   // Of a live target, if its locks were asked for; empty otherwise.
   std::shared_ptr<const HeadersAtStop> headers;
   ParkedAtStop parked;
+  std::optional<std::uint64_t> collections;  // of a live target: begun before the stop; nothing if one was running
   std::size_t moved = 0;  // those that are not, because a collection has moved objects since the stop
   std::vector<std::string> missing;
 };
 
+// Whether addresses of objects in the frames may lead elsewhere by now. A core stays as it is.
+bool objects_may_have_moved(const Inspection& inspection, const ThreadSnapshot& snapshot);
 // The threads that another tracer holds, by name; a line for each tracer.
 std::vector<std::string> describe_held(const std::vector<ThreadReport>& threads);
 

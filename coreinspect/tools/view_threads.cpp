@@ -3,6 +3,7 @@
 
 #include "base/name_pattern.h"
 #include "base/strings.h"
+#include "coreinspect/tools/frame_variables.h"
 #include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/profile.h"
 #include "coreinspect/tools/thread_groups.h"
@@ -16,6 +17,7 @@ struct Shown {
   bool stubs = false;  // `stack` shows stubs, entry frames and native frames as well
   bool locks = true;   // the locks that frames hold
   const OwnedLocks* owned = nullptr;
+  const FrameVariables* variables = nullptr;
 };
 
 struct ObjectNames {
@@ -53,6 +55,7 @@ void append_frame(std::string& out, const Frame& frame, Shown shown, const Objec
            printable(frame_source(frame)) + ")";
     if (!frame.method->is_native()) out += " @" + std::to_string(frame.bci);
     out.append(" ").append(to_string(frame.kind)).append("\n");
+    if (shown.variables) shown.variables->append_text(out, frame);
     if (!shown.locks) return;
     for (Address lock : frame.locks)
       out += "    - locked <" + hex(lock) + "> (a " + printable(names.class_of(lock)) + ")\n";
@@ -109,7 +112,7 @@ void append_text(std::string& out, const VirtualThread& thread, const LockFacts&
   out += "\n";
 }
 
-void write_frame(JsonWriter& json, const Frame& frame) {
+void write_frame(JsonWriter& json, const Frame& frame, const FrameVariables* variables) {
   json.begin_object().member("kind", to_string(frame.kind));
   if (frame.method) {
     json.member("class", frame.method->class_name).member("method", frame.method->name);
@@ -118,6 +121,7 @@ void write_frame(JsonWriter& json, const Frame& frame) {
     if (const int line = frame.method->line_of(frame.bci); line >= 0 && !frame.method->is_native())
       json.member("line", line);
     if (frame.method->is_native()) json.member("nativeMethod", true);
+    if (variables) variables->write(json, frame);
   } else if (!frame.name.empty()) {
     json.member("name", frame.name);
   }
@@ -132,7 +136,7 @@ void write_walk(JsonWriter& json, const Walk& walk, Shown shown, const ObjectNam
   std::size_t index = 0;
   for (const Frame& frame : walk.frames) {
     if (!frame.method && !shown.stubs) continue;
-    write_frame(json, frame);
+    write_frame(json, frame, shown.variables);
     for (Address lock : frame.locks) locked.emplace_back(index, lock);
     ++index;
   }
@@ -249,11 +253,19 @@ void show_groups(const ThreadSnapshot& snapshot, bool as_json, Shown shown, cons
   const auto write_frames = [&](JsonWriter& to, const Walk& walk) {
     to.begin_array();
     for (const Frame& frame : walk.frames)
-      if (frame.method || shown.stubs) write_frame(to, frame);
+      if (frame.method || shown.stubs) write_frame(to, frame, nullptr);
     to.end_array();
   };
   if (as_json) groups.write(json, write_frames);
   else result.out += groups.text();
+}
+
+// Reads the variables of all frames, and tells whether the objects were still where the frames say.
+void add_variables(const Inspection& inspection, const ThreadSnapshot& snapshot, FrameVariables& variables) {
+  for (const ThreadReport& each : snapshot.threads) variables.add(each.walk, snapshot.headers.get());
+  for (const VirtualThread& each : snapshot.virtual_threads)
+    variables.add(each.walk, each.mounted ? snapshot.headers.get() : nullptr);
+  variables.settle(objects_may_have_moved(inspection, snapshot));
 }
 
 Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Shown shown, bool with_owned) {
@@ -268,6 +280,12 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
     return fail(ErrorCategory::kRefused, "no thread matches --thread and --state");
   if (owned) owned->settle(locks);
   shown.owned = owned ? &*owned : nullptr;
+  std::optional<FrameVariables> variables;
+  if (options.threads.locals) {
+    variables.emplace(inspection, options.show_secrets);
+    add_variables(inspection, snapshot, *variables);
+    shown.variables = &*variables;
+  }
   const ObjectNames names{inspection.objects(), snapshot.lock_classes};
   ViewResult result;
   result.missing = std::move(snapshot.missing);
@@ -290,6 +308,7 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
     else append_text(result.out, thread, locks, shown, names);
   }
   if (owned) append_why(*owned, options.json, result);
+  if (variables) result.masked = variables->masked();
   return result;
 }
 

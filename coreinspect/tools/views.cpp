@@ -47,6 +47,7 @@ const std::vector<View>& views() {
   using enum ViewOption;
   static constexpr std::initializer_list<ViewOption> kSecrets = {kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kStops = {kMaxStop};
+  static constexpr std::initializer_list<ViewOption> kStacks = {kMaxStop, kLocals, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kLate = {kStop, kMaxStop};
   static constexpr std::initializer_list<ViewOption> kFlags = {kAll, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
@@ -66,7 +67,7 @@ const std::vector<View>& views() {
       {"properties", "", "system properties", view_properties, options_parts, kSecrets},
       {"args", "", "arguments of the JVM and of the program", view_args, arguments_parts, kSecrets},
       {"counters", "", "performance counters in the memory of the JVM", view_counters, counters_parts, kSecrets},
-      {"threads", "", "all threads with state, ids and Java frames", view_threads, threads_parts, kStops},
+      {"threads", "", "all threads with state, ids and Java frames", view_threads, threads_parts, kStacks},
       {"locks", "", "threads that wait for a lock, its owner, deadlocks", view_locks, threads_parts, kStops},
       {"safepoint", "", "whether a safepoint is being reached: for what, since when, which threads are late and why",
        view_safepoint, nullptr, kLate},

@@ -20,10 +20,11 @@ namespace jtrace::coreinspect {
 
 // Which threads the view `stack` shows, and in which form.
 struct ThreadChoice {
-  std::string name;    // part of it, or a pattern with * and ?
-  std::string state;   // as Thread.State has it; "": any
-  bool java = false;   // only Java threads and Java frames
-  bool group = false;  // threads with equal stacks once
+  std::string name;     // part of it, or a pattern with * and ?
+  std::string state;    // as Thread.State has it; "": any
+  bool java = false;    // only Java threads and Java frames
+  bool group = false;   // threads with equal stacks once
+  bool locals = false;  // the variables of each frame
   bool is_some() const { return !name.empty() || !state.empty(); }
 };
 
@@ -55,6 +56,7 @@ enum class ViewOption : std::uint8_t {
   kNoStop,
   kStop,
   kThreads,
+  kLocals,
   kSort,
   kFilter,
   kTop,

@@ -164,6 +164,7 @@ Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Seg
   segment.frames.push_back(std::move(frame));
   if (at.attempt > callers.size()) return fail(malformed("the caller of the interpreter is not known", at.pc));
   at.move_to(callers[at.attempt - 1]);
+  at.doubtful = true;
   return {};
 }
 
@@ -221,6 +222,7 @@ Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Seg
   JTRACE_ASSIGN_OR_RETURN(at.pc, return_address(fp + kWord));
   JTRACE_ASSIGN_OR_RETURN(at.fp, word(fp));
   at.sp = fp + 2 * kWord;
+  at.doubtful = false, at.registers = 0;
   return {};
 }
 
@@ -259,6 +261,7 @@ Result<> JavaWalker::step_blob(const StackRange& stack, const CodeBlob& blob, Po
   JTRACE_ASSIGN_OR_RETURN(const Address pc, return_address(sender - kWord));
   JTRACE_ASSIGN_OR_RETURN(const Address fp, word(sender - 2 * kWord));
   at.move_to({.pc = pc, .sp = sender, .unextended_sp = sender, .fp = fp});
+  if (blob.saves_registers()) at.registers = sender;
   return {};
 }
 
@@ -268,6 +271,7 @@ Result<> JavaWalker::step_running(const StackRange& stack, const CodeBlob& blob,
   segment.attempts = callers.size() + (wanted == TopFrame::Wanted::kFirst ? 1 : 0);
   if (at.attempt < callers.size()) {
     at.move_to(callers[at.attempt]);
+    at.doubtful = at.attempt > 0 || !blob.is_nmethod();
     return {};
   }
   segment.beyond = at.sp + Address{blob.frame_size} * kWord >= stack.high;
@@ -309,7 +313,11 @@ Result<> JavaWalker::add_compiled(const StackRange& stack, const CodeBlob& blob,
                               .locks = compiled_locks(stack, blob, scopes[i], at),
                               .unextended_sp = at.unextended_sp,
                               .in_chunk = stack.in_heap,
-                              .narrow = stack.narrow});
+                              .narrow = stack.narrow,
+                              .scope = {.locals = scopes[i].locals,
+                                        .objects = scopes[i].objects,
+                                        .exact = scopes[i].exact && !at.running && !at.doubtful,
+                                        .registers = at.registers}});
   }
   return {};
 }

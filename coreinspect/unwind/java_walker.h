@@ -20,6 +20,16 @@ namespace jtrace::coreinspect {
 enum class FrameKind { kInterpreted, kCompiled, kInlined, kNative, kStub, kEntry, kVm };
 std::string_view to_string(FrameKind kind);  // "interpreted", ...: the "kind" of docs/architecture.md
 
+// Where the variables of a compiled frame are described (CodeCache::variables).
+struct FrameScope {
+  std::uint32_t locals = 0, objects = 0;
+  // The description is of this very place, and nothing of the frame was guessed: values are where it says.
+  bool exact = false;
+  // Its caller's view of the registers that a stub has saved (MachineRules::saved_register); 0: all but the frame
+  // pointer are lost.
+  Address registers = 0;
+};
+
 struct Frame {
   FrameKind kind = FrameKind::kStub;
   const JavaMethod* method = nullptr;  // null for stubs, entry and native frames
@@ -32,6 +42,7 @@ struct Frame {
   Address unextended_sp = 0;        // of a compiled frame: what its debug information counts from
   bool in_chunk = false;            // it lies in the heap (StackRange::in_heap)
   bool narrow = false;              // StackRange::narrow
+  FrameScope scope;                 // of a compiled frame
 };
 
 struct FrameStart {
@@ -99,8 +110,11 @@ class JavaWalker {
     bool running = false;
     Address link = 0, method = 0, sender_sp = 0;
     std::size_t attempt = 0;
+    bool doubtful = false;  // it is one of several possible callers
+    Address registers = 0;  // FrameScope
     void move_to(const Caller& caller) {
       pc = caller.pc, sp = caller.sp, unextended_sp = caller.unextended_sp, fp = caller.fp;
+      doubtful = false, registers = 0;
     }
   };
   Walk walk_from(const StackRange& stack, FrameStart start, std::size_t& attempts) const;

@@ -18,6 +18,12 @@ struct JdkQuirks {
   MachineRules machine;
   // UNSIGNED5 without zero bytes (since a version between 17 and 21): low limit 191, and each byte has 1 added.
   bool unsigned5_excludes_zero = false;
+  // ObjectValue: a byte that says whether something refers to it comes before its class (debugInfo.cpp; JDK-8287061,
+  // JDK 22).
+  bool scope_objects_have_root = false;
+  // The order in which ObjectValue has the fields (frame_locals.cpp). Seen in 8 to 21, and in 25 and 27.
+  enum class FieldOrder : std::uint8_t { kByOffset, kUnknown, kDeclared };
+  FieldOrder scope_field_order = FieldOrder::kByOffset;
   // ConstMethod::_flags: bit 0 has line numbers in all of 8 to 27 (constMethod.hpp, constMethodFlags.hpp).
   std::uint32_t const_method_has_linenumbers = 1;
   // Byte of CodeHeap::_segmap for a free segment (heap.hpp).
@@ -49,6 +55,10 @@ struct JdkQuirks {
     JdkQuirks quirks;
     quirks.machine = isa == target::Isa::kAarch64 ? aarch64::machine_rules(feature) : x86_64::machine_rules(feature);
     quirks.unsigned5_excludes_zero = has_fieldinfo_stream;
+    quirks.scope_objects_have_root = feature >= 22;
+    quirks.scope_field_order = feature < 22   ? FieldOrder::kByOffset
+                               : feature < 25 ? FieldOrder::kUnknown
+                                              : FieldOrder::kDeclared;
     quirks.untyped_roots_are_handles = feature >= 16;
     quirks.record_generic_signature_word = feature < 22 ? 3 : 2;
     quirks.flag_type_is_text = feature < 16;

@@ -1,5 +1,5 @@
-// `jtrace debug`: what the JDK's own client sees through it of a core, and of a JVM that is held, is what it saw
-// through the JVM's own debugging agent in the same state, line by line.
+// `jtrace debug`: what the JDK's own client sees through it of a core, of a copy of a JVM, and of one that is held, is
+// what it saw through the JVM's own debugging agent in the same state, line by line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -114,6 +114,12 @@ TEST_P(Debug, ACoreSaysWhatTheAgentSaid) {
   std::vector<std::string> words{core};
   if (GetParam().root) words.insert(words.end(), {"--sysroot", *GetParam().root});
   const Server server = serve(words);
+  expect_equal(agent_, dump(server.port));
+  EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
+}
+
+TEST_P(Debug, ACopySaysWhatTheAgentSaid) {
+  const Server server = serve({jvm_->pid_text(), "--max-stop", "5000"});
   expect_equal(agent_, dump(server.port));
   EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
 }

@@ -34,5 +34,21 @@ TEST(ObjectIds, StringsOfOurOwnAreNoObjects) {
   EXPECT_EQ(*ids.find(text)->text, "<not available: dead>");
 }
 
+// Two frames that the compiler has made one share their objects.
+TEST(ObjectIds, AnObjectTakenApartBelongsToItsCompiledFrame) {
+  ObjectIds ids;
+  coreinspect::Frame inner, outer, other;
+  inner.unextended_sp = outer.unextended_sp = 0x1000, other.unextended_sp = 0x2000;
+  const Id object = ids.of_apart(inner, 7);
+  EXPECT_EQ(ids.of_apart(outer, 7), object);
+  EXPECT_NE(ids.of_apart(outer, 8), object);
+  EXPECT_NE(ids.of_apart(other, 7), object);
+  ASSERT_NE(ids.find(object), nullptr);
+  EXPECT_EQ(ids.find(object)->object, 0u);
+  EXPECT_EQ(ids.find(object)->text, nullptr);
+  EXPECT_EQ(ids.find(object)->frame, &inner);
+  EXPECT_EQ(ids.find(object)->apart, 7u);
+}
+
 }  // namespace
 }  // namespace jtrace::debug

@@ -8,13 +8,13 @@
 
 #include "coreinspect/runtime/method_model.h"
 
-namespace jtrace::debug {
+namespace jtrace::coreinspect {
 
 // "(I[JLa/B;)V" as "I", "[J", "La/B;"; those before the first that is malformed.
 std::vector<std::string> parameter_types(std::string_view descriptor);
 // Slots of the arguments, with `this`; two for long and double.
-std::uint32_t argument_words(const coreinspect::JavaMethod& method);
+std::uint32_t argument_words(const JavaMethod& method);
 // The type of the argument that begins at that slot; "" if none does.
-std::string argument_type(const coreinspect::JavaMethod& method, std::uint32_t slot);
+std::string argument_type(const JavaMethod& method, std::uint32_t slot);
 
-}  // namespace jtrace::debug
+}  // namespace jtrace::coreinspect

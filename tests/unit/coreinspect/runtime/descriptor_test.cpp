@@ -1,9 +1,9 @@
-#include "debug/descriptor.h"
+#include "coreinspect/runtime/descriptor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace jtrace::debug {
+namespace jtrace::coreinspect {
 namespace {
 
 using ::testing::ElementsAre;
@@ -32,4 +32,4 @@ TEST(Descriptor, LongAndDoubleTakeTwoSlots) {
 }
 
 }  // namespace
-}  // namespace jtrace::debug
+}  // namespace jtrace::coreinspect

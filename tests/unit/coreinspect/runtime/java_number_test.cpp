@@ -1,10 +1,10 @@
-#include "debug/object_text.h"
+#include "coreinspect/runtime/java_number.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace jtrace::debug {
+namespace jtrace::coreinspect {
 namespace {
 
 // What Double.toString and Float.toString of JDK 25 print.
@@ -28,4 +28,4 @@ TEST(JavaNumber, IsWrittenAsJavaDoes) {
 }
 
 }  // namespace
-}  // namespace jtrace::debug
+}  // namespace jtrace::coreinspect

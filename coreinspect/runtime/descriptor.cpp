@@ -1,6 +1,6 @@
-#include "debug/descriptor.h"
+#include "coreinspect/runtime/descriptor.h"
 
-namespace jtrace::debug {
+namespace jtrace::coreinspect {
 namespace {
 
 std::uint32_t words_of(const std::string& type) { return type == "J" || type == "D" ? 2 : 1; }
@@ -21,13 +21,13 @@ std::vector<std::string> parameter_types(std::string_view descriptor) {
   return types;
 }
 
-std::uint32_t argument_words(const coreinspect::JavaMethod& method) {
+std::uint32_t argument_words(const JavaMethod& method) {
   std::uint32_t words = method.is_static() ? 0 : 1;
   for (const std::string& type : parameter_types(method.signature)) words += words_of(type);
   return words;
 }
 
-std::string argument_type(const coreinspect::JavaMethod& method, std::uint32_t slot) {
+std::string argument_type(const JavaMethod& method, std::uint32_t slot) {
   std::uint32_t at = 0;
   if (!method.is_static() && at++ == slot) return "Ljava/lang/Object;";
   for (const std::string& type : parameter_types(method.signature)) {
@@ -37,4 +37,4 @@ std::string argument_type(const coreinspect::JavaMethod& method, std::uint32_t s
   return {};
 }
 
-}  // namespace jtrace::debug
+}  // namespace jtrace::coreinspect

@@ -1,12 +1,12 @@
 // Numbers as Java writes them: Double.toString (JLS of java.lang.Double; the shortest digits that give the number
 // back, as from JDK 19 on).
+#include "coreinspect/runtime/java_number.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
 
-#include "debug/object_text.h"
-
-namespace jtrace::debug {
+namespace jtrace::coreinspect {
 namespace {
 
 template <class T>
@@ -36,4 +36,4 @@ std::string number_text(T value) {
 std::string java_number(double value) { return number_text(value); }
 std::string java_number(float value) { return number_text(value); }
 
-}  // namespace jtrace::debug
+}  // namespace jtrace::coreinspect

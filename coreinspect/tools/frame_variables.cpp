@@ -1,0 +1,291 @@
+#include "coreinspect/tools/frame_variables.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/strings.h"
+#include "base/utf8.h"
+#include "coreinspect/gc/heap_layout.h"
+#include "coreinspect/model/class_facts.h"
+#include "coreinspect/runtime/const_method.h"
+#include "coreinspect/runtime/descriptor.h"
+#include "coreinspect/runtime/java_number.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr int kMaxDepth = 4;           // of objects within objects that were taken apart
+constexpr std::size_t kMaxParts = 64;  // of one of them
+constexpr std::size_t kMaxText = 200;  // characters of a string
+constexpr int kMaxSupers = 1000;
+
+struct Variable {
+  std::uint32_t slot = 0;
+  std::string name, type;  // `type`: a descriptor, in modified UTF-8
+};
+
+bool is_reference(char type) { return type == 'L' || type == '['; }
+
+template <class T>
+T number(std::uint64_t bits) {
+  T value{};
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+std::string primitive_text(std::uint64_t bits, char type) {
+  switch (type) {
+    case 'Z': return (bits & 0xff) != 0 ? "true" : "false";
+    case 'B': return std::to_string(number<std::int8_t>(bits));
+    case 'S': return std::to_string(number<std::int16_t>(bits));
+    case 'I': return std::to_string(number<std::int32_t>(bits));
+    case 'J': return std::to_string(number<std::int64_t>(bits));
+    case 'F': return java_number(number<float>(bits));
+    case 'D': return java_number(number<double>(bits));
+    default: break;
+  }
+  const auto unit = number<std::uint16_t>(bits);
+  return "'" + utf8_from_utf16(std::span(&unit, 1)) + "'";
+}
+
+// "I" as "int", "[Ljava/lang/String;" as "java.lang.String[]".
+std::string type_text(const std::string& descriptor) {
+  const std::string array = java_class_name("[" + utf8_from_modified(descriptor));
+  return array.ends_with("[]") ? array.substr(0, array.size() - 2) : array;
+}
+
+// Those whose names the class file has, at this place; otherwise the arguments.
+std::vector<Variable> variables_at(const ClassModel& classes, const JavaMethod& method, int bci) {
+  std::vector<Variable> variables;
+  const auto tables = read_const_method(classes, method);
+  const auto pool = classes.constants(method.holder);
+  if (tables && pool && !tables->locals.empty()) {
+    const auto text = [&](std::uint16_t index) { return classes.constant_symbol(*pool, index).value_or(""); };
+    for (const auto& [start, length, name, descriptor, generic, slot] : tables->locals)
+      if (bci >= start && bci < start + length)
+        variables.push_back({slot, utf8_from_modified(text(name)), text(descriptor)});
+    std::sort(variables.begin(), variables.end(), [](const auto& a, const auto& b) { return a.slot < b.slot; });
+    std::erase_if(variables, [](const Variable& each) { return each.type.empty(); });
+    return variables;
+  }
+  for (std::uint32_t slot = 0; slot < argument_words(method); ++slot)
+    if (auto type = argument_type(method, slot); !type.empty())
+      variables.push_back(
+          {slot, slot == 0 && !method.is_static() ? "this" : "slot " + std::to_string(slot), std::move(type)});
+  return variables;
+}
+
+// The class, its superclasses, and all their interfaces.
+bool is_kind_of(const Inspection& inspection, Address klass, const std::string& internal_name) {
+  const ClassModel& classes = inspection.classes();
+  for (int depth = 0; klass != 0 && depth < kMaxSupers; ++depth) {
+    if (classes.internal_name(klass).value_or("") == internal_name) return true;
+    klass = classes.super(klass).value_or(0);
+  }
+  return false;
+}
+
+bool has_interface(const Inspection& inspection, Address klass, const std::string& internal_name) {
+  const auto array = inspection.vm().read_pointer(klass, "InstanceKlass", "_transitive_interfaces");
+  if (!array) return false;
+  const auto interfaces = inspection.classes().array<Address>(*array, "Array<Klass*>");
+  if (!interfaces) return false;
+  return std::any_of(interfaces->begin(), interfaces->end(), [&](Address each) {
+    return inspection.classes().internal_name(each).value_or("") == internal_name;
+  });
+}
+
+}  // namespace
+
+FrameVariables::FrameVariables(const Inspection& inspection, bool show_secrets)
+    : inspection_(inspection), locals_(inspection.objects(), inspection.code().value_or(nullptr)), mask_(show_secrets) {
+  if (const auto layout = read_heap_layout(inspection.vm()); layout)
+    for (const auto& region : layout->regions) regions_.push_back({region.start, region.top});
+}
+
+void FrameVariables::add(const Walk& walk, const HeadersAtStop* headers) {
+  headers_ = headers;
+  for (const Frame& frame : walk.frames)
+    if (frame.method != nullptr && !frame.method->is_native()) frames_.emplace(&frame, read(frame));
+}
+
+void FrameVariables::settle(bool moved) {
+  if (!moved) return;
+  const auto drop = [](auto&& self, FrameVariable& variable) -> void {
+    for (FrameVariable& part : variable.parts) self(self, part);
+    if (!variable.refers) return;
+    variable.value.clear();
+    variable.missing = "a collection has moved objects meanwhile";
+  };
+  for (auto& [frame, variables] : frames_)
+    for (FrameVariable& variable : variables) drop(drop, variable);
+}
+
+const std::vector<FrameVariable>* FrameVariables::of(const Frame& frame) const {
+  const auto found = frames_.find(&frame);
+  return found == frames_.end() ? nullptr : &found->second;
+}
+
+std::vector<FrameVariable> FrameVariables::read(const Frame& frame) {
+  std::vector<FrameVariable> variables;
+  for (const Variable& each : variables_at(inspection_.classes(), *frame.method, frame.bci))
+    variables.push_back(variable(frame, each.name, each.type, locals_.value(frame, each.slot, each.type.front()), 0));
+  return variables;
+}
+
+FrameVariable FrameVariables::variable(const Frame& frame, std::string name, const std::string& type,
+                                       const Result<LocalValue>& value, int depth) {
+  FrameVariable variable{.name = std::move(name), .type = type_text(type)};
+  if (!value) variable.missing = value.error().text;
+  else if (!is_reference(type.front())) variable.value = primitive_text(value->bits, type.front());
+  else if (value->apart) put_apart(variable, frame, *value->apart, depth);
+  else if (value->bits == 0) variable.value = "null";
+  else put_object(variable, value->bits, type);
+  return variable;
+}
+
+bool FrameVariables::is_in_heap(Address object) const {
+  return regions_.empty() || std::any_of(regions_.begin(), regions_.end(), [&](const AddressRange& region) {
+           return object >= region.start && object < region.end;
+         });
+}
+
+// What a variable has while it is dead may be no object, or one of another type: it is not its value.
+bool FrameVariables::can_be_in(Address klass, const std::string& declared) const {
+  const auto name = inspection_.classes().internal_name(klass);
+  if (!name) return false;
+  if (declared == "Ljava/lang/Object;") return true;
+  if (declared.starts_with('[')) {
+    const bool of_objects = declared[1] == 'L' || declared[1] == '[';
+    return *name == declared ||
+           (of_objects && name->size() > 1 && name->front() == '[' && ((*name)[1] == 'L' || (*name)[1] == '['));
+  }
+  const std::string wanted = declared.substr(1, declared.size() - 2);
+  if (name->starts_with('[')) return wanted == "java/lang/Cloneable" || wanted == "java/io/Serializable";
+  return is_kind_of(inspection_, klass, wanted) || has_interface(inspection_, klass, wanted);
+}
+
+void FrameVariables::put_object(FrameVariable& variable, Address object, const std::string& type) {
+  variable.refers = true;
+  const bool of_stop = headers_ != nullptr && headers_->has(object);
+  const auto klass = !is_in_heap(object) ? Result<Address>(0)
+                     : of_stop           ? inspection_.objects().klass_in(*headers_, object)
+                                         : inspection_.objects().klass_of(object);
+  if (!klass || *klass == 0 || !can_be_in(*klass, type)) {
+    variable.missing = "dead: no " + variable.type + " is there";
+    return;
+  }
+  const std::string name = inspection_.classes().name(*klass).value_or("?");
+  if (name == "java.lang.String") {
+    const auto text = inspection_.objects().text(object, kMaxText);
+    if (!text) variable.missing = "memory is missing";
+    else variable.value = "\"" + mask_.value_of(names_secret_field(variable.name), *text) + "\"";
+    return;
+  }
+  variable.value = name + "@" + hex(object);
+  if (!name.ends_with("[]")) return;
+  if (const auto length = inspection_.objects().array_length(object))
+    variable.value = name.substr(0, name.find('[') + 1) + std::to_string(*length) + name.substr(name.find('[') + 1) +
+                     "@" + hex(object);
+}
+
+// A string whose object was taken apart, but not its array: a char[] up to 8, then a byte[] with a coder, 0 for
+// Latin-1.
+std::optional<std::string> FrameVariables::text_of(const TakenApart& string) const {
+  const bool chars = inspection_.vm().feature() < 9;
+  Address array = 0;
+  bool wide = chars;
+  for (const TakenApart::Part& part : string.parts) {
+    if (part.field.name != "value" && part.field.name != "coder") continue;
+    if (!part.value || part.value->apart) return std::nullopt;
+    if (part.field.name == "value") array = part.value->bits;
+    else wide = part.value->bits != 0;
+  }
+  const ObjectModel& objects = inspection_.objects();
+  const auto klass = is_in_heap(array) ? objects.klass_of(array) : Result<Address>(0);
+  if (!klass || *klass == 0 || !can_be_in(*klass, chars ? "[C" : "[B")) return std::nullopt;
+  const auto length = objects.array_length(array);
+  const auto base = objects.array_base(array);
+  if (!length || !base) return std::nullopt;
+  std::vector<std::uint8_t> bytes(
+      std::min<std::size_t>(chars ? *length * std::size_t{2} : *length, wide ? 2 * kMaxText : kMaxText));
+  if (!inspection_.vm().memory().read_exactly(*base, std::as_writable_bytes(std::span(bytes)))) return std::nullopt;
+  std::vector<std::uint16_t> units(bytes.begin(), bytes.end());
+  if (wide) {
+    units.resize(bytes.size() / 2);
+    std::memcpy(units.data(), bytes.data(), units.size() * 2);
+  }
+  return utf8_from_utf16(units);
+}
+
+void FrameVariables::put_apart(FrameVariable& variable, const Frame& frame, std::uint32_t id, int depth) {
+  const auto object = locals_.taken_apart(frame, id);
+  if (!object) {
+    variable.missing = object.error().text;
+    return;
+  }
+  variable.apart = true;
+  variable.value = inspection_.classes().name(object->klass).value_or("?");
+  if (variable.value == "java.lang.String") {
+    const auto text = text_of(*object);
+    variable.apart = false;
+    if (!text) {
+      variable.missing = "a string that the compiler has taken apart";
+      return;
+    }
+    variable.refers = true;  // its array is in the heap
+    variable.value = "\"" + mask_.value_of(names_secret_field(variable.name), *text) + "\"";
+    return;
+  }
+  if (depth >= kMaxDepth) return;
+  const bool is_array = variable.value.ends_with("[]");
+  for (std::size_t i = 0; i < object->parts.size() && i < kMaxParts; ++i) {
+    const TakenApart::Part& part = object->parts[i];
+    std::string name = is_array ? "[" + std::to_string(i) + "]" : utf8_from_modified(part.field.name);
+    variable.parts.push_back(this->variable(frame, std::move(name), part.field.signature, part.value, depth + 1));
+  }
+}
+
+namespace {
+
+// "text", "{x=1, y=<not available: optimised out>}"
+std::string shown(const FrameVariable& variable) {
+  if (!variable.missing.empty()) return "<not available: " + variable.missing + ">";
+  if (!variable.apart) return variable.value;
+  std::string text = variable.value + " {";
+  for (const FrameVariable& part : variable.parts)
+    text += (&part == &variable.parts.front() ? "" : ", ") + part.name + "=" + shown(part);
+  return text + "} (taken apart by the compiler)";
+}
+
+void write_variable(JsonWriter& json, const FrameVariable& variable) {
+  json.begin_object().member("name", variable.name).member("type", variable.type);
+  if (variable.missing.empty()) json.member("value", variable.value);
+  else json.member("missing", variable.missing);
+  if (variable.apart) {
+    json.key("parts").begin_array();
+    for (const FrameVariable& part : variable.parts) write_variable(json, part);
+    json.end_array();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+void FrameVariables::append_text(std::string& out, const Frame& frame) const {
+  const auto* variables = of(frame);
+  if (variables == nullptr) return;
+  for (const FrameVariable& each : *variables)
+    out += "      " + printable(each.type + " " + each.name + " = " + shown(each)) + "\n";
+}
+
+void FrameVariables::write(JsonWriter& json, const Frame& frame) const {
+  const auto* variables = of(frame);
+  if (variables == nullptr) return;
+  json.key("locals").begin_array();
+  for (const FrameVariable& each : *variables) write_variable(json, each);
+  json.end_array();
+}
+
+}  // namespace jtrace::coreinspect
