@@ -18,7 +18,10 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::uint64_t kPiece = 64u << 10;
+constexpr std::uint64_t kSpare = 64u << 20;  // bytes that stay free on this machine
 constexpr int kMaxStops = 5;  // objects that a collection moves between two stops are elsewhere in the next
+
+std::string mib(std::uint64_t bytes) { return std::to_string((bytes + (1u << 19)) >> 20) + " MiB"; }
 
 // Their output is not used: the point is what they read, which is recorded. Returns what they miss.
 std::vector<std::string> run_views(Inspection& inspection) {
@@ -106,7 +109,11 @@ const std::vector<std::string>& small_core_views() {
   return names;
 }
 
-Result<UniqueFd> core_in_memory(const target::ProcessCopy& copy) {
+// The kernel would give more than there is, and then end whoever uses the most memory: that may be the target.
+Result<UniqueFd> core_in_memory(const target::ProcessCopy& copy, std::uint64_t free) {
+  if (copy.bytes() > free || free - copy.bytes() < kSpare)
+    return fail(ErrorCategory::kRefused, "a core of " + mib(copy.bytes()) +
+                                             " is needed beside the copy, and this machine has " + mib(free) + " free");
   UniqueFd file(::memfd_create("jtrace-core", MFD_CLOEXEC));
   if (!file) return fail(system_error("no memory for a core"));
   JTRACE_RETURN_IF_ERROR(target::write_core(copy.process(), copy.ranges(), [&](std::string_view bytes) {

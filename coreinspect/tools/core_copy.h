@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/free_memory.h"
 #include "base/unique_fd.h"
 #include "target/process_copy.h"
 
@@ -28,9 +29,9 @@ struct CoreCopy {
 const std::vector<std::string>& small_core_views();
 
 Result<CoreCopy> copy_whole(pid_t pid, const target::CopyOptions& options);
-// The core in memory of this process: a file without a name (memfd_create(2)), to be opened by path_of_core(). The copy
-// is of no use to it afterwards.
-Result<UniqueFd> core_in_memory(const target::ProcessCopy& copy);
+// The core in memory of this process: a file without a name (memfd_create(2)), to be opened by path_of_core(). It does
+// not need the copy. kRefused where `free` bytes are too few for both.
+Result<UniqueFd> core_in_memory(const target::ProcessCopy& copy, std::uint64_t free = free_memory());
 std::string path_of_core(const UniqueFd& file);
 Result<CoreCopy> copy_for_views(pid_t pid, std::chrono::milliseconds max_stop);
 
