@@ -24,7 +24,7 @@ Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& insp
   const auto say = [](const std::string& line) { log_info(line); };
   if (const target::Process* process = inspection.target().process(); process && !arguments.hold) {
     return std::unique_ptr<debug::Source>(std::make_unique<debug::SnapshotSource>(
-        process->pid(), arguments.world,
+        *process, arguments.world,
         debug::SnapshotOptions{.max_stop = std::chrono::milliseconds(arguments.max_stop), .say = say}));
   }
   if (inspection.target().process()) {

@@ -21,11 +21,18 @@ std::string end_text(const Session& session, Session::End end) {
   return "the debugger was told that it is over" + packets;
 }
 
-Next serve_one(Source& source, UniqueFd socket, const ServerOptions& options) {
+// Errors: those of the source.
+Result<Next> serve_one(Source& source, UniqueFd socket, const ServerOptions& options) {
   World* world = nullptr;
   std::string over;
+  Result<> begun;
   const auto start = [&]() -> Result<Id> {
-    JTRACE_ASSIGN_OR_RETURN(world, source.begin());
+    auto made = source.begin();
+    if (!made) {
+      begun = fail(made.error());
+      return fail(made.error());
+    }
+    world = *made;
     options.say("a debugger is connected");
     const DebugThread* thread = world->threads().first_to_show();
     return thread != nullptr ? world->ids().of(thread->object) : Id{0};
@@ -40,6 +47,7 @@ Next serve_one(Source& source, UniqueFd socket, const ServerOptions& options) {
   Session session(start, answers, std::move(socket), {.stop_fd = options.stop_fd, .is_over = is_over});
   const auto end = session.run();
   source.end();
+  JTRACE_RETURN_IF_ERROR(begun);
   if (!over.empty()) options.say(over);
   options.say(end_text(session, end));
   return end == Session::End::kStopped && over.empty() ? Next::kStop : Next::kGoOn;
@@ -67,13 +75,17 @@ Result<std::optional<UniqueFd>> next_client(Endpoint& at, const ServerOptions& o
 Result<> serve_debuggers(Source& source, const ServerOptions& options) {
   if (options.connect) {
     JTRACE_ASSIGN_OR_RETURN(UniqueFd socket, connect_to(*options.connect));
-    (void)serve_one(source, std::move(socket), options);
+    JTRACE_RETURN_IF_ERROR(serve_one(source, std::move(socket), options));
     return {};
   }
   for (Endpoint at = options.listen;;) {
+    JTRACE_RETURN_IF_ERROR(source.available());
     JTRACE_ASSIGN_OR_RETURN(std::optional<UniqueFd> client, next_client(at, options));
     if (!client) return {};
-    if (serve_one(source, std::move(*client), options) == Next::kStop || options.once) return {};
+    const auto next = serve_one(source, std::move(*client), options);
+    if (!next && options.once) return fail(next.error());
+    if (!next) options.say("the debugger was sent away: " + next.error().message());
+    if (options.once || (next && *next == Next::kStop)) return {};
   }
 }
 

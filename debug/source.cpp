@@ -19,6 +19,11 @@ constexpr milliseconds kLongestStopping{5000};  // of all threads, one after the
 constexpr seconds kBetweenLines{30};
 constexpr int kTries = 5;  // to meet the JVM outside of a collection
 
+Result<> check_runs(const target::Process& process) {
+  if (!process.has_exited()) return {};
+  return fail(ErrorCategory::kNotFound, "process " + std::to_string(process.pid()) + " has ended");
+}
+
 std::string text_of(steady_clock::duration time) {
   const auto ms = duration_cast<milliseconds>(time).count();
   return ms < 10'000 ? std::to_string(ms) + " ms" : std::to_string(ms / 1000) + " s";
@@ -33,14 +38,19 @@ Result<std::unique_ptr<CoreSource>> CoreSource::open(coreinspect::Inspection& in
   return source;
 }
 
+Result<> SnapshotSource::available() const { return check_runs(process_); }
+
 Result<> SnapshotSource::take() {
-  auto copied = coreinspect::copy_whole(pid_, {.max_stop = snapshot_.max_stop, .libraries = true, .pages = {}});
+  auto copied =
+      coreinspect::copy_whole(process_.pid(), {.max_stop = snapshot_.max_stop, .libraries = true, .pages = {}});
   if (!copied)
     return fail(copied.error()
                     .with_context("no copy of the JVM")
                     .with_help("--max-stop MS allows a longer stop, --hold stops it while a debugger is connected, "
                                "jtrace core PID -o FILE writes a core to open"));
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  // Otherwise it may be a later process with the same number.
+  JTRACE_RETURN_IF_ERROR(check_runs(process_));
   for (const std::string& line : copied->copy.missing()) snapshot_.say("missing: " + line);
   JTRACE_ASSIGN_OR_RETURN(core_, coreinspect::core_in_memory(copied->copy));
   const auto stopped = duration_cast<std::chrono::microseconds>(copied->longest).count();
@@ -49,7 +59,7 @@ Result<> SnapshotSource::take() {
   char text[64] = "";
   std::tm local{};
   std::strftime(text, sizeof text, "%H:%M:%S", ::localtime_r(&now, &local));
-  options_.name = "a copy of process " + std::to_string(pid_) + ", taken at " + text;
+  options_.name = "a copy of process " + std::to_string(process_.pid()) + ", taken at " + text;
   std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(stopped) / 1e3);
   snapshot_.say("the JVM was stopped for " + std::string(text) + " and goes on: the debugger sees a copy of it");
   return {};
@@ -74,6 +84,8 @@ void SnapshotSource::end() {
   inspection_.reset();
   core_.reset();
 }
+
+Result<> HoldSource::available() const { return check_runs(*inspection_.target().process()); }
 
 Result<World*> HoldSource::begin() {
   end();

@@ -24,6 +24,8 @@ using Say = std::function<void(const std::string& line)>;
 class Source {
  public:
   virtual ~Source() = default;
+  // kNotFound: the target has ended, so that there is nothing for another client.
+  virtual Result<> available() const { return {}; }
   // When a client has said that it is a debugger.
   virtual Result<World*> begin() = 0;
   virtual void end() = 0;  // when it has left
@@ -51,8 +53,10 @@ struct SnapshotOptions {
 
 class SnapshotSource final : public Source {
  public:
-  SnapshotSource(pid_t pid, const WorldOptions& options, SnapshotOptions snapshot)
-      : pid_(pid), options_(options), snapshot_(std::move(snapshot)) {}
+  // Borrows the process.
+  SnapshotSource(const target::Process& process, const WorldOptions& options, SnapshotOptions snapshot)
+      : process_(process), options_(options), snapshot_(std::move(snapshot)) {}
+  Result<> available() const override;
   Result<World*> begin() override;
   void end() override;
   std::string is_over() override { return {}; }
@@ -60,7 +64,7 @@ class SnapshotSource final : public Source {
  private:
   Result<> take();
 
-  const pid_t pid_;
+  const target::Process& process_;
   WorldOptions options_;
   const SnapshotOptions snapshot_;
   UniqueFd core_;
@@ -78,6 +82,7 @@ class HoldSource final : public Source {
   HoldSource(coreinspect::Inspection& inspection, const WorldOptions& options, HoldOptions hold)
       : inspection_(inspection), options_(options), hold_(std::move(hold)) {}
   ~HoldSource() override { HoldSource::end(); }
+  Result<> available() const override;
   Result<World*> begin() override;
   void end() override;
   std::string is_over() override;

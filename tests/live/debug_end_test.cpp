@@ -198,6 +198,29 @@ TEST_F(DebugEnd, ACopyIsTakenAndTheJvmGoesOn) {
   EXPECT_THAT(server_->err(), HasSubstr("goes on: the debugger sees a copy of it"));
 }
 
+TEST_F(DebugEnd, ACopyOutlivesTheJvmAndIsTheLast) {
+  serve({});
+  Client client(port_);
+  client.shake_hands();
+  EXPECT_EQ(client.ask(1, 7).error, 0);
+  jvm_->signal(SIGKILL);
+  EXPECT_EQ(must(jvm_->wait_exit()), 128 + SIGKILL);
+  EXPECT_EQ(client.ask(1, 4).error, 0);  // AllThreads
+  EXPECT_EQ(client.ask(1, 6).error, 0);  // Dispose
+  EXPECT_EQ(must(server_->wait_exit()), 3);
+  EXPECT_THAT(server_->err(), HasSubstr("has ended"));
+}
+
+TEST_F(DebugEnd, ACopyThatTakesTooLongIsRefusedWithAWayOut) {
+  serve({"--once", "--max-stop", "1"});
+  Client client(port_);
+  client.shake_hands();
+  EXPECT_EQ(client.receive(1), "");
+  EXPECT_NE(must(server_->wait_exit()), 0);
+  EXPECT_THAT(server_->err(), ::testing::AllOf(HasSubstr("no copy of the JVM"), HasSubstr("--hold")));
+  expect_it_goes_on();
+}
+
 // --connect: the debugger listens, and no port is opened.
 TEST_F(DebugEnd, ADebuggerThatListensIsConnectedTo) {
   const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
