@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 
@@ -19,8 +20,19 @@ constexpr milliseconds kLongestStopping{5000};  // of all threads, one after the
 constexpr seconds kBetweenLines{30};
 constexpr int kTries = 5;  // to meet the JVM outside of a collection
 
+// A thread that was killed while this process held it stays a zombie as long as this process lives, and the kernel does
+// not say that the target has ended.
+bool has_ended(const target::Process& process) {
+  if (process.has_exited()) return true;
+  const auto threads = process.threads();
+  return !threads || std::all_of(threads->begin(), threads->end(), [&](pid_t tid) {
+    const auto status = process.read_proc("task/" + std::to_string(tid) + "/status");
+    return !status || target::parse_status(*status).has_exited();
+  });
+}
+
 Result<> check_runs(const target::Process& process) {
-  if (!process.has_exited()) return {};
+  if (!has_ended(process)) return {};
   return fail(ErrorCategory::kNotFound, "process " + std::to_string(process.pid()) + " has ended");
 }
 
@@ -125,7 +137,7 @@ void HoldSource::end() {
 std::string HoldSource::is_over() {
   if (!stop_) return {};
   const auto now = steady_clock::now();
-  if (inspection_.target().process()->has_exited()) return "the JVM has ended";
+  if (has_ended(*inspection_.target().process())) return "the JVM has ended";
   if (now - begun_ >= hold_.most) return "it was held for as long as --max-hold allows";
   if (now - told_ >= kBetweenLines) {
     told_ = now;

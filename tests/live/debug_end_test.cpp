@@ -158,6 +158,18 @@ TEST_F(DebugEnd, AHeldJvmGoesOnWhenJtraceIsKilled) {
   expect_it_goes_on();
 }
 
+// Nor does it stay a zombie that its parent cannot reap.
+TEST_F(DebugEnd, AHeldJvmThatIsKilledIsTheEnd) {
+  const auto client = hold();
+  jvm_->signal(SIGKILL);
+  const Client::Packet death = client->packet();
+  ASSERT_GE(death.body.size(), 6u);
+  EXPECT_EQ(static_cast<unsigned char>(death.body[5]), 99u);  // VM_DEATH
+  EXPECT_EQ(must(server_->wait_exit()), 0);
+  EXPECT_THAT(server_->err(), HasSubstr("the JVM has ended"));
+  EXPECT_EQ(must(jvm_->wait_exit()), SIGKILL);
+}
+
 TEST_F(DebugEnd, ASecondClientIsRefused) {
   const auto client = hold();
   EXPECT_FALSE(Client(port_).connected());

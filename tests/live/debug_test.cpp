@@ -118,12 +118,6 @@ TEST_P(Debug, ACoreSaysWhatTheAgentSaid) {
   EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
 }
 
-TEST_P(Debug, ACopySaysWhatTheAgentSaid) {
-  const Server server = serve({jvm_->pid_text(), "--max-stop", "5000"});
-  expect_equal(agent_, dump(server.port));
-  EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
-}
-
 TEST_P(Debug, AHeldJvmSaysWhatTheAgentSaidAndGoesOn) {
   const Server server = serve({jvm_->pid_text(), "--hold"});
   expect_equal(agent_, dump(server.port));
@@ -131,6 +125,23 @@ TEST_P(Debug, AHeldJvmSaysWhatTheAgentSaidAndGoesOn) {
   EXPECT_THAT(server.command->err(), HasSubstr("the JVM goes on, after"));
   jvm_->close_input();  // it ends by itself: it runs
   EXPECT_EQ(must(jvm_->wait_exit()), 0);
+}
+
+// A copy is a core in memory: the JDKs of this machine will do (live_locals has copies of the others).
+std::vector<Jdk> own_jdks() {
+  std::vector<Jdk> own;
+  for (const Jdk& jdk : jdks())
+    if (!jdk.root) own.push_back(jdk);
+  return own;
+}
+class DebugOfACopy : public Debug {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DebugOfACopy);
+INSTANTIATE_TEST_SUITE_P(Jdks, DebugOfACopy, ::testing::ValuesIn(own_jdks()), NameOf());
+
+TEST_P(DebugOfACopy, SaysWhatTheAgentSaid) {
+  const Server server = serve({jvm_->pid_text(), "--max-stop", "5000"});
+  expect_equal(agent_, dump(server.port));
+  EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
 }
 
 }  // namespace

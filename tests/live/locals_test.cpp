@@ -89,7 +89,8 @@ Values seen_by_debugger(const JvmProcess& jvm) {
   std::optional<Jdk> client;
   for (const Jdk& jdk : jdks())
     if (!jdk.root && jdk.version >= 17) client = jdk;
-  const auto server = must(BackgroundCommand::start({jtrace_binary(), "debug", jvm.pid_text(), "--hold", "--once"}));
+  const auto server =
+      must(BackgroundCommand::start({jtrace_binary(), "debug", jvm.pid_text(), "--max-stop", "5000", "--once"}));
   const auto line = server->wait_out_line("Listening for transport dt_socket at address: ", seconds(120));
   EXPECT_TRUE(line) << server->err();
   if (!line || !client) return {};
