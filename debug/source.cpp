@@ -131,6 +131,7 @@ void HoldSource::end() {
   world_.reset();
   if (!stop_) return;
   stop_.reset();
+  if (has_ended(*inspection_.target().process())) return;
   hold_.say("the JVM goes on, after " + text_of(steady_clock::now() - begun_));
 }
 
