@@ -137,13 +137,7 @@ SampledJvm::Look SampledJvm::look_at(pid_t tid) {
 std::vector<std::byte> SampledJvm::read_stack(const coreinspect::JavaThread& thread, target::Address sp) {
   std::vector<std::byte> bytes(
       thread.has_stack_address(sp) ? std::min<std::size_t>(kMostOfAStack, thread.stack_base - sp) : kMostOfUnknown);
-  std::size_t size = 0;
-  while (size < bytes.size()) {  // each read may end with a page
-    const auto more = inspection_.vm().memory().read_some(sp + size, std::span(bytes).subspan(size));
-    if (!more || *more == 0) break;
-    size += *more;
-  }
-  bytes.resize(size);
+  bytes.resize(inspection_.vm().memory().read_available(sp, bytes));
   return bytes;
 }
 

@@ -14,6 +14,16 @@ Result<> MemoryReader::read_exactly(Address address, std::span<std::byte> out) c
   return {};
 }
 
+std::size_t MemoryReader::read_available(Address address, std::span<std::byte> out) const {
+  std::size_t size = 0;
+  while (size < out.size()) {  // each read may end with a page
+    const auto more = read_some(address + size, out.subspan(size));
+    if (!more || *more == 0) break;
+    size += *more;
+  }
+  return size;
+}
+
 Result<std::string> MemoryReader::read_cstring(Address address, std::size_t limit) const {
   std::string text;
   std::array<std::byte, 128> chunk{};

@@ -32,6 +32,9 @@ class MemoryReader {
   // Reads all of out.size() bytes, or returns an error that names the first address that cannot be read.
   Result<> read_exactly(Address address, std::span<std::byte> out) const;
 
+  // Reads as far as the memory is readable: how many bytes, 0 if there are none.
+  std::size_t read_available(Address address, std::span<std::byte> out) const;
+
   template <class T>
   requires std::is_trivially_copyable_v<T> Result<T> read(Address address)
   const {

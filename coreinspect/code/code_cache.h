@@ -95,7 +95,6 @@ class CodeCache {
     Address scopes = 0, pcs = 0, pcs_end = 0, metadata = 0;
   };
   Result<Debug> debug_of(const CodeBlob& blob) const;
-  std::vector<std::byte> scope_bytes(Address at, std::size_t most) const;
 
   const Vm* vm_;
   CodeHeaps heaps_;

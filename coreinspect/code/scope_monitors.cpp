@@ -87,19 +87,6 @@ ScopeRules rules_of(const Vm& vm) {
 
 }  // namespace
 
-// As far as the memory is readable.
-std::vector<std::byte> CodeCache::scope_bytes(Address at, std::size_t most) const {
-  std::vector<std::byte> bytes(most);
-  std::size_t count = 0;
-  while (count < most) {
-    const auto some = vm_->memory().read_some(at + count, std::span(bytes).subspan(count));
-    if (!some || *some == 0) break;
-    count += *some;
-  }
-  bytes.resize(count);
-  return bytes;
-}
-
 // The length of a description is not known before it is read: most are short.
 Result<ScopeVariables> CodeCache::variables(const CodeBlob& blob, std::uint32_t locals, std::uint32_t objects) const {
   constexpr std::size_t kShort = 2048, kLong = 1u << 20;
@@ -107,7 +94,9 @@ Result<ScopeVariables> CodeCache::variables(const CodeBlob& blob, std::uint32_t 
   const ScopeRules rules = rules_of(*vm_);
   const auto decode = [&](std::size_t most) {
     const auto bytes_at = [&](std::uint32_t offset) {
-      return offset == 0 ? std::vector<std::byte>() : scope_bytes(debug.scopes + offset, most);
+      std::vector<std::byte> bytes(offset == 0 ? 0 : most);
+      bytes.resize(vm_->memory().read_available(debug.scopes + offset, bytes));
+      return bytes;
     };
     return decode_scope_variables(bytes_at(locals), bytes_at(objects), rules);
   };

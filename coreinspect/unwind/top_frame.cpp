@@ -9,13 +9,7 @@ namespace jtrace::coreinspect {
 
 std::vector<std::uint8_t> code_around(const target::MemoryReader& memory, Address at, std::size_t count) {
   std::vector<std::uint8_t> bytes(count);
-  std::size_t done = 0;
-  while (done < count) {
-    const auto some = memory.read_some(at + done, std::as_writable_bytes(std::span(bytes)).subspan(done));
-    if (!some || *some == 0) break;
-    done += *some;
-  }
-  bytes.resize(done);
+  bytes.resize(memory.read_available(at, std::as_writable_bytes(std::span(bytes))));
   return bytes;
 }
 
