@@ -1,5 +1,8 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace jtrace {
 
 void append_utf8(std::string& out, std::uint32_t code_point) {
@@ -29,6 +32,17 @@ std::string utf8_from_utf16(std::span<const std::uint16_t> units) {
     else if (c >= 0xd800 && c < 0xe000) c = 0xfffd;
     append_utf8(out, c);
   }
+  return out;
+}
+
+std::string utf8_from_java(std::span<const std::byte> bytes, bool is_utf16) {
+  if (is_utf16) {
+    std::vector<std::uint16_t> units(bytes.size() / 2);
+    std::copy_n(bytes.begin(), units.size() * 2, std::as_writable_bytes(std::span(units)).begin());
+    return utf8_from_utf16(units);
+  }
+  std::string out;
+  for (const std::byte byte : bytes) append_utf8(out, std::to_integer<std::uint32_t>(byte));
   return out;
 }
 

@@ -1,9 +1,8 @@
 #include "debug/apart_text.h"
 
-#include <algorithm>
-#include <cstring>
 #include <span>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 #include "base/utf8.h"
 #include "coreinspect/runtime/java_number.h"
@@ -14,18 +13,14 @@ namespace {
 using coreinspect::LocalValue;
 
 constexpr std::uint32_t kMaxText = 16u << 20;  // bytes
+constexpr std::pair<std::string_view, char> kBoxes[] = {
+    {"java.lang.Integer", 'I'}, {"java.lang.Long", 'J'},   {"java.lang.Short", 'S'}, {"java.lang.Byte", 'B'},
+    {"java.lang.Boolean", 'Z'}, {"java.lang.Double", 'D'}, {"java.lang.Float", 'F'}, {"java.lang.Character", 'C'}};
 
 const LocalValue* part_of(const ApartObject& object, std::string_view name) {
   for (const auto& part : object.object.parts)
     if (part.field.name == name && part.value) return &*part.value;
   return nullptr;
-}
-
-template <class T>
-T number(const LocalValue& value) {
-  T result{};
-  std::memcpy(&result, &value.bits, sizeof result);
-  return result;
 }
 
 // The bytes of an array, `size` each element.
@@ -63,32 +58,14 @@ std::optional<std::string> text_of_string(World& world, const ApartObject& strin
   if (value == nullptr || (!chars && coder == nullptr)) return std::nullopt;
   const auto bytes = bytes_of(world, string, *value, chars ? 2 : 1);
   if (!bytes) return std::nullopt;
-  std::vector<std::uint16_t> units;
-  if (chars || coder->bits != 0) {
-    units.resize(bytes->size() / 2);
-    std::memcpy(units.data(), bytes->data(), units.size() * 2);
-  } else {
-    for (const char each : *bytes) units.push_back(static_cast<std::uint8_t>(each));
-  }
-  return utf8_from_utf16(units);
+  return utf8_from_java(std::as_bytes(std::span(*bytes)), chars || coder->bits != 0);
 }
 
 std::string text_of_apart(World& world, const ApartObject& object) {
   const std::string name = world.inspection().classes().name(object.type->klass).value_or("?");
   const LocalValue* value = part_of(object, "value");
-  if (value != nullptr) {
-    if (name == "java.lang.Integer") return std::to_string(number<std::int32_t>(*value));
-    if (name == "java.lang.Long") return std::to_string(number<std::int64_t>(*value));
-    if (name == "java.lang.Short") return std::to_string(number<std::int16_t>(*value));
-    if (name == "java.lang.Byte") return std::to_string(number<std::int8_t>(*value));
-    if (name == "java.lang.Boolean") return value->bits != 0 ? "true" : "false";
-    if (name == "java.lang.Double") return coreinspect::java_number(number<double>(*value));
-    if (name == "java.lang.Float") return coreinspect::java_number(number<float>(*value));
-    if (name == "java.lang.Character") {
-      const auto unit = number<std::uint16_t>(*value);
-      return utf8_from_utf16(std::span(&unit, 1));
-    }
-  }
+  for (const auto& [box, type] : kBoxes)
+    if (value != nullptr && name == box) return coreinspect::primitive_text(value->bits, type);
   return name + " (taken apart by the compiler)";
 }
 

@@ -1,6 +1,7 @@
 // Command sets 9, 10, 13, 14, 17 and 18: objects, strings, arrays, loaders, class objects, modules.
 #include <algorithm>
 
+#include "coreinspect/runtime/descriptor.h"
 #include "debug/handlers.h"
 #include "debug/heap_search.h"
 #include "debug/pure_calls.h"
@@ -37,7 +38,7 @@ void write_part(Request& request, const ApartObject& object, const coreinspect::
 JdwpError write_parts(Request& request, const ApartObject& array, std::int64_t first, std::int64_t count) {
   const auto& parts = array.object.parts;
   const std::string type = array.type->signature.substr(1);
-  const bool references = type.front() == 'L' || type.front() == '[';
+  const bool references = coreinspect::is_reference(type.front());
   request.out.u1(static_cast<std::uint8_t>(type.front())).u4(static_cast<std::uint64_t>(count));
   for (std::int64_t i = first; i < first + count; ++i) {
     const auto& value = parts[static_cast<std::size_t>(i)].value;

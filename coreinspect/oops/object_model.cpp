@@ -186,17 +186,11 @@ Result<std::string> ObjectModel::text(Address string, std::size_t limit) const {
   JTRACE_ASSIGN_OR_RETURN(const Address base, array_base(array));
   const auto coder = vm_.feature() < 9 ? Result<std::uint8_t>(1) : value<std::uint8_t>(string, "coder");
   if (!coder) return fail(coder.error());
-  if (*coder == 0) {
-    std::vector<std::byte> bytes(std::min<std::size_t>(length, limit));
-    JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(base, bytes));
-    std::string out;
-    for (std::byte byte : bytes) append_utf8(out, std::to_integer<std::uint32_t>(byte));
-    return out;
-  }
-  const std::size_t units = vm_.feature() < 9 ? length : length / 2;
-  std::vector<std::uint16_t> text(std::min(units, limit));
-  JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(base, std::as_writable_bytes(std::span(text))));
-  return utf8_from_utf16(text);
+  const bool is_utf16 = *coder != 0;
+  const std::size_t units = is_utf16 && vm_.feature() >= 9 ? length / 2 : length;
+  std::vector<std::byte> bytes(std::min(units, limit) * (is_utf16 ? 2 : 1));
+  JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(base, bytes));
+  return utf8_from_java(bytes, is_utf16);
 }
 
 Result<std::string> ObjectModel::text_field(Address object, std::string_view field) const {

@@ -3,7 +3,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-std::uint32_t words_of(const std::string& type) { return type == "J" || type == "D" ? 2 : 1; }
+std::uint32_t words_of(const std::string& type) { return is_wide(type.front()) ? 2 : 1; }
 
 }  // namespace
 

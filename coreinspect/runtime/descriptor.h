@@ -1,4 +1,4 @@
-// Descriptors of methods (JVMS 4.3.3). Pure.
+// Descriptors of types and methods (JVMS 4.3). Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,9 @@
 
 namespace jtrace::coreinspect {
 
+// By the first letter of a descriptor: an object or array; what takes two slots.
+constexpr bool is_reference(char type) { return type == 'L' || type == '['; }
+constexpr bool is_wide(char type) { return type == 'J' || type == 'D'; }
 // "(I[JLa/B;)V" as "I", "[J", "La/B;"; those before the first that is malformed.
 std::vector<std::string> parameter_types(std::string_view descriptor);
 // Slots of the arguments, with `this`; two for long and double.

@@ -1,10 +1,13 @@
-// Numbers as Java writes them: Double.toString (JLS of java.lang.Double; the shortest digits that give the number
-// back, as from JDK 19 on).
+// Double.toString (JLS of java.lang.Double; the shortest digits that give the number back, as from JDK 19 on).
 #include "coreinspect/runtime/java_number.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <span>
+
+#include "base/utf8.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -31,9 +34,31 @@ std::string number_text(T value) {
   return sign + digits.substr(0, whole) + "." + digits.substr(whole);
 }
 
+template <class T>
+T number(std::uint64_t bits) {
+  T value{};
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 }  // namespace
 
 std::string java_number(double value) { return number_text(value); }
 std::string java_number(float value) { return number_text(value); }
+
+std::string primitive_text(std::uint64_t bits, char type) {
+  switch (type) {
+    case 'Z': return (bits & 0xff) != 0 ? "true" : "false";
+    case 'B': return std::to_string(number<std::int8_t>(bits));
+    case 'S': return std::to_string(number<std::int16_t>(bits));
+    case 'I': return std::to_string(number<std::int32_t>(bits));
+    case 'J': return std::to_string(number<std::int64_t>(bits));
+    case 'F': return java_number(number<float>(bits));
+    case 'D': return java_number(number<double>(bits));
+    default: break;
+  }
+  const auto unit = number<std::uint16_t>(bits);
+  return utf8_from_utf16(std::span(&unit, 1));
+}
 
 }  // namespace jtrace::coreinspect

@@ -1,8 +1,6 @@
 #include "coreinspect/tools/frame_variables.h"
 
 #include <algorithm>
-#include <cstring>
-#include <span>
 
 #include "base/strings.h"
 #include "base/utf8.h"
@@ -25,29 +23,8 @@ struct Variable {
   std::string name, type;  // `type`: a descriptor, in modified UTF-8
 };
 
-bool is_reference(char type) { return type == 'L' || type == '['; }
-
-template <class T>
-T number(std::uint64_t bits) {
-  T value{};
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-std::string primitive_text(std::uint64_t bits, char type) {
-  switch (type) {
-    case 'Z': return (bits & 0xff) != 0 ? "true" : "false";
-    case 'B': return std::to_string(number<std::int8_t>(bits));
-    case 'S': return std::to_string(number<std::int16_t>(bits));
-    case 'I': return std::to_string(number<std::int32_t>(bits));
-    case 'J': return std::to_string(number<std::int64_t>(bits));
-    case 'F': return java_number(number<float>(bits));
-    case 'D': return java_number(number<double>(bits));
-    default: break;
-  }
-  const auto unit = number<std::uint16_t>(bits);
-  return "'" + utf8_from_utf16(std::span(&unit, 1)) + "'";
-}
+// A char stands in quotes.
+std::string quoted(std::string value, char type) { return type == 'C' ? "'" + value + "'" : value; }
 
 // "I" as "int", "[Ljava/lang/String;" as "java.lang.String[]".
 std::string type_text(const std::string& descriptor) {
@@ -138,7 +115,8 @@ FrameVariable FrameVariables::variable(const Frame& frame, std::string name, con
                                        const Result<LocalValue>& value, int depth) {
   FrameVariable variable{.name = std::move(name), .type = type_text(type)};
   if (!value) variable.missing = value.error().text;
-  else if (!is_reference(type.front())) variable.value = primitive_text(value->bits, type.front());
+  else if (!is_reference(type.front()))
+    variable.value = quoted(primitive_text(value->bits, type.front()), type.front());
   else if (value->apart) put_apart(variable, frame, *value->apart, depth);
   else if (value->bits == 0) variable.value = "null";
   else put_object(variable, value->bits, type);
@@ -157,9 +135,8 @@ bool FrameVariables::can_be_in(Address klass, const std::string& declared) const
   if (!name) return false;
   if (declared == "Ljava/lang/Object;") return true;
   if (declared.starts_with('[')) {
-    const bool of_objects = declared[1] == 'L' || declared[1] == '[';
     return *name == declared ||
-           (of_objects && name->size() > 1 && name->front() == '[' && ((*name)[1] == 'L' || (*name)[1] == '['));
+           (is_reference(declared[1]) && name->size() > 1 && name->front() == '[' && is_reference((*name)[1]));
   }
   const std::string wanted = declared.substr(1, declared.size() - 2);
   if (name->starts_with('[')) return wanted == "java/lang/Cloneable" || wanted == "java/io/Serializable";
@@ -208,15 +185,10 @@ std::optional<std::string> FrameVariables::text_of(const TakenApart& string) con
   const auto length = objects.array_length(array);
   const auto base = objects.array_base(array);
   if (!length || !base) return std::nullopt;
-  std::vector<std::uint8_t> bytes(
+  std::vector<std::byte> bytes(
       std::min<std::size_t>(chars ? *length * std::size_t{2} : *length, wide ? 2 * kMaxText : kMaxText));
-  if (!inspection_.vm().memory().read_exactly(*base, std::as_writable_bytes(std::span(bytes)))) return std::nullopt;
-  std::vector<std::uint16_t> units(bytes.begin(), bytes.end());
-  if (wide) {
-    units.resize(bytes.size() / 2);
-    std::memcpy(units.data(), bytes.data(), units.size() * 2);
-  }
-  return utf8_from_utf16(units);
+  if (!inspection_.vm().memory().read_exactly(*base, bytes)) return std::nullopt;
+  return utf8_from_java(bytes, wide);
 }
 
 void FrameVariables::put_apart(FrameVariable& variable, const Frame& frame, std::uint32_t id, int depth) {

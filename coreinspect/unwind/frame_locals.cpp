@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "coreinspect/runtime/descriptor.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -13,9 +15,6 @@ constexpr Address kMaxDistance = 1u << 18;
 Error unavailable(std::string why) { return {.category = ErrorCategory::kRefused, .text = std::move(why)}; }
 
 Address slot_at(Address fp, int words) { return fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8); }
-
-bool is_wide(char type) { return type == 'J' || type == 'D'; }
-bool is_reference(char type) { return type == 'L' || type == '['; }
 
 // Of the low half of a word only the bytes of the type count: the interpreter extends none.
 std::uint64_t cut(std::uint64_t word, char type) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/utf8.h"
+
 namespace jtrace {
 namespace {
 
@@ -56,6 +58,16 @@ TEST(LooksSecret, KnowsTheUsualWords) {
   EXPECT_TRUE(looks_secret("javax.net.ssl.keyStorePassword"));
   EXPECT_TRUE(looks_secret("API_TOKEN"));
   EXPECT_FALSE(looks_secret("java.home"));
+}
+
+TEST(Utf8FromJava, TakesLatin1AndWholeUnitsOfUtf16) {
+  constexpr std::uint16_t kUnits[] = {'a', 0xe9, 0xd83d, 0xde00};
+  const auto wide = std::as_bytes(std::span(kUnits));
+  EXPECT_EQ(utf8_from_java(wide, true), "a\u00e9\U0001f600");
+  EXPECT_EQ(utf8_from_java(wide.first(3), true), "a");
+  constexpr std::uint8_t kLatin1[] = {'a', 0xe9};
+  EXPECT_EQ(utf8_from_java(std::as_bytes(std::span(kLatin1)), false), "a\u00e9");
+  EXPECT_EQ(utf8_from_java({}, true), "");
 }
 
 }  // namespace

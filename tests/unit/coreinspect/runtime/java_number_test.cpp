@@ -27,5 +27,17 @@ TEST(JavaNumber, IsWrittenAsJavaDoes) {
   EXPECT_EQ(java_number(std::numeric_limits<double>::max()), "1.7976931348623157E308");
 }
 
+// Only the low bytes count.
+TEST(JavaNumber, OfAPrimitiveTypeIsItsToString) {
+  constexpr std::uint64_t kOnes = ~0ull;
+  EXPECT_EQ(primitive_text(0xff00, 'Z'), "false");
+  EXPECT_EQ(primitive_text(0xff01, 'Z'), "true");
+  for (const char type : {'B', 'S', 'I', 'J'}) EXPECT_EQ(primitive_text(kOnes, type), "-1");
+  EXPECT_EQ(primitive_text(0x1'0000'0080, 'B'), "-128");
+  EXPECT_EQ(primitive_text(0x3fc00000, 'F'), "1.5");
+  EXPECT_EQ(primitive_text(0xc004'0000'0000'0000, 'D'), "-2.5");
+  EXPECT_EQ(primitive_text(0xff0000e9, 'C'), "\u00e9");
+}
+
 }  // namespace
 }  // namespace jtrace::coreinspect
