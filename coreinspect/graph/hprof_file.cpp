@@ -13,7 +13,11 @@ namespace {
 
 constexpr std::uint64_t kRecordHead = 9;  // tag, time, length
 constexpr std::uint8_t kOldHeapDump = 0x0c;
+constexpr auto kSegment = static_cast<std::uint8_t>(HprofTag::kHeapDumpSegment);
 constexpr std::uint8_t kRootNativeStack = 0x04, kRootThreadBlock = 0x06;
+
+// True for a record with objects: those of jhsdb have another tag than HotSpot's.
+bool is_segment(std::uint8_t tag) { return tag == kOldHeapDump || tag == kSegment; }
 
 // What files begin with that are mistaken for heap dumps.
 constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
@@ -126,8 +130,7 @@ void HprofFile::read_records() {
   std::uint64_t end = head_size_;
   for (; next_record(end, record); end = record.end) {
     read_record(record);
-    is_open_ = record.tag == static_cast<std::uint8_t>(HprofTag::kHeapDumpSegment) ||
-               (is_open_ && record.tag != static_cast<std::uint8_t>(HprofTag::kHeapDumpEnd));
+    is_open_ = record.tag == kSegment || (is_open_ && record.tag != static_cast<std::uint8_t>(HprofTag::kHeapDumpEnd));
   }
   if (end == bytes_.size()) return;
   const auto rest = bytes_.subspan(end);

@@ -140,8 +140,6 @@ class HprofFile {
   }
   Result<> read(const std::string& name);
   Result<std::uint64_t> read_header(const std::string& name);
-  // True for a record with objects: those of jhsdb have another tag than HotSpot's.
-  static bool is_segment(std::uint8_t tag) { return tag == 0x0c || tag == 0x1c; }
   void read_records();
   void read_record(const HprofRecord& record);
   void read_segment(std::uint64_t place, std::uint64_t end);
