@@ -58,8 +58,28 @@ std::optional<int> wait_until_stopped(pid_t tid) {
   return std::nullopt;
 }
 
-void let_go(pid_t tid, int signal) {
-  ::ptrace(PTRACE_DETACH, tid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(signal)));
+// False if the thread has ended meanwhile: it must be waited for.
+bool let_go(pid_t tid, int signal) {
+  return ::ptrace(PTRACE_DETACH, tid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(signal))) == 0;
+}
+
+// A thread that is killed while it is traced stays until its tracer has waited for it, and so does its process: nobody
+// else can see its end. The first thread can be waited for only after all others, so they all take turns. The memory of
+// a large process takes time to free.
+void wait_for_end(std::vector<pid_t> tids) {
+  constexpr int kTries = 4000;  // 0.5 ms each
+  for (int i = 0; !tids.empty() && i < kTries; ++i) {
+    if (i > 0) {
+      const timespec pause{0, 500'000};
+      ::nanosleep(&pause, nullptr);
+    }
+    std::erase_if(tids, [](pid_t tid) {
+      int status = 0;
+      const pid_t got = ::waitpid(tid, &status, __WALL | WNOHANG);
+      if (got == tid && WIFSTOPPED(status)) return let_go(tid, status >> 16 == 0 ? WSTOPSIG(status) : 0);
+      return got != 0;
+    });
+  }
 }
 
 }  // namespace
@@ -199,15 +219,18 @@ Result<> StoppedThreads::read_registers() {
 std::chrono::nanoseconds StoppedThreads::release() {
   if (released_ns_ == 0 && traced_.empty()) return {};
   if (traced_.empty()) return std::chrono::nanoseconds(released_ns_ - started_ns_);
+  std::vector<pid_t> ended;
   for (const Traced& thread : traced_)
-    if (thread.stopped) let_go(thread.tid, thread.signal);
+    if (thread.stopped && !let_go(thread.tid, thread.signal)) ended.push_back(thread.tid);
   // The kernel releases a thread that does not stop when this process ends; the next stop releases it too.
   for (const Traced& thread : traced_) {
     if (thread.stopped) continue;
-    if (const auto signal = wait_until_stopped(thread.tid)) let_go(thread.tid, *signal);
+    if (const auto signal = wait_until_stopped(thread.tid); signal && !let_go(thread.tid, *signal))
+      ended.push_back(thread.tid);
   }
   traced_.clear();
   released_ns_ = monotonic_ns();
+  wait_for_end(std::move(ended));
   return std::chrono::nanoseconds(released_ns_ - started_ns_);
 }
 

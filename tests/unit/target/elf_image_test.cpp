@@ -10,7 +10,6 @@
 #include "target/loaded_image.h"
 #include "target/process.h"
 #include "target/process_memory.h"
-#include "target/stop_threads.h"
 #include "tests/testlib/must.h"
 
 namespace jtrace::target {
@@ -57,32 +56,6 @@ TEST(LoadedImage, ReadsTheSameFromMemory) {
   EXPECT_GT(address, libc.base);
   EXPECT_LT(address, loaded.end());
   EXPECT_FALSE(loaded.find_exported("no_such_symbol_at_all"));
-}
-
-TEST(StoppedThreads, StopsReadsAndLetsGo) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    for (;;) ::pause();
-  }
-  auto process = Process::open(child);
-  ASSERT_TRUE(process);
-  {
-    auto stopped = test::must(StoppedThreads::stop(*process, std::chrono::seconds(5)));
-    ASSERT_EQ(stopped.threads().size(), 1u);
-    EXPECT_EQ(stopped.threads()[0].tid, child);
-    EXPECT_NE(stopped.threads()[0].registers.pc(), 0u);
-    EXPECT_EQ(process->status()->state, 't');
-    EXPECT_EQ(process->status()->tracer, ::getpid());
-    EXPECT_GT(stopped.release().count(), 0);
-    EXPECT_EQ(process->status()->tracer, 0);
-  }
-  {
-    auto stopped = StoppedThreads::stop(*process, std::chrono::seconds(5));
-    ASSERT_TRUE(stopped);
-  }  // released at the end of its scope
-  EXPECT_EQ(process->status()->tracer, 0);
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
 }
 
 }  // namespace
