@@ -200,7 +200,7 @@ Result<> CoreFile::parse_headers() {
     Elf64_Phdr segment{};
     copy_at(table, i * sizeof segment, segment);
     if (segment.p_type == PT_LOAD) add_segment(&segment);
-    if (segment.p_type == PT_NOTE) parse_notes(clipped(bytes, segment.p_offset, segment.p_filesz));
+    if (segment.p_type == PT_NOTE) add_notes(segment.p_offset, segment.p_filesz);
   }
   return {};
 }
@@ -221,6 +221,13 @@ void CoreFile::add_segment(const void* header) {
   if (from.p_offset + segment.file_size > from.p_offset)
     expected_size_ = std::max(expected_size_, from.p_offset + segment.file_size);
   segments_.push_back(segment);
+}
+
+void CoreFile::add_notes(std::uint64_t offset, std::uint64_t size) {
+  const auto notes = clipped(bytes_.get(), offset, size);
+  missing_note_bytes_ += size - notes.size();
+  if (offset + size > offset) expected_size_ = std::max(expected_size_, offset + size);
+  parse_notes(notes);
 }
 
 void CoreFile::parse_notes(std::span<const std::byte> notes) {

@@ -73,8 +73,10 @@ class CoreFile {
   const std::string& program() const { return program_; }      // pr_fname: at most 15 bytes
   const std::string& arguments() const { return arguments_; }  // pr_psargs: at most 79 bytes
 
-  // Bytes that the headers promise and the file lacks; 0 for a complete core.
+  // Bytes of memory that the headers promise and the file lacks; 0 for a complete core.
   std::uint64_t missing_bytes() const { return missing_bytes_; }
+  // Those of notes: threads, mapped files. gdb writes them after the memory, the kernel before it.
+  std::uint64_t missing_note_bytes() const { return missing_note_bytes_; }
   std::uint64_t expected_size() const { return expected_size_; }
   bool file_ranges_known() const { return has_file_note_; }
 
@@ -102,6 +104,7 @@ class CoreFile {
   Result<> parse();
   Result<> parse_headers();
   void add_segment(const void* header);
+  void add_notes(std::uint64_t offset, std::uint64_t size);
   void parse_notes(std::span<const std::byte> notes);
   void parse_note(std::uint32_t type, std::span<const std::byte> content);
   void parse_thread_note(std::span<const std::byte> content);
@@ -122,6 +125,7 @@ class CoreFile {
   uid_t uid_ = 0;
   std::string program_, arguments_;
   std::uint64_t missing_bytes_ = 0;
+  std::uint64_t missing_note_bytes_ = 0;
   std::uint64_t expected_size_ = 0;
   bool has_file_note_ = false;
 };

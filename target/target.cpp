@@ -51,6 +51,17 @@ std::vector<Mapping> mappings_of(const CoreFile& core) {
   return mappings;
 }
 
+bool is_cut_off(const CoreFile& core) { return core.missing_bytes() > 0 || core.missing_note_bytes() > 0; }
+
+std::string what_is_cut_off(const CoreFile& core) {
+  std::string text = "the core is cut off: expected " + std::to_string(core.expected_size()) + " bytes, have " +
+                     std::to_string(core.bytes().size());
+  if (core.missing_bytes() > 0) text += "; " + std::to_string(core.missing_bytes()) + " bytes of memory are missing";
+  if (core.missing_note_bytes() > 0)
+    text += "; " + std::to_string(core.missing_note_bytes()) + " bytes of notes are missing: threads, mapped files";
+  return text;
+}
+
 std::string some_files(const std::vector<Mapping>& mappings) {
   std::set<std::string> names;
   for (const Mapping& mapping : mappings)
@@ -111,7 +122,8 @@ Result<> Target::find_libjvm() {
       return fail(Error{.category = ErrorCategory::kNotAttachable,
                         .text = core_->file_ranges_known() ? "no HotSpot in this core; files: " + some_files(mappings_)
                                                            : "this core does not say which files were mapped (NT_FILE)",
-                        .path = core_->path()});
+                        .path = core_->path(),
+                        .help = is_cut_off(*core_) ? what_is_cut_off(*core_) : ""});
     libjvm_mapping_ = *found;
   }
   auto image = LoadedImage::read(*memory_, libjvm_mapping_.start);
@@ -120,7 +132,7 @@ Result<> Target::find_libjvm() {
     if (core_memory_)
       for (const std::string& problem : core_memory_->problems())
         if (problem.find("/libjvm.so") != problem.npos) error.help = problem;
-    if (core_memory_ && error.help.empty() && core_->missing_bytes() > 0) error.help = missing().front();
+    if (core_memory_ && error.help.empty() && is_cut_off(*core_)) error.help = missing().front();
     if (core_memory_ && error.help.empty()) error.help = "give the file with --libjvm or --sysroot";
     return fail(std::move(error));
   }
@@ -152,10 +164,7 @@ UniqueFd Target::open_root() const {
 std::vector<std::string> Target::missing() const {
   std::vector<std::string> lines;
   if (!core_) return lines;
-  if (core_->missing_bytes() > 0)
-    lines.push_back("the core is cut off: expected " + std::to_string(core_->expected_size()) + " bytes, have " +
-                    std::to_string(core_->bytes().size()) + "; " + std::to_string(core_->missing_bytes()) +
-                    " bytes of memory are missing");
+  if (is_cut_off(*core_)) lines.push_back(what_is_cut_off(*core_));
   for (const std::string& problem : core_memory_->problems()) lines.push_back(problem);
   return lines;
 }

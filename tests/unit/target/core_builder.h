@@ -92,6 +92,11 @@ class CoreBuilder {
     padding_ = 7;
     return *this;
   }
+  // As gdb does: the notes after the segments.
+  CoreBuilder& notes_last() {
+    notes_last_ = true;
+    return *this;
+  }
   // The number of segments is in section header 0, as with more than 65534 of them.
   CoreBuilder& extended_numbering() {
     extended_ = true;
@@ -109,9 +114,8 @@ class CoreBuilder {
     header.e_phoff = sizeof header;
     header.e_phentsize = sizeof(Elf64_Phdr);
     header.e_phnum = static_cast<Elf64_Half>(count);
-    std::string tail;
-    const std::size_t notes_at = sizeof header + count * sizeof(Elf64_Phdr);
-    tail = notes_;
+    const std::size_t start = sizeof header + count * sizeof(Elf64_Phdr);
+    std::string tail = notes_last_ ? "" : notes_;
     std::string table;
     const auto add = [&](std::uint32_t type, std::uint64_t vaddr, std::uint64_t offset, std::uint64_t file_size,
                          std::uint64_t memory_size) {
@@ -124,15 +128,19 @@ class CoreBuilder {
       entry.p_memsz = memory_size;
       table.append(reinterpret_cast<const char*>(&entry), sizeof entry);
     };
+    std::size_t notes_at = start;
+    if (notes_last_)
+      for (const Segment& segment : segments_) notes_at += padding_ + segment.bytes.size();
     add(PT_NOTE, 0, notes_at, notes_.size(), 0);
     for (const Segment& segment : segments_) {
       tail.append(padding_, '\xee');
-      add(PT_LOAD, segment.start, notes_at + tail.size(), segment.bytes.size(), segment.memory_size);
+      add(PT_LOAD, segment.start, start + tail.size(), segment.bytes.size(), segment.memory_size);
       tail.append(reinterpret_cast<const char*>(segment.bytes.data()), segment.bytes.size());
     }
+    if (notes_last_) tail += notes_;
     if (extended_) {
       header.e_phnum = PN_XNUM;
-      header.e_shoff = notes_at + tail.size();
+      header.e_shoff = start + tail.size();
       header.e_shentsize = sizeof(Elf64_Shdr);
       Elf64_Shdr first{};
       first.sh_info = static_cast<Elf64_Word>(count);
@@ -150,6 +158,7 @@ class CoreBuilder {
   target::Isa isa_ = target::Isa::kX86_64;
   std::size_t padding_ = 0;
   bool extended_ = false;
+  bool notes_last_ = false;
 };
 
 }  // namespace jtrace::test

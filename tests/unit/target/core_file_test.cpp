@@ -121,6 +121,19 @@ TEST(CoreFile, CountsWhatACutCoreLacks) {
   EXPECT_THAT(text_at(memory, 0x1000, 7), HasSubstr("not in the core"));
 }
 
+TEST(CoreFile, CountsTheNotesThatACutCoreOfGdbLacks) {
+  CoreBuilder builder;
+  builder.thread(78, 0x1234, 0x7000).thread(79, 0x5678, 0x8000).segment(0x1000, "0123456789").notes_last();
+  auto bytes = builder.build();
+  EXPECT_EQ(must(parse(bytes)).threads().size(), 2u);
+  bytes.resize(bytes.size() - 4);
+  const CoreFile core = must(parse(bytes));
+  EXPECT_EQ(core.threads().size(), 1u);
+  EXPECT_EQ(core.missing_bytes(), 0u);
+  EXPECT_EQ(core.missing_note_bytes(), 4u);
+  EXPECT_EQ(core.expected_size(), bytes.size() + 4);
+}
+
 TEST(CoreFile, RefusesWithTheReason) {
   const auto message = [](std::string_view text) {
     auto core = CoreFile::from_bytes(std::as_bytes(std::span(text)), "c");
