@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
+#include "cli/units.h"
 
 namespace jtrace::cli {
 namespace {
@@ -150,6 +151,14 @@ std::string json_view(std::string_view view, std::string_view selectors, const s
   out += rows;
   json.end_object();
   return out + '\n';
+}
+
+void add_timeout(CLI::App& command, AttachRunOptions& options) {
+  const auto take = [&options](std::chrono::nanoseconds time) {
+    options.timeout = std::chrono::duration<double>(time).count();
+  };
+  add_time(command, "--timeout", std::function<void(std::chrono::nanoseconds)>(take),
+           "time limit for start and reply (default: 10s and 60s)", {.least = std::chrono::milliseconds(1)});
 }
 
 ExitStatus run_and_print(const AttachRunOptions& options, const std::vector<Request>& requests) {

@@ -1,6 +1,7 @@
 // The options that command_cmd, command_load and command_jmx share, and the printing of the JVMs' answers.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct AttachRunOptions {
   bool show_secrets = false;
   bool confirmed = false;  // --yes
 };
+
+// --timeout; `options` lives as long as `command`.
+void add_timeout(CLI::App& command, AttachRunOptions& options);
 
 // Calls attach::run_requests() for each JVM, several at a time, and prints the outcomes in the order of the JVMs: data
 // on stdout (with a label if there are several answers), errors on stderr. Returns the exit status: kPartial if only

@@ -32,7 +32,7 @@ bool is_trace(const std::string& word) {
 Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const std::string& output,
                                             const std::function<Result<>(session::OptionReader&)>& give) {
   session::OptionReader reader;
-  JTRACE_RETURN_IF_ERROR(reader.give("file", output));
+  JTRACE_RETURN_IF_ERROR(reader.give("output", output));
   JTRACE_RETURN_IF_ERROR(reader.give("duration", arguments.duration));
   JTRACE_RETURN_IF_ERROR(give(reader));
   for (const std::string& filter : arguments.filters) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));

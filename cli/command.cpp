@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/completion.h"
 #include "cli/one_of.h"
+#include "cli/units.h"
 #include "cli/version.h"
 
 namespace jtrace::cli {
@@ -55,7 +56,8 @@ std::string misspelt_command(const CLI::App& app, std::span<char*> words) {
 std::string unknown_option(const CLI::App& command, std::string word) {
   std::vector<std::string> names;
   for (const CLI::Option* known : command.get_options())
-    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+    if (is_shown(*known))
+      for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
   word.resize(std::min(word.size(), word.find('=')));
   return "unknown option '" + word + "'" + did_you_mean(word, names);
 }

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
-#include <limits>
 #include <string>
 
 #include "base/log.h"
@@ -20,19 +18,6 @@ using AddCommand = void (*)(CLI::App& app, ExitStatus& status);
 inline ExitStatus report(const Error& error) {
   log_error(error.message());
   return exit_status(error);
-}
-
-// For options that take a time. (cmake/Cli11.cmake leaves out CLI11's own validators, because CLI::Range would make a
-// string stream, and with it a locale, at each start.)
-inline CLI::Validator positive_number() {
-  return CLI::Validator(
-      [](const std::string& word) {
-        char* end = nullptr;
-        const double value = std::strtod(word.c_str(), &end);
-        const bool good = *end == '\0' && value > 0 && value <= std::numeric_limits<double>::max();
-        return good ? std::string() : "'" + word + "' is no positive number";
-      },
-      "POSITIVE");
 }
 
 // Parses the arguments, runs the chosen subcommand and returns the exit status of the process. Usage errors are one

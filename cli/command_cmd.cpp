@@ -60,8 +60,7 @@ void add_cmd_command(CLI::App& app, ExitStatus& status) {
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();
   command->add_option("--batch", arguments->batch, "operations from a file (- is stdin), one per line");
-  command->add_option("--timeout", arguments->run.timeout, "time limit for start and reply, seconds")
-      ->check(positive_number());
+  add_timeout(*command, arguments->run);
   command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--show-secrets", arguments->run.show_secrets, "do not mask properties that look like secrets");
   command->add_flag("--yes", arguments->run.confirmed, "required by 'all' for operations that may change a JVM");

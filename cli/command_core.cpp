@@ -5,20 +5,21 @@
 #include "cli/heap_output.h"
 #include "cli/inspect_common.h"
 #include "cli/selector.h"
+#include "cli/units.h"
 #include "coreinspect/tools/core_copy.h"
 #include "trace/io/compress_sink.h"
 
 namespace jtrace::cli {
 namespace {
 
-constexpr int kMaxStop = 1000;  // ms
+constexpr std::chrono::milliseconds kMaxStop(1000);
 
 struct CoreArguments {
   std::string target;
   std::string output;
   bool small = false;
   bool no_libraries = false;
-  int max_stop_ms = kMaxStop;
+  std::chrono::milliseconds max_stop = kMaxStop;
 };
 
 std::string size_text(std::uint64_t bytes) {
@@ -41,9 +42,9 @@ Result<std::unique_ptr<trace::ByteSink>> open_core_output(const std::string& pat
 }
 
 Result<coreinspect::CoreCopy> copy(const CoreArguments& arguments, pid_t pid) {
-  const auto max_stop = std::chrono::milliseconds(arguments.max_stop_ms);
-  if (arguments.small) return coreinspect::copy_for_views(pid, max_stop);
-  return coreinspect::copy_whole(pid, {.max_stop = max_stop, .libraries = !arguments.no_libraries, .pages = {}});
+  if (arguments.small) return coreinspect::copy_for_views(pid, arguments.max_stop);
+  return coreinspect::copy_whole(pid,
+                                 {.max_stop = arguments.max_stop, .libraries = !arguments.no_libraries, .pages = {}});
 }
 
 // Ctrl-C ends the writing, and no part of a file stays.
@@ -103,8 +104,9 @@ void add_core_command(CLI::App& app, ExitStatus& status) {
                     "only what the views of threads, locks, classes, flags and code read: no heap contents");
   command->add_flag("--no-libraries", arguments->no_libraries,
                     "leave out the libraries: who reads the core must have the same ones");
-  command->add_option("--max-stop,--max-pause", arguments->max_stop_ms, "longest stop of the JVM, ms (1000)")
-      ->check(CLI::Range(1, 600'000));
+  add_old_name(*command,
+               add_time(*command, "--max-stop", arguments->max_stop, "longest stop of the JVM (1s)", kStopRange),
+               "--max-pause");
   command->footer(
       "The memory is copied while all threads stand still, and written after that.\n"
       "gdb, jhsdb and jtrace open the core; it holds everything that the process has in memory, secrets as well.\n"

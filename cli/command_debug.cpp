@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
+#include "cli/units.h"
 #include "debug/server.h"
 #include "diagnose/bundle_file.h"
 
@@ -15,7 +16,8 @@ struct DebugArguments {
   InspectArguments inspect;
   std::string listen = "127.0.0.1:0", connect;
   bool hold = false, once = false;
-  int max_hold = 600, max_stop = 200;
+  std::chrono::milliseconds max_stop{200};
+  std::chrono::seconds max_hold{600};
   debug::WorldOptions world;
 };
 
@@ -24,12 +26,11 @@ Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& insp
   const auto say = [](const std::string& line) { log_info(line); };
   if (const target::Process* process = inspection.target().process(); process && !arguments.hold) {
     return std::unique_ptr<debug::Source>(std::make_unique<debug::SnapshotSource>(
-        *process, arguments.world,
-        debug::SnapshotOptions{.max_stop = std::chrono::milliseconds(arguments.max_stop), .say = say}));
+        *process, arguments.world, debug::SnapshotOptions{.max_stop = arguments.max_stop, .say = say}));
   }
   if (inspection.target().process()) {
     return std::unique_ptr<debug::Source>(std::make_unique<debug::HoldSource>(
-        inspection, arguments.world, debug::HoldOptions{.most = std::chrono::seconds(arguments.max_hold), .say = say}));
+        inspection, arguments.world, debug::HoldOptions{.most = arguments.max_hold, .say = say}));
   }
   JTRACE_ASSIGN_OR_RETURN(auto core, debug::CoreSource::open(inspection, arguments.world));
   missing = core->world().missing();
@@ -102,13 +103,12 @@ void add_debug_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--once", arguments->once, "end when the first debugger leaves");
   auto* hold =
       command->add_flag("--hold", arguments->hold, "a live JVM stands still as long as a debugger is connected");
-  command
-      ->add_option("--max-stop,--max-pause", arguments->max_stop,
-                   "longest stop of a live JVM for the copy that each debugger gets, ms (200)")
-      ->check(CLI::Range(1, 600'000))
-      ->excludes(hold);
-  command->add_option("--max-hold", arguments->max_hold, "longest time that it stands still, s (600)")
-      ->check(CLI::Range(1, 86'400));
+  auto* max_stop = add_time(*command, "--max-stop", arguments->max_stop,
+                            "longest stop of a live JVM for the copy that each debugger gets (200ms)", kStopRange);
+  max_stop->excludes(hold);
+  add_old_name(*command, max_stop, "--max-pause");
+  add_time(*command, "--max-hold", arguments->max_hold, "longest time that it stands still (10m)",
+           {.least = std::chrono::seconds(1), .most = std::chrono::hours(24)});
   command->add_flag("--virtual-threads", arguments->world.virtual_threads, "list virtual threads with the others");
   command->add_flag("--plain-values", arguments->world.plain_values,
                     "0 and null for values that are not available, instead of a text that says so");

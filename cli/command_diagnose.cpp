@@ -12,6 +12,7 @@
 #include "cli/inspect_common.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
+#include "cli/units.h"
 #include "diagnose/bundle.h"
 #include "diagnose/bundle_file.h"
 #include "diagnose/bundle_parts.h"
@@ -27,15 +28,15 @@ struct DiagnoseArguments {
   InspectArguments inspect;
   std::string later;   // the bundle that `inspect.target` is compared with
   std::string output;  // of the bundle; "" for none
-  double interval = 1;
+  std::chrono::milliseconds interval{1000};
   bool core = false;
   bool anonymize = false;
   bool watch = false;
-  std::string when;  // "" until something is found
-  double every = 0;  // seconds; 0: by what is waited for
+  std::string when;                    // "" until something is found
+  std::chrono::milliseconds every{0};  // 0: by what is waited for
 };
 
-constexpr double kEveryLook = 60, kEveryTest = 1;  // seconds
+constexpr std::chrono::seconds kEveryLook(60), kEveryTest(1);
 
 InspectArguments of_process(const DiagnoseArguments& arguments, pid_t pid) {
   InspectArguments live = arguments.inspect;
@@ -50,9 +51,7 @@ Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(target));
   // A copy for the collectors: one that does not end in time outlives this function.
   const InspectArguments live = of_process(arguments, pid);
-  const diagnose::CollectOptions options{
-      .interval = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.interval * 1000)),
-      .max_stop = std::chrono::milliseconds(arguments.inspect.max_stop_ms)};
+  const diagnose::CollectOptions options{.interval = arguments.interval, .max_stop = arguments.inspect.max_stop};
   return diagnose::collect_live(
       pid, [live] { return open_inspection(live); }, options);
 }
@@ -110,7 +109,7 @@ ExitStatus make_bundle(const DiagnoseArguments& arguments, diagnose::Collected& 
   diagnose::collect_parts(pid,
                           {.open = [live] { return open_inspection(live); },
                            .document = view_document,
-                           .max_stop = std::chrono::milliseconds(arguments.inspect.max_stop_ms),
+                           .max_stop = arguments.inspect.max_stop,
                            .core = arguments.core},
                           collected);
   const auto bytes = diagnose::bundle_of(collected, frame);
@@ -138,7 +137,7 @@ Result<> check_words(const DiagnoseArguments& arguments) {
     return fail(ErrorCategory::kUsage, "names in a core cannot be replaced: either --core or --anonymize");
   if (!arguments.output.empty() && is_file_name(target))
     return fail(ErrorCategory::kUsage, target + " is not a process: a bundle is made of a live JVM");
-  if (!arguments.watch && (!arguments.when.empty() || arguments.every > 0))
+  if (!arguments.watch && (!arguments.when.empty() || arguments.every.count() > 0))
     return fail(ErrorCategory::kUsage, "--when and --every are for --watch");
   if (arguments.watch && arguments.output.empty())
     return fail(ErrorCategory::kUsage, "--watch makes a bundle when there is something to say", "-o FILE.zip");
@@ -192,10 +191,12 @@ Result<ExitStatus> watch_pid(const DiagnoseArguments& arguments, pid_t pid) {
   if (!arguments.when.empty()) {
     JTRACE_ASSIGN_OR_RETURN(condition, diagnose::Condition::open(pid, arguments.when));
   }
-  const double every = arguments.every > 0 ? arguments.every : condition ? kEveryTest : kEveryLook;
+  const std::chrono::milliseconds every = arguments.every.count() > 0 ? arguments.every
+                                          : condition                 ? kEveryTest
+                                                                      : kEveryLook;
   JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(pid));
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
-  perfdata::PollLoop pace({.interval = std::chrono::nanoseconds(static_cast<std::int64_t>(every * 1e9))}, stop.get());
+  perfdata::PollLoop pace({.interval = every}, stop.get());
   pace.watch({process.pidfd()});
   for (int looks = 0;; ++looks) {
     const auto wake = pace.wait();
@@ -236,7 +237,7 @@ ExitStatus run(const DiagnoseArguments& arguments) {
 
 void add_diagnose_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<DiagnoseArguments>();
-  arguments->inspect.max_stop_ms = 50;
+  arguments->inspect.max_stop = std::chrono::milliseconds(50);
   CLI::App* command = app.add_subcommand(
       "diagnose", "what is wrong with a live JVM or a core: a verdict in a few seconds; and a bundle of it");
   command
@@ -250,10 +251,9 @@ void add_diagnose_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--anonymize", arguments->anonymize,
                     "replace names of host, user, home and working folder, and IPv4 addresses, in the bundle");
   command->add_option("--format", arguments->inspect.format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->add_option("--interval", arguments->interval, "seconds between two of the three samples (1)")
-      ->check(CLI::Range(0.2, 60.0));
-  command->add_option("--max-stop,--max-pause", arguments->inspect.max_stop_ms, "longest single stop, ms (50)")
-      ->check(CLI::Range(1, 600'000));
+  add_time(*command, "--interval", arguments->interval, "time between two of the three samples (1s)",
+           {.least = std::chrono::milliseconds(200), .most = std::chrono::minutes(1)});
+  add_max_stop(*command, arguments->inspect, "longest single stop (50ms)");
   command->add_option("--sysroot", arguments->inspect.files.sysroot,
                       "for a core: the folder below which mapped files are searched");
   command->add_option("--libjvm", arguments->inspect.files.libjvm,
@@ -265,8 +265,8 @@ void add_diagnose_command(CLI::App& app, ExitStatus& status) {
                    "what to wait for: 'rss > 1500M', 'group > 90%' (of the control group's memory limit), or a "
                    "condition of hsperf check")
       ->type_name("CONDITION");
-  command->add_option("--every", arguments->every, "seconds between two looks (60; with --when 1)")
-      ->check(CLI::Range(0.1, 86'400.0));
+  add_time(*command, "--every", arguments->every, "time between two looks (60s; with --when 1s)",
+           {.least = std::chrono::milliseconds(100), .most = std::chrono::hours(24)});
   command->footer(
       "Nothing is loaded into the JVM, and it need not respond.\n"
       "Status 0: nothing found; 1: something found; 9: nothing found, and not everything could be examined.\n"

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/heap_dump_file.h"
 #include "cli/inspect_common.h"
+#include "cli/units.h"
 #include "coreinspect/tools/graph_views.h"
 #include "coreinspect/tools/heap_diff_view.h"
 
@@ -47,7 +48,7 @@ Result<Opened> of_jvm(const InspectArguments& arguments) {
 Result<Opened> open(const InspectArguments& arguments, const std::string& target) {
   InspectArguments own = arguments;
   own.target = target;
-  own.options.max_stop = std::chrono::milliseconds(arguments.max_stop_ms);
+  own.options.max_stop = arguments.max_stop;
   auto opened = is_file_name(target) && is_heap_dump(target) ? of_dump(target) : of_jvm(own);
   if (!opened) return fail(opened.error().with_context("heap of " + target));
   for (std::string& line : opened->missing) line = target + ": " + line;
@@ -96,8 +97,11 @@ void add_heap_command(CLI::App& app, ExitStatus& status) {
   command->add_option("NEW", arguments->after, "another one, or the same one later")->required();
   command->add_option("--sort", heap.sort, "by growth of bytes (the default), instances or retained; or by name")
       ->check(CLI::IsMember({"bytes", "instances", "retained", "name"}));
-  command->add_option("--filter", heap.filter, "part of a class name, or a pattern with * and ?");
-  command->add_option("--top", heap.top, "number of rows");
+  add_old_name(*command,
+               command->add_option("--class", heap.filter, "part of a class name, or a pattern with * and ?")
+                   ->type_name("PATTERN"),
+               "--filter");
+  add_old_name(*command, command->add_option("--rows", heap.top, "rows of the table"), "--top");
   command->add_option("--format", arguments->inspect.format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_option("-o,--output", arguments->inspect.output, "file to write; - is standard output (the default)");
   add_max_stop(*command, arguments->inspect);

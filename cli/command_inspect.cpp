@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/units.h"
 #include "cli/word_scopes.h"
 
 namespace jtrace::cli {
@@ -108,9 +109,12 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
           command.add_flag("--stop", options.stop, "stop the late threads for a moment, to show where they run"));
   own.add(ViewOption::kSort, command.add_option("--sort", heap.sort, "by bytes (the default), instances or name")
                                  ->check(CLI::IsMember({"bytes", "instances", "name"})));
-  own.add(ViewOption::kFilter,
-          command.add_option("--filter", heap.filter, "part of a class name, or a pattern with * and ?"));
-  own.add(ViewOption::kTop, command.add_option("--top", heap.top, "number of rows; of an array, number of elements"));
+  CLI::Option* type = command.add_option("--class", heap.filter, "part of a class name, or a pattern with * and ?");
+  own.add(ViewOption::kFilter, type->type_name("PATTERN"));
+  add_old_name(command, type, "--filter");
+  CLI::Option* rows = command.add_option("--rows", heap.top, "number of rows; of an array, number of elements");
+  own.add(ViewOption::kTop, rows);
+  add_old_name(command, rows, "--top");
   own.add(ViewOption::kByLoader,
           command.add_flag("--by-loader", heap.by_loader, "with the class loader of each class"));
   own.add(ViewOption::kReachable, command.add_flag("--reachable", heap.reachable,

@@ -61,8 +61,7 @@ void add_jmx_command(CLI::App& app, ExitStatus& status) {
   command
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();
-  command->add_option("--timeout", arguments->run.timeout, "time limit for start and reply, seconds")
-      ->check(positive_number());
+  add_timeout(*command, arguments->run);
   command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--yes", arguments->run.confirmed, "required by 'all'");
   command->fallthrough();

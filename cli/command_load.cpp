@@ -66,8 +66,7 @@ void add_load_command(CLI::App& app, ExitStatus& status) {
       ->required();
   command->add_option("OPTIONS", arguments->options, "passed to the agent");
   command->add_flag("--deliver", arguments->deliver, "copy it temporarily into the target's file system");
-  command->add_option("--timeout", arguments->run.timeout, "time limit for start and reply, seconds")
-      ->check(positive_number());
+  add_timeout(*command, arguments->run);
   command->add_flag("--yes", arguments->run.confirmed, "required by 'all'");
   command->fallthrough();
   command->footer("Example: jtrace load 4711 ./libmyagent.so verbose=1 --deliver");

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
+#include "cli/units.h"
 #include "dtrace/trace/probe_run.h"
 
 namespace jtrace::cli {
@@ -47,7 +48,7 @@ Result<session::TraceOptions> options_of(const ProbeArguments& arguments) {
   const auto give = [&](std::string_view name, const std::string& value) {
     return value.empty() ? Result<>() : reader.give(name, value);
   };
-  JTRACE_RETURN_IF_ERROR(give("file", arguments.output));
+  JTRACE_RETURN_IF_ERROR(give("output", arguments.output));
   JTRACE_RETURN_IF_ERROR(give("duration", arguments.duration));
   JTRACE_RETURN_IF_ERROR(give("max-size", arguments.max_size));
   JTRACE_RETURN_IF_ERROR(give("ring-memory", arguments.ring_memory));
@@ -178,13 +179,21 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
   // Never filled: as long as a positional word may come, CLI11 passes the words after "--" to this command.
   command->add_option("COMMAND", arguments->none)->group("");
   command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)");
-  command->add_option("--duration", arguments->duration, "stop after this time, in seconds or with a unit");
+  command->add_option("--duration", arguments->duration, "stop after this time (30s, 5m); without it at Ctrl-C")
+      ->type_name("TIME")
+      ->check(is_time());
   command->add_option("--count", arguments->count, "stop after so many hits");
-  command->add_option("--filter", arguments->filters,
-                      "CLASS-PATTERN [[METHOD-PATTERN] include|exclude]; the first decides");
-  command->add_option("--max-size", arguments->max_size, "of the output");
-  command->add_option("--ring-memory", arguments->ring_memory,
-                      "memory for hits that are not written yet (default 16M)");
+  command
+      ->add_option("--filter", arguments->filters,
+                   "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'; the first rule that matches decides")
+      ->type_name("RULE");
+  command->add_option("--max-size", arguments->max_size, "end the trace at this size of the output")
+      ->type_name("SIZE")
+      ->check(is_size());
+  command
+      ->add_option("--ring-memory", arguments->ring_memory, "memory for hits that are not written yet (default: 16M)")
+      ->type_name("SIZE")
+      ->check(is_size());
   command->add_option("--backend", arguments->back_end, "auto: the first that works")
       ->check(CLI::IsMember({"auto", "uprobe_multi", "perf_bpf", "perf"}));
   command->add_flag("--enable-flags", arguments->enable_flags,

@@ -8,6 +8,7 @@
 #include "cli/profile_files.h"
 #include "cli/profile_targets.h"
 #include "cli/stop_signals.h"
+#include "cli/units.h"
 #include "coreinspect/tools/profile.h"
 #include "sampling/sampler.h"
 
@@ -21,7 +22,7 @@ struct ProfileArguments {
   std::string duration;  // "": until Ctrl-C
   std::string least;     // "": 1 ms
   std::string rotate, keep;
-  std::uint32_t stack_bytes = sampling::kStackBytes;
+  std::uint64_t stack_bytes = sampling::kStackBytes;
   bool wall = false, cpu = false, off_cpu = false, ptrace = false, no_fallback = false;
 };
 
@@ -69,7 +70,7 @@ ProfilePlan plan_of(const ProfileArguments& arguments, const ProfileTargets& tar
 sampling::SamplerOptions sampler_options(const ProfileArguments& arguments) {
   sampling::SamplerOptions options;
   options.events.hz = hz_of(arguments, kSampledHz);
-  options.events.stack_bytes = arguments.stack_bytes;
+  options.events.stack_bytes = static_cast<std::uint32_t>(arguments.stack_bytes);
   options.events.ticks = !arguments.off_cpu;
   options.events.switches = takes_waits(arguments);
   options.duration = duration_of(arguments);
@@ -188,7 +189,7 @@ Result<ExitStatus> run_stopping(ProfileTargets& targets, const ProfileArguments&
   options.cpu = !arguments.wall;
   options.duration = duration_of(arguments);
   options.max_share = arguments.max_share / 100;
-  options.max_stop = std::chrono::milliseconds(arguments.inspect.max_stop_ms);
+  options.max_stop = arguments.inspect.max_stop;
   const std::string kind = std::string(" ") + kind_of(arguments);
   auto head = head_of(targets, number(options.hz) + " samples a second, threads stopped by ptrace," + kind);
   ProfilePlan plan = plan_of(arguments, targets, format, "profile hz=" + number(options.hz) + kind);
@@ -300,9 +301,6 @@ ExitStatus run(const ProfileArguments& arguments) {
 }  // namespace
 
 void add_profile_command(CLI::App& app, ExitStatus& status) {
-  const auto is_time = [](const std::string& text) {
-    return parse_seconds(text) ? std::string() : "'" + text + "' is not a time (30, 500ms, 5m)";
-  };
   auto arguments = std::make_shared<ProfileArguments>();
   arguments->inspect.format.clear();
   arguments->inspect.output.clear();
@@ -320,30 +318,29 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProfileFormats), std::end(kProfileFormats))));
   command->add_option("--hz", arguments->hz, "samples per second (99; 20 if threads are stopped)")
       ->check(CLI::Range(0.01, 1e6));
-  command->add_option("--duration", arguments->duration, "stop after this time (30, 500ms, 5m); without it at Ctrl-C")
+  command->add_option("--duration", arguments->duration, "stop after this time (30s, 5m); without it at Ctrl-C")
       ->type_name("TIME")
-      ->check(is_time);
+      ->check(is_time());
   command->add_option("--rotate", arguments->rotate, "begin a new file at this interval; its time stands in its name")
       ->type_name("TIME")
-      ->check(is_time);
+      ->check(is_time());
   command->add_option("--keep", arguments->keep, "with --rotate: remove files that are older than this")
       ->type_name("TIME")
-      ->check(is_time);
+      ->check(is_time());
   command->add_flag("--cpu", arguments->cpu, "threads that run (the default)");
   command->add_flag("--off-cpu", arguments->off_cpu, "waits: where, for what and how long");
   command->add_flag("--wall", arguments->wall, "both: CPU time and waits");
   command->add_option("--min", arguments->least, "shorter waits are only counted (1ms)")
       ->type_name("TIME")
-      ->check(is_time);
-  command->add_option("--stack-size", arguments->stack_bytes, "bytes of a stack that are copied (32768)");
+      ->check(is_time());
+  add_size(*command, "--stack-size", arguments->stack_bytes, "how much of a stack is copied (32K)");
   command->add_flag("--ptrace", arguments->ptrace, "stop threads for each sample, without perf events");
   command->add_flag("--no-fallback", arguments->no_fallback, "fail if perf events are not allowed");
   command
       ->add_option("--max-share", arguments->max_share,
                    "if threads are stopped: largest share of the time for which the target is stopped, % (2)")
       ->check(CLI::Range(0.01, 100.0));
-  command->add_option("--max-stop,--max-pause", arguments->inspect.max_stop_ms, "longest single stop, ms (200)")
-      ->check(CLI::Range(1, 600'000));
+  add_max_stop(*command, arguments->inspect, "longest single stop (200ms)");
   command->footer("Example: jtrace profile 1234 --duration 30 -o app.html");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
+#include "cli/units.h"
 #include "coreinspect/tools/top_threads.h"
 
 namespace jtrace::cli {
@@ -16,7 +17,7 @@ namespace {
 
 struct TopArguments {
   InspectArguments inspect;
-  double interval = 1;
+  std::chrono::milliseconds interval{1000};
   std::uint64_t count = 0;
   std::size_t rows = 20;
 };
@@ -65,7 +66,7 @@ ExitStatus run(const TopArguments& arguments) {
   if (!(*inspection)->target().process())
     return report({.category = ErrorCategory::kUsage, .text = "a core does not run: jtrace inspect CORE threads"});
   if (!(*inspection)->healthy()) return report((*inspection)->healthy().error());
-  coreinspect::TopThreads top(**inspection, std::chrono::milliseconds(arguments.inspect.max_stop_ms));
+  coreinspect::TopThreads top(**inspection, arguments.inspect.max_stop);
   const bool screen = ::isatty(STDOUT_FILENO) && arguments.inspect.format == "text";
   auto first = top.look();
   if (!first) return report(first.error());
@@ -74,7 +75,7 @@ ExitStatus run(const TopArguments& arguments) {
   const auto ended = [&partial] { return partial ? ExitStatus::kPartial : ExitStatus::kOk; };
   for (std::uint64_t looks = 0; arguments.count == 0 || looks < arguments.count; ++looks) {
     pollfd descriptor{.fd = stop->get(), .events = POLLIN, .revents = 0};
-    if (::poll(&descriptor, 1, static_cast<int>(arguments.interval * 1000)) > 0) return ended();
+    if (::poll(&descriptor, 1, static_cast<int>(arguments.interval.count())) > 0) return ended();
     if ((*inspection)->target().process()->has_exited()) {
       log_info("the target ended");
       return ended();
@@ -101,14 +102,13 @@ void add_top_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<TopArguments>();
   CLI::App* command = app.add_subcommand("top", "threads of a live JVM by processor time, with their top frames");
   command->add_option("PID", arguments->inspect.target, "process id, or part of a main class")->required();
-  command->add_option("--interval", arguments->interval, "seconds between two looks (1)")
-      ->check(CLI::Range(0.05, 3600.0));
+  add_time(*command, "--interval", arguments->interval, "time between two looks (1s)",
+           {.least = std::chrono::milliseconds(50), .most = std::chrono::hours(1)});
   command->add_option("--count", arguments->count, "how many looks; without it until Ctrl-C");
   command->add_option("--rows", arguments->rows, "the busiest threads to show (20)");
   command->add_option("--format", arguments->inspect.format, "text or json: one object a look")
       ->check(CLI::IsMember({"text", "json"}));
-  command->add_option("--max-stop,--max-pause", arguments->inspect.max_stop_ms, "longest single stop, ms (200)")
-      ->check(CLI::Range(1, 600'000));
+  add_max_stop(*command, arguments->inspect, "longest single stop (200ms)");
   command->footer("Example: jtrace top 1234 --interval 2");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

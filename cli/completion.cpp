@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "cli/units.h"
 #include "cli/word_scopes.h"
 #include "target/jvm_discovery.h"
 
@@ -136,7 +137,7 @@ void add_options(Candidates& candidates, const CLI::App& app, const std::vector<
   };
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames())
-      if (is_had(*option)) candidates.add("--" + name, option->get_description());
+      if (is_shown(*option) && is_had(*option)) candidates.add("--" + name, option->get_description());
 }
 
 const CLI::Option* option_named(const CLI::App& app, std::string_view word) {

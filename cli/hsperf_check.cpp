@@ -17,8 +17,8 @@ namespace {
 
 struct CheckArguments {
   SourceArguments sources;
-  std::string expression, command, interval = "1s";
-  std::string hold = "0s";
+  std::string expression, command;
+  std::chrono::nanoseconds interval = std::chrono::seconds(1), hold{0};
 };
 
 struct Verdict {
@@ -30,13 +30,11 @@ struct Verdict {
 // from the second sample on.
 Result<Verdict> watch(perfdata::CounterSource& source, const perfdata::Watch& watch, const CheckArguments& arguments) {
   perfdata::PollPlan plan;
-  JTRACE_ASSIGN_OR_RETURN(plan.interval, parse_interval(arguments.interval));
-  if (plan.interval.count() == 0) plan.interval = std::chrono::milliseconds(1);
+  plan.interval = std::max<std::chrono::nanoseconds>(arguments.interval, std::chrono::milliseconds(1));
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
   perfdata::PollLoop pace(plan, stop.get());
   if (source.process()) pace.watch({source.process()->pidfd()});
-  JTRACE_ASSIGN_OR_RETURN(const std::chrono::nanoseconds held, parse_duration(arguments.hold));
-  const auto span = static_cast<std::uint64_t>(held.count());
+  const auto span = static_cast<std::uint64_t>(arguments.hold.count());
   perfdata::Snapshot before, now;
   std::uint64_t since = 0;  // time at which it began to hold
   for (int looks = 0;; ++looks) {
@@ -107,11 +105,9 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
   add_source_arguments(*command, arguments->sources, false);
   command->add_option("EXPRESSION", arguments->expression, "for example 'old.share > 90% and gc.pause_share > 5%'")
       ->required();
-  command->add_option("--for", arguments->hold, "it must hold for this time without interruption: 30s, 500ms, 5m")
-      ->type_name("TIME")
-      ->capture_default_str();
-  command->add_option("-i,--interval", arguments->interval, "time between two tests; shares and rates refer to it")
-      ->capture_default_str();
+  add_time(*command, "--for", arguments->hold, "it must hold for this time without interruption (0s: at one test)");
+  add_time(*command, "-i,--interval", arguments->interval,
+           "time between two tests (1s); shares and rates refer to it; a plain number: ms", kIntervalRange);
   command->add_option("--then", arguments->command, "shell command to run when it holds")->type_name("CMD");
   command->footer(
       "Derived values: " + derived_list() +

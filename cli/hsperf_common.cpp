@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <regex>
@@ -24,13 +22,15 @@ perfdata::SourceOptions SourceArguments::options() const {
   options.partial = partial;
   options.any_state = any_state;
   options.mapped = mapped;
-  options.wait = std::chrono::milliseconds(static_cast<std::int64_t>(wait_seconds * 1000));
+  options.wait = wait;
   return options;
 }
 
 void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool several) {
   if (several)
-    command.add_option("JVM", arguments.selectors, "pid, hsperfdata file, core, part of a main class, or all")
+    command
+        .add_option("JVM", arguments.selectors,
+                    "pid, hsperfdata file, core, part of a main class; several with commas, or all")
         ->required();
   else  // one string, because a list would take the words of the positionals that follow
     command
@@ -42,10 +42,8 @@ void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool se
   command.add_flag("--stale", arguments.stale, "read the file of a JVM that has ended");
   command.add_flag("--partial", arguments.partial, "read the intact part of a truncated or corrupt file");
   command.add_flag("--any-state", arguments.any_state, "do not wait for a JVM that is starting");
-  command.add_option("--wait", arguments.wait_seconds, "how long to wait for a JVM that is starting")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
+  add_time(command, "--wait", arguments.wait, "how long to wait for a JVM that is starting (1s)",
+           {.most = std::chrono::hours(1)});
   command.add_option("--sysroot", arguments.core.sysroot,
                      "for a core: the folder below which mapped files are searched");
   command.add_option("--libjvm", arguments.core.libjvm, "for a core: the libjvm.so that the process had mapped");
@@ -92,19 +90,25 @@ bool is_elf(const std::string& path) {
 
 Result<std::vector<CounterSource>> open_selector(const std::string& selector, const SourceArguments& arguments) {
   const perfdata::SourceOptions options = arguments.options();
-  if (selector == "all") return open_everything(options);
   const std::string path = selector.starts_with("file://") ? selector.substr(7) : selector;
   if (is_path(path)) {
     return just(is_elf(path) ? open_core_counters(path, arguments) : CounterSource::of_file(path, options));
   }
-  JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(selector));
-  return just(CounterSource::of_process(pid, options));
+  if (selects_all(selector)) return open_everything(options);
+  JTRACE_ASSIGN_OR_RETURN(const std::vector<pid_t> pids, select_jvms(selector));
+  std::vector<CounterSource> sources;
+  for (const pid_t pid : pids) {
+    JTRACE_ASSIGN_OR_RETURN(CounterSource source, CounterSource::of_process(pid, options));
+    sources.push_back(std::move(source));
+  }
+  return sources;
 }
 
 Result<CounterSource> open_one(const SourceArguments& arguments) {
   const std::string& selector = arguments.selectors.front();
   if (selector == "all") return fail(ErrorCategory::kUsage, "give one JVM, not all", "give a pid");
   JTRACE_ASSIGN_OR_RETURN(auto sources, open_selector(selector, arguments));
+  if (sources.size() != 1) return fail(ErrorCategory::kUsage, "give one JVM, not " + selector, "give a pid");
   return std::move(sources.front());
 }
 
@@ -125,6 +129,11 @@ void print_warnings(const CounterSource& source) {
   for (const std::string& warning : source.warnings()) log_warning(source.name() + ": " + warning);
 }
 
+void add_counters_option(CLI::App& command, std::string& regex) {
+  add_old_name(command, command.add_option("--counters", regex, "only counters whose name matches")->type_name("REGEX"),
+               "--filter");
+}
+
 Result<perfdata::NameFilter> parse_filter(const std::string& regex) {
   if (regex.empty()) return perfdata::NameFilter();
   try {
@@ -132,37 +141,8 @@ Result<perfdata::NameFilter> parse_filter(const std::string& regex) {
     return perfdata::NameFilter(
         [compiled](std::string_view name) { return std::regex_search(name.begin(), name.end(), *compiled); });
   } catch (const std::regex_error& error) {
-    return fail(ErrorCategory::kUsage, "--filter '" + regex + "' is no regular expression: " + error.what());
+    return fail(ErrorCategory::kUsage, "--counters '" + regex + "' is no regular expression: " + error.what());
   }
-}
-
-Result<std::chrono::nanoseconds> parse_interval(std::string_view text) {
-  std::string_view number = text;
-  double unit = 1e6;
-  if (number.ends_with("ms")) number.remove_suffix(2);
-  else if (number.ends_with("us")) number.remove_suffix(2), unit = 1e3;
-  else if (number.ends_with("s")) number.remove_suffix(1), unit = 1e9;
-  double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc() || end != number.data() + number.size() || !(value >= 0) || value * unit > 1e18)
-    return fail(ErrorCategory::kUsage, "not an interval: '" + std::string(text) + "'", "for example 500, 500ms or 2s");
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(value * unit));
-}
-
-Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
-  std::string_view number = text;
-  double unit = 1e9;
-  if (number.ends_with("ms")) number.remove_suffix(2), unit = 1e6;
-  else if (number.ends_with("us")) number.remove_suffix(2), unit = 1e3;
-  else if (number.ends_with('s')) number.remove_suffix(1);
-  else if (number.ends_with('m')) number.remove_suffix(1), unit = 60e9;
-  else if (number.ends_with('h')) number.remove_suffix(1), unit = 3600e9;
-  double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc() || end != number.data() + number.size() || !(value >= 0) || value * unit > 1e18)
-    return fail(ErrorCategory::kUsage, "not a time: '" + std::string(text) + "'",
-                "for example 90, 500ms, 30s, 5m or 1h");
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(value * unit));
 }
 
 Result<> print_out(std::string_view text) { return write_whole(STDOUT_FILENO, text, "standard output"); }

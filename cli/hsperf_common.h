@@ -1,17 +1,22 @@
 // Shared by the subcommands of hsperf: selecting JVMs, and the options for reading them.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/units.h"
 #include "perfdata/counter_source.h"
 #include "perfdata/counter_table.h"
 #include "target/core_memory.h"
 
 namespace jtrace::cli {
+
+// A number without a unit is in ms, as in jstat.
+inline constexpr TimeRange kIntervalRange{PlainUnit::kMilliseconds};
 
 struct SourceArguments {
   std::vector<std::string> selectors;  // a pid, a file, a core, a part of a main class, or "all"
@@ -20,7 +25,7 @@ struct SourceArguments {
   bool partial = false;
   bool any_state = false;
   bool mapped = false;  // for repeated reads: see SourceOptions
-  double wait_seconds = 1;
+  std::chrono::milliseconds wait{1000};
   target::CoreFileOptions core;
 
   perfdata::SourceOptions options() const;
@@ -44,13 +49,9 @@ std::vector<perfdata::CounterSource> open_all(const SourceArguments& arguments, 
 // Prints the warnings about this source on stderr.
 void print_warnings(const perfdata::CounterSource& source);
 
-// --filter REGEX (ECMAScript, matched anywhere in the name); an empty text matches all. Error: kUsage.
+// --counters REGEX (ECMAScript, matched anywhere in the name); an empty text matches all. Error: kUsage.
+void add_counters_option(CLI::App& command, std::string& regex);
 Result<perfdata::NameFilter> parse_filter(const std::string& regex);
-
-// "500", "500ms", "2s", "1.5s"; without a unit ms. jstat's rules, and fractions. Error: kUsage.
-Result<std::chrono::nanoseconds> parse_interval(std::string_view text);
-// How long something lasts: 90, 0.5 (seconds), 500ms, 90s, 5m, 1h.
-Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 // Writes `text` to standard output and flushes it.
 Result<> print_out(std::string_view text);

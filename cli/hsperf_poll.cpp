@@ -12,24 +12,20 @@ namespace {
 
 struct PollArguments {
   SourceArguments sources;
-  std::string interval = "1s", gc_interval, duration, max_size;
+  std::chrono::nanoseconds interval = std::chrono::seconds(1), gc_interval = std::chrono::milliseconds(10), duration{0};
+  std::uint64_t max_size = 0;  // 0: no limit
   std::string format = "xml", output = "-", filter;
   std::uint64_t count = 0;
   bool full = false, show_secrets = false, fragments = false, strict = false, doctype = false, no_gc = false;
 };
 
-Result<perfdata::PollPlan> plan_of(const PollArguments& arguments) {
+perfdata::PollPlan plan_of(const PollArguments& arguments) {
   perfdata::PollPlan plan;
   plan.count = arguments.count;
-  JTRACE_ASSIGN_OR_RETURN(plan.interval, parse_interval(arguments.interval));
-  if (plan.interval < std::chrono::microseconds(10))
-    return fail(ErrorCategory::kUsage, "--interval " + arguments.interval + " is too short", "10us is the least");
-  if (!arguments.duration.empty()) {
-    JTRACE_ASSIGN_OR_RETURN(plan.duration, parse_duration(arguments.duration));
-  }
+  plan.interval = arguments.interval;
+  plan.duration = arguments.duration;
   if (arguments.format != "xml" || arguments.no_gc) return plan;
-  JTRACE_ASSIGN_OR_RETURN(plan.pause_interval,
-                          parse_interval(arguments.gc_interval.empty() ? "10ms" : arguments.gc_interval));
+  plan.pause_interval = arguments.gc_interval;
   if (plan.pause_interval >= plan.interval) plan.pause_interval = std::chrono::nanoseconds(0);
   return plan;
 }
@@ -53,8 +49,10 @@ Result<std::unique_ptr<perfdata::PollOutput>> output_of(const PollArguments& arg
   if (arguments.fragments) xml.form = trace::XmlForm::kFragments;
   if (arguments.strict) xml.form = trace::XmlForm::kStrictFragments;
   if (arguments.doctype) xml.doctype = "jtrace.dtd";
-  return xml_poll_output(bytes, xml, std::move(format),
-                         head_writer("interval=" + arguments.interval, arguments.show_secrets));
+  return xml_poll_output(
+      bytes, xml, std::move(format),
+      head_writer("interval=" + duration_text(static_cast<std::uint64_t>(arguments.interval.count())),
+                  arguments.show_secrets));
 }
 
 std::string summary_line(const perfdata::PollSummary& summary) {
@@ -67,11 +65,9 @@ std::string summary_line(const perfdata::PollSummary& summary) {
 }
 
 Result<perfdata::PollSummary> poll(const PollArguments& arguments, std::vector<perfdata::CounterSource> sources) {
-  JTRACE_ASSIGN_OR_RETURN(const perfdata::PollPlan plan, plan_of(arguments));
-  const auto max_size = arguments.max_size.empty() ? std::optional<std::uint64_t>(0) : parse_size(arguments.max_size);
-  if (!max_size) return fail(ErrorCategory::kUsage, "--max-size: not a size: '" + arguments.max_size + "'", "10M, 1G");
+  const perfdata::PollPlan plan = plan_of(arguments);
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_output(arguments.output, *max_size));
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_output(arguments.output, arguments.max_size));
   JTRACE_ASSIGN_OR_RETURN(const auto output, output_of(arguments, *bytes, plan));
   perfdata::Poller poller(std::move(sources), *output, [](const std::string& line) { log_info(line); });
   return poller.run(plan, stop.get());
@@ -95,18 +91,21 @@ void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   arguments->sources.mapped = true;
   auto* command = app.add_subcommand("poll", "counters at a fixed interval, as XML, CSV or JSON lines");
   add_source_arguments(*command, arguments->sources, true);
-  command->add_option("-i,--interval", arguments->interval, "time between samples: 500ms, 1s")->capture_default_str();
+  add_time(*command, "-i,--interval", arguments->interval, "time between samples (1s); a plain number: ms",
+           {.plain = PlainUnit::kMilliseconds, .least = std::chrono::microseconds(10)});
   command->add_option("-n,--count", arguments->count, "number of samples (default: until the JVM ends)");
-  command->add_option("-d,--duration", arguments->duration, "stop after this time: 90 (seconds), 500ms, 5m");
+  add_time(*command, "-d,--duration", arguments->duration,
+           "stop after this time (30s, 5m); without it at the JVM's end");
   command->add_option("-o,--output", arguments->output, "file; - is standard output")->capture_default_str();
   command->add_option("--format", arguments->format, "xml, csv or jsonl")
       ->check(CLI::IsMember({"xml", "csv", "jsonl"}))
       ->capture_default_str();
-  command->add_option("--filter", arguments->filter, "only counters whose name matches")->type_name("REGEX");
+  add_counters_option(*command, arguments->filter);
   command->add_flag("--full", arguments->full, "every counter in every sample, not only what changed");
-  command->add_option("--gc-interval", arguments->gc_interval, "xml: how often to look for pauses (10ms)");
+  add_time(*command, "--gc-interval", arguments->gc_interval,
+           "xml: how often to look for pauses (10ms); a plain number: ms", kIntervalRange);
   command->add_flag("--no-gc", arguments->no_gc, "xml: look for pauses only at the samples");
-  command->add_option("--max-size", arguments->max_size, "stop at this file size");
+  add_size(*command, "--max-size", arguments->max_size, "stop at this file size (default: no limit)");
   command->add_flag("--fragments", arguments->fragments, "xml: elements without a root");
   command->add_flag("--strict-dtd", arguments->strict, "xml: fragments valid against the original trace.dtd");
   command->add_flag("--doctype", arguments->doctype, "xml: write a DOCTYPE");

@@ -100,7 +100,7 @@ void add_hsperf_serve(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ServeArguments>();
   auto* command = app.add_subcommand("serve", "metrics of all JVMs over HTTP (OpenMetrics, Prometheus)");
   command->add_option("--listen", arguments->listen, "ADDRESS:PORT; port 0: any free port")->capture_default_str();
-  command->add_option("--filter", arguments->filter, "only counters whose name matches")->type_name("REGEX");
+  add_counters_option(*command, arguments->filter);
   command->add_flag("--with-arguments", arguments->with_arguments, "include command lines and properties");
   command->add_flag("--show-secrets", arguments->show_secrets, "do not mask what looks like a password");
   command->footer("example: hsperf serve --listen 127.0.0.1:9797");

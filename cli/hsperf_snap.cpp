@@ -89,7 +89,7 @@ void add_hsperf_snap(CLI::App& app, ExitStatus& status) {
   auto* command =
       app.add_subcommand("snap", "all counters at one moment, with correct unit, variability and freshness");
   add_source_arguments(*command, arguments->sources, true);
-  command->add_option("--filter", arguments->filter, "only counters whose name matches")->type_name("REGEX");
+  add_counters_option(*command, arguments->filter);
   command->add_option("--format", arguments->format, "text, json, csv, xml or openmetrics")
       ->check(CLI::IsMember({"text", "json", "csv", "xml", "openmetrics"}))
       ->capture_default_str();
@@ -97,7 +97,7 @@ void add_hsperf_snap(CLI::App& app, ExitStatus& status) {
   command->add_flag("--fragments", arguments->fragments, "xml: elements without a root");
   command->add_flag("--strict-dtd", arguments->strict, "xml: fragments valid against the original trace.dtd");
   command->add_flag("--show-secrets", arguments->text.show_secrets, "do not mask what looks like a password");
-  command->footer("example: hsperf snap 4711 --filter 'sun.gc.collector'");
+  command->footer("example: hsperf snap 4711 --counters 'sun.gc.collector'");
   command->callback([arguments, &status] { status = run_snap(*arguments); });
 }
 

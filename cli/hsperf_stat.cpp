@@ -14,7 +14,8 @@ namespace {
 
 struct StatArguments {
   SourceArguments sources;
-  std::string option, interval;
+  std::string option;
+  std::optional<std::chrono::nanoseconds> interval;
   std::uint64_t count = 0;
   std::uint64_t header_every = 0;
   bool timestamp = false;
@@ -32,11 +33,10 @@ Result<perfdata::JstatView> view_of(const StatArguments& arguments) {
               arguments.option.empty() ? "stat: no view given" : "no such view: -" + arguments.option, help);
 }
 
-Result<perfdata::PollPlan> plan_of(const StatArguments& arguments) {
+perfdata::PollPlan plan_of(const StatArguments& arguments) {
   perfdata::PollPlan plan;
-  plan.count = arguments.interval.empty() ? 1 : arguments.count;
-  if (arguments.interval.empty()) return plan;
-  JTRACE_ASSIGN_OR_RETURN(plan.interval, parse_interval(arguments.interval));
+  plan.count = arguments.interval ? arguments.count : 1;
+  if (arguments.interval) plan.interval = *arguments.interval;
   return plan;
 }
 
@@ -80,7 +80,7 @@ Result<> print_rows(perfdata::CounterSource& source, StatPrinter& printer, const
 
 Result<> stat(const StatArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(perfdata::JstatView view, view_of(arguments));
-  JTRACE_ASSIGN_OR_RETURN(const perfdata::PollPlan plan, plan_of(arguments));
+  const perfdata::PollPlan plan = plan_of(arguments);
   JTRACE_ASSIGN_OR_RETURN(perfdata::CounterSource source, open_one(arguments.sources));
   print_warnings(source);
   if (plan.count != 1 && view.shows_eden() && perfdata::VmTraits::of(source.first()).eden_only_at_gc)
@@ -112,7 +112,9 @@ void add_hsperf_stat(CLI::App& app, ExitStatus& status) {
   auto* command = app.add_subcommand("stat", "the twelve views of jstat: hsperf stat -gcutil PID [INTERVAL [COUNT]]");
   command->set_help_flag("--help", "this text");
   add_source_arguments(*command, arguments->sources, false);
-  command->add_option("INTERVAL", arguments->interval, "time between rows: 500, 500ms, 2s");
+  const auto take = [&interval = arguments->interval](std::chrono::nanoseconds time) { interval = time; };
+  add_time(*command, "INTERVAL", std::function<void(std::chrono::nanoseconds)>(take),
+           "time between rows: 500ms, 2s; a plain number: ms", kIntervalRange);
   command->add_option("COUNT", arguments->count, "number of rows (default: until the JVM ends)");
   command->add_option("--view", arguments->option, "gcutil, gc, gccause, ... (also -gcutil)");
   command->add_flag("-t", arguments->timestamp, "add a first column with the age of the JVM");

@@ -17,7 +17,8 @@ namespace jtrace::cli {
 namespace {
 
 struct TopArguments {
-  std::string interval = "1s", sort = "heap";
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);
+  std::string sort = "heap";
   std::uint64_t count = 0;
 };
 
@@ -103,8 +104,7 @@ Result<> run_batch(perfdata::JvmSet& jvms, perfdata::TopOrder order, std::uint64
 }
 
 Result<> top(const TopArguments& arguments) {
-  JTRACE_ASSIGN_OR_RETURN(const std::chrono::nanoseconds interval, parse_interval(arguments.interval));
-  const auto interval_ns = std::max<std::uint64_t>(static_cast<std::uint64_t>(interval.count()), 10'000'000);
+  const auto interval_ns = std::max<std::uint64_t>(static_cast<std::uint64_t>(arguments.interval.count()), 10'000'000);
   perfdata::TopOrder order = perfdata::TopOrder::kHeap;
   perfdata::top_order_of(arguments.sort.front(), order);
   perfdata::SourceOptions options;
@@ -120,7 +120,8 @@ Result<> top(const TopArguments& arguments) {
 void add_hsperf_top(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<TopArguments>();
   auto* command = app.add_subcommand("top", "all JVMs on a terminal: heap, share of time in pauses, threads");
-  command->add_option("-i,--interval", arguments->interval, "between frames")->capture_default_str();
+  add_time(*command, "-i,--interval", arguments->interval, "time between frames (1s); a plain number: ms",
+           kIntervalRange);
   command->add_option("-n,--count", arguments->count, "print this number of frames, one after the other");
   command->add_option("--sort", arguments->sort, "heap, gc, threads, pid or name")
       ->check(CLI::IsMember({"heap", "gc", "threads", "pid", "name"}))

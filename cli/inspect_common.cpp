@@ -8,6 +8,7 @@
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
 #include "cli/selector.h"
+#include "cli/units.h"
 #include "coreinspect/tools/snapshot_events.h"
 #include "diagnose/bundle_file.h"
 #include "session/document/trace_identity.h"
@@ -209,13 +210,17 @@ void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
   command.add_option("--libjvm", arguments.files.libjvm, "for a core: the libjvm.so that the process had mapped");
 }
 
+CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments, const std::string& help) {
+  CLI::Option* option = add_time(command, "--max-stop", arguments.max_stop, help, kStopRange);
+  option->each([&arguments](const std::string&) { arguments.options.heap.max_stop_given = true; });
+  add_old_name(command, option, "--max-pause");
+  return option;
+}
+
 CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments) {
-  return command
-      .add_option(
-          "--max-stop,--max-pause", arguments.max_stop_ms,
-          "longest time that a thread of a live target may be stopped, ms (200); many threads are read in batches")
-      ->check(CLI::Range(1, 600'000))
-      ->each([&arguments](const std::string&) { arguments.options.heap.max_stop_given = true; });
+  return add_max_stop(command, arguments,
+                      "longest time that a thread of a live target may be stopped (200ms); many threads are read in "
+                      "batches");
 }
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
@@ -227,7 +232,7 @@ ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& 
   if (!inspection) return report(inspection.error());
   coreinspect::ViewOptions options = arguments.options;
   options.json = arguments.format == "json";
-  options.max_stop = std::chrono::milliseconds(arguments.max_stop_ms);
+  options.max_stop = arguments.max_stop;
   const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, view, options)
                                                               : write_view(**inspection, arguments, view, options);
   if (missing)

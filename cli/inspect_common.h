@@ -1,6 +1,7 @@
 // Shared by `jtrace inspect` and `jtrace stack`: opening PID|CORE and printing a view in the common envelope.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -18,7 +19,7 @@ struct InspectArguments {
   std::string output = "-";
   target::CoreFileOptions files;
   coreinspect::ViewOptions options;
-  int max_stop_ms = 200;
+  std::chrono::milliseconds max_stop{200};
 };
 
 // A path, or the name of an existing file that is not all digits; otherwise a JVM.
@@ -39,6 +40,9 @@ Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& pa
 coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspection, bool show_secrets);
 // --format, -o, --sysroot, --libjvm.
 void add_inspect_options(CLI::App& command, InspectArguments& arguments);
+// --max-stop; `help` says what is stopped, and the default.
+CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments, const std::string& help);
+// The same with the words of the views.
 CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments);
 // Opens the target, runs the view, prints it; the exit status is kPartial if something is missing.
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view);

@@ -19,7 +19,7 @@ constexpr Task kTasks[] = {
     {"it fails", "jtrace exceptions PID --filter 'com.example.*'", "exceptions, where they end, which are swallowed"},
     {"CPU", "jtrace top PID", "threads by processor time, updated at an interval"},
     {"", "jtrace profile PID --duration 30 -o app.html", "a flame graph, without stopping it"},
-    {"memory", "jtrace inspect PID histogram --top 20", "which classes fill the heap"},
+    {"memory", "jtrace inspect PID histogram --rows 20", "which classes fill the heap"},
     {"", "jtrace allocations PID", "who allocates: by class, site and thread"},
     {"", "jtrace inspect PID leaks", "what looks like a leak, and who holds it"},
     {"pauses", "hsperf stat -gcutil PID 1s", "collections, second by second"},

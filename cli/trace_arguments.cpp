@@ -2,28 +2,26 @@
 
 #include <algorithm>
 
+#include "cli/units.h"
+
 namespace jtrace::cli {
 namespace {
 
 constexpr std::string_view kAgentOnly[] = {"strict", "server", "jtrace"};
 
-std::string flag_names(std::string_view name) {
-  const std::string flag = "--" + std::string(name);
-  return name == "file" ? "-o,--output," + flag : flag;
-}
+std::string flag_names(std::string_view name) { return (name == "output" ? "-o,--" : "--") + std::string(name); }
 
 bool is_option(std::string_view word) {
   if (!word.starts_with("--")) return false;
   const auto names = session::option_table();
-  return word == "--output" || std::any_of(names.begin(), names.end(), [&](const session::OptionSpec& spec) {
-           return word.substr(2) == spec.name;
-         });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const session::OptionSpec& spec) { return word.substr(2) == spec.name; });
 }
 
 // The parser takes the word after an option as its value, even if that is the next option.
 Result<> check_is_value(std::string_view name, const std::string& value) {
   if (!is_option(value)) return {};
-  const std::string option = name == "file" ? "--output" : "--" + std::string(name);
+  const std::string option = "--" + std::string(name);
   return fail(ErrorCategory::kUsage, option + " has no value: " + value + " follows", "give one after " + option);
 }
 
@@ -43,6 +41,7 @@ void TraceArguments::add_to(CLI::App& command) {
                           ->expected(1)
                           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
+    if (spec.name == "output") add_old_name(command, given->option, "--file");
     given_.push_back(std::move(given));
   }
   command

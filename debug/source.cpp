@@ -58,7 +58,7 @@ Result<> SnapshotSource::take() {
   if (!copied)
     return fail(copied.error()
                     .with_context("no copy of the JVM")
-                    .with_help("--max-stop MS allows a longer stop, --hold stops it while a debugger is connected, "
+                    .with_help("--max-stop TIME allows a longer stop, --hold stops it while a debugger is connected, "
                                "jtrace core PID -o FILE writes a core to open"));
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   // Otherwise it may be a later process with the same number.

@@ -30,7 +30,7 @@ void find_full_heap(const Facts& facts, std::vector<Finding>& found) {
                                 "after the last one " + percent(used) + " of the old generation's " +
                                     mib(*now.old_max) + " were in use"},
                    .confidence = Confidence::kCertain,
-                   .next = "jtrace inspect " + facts.target + " retained --top 20"});
+                   .next = "jtrace inspect " + facts.target + " retained --rows 20"});
 }
 
 void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found) {
@@ -44,7 +44,7 @@ void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found) {
                    .evidence = {std::to_string(facts.direct->count) + " buffers with " + mib(reserved) +
                                 ", as java.nio.Bits counts them; the limit is -XX:MaxDirectMemorySize, or the heap's"},
                    .confidence = Confidence::kCertain,
-                   .next = "jtrace inspect " + facts.target + " histogram --filter DirectByteBuffer"});
+                   .next = "jtrace inspect " + facts.target + " histogram --class DirectByteBuffer"});
 }
 
 }  // namespace jtrace::diagnose

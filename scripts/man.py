@@ -208,6 +208,10 @@ def check(program):
                                            if command and (part != ".SH EXAMPLES" or f" {command} " in line)))
         known = wanted | {"--yes", "--max-stop"} if not command else wanted
         faults += [f"{command}: the prose names {word}, which it does not have" for word in sorted(mentioned - known)]
+        # "Derived values: a, b." of hsperf check.
+        names = " ".join(field for line in table[command]["footer"] for field in line if field.startswith("Derived values: "))
+        faults += [f"{command}: {word} of the help is not in the page" for word in names.rstrip(".").replace(",", "").split()[2:]
+                   if f" {word} " not in f" {shown} ".replace("\n", " ")]
         if len(text.partition(".SH DESCRIPTION")[2].partition("\n.SH ")[0]) < 60 or ".SH EXAMPLES" not in text and command:
             faults.append(f"{command}: no prose, or no example")
     return faults

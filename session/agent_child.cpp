@@ -79,7 +79,7 @@ Result<TraceOptions> read_options(const Hello& hello) {
   JTRACE_RETURN_IF_ERROR(reader.give_string(hello.options));
   JTRACE_ASSIGN_OR_RETURN(TraceOptions options, reader.finish());
   if (options.output_path(0) == "-")
-    return fail(ErrorCategory::kUsage, "file=- and spill=- would write into the program's own output");
+    return fail(ErrorCategory::kUsage, "output=- and spill=- would write into the program's own output");
   options.agent_parameters = hello.options;
   return options;
 }

@@ -11,7 +11,7 @@ namespace jtrace::coreinspect {
 constexpr std::size_t kGraphRows = 20;  // of a table, where none are asked for
 constexpr const char* kRetainedHeading = "      retained   share       shallow  ";
 
-// --top, or otherwise so many.
+// --rows, or otherwise so many.
 std::size_t rows_of(const ViewOptions& options, std::size_t otherwise);
 // "java.util.HashMap @0xc0000000".
 std::string object_text(const ObjectGraph& graph, std::uint32_t object);

@@ -81,7 +81,7 @@ class ThreadSampler::Impl {
       snapshot_.batches = capture.batches;
       if (capture.unstoppable > 0)
         snapshot_.missing.push_back(std::to_string(capture.unstoppable) +
-                                    " threads did not stop within --max-pause: they are left out or without frames");
+                                    " threads did not stop within --max-stop: they are left out or without frames");
       threads = std::move(capture.threads);
       collections_ = snapshot_.collections = capture.collections;
       headers_ = snapshot_.headers = capture.headers;

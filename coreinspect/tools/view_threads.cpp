@@ -214,7 +214,7 @@ std::string pause_text(const ThreadSnapshot& snapshot) {
   std::string text = "The target was stopped for " + std::to_string(snapshot.pause.count() / 1000) + " us";
   if (snapshot.batches > 1)
     text += " at a time: its threads were stopped in " + std::to_string(snapshot.batches) +
-            " batches, so this is not one instant (--max-pause)";
+            " batches, so this is not one instant (--max-stop)";
   return text + ".\n\n";
 }
 

@@ -22,7 +22,7 @@ std::string text_of(const TraceIdentity& identity, const TraceOptions& options, 
   append_line(text, "output", output);
   text += to_lines(identity, longest_value);
   for (const EchoedOption& option : effective_options(options))
-    if (option.key != "file") append_line(text, "option." + option.key, option.value);
+    if (option.key != "output") append_line(text, "option." + option.key, option.value);
   return text;
 }
 

@@ -135,7 +135,9 @@ std::string event_groups_help() {
     const bool in_all = (group.bits & ~bits_with(is_in_all)) == 0;
     if (group.name != "all") (rewrites ? rewriting : in_all ? cheap : others).append(" ").append(group.name);
   }
-  return cheap.substr(1) + " (all: these); " + rewriting.substr(1) + " (they rewrite bytecode);" + others;
+  return cheap.substr(1) + " (all: these; default: these without " +
+         words_of_events(bits_with(is_in_all) & ~default_events()) + "); " + rewriting.substr(1) +
+         " (they rewrite bytecode);" + others;
 }
 
 std::string event_words_help() {

@@ -89,7 +89,7 @@ OptionSpec number(std::string_view name, std::string_view help, std::uint32_t Tr
 }
 
 OptionSpec file_option() {
-  return {"file",
+  return {"output",
           OptionKind::kValue,
           "FILE",
           "output file; - is stdout (default: jtrace-PID.xml)",
@@ -120,7 +120,7 @@ OptionSpec duration_option() {
   return {"duration",
           OptionKind::kValue,
           "TIME",
-          "stop after this time (90 seconds, 0.5, 5m, 1h)",
+          "stop after this time (30s, 5m); without it at Ctrl-C",
           [](TraceOptions& options, const Items& items) -> Result<> {
             options.duration = parse_seconds(items[0]);
             return options.duration ? Result<>() : wrong_value("duration", items[0], "a time (5, 0.5, 200ms, 5m, 1h)");
@@ -134,7 +134,7 @@ OptionSpec timeout_option() {
   return {"timeout",
           OptionKind::kValue,
           "TIME",
-          "how long the attach may take (default: 10)",
+          "how long the attach may take (default: 10s)",
           [](TraceOptions& options, const Items& items) -> Result<> {
             const auto time = parse_seconds(items[0]);
             if (!time || *time == 0) return wrong_value("timeout", items[0], "a time above 0 (5, 0.5, 200ms, 5m)");
@@ -228,10 +228,19 @@ OptionSpec min_free_option() {
           }};
 }
 
+// A number without a unit is in ms.
 OptionSpec milliseconds(std::string_view name, std::string_view help, std::uint32_t TraceOptions::*member,
                         std::uint32_t most) {
   OptionSpec spec = number(name, help, member, most);
-  spec.value = "MS";
+  spec.value = "TIME";
+  spec.set = [=](TraceOptions& options, const Items& items) -> Result<> {
+    constexpr std::uint64_t kMillisecond = 1'000'000;  // ns
+    const auto time = parse_duration(items[0], PlainUnit::kMilliseconds);
+    if (!time || *time > most * kMillisecond)
+      return wrong_value(name, items[0], "a time from 0 to " + duration_text(most * kMillisecond) + " (20ms, 1s)");
+    options.*member = static_cast<std::uint32_t>(*time / kMillisecond);
+    return {};
+  };
   return spec;
 }
 

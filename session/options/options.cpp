@@ -17,8 +17,9 @@ using Items = std::vector<std::string>;
 constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, which stands up to 1 ms, can measure
 
 const OptionSpec* find_spec(std::string_view name) {
+  // "file" is the old name of "output".
   for (const OptionSpec& spec : option_table())
-    if (spec.name == name) return &spec;
+    if (spec.name == (name == "file" ? "output" : name)) return &spec;
   return nullptr;
 }
 
@@ -57,7 +58,7 @@ Result<> check_together(const TraceOptions& options) {
   if (options.rotate != 0 && options.max_size == 0)
     return fail(ErrorCategory::kUsage, "option rotate needs max-size", "say at which size the next file begins");
   if (options.spills() && !options.output.empty())
-    return fail(ErrorCategory::kUsage, "options file and spill: a trace goes into a document or into a spill",
+    return fail(ErrorCategory::kUsage, "options output and spill: a trace goes into a document or into a spill",
                 "jtrace convert makes the document of a spill");
   if (options.rotate != 0 && options.output_path(0) == "-")
     return fail(ErrorCategory::kUsage, "option rotate needs a file: standard output cannot be rotated");

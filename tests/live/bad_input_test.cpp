@@ -82,7 +82,7 @@ const std::vector<Row>& rows() {
       {"filter=*a* include", 2, "filter '*a* include': '*a*' has more than one '*'; " + kRule},
       {"filter=a b c include", 2, "filter 'a b c include': it has more than three words; " + kRule},
       {"filters=DIR/none", 3, "reading filters: cannot open: DIR/none: No such file or directory"},
-      {"file=DIR/\xff.xml", 2, "option file: its value is not UTF-8: byte 0xff at offset LENGTH"},
+      {"file=DIR/\xff.xml", 2, "option output: its value is not UTF-8: byte 0xff at offset LENGTH"},
       {"f\xc3le=x", 2, "an option's name is not UTF-8: byte 0xc3 at offset 1"},
       {"filter=a\xf0 include", 2, "option filter: its value is not UTF-8: byte 0xf0 at offset 1"},
       {"file=DIR/none/x.xml", 3, "cannot open: DIR/none/x.xml: No such file or directory"},
@@ -353,7 +353,7 @@ TEST_P(EachJdk, ByAgentpath) {
   NEED_TOOLS_IN_THE_ROOT();
   std::vector<Row> table = rows();
   table.push_back({"strict=false,evnts=gc", 2, "unknown option 'evnts'; did you mean 'events'?"});
-  table.push_back({"file=-", 2, "file=- and spill=- would write into the program's own output"});
+  table.push_back({"file=-", 2, "output=- and spill=- would write into the program's own output"});
   table.push_back({"jtrace=DIR/none", 0,
                    "cannot start DIR/none: No such file or directory; the option jtrace=PATH says where jtrace is"});
   std::vector<std::string> flags;

@@ -94,7 +94,7 @@ TEST_P(HeapAnswers, NameEachPlantedLeakAndNothingElse) {
   SCOPED_TRACE("the JVM's dump");
   const std::string dump = dumped();
   expect_planted(ask(dump, {"leaks"}));
-  EXPECT_EQ(ask(dump, {"leaks", "--top", "2"})["data"].size(), 2u);
+  EXPECT_EQ(ask(dump, {"leaks", "--rows", "2"})["data"].size(), 2u);
   record_support(GetParam(), "Serial", "live", "heap: leaks");
 }
 

@@ -159,7 +159,7 @@ TEST_P(StackOnEachJdk, ShowsTheThreadsThatAreAskedFor) {
 
 TEST_P(StackOnEachJdk, TakesManyThreadsInBatches) {
   must(jvm_->ask("more 60"));
-  const json document = stacks_of(*jvm_, {"--max-pause", "2"});
+  const json document = stacks_of(*jvm_, {"--max-stop", "2ms"});
   EXPECT_GT(document["batches"].get<int>(), 1);
   std::size_t deep = 0;
   for (const json& row : document["data"])

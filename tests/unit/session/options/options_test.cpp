@@ -94,12 +94,12 @@ TEST(Options, ListsOfTheCommandLineHaveCommas) {
 
 TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_EQ(error_of("port=1"), "unknown option 'port'; `jtrace attach --help` lists them");
-  EXPECT_EQ(error_of("file=/tmp/\xc3.xml"), "option file: its value is not UTF-8: byte 0xc3 at offset 5");
+  EXPECT_EQ(error_of("file=/tmp/\xc3.xml"), "option output: its value is not UTF-8: byte 0xc3 at offset 5");
   EXPECT_EQ(error_of("f\xffle=x"), "an option's name is not UTF-8: byte 0xff at offset 1");
   EXPECT_EQ(error_of("durration=5"), "unknown option 'durration'; did you mean 'duration'?");
   EXPECT_EQ(error_of("duration=5,duration=6"), "option duration is given twice; give it once");
   EXPECT_EQ(error_of("duration"), "option duration has no value; it takes TIME");
-  EXPECT_EQ(error_of("file="), "option file has no value; it takes FILE");
+  EXPECT_EQ(error_of("file="), "option output has no value; it takes FILE");
   EXPECT_THAT(error_of("duration=soon"), HasSubstr("'soon'"));
   EXPECT_THAT(error_of("duration=-1"), HasSubstr("'-1'"));
   EXPECT_THAT(error_of("ring-memory=1K"), HasSubstr("between"));
@@ -108,7 +108,7 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_THAT(error_of("rotate=2"), HasSubstr("max-size"));
   EXPECT_THAT(error_of("fragments,doctype"), HasSubstr("DOCTYPE"));
   EXPECT_THAT(error_of("strict,,strict"), HasSubstr("between two commas"));
-  EXPECT_THAT(error_of("block-limit=99999"), HasSubstr("10000"));
+  EXPECT_THAT(error_of("block-limit=99999"), HasSubstr("10s"));
   EXPECT_THAT(error_of("slower-than=0"), HasSubstr("above 0"));
   EXPECT_THAT(error_of("slower-than=20ms"), HasSubstr("--events methods"));
   EXPECT_THAT(error_of("events=methods,slower-than=2ms"), HasSubstr("--time precise"));
