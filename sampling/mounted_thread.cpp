@@ -1,5 +1,6 @@
 #include "sampling/mounted_thread.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace jtrace::sampling {
@@ -47,20 +48,13 @@ std::optional<std::size_t> find(const coreinspect::Walk& walk, const char* metho
   return std::nullopt;
 }
 
-// What Continuation.run itself calls.
-bool is_the_carriers(const Frame& frame) {
-  if (!frame.method) return true;
-  const std::string& name = frame.method->class_name;
-  return name.starts_with("jdk.internal.vm.") || name.starts_with("java.lang.System$") || name == "java.lang.Thread";
-}
-
 }  // namespace
 
 std::optional<std::size_t> virtual_frames(const coreinspect::Walk& walk) {
-  if (const auto enter = find(walk, "enter")) return *enter + 1;
-  const auto run = find(walk, "run");
-  if (!run || *run == 0 || is_the_carriers(walk.frames[*run - 1])) return std::nullopt;
-  return *run;
+  const auto in_chunks = std::find_if(walk.frames.begin(), walk.frames.end(), coreinspect::are_in_chunks);
+  if (in_chunks != walk.frames.end()) return in_chunks - walk.frames.begin();
+  const auto enter = find(walk, "enter");
+  return enter ? std::optional(*enter + 1) : std::nullopt;
 }
 
 std::optional<MountedThread> mounted_thread(const coreinspect::ObjectModel& objects, const coreinspect::Walk& walk,

@@ -21,8 +21,8 @@ struct MountedThread {
   std::int64_t id = 0;
 };
 
-// The number of frames that are a virtual thread's: up to Continuation.enter, or, where the frames further out lie in
-// the heap, up to the carrier's Continuation.run. Nothing if the carrier runs for itself.
+// The number of frames that are a virtual thread's: up to Continuation.enter, or up to the place of those that are in
+// the heap (coreinspect::are_in_chunks). Nothing if the carrier runs for itself.
 std::optional<std::size_t> virtual_frames(const coreinspect::Walk& walk);
 
 // `start`, `stack`: the copy.

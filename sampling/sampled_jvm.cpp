@@ -99,6 +99,9 @@ void SampledJvm::name_virtual_thread(target::Address sp, std::span<const std::by
   const auto own = report.java.address == 0 ? std::nullopt : virtual_frames(walk);
   if (!own) return;
   const auto thread = mounted_thread(inspection_.objects(), walk, sp, stack);
+  // What the chunks have is of now, and not of the sample.
+  if (*own < walk.frames.size() && coreinspect::are_in_chunks(walk.frames[*own]))
+    walk.stopped = "the frames further out of the virtual thread are in the heap";
   walk.frames.resize(*own);
   report.java.id = thread ? thread->id : 0;
   if (!thread) ++unnamed_;

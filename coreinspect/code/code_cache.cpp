@@ -41,6 +41,7 @@ Result<CodeCache> CodeCache::read(const Vm& vm) {
   JTRACE_ASSIGN_OR_RETURN(cache.call_stub_return_,
                           vm.read_static<Address>("StubRoutines", "_call_stub_return_address"));
   cache.return_barrier_ = vm.read_static<Address>("StubRoutines", "_cont_returnBarrier").value_or(0);
+  cache.enter_return_ = vm.read_static<Address>("ContinuationEntry", "_return_pc").value_or(0);
   JTRACE_RETURN_IF_ERROR(cache.self_test());
   return cache;
 }

@@ -28,6 +28,8 @@ struct CodeBlob {
   int comp_level = 0;                // 1 to 3 C1, 4 C2; 0 not compiled
   int compile_id = 0;
   bool is_nmethod() const { return method != 0; }
+  // The stubs that copy frames from a stack chunk, and the return barrier (StubGenerator::generate_cont_thaw).
+  bool is_continuation_stubs() const { return name.find("(continuation") != std::string::npos; }
   // The stub that a poll of compiled code calls (SafepointBlob).
   bool saves_registers() const { return name == "SafepointBlob"; }
 };
@@ -66,7 +68,10 @@ class CodeCache {
   Result<std::optional<CodeBlob>> find(Address pc) const;
   bool in_interpreter(Address pc) const { return pc >= interpreter_begin_ && pc < interpreter_end_; }
   bool is_call_stub_return(Address pc) const { return pc != 0 && pc == call_stub_return_; }
-  bool is_return_barrier(Address pc) const { return pc != 0 && pc == return_barrier_; }
+  // To which a frame returns whose caller is in a stack chunk. Exported from 27 on; 0 if it is not known.
+  Address return_barrier() const { return return_barrier_; }
+  // Of the call in Continuation.enterSpecial (25 and later); 0 if it is not known.
+  Address enter_return() const { return enter_return_; }
   // True if deoptimized frames return to pc: their real pc is in the frame.
   bool is_deopt_return(const CodeBlob& blob, Address pc) const;
   Result<Address> original_pc(const CodeBlob& blob, Address unextended_sp) const;
@@ -98,7 +103,8 @@ class CodeCache {
 
   const Vm* vm_;
   CodeHeaps heaps_;
-  Address interpreter_begin_ = 0, interpreter_end_ = 0, call_stub_return_ = 0, return_barrier_ = 0;
+  Address interpreter_begin_ = 0, interpreter_end_ = 0, call_stub_return_ = 0;
+  Address return_barrier_ = 0, enter_return_ = 0;
   std::uint64_t header_size_ = 0;
   mutable std::map<Address, CodeBlob> blobs_;
 };

@@ -7,6 +7,7 @@
 
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/oops/z_vm.h"
+#include "coreinspect/tools/chunks_at_stop.h"
 #include "target/stop_threads.h"
 
 namespace jtrace::coreinspect {
@@ -51,6 +52,7 @@ class Capture {
         virtual_thread_(inspection.vm().types().offset("JavaThread", "_vthread")),
         monitor_size_(std::min<std::uint64_t>(inspection.vm().types().size_of("ObjectMonitor").value_or(0), 4096)) {
     if (java_size_ > 65536) java_size_ = 0;
+    if (virtual_thread_) chunks_.emplace(inspection);
     if (!headers) return;
     headers_ = std::make_shared<HeadersAtStop>(cache_);
     find_heap();
@@ -127,6 +129,7 @@ class Capture {
     }
     for (const target::HeldThread& thread : stopped.held()) take_held(thread);
     if (java_stacks_.empty()) copy_all_java_threads();
+    copy_chunks();
     copy_monitors();
     copy_blockers();
     if (headers_) copy_headers(stopped.time_left().count() > 0);
@@ -188,6 +191,24 @@ class Capture {
     const Address end = std::min(mapping->end, start + kMaxStackCopy);
     stacks_.push_back(copied_.size());
     copied_.push_back(copy_range(inspection_.target().memory(), start, end));
+  }
+
+  // The frames of virtual threads that run which are still in the heap.
+  void copy_chunks() {
+    if (!chunks_) return;
+    std::vector<ContinuationAtStop> all;
+    const auto add = [&](std::optional<ContinuationAtStop> one) {
+      if (one) all.push_back(std::move(*one));
+    };
+    if (chunks_->threads_tell())
+      for (const std::size_t thread : java_threads_) add(chunks_->of_thread(copied_[thread].start));
+    else
+      for (const std::size_t stack : stacks_) add(chunks_->of_stack(copied_[stack].start, copied_[stack].bytes));
+    for (const ContinuationAtStop& one : all) {
+      for (const auto& [start, end] : one.ranges)
+        copied_.push_back(copy_range(inspection_.target().memory(), start, end));
+      result_.continuations.insert(one.object);
+    }
   }
 
   // Where the facts of waits are; looked up before the stop.
@@ -318,6 +339,7 @@ class Capture {
   CachedMemory& cache_;
   std::uint64_t java_size_;
   std::optional<std::uint64_t> virtual_thread_;  // offset of JavaThread::_vthread, 21 and later
+  std::optional<ChunksAtStop> chunks_;           // of JDK 21 and later
   std::uint64_t monitor_size_;                   // 0: not known
   std::vector<std::uint64_t> monitor_fields_;    // offsets of JavaThread
   std::optional<std::uint64_t> blocker_offset_;  // of java.lang.Thread

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -34,8 +35,9 @@ struct ThreadCapture {
   // Of what the threads wait for, and of what the copied stacks may refer to except with ZGC, whose tables tell where
   // an object has gone; null if not asked for.
   std::shared_ptr<const HeadersAtStop> headers;
-  ParkedAtStop parked;          // empty if not asked for
-  std::size_t unstoppable = 0;  // threads that did not stop in time: in the kernel, uninterruptible
+  std::set<Address> continuations;  // those whose frames in the heap were copied too
+  ParkedAtStop parked;              // empty if not asked for
+  std::size_t unstoppable = 0;      // threads that did not stop in time: in the kernel, uninterruptible
 };
 
 // `tids`: only these; empty: all. `headers`: ThreadCapture::headers and `parked` too. Replaces what an earlier capture

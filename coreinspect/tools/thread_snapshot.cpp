@@ -12,6 +12,7 @@
 #include "coreinspect/model/thread_reader.h"
 #include "coreinspect/tools/thread_capture.h"
 #include "coreinspect/unwind/mixed_walker.h"
+#include "coreinspect/unwind/stack_chunks.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -85,6 +86,7 @@ class ThreadSampler::Impl {
       threads = std::move(capture.threads);
       collections_ = snapshot_.collections = capture.collections;
       headers_ = snapshot_.headers = capture.headers;
+      continuations_ = std::move(capture.continuations);
       snapshot_.parked = std::move(capture.parked);
       for (HeldCapture& held : capture.held) {
         if (held.at) threads.push_back({.tid = held.thread.tid, .registers = *held.at});
@@ -130,6 +132,9 @@ class ThreadSampler::Impl {
   void walk(ThreadReport& report) const {
     if (options_.native && mixed_ && report.registers) report.walk = mixed_->walk(report.java, *report.registers);
     else if (java_) report.walk = java_->walk(report.java, report.registers ? &*report.registers : nullptr);
+    if (java_)
+      join_chunks(inspection_.objects(), *java_, report.java.vm_state, continuations_ ? &*continuations_ : nullptr,
+                  report.walk);
     if (!report.held) return;
     if (!report.registers && !is_in_native_code(report.java)) {
       report.walk = {.stopped = "its tracer lets it run"};
@@ -287,8 +292,9 @@ class ThreadSampler::Impl {
   std::optional<MixedWalker> mixed_;
   std::map<pid_t, target::HeldThread> held_;  // those not yet told, by tid
   std::shared_ptr<const HeadersAtStop> headers_;
-  std::optional<std::uint64_t> collections_;  // before the stop; nothing if one was running
-  bool measured_ = false;                     // registers_ come with times
+  std::optional<std::uint64_t> collections_;        // before the stop; nothing if one was running
+  std::optional<std::set<Address>> continuations_;  // ThreadCapture::continuations
+  bool measured_ = false;                           // registers_ come with times
   std::map<pid_t, std::string> comms_;
   bool only_some_ = false;
   std::optional<ThreadReader> reader_;  // of this snapshot

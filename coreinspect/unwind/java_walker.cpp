@@ -8,6 +8,11 @@ constexpr Address kWord = 8;
 constexpr Address kMaxArguments = 256 * kWord;      // of a method (JVMS 4.3.3)
 constexpr std::int64_t kMaxMonitorWords = 1 << 16;  // of the monitor block of an interpreted frame
 
+// ContinuationEntry (continuationEntry.hpp of JDK 21, which does not export its size).
+constexpr Address kEntrySize = 56, kStackAlignment = 16;
+constexpr int kMaxEntrySteps = 16;  // arguments and saved values between the last frame and the entry
+constexpr const char* kContinuation = "jdk.internal.vm.Continuation";
+
 Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8); }
 
 }  // namespace
@@ -24,6 +29,8 @@ std::string_view to_string(FrameKind kind) {
   }
   return "stub";
 }
+
+bool are_in_chunks(const Frame& frame) { return frame.kind == FrameKind::kStub && frame.name == kFramesInChunks; }
 
 FrameStart running_at(const target::Registers& registers) {
   return {.pc = registers.pc(),
@@ -90,7 +97,7 @@ Walk JavaWalker::walk_from(const StackRange& stack, FrameStart start, std::size_
 // The outermost frame of a chunk (Continuation.enter, or one that returns into the next chunk) has no caller in it: the
 // word is cleared or leads to the return barrier. Its arguments may be between it and the end.
 bool JavaWalker::is_end_of_chunk(const StackRange& stack, const Position& at) const {
-  return at.sp >= stack.high || at.pc == 0 || code_.is_return_barrier(at.pc) ||
+  return at.sp >= stack.high || at.pc == 0 || is_return_barrier(at.pc) ||
          (!code_.contains(at.pc) && stack.high - at.sp <= kMaxArguments);
 }
 
@@ -123,7 +130,7 @@ JavaWalker::Segment JavaWalker::segment(const StackRange& stack, FrameStart star
       stop(stepped.error());
       return segment;
     }
-    const bool may_stay = at.running && vm_.quirks().machine.calls_by_link;
+    const bool may_stay = (at.running && vm_.quirks().machine.calls_by_link) || is_at_entry(at);
     at.running = false;
     at.bcp = 0;
     if (stack.in_heap && is_end_of_chunk(stack, at)) return segment;
@@ -249,7 +256,56 @@ std::vector<Address> JavaWalker::interpreted_locks(const StackRange& stack, Addr
   return locks;
 }
 
+// The barrier is the beginning of a stub: no call is before it.
+bool JavaWalker::is_return_barrier(const CodeBlob& blob, Address pc) const {
+  if (code_.return_barrier() != 0) return pc == code_.return_barrier();
+  return blob.is_continuation_stubs() && !top_.is_after_call(pc);
+}
+bool JavaWalker::is_return_barrier(Address pc) const {
+  if (!code_.contains(pc) || code_.in_interpreter(pc)) return false;
+  const auto blob = code_.find(pc);
+  return blob && *blob && is_return_barrier(**blob, pc);
+}
+
+// In enterSpecial, whose frame begins where that of the barrier ends.
+bool JavaWalker::is_at_entry(const Position& at) const { return at.pc != 0 && at.pc == code_.enter_return(); }
+
+bool JavaWalker::is_caller_of_entry(Address pc, Address fp) const {
+  Address method = 0;
+  if (code_.in_interpreter(pc)) {
+    method = word(slot(fp, vm_.quirks().machine.method)).value_or(0);
+  } else if (const auto blob = code_.contains(pc) ? code_.find(pc) : Result<std::optional<CodeBlob>>();
+             blob && *blob && (*blob)->is_nmethod()) {
+    const auto scopes = code_.scopes(**blob, pc);
+    method = scopes && !scopes->empty() ? scopes->front().method : (*blob)->method;
+  }
+  const auto known = method == 0 ? Result<const JavaMethod*>(nullptr) : methods_.method(method);
+  return known && *known && (*known)->class_name == kContinuation;
+}
+
+// Further out than the frames that a continuation has on the stack is its entry, in the frame of
+// Continuation.enterSpecial: below the saved frame pointer and the return address.
+Result<> JavaWalker::step_continuation(const StackRange& stack, const CodeBlob& blob, Position& at,
+                                       Segment& segment) const {
+  const std::string name = is_return_barrier(blob, at.pc) ? std::string(kFramesInChunks) : blob.name;
+  const Address size =
+      (vm_.types().size_of("ContinuationEntry").value_or(kEntrySize) + kStackAlignment - 1) & ~(kStackAlignment - 1);
+  Address entry = (at.sp + kStackAlignment - 1) & ~(kStackAlignment - 1);
+  for (int i = 0; i < kMaxEntrySteps && stack.contains(entry + size + kWord); ++i, entry += kStackAlignment) {
+    const auto pc = return_address(entry + size + kWord);
+    const auto fp = word(entry + size);
+    if (!pc || !fp || !is_caller_of_entry(*pc, *fp)) continue;
+    segment.frames.push_back({.kind = FrameKind::kStub, .pc = at.pc, .sp = entry, .fp = at.fp, .name = name});
+    if (code_.enter_return() != 0)
+      at.move_to({.pc = code_.enter_return(), .sp = entry, .unextended_sp = entry, .fp = *fp});
+    else at.move_to({.pc = *pc, .sp = entry + size + 2 * kWord, .unextended_sp = entry + size + 2 * kWord, .fp = *fp});
+    return {};
+  }
+  return fail(malformed("the entry of a continuation is not found", at.sp));
+}
+
 Result<> JavaWalker::step_blob(const StackRange& stack, const CodeBlob& blob, Position& at, Segment& segment) const {
+  if (!at.running && !stack.in_heap && blob.is_continuation_stubs()) return step_continuation(stack, blob, at, segment);
   if (blob.is_nmethod()) {
     JTRACE_RETURN_IF_ERROR(add_compiled(stack, blob, at, segment));
   } else {

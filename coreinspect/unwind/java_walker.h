@@ -45,6 +45,12 @@ struct Frame {
   FrameScope scope;                 // of a compiled frame
 };
 
+// The name of a stub frame in the place of frames that are in the stack chunks of a continuation: a virtual thread that
+// has been parked takes its frames back one after the other, when it returns to them. Its sp is the address of the
+// ContinuationEntry (coreinspect/unwind/stack_chunks.h).
+inline constexpr std::string_view kFramesInChunks = "[frames of a virtual thread in the heap]";
+bool are_in_chunks(const Frame& frame);
+
 struct FrameStart {
   Address pc = 0, sp = 0, fp = 0;
   Address bcp = 0;       // of a thread that runs in the interpreter; 0 if it is not known
@@ -118,6 +124,11 @@ class JavaWalker {
     }
   };
   Walk walk_from(const StackRange& stack, FrameStart start, std::size_t& attempts) const;
+  bool is_return_barrier(const CodeBlob& blob, Address pc) const;
+  bool is_return_barrier(Address pc) const;
+  Result<> step_continuation(const StackRange& stack, const CodeBlob& blob, Position& at, Segment& segment) const;
+  bool is_at_entry(const Position& at) const;
+  bool is_caller_of_entry(Address pc, Address fp) const;
   Result<> step(const StackRange& stack, Position& at, Segment& segment) const;
   Result<> step_interpreter(const StackRange& stack, Position& at, Segment& segment) const;
   Result<> step_running(const StackRange& stack, const CodeBlob& blob, Position& at, Segment& segment) const;

@@ -5,14 +5,11 @@
 #include <set>
 
 #include "coreinspect/oops/java_collections.h"
+#include "coreinspect/unwind/stack_chunks.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr int kMaxChunks = 10'000;
-// The collector has recorded where the chunk's references are, and compressed them (stackChunkOop.hpp,
-// FLAG_HAS_BITMAP).
-constexpr std::uint8_t kHasBitmap = 1 << 4;
 constexpr const char* kContainers = "jdk/internal/vm/ThreadContainers";
 constexpr const char* kTracking = "jdk/internal/vm/ThreadContainers$RootContainer$TrackingRootContainer";
 
@@ -69,7 +66,7 @@ class Reader {
     if (thread.carrier != 0) thread.carrier_name = objects_.text_field(thread.carrier, "name").value_or("");
     if (const auto continuation = objects_.reference(object, "cont"); continuation && *continuation != 0) {
       if (const auto mounted = objects_.value<std::uint8_t>(*continuation, "mounted"); !mounted || *mounted == 0)
-        walk_chunks(*continuation, thread.walk);
+        walk_chunks(objects_, walker_, *continuation, thread.walk);
     }
     if (thread.state() == "BLOCKED") take_pending(thread);
     found_.push_back(std::move(thread));
@@ -99,45 +96,6 @@ class Reader {
     const auto known = states_.find(state & 0xff);
     return known == states_.end() ? std::to_string(state) : known->second;
   }
-  // From the innermost chunk to its parents. Where frames begin and end: stackChunkOop.inline.hpp.
-  void walk_chunks(Address continuation, Walk& walk) {
-    auto chunk = objects_.reference(continuation, "tail");
-    for (int count = 0; chunk && *chunk != 0 && count < kMaxChunks; ++count) {
-      auto part = walk_chunk(*chunk);
-      if (!part) {
-        walk.stopped = part.error().message();
-        return;
-      }
-      walk.frames.insert(walk.frames.end(), part->frames.begin(), part->frames.end());
-      if (walk.stopped = std::move(part->stopped); !walk.stopped.empty()) return;
-      chunk = objects_.reference(*chunk, "parent");
-    }
-    if (!chunk) walk.stopped = chunk.error().message();
-  }
-  Result<JavaWalker::Segment> walk_chunk(Address chunk) {
-    JTRACE_ASSIGN_OR_RETURN(const Address klass, objects_.klass_of(chunk));
-    JTRACE_ASSIGN_OR_RETURN(const auto helper, objects_.classes().layout_helper(klass));
-    JTRACE_ASSIGN_OR_RETURN(const auto sp, objects_.value<std::int32_t>(chunk, "sp"));
-    JTRACE_ASSIGN_OR_RETURN(const auto size, objects_.value<std::int32_t>(chunk, "size"));
-    JTRACE_ASSIGN_OR_RETURN(const auto pc, objects_.value<std::uint64_t>(chunk, "pc"));
-    auto bottom = objects_.value<std::int32_t>(chunk, "bottom");  // 22 and later
-    if (!bottom) {
-      JTRACE_ASSIGN_OR_RETURN(const auto arguments, objects_.value<std::int32_t>(chunk, "argsize"));
-      bottom = size - arguments;
-    }
-    if (helper <= 0 || sp < 0 || size < 0 || *bottom < 0 || *bottom > size)
-      return fail(ErrorCategory::kMalformed, "an impossible stack chunk");
-    if (sp >= *bottom) return JavaWalker::Segment();  // empty: its frames went back to a stack
-    const Address area = chunk + (static_cast<std::uint32_t>(helper) & ~7u);
-    FrameStart start{.pc = objects_.classes().vm().target().code_address(pc),
-                     .sp = area + static_cast<Address>(sp) * 8};
-    JTRACE_ASSIGN_OR_RETURN(start.fp, objects_.classes().vm().memory().read<Address>(start.sp - 16));
-    const auto flags = objects_.value<std::uint8_t>(chunk, "flags");
-    const bool narrow = flags && (*flags & kHasBitmap) != 0 && objects_.reference_size() == 4;
-    const StackRange range{area, area + static_cast<Address>(*bottom) * 8, true, narrow};
-    return walker_.segment(range, walker_.from_chunk(start));
-  }
-
   const ObjectModel& objects_;
   const JavaWalker& walker_;
   std::map<std::int32_t, std::string> states_;

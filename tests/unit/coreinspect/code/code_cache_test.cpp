@@ -66,7 +66,7 @@ TEST_P(EachFamily, TheInterpreterAndTheCallStubAreKnown) {
   EXPECT_FALSE(code.in_interpreter(MadeUpCode::kInterpreterEnd));
   EXPECT_TRUE(code.is_call_stub_return(MadeUpCode::kCallStubReturn));
   EXPECT_FALSE(code.is_call_stub_return(0));
-  EXPECT_FALSE(code.is_return_barrier(0)) << "a JVM without virtual threads has none";
+  EXPECT_EQ(code.return_barrier(), 0u) << "a JVM without virtual threads has none";
 }
 
 TEST_P(EachFamily, ACompiledPcIsTheMethodsThatWereInlinedThere) {

@@ -239,6 +239,37 @@ TEST_P(Stacks, FramesFurtherOutAreFoundThroughTheCallWrapper) {
   EXPECT_EQ(walk.stopped, "");
 }
 
+// A frame that was taken back from a chunk returns to the barrier. The saved frame pointer in it is of another time,
+// and between it and the carrier's frames is the entry of the continuation; old return addresses may be in its unused
+// words.
+TEST_P(Chunks, OfARunningThreadBeginAtTheReturnBarrier) {
+  constexpr Address kEntry = 0x740, kEntrySize = 64;
+  const Address leaf = made.method("A", "leaf"), old = made.method("B", "old");
+  const Address run = made.method("jdk/internal/vm/Continuation", "run");
+  const Address leaf_code = made.nmethod(100, leaf, 8, {{40, {{leaf, 2}}}});
+  const Address old_code = made.nmethod(120, old, 8, {{40, {{old, 4}}}});
+  const Address run_code = made.nmethod(140, run, 8, {{40, {{run, 9}}}});
+  const Address stubs =
+      made.blob(200, 8, GetParam() == 25 ? "StubRoutines (continuationstubs)" : "StubRoutines (continuation stubs)", 0);
+  const Address barrier = MadeUpCode::code_of(stubs) + 0x80;
+  if (GetParam() >= 27) made.vm.variable("StubRoutines", "_cont_returnBarrier", barrier);
+  word(0x700 + 48, kStack + 0x6f0);  // of another time
+  word(0x700 + 56, barrier);
+  word(kEntry + 56, MadeUpCode::code_of(old_code) + 40);  // unused
+  word(kEntry + kEntrySize, kStack + 0xa00);
+  word(kEntry + kEntrySize + 8, MadeUpCode::code_of(run_code) + 40);
+  word(kEntry + kEntrySize + 16 + 56, MadeUpCode::kCallStubReturn);
+  word(kEntry + kEntrySize + 16 + 48, kStack + 0xa00);
+  entry(0xa00, 0);
+  const auto segment = walk({.pc = MadeUpCode::code_of(leaf_code) + 40, .sp = 0x700, .fp = 0x123});
+  EXPECT_EQ(story(segment.frames), "compiled A.leaf:2, stub " + std::string(kFramesInChunks) +
+                                       ", compiled jdk.internal.vm.Continuation.run:9, entry");
+  EXPECT_EQ(segment.stopped, "");
+  ASSERT_EQ(segment.frames.size(), 4u);
+  EXPECT_TRUE(are_in_chunks(segment.frames[1]));
+  EXPECT_EQ(segment.frames[1].sp, kStack + kEntry) << "where the continuation is found";
+}
+
 // In the chunk of a virtual thread the saved frame pointer and the sender's sp are distances. The chunk ends where the
 // thread was mounted.
 TEST_P(Chunks, HaveDistancesForAddresses) {

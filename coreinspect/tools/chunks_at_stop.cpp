@@ -1,0 +1,60 @@
+#include "coreinspect/tools/chunks_at_stop.h"
+
+#include <cstring>
+
+#include "coreinspect/unwind/stack_chunks.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr Address kMostOfChunks = 1u << 20;  // bytes, of one continuation: as of a stack
+constexpr Address kContinuationSize = 128;   // of a jdk.internal.vm.Continuation, at least
+constexpr Address kAlignment = 16, kMostSteps = 4;
+constexpr int kMaxChunks = 1000;
+
+}  // namespace
+
+ChunksAtStop::ChunksAtStop(const Inspection& inspection)
+    : inspection_(inspection), entry_field_(inspection.vm().types().offset("JavaThread", "_cont_entry")) {}
+
+std::optional<ContinuationAtStop> ChunksAtStop::of_thread(Address java_thread) const {
+  const auto entry = inspection_.vm().memory().read<Address>(java_thread + *entry_field_);
+  if (!entry || *entry == 0) return std::nullopt;
+  return of_entry(*entry);
+}
+
+std::optional<ContinuationAtStop> ChunksAtStop::of_entry(Address entry) const {
+  const ObjectModel& objects = inspection_.objects();
+  const auto continuation = continuation_of_entry(objects, entry);
+  if (!continuation) return std::nullopt;
+  ContinuationAtStop found{.object = *continuation, .ranges = {{*continuation, *continuation + kContinuationSize}}};
+  auto next = first_chunk(objects, *continuation);
+  Address total = 0;
+  for (int i = 0; next && *next != 0 && i < kMaxChunks && total < kMostOfChunks; ++i) {
+    const auto chunk = read_stack_chunk(objects, *next);
+    if (!chunk || chunk->end < chunk->object || chunk->end - chunk->object > kMostOfChunks) return std::nullopt;
+    found.ranges.emplace_back(chunk->object, chunk->end);
+    total += chunk->end - chunk->object;
+    next = chunk->parent;
+  }
+  return next ? std::optional(std::move(found)) : std::nullopt;
+}
+
+// Which threads are carriers is not asked: one that schedules the end of a park says that it runs itself.
+std::optional<ContinuationAtStop> ChunksAtStop::of_stack(Address start, std::span<const std::byte> bytes) const {
+  const auto code = inspection_.code();
+  if (!code) return std::nullopt;
+  for (std::size_t at = 0; at + sizeof(Address) <= bytes.size(); at += sizeof(Address)) {
+    Address word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    if (!(*code)->contains(word) || (*code)->in_interpreter(word)) continue;
+    const auto blob = (*code)->find(word);
+    if (!blob || !*blob || !(*blob)->is_continuation_stubs()) continue;
+    const Address first = (start + at + sizeof word + kAlignment - 1) & ~(kAlignment - 1);
+    for (Address i = 0; i < kMostSteps; ++i)
+      if (auto found = of_entry(first + i * kAlignment)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace jtrace::coreinspect
