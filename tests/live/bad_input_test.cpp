@@ -70,7 +70,7 @@ const std::vector<Row>& rows() {
       {"duration=-1", 2, "option duration: '-1' is not a time (5, 0.5, 200ms, 5m, 1h)"},
       {"ring-memory=1K", 2, "option ring-memory: '1K' is not between 1048576 and 4294967296"},
       {"stack-depth=1025", 2, "option stack-depth: '1025' is not a number from 0 to 1024"},
-      {"block-limit=10001", 2, "option block-limit: '10001' is not a number from 0 to 10000"},
+      {"block-limit=10001", 2, "option block-limit: '10001' is not a time from 0 to 10s (20ms, 1s)"},
       {"sample-interval=2147483648", 2, "option sample-interval: '2147483648' is not between 0 and 2147483647"},
       {"rotate=2", 2, "option rotate needs max-size; say at which size the next file begins"},
       {"events=gcstart", 2, "unknown event 'gcstart'; did you mean 'gcStart'?"},
