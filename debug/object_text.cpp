@@ -17,31 +17,10 @@ constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxEntries = 1000, kMaxText = 1u << 20;
 constexpr std::string_view kToString = "()Ljava/lang/String;";
 
-std::string padded(std::int64_t value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%0*lld", digits, static_cast<long long>(value));
-  return text;
-}
-
 std::string hex_text(std::uint64_t value) {
   char text[24];
   std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(value));
   return text;
-}
-
-// LocalTime.toString: seconds only where there are any, fractions in groups of three digits.
-std::string time_text(int hour, int minute, int second, int nano) {
-  std::string text = padded(hour, 2) + ":" + padded(minute, 2);
-  if (second == 0 && nano == 0) return text;
-  text += ":" + padded(second, 2);
-  if (nano == 0) return text;
-  if (nano % 1'000'000 == 0) return text + "." + padded(nano / 1'000'000, 3);
-  return text + "." + (nano % 1000 == 0 ? padded(nano / 1000, 6) : padded(nano, 9));
-}
-
-std::string date_text(int year, int month, int day) {
-  const std::string text = year < 0 ? "-" + padded(-std::int64_t{year}, 4) : (year > 9999 ? "+" : "") + padded(year, 4);
-  return text + "-" + padded(month, 2) + "-" + padded(day, 2);
 }
 
 }  // namespace
@@ -106,13 +85,11 @@ std::optional<std::string> ObjectText::known_text(Address object, const LoadedCl
     return value == 0 ? "Optional.empty" : "Optional[" + text(value, depth + 1) + "]";
   }
   if (holder == "java.util.concurrent.atomic.AtomicReference") return text(reference(object, "value"), depth + 1);
-  if (holder == "java.lang.StringBuilder" || holder == "java.lang.StringBuffer") return of_builder(object);
   if (holder == "java.util.HashMap$Node" || holder == "java.util.AbstractMap$SimpleImmutableEntry" ||
       holder == "java.util.AbstractMap$SimpleEntry" || holder == "java.util.TreeMap$Entry" ||
       holder == "java.util.KeyValueHolder")
     return text(reference(object, "key"), depth + 1) + "=" + text(reference(object, "value"), depth + 1);
-  if (auto number = of_number(object, holder)) return number;
-  if (auto time = of_time(object, holder)) return time;
+  if (auto value = contents_.value(object, holder)) return value;
   static constexpr std::string_view kCollections[] = {"java.util.AbstractCollection",
                                                       "java.util.AbstractMap",
                                                       "java.util.Vector",
@@ -129,73 +106,14 @@ std::optional<std::string> ObjectText::known_text(Address object, const LoadedCl
   return std::nullopt;
 }
 
-std::optional<std::string> ObjectText::of_number(Address object, const std::string& holder) {
-  if (holder == "java.lang.Integer" || holder == "java.util.concurrent.atomic.AtomicInteger")
-    return std::to_string(number<std::int32_t>(object, "value"));
-  if (holder == "java.lang.Long" || holder == "java.util.concurrent.atomic.AtomicLong")
-    return std::to_string(number<std::int64_t>(object, "value"));
-  if (holder == "java.lang.Short") return std::to_string(number<std::int16_t>(object, "value"));
-  if (holder == "java.lang.Byte") return std::to_string(number<std::int8_t>(object, "value"));
-  if (holder == "java.lang.Boolean") return number<std::uint8_t>(object, "value") != 0 ? "true" : "false";
-  if (holder == "java.util.concurrent.atomic.AtomicBoolean")
-    return number<std::int32_t>(object, "value") != 0 ? "true" : "false";
-  if (holder == "java.lang.Double") return coreinspect::java_number(number<double>(object, "value"));
-  if (holder == "java.lang.Float") return coreinspect::java_number(number<float>(object, "value"));
-  if (holder != "java.lang.Character") return std::nullopt;
-  const auto unit = number<std::uint16_t>(object, "value");
-  return utf8_from_utf16(std::span(&unit, 1));
-}
-
-// char[] up to 8; then byte[] with a coder, 0 for Latin-1.
-std::optional<std::string> ObjectText::of_builder(Address object) {
-  const Address array = reference(object, "value");
-  const auto count = static_cast<std::size_t>(std::max(number<std::int32_t>(object, "count"), 0));
-  const bool wide = world_.inspection().vm().feature() < 9 || number<std::uint8_t>(object, "coder") != 0;
-  const auto length = objects_.array_length(array);
-  const auto base = objects_.array_base(array);
-  const std::size_t bytes = count * (wide ? 2 : 1);
-  const std::size_t have = length ? *length * (world_.inspection().vm().feature() < 9 ? std::size_t{2} : 1) : 0;
-  if (!base || bytes > have) return std::nullopt;
-  std::vector<std::uint16_t> units(count);
-  std::vector<std::uint8_t> narrow(wide ? 0 : count);
-  const auto room = wide ? std::as_writable_bytes(std::span(units)) : std::as_writable_bytes(std::span(narrow));
-  if (!world_.inspection().vm().memory().read_exactly(*base, room)) return std::nullopt;
-  if (!wide) std::copy(narrow.begin(), narrow.end(), units.begin());
-  return utf8_from_utf16(units);
-}
-
-std::optional<std::string> ObjectText::of_time(Address object, const std::string& holder) {
-  const auto date = [&](Address at) {
-    return date_text(number<std::int32_t>(at, "year"), number<std::int16_t>(at, "month"),
-                     number<std::int16_t>(at, "day"));
-  };
-  const auto time = [&](Address at) {
-    return time_text(number<std::int8_t>(at, "hour"), number<std::int8_t>(at, "minute"),
-                     number<std::int8_t>(at, "second"), number<std::int32_t>(at, "nano"));
-  };
-  if (holder == "java.time.LocalDate") return date(object);
-  if (holder == "java.time.LocalTime") return time(object);
-  if (holder == "java.time.LocalDateTime")
-    return date(reference(object, "date")) + "T" + time(reference(object, "time"));
-  if (holder == "java.util.UUID") {
-    const auto high = number<std::uint64_t>(object, "mostSigBits"), low = number<std::uint64_t>(object, "leastSigBits");
-    char text[40];
-    std::snprintf(text, sizeof text, "%08llx-%04llx-%04llx-%04llx-%012llx", static_cast<unsigned long long>(high >> 32),
-                  static_cast<unsigned long long>(high >> 16 & 0xffff), static_cast<unsigned long long>(high & 0xffff),
-                  static_cast<unsigned long long>(low >> 48), static_cast<unsigned long long>(low & 0xffffffffffffull));
-    return std::string(text);
-  }
-  return std::nullopt;
-}
-
 // Thread[main,5,main]; from 21 on Thread[#1,main,5,main].
 std::optional<std::string> ObjectText::of_thread(Address object) {
   const Address in_holder = reference(object, "holder"), holder = in_holder != 0 ? in_holder : object;
   const Address group = reference(holder, "group");
   std::string text = "Thread[";
-  if (in_holder != 0) text += "#" + std::to_string(number<std::int64_t>(object, "tid")) + ",";
+  if (in_holder != 0) text += "#" + std::to_string(reader_.number<std::int64_t>(object, "tid")) + ",";
   text += objects_.text_field(object, "name").value_or("?") + "," +
-          std::to_string(number<std::int32_t>(holder, "priority"));
+          std::to_string(reader_.number<std::int32_t>(holder, "priority"));
   return text + "," + (group != 0 ? objects_.text_field(group, "name").value_or("?") : "") + "]";
 }
 
@@ -248,7 +166,7 @@ std::optional<std::string> ObjectText::of_record(Address object, const LoadedCla
 std::optional<std::string> ObjectText::of_collection(Address object, int depth) {
   std::string list;
   std::size_t count = 0;
-  const bool known = each_element(object, [&](Address element) {
+  const bool known = contents_.each_element(object, [&](Address element) {
     if (count > 0) list += ", ";
     if (++count > kMaxEntries || list.size() > kMaxText) return list += "...", false;
     list += element == object ? "(this Collection)" : text(element, depth + 1);
@@ -261,7 +179,7 @@ std::optional<std::string> ObjectText::of_collection(Address object, int depth) 
 std::optional<std::string> ObjectText::of_map(Address object, int depth) {
   std::string list;
   std::size_t count = 0;
-  const bool known = each_entry(object, [&](Address key, Address value) {
+  const bool known = contents_.each_entry(object, [&](Address key, Address value) {
     if (count > 0) list += ", ";
     if (++count > kMaxEntries || list.size() > kMaxText) return list += "...", false;
     const auto part = [&](Address of) { return of == object ? std::string("(this Map)") : text(of, depth + 1); };

@@ -107,15 +107,16 @@ class Call {
 
   bool answer_collection() {
     ObjectText text(world_);
+    coreinspect::JavaContents& contents = text.contents();
     if (is("size", "()I") || is("isEmpty", "()Z")) {
-      const auto size = text.size(object_.address);
+      const auto size = contents.size(object_.address);
       if (!size) return false;
       return method_.name == "size" ? put_int(static_cast<std::int64_t>(*size)) : put(Tag::kBoolean, *size == 0);
     }
     if (is("get", "(I)Ljava/lang/Object;") && arguments_.size() == 1 && arguments_[0].tag == Tag::kInt) {
       std::uint64_t at = 0;
       std::optional<Address> found;
-      (void)text.each_element(object_.address, [&](Address element) {
+      (void)contents.each_element(object_.address, [&](Address element) {
         if (at++ == arguments_[0].bits) found = element;
         return !found;
       });

@@ -31,7 +31,7 @@ std::uint32_t reversed(std::uint32_t bits) {
   return result;
 }
 
-std::int64_t joined(std::uint32_t high, std::uint32_t low) {
+std::int64_t of_halves(std::uint32_t high, std::uint32_t low) {
   return static_cast<std::int64_t>(std::uint64_t{high} << 32 | low);
 }
 
@@ -60,11 +60,11 @@ class Decoder {
       case kConstantOopCode: return {.kind = Kind::kOop, .number = in.next()};
       case kConstantLongCode: {
         const auto low = static_cast<std::uint32_t>(in.next_signed());
-        return {.kind = Kind::kWide, .number = joined(static_cast<std::uint32_t>(in.next_signed()), low)};
+        return {.kind = Kind::kWide, .number = of_halves(static_cast<std::uint32_t>(in.next_signed()), low)};
       }
       case kConstantDoubleCode: {
         const std::uint32_t high = reversed(in.next());
-        return {.kind = Kind::kWide, .number = joined(high, reversed(in.next()))};
+        return {.kind = Kind::kWide, .number = of_halves(high, reversed(in.next()))};
       }
       case kObjectCode:
       case kAutoBoxCode: return object(in, depth);
