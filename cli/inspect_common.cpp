@@ -141,7 +141,7 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   std::optional<HeapProgress>
       progress;  // constructed before the file and destroyed after it, so that no signal leaves a partial file
   // The graph is built after the JVM runs again, without a check for cancellation: a signal ends the program there.
-  if (view.walks_heap && !own.heap.reachable) progress.emplace(own.heap);
+  if (view.walks_heap && !coreinspect::uses_graph(view, own)) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;
   if (view.writes_dump) {
     JTRACE_ASSIGN_OR_RETURN(dump, open_heap_dump(arguments.output));
@@ -190,6 +190,7 @@ Result<std::vector<std::string>> write_graph_view(const InspectArguments& argume
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
+  report_masked(result.masked);
   return std::move(result.missing);
 }
 

@@ -81,11 +81,19 @@ std::uint32_t ObjectFields::element(std::uint32_t array, std::uint64_t i) const 
 std::string ObjectFields::text(std::uint32_t string, std::size_t most) const {
   const std::uint32_t value = reference(string, "value");
   if (value == kNoObject || !is_array(value)) return "";
+  const bool is_utf16 = number(string, "coder").value_or(0) == kUtf16;
   const HprofObject record = graph_.record(value);
   if (record.kind != HprofSub::kPrimitiveArrayDump) return "";
+  const std::uint64_t count = is_utf16 && record.type != kChar ? record.count / 2 : record.count;
+  return characters(value, is_utf16, most) + (count > most ? "..." : "");
+}
+
+std::string ObjectFields::characters(std::uint32_t array, bool is_utf16, std::size_t most) const {
+  const HprofObject record = graph_.record(array);
+  if (record.kind != HprofSub::kPrimitiveArrayDump) return "";
   const HprofFile& file = graph_.file();
-  const bool is_chars = record.type == kChar, is_utf16 = !is_chars && number(string, "coder").value_or(0) == kUtf16;
-  const std::uint64_t count = is_utf16 ? record.count / 2 : record.count;
+  const bool is_chars = record.type == kChar;
+  const std::uint64_t count = is_utf16 && !is_chars ? record.count / 2 : record.count;
   const auto unit = [&](std::uint64_t i) -> std::uint64_t {
     if (is_chars) return file.number(record.body + 2 * i, 2);
     if (!is_utf16) return file.number(record.body + i, 1);
@@ -94,7 +102,7 @@ std::string ObjectFields::text(std::uint32_t string, std::size_t most) const {
   };
   std::vector<std::uint16_t> units(std::min<std::uint64_t>(count, most));
   for (std::size_t i = 0; i < units.size(); ++i) units[i] = static_cast<std::uint16_t>(unit(i));
-  return utf8_from_utf16(units) + (count > most ? "..." : "");
+  return utf8_from_utf16(units);
 }
 
 }  // namespace jtrace::coreinspect

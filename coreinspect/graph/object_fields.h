@@ -43,6 +43,8 @@ class ObjectFields {
   std::uint32_t element(std::uint32_t array, std::uint64_t i) const;
   // The first characters of a java.lang.String; "" for other objects.
   std::string text(std::uint32_t string, std::size_t most) const;
+  // The first characters of a char[], or of a byte[] in one of the two codings of String.
+  std::string characters(std::uint32_t array, bool is_utf16, std::size_t most) const;
 
  private:
   std::optional<Place> place_in(std::uint32_t object, std::string_view field) const;

@@ -86,6 +86,12 @@ Result<ViewResult> view_paths(Inspection& inspection, const ViewOptions& options
 Result<ViewResult> view_leaks(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_leaks>(inspection, options);
 }
+Result<ViewResult> view_instances(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_instances>(inspection, options);
+}
+Result<ViewResult> view_class_refs(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_refs>(inspection, options);
+}
 Result<ViewResult> view_waste(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_waste>(inspection, options);
 }

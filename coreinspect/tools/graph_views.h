@@ -14,6 +14,9 @@ Result<ViewResult> graph_retained(const ObjectGraph& graph, const ViewOptions& o
 Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_paths(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_leaks(const ObjectGraph& graph, const ViewOptions& options);
+Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& options);
+// Of a class, or of the object at an address.
+Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_waste(const ObjectGraph& graph, const ViewOptions& options);
 
 // The graph of a live JVM's or a core's heap, by way of a dump that has no file.

@@ -182,10 +182,7 @@ void add_roots(HeapAccess& access, Address wanted, std::vector<Row>& rows, std::
 
 Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options) {
   const auto wanted = options.arguments.empty() ? std::nullopt : parse_address(options.arguments.front());
-  if (!wanted)
-    return fail(ErrorCategory::kUsage,
-                "not an address: " + (options.arguments.empty() ? "" : options.arguments.front()),
-                "hexadecimal, with or without 0x");
+  if (!wanted) return view_class_refs(inspection, options);
   JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
   std::vector<NoVisitor> nothing(threads_of(options.heap));
   if (auto first = walk_regions(*access, nothing, 0, options.heap.progress); !first) return fail(first.error());

@@ -34,6 +34,7 @@ class SecretMask {
   // For a map's value at `at` whose key `key` refers to.
   bool hides_entry(const Inspection& inspection, Address key, std::string_view signature, Address at) const;
 
+  bool shows() const { return show_; }          // everything
   std::size_t count() const { return count_; }  // masked values
 
  private:

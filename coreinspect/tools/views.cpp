@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/tools/graph_views.h"
+#include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
 
@@ -53,6 +54,7 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
   static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRefs = {kTop, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kInstances = {kTop, kShowSecrets, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kHistogram = {kSort,      kFilter,  kTop,    kByLoader,
                                                                    kReachable, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRetained = {kFilter, kTop, kMaxStop, kNoStop, kThreads};
@@ -95,7 +97,10 @@ const std::vector<View>& views() {
        view_heapdump, nullptr, kWalk, true, true},
       {"object", "ADDRESS", "an object with its fields, and what it refers to (--depth N)", view_object, object_parts,
        kObjectView},
-      {"refs", "ADDRESS", "who refers to an object: fields, elements, statics, roots", view_refs, nullptr, kRefs, true},
+      {"instances", "CLASS", "some objects of a class with what their fields, collections and maps hold",
+       view_instances, nullptr, kInstances, false, false, graph_instances},
+      {"refs", "ADDRESS|CLASS", "who refers to an object, or to those of a class: fields, elements, statics, roots",
+       view_refs, nullptr, kRefs, true, false, graph_refs},
       {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions, nullptr, kWalk, true},
       {"codecache", "", "generated code: compiled methods, stubs", view_codecache, nullptr},
       {"find", "ADDRESS", "what an address is", view_find, nullptr},
@@ -107,6 +112,12 @@ const std::vector<View>& views() {
       {"vmstructs", "", "the tables in which the JVM describes itself", view_vmstructs, nullptr},
   };
   return all;
+}
+
+bool uses_graph(const View& view, const ViewOptions& options) {
+  if (options.heap.reachable) return true;
+  if (view.of_graph == graph_refs) return !options.arguments.empty() && !parse_address(options.arguments.front());
+  return view.of_graph != nullptr && !view.walks_heap;
 }
 
 const View* find_view(std::string_view name) {

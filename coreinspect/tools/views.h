@@ -84,6 +84,8 @@ struct View {
 };
 // All views, in the order of the help.
 const std::vector<View>& views();
+// Whether the view is answered from the graph of the whole heap, of a JVM or core too.
+bool uses_graph(const View& view, const ViewOptions& options);
 // Null if there is none of this name.
 const View* find_view(std::string_view name);
 // The view of `jtrace stack`, which is not a view of inspect.
@@ -114,6 +116,8 @@ Result<ViewResult> view_histogram(Inspection&, const ViewOptions&);
 Result<ViewResult> view_regions(Inspection&, const ViewOptions&);
 Result<ViewResult> view_object(Inspection&, const ViewOptions&);
 Result<ViewResult> view_refs(Inspection&, const ViewOptions&);
+Result<ViewResult> view_instances(Inspection&, const ViewOptions&);
+Result<ViewResult> view_class_refs(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heapdump(Inspection&, const ViewOptions&);
 Result<ViewResult> view_safepoint(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heap(Inspection&, const ViewOptions&);

@@ -14,7 +14,7 @@ import tempfile
 
 from run import SOURCE, Skip, find_java
 
-QUESTIONS = 14
+QUESTIONS = 15
 FOUND = {"jtrace diagnose": {0, 1}, "hsperf check": {0, 1}}  # 1: something is wrong; it does not hold
 
 
@@ -59,7 +59,7 @@ def main():
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         shop.stdout.readline()
         trace = str(SOURCE / "tests/cli/data/till.trcxml.gz")
-        places = {"PID": str(shop.pid), "CORE": folder + "/core", "BEFORE": trace, "AFTER": trace}
+        places = {"PID": str(shop.pid), "CORE": folder + "/core", "BEFORE": trace, "AFTER": trace, "CLASS": "java.lang.String"}
         subprocess.run([bin_folder / "jtrace", "-q", "core", str(shop.pid), "-o", folder + "/core"], check=True)
         for _, commands in asked:
             for command in commands:

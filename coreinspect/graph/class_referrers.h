@@ -1,0 +1,23 @@
+// Who refers to the objects of some classes: fields, static fields, elements, local variables, roots, with counts.
+//
+// References of garbage do not count. Weak references do. Threads: one at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coreinspect/graph/object_graph.h"
+
+namespace jtrace::coreinspect {
+
+struct ReferrerRow {
+  std::string kind;              // "field", "static", "elements", "local", "root"
+  std::string of, field;         // the class; its field, "" for elements; of a root its kind
+  std::uint64_t references = 0;  // to the objects that are asked for
+  std::uint64_t holders = 0;     // objects that have these references
+};
+
+// Those with most references first. `is_wanted`: by object.
+std::vector<ReferrerRow> find_referrers(const ObjectGraph& graph, const std::vector<char>& is_wanted);
+
+}  // namespace jtrace::coreinspect

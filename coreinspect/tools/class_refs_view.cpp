@@ -1,0 +1,123 @@
+// refs CLASS: who refers to the objects of a class, and by which fields the program holds them. Of a heap dump also of
+// one object.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "base/strings.h"
+#include "coreinspect/graph/class_choice.h"
+#include "coreinspect/graph/class_referrers.h"
+#include "coreinspect/graph/holder_fields.h"
+#include "coreinspect/tools/graph_text.h"
+#include "coreinspect/tools/graph_views.h"
+#include "coreinspect/tools/value_text.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+struct Wanted {
+  std::vector<char> is;  // by object
+  std::string name;
+  std::uint64_t objects = 0, reachable = 0;
+};
+
+Result<Wanted> wanted_of(const ObjectGraph& graph, const std::string& text) {
+  Wanted wanted{.is = std::vector<char>(graph.size(), 0), .name = text};
+  if (const auto address = parse_address(text)) {
+    const std::uint32_t object = graph.find(*address);
+    if (object == kNoObject) return fail(ErrorCategory::kNotFound, "no object at " + hex(*address));
+    wanted.is[object] = 1;
+    wanted.objects = 1;
+    wanted.reachable = graph.strength(object) == Strength::kGarbage ? 0 : 1;
+    wanted.name = object_text(graph, object);
+    return wanted;
+  }
+  JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice, choose_classes(graph, text));
+  wanted.name =
+      choice.names.size() == 1 ? printable(choice.names.front()) : std::to_string(choice.names.size()) + " classes";
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    if (graph.is_class(i) || choice.is_chosen[graph.class_of(i)] == 0) continue;
+    wanted.is[i] = 1;
+    ++wanted.objects;
+    wanted.reachable += graph.strength(i) == Strength::kGarbage ? 0 : 1;
+  }
+  return wanted;
+}
+
+// The fields of the program that hold them, over whatever of the JDK is between.
+std::vector<std::pair<std::string, std::uint64_t>> holders_of(const ObjectGraph& graph, const Wanted& wanted) {
+  const ShortestPaths paths(graph);
+  HolderFields fields(graph, paths);
+  std::map<std::uint32_t, std::uint64_t> counts;
+  for (std::uint32_t i = 0; i < graph.size(); ++i)
+    if (wanted.is[i] != 0 && graph.strength(i) != Strength::kGarbage) ++counts[fields.of(i)];
+  std::vector<std::pair<std::string, std::uint64_t>> rows;
+  for (const auto& [field, count] : counts) rows.emplace_back(fields.name(field), count);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return rows;
+}
+
+std::string where(const ReferrerRow& row) {
+  if (row.kind == "root") return "root: " + row.field;
+  if (row.kind == "elements") return "elements of " + printable(row.of);
+  if (row.kind == "local") return "local variables of " + printable(row.of);
+  return (row.kind == "static" ? "static " : "") + printable(row.of + "." + row.field);
+}
+
+std::string text_of(const Wanted& wanted, const std::vector<ReferrerRow>& rows,
+                    const std::vector<std::pair<std::string, std::uint64_t>>& held, std::size_t most) {
+  if (wanted.objects == 0) return "no object of " + wanted.name + "\n";
+  std::string out =
+      std::to_string(wanted.objects) + (wanted.objects == 1 ? " object of " : " objects of ") + wanted.name;
+  if (wanted.objects > wanted.reachable)
+    out += ", " + std::to_string(wanted.objects - wanted.reachable) + " of them garbage";
+  out += "\n";
+  char line[64];
+  out += "  references      holders  by\n";
+  for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
+    std::snprintf(line, sizeof line, "%12llu %12llu  ", static_cast<unsigned long long>(rows[i].references),
+                  static_cast<unsigned long long>(rows[i].holders));
+    out += line + where(rows[i]) + "\n";
+  }
+  if (rows.size() > most) out += "... " + std::to_string(rows.size() - most) + " more\n";
+  out += "     objects  held by which field of the program\n";
+  for (std::size_t i = 0; i < std::min(most, held.size()); ++i) {
+    std::snprintf(line, sizeof line, "%12llu  ", static_cast<unsigned long long>(held[i].second));
+    out += line + printable(held[i].first) + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& options) {
+  ViewResult result{.missing = graph.missing()};
+  JTRACE_ASSIGN_OR_RETURN(const Wanted wanted, wanted_of(graph, options.arguments.front()));
+  auto rows = find_referrers(graph, wanted.is);
+  const auto held = holders_of(graph, wanted);
+  const std::size_t most = rows_of(options, options.json ? std::max(rows.size(), held.size()) : kGraphRows);
+  if (!options.json) {
+    result.out = text_of(wanted, rows, held, most);
+    return result;
+  }
+  JsonWriter members(result.members);
+  result.members = "\"objects\":" + std::to_string(wanted.objects) +
+                   ",\"garbage\":" + std::to_string(wanted.objects - wanted.reachable) + ",\"heldBy\":";
+  members.begin_array();
+  for (std::size_t i = 0; i < std::min(most, held.size()); ++i)
+    members.begin_object().member("field", held[i].first).member("objects", held[i].second).end_object();
+  members.end_array();
+  if (rows.size() > most) rows.resize(most);
+  JsonWriter json(result.out);
+  for (const ReferrerRow& row : rows)
+    json.begin_object()
+        .member("kind", row.kind)
+        .member("class", row.of)
+        .member("field", row.field)
+        .member("references", row.references)
+        .member("holders", row.holders)
+        .end_object();
+  return result;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,175 @@
+#include "coreinspect/tools/graph_values.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "coreinspect/runtime/java_number.h"
+#include "coreinspect/tools/views.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr int kMaxDepth = 3, kMaxSuperclasses = 1000;
+constexpr std::size_t kMaxEntries = 10, kMaxElements = 20, kMaxText = 200, kLongestKey = 1000;
+constexpr std::uint8_t kReference = 2, kCharType = 5;
+
+// The descriptor of a type of a dump (hprof_b_spec.h).
+char descriptor_of(std::uint8_t type) {
+  constexpr std::string_view kTypes = "ZCFDBSIJ";
+  return type >= 4 && type < 4 + kTypes.size() ? kTypes[type - 4] : 'L';
+}
+
+std::string quoted(const std::string& text) { return "\"" + printable(text) + "\""; }
+
+std::string rest(std::size_t left_out) { return left_out == 0 ? "" : ", ... " + std::to_string(left_out) + " more"; }
+
+}  // namespace
+
+bool GraphValues::is_text(std::uint64_t address) {
+  const std::string type = address == 0 ? "" : objects_.class_of(address);
+  return type == "java.lang.String" || type == "char[]" || type == "byte[]";
+}
+
+bool GraphValues::is_secret_key(std::uint64_t key) {
+  if (mask_.shows() || key == 0 || objects_.class_of(key) != "java.lang.String") return false;
+  return looks_secret(fields_.text(graph_.find(key), kLongestKey));
+}
+
+std::string GraphValues::value_of(std::uint64_t bits, std::uint8_t type, int depth) {
+  if (type == kReference) return text(bits, depth);
+  const std::string text = primitive_text(bits, descriptor_of(type));
+  return type == kCharType ? "'" + printable(text) + "'" : text;
+}
+
+std::string GraphValues::named(std::string_view name, std::uint64_t key, std::uint64_t bits, std::uint8_t type,
+                               int depth, bool* masked) {
+  const bool secret =
+      !mask_.shows() && type == kReference && is_text(bits) && (names_secret_field(name) || is_secret_key(key));
+  if (masked != nullptr) *masked = secret;
+  return secret ? mask_.value_of(true, "") : value_of(bits, type, depth);
+}
+
+std::string GraphValues::array(std::uint32_t object, int depth) {
+  const HprofObject record = graph_.record(object);
+  const bool of_references = record.kind == HprofSub::kObjectArrayDump;
+  const std::uint32_t size = graph_.file().field_size(of_references ? kReference : record.type);
+  if (record.type == kCharType && !of_references)
+    return quoted(fields_.characters(object, true, kMaxText)) + (record.count > kMaxText ? "..." : "");
+  std::string list;
+  const std::uint64_t most = std::min<std::uint64_t>(record.count, depth == 0 ? kMaxElements : kMaxEntries);
+  for (std::uint64_t i = 0; i < most; ++i) {
+    const std::uint64_t bits = graph_.file().number(record.body + i * size, size);
+    // Maps without nodes (Map.of, IdentityHashMap) have each value after its key.
+    const std::uint64_t key =
+        of_references && i % 2 == 1
+            ? objects_.element(graph_.address(object), static_cast<std::uint32_t>(i - 1)).value_or(0)
+            : 0;
+    list += (i == 0 ? "" : ", ") + named("", key, bits, of_references ? kReference : record.type, depth + 1);
+  }
+  return "[" + list + rest(record.count - most) + "]";
+}
+
+std::string GraphValues::collection(std::uint64_t address, int depth) {
+  std::string list;
+  std::size_t count = 0;
+  const bool known = contents_.each_element(address, [&](Address element) {
+    if (++count > kMaxEntries) return count < graph_.size();
+    list += (count == 1 ? "" : ", ") + text(element, depth + 1);
+    return true;
+  });
+  if (!known) return "";
+  return "(" + std::to_string(count) + ") [" + list + rest(count - std::min(count, kMaxEntries)) + "]";
+}
+
+std::string GraphValues::map(std::uint64_t address, int depth) {
+  std::string list;
+  std::size_t count = 0;
+  const bool known = contents_.each_entry(address, [&](Address key, Address value) {
+    if (++count > kMaxEntries) return count < graph_.size();
+    list += (count == 1 ? "" : ", ") + text(key, depth + 1) + "=" + named("", key, value, kReference, depth + 1);
+    return true;
+  });
+  if (!known) return "";
+  return "(" + std::to_string(count) + ") {" + list + rest(count - std::min(count, kMaxEntries)) + "}";
+}
+
+std::string GraphValues::record(std::uint32_t object, int depth) {
+  std::string text;
+  for (const GraphField& field : fields(object, depth + 1))
+    text += (text.empty() ? "" : ", ") + field.name + "=" + field.value;
+  return "[" + text + "]";
+}
+
+std::string GraphValues::contents(std::uint32_t object, int depth) {
+  if (graph_.is_class(object)) return "";
+  const std::uint64_t address = graph_.address(object);
+  const std::string& type = graph_.classes()[graph_.class_of(object)].name;
+  if (type == "java.lang.String") return quoted(fields_.text(object, kMaxText));
+  const std::uint32_t super = graph_.superclass(graph_.class_of(object));
+  if (fields_.is_a(graph_.class_of(object), "java.lang.Enum"))
+    return printable(fields_.text(
+        fields_.reference(object, fields_.find(graph_.class_of(object), "name", "java.lang.Enum")), kMaxText));
+  if (auto value = contents_.value(address, type)) {
+    const bool is_text = type == "java.lang.Character" || type.starts_with("java.lang.StringBu");
+    return is_text ? quoted(*value) : printable(*value);
+  }
+  if (depth > kMaxDepth) return "";
+  if (fields_.is_array(object)) return array(object, depth);
+  if (super != kNoObject && graph_.classes()[super].name == "java.lang.Record") return record(object, depth);
+  if (type == "java.util.Optional" || type == "java.util.concurrent.atomic.AtomicReference")
+    return "[" + text(objects_.reference(address, "value"), depth + 1) + "]";
+  if (!type.starts_with("java.util.")) return "";
+  if (std::string list = collection(address, depth); !list.empty()) return list;
+  return map(address, depth);
+}
+
+std::string GraphValues::text(std::uint64_t address, int depth) {
+  if (address == 0) return "null";
+  const std::uint32_t object = graph_.find(address);
+  if (object == kNoObject) return "? @" + hex(address);
+  std::string name = printable(graph_.name(object));
+  if (graph_.is_class(object)) return name;
+  const std::string inside = contents(object, depth);
+  const std::string& type = graph_.classes()[graph_.class_of(object)].name;
+  const bool plain = type == "java.lang.String" || contents_.value(address, type).has_value() ||
+                     fields_.is_a(graph_.class_of(object), "java.lang.Enum");
+  if (plain) return inside;
+  if (fields_.is_array(object)) name.insert(name.find('[') + 1, std::to_string(fields_.length(object)));
+  return name + " @" + hex(address) + (inside.empty() ? "" : " " + inside);
+}
+
+std::vector<GraphField> GraphValues::fields(std::uint32_t object) { return fields(object, 0); }
+
+std::vector<GraphField> GraphValues::fields(std::uint32_t object, int depth) {
+  std::vector<GraphField> found;
+  if (graph_.is_class(object) || fields_.is_array(object)) return found;
+  const HprofObject record = graph_.record(object);
+  const std::uint64_t address = graph_.address(object);
+  std::uint64_t at = 0;
+  std::uint32_t type = graph_.class_of(object);
+  for (int steps = 0; type != kNoObject && steps < kMaxSuperclasses; ++steps) {
+    const HprofClass* const declared = graph_.class_record(type);
+    if (declared == nullptr) break;
+    for (const HprofField& each : declared->fields) {
+      const std::uint32_t size = graph_.file().field_size(each.type);
+      if (at + size > record.count) return found;
+      const std::uint64_t bits = graph_.file().number(record.body + at, size);
+      at += size;
+      GraphField field{.name = graph_.file().text(each.name), .value = {}, .declared_by = graph_.classes()[type].name};
+      // The value of a map's entry is named by its key.
+      const bool in_entry = field.name == "value" || field.name == "val";
+      const std::uint64_t key = in_entry             ? objects_.reference(address, "key")
+                                : field.name == "v0" ? objects_.reference(address, "k0")
+                                                     : 0;
+      bool masked = false;
+      field.value = named(field.name, key, bits, each.type, depth + 1, &masked);
+      field.refers = each.type == kReference;
+      field.reference = field.refers && !masked ? bits : 0;
+      found.push_back(std::move(field));
+    }
+    type = graph_.superclass(type);
+  }
+  return found;
+}
+
+}  // namespace jtrace::coreinspect

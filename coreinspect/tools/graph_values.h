@@ -1,0 +1,57 @@
+// GraphValues: objects of a heap dump as a reader wants them: the text of strings, what collections, boxes and records
+// hold, and the fields with such values.
+//
+// Long texts end in "...", long collections in the number of what is left out, deep nesting in class and address.
+// Borrows the graph. Threads: one at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coreinspect/graph/graph_objects.h"
+#include "coreinspect/tools/secrets.h"
+
+namespace jtrace::coreinspect {
+
+struct GraphField {
+  std::string name, value, declared_by;
+  std::uint64_t reference = 0;  // the address, if it refers to an object that is not masked
+  bool refers = false;
+};
+
+class GraphValues {
+ public:
+  GraphValues(const ObjectGraph& graph, bool show_secrets)
+      : graph_(graph), fields_(graph), objects_(graph), contents_(objects_), mask_(show_secrets) {}
+
+  // Of the object at this address: "null", "\"text\"", "java.util.ArrayList @0x1000 (2) [1, 2]", "Shop @0x2000".
+  std::string text(std::uint64_t address) { return text(address, 0); }
+  // What of it is readable at once, without its class and address; "" for objects with fields only.
+  std::string contents(std::uint32_t object) { return contents(object, 0); }
+  // Of an instance, those of its class first.
+  std::vector<GraphField> fields(std::uint32_t object);
+  std::size_t masked() const { return mask_.count(); }
+
+ private:
+  std::string text(std::uint64_t address, int depth);
+  std::string contents(std::uint32_t object, int depth);
+  std::string array(std::uint32_t object, int depth);
+  std::string collection(std::uint64_t address, int depth);
+  std::string map(std::uint64_t address, int depth);
+  std::string record(std::uint32_t object, int depth);
+  std::vector<GraphField> fields(std::uint32_t object, int depth);
+  std::string value_of(std::uint64_t bits, std::uint8_t type, int depth);
+  // A value that has this name, or is in an entry with this key.
+  std::string named(std::string_view name, std::uint64_t key, std::uint64_t bits, std::uint8_t type, int depth,
+                    bool* masked = nullptr);
+  bool is_text(std::uint64_t address);
+  bool is_secret_key(std::uint64_t key);
+
+  const ObjectGraph& graph_;
+  ObjectFields fields_;
+  GraphObjects objects_;
+  JavaContents contents_;
+  SecretMask mask_;
+};
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,108 @@
+// instances: some objects of a class with what they hold.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "coreinspect/graph/class_choice.h"
+#include "coreinspect/tools/graph_text.h"
+#include "coreinspect/tools/graph_values.h"
+#include "coreinspect/tools/graph_views.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::size_t kObjects = 10;
+
+struct Found {
+  std::vector<std::uint32_t> objects;
+  std::uint64_t bytes = 0, garbage = 0;
+};
+
+Found find_objects(const ObjectGraph& graph, const ClassChoice& choice) {
+  Found found;
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    if (graph.is_class(i) || choice.is_chosen[graph.class_of(i)] == 0) continue;
+    found.objects.push_back(i);
+    found.bytes += graph.bytes(i);
+    found.garbage += graph.strength(i) == Strength::kGarbage ? 1 : 0;
+  }
+  return found;
+}
+
+// Those that are reachable first, then the larger ones: that is for arrays.
+void keep_first(const ObjectGraph& graph, std::vector<std::uint32_t>& objects, std::size_t most) {
+  const auto order = [&](std::uint32_t object) {
+    return std::tuple(graph.strength(object) == Strength::kGarbage, ~graph.bytes(object), object);
+  };
+  const auto end = objects.begin() + static_cast<std::ptrdiff_t>(std::min(most, objects.size()));
+  std::partial_sort(objects.begin(), end, objects.end(),
+                    [&](std::uint32_t a, std::uint32_t b) { return order(a) < order(b); });
+  objects.erase(end, objects.end());
+}
+
+std::string named(const ClassChoice& choice) {
+  return choice.names.size() == 1 ? printable(choice.names.front()) : std::to_string(choice.names.size()) + " classes";
+}
+
+void write_json(JsonWriter& json, const ObjectGraph& graph, std::uint32_t object, const std::string& contents,
+                const std::vector<GraphField>& fields) {
+  json.begin_object()
+      .member("class", graph.name(object))
+      .member("address", hex(graph.address(object)))
+      .member("bytes", graph.bytes(object))
+      .member("held", to_string(graph.strength(object)));
+  if (!contents.empty()) json.member("contents", contents);
+  json.key("fields").begin_array();
+  for (const GraphField& field : fields) {
+    json.begin_object().member("name", field.name).member("value", field.value).member("declaredBy", field.declared_by);
+    if (field.refers && field.reference != 0) json.member("reference", hex(field.reference));
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+std::string text_of(const ObjectGraph& graph, std::uint32_t object, const std::string& contents,
+                    const std::vector<GraphField>& fields) {
+  std::string text = object_text(graph, object) + (contents.empty() ? "" : " " + contents) +
+                     (graph.strength(object) == Strength::kGarbage ? "  (garbage)" : "") + "\n";
+  if (!contents.empty() && graph.name(object).starts_with("java.")) return text;  // that is all it holds
+  for (const GraphField& field : fields) {
+    text += "  " + printable(field.name) + " = " + field.value;
+    if (field.declared_by != graph.name(object)) text += "  (" + printable(field.declared_by) + ")";
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& options) {
+  ViewResult result{.missing = graph.missing()};
+  JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice, choose_classes(graph, options.arguments.front()));
+  Found found = find_objects(graph, choice);
+  const std::size_t all = found.objects.size();
+  keep_first(graph, found.objects, rows_of(options, kObjects));
+  GraphValues values(graph, options.show_secrets);
+  JsonWriter json(result.out);
+  if (options.json) {
+    result.members = "\"objects\":" + std::to_string(all) + ",\"bytes\":" + std::to_string(found.bytes) +
+                     ",\"garbage\":" + std::to_string(found.garbage);
+  } else if (all == 0) {
+    result.out = "no object of " + named(choice) + "\n";
+  } else {
+    result.out = std::to_string(all) + (all == 1 ? " object of " : " objects of ") + named(choice) + ", " +
+                 std::to_string(found.bytes) + " bytes";
+    if (found.garbage > 0) result.out += ", " + std::to_string(found.garbage) + " of them garbage";
+    if (all > found.objects.size()) result.out += "; the first " + std::to_string(found.objects.size()) + ":";
+    result.out += "\n";
+  }
+  for (const std::uint32_t object : found.objects) {
+    const std::string contents = values.contents(object);
+    const auto fields = values.fields(object);
+    if (options.json) write_json(json, graph, object, contents, fields);
+    else result.out += text_of(graph, object, contents, fields);
+  }
+  result.masked = values.masked();
+  return result;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,82 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Objects whose contents are known: three orders in a static list, each with the next one, and with strings of both
+ * codings, arrays, nulls, boxes, an enum, collections and a password; nested maps in a static field and in one object;
+ * a class without objects. Prints READY, and answers any line with OK.
+ */
+public final class Contents {
+    enum Colour {
+        RED,
+        GREEN
+    }
+
+    static class Item {
+        long weight = 1L << 40;
+    }
+
+    static final class Order extends Item {
+        int id;
+        String city = "K\u00f6ln";
+        String river = "Wis\u0142a";
+        String none;
+        int[] amounts = {1, -2, 3};
+        Object[] parts = {"wheel", null};
+        String[][] rows = {{"a"}, {}};
+        List<String> tags = new ArrayList<>(Arrays.asList("old", "blue"));
+        Map<String, Object> settings = new HashMap<>();
+        String password = "hunter2";
+        Colour colour = Colour.GREEN;
+        Integer boxed = -17;
+        char letter = '\u00e4';
+        double price = 1.5;
+        boolean paid = true;
+        StringBuilder note = new StringBuilder("\u0142\u00f3d\u017a");
+        Order next;
+
+        Order(int id) {
+            this.id = id;
+            settings.put("db.password", "hunter2");
+        }
+    }
+
+    static final class Shelf {
+        Map<String, Map<String, Integer>> nested = NESTED;
+        Class<?> type = Order.class;
+    }
+
+    /** Loaded, and without an object. */
+    static final class Never {
+        static int used = 1;
+    }
+
+    static final Map<String, Map<String, Integer>> NESTED = new TreeMap<>();
+    static final List<Order> ORDERS = new ArrayList<>();
+    static final Shelf SHELF = new Shelf();
+
+    public static void main(String[] args) throws Exception {
+        NESTED.put("inner", new TreeMap<>());
+        NESTED.get("inner").put("one", 1);
+        NESTED.get("inner").put("two", Never.used + 1);
+        NESTED.put("outer", new HashMap<>());
+        for (int i = 0; i < 3; i++) {
+            ORDERS.add(new Order(7 + i));
+            if (i > 0) {
+                ORDERS.get(i - 1).next = ORDERS.get(i);
+            }
+        }
+        System.gc();
+        System.out.println("READY");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null && !line.equals("quit"); line = in.readLine()) {
+            System.out.println("OK");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// What objects hold and who refers to them, where it is known: live, in a core, in a dump of ours, and in one that the
+// JVM wrote.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "tests/live/heap_peers.h"
+#include "tests/testlib/must.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
+#include "tests/testlib/scratch_dir.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/trace_run.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Contents : public ::testing::TestWithParam<Jdk> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+    jvm_ = must(JvmProcess::start(GetParam(), "Contents", attachable(GetParam(), {"-Xmx64m", "-XX:+UseSerialGC"})));
+  }
+  CommandOutput ask(const std::string& target, std::vector<std::string> words) {
+    words.insert(words.begin(), {"inspect", target});
+    if (target == jvm_->pid_text()) words.insert(words.end(), {"--max-stop", "20000"});
+    return must(run_jtrace(words));
+  }
+  std::string made(std::vector<std::string> words, const std::string& name) {
+    const std::string path = folder_.file(name);
+    words.insert(words.end(), {"-o", path, "--max-stop", "20000"});
+    const auto done = must(run_jtrace(words));
+    EXPECT_EQ(done.status, 0) << done.err;
+    return path;
+  }
+  // The JVM's own dump, moved into the folder of the test.
+  std::string dumped() {
+    const std::string inside = "/tmp/contents-" + jvm_->pid_text() + ".hprof";
+    const auto done = must(run_jtrace({"cmd", jvm_->pid_text(), "dumpheap", inside, "-all"}));
+    EXPECT_EQ(done.status, 0) << done.err;
+    const std::string path = folder_.file("theirs.hprof"), seen = jvm_->inside(inside);
+    EXPECT_TRUE(std::filesystem::copy_file(seen, path));
+    std::filesystem::remove(seen);
+    return path;
+  }
+  std::vector<std::string> targets() {
+    return {jvm_->pid_text(), made({"core", jvm_->pid_text()}, "core"),
+            made({"inspect", jvm_->pid_text(), "heapdump"}, "ours.hprof"), dumped()};
+  }
+  // The JVM leaves objects out of its own dump that others refer to (21 and later): the answer says that it is partial.
+  static void expect_answered(const CommandOutput& done, const std::string& target) {
+    if (done.status == 9 && target.ends_with("theirs.hprof"))
+      EXPECT_THAT(done.err, HasSubstr("references lead to no object of the heap dump"));
+    else EXPECT_EQ(done.status, 0) << done.err;
+  }
+  ScratchDir folder_;
+  std::unique_ptr<JvmProcess> jvm_;
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Contents);
+INSTANTIATE_TEST_SUITE_P(Jdks, Contents, ::testing::ValuesIn(jdks()), NameOf());
+
+// Addresses differ from run to run.
+std::string without_addresses(const std::string& text) {
+  return std::regex_replace(text, std::regex(" @0x[0-9a-f]+"), "");
+}
+
+TEST_P(Contents, OfObjectsAreReadable) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const CommandOutput orders = ask(target, {"instances", "Contents$Order"});
+    expect_answered(orders, target);
+    const std::string text = without_addresses(orders.out);
+    EXPECT_THAT(text, HasSubstr("3 objects of Contents$Order, "));
+    for (const char* line : {"\nContents$Order\n",
+                             "  id = 7\n",
+                             "  id = 8\n",
+                             "  id = 9\n",
+                             "  city = \"K\u00f6ln\"\n",
+                             "  river = \"Wis\u0142a\"\n",
+                             "  none = null\n",
+                             "  amounts = int[3] [1, -2, 3]\n",
+                             "  parts = java.lang.Object[2] [\"wheel\", null]\n",
+                             "  rows = java.lang.String[2][] [java.lang.String[1] [\"a\"], java.lang.String[0] []]\n",
+                             "  tags = java.util.ArrayList (2) [\"old\", \"blue\"]\n",
+                             "  settings = java.util.HashMap (1) {\"db.password\"=********}\n",
+                             "  password = ********\n",
+                             "  colour = GREEN\n",
+                             "  boxed = -17\n",
+                             "  letter = '\u00e4'\n",
+                             "  price = 1.5\n",
+                             "  paid = true\n",
+                             "  note = \"\u0142\u00f3d\u017a\"\n",
+                             "  next = Contents$Order\n",
+                             "  next = null\n",
+                             "  weight = 1099511627776  (Contents$Item)\n"})
+      EXPECT_THAT(text, HasSubstr(line));
+    EXPECT_THAT(orders.out, Not(HasSubstr("hunter2")));
+    EXPECT_THAT(orders.err, HasSubstr("6 values are masked: --show-secrets shows them"));
+    const CommandOutput shown = ask(target, {"instances", "Contents$Order", "--show-secrets", "--rows", "1"});
+    EXPECT_THAT(shown.out, HasSubstr("  password = \"hunter2\"\n"));
+    EXPECT_THAT(shown.out, HasSubstr("{\"db.password\"=\"hunter2\"}\n"));
+    EXPECT_THAT(shown.out, HasSubstr("; the first 1:\n"));
+    EXPECT_THAT(shown.err, Not(HasSubstr("masked")));
+    const std::string shelf = without_addresses(ask(target, {"instances", "Contents$Shelf"}).out);
+    EXPECT_THAT(shelf, HasSubstr("nested = java.util.TreeMap (2) {\"inner\"=java.util.TreeMap (2) {\"one\"=1, "
+                                 "\"two\"=2}, \"outer\"=java.util.HashMap (0) {}}\n"));
+    EXPECT_THAT(shelf, HasSubstr("  type = class Contents$Order\n"));
+  }
+}
+
+TEST_P(Contents, OfAClassWithoutObjectsAndOfNoClass) {
+  for (const std::string& target : {jvm_->pid_text(), dumped()}) {
+    for (const char* view : {"instances", "refs"}) {
+      const CommandOutput never = ask(target, {view, "Contents$Never"});
+      expect_answered(never, target);
+      EXPECT_EQ(never.out, "no object of Contents$Never\n");
+      const CommandOutput none = ask(target, {view, "Contents$Ordr"});
+      EXPECT_EQ(none.status, 3);
+      EXPECT_THAT(none.err, HasSubstr("no class Contents$Ordr"));
+      EXPECT_THAT(none.err, HasSubstr("did you mean Contents$Order?"));
+    }
+  }
+}
+
+json row(const json& document, const std::string& kind, const std::string& of, const std::string& field) {
+  for (const json& each : document["data"])
+    if (each["kind"] == kind && each["class"] == of && each["field"] == field) return each;
+  ADD_FAILURE() << "no " << kind << " " << of << "." << field << " in " << document;
+  return {{"references", 0}, {"holders", 0}};
+}
+
+TEST_P(Contents, AreReferredToByKnownFields) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const json orders = inspect_heap(target, target == jvm_->pid_text(), {"refs", "Contents$Order"});
+    EXPECT_EQ(orders["objects"], 3);
+    EXPECT_EQ(row(orders, "elements", "java.lang.Object[]", "")["references"], 3);
+    EXPECT_EQ(row(orders, "elements", "java.lang.Object[]", "")["holders"], 1);
+    EXPECT_EQ(row(orders, "field", "Contents$Order", "next")["references"], 2);
+    EXPECT_EQ(row(orders, "field", "Contents$Order", "next")["holders"], 2);
+    const json shelf = inspect_heap(target, target == jvm_->pid_text(), {"refs", "Contents$Shelf"});
+    EXPECT_EQ(row(shelf, "static", "Contents", "SHELF")["references"], 1);
+    const CommandOutput text = ask(target, {"refs", "Shelf"});
+    expect_answered(text, target);
+    EXPECT_THAT(text.out, HasSubstr("1 object of Contents$Shelf\n"));
+    EXPECT_THAT(text.out, HasSubstr("static Contents.SHELF\n"));
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::test
