@@ -89,6 +89,9 @@ Result<ViewResult> view_leaks(Inspection& inspection, const ViewOptions& options
 Result<ViewResult> view_instances(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_instances>(inspection, options);
 }
+Result<ViewResult> view_strings(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_strings>(inspection, options);
+}
 Result<ViewResult> view_class_refs(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_refs>(inspection, options);
 }

@@ -17,6 +17,8 @@ Result<ViewResult> graph_leaks(const ObjectGraph& graph, const ViewOptions& opti
 Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& options);
 // Of a class, or of the object at an address.
 Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& options);
+// Which reachable strings have a text that the pattern matches.
+Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_waste(const ObjectGraph& graph, const ViewOptions& options);
 
 // The graph of a live JVM's or a core's heap, by way of a dump that has no file.
@@ -25,6 +27,7 @@ struct DumpedGraph {
   std::vector<std::string> missing;  // of the dump
   std::string members;               // "heap": the figures of the walk, for JSON
 };
+Result<ViewResult> view_strings(Inspection& inspection, const ViewOptions& options);
 Result<DumpedGraph> graph_of(Inspection& inspection, const ViewOptions& options);
 
 }  // namespace jtrace::coreinspect

@@ -99,6 +99,8 @@ const std::vector<View>& views() {
        kObjectView},
       {"instances", "CLASS", "some objects of a class with what their fields, collections and maps hold",
        view_instances, nullptr, kInstances, false, false, graph_instances},
+      {"strings", "PATTERN", "which strings have a text: how many of them, held by which field", view_strings, nullptr,
+       kInstances, false, false, graph_strings},
       {"refs", "ADDRESS|CLASS", "who refers to an object, or to those of a class: fields, elements, statics, roots",
        view_refs, nullptr, kRefs, true, false, graph_refs},
       {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions, nullptr, kWalk, true},

@@ -39,10 +39,13 @@ public final class Contents {
         double price = 1.5;
         boolean paid = true;
         StringBuilder note = new StringBuilder("\u0142\u00f3d\u017a");
+        String label = new String("label of an \u00f6rder");
+        String passcode;
         Order next;
 
         Order(int id) {
             this.id = id;
+            passcode = "pin of " + id;
             settings.put("db.password", "hunter2");
         }
     }

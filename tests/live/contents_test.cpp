@@ -102,7 +102,7 @@ TEST_P(Contents, OfObjectsAreReadable) {
                              "  weight = 1099511627776  (Contents$Item)\n"})
       EXPECT_THAT(text, HasSubstr(line));
     EXPECT_THAT(orders.out, Not(HasSubstr("hunter2")));
-    EXPECT_THAT(orders.err, HasSubstr("6 values are masked: --show-secrets shows them"));
+    EXPECT_THAT(orders.err, HasSubstr("9 values are masked: --show-secrets shows them"));
     const CommandOutput shown = ask(target, {"instances", "Contents$Order", "--show-secrets", "--rows", "1"});
     EXPECT_THAT(shown.out, HasSubstr("  password = \"hunter2\"\n"));
     EXPECT_THAT(shown.out, HasSubstr("{\"db.password\"=\"hunter2\"}\n"));
@@ -134,6 +134,28 @@ json row(const json& document, const std::string& kind, const std::string& of, c
     if (each["kind"] == kind && each["class"] == of && each["field"] == field) return each;
   ADD_FAILURE() << "no " << kind << " " << of << "." << field << " in " << document;
   return {{"references", 0}, {"holders", 0}};
+}
+
+TEST_P(Contents, OfStringsAreFoundByText) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const bool live = target == jvm_->pid_text();
+    const json labels = inspect_heap(target, live, {"strings", "label of an \u00f6rd?r"});
+    ASSERT_EQ(labels["data"].size(), 1u) << labels;
+    const json& row = labels["data"][0];
+    EXPECT_EQ(row["text"], "label of an \u00f6rder");
+    EXPECT_GE(row["strings"], 3);
+    EXPECT_LE(row["strings"], 4) << "and that of the class file";
+    EXPECT_EQ(row["holder"], "Contents$Order.label");
+    const json pins = inspect_heap(target, live, {"strings", "pin of 8"});
+    ASSERT_EQ(pins["data"].size(), 1u) << pins;
+    EXPECT_EQ(pins["data"][0]["text"], "********") << pins;
+    EXPECT_EQ(pins["masked"], 1);
+    EXPECT_EQ(inspect_heap(target, live, {"strings", "pin of 8", "--show-secrets"})["data"][0]["text"], "pin of 8");
+    const CommandOutput none = ask(target, {"strings", "there is no such text"});
+    expect_answered(none, target);
+    EXPECT_EQ(none.out, "0 reachable strings, 0 different texts\n");
+  }
 }
 
 TEST_P(Contents, AreReferredToByKnownFields) {

@@ -1,0 +1,98 @@
+// strings: which texts are in the heap, how often, and by which field the program holds them.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "base/name_pattern.h"
+#include "base/strings.h"
+#include "coreinspect/graph/holder_fields.h"
+#include "coreinspect/graph/object_fields.h"
+#include "coreinspect/tools/graph_text.h"
+#include "coreinspect/tools/graph_views.h"
+#include "coreinspect/tools/secrets.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::size_t kLongest = 1u << 16, kShown = 200;  // characters
+
+struct Text {
+  std::uint64_t count = 0, bytes = 0;
+  std::map<std::uint32_t, std::uint64_t> holders;  // objects by field
+};
+
+std::map<std::string, Text> find_texts(const ObjectGraph& graph, const std::string& pattern, HolderFields& holders) {
+  const ObjectFields fields(graph);
+  std::map<std::string, Text> texts;
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    if (graph.is_class(i) || graph.strength(i) == Strength::kGarbage) continue;
+    if (graph.classes()[graph.class_of(i)].name != "java.lang.String") continue;
+    std::string text = fields.text(i, kLongest);
+    if (!is_chosen(pattern, text)) continue;
+    const std::uint32_t value = fields.reference(i, "value");
+    Text& found = texts[std::move(text)];
+    ++found.count;
+    found.bytes += graph.bytes(i) + (value == kNoObject ? 0 : graph.bytes(value));
+    ++found.holders[holders.of(i)];
+  }
+  return texts;
+}
+
+// The field that holds most of them.
+std::string largest(const Text& text, const HolderFields& holders) {
+  const auto most = std::max_element(text.holders.begin(), text.holders.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == text.holders.end() ? "" : holders.name(most->first);
+}
+
+// Its name marks a secret: "Shop$Account.password".
+bool is_secret(const std::string& holder) { return names_secret_field(holder.substr(holder.rfind('.') + 1)); }
+
+std::string cut(const std::string& text) {
+  if (text.size() <= kShown) return text;
+  std::size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+}  // namespace
+
+Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& options) {
+  ViewResult result{.missing = graph.missing()};
+  const ShortestPaths paths(graph);
+  HolderFields holders(graph, paths);
+  const auto texts = find_texts(graph, options.arguments.front(), holders);
+  std::vector<const std::pair<const std::string, Text>*> rows;
+  std::uint64_t all = 0;
+  for (const auto& each : texts) {
+    rows.push_back(&each);
+    all += each.second.count;
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) { return a->second.count > b->second.count; });
+  if (const std::size_t most = rows_of(options, options.json ? rows.size() : kGraphRows); rows.size() > most)
+    rows.resize(most);
+  SecretMask mask(options.show_secrets);
+  JsonWriter json(result.out);
+  if (options.json)
+    result.members = "\"strings\":" + std::to_string(all) + ",\"texts\":" + std::to_string(texts.size());
+  else
+    result.out = std::to_string(all) + " reachable strings, " + std::to_string(texts.size()) + " different texts\n" +
+                 (rows.empty() ? "" : "     strings          bytes  text; most of them by which field\n");
+  for (const auto* row : rows) {
+    const std::string holder = largest(row->second, holders);
+    const std::string text = mask.value_of(!mask.shows() && is_secret(holder), row->first);
+    if (options.json) {
+      json.begin_object().member("text", text).member("strings", row->second.count).member("bytes", row->second.bytes);
+      json.member("holder", holder).member("fields", row->second.holders.size()).end_object();
+      continue;
+    }
+    char line[64];
+    std::snprintf(line, sizeof line, "%12llu %14llu  ", static_cast<unsigned long long>(row->second.count),
+                  static_cast<unsigned long long>(row->second.bytes));
+    result.out += line + ("\"" + printable(cut(text)) + "\"; " + printable(holder)) + "\n";
+  }
+  result.masked = mask.count();
+  return result;
+}
+
+}  // namespace jtrace::coreinspect
