@@ -56,8 +56,17 @@ TEST_P(Facts, OfAPinnedVirtualThreadAreItsFramesAndItsCarrier) {
   EXPECT_THAT(text.substr(at, text.find("\n\n", at) - at),
               AllOf(HasSubstr("    - carried by \"" + pinned["carrierName"].get<std::string>() + "\" #"),
                     HasSubstr("PlainFacts$SlowVirtual.<clinit>")));
-  const auto stack = must(run_jtrace({"stack", jvm_->pid_text()}));
-  EXPECT_THAT(stack.out.substr(stack.out.find("\"pinned\" #")), HasSubstr("PlainFacts$SlowVirtual.<clinit>"));
+  for (const bool java_only : {false, true}) {
+    std::vector<std::string> words = {"stack", jvm_->pid_text()};
+    if (java_only) words.emplace_back("--java");
+    const auto stack = must(run_jtrace(words));
+    const std::size_t begin = stack.out.find("\"pinned\" #");
+    ASSERT_NE(begin, stack.out.npos);
+    EXPECT_THAT(
+        stack.out.substr(begin, stack.out.find("\n\n", begin) - begin),
+        AllOf(HasSubstr("[PINNED]"), HasSubstr("    - carried by \"" + pinned["carrierName"].get<std::string>()),
+              HasSubstr("PlainFacts$SlowVirtual.<clinit>")));
+  }
   EXPECT_TRUE(jvm_->alive());
 }
 
