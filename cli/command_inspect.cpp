@@ -95,7 +95,10 @@ class OwnOptions {
 void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own) {
   coreinspect::ViewOptions& options = arguments.options;
   coreinspect::HeapOptions& heap = options.heap;
-  own.add(ViewOption::kMaxStop, add_max_stop(command, arguments));
+  own.add(ViewOption::kMaxStop,
+          add_max_stop(command, arguments,
+                       "longest time that a thread of a live target may be stopped (200ms; of views that read the heap "
+                       "as a whole, but for histogram and regions, 2s); many threads are read in batches"));
   own.add(ViewOption::kAll, command.add_flag("--all", options.all, "include flags with their default value"));
   own.add(ViewOption::kBytes, command.add_flag("--bytes", options.bytes, "write its class file"));
   own.add(ViewOption::kShowSecrets,

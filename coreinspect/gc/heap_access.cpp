@@ -3,25 +3,22 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/clock.h"
 #include "base/free_memory.h"
 #include "base/strings.h"
+#include "coreinspect/gc/copy_speed.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::uint64_t kProbe = 1u << 20;                    // bytes of a read that measures the speed
-constexpr std::size_t kProbes = 9;                            // number of such reads
-constexpr int kMaxLooks = 4096;                               // attempts to find an address that can be read
 constexpr std::uint64_t kMaxStackCopy = 1u << 20;             // for each thread
 constexpr std::uint64_t kRedZone = 128;                       // System V ABI, AMD64 3.2.2
 constexpr std::uint64_t kSmallGap = 4 * CachedMemory::kPage;  // copied, because it takes less time than another read
 constexpr nanoseconds kThreadCost{100'000};    // to stop a thread and read its registers, on a slow machine
 constexpr nanoseconds kLayoutCost{3'000'000};  // to read the tables of regions and threads
 constexpr unsigned kCopyThreads = 2;
-constexpr double kSafety = 1.25;
+constexpr double kSafety = 1.1;
 constexpr double kNewPageCost = 0.5;  // ns per byte of a page that the kernel allocates and clears
 constexpr int kTries = 3;
 constexpr std::uint64_t kSpare = 32u << 20;  // room for allocations in the meantime, in addition to an eighth
@@ -36,27 +33,6 @@ std::vector<AddressRange> used_ranges(const HeapLayout& layout) {
     else ranges.push_back({region.start, region.top});
   }
   return ranges;
-}
-
-// Nanoseconds per byte: the median of a few reads, because on a busy machine some of them may have to wait for a
-// processor.
-double cost_of_byte(const target::ProcessMemory& memory, const HeapLayout& layout) {
-  std::vector<std::byte> room(kProbe);
-  std::vector<double> costs;
-  int looks = kMaxLooks;
-  for (const HeapRegion& region : layout.regions) {
-    for (std::uint64_t done = 0; done < region.used() && costs.size() < kProbes && looks-- > 0; done += kProbe) {
-      const std::uint64_t size = std::min(region.used() - done, kProbe);
-      const std::uint64_t resident = memory.resident(region.start + done, region.start + done + size);
-      if (resident < kProbe / 4) continue;
-      const std::uint64_t start = monotonic_ns();
-      if (!memory.read_exactly(region.start + done, std::span(room).first(static_cast<std::size_t>(size)))) break;
-      costs.push_back(static_cast<double>(monotonic_ns() - start) / static_cast<double>(resident));
-    }
-  }
-  if (costs.empty()) return 0;
-  std::sort(costs.begin(), costs.end());
-  return costs[costs.size() / 2];
 }
 
 constexpr const char* kOtherWays = "--no-stop reads it while it runs; jtrace cmd PID inspectheap asks the JVM";
@@ -141,7 +117,7 @@ Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options) {
                 "a copy of the heap takes " + std::to_string(used) + " bytes, more than half of the " +
                     std::to_string(room) + " bytes of free memory",
                 kOtherWays);
-  if (cost_of_byte_ == 0) cost_of_byte_ = cost_of_byte(*inspection_.target().process_memory(), layout_);
+  if (cost_of_byte_ == 0) cost_of_byte_ = copy_cost(*inspection_.target().process_memory(), layout_, kCopyThreads);
   std::uint64_t resident = 0;
   for (const AddressRange& range : used_ranges(layout_))
     resident += inspection_.target().process_memory()->resident(range.start, range.end);

@@ -1,8 +1,8 @@
 // HeapAccess: prepares the heap of a target for a walk: a core is read in its file; the heap of a live JVM is copied
 // while the JVM is stopped, or read while it runs.
 //
-// The duration of the stop is estimated beforehand, from the resident part of the used bytes and the speed of a first
-// read. If it exceeds the bound, or if the copy would take more than half of the free memory, nothing is stopped. If
+// The duration of the stop is estimated beforehand, from the resident part of the used bytes and the speed of a few
+// reads. If it exceeds the bound, or if the copy would take more than half of the free memory, nothing is stopped. If
 // the heap has grown too much by the time of the stop, the stop ends at once and is repeated with more room. If that
 // fails too, the heap is read while the JVM runs, if that is allowed (why_running() has the reason). Pages that the
 // target never touched are not read. Ownership: borrows the inspection, owns the copy. Threads: one at a time; memory()

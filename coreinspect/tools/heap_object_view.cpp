@@ -127,7 +127,7 @@ class ObjectReader {
   HeapWalker walker_;
 };
 
-bool is_reference(const ShownField& field) {
+bool is_reference_field(const ShownField& field) {
   return field.signature.starts_with('L') || field.signature.starts_with('[');
 }
 
@@ -139,7 +139,7 @@ void append_json(const Inspection& inspection, const ShownObject& object, int de
   for (const ShownField& field : object.fields) {
     json.begin_object().member("name", field.name).member("signature", field.signature).member("value", field.value);
     if (!field.declared_by.empty()) json.member("declaredBy", field.declared_by).member("static", field.is_static);
-    if (is_reference(field)) json.member("reference", hex(inspection.objects().load(field.at).value_or(0)));
+    if (is_reference_field(field)) json.member("reference", hex(inspection.objects().load(field.at).value_or(0)));
     json.end_object();
   }
   json.end_array().end_object();
@@ -191,7 +191,7 @@ Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& option
     else append_text(*object, depth, result.out);
     if (depth >= options.heap.depth) continue;
     for (const ShownField& field : object->fields) {
-      if (!is_reference(field) || field.masked) continue;
+      if (!is_reference_field(field) || field.masked) continue;
       const Address next = inspection.objects().load(field.at).value_or(0);
       if (next != 0 && seen.insert(next).second) open.emplace_back(next, depth + 1);
     }

@@ -16,6 +16,9 @@
 namespace jtrace::coreinspect {
 namespace {
 
+// Without --max-stop: a heap dump that the JVM itself writes stops it for longer.
+constexpr std::chrono::milliseconds kCopyStop{2000};
+
 std::vector<HistogramRow> rows_of(HeapAccess& access, const HeapHistogram& histogram, const HeapOptions& options) {
   Loaders loaders(access.inspection());
   std::vector<HistogramRow> rows;
@@ -116,9 +119,11 @@ void append_walk_members(std::string& members, const HeapAccess& access, const W
 }
 
 Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const ViewOptions& options, bool stacks) {
-  // Results that combine several places, stacks and references, would be inconsistent.
+  // Results that combine several places, stacks and references, would be inconsistent if they were read while it runs:
+  // without a bound of the user's the heap of some GB must pass.
+  const bool longer = stacks && !options.heap.max_stop_given;
   return HeapAccess::open(inspection, {.no_stop = options.heap.no_stop,
-                                       .max_stop = options.max_stop,
+                                       .max_stop = longer ? std::max(options.max_stop, kCopyStop) : options.max_stop,
                                        .or_running = !stacks,
                                        .strict = options.heap.max_stop_given,
                                        .stacks = stacks,
