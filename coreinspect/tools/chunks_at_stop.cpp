@@ -37,7 +37,7 @@ std::optional<ContinuationAtStop> ChunksAtStop::of_entry(Address entry) const {
     total += chunk->end - chunk->object;
     next = chunk->parent;
   }
-  return next ? std::optional(std::move(found)) : std::nullopt;
+  return next && *next == 0 ? std::optional(std::move(found)) : std::nullopt;  // all of them, or none
 }
 
 // Which threads are carriers is not asked: one that schedules the end of a park says that it runs itself.
