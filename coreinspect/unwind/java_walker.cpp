@@ -10,7 +10,9 @@ constexpr std::int64_t kMaxMonitorWords = 1 << 16;  // of the monitor block of a
 
 // ContinuationEntry (continuationEntry.hpp of JDK 21, which does not export its size).
 constexpr Address kEntrySize = 56, kStackAlignment = 16;
-constexpr int kMaxEntrySteps = 16;  // arguments and saved values between the last frame and the entry
+// What may lie between the last frame and the entry: arguments, saved values; while frames are copied from the heap,
+// their place on the stack.
+constexpr int kMaxEntrySteps = 16, kMaxThawSteps = 4096;
 constexpr const char* kContinuation = "jdk.internal.vm.Continuation";
 
 Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8); }
@@ -280,18 +282,20 @@ bool JavaWalker::is_caller_of_entry(Address pc, Address fp) const {
     method = scopes && !scopes->empty() ? scopes->front().method : (*blob)->method;
   }
   const auto known = method == 0 ? Result<const JavaMethod*>(nullptr) : methods_.method(method);
-  return known && *known && (*known)->class_name == kContinuation;
+  return known && *known && (*known)->class_name == kContinuation && (*known)->name == "run";
 }
 
 // Further out than the frames that a continuation has on the stack is its entry, in the frame of
 // Continuation.enterSpecial: below the saved frame pointer and the return address.
 Result<> JavaWalker::step_continuation(const StackRange& stack, const CodeBlob& blob, Position& at,
                                        Segment& segment) const {
-  const std::string name = is_return_barrier(blob, at.pc) ? std::string(kFramesInChunks) : blob.name;
+  const bool barrier = is_return_barrier(blob, at.pc);
+  const std::string name = barrier ? std::string(kFramesInChunks) : blob.name;
+  const int steps = barrier ? kMaxEntrySteps : kMaxThawSteps;
   const Address size =
       (vm_.types().size_of("ContinuationEntry").value_or(kEntrySize) + kStackAlignment - 1) & ~(kStackAlignment - 1);
   Address entry = (at.sp + kStackAlignment - 1) & ~(kStackAlignment - 1);
-  for (int i = 0; i < kMaxEntrySteps && stack.contains(entry + size + kWord); ++i, entry += kStackAlignment) {
+  for (int i = 0; i < steps && stack.contains(entry + size + kWord); ++i, entry += kStackAlignment) {
     const auto pc = return_address(entry + size + kWord);
     const auto fp = word(entry + size);
     if (!pc || !fp || !is_caller_of_entry(*pc, *fp)) continue;

@@ -270,6 +270,31 @@ TEST_P(Chunks, OfARunningThreadBeginAtTheReturnBarrier) {
   EXPECT_EQ(segment.frames[1].sp, kStack + kEntry) << "where the continuation is found";
 }
 
+// While the VM copies frames from the heap, their place is between the stub and the entry; what they hold is not
+// walked.
+TEST_P(Chunks, ThatAreBeingCopiedAreLeftOut) {
+  constexpr Address kEntry = 0x900, kEntrySize = 64;
+  const Address yield = made.method("jdk/internal/vm/Continuation", "yield");
+  const Address run = made.method("jdk/internal/vm/Continuation", "run");
+  const Address yield_code = made.nmethod(120, yield, 8, {{40, {{yield, 4}}}});
+  const Address run_code = made.nmethod(140, run, 8, {{40, {{run, 9}}}});
+  const std::string name = GetParam() == 25 ? "StubRoutines (continuationstubs)" : "StubRoutines (continuation stubs)";
+  const Address stubs = made.blob(200, 8, name, 0);
+  const Address after_call = MadeUpCode::code_of(stubs) + 0x80;
+  made.vm.put(after_call - 5, std::uint8_t{0xe8});
+  if (GetParam() >= 27) made.vm.variable("StubRoutines", "_cont_returnBarrier", MadeUpCode::code_of(stubs) + 0xc0);
+  word(0x740 + kEntrySize, 0);
+  word(0x740 + kEntrySize + 8, MadeUpCode::code_of(yield_code) + 40);  // of a frame that was copied
+  word(kEntry + kEntrySize, kStack + 0xa00);
+  word(kEntry + kEntrySize + 8, MadeUpCode::code_of(run_code) + 40);
+  word(kEntry + kEntrySize + 16 + 48, kStack + 0xa00);
+  word(kEntry + kEntrySize + 16 + 56, MadeUpCode::kCallStubReturn);
+  entry(0xa00, 0);
+  const auto segment = walk({.pc = after_call, .sp = 0x700, .fp = 0x123});
+  EXPECT_EQ(story(segment.frames), "stub " + name + ", compiled jdk.internal.vm.Continuation.run:9, entry");
+  EXPECT_EQ(segment.stopped, "");
+}
+
 // In the chunk of a virtual thread the saved frame pointer and the sender's sp are distances. The chunk ends where the
 // thread was mounted.
 TEST_P(Chunks, HaveDistancesForAddresses) {
