@@ -57,6 +57,11 @@ Result<> CodeCache::self_test() const {
   return {};
 }
 
+std::optional<CodeHeap> CodeCache::heap_of_stubs() const {
+  const CodeHeap* heap = heaps_.find(call_stub_return_);
+  return heap ? std::optional(*heap) : std::nullopt;
+}
+
 // An entry of the segment map is the distance back to the block's first segment, in steps of at most 0xfe.
 Result<std::optional<Address>> CodeCache::block_of(const CodeHeap& heap, Address pc) const {
   Address index = (pc - heap.low) >> heap.log2_segment;

@@ -67,6 +67,8 @@ class CodeCache {
   // The blob that contains `pc`; nothing if the segment is free or pc is outside.
   Result<std::optional<CodeBlob>> find(Address pc) const;
   bool in_interpreter(Address pc) const { return pc >= interpreter_begin_ && pc < interpreter_end_; }
+  // The heap in which the VM's stubs are: one of its own, or the only one.
+  std::optional<CodeHeap> heap_of_stubs() const;
   bool is_call_stub_return(Address pc) const { return pc != 0 && pc == call_stub_return_; }
   // To which a frame returns whose caller is in a stack chunk. Exported from 27 on; 0 if it is not known.
   Address return_barrier() const { return return_barrier_; }

@@ -15,12 +15,8 @@ constexpr int kMaxChunks = 1000;
 }  // namespace
 
 ChunksAtStop::ChunksAtStop(const Inspection& inspection)
-    : inspection_(inspection), entry_field_(inspection.vm().types().offset("JavaThread", "_cont_entry")) {}
-
-std::optional<ContinuationAtStop> ChunksAtStop::of_thread(Address java_thread) const {
-  const auto entry = inspection_.vm().memory().read<Address>(java_thread + *entry_field_);
-  if (!entry || *entry == 0) return std::nullopt;
-  return of_entry(*entry);
+    : inspection_(inspection), entry_field_(inspection.vm().types().offset("JavaThread", "_cont_entry")) {
+  if (const auto code = inspection.code()) stubs_ = (*code)->heap_of_stubs();
 }
 
 std::optional<ContinuationAtStop> ChunksAtStop::of_entry(Address entry) const {
@@ -43,11 +39,11 @@ std::optional<ContinuationAtStop> ChunksAtStop::of_entry(Address entry) const {
 // Which threads are carriers is not asked: one that schedules the end of a park says that it runs itself.
 std::optional<ContinuationAtStop> ChunksAtStop::of_stack(Address start, std::span<const std::byte> bytes) const {
   const auto code = inspection_.code();
-  if (!code) return std::nullopt;
+  if (!code || !stubs_) return std::nullopt;
   for (std::size_t at = 0; at + sizeof(Address) <= bytes.size(); at += sizeof(Address)) {
     Address word = 0;
     std::memcpy(&word, bytes.data() + at, sizeof word);
-    if (!(*code)->contains(word) || (*code)->in_interpreter(word)) continue;
+    if (word < stubs_->low || word >= stubs_->high || (*code)->in_interpreter(word)) continue;
     const auto blob = (*code)->find(word);
     if (!blob || !*blob || !(*blob)->is_continuation_stubs()) continue;
     const Address first = (start + at + sizeof word + kAlignment - 1) & ~(kAlignment - 1);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "coreinspect/code/code_cache.h"
 #include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
@@ -23,18 +24,17 @@ class ChunksAtStop {
   // To be made before the stop: looks up what does not change.
   explicit ChunksAtStop(const Inspection& inspection);
 
-  // JDK 25 and later: a JavaThread tells the entry of its continuation.
-  bool threads_tell() const { return entry_field_.has_value(); }
-  // Of the continuation that this thread runs.
-  std::optional<ContinuationAtStop> of_thread(Address java_thread) const;
+  // JDK 25 and later: the offset in a JavaThread of the address of its continuation's entry, 0 if it runs none.
+  std::optional<std::uint64_t> entry_field() const { return entry_field_; }
+  // Of the continuation with this entry.
+  std::optional<ContinuationAtStop> of_entry(Address entry) const;
   // Of the one to whose entry a frame of this copy of a stack returns through the barrier.
   std::optional<ContinuationAtStop> of_stack(Address start, std::span<const std::byte> bytes) const;
 
  private:
-  std::optional<ContinuationAtStop> of_entry(Address entry) const;
-
   const Inspection& inspection_;
   std::optional<std::uint64_t> entry_field_;  // JavaThread::_cont_entry
+  std::optional<CodeHeap> stubs_;             // where the barrier is
 };
 
 }  // namespace jtrace::coreinspect

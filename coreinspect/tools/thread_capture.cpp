@@ -200,10 +200,12 @@ class Capture {
     const auto add = [&](std::optional<ContinuationAtStop> one) {
       if (one) all.push_back(std::move(*one));
     };
-    if (chunks_->threads_tell())
-      for (const std::size_t thread : java_threads_) add(chunks_->of_thread(copied_[thread].start));
-    else
+    if (const auto field = chunks_->entry_field()) {
+      for (const std::size_t thread : java_threads_)
+        if (const Address entry = word(thread, *field); entry != 0) add(chunks_->of_entry(entry));
+    } else {
       for (const std::size_t stack : stacks_) add(chunks_->of_stack(copied_[stack].start, copied_[stack].bytes));
+    }
     for (const ContinuationAtStop& one : all) {
       for (const auto& [start, end] : one.ranges)
         copied_.push_back(copy_range(inspection_.target().memory(), start, end));
