@@ -403,6 +403,7 @@ TEST_P(EachJdk, TheReplyOfAJvmThatDies) {
   const auto loaded = run_jtrace({"load", jvm->pid_text(), ok, "die"});
   EXPECT_EQ(loaded->status, 9) << loaded->err;
   EXPECT_THAT(loaded->err, HasSubstr("exited during the command"));
+  fs::remove(GetParam().root.value_or("") + ok);  // the JVM and its view of the files are gone
 }
 
 // One thread of the JVM serves all clients: during a long command the others wait, and the time-out says why.
