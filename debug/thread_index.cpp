@@ -28,10 +28,6 @@ std::vector<const Frame*> java_frames(const coreinspect::Walk& walk) {
   return frames;
 }
 
-bool is_continuation(const Frame& frame, std::string_view name) {
-  return frame.method->class_name == "jdk.internal.vm.Continuation" && frame.method->name == name;
-}
-
 }  // namespace
 
 // java.lang.Thread.State's bits (javaThreadStatus.hpp; JVMTI_THREAD_STATE_*): sleeping, blocked, waiting.
@@ -76,8 +72,9 @@ void ThreadIndex::add(const coreinspect::ThreadReport& report) {
   thread.group = group_of(thread.object);
   thread.frames = java_frames(report.walk);
   if (carries(thread.object)) {
-    const auto below = std::find_if(thread.frames.begin(), thread.frames.end(),
-                                    [](const Frame* frame) { return is_continuation(*frame, "run"); });
+    const auto below = std::find_if(thread.frames.begin(), thread.frames.end(), [](const Frame* frame) {
+      return coreinspect::is_of_continuation(frame->method, "run");
+    });
     thread.frames.erase(thread.frames.begin(), below);
   }
   if (thread.status != 0) threads_.push_back(std::move(thread));  // one that ends has no group any more

@@ -6,20 +6,14 @@
 namespace jtrace::sampling {
 namespace {
 
-using coreinspect::Frame;
 using target::Address;
 
-constexpr const char* kContinuation = "jdk.internal.vm.Continuation";
 // ContinuationEntry::_cont, after _parent (continuationEntry.hpp of JDK 21 to 27; no other build than product has more
 // before it). vmStructs does not have it.
 constexpr Address kContinuationInEntry = 8;
 // The entry ends some words below the frame of Continuation.run: its own size, the saved frame pointer, the return
 // address. In words.
 constexpr Address kLeastDistance = 6, kMostDistance = 16, kWord = 8;
-
-bool is_of_continuation(const Frame& frame, const char* method) {
-  return frame.method && frame.method->class_name == kContinuation && frame.method->name == method;
-}
 
 std::optional<std::uint64_t> word_in(std::span<const std::byte> stack, Address start, Address at) {
   std::uint64_t word = 0;
@@ -44,7 +38,7 @@ std::optional<MountedThread> thread_of(const coreinspect::ObjectModel& objects, 
 
 std::optional<std::size_t> find(const coreinspect::Walk& walk, const char* method) {
   for (std::size_t i = 0; i < walk.frames.size(); ++i)
-    if (is_of_continuation(walk.frames[i], method)) return i;
+    if (coreinspect::is_of_continuation(walk.frames[i].method, method)) return i;
   return std::nullopt;
 }
 

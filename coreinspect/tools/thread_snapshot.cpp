@@ -185,10 +185,8 @@ class ThreadSampler::Impl {
     const auto running = inspection_.objects().root_field(carrier->java.address, "JavaThread", "_vthread");
     if (!running || *running != thread.object) return;
     const auto& frames = carrier->walk.frames;
-    const auto enter = std::find_if(frames.begin(), frames.end(), [](const Frame& frame) {
-      return frame.method && frame.method->class_name == "jdk.internal.vm.Continuation" &&
-             frame.method->name == "enter";
-    });
+    const auto enter = std::find_if(frames.begin(), frames.end(),
+                                    [](const Frame& frame) { return is_of_continuation(frame.method, "enter"); });
     if (enter == frames.end()) return;
     thread.walk.frames.assign(frames.begin(), enter + 1);
     thread.mounted = true;

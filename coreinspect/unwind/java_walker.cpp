@@ -13,7 +13,6 @@ constexpr Address kEntrySize = 56, kStackAlignment = 16;
 // What may lie between the last frame and the entry: arguments, saved values; while frames are copied from the heap,
 // their place on the stack.
 constexpr int kMaxEntrySteps = 16, kMaxThawSteps = 4096;
-constexpr const char* kContinuation = "jdk.internal.vm.Continuation";
 
 Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8); }
 
@@ -30,6 +29,10 @@ std::string_view to_string(FrameKind kind) {
     case FrameKind::kVm: return "vm";
   }
   return "stub";
+}
+
+bool is_of_continuation(const JavaMethod* method, std::string_view name) {
+  return method != nullptr && method->class_name == "jdk.internal.vm.Continuation" && method->name == name;
 }
 
 bool are_in_chunks(const Frame& frame) { return frame.kind == FrameKind::kStub && frame.name == kFramesInChunks; }
@@ -282,7 +285,7 @@ bool JavaWalker::is_caller_of_entry(Address pc, Address fp) const {
     method = scopes && !scopes->empty() ? scopes->front().method : (*blob)->method;
   }
   const auto known = method == 0 ? Result<const JavaMethod*>(nullptr) : methods_.method(method);
-  return known && *known && (*known)->class_name == kContinuation && (*known)->name == "run";
+  return known && is_of_continuation(*known, "run");
 }
 
 // Further out than the frames that a continuation has on the stack is its entry, in the frame of

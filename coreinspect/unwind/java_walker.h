@@ -50,6 +50,8 @@ struct Frame {
 // ContinuationEntry (coreinspect/unwind/stack_chunks.h).
 inline constexpr std::string_view kFramesInChunks = "[frames of a virtual thread in the heap]";
 bool are_in_chunks(const Frame& frame);
+// Whether it is the method of this name of jdk.internal.vm.Continuation; null: no.
+bool is_of_continuation(const JavaMethod* method, std::string_view name);
 
 struct FrameStart {
   Address pc = 0, sp = 0, fp = 0;

@@ -29,10 +29,8 @@ Result<JavaWalker::Segment> walk_chunk(const ObjectModel& objects, const JavaWal
 
 // In Continuation.doYield the VM copies the frames of the stack to the chunk.
 bool is_in_yield(std::span<const Frame> frames) {
-  return std::any_of(frames.begin(), frames.end(), [](const Frame& frame) {
-    return frame.method != nullptr && frame.method->name == "doYield" &&
-           frame.method->class_name == "jdk.internal.vm.Continuation";
-  });
+  return std::any_of(frames.begin(), frames.end(),
+                     [](const Frame& frame) { return is_of_continuation(frame.method, "doYield"); });
 }
 
 }  // namespace
