@@ -43,6 +43,9 @@ bool has_ended(const Process& process, pid_t tid) {
   return !status || parse_status(*status).has_exited();
 }
 
+// The signal that stopped a thread, which must be passed on when it continues; 0: a stop of ptrace's own.
+int signal_of_stop(int status) { return status >> 16 == 0 ? WSTOPSIG(status) : 0; }
+
 // A thread can be released only when it has stopped. Waits until it stops, or is in the kernel for long. Returns the
 // signal that must be passed on, 0 for none; nothing if it did not stop, or ended.
 std::optional<int> wait_until_stopped(pid_t tid) {
@@ -51,7 +54,7 @@ std::optional<int> wait_until_stopped(pid_t tid) {
     int status = 0;
     const pid_t got = ::waitpid(tid, &status, __WALL | WNOHANG);
     if (got != 0 && (got != tid || !WIFSTOPPED(status))) return std::nullopt;
-    if (got == tid) return status >> 16 == 0 ? WSTOPSIG(status) : 0;
+    if (got == tid) return signal_of_stop(status);
     const timespec pause{0, 50'000};
     ::nanosleep(&pause, nullptr);
   }
@@ -76,7 +79,7 @@ void wait_for_end(std::vector<pid_t> tids) {
     std::erase_if(tids, [](pid_t tid) {
       int status = 0;
       const pid_t got = ::waitpid(tid, &status, __WALL | WNOHANG);
-      if (got == tid && WIFSTOPPED(status)) return let_go(tid, status >> 16 == 0 ? WSTOPSIG(status) : 0);
+      if (got == tid && WIFSTOPPED(status)) return let_go(tid, signal_of_stop(status));
       return got != 0;
     });
   }
@@ -183,8 +186,8 @@ Result<> StoppedThreads::wait_all() {
         thread.tid = 0;  // it ended
       } else if (got == thread.tid) {
         thread.stopped = true;
-        // A pending signal stops a thread too; it is passed on when the thread goes on. Group stops carry an event.
-        if (status >> 16 == 0) thread.signal = WSTOPSIG(status);
+        // A pending signal stops a thread too. Group stops carry an event.
+        thread.signal = signal_of_stop(status);
       } else if (time_left().count() < 0) {
         return fail(Error{.category = ErrorCategory::kTimeout,
                           .text = "thread " + std::to_string(thread.tid) + " did not stop within " +
