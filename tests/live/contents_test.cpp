@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -40,14 +39,9 @@ class Contents : public ::testing::TestWithParam<Jdk> {
     EXPECT_EQ(done.status, 0) << done.err;
     return path;
   }
-  // The JVM's own dump, moved into the folder of the test.
   std::string dumped() {
-    const std::string inside = "/tmp/contents-" + jvm_->pid_text() + ".hprof";
-    const auto done = must(run_jtrace({"cmd", jvm_->pid_text(), "dumpheap", inside, "-all"}));
-    EXPECT_EQ(done.status, 0) << done.err;
-    const std::string path = folder_.file("theirs.hprof"), seen = jvm_->inside(inside);
-    EXPECT_TRUE(std::filesystem::copy_file(seen, path));
-    std::filesystem::remove(seen);
+    std::string path = folder_.file("theirs.hprof");
+    take_own_dump(*jvm_, path);
     return path;
   }
   std::vector<std::string> targets() {

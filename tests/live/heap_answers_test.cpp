@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/live/heap_peers.h"
@@ -29,14 +28,9 @@ class HeapAnswers : public ::testing::TestWithParam<Jdk> {
   json ask(const std::string& target, std::vector<std::string> words) {
     return inspect_heap(target, target == jvm_->pid_text(), std::move(words));
   }
-  // The JVM's own dump, moved into the folder of the test.
   std::string dumped() {
-    const std::string inside = "/tmp/leaks-" + jvm_->pid_text() + ".hprof";
-    const auto done = must(run_jtrace({"cmd", jvm_->pid_text(), "dumpheap", inside, "-all"}));
-    EXPECT_EQ(done.status, 0) << done.err;
-    const std::string path = folder_.file("theirs.hprof"), seen = jvm_->inside(inside);
-    EXPECT_TRUE(std::filesystem::copy_file(seen, path));
-    std::filesystem::remove(seen);
+    std::string path = folder_.file("theirs.hprof");
+    take_own_dump(*jvm_, path);
     return path;
   }
   ScratchDir folder_;

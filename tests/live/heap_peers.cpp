@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 #include <sstream>
 
@@ -80,6 +81,15 @@ nlohmann::json inspect_heap(const std::string& target, bool live, std::vector<st
   const auto done = must(run_jtrace(words));
   EXPECT_TRUE(nlohmann::json::accept(done.out)) << done.err;
   return nlohmann::json::accept(done.out) ? nlohmann::json::parse(done.out) : nlohmann::json::object();
+}
+
+void take_own_dump(const JvmProcess& jvm, const std::string& path) {
+  const std::string inside = "/tmp/jtrace-test-" + jvm.pid_text() + ".hprof";
+  const auto done = must(run_jtrace({"cmd", jvm.pid_text(), "dumpheap", inside, "-all"}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  const std::string seen = jvm.inside(inside);
+  EXPECT_TRUE(std::filesystem::copy_file(seen, path));
+  std::filesystem::remove(seen);
 }
 
 Histogram parse_class_histogram(const std::string& text) {

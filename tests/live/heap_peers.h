@@ -25,6 +25,9 @@ const std::vector<HeapCase>& heap_cases();
 // The document of `jtrace inspect TARGET WORDS --format json`; a live target may be stopped for long.
 nlohmann::json inspect_heap(const std::string& target, bool live, std::vector<std::string> words);
 
+// Moves a dump of all objects by the JVM itself to `path`.
+void take_own_dump(const JvmProcess& jvm, const std::string& path);
+
 struct Counted {
   std::uint64_t instances = 0, bytes = 0;
   bool operator==(const Counted&) const = default;
