@@ -3,8 +3,6 @@
 // Ownership: borrows the graph. Threads: one at a time.
 #pragma once
 
-#include <unordered_map>
-
 #include "coreinspect/graph/object_fields.h"
 #include "coreinspect/oops/java_contents.h"
 
