@@ -24,15 +24,16 @@ std::uint64_t stat_value(std::string_view text, std::string_view key) {
 }
 
 // The group's folder and those above it, up to the mount.
-std::vector<std::string> folders_up(const MemoryGroup& group) {
+std::vector<std::string> folders_up(const std::string& group, const std::string& point) {
   std::vector<std::string> folders;
-  for (std::string folder = group.folder; folder.size() >= group.point.size(); folder.resize(folder.rfind('/'))) {
+  for (std::string folder = group; folder.size() >= point.size(); folder.resize(folder.rfind('/'))) {
     folders.push_back(folder);
     if (folder.find('/') == folder.npos) break;
   }
   return folders;
 }
 
+// Version 2 has one hierarchy for all controllers: "".
 bool is_of(const MountEntry& mount, std::string_view controller) {
   if (controller.empty()) return mount.type == "cgroup2";
   if (mount.type != "cgroup") return false;
@@ -82,7 +83,7 @@ Result<GroupMemory> read_group_memory(const MemoryGroup& group, const ReadFile& 
                 "the control group of the process cannot be seen from here: no limit is known");
   const Files& files = group.version == 1 ? kVersion1 : kVersion2;
   GroupMemory memory{.group = group, .limit_folder = group.folder};
-  for (const std::string& folder : folders_up(group)) {
+  for (const std::string& folder : folders_up(group.folder, group.point)) {
     const auto text = read(folder + files.limit);
     const auto limit = text ? parse_group_limit(*text) : std::nullopt;
     if (!limit || (memory.limit && *memory.limit <= *limit)) continue;
@@ -98,24 +99,35 @@ Result<GroupMemory> read_group_memory(const MemoryGroup& group, const ReadFile& 
   return memory;
 }
 
-Result<GroupMemory> read_group_memory(const Process& process) {
-  JTRACE_ASSIGN_OR_RETURN(const std::string cgroup, process.read_proc("cgroup"));
+std::vector<GroupView> group_views(const Process& process, std::string_view controller) {
+  std::vector<GroupView> views;
+  const auto cgroup = process.read_proc("cgroup");
+  if (!cgroup) return views;
+  const auto add = [&](const std::vector<MountEntry>& mounts, bool inside, const ReadFile& read) {
+    for (const std::string_view name : {controller, std::string_view()})
+      for (const MountEntry& mount : mounts) {
+        if (!is_of(mount, name)) continue;
+        std::string folder = cgroup_folder(mount, cgroup_path(*cgroup, name));
+        if (folder.empty() && inside) folder = mount.point;
+        if (!folder.empty()) views.push_back({name.empty() ? 2 : 1, folders_up(folder, mount.point), read});
+      }
+  };
   const auto here = read_file("/proc/self/mountinfo");
-  auto memory = read_group_memory(memory_group(cgroup, here ? parse_mountinfo(*here) : std::vector<MountEntry>()),
-                                  [](const std::string& path) { return read_file(path); });
-  if (memory) return memory;
-  // In its own mount namespace a container usually has its group mounted as the root of the hierarchy.
+  if (here) add(parse_mountinfo(*here), false, [](const std::string& path) { return read_file(path); });
   const auto mounts = process.mounts();
-  if (!mounts) return memory;
-  for (const std::string_view controller : {"memory", ""})
-    for (const MountEntry& mount : *mounts) {
-      if (!is_of(mount, controller)) continue;
-      const std::string folder = cgroup_folder(mount, cgroup_path(cgroup, controller));
-      const MemoryGroup inside{controller.empty() ? 2 : 1, mount.point, folder.empty() ? mount.point : folder};
-      auto seen = read_group_memory(inside, [&](const std::string& path) { return process.read_in_root(path); });
-      if (seen) return seen;
-    }
-  return memory;
+  if (mounts) add(*mounts, true, [&process](const std::string& path) { return process.read_in_root(path); });
+  return views;
+}
+
+Result<GroupMemory> read_group_memory(const Process& process) {
+  std::optional<Error> first;
+  for (const GroupView& view : group_views(process, "memory")) {
+    auto memory = read_group_memory({view.version, view.folders.back(), view.folders.front()}, view.read);
+    if (memory) return memory;
+    if (!first) first = memory.error();
+  }
+  if (first) return fail(*first);
+  return read_group_memory(MemoryGroup(), [](const std::string& path) { return read_file(path); });
 }
 
 }  // namespace jtrace::target

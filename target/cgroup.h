@@ -1,4 +1,4 @@
-// The control group of a process: its folder, and its limit and use of memory, for versions 1 and 2.
+// The control groups of a process: their folders, and the limit and use of memory, for versions 1 and 2.
 //
 // cgroups(7), Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst. A path in /proc/PID/cgroup is relative to
 // the reader's cgroup namespace: one that begins with "/.." cannot be seen from here. Threads: any.
@@ -21,6 +21,21 @@ std::string_view cgroup_path(std::string_view cgroup, std::string_view controlle
 // The folder of the cgroup `path` below the mount; "" if it is not below it.
 std::string cgroup_folder(const MountEntry& mount, std::string_view path);
 
+// `read`: reads a file by its path; an error if it does not exist.
+using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+
+// Where a process's groups of one controller are seen: the folder of its own group first, then those above it, up to
+// the mount.
+struct GroupView {
+  int version = 0;
+  std::vector<std::string> folders;
+  ReadFile read;  // of a file in these folders; borrows the process
+};
+// The views that may show them, the best first: this process's own, then the target's in its root, where a container
+// usually has its group mounted as the root of the hierarchy. `controller` as version 1 calls it: "cpu", "memory",
+// "pids". A file that a view does not have may be in the next one.
+std::vector<GroupView> group_views(const Process& process, std::string_view controller);
+
 struct MemoryGroup {
   int version = 0;     // 0: none is visible
   std::string point;   // the mount point
@@ -42,9 +57,7 @@ struct GroupMemory {
 // number).
 std::optional<std::uint64_t> parse_group_limit(std::string_view text);
 
-// `read`: reads a file by its path; an error if it does not exist. Errors: kNotFound if the process's group is not
-// visible.
-using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+// Errors: kNotFound if the process's group is not visible.
 Result<GroupMemory> read_group_memory(const MemoryGroup& group, const ReadFile& read);
 // The same for a process: with this process's view of the hierarchy, otherwise with the target's view in its root.
 Result<GroupMemory> read_group_memory(const Process& process);
