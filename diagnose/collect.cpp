@@ -27,23 +27,34 @@ Lane lane_of_jvm(const OpenTarget& open, const CollectOptions& options) {
           {"threads, first look", kOfThreads, look},
           {"safepoint, first look", kOfSafepoint, safepoint},
           {"direct buffers", kOfThreads, step_of(jvm, &JvmCollector::look_at_direct_memory)},
+          {"limits and code", kOfThreads, step_of(jvm, &JvmCollector::look_at_limits)},
           {"threads, second look", kOfThreads, look, options.interval},
           {"busy threads", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_busy_threads)},
           {"threads, third look", kOfThreads, look, 2 * options.interval},
           {"safepoint, second look", kOfSafepoint, safepoint}};
 }
 
-Lane lane_of_process(pid_t pid, const CollectOptions& options) {
-  const auto process = std::make_shared<ProcessCollector>(pid);
-  const auto look = step_of(process, &ProcessCollector::look);
-  return {{"process, first look", kOfKernel, look}, {"process, second look", kOfKernel, look, 2 * options.interval}};
+// Two looks at the beginning and at the end: the rules compare them.
+template <class Collector>
+Lane lane_of_two(const std::string& name, milliseconds budget, pid_t pid, const CollectOptions& options) {
+  const auto collector = std::make_shared<Collector>(pid);
+  const auto look = step_of(collector, &Collector::look);
+  return {{name + ", first look", budget, look}, {name + ", second look", budget, look, 2 * options.interval}};
 }
 
-Lane lane_of_counters(pid_t pid, const CollectOptions& options) {
-  const auto counters = std::make_shared<CounterCollector>(pid);
-  const auto look = step_of(counters, &CounterCollector::look);
-  return {{"counters, first look", kOfCounters, look},
-          {"counters, second look", kOfCounters, look, 2 * options.interval}};
+Lane lane_of_disks(pid_t pid) {
+  const auto disks = std::make_shared<DiskCollector>(pid);
+  return {{"disks", kOfKernel, step_of(disks, &DiskCollector::look)}};
+}
+
+// What may wait in the kernel has a lane of its own.
+std::vector<Lane> lanes_of(pid_t pid, const OpenTarget& open, const CollectOptions& options) {
+  return {lane_of_jvm(open, options),
+          lane_of_two<ProcessCollector>("process", kOfKernel, pid, options),
+          lane_of_two<CounterCollector>("counters", kOfCounters, pid, options),
+          lane_of_two<GroupCollector>("control groups", kOfKernel, pid, options),
+          lane_of_two<SocketCollector>("sockets", kOfKernel, pid, options),
+          lane_of_disks(pid)};
 }
 
 milliseconds since(std::chrono::steady_clock::time_point then) {
@@ -56,8 +67,7 @@ Result<Collected> collect_live(pid_t pid, const OpenTarget& open, const CollectO
   const auto start = std::chrono::steady_clock::now();
   Collected collected;
   collected.facts.target = std::to_string(pid);
-  const LanesEnd end =
-      run_lanes({lane_of_jvm(open, options), lane_of_process(pid, options), lane_of_counters(pid, options)}, collected);
+  const LanesEnd end = run_lanes(lanes_of(pid, open, options), collected);
   if (end.needed) return fail(*end.needed);
   collected.elapsed = since(start);
   return collected;
@@ -73,7 +83,8 @@ Result<Collected> collect_core(const std::string& path, const OpenTarget& open) 
   opened(collected);
   for (const auto& [name, step] :
        {std::pair{"threads", &JvmCollector::look_at_threads}, std::pair{"safepoint", &JvmCollector::look_at_safepoint},
-        std::pair{"direct buffers", &JvmCollector::look_at_direct_memory}}) {
+        std::pair{"direct buffers", &JvmCollector::look_at_direct_memory},
+        std::pair{"limits and code", &JvmCollector::look_at_limits}}) {
     const auto begin = std::chrono::steady_clock::now();
     const auto outcome = (jvm.*step)();
     if (outcome) (*outcome)(collected);

@@ -23,6 +23,7 @@ class JvmCollector {
   Result<Publish> look_at_busy_threads();
   Result<Publish> look_at_safepoint();
   Result<Publish> look_at_direct_memory();
+  Result<Publish> look_at_limits();
 
  private:
   struct Busy {
@@ -43,6 +44,14 @@ class JvmCollector {
 // missing.
 std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name);
 
+// The used bytes of all code heaps and their size.
+struct CodeBytes {
+  std::uint64_t used = 0, size = 0;
+  bool has_methods = false;
+};
+// Errors: those of reading the code cache.
+Result<CodeBytes> bytes_of_code(const coreinspect::Inspection& inspection);
+
 // Facts of the kernel about a live process.
 class ProcessCollector {
  public:
@@ -53,6 +62,46 @@ class ProcessCollector {
   pid_t pid_;
   std::optional<target::Process> process_;
 };
+
+// Its control groups: limits, and how near to them it is.
+class GroupCollector {
+ public:
+  explicit GroupCollector(pid_t pid) : pid_(pid) {}
+  Result<Publish> look();
+
+ private:
+  pid_t pid_;
+  std::optional<target::Process> process_;
+};
+
+// The file systems of the folders that the JVM writes to.
+class DiskCollector {
+ public:
+  explicit DiskCollector(pid_t pid) : pid_(pid) {}
+  Result<Publish> look();
+
+ private:
+  pid_t pid_;
+};
+
+// The sockets of the process that it has not closed.
+class SocketCollector {
+ public:
+  explicit SocketCollector(pid_t pid) : pid_(pid) {}
+  Result<Publish> look();
+
+ private:
+  pid_t pid_;
+  std::optional<target::Process> process_;
+};
+
+// A connection of /proc/PID/net/tcp or tcp6 (proc_net_tcp.rst).
+struct TcpLine {
+  std::string peer;  // "10.0.0.7:443", "[::1]:443"
+  int state = 0;     // include/net/tcp_states.h: 1 established, 8 closed by the peer
+  std::uint64_t inode = 0;
+};
+std::vector<TcpLine> parse_tcp(std::string_view text);
 
 // The JVM's counters in its hsperfdata file.
 class CounterCollector {

@@ -15,6 +15,10 @@ Result<Publish> CounterCollector::look() {
   fact.full_collections = value("full.count");
   fact.old_used = value("old.used");
   fact.old_max = value("old.max");
+  fact.metaspace_used = value("metaspace.used");
+  fact.metaspace_committed = value("metaspace.capacity");
+  fact.class_space_used = value("classspace.used");
+  fact.uptime = value("uptime");
   return [fact](Collected& collected) { collected.facts.counters.push_back(fact); };
 }
 

@@ -41,6 +41,8 @@ struct ThreadFact {
   pid_t tid = 0;      // in this process's pid namespace; 0 unknown, or of a core
   std::string state;  // as in Thread.State; "" for threads of the VM
   bool is_virtual = false;
+  std::string virtual_state;  // as java.lang.VirtualThread names it: "PARKED", "UNPARKED"; "" for platform threads
+  std::string carrier;        // the name of the thread that runs it now; "" if none does
   std::optional<std::uint64_t> ran_ns;     // on a processor
   std::optional<std::uint64_t> queued_ns;  // ready to run, without a processor
   std::uint64_t measured_ns = 0;           // time at which the two were read
@@ -82,6 +84,14 @@ struct SafepointFact {
   std::vector<LateFact> late;
 };
 
+// The JVM's own limits (-XX:MaxMetaspaceSize and the like), and what was used of them at one moment.
+struct LimitFact {
+  std::optional<std::uint64_t> max_heap, max_metaspace, max_class_space;  // bytes; nothing if there is no limit
+  std::uint64_t code_used = 0, code_size = 0;                             // bytes of all code heaps; size 0: unknown
+  bool compiler_off = false;  // the JVM has compiled methods, and compiles no more
+  bool attach_off = false;    // -XX:+DisableAttachMechanism
+};
+
 struct DirectFact {
   std::int64_t reserved = 0, count = 0;  // bytes, buffers
   std::optional<std::int64_t> limit;     // bytes
@@ -90,8 +100,48 @@ struct DirectFact {
 // The JVM's performance counters at one moment (perfdata/derived.h).
 struct CounterFact {
   std::uint64_t ns = 0;
-  std::optional<double> gc_seconds, full_collections;  // since the JVM began
-  std::optional<double> old_used, old_max;             // bytes; used as of the last collection
+  std::optional<double> gc_seconds, full_collections;                           // since the JVM began
+  std::optional<double> old_used, old_max;                                      // bytes; used as of the last collection
+  std::optional<double> metaspace_used, metaspace_committed, class_space_used;  // bytes
+  std::optional<double> uptime;                                                 // seconds
+};
+
+// A thread in the kernel's state D: it waits for a device or a file system, and no signal wakes it.
+struct KernelWaitFact {
+  pid_t tid = 0;
+  std::string name, place;  // place: the kernel's function (wchan); "" if it is not told
+  bool operator==(const KernelWaitFact& other) const { return tid == other.tid && place == other.place; }
+};
+
+// The control groups of the process at one moment.
+struct GroupFact {
+  struct Cpu {
+    std::string folder;
+    std::uint64_t periods = 0, throttled = 0;  // since the group began
+    double processors = 0;                     // that it may use
+  };
+  std::uint64_t ns = 0;
+  bool visible = false;                                    // at least one of them can be seen from here
+  std::optional<std::uint64_t> memory_used, memory_limit;  // bytes; used without page cache that can be reclaimed
+  std::string memory_folder;                               // of the group with the lowest limit
+  std::uint64_t killed = 0;                                // processes of this group that the kernel ended for memory
+  std::vector<Cpu> cpu;                                    // groups with a limit
+  std::optional<std::uint64_t> tasks, tasks_limit;         // of the group that is nearest to its limit
+};
+
+// A folder in which the JVM writes.
+struct DiskFact {
+  std::string path;  // as the process sees it
+  std::string use;   // "temporary files"
+  dev_t device = 0;
+  std::uint64_t free = 0, size = 0;  // bytes; free: for users without privileges
+};
+
+// Sockets whose peer has closed the connection, and the process has not (CLOSE_WAIT), at one moment.
+struct SocketFact {
+  std::uint64_t unclosed = 0;
+  std::string peer;  // the most frequent one: "10.0.0.7:443"
+  std::uint64_t of_peer = 0;
 };
 
 struct ProcessFact {
@@ -99,6 +149,7 @@ struct ProcessFact {
   char state = '?';                                 // R S D T t
   std::string tracer;                               // "gdb, process 4711"; "" if there is none but this program
   std::optional<std::uint64_t> files, files_limit;  // open descriptors, and their limit
+  std::vector<KernelWaitFact> waits;
 };
 
 struct Facts {
@@ -113,6 +164,10 @@ struct Facts {
   std::vector<CounterFact> counters;
   std::optional<DirectFact> direct;  // nothing: there are none, or they could not be read
   bool direct_read = false;
+  std::optional<LimitFact> limits;
+  std::vector<GroupFact> groups;
+  std::optional<std::vector<DiskFact>> disks;
+  std::vector<SocketFact> sockets;
 };
 
 }  // namespace jtrace::diagnose

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kBusyStacks = 8;                    // between two looks
 constexpr std::size_t kMostBusy = 4;              // threads
+constexpr std::uint64_t kNoLimit = 1ull << 60;    // bytes
 constexpr std::uint64_t kRanBetween = 1'000'000;  // ns of processor time between two stacks of a thread
 
 void add_stop(Collected& collected, std::chrono::nanoseconds pause) {
@@ -48,6 +49,18 @@ SafepointFact fact_of(const coreinspect::SafepointReport& report) {
 }
 
 }  // namespace
+
+Result<CodeBytes> bytes_of_code(const coreinspect::Inspection& inspection) {
+  JTRACE_ASSIGN_OR_RETURN(const coreinspect::CodeCache* code, inspection.code());
+  CodeBytes bytes;
+  for (const coreinspect::CodeHeap& heap : code->heaps()) bytes.size += heap.reserved_end - heap.low;
+  JTRACE_RETURN_IF_ERROR(code->for_each([&](const coreinspect::CodeBlob& blob) {
+    bytes.used += blob.size;
+    bytes.has_methods = bytes.has_methods || blob.comp_level > 0;
+    return true;
+  }));
+  return bytes;
+}
 
 Result<Publish> JvmCollector::open() {
   JTRACE_ASSIGN_OR_RETURN(inspection_, open_());
@@ -122,6 +135,26 @@ Result<Publish> JvmCollector::look_at_safepoint() {
     collected.facts.safepoints.push_back(fact);
     add_missing(collected, missing);
   };
+}
+
+Result<Publish> JvmCollector::look_at_limits() {
+  const coreinspect::Vm& vm = inspection_->vm();
+  // A size that is as large as the address space means that there is no limit.
+  const auto size = [&](const char* name) -> std::optional<std::uint64_t> {
+    const coreinspect::VmFlag* flag = vm.flag(name);
+    const auto value = flag ? parse_decimal<std::uint64_t>(flag->value) : std::nullopt;
+    return value && *value > 0 && *value < kNoLimit ? value : std::nullopt;
+  };
+  LimitFact fact{.max_heap = size("MaxHeapSize"),
+                 .max_metaspace = size("MaxMetaspaceSize"),
+                 .max_class_space = size("CompressedClassSpaceSize"),
+                 .attach_off = vm.flag_is_true("DisableAttachMechanism")};
+  JTRACE_ASSIGN_OR_RETURN(const CodeBytes code, bytes_of_code(*inspection_));
+  fact.code_used = code.used;
+  fact.code_size = code.size;
+  // With -Xint it is off too, but then no method was ever compiled.
+  fact.compiler_off = code.has_methods && vm.flag("UseCompiler") && !vm.flag_is_true("UseCompiler");
+  return [fact](Collected& collected) { collected.facts.limits = fact; };
 }
 
 Result<Publish> JvmCollector::look_at_direct_memory() {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "diagnose/collectors.h"
+#include "target/standstill.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -48,6 +49,24 @@ std::optional<std::uint64_t> count_of_files(const target::Process& process) {
   return count;
 }
 
+// Threads in state D at this moment.
+std::vector<KernelWaitFact> waits_of(const target::Process& process) {
+  std::vector<KernelWaitFact> waits;
+  const auto threads = process.threads();
+  if (!threads) return waits;
+  for (const pid_t tid : *threads) {
+    const std::string folder = "task/" + std::to_string(tid) + "/";
+    const auto stat = process.read_proc(folder + "stat");
+    if (!stat || target::parse_state(*stat) != 'D') continue;
+    KernelWaitFact wait{.tid = tid};
+    if (const auto name = process.read_proc(folder + "comm")) wait.name = trimmed(*name);
+    if (const auto place = process.read_proc(folder + "wchan"); place && trimmed(*place) != "0")
+      wait.place = trimmed(*place);
+    waits.push_back(std::move(wait));
+  }
+  return waits;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name) {
@@ -66,6 +85,7 @@ Result<Publish> ProcessCollector::look() {
   JTRACE_ASSIGN_OR_RETURN(const target::ProcessStatus status, status_of(*process_));
   ProcessFact fact{.ns = monotonic_ns(), .state = status.state, .tracer = name_of_tracer(status.tracer)};
   fact.files = count_of_files(*process_);
+  fact.waits = waits_of(*process_);
   if (const auto limits = process_->read_proc("limits")) fact.files_limit = soft_limit(*limits, "Max open files");
   return [fact](Collected& collected) { collected.facts.process.push_back(fact); };
 }

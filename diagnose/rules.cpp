@@ -26,6 +26,25 @@ std::string_view without_counters(const Facts& facts) {
   if (!facts.live) return not_in_core(facts);
   return facts.counters.size() < 2 ? "the performance counters were not read twice" : "";
 }
+std::string_view without_limits(const Facts& facts) { return facts.limits ? "" : "the JVM's limits were not read"; }
+std::string_view without_metaspace(const Facts& facts) {
+  if (!facts.live) return not_in_core(facts);
+  if (facts.counters.empty()) return "the performance counters were not read";
+  return without_limits(facts);
+}
+std::string_view without_groups(const Facts& facts) {
+  if (!facts.live) return not_in_core(facts);
+  if (facts.groups.size() < 2) return "the control groups were not read twice";
+  return facts.groups.back().visible ? "" : "the control groups of the process cannot be seen from here";
+}
+std::string_view without_sockets(const Facts& facts) {
+  if (!facts.live) return not_in_core(facts);
+  return facts.sockets.size() < 2 ? "the sockets were not read twice" : "";
+}
+std::string_view without_disks(const Facts& facts) {
+  if (!facts.live) return not_in_core(facts);
+  return facts.disks ? "" : "the file systems were not read";
+}
 std::string_view without_operations(const Facts& facts) {
   return facts.live ? without_safepoints(facts) : not_in_core(facts);
 }
@@ -48,11 +67,25 @@ const std::vector<Rule>& rules() {
       {"safepoint", "safepoints that are not reached", without_safepoints, find_late_safepoint},
       {"vm-operation", "long VM operations", without_operations, find_long_operation},
       {"heap-full", "a full heap with one collection after the other", without_counters, find_full_heap},
+      {"group-memory", "a control group near its limit of memory", without_groups, find_full_group},
+      {"disk-full", "full file systems", without_disks, find_full_disks},
       {"direct-memory", "direct buffers near their limit", without_direct, find_full_direct_memory},
       {"descriptors", "descriptors near their limit", without_process, find_many_files},
+      {"threads", "threads near the limit of the control group", without_groups, find_many_tasks},
+      {"metaspace", "metaspace near its limit", without_metaspace, find_full_metaspace},
+      {"code-cache", "a full code cache", without_limits, find_full_code},
+      {"kernel-wait", "threads that wait in the kernel", without_process, find_kernel_waits},
+      {"pinned", "carriers that are kept by virtual threads", without_three_samples, find_pinned_carriers},
       {"finalizer", "a finalizer that does not end", without_three_samples, find_stuck_finalizer},
       {"contention", "locks that many wait for", without_threads, find_contention},
       {"spinning", "threads that spin", without_three_samples, find_spinning},
+      {"throttled", "a control group that takes the processors away", without_groups, find_throttled},
+      {"gc-time", "much time in collections", without_counters, find_much_collecting},
+      {"processors", "threads that wait for a processor", without_three_samples, find_waits_for_processor},
+      {"unclosed-sockets", "sockets that are not closed", without_sockets, find_unclosed_sockets},
+      {"group-size", "a heap larger than the control group", without_groups, find_small_group},
+      {"network", "threads that wait for the network", without_three_samples, find_socket_readers},
+      {"attach-off", "whether attaching is disabled", without_limits, find_attach_off},
   };
   return all;
 }

@@ -34,6 +34,21 @@ void find_stuck_finalizer(const Facts& facts, std::vector<Finding>& found);
 void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found);
 void find_full_heap(const Facts& facts, std::vector<Finding>& found);
 void find_many_files(const Facts& facts, std::vector<Finding>& found);
+void find_throttled(const Facts& facts, std::vector<Finding>& found);
+void find_full_group(const Facts& facts, std::vector<Finding>& found);
+void find_small_group(const Facts& facts, std::vector<Finding>& found);
+void find_many_tasks(const Facts& facts, std::vector<Finding>& found);
+void find_full_metaspace(const Facts& facts, std::vector<Finding>& found);
+void find_full_code(const Facts& facts, std::vector<Finding>& found);
+void find_attach_off(const Facts& facts, std::vector<Finding>& found);
+void find_kernel_waits(const Facts& facts, std::vector<Finding>& found);
+void find_socket_readers(const Facts& facts, std::vector<Finding>& found);
+void find_unclosed_sockets(const Facts& facts, std::vector<Finding>& found);
+void find_full_disks(const Facts& facts, std::vector<Finding>& found);
+void find_waits_for_processor(const Facts& facts, std::vector<Finding>& found);
+void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found);
+// After find_full_heap: says nothing if that has found something.
+void find_much_collecting(const Facts& facts, std::vector<Finding>& found);
 
 // Whether the process is stopped or frozen in every sample: then its threads stand still for that reason, and not by a
 // fault.

@@ -35,6 +35,8 @@ ThreadFact fact_of(const coreinspect::ThreadReport& report) {
 ThreadFact fact_of(const coreinspect::VirtualThread& thread) {
   ThreadFact fact{.key = thread.id, .name = thread.name, .is_virtual = true};
   fact.state = thread.state();
+  fact.virtual_state = thread.vm_state;
+  if (thread.mounted) fact.carrier = thread.carrier_name;
   fact.frames = frames_of(thread.walk);
   fact.whole = !thread.walk.incomplete();
   return fact;

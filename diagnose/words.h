@@ -27,6 +27,10 @@ inline std::string mib(double bytes) {
   std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
   return text;
 }
+inline std::string mib(std::uint64_t bytes) { return mib(static_cast<double>(bytes)); }
+inline double share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
 // "com.example.Cart.add(Cart.java:12)"
 inline std::string place(const FrameFact& frame) {
   return printable(frame.method) + "(" + printable(frame.source) + ")";

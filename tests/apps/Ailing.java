@@ -1,9 +1,18 @@
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.reflect.Constructor;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -229,6 +239,161 @@ public final class Ailing {
         }
     }
 
+    static int fillers;
+
+    /** A new class, of a loader that has many of them. */
+    static Class<?> filler() throws Exception {
+        if (fillerLoader == null) {
+            final byte[] template = bytesOf("Ailing$Filler0000000");
+            fillerLoader = new ClassLoader(null) {
+                @Override
+                protected Class<?> findClass(String name) throws ClassNotFoundException {
+                    byte[] renamed = new String(template, StandardCharsets.ISO_8859_1)
+                        .replace("Ailing$Filler0000000", name).getBytes(StandardCharsets.ISO_8859_1);
+                    return defineClass(name, renamed, 0, renamed.length);
+                }
+            };
+        }
+        return fillerLoader.loadClass(String.format("Ailing$Filler%07d", ++fillers));
+    }
+
+    static ClassLoader fillerLoader;
+
+    /** Defines classes until metaspace has used the share (in percent) of its limit, or has no room for another one. */
+    static void metaspace(int share) throws Exception {
+        try {
+            while (usedOfMetaspace() < share) {
+                filler();
+            }
+        } catch (OutOfMemoryError e) {
+            fillers = 0;
+        }
+        System.gc();  // the counters are written then
+    }
+
+    /** With -Xcomp each method is compiled when it is called. */
+    static void code(int classes) throws Exception {
+        for (int i = 0; i < classes; i++) {
+            Constructor<?> constructor = filler().getDeclaredConstructor();
+            constructor.setAccessible(true);
+            sink += constructor.newInstance().toString().length();
+        }
+    }
+
+    /** Until the VM has no room for code: an error of the VM itself, or of the call. */
+    static void fillCode() throws Exception {
+        try {
+            code(3000);
+        } catch (VirtualMachineError e) {
+            fillers = 0;
+        }
+    }
+
+    static long usedOfMetaspace() {
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getName().equals("Metaspace")) {
+                return pool.getUsage().getUsed() * 100 / pool.getUsage().getMax();
+            }
+        }
+        throw new IllegalStateException("no pool Metaspace");
+    }
+
+    static byte[] bytesOf(String name) throws IOException {
+        try (InputStream in = Ailing.class.getResourceAsStream(name + ".class")) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            for (int each = in.read(); each >= 0; each = in.read()) {
+                out.write(each);
+            }
+            return out.toByteArray();
+        }
+    }
+
+    /** Uses metaspace. */
+    static final class Filler0000000 {
+        int one;
+        int two;
+
+        int add(int other) {
+            return one + two + other;
+        }
+
+        int multiply(int other) {
+            return one * two * other;
+        }
+
+        @Override
+        public String toString() {
+            return "one " + add(2) + " two " + multiply(2);
+        }
+    }
+
+    /** Sockets whose peers close the connection. */
+    static void unclosed(int count) throws IOException {
+        try (ServerSocket server = new ServerSocket(0, count, InetAddress.getLoopbackAddress())) {
+            for (int i = 0; i < count; i++) {
+                try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                    OPEN.add(server.accept());
+                }
+            }
+        }
+    }
+
+    /** Threads that read what nobody writes. */
+    static void readers(int count) throws Exception {
+        final ServerSocket server = new ServerSocket(0, count, InetAddress.getLoopbackAddress());
+        OPEN.add(server);
+        for (int i = 0; i < count; i++) {
+            final Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
+            OPEN.add(server.accept());
+            start("reader-" + i, () -> read(client));
+        }
+        sleep(200);
+    }
+
+    static void read(Socket client) {
+        try {
+            sink += client.getInputStream().read();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static class First {
+        static final int KEPT = standStill();
+    }
+
+    static class Second {
+        static final int KEPT = standStill();
+    }
+
+    static final CountDownLatch STANDING = new CountDownLatch(2);
+
+    static int standStill() {
+        STANDING.countDown();
+        while (!stop) {
+            LockSupport.park();
+        }
+        return 1;
+    }
+
+    /** Two virtual threads wait in initialisers of classes, which keeps their carriers. */
+    static void pin() throws Exception {
+        startVirtual(() -> sink += First.KEPT);
+        startVirtual(() -> sink += Second.KEPT);
+        await(STANDING);
+        sleep(100);
+    }
+
+    static void ready(int count) throws Exception {
+        for (int i = 0; i < count; i++) {
+            startVirtual(() -> sink++);
+        }
+    }
+
+    static void startVirtual(Runnable body) throws Exception {
+        OPEN.add(Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body));
+    }
+
     /** Healthy: two samples of a worker do not stay equal for long. */
     static void busy(int count) {
         final Map<Integer, byte[]> shared = new HashMap<>();
@@ -279,7 +444,7 @@ public final class Ailing {
         }
     }
 
-    static void obey(String[] words) {
+    static void obey(String[] words) throws Exception {
         int number = words.length > 1 ? Integer.parseInt(words[1]) : 0;
         switch (words[0]) {
             case "monitors": monitors(); break;
@@ -292,6 +457,12 @@ public final class Ailing {
             case "files": files(number); break;
             case "direct": direct(number); break;
             case "full": start("filler", Ailing::full); break;
+            case "code": fillCode(); break;
+            case "metaspace": metaspace(number); break;
+            case "unclosed": unclosed(number); break;
+            case "readers": readers(number); break;
+            case "pin": pin(); break;
+            case "ready": ready(number); break;
             case "collect": start("collector", Ailing::collect); break;
             default: throw new IllegalArgumentException(words[0]);
         }
@@ -304,7 +475,7 @@ public final class Ailing {
             try {
                 obey(line.split(" "));
                 System.out.println("OK");
-            } catch (RuntimeException | LinkageError e) {
+            } catch (Exception | LinkageError e) {
                 System.out.println("ERR " + e);
             }
         }

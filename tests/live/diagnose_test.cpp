@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "tests/live/core_folder.h"
+#include "tests/live/diagnosis.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/thread_holder.h"
@@ -24,42 +25,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
-
-struct Diagnosis {
-  CommandOutput done;
-  json document = json::object({{"data", json::array()}});
-
-  std::vector<std::string> rules() const {
-    std::vector<std::string> names;
-    for (const json& each : document["data"]) names.push_back(each["rule"]);
-    return names;
-  }
-  // Of the findings of a rule: sentence and evidence as one text each.
-  std::vector<std::string> texts(const std::string& rule) const {
-    std::vector<std::string> texts;
-    for (const json& each : document["data"])
-      if (each["rule"] == rule) texts.push_back(each["confidence"].get<std::string>() + ": " + each.dump());
-    return texts;
-  }
-};
-
-Diagnosis diagnose(const std::string& target, std::vector<std::string> words = {}) {
-  words.insert(words.begin(), {"diagnose", target, "--format", "json"});
-  const auto done = run_jtrace(words, {.timeout = std::chrono::minutes(2)});
-  Diagnosis diagnosis{.done = done ? *done : CommandOutput{.err = done.error().message()}};
-  diagnosis.document = json::parse(diagnosis.done.out, nullptr, false);
-  if (diagnosis.document.is_object()) return diagnosis;
-  ADD_FAILURE() << diagnosis.done.out << diagnosis.done.err;
-  diagnosis.document = json::object({{"data", json::array()}});
-  return diagnosis;
-}
-
-// Again, where the machine did not let the JVM do what it is looked at for: the trouble lasts.
-Diagnosis diagnose_until(const JvmProcess& jvm, const std::string& rule) {
-  Diagnosis found = diagnose(jvm.pid_text());
-  for (int i = 0; i < 4 && found.texts(rule).empty(); ++i) found = diagnose(jvm.pid_text());
-  return found;
-}
 
 void stop_and_wait(const JvmProcess& jvm) {
   jvm.signal(SIGSTOP);

@@ -20,6 +20,10 @@ TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
   collected.facts.process.resize(2, {.state = 'S'});
   collected.facts.counters.resize(2);
   collected.facts.direct_read = true;
+  collected.facts.limits.emplace();
+  collected.facts.groups.resize(2, {.visible = true});
+  collected.facts.disks.emplace();
+  collected.facts.sockets.resize(2);
   const Verdict verdict = judge(collected.facts);
   EXPECT_FALSE(verdict.is_found());
   EXPECT_THAT(verdict.unasked, IsEmpty());

@@ -1,0 +1,53 @@
+// The result of `jtrace diagnose`, as tests look at it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/testlib/jvm_process.h"
+#include "tests/testlib/run_command.h"
+
+namespace jtrace::test {
+
+struct Diagnosis {
+  CommandOutput done;
+  nlohmann::json document = nlohmann::json::object({{"data", nlohmann::json::array()}});
+
+  // Of all findings but hints.
+  std::vector<std::string> rules() const {
+    std::vector<std::string> names;
+    for (const nlohmann::json& each : document["data"])
+      if (each["confidence"] != "hint") names.push_back(each["rule"]);
+    return names;
+  }
+  // Of the findings of a rule: sentence and evidence as one text each.
+  std::vector<std::string> texts(const std::string& rule) const {
+    std::vector<std::string> texts;
+    for (const nlohmann::json& each : document["data"])
+      if (each["rule"] == rule) texts.push_back(each["confidence"].get<std::string>() + ": " + each.dump());
+    return texts;
+  }
+};
+
+inline Diagnosis diagnose(const std::string& target, std::vector<std::string> words = {}) {
+  words.insert(words.begin(), {"diagnose", target, "--format", "json"});
+  const auto done = run_jtrace(words, {.timeout = std::chrono::minutes(2)});
+  Diagnosis diagnosis{.done = done ? *done : CommandOutput{.err = done.error().message()}};
+  diagnosis.document = nlohmann::json::parse(diagnosis.done.out, nullptr, false);
+  if (diagnosis.document.is_object()) return diagnosis;
+  ADD_FAILURE() << diagnosis.done.out << diagnosis.done.err;
+  diagnosis.document = nlohmann::json::object({{"data", nlohmann::json::array()}});
+  return diagnosis;
+}
+
+// Again, where the machine did not let the JVM do what it is looked at for: the trouble lasts.
+inline Diagnosis diagnose_until(const JvmProcess& jvm, const std::string& rule) {
+  Diagnosis found = diagnose(jvm.pid_text());
+  for (int i = 0; i < 4 && found.texts(rule).empty(); ++i) found = diagnose(jvm.pid_text());
+  return found;
+}
+
+}  // namespace jtrace::test

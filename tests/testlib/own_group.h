@@ -1,0 +1,36 @@
+// OwnGroup: a control group that this test makes for one JVM, directly below the mount of its hierarchy. The JVM is moved
+// back, and the group removed, when the object is destroyed. One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace jtrace::test {
+
+class OwnGroup {
+ public:
+  // `controller`: "cpu", "memory", "pids". Errors: no hierarchy has it, or this user may make no group there.
+  static Result<OwnGroup> make(std::string_view controller, pid_t pid);
+  OwnGroup(OwnGroup&& other) noexcept;
+  OwnGroup& operator=(OwnGroup&&) = delete;
+  ~OwnGroup();
+
+  // As a multiple of what it uses now, page cache that can be reclaimed left out.
+  Result<> set_memory_limit(double times_used) const;
+  Result<> set_processors(double count) const;
+  Result<> set_task_limit(int count) const;
+  Result<int> tasks() const;
+
+ private:
+  OwnGroup(int version, std::string folder, pid_t pid) : version_(version), folder_(std::move(folder)), pid_(pid) {}
+
+  int version_;
+  std::string folder_;  // "" after a move
+  pid_t pid_;
+};
+
+}  // namespace jtrace::test

@@ -1,0 +1,242 @@
+// The rules about limits, and about what lies outside of the JVM, on both sides of their boundaries.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "diagnose/collectors.h"
+#include "diagnose/rules.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kMiB = 1u << 20;
+
+template <class Rule>
+std::vector<Finding> asked(Rule rule, const Facts& facts) {
+  std::vector<Finding> found;
+  rule(facts, found);
+  return found;
+}
+
+Facts grouped(const GroupFact& first, const GroupFact& second) {
+  Facts facts{.target = "4711"};
+  facts.groups = {first, second};
+  facts.groups[1].ns = facts.groups[0].ns + 2 * kSecond;
+  return facts;
+}
+
+Facts throttled(std::uint64_t periods, std::uint64_t throttled) {
+  GroupFact first{.cpu = {{.folder = "/a", .periods = 100, .throttled = 50, .processors = 0.5}}};
+  GroupFact second = first;
+  second.cpu[0].periods += periods;
+  second.cpu[0].throttled += throttled;
+  return grouped(first, second);
+}
+
+TEST(ThrottledRule, NeedsAQuarterOfThePeriodsBetweenTheLooks) {
+  EXPECT_THAT(asked(find_throttled, throttled(20, 4)), IsEmpty());
+  EXPECT_THAT(asked(find_throttled, throttled(4, 4)), IsEmpty());
+  EXPECT_THAT(asked(find_throttled, throttled(20, 5)).at(0).sentence,
+              AllOf(HasSubstr("25 % of the periods"), HasSubstr("0.5 processors")));
+}
+
+TEST(ThrottledRule, ComparesAGroupWithItself) {
+  Facts facts = throttled(20, 20);
+  facts.groups[1].cpu[0].folder = "/b";
+  EXPECT_THAT(asked(find_throttled, facts), IsEmpty());
+}
+
+GroupFact memory(std::uint64_t used, std::uint64_t killed = 0) {
+  return {.memory_used = used * kMiB, .memory_limit = 100 * kMiB, .memory_folder = "/a", .killed = killed};
+}
+
+TEST(GroupMemoryRule, NeedsNineTenthsAtBothLooks) {
+  EXPECT_THAT(asked(find_full_group, grouped(memory(89), memory(95))), IsEmpty());
+  EXPECT_THAT(asked(find_full_group, grouped(memory(95), memory(89))), IsEmpty());
+  EXPECT_THAT(asked(find_full_group, grouped(memory(90), memory(90))).at(0).evidence, SizeIs(1));
+  EXPECT_THAT(asked(find_full_group, grouped(memory(90), memory(90, 2))).at(0).evidence.at(1), HasSubstr("2 times"));
+  EXPECT_THAT(asked(find_full_group, grouped({}, {})), IsEmpty());
+}
+
+TEST(GroupSizeRule, IsCertainOfAHeapThatDoesNotFit) {
+  Facts facts = grouped(memory(10), memory(10));
+  EXPECT_THAT(asked(find_small_group, facts), IsEmpty());
+  facts.limits = LimitFact{.max_heap = 90 * kMiB};
+  EXPECT_THAT(asked(find_small_group, facts), IsEmpty());
+  facts.limits->max_heap = 95 * kMiB;
+  EXPECT_EQ(asked(find_small_group, facts).at(0).confidence, Confidence::kHint);
+  facts.limits->max_heap = 101 * kMiB;
+  EXPECT_EQ(asked(find_small_group, facts).at(0).confidence, Confidence::kCertain);
+}
+
+TEST(ThreadsRule, NeedsNineTenthsOfThePidsAtBothLooks) {
+  const auto tasks = [](std::uint64_t count) { return GroupFact{.tasks = count, .tasks_limit = 100}; };
+  EXPECT_THAT(asked(find_many_tasks, grouped(tasks(89), tasks(95))), IsEmpty());
+  EXPECT_THAT(asked(find_many_tasks, grouped(tasks(95), tasks(89))), IsEmpty());
+  EXPECT_THAT(asked(find_many_tasks, grouped(tasks(90), tasks(91))).at(0).sentence, HasSubstr("91 of 100"));
+}
+
+TEST(MetaspaceRule, LooksAtBothSpaces) {
+  Facts facts{.target = "4711"};
+  facts.counters = {{.metaspace_used = 89.0 * kMiB, .class_space_used = 9.0 * kMiB}};
+  facts.limits = LimitFact{.max_metaspace = 100 * kMiB, .max_class_space = 11 * kMiB};
+  EXPECT_THAT(asked(find_full_metaspace, facts), IsEmpty());
+  facts.counters[0].metaspace_used = 90.0 * kMiB;
+  EXPECT_THAT(asked(find_full_metaspace, facts).at(0).sentence, HasSubstr("Metaspace is nearly full: 90 %"));
+  facts.counters[0].class_space_used = 10.0 * kMiB;
+  EXPECT_THAT(asked(find_full_metaspace, facts), SizeIs(2));
+  facts.limits->max_metaspace.reset();
+  EXPECT_THAT(asked(find_full_metaspace, facts).at(0).sentence, HasSubstr("class space"));
+}
+
+TEST(CodeCacheRule, IsCertainIfTheCompilerIsOff) {
+  Facts facts{.target = "4711"};
+  facts.limits = LimitFact{.code_used = 94, .code_size = 100};
+  EXPECT_THAT(asked(find_full_code, facts), IsEmpty());
+  facts.limits->code_used = 95;
+  EXPECT_EQ(asked(find_full_code, facts).at(0).confidence, Confidence::kLikely);
+  facts.limits = LimitFact{.code_used = 50, .code_size = 100, .compiler_off = true};
+  EXPECT_EQ(asked(find_full_code, facts).at(0).confidence, Confidence::kCertain);
+}
+
+TEST(MetaspaceRule, CountsWhatIsCommittedIfMostOfItIsInUse) {
+  Facts facts{.target = "4711"};
+  facts.counters = {{.metaspace_used = 79.0 * kMiB, .metaspace_committed = 100.0 * kMiB}};
+  facts.limits = LimitFact{.max_metaspace = 100 * kMiB};
+  EXPECT_THAT(asked(find_full_metaspace, facts), IsEmpty());
+  facts.counters[0].metaspace_used = 80.0 * kMiB;
+  EXPECT_THAT(asked(find_full_metaspace, facts).at(0).evidence.at(0), HasSubstr("100.0 MiB committed"));
+}
+
+Facts collecting(double share, double uptime) {
+  Facts facts{.target = "4711"};
+  facts.counters = {{.ns = 0, .gc_seconds = 5, .uptime = uptime},
+                    {.ns = 2 * kSecond, .gc_seconds = 5 + 2 * share, .uptime = uptime + 2}};
+  return facts;
+}
+
+TEST(GcTimeRule, LeavesAStartingJvmAndAFullHeapAlone) {
+  EXPECT_THAT(asked(find_much_collecting, collecting(0.24, 100)), IsEmpty());
+  EXPECT_THAT(asked(find_much_collecting, collecting(0.26, 10)), IsEmpty());
+  EXPECT_THAT(asked(find_much_collecting, collecting(0.26, 100)).at(0).sentence, HasSubstr("26 %"));
+  std::vector<Finding> found = {{.rule = "heap-full"}};
+  find_much_collecting(collecting(0.9, 100), found);
+  EXPECT_THAT(found, SizeIs(1));
+}
+
+TEST(KernelWaitRule, NeedsTheSameThreadAtTheSamePlace) {
+  const KernelWaitFact wait{.tid = 7, .name = "io", .place = "nfs_wait"};
+  const KernelWaitFact elsewhere{.tid = 7, .name = "io", .place = "pipe_read"};
+  Facts facts{.target = "4711"};
+  facts.process = {{.waits = {wait}}, {.waits = {elsewhere}}};
+  EXPECT_THAT(asked(find_kernel_waits, facts), IsEmpty());
+  facts.process = {{.waits = {}}, {.waits = {wait}}};
+  EXPECT_THAT(asked(find_kernel_waits, facts), IsEmpty());
+  facts.process = {{.waits = {wait}}, {.waits = {elsewhere, wait}}};
+  EXPECT_THAT(asked(find_kernel_waits, facts).at(0).evidence.at(0), HasSubstr("nfs_wait"));
+}
+
+Facts three_looks(const std::vector<ThreadFact>& threads) {
+  Facts facts{.target = "4711"};
+  for (std::uint64_t i = 0; i < 3; ++i) facts.looks.push_back({.ns = i * kSecond, .threads = threads});
+  return facts;
+}
+
+std::vector<ThreadFact> readers(ThreadKey count, const std::string& call) {
+  std::vector<ThreadFact> threads;
+  for (ThreadKey key = 1; key <= count; ++key)
+    threads.push_back({.key = key, .name = "r", .frames = {{call, "", 0}, {"App.ask", "App.java:7", 3}}});
+  return threads;
+}
+
+TEST(NetworkRule, IsAHintAboutFiveThreadsAtOnePlace) {
+  const std::string old_call = "java.net.SocketInputStream.socketRead0", call = "sun.nio.ch.NioSocketImpl.implRead";
+  EXPECT_THAT(asked(find_socket_readers, three_looks(readers(4, call))), IsEmpty());
+  EXPECT_THAT(asked(find_socket_readers, three_looks(readers(5, "sun.nio.ch.NioSocketImpl.accept"))), IsEmpty());
+  EXPECT_EQ(asked(find_socket_readers, three_looks(readers(5, old_call))).at(0).confidence, Confidence::kHint);
+  Facts facts = three_looks(readers(5, call));
+  EXPECT_THAT(asked(find_socket_readers, facts).at(0).evidence.at(0), HasSubstr("App.ask(App.java:7)"));
+  facts.looks[1].threads[0].frames[1].bci = 9;
+  EXPECT_THAT(asked(find_socket_readers, facts), IsEmpty());
+}
+
+TEST(UnclosedSocketsRule, NeedsAHundredAtBothLooks) {
+  Facts facts{.target = "4711"};
+  facts.sockets = {{.unclosed = 99}, {.unclosed = 200}};
+  EXPECT_THAT(asked(find_unclosed_sockets, facts), IsEmpty());
+  facts.sockets = {{.unclosed = 100}, {.unclosed = 101, .peer = "10.0.0.7", .of_peer = 90}};
+  EXPECT_THAT(asked(find_unclosed_sockets, facts).at(0).evidence.at(0), HasSubstr("90 of them of 10.0.0.7"));
+}
+
+TEST(DiskFullRule, NeedsLittleSpaceAndAFullDisk) {
+  Facts facts{.target = "4711"};
+  facts.disks = {{.path = "/tmp", .use = "x", .free = 5 * kMiB, .size = 100 * kMiB}};
+  EXPECT_THAT(asked(find_full_disks, facts), IsEmpty());  // 5 % are free
+  facts.disks = {{.path = "/tmp", .use = "x", .free = 17 * kMiB, .size = 10'000 * kMiB}};
+  EXPECT_THAT(asked(find_full_disks, facts), IsEmpty());
+  facts.disks = {{.path = "/tmp", .use = "x", .free = 1 * kMiB, .size = 100 * kMiB}};
+  EXPECT_EQ(asked(find_full_disks, facts).at(0).next, "df -h /proc/4711/root/tmp");
+}
+
+// A thread that ran and was ready for these shares of the time.
+Facts wanting(double ran, double queued) {
+  Facts facts = three_looks({{.key = 1, .name = "t"}});
+  for (ThreadsLook& look : facts.looks) {
+    look.threads[0].measured_ns = look.ns;
+    look.threads[0].ran_ns = static_cast<std::uint64_t>(ran * static_cast<double>(look.ns));
+    look.threads[0].queued_ns = static_cast<std::uint64_t>(queued * static_cast<double>(look.ns));
+  }
+  return facts;
+}
+
+TEST(ProcessorsRule, GrowsFromAHintToALikelyFinding) {
+  EXPECT_THAT(asked(find_waits_for_processor, wanting(0.5, 0.45)), IsEmpty());
+  EXPECT_THAT(asked(find_waits_for_processor, wanting(0.1, 0.2)), IsEmpty());
+  EXPECT_EQ(asked(find_waits_for_processor, wanting(0.4, 0.5)).at(0).confidence, Confidence::kHint);
+  EXPECT_EQ(asked(find_waits_for_processor, wanting(0.09, 0.9)).at(0).confidence, Confidence::kLikely);
+}
+
+std::vector<ThreadFact> pinned_threads() {
+  return {{.key = 1, .name = "ForkJoinPool-1-worker-1"},
+          {.key = 2, .name = "v", .is_virtual = true, .virtual_state = "PINNED", .carrier = "ForkJoinPool-1-worker-1",
+           .frames = {{"App.wait", "App.java:3", 1}}},
+          {.key = 3, .name = "w", .is_virtual = true, .virtual_state = "STARTED"}};
+}
+
+TEST(PinnedRule, NeedsAllCarriersKeptAndAReadyThread) {
+  EXPECT_THAT(asked(find_pinned_carriers, three_looks(pinned_threads())).at(0).sentence,
+              AllOf(HasSubstr("each of the 1 carriers"), HasSubstr("1 others are ready")));
+  auto none_ready = pinned_threads();
+  none_ready[2].virtual_state = "PARKED";
+  EXPECT_THAT(asked(find_pinned_carriers, three_looks(none_ready)), IsEmpty());
+  auto a_free_one = pinned_threads();
+  a_free_one.push_back({.key = 4, .name = "ForkJoinPool-1-worker-2"});
+  EXPECT_THAT(asked(find_pinned_carriers, three_looks(a_free_one)), IsEmpty());
+  Facts moved = three_looks(pinned_threads());
+  moved.looks[1].threads[1].frames[0].bci = 9;
+  EXPECT_THAT(asked(find_pinned_carriers, moved), IsEmpty());
+}
+
+TEST(TcpTable, HasPeersStatesAndInodes) {
+  const auto lines = parse_tcp(
+      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+      "   0: 0100007F:1F90 0200007F:01BB 08 00000000:00000000 00:00000000 00000000     0        0 4242 1 0 20 4 30 10\n"
+      "   1: 00000000000000000000000001000000:1F90 0000000000000000FFFF00000700000A:0050 01 00000000:00000000 "
+      "00:00000000 00000000     0        0 77 1 0\n"
+      "   2: 00000000000000000000000001000000:1F90 00000000000000000000000001000000:0050 01 0:0 0:0 0 0 0 78 1 0\n"
+      "garbage\n   3: zz:1 yy:2 08 x x x x x notanumber\n");
+  ASSERT_THAT(lines, SizeIs(3));
+  EXPECT_EQ(lines[0].peer, "127.0.0.2:443");
+  EXPECT_EQ(lines[0].state, 8);
+  EXPECT_EQ(lines[0].inode, 4242u);
+  EXPECT_EQ(lines[1].peer, "10.0.0.7:80");
+  EXPECT_EQ(lines[2].peer, "[::1]:80");
+}
+
+}  // namespace
+}  // namespace jtrace::diagnose
