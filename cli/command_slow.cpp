@@ -34,6 +34,8 @@ std::string millis(std::uint64_t ns) { return std::to_string(static_cast<double>
 Result<> give_options(session::OptionReader& reader, const SlowArguments& arguments, std::uint64_t over) {
   JTRACE_RETURN_IF_ERROR(reader.give("events", "methods,gc,monitors,sleeps,parks,threads"));
   JTRACE_RETURN_IF_ERROR(reader.give_flag("monitor-owner"));
+  // Many short waits may make a call slow.
+  JTRACE_RETURN_IF_ERROR(reader.give("min-contention", "0"));
   JTRACE_RETURN_IF_ERROR(reader.give("slower-than", millis(recorded_from(over))));
   if (over < kLeastCoarse) JTRACE_RETURN_IF_ERROR(reader.give("time", "precise"));
   // Arguments cost in quick calls too, so they are read only with filters.

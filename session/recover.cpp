@@ -36,10 +36,7 @@ class Continuation {
                 {.form = session.options.strict_dtd ? trace::XmlForm::kStrictFragments : trace::XmlForm::kFragments,
                  .names = session.options.classic_names ? trace::XmlNames::kClassic : trace::XmlNames::kExact}),
         trace_(writer_, !session.options.strict_dtd, session.options.writes_fragments()),
-        builder_(trace_.events(), session.anchor,
-                 {.events = session.options.events,
-                  .all_loaded_classes = session.options.all_loaded_classes,
-                  .nested_frees = session.options.nested_frees}),
+        builder_(trace_.events(), session.anchor, builder_options(session.options)),
         session_(session),
         document_(document) {}
 

@@ -25,6 +25,7 @@ inline constexpr std::string_view kSuppressedKey = "jtrace.suppressed";    // "O
 inline constexpr std::string_view kStackKey = "jtrace.stack";              // of a hit of a USDT probe
 inline constexpr std::string_view kProbesKey = "jtrace.probes";
 inline constexpr std::string_view kBackEndKey = "jtrace.backend";
+inline constexpr std::string_view kShortContentionsKey = "jtrace.shortContentions";  // short_contentions.h
 inline constexpr std::string_view kVirtualThreadsKey = "jtrace.virtualThreads";
 
 // Reports of the agent about its probes in the bytecode, as text.

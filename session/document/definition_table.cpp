@@ -186,6 +186,12 @@ Result<> DefinitionTable::need_object(std::uint64_t id, std::uint64_t time) {
                                      .classIdRef = object.class_id != 0 ? ClassId(object.class_id) : ClassId()});
 }
 
+std::string_view DefinitionTable::class_name_of_object(std::uint64_t id) const {
+  const auto object = objects_.find(id);
+  const auto found = object == objects_.end() ? classes_.end() : classes_.find(object->second.class_id);
+  return found == classes_.end() ? std::string_view() : std::string_view(found->second.name);
+}
+
 Result<std::string_view> DefinitionTable::context(std::uint64_t stack, std::uint64_t time) {
   const auto found = stacks_.find(stack);
   if (found == stacks_.end()) return std::string_view();

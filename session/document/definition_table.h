@@ -55,6 +55,8 @@ class DefinitionTable {
     const auto found = methods_.find(method);
     return found == methods_.end() ? 0 : found->second.class_id;
   }
+  // The name of an object's class, internal form; "" if it is not known.
+  std::string_view class_name_of_object(std::uint64_t object) const;
   bool has_method(std::uint64_t method) const { return methods_.contains(method); }
   std::size_t methods() const { return methods_.size(); }
   bool is_static(std::uint64_t method) const {

@@ -13,14 +13,6 @@ constexpr std::uint64_t kLossesInterval = kNanosPerSecond;
 constexpr std::uint64_t kEventsInAPass = 100'000;
 constexpr std::uint64_t kCountRoom = 400;  // bytes of a methodCount with the definition of its method
 
-BuilderOptions builder_options(const TraceOptions& options) {
-  return {.events = options.events,
-          .all_loaded_classes = options.all_loaded_classes,
-          .nested_frees = options.nested_frees,
-          .receivers = options.receivers,
-          .cpu_time = options.cpu_time};
-}
-
 }  // namespace
 
 Drainer::Drainer(trace::record::RecordSource& records, DocumentOutput& output, TraceIdentity identity,
@@ -81,8 +73,10 @@ Result<Drainer::Pass> Drainer::take(Mode mode) {
     time_reached_ = std::max(time_reached_, pass.time);
   }
   if (in_trace()) JTRACE_RETURN_IF_ERROR(write_losses(false));
-  if (in_trace() && mode == Mode::kLive && document_.is_clock_due(monotonic_now()))
+  if (in_trace() && mode == Mode::kLive && document_.is_clock_due(monotonic_now())) {
     JTRACE_RETURN_IF_ERROR(document_.write_clock(now()));
+    JTRACE_RETURN_IF_ERROR(builder_.write_short_contentions());
+  }
   // Frees only what has been written: a later recover finds the rest in the pool.
   JTRACE_RETURN_IF_ERROR(output().flush());
   if (mode != Mode::kReadOnly) records_.release(options().block_when_full);
@@ -92,7 +86,9 @@ Result<Drainer::Pass> Drainer::take(Mode mode) {
 Result<> Drainer::settle(Ending ending) {
   switch (ending) {
     case Ending::kTrace: return builder_.finish();
-    case Ending::kDocument: return builder_.write_open_gaps();
+    case Ending::kDocument:
+      JTRACE_RETURN_IF_ERROR(builder_.write_open_gaps());
+      return builder_.write_short_contentions();
     case Ending::kEvents: return {};
   }
   return {};
@@ -137,6 +133,7 @@ Result<> Drainer::write_filters() {
 }
 
 Result<> Drainer::write_this(const PausedNote& note) {
+  JTRACE_RETURN_IF_ERROR(builder_.write_held_contentions());
   builder_.forget_calls();
   builder_.forget_ended_waits();
   builder_.forget_thread_states();

@@ -10,11 +10,21 @@ namespace record = trace::record;
 using record::RecordKind;
 using trace::ThreadId;
 
+BuilderOptions builder_options(const TraceOptions& options) {
+  return {.events = options.events,
+          .all_loaded_classes = options.all_loaded_classes,
+          .nested_frees = options.nested_frees,
+          .receivers = options.receivers,
+          .min_contention = options.min_contention,
+          .cpu_time = options.cpu_time};
+}
+
 EventBuilder::EventBuilder(trace::EventEmitter& emitter, const ClockAnchor& anchor, const BuilderOptions& options)
     : emitter_(emitter),
       anchor_(anchor),
       options_(options),
       definitions_(emitter, anchor),
+      short_({emitter_, definitions_, anchor_, options_}),
       announcements_({emitter_, definitions_, anchor_, options_}),
       standstills_({emitter_, definitions_, anchor_, options_}),
       objects_({emitter_, definitions_, anchor_, options_}),
@@ -61,8 +71,19 @@ Result<> EventBuilder::on_event(const record::RecordHeader& header) {
               std::min<std::size_t>(sizeof copy.bytes, std::size_t{header.slots} * record::kSlotSize));
   copy.thread = producers_.thread();
   copy.is_virtual = producers_.is_virtual();
-  if (!collections_.is_holding() && input_.empty()) return process(copy);
-  input_.push_back(copy);
+  if (!short_.holds(copy)) return forward(copy);
+  short_.take(copy);
+  return forward_held(header.time);
+}
+
+Result<> EventBuilder::forward_held(std::uint64_t time) {
+  while (const auto next = short_.next(time)) JTRACE_RETURN_IF_ERROR(forward(*next));
+  return {};
+}
+
+Result<> EventBuilder::forward(const TimedRecord& record) {
+  if (!collections_.is_holding() && input_.empty()) return process(record);
+  input_.push_back(record);
   return pump();
 }
 
@@ -89,9 +110,10 @@ Result<> EventBuilder::announce_until(std::uint64_t time) {
 }
 
 Result<> EventBuilder::on_time(std::uint64_t time) {
+  JTRACE_RETURN_IF_ERROR(forward_held(time));
   if (collections_.is_holding() && collections_.may_release(time)) JTRACE_RETURN_IF_ERROR(release());
   // Events that are held back have earlier times, and bring their definitions.
-  return collections_.is_holding() ? Result<>() : announce_until(time);
+  return collections_.is_holding() || short_.is_holding() ? Result<>() : announce_until(time);
 }
 
 Result<> EventBuilder::release() {
@@ -100,9 +122,11 @@ Result<> EventBuilder::release() {
 }
 
 Result<> EventBuilder::finish() {
+  JTRACE_RETURN_IF_ERROR(forward_held(UINT64_MAX));
   while (collections_.is_holding()) JTRACE_RETURN_IF_ERROR(release());
   JTRACE_RETURN_IF_ERROR(announce_until(UINT64_MAX));
   JTRACE_RETURN_IF_ERROR(losses_.write_open_gaps());
+  JTRACE_RETURN_IF_ERROR(short_.write_counts());
   calls_.forget_all();
   JTRACE_RETURN_IF_ERROR(objects_.write_due_ends(last_time_));
   return objects_.write_kept_ends();

@@ -21,6 +21,7 @@
 #include "session/document/object_events.h"
 #include "session/document/partial_document.h"
 #include "session/document/producer_states.h"
+#include "session/document/short_contentions.h"
 #include "session/document/standstill_events.h"
 #include "session/document/wait_events.h"
 #include "trace/event_emitter.h"
@@ -56,6 +57,10 @@ class EventBuilder final : public trace::record::RecordSink {
   void add_standstill(std::uint64_t time, bool still) { standstills_.add({time, still}); }
   void forget_standstill() { standstills_.forget(); }
 
+  // No end of a contention that is held back is waited for any more: writes what is.
+  Result<> write_held_contentions() { return forward_held(UINT64_MAX); }
+  // How many contentions were too short, since the last call.
+  Result<> write_short_contentions() { return short_.write_counts(); }
   // For a document that ends: the open calls of threads that are losing events are unknown.
   Result<> write_open_gaps() { return losses_.write_open_gaps(); }
 
@@ -87,6 +92,8 @@ class EventBuilder final : public trace::record::RecordSink {
   std::uint64_t last_time() const { return last_time_; }
 
  private:
+  Result<> forward(const TimedRecord& record);
+  Result<> forward_held(std::uint64_t time);
   Result<> pump();
   Result<> process(const TimedRecord& record);
   Result<> dispatch(const TimedRecord& record);
@@ -109,6 +116,7 @@ class EventBuilder final : public trace::record::RecordSink {
   const BuilderOptions options_;
   DefinitionTable definitions_;
   ProducerStates producers_;
+  ShortContentions short_;
   Announcements announcements_;
   StandstillEvents standstills_;
   ObjectEvents objects_;

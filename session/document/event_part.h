@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "session/document/definition_table.h"
+#include "session/options/options.h"
 #include "trace/event_emitter.h"
 #include "trace/record/control.h"
 #include "trace/record/record_kinds.h"
@@ -17,9 +18,12 @@ struct BuilderOptions {
   std::uint64_t events = 0;         // EventBit: which threadStart and classDef are written without a reference to them
   bool all_loaded_classes = false;  // classDef of classes that were loaded before are written at once
   bool nested_frees = false;
-  bool receivers = false;  // of calls: objIdRef and sequenceCounter
-  bool cpu_time = false;   // of calls (on both sides) and lines: threadCpuTime
+  bool receivers = false;            // of calls: objIdRef and sequenceCounter
+  std::uint64_t min_contention = 0;  // ns: shorter ones are counted, not written
+  bool cpu_time = false;             // of calls (on both sides) and lines: threadCpuTime
 };
+
+BuilderOptions builder_options(const TraceOptions& options);
 
 // All borrowed.
 struct BuilderContext {

@@ -15,6 +15,9 @@ namespace {
 
 using Items = std::vector<std::string>;
 
+// Until then it is not known whether a contention is written.
+constexpr std::uint64_t kLongestContention = 60 * kNanosPerSecond;
+
 std::string seconds_text(std::uint64_t ns) {
   std::string text = std::to_string(ns / kNanosPerSecond);
   if (ns % kNanosPerSecond == 0) return text;
@@ -158,6 +161,23 @@ OptionSpec time_above_0(std::string_view name, std::string_view help, std::uint6
           [=](const TraceOptions& options) -> std::optional<std::string> {
             return options.*member != 0 ? std::optional(seconds_text(options.*member)) : std::nullopt;
           }};
+}
+
+OptionSpec min_contention_option() {
+  return {
+      "min-contention",
+      OptionKind::kValue,
+      "TIME",
+      "monContendedEnter and monContendedEntered only of contentions that take at least this long; shorter ones are "
+      "counted (default: 1ms); 0: all",
+      [](TraceOptions& options, const Items& items) -> Result<> {
+        const auto time = parse_seconds(items[0]);
+        if (!time || *time > kLongestContention)
+          return wrong_value("min-contention", items[0], "a time from 0 to 1m (1ms, 50us, 0.02)");
+        options.min_contention = *time;
+        return {};
+      },
+      [](const TraceOptions& options) -> std::optional<std::string> { return seconds_text(options.min_contention); }};
 }
 
 OptionSpec events_option() {
@@ -306,6 +326,7 @@ std::vector<OptionSpec> make_table() {
              &O::classic_names),
       choice("free", "late", "nested", "late|nested",
              "write objFree when the JVM reports it, or between gcStart and gcFinish", &O::nested_frees),
+      min_contention_option(),
   };
   for (OptionSpec& each : start_options()) table.push_back(std::move(each));
   const OptionSpec rest[] = {

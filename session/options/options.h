@@ -34,9 +34,10 @@ struct TraceOptions {
   bool nested_frees = false;
   bool all_loaded_classes = false;
   bool monitor_owner = false;
-  bool precise_time = false;      // of methods and lines
-  bool cpu_time = false;          // the same
-  std::uint64_t slower_than = 0;  // ns; 0: every call
+  std::uint64_t min_contention = 1'000'000;  // ns: shorter contentions are counted, not written; 0: all are written
+  bool precise_time = false;                 // of methods and lines
+  bool cpu_time = false;                     // the same
+  std::uint64_t slower_than = 0;             // ns; 0: every call
   bool arguments = false;
   bool return_values = false;
   bool exception_messages = false;

@@ -16,6 +16,7 @@ constexpr std::string_view kOfMethods = "methods, calls, counts, lines, exceptio
 constexpr Need kNeeds[] = {
     {"filter", trace::record::kProbeEvents, kOfMethods},
     {"filters", trace::record::kProbeEvents, kOfMethods},
+    {"min-contention", trace::record::kMonContendedEnterEvent, "monitors"},
     {"monitor-owner", trace::record::kMonContendedEnterEvent, "monitors"},
     {"sample-interval", trace::record::kObjAllocEvent, "objects (allocations has every object)"},
     {"stack-depth", trace::record::kObjAllocEvent | trace::record::kAllocationEvent, "objects or allocations"},

@@ -31,7 +31,7 @@ JTRACE_ON_EACH_JDK(EachJdk);
 TEST_P(EachJdk, EveryFragmentOfStrictDtdIsValidByTheOriginal) {
   TracedJvm jvm(GetParam(), "Workload",
                 {"--strict-dtd", "--events", "all", "--loaded-classes", "all", "--filter", "java.util.* * exclude",
-                 "--monitor-owner"});
+                 "--monitor-owner", "--min-contention", "0"});
   jvm.ask_each({"threads 10", "contend 5", "wait 3", "load 10", "garbage 20", "gc 2"});
   const TraceDocument trace = jvm.finish();
   EXPECT_GT(trace.count("classDef"), 300u);
@@ -41,7 +41,7 @@ TEST_P(EachJdk, EveryFragmentOfStrictDtdIsValidByTheOriginal) {
 }
 
 TEST_P(EachJdk, SomeContentionsHaveTheirOwnerUnasked) {
-  TracedJvm jvm(GetParam(), "Workload", {"--events", "threads,monitors"});
+  TracedJvm jvm(GetParam(), "Workload", {"--events", "threads,monitors", "--min-contention", "0"});
   jvm.ask("contend 40");
   const TraceDocument trace = jvm.finish_valid();
   std::size_t owned = 0;

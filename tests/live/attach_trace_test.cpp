@@ -30,8 +30,8 @@ INSTANTIATE_TEST_SUITE_P(Jdks, EachCollector, ::testing::ValuesIn(jdks_and_colle
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachJdk);
 
-// The default events and classDef of every class that is prepared from now on.
-const std::vector<std::string> kWithClasses{"--events", "threads,classes,gc,monitors,runtime"};
+// The default events and classDef of every class that is prepared from now on; contentions of any length.
+const std::vector<std::string> kWithClasses{"--events", "threads,classes,gc,monitors,runtime", "--min-contention", "0"};
 
 std::set<std::string> names_of_threads(const TraceDocument& trace) {
   std::set<std::string> names;

@@ -46,7 +46,7 @@ class TwoTraces : public JvmpiRun {
     EXPECT_TRUE(succeeded(jvm));
     if (!jvm) return {};
     auto run = TraceRun::start((*jvm)->pid(), {"--events", "all,methods", "--filter", "JvmpiZoo* include", "--filter",
-                                               "* exclude", "--loaded-classes", "all"});
+                                               "* exclude", "--loaded-classes", "all", "--min-contention", "0"});
     EXPECT_TRUE(succeeded(run));
     if (!run) return {};
     EXPECT_TRUE(rewritten(**run));

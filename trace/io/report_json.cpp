@@ -183,7 +183,10 @@ class Page {
     json_.key("classes").begin_array();
     for (const auto* row : greatest(statistics.contention, limit(kRows), by_total))
       put((json_.begin_array().value(row->first), row->second));
-    json_.end_array();
+    json_.end_array().key("short").begin_array();
+    for (const auto* row : greatest(statistics.scope->short_contentions, limit(kRows), by_total))
+      json_.begin_array().value(row->first).value(row->second.count).value(us_of(row->second.total)).end_array();
+    json_.end_array().member("shortNote", statistics.scope->short_contentions_note());
     // Threads of the same name are one row here, because threads come and go.
     std::map<std::pair<std::string, std::string>, Waits> pairs;
     for (const auto& [key, waits] : statistics.waited_for) {

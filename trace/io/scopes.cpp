@@ -4,6 +4,8 @@
 #include <array>
 
 #include "base/strings.h"
+#include "base/time_text.h"
+#include "trace/clock_option.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
@@ -30,6 +32,15 @@ void note_events(Scope& scope, std::string_view words) {
   scope.events_sampled = samples && !exact;
 }
 
+void note_short_contentions(Scope& scope, std::string_view text) {
+  const auto more = read_short_contentions(text);
+  if (!more) return;
+  const std::string name = more->class_name.empty() ? std::string() : java_class_name(more->class_name);
+  ShortContentions& sum = scope.short_contentions[name];
+  sum.count += more->count;
+  sum.total += more->total;
+}
+
 // An array of primitives has no class.
 void note_object(Scope& scope, ObjectId id, ClassId class_id, Number is_array) {
   if (id.present() && (class_id.present() || is_array.present()))
@@ -37,6 +48,23 @@ void note_object(Scope& scope, ObjectId id, ClassId class_id, Number is_array) {
 }
 
 }  // namespace
+
+ShortContentions Scope::all_short_contentions() const {
+  ShortContentions all;
+  for (const auto& [name, sum] : short_contentions) {
+    all.count += sum.count;
+    all.total += sum.total;
+  }
+  return all;
+}
+
+std::string Scope::short_contentions_note() const {
+  const ShortContentions all = all_short_contentions();
+  if (all.count == 0) return {};
+  return std::to_string(all.count) + (all.count == 1 ? " contention" : " contentions") + " of less than " +
+         duration_text(min_contention) + ", " + seconds_text(all.total) + " s in all, " +
+         (all.count == 1 ? "is" : "are") + " only counted";
+}
 
 std::string java_class_name(std::string_view internal) {
   std::size_t dimensions = std::min(internal.find_first_not_of('['), internal.size());
@@ -163,6 +191,8 @@ Scope& Scopes::note(const Event& event) {
       if (option.key.view() == "events") note_events(scope, option.value.view());
       if (option.key.view() == kUnavailableKey) scope.unavailable.emplace_back(option.value.view());
       if (option.key.view() == "slower-than" && option.value.view() != "0") scope.slower_than = option.value.view();
+      if (option.key.view() == "min-contention") scope.min_contention = parse_seconds(option.value.view()).value_or(0);
+      if (option.key.view() == kShortContentionsKey) note_short_contentions(scope, option.value.view());
       if (option.key.view() == "sample-interval")
         scope.sample_interval = parse_decimal<std::uint64_t>(option.value.view());
       if (option.key.view() == kGapsKey) scope.gaps_by_thread = option.value.view() == kGapsByThread;

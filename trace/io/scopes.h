@@ -14,6 +14,7 @@
 
 #include "trace/event.h"
 #include "trace/gap_option.h"
+#include "trace/short_contentions.h"
 
 namespace jtrace::trace::io {
 
@@ -54,7 +55,9 @@ struct Scope {
   bool has_events_option = false, events_sampled = false;
   bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for
   std::optional<std::uint64_t> sample_interval;
-  std::string slower_than;               // only calls of this time or longer are recorded, in seconds; "": all
+  std::string slower_than;           // only calls of this time or longer are recorded, in seconds; "": all
+  std::uint64_t min_contention = 0;  // ns: contentions that were shorter are only counted; 0: all are recorded
+  std::map<std::string, ShortContentions, std::less<>> short_contentions;  // by class, as Java prints it; "": the rest
   std::vector<std::string> unavailable;  // jtrace.unavailable: what was asked for and the JVM does not give
   bool gaps_by_thread = false;           // jtrace.gaps: each loss is reported in its place
   std::unordered_map<std::uint64_t, ThreadInfo> threads;
@@ -66,6 +69,10 @@ struct Scope {
   std::string thread_name(std::uint64_t id) const;
   std::string class_name(std::uint64_t id) const;
   std::string method_name(std::uint64_t id) const;
+  // Of all classes.
+  ShortContentions all_short_contentions() const;
+  // "812 contentions of less than 1ms, 0.312 s in all, are only counted"; "" if there were none.
+  std::string short_contentions_note() const;
 };
 
 // java/lang/String -> java.lang.String, [I -> int[].

@@ -151,7 +151,10 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
 std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits& limits) {
   const Chosen chosen = choose(statistics, limits);
   if (chosen.ended.empty() && chosen.open.empty()) return {};
-  std::string out = "  " + headline(statistics, chosen, limits) + "\n  TIME OF DAY (UTC)  TOOK ms  CALL\n";
+  std::string out = "  " + headline(statistics, chosen, limits) + "\n";
+  if (const std::string note = statistics.scope->short_contentions_note(); !note.empty())
+    out += "  " + note + ": what calls waited for is without them\n";
+  out += "  TIME OF DAY (UTC)  TOOK ms  CALL\n";
   for (const SlowCall* call : chosen.ended) append_call(out, statistics, *call);
   if (chosen.is_slow && limits.over != 0) out += more_rows(rows_left_out(chosen.all, limits.rows));
   for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
@@ -174,7 +177,14 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   json.member("slowCallsMore", are_more(statistics, limits)).key("slowCalls").begin_array();
   for (const SlowCall* call : chosen.ended) write_call(json, statistics, *call);
   for (const SlowCall* call : chosen.open) write_call(json, statistics, *call);
-  json.end_array().key("slowMethods").begin_array();
+  json.end_array();
+  if (const auto all = statistics.scope->all_short_contentions(); all.count != 0)
+    json.key("waitsWithout")
+        .begin_object()
+        .member("times", all.count)
+        .member("total", as_seconds(all.total))
+        .end_object();
+  json.key("slowMethods").begin_array();
   const Rows<SlowMethod> methods = slow_methods(statistics, limits.rows);
   for (const auto& [id, times] : methods) {
     json.begin_object().member("method", statistics.scope->method_name(id)).member("calls", times->count());

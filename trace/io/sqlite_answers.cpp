@@ -144,6 +144,7 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
     add(std::to_string(scope.dropped) +
         " events were lost (view losses): sums are too low, and what has complete = 0 took longer");
   if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
+  if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
   if (!scope.slower_than.empty()) add("only calls of " + scope.slower_than + " s and longer were recorded");
 }
 

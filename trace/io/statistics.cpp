@@ -30,7 +30,7 @@ std::uint64_t amount(const ScopeStatistics& statistics, Family family) {
     case Family::kMonitors:
       if (snapshot) return 0;
       return statistics.count(ElementKind::kMonContendedEnter) + statistics.count(ElementKind::kMonWait) +
-             statistics.contention.size();
+             statistics.contention.size() + statistics.scope->short_contentions.size();
     case Family::kGc: return statistics.gc.count;
     case Family::kAllocations: return statistics.count(ElementKind::kObjAlloc);
     case Family::kCounters: return statistics.counters.size();

@@ -93,6 +93,17 @@ void write_threads(JsonWriter& json, const ScopeStatistics& threads, std::size_t
   write_kind(json, "threadAllocations", threads);
 }
 
+void write_short_contentions(JsonWriter& json, const Scope& scope, std::size_t rows) {
+  json.member("minContention", as_seconds(scope.min_contention)).key("shortContention").begin_array();
+  const Rows<ShortContentionRow> classes = short_contention_rows(scope, rows);
+  for (const ShortContentionRow& row : classes) {
+    json.begin_object().member("class", row.key).member("times", row.value.count);
+    json.member("total", as_seconds(row.value.total)).end_object();
+  }
+  json.end_array();
+  write_left_out(json, "shortContention", classes.left_out);
+}
+
 void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size_t rows) {
   json.key("contention").begin_array();
   const Rows<MonitorRow> classes = wait_rows<MonitorRow>(monitors.contention, rows);
@@ -103,6 +114,7 @@ void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size
   }
   json.end_array();
   write_left_out(json, "contention", classes.left_out);
+  write_short_contentions(json, *monitors.scope, rows);
   json.key("waitedFor").begin_array();
   const Rows<PairRow> pairs = wait_rows<PairRow>(monitors.waited_for, rows);
   for (const PairRow& row : pairs) {

@@ -40,6 +40,7 @@ using ThreadRow = Row<std::uint64_t, ThreadStatistics>;
 using MethodRow = Row<std::uint64_t, MethodStatistics>;
 using ClassRow = Row<std::string, Allocated>;
 using MonitorRow = Row<std::string, Waits>;
+using ShortContentionRow = Row<std::string, ShortContentions>;
 using HeapRow = Row<std::string, Amount>;
 using CounterRow = Row<std::string, CounterSeries>;
 using PairRow = Row<std::pair<std::uint64_t, std::uint64_t>, Waits>;
@@ -91,6 +92,9 @@ template <class R>
 Rows<R> wait_rows(const auto& map, std::size_t rows) {
   return sorted<R>(
       map, [](const R& a, const R& b) { return a.value.total > b.value.total; }, rows);
+}
+inline Rows<ShortContentionRow> short_contention_rows(const Scope& scope, std::size_t rows) {
+  return wait_rows<ShortContentionRow>(scope.short_contentions, rows);
 }
 
 }  // namespace jtrace::trace::io

@@ -162,6 +162,7 @@ class TextView {
       line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
            seconds(row.value.longest).c_str(), printable(row.key).c_str());
     });
+    short_contentions_of(*statistics.scope);
     if (!statistics.waited_for.empty())
       line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "WAITING THREAD for OWNER");
     each_of(wait_rows<PairRow>(statistics.waited_for, rows_), [&](const PairRow& row) {
@@ -169,6 +170,16 @@ class TextView {
            seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(),
            printable(statistics.scope->thread_name(row.key.first)).c_str(),
            row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
+    });
+  }
+  // By class they may be few of one and many of another.
+  void short_contentions_of(const Scope& scope) {
+    const std::string note = scope.short_contentions_note();
+    if (note.empty()) return;
+    line("  %s (--min-contention):", note.c_str());
+    each_of(short_contention_rows(scope, rows_), [this](const ShortContentionRow& row) {
+      line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
+           "-", row.key.empty() ? "(other classes)" : printable(row.key).c_str());
     });
   }
   void calls_of(const ScopeStatistics& statistics) {

@@ -42,6 +42,11 @@ void add_waits(Recording& made, const ScopeStatistics& monitors) {
   FigureTable table{.title = "blocked, by class of the monitor", .unit = "ns", .rows = {}};
   for (const auto& [name, waits] : monitors.contention)
     table.rows[name] = {static_cast<double>(waits.total), static_cast<double>(waits.count)};
+  for (const auto& [name, sum] : monitors.scope->short_contentions) {
+    Figure& row = table.rows[name.empty() ? "other classes" : name];
+    row.amount += static_cast<double>(sum.total);
+    row.count += static_cast<double>(sum.count);
+  }
   add_table(made, std::move(table));
 }
 

@@ -294,6 +294,9 @@ function contention(process) {
   table(part, [['thread', (r) => r[0]], ['waited for', (r) => r[1]], ...waits(2)], process.monitors.pairs);
   make('h3', part, 'For which class of monitor');
   table(part, [['class', (r) => r[0]], ...waits(1)], process.monitors.classes);
+  if (!process.monitors.short.length) return;
+  make('p', part, `${process.monitors.shortNote} (--min-contention), so they are in neither table:`);
+  table(part, [['class', (r) => r[0] || '(others)'], ...waits(1).slice(0, 2)], process.monitors.short);
 }
 function methods(process) {
   if (!process.calls) return;

@@ -110,6 +110,9 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_THAT(error_of("strict,,strict"), HasSubstr("between two commas"));
   EXPECT_THAT(error_of("block-limit=99999"), HasSubstr("10s"));
   EXPECT_THAT(error_of("slower-than=0"), HasSubstr("above 0"));
+  EXPECT_THAT(error_of("min-contention=2m"), HasSubstr("from 0 to 1m"));
+  EXPECT_EQ(from_string("min-contention=50us")->min_contention, 50'000u);
+  EXPECT_EQ(from_string("min-contention=0")->min_contention, 0u);
   EXPECT_THAT(error_of("slower-than=20ms"), HasSubstr("--events methods"));
   EXPECT_THAT(error_of("events=methods,slower-than=2ms"), HasSubstr("--time precise"));
   EXPECT_TRUE(from_string("events=methods,slower-than=2ms,time=precise"));
@@ -145,6 +148,7 @@ TEST(Options, ThatChangeNothingAreNamed) {
   EXPECT_THAT(unused("monitor-owner,events=parks"), ElementsAre(HasSubstr("it is for --events monitors")));
   EXPECT_THAT(unused("events=allocations,sample-interval=0"), ElementsAre(HasSubstr("option sample-interval has no")));
   EXPECT_THAT(unused("events=methods,stack-depth=3"), ElementsAre(HasSubstr("option stack-depth has no effect")));
+  EXPECT_THAT(unused("events=gc,min-contention=0"), ElementsAre(HasSubstr("option min-contention has no effect")));
   EXPECT_THAT(unused("block-limit=7"), ElementsAre(HasSubstr("option block-limit has no effect")));
   for (const char* used : {"", "events=counts,filter=a.*", "events=exceptions,filter=a.*", "monitor-owner",
                            "events=monitors,monitor-owner", "events=objects,sample-interval=0,stack-depth=3",
@@ -167,6 +171,7 @@ TEST(Options, EveryEffectiveOptionIsEchoedSecretsOfOthersAreMasked) {
   };
   EXPECT_EQ(value("duration"), "1.5");
   EXPECT_EQ(value("when-full"), "drop");
+  EXPECT_EQ(value("min-contention"), "0.001");
   EXPECT_EQ(value("fragments"), "false");
   EXPECT_EQ(value("min-free"), "5%");
   EXPECT_EQ(value("filter"), "missing");  // filter elements have them

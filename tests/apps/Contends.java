@@ -1,0 +1,58 @@
+import java.util.Scanner;
+
+/**
+ * A program that knows its contentions: "short N" (N waits of "contender" for the monitor of a Contends$Brief, as short
+ * as they can be), "long N" (for that of a Contends$Lasting, 20 ms each), "open" (one for that of a Contends$Kept, which
+ * lasts until "close"), "quit". The holder is "main", and has nothing else in it.
+ */
+public class Contends {
+    static final class Brief { }
+    static final class Lasting { }
+    static final class Kept { }
+
+    private static Thread start(Object lock) {
+        Thread contender = new Thread(() -> {
+            synchronized (lock) {
+                return;
+            }
+        }, "contender");
+        contender.start();
+        while (contender.getState() != Thread.State.BLOCKED) Thread.yield();
+        return contender;
+    }
+
+    private static void contend(Object lock, long ms, int times) throws InterruptedException {
+        for (int i = 0; i < times; i++) {
+            Thread contender;
+            synchronized (lock) {
+                contender = start(lock);
+                if (ms > 0) Thread.sleep(ms);
+            }
+            contender.join();
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        final Object kept = new Kept();
+        Thread open = null;
+        System.out.println("READY");
+        Scanner in = new Scanner(System.in);
+        while (in.hasNextLine()) {
+            String[] words = in.nextLine().split(" ");
+            switch (words[0]) {
+                case "short": contend(new Brief(), 0, Integer.parseInt(words[1])); break;
+                case "long": contend(new Lasting(), 20, Integer.parseInt(words[1])); break;
+                case "open":
+                    synchronized (kept) {
+                        open = start(kept);
+                        System.out.println("OK open");
+                        in.nextLine();
+                    }
+                    open.join();
+                    break;
+                default: return;
+            }
+            System.out.println("OK " + words[0]);
+        }
+    }
+}
