@@ -108,6 +108,7 @@ void append_walk_members(std::string& members, const HeapAccess& access, const W
       .member("unreadableBytes", totals.unreadable)
       .member("changedBytes", changed)
       .member("pauseMicros", access.pause().count() / 1000)
+      .member("expectedMicros", access.runs() ? 0 : access.estimate().count() / 1000)
       .member("walkMicros", walk.count() / 1000)
       .member("mode", access.runs()                         ? "running"
                       : access.inspection().target().core() ? "core"

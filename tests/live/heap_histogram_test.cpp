@@ -224,6 +224,47 @@ TEST_F(Heap, RefusesACopyBeyondHalfTheFreeMemory) {
   EXPECT_TRUE(jvm_->alive());
 }
 
+class EachJdk : public ::testing::TestWithParam<Jdk> {};
+JTRACE_ON_EACH_JDK(EachJdk);
+
+struct Stop {
+  double took = 0, expected = 0;  // ms, medians
+};
+
+Stop median_stop(const JvmProcess& jvm) {
+  constexpr int kLooks = 9;
+  std::vector<double> took, expected;
+  for (int i = 0; i < kLooks; ++i) {
+    const json document = inspected(jvm.pid_text(), kPatient);
+    if (!document.contains("heap")) return {};
+    took.push_back(document["heap"]["pauseMicros"].get<double>() / 1000);
+    expected.push_back(document["heap"]["expectedMicros"].get<double>() / 1000);
+  }
+  std::sort(took.begin(), took.end());
+  std::sort(expected.begin(), expected.end());
+  return {took[kLooks / 2], expected[kLooks / 2]};
+}
+
+// Within a factor of two on a machine that does nothing else; the tests share theirs with others, which makes a stop
+// longer, but not shorter.
+constexpr double kTooLow = 3, kTooHigh = 2;
+
+// Two sizes, because a wrong cost of a byte is hidden by the fixed costs of a small heap.
+TEST_P(EachJdk, TheStopIsExpectedAsItBecomes) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  const auto jvm = must(JvmProcess::start(GetParam(), "HeapZoo", attachable(GetParam(), {"-Xms700m", "-Xmx700m"})));
+  std::vector<Stop> stops;
+  for (const char* more : {"big 30", "big 120"}) {  // 90 MB, 450 MB
+    must(jvm->ask(more));
+    const Stop stop = median_stop(*jvm);
+    EXPECT_LT(stop.took, stop.expected * kTooLow) << more << ": expected " << stop.expected << " ms";
+    EXPECT_GT(stop.took, stop.expected / kTooHigh) << more << ": expected " << stop.expected << " ms";
+    stops.push_back(stop);
+  }
+  EXPECT_GT(stops[1].expected, stops[0].expected * 2);
+  record_support(GetParam(), "G1", "live", "heap: the length of a stop is expected");
+}
+
 // While threads allocate and collections run, the count of live objects is that of a stopped JVM.
 TEST_F(Heap, IsCountedWhileItChanges) {
   start({"-Xmx64m", "-Xmn8m", "-XX:+UseSerialGC"});
